@@ -1,0 +1,23 @@
+"""Compiler flags: one list for products, a looser one for tests."""
+
+_COMMON = [
+    "-std=c++20",
+    "-Wall",
+    "-Wextra",
+    "-Werror=return-type",
+    "-Wno-sign-compare",
+    "-Wno-missing-field-initializers",
+]
+
+KYMO_COPTS = _COMMON + [
+    "-Werror",
+    "-Wcast-qual",
+    "-Wnon-virtual-dtor",
+    "-Wundef",
+    "-Wvla",
+    "-Wwrite-strings",
+]
+
+KYMO_TEST_COPTS = _COMMON + [
+    "-Wno-unused-parameter",
+]

@@ -1,0 +1,51 @@
+#include "profiler/base/parallel.h"
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace kymo {
+namespace {
+
+TEST(ParallelTest, CoversEveryIndexOnce) {
+  for (const size_t n : {size_t{0}, size_t{1}, size_t{999}, size_t{1000}}) {
+    std::vector<std::atomic<int>> seen(n);
+    ParallelFor(n, 100, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) ++seen[i];
+    });
+    for (const auto& count : seen) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ParallelTest, RangesDoNotDependOnTheNumberOfThreads) {
+  auto ranges = [](int threads) {
+    ParallelismLimit limit(threads);
+    std::vector<std::pair<size_t, size_t>> result(ParallelRangeCount(1050, 100));
+    ParallelFor(1050, 100, [&](size_t begin, size_t end) {
+      result[begin / 100] = {begin, end};
+    });
+    return result;
+  };
+  EXPECT_EQ(ranges(1), ranges(4));
+  EXPECT_EQ(ranges(1).back(), std::pair(size_t{1000}, size_t{1050}));
+}
+
+TEST(ParallelTest, ExceptionReachesTheCaller) {
+  EXPECT_THROW(ParallelForEach(
+                   8, [](size_t i) { if (i == 5) throw std::runtime_error(""); }),
+               std::runtime_error);
+}
+
+TEST(ParallelTest, Sorts) {
+  std::vector<int> values(10000);
+  std::iota(values.rbegin(), values.rend(), 0);
+  ParallelSort(values.begin(), values.end(), std::less<>());
+  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,56 @@
+// activity_type.h - what kind of thing an event is, in Kineto's words.
+//
+// The text of a type is the `cat` of Kineto's Chrome traces; types of Kymo's
+// own (cpu_sample, cpu_counter, ...) follow the same form.
+#ifndef KYMO_PROFILER_MODEL_ACTIVITY_TYPE_H_
+#define KYMO_PROFILER_MODEL_ACTIVITY_TYPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace kymo::model {
+
+enum class ActivityType : uint8_t {
+  kCpuOp = 0,
+  kUserAnnotation,
+  kGpuUserAnnotation,
+  kGpuMemcpy,
+  kGpuMemset,
+  kConcurrentKernel,  // "kernel"
+  kCudaRuntime,
+  kCudaDriver,
+  kCpuInstantEvent,
+  kPythonFunction,
+  kOverhead,
+  kCudaSync,
+  kCudaEvent,
+  kCollectiveComm,
+  kCpuSample,   // Kymo: where a sampled thread was
+  kNvtxRange,   // Kymo: a range captured from NVTX
+  kIttTask,     // Kymo: a task captured from ITT
+  kCount,
+};
+
+// Kineto's category text; lives forever.
+std::string_view ActivityTypeName(ActivityType type) noexcept;
+std::optional<ActivityType> ParseActivityType(std::string_view name) noexcept;
+
+// PyTorch's RecordScope, with its numbers (c10 RecordScope).
+enum class RecordScope : uint8_t {
+  kFunction = 0,
+  kBackwardFunction = 1,
+  kTorchscriptFunction = 2,
+  kKernelFunctionDtype = 3,
+  kCustomClass = 4,
+  kBuildFeature = 5,
+  kLiteInterpreter = 6,
+  kUserScope = 7,
+  kStaticRuntimeOp = 8,
+  kStaticRuntimeModel = 9,
+  kCount,
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_ACTIVITY_TYPE_H_

@@ -1,0 +1,117 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::model {
+namespace {
+
+TEST(StringTableTest, InternsToDenseIdsAndKeepsEveryByte) {
+  StringTable strings;
+  EXPECT_EQ(strings.Intern(""), kEmptyName);
+  std::vector<NameId> ids;
+  for (int i = 0; i < 10000; ++i) {
+    ids.push_back(strings.Intern("name" + std::to_string(i)));
+    EXPECT_EQ(Index(ids.back()), i + 1);
+  }
+  const StringTable moved = std::move(strings);
+  for (int i = 0; i < 10000; ++i) {
+    EXPECT_EQ(moved.Get(ids[i]), "name" + std::to_string(i));
+  }
+  EXPECT_EQ(moved.Find("name77"), ids[77]);
+  EXPECT_EQ(moved.Find("none"), std::nullopt);
+}
+
+TEST(StringTableTest, KeepsZeroBytesAndLongNames) {
+  StringTable strings;
+  const std::string odd("a\0b", 3);
+  const std::string longer(1 << 20, 'x');
+  EXPECT_EQ(strings.Get(strings.Intern(odd)), odd);
+  EXPECT_EQ(strings.Get(strings.Intern(longer)), longer);
+  EXPECT_NE(strings.Intern("a"), strings.Intern(odd));
+}
+
+TEST(StackTableTest, SharesPrefixes) {
+  StringTable strings;
+  StackTable stacks;
+  const FrameId main = stacks.AddFrame({.function = strings.Intern("main")});
+  const FrameId work = stacks.AddFrame({.function = strings.Intern("work")});
+  const StackId root = stacks.Push(kEmptyStack, main);
+  const StackId leaf = stacks.Push(root, work);
+  EXPECT_EQ(stacks.Push(root, work), leaf);
+  EXPECT_EQ(stacks.Frames(leaf), (std::vector<FrameId>{main, work}));
+  EXPECT_EQ(stacks.depth(leaf), 2);
+  EXPECT_EQ(stacks.stack_count(), 3);
+}
+
+TEST(LossLedgerTest, NotesAreNoLoss) {
+  LossLedger ledger;
+  ledger.Add(Loss::kRangesOpenAtEnd, 3);
+  EXPECT_FALSE(ledger.AnythingLost());
+  LossLedger other;
+  other.Add(Loss::kSamplesLost, 2);
+  ledger.Merge(other);
+  EXPECT_TRUE(ledger.AnythingLost());
+  EXPECT_EQ(ledger.Get(Loss::kSamplesLost), 2);
+  for (int i = 0; i < static_cast<int>(Loss::kCount); ++i) {
+    EXPECT_FALSE(LossName(static_cast<Loss>(i)).empty());
+    EXPECT_FALSE(LossMeaning(static_cast<Loss>(i)).empty());
+  }
+}
+
+TEST(ActivityTypeTest, NamesRoundTrip) {
+  for (int i = 0; i < static_cast<int>(ActivityType::kCount); ++i) {
+    const ActivityType type = static_cast<ActivityType>(i);
+    EXPECT_EQ(ParseActivityType(ActivityTypeName(type)), type);
+  }
+  EXPECT_EQ(ParseActivityType("nonsense"), std::nullopt);
+}
+
+TraceData OneTrack() {
+  TraceData data;
+  data.tracks.push_back({.pid = 1, .id = 1});
+  auto add = [&](TimeNs start, TimeNs end, EventIndex parent) {
+    data.start.push_back(start);
+    data.end.push_back(end);
+    data.parent.push_back(parent);
+    data.name.push_back(kEmptyName);
+    data.track.push_back(0);
+    data.detail.push_back(kNoDetail);
+    data.type.push_back(ActivityType::kCpuOp);
+    data.scope.push_back(RecordScope::kFunction);
+    data.flags.push_back(0);
+  };
+  add(0, 10, kNoEvent);
+  add(2, 8, 0);
+  data.track_begin = {0, 2};
+  return data;
+}
+
+TEST(ValidateTraceTest, AcceptsANestedTrack) {
+  EXPECT_TRUE(ValidateTrace(Trace(OneTrack())).ok());
+}
+
+TEST(ValidateTraceTest, RejectsEachBrokenRule) {
+  auto broken = [](auto change) {
+    TraceData data = OneTrack();
+    change(data);
+    return !ValidateTrace(Trace(std::move(data))).ok();
+  };
+  EXPECT_TRUE(broken([](TraceData& d) { d.end[1] = 11; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.end[0] = -1; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.start[1] = -1; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.parent[1] = 1; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.parent.pop_back(); }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.name[0] = NameId{7}; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.detail[0] = 0; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.track_begin = {0, 1}; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.flags[0] = kEventAsync; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.samples.push_back({.track = 5}); }));
+}
+
+}  // namespace
+}  // namespace kymo::model

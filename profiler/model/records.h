@@ -1,0 +1,107 @@
+// records.h - the plain parts that shards and traces are made of.
+//
+// Everything is a value; ids index the tables of the shard or trace that holds
+// it. Times are TimeNs (ns since the epoch).
+#ifndef KYMO_PROFILER_MODEL_RECORDS_H_
+#define KYMO_PROFILER_MODEL_RECORDS_H_
+
+#include <bit>
+#include <cstdint>
+
+#include "profiler/base/time.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+
+namespace kymo::model {
+
+using TrackIndex = uint32_t;
+using EventIndex = uint32_t;
+using DetailIndex = uint32_t;
+inline constexpr EventIndex kNoEvent = ~EventIndex{0};
+inline constexpr DetailIndex kNoDetail = ~DetailIndex{0};
+inline constexpr TrackIndex kNoTrack = ~TrackIndex{0};
+
+// Bits of an event's flags.
+enum EventFlag : uint8_t {
+  kEventInstant = 1,   // a point: end == start
+  kEventOpen = 2,      // never ended; end is where the recording ended
+  kEventAsync = 4,     // ended elsewhere than it began: no parent, no children
+};
+
+struct Process {
+  int64_t pid = 0;
+  int64_t parent_pid = 0;          // 0 = not known
+  NameId name = kEmptyName;        // short, as the kernel shows it
+  NameId command_line = kEmptyName;
+  TimeNs start_ns = 0;             // 0 = not known
+  TimeNs end_ns = 0;
+};
+
+enum class TrackKind : uint8_t {
+  kThread,  // `id` is the system thread id
+  kStream,  // `id` is the stream of device `device_index`
+};
+
+// One line of the timeline.
+struct Track {
+  TrackKind kind = TrackKind::kThread;
+  int64_t pid = 0;
+  int64_t id = 0;
+  int32_t device_index = -1;  // streams only
+  NameId name = kEmptyName;
+};
+
+// What only some events have.
+struct Detail {
+  uint64_t correlation_id = 0;  // 0 = none
+  uint32_t args_begin = 0;      // into the arguments, in the order added
+  uint32_t args_end = 0;
+};
+
+enum class ArgType : uint8_t { kInt, kDouble, kString };
+
+// A named argument of an event.
+struct Arg {
+  NameId key = kEmptyName;
+  ArgType type = ArgType::kInt;
+  uint64_t bits = 0;
+
+  static Arg Int(NameId key, int64_t value) {
+    return {key, ArgType::kInt, static_cast<uint64_t>(value)};
+  }
+  static Arg Double(NameId key, double value) {
+    return {key, ArgType::kDouble, std::bit_cast<uint64_t>(value)};
+  }
+  static Arg String(NameId key, NameId value) {
+    return {key, ArgType::kString, Index(value)};
+  }
+  int64_t int_value() const { return static_cast<int64_t>(bits); }
+  double double_value() const { return std::bit_cast<double>(bits); }
+  NameId string_value() const { return NameId{static_cast<uint32_t>(bits)}; }
+};
+
+// A counter's value from `time_ns` on.
+struct CounterSample {
+  TrackIndex track = 0;
+  NameId name = kEmptyName;
+  TimeNs time_ns = 0;
+  double value = 0;
+};
+
+// One tick of the sampling profiler: the thread was on the CPU in `stack`.
+struct StackSample {
+  TrackIndex track = 0;
+  StackId stack = kEmptyStack;
+  TimeNs time_ns = 0;
+  DurationNs weight_ns = 0;  // CPU time that this sample stands for
+};
+
+// One entry of the metadata; `value` is JSON text.
+struct Metadata {
+  NameId key = kEmptyName;
+  NameId json_value = kEmptyName;
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_RECORDS_H_

@@ -1,0 +1,40 @@
+#include "profiler/model/stack_table.h"
+
+namespace kymo::model {
+
+StackTable::StackTable() { nodes_.push_back({kEmptyStack, FrameId{0}, 0}); }
+
+size_t StackTable::FrameHash::operator()(const Frame& frame) const noexcept {
+  uint64_t hash = frame.address * 0x9e3779b97f4a7c15u;
+  hash ^= uint64_t{Index(frame.function)} << 32 | frame.line;
+  hash *= 0xff51afd7ed558ccdu;
+  hash ^= uint64_t{Index(frame.module)} << 32 | Index(frame.file);
+  hash ^= hash >> 29;
+  return hash * 0xc4ceb9fe1a85ec53u;
+}
+
+FrameId StackTable::AddFrame(const Frame& frame) {
+  const FrameId next{static_cast<uint32_t>(frames_.size())};
+  const auto [it, inserted] = frame_ids_.try_emplace(frame, next);
+  if (inserted) frames_.push_back(frame);
+  return it->second;
+}
+
+StackId StackTable::Push(StackId parent, FrameId frame) {
+  const StackId next{static_cast<uint32_t>(nodes_.size())};
+  const uint64_t key = uint64_t{Index(parent)} << 32 | Index(frame);
+  const auto [it, inserted] = stack_ids_.try_emplace(key, next);
+  if (inserted) nodes_.push_back({parent, frame, depth(parent) + 1});
+  return it->second;
+}
+
+std::vector<FrameId> StackTable::Frames(StackId id) const {
+  std::vector<FrameId> frames(depth(id));
+  for (size_t i = frames.size(); i > 0; --i) {
+    frames[i - 1] = leaf(id);
+    id = parent(id);
+  }
+  return frames;
+}
+
+}  // namespace kymo::model

@@ -1,0 +1,87 @@
+// stack_table.h - call stacks as a prefix tree over symbolised frames.
+//
+//   FrameId f = stacks.AddFrame({.function = name, .module = module, ...});
+//   StackId s = stacks.Push(kEmptyStack, outermost);   // root first
+//   s = stacks.Push(s, leaf);
+//
+// Equal frames and equal (parent, frame) pairs get one id each. A parent's id
+// is smaller than its children's. Names are ids of the StringTable beside it.
+// Threads: additions need exclusive access; reads may run concurrently.
+#ifndef KYMO_PROFILER_MODEL_STACK_TABLE_H_
+#define KYMO_PROFILER_MODEL_STACK_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/model/string_table.h"
+
+namespace kymo::model {
+
+enum class FrameId : uint32_t {};
+enum class StackId : uint32_t {};
+
+// The stack without frames, root of the tree.
+inline constexpr StackId kEmptyStack{0};
+
+constexpr uint32_t Index(FrameId id) noexcept {
+  return static_cast<uint32_t>(id);
+}
+constexpr uint32_t Index(StackId id) noexcept {
+  return static_cast<uint32_t>(id);
+}
+
+struct Frame {
+  NameId function = kEmptyName;  // demangled, or "module+0x1f" if unresolved
+  NameId file = kEmptyName;      // source file, empty if unknown
+  NameId module = kEmptyName;    // path of the ELF file, "[kernel]", "[vdso]"
+  uint32_t line = 0;             // 1-based; 0 = unknown
+  uint64_t address = 0;          // module-relative; 0 = unknown
+  bool is_inlined = false;       // inlined into the frame below it
+  bool is_kernel = false;
+  bool is_resolved = true;       // false: `function` is only a place
+
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+class StackTable {
+ public:
+  StackTable();
+
+  FrameId AddFrame(const Frame& frame);
+  StackId Push(StackId parent, FrameId frame);
+
+  const Frame& frame(FrameId id) const { return frames_[Index(id)]; }
+  // REQUIRES: id != kEmptyStack.
+  StackId parent(StackId id) const { return nodes_[Index(id)].parent; }
+  FrameId leaf(StackId id) const { return nodes_[Index(id)].frame; }
+  // Number of frames of the stack.
+  uint32_t depth(StackId id) const { return nodes_[Index(id)].depth; }
+
+  // Frames from the root to the leaf.
+  std::vector<FrameId> Frames(StackId id) const;
+
+  size_t frame_count() const noexcept { return frames_.size(); }
+  // Counts the empty stack too.
+  size_t stack_count() const noexcept { return nodes_.size(); }
+
+ private:
+  struct Node {
+    StackId parent;
+    FrameId frame;
+    uint32_t depth;
+  };
+  struct FrameHash {
+    size_t operator()(const Frame& frame) const noexcept;
+  };
+
+  std::vector<Frame> frames_;
+  std::vector<Node> nodes_;
+  std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
+  std::unordered_map<uint64_t, StackId> stack_ids_;
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_STACK_TABLE_H_

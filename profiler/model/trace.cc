@@ -1,0 +1,104 @@
+#include "profiler/model/trace.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::model {
+namespace {
+
+absl::Status Violation(const char* rule, size_t index) {
+  return absl::InternalError(
+      absl::StrCat("invalid trace: ", rule, " (at index ", index, ")"));
+}
+
+absl::Status CheckColumns(const TraceData& data) {
+  const size_t n = data.start.size();
+  for (const size_t size :
+       {data.end.size(), data.name.size(), data.track.size(),
+        data.parent.size(), data.detail.size(), data.type.size(),
+        data.scope.size(), data.flags.size()}) {
+    if (size != n) return Violation("columns differ in length", size);
+  }
+  if (data.track_begin.size() != data.tracks.size() + 1 ||
+      data.track_begin.front() != 0 || data.track_begin.back() != n) {
+    return Violation("track_begin does not cover the events",
+                     data.track_begin.size());
+  }
+  for (size_t t = 0; t < data.tracks.size(); ++t) {
+    if (data.track_begin[t] > data.track_begin[t + 1]) {
+      return Violation("track_begin is not sorted", t);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Everything about one event that needs no other event but its parent.
+absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
+  if (data.track[i] != t) return Violation("event is on another track", i);
+  if (data.end[i] < data.start[i]) return Violation("end before start", i);
+  if (Index(data.name[i]) >= data.strings.size()) {
+    return Violation("name out of range", i);
+  }
+  if (data.detail[i] != kNoDetail && data.detail[i] >= data.details.size()) {
+    return Violation("detail out of range", i);
+  }
+  if (i > data.track_begin[t] && data.start[i] < data.start[i - 1]) {
+    return Violation("events of a track are not in start order", i);
+  }
+  const EventIndex parent = data.parent[i];
+  if (parent == kNoEvent) return absl::OkStatus();
+  if (parent >= i || parent < data.track_begin[t]) {
+    return Violation("parent is not an earlier event of the track", i);
+  }
+  if (data.flags[parent] & (kEventInstant | kEventAsync)) {
+    return Violation("parent is an instant or asynchronous", i);
+  }
+  if (data.end[i] > data.end[parent]) {
+    return Violation("child ends after its parent", i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTables(const TraceData& data) {
+  for (size_t i = 0; i < data.details.size(); ++i) {
+    const Detail& detail = data.details[i];
+    if (detail.args_begin > detail.args_end ||
+        detail.args_end > data.args.size()) {
+      return Violation("arguments out of range", i);
+    }
+  }
+  for (size_t i = 0; i < data.samples.size(); ++i) {
+    const StackSample& sample = data.samples[i];
+    if (sample.track >= data.tracks.size() ||
+        Index(sample.stack) >= data.stacks.stack_count()) {
+      return Violation("sample's track or stack out of range", i);
+    }
+    if (i > 0 && (data.samples[i - 1].track > sample.track ||
+                  (data.samples[i - 1].track == sample.track &&
+                   data.samples[i - 1].time_ns > sample.time_ns))) {
+      return Violation("samples are not sorted by track and time", i);
+    }
+  }
+  for (size_t i = 0; i < data.counters.size(); ++i) {
+    if (data.counters[i].track >= data.tracks.size()) {
+      return Violation("counter's track out of range", i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ValidateTrace(const Trace& trace) {
+  const TraceData& data = trace.data();
+  if (absl::Status status = CheckColumns(data); !status.ok()) return status;
+  for (TrackIndex t = 0; t < data.tracks.size(); ++t) {
+    for (EventIndex i = data.track_begin[t]; i < data.track_begin[t + 1]; ++i) {
+      if (absl::Status status = CheckEvent(data, t, i); !status.ok()) {
+        return status;
+      }
+    }
+  }
+  return CheckTables(data);
+}
+
+}  // namespace kymo::model

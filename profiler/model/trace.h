@@ -1,0 +1,148 @@
+// trace.h - the one immutable structure that everything after collection reads.
+//
+// Events stand as columns (structure of arrays). The events of a track are
+// contiguous, in start order, parents before children:
+//
+//   track          0              1      2
+//   events   [ 0 1 2 3 4 ][ 5 6 7 8 ][ 9 ... ]
+//                          ^ track_begin(1)   ^ track_begin(2)
+//
+// so a tree walk is one pass from left to right and a subtree's events follow
+// its root. ValidateTrace states every invariant as code.
+//
+// Times:    ns since the epoch. An open range ends where the recording ended
+//           and carries kEventOpen.
+// Threads:  immutable; any number of readers.
+// Lifetime: spans and views live as long as the trace.
+#ifndef KYMO_PROFILER_MODEL_TRACE_H_
+#define KYMO_PROFILER_MODEL_TRACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "profiler/base/time.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+
+namespace kymo::model {
+
+// The mutable form; normalisation and tests fill it, MakeTrace closes it.
+struct TraceData {
+  TimeNs start_ns = 0;  // the recording's window
+  TimeNs end_ns = 0;
+  StringTable strings;
+  std::vector<Process> processes;  // by pid, then start
+  std::vector<Track> tracks;       // by pid, kind, device, id
+  // tracks.size() + 1 entries: events of track t are [t, t + 1).
+  std::vector<EventIndex> track_begin = {0};
+
+  // Columns, one entry per event.
+  std::vector<TimeNs> start;
+  std::vector<TimeNs> end;  // >= start
+  std::vector<NameId> name;
+  std::vector<TrackIndex> track;
+  std::vector<EventIndex> parent;  // kNoEvent, or an earlier one of the track
+  std::vector<DetailIndex> detail;
+  std::vector<ActivityType> type;
+  std::vector<RecordScope> scope;
+  std::vector<uint8_t> flags;  // EventFlag bits
+
+  std::vector<Detail> details;
+  std::vector<Arg> args;
+  std::vector<CounterSample> counters;  // by track, name, time
+  StackTable stacks;
+  std::vector<StackSample> samples;  // by track, time
+  DurationNs sampling_period_ns = 0;
+  std::vector<Metadata> metadata;  // by key
+  LossLedger ledger;
+};
+
+class Trace {
+ public:
+  explicit Trace(TraceData data) : data_(std::move(data)) {}
+  Trace(Trace&&) noexcept = default;
+  Trace& operator=(Trace&&) noexcept = default;
+
+  TimeNs start_ns() const noexcept { return data_.start_ns; }
+  TimeNs end_ns() const noexcept { return data_.end_ns; }
+
+  // Names.
+  std::string_view Name(NameId id) const { return data_.strings.Get(id); }
+  std::string_view EventName(EventIndex event) const {
+    return Name(data_.name[event]);
+  }
+  const StringTable& strings() const noexcept { return data_.strings; }
+
+  std::span<const Process> processes() const noexcept {
+    return data_.processes;
+  }
+  std::span<const Track> tracks() const noexcept { return data_.tracks; }
+  EventIndex track_begin(TrackIndex track) const {
+    return data_.track_begin[track];
+  }
+  EventIndex track_end(TrackIndex track) const {
+    return data_.track_begin[track + 1];
+  }
+
+  // Columns.
+  size_t event_count() const noexcept { return data_.start.size(); }
+  std::span<const TimeNs> start() const noexcept { return data_.start; }
+  std::span<const TimeNs> end() const noexcept { return data_.end; }
+  std::span<const NameId> name() const noexcept { return data_.name; }
+  std::span<const TrackIndex> track() const noexcept { return data_.track; }
+  std::span<const EventIndex> parent() const noexcept { return data_.parent; }
+  std::span<const ActivityType> type() const noexcept { return data_.type; }
+  std::span<const RecordScope> scope() const noexcept { return data_.scope; }
+  std::span<const uint8_t> flags() const noexcept { return data_.flags; }
+
+  // Null when the event has none.
+  const Detail* detail(EventIndex event) const {
+    const DetailIndex index = data_.detail[event];
+    return index == kNoDetail ? nullptr : &data_.details[index];
+  }
+  // Empty when the event has none.
+  std::span<const Arg> args(EventIndex event) const {
+    const Detail* const d = detail(event);
+    if (d == nullptr) return {};
+    return std::span(data_.args).subspan(d->args_begin,
+                                         d->args_end - d->args_begin);
+  }
+
+  std::span<const CounterSample> counters() const noexcept {
+    return data_.counters;
+  }
+  const StackTable& stacks() const noexcept { return data_.stacks; }
+  std::span<const StackSample> samples() const noexcept {
+    return data_.samples;
+  }
+  DurationNs sampling_period_ns() const noexcept {
+    return data_.sampling_period_ns;
+  }
+  std::span<const Metadata> metadata() const noexcept {
+    return data_.metadata;
+  }
+  const LossLedger& ledger() const noexcept { return data_.ledger; }
+
+  // For ValidateTrace and for tools that count bytes.
+  const TraceData& data() const noexcept { return data_; }
+
+ private:
+  TraceData data_;
+};
+
+// Checks every invariant that this header states. The first violation is an
+// kInternal error that names event, column and rule. Linear.
+absl::Status ValidateTrace(const Trace& trace);
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_TRACE_H_

@@ -1,0 +1,63 @@
+// trace_shard.h - what one backend (or importer) pours out.
+//
+// A shard has its own tables; ids are valid inside it only. Normalisation
+// (profiler/normalize) merges shards into one immutable Trace: it maps names,
+// joins the tracks of one thread, works out parents and closes open ranges.
+//
+// Threads: none; a shard is filled by one thread at a time. Different tracks of
+//   one shard may be filled by different threads once they exist, as long as
+//   the shared tables (strings, details, args) are left alone.
+#ifndef KYMO_PROFILER_MODEL_TRACE_SHARD_H_
+#define KYMO_PROFILER_MODEL_TRACE_SHARD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+
+namespace kymo::model {
+
+// The events of one thread or stream from one source, as columns of equal
+// length, in the order of their start (ties: parents first).
+struct TrackEvents {
+  TrackIndex track = 0;  // into TraceShard::tracks
+
+  std::vector<TimeNs> start_ns;
+  std::vector<TimeNs> end_ns;  // 0 = still open when the recording ended
+  std::vector<NameId> name;
+  std::vector<ActivityType> type;
+  std::vector<RecordScope> scope;
+  std::vector<uint8_t> flags;  // EventFlag bits
+  // How many ranges of this source were open around the event; empty when the
+  // source does not know: nesting then comes from the times.
+  std::vector<uint32_t> depth;
+  // Either empty or one per event, kNoDetail for most.
+  std::vector<DetailIndex> detail;
+
+  size_t size() const noexcept { return start_ns.size(); }
+};
+
+struct TraceShard {
+  StringTable strings;
+  std::vector<Process> processes;
+  std::vector<Track> tracks;
+  std::vector<TrackEvents> events;
+  std::vector<Detail> details;
+  std::vector<Arg> args;
+  std::vector<CounterSample> counters;
+  StackTable stacks;
+  std::vector<StackSample> samples;
+  DurationNs sampling_period_ns = 0;  // asked for; 0 = no sampling
+  std::vector<Metadata> metadata;
+  LossLedger ledger;
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_TRACE_SHARD_H_

@@ -1,0 +1,56 @@
+"""The C++ rules of this workspace: rules_cc with Kymo's flags and defaults."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("//:copts.bzl", "KYMO_COPTS", "KYMO_TEST_COPTS")
+
+def kymo_cc_library(name, copts = [], **kwargs):
+    """A library of the product."""
+    cc_library(
+        name = name,
+        copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
+        **kwargs
+    )
+
+def kymo_cc_binary(name, copts = [], **kwargs):
+    """A program of the product, an example, or (testonly) a test's target."""
+    cc_binary(
+        name = name,
+        copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
+        **kwargs
+    )
+
+def kymo_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
+    """A GoogleTest; its main comes with it."""
+    cc_test(
+        name = name,
+        size = size,
+        copts = KYMO_TEST_COPTS + copts,
+        deps = deps + ["//third_party/googletest:gtest_main"],
+        **kwargs
+    )
+
+def kymo_cc_benchmark(name, srcs, copts = [], deps = [], tags = [], **kwargs):
+    """A Google Benchmark program and, as NAME_smoke, a short run of it.
+
+    The program itself is run by hand:
+        ./bazelw run //profiler/record:recorder_benchmark
+    """
+    cc_binary(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        copts = KYMO_TEST_COPTS + copts,
+        tags = tags + ["benchmark"],
+        deps = deps + ["//third_party/benchmark:benchmark_main"],
+        **kwargs
+    )
+    cc_test(
+        name = name + "_smoke",
+        size = "small",
+        srcs = srcs,
+        args = ["--benchmark_min_time=0.001"],
+        copts = KYMO_TEST_COPTS + copts,
+        tags = tags + ["benchmark"],
+        deps = deps + ["//third_party/benchmark:benchmark_main"],
+        **kwargs
+    )
