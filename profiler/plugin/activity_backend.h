@@ -1,0 +1,127 @@
+// activity_backend.h - the contract between the profiler and one event source.
+//
+// A backend is a source of activities (annotated ranges, stack samples, heap
+// traffic, GPU work), after Kineto's activity profiler plugins. It says what
+// it can record here; asked to record, it makes an ActivitySession:
+//
+//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect--> empty
+//                                      | Poll, Push/PopCorrelationId
+//
+// Each arrow happens at most once; BackendController rejects anything else, so
+// that sessions need not check. A prepared or live session may be destroyed at
+// any time and then leaves nothing enabled.
+//
+// Two kinds of target: this process (the library), or a child that the command
+// is about to start. For a child, Prepare may add environment variables for it
+// and Start is called when it exists (pid known, stopped before its exec).
+//
+// Threads:   calls on one session never overlap but may come from different
+//            threads; Push/PopCorrelationId come from the threads that run the
+//            operations, concurrently with everything but the destructor.
+// Errors:    trouble in the environment (no device, no permission) is a Status
+//            that tells the user what to do; the others go on without it.
+// Ownership: the registry owns backends, the controller sessions; a shard is
+//            borrowed during Collect. A session may outlive neither.
+#ifndef KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
+#define KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/plugin/plugin_info.h"
+
+namespace kymo {
+
+enum class TargetKind { kThisProcess, kChildProcess };
+
+// What the user asked for, the same for every backend of a recording.
+struct SessionOptions {
+  TargetKind target = TargetKind::kThisProcess;
+  // Path of the program (kChildProcess), for messages and checks of its kind.
+  std::string target_path;
+
+  bool record_shapes = false;
+  bool profile_memory = false;
+  bool with_stack = false;
+
+  // Sampling: ticks per second of CPU time and thread.
+  int sampling_hz = 1000;
+  // Further settings by name, as the backends' PluginInfo lists them.
+  std::map<std::string, std::string> settings;
+  // A folder for spilled data; files made there are the backend's to remove.
+  std::string scratch_dir;
+};
+
+// Environment variables for a child, set before its exec.
+using Environment = std::map<std::string, std::string>;
+
+enum class CorrelationKind { kDefault, kUser };
+
+class ActivitySession {
+ public:
+  ActivitySession() = default;
+  ActivitySession(const ActivitySession&) = delete;
+  ActivitySession& operator=(const ActivitySession&) = delete;
+  virtual ~ActivitySession() = default;
+
+  // Takes what recording will need (buffers, descriptors). `environment` is
+  // null unless the target is a child. On failure nothing stays enabled.
+  virtual absl::Status Prepare(Environment* environment) = 0;
+
+  // Begins recording; `pid` is the target's. On failure nothing stays enabled.
+  virtual absl::Status Start(pid_t pid) = 0;
+
+  // Moves what was recorded so far out of bounded buffers. Called every few
+  // milliseconds while live, and once more after the target has ended.
+  virtual void Poll() {}
+
+  // Ends recording. When it returns, no hook of this session can still write.
+  virtual absl::Status Stop() = 0;
+
+  // Moves every record, and the counts of lost ones, into `shard`.
+  virtual absl::Status Collect(model::TraceShard& shard) = 0;
+
+  // Around every operation of the calling thread, so that what the source sees
+  // in between is linked to `id` (> 0). noexcept: runs inside the program.
+  virtual void PushCorrelationId(uint64_t /*id*/,
+                                 CorrelationKind /*kind*/) noexcept {}
+  virtual void PopCorrelationId(CorrelationKind /*kind*/) noexcept {}
+};
+
+class ActivityBackend {
+ public:
+  ActivityBackend() = default;
+  ActivityBackend(const ActivityBackend&) = delete;
+  ActivityBackend& operator=(const ActivityBackend&) = delete;
+  virtual ~ActivityBackend() = default;
+
+  // Constant. `info().name` is also the word for --activities.
+  virtual const PluginInfo& info() const noexcept = 0;
+  virtual std::vector<model::ActivityType> activity_types() const = 0;
+
+  // OK, perhaps after a cheap probe, or why not here and what would help.
+  virtual absl::Status Availability(const SessionOptions& options) const = 0;
+
+  // A limitation worth saying before the target starts ("the kernel's own
+  // frames are hidden: perf_event_paranoid is 2"); empty when there is none.
+  // Called only where Availability is OK.
+  virtual std::string Limitation(const SessionOptions& /*options*/) const {
+    return {};
+  }
+
+  virtual absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions& options) = 0;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_

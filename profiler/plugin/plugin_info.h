@@ -1,0 +1,28 @@
+// plugin_info.h - what every plugin says of itself.
+#ifndef KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_
+#define KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_
+
+#include <string>
+#include <vector>
+
+namespace kymo {
+
+enum class Maturity { kStable, kExperimental };
+
+// One setting that a plugin reads from the session's or export's options.
+struct PluginOption {
+  std::string name;     // lower_snake, as on the command line
+  std::string default_value;
+  std::string purpose;  // one line
+};
+
+struct PluginInfo {
+  std::string name;     // unique, stable, lower_snake
+  std::string purpose;  // one line, from which --help and --list are made
+  Maturity maturity = Maturity::kStable;
+  std::vector<PluginOption> options;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_

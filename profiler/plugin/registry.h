@@ -1,0 +1,80 @@
+// registry.h - plugins by name, registered explicitly.
+//
+//   BackendRegistry registry;
+//   KYMO_RETURN_IF_ERROR(registry.Register(std::make_unique<CpuBackend>()));
+//   ActivityBackend* cpu = registry.Find("cpu");
+//
+// No globals and no static initialisers: a program makes a registry and calls
+// the lists that it wants (RegisterBuiltinBackends, RegisterBuiltinExporters).
+// Threads: registration needs exclusive access.
+#ifndef KYMO_PROFILER_PLUGIN_REGISTRY_H_
+#define KYMO_PROFILER_PLUGIN_REGISTRY_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
+#include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo {
+
+template <typename Plugin>
+class PluginRegistry {
+ public:
+  // kInvalidArgument for a name that is not lower_snake, kAlreadyExists for
+  // one that is taken.
+  absl::Status Register(std::unique_ptr<Plugin> plugin) {
+    const std::string name = plugin->info().name;
+    if (name.empty() ||
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") !=
+            std::string::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("plugin name '", name, "' is not lower_snake"));
+    }
+    const auto [it, inserted] = plugins_.try_emplace(name, std::move(plugin));
+    if (!inserted) {
+      return absl::AlreadyExistsError(
+          absl::StrCat("a plugin named '", name, "' is already registered"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Null when there is none.
+  Plugin* Find(std::string_view name) const {
+    const auto it = plugins_.find(std::string(name));
+    return it == plugins_.end() ? nullptr : it->second.get();
+  }
+
+  // Sorted by name.
+  std::vector<Plugin*> List() const {
+    std::vector<Plugin*> list;
+    for (const auto& [name, plugin] : plugins_) list.push_back(plugin.get());
+    return list;
+  }
+
+  // "chrome, perfetto, stacks": for error messages.
+  std::string Names() const {
+    std::string names;
+    for (const auto& [name, plugin] : plugins_) {
+      absl::StrAppend(&names, names.empty() ? "" : ", ", name);
+    }
+    return names;
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<Plugin>> plugins_;
+};
+
+using BackendRegistry = PluginRegistry<ActivityBackend>;
+using ExporterRegistry = PluginRegistry<TraceExporter>;
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_REGISTRY_H_

@@ -1,0 +1,53 @@
+// trace_exporter.h - the contract between a finished trace and one file format.
+//
+// An exporter turns a Trace into the files of its format. It holds no state
+// between calls; the same trace and options give the same bytes, whatever the
+// number of threads.
+//
+// Threads:   Export may run concurrently with other exporters on one trace.
+// Errors:    a Status that names the file; no file stays under a final name.
+// Ownership: everything is borrowed for the call.
+#ifndef KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
+#define KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo {
+
+struct ExportOptions {
+  bool gzip = false;  // where a format has a plain and a compressed form
+  // Called now and then from the exporting thread with done / total in 0..1.
+  // May be empty.
+  std::function<void(double)> progress;
+  // Further settings by name, as the exporter's PluginInfo lists them.
+  std::map<std::string, std::string> settings;
+};
+
+class TraceExporter {
+ public:
+  TraceExporter() = default;
+  TraceExporter(const TraceExporter&) = delete;
+  TraceExporter& operator=(const TraceExporter&) = delete;
+  virtual ~TraceExporter() = default;
+
+  // Constant. `info().name` is also the word for --export.
+  virtual const PluginInfo& info() const noexcept = 0;
+
+  // Writes the files of this format into `out` and returns their names there.
+  virtual absl::StatusOr<std::vector<std::string>> Export(
+      const model::Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const = 0;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
