@@ -90,7 +90,8 @@ int64_t EpochOffsetNs() noexcept {
   static constinit std::atomic<int64_t> offset{0};
   int64_t known = offset.load(std::memory_order_relaxed);
   if (known != 0) return known;
-  int64_t monotonic_ns, uncertainty_ns;
+  int64_t monotonic_ns = 0;
+  int64_t uncertainty_ns = 0;
   const int64_t realtime_ns =
       Bracket(RealtimeNs, &monotonic_ns, &uncertainty_ns);
   const int64_t measured = realtime_ns - monotonic_ns;
