@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,7 +42,8 @@ class ByteSink {
 // Appends to a string that the caller owns.
 std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 
-// A file, created on Commit; replaces an existing one.
+// A file, created on Commit; replaces an existing regular file. Anything else
+// of that name (a folder, a device) is kFailedPrecondition.
 absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path);
 
 // Compresses (gzip, level 1..9) into `base`, which it owns and commits.

@@ -1,0 +1,266 @@
+#include "profiler/plugin/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+constexpr size_t kBufferBytes = 256 << 10;
+
+// `doing` reads like "writing 'a.json'".
+absl::Status ErrnoStatus(int error, const std::string& doing) {
+  return absl::Status(
+      absl::ErrnoToStatusCode(error),
+      absl::StrCat(doing, ": ", std::generic_category().message(error)));
+}
+
+class StringSink final : public ByteSink {
+ public:
+  explicit StringSink(std::string* out) : out_(out) {}
+
+  absl::Status Append(std::string_view bytes) override {
+    out_->append(bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Commit() override { return absl::OkStatus(); }
+
+ private:
+  std::string* out_;
+};
+
+// Writes to a temporary name beside `path`; the name is gone after an error,
+// after Commit and in any case after destruction.
+class FileSink final : public ByteSink {
+ public:
+  FileSink(std::string path, std::string temporary_path, int fd)
+      : path_(std::move(path)),
+        temporary_path_(std::move(temporary_path)),
+        fd_(fd) {
+    buffer_.reserve(kBufferBytes);
+  }
+
+  ~FileSink() override { Discard(); }
+
+  absl::Status Append(std::string_view bytes) override {
+    KYMO_RETURN_IF_ERROR(status_);
+    if (buffer_.size() + bytes.size() <= kBufferBytes) {
+      buffer_.append(bytes);
+      return absl::OkStatus();
+    }
+    KYMO_RETURN_IF_ERROR(Flush());
+    if (bytes.size() >= kBufferBytes) return Write(bytes);
+    buffer_.append(bytes);
+    return absl::OkStatus();
+  }
+
+  absl::Status Commit() override {
+    KYMO_RETURN_IF_ERROR(Flush());
+    // Network file systems report what they could not write only here.
+    const int closed = close(std::exchange(fd_, -1));
+    if (closed != 0 && errno != EINTR) return Fail(errno, "closing");
+    if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+      return Fail(errno, "naming");
+    }
+    temporary_path_.clear();
+    status_ = absl::FailedPreconditionError(
+        absl::StrCat("'", path_, "' is already complete"));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Flush() {
+    KYMO_RETURN_IF_ERROR(status_);
+    KYMO_RETURN_IF_ERROR(Write(buffer_));
+    buffer_.clear();
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = write(fd_, bytes.data(), bytes.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return Fail(errno, "writing");
+      }
+      bytes.remove_prefix(static_cast<size_t>(written));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Fail(int error, const char* verb) {
+    status_ = ErrnoStatus(error, absl::StrCat(verb, " '", path_, "'"));
+    Discard();
+    return status_;
+  }
+
+  void Discard() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+    if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+    temporary_path_.clear();
+  }
+
+  std::string path_;
+  std::string temporary_path_;  // empty = no such file
+  int fd_;                      // -1 = closed
+  std::string buffer_;
+  absl::Status status_;
+};
+
+class GzipSink final : public ByteSink {
+ public:
+  GzipSink(std::unique_ptr<ByteSink> base, int level) : base_(std::move(base)) {
+    // 15 bits of window; + 16 asks for the gzip container. Its header carries
+    // no time, so that equal input gives equal bytes.
+    if (deflateInit2(&stream_, std::clamp(level, 1, 9), Z_DEFLATED, 15 + 16,
+                     /*memLevel=*/8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      status_ = absl::ResourceExhaustedError(
+          "no memory for the state of gzip compression");
+    }
+    out_.resize(kBufferBytes);
+  }
+
+  ~GzipSink() override { deflateEnd(&stream_); }
+
+  absl::Status Append(std::string_view bytes) override {
+    constexpr size_t kMost = std::numeric_limits<uInt>::max();
+    while (!bytes.empty()) {
+      const std::string_view part = bytes.substr(0, kMost);
+      KYMO_RETURN_IF_ERROR(Deflate(part, Z_NO_FLUSH));
+      bytes.remove_prefix(part.size());
+    }
+    return status_;
+  }
+
+  absl::Status Commit() override {
+    KYMO_RETURN_IF_ERROR(Deflate({}, Z_FINISH));
+    status_ = base_->Commit();
+    return status_;
+  }
+
+ private:
+  // Feeds `bytes` and hands on whatever comes out.
+  absl::Status Deflate(std::string_view bytes, int flush) {
+    KYMO_RETURN_IF_ERROR(status_);
+    stream_.next_in =
+        reinterpret_cast<z_const Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
+      stream_.avail_out = static_cast<uInt>(out_.size());
+      deflate(&stream_, flush);
+      status_ = base_->Append(
+          std::string_view(out_.data(), out_.size() - stream_.avail_out));
+      KYMO_RETURN_IF_ERROR(status_);
+    } while (stream_.avail_out == 0);
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<ByteSink> base_;
+  z_stream stream_{};
+  std::string out_;
+  absl::Status status_;
+};
+
+// "profile/trace.json" -> "profile/.trace.json.<pid>.<n>.tmp".
+std::string TemporaryPath(const std::string& path) {
+  static std::atomic<uint32_t> counter{0};
+  const size_t base = path.find_last_of('/') + 1;  // npos + 1 == 0
+  return absl::StrCat(path.substr(0, base), ".", path.substr(base), ".",
+                      getpid(), ".",
+                      counter.fetch_add(1, std::memory_order_relaxed), ".tmp");
+}
+
+// Only a regular file may be replaced: renaming over a device or a pipe would
+// destroy it.
+absl::Status CheckReplaceable(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("'", path, "' exists and is not a regular file"));
+}
+
+// `name` as OutputDirectory takes it: relative, without "..".
+absl::Status CheckRelative(const std::filesystem::path& name) {
+  bool good = !name.empty() && name.is_relative() && name.has_filename();
+  for (const std::filesystem::path& part : name) good &= part != "..";
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", name.string(), "' is not the relative name of a file"));
+}
+
+absl::Status MakeFolders(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return ErrnoStatus(error.value(),
+                     absl::StrCat("making folder '", folder.string(), "'"));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSink> NewStringSink(std::string* out) {
+  return std::make_unique<StringSink>(out);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path) {
+  KYMO_RETURN_IF_ERROR(CheckReplaceable(path));
+  for (;;) {
+    std::string temporary_path = TemporaryPath(path);
+    const int fd = open(temporary_path.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      return std::make_unique<FileSink>(path, std::move(temporary_path), fd);
+    }
+    // A killed process of the same pid may have left its file.
+    if (errno != EEXIST && errno != EINTR) {
+      return ErrnoStatus(errno, absl::StrCat("making '", path, "'"));
+    }
+  }
+}
+
+std::unique_ptr<ByteSink> NewGzipSink(std::unique_ptr<ByteSink> base,
+                                      int level) {
+  return std::make_unique<GzipSink>(std::move(base), level);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSink>> OutputDirectory::Open(
+    std::string_view name) {
+  const std::filesystem::path relative(name);
+  KYMO_RETURN_IF_ERROR(CheckRelative(relative));
+  const std::filesystem::path full =
+      std::filesystem::path(path_.empty() ? "." : path_) / relative;
+  KYMO_RETURN_IF_ERROR(MakeFolders(full.parent_path()));
+  return NewFileSink(full.string());
+}
+
+absl::Status OutputDirectory::CheckWritable() {
+  const std::filesystem::path folder(path_.empty() ? "." : path_);
+  KYMO_RETURN_IF_ERROR(MakeFolders(folder));
+  return NewFileSink((folder / "write_check").string()).status();
+}
+
+}  // namespace kymo
