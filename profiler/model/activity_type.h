@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "profiler/base/record_scope.h"
+
 namespace kymo::model {
 
 enum class ActivityType : uint8_t {
@@ -36,20 +38,7 @@ enum class ActivityType : uint8_t {
 std::string_view ActivityTypeName(ActivityType type) noexcept;
 std::optional<ActivityType> ParseActivityType(std::string_view name) noexcept;
 
-// PyTorch's RecordScope, with its numbers (c10 RecordScope).
-enum class RecordScope : uint8_t {
-  kFunction = 0,
-  kBackwardFunction = 1,
-  kTorchscriptFunction = 2,
-  kKernelFunctionDtype = 3,
-  kCustomClass = 4,
-  kBuildFeature = 5,
-  kLiteInterpreter = 6,
-  kUserScope = 7,
-  kStaticRuntimeOp = 8,
-  kStaticRuntimeModel = 9,
-  kCount,
-};
+using kymo::RecordScope;
 
 }  // namespace kymo::model
 

@@ -1,0 +1,119 @@
+// The cost of a range, beside the cost of reading the clock twice.
+//
+//   taskset -c 0 bazel-bin/profiler/api/record_function_benchmark
+//       --benchmark_repetitions=5
+//
+// Every figure is per range; BM_TwoClockReads is the yardstick of the same run.
+#include <x86intrin.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "benchmark/benchmark.h"
+#include "kymo/record_function.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/host.h"
+
+namespace kymo {
+namespace {
+
+void BM_EmptyLoop(benchmark::State& state) {
+  int i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(++i);
+}
+
+void BM_TwoClockReads(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(__rdtsc());
+    benchmark::DoNotOptimize(__rdtsc());
+  }
+}
+
+// The flight recorder's policy over few chunks: what is measured is recording
+// into memory that was touched before, for as long as one likes.
+void StartTouched() {
+  record::StartLocal({.chunk_bytes_total = 8 * record::kChunkBytes,
+                      .policy = record::FullPolicy::kOverwrite});
+}
+
+void BM_Range_Off(benchmark::State& state) {
+  int i = 0;
+  for (auto _ : state) {
+    RecordFunction range("benchmark");
+    benchmark::DoNotOptimize(++i);
+  }
+}
+
+void BM_Range_On(benchmark::State& state) {
+  if (state.thread_index() == 0) StartTouched();
+  for (auto _ : state) {
+    RecordFunction range("benchmark");
+    benchmark::ClobberMemory();
+  }
+  if (state.thread_index() == 0) record::StopLocal();
+  state.SetItemsProcessed(state.iterations());
+}
+
+// Fresh memory for every record: each iteration of the outer loop begins with
+// an arena whose pages were given back.
+void BM_Range_OnFirstTouch(benchmark::State& state) {
+  for (auto _ : state) {
+    RecordFunction range("benchmark");
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+void BM_Range_OnDynamicNameTwoIntegers(benchmark::State& state) {
+  StartTouched();
+  char text[] = "a dynamic name of 24 byt";
+  int64_t i = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(text[0]);
+    RecordFunction range(std::string_view(text, 24), {{"rows", i}, {"cols", 7}});
+    benchmark::DoNotOptimize(++i);
+  }
+  record::StopLocal();
+  state.SetItemsProcessed(state.iterations());
+}
+
+void BM_Range_OnTwoIntegers(benchmark::State& state) {
+  StartTouched();
+  int64_t i = 0;
+  for (auto _ : state) {
+    RecordFunction range("benchmark", {{"rows", i}, {"cols", 7}});
+    benchmark::DoNotOptimize(++i);
+  }
+  record::StopLocal();
+}
+
+void BM_Instant_On(benchmark::State& state) {
+  StartTouched();
+  for (auto _ : state) Instant("benchmark");
+  record::StopLocal();
+}
+
+void BM_Counter_On(benchmark::State& state) {
+  StartTouched();
+  for (auto _ : state) Counter("benchmark", 1.5);
+  record::StopLocal();
+}
+
+BENCHMARK(BM_EmptyLoop);
+BENCHMARK(BM_TwoClockReads);
+BENCHMARK(BM_Range_Off);
+BENCHMARK(BM_Range_On)->Threads(1)->Threads(2);
+BENCHMARK(BM_Range_OnFirstTouch)
+    ->Iterations(30'000'000)
+    ->Setup([](const benchmark::State&) {
+      record::StartLocal({.chunk_bytes_total = uint64_t{1} << 30,
+                          .policy = record::FullPolicy::kStop});
+    })
+    ->Teardown([](const benchmark::State&) { record::StopLocal(); });
+BENCHMARK(BM_Range_OnTwoIntegers);
+BENCHMARK(BM_Range_OnDynamicNameTwoIntegers);
+BENCHMARK(BM_Instant_On);
+BENCHMARK(BM_Counter_On);
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,433 @@
+#include "profiler/record/arena.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+
+namespace kymo::record {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = 2 * 1024 * 1024;
+constexpr uint32_t kStreamCapacity = 1u << 18;
+constexpr uint32_t kProcessCapacity = 1u << 14;
+constexpr uint32_t kNameIndexCapacity = 1u << 19;
+constexpr uint64_t kNameTextBytes = uint64_t{32} << 20;
+constexpr std::string_view kLostName = "(name lost)";
+
+constexpr uint64_t RoundUp(uint64_t value, uint64_t to) noexcept {
+  return (value + to - 1) / to * to;
+}
+
+// A name in the text region, at byte offset 8 * id: its size, then its bytes.
+// The size is written last (with release); 0 = not there yet.
+struct NameEntry {
+  std::atomic<uint32_t> size_plus_1;
+  char bytes[4];
+};
+
+// Maps `bytes` at a multiple of the huge page size. Chunks are then aligned to
+// their own size, and the kernel can back anonymous ones with huge pages, whose
+// first touch costs a tenth per record.
+std::byte* MapAligned(uint64_t bytes, int flags, int fd) noexcept {
+  const uint64_t reserved = bytes + kHugePage;
+  void* const mapped = mmap(nullptr, reserved, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  std::byte* const first = static_cast<std::byte*>(mapped);
+  const uint64_t skip = RoundUp(reinterpret_cast<uint64_t>(first), kHugePage) -
+                        reinterpret_cast<uint64_t>(first);
+  void* const aligned = mmap(first + skip, bytes, PROT_READ | PROT_WRITE,
+                             flags | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (aligned == MAP_FAILED) {
+    const int error = errno;
+    munmap(mapped, reserved);
+    errno = error;
+    return nullptr;
+  }
+  if (skip != 0) munmap(first, skip);
+  const uint64_t end = RoundUp(bytes, kPage);
+  munmap(first + skip + end, reserved - skip - end);
+  return first + skip;
+}
+
+uint64_t HashText(std::string_view text) noexcept {
+  // FNV-1a over 8-byte words; the tail is padded with zeros.
+  uint64_t hash = 0xcbf29ce484222325u ^ text.size();
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    memcpy(&word, text.data() + i, 8);
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 32;
+  }
+  uint64_t word = 0;
+  memcpy(&word, text.data() + i, text.size() - i);
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+struct Offsets {
+  uint64_t streams, processes, name_index, name_text, words, chunks, end;
+};
+
+Offsets Lay(uint32_t streams, uint32_t processes, uint32_t names,
+            uint64_t text_bytes, uint32_t chunks) noexcept {
+  Offsets at;
+  at.streams = kPage;
+  at.processes =
+      RoundUp(at.streams + uint64_t{streams} * sizeof(StreamEntry), kPage);
+  at.name_index =
+      RoundUp(at.processes + uint64_t{processes} * sizeof(ProcessEntry), kPage);
+  at.name_text =
+      RoundUp(at.name_index + uint64_t{names} * sizeof(uint32_t), kPage);
+  at.words = RoundUp(at.name_text + text_bytes, kPage);
+  at.chunks =
+      RoundUp(at.words + uint64_t{chunks} * sizeof(ChunkWord), kHugePage);
+  at.end = at.chunks + uint64_t{chunks} * kChunkBytes;
+  return at;
+}
+
+}  // namespace
+
+Arena Arena::CreateAnonymous(const ArenaOptions& options) noexcept {
+  const uint32_t chunks =
+      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
+  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
+                             kNameIndexCapacity, kNameTextBytes, chunks)
+                             .end;
+  Arena arena;
+  arena.base_ = MapAligned(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  if (arena.base_ == nullptr) return arena;
+  arena.Format(options, bytes);
+  madvise(arena.base_ + arena.chunks_offset_, bytes - arena.chunks_offset_,
+          MADV_HUGEPAGE);
+  return arena;
+}
+
+Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
+  const uint32_t chunks =
+      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
+  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
+                             kNameIndexCapacity, kNameTextBytes, chunks)
+                             .end;
+  Arena arena;
+  *fd = memfd_create("kymo-arena", MFD_CLOEXEC);
+  if (*fd < 0) return arena;
+  if (ftruncate(*fd, static_cast<off_t>(bytes)) == 0) {
+    arena.base_ = MapAligned(bytes, MAP_SHARED, *fd);
+  }
+  if (arena.base_ == nullptr) {
+    const int error = errno;
+    close(*fd);
+    *fd = -1;
+    errno = error;
+    return arena;
+  }
+  arena.Format(options, bytes);
+  return arena;
+}
+
+Arena Arena::Attach(int fd) noexcept {
+  Arena arena;
+  struct stat status;
+  if (fstat(fd, &status) != 0) return arena;
+  const uint64_t bytes = static_cast<uint64_t>(status.st_size);
+  if (bytes < kPage) {
+    errno = EPROTO;
+    return arena;
+  }
+  std::byte* const mapped = MapAligned(bytes, MAP_SHARED, fd);
+  if (mapped == nullptr) return arena;
+  if (!arena.Adopt(mapped, bytes)) {
+    munmap(mapped, bytes);
+    arena = Arena();
+    errno = EPROTO;
+  }
+  return arena;
+}
+
+void Arena::Unmap() noexcept {
+  if (base_ != nullptr) munmap(base_, bytes_);
+  *this = Arena();
+}
+
+void Arena::Format(const ArenaOptions& options, uint64_t bytes) noexcept {
+  ArenaHeader& h = header();
+  const uint32_t chunks =
+      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
+  const Offsets at = Lay(kStreamCapacity, kProcessCapacity, kNameIndexCapacity,
+                         kNameTextBytes, chunks);
+  h.version = kLayoutVersion;
+  h.header_bytes = sizeof(ArenaHeader);
+  h.arena_bytes = bytes;
+  h.clock_source = static_cast<uint32_t>(options.clock_source);
+  h.stream_capacity = kStreamCapacity;
+  h.process_capacity = kProcessCapacity;
+  h.name_index_capacity = kNameIndexCapacity;
+  h.chunk_count = chunks;
+  h.streams_offset = at.streams;
+  h.processes_offset = at.processes;
+  h.name_index_offset = at.name_index;
+  h.name_text_offset = at.name_text;
+  h.name_text_bytes = kNameTextBytes;
+  h.words_offset = at.words;
+  h.chunks_offset = at.chunks;
+  h.next_ticket.store(1, std::memory_order_relaxed);
+  // Offset 0 is id 0, kNameLost.
+  h.name_text_used.store(sizeof(NameEntry), std::memory_order_relaxed);
+  h.magic = kArenaMagic;
+  Adopt(base_, bytes);
+  SetLimits(options.chunk_bytes_total, options.policy);
+}
+
+void Arena::SetLimits(uint64_t chunk_bytes_total,
+                      FullPolicy policy) const noexcept {
+  const uint64_t wanted = chunk_bytes_total / kChunkBytes;
+  ArenaHeader& h = header();
+  h.chunk_limit.store(
+      wanted < chunk_count_ ? static_cast<uint32_t>(wanted) : chunk_count_,
+      std::memory_order_relaxed);
+  h.policy.store(static_cast<uint32_t>(policy), std::memory_order_relaxed);
+  h.free_hint.store(0, std::memory_order_relaxed);
+  RecountFree();
+}
+
+void Arena::RecountFree() const noexcept {
+  int64_t free = 0;
+  const uint32_t usable = usable_chunks();
+  for (uint32_t chunk = 0; chunk < usable; ++chunk) {
+    free += OwnerState(word(chunk).owner.load(std::memory_order_relaxed)) ==
+            ChunkState::kFree;
+  }
+  header().free_chunks.store(free, std::memory_order_relaxed);
+}
+
+uint32_t Arena::usable_chunks() const noexcept {
+  const uint32_t limit = header().chunk_limit.load(std::memory_order_relaxed);
+  return limit < chunk_count_ ? limit : chunk_count_;
+}
+
+bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
+  const ArenaHeader& h = *reinterpret_cast<const ArenaHeader*>(base);
+  if (h.magic != kArenaMagic || h.version != kLayoutVersion ||
+      h.header_bytes != sizeof(ArenaHeader) || h.arena_bytes != bytes) {
+    return false;
+  }
+  const Offsets at =
+      Lay(h.stream_capacity, h.process_capacity, h.name_index_capacity,
+          h.name_text_bytes, h.chunk_count);
+  if (at.end != bytes || at.chunks != h.chunks_offset ||
+      (h.name_index_capacity & (h.name_index_capacity - 1)) != 0) {
+    return false;
+  }
+  base_ = base;
+  bytes_ = bytes;
+  streams_offset_ = at.streams;
+  processes_offset_ = at.processes;
+  name_index_offset_ = at.name_index;
+  name_text_offset_ = at.name_text;
+  name_text_bytes_ = h.name_text_bytes;
+  words_offset_ = at.words;
+  chunks_offset_ = at.chunks;
+  stream_capacity_ = h.stream_capacity;
+  process_capacity_ = h.process_capacity;
+  name_index_capacity_ = h.name_index_capacity;
+  chunk_count_ = h.chunk_count;
+  clock_source_ = static_cast<ClockSource>(h.clock_source);
+  return true;
+}
+
+uint32_t Arena::TakeFree(uint32_t stream) const noexcept {
+  ArenaHeader& h = header();
+  if (h.free_chunks.load(std::memory_order_relaxed) <= 0) return kNoChunk;
+  const uint32_t usable = usable_chunks();
+  if (usable == 0) return kNoChunk;
+  const uint32_t hint = h.free_hint.load(std::memory_order_relaxed) % usable;
+  for (uint32_t step = 0; step < usable; ++step) {
+    const uint32_t chunk =
+        hint + step < usable ? hint + step : hint + step - usable;
+    uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
+    if (OwnerState(owner) != ChunkState::kFree) continue;
+    // acquire: pairs with FreeChunk's release, so that the zeros are seen.
+    if (word(chunk).owner.compare_exchange_strong(
+            owner, PackOwner(ChunkState::kOwned, stream),
+            std::memory_order_acquire, std::memory_order_relaxed)) {
+      h.free_hint.store(chunk + 1, std::memory_order_relaxed);
+      h.free_chunks.fetch_sub(1, std::memory_order_relaxed);
+      return chunk;
+    }
+  }
+  return kNoChunk;
+}
+
+uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
+  // Another thread may win the race for the oldest one; then look again.
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    uint32_t oldest = kNoChunk;
+    uint64_t oldest_ticket = UINT64_MAX;
+    for (uint32_t chunk = 0; chunk < chunk_count_; ++chunk) {
+      const uint64_t ticket = word(chunk).ticket.load(std::memory_order_relaxed);
+      if (ticket < oldest_ticket &&
+          OwnerState(word(chunk).owner.load(std::memory_order_relaxed)) ==
+              ChunkState::kSealed) {
+        oldest = chunk;
+        oldest_ticket = ticket;
+      }
+    }
+    if (oldest == kNoChunk) return kNoChunk;
+    uint64_t owner = word(oldest).owner.load(std::memory_order_relaxed);
+    if (OwnerState(owner) != ChunkState::kSealed ||
+        !word(oldest).owner.compare_exchange_strong(
+            owner, PackOwner(ChunkState::kOwned, stream),
+            std::memory_order_acquire, std::memory_order_relaxed)) {
+      continue;
+    }
+    word(oldest).ticket.store(0, std::memory_order_relaxed);
+    uint64_t lost = 0;
+    const Slot* const old = slots(oldest);
+    while (lost < kSlotsPerChunk &&
+           old[lost].begin.load(std::memory_order_relaxed) != 0) {
+      lost += 1 + old[lost].extra_slots;
+    }
+    const uint32_t loser = OwnerStream(owner);
+    if (loser < stream_capacity_) {
+      this->stream(loser).overwritten.fetch_add(lost,
+                                                std::memory_order_relaxed);
+    }
+    memset(static_cast<void*>(slots(oldest)), 0, kChunkBytes);
+    return oldest;
+  }
+  return kNoChunk;
+}
+
+uint32_t Arena::AcquireChunk(uint32_t stream, uint64_t* ticket) const noexcept {
+  uint32_t chunk = TakeFree(stream);
+  if (chunk == kNoChunk && policy() == FullPolicy::kOverwrite) {
+    chunk = TakeOldestSealed(stream);
+  }
+  if (chunk == kNoChunk) return kNoChunk;
+  *ticket = header().next_ticket.fetch_add(1, std::memory_order_relaxed);
+  word(chunk).ticket.store(*ticket, std::memory_order_release);
+  return chunk;
+}
+
+void Arena::SealChunk(uint32_t chunk) const noexcept {
+  const uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
+  // release: the reader that sees kSealed sees every record.
+  word(chunk).owner.store(PackOwner(ChunkState::kSealed, OwnerStream(owner)),
+                          std::memory_order_release);
+}
+
+void Arena::FreeChunk(uint32_t chunk) const noexcept {
+  memset(static_cast<void*>(slots(chunk)), 0, kChunkBytes);
+  ArenaHeader& h = header();
+  word(chunk).ticket.store(0, std::memory_order_relaxed);
+  word(chunk).owner.store(PackOwner(ChunkState::kFree, 0),
+                          std::memory_order_release);
+  h.free_chunks.fetch_add(1, std::memory_order_relaxed);
+  // Low chunks first: they are warm, and the working set stays small.
+  uint32_t hint = h.free_hint.load(std::memory_order_relaxed);
+  if (chunk < hint) h.free_hint.store(chunk, std::memory_order_relaxed);
+}
+
+void Arena::Populate(uint32_t first, uint32_t count) const noexcept {
+  // Failure (an older kernel) only means that pages come as they are touched.
+  madvise(slots(first), uint64_t{count} * kChunkBytes, MADV_POPULATE_WRITE);
+}
+
+uint32_t Arena::AddStream(int32_t pid, int32_t tid) const noexcept {
+  const uint32_t id =
+      header().stream_count.fetch_add(1, std::memory_order_relaxed);
+  if (id >= stream_capacity_) return kNoStream;
+  stream(id).tid.store(tid, std::memory_order_relaxed);
+  stream(id).pid.store(pid, std::memory_order_release);
+  return id;
+}
+
+uint32_t Arena::stream_count() const noexcept {
+  const uint32_t count =
+      header().stream_count.load(std::memory_order_acquire);
+  return count < stream_capacity_ ? count : stream_capacity_;
+}
+
+ProcessEntry* Arena::AddProcess() const noexcept {
+  const uint32_t index =
+      header().process_count.fetch_add(1, std::memory_order_relaxed);
+  return index < process_capacity_ ? &process(index) : nullptr;
+}
+
+uint32_t Arena::process_count() const noexcept {
+  const uint32_t count =
+      header().process_count.load(std::memory_order_acquire);
+  return count < process_capacity_ ? count : process_capacity_;
+}
+
+bool Arena::EntryIs(uint32_t id, std::string_view text) const noexcept {
+  return NameText(id) == text;
+}
+
+uint32_t Arena::StoreText(std::string_view text) const noexcept {
+  const uint64_t bytes = RoundUp(sizeof(uint32_t) + text.size(), 8);
+  ArenaHeader& h = header();
+  uint64_t at = h.name_text_used.load(std::memory_order_relaxed);
+  do {
+    if (at + bytes > name_text_bytes_) return kNameLost;
+  } while (!h.name_text_used.compare_exchange_weak(at, at + bytes,
+                                                   std::memory_order_relaxed));
+  NameEntry* const entry =
+      reinterpret_cast<NameEntry*>(base_ + name_text_offset_ + at);
+  memcpy(entry->bytes, text.data(), text.size());
+  entry->size_plus_1.store(static_cast<uint32_t>(text.size() + 1),
+                           std::memory_order_release);
+  return static_cast<uint32_t>(at / 8);
+}
+
+uint32_t Arena::InternName(std::string_view text) const noexcept {
+  const uint32_t mask = name_index_capacity_ - 1;
+  std::atomic<uint32_t>* const index =
+      reinterpret_cast<std::atomic<uint32_t>*>(base_ + name_index_offset_);
+  uint32_t stored = kNameLost;
+  uint32_t at = static_cast<uint32_t>(HashText(text)) & mask;
+  for (uint32_t probe = 0; probe < 1024; ++probe, at = (at + 1) & mask) {
+    // acquire: the text behind a published id is complete.
+    uint32_t id = index[at].load(std::memory_order_acquire);
+    if (id == 0) {
+      if (stored == kNameLost) stored = StoreText(text);
+      if (stored == kNameLost) break;
+      if (index[at].compare_exchange_strong(id, stored,
+                                            std::memory_order_release,
+                                            std::memory_order_acquire)) {
+        return stored;
+      }
+    }
+    // `stored`'s bytes leak when another thread published the text first.
+    if (EntryIs(id, text)) return id;
+  }
+  header().names_lost.fetch_add(1, std::memory_order_relaxed);
+  return kNameLost;
+}
+
+std::string_view Arena::NameText(uint32_t id) const noexcept {
+  const uint64_t at = uint64_t{id} * 8;
+  if (id == kNameLost || at + sizeof(NameEntry) > name_text_bytes_) {
+    return kLostName;
+  }
+  const NameEntry* const entry =
+      reinterpret_cast<const NameEntry*>(base_ + name_text_offset_ + at);
+  const uint32_t size_plus_1 =
+      entry->size_plus_1.load(std::memory_order_acquire);
+  if (size_plus_1 == 0 ||
+      at + sizeof(uint32_t) + (size_plus_1 - 1) > name_text_bytes_) {
+    return kLostName;
+  }
+  return std::string_view(entry->bytes, size_plus_1 - 1);
+}
+
+}  // namespace kymo::record

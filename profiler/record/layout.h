@@ -1,0 +1,195 @@
+// layout.h - the arena's memory, as every process that maps it sees it.
+//
+//   +--------------+---------+-----------+---------+-------+------------+
+//   | ArenaHeader  | streams | processes | name    | chunk | chunks     |
+//   | (one page)   |         |           | index + | words | 64 KiB     |
+//   |              |         |           | texts   |       | each       |
+//   +--------------+---------+-----------+---------+-------+------------+
+//
+// A chunk is 2048 slots of 32 bytes that one thread fills from front to back.
+// A thread's stream is the sequence of its chunks in ticket order.
+//
+// A record is one head slot, and behind it `extra_slots` slots of payload in
+// the same chunk. The head's `begin` is written last, with release: a reader
+// that sees it not 0 sees the whole record, and a reader that meets 0 is at the
+// end of what has been written. A range's end is written into its own slot as
+// long as the thread still owns that chunk; after a chunk is sealed its owner
+// never touches it again, and the end comes as a record of its own (kEnd).
+// So a sealed chunk can be copied, cleared and reused without asking anyone.
+//
+// Everything is plain data without pointers, valid at any address. The reader
+// trusts nothing in it: a broken target may have written anything.
+//
+// kLayoutVersion changes with any change of this file or of thread_stream.h.
+#ifndef KYMO_PROFILER_RECORD_LAYOUT_H_
+#define KYMO_PROFILER_RECORD_LAYOUT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace kymo::record {
+
+inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
+inline constexpr uint32_t kLayoutVersion = 1;
+
+enum class SlotKind : uint8_t {
+  kNone = 0,
+  kRange = 1,    // begin, end (0 = open), name or payload name
+  kInstant = 2,  // begin
+  kCounter = 3,  // begin; `end` holds the bits of a double
+  kEnd = 4,      // ends another record, by its chunk's ticket and its index
+  kExtra = 5,    // more payload for another record, named in the same way
+};
+
+// name of a record whose name stands in its payload.
+inline constexpr uint32_t kNameInPayload = 0xffffffffu;
+// Shown for names that found no room in the table.
+inline constexpr uint32_t kNameLost = 0;
+
+struct Slot {
+  std::atomic<uint64_t> begin;  // ticks; 0 = not written yet
+  std::atomic<uint64_t> end;    // ticks; kEnd, kExtra: the target's ticket
+  uint32_t name;                // name id; kEnd, kExtra: the target's index
+  uint32_t kind_scope_depth;    // 4 bits, 4 bits, 24 bits from the low end
+  uint32_t extra_slots;         // payload slots behind this one
+  uint32_t reserved;
+};
+static_assert(sizeof(Slot) == 32);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+inline constexpr uint32_t kMaxDepth = (1u << 24) - 1;
+
+constexpr uint32_t PackKind(SlotKind kind, uint8_t scope,
+                            uint32_t depth) noexcept {
+  return static_cast<uint32_t>(kind) | uint32_t{scope} << 4 | depth << 8;
+}
+constexpr SlotKind UnpackKind(uint32_t packed) noexcept {
+  return static_cast<SlotKind>(packed & 0xf);
+}
+constexpr uint8_t UnpackScope(uint32_t packed) noexcept {
+  return packed >> 4 & 0xf;
+}
+constexpr uint32_t UnpackDepth(uint32_t packed) noexcept { return packed >> 8; }
+
+// Payload: items one behind the other, each a header and its data padded to
+// 8 bytes. kPayloadEnd (or the last slot's end) closes it.
+enum class PayloadKind : uint8_t {
+  kPayloadEnd = 0,
+  kName = 1,    // bytes; pieces of one name follow each other
+  kInt = 2,     // int64
+  kDouble = 3,  // double
+  kString = 4,  // bytes; a piece with an empty key continues the last string
+};
+
+struct PayloadHeader {
+  PayloadKind kind;
+  uint8_t reserved;
+  uint16_t size_bytes;  // of the data, before padding
+  uint32_t key;         // name id of the argument's key
+};
+static_assert(sizeof(PayloadHeader) == 8);
+
+inline constexpr size_t kChunkBytes = 64 * 1024;
+inline constexpr uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Slot);
+// Longer texts are written in pieces, so that a record fits into a chunk.
+inline constexpr size_t kMaxPieceBytes = 8 * 1024;
+
+// A chunk's word: who has it.
+//   kFree -> kOwned (by a thread) -> kSealed -> kReading (collector) -> kFree
+enum class ChunkState : uint8_t {
+  kFree = 0,
+  kOwned = 1,
+  kSealed = 2,
+  kReading = 3,
+};
+
+struct ChunkWord {
+  // state in the low 8 bits, stream id in the high 32.
+  std::atomic<uint64_t> owner;
+  // Counts chunks in the order in which they were taken, from 1; a chunk has a
+  // new one each time. 0 while it is being taken.
+  std::atomic<uint64_t> ticket;
+};
+
+constexpr uint64_t PackOwner(ChunkState state, uint32_t stream) noexcept {
+  return static_cast<uint64_t>(state) | uint64_t{stream} << 32;
+}
+constexpr ChunkState OwnerState(uint64_t owner) noexcept {
+  return static_cast<ChunkState>(owner & 0xff);
+}
+constexpr uint32_t OwnerStream(uint64_t owner) noexcept {
+  return static_cast<uint32_t>(owner >> 32);
+}
+
+// One thread of one process that has recorded something. Never reused.
+struct StreamEntry {
+  std::atomic<int32_t> pid;  // 0 = not filled in yet
+  std::atomic<int32_t> tid;
+  std::atomic<uint64_t> dropped;      // records lost because the arena was full
+  std::atomic<uint64_t> overwritten;  // slots lost to policy overwrite
+  // The thread's name as of its last look, NUL-terminated; words so that a
+  // reader beside the writer sees some mixture and never a fault.
+  std::atomic<uint64_t> name[2];
+  std::atomic<uint64_t> explicit_name;  // 1 + name id set by the program
+  uint64_t reserved[2];
+};
+static_assert(sizeof(StreamEntry) == 64);
+
+// One process that has attached (again after each exec).
+struct ProcessEntry {
+  std::atomic<int32_t> pid;  // written last; 0 = not filled in yet
+  int32_t parent_pid;
+  int64_t attach_monotonic_ns;
+  char name[32];           // NUL-terminated
+  char command_line[464];  // arguments separated by NUL, cut
+};
+static_assert(sizeof(ProcessEntry) == 512);
+
+// What to do when a thread needs a chunk and none is free.
+enum class FullPolicy : uint32_t {
+  kStop = 0,       // keep the oldest: drop and count
+  kOverwrite = 1,  // keep the newest: take the oldest sealed chunk
+  kDrain = 2,      // a collector frees chunks; drop and count meanwhile
+};
+
+struct ArenaHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t arena_bytes;
+  uint32_t clock_source;  // ClockSource
+  uint32_t reserved;
+
+  uint32_t stream_capacity;
+  uint32_t process_capacity;
+  uint32_t name_index_capacity;  // a power of two
+  uint32_t chunk_count;
+  uint64_t streams_offset;
+  uint64_t processes_offset;
+  uint64_t name_index_offset;
+  uint64_t name_text_offset;
+  uint64_t name_text_bytes;
+  uint64_t words_offset;
+  uint64_t chunks_offset;
+
+  std::atomic<uint32_t> recording;  // 1 while a session is live
+  std::atomic<uint32_t> policy;     // FullPolicy
+  // How many of the chunks the session may use.
+  std::atomic<uint32_t> chunk_limit;
+  std::atomic<uint32_t> stream_count;
+  std::atomic<uint32_t> process_count;
+  std::atomic<uint32_t> free_hint;    // no free chunk below, roughly
+  std::atomic<int64_t> free_chunks;   // roughly; the reader sets it right
+  std::atomic<uint64_t> next_ticket;
+  std::atomic<uint64_t> name_text_used;  // bytes
+  std::atomic<uint64_t> names_lost;
+  std::atomic<uint64_t> events_without_stream;
+  std::atomic<uint64_t> texts_truncated;
+  std::atomic<uint64_t> dropped_in_handlers;
+};
+static_assert(sizeof(ArenaHeader) <= 4096);
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_LAYOUT_H_

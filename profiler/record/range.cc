@@ -1,0 +1,230 @@
+#include "profiler/record/range.h"
+
+#include <string.h>
+
+namespace kymo::record {
+namespace {
+
+constexpr uint32_t RoundUp8(size_t bytes) noexcept {
+  return static_cast<uint32_t>((bytes + 7) / 8 * 8);
+}
+
+// Where slot i of its chunk stands; chunks are aligned to their size.
+uint32_t SlotIndex(const Slot* slot) noexcept {
+  return static_cast<uint32_t>(
+      (reinterpret_cast<uint64_t>(slot) & (kChunkBytes - 1)) / sizeof(Slot));
+}
+
+size_t ItemBytes(const Arg& arg) noexcept {
+  return sizeof(PayloadHeader) +
+         (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
+}
+
+// Writes items into payload slots, which are zero before.
+class PayloadWriter {
+ public:
+  explicit PayloadWriter(Slot* first) noexcept
+      : at_(reinterpret_cast<char*>(first)) {}
+
+  void Text(PayloadKind kind, uint32_t key, std::string_view text) noexcept {
+    Header(kind, key, text.size());
+    memcpy(at_, text.data(), text.size());
+    at_ += RoundUp8(text.size());
+  }
+  void Word(PayloadKind kind, uint32_t key, uint64_t bits) noexcept {
+    Header(kind, key, 8);
+    memcpy(at_, &bits, 8);
+    at_ += 8;
+  }
+  void Argument(ThreadStream* stream, const Arg& arg) noexcept {
+    const uint32_t key = NameId(stream, arg.key);
+    switch (arg.kind) {
+      case ArgKind::kInt:
+        return Word(PayloadKind::kInt, key, arg.bits);
+      case ArgKind::kDouble:
+        return Word(PayloadKind::kDouble, key, arg.bits);
+      case ArgKind::kString:
+        return Text(PayloadKind::kString, key, arg.text);
+    }
+  }
+
+ private:
+  void Header(PayloadKind kind, uint32_t key, size_t size) noexcept {
+    const PayloadHeader header = {.kind = kind,
+                                  .reserved = 0,
+                                  .size_bytes = static_cast<uint16_t>(size),
+                                  .key = key};
+    memcpy(at_, &header, sizeof(header));
+    at_ += sizeof(header);
+  }
+
+  char* at_;
+};
+
+uint32_t PayloadSlots(size_t bytes) noexcept {
+  return static_cast<uint32_t>((bytes + sizeof(Slot) - 1) / sizeof(Slot));
+}
+
+// A record about another one: kEnd or kExtra.
+Slot* TakeFollowUp(SlotKind kind, uint64_t ticket, uint32_t index,
+                   uint32_t payload_slots) noexcept {
+  Slot* const slot = Take(1 + payload_slots);
+  if (slot == nullptr) return nullptr;
+  slot->name = index;
+  slot->kind_scope_depth = PackKind(kind, 0, 0);
+  slot->extra_slots = payload_slots;
+  slot->end.store(ticket, std::memory_order_relaxed);
+  return slot;
+}
+
+void Publish(Slot* slot) noexcept {
+  slot->begin.store(ReadTicks(thread_stream->clock_source),
+                    std::memory_order_release);
+}
+
+// Text longer than a piece, in follow-up records; the first piece stands in
+// the record itself (or, for arguments, in the first follow-up).
+void AddTextPieces(const OpenRange& range, PayloadKind kind,
+                   std::string_view rest) noexcept {
+  while (!rest.empty()) {
+    const std::string_view piece = rest.substr(0, kMaxPieceBytes);
+    rest.remove_prefix(piece.size());
+    Slot* const slot = TakeFollowUp(
+        SlotKind::kExtra, range.ticket, SlotIndex(range.slot),
+        PayloadSlots(sizeof(PayloadHeader) + RoundUp8(piece.size())));
+    if (slot == nullptr) return;
+    PayloadWriter(slot + 1).Text(kind, kNameLost, piece);
+    Publish(slot);
+  }
+}
+
+// True when the record with all of its payload is small enough to be written
+// in one go.
+bool FitsOneRecord(size_t name_bytes, const Arg* args,
+                   size_t arg_count) noexcept {
+  size_t bytes = name_bytes;
+  for (size_t i = 0; i < arg_count; ++i) bytes += ItemBytes(args[i]);
+  return bytes <= kMaxPieceBytes;
+}
+
+// Everything but ends and extras: head slot, name, arguments.
+Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
+                      const Arg* args, size_t arg_count,
+                      uint32_t* extra_slots) noexcept {
+  size_t bytes = 0;
+  if (name.text == nullptr) {
+    bytes += sizeof(PayloadHeader) + RoundUp8(dynamic_name.size());
+  }
+  for (size_t i = 0; i < arg_count; ++i) bytes += ItemBytes(args[i]);
+  *extra_slots = PayloadSlots(bytes);
+  Slot* const slot = Take(1 + *extra_slots);
+  if (slot == nullptr) return nullptr;
+  ThreadStream* const stream = thread_stream;
+  PayloadWriter writer(slot + 1);
+  if (name.text == nullptr) {
+    writer.Text(PayloadKind::kName, kNameLost, dynamic_name);
+    slot->name = kNameInPayload;
+  } else {
+    slot->name = NameId(stream, name);
+  }
+  for (size_t i = 0; i < arg_count; ++i) writer.Argument(stream, args[i]);
+  return slot;
+}
+
+}  // namespace
+
+Slot* TakeSlotsSlow(uint32_t count) noexcept {
+  const HostApi& host = Host();
+  // A copy whose gate was unresolved may learn here that nothing records.
+  if (!IsOn()) return nullptr;
+  return host.take_slots(&thread_stream, count);
+}
+
+uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
+  const uint32_t id = Host().intern(name.text, name.size);
+  NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
+  entry.text = nullptr;
+  entry.id = id;
+  // A signal handler in between sees no entry or the whole one.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  entry.text = name.text;
+  return id;
+}
+
+void EndElsewhere(const OpenRange& range) noexcept {
+  // The gate may have been switched off since; then nobody waits for this.
+  if (!IsOn()) return;
+  Slot* const slot = TakeFollowUp(SlotKind::kEnd, range.ticket,
+                                  SlotIndex(range.slot), 0);
+  ThreadStream* const stream = thread_stream;
+  if (stream != nullptr && stream == range.stream) stream->depth = range.depth;
+  if (slot != nullptr) Publish(slot);
+}
+
+void BeginRangeWithPayload(OpenRange& range, Literal name,
+                           std::string_view dynamic_name, uint8_t scope,
+                           const Arg* args, size_t arg_count) noexcept {
+  const std::string_view first_piece = dynamic_name.substr(0, kMaxPieceBytes);
+  const bool fits = FitsOneRecord(first_piece.size(), args, arg_count);
+  uint32_t extra_slots = 0;
+  Slot* const slot = TakeWithPayload(name, first_piece, args,
+                                     fits ? arg_count : 0, &extra_slots);
+  if (slot == nullptr) return;
+  OpenSlot(range, slot, slot->name, scope, extra_slots);
+  if (fits && first_piece.size() == dynamic_name.size()) return;
+  AddTextPieces(range, PayloadKind::kName,
+                dynamic_name.substr(first_piece.size()));
+  if (!fits) AddArgs(range, args, arg_count);
+}
+
+void AddArgs(const OpenRange& range, const Arg* args,
+             size_t arg_count) noexcept {
+  if (range.slot == nullptr || !IsOn()) return;
+  for (size_t i = 0; i < arg_count; ++i) {
+    Arg arg = args[i];
+    std::string_view rest;
+    if (arg.kind == ArgKind::kString && arg.text.size() > kMaxPieceBytes) {
+      rest = arg.text.substr(kMaxPieceBytes);
+      arg.text = arg.text.substr(0, kMaxPieceBytes);
+    }
+    Slot* const slot =
+        TakeFollowUp(SlotKind::kExtra, range.ticket, SlotIndex(range.slot),
+                     PayloadSlots(ItemBytes(arg)));
+    if (slot == nullptr) return;
+    PayloadWriter(slot + 1).Argument(thread_stream, arg);
+    Publish(slot);
+    AddTextPieces(range, PayloadKind::kString, rest);
+  }
+}
+
+void RecordInstant(Literal name, std::string_view dynamic_name,
+                   const Arg* args, size_t arg_count) noexcept {
+  const std::string_view piece = dynamic_name.substr(0, kMaxPieceBytes);
+  if (piece.size() < dynamic_name.size() ||
+      !FitsOneRecord(piece.size(), args, arg_count)) {
+    // An instant has no handle to add pieces to.
+    Host().count_truncated();
+    arg_count = 0;
+  }
+  uint32_t extra_slots = 0;
+  Slot* const slot =
+      TakeWithPayload(name, piece, args, arg_count, &extra_slots);
+  if (slot == nullptr) return;
+  slot->kind_scope_depth = PackKind(SlotKind::kInstant, 0,
+                                    thread_stream->depth & kMaxDepth);
+  slot->extra_slots = extra_slots;
+  Publish(slot);
+}
+
+void RecordCounter(Literal name, double value) noexcept {
+  Slot* const slot = Take(1);
+  if (slot == nullptr) return;
+  ThreadStream* const stream = thread_stream;
+  slot->name = NameId(stream, name);
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kCounter, 0, stream->depth & kMaxDepth);
+  slot->end.store(std::bit_cast<uint64_t>(value), std::memory_order_relaxed);
+  Publish(slot);
+}
+
+}  // namespace kymo::record

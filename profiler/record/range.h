@@ -1,0 +1,152 @@
+// range.h - the hot path.
+//
+//   OpenRange range;
+//   BeginRange(range, "matmul", scope);   // two clock reads and
+//   EndRange(range);                      // one 32-byte store
+//
+// Callers test the gate first:  if (IsOn()) BeginRange(...). A range that was
+// not begun (or was lost) has slot == null, and ending it does nothing.
+//
+// Why each store is ordered as it is: `begin` is written last and with release,
+// so that another process which sees it sees the record; `end` needs only
+// release against the work inside the range. On x86 both are plain stores.
+#ifndef KYMO_PROFILER_RECORD_RANGE_H_
+#define KYMO_PROFILER_RECORD_RANGE_H_
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/base/clock.h"
+#include "profiler/record/host.h"
+#include "profiler/record/layout.h"
+#include "profiler/record/thread_stream.h"
+
+namespace kymo::record {
+
+// Text that lives for ever at one address: a string literal (or __func__). Its
+// address is its name while recording, so that it costs a pointer.
+struct Literal {
+  constexpr Literal() noexcept = default;
+  template <size_t N>
+  consteval Literal(const char (&literal)[N]) noexcept  // NOLINT: implicit
+      : text(literal), size(N - 1) {}
+
+  const char* text = nullptr;
+  uint32_t size = 0;
+};
+
+struct OpenRange {
+  Slot* slot = nullptr;
+  uint64_t ticket = 0;
+  ThreadStream* stream = nullptr;
+  uint32_t depth = 0;
+};
+
+enum class ArgKind : uint8_t { kInt, kDouble, kString };
+
+// An argument on its way into a record. Text is borrowed for the call.
+struct Arg {
+  template <std::integral T>
+  constexpr Arg(Literal key, T value) noexcept
+      : key(key), kind(ArgKind::kInt), bits(static_cast<uint64_t>(value)) {}
+  constexpr Arg(Literal key, double value) noexcept
+      : key(key), kind(ArgKind::kDouble), bits(std::bit_cast<uint64_t>(value)) {}
+  constexpr Arg(Literal key, std::string_view value) noexcept
+      : key(key), kind(ArgKind::kString), text(value) {}
+  constexpr Arg(Literal key, const char* value) noexcept
+      : Arg(key, std::string_view(value)) {}
+
+  Literal key;
+  ArgKind kind;
+  uint64_t bits = 0;      // kInt, kDouble
+  std::string_view text;  // kString
+};
+
+inline bool IsOn() noexcept {
+  return gate.state.load(std::memory_order_relaxed) != kGateOff;
+}
+
+// Out of line: what happens once per chunk, per thread, per new name.
+Slot* TakeSlotsSlow(uint32_t count) noexcept;
+uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept;
+void EndElsewhere(const OpenRange& range) noexcept;
+
+inline Slot* Take(uint32_t count) noexcept {
+  ThreadStream* const stream = thread_stream;
+  if (stream != nullptr) [[likely]] {
+    Slot* const slot = TakeSlots(stream, count);
+    if (slot + count <= stream->limit) [[likely]] return slot;
+  }
+  return TakeSlotsSlow(count);
+}
+
+inline uint32_t NameId(ThreadStream* stream, Literal name) noexcept {
+  const NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
+  if (entry.text == name.text) [[likely]] {
+    return static_cast<uint32_t>(entry.id);
+  }
+  return InternSlow(stream, name);
+}
+
+// Publishes a range whose payload, if any, is already behind `slot`.
+inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
+                     uint8_t scope, uint32_t extra_slots) noexcept {
+  ThreadStream* const stream = thread_stream;
+  const uint32_t depth = stream->depth;
+  range.slot = slot;
+  range.ticket = stream->ticket;
+  range.stream = stream;
+  range.depth = depth;
+  slot->name = name;
+  slot->kind_scope_depth = PackKind(SlotKind::kRange, scope, depth & kMaxDepth);
+  slot->extra_slots = extra_slots;
+  stream->depth = depth + 1;
+  slot->begin.store(ReadTicks(stream->clock_source),
+                    std::memory_order_release);
+}
+
+// REQUIRES: IsOn() was true.
+inline void BeginRange(OpenRange& range, Literal name, uint8_t scope) noexcept {
+  Slot* const slot = Take(1);
+  if (slot == nullptr) [[unlikely]] return;
+  OpenSlot(range, slot, NameId(thread_stream, name), scope, 0);
+}
+
+// With arguments and, where `name.text` is null, a dynamic name.
+void BeginRangeWithPayload(OpenRange& range, Literal name,
+                           std::string_view dynamic_name, uint8_t scope,
+                           const Arg* args, size_t arg_count) noexcept;
+
+// Adds arguments to a range that is open, from any thread.
+void AddArgs(const OpenRange& range, const Arg* args,
+             size_t arg_count) noexcept;
+
+inline void EndRange(OpenRange& range) noexcept {
+  if (range.slot == nullptr) return;
+  ThreadStream* const stream = thread_stream;
+  // A ticket belongs to one chunk of one stream: equal means that this thread
+  // still owns the chunk in which the range began.
+  if (stream != nullptr && stream->ticket == range.ticket) [[likely]] {
+    range.slot->end.store(ReadTicks(stream->clock_source),
+                          std::memory_order_release);
+    // Not a decrement: ranges inside that a longjmp left open end here too.
+    stream->depth = range.depth;
+  } else {
+    EndElsewhere(range);
+  }
+  range.slot = nullptr;
+}
+
+// A point in time. REQUIRES: IsOn() was true.
+void RecordInstant(Literal name, std::string_view dynamic_name,
+                   const Arg* args, size_t arg_count) noexcept;
+
+// A counter's value from now on. REQUIRES: IsOn() was true.
+void RecordCounter(Literal name, double value) noexcept;
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_RANGE_H_

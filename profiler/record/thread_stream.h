@@ -1,0 +1,78 @@
+// thread_stream.h - what a thread needs to record, in its process's memory.
+//
+// One per thread and process, whatever the number of copies of this library in
+// the process: the copies (a program's own, the preloaded runtime's) agree on
+// one host, and each caches the pointer to the thread's stream in a thread-local
+// of its own. So the layout is part of kLayoutVersion.
+//
+// The memory is wiped on fork (MADV_WIPEONFORK): in the child a stream is all
+// zero, which reads as "no chunk", and the next record registers the child's
+// thread anew. No handler needs to run, so that clone() and vfork() are fine.
+//
+// Threads: only the owner touches it, and a signal handler on the owner. The
+//   one step where both may meet, taking slots, is a single instruction.
+#ifndef KYMO_PROFILER_RECORD_THREAD_STREAM_H_
+#define KYMO_PROFILER_RECORD_THREAD_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "profiler/base/clock.h"
+#include "profiler/record/layout.h"
+
+namespace kymo::record {
+
+// The ids of literals that this thread has used, by their address: direct
+// mapped, so that a hit is one load and one compare.
+struct NameCacheEntry {
+  const char* text;
+  uint64_t id;
+};
+inline constexpr size_t kNameCacheEntries = 512;
+
+inline size_t NameCacheIndex(const char* text) noexcept {
+  return (reinterpret_cast<uint64_t>(text) * 0x9e3779b97f4a7c15u) >> 55;
+}
+static_assert(kNameCacheEntries == size_t{1} << (64 - 55));
+
+struct alignas(64) ThreadStream {
+  Slot* cursor;     // next slot to take; may stand beyond limit
+  Slot* limit;      // behind the chunk's last slot; null = no chunk
+  uint64_t ticket;  // the chunk's; 0 = no chunk
+  uint32_t depth;   // ranges open on this thread
+  ClockSource clock_source;
+
+  // Slow path only.
+  Slot* base;
+  uint32_t chunk;
+  uint32_t stream_plus_1;  // 0 = not registered in this process
+  ThreadStream* next_free;
+  // Thread-locals of the library's copies that point here; cleared at exit.
+  ThreadStream** caches[4];
+
+  NameCacheEntry names[kNameCacheEntries];
+};
+
+// Takes `count` slots; the result may lie beyond the chunk. Atomic with regard
+// to signal handlers of the same thread.
+inline Slot* TakeSlots(ThreadStream* stream, uint32_t count) noexcept {
+#if defined(__x86_64__)
+  uint64_t bytes = uint64_t{count} * sizeof(Slot);
+  // Without a lock prefix: one instruction cannot be interrupted, and no other
+  // thread writes here.
+  asm volatile("xaddq %0, %1"
+               : "+r"(bytes), "+m"(stream->cursor)
+               :
+               : "cc");
+  return reinterpret_cast<Slot*>(bytes);
+#else
+  const uint64_t taken =
+      __atomic_fetch_add(reinterpret_cast<uint64_t*>(&stream->cursor),
+                         uint64_t{count} * sizeof(Slot), __ATOMIC_RELAXED);
+  return reinterpret_cast<Slot*>(taken);
+#endif
+}
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_THREAD_STREAM_H_
