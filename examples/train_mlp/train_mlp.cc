@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -15,25 +16,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
 #include "examples/train_mlp/counts.h"
 #include "examples/train_mlp/data.h"
 #include "examples/train_mlp/model.h"
+#include "examples/train_mlp/options.h"
 #include "examples/train_mlp/pool.h"
 #include "kymo/record_function.h"
-
-ABSL_FLAG(int32_t, epochs, 25, "Passes over the training set.");
-ABSL_FLAG(int32_t, batch_size, 64, "Points per step.");
-ABSL_FLAG(int32_t, hidden, 128, "Width of each of the two hidden layers.");
-ABSL_FLAG(int32_t, threads, 2, "Threads that multiply matrices.");
-ABSL_FLAG(uint64_t, seed, 1, "Of data, weights and order.");
-ABSL_FLAG(std::string, counts, "",
-          "File for the number of times each range was entered, as JSON.");
 
 namespace mlp {
 namespace {
@@ -62,9 +52,9 @@ double TrainStep(Pool& pool, Mlp& model, const Dataset& data,
 
 // Returns the mean loss of the epoch's points.
 double TrainEpoch(Pool& pool, Mlp& model, const Dataset& data,
-                  std::mt19937_64& random, int64_t& step_number) {
+                  size_t batch_size, std::mt19937_64& random,
+                  int64_t& step_number) {
   const std::vector<int64_t> order = Shuffled(data.points.rows(), random);
-  const auto batch_size = static_cast<size_t>(absl::GetFlag(FLAGS_batch_size));
   double total = 0;
   for (size_t begin = 0; begin < order.size(); begin += batch_size) {
     const std::span<const int64_t> indices = std::span(order).subspan(
@@ -75,69 +65,54 @@ double TrainEpoch(Pool& pool, Mlp& model, const Dataset& data,
   return total / static_cast<double>(order.size());
 }
 
-int Train() {
+void Train(const Options& options) {
   kymo::SetThreadName("mlp main");
-  const uint64_t seed = absl::GetFlag(FLAGS_seed);
-  const int64_t hidden = absl::GetFlag(FLAGS_hidden);
-  const int32_t epochs = absl::GetFlag(FLAGS_epochs);
-
-  Pool pool(absl::GetFlag(FLAGS_threads));
-  std::mt19937_64 random(seed);
+  Pool pool(static_cast<int>(options.threads));
+  std::mt19937_64 random(static_cast<uint64_t>(options.seed));
   const Dataset training = MakeMoons(kTrainingPoints, kNoise, random());
   const Dataset test = MakeMoons(kTestPoints, kNoise, random());
-  Mlp model(std::array{kInputs, hidden, hidden, kClasses}, random);
+  Mlp model(std::array{kInputs, options.hidden, options.hidden, kClasses},
+            random);
   std::printf("%lld parameters, %lld points\n",
               static_cast<long long>(model.parameter_count()),
               static_cast<long long>(kTrainingPoints));
 
   int64_t step_number = 0;
-  for (int32_t epoch = 1; epoch <= epochs; ++epoch) {
-    const double loss = TrainEpoch(pool, model, training, random, step_number);
+  for (int64_t epoch = 1; epoch <= options.epochs; ++epoch) {
+    const double loss = TrainEpoch(pool, model, training,
+                                   static_cast<size_t>(options.batch_size),
+                                   random, step_number);
     const Score score = Evaluate(pool, model, test);
     kymo::Instant(
         "epoch_end",
         {{"epoch", epoch}, {"loss", loss}, {"test_accuracy", score.accuracy}});
-    std::printf("epoch %d/%d  loss %.4f  test loss %.4f  accuracy %.2f%%\n",
-                epoch, epochs, loss, score.loss, 100 * score.accuracy);
+    std::printf("epoch %lld/%lld  loss %.4f  test loss %.4f  accuracy %.2f%%\n",
+                static_cast<long long>(epoch),
+                static_cast<long long>(options.epochs), loss, score.loss,
+                100 * score.accuracy);
   }
-  return 0;
-}
-
-// Says what is wrong with the flags; empty when nothing is.
-std::string FlagsProblem() {
-  const std::pair<const char*, int32_t> positive[] = {
-      {"epochs", absl::GetFlag(FLAGS_epochs)},
-      {"batch_size", absl::GetFlag(FLAGS_batch_size)},
-      {"hidden", absl::GetFlag(FLAGS_hidden)},
-      {"threads", absl::GetFlag(FLAGS_threads)}};
-  for (const auto& [name, value] : positive) {
-    if (value < 1) {
-      return std::string("--") + name + " must be 1 or more, not " +
-             std::to_string(value);
-    }
-  }
-  return "";
 }
 
 }  // namespace
 }  // namespace mlp
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("trains a small network on two half moons");
-  if (absl::ParseCommandLine(argc, argv).size() > 1) {
-    std::fprintf(stderr, "train_mlp: takes flags only; see --help\n");
-    return 2;
-  }
-  if (const std::string problem = mlp::FlagsProblem(); !problem.empty()) {
+  mlp::Options options;
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  const std::string problem = mlp::ParseOptions(arguments, options);
+  if (!problem.empty()) {
     std::fprintf(stderr, "train_mlp: %s\n", problem.c_str());
     return 2;
   }
-  const int status = mlp::Train();
-  const std::string counts = absl::GetFlag(FLAGS_counts);
-  if (!counts.empty() && !mlp::WriteCounts(counts)) {
-    std::fprintf(stderr, "train_mlp: cannot write %s: %s\n", counts.c_str(),
-                 std::strerror(errno));
+  if (options.help) {
+    std::fputs(mlp::kUsage.data(), stdout);
+    return 0;
+  }
+  mlp::Train(options);
+  if (!options.counts.empty() && !mlp::WriteCounts(options.counts)) {
+    std::fprintf(stderr, "train_mlp: cannot write %s: %s\n",
+                 options.counts.c_str(), std::strerror(errno));
     return 1;
   }
-  return status;
+  return 0;
 }

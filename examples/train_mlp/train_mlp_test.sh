@@ -44,7 +44,7 @@ assert float(epochs[-1][1]) > 90, epochs
 EOF
 
 if "$program" --epochs=0 >"$out" 2>&1; then fail "accepts --epochs=0"; fi
-grep -q -- '--epochs must be 1 or more' "$out" || fail "unclear about --epochs"
+grep -q -- '--epochs must be a number' "$out" || fail "unclear about --epochs"
 if "$program" --epochs=1 --counts=/no/such/folder/counts.json >"$out" 2>&1; then
   fail "does not notice that it cannot write its counts"
 fi
