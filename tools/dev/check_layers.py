@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Checks the includes of the C++ files against tools/dev/layers.txt.
+
+  tools/dev/check_layers.py [--root=DIR] [--table=FILE]
+
+Prints one line per violation, `file:line: what is wrong`, and ends with
+status 1 if there are any. The rules:
+
+  - an include goes only where the table has an arrow;
+  - it is rooted at the workspace, without `..`;
+  - the first include of foo.cc and foo_test.cc is foo.h, if that exists;
+  - the include guard of a/b.h is KYMO_A_B_H_.
+"""
+
+import argparse
+import fnmatch
+import os
+import re
+import sys
+
+EXTENSIONS = (".cc", ".h", ".cu", ".cuh", ".c")
+COMMENT_OR_TEXT = re.compile(
+    r"""R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"   # raw string
+      | "(?:\\.|[^"\\\n])*"                          # string
+      | '(?:\\.|[^'\\\n])+'                          # character
+      | //[^\n]* | /\*.*?\*/                         # comments
+    """, re.S | re.X)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
+GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)$", re.M)
+
+
+class TableError(Exception):
+    """The table itself is wrong."""
+
+
+def fits(name, pattern):
+    """Like fnmatch, but * stays within one component of a path."""
+    parts, wanted = name.split("/"), pattern.split("/")
+    return len(parts) == len(wanted) and all(
+        fnmatch.fnmatchcase(part, want) for part, want in zip(parts, wanted))
+
+
+class Table:
+    """The parsed layers.txt."""
+
+    def __init__(self, text, name="layers.txt"):
+        self.rows = []  # (pattern of areas, [patterns of areas])
+        self.files = {}  # file -> its area
+        self.aliases = []  # (prefix, folder)
+        self.generated = []
+        self.tests = []
+        self.vendors = []  # (prefix, [patterns of areas and files])
+        for number, line in enumerate(text.splitlines(), 1):
+            line = line.split("#")[0].strip()
+            if line:
+                try:
+                    self._parse(line)
+                except ValueError:
+                    raise TableError(f"{name}:{number}: cannot read '{line}'")
+
+    def _parse(self, line):
+        word, _, rest = line.partition(" ")
+        if word == "area":
+            area, files = rest.split("=")
+            self.files.update((file, area.strip()) for file in files.split())
+        elif word == "alias":
+            prefix, folder = rest.split("=")
+            self.aliases.append((prefix.strip() + "/", folder.strip() + "/"))
+        elif word == "generated":
+            self.generated += rest.split()
+        elif word == "tests":
+            self.tests += rest.split()
+        elif word == "vendor":
+            prefixes, users = rest.split(":")
+            self.vendors += [(p, users.split()) for p in prefixes.split()]
+        else:
+            row, targets = line.split(":")
+            self.rows.append((row.strip(), targets.split()))
+
+    def area(self, path):
+        """The area of a file: its own, or its longest folder with a row."""
+        if path in self.files:
+            return self.files[path]
+        folder = os.path.dirname(path)
+        while folder:
+            if any(fits(folder, row) for row, _ in self.rows):
+                return folder
+            folder = os.path.dirname(folder)
+        return None
+
+    def is_test(self, path):
+        name = os.path.basename(path)
+        return any(fnmatch.fnmatchcase(name, t) for t in self.tests)
+
+    def allows(self, path, target_area):
+        """Whether the file may include headers of the area."""
+        area = self.area(path)
+        if target_area == area:
+            return True
+        rows = {area, "@tests"} if self.is_test(path) else {area}
+        return any(
+            fits(target_area, target)
+            for row, targets in self.rows if any(fits(r, row) for r in rows)
+            for target in targets)
+
+    def vendor_users(self, header):
+        """Who may include a vendor's header; None when it is no vendor's."""
+        users = [u for p, us in self.vendors if header.startswith(p)
+                 for u in us]
+        return users or None
+
+    def allows_vendor(self, path, users):
+        names = {path, self.area(path) or ""}
+        if self.is_test(path):
+            names.add("@tests")
+        return any(fits(name, user) for name in names for user in users)
+
+
+def includes(text):
+    """(line, is_quoted, header) of each #include, comments left aside."""
+
+    def blank(match):
+        # Keeps the lines, and the header names, which look like strings.
+        found = match.group()
+        if found.startswith('"'):
+            return found
+        return re.sub(r"[^\n]", " ", found)
+
+    text = COMMENT_OR_TEXT.sub(blank, text)
+    return [(text.count("\n", 0, match.start()) + 1, match.group(1) == '"',
+             match.group(2)) for match in INCLUDE.finditer(text)]
+
+
+def cpp_files(root):
+    found = []
+    for folder, folders, files in os.walk(root):
+        # Bazel's links into its output are links, which walk leaves alone.
+        folders[:] = [f for f in folders
+                      if not f.startswith(".") and not f.startswith("bazel-")]
+        found += [os.path.relpath(os.path.join(folder, f), root)
+                  for f in files if f.endswith(EXTENSIONS)]
+    return sorted(found)
+
+
+class Checker:
+    def __init__(self, root, table):
+        self.root = root
+        self.table = table
+        self.violations = []
+
+    def exists(self, path):
+        return os.path.isfile(os.path.join(self.root, path))
+
+    def report(self, path, line, message):
+        self.violations.append(f"{path}:{line}: {message}")
+
+    def resolve(self, header):
+        """The workspace file that an include means, or None."""
+        for prefix, folder in self.table.aliases:
+            if header.startswith(prefix):
+                header = folder + header[len(prefix):]
+        if self.exists(header):
+            return header
+        for suffix in self.table.generated:
+            if header.endswith(suffix):
+                source = header[:-len(suffix)]
+                if any(self.exists(source + e) for e in (".proto", ".bzl")):
+                    return header
+        return None
+
+    def check_include(self, path, line, is_quoted, header):
+        if ".." in header.split("/"):
+            self.report(path, line, f"'{header}' goes through '..'")
+            return
+        target = self.resolve(header)
+        if target is None:
+            users = self.table.vendor_users(header)
+            if users is not None:
+                if not self.table.allows_vendor(path, users):
+                    self.report(path, line,
+                                f"'{header}' is only for {' '.join(users)}")
+            elif is_quoted:
+                self.report(path, line,
+                            f"'{header}' is neither a file from the"
+                            " workspace's root nor a vendor header of the"
+                            " table")
+            return
+        if not is_quoted:
+            self.report(path, line, f"<{header}> is ours: use quotes")
+        area = self.table.area(target)
+        if area is None:
+            self.report(path, line, f"'{header}' is in no row of the table")
+        elif not self.table.allows(path, area):
+            self.report(path, line,
+                        f"{self.table.area(path)} may not include {area}"
+                        f" ('{header}')")
+
+    def check_own_header_first(self, path, found):
+        stem, extension = os.path.splitext(path)
+        if extension == ".h":
+            return
+        for own in (stem, re.sub("_test$", "", stem)):
+            if self.exists(own + ".h"):
+                first = self.resolve(found[0][2]) if found else None
+                if first != own + ".h":
+                    self.report(path, found[0][0] if found else 1,
+                                f"the first include must be '{own}.h'")
+                return
+
+    def check_guard(self, path, text):
+        if not path.endswith(".h"):
+            return
+        name = "KYMO_" + re.sub(r"[^A-Za-z0-9]", "_", path).upper() + "_"
+        guard = GUARD.search(text)
+        if guard is None or guard.groups() != (name, name):
+            line = text.count("\n", 0, guard.start()) + 1 if guard else 1
+            self.report(path, line, f"the include guard must be {name}")
+
+    def check_file(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8",
+                  errors="replace") as file:
+            text = file.read()
+        if self.table.area(path) is None:
+            self.report(path, 1, "is in no row of the table")
+            return
+        found = includes(text)
+        for line, is_quoted, header in found:
+            self.check_include(path, line, is_quoted, header)
+        self.check_own_header_first(path, found)
+        self.check_guard(path, text)
+
+
+def check(root, table):
+    """All violations under `root`, sorted by file; and the number of files."""
+    checker = Checker(root, table)
+    files = cpp_files(root)
+    for path in files:
+        checker.check_file(path)
+    return checker.violations, len(files)
+
+
+def main():
+    here = os.path.dirname(os.path.realpath(__file__))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--root", default=os.path.join(here, "..", ".."))
+    parser.add_argument("--table", default=os.path.join(here, "layers.txt"))
+    options = parser.parse_args()
+    with open(options.table, encoding="utf-8") as file:
+        try:
+            table = Table(file.read(), options.table)
+        except TableError as error:
+            print(error, file=sys.stderr)
+            return 2
+    violations, count = check(os.path.realpath(options.root), table)
+    for violation in violations:
+        print(violation)
+    print(f"check_layers: {count} files, {len(violations)} violations",
+          file=sys.stderr)
+    if count == 0:
+        print("check_layers: no C++ file found", file=sys.stderr)
+        return 2
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
