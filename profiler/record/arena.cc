@@ -272,7 +272,8 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
   for (int attempt = 0; attempt < 8; ++attempt) {
     uint32_t oldest = kNoChunk;
     uint64_t oldest_ticket = UINT64_MAX;
-    for (uint32_t chunk = 0; chunk < chunk_count_; ++chunk) {
+    const uint32_t usable = usable_chunks();
+    for (uint32_t chunk = 0; chunk < usable; ++chunk) {
       const uint64_t ticket = word(chunk).ticket.load(std::memory_order_relaxed);
       if (ticket < oldest_ticket &&
           OwnerState(word(chunk).owner.load(std::memory_order_relaxed)) ==

@@ -1,0 +1,121 @@
+#include "backends/cpu/arena_shard.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backends/cpu/decode.h"
+
+namespace kymo::cpu {
+namespace {
+
+using model::Loss;
+using record::Arena;
+
+std::string_view UpToNul(const char* text, size_t size) {
+  return {text, strnlen(text, size)};
+}
+
+std::string ThreadName(const Arena& arena, const record::StreamEntry& stream) {
+  const uint64_t explicit_name =
+      stream.explicit_name.load(std::memory_order_relaxed);
+  if (explicit_name != 0) {
+    return std::string(
+        arena.NameText(static_cast<uint32_t>(explicit_name - 1)));
+  }
+  uint64_t words[2];
+  for (int i = 0; i < 2; ++i) {
+    words[i] = stream.name[i].load(std::memory_order_relaxed);
+  }
+  char text[sizeof(words)];
+  std::memcpy(text, words, sizeof(words));
+  return std::string(UpToNul(text, sizeof(text)));
+}
+
+void AddProcesses(const Arena& arena, model::TraceShard& shard) {
+  for (uint32_t i = 0; i < arena.process_count(); ++i) {
+    const record::ProcessEntry& entry = arena.process(i);
+    // acquire: the rest of the entry was written before.
+    const int32_t pid = entry.pid.load(std::memory_order_acquire);
+    if (pid == 0) continue;
+    std::string command_line(entry.command_line,
+                             sizeof(entry.command_line));
+    command_line.resize(command_line.find_last_not_of('\0') + 1);
+    for (char& c : command_line) {
+      if (c == '\0') c = ' ';
+    }
+    shard.processes.push_back(
+        {.pid = pid,
+         .parent_pid = entry.parent_pid,
+         .name = shard.strings.Intern(UpToNul(entry.name, sizeof(entry.name))),
+         .command_line = shard.strings.Intern(command_line),
+         .start_ns = entry.attach_monotonic_ns + EpochOffsetNs()});
+  }
+}
+
+// Tracks for the streams that some chunk belongs to.
+std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
+                                         model::TraceShard& shard) {
+  const Arena& arena = input.arena;
+  std::vector<model::TrackIndex> tracks(arena.stream_count(), model::kNoTrack);
+  for (const record::ChunkView& chunk : input.chunks) {
+    if (chunk.stream >= tracks.size() ||
+        tracks[chunk.stream] != model::kNoTrack) {
+      continue;
+    }
+    const record::StreamEntry& stream = arena.stream(chunk.stream);
+    tracks[chunk.stream] = static_cast<model::TrackIndex>(shard.tracks.size());
+    shard.tracks.push_back(
+        {.kind = model::TrackKind::kThread,
+         .pid = stream.pid.load(std::memory_order_acquire),
+         .id = stream.tid.load(std::memory_order_relaxed),
+         .name = shard.strings.Intern(ThreadName(arena, stream))});
+  }
+  return tracks;
+}
+
+}  // namespace
+
+LossCounters ReadLosses(const Arena& arena) {
+  const record::ArenaHeader& header = arena.header();
+  LossCounters losses;
+  losses.dropped = header.dropped_in_handlers.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < arena.stream_count(); ++i) {
+    const record::StreamEntry& stream = arena.stream(i);
+    losses.dropped += stream.dropped.load(std::memory_order_relaxed);
+    losses.overwritten += stream.overwritten.load(std::memory_order_relaxed);
+  }
+  losses.without_stream =
+      header.events_without_stream.load(std::memory_order_relaxed);
+  losses.names_lost = header.names_lost.load(std::memory_order_relaxed);
+  losses.texts_truncated =
+      header.texts_truncated.load(std::memory_order_relaxed);
+  return losses;
+}
+
+void FillShard(ArenaShardInput input, model::TraceShard& shard) {
+  const LossCounters& before = input.losses_at_start;
+  const LossCounters now = ReadLosses(input.arena);
+  shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
+  shard.ledger.Add(Loss::kEventsOverwritten,
+                   now.overwritten - before.overwritten);
+  shard.ledger.Add(Loss::kEventsDroppedNoStream,
+                   now.without_stream - before.without_stream);
+  shard.ledger.Add(Loss::kNamesDroppedTableFull,
+                   now.names_lost - before.names_lost);
+  shard.ledger.Add(Loss::kArgumentsTruncated,
+                   now.texts_truncated - before.texts_truncated);
+  AddProcesses(input.arena, shard);
+  std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
+  const Arena& arena = input.arena;
+  const DecodeInput decode = {
+      .chunks = std::move(input.chunks),
+      .stream_tracks = std::move(tracks),
+      .name_text = [&arena](uint32_t id) { return arena.NameText(id); },
+      .clock = input.clock,
+      .first_ticket = input.first_ticket};
+  DecodeChunks(decode, shard);
+}
+
+}  // namespace kymo::cpu

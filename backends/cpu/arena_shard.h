@@ -1,0 +1,39 @@
+// arena_shard.h - an arena's tables as a shard: streams to tracks, processes,
+// losses; and its chunks through the decoder.
+#ifndef KYMO_BACKENDS_CPU_ARENA_SHARD_H_
+#define KYMO_BACKENDS_CPU_ARENA_SHARD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/base/clock.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+// The header's and streams' loss counters at one moment. They only grow; a
+// session's losses are the difference between its two ends.
+struct LossCounters {
+  uint64_t dropped = 0;
+  uint64_t overwritten = 0;
+  uint64_t without_stream = 0;
+  uint64_t names_lost = 0;
+  uint64_t texts_truncated = 0;
+};
+LossCounters ReadLosses(const record::Arena& arena);
+
+struct ArenaShardInput {
+  const record::Arena& arena;
+  std::vector<record::ChunkView> chunks;
+  TickConverter clock;
+  uint64_t first_ticket = 0;
+  LossCounters losses_at_start;
+};
+
+void FillShard(ArenaShardInput input, model::TraceShard& shard);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_ARENA_SHARD_H_

@@ -1,0 +1,73 @@
+#include "backends/cpu/chunk_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::cpu {
+
+ChunkStore::~ChunkStore() {
+  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status ChunkStore::Open(const std::string& directory) {
+  std::string path = directory + "/.kymo-chunks-XXXXXX";
+  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot make a file for drained records in ",
+                            directory));
+  }
+  unlink(path.c_str());
+  return absl::OkStatus();
+}
+
+void ChunkStore::Add(const record::ChunkView& chunk) noexcept {
+  const char* data = reinterpret_cast<const char*>(chunk.slots.data());
+  const uint64_t size = chunk.slots.size_bytes();
+  uint64_t written = 0;
+  while (written < size) {
+    const ssize_t got =
+        pwrite(fd_, data + written, size - written,
+               static_cast<off_t>(bytes_ + written));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      lost_bytes_ += size;
+      return;
+    }
+    written += static_cast<uint64_t>(got);
+  }
+  entries_.push_back({.stream = chunk.stream,
+                      .first_index = chunk.first_index,
+                      .slots = static_cast<uint32_t>(chunk.slots.size()),
+                      .ticket = chunk.ticket,
+                      .offset_bytes = bytes_});
+  bytes_ += size;
+}
+
+absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
+  if (bytes_ == 0) return absl::OkStatus();
+  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd_, 0);
+  if (mapped_ == MAP_FAILED) {
+    mapped_ = nullptr;
+    return absl::ErrnoToStatus(errno, "cannot map the drained records");
+  }
+  mapped_bytes_ = bytes_;
+  madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
+  for (const Entry& entry : entries_) {
+    const auto* const slots = reinterpret_cast<const record::Slot*>(
+        static_cast<const char*>(mapped_) + entry.offset_bytes);
+    chunks.push_back({.stream = entry.stream,
+                      .ticket = entry.ticket,
+                      .first_index = entry.first_index,
+                      .slots = {slots, entry.slots}});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kymo::cpu

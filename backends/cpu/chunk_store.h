@@ -1,0 +1,60 @@
+// chunk_store.h - drained chunks on disk, read back through a mapping.
+//
+// The file has no name (it is unlinked as soon as it is made), so that nothing
+// is left behind, whatever happens. Kept as written:
+//
+//   file = { chunk }        chunk = the used slots of one chunk, 32 bytes each
+//
+// Errors:  a failed write (disk full) loses that chunk; lost_bytes() counts it.
+// Threads: one at a time.
+#ifndef KYMO_BACKENDS_CPU_CHUNK_STORE_H_
+#define KYMO_BACKENDS_CPU_CHUNK_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+class ChunkStore {
+ public:
+  ChunkStore() = default;
+  ~ChunkStore();
+  ChunkStore(const ChunkStore&) = delete;
+  ChunkStore& operator=(const ChunkStore&) = delete;
+
+  // Makes the file in `directory`; the message names it.
+  absl::Status Open(const std::string& directory);
+
+  void Add(const record::ChunkView& chunk) noexcept;
+
+  // Everything added, readable as long as the store lives. Ends adding.
+  absl::Status Map(std::vector<record::ChunkView>& chunks);
+
+  uint64_t bytes() const noexcept { return bytes_; }
+  uint64_t lost_bytes() const noexcept { return lost_bytes_; }
+
+ private:
+  struct Entry {
+    uint32_t stream;
+    uint32_t first_index;
+    uint32_t slots;
+    uint64_t ticket;
+    uint64_t offset_bytes;
+  };
+
+  int fd_ = -1;
+  uint64_t bytes_ = 0;
+  uint64_t lost_bytes_ = 0;
+  std::vector<Entry> entries_;
+  void* mapped_ = nullptr;
+  uint64_t mapped_bytes_ = 0;
+};
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_CHUNK_STORE_H_

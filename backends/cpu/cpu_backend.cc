@@ -1,0 +1,295 @@
+#include "backends/cpu/cpu_backend.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/arena_shard.h"
+#include "backends/cpu/chunk_store.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+#include "profiler/record/host.h"
+
+namespace kymo {
+namespace {
+
+using record::Arena;
+using record::ChunkReader;
+using record::ChunkView;
+using record::FullPolicy;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+
+std::string Setting(const SessionOptions& options, const std::string& name,
+                    std::string otherwise) {
+  const auto it = options.settings.find(name);
+  return it == options.settings.end() ? std::move(otherwise) : it->second;
+}
+
+absl::StatusOr<uint64_t> ParseArenaBytes(const std::string& text) {
+  uint64_t mib = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, mib);
+  if (error != std::errc() || stop != end || mib < 1 || mib > 65536) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "arena_mib is '", text, "'; it takes a whole number from 1 to 65536"));
+  }
+  return mib * kMib;
+}
+
+absl::StatusOr<FullPolicy> ParsePolicy(const std::string& text) {
+  if (text == "stop") return FullPolicy::kStop;
+  if (text == "overwrite") return FullPolicy::kOverwrite;
+  if (text == "drain") return FullPolicy::kDrain;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "when_full is '", text, "'; it takes one of: drain, overwrite, stop"));
+}
+
+// Records this process into its own memory.
+class LocalSession : public ActivitySession {
+ public:
+  LocalSession(uint64_t arena_bytes, FullPolicy policy)
+      : arena_bytes_(arena_bytes), policy_(policy) {}
+  ~LocalSession() override {
+    if (live_) record::StopLocal();
+  }
+
+  absl::Status Prepare(Environment*) override { return absl::OkStatus(); }
+
+  absl::Status Start(pid_t) override {
+    // What an earlier session left is not ours.
+    if (const Arena* const arena = record::LocalArena()) {
+      reader().Skip();
+      losses_at_start_ = cpu::ReadLosses(*arena);
+      first_ticket_ =
+          arena->header().next_ticket.load(std::memory_order_relaxed);
+    }
+    const int error = record::StartLocal(
+        {.chunk_bytes_total = arena_bytes_, .policy = policy_});
+    if (error == EPERM) {
+      return absl::FailedPreconditionError(
+          "this process is being recorded by //tools:profile, which owns the "
+          "recording; its output directory will hold the trace");
+    }
+    if (error == EBUSY) {
+      return absl::FailedPreconditionError(
+          "a session is already recording this process");
+    }
+    if (error != 0) {
+      return absl::ErrnoToStatus(error, "cannot reserve memory for records");
+    }
+    live_ = true;
+    const ClockSource source = record::LocalArena()->clock_source();
+    first_anchor_ = MeasureAnchor(source);
+    return absl::OkStatus();
+  }
+
+  absl::Status Stop() override {
+    live_ = false;
+    last_anchor_ = MeasureAnchor(record::LocalArena()->clock_source());
+    const int error = record::StopLocal();
+    return error == 0 ? absl::OkStatus()
+                      : absl::ErrnoToStatus(error, "no session is recording");
+  }
+
+  absl::Status Collect(model::TraceShard& shard) override {
+    const Arena& arena = *record::LocalArena();
+    // Views point into the arena; sealed chunks are freed only after decoding,
+    // so they are copied here.
+    std::vector<std::vector<std::byte>> copies;
+    std::vector<ChunkView> chunks;
+    auto copy = [&](const ChunkView& view) {
+      const auto* const bytes =
+          reinterpret_cast<const std::byte*>(view.slots.data());
+      copies.emplace_back(bytes, bytes + view.slots.size_bytes());
+      ChunkView kept = view;
+      kept.slots = {
+          reinterpret_cast<const record::Slot*>(copies.back().data()),
+          view.slots.size()};
+      chunks.push_back(kept);
+    };
+    reader().DrainSealed(copy);
+    reader().ReadOwned(copy);
+    cpu::FillShard({.arena = arena,
+                    .chunks = std::move(chunks),
+                    .clock = TickConverter(arena.clock_source(), first_anchor_,
+                                           last_anchor_, EpochOffsetNs()),
+                    .first_ticket = first_ticket_,
+                    .losses_at_start = losses_at_start_},
+                   shard);
+    return absl::OkStatus();
+  }
+
+ private:
+  // One for the process's arena: it remembers across sessions what was read.
+  static ChunkReader& reader() {
+    static ChunkReader* const reader = new ChunkReader(*record::LocalArena());
+    return *reader;
+  }
+
+  const uint64_t arena_bytes_;
+  const FullPolicy policy_;
+  bool live_ = false;
+  ClockAnchor first_anchor_, last_anchor_;
+  uint64_t first_ticket_ = 0;
+  cpu::LossCounters losses_at_start_;
+};
+
+// Records a child and what it starts, through a shared arena.
+class ChildSession : public ActivitySession {
+ public:
+  ChildSession(uint64_t arena_bytes, FullPolicy policy, std::string scratch_dir)
+      : arena_bytes_(arena_bytes),
+        policy_(policy),
+        scratch_dir_(std::move(scratch_dir)) {}
+  ~ChildSession() override {
+    arena_.Unmap();
+    if (fd_ >= 0) close(fd_);
+  }
+
+  absl::Status Prepare(Environment* environment) override {
+    KYMO_RETURN_IF_ERROR(store_.Open(scratch_dir_));
+    arena_ = Arena::CreateShared({.capacity_bytes = arena_bytes_,
+                                  .chunk_bytes_total = arena_bytes_,
+                                  .policy = policy_,
+                                  .clock_source = DetectClockSource()},
+                                 &fd_);
+    if (!arena_.valid()) {
+      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+    }
+    reader_.emplace(arena_);
+    PopulateAhead();
+    (*environment)[record::kArenaVariable] =
+        absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Start(pid_t) override {
+    first_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().recording.store(1, std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+
+  void Poll() override {
+    if (policy_ == FullPolicy::kDrain) {
+      reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
+      arena_.RecountFree();
+    }
+    PopulateAhead();
+  }
+
+  absl::Status Stop() override {
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().recording.store(0, std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+
+  absl::Status Collect(model::TraceShard& shard) override {
+    auto add = [this](const ChunkView& view) { store_.Add(view); };
+    reader_->DrainSealed(add);
+    reader_->ReadOwned(add);
+    std::vector<ChunkView> chunks;
+    KYMO_RETURN_IF_ERROR(store_.Map(chunks));
+    shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
+    cpu::FillShard({.arena = arena_,
+                    .chunks = std::move(chunks),
+                    .clock = TickConverter(arena_.clock_source(), first_anchor_,
+                                           last_anchor_, EpochOffsetNs()),
+                    .first_ticket = 0,
+                    .losses_at_start = {}},
+                   shard);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Makes the pages of the next chunks, so that the target only maps them.
+  void PopulateAhead() {
+    uint32_t used = 0;  // chunks up to the last one in use
+    for (uint32_t chunk = 0; chunk < populated_; ++chunk) {
+      const uint64_t owner =
+          arena_.word(chunk).owner.load(std::memory_order_relaxed);
+      if (record::OwnerState(owner) != record::ChunkState::kFree) {
+        used = chunk + 1;
+      }
+    }
+    constexpr uint32_t kAhead = 32;
+    if (populated_ >= used + kAhead || populated_ >= arena_.chunk_count()) {
+      return;
+    }
+    const uint32_t count =
+        std::min(2 * kAhead, arena_.chunk_count() - populated_);
+    arena_.Populate(populated_, count);
+    populated_ += count;
+  }
+
+  const uint64_t arena_bytes_;
+  const FullPolicy policy_;
+  const std::string scratch_dir_;
+  int fd_ = -1;
+  Arena arena_;
+  std::optional<ChunkReader> reader_;
+  cpu::ChunkStore store_;
+  uint32_t populated_ = 0;
+  ClockAnchor first_anchor_, last_anchor_;
+};
+
+class CpuBackend : public ActivityBackend {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  std::vector<model::ActivityType> activity_types() const override {
+    return {model::ActivityType::kCpuOp, model::ActivityType::kUserAnnotation,
+            model::ActivityType::kCpuInstantEvent};
+  }
+
+  absl::Status Availability(const SessionOptions&) const override {
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions& options) override {
+    const bool child = options.target == TargetKind::kChildProcess;
+    KYMO_ASSIGN_OR_RETURN(
+        const uint64_t arena_bytes,
+        ParseArenaBytes(
+            Setting(options, "arena_mib", child ? "256" : "1024")));
+    KYMO_ASSIGN_OR_RETURN(
+        const FullPolicy policy,
+        ParsePolicy(Setting(options, "when_full", child ? "drain" : "stop")));
+    if (child) {
+      return std::make_unique<ChildSession>(arena_bytes, policy,
+                                            options.scratch_dir);
+    }
+    if (policy == FullPolicy::kDrain) {
+      return absl::InvalidArgumentError(
+          "when_full=drain needs a collector: it is for //tools:profile; "
+          "within a process it takes one of: overwrite, stop");
+    }
+    return std::make_unique<LocalSession>(arena_bytes, policy);
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "cpu",
+      .purpose = "annotated ranges, instants and counters of the program",
+      .options = {{"arena_mib", "256", "memory for records, MiB"},
+                  {"when_full", "drain",
+                   "what to do when it is full: drain, overwrite or stop"}}};
+};
+
+}  // namespace
+
+std::unique_ptr<ActivityBackend> NewCpuBackend() {
+  return std::make_unique<CpuBackend>();
+}
+
+}  // namespace kymo

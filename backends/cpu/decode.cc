@@ -1,0 +1,439 @@
+#include "backends/cpu/decode.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "profiler/base/parallel.h"
+
+namespace kymo::cpu {
+namespace {
+
+using model::ActivityType;
+using model::NameId;
+using record::ChunkView;
+using record::PayloadKind;
+using record::Slot;
+using record::SlotKind;
+
+// What a chunk holds, and where its events go.
+struct ChunkPlan {
+  const ChunkView* view = nullptr;
+  size_t events_index = 0;  // into shard.events
+  size_t events = 0;        // ranges and instants
+  size_t first_event = 0;   // row of the chunk's first event in its track
+  uint64_t corrupt = 0;
+};
+
+// A payload waiting to be read: that of record `row`, or (kExtra) one that
+// names its record.
+struct PendingPayload {
+  std::span<const Slot> payload;
+  size_t row = 0;
+};
+
+// An end or extra payload for a record of (maybe) another chunk.
+struct FollowUp {
+  SlotKind kind;
+  uint64_t ticket;
+  uint32_t index;
+  TimeNs time_ns;
+  uint32_t stream;
+  std::span<const Slot> payload;
+};
+
+struct PendingCounter {
+  uint32_t name;
+  TimeNs time_ns;
+  double value;
+  model::TrackIndex track;
+};
+
+// What filling one chunk leaves for the serial passes, in record order.
+struct ChunkRest {
+  std::vector<PendingPayload> payloads;
+  std::vector<FollowUp> follow_ups;
+  std::vector<PendingCounter> counters;
+  // The largest name id seen, for the table of names.
+  uint32_t max_name = 0;
+};
+
+bool IsEvent(SlotKind kind) {
+  return kind == SlotKind::kRange || kind == SlotKind::kInstant;
+}
+
+// Reads payload items; stops at what cannot be one.
+class PayloadReader {
+ public:
+  explicit PayloadReader(std::span<const Slot> slots)
+      : at_(reinterpret_cast<const char*>(slots.data())),
+        end_(at_ + slots.size_bytes()) {}
+
+  struct Item {
+    PayloadKind kind;
+    uint32_t key;
+    std::string_view data;
+  };
+
+  std::optional<Item> Next() {
+    record::PayloadHeader header;
+    if (end_ - at_ < static_cast<ptrdiff_t>(sizeof(header))) {
+      return std::nullopt;
+    }
+    std::memcpy(&header, at_, sizeof(header));
+    if (header.kind == PayloadKind::kPayloadEnd ||
+        header.kind > PayloadKind::kString) {
+      return std::nullopt;
+    }
+    const size_t padded = (size_t{header.size_bytes} + 7) / 8 * 8;
+    if (static_cast<size_t>(end_ - at_) - sizeof(header) < padded) {
+      return std::nullopt;
+    }
+    const Item item = {header.kind, header.key,
+                       {at_ + sizeof(header), header.size_bytes}};
+    at_ += sizeof(header) + padded;
+    return item;
+  }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
+
+class Decoder {
+ public:
+  Decoder(const DecodeInput& input, model::TraceShard& shard)
+      : input_(input), shard_(shard) {}
+
+  void Run() {
+    PlanChunks();
+    PlaceChunks();
+    rests_.resize(plans_.size());
+    ParallelForEach(plans_.size(), [&](size_t i) { Fill(plans_[i], rests_[i]); });
+    MapNames();
+    ApplyFollowUps();
+    ReadPayloads();
+    for (const ChunkPlan& plan : plans_) {
+      shard_.ledger.Add(model::Loss::kRecordsCorrupt, plan.corrupt);
+    }
+  }
+
+ private:
+  // Counts, in parallel; streams without a track are dropped here.
+  void PlanChunks() {
+    for (const ChunkView& view : input_.chunks) {
+      if (view.stream >= input_.stream_tracks.size() ||
+          input_.stream_tracks[view.stream] == model::kNoTrack) {
+        shard_.ledger.Add(model::Loss::kRecordsCorrupt, view.slots.size());
+        continue;
+      }
+      plans_.push_back({.view = &view});
+    }
+    std::sort(plans_.begin(), plans_.end(),
+              [](const ChunkPlan& a, const ChunkPlan& b) {
+                return std::tie(a.view->stream, a.view->ticket,
+                                a.view->first_index) <
+                       std::tie(b.view->stream, b.view->ticket,
+                                b.view->first_index);
+              });
+    ParallelForEach(plans_.size(), [&](size_t i) {
+      ChunkPlan& plan = plans_[i];
+      record::ForEachRecord(
+          *plan.view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+            plan.events += IsEvent(record::UnpackKind(head.kind_scope_depth));
+          });
+    });
+  }
+
+  // One TrackEvents per stream, sized; each chunk gets its first row.
+  void PlaceChunks() {
+    size_t rows = 0;
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      ChunkPlan& plan = plans_[i];
+      if (i == 0 || plan.view->stream != plans_[i - 1].view->stream) {
+        rows = 0;
+        shard_.events.emplace_back().track =
+            input_.stream_tracks[plan.view->stream];
+      }
+      plan.events_index = shard_.events.size() - 1;
+      plan.first_event = rows;
+      rows += plan.events;
+      const bool last = i + 1 == plans_.size() ||
+                        plans_[i + 1].view->stream != plan.view->stream;
+      if (last) Resize(shard_.events.back(), rows);
+    }
+  }
+
+  static void Resize(model::TrackEvents& events, size_t rows) {
+    events.start_ns.resize(rows);
+    events.end_ns.resize(rows);
+    events.name.resize(rows);
+    events.type.resize(rows);
+    events.scope.resize(rows);
+    events.flags.resize(rows);
+    events.depth.resize(rows);
+  }
+
+  // Writes the chunk's rows; names are still the arena's ids.
+  void Fill(ChunkPlan& plan, ChunkRest& rest) {
+    model::TrackEvents& events = shard_.events[plan.events_index];
+    size_t row = plan.first_event;
+    auto fill = [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
+      const TimeNs time_ns = input_.clock.ToEpochNs(
+          head.begin.load(std::memory_order_relaxed));
+      const uint64_t end = head.end.load(std::memory_order_relaxed);
+      switch (record::UnpackKind(head.kind_scope_depth)) {
+        case SlotKind::kRange:
+        case SlotKind::kInstant:
+          FillEvent(events, row, head, time_ns, end);
+          rest.max_name = std::max(
+              rest.max_name,
+              head.name == record::kNameInPayload ? 0 : head.name);
+          if (!payload.empty()) rest.payloads.push_back({payload, row});
+          ++row;
+          break;
+        case SlotKind::kCounter:
+          rest.max_name = std::max(rest.max_name, head.name);
+          rest.counters.push_back({head.name, time_ns,
+                                   std::bit_cast<double>(end), events.track});
+          break;
+        case SlotKind::kEnd:
+        case SlotKind::kExtra:
+          rest.follow_ups.push_back({record::UnpackKind(head.kind_scope_depth), end,
+                                     head.name, time_ns, plan.view->stream,
+                                     payload});
+          break;
+        default:
+          ++plan.corrupt;
+      }
+    };
+    record::ForEachRecord(*plan.view, fill);
+  }
+
+  void FillEvent(model::TrackEvents& events, size_t row, const Slot& head,
+                 TimeNs time_ns, uint64_t end) {
+    const bool instant =
+        record::UnpackKind(head.kind_scope_depth) == SlotKind::kInstant;
+    const uint8_t scope = record::UnpackScope(head.kind_scope_depth);
+    const RecordScope known =
+        scope < static_cast<uint8_t>(RecordScope::kCount)
+            ? static_cast<RecordScope>(scope)
+            : RecordScope::kFunction;
+    events.start_ns[row] = time_ns;
+    events.end_ns[row] = instant    ? time_ns
+                         : end == 0 ? 0
+                                    : input_.clock.ToEpochNs(end);
+    events.name[row] = NameId{head.name};
+    events.type[row] = instant ? ActivityType::kCpuInstantEvent
+                       : known == RecordScope::kUserScope
+                           ? ActivityType::kUserAnnotation
+                           : ActivityType::kCpuOp;
+    events.scope[row] = known;
+    events.flags[row] = instant ? model::kEventInstant : 0;
+    events.depth[row] = record::UnpackDepth(head.kind_scope_depth);
+  }
+
+  // Arena ids to shard ids: one lookup per distinct name.
+  void MapNames() {
+    uint32_t max_name = 0;
+    for (const ChunkRest& rest : rests_) {
+      max_name = std::max(max_name, rest.max_name);
+    }
+    // A broken target may have written any id; the table of names is 32 MiB.
+    max_name = std::min(max_name, uint32_t{1} << 23);
+    name_map_.assign(size_t{max_name} + 1, kUnmapped);
+    for (const ChunkPlan& plan : plans_) MapChunkNames(plan);
+    for (ChunkRest& rest : rests_) {
+      for (const PendingCounter& counter : rest.counters) {
+        shard_.counters.push_back({counter.track, MapName(counter.name),
+                                   counter.time_ns, counter.value});
+      }
+    }
+  }
+
+  void MapChunkNames(const ChunkPlan& plan) {
+    std::vector<NameId>& names = shard_.events[plan.events_index].name;
+    for (size_t i = 0; i < plan.events; ++i) {
+      NameId& name = names[plan.first_event + i];
+      name = MapName(Index(name));
+    }
+  }
+
+  NameId MapName(uint32_t arena_id) {
+    if (arena_id == record::kNameInPayload) return model::kEmptyName;
+    if (arena_id >= name_map_.size()) {
+      return shard_.strings.Intern(input_.name_text(arena_id));
+    }
+    NameId& mapped = name_map_[arena_id];
+    if (mapped == kUnmapped) {
+      mapped = shard_.strings.Intern(input_.name_text(arena_id));
+    }
+    return mapped;
+  }
+
+  // Where record (ticket, index) became a row. Only asked for the few that end
+  // or get more payload elsewhere.
+  struct Place {
+    size_t chunk;
+    size_t row;
+  };
+  std::optional<Place> Find(uint64_t ticket, uint32_t index) {
+    if (by_ticket_.empty()) {
+      for (size_t i = 0; i < plans_.size(); ++i) {
+        by_ticket_.emplace(plans_[i].view->ticket, i);
+      }
+    }
+    const auto it = by_ticket_.find(ticket);
+    if (it == by_ticket_.end()) return std::nullopt;
+    const ChunkPlan& plan = plans_[it->second];
+    const std::vector<uint32_t>& rows = RowsOf(it->second);
+    if (index < plan.view->first_index ||
+        index - plan.view->first_index >= rows.size() ||
+        rows[index - plan.view->first_index] == ~uint32_t{0}) {
+      return std::nullopt;
+    }
+    return Place{it->second,
+                 plan.first_event + rows[index - plan.view->first_index]};
+  }
+
+  // Row (from the chunk's first) of each slot that is an event's head.
+  const std::vector<uint32_t>& RowsOf(size_t chunk) {
+    std::vector<uint32_t>& rows = rows_[chunk];
+    if (!rows.empty()) return rows;
+    const ChunkView& view = *plans_[chunk].view;
+    rows.assign(view.slots.size(), ~uint32_t{0});
+    uint32_t row = 0;
+    record::ForEachRecord(
+        view, [&](const Slot& head, std::span<const Slot>, uint32_t index) {
+          if (IsEvent(record::UnpackKind(head.kind_scope_depth))) {
+            rows[index - view.first_index] = row++;
+          }
+        });
+    return rows;
+  }
+
+  void ApplyFollowUps() {
+    for (const ChunkRest& rest : rests_) {
+      for (const FollowUp& follow_up : rest.follow_ups) Apply(follow_up);
+    }
+  }
+
+  void Apply(const FollowUp& follow_up) {
+    const std::optional<Place> place = Find(follow_up.ticket, follow_up.index);
+    if (!place) {
+      // What began before the session was never meant to be in it.
+      const bool began_before = follow_up.ticket < input_.first_ticket ||
+                                by_ticket_.contains(follow_up.ticket);
+      if (follow_up.kind == SlotKind::kEnd && !began_before) {
+        shard_.ledger.Add(model::Loss::kEndsWithoutBegin, 1);
+      }
+      return;
+    }
+    model::TrackEvents& events =
+        shard_.events[plans_[place->chunk].events_index];
+    if (follow_up.kind == SlotKind::kExtra) {
+      rests_[place->chunk].payloads.push_back({follow_up.payload, place->row});
+      return;
+    }
+    if (events.end_ns[place->row] == 0) {
+      events.end_ns[place->row] = follow_up.time_ns;
+    }
+    if (plans_[place->chunk].view->stream != follow_up.stream) {
+      events.flags[place->row] |= model::kEventAsync;
+    }
+  }
+
+  // Payloads of one record stand in the order in which they were written.
+  void ReadPayloads() {
+    for (size_t i = 0; i < rests_.size(); ++i) {
+      std::vector<PendingPayload>& payloads = rests_[i].payloads;
+      std::stable_sort(
+          payloads.begin(), payloads.end(),
+          [](const auto& a, const auto& b) { return a.row < b.row; });
+      model::TrackEvents& events = shard_.events[plans_[i].events_index];
+      for (size_t begin = 0; begin < payloads.size();) {
+        size_t end = begin + 1;
+        while (end < payloads.size() &&
+               payloads[end].row == payloads[begin].row) {
+          ++end;
+        }
+        ReadRecord(events, payloads[begin].row,
+                   std::span(payloads).subspan(begin, end - begin));
+        begin = end;
+      }
+    }
+  }
+
+  void ReadRecord(model::TrackEvents& events, size_t row,
+                  std::span<const PendingPayload> payloads) {
+    std::string name;
+    std::string text;  // the last string argument, to which pieces are added
+    const size_t first_arg = shard_.args.size();
+    for (const PendingPayload& payload : payloads) {
+      PayloadReader reader(payload.payload);
+      while (const auto item = reader.Next()) {
+        if (item->kind == PayloadKind::kName) {
+          name += item->data;
+        } else {
+          AddArg(*item, first_arg, text);
+        }
+      }
+    }
+    if (!name.empty()) events.name[row] = shard_.strings.Intern(name);
+    if (shard_.args.size() == first_arg) return;
+    if (events.detail.empty()) {
+      events.detail.assign(events.size(), model::kNoDetail);
+    }
+    events.detail[row] = static_cast<model::DetailIndex>(shard_.details.size());
+    shard_.details.push_back(
+        {.args_begin = static_cast<uint32_t>(first_arg),
+         .args_end = static_cast<uint32_t>(shard_.args.size())});
+  }
+
+  void AddArg(const PayloadReader::Item& item, size_t first_arg,
+              std::string& text) {
+    if (item.kind == PayloadKind::kString) {
+      const bool continues = item.key == record::kNameLost &&
+                             shard_.args.size() > first_arg &&
+                             shard_.args.back().type == model::ArgType::kString;
+      if (!continues) text.clear();
+      text += item.data;
+      const NameId value = shard_.strings.Intern(text);
+      if (continues) {
+        shard_.args.back().bits = Index(value);
+      } else {
+        shard_.args.push_back(model::Arg::String(MapName(item.key), value));
+      }
+      return;
+    }
+    if (item.data.size() != sizeof(uint64_t)) return;
+    model::Arg arg;
+    arg.key = MapName(item.key);
+    arg.type = item.kind == PayloadKind::kInt ? model::ArgType::kInt
+                                              : model::ArgType::kDouble;
+    std::memcpy(&arg.bits, item.data.data(), sizeof(arg.bits));
+    shard_.args.push_back(arg);
+  }
+
+  static constexpr NameId kUnmapped{~uint32_t{0}};
+
+  const DecodeInput& input_;
+  model::TraceShard& shard_;
+  std::vector<ChunkPlan> plans_;  // by stream, then ticket
+  std::vector<ChunkRest> rests_;  // beside plans_
+  std::vector<NameId> name_map_;
+  std::unordered_map<uint64_t, size_t> by_ticket_;
+  std::unordered_map<size_t, std::vector<uint32_t>> rows_;
+};
+
+}  // namespace
+
+void DecodeChunks(const DecodeInput& input, model::TraceShard& shard) {
+  Decoder(input, shard).Run();
+}
+
+}  // namespace kymo::cpu

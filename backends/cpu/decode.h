@@ -1,0 +1,36 @@
+// decode.h - chunks of slots in, a shard's columns out.
+//
+// Trust: the slots come from the target; every field is checked. What cannot be
+// a record is skipped and counted (kRecordsCorrupt).
+#ifndef KYMO_BACKENDS_CPU_DECODE_H_
+#define KYMO_BACKENDS_CPU_DECODE_H_
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "profiler/base/clock.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+struct DecodeInput {
+  // In any order. Views must stay valid during the call.
+  std::vector<record::ChunkView> chunks;
+  // The track of each stream, by stream id; kNoTrack where there is none.
+  std::vector<model::TrackIndex> stream_tracks;
+  // Text of a name id; whatever the id, some text.
+  std::function<std::string_view(uint32_t)> name_text;
+  TickConverter clock;
+  // Chunks with smaller tickets are of an earlier session.
+  uint64_t first_ticket = 0;
+};
+
+// Adds events, counters and their names to `shard`, whose tracks exist. Runs on
+// all cores, chunk by chunk.
+void DecodeChunks(const DecodeInput& input, model::TraceShard& shard);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_DECODE_H_

@@ -1,0 +1,219 @@
+#include "profiler/normalize/lanes.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace kymo::normalize {
+namespace {
+
+using model::EventIndex;
+using model::kNoEvent;
+using model::Loss;
+using model::TrackEvents;
+
+constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
+constexpr uint32_t kNoDepth = ~uint32_t{0};
+
+// An event on its way into a lane.
+struct Item {
+  TimeNs start = 0;
+  TimeNs end = 0;  // kOpen while open
+  uint32_t source = 0;
+  uint32_t row = 0;
+  uint32_t depth = kNoDepth;
+  uint8_t flags = 0;
+};
+
+// A range that may still get children.
+struct Open {
+  TimeNs end;
+  EventIndex row;
+  uint32_t source;
+  uint32_t depth;
+};
+
+class Nester {
+ public:
+  Nester(const std::vector<TrackSource>& sources, const Window& window,
+         model::LossLedger& ledger)
+      : sources_(sources), window_(window), ledger_(ledger) {
+    AddLane();
+  }
+
+  std::vector<Lane> Run() {
+    if (sources_.size() == 1) {
+      const uint32_t rows = static_cast<uint32_t>(sources_[0].events->size());
+      Reserve(rows);
+      for (uint32_t row = 0; row < rows; ++row) Visit(MakeItem(0, row));
+    } else {
+      for (const Item& item : Merged()) Visit(item);
+    }
+    CloseOpenRanges();
+    return std::move(lanes_);
+  }
+
+ private:
+  void AddLane() {
+    lanes_.emplace_back();
+    stacks_.emplace_back();
+  }
+
+  void Reserve(size_t rows) {
+    Lane& lane = lanes_[0];
+    lane.start.reserve(rows);
+    lane.end.reserve(rows);
+    lane.name.reserve(rows);
+    lane.parent.reserve(rows);
+    lane.detail.reserve(rows);
+    lane.type.reserve(rows);
+    lane.scope.reserve(rows);
+    lane.flags.reserve(rows);
+  }
+
+  Item MakeItem(uint32_t source, uint32_t row) const {
+    const TrackEvents& events = *sources_[source].events;
+    Item item;
+    item.start = events.start_ns[row];
+    item.flags = events.flags[row];
+    item.source = source;
+    item.row = row;
+    item.end = item.flags & model::kEventInstant ? item.start
+               : events.end_ns[row] == 0         ? kOpen
+                                                 : events.end_ns[row];
+    if (!events.depth.empty()) item.depth = events.depth[row];
+    return item;
+  }
+
+  // All sources' events by start; ties: the longer first, then source and row.
+  std::vector<Item> Merged() const {
+    std::vector<Item> items;
+    size_t rows = 0;
+    for (const TrackSource& source : sources_) rows += source.events->size();
+    items.reserve(rows);
+    for (uint32_t s = 0; s < sources_.size(); ++s) {
+      const size_t n = sources_[s].events->size();
+      for (uint32_t row = 0; row < n; ++row) items.push_back(MakeItem(s, row));
+    }
+    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+      return std::tie(a.start, b.end, a.source, a.row) <
+             std::tie(b.start, a.end, b.source, b.row);
+    });
+    return items;
+  }
+
+  void Visit(Item item) {
+    if (item.start < window_.start_ns || item.start > window_.end_ns) {
+      ledger_.Add(Loss::kEventsOutOfWindow, 1);
+      return;
+    }
+    if (item.end < item.start) {
+      ledger_.Add(Loss::kImpossibleTimestamps, 1);
+      item.end = item.start;
+    }
+    if (item.end != kOpen && item.end > window_.end_ns) item.end = kOpen;
+    // Asynchronous ranges nest with nothing that the thread did.
+    const size_t first_lane = item.flags & model::kEventAsync ? 1 : 0;
+    for (size_t lane = first_lane;; ++lane) {
+      while (lane >= lanes_.size()) AddLane();
+      if (TryPlace(lane, item)) {
+        if (lane > 0 && first_lane == 0) {
+          ledger_.Add(Loss::kRangesOverlapping, 1);
+        }
+        return;
+      }
+    }
+  }
+
+  // Whether `top` is over when `item` begins.
+  static bool IsOver(const Open& top, const Item& item) {
+    if (top.end < item.start) return true;
+    // The recorder knows: a range of the same or a smaller depth is the next
+    // one beside it, also when the clock did not advance in between.
+    if (top.depth != kNoDepth && item.depth != kNoDepth &&
+        top.source == item.source) {
+      return top.depth >= item.depth;
+    }
+    return top.end == item.start;
+  }
+
+  bool TryPlace(size_t lane_index, const Item& item) {
+    std::vector<Open>& stack = stacks_[lane_index];
+    const bool async = item.flags & model::kEventAsync;
+    while (!stack.empty() && IsOver(stack.back(), item)) stack.pop_back();
+    TimeNs end = item.end;
+    uint8_t flags = item.flags;
+    EventIndex parent = kNoEvent;
+    if (!stack.empty()) {
+      if (end == kOpen) {
+        end = stack.back().end;
+      } else if (end > stack.back().end) {
+        return false;
+      }
+      // Two asynchronous ranges never share time in one lane.
+      if (async) return false;
+      parent = stack.back().row;
+    }
+    if (item.end == kOpen) flags |= model::kEventOpen;
+    const EventIndex row = Append(lanes_[lane_index], item, end, parent, flags);
+    if (!(flags & model::kEventInstant)) {
+      stack.push_back({end, row, item.source, item.depth});
+    }
+    return true;
+  }
+
+  EventIndex Append(Lane& lane, const Item& item, TimeNs end,
+                    EventIndex parent, uint8_t flags) {
+    const TrackSource& source = sources_[item.source];
+    const TrackEvents& events = *source.events;
+    lane.start.push_back(item.start);
+    lane.end.push_back(end);
+    lane.name.push_back((*source.names)[Index(events.name[item.row])]);
+    lane.parent.push_back(parent);
+    const bool has_detail = !events.detail.empty() &&
+                            events.detail[item.row] != model::kNoDetail;
+    lane.detail.push_back(has_detail
+                              ? events.detail[item.row] + source.first_detail
+                              : model::kNoDetail);
+    lane.type.push_back(events.type[item.row]);
+    lane.scope.push_back(events.scope[item.row]);
+    lane.flags.push_back(flags);
+    return static_cast<EventIndex>(lane.size() - 1);
+  }
+
+  // What is still open has only open ancestors: all end with the process, but
+  // not before anything that happened inside.
+  void CloseOpenRanges() {
+    for (Lane& lane : lanes_) {
+      TimeNs end = window_.end_ns;
+      if (window_.process_end_ns != 0 && window_.process_end_ns < end) {
+        end = window_.process_end_ns;
+        for (size_t i = 0; i < lane.size(); ++i) {
+          end = std::max(end, lane.end[i] == kOpen ? lane.start[i]
+                                                   : lane.end[i]);
+        }
+      }
+      for (size_t i = 0; i < lane.size(); ++i) {
+        if (lane.flags[i] & model::kEventOpen) {
+          ledger_.Add(Loss::kRangesOpenAtEnd, 1);
+        }
+        if (lane.end[i] == kOpen) lane.end[i] = end;
+      }
+    }
+  }
+
+  const std::vector<TrackSource>& sources_;
+  const Window& window_;
+  model::LossLedger& ledger_;
+  std::vector<Lane> lanes_;
+  std::vector<std::vector<Open>> stacks_;  // beside lanes_
+};
+
+}  // namespace
+
+std::vector<Lane> NestTrack(const std::vector<TrackSource>& sources,
+                            const Window& window, model::LossLedger& ledger) {
+  return Nester(sources, window, ledger).Run();
+}
+
+}  // namespace kymo::normalize

@@ -1,0 +1,347 @@
+#include "profiler/normalize/normalize.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <new>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "profiler/base/parallel.h"
+#include "profiler/normalize/lanes.h"
+
+namespace kymo {
+namespace {
+
+using model::EventIndex;
+using model::NameId;
+using model::StackId;
+using model::TraceData;
+using model::TraceShard;
+using model::Track;
+using model::TrackIndex;
+using normalize::Lane;
+using normalize::TrackSource;
+using normalize::Window;
+
+using TrackKey = std::tuple<int64_t, model::TrackKind, int32_t, int64_t>;
+
+TrackKey KeyOf(const Track& track) {
+  return {track.pid, track.kind, track.device_index, track.id};
+}
+
+// How one shard's ids map to the trace's.
+struct ShardMap {
+  std::vector<NameId> names;
+  std::vector<size_t> tracks;  // index in the merged, sorted list
+  model::DetailIndex first_detail = 0;
+  uint32_t first_arg = 0;
+};
+
+class Merger {
+ public:
+  Merger(std::vector<TraceShard> shards, const NormalizeOptions& options)
+      : shards_(std::move(shards)), maps_(shards_.size()) {
+    data_.start_ns = options.start_ns;
+    data_.end_ns = options.end_ns;
+  }
+
+  TraceData Run() {
+    FindWindow();
+    MergeNames();
+    MergeProcesses();
+    MergeTracks();
+    MergeDetails();
+    NestAll();
+    Concatenate();
+    MergeCounters();
+    MergeSamples();
+    MergeMetadata();
+    for (const TraceShard& shard : shards_) data_.ledger.Merge(shard.ledger);
+    return std::move(data_);
+  }
+
+ private:
+  void FindWindow() {
+    if (data_.start_ns != 0 || data_.end_ns != 0) return;
+    TimeNs first = std::numeric_limits<TimeNs>::max();
+    TimeNs last = 0;
+    auto see = [&](TimeNs time_ns) {
+      if (time_ns == 0) return;
+      first = std::min(first, time_ns);
+      last = std::max(last, time_ns);
+    };
+    for (const TraceShard& shard : shards_) {
+      for (const auto& events : shard.events) {
+        for (const TimeNs t : events.start_ns) see(t);
+        for (const TimeNs t : events.end_ns) see(t);
+      }
+      for (const auto& sample : shard.samples) see(sample.time_ns);
+      for (const auto& counter : shard.counters) see(counter.time_ns);
+    }
+    data_.start_ns = last == 0 ? 0 : first;
+    data_.end_ns = last;
+  }
+
+  void MergeNames() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      const model::StringTable& strings = shards_[s].strings;
+      maps_[s].names.reserve(strings.size());
+      for (uint32_t id = 0; id < strings.size(); ++id) {
+        maps_[s].names.push_back(
+            data_.strings.Intern(strings.Get(NameId{id})));
+      }
+    }
+  }
+
+  // Later descriptions of a process (after an exec) win, where they say more.
+  void MergeProcesses() {
+    std::map<int64_t, model::Process> merged;
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (const model::Process& process : shards_[s].processes) {
+        model::Process& into = merged[process.pid];
+        into.pid = process.pid;
+        if (process.parent_pid != 0) into.parent_pid = process.parent_pid;
+        if (process.name != model::kEmptyName) {
+          into.name = maps_[s].names[Index(process.name)];
+        }
+        if (process.command_line != model::kEmptyName) {
+          into.command_line = maps_[s].names[Index(process.command_line)];
+        }
+        if (process.start_ns != 0 &&
+            (into.start_ns == 0 || process.start_ns < into.start_ns)) {
+          into.start_ns = process.start_ns;
+        }
+        into.end_ns = std::max(into.end_ns, process.end_ns);
+      }
+    }
+    for (const auto& [pid, process] : merged) {
+      data_.processes.push_back(process);
+    }
+  }
+
+  void MergeTracks() {
+    std::map<TrackKey, Track> merged;
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (const Track& track : shards_[s].tracks) {
+        const NameId name = maps_[s].names[Index(track.name)];
+        Track mapped = track;
+        mapped.name = name;
+        Track& into = merged.try_emplace(KeyOf(track), mapped).first->second;
+        if (name != model::kEmptyName) into.name = name;
+      }
+    }
+    std::map<TrackKey, size_t> positions;
+    for (const auto& [key, track] : merged) {
+      positions[key] = tracks_.size();
+      tracks_.push_back(track);
+    }
+    sources_.resize(tracks_.size());
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (const Track& track : shards_[s].tracks) {
+        maps_[s].tracks.push_back(positions[KeyOf(track)]);
+      }
+    }
+  }
+
+  void MergeDetails() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      ShardMap& map = maps_[s];
+      map.first_detail = static_cast<uint32_t>(data_.details.size());
+      map.first_arg = static_cast<uint32_t>(data_.args.size());
+      for (model::Detail detail : shards_[s].details) {
+        detail.args_begin += map.first_arg;
+        detail.args_end += map.first_arg;
+        data_.details.push_back(detail);
+      }
+      for (model::Arg arg : shards_[s].args) {
+        arg.key = map.names[Index(arg.key)];
+        if (arg.type == model::ArgType::kString) {
+          arg.bits = Index(map.names[Index(arg.string_value())]);
+        }
+        data_.args.push_back(arg);
+      }
+      for (const model::TrackEvents& events : shards_[s].events) {
+        if (events.size() == 0) continue;
+        sources_[map.tracks[events.track]].push_back(
+            {&events, &map.names, map.first_detail});
+      }
+    }
+  }
+
+  TimeNs ProcessEnd(int64_t pid) const {
+    const auto it = std::lower_bound(
+        data_.processes.begin(), data_.processes.end(), pid,
+        [](const model::Process& p, int64_t wanted) { return p.pid < wanted; });
+    return it != data_.processes.end() && it->pid == pid ? it->end_ns : 0;
+  }
+
+  void NestAll() {
+    lanes_.resize(tracks_.size());
+    std::vector<model::LossLedger> ledgers(tracks_.size());
+    ParallelForEach(tracks_.size(), [&](size_t t) {
+      const Window window = {.start_ns = data_.start_ns,
+                             .end_ns = data_.end_ns,
+                             .process_end_ns = ProcessEnd(tracks_[t].pid)};
+      lanes_[t] = sources_[t].empty()
+                      ? std::vector<Lane>(1)
+                      : NestTrack(sources_[t], window, ledgers[t]);
+    });
+    for (const model::LossLedger& ledger : ledgers) {
+      data_.ledger.Merge(ledger);
+    }
+  }
+
+  void Concatenate() {
+    struct Part {
+      const Lane* lane;
+      TrackIndex track;
+      size_t first;
+    };
+    std::vector<Part> parts;
+    size_t total = 0;
+    first_lane_.resize(tracks_.size());
+    for (size_t t = 0; t < tracks_.size(); ++t) {
+      first_lane_[t] = static_cast<TrackIndex>(data_.tracks.size());
+      for (const Lane& lane : lanes_[t]) {
+        parts.push_back(
+            {&lane, static_cast<TrackIndex>(data_.tracks.size()), total});
+        data_.tracks.push_back(tracks_[t]);
+        total += lane.size();
+        data_.track_begin.push_back(static_cast<EventIndex>(total));
+      }
+    }
+    data_.start.resize(total);
+    data_.end.resize(total);
+    data_.name.resize(total);
+    data_.track.resize(total);
+    data_.parent.resize(total);
+    data_.detail.resize(total);
+    data_.type.resize(total);
+    data_.scope.resize(total);
+    data_.flags.resize(total);
+    ParallelForEach(parts.size(), [&](size_t i) {
+      const auto& [lane, track, first] = parts[i];
+      auto copy = [first = first](const auto& from, auto& to) {
+        std::copy(from.begin(), from.end(), to.begin() + first);
+      };
+      copy(lane->start, data_.start);
+      copy(lane->end, data_.end);
+      copy(lane->name, data_.name);
+      copy(lane->detail, data_.detail);
+      copy(lane->type, data_.type);
+      copy(lane->scope, data_.scope);
+      copy(lane->flags, data_.flags);
+      for (size_t row = 0; row < lane->size(); ++row) {
+        const EventIndex parent = lane->parent[row];
+        data_.track[first + row] = track;
+        data_.parent[first + row] =
+            parent == model::kNoEvent
+                ? model::kNoEvent
+                : static_cast<EventIndex>(first + parent);
+      }
+    });
+    lanes_.clear();
+  }
+
+  void MergeCounters() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (model::CounterSample counter : shards_[s].counters) {
+        if (OutOfWindow(counter.time_ns)) continue;
+        counter.track = first_lane_[maps_[s].tracks[counter.track]];
+        counter.name = maps_[s].names[Index(counter.name)];
+        data_.counters.push_back(counter);
+      }
+    }
+    std::stable_sort(data_.counters.begin(), data_.counters.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::tie(a.track, a.name, a.time_ns) <
+                              std::tie(b.track, b.name, b.time_ns);
+                     });
+  }
+
+  bool OutOfWindow(TimeNs time_ns) {
+    if (time_ns >= data_.start_ns && time_ns <= data_.end_ns) return false;
+    data_.ledger.Add(model::Loss::kEventsOutOfWindow, 1);
+    return true;
+  }
+
+  void MergeSamples() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      const std::vector<StackId> stacks = MergeStacks(shards_[s], maps_[s]);
+      for (model::StackSample sample : shards_[s].samples) {
+        if (OutOfWindow(sample.time_ns)) continue;
+        sample.track = first_lane_[maps_[s].tracks[sample.track]];
+        sample.stack = stacks[Index(sample.stack)];
+        data_.samples.push_back(sample);
+      }
+      data_.sampling_period_ns =
+          std::max(data_.sampling_period_ns, shards_[s].sampling_period_ns);
+    }
+    std::stable_sort(data_.samples.begin(), data_.samples.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::tie(a.track, a.time_ns) <
+                              std::tie(b.track, b.time_ns);
+                     });
+  }
+
+  std::vector<StackId> MergeStacks(const TraceShard& shard,
+                                   const ShardMap& map) {
+    const model::StackTable& from = shard.stacks;
+    std::vector<model::FrameId> frames;
+    for (uint32_t f = 0; f < from.frame_count(); ++f) {
+      model::Frame frame = from.frame(model::FrameId{f});
+      frame.function = map.names[Index(frame.function)];
+      frame.file = map.names[Index(frame.file)];
+      frame.module = map.names[Index(frame.module)];
+      frames.push_back(data_.stacks.AddFrame(frame));
+    }
+    std::vector<StackId> stacks = {model::kEmptyStack};
+    for (uint32_t n = 1; n < from.stack_count(); ++n) {
+      stacks.push_back(
+          data_.stacks.Push(stacks[Index(from.parent(StackId{n}))],
+                            frames[Index(from.leaf(StackId{n}))]));
+    }
+    return stacks;
+  }
+
+  // The first shard that says a key wins.
+  void MergeMetadata() {
+    std::map<std::string_view, NameId> merged;
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (const model::Metadata& entry : shards_[s].metadata) {
+        merged.try_emplace(
+            data_.strings.Get(maps_[s].names[Index(entry.key)]),
+            maps_[s].names[Index(entry.json_value)]);
+      }
+    }
+    for (const auto& [key, value] : merged) {
+      data_.metadata.push_back({*data_.strings.Find(key), value});
+    }
+  }
+
+  std::vector<TraceShard> shards_;
+  std::vector<ShardMap> maps_;  // beside shards_
+  std::vector<Track> tracks_;   // merged, sorted by key; before lanes
+  std::vector<std::vector<TrackSource>> sources_;  // beside tracks_
+  std::vector<std::vector<Lane>> lanes_;           // beside tracks_
+  std::vector<TrackIndex> first_lane_;             // beside tracks_
+  TraceData data_;
+};
+
+}  // namespace
+
+absl::StatusOr<model::Trace> Normalize(std::vector<TraceShard> shards,
+                                       const NormalizeOptions& options) {
+  try {
+    return model::Trace(Merger(std::move(shards), options).Run());
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        "not enough memory to build the trace; record for a shorter time or "
+        "fewer activities");
+  }
+}
+
+}  // namespace kymo

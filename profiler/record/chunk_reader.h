@@ -1,0 +1,79 @@
+// chunk_reader.h - takes what was recorded out of an arena.
+//
+//   ChunkReader reader(arena);
+//   while (target runs) reader.DrainSealed([&](const ChunkView& chunk) {...});
+//   reader.ReadOwned(visit);       // what the threads still hold
+//
+// Sealed chunks are visited, cleared and freed. Owned chunks are visited from
+// where the last ReadOwned stopped, and stay with their threads: so a session
+// of a running process reads each record once, over many sessions.
+//
+// Threads: one reader per arena, one call at a time; the recorders run on.
+// Trust:   a view is of the chunk's size whatever stands in it; its records are
+//   for ForEachRecord to check.
+#ifndef KYMO_PROFILER_RECORD_CHUNK_READER_H_
+#define KYMO_PROFILER_RECORD_CHUNK_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+
+#include "profiler/record/arena.h"
+#include "profiler/record/layout.h"
+
+namespace kymo::record {
+
+// A chunk or the front part of one. `first_index` is the index of slots[0] in
+// its chunk, by which kEnd and kExtra records name it.
+struct ChunkView {
+  uint32_t stream = 0;
+  uint64_t ticket = 0;
+  uint32_t first_index = 0;
+  std::span<const Slot> slots;
+};
+
+// Number of slots at the front that hold records: everything up to the first
+// slot that is not written yet, or that cannot be a record.
+size_t UsedSlots(std::span<const Slot> slots) noexcept;
+
+// Calls visit(head, payload, index) for each record at the front of `chunk`.
+template <typename Visit>
+void ForEachRecord(const ChunkView& chunk, Visit&& visit) {
+  size_t i = 0;
+  while (i < chunk.slots.size()) {
+    const Slot& head = chunk.slots[i];
+    if (head.begin.load(std::memory_order_acquire) == 0) return;
+    const size_t extra = head.extra_slots;
+    if (extra >= chunk.slots.size() - i) return;
+    visit(head, chunk.slots.subspan(i + 1, extra),
+          static_cast<uint32_t>(chunk.first_index + i));
+    i += 1 + extra;
+  }
+}
+
+class ChunkReader {
+ public:
+  using Visit = std::function<void(const ChunkView&)>;
+
+  explicit ChunkReader(const Arena& arena) : arena_(arena) {}
+
+  // Returns the number of chunks visited.
+  size_t DrainSealed(const Visit& visit);
+  void ReadOwned(const Visit& visit);
+  // Marks everything that was recorded so far as read.
+  void Skip();
+
+ private:
+  // Slots of that chunk that earlier calls have visited.
+  uint32_t Watermark(uint64_t ticket) const;
+
+  const Arena& arena_;
+  // ticket -> slots already read, for chunks that were owned at a ReadOwned.
+  std::unordered_map<uint64_t, uint32_t> read_;
+};
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_CHUNK_READER_H_
