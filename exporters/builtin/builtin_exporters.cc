@@ -1,0 +1,19 @@
+#include "exporters/builtin/builtin_exporters.h"
+
+#include "absl/status/status.h"
+#include "exporters/chrome/chrome_exporter.h"
+#include "exporters/stacks/stacks_exporter.h"
+#include "exporters/summary/summary_exporter.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo {
+
+absl::Status RegisterBuiltinExporters(ExporterRegistry& registry) {
+  KYMO_RETURN_IF_ERROR(registry.Register(NewChromeExporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewStacksExporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewSummaryExporter()));
+  return absl::OkStatus();
+}
+
+}  // namespace kymo

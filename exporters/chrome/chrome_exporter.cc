@@ -1,0 +1,223 @@
+#include "exporters/chrome/chrome_exporter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "exporters/chrome/event_text.h"
+#include "exporters/chrome/flame_slices.h"
+#include "exporters/chrome/ordered_output.h"
+#include "exporters/chrome/rows.h"
+#include "exporters/json/json_text.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+
+namespace kymo {
+namespace {
+
+using chrome::EventText;
+using chrome::FlameSlice;
+using chrome::OrderedOutput;
+using chrome::Rows;
+using model::StackSample;
+using model::Trace;
+
+constexpr int kGzipLevel = 4;
+
+// For traces with samples that do not say how often they were taken.
+constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
+
+// Kineto's zero: whole quarters of a year of 365.2425 days since the epoch,
+// so that traces of one time align.
+TimeNs BaseTime(const Trace& trace) {
+  constexpr int64_t kQuarterSeconds = 7'889'238;
+  const int64_t start_s = trace.start_ns() / kNsPerSecond;
+  return start_s / kQuarterSeconds * kQuarterSeconds * kNsPerSecond;
+}
+
+// Members that this exporter writes itself.
+bool IsReserved(std::string_view key) {
+  static constexpr std::string_view kKeys[] = {
+      "schemaVersion",        "deviceProperties", "displayTimeUnit",
+      "baseTimeNanoseconds",  "traceEvents",      "traceName",
+      "kymo_loss_ledger"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+// `"key": value,\n`; a value that is not JSON becomes a string.
+void AppendMember(std::string& out, std::string_view key,
+                  std::string_view value) {
+  json::AppendJsonString(out, key);
+  out += ": ";
+  if (json::IsValidJson(value)) {
+    out += value;
+  } else {
+    json::AppendJsonString(out, value);
+  }
+  out += ",\n";
+}
+
+// The value that counts of a metadata key, which is its last.
+std::optional<std::string_view> FindMetadata(const Trace& trace,
+                                             std::string_view key) {
+  std::optional<std::string_view> value;
+  for (const model::Metadata& pair : trace.metadata()) {
+    if (trace.Name(pair.key) == key) value = trace.Name(pair.json_value);
+  }
+  return value;
+}
+
+void AppendMetadata(std::string& out, const Trace& trace) {
+  const auto metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    const bool is_last_of_key =
+        i + 1 == metadata.size() || metadata[i + 1].key != metadata[i].key;
+    const std::string_view key = trace.Name(metadata[i].key);
+    if (!is_last_of_key || IsReserved(key)) continue;
+    AppendMember(out, key, trace.Name(metadata[i].json_value));
+  }
+}
+
+// The counters that are not zero.
+std::string LedgerJson(const model::LossLedger& ledger) {
+  std::string json = "{";
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    const model::Loss loss = static_cast<model::Loss>(i);
+    if (ledger.Get(loss) == 0) continue;
+    absl::StrAppend(&json, json.size() > 1 ? ", " : "", "\"",
+                    ToAbsl(model::LossName(loss)), "\": ", ledger.Get(loss));
+  }
+  return json + "}";
+}
+
+// Everything before the elements of traceEvents.
+std::string Head(const Trace& trace, TimeNs base_ns) {
+  std::string out = "{\"schemaVersion\": 1,\n";
+  AppendMember(out, "deviceProperties",
+               FindMetadata(trace, "deviceProperties").value_or("[]"));
+  AppendMetadata(out, trace);
+  AppendMember(out, "kymo_loss_ledger", LedgerJson(trace.ledger()));
+  absl::StrAppend(&out,
+                  "\"displayTimeUnit\": \"ms\",\n"
+                  "\"baseTimeNanoseconds\": ",
+                  base_ns, ",\n\"traceEvents\": [\n");
+  return out;
+}
+
+std::string RowNames(const Rows& rows, const EventText& text) {
+  std::string out;
+  for (const chrome::ProcessRow& row : rows.processes) {
+    text.AppendProcess(out, row);
+  }
+  for (size_t t = 0; t < rows.tracks.size(); ++t) {
+    if (rows.tracks[t].is_used) text.AppendThread(out, rows.tracks[t]);
+    if (rows.flames[t].is_used) text.AppendThread(out, rows.flames[t]);
+  }
+  return out;
+}
+
+// Flame charts, one thread after the other.
+absl::Status WriteSamples(const Trace& trace, const Rows& rows,
+                          const EventText& text, OrderedOutput& output) {
+  const DurationNs period_ns = trace.sampling_period_ns() > 0
+                                   ? trace.sampling_period_ns()
+                                   : kDefaultPeriodNs;
+  std::span<const StackSample> rest = trace.samples();
+  while (!rest.empty()) {
+    const auto end = std::find_if(
+        rest.begin(), rest.end(), [&](const StackSample& sample) {
+          return sample.track != rest.front().track;
+        });
+    const std::span<const StackSample> samples(rest.begin(), end);
+    rest = rest.subspan(samples.size());
+    const chrome::Row& row = rows.flames[samples.front().track];
+    const std::vector<FlameSlice> slices =
+        chrome::MakeFlameSlices(trace.stacks(), samples, period_ns);
+    KYMO_RETURN_IF_ERROR(output.Run(
+        slices.size(), [&](size_t begin, size_t stop, std::string& out) {
+          for (size_t i = begin; i < stop; ++i) {
+            text.AppendSlice(out, row, slices[i]);
+          }
+        }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
+                        const ExportOptions& options, ByteSink& sink) {
+  const TimeNs base_ns = BaseTime(trace);
+  const Rows rows(trace);
+  const EventText text(trace, rows, base_ns);
+  KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, base_ns)));
+  KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
+
+  OrderedOutput output(sink,
+                       trace.event_count() + trace.counters().size() +
+                           trace.samples().size(),
+                       options.progress);
+  KYMO_RETURN_IF_ERROR(output.Run(
+      trace.event_count(), [&](size_t begin, size_t end, std::string& out) {
+        for (size_t i = begin; i < end; ++i) {
+          text.AppendEvent(out, static_cast<model::EventIndex>(i));
+        }
+      }));
+  KYMO_RETURN_IF_ERROR(output.Run(
+      trace.counters().size(),
+      [&](size_t begin, size_t end, std::string& out) {
+        for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
+      }));
+  KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output));
+
+  std::string tail;
+  text.AppendMarks(tail);
+  tail += "],\n\"traceName\": ";
+  json::AppendJsonString(tail, file_name);
+  tail += "}\n";
+  KYMO_RETURN_IF_ERROR(sink.Append(tail));
+  KYMO_RETURN_IF_ERROR(sink.Commit());
+  if (options.progress) options.progress(1.0);
+  return absl::OkStatus();
+}
+
+class ChromeExporter final : public TraceExporter {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
+    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
+    if (options.gzip) sink = NewGzipSink(std::move(sink), kGzipLevel);
+    try {
+      KYMO_RETURN_IF_ERROR(WriteTrace(trace, name, options, *sink));
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("not enough memory to write '", name, "'"));
+    }
+    return std::vector<std::string>{name};
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "chrome",
+      .purpose = "Chrome trace JSON in Kineto's dialect (trace.json)",
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<TraceExporter> NewChromeExporter() {
+  return std::make_unique<ChromeExporter>();
+}
+
+}  // namespace kymo

@@ -1,0 +1,34 @@
+// chrome_exporter.h - `chrome`: Chrome trace JSON in Kineto's dialect.
+//
+// Writes trace.json, or trace.json.gz with options.gzip, for Perfetto,
+// chrome://tracing, HolisticTraceAnalysis and PyTorch's TensorBoard plugin.
+//
+//   pid, tid              | what stands there
+//   process, thread       | ranges (ph X), instants (i), counters (C)
+//   process, synthetic    | a further lane of ranges that overlap on a thread
+//   process, synthetic    | a thread's samples as a flame chart (cat
+//                         | cpu_sample), sorted directly below the thread
+//   device, stream        | ranges of device streams
+//
+// Times are us after baseTimeNanoseconds with three decimals. Names are
+// escaped, never altered. Overlapping lanes and flame charts get thread ids
+// that nothing else has; all ids fit 31 bits.
+//
+// A flame chart joins consecutive samples of a thread: a frame's slice lasts
+// from the first sample to one sampling period after the last sample that
+// shares the stack down to it, or to the next sample if that comes earlier. A
+// gap of more than 1.5 periods ends all slices.
+#ifndef KYMO_EXPORTERS_CHROME_CHROME_EXPORTER_H_
+#define KYMO_EXPORTERS_CHROME_CHROME_EXPORTER_H_
+
+#include <memory>
+
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo {
+
+std::unique_ptr<TraceExporter> NewChromeExporter();
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_CHROME_CHROME_EXPORTER_H_

@@ -1,0 +1,258 @@
+#include "exporters/chrome/event_text.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/json/json_text.h"
+#include "profiler/base/strings.h"
+
+namespace kymo::chrome {
+namespace {
+
+using model::ActivityType;
+using model::Arg;
+using model::ArgType;
+using model::EventIndex;
+using model::NameId;
+using model::Trace;
+
+// Their correlation id is the driver's, not that of an operation.
+bool HasDriverCorrelation(ActivityType type) {
+  return type == ActivityType::kGpuMemcpy ||
+         type == ActivityType::kGpuMemset ||
+         type == ActivityType::kConcurrentKernel ||
+         type == ActivityType::kCudaRuntime ||
+         type == ActivityType::kCudaDriver;
+}
+
+// The key of `args[i]` comes again later: then that one counts.
+bool IsShadowed(std::span<const Arg> args, size_t i) {
+  for (size_t later = i + 1; later < args.size(); ++later) {
+    if (args[later].key == args[i].key) return true;
+  }
+  return false;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string json;
+  json::AppendJsonString(json, text);
+  return json;
+}
+
+}  // namespace
+
+EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
+    : trace_(trace),
+      rows_(rows),
+      base_ns_(base_ns),
+      names_(trace.strings()) {
+  for (size_t i = 0; i < kTypes; ++i) {
+    const std::string cat(
+        model::ActivityTypeName(static_cast<ActivityType>(i)));
+    range_heads_[i] =
+        absl::StrCat("{\"ph\":\"X\",\"cat\":\"", cat, "\",\"name\":");
+    instant_heads_[i] = absl::StrCat("{\"ph\":\"i\",\"cat\":\"", cat,
+                                     "\",\"s\":\"t\",\"name\":");
+  }
+  FindSharedCounters();
+}
+
+void EventText::AppendEvent(std::string& out, EventIndex event) const {
+  const size_t type = static_cast<size_t>(trace_.type()[event]);
+  const uint8_t flags = trace_.flags()[event];
+  const std::string_view name = names_[trace_.name()[event]];
+  const std::string& ids = rows_.tracks[trace_.track()[event]].ids;
+  const DurationNs ts = Relative(trace_.start()[event]);
+  const DurationNs duration = trace_.end()[event] - trace_.start()[event];
+  if (flags & model::kEventAsync) {
+    // Overlaps what it likes: a pair of its own, outside of the nesting.
+    const std::string tail = absl::StrCat(
+        ",\"id\":", event + 1, ",\"name\":", ToAbsl(name), ids);
+    const std::string cat(model::ActivityTypeName(trace_.type()[event]));
+    absl::StrAppend(&out, "{\"ph\":\"b\",\"cat\":\"", cat, "\"", tail);
+    json::AppendMicroseconds(out, ts);
+    AppendArgs(out, event);
+    absl::StrAppend(&out, "},\n{\"ph\":\"e\",\"cat\":\"", cat, "\"", tail);
+    json::AppendMicroseconds(out, ts + duration);
+    out += "},\n";
+    return;
+  }
+  const bool is_instant = (flags & model::kEventInstant) != 0;
+  out += is_instant ? instant_heads_[type] : range_heads_[type];
+  out += name;
+  out += ids;
+  static constexpr std::string_view kDuration = ",\"dur\":";
+  char times[2 * json::kMaxNumberLength + kDuration.size()];
+  char* end = json::WriteMicroseconds(times, ts);
+  if (!is_instant) {
+    end += kDuration.copy(end, kDuration.size());
+    end = json::WriteMicroseconds(end, duration);
+  }
+  out.append(times, end);
+  if (trace_.data().detail[event] != model::kNoDetail ||
+      (flags & model::kEventOpen)) {
+    AppendArgs(out, event);
+  }
+  out += "},\n";
+}
+
+void EventText::AppendArgs(std::string& out, EventIndex event) const {
+  std::string_view separator = ",\"args\":{";
+  const std::string_view first = separator;
+  const auto next = [&] {
+    out += separator;
+    separator = ",";
+  };
+  const model::Detail* const detail = trace_.detail(event);
+  if (detail != nullptr && detail->correlation_id != 0 &&
+      !HasDriverCorrelation(trace_.type()[event])) {
+    next();
+    out += "\"External id\":";
+    json::AppendUint(out, detail->correlation_id);
+  }
+  const std::span<const Arg> args = trace_.args(event);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (IsShadowed(args, i)) continue;
+    next();
+    out += names_[args[i].key];
+    out += ':';
+    switch (args[i].type) {
+      case ArgType::kInt:
+        json::AppendInt(out, args[i].int_value());
+        break;
+      case ArgType::kDouble:
+        json::AppendDouble(out, args[i].double_value());
+        break;
+      case ArgType::kString:
+        out += names_[args[i].string_value()];
+        break;
+    }
+  }
+  if (trace_.flags()[event] & model::kEventOpen) {
+    next();
+    out += "\"finished\":false";
+  }
+  if (separator != first) out += '}';
+}
+
+void EventText::AppendSlice(std::string& out, const Row& row,
+                            const FlameSlice& slice) const {
+  const model::Frame& frame = trace_.stacks().frame(slice.frame);
+  out += range_heads_[static_cast<size_t>(ActivityType::kCpuSample)];
+  out += frame.function == model::kEmptyName ? "\"[unknown]\""
+                                             : names_[frame.function];
+  out += row.ids;
+  json::AppendMicroseconds(out, Relative(slice.start_ns));
+  out += ",\"dur\":";
+  json::AppendMicroseconds(out, slice.end_ns - slice.start_ns);
+  if (slice.is_leaf) {
+    std::string_view separator = ",\"args\":{";
+    if (frame.file != model::kEmptyName) {
+      std::string place(trace_.Name(frame.file));
+      if (frame.line != 0) absl::StrAppend(&place, ":", frame.line);
+      out += separator;
+      out += "\"file\":";
+      json::AppendJsonString(out, place);
+      separator = ",";
+    }
+    if (frame.module != model::kEmptyName) {
+      out += separator;
+      out += "\"module\":";
+      out += names_[frame.module];
+      separator = ",";
+    }
+    if (separator == ",") out += '}';
+  }
+  out += "},\n";
+}
+
+void EventText::FindSharedCounters() {
+  const auto counters = trace_.counters();
+  is_shared_counter_.resize(counters.size());
+  // Viewers keep one counter per process and name.
+  std::map<std::pair<int64_t, NameId>, std::pair<model::TrackIndex, bool>> seen;
+  const auto key = [&](const model::CounterSample& counter) {
+    return std::pair(rows_.tracks[counter.track].pid, counter.name);
+  };
+  for (const model::CounterSample& counter : counters) {
+    const auto [it, is_new] =
+        seen.try_emplace(key(counter), counter.track, false);
+    if (it->second.first != counter.track) it->second.second = true;
+  }
+  for (size_t i = 0; i < counters.size(); ++i) {
+    is_shared_counter_[i] = seen[key(counters[i])].second;
+  }
+}
+
+void EventText::AppendCounter(std::string& out, size_t index) const {
+  const model::CounterSample& counter = trace_.counters()[index];
+  const Row& row = rows_.tracks[counter.track];
+  out += "{\"ph\":\"C\",\"name\":";
+  out += names_[counter.name];
+  if (is_shared_counter_[index]) absl::StrAppend(&out, ",\"id\":", row.tid);
+  out += row.ids;
+  json::AppendMicroseconds(out, Relative(counter.time_ns));
+  out += ",\"args\":{\"value\":";
+  json::AppendDouble(out, counter.value);
+  out += "}},\n";
+}
+
+void EventText::AppendMetadata(std::string& out, std::string_view name,
+                               std::string_view ids, std::string_view key,
+                               std::string_view json_value) const {
+  absl::StrAppend(&out, "{\"ph\":\"M\",\"name\":\"", ToAbsl(name), "\"",
+                  ToAbsl(ids));
+  json::AppendMicroseconds(out, Relative(trace_.start_ns()));
+  absl::StrAppend(&out, ",\"args\":{\"", ToAbsl(key),
+                  "\":", ToAbsl(json_value), "}},\n");
+}
+
+void EventText::AppendProcess(std::string& out, const ProcessRow& row) const {
+  const std::string ids =
+      absl::StrCat(",\"pid\":", row.pid, ",\"tid\":0,\"ts\":");
+  AppendMetadata(out, "process_name", ids, "name", Quoted(row.name));
+  AppendMetadata(out, "process_labels", ids, "labels", Quoted(row.labels));
+  AppendMetadata(out, "process_sort_index", ids, "sort_index",
+                 std::to_string(row.sort_index));
+}
+
+void EventText::AppendThread(std::string& out, const Row& row) const {
+  AppendMetadata(out, "thread_name", row.ids, "name", Quoted(row.name));
+  AppendMetadata(out, "thread_sort_index", row.ids, "sort_index",
+                 std::to_string(row.sort_index));
+}
+
+void EventText::AppendMarks(std::string& out) const {
+  // Readers of Kineto's dialect look for these texts: torch-tb takes the range
+  // of the whole trace from the first, and knows the other two.
+  std::string start;
+  json::AppendMicroseconds(start, Relative(trace_.start_ns()));
+  std::string end;
+  json::AppendMicroseconds(end, Relative(trace_.end_ns()));
+  std::string duration;
+  json::AppendMicroseconds(duration, trace_.end_ns() - trace_.start_ns());
+  absl::StrAppend(
+      &out,
+      "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler (0)\","
+      "\"pid\":\"Spans\",\"tid\":\"PyTorch Profiler\",\"ts\":",
+      start, ",\"dur\":", duration,
+      ",\"args\":{\"Op count\":", trace_.event_count(), "}},\n");
+  AppendMetadata(out, "process_sort_index",
+                 ",\"pid\":\"Spans\",\"tid\":0,\"ts\":", "sort_index",
+                 "536870912");
+  absl::StrAppend(&out,
+                  "{\"ph\":\"i\",\"s\":\"g\","
+                  "\"name\":\"Iteration Start: PyTorch Profiler\","
+                  "\"pid\":\"Traces\",\"tid\":\"Trace PyTorch Profiler\","
+                  "\"ts\":",
+                  start, "},\n",
+                  "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\","
+                  "\"pid\":\"\",\"tid\":\"\",\"ts\":",
+                  end, "}\n");
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,66 @@
+// event_text.h - single elements of traceEvents, each followed by ",\n".
+//
+// Threads: const and safe to call concurrently. Views and references given to
+//   the constructor must outlive the object.
+#ifndef KYMO_EXPORTERS_CHROME_EVENT_TEXT_H_
+#define KYMO_EXPORTERS_CHROME_EVENT_TEXT_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "exporters/chrome/escaped_names.h"
+#include "exporters/chrome/flame_slices.h"
+#include "exporters/chrome/rows.h"
+#include "profiler/base/time.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::chrome {
+
+class EventText {
+ public:
+  // `base_ns` is the zero of the file's times.
+  EventText(const model::Trace& trace, const Rows& rows, TimeNs base_ns);
+
+  // A range (X; b and e when asynchronous) or an instant (i).
+  void AppendEvent(std::string& out, model::EventIndex event) const;
+  // A slice of a thread's flame chart.
+  void AppendSlice(std::string& out, const Row& row,
+                   const FlameSlice& slice) const;
+  void AppendCounter(std::string& out, size_t counter) const;
+
+  // Process and thread names and their order.
+  void AppendProcess(std::string& out, const ProcessRow& row) const;
+  void AppendThread(std::string& out, const Row& row) const;
+
+  // The profiler's own marks; the last one ends without a comma.
+  void AppendMarks(std::string& out) const;
+
+  DurationNs Relative(TimeNs time_ns) const {
+    return time_ns > base_ns_ ? time_ns - base_ns_ : 0;
+  }
+
+ private:
+  static constexpr size_t kTypes =
+      static_cast<size_t>(model::ActivityType::kCount);
+
+  void AppendArgs(std::string& out, model::EventIndex event) const;
+  void AppendMetadata(std::string& out, std::string_view name,
+                      std::string_view ids, std::string_view key,
+                      std::string_view json_value) const;
+  void FindSharedCounters();
+
+  const model::Trace& trace_;
+  const Rows& rows_;
+  const TimeNs base_ns_;
+  const EscapedNames names_;
+  std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`
+  std::array<std::string, kTypes> instant_heads_;
+  std::vector<bool> is_shared_counter_;  // by counter sample
+};
+
+}  // namespace kymo::chrome
+
+#endif  // KYMO_EXPORTERS_CHROME_EVENT_TEXT_H_

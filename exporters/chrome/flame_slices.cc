@@ -1,0 +1,96 @@
+#include "exporters/chrome/flame_slices.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace kymo::chrome {
+namespace {
+
+using model::FrameId;
+using model::StackId;
+using model::StackTable;
+
+class Builder {
+ public:
+  Builder(const StackTable& stacks, DurationNs period_ns)
+      : stacks_(stacks), period_ns_(period_ns) {}
+
+  void Add(const model::StackSample& sample) {
+    const TimeNs time_ns = sample.time_ns;
+    ReadFrames(sample.stack);
+    size_t shared = 0;
+    if (time_ns - last_ns_ <= period_ns_ + period_ns_ / 2) {
+      while (shared < open_.size() && shared < frames_.size() &&
+             IsSame(slices_[open_[shared]].frame, frames_[shared])) {
+        ++shared;
+      }
+    }
+    Close(shared, time_ns);
+    for (size_t depth = shared; depth < frames_.size(); ++depth) {
+      open_.push_back(slices_.size());
+      slices_.push_back({.start_ns = time_ns,
+                         .frame = frames_[depth],
+                         .is_leaf = depth + 1 == frames_.size()});
+    }
+    last_ns_ = time_ns;
+  }
+
+  std::vector<FlameSlice> Finish() {
+    Close(0, last_ns_ + period_ns_);
+    // Samples of the same instant leave slices without length.
+    std::erase_if(slices_, [](const FlameSlice& slice) {
+      return slice.end_ns <= slice.start_ns;
+    });
+    return std::move(slices_);
+  }
+
+ private:
+  // The frames of `stack`, outermost first, into frames_.
+  void ReadFrames(StackId stack) {
+    while (stacks_depth(stack) > kMaxFlameDepth) stack = stacks_.parent(stack);
+    frames_.resize(stacks_depth(stack));
+    for (size_t depth = frames_.size(); depth-- > 0;) {
+      frames_[depth] = stacks_.leaf(stack);
+      stack = stacks_.parent(stack);
+    }
+  }
+
+  uint32_t stacks_depth(StackId stack) const {
+    return stack == model::kEmptyStack ? 0 : stacks_.depth(stack);
+  }
+
+  bool IsSame(FrameId a, FrameId b) const {
+    if (a == b) return true;
+    const model::Frame& x = stacks_.frame(a);
+    const model::Frame& y = stacks_.frame(b);
+    return x.function == y.function && x.module == y.module;
+  }
+
+  // Ends what is open at `depth` and deeper.
+  void Close(size_t depth, TimeNs time_ns) {
+    const TimeNs end_ns = std::min(time_ns, last_ns_ + period_ns_);
+    for (size_t i = depth; i < open_.size(); ++i) {
+      slices_[open_[i]].end_ns = end_ns;
+    }
+    open_.resize(std::min(depth, open_.size()));
+  }
+
+  const StackTable& stacks_;
+  const DurationNs period_ns_;
+  std::vector<FlameSlice> slices_;
+  std::vector<size_t> open_;  // into slices_, outermost first
+  std::vector<FrameId> frames_;
+  TimeNs last_ns_ = 0;
+};
+
+}  // namespace
+
+std::vector<FlameSlice> MakeFlameSlices(
+    const StackTable& stacks, std::span<const model::StackSample> samples,
+    DurationNs period_ns) {
+  Builder builder(stacks, period_ns);
+  for (const model::StackSample& sample : samples) builder.Add(sample);
+  return builder.Finish();
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,94 @@
+// ordered_output.h - text made by many threads, written in order.
+//
+//   OrderedOutput output(*sink, total_items, options.progress);
+//   KYMO_RETURN_IF_ERROR(output.Run(events, [&](size_t begin, size_t end,
+//                                               std::string& out) { ... }));
+//
+// Items are formatted in ranges of fixed size, a batch of ranges at a time,
+// while the batch before is written: memory stays bounded by two batches.
+#ifndef KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
+#define KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "profiler/base/parallel.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo::chrome {
+
+class OrderedOutput {
+ public:
+  static constexpr size_t kRangeItems = 4096;
+  static constexpr size_t kBatchRanges = 16;
+
+  // Progress is reported as items done of `total_items`; may be empty.
+  OrderedOutput(ByteSink& sink, size_t total_items,
+                std::function<void(double)> progress)
+      : sink_(sink),
+        total_items_(total_items),
+        progress_(std::move(progress)) {}
+
+  // Calls format(begin, end, out) for ranges that cover [0, n), on any
+  // thread; `out` is to be appended to.
+  template <typename Format>
+  absl::Status Run(size_t n, const Format& format) {
+    constexpr size_t kBatchItems = kRangeItems * kBatchRanges;
+    Batch now;
+    Batch before;
+    absl::Status status;
+    for (size_t first = 0; first < n && status.ok(); first += kBatchItems) {
+      const size_t items = std::min(kBatchItems, n - first);
+      const size_t ranges = ParallelRangeCount(items, kRangeItems);
+      // Task 0 writes; no other touches the sink or the batch before.
+      ParallelForEach(ranges + 1, [&](size_t task) {
+        if (task == 0) {
+          status = Write(before);
+          return;
+        }
+        const size_t begin = first + (task - 1) * kRangeItems;
+        format(begin, std::min(begin + kRangeItems, first + items),
+               now[task - 1]);
+      });
+      std::swap(now, before);
+      Report(items);
+    }
+    if (status.ok()) status = Write(before);
+    return status;
+  }
+
+ private:
+  using Batch = std::array<std::string, kBatchRanges>;
+
+  // Empties the buffers and keeps their memory.
+  absl::Status Write(Batch& batch) {
+    absl::Status status;
+    for (std::string& text : batch) {
+      if (status.ok() && !text.empty()) status = sink_.Append(text);
+      text.clear();
+    }
+    return status;
+  }
+
+  void Report(size_t items) {
+    done_items_ += items;
+    if (progress_) {
+      progress_(static_cast<double>(done_items_) /
+                static_cast<double>(std::max(total_items_, done_items_)));
+    }
+  }
+
+  ByteSink& sink_;
+  const size_t total_items_;
+  size_t done_items_ = 0;
+  const std::function<void(double)> progress_;
+};
+
+}  // namespace kymo::chrome
+
+#endif  // KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_

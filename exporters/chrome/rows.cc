@@ -1,0 +1,133 @@
+#include "exporters/chrome/rows.h"
+
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
+
+namespace kymo::chrome {
+namespace {
+
+using model::Trace;
+using model::Track;
+using model::TrackIndex;
+using model::TrackKind;
+
+constexpr int64_t kDeviceSortIndex = 5'000'000;  // as Kineto
+
+bool Fits(int64_t id) {
+  return id >= 0 && id <= std::numeric_limits<int32_t>::max();
+}
+
+bool IsLaneOf(const Track& a, const Track& b) {
+  return a.kind == b.kind && a.pid == b.pid && a.id == b.id &&
+         a.device_index == b.device_index;
+}
+
+}  // namespace
+
+Rows::Rows(const Trace& trace)
+    : tracks(trace.tracks().size()), flames(trace.tracks().size()) {
+  for (const model::Process& process : trace.processes()) {
+    taken_.insert(process.pid);
+  }
+  for (const Track& track : trace.tracks()) {
+    taken_.insert({track.pid, track.id, track.device_index});
+  }
+  for (size_t t = 0; t < tracks.size(); ++t) {
+    const TrackIndex track = static_cast<TrackIndex>(t);
+    tracks[t].is_used = trace.track_begin(track) != trace.track_end(track);
+  }
+  for (const model::CounterSample& counter : trace.counters()) {
+    tracks[counter.track].is_used = true;
+  }
+  for (const model::StackSample& sample : trace.samples()) {
+    tracks[sample.track].is_used = flames[sample.track].is_used = true;
+  }
+  AddProcesses(trace);
+  AddTracks(trace);
+}
+
+void Rows::AddProcesses(const Trace& trace) {
+  std::map<int64_t, std::string> hosts;
+  std::set<int32_t> devices;
+  for (size_t t = 0; t < tracks.size(); ++t) {
+    const Track& track = trace.tracks()[t];
+    if (!tracks[t].is_used) continue;
+    if (track.kind == TrackKind::kStream) {
+      devices.insert(track.device_index);
+    } else {
+      hosts.try_emplace(track.pid);
+    }
+  }
+  // The last name of a process is the one after its exec.
+  for (const model::Process& process : trace.processes()) {
+    hosts[process.pid] = trace.Name(process.name);
+  }
+  for (const auto& [pid, name] : hosts) {
+    const int64_t id = FitPid(pid);
+    processes.push_back({id, id, name, "CPU"});
+  }
+  const std::string name = processes.empty() ? "" : processes.front().name;
+  for (const int32_t device : devices) {
+    processes.push_back({device, kDeviceSortIndex + device, name,
+                         absl::StrCat("GPU ", device)});
+  }
+}
+
+void Rows::AddTracks(const Trace& trace) {
+  uint32_t lane = 1;
+  for (size_t t = 0; t < tracks.size(); ++t) {
+    const Track& track = trace.tracks()[t];
+    lane = t > 0 && IsLaneOf(track, trace.tracks()[t - 1]) ? lane + 1 : 1;
+    if (!tracks[t].is_used) continue;
+    const Row row = MakeRow(trace, static_cast<TrackIndex>(t), lane);
+    tracks[t] = Finish(row);
+    if (!flames[t].is_used) continue;
+    Row flame = row;
+    flame.tid = NewId();
+    flame.name += " samples";
+    flames[t] = Finish(std::move(flame));
+  }
+}
+
+Row Rows::MakeRow(const Trace& trace, TrackIndex index, uint32_t lane) {
+  const Track& track = trace.tracks()[index];
+  Row row;
+  row.is_used = true;
+  row.tid = lane == 1 && Fits(track.id) ? track.id : NewId();
+  if (track.kind == TrackKind::kThread) {
+    row.pid = FitPid(track.pid);
+    row.name = absl::StrCat("thread ", track.id, " (",
+                            ToAbsl(trace.Name(track.name)), ")");
+  } else {
+    row.pid = track.device_index;
+    // The blank at the end is Kineto's.
+    row.name = absl::StrCat("stream ", track.id, " ");
+  }
+  if (lane > 1) absl::StrAppend(&row.name, " (lane ", lane, ")");
+  return row;
+}
+
+Row Rows::Finish(Row row) {
+  row.sort_index = next_sort_index_++;
+  row.ids =
+      absl::StrCat(",\"pid\":", row.pid, ",\"tid\":", row.tid, ",\"ts\":");
+  return row;
+}
+
+int64_t Rows::FitPid(int64_t pid) {
+  if (Fits(pid)) return pid;
+  const auto [it, is_new] = pids_.try_emplace(pid, 0);
+  if (is_new) it->second = NewId();
+  return it->second;
+}
+
+int64_t Rows::NewId() {
+  while (!taken_.insert(next_id_).second) ++next_id_;
+  return next_id_;
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,230 @@
+#include "exporters/stacks/stacks_exporter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/call_tree.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+
+namespace kymo {
+namespace {
+
+using model::EventIndex;
+using model::NameId;
+using model::StackId;
+using model::Trace;
+using model::TrackIndex;
+
+// Stack or path, by text; weight in ns.
+using Folded = std::unordered_map<std::string, DurationNs>;
+
+// Text as a frame: see the grammar in the header.
+std::string FrameText(std::string_view text) {
+  std::string frame(text);
+  for (char& c : frame) {
+    if (c == ';') c = ':';
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+  }
+  frame.erase(frame.find_last_not_of(' ') + 1);
+  return frame.empty() ? "[unknown]" : frame;
+}
+
+// "xz" or "xz;thread 12 (worker)", by track.
+std::vector<std::string> Roots(const Trace& trace, bool with_threads) {
+  std::vector<std::string> roots;
+  for (const model::Track& track : trace.tracks()) {
+    std::string name;
+    for (const model::Process& process : trace.processes()) {
+      if (process.pid == track.pid) name = trace.Name(process.name);
+    }
+    if (name.empty()) name = absl::StrCat("process ", track.pid);
+    std::string root = FrameText(name);
+    if (with_threads) {
+      absl::StrAppend(
+          &root, ";",
+          FrameText(absl::StrCat("thread ", track.id, " (",
+                                 ToAbsl(trace.Name(track.name)), ")")));
+    }
+    roots.push_back(std::move(root));
+  }
+  return roots;
+}
+
+// Frame texts, each made once.
+class FrameTexts {
+ public:
+  explicit FrameTexts(const Trace& trace)
+      : trace_(trace), texts_(trace.strings().size()) {}
+
+  const std::string& Get(NameId name) {
+    std::string& text = texts_[Index(name)];
+    if (text.empty()) text = FrameText(trace_.Name(name));
+    return text;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::string> texts_;
+};
+
+Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots) {
+  // First by (track, stack), numbers only; then by text.
+  std::unordered_map<uint64_t, DurationNs> weights;
+  for (const model::StackSample& sample : trace.samples()) {
+    weights[uint64_t{sample.track} << 32 | Index(sample.stack)] +=
+        sample.weight_ns;
+  }
+  FrameTexts texts(trace);
+  Folded folded;
+  for (const auto& [key, weight_ns] : weights) {
+    std::string line = roots[key >> 32];
+    for (const model::FrameId frame :
+         trace.stacks().Frames(StackId(static_cast<uint32_t>(key)))) {
+      line += ';';
+      line += texts.Get(trace.stacks().frame(frame).function);
+    }
+    folded[line] += weight_ns;
+  }
+  return folded;
+}
+
+// Paths of ranges as a prefix tree, so that text is made once per path.
+class PathTree {
+ public:
+  static constexpr uint32_t kNoPath = ~uint32_t{0};
+
+  // `parent` kNoPath: a top-level range of `track`.
+  uint32_t Push(uint32_t parent, TrackIndex track, NameId name) {
+    const uint64_t above =
+        parent == kNoPath ? uint64_t{1} << 32 | track : parent;
+    const auto [it, is_new] = ids_[above].try_emplace(
+        name, static_cast<uint32_t>(nodes_.size()));
+    if (is_new) nodes_.push_back({parent, track, name, 0});
+    return it->second;
+  }
+
+  void Add(uint32_t path, DurationNs ns) { nodes_[path].ns += ns; }
+
+  Folded Fold(const Trace& trace, const std::vector<std::string>& roots) {
+    FrameTexts texts(trace);
+    std::vector<std::string> lines(nodes_.size());
+    Folded folded;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      const std::string& above =
+          node.parent == kNoPath ? roots[node.track] : lines[node.parent];
+      lines[i] = absl::StrCat(above, ";", texts.Get(node.name));
+      folded[lines[i]] += node.ns;
+    }
+    return folded;
+  }
+
+ private:
+  struct Node {
+    uint32_t parent;
+    TrackIndex track;
+    NameId name;
+    DurationNs ns;
+  };
+  std::unordered_map<uint64_t, std::unordered_map<NameId, uint32_t>> ids_;
+  std::vector<Node> nodes_;
+};
+
+Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots) {
+  const std::vector<DurationNs> self = analysis::SelfTimes(trace);
+  std::vector<uint32_t> path_of_event(trace.event_count());
+  PathTree paths;
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (trace.flags()[i] & (model::kEventInstant | model::kEventAsync)) {
+      continue;  // no self time, no children
+    }
+    const EventIndex parent = trace.parent()[i];
+    path_of_event[i] = paths.Push(
+        parent == model::kNoEvent ? PathTree::kNoPath : path_of_event[parent],
+        trace.track()[i], trace.name()[i]);
+    paths.Add(path_of_event[i], self[i]);
+  }
+  return paths.Fold(trace, roots);
+}
+
+absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
+                         std::string_view name) {
+  std::vector<std::string> lines;
+  for (const auto& [stack, weight_ns] : folded) {
+    if (weight_ns > 0) lines.push_back(absl::StrCat(stack, " ", weight_ns));
+  }
+  std::sort(lines.begin(), lines.end());
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
+  for (std::string& line : lines) {
+    line += '\n';
+    KYMO_RETURN_IF_ERROR(sink->Append(line));
+  }
+  return sink->Commit();
+}
+
+bool HasRanges(const Trace& trace) {
+  return std::any_of(trace.flags().begin(), trace.flags().end(),
+                     [](uint8_t flags) {
+                       return (flags & model::kEventInstant) == 0;
+                     });
+}
+
+absl::StatusOr<bool> WithThreads(const ExportOptions& options) {
+  const auto setting = options.settings.find("threads");
+  if (setting == options.settings.end() || setting->second == "0") {
+    return false;
+  }
+  if (setting->second == "1") return true;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "stacks: setting threads is '", setting->second, "', not 0 or 1"));
+}
+
+class StacksExporter final : public TraceExporter {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    KYMO_ASSIGN_OR_RETURN(const bool with_threads, WithThreads(options));
+    const std::vector<std::string> roots = Roots(trace, with_threads);
+    const bool has_samples = !trace.samples().empty();
+    const bool has_ranges = HasRanges(trace);
+    std::vector<std::string> names = {"stacks.folded"};
+    KYMO_RETURN_IF_ERROR(
+        WriteFolded(has_samples ? FoldSamples(trace, roots)
+                                : FoldRanges(trace, roots),
+                    out, names[0]));
+    if (has_samples && has_ranges) {
+      names.push_back("stacks.ranges.folded");
+      KYMO_RETURN_IF_ERROR(
+          WriteFolded(FoldRanges(trace, roots), out, names[1]));
+    }
+    if (options.progress) options.progress(1.0);
+    return names;
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "stacks",
+      .purpose = "folded stacks for flame graphs (stacks.folded)",
+      .options = {{"threads", "0", "1: a frame for the thread"}},
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<TraceExporter> NewStacksExporter() {
+  return std::make_unique<StacksExporter>();
+}
+
+}  // namespace kymo

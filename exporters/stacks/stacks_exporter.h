@@ -1,0 +1,33 @@
+// stacks_exporter.h - `stacks`: folded stacks, as flame graph tools read them.
+//
+//   xz;main;lzma_code;lzma_lz_encoder 125000000
+//
+//   file  = { line }
+//   line  = frame { ";" frame } " " weight "\n"
+//   frame = text without ";", tab, line feed or carriage return
+//
+// Frames stand root first and begin with the name of the process; the weight
+// is CPU time in ns, above 0. Equal stacks are one line; lines are sorted.
+//
+//   the trace has        | stacks.folded       | stacks.ranges.folded
+//   samples              | sampled stacks      |
+//   ranges               | paths of ranges     |
+//   both                 | sampled stacks      | paths of ranges
+//   neither              | empty               |
+//
+// A path of ranges weighs the self time of its innermost range. Setting
+// threads=1 puts "thread <tid> (<name>)" below the process.
+#ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
+#define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
+
+#include <memory>
+
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo {
+
+std::unique_ptr<TraceExporter> NewStacksExporter();
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_

@@ -1,0 +1,243 @@
+#include "exporters/summary/summary_exporter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exporters/json/json_text.h"
+#include "exporters/json/json_writer.h"
+#include "profiler/analysis/key_averages.h"
+#include "profiler/analysis/sampled_functions.h"
+#include "profiler/analysis/totals.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+using json::JsonWriter;
+using model::Trace;
+
+constexpr int64_t kSchemaVersion = 1;
+constexpr size_t kMaxSampledFunctions = 1000;
+
+void WriteWindow(const Trace& trace, JsonWriter& json) {
+  json.Key("window");
+  json.BeginObject();
+  json.Member("start_ns", trace.start_ns());
+  json.Member("end_ns", trace.end_ns());
+  json.Member("duration_ns", trace.end_ns() - trace.start_ns());
+  json.EndObject();
+}
+
+void WriteProcesses(const Trace& trace, JsonWriter& json) {
+  json.Key("processes");
+  json.BeginArray();
+  for (const model::Process& process : trace.processes()) {
+    json.BeginObject();
+    json.Member("pid", process.pid);
+    json.Member("parent_pid", process.parent_pid);
+    json.Member("name", trace.Name(process.name));
+    json.Member("command_line", trace.Name(process.command_line));
+    json.Member("start_ns", process.start_ns);
+    json.Member("end_ns", process.end_ns);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteTracks(const Trace& trace, const analysis::Totals& totals,
+                 model::TrackKind kind, JsonWriter& json) {
+  const bool is_thread = kind == model::TrackKind::kThread;
+  json.Key(is_thread ? "threads" : "streams");
+  json.BeginArray();
+  for (size_t t = 0; t < trace.tracks().size(); ++t) {
+    const model::Track& track = trace.tracks()[t];
+    if (track.kind != kind) continue;
+    const analysis::TrackTotals& sums = totals.tracks[t];
+    json.BeginObject();
+    json.Member("pid", track.pid);
+    if (!is_thread) json.Member("device", int64_t{track.device_index});
+    json.Member(is_thread ? "tid" : "stream", track.id);
+    json.Member("name", trace.Name(track.name));
+    json.Member("ranges", sums.range_count);
+    json.Member("instants", sums.instant_count);
+    json.Member("top_level_ns", sums.top_level_ns);
+    json.Member("samples", sums.sample_count);
+    json.Member("sampled_ns", sums.sampled_ns);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteTotals(const analysis::Totals& totals, JsonWriter& json) {
+  json.Key("totals");
+  json.BeginObject();
+  json.Member("profiled_ns", totals.profiled_ns);
+  json.Member("ranges", totals.range_count);
+  json.Member("instants", totals.instant_count);
+  json.Member("counter_samples", totals.counter_sample_count);
+  json.Member("samples", totals.sample_count);
+  json.Member("sampled_ns", totals.sampled_ns);
+  json.Member("cpu_top_level_ns", totals.cpu_top_level_ns);
+  json.Member("device_top_level_ns", totals.device_top_level_ns);
+  json.EndObject();
+}
+
+void WriteAverage(const analysis::KeyAverage& average, JsonWriter& json) {
+  json.BeginObject();
+  json.Member("name", average.name);
+  json.Member("is_user_annotation", average.is_user_annotation);
+  json.Member("is_device", average.is_device);
+  json.Member("is_async", average.is_async);
+  json.Member("count", average.count);
+  json.Member("cpu_time_total_ns", average.cpu_time_total_ns);
+  json.Member("self_cpu_time_total_ns", average.self_cpu_time_total_ns);
+  json.Member("device_time_total_ns", average.device_time_total_ns);
+  json.Member("self_device_time_total_ns", average.self_device_time_total_ns);
+  json.Member("min_ns", average.min_ns);
+  json.Member("max_ns", average.max_ns);
+  json.Member("cpu_memory_usage_bytes", average.cpu_memory_usage_bytes);
+  json.Member("self_cpu_memory_usage_bytes",
+              average.self_cpu_memory_usage_bytes);
+  json.Member("device_memory_usage_bytes", average.device_memory_usage_bytes);
+  json.Member("self_device_memory_usage_bytes",
+              average.self_device_memory_usage_bytes);
+  json.EndObject();
+}
+
+void WriteAverages(const Trace& trace, JsonWriter& json) {
+  std::vector<analysis::KeyAverage> averages = analysis::KeyAverages(trace);
+  std::stable_sort(averages.begin(), averages.end(),
+                   [](const auto& a, const auto& b) {
+                     return a.self_cpu_time_total_ns > b.self_cpu_time_total_ns;
+                   });
+  json.Key("key_averages");
+  json.BeginArray();
+  for (const auto& average : averages) WriteAverage(average, json);
+  json.EndArray();
+}
+
+void WriteSampledFunctions(const Trace& trace, JsonWriter& json) {
+  const std::vector<analysis::SampledFunction> functions =
+      analysis::SampledFunctions(trace);
+  json.Key("sampled_functions");
+  json.BeginArray();
+  const size_t shown = std::min(functions.size(), kMaxSampledFunctions);
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::SampledFunction& function = functions[i];
+    json.BeginObject();
+    json.Member("name", trace.Name(function.name));
+    json.Member("module", trace.Name(function.module));
+    json.Member("self_cpu_time_ns", function.self_cpu_time_ns);
+    json.Member("cpu_time_ns", function.cpu_time_ns);
+    json.Member("self_samples", function.self_sample_count);
+    json.Member("samples", function.sample_count);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Member("sampled_function_count",
+              static_cast<int64_t>(functions.size()));
+}
+
+void WriteProfiler(const Trace& trace, JsonWriter& json) {
+  json.Key("profiler");
+  json.BeginObject();
+  json.Member("sampling_period_ns", trace.sampling_period_ns());
+  json.Member("events", static_cast<int64_t>(trace.event_count()));
+  json.Member("names", static_cast<int64_t>(trace.strings().size()));
+  json.Member("frames", static_cast<int64_t>(trace.stacks().frame_count()));
+  json.Member("stacks",
+              static_cast<int64_t>(trace.stacks().stack_count() - 1));
+  json.EndObject();
+}
+
+void WriteLedger(const Trace& trace, JsonWriter& json) {
+  json.Key("ledger");
+  json.BeginArray();
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    const model::Loss loss = static_cast<model::Loss>(i);
+    json.BeginObject();
+    json.Member("name", model::LossName(loss));
+    json.Key("count");
+    json.Uint(trace.ledger().Get(loss));
+    json.Member("is_loss", model::IsLoss(loss));
+    json.Member("meaning", model::LossMeaning(loss));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Member("anything_lost", trace.ledger().AnythingLost());
+}
+
+void WriteMetadata(const Trace& trace, JsonWriter& json) {
+  json.Key("metadata");
+  json.BeginObject();
+  const auto metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    // The last value of a key counts; keys are sorted.
+    if (i + 1 < metadata.size() && metadata[i + 1].key == metadata[i].key) {
+      continue;
+    }
+    json.Key(trace.Name(metadata[i].key));
+    const std::string_view value = trace.Name(metadata[i].json_value);
+    if (json::IsValidJson(value)) {
+      json.Raw(value);
+    } else {
+      json.String(value);
+    }
+  }
+  json.EndObject();
+}
+
+std::string SummaryText(const Trace& trace) {
+  const analysis::Totals totals = analysis::ComputeTotals(trace);
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject();
+  json.Member("schema_version", kSchemaVersion);
+  WriteWindow(trace, json);
+  WriteProcesses(trace, json);
+  WriteTracks(trace, totals, model::TrackKind::kThread, json);
+  WriteTracks(trace, totals, model::TrackKind::kStream, json);
+  WriteTotals(totals, json);
+  WriteAverages(trace, json);
+  WriteSampledFunctions(trace, json);
+  WriteProfiler(trace, json);
+  WriteLedger(trace, json);
+  WriteMetadata(trace, json);
+  json.EndObject();
+  return text;
+}
+
+class SummaryExporter final : public TraceExporter {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    const std::string name = "summary.json";
+    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
+                          out.Open(name));
+    KYMO_RETURN_IF_ERROR(sink->Append(SummaryText(trace)));
+    KYMO_RETURN_IF_ERROR(sink->Commit());
+    if (options.progress) options.progress(1.0);
+    return std::vector<std::string>{name};
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "summary",
+      .purpose = "averages, totals and the loss ledger (summary.json)",
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<TraceExporter> NewSummaryExporter() {
+  return std::make_unique<SummaryExporter>();
+}
+
+}  // namespace kymo

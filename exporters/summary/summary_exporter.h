@@ -1,0 +1,32 @@
+// summary_exporter.h - `summary`: summary.json, the numbers for other programs.
+//
+// Members, in this order; times are integers in ns:
+//
+//   schema_version      1
+//   window              start_ns, end_ns, duration_ns
+//   processes           pid, parent_pid, name, command_line, start_ns, end_ns
+//   threads             pid, tid, name, ranges, instants, top_level_ns,
+//                       samples, sampled_ns; one per track of a thread
+//   streams             the same with device; one per track of a stream
+//   totals              of the whole trace
+//   key_averages        all groups, by self CPU time descending
+//   sampled_functions   at most 1000, by self CPU time descending
+//   sampled_function_count  before that limit
+//   profiler            sampling period and sizes of the trace
+//   ledger              every counter: name, count, is_loss, meaning
+//   anything_lost       whether some counter that is a loss is not zero
+//   metadata            the trace's metadata, JSON values as they stand
+#ifndef KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
+#define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
+
+#include <memory>
+
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo {
+
+std::unique_ptr<TraceExporter> NewSummaryExporter();
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_

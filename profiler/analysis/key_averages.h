@@ -1,0 +1,61 @@
+// key_averages.h - what the events of one name took together.
+//
+//   for (const KeyAverage& row : KeyAverages(trace)) {
+//     Print(row.name, row.count, row.self_cpu_time_total_ns);
+//   }
+//
+// As PyTorch's key_averages(): events are grouped by name, by device (thread
+// or stream) and by whether they are user annotations; "ProfilerStep#7" counts
+// as "ProfilerStep*". Instants and counters are left out. Groups stand in the
+// order of their first event in the whole trace, events sorted by (start,
+// longer first, index).
+//
+// CPU times are those of threads: the total of a group sums whole durations,
+// so nested events of one name count repeatedly; its self time is the sum of
+// self times (call_tree.h). Ranges of device streams count as device time.
+//
+// Cost: two linear passes over name, times and parents, in parallel; all sums
+//   are integers, so that the result is the same for any number of threads.
+#ifndef KYMO_PROFILER_ANALYSIS_KEY_AVERAGES_H_
+#define KYMO_PROFILER_ANALYSIS_KEY_AVERAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/records.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+// One group.
+struct KeyAverage {
+  std::string name;
+  bool is_user_annotation = false;
+  bool is_device = false;  // of a device stream
+  bool is_async = false;   // of the group's first event
+  model::EventIndex first_event = model::kNoEvent;
+
+  int64_t count = 0;
+  DurationNs cpu_time_total_ns = 0;
+  DurationNs self_cpu_time_total_ns = 0;
+  DurationNs device_time_total_ns = 0;
+  DurationNs self_device_time_total_ns = 0;
+  DurationNs min_ns = 0;  // shortest and longest event
+  DurationNs max_ns = 0;
+
+  // 0 while no source of the trace records memory.
+  int64_t cpu_memory_usage_bytes = 0;
+  int64_t self_cpu_memory_usage_bytes = 0;
+  int64_t device_memory_usage_bytes = 0;
+  int64_t self_device_memory_usage_bytes = 0;
+
+  friend bool operator==(const KeyAverage&, const KeyAverage&) = default;
+};
+
+std::vector<KeyAverage> KeyAverages(const model::Trace& trace);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_KEY_AVERAGES_H_

@@ -1,0 +1,130 @@
+#include "profiler/report/sample_table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/sampled_functions.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/report/table_layout.h"
+#include "profiler/report/text_cells.h"
+
+namespace kymo::report {
+namespace {
+
+double Us(DurationNs ns) { return static_cast<double>(ns) / kNsPerUs; }
+
+absl::Status Sort(const std::string& sort_by,
+                  std::vector<SampleTableRow>& rows) {
+  const auto descending = [&](auto member) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const SampleTableRow& a, const SampleTableRow& b) {
+                       return a.*member > b.*member;
+                     });
+    return absl::OkStatus();
+  };
+  if (sort_by.empty()) return absl::OkStatus();
+  if (sort_by == "self_cpu_time_total") {
+    return descending(&SampleTableRow::self_cpu_time_us);
+  }
+  if (sort_by == "cpu_time_total") {
+    return descending(&SampleTableRow::cpu_time_us);
+  }
+  if (sort_by == "count") return descending(&SampleTableRow::sample_count);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no sort key '", sort_by,
+      "' for samples; the valid ones are: count, cpu_time_total, "
+      "self_cpu_time_total"));
+}
+
+struct Widths {
+  size_t name = 0;
+  size_t module = 0;
+};
+
+Widths Measure(const SampleTable& table, const SampleTableOptions& options) {
+  Widths longest;
+  for (const SampleTableRow& row : table.rows) {
+    longest.name = std::max(longest.name, TextWidth(row.name));
+    longest.module = std::max(longest.module, TextWidth(row.module));
+  }
+  return {ColumnWidth(longest.name, options.max_name_column_width),
+          ColumnWidth(longest.module, options.max_module_column_width)};
+}
+
+TableLayout MakeLayout(const Widths& widths) {
+  TableLayout layout;
+  layout.AddColumn("Name", widths.name, Align::kRight);
+  for (const char* title : {"Self CPU %", "Self CPU", "CPU total %",
+                            "CPU total", "# of Samples"}) {
+    layout.AddColumn(title, kCellWidth, Align::kRight);
+  }
+  layout.AddColumn("Module", widths.module, Align::kLeft);
+  return layout;
+}
+
+}  // namespace
+
+SampleTable MakeSampleTable(const model::Trace& trace) {
+  SampleTable table;
+  for (const analysis::SampledFunction& function :
+       analysis::SampledFunctions(trace)) {
+    table.rows.push_back(
+        {.name = std::string(function.name == model::kEmptyName
+                                 ? "[unknown]"
+                                 : trace.Name(function.name)),
+         .module = std::string(trace.Name(function.module)),
+         .cpu_time_us = Us(function.cpu_time_ns),
+         .self_cpu_time_us = Us(function.self_cpu_time_ns),
+         .sample_count = function.sample_count});
+  }
+  for (const model::StackSample& sample : trace.samples()) {
+    table.sampled_ns += sample.weight_ns;
+    ++table.sample_count;
+  }
+  return table;
+}
+
+absl::StatusOr<std::string> FormatSampleTable(
+    const SampleTable& table, const SampleTableOptions& options) {
+  if (table.rows.empty()) return std::string();
+  std::vector<SampleTableRow> rows = table.rows;
+  KYMO_RETURN_IF_ERROR(Sort(options.sort_by, rows));
+  if (options.row_limit >= 0 && rows.size() > size_t(options.row_limit)) {
+    rows.resize(size_t(options.row_limit));
+  }
+  const Widths widths = Measure(table, options);
+  const TableLayout layout = MakeLayout(widths);
+  const double total_us = Us(table.sampled_ns);
+  const auto time = [&](double us) {
+    return FormatTime(us, options.time_unit);
+  };
+
+  std::string out;
+  if (options.header.has_value()) {
+    layout.AppendBanner(out);
+    absl::StrAppend(&out, *options.header, "\n");
+  }
+  layout.AppendRule(out);
+  layout.AppendTitles(out);
+  layout.AppendRule(out);
+  for (const SampleTableRow& row : rows) {
+    const std::string cells[] = {
+        NameCell(row.name, options.max_name_column_width),
+        FormatShare(row.self_cpu_time_us, total_us),
+        time(row.self_cpu_time_us),
+        FormatShare(row.cpu_time_us, total_us),
+        time(row.cpu_time_us),
+        std::to_string(row.sample_count),
+        PathCell(row.module, widths.module)};
+    layout.AppendRow(out, cells);
+  }
+  layout.AppendRule(out);
+  absl::StrAppend(&out, "Sampled CPU time total: ", time(total_us),
+                  "\nNumber of samples: ", table.sample_count, "\n");
+  return out;
+}
+
+}  // namespace kymo::report

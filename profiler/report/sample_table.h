@@ -1,0 +1,61 @@
+// sample_table.h - sampled functions as a table in the layout of table.h.
+//
+//   -------  ------------  ------------  ...  ------------  ------------
+//      Name    Self CPU %      Self CPU  ...  # of Samples  Module
+//   -------  ------------  ------------  ...  ------------  ------------
+//       lzm        62.50%     500.000ms  ...           625  liblzma.so.5
+//   -------  ------------  ------------  ...  ------------  ------------
+//   Sampled CPU time total: 800.000ms
+//   Number of samples: 800
+//
+// Percentages are shares of all sampled CPU time, also when fewer rows are
+// shown. # of Samples counts the samples that a function stands in.
+#ifndef KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
+#define KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::report {
+
+struct SampleTableRow {
+  std::string name;
+  std::string module;
+  double cpu_time_us = 0;
+  double self_cpu_time_us = 0;
+  int64_t sample_count = 0;
+};
+
+struct SampleTable {
+  std::vector<SampleTableRow> rows;
+  DurationNs sampled_ns = 0;  // of all samples
+  int64_t sample_count = 0;
+};
+
+struct SampleTableOptions {
+  // One of self_cpu_time_total, cpu_time_total, count; empty: as they stand.
+  std::string sort_by = "self_cpu_time_total";
+  int row_limit = 100;  // negative: all
+  std::optional<int> max_name_column_width = 55;
+  std::optional<int> max_module_column_width = 40;
+  std::optional<std::string> header;
+  std::string time_unit;  // "s", "ms" or "us"; anything else: by size
+};
+
+// All sampled functions of the trace; no rows when it holds no samples.
+SampleTable MakeSampleTable(const model::Trace& trace);
+
+// Empty text when there are no rows. An unknown sort key is kInvalidArgument.
+absl::StatusOr<std::string> FormatSampleTable(
+    const SampleTable& table, const SampleTableOptions& options);
+
+}  // namespace kymo::report
+
+#endif  // KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
