@@ -1,0 +1,15 @@
+#include "backends/builtin/builtin_backends.h"
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/sampling/sampling_backend.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+
+absl::Status RegisterBuiltinBackends(BackendRegistry& registry) {
+  KYMO_RETURN_IF_ERROR(registry.Register(NewCpuBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewSamplingBackend()));
+  return absl::OkStatus();
+}
+
+}  // namespace kymo

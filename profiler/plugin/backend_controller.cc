@@ -1,0 +1,59 @@
+#include "profiler/plugin/backend_controller.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+
+BackendController::BackendController(std::string name,
+                                     std::unique_ptr<ActivitySession> session)
+    : name_(std::move(name)), session_(std::move(session)) {}
+
+absl::Status BackendController::Expect(State state, const char* call) const {
+  static constexpr std::array kNames = {"made",    "prepared", "live",
+                                        "stopped", "empty",    "failed"};
+  if (state_ == state) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "backend ", name_, ": ", call, " needs a session that is ",
+      kNames[static_cast<size_t>(state)], ", and it is ",
+      kNames[static_cast<size_t>(state_)]));
+}
+
+absl::Status BackendController::Settle(absl::Status status, State next) {
+  if (status.ok()) {
+    state_ = next;
+    return status;
+  }
+  state_ = State::kFailed;
+  return absl::Status(status.code(), absl::StrCat("backend ", name_, ": ",
+                                                  status.message()));
+}
+
+absl::Status BackendController::Prepare(Environment* environment) {
+  KYMO_RETURN_IF_ERROR(Expect(State::kMade, "Prepare"));
+  return Settle(session_->Prepare(environment), State::kReady);
+}
+
+absl::Status BackendController::Start(pid_t pid) {
+  KYMO_RETURN_IF_ERROR(Expect(State::kReady, "Start"));
+  return Settle(session_->Start(pid), State::kLive);
+}
+
+void BackendController::Poll() {
+  if (state_ == State::kLive) session_->Poll();
+}
+
+absl::Status BackendController::Stop() {
+  KYMO_RETURN_IF_ERROR(Expect(State::kLive, "Stop"));
+  return Settle(session_->Stop(), State::kStopped);
+}
+
+absl::Status BackendController::Collect(model::TraceShard& shard) {
+  KYMO_RETURN_IF_ERROR(Expect(State::kStopped, "Collect"));
+  return Settle(session_->Collect(shard), State::kEmpty);
+}
+
+}  // namespace kymo

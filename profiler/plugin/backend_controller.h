@@ -1,0 +1,51 @@
+// backend_controller.h - enforces the order of calls on one ActivitySession.
+//
+//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect--> empty
+//
+// A call out of order is kFailedPrecondition and does not reach the session.
+// After a failed call the session is `failed` and gets no more calls. The text
+// of every error names the backend.
+//
+// Threads: one call at a time, as for the session itself.
+#ifndef KYMO_PROFILER_PLUGIN_BACKEND_CONTROLLER_H_
+#define KYMO_PROFILER_PLUGIN_BACKEND_CONTROLLER_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "profiler/plugin/activity_backend.h"
+
+namespace kymo {
+
+class BackendController {
+ public:
+  BackendController(std::string name, std::unique_ptr<ActivitySession> session);
+
+  absl::Status Prepare(Environment* environment);
+  absl::Status Start(pid_t pid);
+  // Does nothing unless live.
+  void Poll();
+  absl::Status Stop();
+  absl::Status Collect(model::TraceShard& shard);
+
+  const std::string& name() const noexcept { return name_; }
+  bool is_live() const noexcept { return state_ == State::kLive; }
+  bool is_stopped() const noexcept { return state_ == State::kStopped; }
+
+ private:
+  enum class State { kMade, kReady, kLive, kStopped, kEmpty, kFailed };
+
+  absl::Status Expect(State state, const char* call) const;
+  absl::Status Settle(absl::Status status, State next);
+
+  const std::string name_;
+  const std::unique_ptr<ActivitySession> session_;
+  State state_ = State::kMade;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_BACKEND_CONTROLLER_H_

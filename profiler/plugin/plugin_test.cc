@@ -1,0 +1,101 @@
+#include <memory>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "profiler/plugin/backend_controller.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo {
+namespace {
+
+class FakeSession : public ActivitySession {
+ public:
+  explicit FakeSession(std::string* calls, absl::Status start)
+      : calls_(calls), start_(std::move(start)) {}
+  absl::Status Prepare(Environment*) override { return Note("prepare "); }
+  absl::Status Start(pid_t) override {
+    (void)Note("start ");
+    return start_;
+  }
+  void Poll() override { (void)Note("poll "); }
+  absl::Status Stop() override { return Note("stop "); }
+  absl::Status Collect(model::TraceShard&) override { return Note("collect "); }
+
+ private:
+  absl::Status Note(const char* call) {
+    *calls_ += call;
+    return absl::OkStatus();
+  }
+  std::string* calls_;
+  absl::Status start_;
+};
+
+class FakeBackend : public ActivityBackend {
+ public:
+  explicit FakeBackend(std::string name) { info_.name = std::move(name); }
+  const PluginInfo& info() const noexcept override { return info_; }
+  std::vector<model::ActivityType> activity_types() const override {
+    return {};
+  }
+  absl::Status Availability(const SessionOptions&) const override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions&) override {
+    return absl::UnimplementedError("fake");
+  }
+
+ private:
+  PluginInfo info_;
+};
+
+TEST(BackendControllerTest, PassesOrderedCallsAndRejectsOthers) {
+  std::string calls;
+  BackendController controller(
+      "fake", std::make_unique<FakeSession>(&calls, absl::OkStatus()));
+  model::TraceShard shard;
+  EXPECT_FALSE(controller.Start(1).ok());
+  EXPECT_FALSE(controller.Stop().ok());
+  EXPECT_FALSE(controller.Collect(shard).ok());
+  controller.Poll();
+  EXPECT_TRUE(controller.Prepare(nullptr).ok());
+  EXPECT_FALSE(controller.Prepare(nullptr).ok());
+  EXPECT_TRUE(controller.Start(1).ok());
+  controller.Poll();
+  EXPECT_TRUE(controller.Stop().ok());
+  EXPECT_FALSE(controller.Stop().ok());
+  EXPECT_TRUE(controller.Collect(shard).ok());
+  EXPECT_FALSE(controller.Collect(shard).ok());
+  EXPECT_EQ(calls, "prepare start poll stop collect ");
+}
+
+TEST(BackendControllerTest, FailureEndsTheSessionAndNamesTheBackend) {
+  std::string calls;
+  BackendController controller(
+      "fake", std::make_unique<FakeSession>(
+                  &calls, absl::PermissionDeniedError("no right")));
+  EXPECT_TRUE(controller.Prepare(nullptr).ok());
+  const absl::Status status = controller.Start(1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(status.message(), "backend fake: no right");
+  EXPECT_FALSE(controller.Stop().ok());
+  EXPECT_EQ(calls, "prepare start ");
+}
+
+TEST(PluginRegistryTest, ListsSortedAndRejectsDuplicatesAndOddNames) {
+  BackendRegistry registry;
+  EXPECT_TRUE(registry.Register(std::make_unique<FakeBackend>("zebra")).ok());
+  EXPECT_TRUE(registry.Register(std::make_unique<FakeBackend>("ant")).ok());
+  EXPECT_EQ(registry.Register(std::make_unique<FakeBackend>("ant")).code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(registry.Register(std::make_unique<FakeBackend>("Ant")).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(registry.Register(std::make_unique<FakeBackend>("")).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(registry.Names(), "ant, zebra");
+  EXPECT_EQ(registry.List().front()->info().name, "ant");
+  EXPECT_EQ(registry.Find("none"), nullptr);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,82 @@
+#include "profiler/report/sample_table.h"
+
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+SampleTable MakeTable() {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddSample(main, 1, 500'000'000, {"main", "encode"}, "/usr/bin/xz");
+  t.AddSample(main, 2, 1'000'000, {"main"}, "/usr/bin/xz");
+  t.AddSample(main, 3, 299'000'000, {"crc64"}, "/usr/lib/liblzma.so.5");
+  return MakeSampleTable(std::move(t).Build());
+}
+
+TEST(SampleTableTest, ShowsFunctionsBySelfTime) {
+  const auto text = FormatSampleTable(MakeTable(), {});
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, R"(----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
+      Name    Self CPU %      Self CPU   CPU total %     CPU total  # of Samples  Module                     
+----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
+    encode        62.50%     500.000ms        62.50%     500.000ms             1  /usr/bin/xz                
+     crc64        37.38%     299.000ms        37.38%     299.000ms             1  /usr/lib/liblzma.so.5      
+      main         0.12%       1.000ms        62.62%     501.000ms             2  /usr/bin/xz                
+----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
+Sampled CPU time total: 800.000ms
+Number of samples: 3
+)");
+}
+
+TEST(SampleTableTest, SortsLimitsAndHeads) {
+  SampleTableOptions options;
+  options.sort_by = "count";
+  options.row_limit = 1;
+  options.header = "Hot";
+  options.time_unit = "s";
+  options.max_module_column_width = 10;
+  const auto text = FormatSampleTable(MakeTable(), options);
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(*text, HasSubstr("\nHot\n"));
+  EXPECT_THAT(*text, HasSubstr("main         0.12%        0.001s"));
+  EXPECT_THAT(*text, HasSubstr("...bin/xz  \n"));
+  EXPECT_THAT(*text, testing::Not(HasSubstr("crc64")));
+  EXPECT_THAT(*text, HasSubstr("Number of samples: 3\n"));
+}
+
+TEST(SampleTableTest, UnknownSortKeyIsAnError) {
+  SampleTableOptions options;
+  options.sort_by = "flops";
+  const auto text = FormatSampleTable(MakeTable(), options);
+  EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(text.status().message()),
+              HasSubstr("self_cpu_time_total"));
+}
+
+TEST(SampleTableTest, NoSamplesGiveNoText) {
+  const auto text =
+      FormatSampleTable(MakeSampleTable(TestTrace().Build()), {});
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "");
+}
+
+TEST(SampleTableTest, SamplesWithoutFramesHaveAName) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddSample(main, 1, 1000, {});
+  const SampleTable table = MakeSampleTable(std::move(t).Build());
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].name, "[unknown]");
+}
+
+}  // namespace
+}  // namespace kymo::report

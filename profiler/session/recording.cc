@@ -1,0 +1,123 @@
+#include "profiler/session/recording.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/normalize/normalize.h"
+
+namespace kymo {
+namespace {
+
+TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
+    const BackendRegistry& registry, const std::vector<std::string>& names,
+    const SessionOptions& options) {
+  std::unique_ptr<Recording> recording(new Recording());
+  std::vector<std::string> wanted = names;
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  for (const std::string& name : wanted) {
+    ActivityBackend* const backend = registry.Find(name);
+    if (backend == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no activity '", name,
+                       "'; it is one of: ", registry.Names()));
+    }
+    KYMO_RETURN_IF_ERROR(recording->Add(*backend, options));
+  }
+  if (!wanted.empty()) return recording;
+  for (ActivityBackend* const backend : registry.List()) {
+    if (absl::Status status = recording->Add(*backend, options);
+        !status.ok()) {
+      recording->skipped_.push_back({backend->info().name, status});
+    }
+  }
+  if (recording->controllers_.empty()) {
+    return recording->skipped_.empty()
+               ? absl::FailedPreconditionError("no backend is registered")
+               : recording->skipped_.front().why;
+  }
+  return recording;
+}
+
+absl::Status Recording::Add(ActivityBackend& backend,
+                            const SessionOptions& options) {
+  const std::string& name = backend.info().name;
+  if (absl::Status status = backend.Availability(options); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat("activity ", name, ": ",
+                                                    status.message()));
+  }
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ActivitySession> session,
+                        backend.NewSession(options));
+  if (std::string limitation = backend.Limitation(options);
+      !limitation.empty()) {
+    limitations_.push_back(absl::StrCat(name, ": ", limitation));
+  }
+  controllers_.push_back(
+      std::make_unique<BackendController>(name, std::move(session)));
+  return absl::OkStatus();
+}
+
+template <typename Call>
+absl::Status Recording::ForEach(Call call) {
+  absl::Status first;
+  std::erase_if(controllers_, [&](const auto& controller) {
+    absl::Status status = call(*controller);
+    if (status.ok()) return false;
+    first.Update(status);
+    problems_.push_back(std::move(status));
+    return true;
+  });
+  return controllers_.empty() ? first : absl::OkStatus();
+}
+
+absl::Status Recording::Prepare(Environment* environment) {
+  return ForEach([=](BackendController& c) { return c.Prepare(environment); });
+}
+
+absl::Status Recording::Start(pid_t pid) {
+  start_ns_ = Now();
+  return ForEach([=](BackendController& c) { return c.Start(pid); });
+}
+
+void Recording::Poll() {
+  for (const auto& controller : controllers_) controller->Poll();
+}
+
+absl::Status Recording::Stop() {
+  absl::Status status =
+      ForEach([](BackendController& c) { return c.Stop(); });
+  end_ns_ = Now();
+  return status;
+}
+
+absl::StatusOr<model::Trace> Recording::Finish(
+    const std::vector<std::pair<std::string, std::string>>& metadata) {
+  std::vector<model::TraceShard> shards;
+  KYMO_RETURN_IF_ERROR(ForEach([&](BackendController& controller) {
+    return controller.Collect(shards.emplace_back());
+  }));
+  model::TraceShard& about = shards.emplace_back();
+  for (const auto& [key, json] : metadata) {
+    about.metadata.push_back(
+        {about.strings.Intern(key), about.strings.Intern(json)});
+  }
+  return Normalize(std::move(shards),
+                   {.start_ns = start_ns_, .end_ns = end_ns_});
+}
+
+std::vector<std::string> Recording::backends() const {
+  std::vector<std::string> names;
+  for (const auto& controller : controllers_) {
+    names.push_back(controller->name());
+  }
+  return names;
+}
+
+}  // namespace kymo

@@ -1,0 +1,94 @@
+// recording.h - one recording with a set of backends, from start to Trace.
+//
+//   KYMO_ASSIGN_OR_RETURN(
+//       auto recording, Recording::Create(registry, {"cpu"}, options));
+//   KYMO_RETURN_IF_ERROR(recording->Prepare(nullptr));
+//   KYMO_RETURN_IF_ERROR(recording->Start(getpid()));
+//   ...
+//   KYMO_RETURN_IF_ERROR(recording->Stop());
+//   KYMO_ASSIGN_OR_RETURN(model::Trace trace, recording->Finish());
+//
+// Which backends: those asked for by name, all of which must be available; or,
+// when none is named, all that are available, and the others are listed.
+//
+// Errors: partial success is success. A backend that fails once recording has
+//   been asked for is left out and stands in problems(); only when none is left
+//   does a call fail, with the first problem.
+// Threads: one call at a time.
+#ifndef KYMO_PROFILER_SESSION_RECORDING_H_
+#define KYMO_PROFILER_SESSION_RECORDING_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/backend_controller.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo {
+
+class Recording {
+ public:
+  // A backend that is not used, and why.
+  struct Skipped {
+    std::string backend;
+    absl::Status why;
+  };
+
+  // kInvalidArgument for a name that is not registered (lists the valid ones),
+  // the backend's own status for one that is not available. The registry must
+  // outlive the recording.
+  static absl::StatusOr<std::unique_ptr<Recording>> Create(
+      const BackendRegistry& registry, const std::vector<std::string>& names,
+      const SessionOptions& options);
+
+  absl::Status Prepare(Environment* environment);
+  absl::Status Start(pid_t pid);
+  void Poll();
+  absl::Status Stop();
+
+  // Collects from every backend and normalises. `metadata` is added to the
+  // trace: pairs of key and JSON text.
+  absl::StatusOr<model::Trace> Finish(
+      const std::vector<std::pair<std::string, std::string>>& metadata);
+
+  // Names of the backends in use, sorted.
+  std::vector<std::string> backends() const;
+  const std::vector<Skipped>& skipped() const noexcept { return skipped_; }
+  // What backends in use cannot do here: "sampling: ...".
+  const std::vector<std::string>& limitations() const noexcept {
+    return limitations_;
+  }
+  // What went wrong with single backends on the way.
+  const std::vector<absl::Status>& problems() const noexcept {
+    return problems_;
+  }
+  TimeNs start_ns() const noexcept { return start_ns_; }
+  TimeNs end_ns() const noexcept { return end_ns_; }
+
+ private:
+  Recording() = default;
+
+  absl::Status Add(ActivityBackend& backend, const SessionOptions& options);
+  // Keeps the controllers for which `call` succeeds.
+  template <typename Call>
+  absl::Status ForEach(Call call);
+
+  std::vector<std::unique_ptr<BackendController>> controllers_;
+  std::vector<Skipped> skipped_;
+  std::vector<std::string> limitations_;
+  std::vector<absl::Status> problems_;
+  TimeNs start_ns_ = 0;
+  TimeNs end_ns_ = 0;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_SESSION_RECORDING_H_
