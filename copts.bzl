@@ -21,3 +21,10 @@ KYMO_COPTS = _COMMON + [
 KYMO_TEST_COPTS = _COMMON + [
     "-Wno-unused-parameter",
 ]
+
+# For code that also runs inside a preloaded library, which must not need the
+# C++ runtime library.
+KYMO_NO_RUNTIME_COPTS = [
+    "-fno-exceptions",
+    "-fno-rtti",
+]

@@ -236,6 +236,8 @@ void RememberCache(ThreadStream* stream, ThreadStream** cache) noexcept {
 
 // --- the slow path of taking slots ---
 
+void SetGates(uint32_t state) noexcept;
+
 void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
   if (chunk >= kMaxTrackedChunks) return;
   uint64_t& word = wiped->populated[chunk / 64];
@@ -244,10 +246,22 @@ void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
   own.arena.Populate(chunk, 1);
 }
 
+// A collector has stopped listening: this process outlived its recording.
+bool CollectorLeft(Wiped* wiped) noexcept {
+  if (own.owner.load(std::memory_order_relaxed) != Owner::kCollector ||
+      own.arena.header().recording.load(std::memory_order_relaxed) != 0) {
+    return false;
+  }
+  Lock lock(wiped);
+  SetGates(kGateOff);
+  return true;
+}
+
 Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
   // From here until `limit` is set again a signal handler finds no slots.
   stream->limit = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (CollectorLeft(wiped)) return nullptr;
   if (stream->stream_plus_1 == 0 && !Register(wiped, stream)) {
     own.arena.header().events_without_stream.fetch_add(
         1, std::memory_order_relaxed);

@@ -1,0 +1,117 @@
+#include "tools/profile/deliver.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/key_averages.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/report/ledger_text.h"
+#include "profiler/report/sample_table.h"
+#include "profiler/report/table.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kDefaultSort[] = "self_cpu_time_total";
+
+// Sampled functions have fewer columns than averages; a key that they lack
+// sorts them by self time.
+std::string SampleSort(const std::string& sort_by) {
+  return sort_by == "cpu_time_total" || sort_by == "count" ? sort_by
+                                                           : kDefaultSort;
+}
+
+// "kymo: writing trace.json 43%", on a terminal, once it takes a while.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted)
+      : wanted_(wanted && isatty(STDERR_FILENO)), start_ns_(MonotonicNs()) {}
+  ~ProgressLine() {
+    if (shown_) fprintf(stderr, "\r\033[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void Update(const std::string& what, double done) {
+    const int64_t now_ns = MonotonicNs();
+    if (!wanted_ || now_ns - start_ns_ < kNsPerSecond / 2 ||
+        now_ns - last_ns_ < kNsPerSecond / 10) {
+      return;
+    }
+    last_ns_ = now_ns;
+    shown_ = true;
+    fprintf(stderr, "\r\033[Kkymo: writing %s %.0f%%", what.c_str(),
+            100 * done);
+    fflush(stderr);
+  }
+
+ private:
+  const bool wanted_;
+  const int64_t start_ns_;
+  int64_t last_ns_ = 0;
+  bool shown_ = false;
+};
+
+absl::Status WriteText(const std::string& name, const std::string& text,
+                       OutputDirectory& out) {
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
+  KYMO_RETURN_IF_ERROR(sink->Append(text));
+  return sink->Commit();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Tables(const model::Trace& trace,
+                                   const ProfileCommand& command) {
+  const std::string sort_by =
+      command.sort_by.empty() ? kDefaultSort : command.sort_by;
+  report::TableOptions options;
+  options.sort_by = sort_by;
+  options.row_limit = command.row_limit;
+  KYMO_ASSIGN_OR_RETURN(
+      std::string text,
+      report::FormatTable(report::TableRows(analysis::KeyAverages(trace)),
+                          options));
+  report::SampleTableOptions sample_options;
+  sample_options.sort_by = SampleSort(sort_by);
+  sample_options.row_limit = command.row_limit;
+  KYMO_ASSIGN_OR_RETURN(
+      const std::string samples,
+      report::FormatSampleTable(report::MakeSampleTable(trace),
+                                sample_options));
+  if (!text.empty() && !samples.empty()) text += '\n';
+  text += samples;
+  if (text.empty()) {
+    text = "Nothing was recorded: no annotated range ran, and no sample hit.\n";
+  }
+  return text + report::LedgerText(trace.ledger());
+}
+
+absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
+                        const ProfileCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out) {
+  absl::Status first = WriteText("key_averages.txt", tables, out);
+  std::vector<std::string> names = command.exporters;
+  names.push_back("summary");
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  ProgressLine progress(!command.quiet);
+  for (const std::string& name : names) {
+    ExportOptions options;
+    options.gzip = command.gzip;
+    options.settings = command.settings;
+    options.progress = [&](double done) { progress.Update(name, done); };
+    first.Update(exporters.Find(name)->Export(trace, options, out).status());
+  }
+  return first;
+}
+
+}  // namespace kymo::tools

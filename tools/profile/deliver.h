@@ -1,0 +1,30 @@
+// deliver.h - a finished trace as tables and files.
+#ifndef KYMO_TOOLS_PROFILE_DELIVER_H_
+#define KYMO_TOOLS_PROFILE_DELIVER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "tools/profile/options.h"
+
+namespace kymo::tools {
+
+// The tables (annotated ranges, sampled functions; whichever there are) and
+// below them what was lost.
+absl::StatusOr<std::string> Tables(const model::Trace& trace,
+                                   const ProfileCommand& command);
+
+// key_averages.txt, summary.json and the exporters' files. Goes on after a
+// failure; the first is returned, and every file is complete or absent.
+absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
+                        const ProfileCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_DELIVER_H_

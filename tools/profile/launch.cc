@@ -1,0 +1,192 @@
+#include "tools/profile/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+extern char** environ;
+
+namespace kymo::tools {
+namespace {
+
+constexpr int kHandled[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,
+                            SIGHUP,  SIGUSR1, SIGUSR2};
+
+sigset_t HandledSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kHandled) sigaddset(&set, signal);
+  return set;
+}
+
+sigset_t original_mask;
+
+std::vector<std::string> MergedEnvironment(const Environment& added) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : added) {
+    merged.push_back(name + "=" + value);
+  }
+  return merged;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The child's way from fork to exec: system calls only.
+[[noreturn]] void RunChild(int go_fd, int error_fd, const char* path,
+                           char** argv, char** envp) {
+  char go = 0;
+  ssize_t got;
+  while ((got = read(go_fd, &go, 1)) < 0 && errno == EINTR) {
+  }
+  if (got != 1) _exit(127);
+  sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+  execve(path, argv, envp);
+  int error = errno;
+  if (error == ENOEXEC) {
+    // A script without a #! line, which shells run all the same.
+    std::vector<char*> shell = {const_cast<char*>("/bin/sh"),
+                                const_cast<char*>(path)};
+    for (char** word = argv + 1; *word != nullptr; ++word) {
+      shell.push_back(*word);
+    }
+    shell.push_back(nullptr);
+    execve(shell[0], shell.data(), envp);
+    error = errno;
+  }
+  const ssize_t ignored = write(error_fd, &error, sizeof(error));
+  (void)ignored;
+  _exit(127);
+}
+
+}  // namespace
+
+absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
+                                  const std::string& path,
+                                  const Environment& environment) {
+  std::vector<std::string> argv_words = words;
+  std::vector<std::string> env_words = MergedEnvironment(environment);
+  std::vector<char*> argv = Pointers(argv_words);
+  std::vector<char*> envp = Pointers(env_words);
+  int go[2], error[2];
+  if (pipe2(go, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
+  if (pipe2(error, O_CLOEXEC) != 0) {
+    const int saved = errno;
+    close(go[0]);
+    close(go[1]);
+    return absl::ErrnoToStatus(saved, "pipe");
+  }
+  const sigset_t handled = HandledSet();
+  sigprocmask(SIG_BLOCK, &handled, &original_mask);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(go[1]);
+    close(error[0]);
+    RunChild(go[0], error[1], path.c_str(), argv.data(), envp.data());
+  }
+  const int saved = errno;
+  close(go[0]);
+  close(error[1]);
+  if (pid < 0) {
+    close(go[1]);
+    close(error[0]);
+    return absl::ErrnoToStatus(saved, "cannot start a process");
+  }
+  Child child;
+  child.pid_ = pid;
+  child.go_fd_ = go[1];
+  child.error_fd_ = error[0];
+  return child;
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      go_fd_(std::exchange(other.go_fd_, -1)),
+      error_fd_(std::exchange(other.error_fd_, -1)),
+      ended_(other.ended_),
+      wait_status_(other.wait_status_) {}
+
+Child::~Child() {
+  if (go_fd_ >= 0) {
+    // Never started: it reads the end of the pipe and leaves.
+    close(go_fd_);
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  }
+  if (error_fd_ >= 0) close(error_fd_);
+  if (pid_ > 0) sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+}
+
+absl::Status Child::Exec() {
+  const char go = 1;
+  const ssize_t written = write(go_fd_, &go, 1);
+  close(std::exchange(go_fd_, -1));
+  int error = 0;
+  ssize_t got = 0;
+  if (written == 1) {
+    while ((got = read(error_fd_, &error, sizeof(error))) < 0 &&
+           errno == EINTR) {
+    }
+  }
+  if (got != sizeof(error)) return absl::OkStatus();
+  waitpid(pid_, &wait_status_, 0);
+  ended_ = true;
+  return error == ENOENT ? absl::NotFoundError(strerror(error))
+                         : absl::PermissionDeniedError(strerror(error));
+}
+
+bool Child::WaitFor(int timeout_ms) {
+  if (ended_) return true;
+  const sigset_t handled = HandledSet();
+  const timespec timeout = {timeout_ms / 1000,
+                            (timeout_ms % 1000) * 1'000'000L};
+  siginfo_t info;
+  const int signal = sigtimedwait(&handled, &info, &timeout);
+  const bool from_terminal = info.si_code == SI_KERNEL;
+  if (signal > 0 && signal != SIGCHLD &&
+      !((signal == SIGINT || signal == SIGQUIT) && from_terminal)) {
+    kill(pid_, signal);
+  }
+  pid_t got;
+  while ((got = waitpid(pid_, &wait_status_, WNOHANG)) < 0 && errno == EINTR) {
+  }
+  ended_ = got == pid_;
+  return ended_;
+}
+
+void EndLike(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    // The target has left its core, if any; ours would only confuse.
+    const rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(signal, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    kill(getpid(), signal);
+    _exit(128 + signal);
+  }
+  exit(WEXITSTATUS(wait_status));
+}
+
+}  // namespace kymo::tools

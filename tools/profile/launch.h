@@ -1,0 +1,65 @@
+// launch.h - a child that starts when everything is ready, and its end.
+//
+//   KYMO_ASSIGN_OR_RETURN(Child child, Child::Fork(words, path, environment));
+//   ...                               // the child exists and waits
+//   KYMO_RETURN_IF_ERROR(child.Exec());
+//   while (!child.WaitFor(10 ms)) Poll();
+//
+// Signals: while the child runs, SIGINT and SIGQUIT that the terminal sends go
+// to the whole foreground group, so the child has them already and we only
+// wait; one sent to us alone, and SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, is passed
+// on. The child starts with the signal mask and dispositions that we were
+// started with.
+#ifndef KYMO_TOOLS_PROFILE_LAUNCH_H_
+#define KYMO_TOOLS_PROFILE_LAUNCH_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/plugin/activity_backend.h"
+
+namespace kymo::tools {
+
+class Child {
+ public:
+  // Blocks the signals above in this process until the Child is gone.
+  static absl::StatusOr<Child> Fork(const std::vector<std::string>& words,
+                                    const std::string& path,
+                                    const Environment& environment);
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
+  // Kills a child that was never started.
+  ~Child();
+
+  pid_t pid() const noexcept { return pid_; }
+
+  // Lets the child exec. On failure (kNotFound, kPermissionDenied) the child
+  // is gone.
+  absl::Status Exec();
+
+  // Waits for the child's end, at most `timeout_ms`; true when it has ended.
+  bool WaitFor(int timeout_ms);
+
+  // wait()'s status. REQUIRES: WaitFor was true.
+  int wait_status() const noexcept { return wait_status_; }
+
+ private:
+  Child() = default;
+
+  pid_t pid_ = -1;
+  int go_fd_ = -1;     // closing without a byte: give up
+  int error_fd_ = -1;  // the child's errno, if exec fails
+  bool ended_ = false;
+  int wait_status_ = 0;
+};
+
+// Ends this process as the child ended: same exit status, or same signal.
+[[noreturn]] void EndLike(int wait_status);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_LAUNCH_H_

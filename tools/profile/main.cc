@@ -1,0 +1,259 @@
+// profile - the command; `profile --help` is its manual.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/builtin/builtin_backends.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "profiler/session/recording.h"
+#include "tools/profile/deliver.h"
+#include "tools/profile/launch.h"
+#include "tools/profile/options.h"
+#include "tools/profile/target.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitLost = 3;
+constexpr int kExitNotExecutable = 126;
+constexpr int kExitNotFound = 127;
+constexpr int kPollMs = 5;
+
+void Say(const std::string& line) { fprintf(stderr, "kymo: %s\n", line.c_str()); }
+
+int Fail(const absl::Status& status, int exit_status) {
+  Say(std::string(status.message()));
+  return exit_status;
+}
+
+int ExitStatusOf(const absl::Status& target_status) {
+  switch (target_status.code()) {
+    case absl::StatusCode::kNotFound:
+      return kExitNotFound;
+    case absl::StatusCode::kPermissionDenied:
+      return kExitNotExecutable;
+    default:
+      return kExitFailed;
+  }
+}
+
+// Beside the command, in its runfiles as in Bazel's output tree.
+std::string RuntimePath() {
+  std::error_code error;
+  const std::filesystem::path self =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path tools = self.parent_path().parent_path();
+  for (const std::filesystem::path& path :
+       {tools / "runtime/libkymo_runtime.so",
+        self.parent_path() / "libkymo_runtime.so",
+        std::filesystem::path(self.string() +
+                              ".runfiles/kymo/tools/runtime/"
+                              "libkymo_runtime.so")}) {
+    if (std::filesystem::exists(path, error)) return path.string();
+  }
+  return "";
+}
+
+std::string DefaultOutputDirectory(const Target& target) {
+  char stamp[32];
+  const time_t now = time(nullptr);
+  tm local;
+  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+  return absl::StrCat("kymo-out/", target.name, "-", stamp);
+}
+
+// One line that says what will be recorded, and what will not.
+std::string PreFlightLine(const Recording& recording, const Target& target) {
+  std::string line =
+      absl::StrCat("recording ", absl::StrJoin(recording.backends(), ", "));
+  for (const Recording::Skipped& skipped : recording.skipped()) {
+    absl::StrAppend(&line, "; not ", skipped.backend, " (",
+                    skipped.why.message(), ")");
+  }
+  for (const std::string& limitation : recording.limitations()) {
+    absl::StrAppend(&line, "; ", limitation);
+  }
+  if (target.is_static || target.is_set_id) {
+    absl::StrAppend(&line, "; ", target.name, " is ",
+                    target.is_static ? "statically linked" : "set-uid",
+                    ", so nothing can be preloaded into it: it is sampled only");
+  }
+  return line;
+}
+
+std::string QuotedJson(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      json += ' ';
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
+
+class ProfileRun {
+ public:
+  ProfileRun(ProfileCommand command, const BackendRegistry& backends,
+             const ExporterRegistry& exporters)
+      : command_(std::move(command)),
+        backends_(backends),
+        exporters_(exporters) {}
+
+  // Only returns when the target did not run or --strict has its word.
+  int Run() {
+    absl::StatusOr<Target> target = FindTarget(command_.target[0]);
+    if (!target.ok()) return Fail(target.status(), ExitStatusOf(target.status()));
+    target_ = *std::move(target);
+    if (absl::Status status = Prepare(); !status.ok()) {
+      return Fail(status, status.code() == absl::StatusCode::kInvalidArgument
+                              ? kExitUsage
+                              : kExitFailed);
+    }
+    int wait_status = 0;
+    if (absl::Status status = Record(&wait_status); !status.ok()) {
+      return Fail(absl::Status(status.code(),
+                               absl::StrCat(command_.target[0], ": ",
+                                            status.message())),
+                  ExitStatusOf(status));
+    }
+    const bool lost = Deliver();
+    if (lost && command_.strict && WIFEXITED(wait_status) &&
+        WEXITSTATUS(wait_status) == 0) {
+      return kExitLost;
+    }
+    EndLike(wait_status);
+  }
+
+ private:
+  absl::Status Prepare() {
+    out_ = std::make_unique<OutputDirectory>(
+        UserPath(command_.output_dir.empty() ? DefaultOutputDirectory(target_)
+                                             : command_.output_dir));
+    KYMO_RETURN_IF_ERROR(out_->CheckWritable());
+    SessionOptions options;
+    options.target = TargetKind::kChildProcess;
+    options.target_path = target_.path;
+    options.sampling_hz = command_.sampling_hz;
+    options.settings = command_.settings;
+    options.scratch_dir = out_->path();
+    KYMO_ASSIGN_OR_RETURN(
+        recording_,
+        Recording::Create(backends_, command_.activities, options));
+    KYMO_RETURN_IF_ERROR(recording_->Prepare(&environment_));
+    const std::string runtime = RuntimePath();
+    if (runtime.empty()) {
+      return absl::NotFoundError(
+          "libkymo_runtime.so is not beside this command; run it through "
+          "Bazel, or copy tools/runtime/libkymo_runtime.so next to it");
+    }
+    const char* const others = getenv("LD_PRELOAD");
+    environment_["LD_PRELOAD"] =
+        others == nullptr || *others == '\0'
+            ? runtime
+            : absl::StrCat(runtime, ":", others);
+    if (!command_.quiet) Say(PreFlightLine(*recording_, target_));
+    return absl::OkStatus();
+  }
+
+  // Runs the target to its end.
+  absl::Status Record(int* wait_status) {
+    KYMO_ASSIGN_OR_RETURN(
+        Child child, Child::Fork(command_.target, target_.path, environment_));
+    KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
+    KYMO_RETURN_IF_ERROR(child.Exec());
+    while (!child.WaitFor(kPollMs)) recording_->Poll();
+    *wait_status = child.wait_status();
+    recording_->Poll();
+    stopped_ = recording_->Stop();
+    return absl::OkStatus();
+  }
+
+  // Analyses and writes; a failure here does not touch the target's status.
+  // Returns whether the trace lacks something.
+  bool Deliver() {
+    if (!stopped_.ok()) Say(std::string(stopped_.message()));
+    const absl::StatusOr<model::Trace> trace = recording_->Finish(
+        {{"kymo_command",
+          QuotedJson(absl::StrJoin(command_.target, " "))}});
+    for (const absl::Status& problem : recording_->problems()) {
+      Say(std::string(problem.message()));
+    }
+    if (!trace.ok()) {
+      Say(std::string(trace.status().message()));
+      return true;
+    }
+    const absl::StatusOr<std::string> tables = Tables(*trace, command_);
+    const std::string text =
+        tables.ok() ? *tables : std::string(tables.status().message());
+    const absl::Status written =
+        WriteFiles(*trace, text, command_, exporters_, *out_);
+    if (!written.ok()) Say(std::string(written.message()));
+    if (!command_.quiet) {
+      if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);
+      Say(absl::StrCat("wrote ", out_->path()));
+    }
+    return !written.ok() || !recording_->problems().empty() ||
+           trace->ledger().AnythingLost();
+  }
+
+  const ProfileCommand command_;
+  const BackendRegistry& backends_;
+  const ExporterRegistry& exporters_;
+  Target target_;
+  std::unique_ptr<OutputDirectory> out_;
+  Environment environment_;
+  std::unique_ptr<Recording> recording_;
+  absl::Status stopped_;
+};
+
+int Main(const std::vector<std::string>& arguments) {
+  BackendRegistry backends;
+  ExporterRegistry exporters;
+  absl::Status status = RegisterBuiltinBackends(backends);
+  status.Update(RegisterBuiltinExporters(exporters));
+  if (!status.ok()) return Fail(status, kExitFailed);
+  absl::StatusOr<ProfileCommand> command =
+      ParseCommand(arguments, backends, exporters);
+  if (!command.ok()) return Fail(command.status(), kExitUsage);
+  if (command->help) {
+    fputs(ManualPage(backends, exporters).c_str(), stdout);
+    return 0;
+  }
+  if (command->list) {
+    SessionOptions options;
+    options.target = TargetKind::kChildProcess;
+    options.settings = command->settings;
+    fputs(ListActivities(backends, options).c_str(), stdout);
+    return 0;
+  }
+  GoWhereTheUserStood();
+  return ProfileRun(*std::move(command), backends, exporters).Run();
+}
+
+}  // namespace
+}  // namespace kymo::tools
+
+int main(int argc, char** argv) {
+  return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

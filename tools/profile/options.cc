@@ -1,0 +1,313 @@
+#include "tools/profile/options.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/flags/declare.h"
+#include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/str_format.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/report/table.h"
+
+ABSL_FLAG(std::vector<std::string>, activities, {},
+          "What to record, separated by commas. Default: everything that can "
+          "be recorded here; what is named must be available.");
+ABSL_FLAG(std::vector<std::string>, export, std::vector<std::string>({"chrome", "stacks"}),
+          "Files to write, separated by commas.");
+ABSL_FLAG(std::string, output_dir, "",
+          "Folder for the files; relative to where you stand. Default: "
+          "kymo-out/<target>-<date>-<time>.");
+ABSL_FLAG(std::string, sort_by, "",
+          "Column to sort the table by, largest first. Default: "
+          "self_cpu_time_total.");
+ABSL_FLAG(int, row_limit, 30, "Rows of the table; -1 = all.");
+ABSL_FLAG(int, sampling_hz, 1000,
+          "Samples per second of CPU time and thread, 1 to 20000.");
+ABSL_FLAG(bool, gzip, false, "Compress the trace: trace.json.gz.");
+ABSL_FLAG(bool, strict, false,
+          "Exit with status 3 if the target succeeded but anything was lost "
+          "from the trace.");
+ABSL_FLAG(bool, quiet, false, "No words on standard error but errors.");
+ABSL_FLAG(bool, list, false,
+          "Say what can be recorded on this machine, and for the rest why not "
+          "and what would help; then exit.");
+
+namespace kymo::tools {
+namespace {
+
+struct OwnFlag {
+  const char* name;
+  const char* value;  // as the manual shows it; null for a switch
+};
+constexpr OwnFlag kOwnFlags[] = {
+    {"activities", "NAMES"}, {"export", "NAMES"},   {"gzip", nullptr},
+    {"list", nullptr},       {"output_dir", "DIR"}, {"quiet", nullptr},
+    {"row_limit", "N"},      {"sampling_hz", "N"},  {"sort_by", "COLUMN"},
+    {"strict", nullptr},
+};
+
+const OwnFlag* FindOwnFlag(std::string_view name) {
+  for (const OwnFlag& flag : kOwnFlags) {
+    if (flag.name == name) return &flag;
+  }
+  return nullptr;
+}
+
+// Every plugin's options, by name.
+std::map<std::string, PluginOption> PluginOptions(
+    const BackendRegistry& backends, const ExporterRegistry& exporters) {
+  std::map<std::string, PluginOption> options;
+  auto add = [&](const PluginInfo& info) {
+    for (const PluginOption& option : info.options) {
+      options.emplace(option.name, option);
+    }
+  };
+  for (const ActivityBackend* backend : backends.List()) add(backend->info());
+  for (const TraceExporter* exporter : exporters.List()) add(exporter->info());
+  return options;
+}
+
+absl::Status UnknownFlag(std::string_view name,
+                         const std::map<std::string, PluginOption>& options) {
+  std::vector<std::string> names = {"--help"};
+  for (const OwnFlag& flag : kOwnFlags) {
+    names.push_back(absl::StrCat("--", flag.name));
+  }
+  for (const auto& [option, about] : options) {
+    names.push_back(absl::StrCat("--", option));
+  }
+  std::sort(names.begin(), names.end());
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no flag --", ToAbsl(name), "; it is one of: ",
+                   absl::StrJoin(names, " ")));
+}
+
+absl::Status SetOwnFlag(const OwnFlag& flag, const std::string& value) {
+  std::string error;
+  if (absl::FindCommandLineFlag(flag.name)->ParseFrom(value, &error)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag.name, " cannot be '", value, "'",
+                   error.empty() ? "" : ": ", error));
+}
+
+absl::Status CheckNames(const std::vector<std::string>& names,
+                        const std::string& known, const char* kind) {
+  const std::vector<std::string> valid = absl::StrSplit(known, ", ");
+  for (const std::string& name : names) {
+    if (std::find(valid.begin(), valid.end(), name) == valid.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no ", kind, " '", name,
+                       "'; it is one of: ", known));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckValues(const ProfileCommand& command,
+                         const BackendRegistry& backends,
+                         const ExporterRegistry& exporters) {
+  KYMO_RETURN_IF_ERROR(
+      CheckNames(command.activities, backends.Names(), "activity"));
+  KYMO_RETURN_IF_ERROR(
+      CheckNames(command.exporters, exporters.Names(), "exporter"));
+  const auto keys = report::TableSortKeys();
+  if (!command.sort_by.empty() &&
+      std::find(keys.begin(), keys.end(), command.sort_by) == keys.end()) {
+    std::string known;
+    for (const std::string_view key : keys) {
+      absl::StrAppend(&known, known.empty() ? "" : ", ", ToAbsl(key));
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no column '", command.sort_by,
+                     "' to sort by; it is one of: ", known));
+  }
+  if (command.sampling_hz < 1 || command.sampling_hz > 20000) {
+    return absl::InvalidArgumentError("--sampling_hz takes 1 to 20000");
+  }
+  if (command.target.empty() && !command.list) {
+    return absl::InvalidArgumentError(
+        "no target; usage: profile [flags] target [argument ...] (see --help)");
+  }
+  return absl::OkStatus();
+}
+
+// A paragraph of the manual, indented and wrapped at 78 columns.
+void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
+  size_t column = 0;
+  for (const absl::string_view word :
+       absl::StrSplit(ToAbsl(text), ' ', absl::SkipEmpty())) {
+    if (column != 0 && column + 1 + word.size() > 78) {
+      page += '\n';
+      column = 0;
+    }
+    if (column == 0) {
+      page.append(indent, ' ');
+      column = indent;
+    } else {
+      page += ' ';
+      ++column;
+    }
+    absl::StrAppend(&page, word);
+    column += word.size();
+  }
+  page += '\n';
+}
+
+}  // namespace
+
+absl::StatusOr<ProfileCommand> ParseCommand(
+    const std::vector<std::string>& arguments, const BackendRegistry& backends,
+    const ExporterRegistry& exporters) {
+  const absl::FlagSaver saver;
+  const std::map<std::string, PluginOption> plugin_options =
+      PluginOptions(backends, exporters);
+  ProfileCommand command;
+  size_t i = 0;
+  for (; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (word.size() < 2 || word[0] != '-') break;
+    if (word == "-h" || word == "--help" || word == "-help") {
+      command.help = true;
+      return command;
+    }
+    const size_t dashes = word[1] == '-' ? 2 : 1;
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(dashes, equals - dashes);
+    const OwnFlag* flag = FindOwnFlag(name);
+    const bool negated = flag == nullptr && name.starts_with("no") &&
+                         FindOwnFlag(name.substr(2)) != nullptr &&
+                         FindOwnFlag(name.substr(2))->value == nullptr;
+    if (negated) flag = FindOwnFlag(name.substr(2));
+    if (flag == nullptr && !plugin_options.contains(name)) {
+      return UnknownFlag(name, plugin_options);
+    }
+    std::string value;
+    if (equals != std::string::npos) {
+      value = word.substr(equals + 1);
+    } else if (flag != nullptr && flag->value == nullptr) {
+      value = negated ? "false" : "true";
+    } else if (i + 1 < arguments.size()) {
+      value = arguments[++i];
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, " needs a value"));
+    }
+    if (flag == nullptr) {
+      command.settings[name] = value;
+    } else {
+      KYMO_RETURN_IF_ERROR(SetOwnFlag(*flag, value));
+    }
+  }
+  command.target.assign(arguments.begin() + i, arguments.end());
+  command.activities = absl::GetFlag(FLAGS_activities);
+  command.exporters = absl::GetFlag(FLAGS_export);
+  command.output_dir = absl::GetFlag(FLAGS_output_dir);
+  command.sort_by = absl::GetFlag(FLAGS_sort_by);
+  command.row_limit = absl::GetFlag(FLAGS_row_limit);
+  command.sampling_hz = absl::GetFlag(FLAGS_sampling_hz);
+  command.gzip = absl::GetFlag(FLAGS_gzip);
+  command.strict = absl::GetFlag(FLAGS_strict);
+  command.quiet = absl::GetFlag(FLAGS_quiet);
+  command.list = absl::GetFlag(FLAGS_list);
+  KYMO_RETURN_IF_ERROR(CheckValues(command, backends, exporters));
+  return command;
+}
+
+std::string ManualPage(const BackendRegistry& backends,
+                       const ExporterRegistry& exporters) {
+  std::string page =
+      "NAME\n"
+      "    profile - where a program's time goes, as a table, a timeline and "
+      "stacks\n\n"
+      "SYNOPSIS\n"
+      "    profile [flags] target [argument ...]\n"
+      "    bazel run --run_under=//tools:profile //your:binary\n\n"
+      "DESCRIPTION\n";
+  AppendWrapped(
+      page,
+      "Runs the target, records it and everything that it starts, and writes "
+      "what it saw. Ranges that the program annotates with Kymo are recorded "
+      "exactly; a program that knows nothing of Kymo is sampled. Standard "
+      "streams, signals and exit status of the target stay its own.",
+      4);
+  page += '\n';
+  AppendWrapped(
+      page,
+      "The target is a program on the PATH, a path, or a Bazel label "
+      "(//your:binary), which is built first. Flags stand before it.",
+      4);
+  page += "\nFLAGS\n";
+  for (const OwnFlag& flag : kOwnFlags) {
+    absl::StrAppend(&page, "    --", flag.name, flag.value ? "=" : "",
+                    flag.value ? flag.value : "", "\n");
+    AppendWrapped(page, absl::FindCommandLineFlag(flag.name)->Help(), 8);
+  }
+  page += "\nACTIVITIES\n";
+  auto describe = [&page](const PluginInfo& info) {
+    absl::StrAppend(&page, "    ", info.name, "\n");
+    AppendWrapped(page, info.purpose + (info.maturity == Maturity::kStable
+                                            ? "."
+                                            : " (experimental)."),
+                  8);
+    for (const PluginOption& option : info.options) {
+      absl::StrAppend(&page, "        --", option.name, " (",
+                      option.default_value, ")\n");
+      AppendWrapped(page, option.purpose, 12);
+    }
+  };
+  for (const ActivityBackend* backend : backends.List()) {
+    describe(backend->info());
+  }
+  page += "\nEXPORTERS\n";
+  for (const TraceExporter* exporter : exporters.List()) {
+    describe(exporter->info());
+  }
+  page +=
+      "\nFILES\n"
+      "    key_averages.txt, summary.json and the exporters' files, in the "
+      "output\n"
+      "    folder. The table is also shown on standard error if that is a "
+      "terminal.\n\n"
+      "EXIT STATUS\n"
+      "    The target's own. A target that died of a signal: profile dies of "
+      "it too.\n"
+      "    127, 126    the target was not found, or cannot be executed\n"
+      "    2           the command line is wrong\n"
+      "    1           the recording could not be made\n"
+      "    3           --strict, and something was lost\n";
+  return page;
+}
+
+std::string ListActivities(const BackendRegistry& backends,
+                           const SessionOptions& options) {
+  std::string text;
+  for (const ActivityBackend* backend : backends.List()) {
+    const absl::Status status = backend->Availability(options);
+    absl::StrAppend(&text,
+                    absl::StrFormat("%-10s %s\n", backend->info().name,
+                                    status.ok() ? "available"
+                                                : "not available here"));
+    AppendWrapped(text, backend->info().purpose, 11);
+    if (!status.ok()) {
+      AppendWrapped(text, ToStd(status.message()), 11);
+    } else if (const std::string limitation = backend->Limitation(options);
+               !limitation.empty()) {
+      AppendWrapped(text, limitation, 11);
+    }
+  }
+  return text;
+}
+
+}  // namespace kymo::tools

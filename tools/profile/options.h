@@ -1,0 +1,54 @@
+// options.h - the command line of //tools:profile.
+//
+//   profile [flags] target [argument ...]
+//
+// Flags stand before the target; everything from the target on is its own.
+// Besides the flags that Flags() lists, every option that a plugin declares is
+// a flag of that name.
+#ifndef KYMO_TOOLS_PROFILE_OPTIONS_H_
+#define KYMO_TOOLS_PROFILE_OPTIONS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo::tools {
+
+struct ProfileCommand {
+  bool help = false;
+  bool list = false;
+
+  std::vector<std::string> activities;  // empty: whatever is available
+  std::vector<std::string> exporters;
+  std::string output_dir;  // empty: made from the target's name
+  std::string sort_by;     // empty: each table's own
+  int sampling_hz = 1000;
+  int row_limit = 30;
+  bool gzip = false;
+  bool strict = false;
+  bool quiet = false;
+  std::map<std::string, std::string> settings;  // of plugins
+
+  std::vector<std::string> target;  // its words, the program first
+};
+
+// kInvalidArgument for what cannot be: unknown flags (listing the valid ones),
+// activities, exporters, sort keys, values out of range, no target.
+absl::StatusOr<ProfileCommand> ParseCommand(
+    const std::vector<std::string>& arguments, const BackendRegistry& backends,
+    const ExporterRegistry& exporters);
+
+// The manual page that --help prints.
+std::string ManualPage(const BackendRegistry& backends,
+                       const ExporterRegistry& exporters);
+
+// What --list prints: every activity and whether it can be recorded here.
+std::string ListActivities(const BackendRegistry& backends,
+                           const SessionOptions& options);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_OPTIONS_H_

@@ -1,0 +1,224 @@
+#include "tools/profile/target.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const char* name) {
+  const char* const value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string CurrentDirectory() {
+  std::error_code error;
+  return fs::current_path(error).string();
+}
+
+bool IsLabel(const std::string& word) {
+  return word.starts_with("//") || word.starts_with("@") ||
+         (word.starts_with(":") && word.size() > 1);
+}
+
+// Runs a command in `directory` and returns its standard output. Its standard
+// error is ours.
+absl::StatusOr<std::string> Output(const std::vector<std::string>& words,
+                                   const std::string& directory) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) {
+    dup2(fds[1], STDOUT_FILENO);
+    if (chdir(directory.c_str()) != 0) _exit(127);
+    std::vector<char*> argv;
+    for (const std::string& word : words) {
+      argv.push_back(const_cast<char*>(word.c_str()));
+    }
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  close(fds[1]);
+  std::string text;
+  char buffer[4096];
+  ssize_t size;
+  while ((size = read(fds[0], buffer, sizeof(buffer))) > 0 ||
+         (size < 0 && errno == EINTR)) {
+    if (size > 0) text.append(buffer, static_cast<size_t>(size));
+  }
+  close(fds[0]);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(words[0], " ", words[1], " did not succeed"));
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// The folder with the WORKSPACE file that the user is in.
+absl::StatusOr<std::string> WorkspaceRoot(const std::string& from) {
+  if (const std::string root = Variable("BUILD_WORKSPACE_DIRECTORY");
+      !root.empty()) {
+    return root;
+  }
+  for (fs::path folder = from; !folder.empty(); folder = folder.parent_path()) {
+    std::error_code error;
+    for (const char* name :
+         {"WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"}) {
+      if (fs::exists(folder / name, error)) return folder.string();
+    }
+    if (folder == folder.root_path()) break;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no Bazel workspace contains ", from));
+}
+
+// Builds the label and asks Bazel for its executable.
+absl::StatusOr<std::string> BuildLabel(const std::string& label) {
+  const std::string from = UserPath(".");
+  KYMO_ASSIGN_OR_RETURN(const std::string root, WorkspaceRoot(from));
+  const std::string wrapper = root + "/bazelw";
+  const std::string bazel =
+      access(wrapper.c_str(), X_OK) == 0 ? wrapper : "bazel";
+  const absl::StatusOr<std::string> built = Output(
+      {bazel, "build", "--noshow_progress", "--show_result=0",
+       "--ui_event_filters=-info,-stdout", label},
+      from);
+  if (!built.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("could not build ", label));
+  }
+  KYMO_ASSIGN_OR_RETURN(
+      const std::string executable,
+      Output({bazel, "cquery", "--noshow_progress",
+              "--ui_event_filters=-info,-stderr", "--output=starlark",
+              "--starlark:expr=target.files_to_run.executable.path "
+              "if target.files_to_run.executable else ''",
+              label},
+             from));
+  const std::vector<std::string> lines = absl::StrSplit(executable, '\n');
+  if (lines.size() != 1 || lines[0].empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(label, " is not one executable target"));
+  }
+  KYMO_ASSIGN_OR_RETURN(
+      const std::string execution_root,
+      Output({bazel, "info", "--noshow_progress",
+              "--ui_event_filters=-info,-stderr", "execution_root"},
+             from));
+  return execution_root + "/" + lines[0];
+}
+
+absl::StatusOr<std::string> FindOnPath(const std::string& word) {
+  std::string denied;
+  for (const absl::string_view folder :
+       absl::StrSplit(Variable("PATH"), ':')) {
+    const std::string path = absl::StrCat(
+        folder.empty() ? absl::string_view(".") : folder, "/", word);
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (access(path.c_str(), X_OK) == 0) return path;
+    denied = path;
+  }
+  if (!denied.empty()) return denied;
+  return absl::NotFoundError(absl::StrCat(word, ": command not found"));
+}
+
+// Reads what the ELF header says; anything else (a script) counts as dynamic,
+// since its interpreter most likely is.
+bool IsStatic(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  Elf64_Ehdr header;
+  bool has_interpreter = true;
+  if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+      memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+      header.e_ident[EI_CLASS] == ELFCLASS64) {
+    has_interpreter = false;
+    for (int i = 0; i < header.e_phnum; ++i) {
+      Elf64_Phdr segment;
+      const off_t at =
+          static_cast<off_t>(header.e_phoff) + i * header.e_phentsize;
+      if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment)) break;
+      has_interpreter |= segment.p_type == PT_INTERP;
+    }
+  }
+  close(fd);
+  return !has_interpreter;
+}
+
+}  // namespace
+
+void GoWhereTheUserStood() {
+  const std::string stood = Variable("BUILD_WORKING_DIRECTORY");
+  if (stood.empty()) return;
+  // With --run_under the folder is the target's runfiles, where plain
+  // `bazel run` would have put it; only our own runfiles are no place for it.
+  std::error_code error;
+  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
+  if (CurrentDirectory().starts_with(self + ".runfiles")) {
+    fs::current_path(stood, error);
+  }
+}
+
+std::string UserPath(const std::string& path) {
+  if (path.starts_with("/")) return path;
+  const std::string stood = Variable("BUILD_WORKING_DIRECTORY");
+  const fs::path from = stood.empty() ? CurrentDirectory() : stood;
+  return (from / path).lexically_normal().string();
+}
+
+absl::StatusOr<Target> FindTarget(const std::string& word) {
+  Target target;
+  if (IsLabel(word)) {
+    KYMO_ASSIGN_OR_RETURN(target.path, BuildLabel(word));
+  } else if (word.find('/') == std::string::npos) {
+    KYMO_ASSIGN_OR_RETURN(target.path, FindOnPath(word));
+  } else if (word.starts_with("/")) {
+    target.path = word;
+  } else {
+    target.path = CurrentDirectory() + "/" + word;
+  }
+  struct stat status;
+  if (stat(target.path.c_str(), &status) != 0) {
+    return absl::NotFoundError(absl::StrCat(word, ": ", strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(word, ": is not a regular file"));
+  }
+  if (access(target.path.c_str(), X_OK) != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(word, ": ", strerror(errno)));
+  }
+  target.name = fs::path(target.path).filename().string();
+  target.is_static = IsStatic(target.path);
+  target.is_set_id = (status.st_mode & (S_ISUID | S_ISGID)) != 0 &&
+                     status.st_uid != geteuid();
+  return target;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,36 @@
+// target.h - from what the user typed to a program that can be started.
+//
+//   xz                  a program on the PATH
+//   ./a.out, bin/x      a path, relative to where the user stood
+//   //examples:foo      a Bazel label: built, then its executable
+#ifndef KYMO_TOOLS_PROFILE_TARGET_H_
+#define KYMO_TOOLS_PROFILE_TARGET_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace kymo::tools {
+
+struct Target {
+  std::string path;      // absolute
+  std::string name;      // last part of the path
+  bool is_static = false;   // no dynamic loader: nothing can be preloaded
+  bool is_set_id = false;   // set-uid or set-gid: the loader ignores preloads
+};
+
+// kNotFound (exit 127), kPermissionDenied (exit 126, it is no executable), or
+// kFailedPrecondition when a label cannot be built; one line each.
+absl::StatusOr<Target> FindTarget(const std::string& word);
+
+// Changes to the folder where the user stood, if `bazel run` moved us into the
+// command's own runfiles.
+void GoWhereTheUserStood();
+
+// A path that the user typed, made absolute against the folder where the user
+// stood.
+std::string UserPath(const std::string& path);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_TARGET_H_

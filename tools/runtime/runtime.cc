@@ -1,0 +1,86 @@
+// runtime.cc - the library that //tools:profile preloads into its target.
+//
+// It joins the process to the collector's arena before main runs, and lends its
+// recorder to every annotated copy of Kymo in the process (kymo_host_v1). Where
+// the kernel's own sampling is not permitted it also arms per-thread timers.
+//
+// A guest: needs libc only, starts no thread, installs no handler unless the
+// timers are asked for, keeps no descriptor open, and does nothing at exit.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <atomic>
+
+#include "backends/sampling/target_timer.h"
+#include "profiler/record/host.h"
+
+#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace kymo {
+namespace {
+
+using CreateFunction = int (*)(pthread_t*, const pthread_attr_t*,
+                               void* (*)(void*), void*);
+
+// A new thread's own function, on its way through ours.
+struct ThreadStart {
+  void* (*function)(void*);
+  void* argument;
+};
+
+void EndOfThread(void*) { TargetTimerThreadExit(); }
+
+void* RunThread(void* start_pointer) {
+  ThreadStart* const allocated = static_cast<ThreadStart*>(start_pointer);
+  const ThreadStart start = *allocated;
+  free(allocated);
+  TargetTimerThreadStart();
+  void* result = nullptr;
+  // Also when the thread leaves through pthread_exit or is cancelled.
+  pthread_cleanup_push(EndOfThread, nullptr);
+  result = start.function(start.argument);
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+// Set before any thread but the first exists.
+constinit bool timers_wanted = false;
+
+__attribute__((constructor)) void Join() {
+  if (const char* const path = getenv(record::kArenaVariable)) {
+    // A collector that is gone leaves the program as it is.
+    (void)record::AttachToCollector(path);
+  }
+  timers_wanted = getenv(kTargetTimerVariable) != nullptr;
+  if (!timers_wanted) return;
+  TargetTimerInit();
+  pthread_atfork(nullptr, nullptr, TargetTimerAfterForkInChild);
+}
+
+}  // namespace
+}  // namespace kymo
+
+KYMO_EXPORT const kymo::record::HostApi* kymo_host_v1() {
+  return kymo::record::OwnHost();
+}
+
+KYMO_EXPORT int pthread_create(pthread_t* thread,
+                               const pthread_attr_t* attributes,
+                               void* (*function)(void*), void* argument) {
+  static constinit std::atomic<kymo::CreateFunction> real{nullptr};
+  kymo::CreateFunction create = real.load(std::memory_order_acquire);
+  if (create == nullptr) {
+    create = reinterpret_cast<kymo::CreateFunction>(
+        dlsym(RTLD_NEXT, "pthread_create"));
+    real.store(create, std::memory_order_release);
+  }
+  auto* const start = static_cast<kymo::ThreadStart*>(
+      kymo::timers_wanted ? malloc(sizeof(kymo::ThreadStart))
+                                  : nullptr);
+  if (start == nullptr) return create(thread, attributes, function, argument);
+  *start = {function, argument};
+  const int error = create(thread, attributes, kymo::RunThread, start);
+  if (error != 0) free(start);
+  return error;
+}
