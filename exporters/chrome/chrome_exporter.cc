@@ -47,8 +47,8 @@ TimeNs BaseTime(const Trace& trace) {
 // Members that this exporter writes itself.
 bool IsReserved(std::string_view key) {
   static constexpr std::string_view kKeys[] = {
-      "schemaVersion",        "deviceProperties", "displayTimeUnit",
-      "baseTimeNanoseconds",  "traceEvents",      "traceName",
+      "schemaVersion",       "deviceProperties", "displayTimeUnit",
+      "baseTimeNanoseconds", "traceEvents",      "traceName",
       "kymo_loss_ledger"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
@@ -133,8 +133,8 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
                                    : kDefaultPeriodNs;
   std::span<const StackSample> rest = trace.samples();
   while (!rest.empty()) {
-    const auto end = std::find_if(
-        rest.begin(), rest.end(), [&](const StackSample& sample) {
+    const auto end =
+        std::find_if(rest.begin(), rest.end(), [&](const StackSample& sample) {
           return sample.track != rest.front().track;
         });
     const std::span<const StackSample> samples(rest.begin(), end);
@@ -160,10 +160,10 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
   KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
 
-  OrderedOutput output(sink,
-                       trace.event_count() + trace.counters().size() +
-                           trace.samples().size(),
-                       options.progress);
+  OrderedOutput output(
+      sink,
+      trace.event_count() + trace.counters().size() + trace.samples().size(),
+      options.progress);
   KYMO_RETURN_IF_ERROR(output.Run(
       trace.event_count(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) {
@@ -171,8 +171,7 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
         }
       }));
   KYMO_RETURN_IF_ERROR(output.Run(
-      trace.counters().size(),
-      [&](size_t begin, size_t end, std::string& out) {
+      trace.counters().size(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
       }));
   KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output));

@@ -22,8 +22,7 @@ using model::Trace;
 
 // Their correlation id is the driver's, not that of an operation.
 bool HasDriverCorrelation(ActivityType type) {
-  return type == ActivityType::kGpuMemcpy ||
-         type == ActivityType::kGpuMemset ||
+  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
          type == ActivityType::kConcurrentKernel ||
          type == ActivityType::kCudaRuntime ||
          type == ActivityType::kCudaDriver;
@@ -46,10 +45,7 @@ std::string Quoted(std::string_view text) {
 }  // namespace
 
 EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
-    : trace_(trace),
-      rows_(rows),
-      base_ns_(base_ns),
-      names_(trace.strings()) {
+    : trace_(trace), rows_(rows), base_ns_(base_ns), names_(trace.strings()) {
   for (size_t i = 0; i < kTypes; ++i) {
     const std::string cat(
         model::ActivityTypeName(static_cast<ActivityType>(i)));
@@ -70,8 +66,8 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
   const DurationNs duration = trace_.end()[event] - trace_.start()[event];
   if (flags & model::kEventAsync) {
     // Overlaps what it likes: a pair of its own, outside of the nesting.
-    const std::string tail = absl::StrCat(
-        ",\"id\":", event + 1, ",\"name\":", ToAbsl(name), ids);
+    const std::string tail =
+        absl::StrCat(",\"id\":", event + 1, ",\"name\":", ToAbsl(name), ids);
     const std::string cat(model::ActivityTypeName(trace_.type()[event]));
     absl::StrAppend(&out, "{\"ph\":\"b\",\"cat\":\"", cat, "\"", tail);
     json::AppendMicroseconds(out, ts);
@@ -207,8 +203,8 @@ void EventText::AppendMetadata(std::string& out, std::string_view name,
   absl::StrAppend(&out, "{\"ph\":\"M\",\"name\":\"", ToAbsl(name), "\"",
                   ToAbsl(ids));
   json::AppendMicroseconds(out, Relative(trace_.start_ns()));
-  absl::StrAppend(&out, ",\"args\":{\"", ToAbsl(key),
-                  "\":", ToAbsl(json_value), "}},\n");
+  absl::StrAppend(&out, ",\"args\":{\"", ToAbsl(key), "\":", ToAbsl(json_value),
+                  "}},\n");
 }
 
 void EventText::AppendProcess(std::string& out, const ProcessRow& row) const {

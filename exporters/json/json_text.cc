@@ -170,9 +170,8 @@ class Checker {
              std::string_view::npos;
     }
     if (rest_.size() < 4) return false;
-    const bool is_hex =
-        rest_.substr(0, 4).find_first_not_of("0123456789abcdefABCDEF") ==
-        std::string_view::npos;
+    const bool is_hex = rest_.substr(0, 4).find_first_not_of(
+                            "0123456789abcdefABCDEF") == std::string_view::npos;
     rest_.remove_prefix(4);
     return is_hex;
   }

@@ -50,10 +50,12 @@ TEST(JsonTextTest, EscapesWhatMustBe) {
 
 TEST(JsonTextTest, ReplacesWhatIsNotUtf8) {
   const std::string r = "\xEF\xBF\xBD";
-  EXPECT_EQ(Quoted("a\xFF" "b"), "\"a" + r + "b\"");
+  EXPECT_EQ(Quoted("a\xFF"
+                   "b"),
+            "\"a" + r + "b\"");
   EXPECT_EQ(Quoted("\xC3"), "\"" + r + "\"");
-  EXPECT_EQ(Quoted("\xE2\x82"), "\"" + r + "\"");        // cut short: one
-  EXPECT_EQ(Quoted("\xC0\x80"), "\"" + r + r + "\"");    // overlong
+  EXPECT_EQ(Quoted("\xE2\x82"), "\"" + r + "\"");              // cut short: one
+  EXPECT_EQ(Quoted("\xC0\x80"), "\"" + r + r + "\"");          // overlong
   EXPECT_EQ(Quoted("\xED\xA0\x80"), "\"" + r + r + r + "\"");  // surrogate
   EXPECT_EQ(Quoted("\xF4\x90\x80\x80"),
             "\"" + r + r + r + r + "\"");  // beyond U+10FFFF
@@ -93,9 +95,10 @@ TEST(JsonTextTest, AcceptsJsonAndNothingElse) {
     EXPECT_TRUE(IsValidJson(good)) << good;
   }
   for (const char* bad :
-       {"", " ", "01", "1.", ".5", "+1", "-", "1e", "NaN", "nul", "[1,]",
-        "{\"a\":1,}", "{a:1}", "[1 2]", "\"\t\"", "\"\\x\"", "\"\\u12g4\"",
-        "\"open", "[", "{\"a\"}", "1 1", "\"\xFF\"", "'a'"}) {
+       {"",      " ",       "01",     "1.",       ".5",          "+1",
+        "-",     "1e",      "NaN",    "nul",      "[1,]",        "{\"a\":1,}",
+        "{a:1}", "[1 2]",   "\"\t\"", "\"\\x\"",  "\"\\u12g4\"", "\"open",
+        "[",     "{\"a\"}", "1 1",    "\"\xFF\"", "'a'"}) {
     EXPECT_FALSE(IsValidJson(bad)) << bad;
   }
   EXPECT_TRUE(IsValidJson(std::string(400, '[') + std::string(400, ']')));

@@ -106,8 +106,8 @@ class PathTree {
   uint32_t Push(uint32_t parent, TrackIndex track, NameId name) {
     const uint64_t above =
         parent == kNoPath ? uint64_t{1} << 32 | track : parent;
-    const auto [it, is_new] = ids_[above].try_emplace(
-        name, static_cast<uint32_t>(nodes_.size()));
+    const auto [it, is_new] =
+        ids_[above].try_emplace(name, static_cast<uint32_t>(nodes_.size()));
     if (is_new) nodes_.push_back({parent, track, name, 0});
     return it->second;
   }
@@ -172,10 +172,9 @@ absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
 }
 
 bool HasRanges(const Trace& trace) {
-  return std::any_of(trace.flags().begin(), trace.flags().end(),
-                     [](uint8_t flags) {
-                       return (flags & model::kEventInstant) == 0;
-                     });
+  return std::any_of(
+      trace.flags().begin(), trace.flags().end(),
+      [](uint8_t flags) { return (flags & model::kEventInstant) == 0; });
 }
 
 absl::StatusOr<bool> WithThreads(const ExportOptions& options) {
@@ -200,10 +199,9 @@ class StacksExporter final : public TraceExporter {
     const bool has_samples = !trace.samples().empty();
     const bool has_ranges = HasRanges(trace);
     std::vector<std::string> names = {"stacks.folded"};
-    KYMO_RETURN_IF_ERROR(
-        WriteFolded(has_samples ? FoldSamples(trace, roots)
-                                : FoldRanges(trace, roots),
-                    out, names[0]));
+    KYMO_RETURN_IF_ERROR(WriteFolded(
+        has_samples ? FoldSamples(trace, roots) : FoldRanges(trace, roots), out,
+        names[0]));
     if (has_samples && has_ranges) {
       names.push_back("stacks.ranges.folded");
       KYMO_RETURN_IF_ERROR(

@@ -138,8 +138,7 @@ void WriteSampledFunctions(const Trace& trace, JsonWriter& json) {
     json.EndObject();
   }
   json.EndArray();
-  json.Member("sampled_function_count",
-              static_cast<int64_t>(functions.size()));
+  json.Member("sampled_function_count", static_cast<int64_t>(functions.size()));
 }
 
 void WriteProfiler(const Trace& trace, JsonWriter& json) {
@@ -149,8 +148,7 @@ void WriteProfiler(const Trace& trace, JsonWriter& json) {
   json.Member("events", static_cast<int64_t>(trace.event_count()));
   json.Member("names", static_cast<int64_t>(trace.strings().size()));
   json.Member("frames", static_cast<int64_t>(trace.stacks().frame_count()));
-  json.Member("stacks",
-              static_cast<int64_t>(trace.stacks().stack_count() - 1));
+  json.Member("stacks", static_cast<int64_t>(trace.stacks().stack_count() - 1));
   json.EndObject();
 }
 
@@ -219,8 +217,7 @@ class SummaryExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     const std::string name = "summary.json";
-    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
-                          out.Open(name));
+    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
     KYMO_RETURN_IF_ERROR(sink->Append(SummaryText(trace)));
     KYMO_RETURN_IF_ERROR(sink->Commit());
     if (options.progress) options.progress(1.0);

@@ -105,10 +105,9 @@ class Groups {
  private:
   static std::vector<uint8_t> UsedKeys(const Trace& trace) {
     std::vector<uint8_t> used(trace.strings().size() * kKinds, 0);
-    ParallelFor(
-        trace.event_count(), kMinGrain, [&](size_t first, size_t last) {
-          ForTrackParts(trace, first, last, [&](size_t i, size_t end,
-                                                uint32_t device_bit) {
+    ParallelFor(trace.event_count(), kMinGrain, [&](size_t first, size_t last) {
+      ForTrackParts(
+          trace, first, last, [&](size_t i, size_t end, uint32_t device_bit) {
             for (; i < end; ++i) {
               if (trace.flags()[i] & model::kEventInstant) continue;
               // Several workers may store the same 1; most find it there.
@@ -119,7 +118,7 @@ class Groups {
               }
             }
           });
-        });
+    });
     return used;
   }
 
@@ -159,7 +158,8 @@ void AddRange(const Trace& trace, const Groups& groups, size_t first,
         group.first_event = event;
       }
     }
-    if (flags[i] & model::kEventAsync) [[unlikely]] continue;
+    if (flags[i] & model::kEventAsync) [[unlikely]]
+      continue;
     group.self_ns += duration;
     // A child's time is not its parent's own: taken from the parent's group
     // at once, no self time per event is needed.

@@ -126,8 +126,7 @@ TEST(KeyAveragesTest, StepsAreOneGroupAndInstantsNone) {
 TEST(KeyAveragesTest, AsyncRangesHaveTotalButNoSelfTime) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
-  t.AddRange(main, "x", 0, 3, model::ActivityType::kCpuOp,
-             model::kEventAsync);
+  t.AddRange(main, "x", 0, 3, model::ActivityType::kCpuOp, model::kEventAsync);
   const auto rows = KeyAverages(std::move(t).Build());
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_TRUE(rows[0].is_async);

@@ -34,8 +34,7 @@ class TestTrace {
         {.pid = pid, .name = Intern(name), .command_line = Intern(name)});
   }
 
-  model::TrackIndex AddThread(int64_t pid, int64_t tid,
-                              std::string_view name) {
+  model::TrackIndex AddThread(int64_t pid, int64_t tid, std::string_view name) {
     return AddTrack({.kind = model::TrackKind::kThread,
                      .pid = pid,
                      .id = tid,
@@ -74,8 +73,8 @@ class TestTrace {
     const uint32_t begin = static_cast<uint32_t>(data_.args.size());
     data_.args.insert(data_.args.end(), args);
     data_.detail.back() = static_cast<uint32_t>(data_.details.size());
-    data_.details.push_back({correlation_id, begin,
-                             static_cast<uint32_t>(data_.args.size())});
+    data_.details.push_back(
+        {correlation_id, begin, static_cast<uint32_t>(data_.args.size())});
   }
 
   void AddCounter(model::TrackIndex track, std::string_view name,

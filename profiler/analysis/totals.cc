@@ -29,9 +29,8 @@ TrackTotals EventTotals(const Trace& trace, TrackIndex track) {
         (trace.flags()[i] & model::kEventAsync)) {
       continue;
     }
-    const TimeNs begin = is_first
-                             ? trace.start()[i]
-                             : std::max(covered_until, trace.start()[i]);
+    const TimeNs begin =
+        is_first ? trace.start()[i] : std::max(covered_until, trace.start()[i]);
     is_first = false;
     totals.top_level_ns += std::max<DurationNs>(0, trace.end()[i] - begin);
     covered_until = std::max(begin, trace.end()[i]);
@@ -44,8 +43,7 @@ TrackTotals EventTotals(const Trace& trace, TrackIndex track) {
 Totals ComputeTotals(const Trace& trace) {
   Totals totals;
   totals.profiled_ns = trace.end_ns() - trace.start_ns();
-  totals.counter_sample_count =
-      static_cast<int64_t>(trace.counters().size());
+  totals.counter_sample_count = static_cast<int64_t>(trace.counters().size());
   totals.tracks.resize(trace.tracks().size());
   ParallelForEach(totals.tracks.size(), [&](size_t t) {
     totals.tracks[t] = EventTotals(trace, static_cast<TrackIndex>(t));

@@ -11,7 +11,7 @@
 namespace kymo::analysis {
 
 struct TrackTotals {
-  int64_t range_count = 0;    // asynchronous ranges included
+  int64_t range_count = 0;  // asynchronous ranges included
   int64_t instant_count = 0;
   // Covered by top-level ranges, each instant of time counted once;
   // asynchronous ranges do not count.

@@ -57,8 +57,7 @@ class OutputDirectory {
   virtual ~OutputDirectory() = default;
 
   // `name` is relative and may hold slashes; its folders are made.
-  virtual absl::StatusOr<std::unique_ptr<ByteSink>> Open(
-      std::string_view name);
+  virtual absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view name);
 
   // Makes the folder now and proves that files can be made in it.
   absl::Status CheckWritable();

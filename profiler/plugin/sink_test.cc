@@ -40,8 +40,7 @@ std::string Gunzip(const std::string& packed) {
   z_stream stream{};
   EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
   std::string text(64 << 20, '\0');
-  stream.next_in =
-      reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(text.data());
   stream.avail_out = static_cast<uInt>(text.size());

@@ -16,8 +16,9 @@ std::string LedgerText(const model::LossLedger& ledger) {
     const uint64_t count = ledger.Get(loss);
     if (count == 0) continue;
     const bool is_loss = model::IsLoss(loss);
-    absl::StrAppend(is_loss ? &losses : &notes, is_loss ? "Lost: " : "Note: ",
-                    count, " ", ToAbsl(model::LossName(loss)), " (",
+    absl::StrAppend(is_loss ? &losses : &notes,
+                    is_loss ? "Lost: " : "Note: ", count, " ",
+                    ToAbsl(model::LossName(loss)), " (",
                     ToAbsl(model::LossMeaning(loss)), ")\n");
   }
   return losses + notes;

@@ -33,10 +33,10 @@ absl::Status Sort(const std::string& sort_by,
     return descending(&SampleTableRow::cpu_time_us);
   }
   if (sort_by == "count") return descending(&SampleTableRow::sample_count);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "no sort key '", sort_by,
-      "' for samples; the valid ones are: count, cpu_time_total, "
-      "self_cpu_time_total"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no sort key '", sort_by,
+                   "' for samples; the valid ones are: count, cpu_time_total, "
+                   "self_cpu_time_total"));
 }
 
 struct Widths {
@@ -57,8 +57,8 @@ Widths Measure(const SampleTable& table, const SampleTableOptions& options) {
 TableLayout MakeLayout(const Widths& widths) {
   TableLayout layout;
   layout.AddColumn("Name", widths.name, Align::kRight);
-  for (const char* title : {"Self CPU %", "Self CPU", "CPU total %",
-                            "CPU total", "# of Samples"}) {
+  for (const char* title :
+       {"Self CPU %", "Self CPU", "CPU total %", "CPU total", "# of Samples"}) {
     layout.AddColumn(title, kCellWidth, Align::kRight);
   }
   layout.AddColumn("Module", widths.module, Align::kLeft);
@@ -71,14 +71,13 @@ SampleTable MakeSampleTable(const model::Trace& trace) {
   SampleTable table;
   for (const analysis::SampledFunction& function :
        analysis::SampledFunctions(trace)) {
-    table.rows.push_back(
-        {.name = std::string(function.name == model::kEmptyName
-                                 ? "[unknown]"
-                                 : trace.Name(function.name)),
-         .module = std::string(trace.Name(function.module)),
-         .cpu_time_us = Us(function.cpu_time_ns),
-         .self_cpu_time_us = Us(function.self_cpu_time_ns),
-         .sample_count = function.sample_count});
+    table.rows.push_back({.name = std::string(function.name == model::kEmptyName
+                                                  ? "[unknown]"
+                                                  : trace.Name(function.name)),
+                          .module = std::string(trace.Name(function.module)),
+                          .cpu_time_us = Us(function.cpu_time_ns),
+                          .self_cpu_time_us = Us(function.self_cpu_time_ns),
+                          .sample_count = function.sample_count});
   }
   for (const model::StackSample& sample : trace.samples()) {
     table.sampled_ns += sample.weight_ns;

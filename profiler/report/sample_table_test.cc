@@ -25,7 +25,9 @@ SampleTable MakeTable() {
 TEST(SampleTableTest, ShowsFunctionsBySelfTime) {
   const auto text = FormatSampleTable(MakeTable(), {});
   ASSERT_TRUE(text.ok());
-  EXPECT_EQ(*text, R"(----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
+  EXPECT_EQ(
+      *text,
+      R"(----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
       Name    Self CPU %      Self CPU   CPU total %     CPU total  # of Samples  Module                     
 ----------  ------------  ------------  ------------  ------------  ------------  -------------------------  
     encode        62.50%     500.000ms        62.50%     500.000ms             1  /usr/bin/xz                
@@ -63,8 +65,7 @@ TEST(SampleTableTest, UnknownSortKeyIsAnError) {
 }
 
 TEST(SampleTableTest, NoSamplesGiveNoText) {
-  const auto text =
-      FormatSampleTable(MakeSampleTable(TestTrace().Build()), {});
+  const auto text = FormatSampleTable(MakeSampleTable(TestTrace().Build()), {});
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, "");
 }

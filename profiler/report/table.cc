@@ -97,8 +97,8 @@ absl::Status UnknownSortKey(const std::string& sort_by) {
   for (const std::string_view key : kDocumentedKeys) {
     absl::StrAppend(&keys, keys.empty() ? "" : ", ", ToAbsl(key));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "no sort key '", sort_by, "'; the valid ones are: ", keys));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no sort key '", sort_by, "'; the valid ones are: ", keys));
 }
 
 // The rows as they are shown: descending, equal ones in their order.
@@ -324,9 +324,9 @@ class TableText {
     cells.push_back(
         FormatShare(row.self_cpu_time_total_us, facts_.self_cpu_us));
     cells.push_back(Time(row.self_cpu_time_total_us));
-    cells.push_back(row.is_async ? "0"
-                                 : FormatShare(row.cpu_time_total_us,
-                                               facts_.self_cpu_us));
+    cells.push_back(
+        row.is_async ? "0"
+                     : FormatShare(row.cpu_time_total_us, facts_.self_cpu_us));
     cells.push_back(Time(row.cpu_time_total_us));
     cells.push_back(Time(PerCall(row.cpu_time_total_us, row.count)));
     if (!facts_.has_device_time) return;
@@ -421,8 +421,7 @@ std::vector<TableRow> TableRows(
     row.cpu_memory_usage_bytes = average.cpu_memory_usage_bytes;
     row.self_cpu_memory_usage_bytes = average.self_cpu_memory_usage_bytes;
     row.device_memory_usage_bytes = average.device_memory_usage_bytes;
-    row.self_device_memory_usage_bytes =
-        average.self_device_memory_usage_bytes;
+    row.self_device_memory_usage_bytes = average.self_device_memory_usage_bytes;
   }
   return rows;
 }

@@ -83,8 +83,7 @@ absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
                                         const TableOptions& options);
 
 // Averages as rows, in their order.
-std::vector<TableRow> TableRows(
-    std::span<const analysis::KeyAverage> averages);
+std::vector<TableRow> TableRows(std::span<const analysis::KeyAverage> averages);
 
 // The sort keys that FormatTable documents, sorted, aliases included.
 std::span<const std::string_view> TableSortKeys();

@@ -1,11 +1,10 @@
 // Tables that PyTorch printed against ours, from PyTorch's own numbers.
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include "profiler/report/table.h"
@@ -19,46 +18,34 @@ std::string ReadFile(const std::string& name) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// "[[64, 32], []]", as Python writes lists.
-std::string ShapesText(const google::protobuf::Value& value) {
-  if (value.has_string_value()) return value.string_value();
-  if (!value.has_list_value()) {
-    return std::to_string(static_cast<int64_t>(value.number_value()));
+std::vector<std::string> Split(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, '\t');) {
+    cells.push_back(cell);
   }
-  std::string text = "[";
-  for (const auto& item : value.list_value().values()) {
-    if (text.size() > 1) text += ", ";
-    text += ShapesText(item);
-  }
-  return text + "]";
+  return cells;
 }
 
+// One row a line; see testdata/README.md for the cells.
 std::vector<TableRow> ReadRows(const std::string& name) {
-  google::protobuf::ListValue list;
-  EXPECT_TRUE(
-      google::protobuf::util::JsonStringToMessage(ReadFile(name), &list).ok());
   std::vector<TableRow> rows;
-  for (const auto& item : list.values()) {
-    const auto& fields = item.struct_value().fields();
-    const auto number = [&](const char* key) {
-      return fields.at(key).number_value();
-    };
+  std::istringstream in(ReadFile(name));
+  for (std::string line; std::getline(in, line);) {
+    std::vector<std::string> cells = Split(line + "\tend");
+    cells.pop_back();
     TableRow& row = rows.emplace_back();
-    row.key = fields.at("key").string_value();
-    row.count = static_cast<int64_t>(number("count"));
-    row.cpu_time_total_us = number("cpu_time_total");
-    row.self_cpu_time_total_us = number("self_cpu_time_total");
-    row.cpu_memory_usage_bytes =
-        static_cast<int64_t>(number("cpu_memory_usage"));
-    row.self_cpu_memory_usage_bytes =
-        static_cast<int64_t>(number("self_cpu_memory_usage"));
-    row.flops = number("flops");
-    row.is_async = fields.at("is_async").bool_value();
-    row.is_user_annotation = fields.at("is_user_annotation").bool_value();
-    row.input_shapes = ShapesText(fields.at("input_shapes"));
-    for (const auto& entry : fields.at("stack").list_value().values()) {
-      row.stack.push_back(entry.string_value());
-    }
+    row.key = cells[0];
+    row.count = std::stoll(cells[1]);
+    row.cpu_time_total_us = std::stod(cells[2]);
+    row.self_cpu_time_total_us = std::stod(cells[3]);
+    row.cpu_memory_usage_bytes = std::stoll(cells[4]);
+    row.self_cpu_memory_usage_bytes = std::stoll(cells[5]);
+    row.flops = std::stod(cells[6]);
+    row.is_async = cells[7] == "1";
+    row.is_user_annotation = cells[8] == "1";
+    row.input_shapes = cells[9];
+    row.stack.assign(cells.begin() + 10, cells.end());
   }
   return rows;
 }
@@ -90,17 +77,15 @@ std::vector<Case> CommonCases() {
       {"count", "key_averages", SortBy("count", 10)},
       {"narrow", "key_averages", narrow},
       {"time_unit_ms", "key_averages", in_ms},
-      {"by_shape", "key_averages.by_shape",
-       SortBy("self_cpu_time_total", 15)},
+      {"by_shape", "key_averages.by_shape", SortBy("self_cpu_time_total", 15)},
   };
 }
 
 void Check(const std::string& folder, Case c) {
   const auto text =
-      FormatTable(ReadRows(folder + "/" + c.averages + ".json"), c.options);
+      FormatTable(ReadRows(folder + "/" + c.averages + ".tsv"), c.options);
   ASSERT_TRUE(text.ok()) << text.status();
-  EXPECT_EQ(*text,
-            ReadFile(folder + "/table.key_averages." + c.name + ".txt"))
+  EXPECT_EQ(*text, ReadFile(folder + "/table.key_averages." + c.name + ".txt"))
       << folder << " " << c.name;
 }
 

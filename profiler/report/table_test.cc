@@ -54,11 +54,12 @@ TableRow Device(std::string key, double total_us, int64_t count = 1) {
 
 // Averages of a small inference; memory and FLOPs included.
 std::vector<TableRow> Inference() {
-  std::vector<TableRow> rows = {
-      Cpu("model_inference", 2500.5, 500.5), Cpu("aten::linear", 1000, 99.75),
-      Cpu("aten::addmm", 900.25, 850.25),    Cpu("aten::copy_", 50, 50),
-      Cpu("aten::relu", 1000, 125.125, 2),
-      Cpu("aten::clamp_min", 874.875, 874.875, 2)};
+  std::vector<TableRow> rows = {Cpu("model_inference", 2500.5, 500.5),
+                                Cpu("aten::linear", 1000, 99.75),
+                                Cpu("aten::addmm", 900.25, 850.25),
+                                Cpu("aten::copy_", 50, 50),
+                                Cpu("aten::relu", 1000, 125.125, 2),
+                                Cpu("aten::clamp_min", 874.875, 874.875, 2)};
   rows[1].cpu_memory_usage_bytes = 1536;
   rows[2].cpu_memory_usage_bytes = rows[2].self_cpu_memory_usage_bytes = 1536;
   rows[2].flops = 65536;
@@ -99,10 +100,10 @@ TEST(TableTest, TopLevelEventsOnly) {
 }
 
 TEST(TableTest, DeviceTimesAndMemory) {
-  std::vector<TableRow> rows = {
-      Cpu("fwd", 1000, 450), Cpu("aten::mm", 550, 530, 2),
-      Cpu("cudaLaunchKernel", 20, 20), Device("fwd", 450),
-      Device("sgemm", 400, 2)};
+  std::vector<TableRow> rows = {Cpu("fwd", 1000, 450),
+                                Cpu("aten::mm", 550, 530, 2),
+                                Cpu("cudaLaunchKernel", 20, 20),
+                                Device("fwd", 450), Device("sgemm", 400, 2)};
   rows[0].device_time_total_us = 400;
   rows[0].device_memory_usage_bytes = 16384;
   rows[1].device_time_total_us = rows[1].self_device_time_total_us = 400;
@@ -127,10 +128,9 @@ TEST(TableTest, ShapesHaveTheirColumn) {
 }
 
 TEST(TableTest, LongNamesAreCutEvenWhereTheyWouldFit) {
-  EXPECT_EQ(
-      Format({Cpu("aten::_a_rather_long_operator_name_that_has_52_chars", 10,
-                  10)}),
-      Golden("long_name"));
+  EXPECT_EQ(Format({Cpu("aten::_a_rather_long_operator_name_that_has_52_chars",
+                        10, 10)}),
+            Golden("long_name"));
 }
 
 TEST(TableTest, AsyncRowsHaveNoShareOfTheTotal) {
@@ -205,10 +205,9 @@ TEST(TableTest, EveryListedSortKeyWorksAndEqualRowsKeepTheirOrder) {
 }
 
 TEST(TableTest, DeviceDataNeedsADevice) {
-  EXPECT_EQ(FormatTable(std::vector<TableRow>{Device("k", 1)}, {})
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      FormatTable(std::vector<TableRow>{Device("k", 1)}, {}).status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(TableTest, RowLimits) {

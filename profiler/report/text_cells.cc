@@ -18,8 +18,7 @@ bool IsContinuation(char byte) {
 
 std::string FormatFixed(double value, int decimals) {
   char text[352];  // the longest double has 309 digits before the point
-  const int length =
-      std::snprintf(text, sizeof(text), "%.*f", decimals, value);
+  const int length = std::snprintf(text, sizeof(text), "%.*f", decimals, value);
   return std::string(text, static_cast<size_t>(length));
 }
 

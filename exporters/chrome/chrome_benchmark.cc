@@ -1,0 +1,119 @@
+// Export of a million ranges, and of samples, to nowhere and to a file.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "exporters/chrome/chrome_exporter.h"
+#include "profiler/analysis/test_trace.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo {
+namespace {
+
+constexpr int kRanges = 1'000'000;
+
+// Counts bytes and forgets them.
+class NullDirectory : public OutputDirectory {
+ public:
+  NullDirectory() : OutputDirectory("nowhere") {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return std::make_unique<Sink>(bytes_);
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  class Sink : public ByteSink {
+   public:
+    explicit Sink(int64_t& bytes) : bytes_(bytes) {}
+    absl::Status Append(std::string_view bytes) override {
+      bytes_ += static_cast<int64_t>(bytes.size());
+      return absl::OkStatus();
+    }
+    absl::Status Commit() override { return absl::OkStatus(); }
+
+   private:
+    int64_t& bytes_;
+  };
+
+  int64_t bytes_ = 0;
+};
+
+model::Trace MakeRanges() {
+  TestTrace t;
+  t.AddProcess(4242, "app");
+  const TimeNs base = 1'735'632'360 * kNsPerSecond;
+  const auto main = t.AddThread(4242, 4243, "worker");
+  for (int i = 0; i < kRanges / 2; ++i) {
+    const std::string name = "ns::operation_" + std::to_string(i % 200);
+    t.AddRange(main, name, base + 2'000 * i, base + 2'000 * i + 1'900);
+    t.AddRange(main, "inner", base + 2'000 * i + 10, base + 2'000 * i + 900);
+  }
+  return std::move(t).Build();
+}
+
+void BM_Export_Ranges(benchmark::State& state) {
+  const model::Trace trace = MakeRanges();
+  const ParallelismLimit limit(static_cast<int>(state.range(0)));
+  NullDirectory out;
+  for (auto _ : state) {
+    if (!NewChromeExporter()->Export(trace, {}, out).ok()) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * kRanges);
+  state.SetBytesProcessed(out.bytes());
+}
+BENCHMARK(BM_Export_Ranges)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();
+
+void BM_Export_RangesToFile(benchmark::State& state) {
+  const model::Trace trace = MakeRanges();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / "kymo_chrome_benchmark")
+          .string();
+  OutputDirectory out(folder);
+  ExportOptions options;
+  options.gzip = state.range(0) != 0;
+  for (auto _ : state) {
+    if (!NewChromeExporter()->Export(trace, options, out).ok()) std::abort();
+  }
+  std::filesystem::remove_all(folder);
+  state.SetItemsProcessed(state.iterations() * kRanges);
+}
+BENCHMARK(BM_Export_RangesToFile)
+    ->ArgName("gzip")
+    ->Arg(0)
+    ->Arg(1)
+    ->UseRealTime();
+
+// 100 000 samples, 20 frames deep, most frames shared with the one before.
+void BM_Export_Samples(benchmark::State& state) {
+  constexpr int kSamples = 100'000;
+  TestTrace t;
+  const auto track = t.AddThread(1, 1, "main");
+  t.data().sampling_period_ns = kNsPerMs;
+  for (int i = 0; i < kSamples; ++i) {
+    model::StackId stack = model::kEmptyStack;
+    for (int depth = 0; depth < 20; ++depth) {
+      const int function = (i * 7919 % 1'000 >> (20 - depth)) * 31 + depth;
+      stack = t.data().stacks.Push(
+          stack, t.data().stacks.AddFrame(
+                     {.function = t.Intern(std::to_string(function))}));
+    }
+    t.data().samples.push_back({track, stack, i * kNsPerMs, kNsPerMs});
+  }
+  const model::Trace trace = std::move(t).Build();
+  NullDirectory out;
+  for (auto _ : state) {
+    if (!NewChromeExporter()->Export(trace, {}, out).ok()) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * kSamples);
+  state.SetBytesProcessed(out.bytes());
+}
+BENCHMARK(BM_Export_Samples)->UseRealTime();
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,87 @@
+// Exports a trace made at random into the folder of argv[1], for
+// chrome_check.py: threads, lanes, odd names, instants, samples, counters.
+#include <cstdio>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "exporters/chrome/chrome_exporter.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+std::mt19937_64 g_random(3);
+
+uint64_t Below(uint64_t limit) { return g_random() % limit; }
+
+std::string OddName() {
+  static const char* const kNames[] = {
+      "f", "operator\"\"_x", "a\tb\nc", "\xFF bad", "λ", "C:\\d", "</script>"};
+  return kNames[Below(std::size(kNames))] + std::to_string(Below(20));
+}
+
+// Ranges that end within `end`, nested at random.
+void AddTree(TestTrace& t, model::TrackIndex track, TimeNs start, TimeNs end,
+             int depth) {
+  while (start + 10 < end) {
+    const TimeNs stop = start + 1 + Below(end - start);
+    t.AddRange(track, OddName(), start, stop,
+               Below(9) ? model::ActivityType::kCpuOp
+                        : model::ActivityType::kUserAnnotation,
+               Below(50) ? 0 : model::kEventOpen);
+    if (Below(5) == 0) t.Describe(Below(100), {});
+    if (depth < 8 && Below(3)) AddTree(t, track, start, stop, depth + 1);
+    if (Below(10) == 0) t.AddInstant(track, OddName(), stop);
+    start = stop + Below(30);
+  }
+}
+
+void AddSamples(TestTrace& t, model::TrackIndex track) {
+  TimeNs now = Below(1'000);
+  std::vector<std::string> stack;
+  for (int i = 0; i < 3'000; ++i) {
+    now += Below(20) ? 900 + Below(700) : Below(10'000);
+    stack.resize(Below(stack.size() + 1));
+    while (Below(4)) stack.push_back("fn" + std::to_string(Below(9)));
+    model::StackId id = model::kEmptyStack;
+    for (const std::string& function : stack) {
+      id = t.data().stacks.Push(
+          id, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                        .line = uint32_t(Below(3))}));
+    }
+    t.data().samples.push_back({track, id, now, 1'000});
+  }
+}
+
+model::Trace MakeTrace() {
+  TestTrace t;
+  t.SetWindow(0, 2'000'000);
+  t.AddProcess(100, "app \"one\"");
+  for (const int tid : {100, 101, 101, 102}) {
+    const auto track = t.AddThread(100, tid, "thr\"ead");
+    AddTree(t, track, Below(100), 2'000'000 - 40, 0);
+  }
+  for (model::TrackIndex track = 0; track < 4; ++track) {
+    if (track != 2) AddSamples(t, track);
+    for (int i = 0; i < 50; ++i) {
+      t.AddCounter(track, "queue", 1'000 * i, double(i) / 3);
+    }
+  }
+  t.data().sampling_period_ns = 1'000;
+  return std::move(t).Build();
+}
+
+int Main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  OutputDirectory out(argv[1]);
+  const auto files = NewChromeExporter()->Export(MakeTrace(), {}, out);
+  if (files.ok()) return 0;
+  std::fprintf(stderr, "%s\n", files.status().ToString().c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace kymo
+
+int main(int argc, char** argv) { return kymo::Main(argc, argv); }

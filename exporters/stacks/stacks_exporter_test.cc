@@ -1,0 +1,104 @@
+#include "exporters/stacks/stacks_exporter.h"
+
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporters/json/test_golden.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+Exported Stacks(const model::Trace& trace, ExportOptions options = {}) {
+  return Export(*NewStacksExporter(), trace, options);
+}
+
+TestTrace WithThread(std::string_view process = "xz") {
+  TestTrace t;
+  t.AddProcess(1, process);
+  t.AddThread(1, 2, "worker");
+  return t;
+}
+
+TEST(StacksExporterTest, EqualStacksBecomeOneLine) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1, 100, {"main", "encode", "crc"});
+  t.AddSample(0, 2, 50, {"main"});
+  t.AddSample(0, 3, 25, {"main", "encode", "crc"});
+  EXPECT_THAT(Stacks(std::move(t).Build()),
+              ElementsAre(Pair("stacks.folded",
+                               "xz;main 50\n"
+                               "xz;main;encode;crc 125\n")));
+}
+
+TEST(StacksExporterTest, RangesFoldByPathWithSelfTime) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "forward", 0, 100);
+  t.AddRange(0, "matmul", 10, 40);
+  t.AddRange(0, "matmul", 50, 60);
+  t.AddRange(0, "matmul", 200, 205);
+  t.AddInstant(0, "tick", 300);
+  EXPECT_THAT(Stacks(std::move(t).Build()),
+              ElementsAre(Pair("stacks.folded",
+                               "xz;forward 60\n"
+                               "xz;forward;matmul 40\n"
+                               "xz;matmul 5\n")));
+}
+
+TEST(StacksExporterTest, BothGiveTwoFiles) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "forward", 0, 100);
+  t.AddSample(0, 1, 7, {"main"});
+  EXPECT_THAT(Stacks(std::move(t).Build()),
+              ElementsAre(Pair("stacks.folded", "xz;main 7\n"),
+                          Pair("stacks.ranges.folded", "xz;forward 100\n")));
+}
+
+TEST(StacksExporterTest, EmptyTraceGivesAnEmptyFile) {
+  EXPECT_THAT(Stacks(TestTrace().Build()),
+              ElementsAre(Pair("stacks.folded", "")));
+}
+
+TEST(StacksExporterTest, OddNamesStayOneFrameEach) {
+  TestTrace t = WithThread("a;b");
+  t.AddSample(0, 1, 1, {"f;g", "x\ty\nz \r", "", "operator<(int, λ)"});
+  t.AddSample(0, 2, 0, {"weighs nothing"});
+  t.AddSample(0, 3, 2, {});
+  EXPECT_THAT(
+      Stacks(std::move(t).Build()),
+      ElementsAre(Pair("stacks.folded",
+                       "a:b 2\n"
+                       "a:b;f:g;x y z;[unknown];operator<(int, λ) 1\n")));
+}
+
+TEST(StacksExporterTest, ThreadsAreAFrameOnRequest) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1, 1, {"main"});
+  const model::Trace trace = std::move(t).Build();
+  ExportOptions options;
+  options.settings["threads"] = "1";
+  EXPECT_THAT(
+      Stacks(trace, options),
+      ElementsAre(Pair("stacks.folded", "xz;thread 2 (worker);main 1\n")));
+  options.settings["threads"] = "yes";
+  MemoryDirectory out;
+  EXPECT_EQ(NewStacksExporter()->Export(trace, options, out).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(StacksExporterTest, ThreadsOfOneProcessMerge) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "f", 0, 10);
+  t.AddThread(1, 3, "other");
+  t.AddRange(1, "f", 0, 5);
+  EXPECT_THAT(Stacks(std::move(t).Build()),
+              ElementsAre(Pair("stacks.folded", "xz;f 15\n")));
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,74 @@
+#include "exporters/summary/summary_exporter.h"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "exporters/json/test_golden.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+std::string Summary(const model::Trace& trace) {
+  return Export(*NewSummaryExporter(), trace)["summary.json"];
+}
+
+TEST(SummaryExporterTest, Golden) {
+  TestTrace t;
+  t.SetWindow(1'000, 2'000);
+  t.AddProcess(10, "xz");
+  const auto main = t.AddThread(10, 10, "xz");
+  t.AddAnnotation(main, "forward", 1'100, 1'900);
+  t.AddRange(main, "mat\"mul", 1'200, 1'700);
+  t.AddSample(main, 1'300, 100, {"main", "encode"}, "/usr/bin/xz");
+  const auto stream = t.AddStream(0, 7);
+  t.AddRange(stream, "k", 1'500, 1'600, model::ActivityType::kConcurrentKernel);
+  t.AddMetadata("broken", "{");
+  t.AddMetadata("host_name", "\"n1\"");
+  t.data().sampling_period_ns = 100;
+  t.data().ledger.Add(model::Loss::kSamplesLost, 12);
+  const std::string text = Summary(std::move(t).Build());
+  ParseJson(text);
+  ExpectGolden(text, "exporters/summary/testdata/small.golden.json");
+}
+
+TEST(SummaryExporterTest, EmptyTraceIsValid) {
+  const auto json = ParseJson(Summary(TestTrace().Build()));
+  EXPECT_EQ(json.fields().at("schema_version").number_value(), 1);
+  EXPECT_EQ(json.fields().at("key_averages").list_value().values_size(), 0);
+  EXPECT_EQ(json.fields().at("ledger").list_value().values_size(),
+            static_cast<int>(model::Loss::kCount));
+  EXPECT_FALSE(json.fields().at("anything_lost").bool_value());
+}
+
+TEST(SummaryExporterTest, AtMostAThousandFunctions) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 1'200; ++i) {
+    t.AddSample(main, i, 1'000 + i, {"f" + std::to_string(i)});
+  }
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& functions = json.fields().at("sampled_functions").list_value();
+  ASSERT_EQ(functions.values_size(), 1'000);
+  EXPECT_EQ(
+      functions.values(0).struct_value().fields().at("name").string_value(),
+      "f1199");
+  EXPECT_EQ(json.fields().at("sampled_function_count").number_value(), 1'200);
+}
+
+TEST(SummaryExporterTest, AveragesAreSortedBySelfTime) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "small", 0, 10);
+  t.AddRange(main, "large", 20, 100);
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& averages = json.fields().at("key_averages").list_value();
+  EXPECT_EQ(
+      averages.values(0).struct_value().fields().at("name").string_value(),
+      "large");
+}
+
+}  // namespace
+}  // namespace kymo
