@@ -98,6 +98,15 @@ absl::Status SetOwnFlag(const OwnFlag& flag, const std::string& value) {
                    error.empty() ? "" : ": ", error));
 }
 
+// Abseil's flags are global; each command line starts from the defaults.
+void ResetFlags() {
+  for (const OwnFlag& flag : kOwnFlags) {
+    absl::CommandLineFlag* const global = absl::FindCommandLineFlag(flag.name);
+    std::string error;
+    global->ParseFrom(global->DefaultValue(), &error);
+  }
+}
+
 absl::Status CheckNames(const std::vector<std::string>& names,
                         const std::string& known, const char* kind) {
   const std::vector<std::string> valid = absl::StrSplit(known, ", ");
@@ -166,7 +175,7 @@ void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
     const ExporterRegistry& exporters) {
-  const absl::FlagSaver saver;
+  ResetFlags();
   const std::map<std::string, PluginOption> plugin_options =
       PluginOptions(backends, exporters);
   ProfileCommand command;
