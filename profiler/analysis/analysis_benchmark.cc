@@ -72,6 +72,16 @@ BENCHMARK(BM_KeyAverages)
     ->ArgsProduct({{1, 2}, {100, 10'000}})
     ->UseRealTime();
 
+void BM_KeyAverages_MergeDuplicates(benchmark::State& state) {
+  Measure(state, [](const model::Trace& trace) {
+    benchmark::DoNotOptimize(KeyAverages(trace, Duplicates::kMerge));
+  });
+}
+BENCHMARK(BM_KeyAverages_MergeDuplicates)
+    ->ArgNames({"cores", "names"})
+    ->ArgsProduct({{1, 2}, {100}})
+    ->UseRealTime();
+
 void BM_SelfTimesAndKeyAverages(benchmark::State& state) {
   Measure(state, [](const model::Trace& trace) {
     benchmark::DoNotOptimize(SelfTimes(trace));

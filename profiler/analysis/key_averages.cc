@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/duplicates.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/string_table.h"
@@ -134,8 +136,10 @@ class Groups {
   std::vector<KeyAverage> averages_;
 };
 
-void AddRange(const Trace& trace, const Groups& groups, size_t first,
-              size_t last, uint32_t device_bit, std::vector<Sums>& sums) {
+// `is_duplicate` has an entry per event, or none at all.
+void AddRange(const Trace& trace, const Groups& groups,
+              std::span<const uint8_t> is_duplicate, size_t first, size_t last,
+              uint32_t device_bit, std::vector<Sums>& sums) {
   const auto start = trace.start();
   const auto end = trace.end();
   const auto name = trace.name();
@@ -144,6 +148,7 @@ void AddRange(const Trace& trace, const Groups& groups, size_t first,
   const auto flags = trace.flags();
   for (size_t i = first; i < last; ++i) {
     if (flags[i] & model::kEventInstant) continue;
+    if (!is_duplicate.empty() && is_duplicate[i]) continue;
     const DurationNs duration = end[i] - start[i];
     Sums& group = sums[groups[KeyOf(name[i], type[i], device_bit)]];
     ++group.count;
@@ -163,8 +168,9 @@ void AddRange(const Trace& trace, const Groups& groups, size_t first,
     group.self_ns += duration;
     // A child's time is not its parent's own: taken from the parent's group
     // at once, no self time per event is needed.
-    const EventIndex p = parent[i];
+    EventIndex p = parent[i];
     if (p == model::kNoEvent) continue;
+    while (!is_duplicate.empty() && is_duplicate[p]) p = parent[p];
     sums[groups[KeyOf(name[p], type[p], device_bit)]].self_ns -= duration;
   }
 }
@@ -182,17 +188,18 @@ void Merge(const Trace& trace, const Sums& from, Sums& into) {
   }
 }
 
-std::vector<Sums> AddUp(const Trace& trace, const Groups& groups) {
+std::vector<Sums> AddUp(const Trace& trace, const Groups& groups,
+                        std::span<const uint8_t> is_duplicate) {
   const size_t n = trace.event_count();
   // With many groups, longer ranges: merging must stay cheaper than adding.
   const size_t grain = std::max(kMinGrain, 4 * groups.size());
   std::vector<std::vector<Sums>> parts(ParallelRangeCount(n, grain));
   ParallelFor(n, grain, [&](size_t first, size_t last) {
     std::vector<Sums> sums(groups.size());
-    ForTrackParts(trace, first, last,
-                  [&](size_t begin, size_t end, uint32_t device_bit) {
-                    AddRange(trace, groups, begin, end, device_bit, sums);
-                  });
+    ForTrackParts(
+        trace, first, last, [&](size_t begin, size_t end, uint32_t device_bit) {
+          AddRange(trace, groups, is_duplicate, begin, end, device_bit, sums);
+        });
     parts[first / grain] = std::move(sums);
   });
   std::vector<Sums> all(groups.size());
@@ -221,13 +228,17 @@ void Fill(const Trace& trace, const Sums& sums, KeyAverage& average) {
 
 }  // namespace
 
-std::vector<KeyAverage> KeyAverages(const Trace& trace) {
+std::vector<KeyAverage> KeyAverages(const Trace& trace, Duplicates duplicates) {
+  std::vector<uint8_t> is_duplicate;
+  if (duplicates == Duplicates::kMerge) is_duplicate = DuplicateRanges(trace);
   Groups groups(trace);
-  const std::vector<Sums> sums = AddUp(trace, groups);
+  const std::vector<Sums> sums = AddUp(trace, groups, is_duplicate);
   std::vector<KeyAverage> averages = groups.TakeAverages();
   for (size_t g = 0; g < averages.size(); ++g) {
-    Fill(trace, sums[g], averages[g]);
+    if (sums[g].count > 0) Fill(trace, sums[g], averages[g]);
   }
+  // Groups of nothing but duplicates.
+  std::erase_if(averages, [](const KeyAverage& a) { return a.count == 0; });
   std::sort(averages.begin(), averages.end(),
             [&](const KeyAverage& a, const KeyAverage& b) {
               return Before(trace, a.first_event, b.first_event);

@@ -4,7 +4,8 @@
 //     Print(row.name, row.count, row.self_cpu_time_total_ns);
 //   }
 //
-// As PyTorch's key_averages(): events are grouped by name, by device (thread
+// As PyTorch's key_averages(), but for duplicates, which stay unless asked
+// otherwise: events are grouped by name, by device (thread
 // or stream) and by whether they are user annotations; "ProfilerStep#7" counts
 // as "ProfilerStep*". Instants and counters are left out. Groups stand in the
 // order of their first event in the whole trace, events sorted by (start,
@@ -54,7 +55,15 @@ struct KeyAverage {
   friend bool operator==(const KeyAverage&, const KeyAverage&) = default;
 };
 
-std::vector<KeyAverage> KeyAverages(const model::Trace& trace);
+// What to do with a range that is the only child of a range of its own name
+// (duplicates.h).
+enum class Duplicates {
+  kKeep,   // count it: recursion shows as often as it happened
+  kMerge,  // as PyTorch: it and the range around it are one
+};
+
+std::vector<KeyAverage> KeyAverages(const model::Trace& trace,
+                                    Duplicates duplicates = Duplicates::kKeep);
 
 }  // namespace kymo::analysis
 

@@ -134,6 +134,26 @@ TEST(KeyAveragesTest, AsyncRangesHaveTotalButNoSelfTime) {
   EXPECT_EQ(rows[0].self_cpu_time_total_ns, 0);
 }
 
+TEST(KeyAveragesTest, DuplicatesMergeOnRequest) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "add", 0, 10);
+  t.AddRange(main, "add", 1, 9);
+  t.AddAnnotation(main, "add", 2, 8);
+  t.AddRange(main, "mul", 3, 4);
+  const model::Trace trace = std::move(t).Build();
+  const auto kept = KeyAverages(trace);
+  ASSERT_THAT(Names(kept), ElementsAre("add", "add", "mul"));
+  EXPECT_EQ(kept[0].count, 2);
+  EXPECT_EQ(kept[0].cpu_time_total_ns, 18);
+  const auto merged = KeyAverages(trace, Duplicates::kMerge);
+  ASSERT_THAT(Names(merged), ElementsAre("add", "mul"));
+  EXPECT_EQ(merged[0].count, 1);
+  EXPECT_EQ(merged[0].cpu_time_total_ns, 10);
+  EXPECT_EQ(merged[0].self_cpu_time_total_ns, 9);
+  EXPECT_EQ(merged[1].self_cpu_time_total_ns, 1);
+}
+
 TEST(KeyAveragesTest, SelfTimesAgreeWithTheCallTree) {
   const model::Trace trace = RandomTrace(200'000, 3, 50);
   DurationNs of_events = 0;
