@@ -1,35 +1,20 @@
 #include "examples/train_mlp/pool.h"
 
 #include <atomic>
-#include <cstddef>
 #include <string>
 
 #include "kymo/record_function.h"
 
 namespace mlp {
 
-Pool::Pool(int threads)
-    : limit_(tbb::global_control::max_allowed_parallelism,
-             static_cast<size_t>(threads)),
-      arena_(threads),
-      namer_(arena_) {}
-
-Pool::~Pool() = default;
-
-Pool::Namer::Namer(tbb::task_arena& arena)
-    : tbb::task_scheduler_observer(arena) {
-  observe(true);
-}
-
-// Observing must end before the object's own part is gone.
-Pool::Namer::~Namer() { observe(false); }
-
-void Pool::Namer::on_scheduler_entry(bool is_worker) {
+void Pool::NameWorker() {
   // Numbers are the process's, as the threads are: a worker keeps its name.
   static std::atomic<int> next{1};
-  thread_local bool named = false;
-  if (!is_worker || named) return;
-  named = true;
+  thread_local bool seen = false;
+  if (seen) return;
+  seen = true;
+  // The first place of an arena is kept for the thread that calls into it.
+  if (tbb::this_task_arena::current_thread_index() == 0) return;
   kymo::SetThreadName("mlp worker " + std::to_string(next++));
 }
 

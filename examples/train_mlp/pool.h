@@ -12,8 +12,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
-#include <tbb/task_scheduler_observer.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace mlp {
@@ -22,32 +22,34 @@ class Pool {
  public:
   // The calling thread counts as one of `threads`.
   // REQUIRES: threads > 0.
-  explicit Pool(int threads);
+  explicit Pool(int threads)
+      : limit_(tbb::global_control::max_allowed_parallelism,
+               static_cast<size_t>(threads)),
+        arena_(threads) {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  ~Pool();
 
   // Calls body(i) for every i of [0, n), in any order, and waits.
   template <typename Body>
   void ForEach(int64_t n, const Body& body) {
     arena_.execute([&] {
       // One task per index: an index is a tile, which is work enough.
-      tbb::parallel_for(int64_t{0}, n, body, tbb::simple_partitioner());
+      tbb::parallel_for(
+          int64_t{0}, n,
+          [&](int64_t i) {
+            NameWorker();
+            body(i);
+          },
+          tbb::simple_partitioner());
     });
   }
 
  private:
-  // Names a worker when it first comes into the arena.
-  class Namer : public tbb::task_scheduler_observer {
-   public:
-    explicit Namer(tbb::task_arena& arena);
-    ~Namer() override;
-    void on_scheduler_entry(bool is_worker) override;
-  };
+  // Names the calling thread at its first task, if it is a worker.
+  static void NameWorker();
 
   tbb::global_control limit_;  // more threads than cores are allowed
   tbb::task_arena arena_;
-  Namer namer_;
 };
 
 }  // namespace mlp
