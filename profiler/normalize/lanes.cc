@@ -42,7 +42,7 @@ class Nester {
   }
 
   std::vector<Lane> Run() {
-    if (sources_.size() == 1) {
+    if (sources_.size() == 1 && IsSorted(*sources_[0].events)) {
       const uint32_t rows = static_cast<uint32_t>(sources_[0].events->size());
       Reserve(rows);
       for (uint32_t row = 0; row < rows; ++row) Visit(MakeItem(0, row));
@@ -54,6 +54,12 @@ class Nester {
   }
 
  private:
+  // A signal handler's records may stand behind the one that it interrupted,
+  // whose clock was not read yet.
+  static bool IsSorted(const TrackEvents& events) {
+    return std::is_sorted(events.start_ns.begin(), events.start_ns.end());
+  }
+
   void AddLane() {
     lanes_.emplace_back();
     stacks_.emplace_back();

@@ -1,0 +1,226 @@
+#include "profiler/normalize/normalize.h"
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "profiler/base/parallel.h"
+#include "profiler/model/trace_builder.h"
+
+namespace kymo {
+namespace {
+
+using model::EventIndex;
+using model::Loss;
+using model::ShardBuilder;
+using model::Trace;
+using model::TraceShard;
+using model::TrackIndex;
+
+Trace Build(std::vector<TraceShard> shards, NormalizeOptions options = {}) {
+  auto trace = Normalize(std::move(shards), options);
+  EXPECT_TRUE(trace.ok()) << trace.status();
+  const absl::Status valid = ValidateTrace(*trace);
+  EXPECT_TRUE(valid.ok()) << valid;
+  return *std::move(trace);
+}
+
+Trace Build(ShardBuilder builder, NormalizeOptions options = {}) {
+  std::vector<TraceShard> shards;
+  shards.push_back(std::move(builder).Build());
+  return Build(std::move(shards), options);
+}
+
+// "name<parent" for every event, in order.
+std::string Tree(const Trace& trace) {
+  std::string text;
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (!text.empty()) text += ' ';
+    text += trace.EventName(i);
+    const EventIndex parent = trace.parent()[i];
+    if (parent != model::kNoEvent) {
+      text += '<';
+      text += trace.EventName(parent);
+    }
+  }
+  return text;
+}
+
+TEST(NormalizeTest, NestsByTimeWhereDepthIsUnknown) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "A", 10, 20);
+  builder.AddRange(t, "B", 11, 13);
+  builder.AddRange(t, "C", 13, 14);
+  builder.AddInstant(t, "I", 13);
+  builder.AddRange(t, "D", 20, 25);
+  EXPECT_EQ(Tree(Build(std::move(builder))), "A B<A C<A I<C D");
+}
+
+TEST(NormalizeTest, DepthDecidesWhereTheClockDidNotAdvance) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "A", 10, 10);
+  builder.AddRange(t, "B", 10, 10);
+  builder.AddRange(t, "C", 10, 10);
+  builder.shard().events[0].depth = {0, 0, 1};
+  EXPECT_EQ(Tree(Build(std::move(builder))), "A B C<B");
+}
+
+TEST(NormalizeTest, JoinsShardsOnOneThread) {
+  ShardBuilder ranges;
+  ranges.AddProcess(7, "prog");
+  const TrackIndex t = ranges.AddThread(7, 8, "");
+  ranges.AddRange(t, "outer", 100, 200);
+  ranges.AddRange(t, "late", 250, 300);
+  ShardBuilder others;
+  const TrackIndex u = others.AddThread(7, 8, "worker");
+  others.AddThread(7, 9, "second");
+  others.AddRange(u, "from elsewhere", 120, 150,
+                  model::ActivityType::kNvtxRange);
+  others.AddSample(u, 130, 10, {"main", "work"});
+  std::vector<TraceShard> shards;
+  shards.push_back(std::move(ranges).Build());
+  shards.push_back(std::move(others).Build());
+  const Trace trace = Build(std::move(shards));
+  EXPECT_EQ(Tree(trace), "outer from elsewhere<outer late");
+  ASSERT_EQ(trace.tracks().size(), 2);
+  EXPECT_EQ(trace.Name(trace.tracks()[0].name), "worker");
+  ASSERT_EQ(trace.samples().size(), 1);
+  EXPECT_EQ(trace.samples()[0].track, 0);
+  const auto frames = trace.stacks().Frames(trace.samples()[0].stack);
+  ASSERT_EQ(frames.size(), 2);
+  EXPECT_EQ(trace.Name(trace.stacks().frame(frames[1]).function), "work");
+}
+
+TEST(NormalizeTest, PartialOverlapGoesToALaneAndIsCounted) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "A", 10, 20);
+  builder.AddRange(t, "B", 15, 25);
+  builder.AddRange(t, "C", 16, 19);
+  builder.AddRange(t, "D", 18, 30);
+  const Trace trace = Build(std::move(builder));
+  EXPECT_EQ(Tree(trace), "A C<A B D");
+  EXPECT_EQ(trace.tracks().size(), 3);
+  EXPECT_EQ(trace.ledger().Get(Loss::kRangesOverlapping), 2);
+}
+
+TEST(NormalizeTest, OpenRangesEndWithTheirParentOrTheWindow) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "closed", 10, 20);
+  builder.AddRange(t, "open inside", 12, 0);
+  builder.AddRange(t, "open", 30, 0);
+  builder.AddRange(t, "below", 40, 50);
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 5, .end_ns = 100});
+  EXPECT_EQ(Tree(trace), "closed open inside<closed open below<open");
+  EXPECT_EQ(trace.end()[1], 20);
+  EXPECT_EQ(trace.end()[2], 100);
+  EXPECT_EQ(trace.flags()[1], model::kEventOpen);
+  EXPECT_EQ(trace.ledger().Get(Loss::kRangesOpenAtEnd), 2);
+  EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+TEST(NormalizeTest, OpenRangesEndWithTheirProcess) {
+  ShardBuilder builder;
+  builder.shard().processes.push_back({.pid = 1, .end_ns = 60});
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "open", 30, 0);
+  builder.AddRange(t, "below", 40, 50);
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 5, .end_ns = 1000});
+  EXPECT_EQ(trace.end()[0], 60);
+}
+
+TEST(NormalizeTest, OutOfWindowAndImpossibleTimesAreCounted) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "before", 10, 20);
+  builder.AddRange(t, "inside", 110, 120);
+  builder.AddRange(t, "backwards", 130, 125);
+  builder.AddRange(t, "after", 300, 310);
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 100, .end_ns = 200});
+  EXPECT_EQ(Tree(trace), "inside backwards");
+  EXPECT_EQ(trace.end()[1], 130);
+  EXPECT_EQ(trace.ledger().Get(Loss::kEventsOutOfWindow), 2);
+  EXPECT_EQ(trace.ledger().Get(Loss::kImpossibleTimestamps), 1);
+}
+
+TEST(NormalizeTest, EventsOutOfOrderAreSorted) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "interrupted", 20, 40);
+  builder.AddRange(t, "handler", 10, 15);
+  EXPECT_EQ(Tree(Build(std::move(builder))), "handler interrupted");
+}
+
+TEST(NormalizeTest, ArgumentsAndNamesSurviveTheMerge) {
+  std::vector<TraceShard> shards;
+  for (int i = 0; i < 2; ++i) {
+    ShardBuilder builder;
+    builder.Intern("padding " + std::to_string(i));
+    const TrackIndex t = builder.AddThread(1, i + 1, "t");
+    builder.AddRange(
+        t, "op", 10, 20, model::ActivityType::kCpuOp,
+        {model::Arg::Int(builder.Intern("i"), i),
+         model::Arg::String(builder.Intern("s"),
+                            builder.Intern("text " + std::to_string(i)))});
+    shards.push_back(std::move(builder).Build());
+  }
+  const Trace trace = Build(std::move(shards));
+  for (EventIndex i = 0; i < 2; ++i) {
+    const auto args = trace.args(i);
+    ASSERT_EQ(args.size(), 2);
+    EXPECT_EQ(args[0].int_value(), i);
+    EXPECT_EQ(trace.Name(args[1].string_value()), "text " + std::to_string(i));
+  }
+}
+
+TEST(NormalizeTest, NothingGivesAnEmptyTrace) {
+  const Trace trace = Build(std::vector<TraceShard>());
+  EXPECT_EQ(trace.event_count(), 0);
+  EXPECT_EQ(trace.end_ns(), 0);
+}
+
+// Random ranges, nested, overlapping, open and instant, on several threads.
+std::vector<TraceShard> RandomShards(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<TraceShard> shards;
+  for (int s = 0; s < 2; ++s) {
+    ShardBuilder builder;
+    for (int thread = 0; thread < 3; ++thread) {
+      const TrackIndex t = builder.AddThread(1, thread, "t");
+      TimeNs now = 1000;
+      for (int i = 0; i < 200; ++i) {
+        now += random() % 5;
+        const uint32_t kind = random() % 20;
+        const std::string name = "n" + std::to_string(random() % 10);
+        if (kind == 0) {
+          builder.AddInstant(t, name, now);
+        } else {
+          builder.AddRange(t, name, now, kind == 1 ? 0 : now + random() % 100);
+        }
+      }
+    }
+    shards.push_back(std::move(builder).Build());
+  }
+  return shards;
+}
+
+TEST(NormalizeTest, AnyInputGivesAValidTraceWhateverTheThreads) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    const Trace many = Build(RandomShards(seed));
+    ParallelismLimit limit(1);
+    const Trace one = Build(RandomShards(seed));
+    EXPECT_EQ(Tree(one), Tree(many));
+    EXPECT_EQ(many.event_count(), 2 * 3 * 200);
+  }
+}
+
+}  // namespace
+}  // namespace kymo
