@@ -18,8 +18,8 @@ root=$PWD
 
 tests=("$@")
 if ((${#tests[@]} == 0)); then
-  found=$(./bazelw query --noshow_progress 2>/dev/null \
-    'tests(rdeps(//..., filter("[.]golden[.]", kind("source file", deps(//...)))))')
+  found=$(./bazelw query --noshow_progress \
+    'attr(data, "[.]golden[.]", tests(//...))')
   mapfile -t tests < <(printf '%s' "$found")
 fi
 if ((${#tests[@]} == 0)); then
