@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -187,6 +188,20 @@ absl::StatusOr<bool> WithThreads(const ExportOptions& options) {
       "stacks: setting threads is '", setting->second, "', not 0 or 1"));
 }
 
+// Adds the names of the files to `names`.
+absl::Status Write(const Trace& trace, bool with_threads, OutputDirectory& out,
+                   std::vector<std::string>& names) {
+  const std::vector<std::string> roots = Roots(trace, with_threads);
+  const bool has_samples = !trace.samples().empty();
+  names.push_back("stacks.folded");
+  KYMO_RETURN_IF_ERROR(WriteFolded(
+      has_samples ? FoldSamples(trace, roots) : FoldRanges(trace, roots), out,
+      names.back()));
+  if (!has_samples || !HasRanges(trace)) return absl::OkStatus();
+  names.push_back("stacks.ranges.folded");
+  return WriteFolded(FoldRanges(trace, roots), out, names.back());
+}
+
 class StacksExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -195,17 +210,11 @@ class StacksExporter final : public TraceExporter {
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const bool with_threads, WithThreads(options));
-    const std::vector<std::string> roots = Roots(trace, with_threads);
-    const bool has_samples = !trace.samples().empty();
-    const bool has_ranges = HasRanges(trace);
-    std::vector<std::string> names = {"stacks.folded"};
-    KYMO_RETURN_IF_ERROR(WriteFolded(
-        has_samples ? FoldSamples(trace, roots) : FoldRanges(trace, roots), out,
-        names[0]));
-    if (has_samples && has_ranges) {
-      names.push_back("stacks.ranges.folded");
-      KYMO_RETURN_IF_ERROR(
-          WriteFolded(FoldRanges(trace, roots), out, names[1]));
+    std::vector<std::string> names;
+    try {
+      KYMO_RETURN_IF_ERROR(Write(trace, with_threads, out, names));
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError("not enough memory to fold stacks");
     }
     if (options.progress) options.progress(1.0);
     return names;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "exporters/json/json_text.h"
 #include "exporters/json/json_writer.h"
 #include "profiler/analysis/key_averages.h"
@@ -218,7 +220,11 @@ class SummaryExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     const std::string name = "summary.json";
     KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-    KYMO_RETURN_IF_ERROR(sink->Append(SummaryText(trace)));
+    try {
+      KYMO_RETURN_IF_ERROR(sink->Append(SummaryText(trace)));
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError("not enough memory for summary.json");
+    }
     KYMO_RETURN_IF_ERROR(sink->Commit());
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{name};
