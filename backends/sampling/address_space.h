@@ -1,0 +1,47 @@
+// address_space.h - which module lies where in one process.
+//
+//   space.Map({.start = ..., .end = ..., .module = m, .delta = d});
+//   if (const Mapping* mapping = space.Find(pc)) {
+//     ... mapping->module, module-relative address pc + mapping->delta
+//   }
+//
+// A new mapping replaces what it covers. Unmapping is not told by the kernel:
+// what was there stays until something else comes.
+// Threads: none; Find updates a cache of the last hit.
+#ifndef KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_
+#define KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kymo::sampling {
+
+using ModuleId = uint32_t;
+
+struct Mapping {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  ModuleId module = 0;
+  // Modulo 2^64: module-relative address minus address.
+  uint64_t delta = 0;
+};
+
+class AddressSpace {
+ public:
+  void Map(const Mapping& mapping);
+  void Clear() noexcept;
+
+  // Null where nothing is mapped; valid until the next Map or Clear.
+  const Mapping* Find(uint64_t address) const noexcept;
+
+  size_t size() const noexcept { return mappings_.size(); }
+
+ private:
+  std::vector<Mapping> mappings_;  // disjoint, by start
+  mutable size_t last_ = 0;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_

@@ -1,0 +1,174 @@
+#include "backends/sampling/dwarf_functions.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+namespace kymo::sampling {
+namespace {
+
+const char* AttributeText(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+Dwarf_Word AttributeNumber(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (dwarf_attr(die, name, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &value) != 0) {
+    return 0;
+  }
+  return value;
+}
+
+void SetNames(Dwarf_Die* die, SourceFrame& frame) {
+  frame.linkage_name = AttributeText(die, DW_AT_linkage_name);
+  if (frame.linkage_name == nullptr) {
+    frame.linkage_name = AttributeText(die, DW_AT_MIPS_linkage_name);
+  }
+  frame.name = dwarf_diename(die);
+}
+
+// Where `inlined` was called from.
+void SetCallSite(Dwarf_Die* unit, Dwarf_Die* inlined, SourceFrame& caller) {
+  caller.line =
+      static_cast<uint32_t>(AttributeNumber(inlined, DW_AT_call_line));
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  const Dwarf_Word file = AttributeNumber(inlined, DW_AT_call_file);
+  if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) return;
+  const char* const path = dwarf_filesrc(files, file, nullptr, nullptr);
+  if (path != nullptr) caller.file = path;
+}
+
+void SetLine(Dwarf_Die* unit, uint64_t address, SourceFrame& frame) {
+  Dwarf_Line* const line = dwarf_getsrc_die(unit, address);
+  if (line == nullptr) return;
+  int number = 0;
+  if (dwarf_lineno(line, &number) == 0 && number > 0) {
+    frame.line = static_cast<uint32_t>(number);
+  }
+  const char* const path = dwarf_linesrc(line, nullptr, nullptr);
+  if (path != nullptr) frame.file = path;
+}
+
+bool HoldsFunctions(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+         tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+         tag == DW_TAG_module;
+}
+
+}  // namespace
+
+DwarfFunctions::DwarfFunctions(Elf* elf)
+    : dwarf_(elf == nullptr ? nullptr
+                            : dwarf_begin_elf(elf, DWARF_C_READ, nullptr)) {
+  if (dwarf_ == nullptr) return;
+  Dwarf_CU* cu = nullptr;
+  Dwarf_Die unit, split;
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &split) ==
+         0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    const bool is_split = type == DW_UT_skeleton && split.addr != nullptr;
+    units_.push_back({.lines = unit, .functions = is_split ? split : unit});
+    AddRanges(&unit, units_.size() - 1, ranges_);
+  }
+  std::sort(ranges_.begin(), ranges_.end(),
+            [](const Range& a, const Range& b) { return a.start < b.start; });
+}
+
+DwarfFunctions::~DwarfFunctions() {
+  if (dwarf_ != nullptr) dwarf_end(dwarf_);
+}
+
+void DwarfFunctions::AddRanges(Dwarf_Die* die, size_t index,
+                               std::vector<Range>& ranges) {
+  Dwarf_Addr base, start, end;
+  ptrdiff_t at = 0;
+  while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+    // Functions that the linker threw away lie at 0.
+    if (start != 0 && start < end) ranges.push_back({start, end, index});
+  }
+}
+
+const DwarfFunctions::Range* DwarfFunctions::FindRange(
+    const std::vector<Range>& ranges, uint64_t address) {
+  const auto after = std::partition_point(
+      ranges.begin(), ranges.end(),
+      [&](const Range& range) { return range.start <= address; });
+  if (after == ranges.begin() || address >= std::prev(after)->end) {
+    return nullptr;
+  }
+  return &*std::prev(after);
+}
+
+void DwarfFunctions::IndexFunctions(Unit& unit) {
+  unit.is_indexed = true;
+  std::vector<Dwarf_Die> open = {unit.functions};
+  while (!open.empty()) {
+    Dwarf_Die parent = open.back();
+    open.pop_back();
+    Dwarf_Die die;
+    if (dwarf_child(&parent, &die) != 0) continue;
+    do {
+      const int tag = dwarf_tag(&die);
+      if (tag == DW_TAG_subprogram) {
+        unit.dies.push_back(die);
+        AddRanges(&die, unit.dies.size() - 1, unit.ranges);
+      } else if (HoldsFunctions(tag)) {
+        open.push_back(die);
+      }
+    } while (dwarf_siblingof(&die, &die) == 0);
+  }
+  std::sort(unit.ranges.begin(), unit.ranges.end(),
+            [](const Range& a, const Range& b) { return a.start < b.start; });
+}
+
+std::vector<Dwarf_Die> DwarfFunctions::InlineChain(Dwarf_Die function,
+                                                   uint64_t address) {
+  std::vector<Dwarf_Die> chain = {function};
+  Dwarf_Die scope = function;
+  for (bool descended = true; descended;) {
+    descended = false;
+    Dwarf_Die die;
+    if (dwarf_child(&scope, &die) != 0) break;
+    do {
+      const int tag = dwarf_tag(&die);
+      const bool is_inlined = tag == DW_TAG_inlined_subroutine;
+      if (!is_inlined && tag != DW_TAG_lexical_block) continue;
+      if (dwarf_haspc(&die, address) != 1) continue;
+      if (is_inlined) chain.push_back(die);
+      scope = die;
+      descended = true;
+      break;
+    } while (dwarf_siblingof(&die, &die) == 0);
+  }
+  return chain;
+}
+
+std::vector<SourceFrame> DwarfFunctions::Find(uint64_t address) {
+  const Range* const unit_range = FindRange(ranges_, address);
+  if (unit_range == nullptr) return {};
+  Unit& unit = units_[unit_range->index];
+  if (!unit.is_indexed) IndexFunctions(unit);
+  std::vector<SourceFrame> frames;
+  const Range* const range = FindRange(unit.ranges, address);
+  if (range != nullptr) {
+    std::vector<Dwarf_Die> chain =
+        InlineChain(unit.dies[range->index], address);
+    for (Dwarf_Die& die : chain) {
+      if (!frames.empty()) SetCallSite(&unit.functions, &die, frames.back());
+      SourceFrame& frame = frames.emplace_back();
+      SetNames(&die, frame);
+      frame.is_inlined = frames.size() > 1;
+    }
+  } else {
+    frames.emplace_back();
+  }
+  SetLine(&unit.lines, address, frames.back());
+  return frames;
+}
+
+}  // namespace kymo::sampling

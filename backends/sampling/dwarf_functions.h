@@ -1,0 +1,68 @@
+// dwarf_functions.h - functions, inlined calls and lines from debug information.
+//
+// Units are indexed by address once; a unit's functions when first asked for.
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_
+#define KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kymo::sampling {
+
+// One function at a place; several where calls were inlined.
+struct SourceFrame {
+  const char* linkage_name = nullptr;  // mangled; null = not told
+  const char* name = nullptr;          // plain; null = not told
+  std::string file;
+  uint32_t line = 0;  // 0 = not known
+  bool is_inlined = false;
+};
+
+class DwarfFunctions {
+ public:
+  // `elf` is borrowed; without debug information nothing is ever found.
+  explicit DwarfFunctions(Elf* elf);
+  DwarfFunctions(const DwarfFunctions&) = delete;
+  DwarfFunctions& operator=(const DwarfFunctions&) = delete;
+  ~DwarfFunctions();
+
+  // The function around `address` and what is inlined there, outermost first.
+  // Empty if not known; one frame without names if only its line is known.
+  std::vector<SourceFrame> Find(uint64_t address);
+
+  bool empty() const noexcept { return ranges_.empty(); }
+
+ private:
+  struct Range {
+    uint64_t start;
+    uint64_t end;
+    size_t index;  // of the unit, or of the function in it
+  };
+  struct Unit {
+    Dwarf_Die lines;      // where the line table hangs
+    Dwarf_Die functions;  // differs from it in split debug information
+    bool is_indexed = false;
+    std::vector<Dwarf_Die> dies;
+    std::vector<Range> ranges;
+  };
+
+  static void AddRanges(Dwarf_Die* die, size_t index,
+                        std::vector<Range>& ranges);
+  static const Range* FindRange(const std::vector<Range>& ranges,
+                                uint64_t address);
+  static void IndexFunctions(Unit& unit);
+  static std::vector<Dwarf_Die> InlineChain(Dwarf_Die function,
+                                            uint64_t address);
+
+  Dwarf* dwarf_ = nullptr;
+  std::vector<Unit> units_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_

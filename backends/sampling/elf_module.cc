@@ -1,0 +1,165 @@
+#include "backends/sampling/elf_module.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace kymo::sampling {
+namespace {
+
+// O_NONBLOCK: the path may have become a FIFO.
+int OpenRegularFile(const std::string& path, struct stat* status) {
+  const int fd =
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return -1;
+  if (fstat(fd, status) == 0 && S_ISREG(status->st_mode)) return fd;
+  close(fd);
+  return -1;
+}
+
+TimeNs ToNs(const timespec& time) {
+  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
+std::string ReadBuildId(Elf* elf) {
+  const void* bytes = nullptr;
+  const ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
+  if (size <= 0) return {};
+  return std::string(static_cast<const char*>(bytes),
+                     static_cast<size_t>(size));
+}
+
+// Without a build id: nothing happened to the file since it was mapped, or at
+// most to its name.
+bool IsAsMapped(const struct stat& file, const FileIdentity& identity) {
+  if (ToNs(file.st_ctim) <= identity.mapped_ns) return true;
+  return file.st_ino == identity.inode &&
+         ToNs(file.st_mtim) <= identity.mapped_ns;
+}
+
+// The image's size: its section headers come last.
+size_t VdsoBytes(const char* image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));
+  return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+}
+
+}  // namespace
+
+std::unique_ptr<ElfModule> ElfModule::Vdso() {
+  auto module = std::make_unique<ElfModule>("[vdso]");
+  const unsigned long address = getauxval(AT_SYSINFO_EHDR);
+  if (address == 0) return module;
+  const auto* const image = reinterpret_cast<const char*>(address);
+  module->memory_.assign(image, image + VdsoBytes(image));
+  elf_version(EV_CURRENT);
+  module->elf_ =
+      elf_memory(module->memory_.data(), module->memory_.size());
+  module->ReadImage();
+  return module;
+}
+
+std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
+                                           const FileIdentity& identity) {
+  auto module = std::make_unique<ElfModule>(identity.path);
+  elf_version(EV_CURRENT);
+  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  for (const std::string& path : {root + identity.path, identity.path}) {
+    module->fd_ = OpenRegularFile(path, &module->opened_);
+    if (module->fd_ < 0) continue;
+    module->elf_ = elf_begin(module->fd_, ELF_C_READ, nullptr);
+    module->ReadImage();
+    if (module->elf_ != nullptr &&
+        (identity.build_id.empty()
+             ? IsAsMapped(module->opened_, identity)
+             : module->build_id_ == identity.build_id)) {
+      break;
+    }
+    module->CloseImage();
+  }
+  return module;
+}
+
+ElfModule::~ElfModule() { CloseImage(); }
+
+void ElfModule::CloseImage() noexcept {
+  if (elf_ != nullptr) elf_end(elf_);
+  if (fd_ >= 0) close(fd_);
+  elf_ = nullptr;
+  fd_ = -1;
+  segments_.clear();
+  build_id_.clear();
+}
+
+void ElfModule::ReadImage() {
+  GElf_Ehdr header;
+  if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF ||
+      gelf_getehdr(elf_, &header) == nullptr ||
+      header.e_machine != EM_X86_64) {
+    if (elf_ != nullptr) elf_end(elf_);
+    elf_ = nullptr;
+    return;
+  }
+  build_id_ = ReadBuildId(elf_);
+  size_t count = 0;
+  elf_getphdrnum(elf_, &count);
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf_, static_cast<int>(i), &segment) == nullptr) break;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    segments_.push_back(
+        {segment.p_offset, segment.p_filesz, segment.p_vaddr});
+  }
+}
+
+std::string_view ElfModule::short_name() const noexcept {
+  const std::string_view path = path_;
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+bool ElfModule::IsUnchanged() const noexcept {
+  if (fd_ < 0) return true;
+  struct stat now;
+  return fstat(fd_, &now) == 0 && now.st_size == opened_.st_size &&
+         ToNs(now.st_mtim) == ToNs(opened_.st_mtim);
+}
+
+uint64_t ElfModule::Delta(uint64_t start,
+                          uint64_t file_offset) const noexcept {
+  constexpr uint64_t kPage = 4096;
+  for (const Segment& segment : segments_) {
+    if (segment.file_offset / kPage * kPage <= file_offset &&
+        file_offset < segment.file_offset + segment.size_bytes) {
+      return segment.address - segment.file_offset + file_offset - start;
+    }
+  }
+  return file_offset - start;
+}
+
+ModuleTable::ModuleTable() {
+  modules_.push_back(std::make_unique<ElfModule>("[kernel]"));
+  modules_.push_back(std::make_unique<ElfModule>("[unknown]"));
+}
+
+ModuleId ModuleTable::File(int64_t pid, const FileIdentity& identity) {
+  const auto [at, is_new] = files_.try_emplace(
+      {identity.path, identity.build_id, identity.inode}, modules_.size());
+  if (is_new) modules_.push_back(ElfModule::File(pid, identity));
+  return at->second;
+}
+
+ModuleId ModuleTable::Named(const std::string& name) {
+  const auto [at, is_new] = named_.try_emplace(name, modules_.size());
+  if (is_new) {
+    modules_.push_back(name == "[vdso]" ? ElfModule::Vdso()
+                                        : std::make_unique<ElfModule>(name));
+  }
+  return at->second;
+}
+
+}  // namespace kymo::sampling

@@ -1,0 +1,39 @@
+// elf_symbols.h - the functions that an ELF file's symbol tables name.
+#ifndef KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_
+#define KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kymo::sampling {
+
+class ElfSymbols {
+ public:
+  // Adds .symtab and .dynsym of `elf`, which must outlive this. Then Seal.
+  void Add(Elf* elf);
+  void Seal();
+
+  // The mangled name of the function around `address`, null if there is none.
+  // Of several names of one function the global one with the fewest leading
+  // underscores.
+  const char* Find(uint64_t address) const;
+
+ private:
+  struct Symbol {
+    uint64_t address;
+    uint64_t size_bytes;  // 0: up to the next one
+    int rank;             // the lower the better
+    const char* name;
+  };
+
+  void AddTable(Elf* elf, Elf_Scn* section);
+
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_

@@ -1,0 +1,232 @@
+#include "backends/sampling/perf_events.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::sampling {
+namespace {
+
+constexpr size_t kLargestRingBytes = size_t{8} << 20;
+constexpr size_t kSmallestRingBytes = size_t{128} << 10;
+constexpr size_t kAllRingsBytes = size_t{512} << 20;
+
+// Newer than the oldest kernel headers that we build with.
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1U << 4)
+#endif
+
+int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept {
+  return static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
+                                  PERF_FLAG_FD_CLOEXEC));
+}
+
+perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
+  const RecordLayout layout = settings.unwind == UnwindMode::kDwarf
+                                  ? RecordLayout::RegistersAndStack()
+                                  : RecordLayout::Callchain();
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.sample_period = static_cast<uint64_t>(settings.period_ns);
+  attr.sample_type = layout.sample_type();
+  if (layout.has_registers_and_stack) {
+    attr.sample_regs_user = kSampledRegisterMask;
+    attr.sample_stack_user = settings.stack_bytes;
+  }
+  attr.read_format = PERF_FORMAT_LOST;
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  attr.inherit = 1;
+  attr.exclude_kernel = kernel ? 0 : 1;
+  attr.exclude_hv = 1;
+  attr.exclude_callchain_kernel = 1;
+  attr.mmap = 1;
+  attr.mmap2 = 1;
+  attr.build_id = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.task = 1;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;  // with a mark that is never reached: no wake-ups
+  attr.wakeup_watermark = uint32_t{1} << 31;
+  return attr;
+}
+
+// Drops one thing that older kernels do not know (lost counts: 6.0, build ids:
+// 5.12); false when there is nothing left to drop.
+bool Simplify(perf_event_attr& attr) {
+  if (attr.read_format != 0) {
+    attr.read_format = 0;
+  } else if (attr.build_id) {
+    attr.build_id = 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+absl::Status OpenError(int error, const Settings& settings) {
+  const std::string way_out =
+      "run `sysctl kernel.perf_event_paranoid=1` as root, give the command "
+      "CAP_PERFMON, or use the setting sampler=timer";
+  if (error == EACCES || error == EPERM) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        "perf_event_open is not permitted (perf_event_paranoid is ",
+        PerfEventParanoid(), "; a container's seccomp profile may forbid it "
+        "too): ", way_out));
+  }
+  if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
+    return absl::UnavailableError(
+        "this kernel has no perf events: use the setting sampler=timer");
+  }
+  if (error == EMFILE) {
+    return absl::ResourceExhaustedError(
+        "perf_event_open: too many open files, one is needed per CPU: raise "
+        "`ulimit -n`");
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "perf_event_open: ", strerror(error), " (period ", settings.period_ns,
+      " ns, stack_bytes ", settings.stack_bytes,
+      "): use the setting sampler=timer"));
+}
+
+// The attributes with which opening on ourselves works.
+absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
+  int error = 0;
+  for (const bool kernel : {true, false}) {
+    perf_event_attr attr = MakeAttributes(settings, kernel);
+    do {
+      const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
+      if (fd >= 0) {
+        close(fd);
+        return attr;
+      }
+      error = errno;
+    } while ((error == EINVAL || error == E2BIG) && Simplify(attr));
+    if (error != EACCES && error != EPERM) break;
+  }
+  return OpenError(error, settings);
+}
+
+// "0-3,8" and the like.
+std::vector<int> OnlineCpus() {
+  std::ifstream file("/sys/devices/system/cpu/online");
+  std::vector<int> cpus;
+  int first;
+  while (file >> first) {
+    int last = first;
+    if (file.peek() == '-') file.ignore() >> last;
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    if (file.peek() == ',') file.ignore();
+  }
+  if (cpus.empty()) {
+    for (int i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); ++i) cpus.push_back(i);
+  }
+  return cpus;
+}
+
+}  // namespace
+
+int PerfEventParanoid() {
+  std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
+  int level = 2;
+  file >> level;
+  return level;
+}
+
+absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings) {
+  const auto attr = UsableAttributes(settings);
+  if (!attr.ok()) return attr.status();
+  return PerfAccess{.kernel = attr->exclude_kernel == 0};
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
+    const Settings& settings, pid_t pid) {
+  const auto attr = UsableAttributes(settings);
+  if (!attr.ok()) return attr.status();
+  std::unique_ptr<PerfEvents> events(new PerfEvents);
+  events->layout_ = settings.unwind == UnwindMode::kDwarf
+                        ? RecordLayout::RegistersAndStack()
+                        : RecordLayout::Callchain();
+  events->knows_lost_ = attr->read_format != 0;
+  const std::vector<int> cpus = OnlineCpus();
+  size_t ring_bytes = std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
+                                 kSmallestRingBytes, kLargestRingBytes);
+  for (const int cpu : cpus) {
+    const absl::Status added =
+        events->AddCpu(settings, *attr, pid, cpu, &ring_bytes);
+    if (!added.ok()) return added;
+  }
+  return events;
+}
+
+absl::Status PerfEvents::AddCpu(const Settings& settings,
+                                perf_event_attr attr, pid_t pid, int cpu,
+                                size_t* ring_bytes) {
+  const int fd = OpenEvent(attr, pid, cpu);
+  if (fd < 0) {
+    if (errno == ENODEV) return absl::OkStatus();  // went offline
+    if (errno == ESRCH) {
+      return absl::NotFoundError(
+          absl::StrCat("sampling: process ", pid, " is gone"));
+    }
+    return OpenError(errno, settings);
+  }
+  fds_.push_back(fd);
+  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (;; *ring_bytes /= 2) {
+    const size_t size_bytes = page_bytes + *ring_bytes;
+    void* const address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                               MAP_SHARED, fd, 0);
+    if (address != MAP_FAILED) {
+      mappings_.push_back({address, size_bytes});
+      rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
+                          static_cast<const std::byte*>(address) + page_bytes,
+                          *ring_bytes);
+      return absl::OkStatus();
+    }
+    if (*ring_bytes <= kSmallestRingBytes) break;
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "sampling: no memory for the ring of CPU ", cpu, ": ", strerror(errno),
+      "; raise `sysctl kernel.perf_event_mlock_kb` or `ulimit -l`"));
+}
+
+PerfEvents::~PerfEvents() {
+  for (const Mapping& mapping : mappings_) {
+    munmap(mapping.address, mapping.size_bytes);
+  }
+  for (const int fd : fds_) close(fd);
+}
+
+void PerfEvents::Disable() noexcept {
+  for (const int fd : fds_) ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+PerfTotals PerfEvents::ReadTotals() const noexcept {
+  PerfTotals totals{.knows_lost = knows_lost_};
+  for (const int fd : fds_) {
+    uint64_t values[2] = {0, 0};
+    if (read(fd, values, sizeof(values)) <= 0) continue;
+    totals.cpu_time_ns += values[0];
+    totals.lost_records += values[1];
+  }
+  return totals;
+}
+
+}  // namespace kymo::sampling

@@ -1,0 +1,83 @@
+// perf_events.h - opens the kernel's sampling of a process, one event per CPU.
+//
+//   auto events = PerfEvents::Open(settings, pid);   // pid waits before exec
+//   ... the target runs; every few milliseconds:
+//   for (PerfRing& ring : (*events)->rings()) ring.Refresh();
+//   (*events)->Disable();
+//   const PerfTotals totals = (*events)->ReadTotals();
+//
+// The clock is the task's own CPU time: a tick is due after each period that a
+// thread has run, wherever it ran. Sampling begins at the target's exec and
+// follows its threads and children. Nothing ever wakes the reader up.
+//
+// Threads: one.
+#ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
+#define KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/sampling/perf_ring.h"
+#include "backends/sampling/sampling_settings.h"
+
+namespace kymo::sampling {
+
+// What this process may see.
+struct PerfAccess {
+  bool kernel = false;  // samples while in the kernel too
+};
+
+// Tries the event that Open would use on the calling process; the error says
+// what the user can do.
+absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings);
+
+// kernel.perf_event_paranoid, 2 (the kernel's default) where unreadable.
+int PerfEventParanoid();
+
+struct PerfTotals {
+  uint64_t cpu_time_ns = 0;   // of the target, its threads and children
+  bool knows_lost = false;    // kernels from 6.0 on count them exactly
+  uint64_t lost_records = 0;
+};
+
+class PerfEvents {
+ public:
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
+      const Settings& settings, pid_t pid);
+  PerfEvents(const PerfEvents&) = delete;
+  PerfEvents& operator=(const PerfEvents&) = delete;
+  ~PerfEvents();
+
+  std::span<PerfRing> rings() noexcept { return rings_; }
+  RecordLayout layout() const noexcept { return layout_; }
+
+  // No further record appears after it.
+  void Disable() noexcept;
+  PerfTotals ReadTotals() const noexcept;
+
+ private:
+  struct Mapping {
+    void* address;
+    size_t size_bytes;
+  };
+
+  PerfEvents() = default;
+  absl::Status AddCpu(const Settings& settings, perf_event_attr attr,
+                      pid_t pid, int cpu, size_t* ring_bytes);
+
+  RecordLayout layout_;
+  bool knows_lost_ = false;
+  std::vector<int> fds_;
+  std::vector<Mapping> mappings_;
+  std::vector<PerfRing> rings_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_

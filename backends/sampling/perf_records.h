@@ -1,0 +1,106 @@
+// perf_records.h - decodes the records of a perf_event_open ring.
+//
+//   const RecordLayout layout = RecordLayout::RegistersAndStack();
+//   if (auto sample = DecodeSample(bytes, layout)) Use(*sample);
+//
+// `bytes` is one record with its header. Every decoder answers nullopt for a
+// record that is too short for what it claims to hold; it reads no byte outside
+// of it. Pure functions; views point into `bytes`.
+#ifndef KYMO_BACKENDS_SAMPLING_PERF_RECORDS_H_
+#define KYMO_BACKENDS_SAMPLING_PERF_RECORDS_H_
+
+#include <linux/perf_event.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "backends/sampling/registers.h"
+
+namespace kymo::sampling {
+
+using RecordBytes = std::span<const std::byte>;
+
+// Which optional parts a sample has; follows from attr.sample_type.
+struct RecordLayout {
+  bool has_callchain = false;
+  bool has_registers_and_stack = false;
+
+  static constexpr RecordLayout RegistersAndStack() { return {false, true}; }
+  static constexpr RecordLayout Callchain() { return {true, false}; }
+  uint64_t sample_type() const noexcept;
+};
+
+// attr.sample_regs_user for the registers that Registers holds.
+inline constexpr uint64_t kSampledRegisterMask = 0xff01ff;
+
+struct RecordHeader {
+  uint32_t type = 0;  // PERF_RECORD_*
+  uint16_t misc = 0;
+  uint16_t size = 0;
+};
+
+// PERF_RECORD_MMAP2: an executable mapping appeared.
+struct MapRecord {
+  uint32_t pid = 0;
+  uint64_t address = 0;
+  uint64_t size_bytes = 0;
+  uint64_t file_offset = 0;
+  uint64_t inode = 0;  // 0 = not told (there is a build id instead, or no file)
+  std::span<const std::byte> build_id;  // may be empty
+  std::string_view path;
+  uint64_t time_ns = 0;
+};
+
+struct CommRecord {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  std::string_view name;
+  bool is_exec = false;
+  uint64_t time_ns = 0;
+};
+
+// PERF_RECORD_FORK and _EXIT.
+struct TaskRecord {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint32_t tid = 0;
+  uint32_t parent_tid = 0;
+  uint64_t time_ns = 0;
+};
+
+struct SampleRecord {
+  uint64_t instruction = 0;  // may be the kernel's
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  uint64_t time_ns = 0;
+  uint64_t period_ns = 0;
+  bool in_kernel = false;
+  // As the kernel gives it, leaf first, with PERF_CONTEXT_* marks.
+  std::span<const std::byte> callchain;
+  size_t callchain_size() const noexcept { return callchain.size() / 8; }
+  uint64_t callchain_at(size_t index) const noexcept;
+
+  bool has_registers = false;  // false: no user state, or a 32-bit one
+  Registers registers{};
+  std::span<const std::byte> stack;  // from the stack pointer upwards
+};
+
+std::optional<RecordHeader> DecodeHeader(RecordBytes bytes) noexcept;
+
+// The record's CLOCK_MONOTONIC time; every kind has one (sample_id_all).
+std::optional<uint64_t> DecodeTime(RecordBytes bytes) noexcept;
+
+std::optional<MapRecord> DecodeMap(RecordBytes bytes) noexcept;
+std::optional<CommRecord> DecodeComm(RecordBytes bytes) noexcept;
+std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;
+std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
+                                         RecordLayout layout) noexcept;
+// Records that PERF_RECORD_LOST says the full ring dropped.
+std::optional<uint64_t> DecodeLost(RecordBytes bytes) noexcept;
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PERF_RECORDS_H_

@@ -1,0 +1,84 @@
+#include "backends/sampling/perf_ring.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace kymo::sampling {
+
+PerfRing::PerfRing(perf_event_mmap_page* page, const std::byte* data,
+                   size_t size_bytes)
+    : page_(page), data_(data), size_bytes_(size_bytes) {
+  tail_ = head_ = page->data_tail;
+}
+
+void PerfRing::Refresh() noexcept {
+  // Acquire: pairs with the kernel's barrier before it publishes data_head.
+  head_ = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
+}
+
+std::optional<RecordBytes> PerfRing::Front() {
+  const uint64_t pending = head_ - tail_;
+  if (pending == 0) return std::nullopt;
+  const size_t at = tail_ & (size_bytes_ - 1);
+  RecordHeader header;
+  // Records are multiples of 8 bytes: a header never crosses the end.
+  std::memcpy(&header, data_ + at, sizeof(header));
+  if (header.size < sizeof(header) || header.size % 8 != 0 ||
+      header.size > pending) {
+    ++corrupt_count_;
+    tail_ = head_;
+    return std::nullopt;
+  }
+  front_size_ = header.size;
+  if (at + header.size <= size_bytes_) {
+    return RecordBytes(data_ + at, header.size);
+  }
+  const size_t first = size_bytes_ - at;
+  wrapped_.resize(header.size);
+  std::memcpy(wrapped_.data(), data_ + at, first);
+  std::memcpy(wrapped_.data() + first, data_, header.size - first);
+  return RecordBytes(wrapped_);
+}
+
+void PerfRing::Release() noexcept {
+  // Release: our reads are done before the kernel may overwrite.
+  __atomic_store_n(&page_->data_tail, tail_, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+struct Head {
+  uint64_t time_ns;
+  size_t ring;
+};
+
+// For a heap with the earliest on top; ties go to the lower CPU.
+bool Later(const Head& a, const Head& b) noexcept {
+  return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.ring > b.ring;
+}
+
+}  // namespace
+
+void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
+                 const std::function<void(RecordBytes)>& visit) {
+  std::vector<Head> heap;
+  const auto push = [&](size_t ring) {
+    const auto record = rings[ring].Front();
+    if (!record) return;
+    heap.push_back({DecodeTime(*record).value_or(0), ring});
+    std::push_heap(heap.begin(), heap.end(), Later);
+  };
+  for (size_t i = 0; i < rings.size(); ++i) push(i);
+  while (!heap.empty() && heap.front().time_ns <= until_ns) {
+    std::pop_heap(heap.begin(), heap.end(), Later);
+    const size_t ring = heap.back().ring;
+    heap.pop_back();
+    visit(*rings[ring].Front());
+    rings[ring].Pop();
+    push(ring);
+  }
+  for (PerfRing& ring : rings) ring.Release();
+}
+
+}  // namespace kymo::sampling

@@ -1,0 +1,62 @@
+// perf_ring.h - reads the kernel's ring of one CPU, and merges several by time.
+//
+//   ring.Refresh();
+//   while (auto record = ring.Front()) { Use(*record); ring.Pop(); }
+//
+// The kernel writes at `head`, we consume at `tail`; both only grow and are
+// taken modulo the power-of-two size. Space is given back on Release, once for
+// many records.
+//
+// Threads: one reader.
+#ifndef KYMO_BACKENDS_SAMPLING_PERF_RING_H_
+#define KYMO_BACKENDS_SAMPLING_PERF_RING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/sampling/perf_records.h"
+
+namespace kymo::sampling {
+
+class PerfRing {
+ public:
+  // `page` and the `size_bytes` (a power of two) of data are borrowed.
+  PerfRing(perf_event_mmap_page* page, const std::byte* data,
+           size_t size_bytes);
+
+  // Sees what the kernel has written by now.
+  void Refresh() noexcept;
+  // The oldest record not yet popped; valid until the next Front or Release.
+  // A damaged record ends the ring: everything seen is skipped and counted.
+  std::optional<RecordBytes> Front();
+  void Pop() noexcept { tail_ += front_size_; }
+  // Hands the popped records' space back to the kernel.
+  void Release() noexcept;
+
+  size_t pending_bytes() const noexcept { return head_ - tail_; }
+  size_t size_bytes() const noexcept { return size_bytes_; }
+  uint64_t corrupt_count() const noexcept { return corrupt_count_; }
+
+ private:
+  perf_event_mmap_page* page_;
+  const std::byte* data_;
+  size_t size_bytes_;
+  uint64_t head_ = 0;
+  uint64_t tail_ = 0;
+  size_t front_size_ = 0;
+  uint64_t corrupt_count_ = 0;
+  std::vector<std::byte> wrapped_;  // a record that crosses the ring's end
+};
+
+// Visits the records of all refreshed rings in the order of their times, up to
+// and including `until_ns`; later ones stay where they are.
+void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
+                 const std::function<void(RecordBytes)>& visit);
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PERF_RING_H_

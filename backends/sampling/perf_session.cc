@@ -1,0 +1,206 @@
+#include "backends/sampling/perf_session.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/sampling/perf_events.h"
+#include "backends/sampling/sample_store.h"
+#include "backends/sampling/undelivered.h"
+#include "profiler/base/clock.h"
+
+namespace kymo::sampling {
+namespace {
+
+class PerfSession final : public ActivitySession {
+ public:
+  explicit PerfSession(const Settings& settings)
+      : settings_(settings), store_(settings.period_ns) {}
+
+  absl::Status Prepare(Environment*) override {
+    return ProbePerf(settings_).status();
+  }
+  absl::Status Start(pid_t pid) override;
+  void Poll() override;
+  absl::Status Stop() override;
+  absl::Status Collect(model::TraceShard& shard) override;
+
+ private:
+  void Drain(uint64_t until_ns);
+  void Handle(RecordBytes bytes);
+  void HandleMap(const MapRecord& record);
+  void HandleFork(const TaskRecord& record);
+  void HandleSample(const SampleRecord& record);
+  void FindUserFrames(const SampleRecord& record, SampleEvent& event);
+
+  const Settings settings_;
+  SampleStore store_;
+  std::unique_ptr<PerfEvents> events_;
+  // When the last Poll began: what is older is in the rings by now, so that
+  // records of different CPUs up to here can be put in order.
+  uint64_t settled_ns_ = 0;
+  uint64_t lost_records_ = 0;
+  uint64_t corrupt_records_ = 0;
+  std::vector<uint64_t> callchain_;
+};
+
+TimeNs ToEpoch(uint64_t monotonic_ns) {
+  return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
+}
+
+absl::Status PerfSession::Start(pid_t pid) {
+  auto events = PerfEvents::Open(settings_, pid);
+  if (!events.ok()) return events.status();
+  events_ = *std::move(events);
+  store_.processes().Process(pid).start_ns = ToEpoch(
+      static_cast<uint64_t>(MonotonicNs()));
+  return absl::OkStatus();
+}
+
+void PerfSession::Poll() {
+  if (events_ == nullptr) return;
+  const auto now_ns = static_cast<uint64_t>(MonotonicNs());
+  // A ring that fills up matters more than perfect order.
+  const bool is_urgent = std::any_of(
+      events_->rings().begin(), events_->rings().end(), [](PerfRing& ring) {
+        ring.Refresh();
+        return ring.pending_bytes() > ring.size_bytes() / 2;
+      });
+  Drain(is_urgent ? now_ns : settled_ns_);
+  settled_ns_ = now_ns;
+}
+
+void PerfSession::Drain(uint64_t until_ns) {
+  for (PerfRing& ring : events_->rings()) ring.Refresh();
+  MergeByTime(events_->rings(), until_ns,
+              [this](RecordBytes bytes) { Handle(bytes); });
+}
+
+void PerfSession::Handle(RecordBytes bytes) {
+  const auto header = DecodeHeader(bytes);
+  bool is_good = header.has_value();
+  switch (is_good ? header->type : 0) {
+    case PERF_RECORD_SAMPLE:
+      if (const auto sample = DecodeSample(bytes, events_->layout())) {
+        HandleSample(*sample);
+        return;
+      }
+      break;
+    case PERF_RECORD_MMAP2:
+      if (const auto map = DecodeMap(bytes)) return HandleMap(*map);
+      break;
+    case PERF_RECORD_COMM:
+      if (const auto comm = DecodeComm(bytes)) {
+        store_.processes().OnName(comm->pid, comm->tid, comm->name,
+                                  comm->is_exec);
+        return;
+      }
+      break;
+    case PERF_RECORD_FORK:
+      if (const auto task = DecodeTask(bytes)) return HandleFork(*task);
+      break;
+    case PERF_RECORD_EXIT:
+      if (const auto task = DecodeTask(bytes)) {
+        store_.processes().OnExit(task->pid, ToEpoch(task->time_ns));
+        return;
+      }
+      break;
+    case PERF_RECORD_LOST:
+      if (const auto lost = DecodeLost(bytes)) {
+        lost_records_ += *lost;
+        return;
+      }
+      break;
+    default:
+      return;  // throttling and kinds that we did not ask for
+  }
+  ++corrupt_records_;
+}
+
+void PerfSession::HandleMap(const MapRecord& record) {
+  const auto* const id =
+      reinterpret_cast<const char*>(record.build_id.data());
+  store_.OnMap({.pid = record.pid,
+                .address = record.address,
+                .size_bytes = record.size_bytes,
+                .file_offset = record.file_offset,
+                .file = {.path = std::string(record.path),
+                         .build_id = std::string(id, record.build_id.size()),
+                         .inode = record.inode,
+                         .mapped_ns = ToEpoch(record.time_ns)}});
+}
+
+void PerfSession::HandleFork(const TaskRecord& record) {
+  store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
+                            record.parent_tid, ToEpoch(record.time_ns));
+}
+
+void PerfSession::FindUserFrames(const SampleRecord& record,
+                                 SampleEvent& event) {
+  callchain_.clear();
+  if (record.has_registers) {
+    event.has_registers = true;
+    event.registers = record.registers;
+    event.stack = record.stack;
+    event.stack_was_cut = record.stack.size() >= settings_.stack_bytes;
+    return;
+  }
+  for (size_t i = 0; i < record.callchain_size(); ++i) {
+    const uint64_t address = record.callchain_at(i);
+    // The kernel marks where its own part and the user's begin.
+    if (address < static_cast<uint64_t>(PERF_CONTEXT_MAX)) {
+      callchain_.push_back(address);
+    }
+  }
+  if (callchain_.empty() && !record.in_kernel) {
+    callchain_.push_back(record.instruction);  // a 32-bit thread
+    store_.AddLoss(model::Loss::kStacksIncomplete, 1);
+  }
+  event.callchain = callchain_;
+}
+
+void PerfSession::HandleSample(const SampleRecord& record) {
+  SampleEvent event{.pid = record.pid,
+                    .tid = record.tid,
+                    .time_ns = ToEpoch(record.time_ns),
+                    .weight_ns = static_cast<DurationNs>(record.period_ns)};
+  if (record.in_kernel) event.kernel_address = record.instruction;
+  FindUserFrames(record, event);
+  store_.OnSample(event);
+}
+
+absl::Status PerfSession::Stop() {
+  if (events_ == nullptr) return absl::OkStatus();
+  events_->Disable();
+  Drain(~uint64_t{0});
+  for (const PerfRing& ring : events_->rings()) {
+    corrupt_records_ += ring.corrupt_count();
+  }
+  const PerfTotals totals = events_->ReadTotals();
+  if (totals.knows_lost) lost_records_ = totals.lost_records;
+  store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
+  store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
+  const auto lost_ns =
+      static_cast<DurationNs>(lost_records_) * settings_.period_ns;
+  store_.AddLoss(
+      model::Loss::kSamplesNotDelivered,
+      UndeliveredSamples(static_cast<DurationNs>(totals.cpu_time_ns),
+                         store_.total_weight_ns() + lost_ns,
+                         settings_.period_ns));
+  events_ = nullptr;
+  return absl::OkStatus();
+}
+
+absl::Status PerfSession::Collect(model::TraceShard& shard) {
+  store_.Collect(shard);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewPerfSession(const Settings& settings) {
+  return std::make_unique<PerfSession>(settings);
+}
+
+}  // namespace kymo::sampling

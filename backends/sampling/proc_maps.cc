@@ -1,0 +1,52 @@
+#include "backends/sampling/proc_maps.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace kymo::sampling {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+std::optional<ProcMapping> ParseLine(const std::string& line) {
+  ProcMapping mapping;
+  char access[5] = {};
+  int path_at = 0;
+  const int fields = std::sscanf(
+      line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64
+      " %n",
+      &mapping.start, &mapping.end, access, &mapping.file_offset,
+      &mapping.inode, &path_at);
+  if (fields < 5 || path_at == 0 || access[2] != 'x') return std::nullopt;
+  if (mapping.end <= mapping.start) return std::nullopt;
+  mapping.path = line.substr(static_cast<size_t>(path_at));
+  if (mapping.path.ends_with(kDeleted)) {
+    mapping.path.resize(mapping.path.size() - kDeleted.size());
+  }
+  return mapping;
+}
+
+}  // namespace
+
+std::vector<ProcMapping> ParseProcMaps(std::string_view text) {
+  std::vector<ProcMapping> mappings;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    if (auto mapping = ParseLine(std::string(text.substr(0, end)))) {
+      mappings.push_back(*std::move(mapping));
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return mappings;
+}
+
+std::vector<ProcMapping> ReadProcMaps(int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/maps");
+  return ParseProcMaps(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+}  // namespace kymo::sampling

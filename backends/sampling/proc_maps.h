@@ -1,0 +1,28 @@
+// proc_maps.h - the executable mappings that /proc/<pid>/maps shows.
+#ifndef KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_
+#define KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kymo::sampling {
+
+struct ProcMapping {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t file_offset = 0;
+  uint64_t inode = 0;   // 0 = no file
+  std::string path;     // without " (deleted)"; empty for anonymous memory
+};
+
+// Lines that make no sense are skipped.
+std::vector<ProcMapping> ParseProcMaps(std::string_view text);
+
+// Empty if the process is gone.
+std::vector<ProcMapping> ReadProcMaps(int64_t pid);
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_

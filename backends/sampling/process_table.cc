@@ -1,0 +1,94 @@
+#include "backends/sampling/process_table.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace kymo::sampling {
+namespace {
+
+// The arguments, apart by spaces; empty if the process is gone already.
+std::string ReadCommandLine(int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+}  // namespace
+
+SampledProcess& ProcessTable::Process(int64_t pid) { return processes_[pid]; }
+
+SampledThread& ProcessTable::Thread(int64_t pid, int64_t tid) {
+  return threads_[{pid, tid}];
+}
+
+void ProcessTable::OnFork(int64_t pid, int64_t tid, int64_t parent_pid,
+                          int64_t parent_tid, TimeNs time_ns) {
+  const std::string thread_name = Thread(parent_pid, parent_tid).name;
+  Thread(pid, tid).name = thread_name;
+  if (pid == parent_pid) {
+    ++Process(pid).live_threads;
+    return;
+  }
+  SampledProcess child;
+  const SampledProcess& parent = Process(parent_pid);
+  child.parent_pid = parent_pid;
+  child.name = parent.name;
+  child.command_line = parent.command_line;
+  child.start_ns = time_ns;
+  child.space = parent.space;
+  Process(pid) = std::move(child);
+}
+
+void ProcessTable::OnExit(int64_t pid, TimeNs time_ns) {
+  SampledProcess& process = Process(pid);
+  if (--process.live_threads > 0) return;
+  process.end_ns = time_ns;
+  process.space = AddressSpace();
+}
+
+void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
+                          bool is_exec) {
+  Thread(pid, tid).name = name;
+  SampledProcess& process = Process(pid);
+  if (is_exec) {
+    process.space.Clear();
+    process.maps_read_ns = 0;
+    process.live_threads = 1;  // exec ends all others
+    process.command_line = ReadCommandLine(pid);
+  }
+  if (is_exec || process.name.empty()) process.name = name;
+}
+
+model::TrackIndex ProcessTable::Track(int64_t pid, int64_t tid) {
+  SampledThread& thread = Thread(pid, tid);
+  if (thread.track == model::kNoTrack) {
+    thread.track = static_cast<model::TrackIndex>(tracks_.size());
+    tracks_.push_back({pid, tid});
+    Process(pid);
+  }
+  return thread.track;
+}
+
+void ProcessTable::Describe(model::TraceShard& shard) const {
+  for (const auto& [pid, process] : processes_) {
+    shard.processes.push_back(
+        {.pid = pid,
+         .parent_pid = process.parent_pid,
+         .name = shard.strings.Intern(process.name),
+         .command_line = shard.strings.Intern(process.command_line),
+         .start_ns = process.start_ns,
+         .end_ns = process.end_ns});
+  }
+  for (const auto& [pid, tid] : tracks_) {
+    shard.tracks.push_back(
+        {.kind = model::TrackKind::kThread,
+         .pid = pid,
+         .id = tid,
+         .name = shard.strings.Intern(threads_.at({pid, tid}).name)});
+  }
+}
+
+}  // namespace kymo::sampling

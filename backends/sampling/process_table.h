@@ -1,0 +1,70 @@
+// process_table.h - the processes and threads of a recording, by name.
+//
+// Filled from the kernel's records (or from what a timer's sample says) in the
+// order of time; Processes keep their names after they ended.
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_PROCESS_TABLE_H_
+#define KYMO_BACKENDS_SAMPLING_PROCESS_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/sampling/address_space.h"
+#include "profiler/base/time.h"
+#include "profiler/model/records.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::sampling {
+
+struct SampledProcess {
+  int64_t parent_pid = 0;
+  std::string name;
+  std::string command_line;
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;
+  int live_threads = 1;
+  AddressSpace space;
+  // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
+  int64_t maps_read_ns = 0;
+};
+
+struct SampledThread {
+  std::string name;
+  model::TrackIndex track = model::kNoTrack;  // without samples: none
+};
+
+class ProcessTable {
+ public:
+  using ThreadKey = std::pair<int64_t, int64_t>;  // pid, tid
+
+  // Made at first sight.
+  SampledProcess& Process(int64_t pid);
+  SampledThread& Thread(int64_t pid, int64_t tid);
+  bool HasProcess(int64_t pid) const { return processes_.contains(pid); }
+
+  // A new thread (pid == parent_pid) or a new process, which begins as a copy.
+  void OnFork(int64_t pid, int64_t tid, int64_t parent_pid, int64_t parent_tid,
+              TimeNs time_ns);
+  // A thread ended; with the last one the process.
+  void OnExit(int64_t pid, TimeNs time_ns);
+  void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
+
+  // The thread's line in the shard, given out at its first sample.
+  model::TrackIndex Track(int64_t pid, int64_t tid);
+
+  // Fills the shard's processes and tracks.
+  void Describe(model::TraceShard& shard) const;
+
+ private:
+  std::map<int64_t, SampledProcess> processes_;
+  std::map<ThreadKey, SampledThread> threads_;
+  std::vector<ThreadKey> tracks_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PROCESS_TABLE_H_

@@ -1,0 +1,57 @@
+// raw_stacks.h - the distinct stacks of a recording, before they have names.
+//
+// A prefix tree over code places: a stack that differs from another in its leaf
+// costs one node. Node 0 is the empty stack; a parent's number is smaller than
+// its children's. Samples of a busy loop repeat, so the path of the last stack
+// is kept and only what differs from it is looked up.
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_
+#define KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/sampling/unwinder.h"
+
+namespace kymo::sampling {
+
+using RawStackId = uint32_t;
+
+class RawStacks {
+ public:
+  struct Node {
+    RawStackId parent = 0;
+    CodePlace place;
+  };
+
+  RawStacks() : nodes_(1) {}
+
+  // `leaf_first` is the order in which unwinding finds the frames.
+  RawStackId Intern(std::span<const CodePlace> leaf_first);
+
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+
+ private:
+  struct Key {
+    uint64_t address;
+    ModuleId module;
+    RawStackId parent;
+
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const Key& key) {
+      return H::combine(std::move(hash), key.address, key.module, key.parent);
+    }
+  };
+
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<Key, RawStackId> ids_;
+  std::vector<RawStackId> last_path_;  // root first
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_

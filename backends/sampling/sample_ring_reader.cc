@@ -1,0 +1,124 @@
+#include "backends/sampling/sample_ring_reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::sampling {
+namespace {
+
+// More ticks than merge in a day at 1000 Hz: not a count.
+constexpr uint32_t kMaxTicks = 100'000'000;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
+    DurationNs period_ns, uint32_t stack_bytes, uint32_t cell_count) {
+  std::unique_ptr<SampleRingReader> reader(new SampleRingReader);
+  reader->cell_count_ = cell_count;
+  reader->stack_bytes_ = stack_bytes;
+  reader->size_bytes_ = RingBytes(cell_count, stack_bytes);
+  reader->fd_ = memfd_create("kymo-samples", MFD_CLOEXEC);
+  void* memory = MAP_FAILED;
+  if (reader->fd_ >= 0 &&
+      ftruncate(reader->fd_, static_cast<off_t>(reader->size_bytes_)) == 0) {
+    memory = mmap(nullptr, reader->size_bytes_, PROT_READ | PROT_WRITE,
+                  MAP_SHARED, reader->fd_, 0);
+  }
+  if (memory == MAP_FAILED) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("sampling: no shared memory of ", reader->size_bytes_,
+                     " bytes for samples: ", strerror(errno)));
+  }
+  RingHeader* const ring = static_cast<RingHeader*>(memory);
+  reader->ring_ = ring;
+  ring->magic = kRingMagic;
+  ring->version = kRingVersion;
+  ring->cell_count = cell_count;
+  ring->stack_bytes = stack_bytes;
+  ring->period_ns = period_ns;
+  ring->is_enabled.store(1, std::memory_order_release);
+  return reader;
+}
+
+SampleRingReader::~SampleRingReader() {
+  if (ring_ != nullptr) {
+    Disable();
+    munmap(ring_, size_bytes_);
+  }
+  if (fd_ >= 0) close(fd_);
+}
+
+std::string SampleRingReader::path() const {
+  return absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+}
+
+bool SampleRingReader::ReadCell(uint32_t index, TimerSample* sample) {
+  CellHeader header;
+  const CellHeader* const cell =
+      CellOf(ring_, index, cell_count_, stack_bytes_);
+  memcpy(&header, cell, sizeof(header));
+  if (header.pid <= 0 || header.tid <= 0 || header.time_ns < 0 ||
+      header.stack_bytes > stack_bytes_ || header.tick_count == 0 ||
+      header.tick_count > kMaxTicks) {
+    return false;
+  }
+  sample->time_ns = header.time_ns;
+  sample->pid = header.pid;
+  sample->tid = header.tid;
+  sample->parent_pid = header.parent_pid;
+  sample->tick_count = header.tick_count;
+  sample->thread_name.assign(
+      header.thread_name,
+      strnlen(header.thread_name, sizeof(header.thread_name)));
+  std::copy(std::begin(header.registers), std::end(header.registers),
+            sample->registers.begin());
+  const auto* const stack = reinterpret_cast<const std::byte*>(cell + 1);
+  stack_.assign(stack, stack + header.stack_bytes);
+  sample->stack = stack_;
+  return true;
+}
+
+void SampleRingReader::Drain(
+    const std::function<void(const TimerSample&)>& visit) {
+  CellStates* const states = StatesOf(ring_);
+  std::vector<std::pair<int64_t, uint32_t>> ready;  // time, cell
+  for (uint32_t i = 0; i < cell_count_; ++i) {
+    // Acquire: pairs with the handler's release (I1).
+    if (states[i].load(std::memory_order_acquire) != kCellReady) continue;
+    ready.push_back(
+        {CellOf(ring_, i, cell_count_, stack_bytes_)->time_ns, i});
+  }
+  std::sort(ready.begin(), ready.end());
+  TimerSample sample;
+  for (const auto& [time_ns, index] : ready) {
+    const bool is_sound = ReadCell(index, &sample);
+    // Release: our reads are done before a handler may take it.
+    states[index].store(kCellFree, std::memory_order_release);
+    if (is_sound) {
+      visit(sample);
+    } else {
+      ++unsound_cells_;
+    }
+  }
+}
+
+void SampleRingReader::Disable() noexcept {
+  ring_->is_enabled.store(0, std::memory_order_relaxed);
+}
+
+uint64_t SampleRingReader::LostTicks() const noexcept {
+  uint64_t lost = ring_->dropped.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < cell_count_; ++i) {
+    const uint32_t state = StatesOf(ring_)[i].load(std::memory_order_acquire);
+    lost += state == kCellWriting;
+  }
+  return lost;
+}
+
+}  // namespace kymo::sampling

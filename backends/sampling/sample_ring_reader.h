@@ -1,0 +1,77 @@
+// sample_ring_reader.h - the collector's side of sample_ring.h.
+//
+// Makes the ring, hands out the path by which the target's processes map it,
+// and takes finished cells out. Whatever a broken target writes into the shared
+// memory, nothing is read or written outside of it.
+// Threads: one.
+#ifndef KYMO_BACKENDS_SAMPLING_SAMPLE_RING_READER_H_
+#define KYMO_BACKENDS_SAMPLING_SAMPLE_RING_READER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/sampling/registers.h"
+#include "backends/sampling/sample_ring.h"
+#include "profiler/base/time.h"
+
+namespace kymo::sampling {
+
+// A copy of one cell; `stack` lives until the next call of the reader.
+struct TimerSample {
+  int64_t time_ns = 0;  // CLOCK_MONOTONIC
+  int64_t pid = 0;
+  int64_t tid = 0;
+  int64_t parent_pid = 0;
+  uint32_t tick_count = 1;
+  std::string thread_name;
+  Registers registers{};
+  std::span<const std::byte> stack;
+};
+
+class SampleRingReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<SampleRingReader>> Create(
+      DurationNs period_ns, uint32_t stack_bytes, uint32_t cell_count);
+  SampleRingReader(const SampleRingReader&) = delete;
+  SampleRingReader& operator=(const SampleRingReader&) = delete;
+  ~SampleRingReader();
+
+  // Valid in other processes while this lives.
+  std::string path() const;
+
+  // Takes all finished cells, in the order of their times.
+  void Drain(const std::function<void(const TimerSample&)>& visit);
+
+  // Handlers do nothing from now on.
+  void Disable() noexcept;
+
+  // Ticks that found no free cell, and cells that were never finished.
+  uint64_t LostTicks() const noexcept;
+
+  // Cells that held nonsense.
+  uint64_t unsound_cells() const noexcept { return unsound_cells_; }
+
+  // For tests that play a hostile target.
+  RingHeader* ring() noexcept { return ring_; }
+
+ private:
+  SampleRingReader() = default;
+  bool ReadCell(uint32_t index, TimerSample* sample);
+
+  int fd_ = -1;
+  RingHeader* ring_ = nullptr;
+  size_t size_bytes_ = 0;
+  uint32_t cell_count_ = 0;
+  uint32_t stack_bytes_ = 0;
+  uint64_t unsound_cells_ = 0;
+  std::vector<std::byte> stack_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_SAMPLE_RING_READER_H_
