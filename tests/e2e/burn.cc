@@ -1,0 +1,73 @@
+// burn.cc - burns CPU time in functions of known shares; knows nothing of Kymo
+// but in its mode `session`.
+//
+//   two       BurnThree and BurnOne, 3 : 1, about 0.8 s of CPU time
+//   threads   BurnThread on two threads, about 0.4 s each
+//   session   what kymo::Profile says when the process is recorded already
+#include <time.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#ifdef KYMO_BURN_SESSION
+#include <iostream>
+
+#include "kymo/profile.h"
+#endif
+
+namespace {
+
+double CpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+volatile uint64_t sink = 0;
+
+// Long enough between two looks at the clock that the looks do not count.
+inline __attribute__((always_inline)) void Spin() {
+  for (int i = 0; i < 1'000'000; ++i) sink = sink * 31 + 7;
+}
+
+}  // namespace
+
+__attribute__((noinline)) void BurnThree() {
+  for (const double end = CpuSeconds() + 0.3; CpuSeconds() < end;) Spin();
+}
+
+__attribute__((noinline)) void BurnOne() {
+  for (const double end = CpuSeconds() + 0.1; CpuSeconds() < end;) Spin();
+}
+
+__attribute__((noinline)) void BurnThread() {
+  for (const double end = CpuSeconds() + 0.4; CpuSeconds() < end;) Spin();
+}
+
+int main(int argc, char** argv) {
+  const char* const mode = argc > 1 ? argv[1] : "";
+  if (strcmp(mode, "two") == 0) {
+    for (int i = 0; i < 2; ++i) {
+      BurnThree();
+      BurnOne();
+    }
+    return 0;
+  }
+  if (strcmp(mode, "threads") == 0) {
+    std::thread other(BurnThread);
+    BurnThread();
+    other.join();
+    return 0;
+  }
+#ifdef KYMO_BURN_SESSION
+  if (strcmp(mode, "session") == 0) {
+    kymo::Profile profile;
+    std::cout << profile.Start() << "\n";
+    return 0;
+  }
+#endif
+  fprintf(stderr, "burn: unknown mode '%s'\n", mode);
+  return 2;
+}

@@ -1,0 +1,495 @@
+"""The command on real programs: what it records, writes, says and returns."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROFILE = os.path.abspath(os.environ["KYMO_PROFILE"])
+TARGET = os.path.abspath(os.environ["KYMO_TARGET"])
+TRAIN_MLP = os.path.abspath(os.environ["KYMO_TRAIN_MLP"])
+BURN = os.path.abspath(os.environ["KYMO_BURN"])
+STATIC = os.path.abspath(os.environ["KYMO_STATIC"])
+
+# The kernel cuts the thread names that it keeps to this.
+NANOSECONDS_PER_US = 1000
+
+
+def reject_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def load_json(path):
+    """Strict: no NaN, no infinities."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_constant=reject_constant)
+
+
+def to_ns(text):
+    """Microseconds with three decimals, exactly."""
+    return round(text * NANOSECONDS_PER_US)
+
+
+class Result:
+    """What one run of the command left."""
+
+    def __init__(self, completed, out):
+        self.status = completed.returncode
+        self.stdout = completed.stdout
+        self.stderr = completed.stderr.decode(errors="replace")
+        self.out = pathlib.Path(out)
+
+    @property
+    def trace(self):
+        return load_json(self.out / "trace.json")
+
+    @property
+    def summary(self):
+        return load_json(self.out / "summary.json")
+
+    @property
+    def table(self):
+        return (self.out / "key_averages.txt").read_text(encoding="utf-8")
+
+    @property
+    def counts(self):
+        return {
+            row["name"]: row["count"] for row in self.summary["key_averages"]
+        }
+
+    @property
+    def losses(self):
+        return {
+            entry["name"]: entry["count"]
+            for entry in self.summary["ledger"]
+            if entry["count"]
+        }
+
+    def slices(self):
+        return [e for e in self.trace["traceEvents"] if e["ph"] == "X"]
+
+
+class ProfileTestCase(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.runs = 0
+
+    def command(self, *words, flags=()):
+        self.runs += 1
+        out = os.path.join(self.folder.name, f"out{self.runs}")
+        return [PROFILE, f"--output_dir={out}", *flags, *words], out
+
+    def profile(self, *words, flags=("--activities=cpu",), **options):
+        command, out = self.command(*words, flags=flags)
+        options.setdefault("cwd", self.folder.name)
+        completed = subprocess.run(
+            command, capture_output=True, timeout=300, check=False, **options)
+        return Result(completed, out)
+
+    def assert_nested(self, slices):
+        """On every track: slices are nested or apart."""
+        tracks = collections.defaultdict(list)
+        for event in slices:
+            begin = to_ns(event["ts"])
+            tracks[event["pid"], event["tid"]].append(
+                (begin, begin + to_ns(event["dur"])))
+        for track, spans in tracks.items():
+            stack = []
+            for begin, end in sorted(spans, key=lambda s: (s[0], -s[1])):
+                while stack and stack[-1] <= begin:
+                    stack.pop()
+                if stack:
+                    self.assertLessEqual(end, stack[-1], track)
+                stack.append(end)
+
+
+class AnnotatedProgramTest(ProfileTestCase):
+
+    def test_every_range_is_counted_and_nested(self):
+        result = self.profile(TARGET, "ranges", "10000")
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.counts, {"outer": 1, "inner": 10000})
+        self.assertEqual(result.losses, {})
+        ranges = [e for e in result.slices() if e["cat"] == "cpu_op"]
+        self.assertEqual(len(ranges), 10001)
+        self.assert_nested(ranges)
+        outer = [e for e in ranges if e["name"] == "outer"]
+        self.assertEqual(outer[0]["args"]["count"], 10000)
+
+    def test_train_mlp_agrees_with_its_own_counters(self):
+        counts = os.path.join(self.folder.name, "counts.json")
+        result = self.profile(TRAIN_MLP, "--epochs=3", f"--counts={counts}")
+        self.assertEqual(result.status, 0, result.stderr)
+        own = collections.Counter()
+        for name, count in load_json(counts).items():
+            own[re.sub(r"^ProfilerStep#.*", "ProfilerStep*", name)] += count
+        seen = collections.Counter()
+        instants = collections.Counter(
+            e["name"] for e in result.trace["traceEvents"]
+            if e.get("cat") == "cpu_instant_event")
+        for name, count in result.counts.items():
+            seen[name] += count
+        for name, count in instants.items():
+            if name in own and name not in seen:
+                seen[name] += count
+        self.assertEqual(dict(seen), dict(own))
+
+    def test_self_times_sum_to_what_top_level_ranges_cover(self):
+        result = self.profile(TRAIN_MLP, "--epochs=2")
+        tracks = collections.defaultdict(list)
+        for event in result.slices():
+            if event["cat"] in ("cpu_op", "user_annotation"):
+                begin = to_ns(event["ts"])
+                tracks[event["tid"]].append((begin, begin + to_ns(event["dur"])))
+        covered = 0
+        for spans in tracks.values():
+            reach = 0
+            for begin, end in sorted(spans, key=lambda s: (s[0], -s[1])):
+                if begin >= reach:
+                    covered += end - begin
+                    reach = end
+        total = sum(r["self_cpu_time_total_ns"]
+                    for r in result.summary["key_averages"])
+        self.assertEqual(total, covered)
+
+    def test_threads_are_named_and_complete(self):
+        result = self.profile(TARGET, "threads", "20", "500")
+        self.assertEqual(result.counts, {"outer": 20, "inner": 10000})
+        names = [
+            e["args"]["name"] for e in result.trace["traceEvents"]
+            if e["name"] == "thread_name"
+        ]
+        self.assertTrue(any("worker 19" in name for name in names), names)
+
+    def test_kill_9_keeps_everything_that_had_ended(self):
+        count = 10_000_000
+        result = self.profile(
+            TARGET, "kill", str(count),
+            flags=("--activities=cpu", "--export=stacks"))
+        self.assertEqual(result.status, -signal.SIGKILL)
+        self.assertIn(f"recorded {count}".encode(), result.stdout)
+        lost = result.losses.pop("events_dropped_arena_full", 0)
+        self.assertEqual(result.counts["inner"] + lost, count)
+        self.assertEqual(lost, 0, "the collector did not keep up")
+        self.assertEqual(result.counts["open at the end"], 1)
+        self.assertEqual(result.losses["ranges_open_at_end"], 1)
+
+    def test_children_of_every_kind_are_followed(self):
+        self.assertEqual(
+            self.profile(TARGET, "fork", "1000").counts,
+            {"outer": 3, "inner": 3000})
+        self.assertEqual(
+            self.profile(TARGET, "exec", "1000").counts,
+            {"outer": 2, "inner": 2000})
+        self.assertEqual(
+            self.profile(TARGET, "vfork").counts,
+            {"around vfork": 1, "outer": 1, "inner": 10})
+        self.assertEqual(
+            self.profile(
+                "sh", "-c", f"{TARGET} ranges 5 & {TARGET} ranges 7; wait"
+            ).counts, {"outer": 2, "inner": 12})
+
+    def test_target_that_closes_every_descriptor(self):
+        self.assertEqual(
+            self.profile(TARGET, "close_fds", "3000").counts["inner"], 3000)
+
+    def test_process_that_leaves_while_a_thread_records(self):
+        result = self.profile(TARGET, "late", "10000000")
+        self.assertEqual(result.status, 0)
+        self.assertGreater(result.counts["inner"], 0)
+        self.assert_nested(result.slices())
+
+    def test_full_arena_is_said(self):
+        result = self.profile(
+            TARGET, "ranges", "500000",
+            flags=("--activities=cpu", "--arena_mib=1", "--when_full=stop",
+                   "--strict"))
+        lost = result.losses["events_dropped_arena_full"]
+        self.assertEqual(result.counts["inner"] + lost, 500000)
+        self.assertIn("events_dropped_arena_full", result.table)
+        self.assertEqual(result.status, 3)
+
+    def test_gzip(self):
+        import gzip
+        result = self.profile(
+            TARGET, "ranges", "10", flags=("--activities=cpu", "--gzip"))
+        with gzip.open(result.out / "trace.json.gz", "rt") as file:
+            self.assertIn("traceEvents", json.load(file))
+        self.assertFalse((result.out / "trace.json").exists())
+
+
+class GuestTest(ProfileTestCase):
+    """Streams, signals and exit status of the target stay its own."""
+
+    def test_exit_status(self):
+        for status in (0, 1, 5, 127, 255):
+            self.assertEqual(
+                self.profile(TARGET, "exit", str(status)).status, status)
+
+    def test_death_by_signal(self):
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM):
+            self.assertEqual(
+                self.profile(TARGET, "signal", str(int(number))).status,
+                -number)
+
+    def test_streams_are_passed_through_byte_for_byte(self):
+        data = bytes(range(256)) * 1000
+        result = self.profile("cat", input=data)
+        self.assertEqual(result.stdout, data)
+        quiet = self.profile(
+            "sh", "-c", "echo out; echo err >&2",
+            flags=("--activities=cpu", "--quiet"))
+        self.assertEqual(quiet.stdout, b"out\n")
+        self.assertEqual(quiet.stderr, "err\n")
+
+    def interrupt(self, send):
+        command, out = self.command(
+            TARGET, "wait_for_signal", flags=("--activities=cpu",))
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        send(process.pid)
+        stdout, stderr = process.communicate(timeout=60)
+        result = Result(
+            subprocess.CompletedProcess(
+                command, process.returncode, stdout, stderr), out)
+        self.assertEqual(result.status, 7, result.stderr)
+        self.assertGreater(result.counts["waiting"], 0)
+
+    def test_interrupt_of_the_whole_group(self):
+        self.interrupt(lambda pid: os.killpg(pid, signal.SIGINT))
+
+    def test_termination_is_passed_on(self):
+        self.interrupt(lambda pid: os.kill(pid, signal.SIGTERM))
+
+    def test_signal_dispositions_of_the_target_are_the_callers(self):
+        code = ("import signal; "
+                "print(signal.getsignal(signal.SIGINT), "
+                "signal.pthread_sigmask(signal.SIG_BLOCK, []))")
+        plain = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=True)
+        self.assertEqual(
+            self.profile(sys.executable, "-c", code).stdout, plain.stdout)
+
+    def test_descriptors_of_the_target_are_the_callers(self):
+        plain = subprocess.run(
+            ["ls", "/proc/self/fd"], capture_output=True, check=True)
+        self.assertEqual(self.profile("ls", "/proc/self/fd").stdout,
+                         plain.stdout)
+
+    def test_relative_target_and_output(self):
+        os.symlink(TARGET, os.path.join(self.folder.name, "here"))
+        completed = subprocess.run(
+            [PROFILE, "--activities=cpu", "--output_dir=rel/out", "./here",
+             "ranges", "3"],
+            cwd=self.folder.name, capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        path = pathlib.Path(self.folder.name, "rel/out/trace.json")
+        self.assertTrue(path.exists())
+
+    def test_folder_where_the_user_stood_under_bazel(self):
+        environment = dict(os.environ,
+                           BUILD_WORKING_DIRECTORY=self.folder.name)
+        completed = subprocess.run(
+            [PROFILE, "--activities=cpu", "--output_dir=rel", TARGET,
+             "ranges", "3"],
+            env=environment, cwd="/", capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        self.assertTrue(
+            pathlib.Path(self.folder.name, "rel/summary.json").exists())
+
+
+class LabelTest(ProfileTestCase):
+    """Labels, with a Bazel that only answers."""
+
+    def run_label(self, script):
+        workspace = pathlib.Path(self.folder.name, "workspace")
+        workspace.mkdir()
+        (workspace / "WORKSPACE").write_text("")
+        bazel = workspace / "bazelw"
+        bazel.write_text(script)
+        bazel.chmod(0o755)
+        os.symlink(os.path.dirname(TARGET), workspace / "root")
+        return self.profile(
+            "//some:label", "ranges", "4", cwd=workspace)
+
+    def test_is_built_and_run(self):
+        result = self.run_label(
+            "#!/bin/sh\n"
+            "case $1 in\n"
+            f"  cquery) echo {os.path.basename(TARGET)};;\n"
+            f"  info) echo {os.path.dirname(TARGET)};;\n"
+            "esac\n")
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.counts["inner"], 4)
+
+    def test_failed_build_is_said(self):
+        result = self.run_label("#!/bin/sh\necho broken >&2\nexit 1\n")
+        self.assertEqual(result.status, 1)
+        self.assertIn("broken", result.stderr)
+        self.assertIn("could not build //some:label", result.stderr)
+
+
+class TroubleTest(ProfileTestCase):
+
+    def fails(self, *words, flags=(), status, says):
+        result = self.profile(*words, flags=flags)
+        self.assertEqual(result.status, status, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertEqual(result.stdout, b"")
+        return result
+
+    def test_no_such_target(self):
+        for word in ("no-such-program", "./missing", "/no/such/file"):
+            result = self.fails(word, status=127, says=word)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_not_executable(self):
+        path = os.path.join(self.folder.name, "plain.txt")
+        pathlib.Path(path).write_text("text")
+        self.fails(path, status=126, says="Permission denied")
+        self.fails(self.folder.name, status=126, says="not a regular file")
+
+    def test_bad_command_lines_list_what_is_valid(self):
+        marker = os.path.join(self.folder.name, "ran")
+        for flags, says in (
+            (["--nonsense"], "--activities"),
+            (["--activities=cpu,gpu"], "cpu, sampling"),
+            (["--export=pdf"], "chrome"),
+            (["--sort_by=beauty"], "self_cpu_time_total"),
+            (["--sampling_hz=0"], "1 to 20000"),
+            (["--sampling_hz=many"], "many"),
+            (["--arena_mib=0"], "65536"),
+            (["--when_full=explode"], "drain, overwrite, stop"),
+            (["--row_limit"], "--row_limit"),
+        ):
+            words = ("touch", marker) if flags != ["--row_limit"] else ()
+            self.fails(*words, flags=flags, status=2, says=says)
+        self.assertFalse(os.path.exists(marker), "the target was started")
+        self.fails(flags=(), status=2, says="no target")
+
+    def test_output_folder_that_cannot_be(self):
+        path = os.path.join(self.folder.name, "file")
+        pathlib.Path(path).write_text("")
+        completed = subprocess.run(
+            [PROFILE, f"--output_dir={path}/out", "touch", path + ".ran"],
+            capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 1, completed.stderr)
+        self.assertIn(path, completed.stderr.decode())
+        self.assertFalse(os.path.exists(path + ".ran"))
+
+    def test_disk_that_is_full_leaves_no_half_file(self):
+        limit = 300_000
+
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        result = self.profile(
+            TARGET, "ranges", "5000", preexec_fn=limit_files)
+        self.assertEqual(result.status, 0)
+        self.assertIn("trace.json", result.stderr)
+        names = os.listdir(result.out)
+        self.assertNotIn("trace.json", names)
+        self.assertIn("key_averages.txt", names)
+        self.assertEqual([n for n in names if "tmp" in n], [])
+
+    def test_help_and_list(self):
+        for flag in ("--help", "--list"):
+            completed = subprocess.run(
+                [PROFILE, flag], capture_output=True, check=True)
+            text = completed.stdout.decode()
+            self.assertIn("cpu", text)
+            self.assertIn("sampling", text)
+            self.assertLessEqual(max(map(len, text.split("\n"))), 80)
+
+    def test_program_that_records_itself_is_told_who_owns_the_recording(self):
+        result = self.profile(BURN, "session")
+        self.assertIn(b"//tools:profile", result.stdout)
+        self.assertEqual(result.status, 0, result.stderr)
+
+
+class SampledProgramTest(ProfileTestCase):
+    """Programs that nobody annotated."""
+
+    SAMPLING = ("--activities=sampling",)
+
+    def functions(self, result):
+        return {
+            row["name"]: row
+            for row in result.summary["sampled_functions"]
+        }
+
+    def test_share_of_two_functions(self):
+        result = self.profile(BURN, "two", flags=self.SAMPLING)
+        self.assertEqual(result.status, 0, result.stderr)
+        functions = self.functions(result)
+        three = functions["BurnThree()"]["self_cpu_time_ns"]
+        one = functions["BurnOne()"]["self_cpu_time_ns"]
+        self.assertAlmostEqual(three / (three + one), 0.75, delta=0.05)
+        # The stack below them is whole.
+        folded = (result.out / "stacks.folded").read_text()
+        self.assertRegex(folded, r"main;.*BurnThree\(\) \d+")
+        self.assert_nested(result.slices())
+
+    def test_threads_and_children_are_sampled(self):
+        result = self.profile(
+            "sh", "-c", f"{BURN} two & {BURN} threads; wait",
+            flags=self.SAMPLING)
+        functions = self.functions(result)
+        for name in ("BurnThree()", "BurnOne()", "BurnThread()"):
+            self.assertGreater(functions[name]["self_cpu_time_ns"], 50_000_000)
+
+    def test_statically_linked_program_is_sampled_all_the_same(self):
+        result = self.profile(
+            STATIC, "two", flags=("--activities=cpu,sampling",))
+        self.assertEqual(result.status, 0)
+        self.assertIn("statically linked", result.stderr)
+        self.assertIn("BurnThree()", self.functions(result))
+
+    def test_xz(self):
+        path = os.path.join(self.folder.name, "data")
+        with open(path, "wb") as file:
+            for i in range(300_000):
+                file.write(b"%d line\n" % (i * i % 10007))
+        plain = subprocess.run(
+            ["xz", "-9", "-k", "--stdout", path], capture_output=True,
+            check=True)
+        result = self.profile("xz", "-9", "-k", "--stdout", path, flags=())
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.stdout, plain.stdout)
+        self.assertIn("liblzma", result.table)
+        self.assertGreater(len(self.functions(result)), 3)
+        self.assertTrue((result.out / "stacks.folded").read_text())
+        self.assert_nested(result.slices())
+
+    def test_python(self):
+        result = self.profile(
+            "python3", "-c", "print(sum(i * i for i in range(10**7)))",
+            flags=())
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.stdout, b"333333283333335000000\n")
+        self.assertIn("python3", result.table)
+
+    def test_annotated_and_sampled_at_once(self):
+        result = self.profile(TRAIN_MLP, "--epochs=10", flags=())
+        self.assertIn("mlp::matmul", result.counts)
+        self.assertTrue(self.functions(result))
+        categories = {e["cat"] for e in result.slices()}
+        self.assertLessEqual({"cpu_op", "cpu_sample"}, categories)
+        self.assert_nested(result.slices())
+
+
+if __name__ == "__main__":
+    unittest.main()
