@@ -30,9 +30,9 @@ using record::FullPolicy;
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
 std::string Setting(const SessionOptions& options, const std::string& name,
-                    std::string otherwise) {
+                    const char* otherwise) {
   const auto it = options.settings.find(name);
-  return it == options.settings.end() ? std::move(otherwise) : it->second;
+  return it == options.settings.end() ? otherwise : it->second;
 }
 
 absl::StatusOr<uint64_t> ParseArenaBytes(const std::string& text) {
