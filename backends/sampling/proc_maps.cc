@@ -24,6 +24,7 @@ std::optional<ProcMapping> ParseLine(const std::string& line) {
   if (mapping.end <= mapping.start) return std::nullopt;
   mapping.path = line.substr(static_cast<size_t>(path_at));
   if (mapping.path.ends_with(kDeleted)) {
+    mapping.is_deleted = true;
     mapping.path.resize(mapping.path.size() - kDeleted.size());
   }
   return mapping;

@@ -14,6 +14,7 @@ struct ProcMapping {
   uint64_t end = 0;
   uint64_t file_offset = 0;
   uint64_t inode = 0;   // 0 = no file
+  bool is_deleted = false;
   std::string path;     // without " (deleted)"; empty for anonymous memory
 };
 

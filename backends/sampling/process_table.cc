@@ -16,6 +16,14 @@ std::string ReadCommandLine(int64_t pid) {
   return text;
 }
 
+// The name of the main thread.
+std::string ReadName(int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 }  // namespace
 
 SampledProcess& ProcessTable::Process(int64_t pid) { return processes_[pid]; }
@@ -60,6 +68,21 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
     process.command_line = ReadCommandLine(pid);
   }
   if (is_exec || process.name.empty()) process.name = name;
+}
+
+void ProcessTable::OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
+                                 int64_t image_ns,
+                                 std::string_view thread_name) {
+  Thread(pid, tid).name = thread_name;
+  SampledProcess& process = Process(pid);
+  if (process.parent_pid == 0) process.parent_pid = parent_pid;
+  if (process.image_ns == image_ns) return;
+  process.image_ns = image_ns;
+  process.space.Clear();
+  process.maps_read_ns = 0;
+  process.command_line = ReadCommandLine(pid);
+  process.name = ReadName(pid);
+  if (process.name.empty()) process.name = thread_name;
 }
 
 model::TrackIndex ProcessTable::Track(int64_t pid, int64_t tid) {

@@ -30,6 +30,8 @@ struct SampledProcess {
   AddressSpace space;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
   int64_t maps_read_ns = 0;
+  // Which program, where no record tells of an exec (timers).
+  int64_t image_ns = 0;
 };
 
 struct SampledThread {
@@ -51,6 +53,10 @@ class ProcessTable {
               TimeNs time_ns);
   // A thread ended; with the last one the process.
   void OnExit(int64_t pid, TimeNs time_ns);
+  // What a timer's sample says of its process; clears the address space when
+  // the process has become another program.
+  void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
+                     int64_t image_ns, std::string_view thread_name);
   void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
 
   // The thread's line in the shard, given out at its first sample.

@@ -41,7 +41,7 @@ struct RingHeader {
   std::atomic<uint32_t> is_enabled;  // 0: handlers disarm their timers
   std::atomic<uint32_t> next_cell;   // where to look for a free one
   std::atomic<uint64_t> dropped;     // ticks without a free cell
-  char padding[64 - 48];
+  char padding[24];
 };
 static_assert(sizeof(RingHeader) == 64);
 
@@ -53,10 +53,11 @@ struct CellHeader {
   uint32_t tick_count;   // 1 + the ticks that merged into this one
   uint32_t stack_bytes;  // that were copied
   uint32_t reserved;
+  int64_t image_ns;  // when this program began in this process: tells execs
   char thread_name[16];
   uint64_t registers[17];  // DWARF order
 };
-static_assert(sizeof(CellHeader) == 184);
+static_assert(sizeof(CellHeader) == 192);
 
 using CellStates = std::atomic<uint32_t>;
 static_assert(sizeof(CellStates) == 4);

@@ -72,6 +72,7 @@ bool SampleRingReader::ReadCell(uint32_t index, TimerSample* sample) {
   sample->pid = header.pid;
   sample->tid = header.tid;
   sample->parent_pid = header.parent_pid;
+  sample->image_ns = header.image_ns;
   sample->tick_count = header.tick_count;
   sample->thread_name.assign(
       header.thread_name,

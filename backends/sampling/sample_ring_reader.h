@@ -27,6 +27,7 @@ struct TimerSample {
   int64_t pid = 0;
   int64_t tid = 0;
   int64_t parent_pid = 0;
+  int64_t image_ns = 0;
   uint32_t tick_count = 1;
   std::string thread_name;
   Registers registers{};

@@ -55,6 +55,9 @@ bool SampleStore::ReadMaps(int64_t pid, SampledProcess& process) {
   }
   process.maps_read_ns = now_ns;
   for (ProcMapping& mapping : ReadProcMaps(pid)) {
+    // What is listed as deleted is not what now bears its name.
+    const TimeNs mapped_ns =
+        mapping.is_deleted ? 0 : now_ns + EpochOffsetNs();
     OnMap({.pid = pid,
            .address = mapping.start,
            .size_bytes = mapping.end - mapping.start,
@@ -62,7 +65,7 @@ bool SampleStore::ReadMaps(int64_t pid, SampledProcess& process) {
            .file = {.path = std::move(mapping.path),
                     .build_id = {},
                     .inode = mapping.inode,
-                    .mapped_ns = now_ns + EpochOffsetNs()}});
+                    .mapped_ns = mapped_ns}});
   }
   return true;
 }

@@ -1,10 +1,15 @@
 #include "backends/sampling/sampling_backend.h"
 
+#include <unistd.h>
+
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "backends/sampling/elf_program.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/perf_session.h"
 #include "backends/sampling/sampling_settings.h"
+#include "backends/sampling/timer_session.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -27,6 +32,70 @@ absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
   return sampling::ParseSettings(options);
 }
 
+// The kernel stops sampling at an exec that changes the user.
+absl::Status CheckPerfTarget(const SessionOptions& options) {
+  if (geteuid() == 0 || options.target_path.empty() ||
+      !sampling::InspectProgram(options.target_path).changes_user) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      options.target_path, " is set-uid or set-gid: only root may sample it; "
+      "run the command as root"));
+}
+
+// Settles `auto`: perf where permitted, else timers where they can work.
+absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
+  KYMO_ASSIGN_OR_RETURN(Settings settings, CheckedSettings(options));
+  if (settings.sampler != Sampler::kTimer) {
+    absl::Status perf = CheckPerfTarget(options);
+    if (perf.ok()) perf = sampling::ProbePerf(settings).status();
+    if (perf.ok()) {
+      settings.sampler = Sampler::kPerf;
+      return settings;
+    }
+    if (settings.sampler == Sampler::kPerf ||
+        settings.unwind == sampling::UnwindMode::kFramePointer) {
+      return perf;
+    }
+    settings.sampler = Sampler::kTimer;
+    if (!sampling::CheckTimerTarget(options.target_path).ok()) return perf;
+  }
+  KYMO_RETURN_IF_ERROR(sampling::CheckTimerTarget(options.target_path));
+  return settings;
+}
+
+std::string PerfLimitation(const Settings& settings) {
+  std::string text;
+  const auto access = sampling::ProbePerf(settings);
+  if (access.ok() && !access->kernel) {
+    text = absl::StrCat(
+        "time in the kernel is not sampled: perf_event_paranoid is ",
+        sampling::PerfEventParanoid(),
+        "; run `sysctl kernel.perf_event_paranoid=1` as root to see it");
+  }
+  if (settings.unwind == sampling::UnwindMode::kFramePointer) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    "unwind=fp leaves out the callers of functions without "
+                    "frame pointers");
+  }
+  return text;
+}
+
+std::string TimerLimitation(const Settings& settings) {
+  const int tick_hz = sampling::KernelTickHz();
+  const auto hz = static_cast<int>(kNsPerSecond / settings.period_ns);
+  std::string text =
+      "sampling by timers in the target: only threads made by pthread_create "
+      "in dynamically linked programs, no frames of the kernel";
+  if (hz > tick_hz) {
+    absl::StrAppend(&text, ", and at most ", tick_hz, " of the ", hz,
+                    " samples a second that were asked for (the kernel's "
+                    "tick; each stands for more time)");
+  }
+  return absl::StrCat(text, "; run `sysctl kernel.perf_event_paranoid=1` as "
+                            "root to sample from outside");
+}
+
 class SamplingBackend final : public ActivityBackend {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -34,13 +103,20 @@ class SamplingBackend final : public ActivityBackend {
     return {model::ActivityType::kCpuSample};
   }
   absl::Status Availability(const SessionOptions& options) const override {
-    KYMO_ASSIGN_OR_RETURN(const Settings settings, CheckedSettings(options));
-    return sampling::ProbePerf(settings).status();
+    return UsableSettings(options).status();
+  }
+  std::string Limitation(const SessionOptions& options) const override {
+    const auto settings = UsableSettings(options);
+    if (!settings.ok()) return {};
+    return settings->sampler == Sampler::kPerf ? PerfLimitation(*settings)
+                                               : TimerLimitation(*settings);
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
-    KYMO_ASSIGN_OR_RETURN(const Settings settings, CheckedSettings(options));
-    return sampling::NewPerfSession(settings);
+    KYMO_ASSIGN_OR_RETURN(const Settings settings, UsableSettings(options));
+    return settings.sampler == Sampler::kPerf
+               ? sampling::NewPerfSession(settings)
+               : sampling::NewTimerSession(settings);
   }
 
  private:

@@ -40,6 +40,7 @@ constinit RingHeader* g_ring = nullptr;
 constinit uint32_t g_cell_count = 0;
 constinit uint32_t g_stack_bytes = 0;
 constinit int64_t g_period_ns = 0;
+constinit int64_t g_image_ns = 0;
 // Follow fork.
 constinit int32_t g_pid = 0;
 constinit int32_t g_parent_pid = 0;
@@ -142,6 +143,12 @@ void CopyRegisters(const ucontext_t& context, uint64_t* registers) noexcept {
   }
 }
 
+int64_t NowNs() noexcept {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
   std::atomic<uint32_t>* state = nullptr;
   CellHeader* const cell = TakeCell(&state);
@@ -150,9 +157,8 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
                               std::memory_order_relaxed);
     return;
   }
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  cell->time_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  cell->time_ns = NowNs();
+  cell->image_ns = g_image_ns;
   cell->pid = g_pid;
   cell->tid = t_timer.tid;
   cell->parent_pid = g_parent_pid;
@@ -255,6 +261,7 @@ void TargetTimerInit() noexcept {
     g_cell_count = ring->cell_count;
     g_stack_bytes = ring->stack_bytes;
     g_period_ns = ring->period_ns;
+    g_image_ns = NowNs();
     g_pid = static_cast<int32_t>(getpid());
     g_parent_pid = static_cast<int32_t>(getppid());
     if (InstallHandler()) {

@@ -1,0 +1,19 @@
+// elf_program.h - what a program's file says of how it can be profiled.
+#ifndef KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_
+#define KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_
+
+#include <string>
+
+namespace kymo::sampling {
+
+struct ElfProgram {
+  bool is_elf = false;        // false: a script, or unreadable
+  bool is_static = false;     // an executable without a loader (PT_INTERP)
+  bool changes_user = false;  // set-uid or set-gid to somebody else
+};
+
+ElfProgram InspectProgram(const std::string& path);
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_

@@ -1,0 +1,145 @@
+#include "backends/sampling/timer_session.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/sampling/elf_program.h"
+#include "backends/sampling/sample_ring_reader.h"
+#include "backends/sampling/sample_store.h"
+#include "backends/sampling/target_timer.h"
+#include "backends/sampling/undelivered.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::sampling {
+namespace {
+
+// About a second of one busy CPU at 1000 Hz, or 10 ms of a hundred.
+constexpr uint32_t kCellCount = 1024;
+
+// Of the children that were waited for, and theirs.
+DurationNs ChildrenCpuNs() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto ns = [](const timeval& time) {
+    return int64_t{time.tv_sec} * kNsPerSecond + time.tv_usec * kNsPerUs;
+  };
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+class TimerSession final : public ActivitySession {
+ public:
+  explicit TimerSession(const Settings& settings)
+      : settings_(settings), store_(settings.period_ns) {}
+
+  absl::Status Prepare(Environment* environment) override;
+  absl::Status Start(pid_t pid) override;
+  void Poll() override;
+  absl::Status Stop() override;
+  absl::Status Collect(model::TraceShard& shard) override;
+
+ private:
+  void HandleSample(const TimerSample& sample);
+
+  const Settings settings_;
+  SampleStore store_;
+  std::unique_ptr<SampleRingReader> reader_;
+  DurationNs children_cpu_before_ns_ = 0;
+};
+
+absl::Status TimerSession::Prepare(Environment* environment) {
+  KYMO_ASSIGN_OR_RETURN(
+      reader_, SampleRingReader::Create(settings_.period_ns,
+                                        settings_.stack_bytes, kCellCount));
+  if (environment != nullptr) {
+    (*environment)[kTargetTimerVariable] = reader_->path();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TimerSession::Start(pid_t pid) {
+  children_cpu_before_ns_ = ChildrenCpuNs();
+  store_.processes().Process(pid).start_ns = MonotonicNs() + EpochOffsetNs();
+  return absl::OkStatus();
+}
+
+void TimerSession::Poll() {
+  if (reader_ == nullptr) return;
+  reader_->Drain([this](const TimerSample& sample) { HandleSample(sample); });
+}
+
+void TimerSession::HandleSample(const TimerSample& sample) {
+  store_.processes().OnTimerSample(sample.pid, sample.tid, sample.parent_pid,
+                                   sample.image_ns, sample.thread_name);
+  store_.OnSample(
+      {.pid = sample.pid,
+       .tid = sample.tid,
+       .time_ns = sample.time_ns + EpochOffsetNs(),
+       .weight_ns = sample.tick_count * settings_.period_ns,
+       .kernel_address = {},
+       .has_registers = true,
+       .registers = sample.registers,
+       .stack = sample.stack,
+       .stack_was_cut = sample.stack.size() >= settings_.stack_bytes,
+       .callchain = {}});
+}
+
+absl::Status TimerSession::Stop() {
+  if (reader_ == nullptr) return absl::OkStatus();
+  reader_->Disable();
+  Poll();
+  const uint64_t lost = reader_->LostTicks();
+  store_.AddLoss(model::Loss::kSamplesLost, lost);
+  store_.AddLoss(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
+  const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
+  store_.AddLoss(
+      model::Loss::kSamplesNotDelivered,
+      UndeliveredSamples(ChildrenCpuNs() - children_cpu_before_ns_,
+                         store_.total_weight_ns() + lost_ns,
+                         settings_.period_ns));
+  reader_ = nullptr;
+  return absl::OkStatus();
+}
+
+absl::Status TimerSession::Collect(model::TraceShard& shard) {
+  store_.Collect(shard);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTimerTarget(const std::string& target_path) {
+  const ElfProgram program = InspectProgram(target_path);
+  if (program.changes_user) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        target_path, " is set-uid or set-gid: the loader ignores what we "
+        "preload; run the command as that user"));
+  }
+  if (program.is_static) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        target_path, " is linked statically, so that no timer can be loaded "
+        "into it: permit perf_event_open (run `sysctl "
+        "kernel.perf_event_paranoid=1` as root), or link it dynamically"));
+  }
+  return absl::OkStatus();
+}
+
+int KernelTickHz() {
+  // The coarse clock advances with the tick.
+  timespec tick;
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_nsec <= 0) {
+    return 250;
+  }
+  return static_cast<int>((kNsPerSecond + tick.tv_nsec / 2) / tick.tv_nsec);
+}
+
+std::unique_ptr<ActivitySession> NewTimerSession(const Settings& settings) {
+  return std::make_unique<TimerSession>(settings);
+}
+
+}  // namespace kymo::sampling
