@@ -151,14 +151,13 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
   return id;
 }
 
-void EndElsewhere(const OpenRange& range) noexcept {
+void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
+                  uint32_t depth) noexcept {
   // The gate may have been switched off since; then nobody waits for this.
   if (!IsOn()) return;
-  Slot* const slot = TakeFollowUp(SlotKind::kEnd, range.ticket,
-                                  SlotIndex(range.slot), 0);
-  ThreadStream* const stream = thread_stream;
-  if (stream != nullptr && stream == range.stream) stream->depth = range.depth;
-  if (slot != nullptr) Publish(slot);
+  Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);
+  if (thread_stream == stream) stream->depth = depth;
+  if (end != nullptr) Publish(end);
 }
 
 void BeginRangeWithPayload(OpenRange& range, Literal name,

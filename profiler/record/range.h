@@ -72,7 +72,9 @@ inline bool IsOn() noexcept {
 // Out of line: what happens once per chunk, per thread, per new name.
 Slot* TakeSlotsSlow(uint32_t count) noexcept;
 uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept;
-void EndElsewhere(const OpenRange& range) noexcept;
+// By value: a range whose address is not taken lives in registers.
+void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
+                  uint32_t depth) noexcept;
 
 inline Slot* Take(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
@@ -135,7 +137,7 @@ inline void EndRange(OpenRange& range) noexcept {
     // Not a decrement: ranges inside that a longjmp left open end here too.
     stream->depth = range.depth;
   } else {
-    EndElsewhere(range);
+    EndElsewhere(range.slot, range.ticket, range.stream, range.depth);
   }
   range.slot = nullptr;
 }
