@@ -33,9 +33,11 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
   }
   if (!wanted.empty()) return recording;
   for (ActivityBackend* const backend : registry.List()) {
-    if (absl::Status status = recording->Add(*backend, options);
-        !status.ok()) {
-      recording->skipped_.push_back({backend->info().name, status});
+    absl::Status status = recording->Add(*backend, options);
+    // A wrong setting is the user's to mend; the rest is how the machine is.
+    if (absl::IsInvalidArgument(status)) return status;
+    if (!status.ok()) {
+      recording->skipped_.push_back({backend->info().name, std::move(status)});
     }
   }
   if (recording->controllers_.empty()) {

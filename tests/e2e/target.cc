@@ -42,11 +42,14 @@ int WaitForSignal() {
   action.sa_handler = OnSignal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  printf("ready\n");
-  fflush(stdout);
-  while (got_signal == 0) {
-    KYMO_RECORD_FUNCTION("waiting");
-    usleep(1000);
+  for (bool said = false; got_signal == 0; said = true) {
+    {
+      KYMO_RECORD_FUNCTION("waiting");
+      usleep(1000);
+    }
+    if (said) continue;
+    printf("ready\n");
+    fflush(stdout);
   }
   return 7;
 }
@@ -116,7 +119,7 @@ int main(int argc, char** argv) {
     pause();
   } else if (mode == "late") {
     std::thread([number] { Ranges(number); }).detach();
-    usleep(1000);
+    usleep(20000);
   } else {
     fprintf(stderr, "target: unknown mode '%s'\n", mode.c_str());
     return 2;
