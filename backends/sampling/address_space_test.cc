@@ -1,0 +1,78 @@
+#include "backends/sampling/address_space.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/sampling/proc_maps.h"
+
+namespace kymo::sampling {
+namespace {
+
+ModuleId ModuleAt(const AddressSpace& space, uint64_t address) {
+  const Mapping* const mapping = space.Find(address);
+  return mapping == nullptr ? 0 : mapping->module;
+}
+
+TEST(AddressSpaceTest, FindsTheModuleAndItsRelativeAddress) {
+  AddressSpace space;
+  space.Map({.start = 0x5000, .end = 0x6000, .module = 7,
+             .delta = uint64_t{0} - 0x4000});
+  const Mapping* const mapping = space.Find(0x5123);
+  ASSERT_NE(mapping, nullptr);
+  EXPECT_EQ(0x5123 + mapping->delta, 0x1123u);
+  EXPECT_EQ(space.Find(0x4fff), nullptr);
+  EXPECT_EQ(space.Find(0x6000), nullptr);
+}
+
+TEST(AddressSpaceTest, ANewMappingReplacesTheMiddleOfAnOld) {
+  AddressSpace space;
+  space.Map({.start = 100, .end = 200, .module = 1});
+  space.Map({.start = 140, .end = 160, .module = 2});
+  EXPECT_EQ(space.size(), 3u);
+  EXPECT_EQ(ModuleAt(space, 139), 1u);
+  EXPECT_EQ(ModuleAt(space, 140), 2u);
+  EXPECT_EQ(ModuleAt(space, 159), 2u);
+  EXPECT_EQ(ModuleAt(space, 160), 1u);
+}
+
+TEST(AddressSpaceTest, ANewMappingReplacesSeveral) {
+  AddressSpace space;
+  space.Map({.start = 100, .end = 200, .module = 1});
+  space.Map({.start = 200, .end = 300, .module = 2});
+  space.Map({.start = 400, .end = 500, .module = 3});
+  EXPECT_EQ(ModuleAt(space, 250), 2u);  // and is cached
+  space.Map({.start = 150, .end = 450, .module = 4});
+  EXPECT_EQ(ModuleAt(space, 149), 1u);
+  EXPECT_EQ(ModuleAt(space, 250), 4u);
+  EXPECT_EQ(ModuleAt(space, 450), 3u);
+  EXPECT_EQ(space.size(), 3u);
+}
+
+TEST(AddressSpaceTest, EmptyMappingsAreIgnored) {
+  AddressSpace space;
+  space.Map({.start = 100, .end = 100, .module = 1});
+  space.Map({.start = 100, .end = 50, .module = 1});
+  EXPECT_EQ(space.size(), 0u);
+}
+
+TEST(ProcMapsTest, KeepsExecutableMappings) {
+  const auto mappings = ParseProcMaps(
+      "00400000-00401000 r--p 00000000 fe:01 11     /bin/a b\n"
+      "00401000-00403000 r-xp 00001000 fe:01 11     /bin/a b\n"
+      "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+      "7f0000002000-7f0000003000 r-xp 00000000 fe:01 12 /tmp/x.so (deleted)\n"
+      "nonsense\n"
+      "7fff00000000-7fff00001000 r-xp 00000000 00:00 0   [vdso]");
+  ASSERT_EQ(mappings.size(), 4u);
+  EXPECT_EQ(mappings[0].start, 0x401000u);
+  EXPECT_EQ(mappings[0].end, 0x403000u);
+  EXPECT_EQ(mappings[0].file_offset, 0x1000u);
+  EXPECT_EQ(mappings[0].inode, 11u);
+  EXPECT_EQ(mappings[0].path, "/bin/a b");
+  EXPECT_EQ(mappings[1].path, "");
+  EXPECT_EQ(mappings[2].path, "/tmp/x.so");
+  EXPECT_TRUE(mappings[2].is_deleted);
+  EXPECT_EQ(mappings[3].path, "[vdso]");
+}
+
+}  // namespace
+}  // namespace kymo::sampling

@@ -1,0 +1,30 @@
+// own_stack.h - the calling thread as if it had been sampled, for tests.
+#ifndef KYMO_BACKENDS_SAMPLING_OWN_STACK_H_
+#define KYMO_BACKENDS_SAMPLING_OWN_STACK_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/sampling/address_space.h"
+#include "backends/sampling/elf_module.h"
+#include "backends/sampling/registers.h"
+#include "backends/sampling/stack_copy.h"
+
+namespace kymo::sampling {
+
+struct OwnStack {
+  Registers registers{};
+  std::vector<std::byte> memory;
+
+  StackCopy copy() const { return {registers[kRsp], memory}; }
+};
+
+// Registers and stack inside of this call; at most `limit_bytes` of stack.
+OwnStack CaptureOwnStack(size_t limit_bytes);
+
+// All executable mappings of this process.
+void MapOwnProcess(ModuleTable* modules, AddressSpace* space);
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_OWN_STACK_H_

@@ -1,0 +1,93 @@
+#include "backends/sampling/sample_ring_reader.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+namespace kymo::sampling {
+namespace {
+
+constexpr uint32_t kCells = 8;
+constexpr uint32_t kStackBytes = 1024;
+
+class SampleRingReaderTest : public ::testing::Test {
+ protected:
+  SampleRingReaderTest()
+      : reader_(*SampleRingReader::Create(1'000'000, kStackBytes, kCells)) {}
+
+  CellHeader* Fill(uint32_t index, int64_t time_ns, CellState state) {
+    CellHeader* const cell =
+        CellOf(reader_->ring(), index, kCells, kStackBytes);
+    *cell = {};
+    cell->time_ns = time_ns;
+    cell->pid = 41;
+    cell->tid = 42;
+    cell->tick_count = 4;
+    cell->stack_bytes = 16;
+    std::memset(cell + 1, 0x5a, 16);
+    std::memcpy(cell->thread_name, "worker", 7);
+    StatesOf(reader_->ring())[index] = state;
+    return cell;
+  }
+  std::vector<int64_t> Drain() {
+    std::vector<int64_t> times;
+    reader_->Drain([&](const TimerSample& sample) {
+      times.push_back(sample.time_ns);
+      last_ = sample;
+      last_stack_.assign(sample.stack.begin(), sample.stack.end());
+    });
+    return times;
+  }
+
+  std::unique_ptr<SampleRingReader> reader_;
+  TimerSample last_;
+  std::vector<std::byte> last_stack_;
+};
+
+TEST_F(SampleRingReaderTest, TakesFinishedCellsInTheOrderOfTime) {
+  Fill(5, 10, kCellReady);
+  Fill(1, 30, kCellReady);
+  Fill(3, 20, kCellReady);
+  Fill(2, 5, kCellWriting);
+  EXPECT_EQ(Drain(), (std::vector<int64_t>{10, 20, 30}));
+  EXPECT_EQ(last_.pid, 41);
+  EXPECT_EQ(last_.tick_count, 4u);
+  EXPECT_EQ(last_.thread_name, "worker");
+  EXPECT_EQ(last_stack_, std::vector<std::byte>(16, std::byte{0x5a}));
+  EXPECT_EQ(Drain(), std::vector<int64_t>{});
+  EXPECT_EQ(StatesOf(reader_->ring())[5], kCellFree);
+}
+
+TEST_F(SampleRingReaderTest, CountsWhatWasLost) {
+  Fill(2, 5, kCellWriting);
+  reader_->ring()->dropped = 3;
+  EXPECT_EQ(reader_->LostTicks(), 4u);
+}
+
+TEST_F(SampleRingReaderTest, SkipsNonsense) {
+  Fill(0, 1, kCellReady)->stack_bytes = kStackBytes + 1;
+  Fill(1, 2, kCellReady)->stack_bytes = ~0u;
+  Fill(2, 3, kCellReady)->pid = -1;
+  Fill(3, 4, kCellReady)->tick_count = 0;
+  Fill(4, 5, kCellReady)->tick_count = ~0u;
+  std::memset(Fill(5, 6, kCellReady)->thread_name, 'x', 16);
+  EXPECT_EQ(Drain(), std::vector<int64_t>{6});
+  EXPECT_EQ(last_.thread_name.size(), 16u);
+  EXPECT_EQ(reader_->unsound_cells(), 5u);
+}
+
+TEST_F(SampleRingReaderTest, DoesNotTrustTheHeader) {
+  Fill(0, 1, kCellReady);
+  reader_->ring()->cell_count = ~0u;
+  reader_->ring()->stack_bytes = ~0u;
+  EXPECT_EQ(Drain(), std::vector<int64_t>{1});
+}
+
+TEST_F(SampleRingReaderTest, OthersCanOpenItByItsPath) {
+  EXPECT_EQ(access(reader_->path().c_str(), R_OK | W_OK), 0);
+}
+
+}  // namespace
+}  // namespace kymo::sampling

@@ -1,0 +1,147 @@
+#include "backends/sampling/sampling_backend.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "backends/sampling/process_table.h"
+#include "backends/sampling/sampling_settings.h"
+#include "backends/sampling/timer_session.h"
+#include "backends/sampling/undelivered.h"
+
+namespace kymo::sampling {
+namespace {
+
+SessionOptions Options() {
+  SessionOptions options;
+  options.target = TargetKind::kChildProcess;
+  return options;
+}
+
+std::string ErrorOf(const SessionOptions& options) {
+  return std::string(ParseSettings(options).status().message());
+}
+
+TEST(SamplingBackendTest, SaysWhatItIs) {
+  const auto backend = NewSamplingBackend();
+  EXPECT_EQ(backend->info().name, "sampling");
+  EXPECT_EQ(backend->info().options.size(), 3u);
+  EXPECT_EQ(backend->activity_types(),
+            std::vector{model::ActivityType::kCpuSample});
+}
+
+TEST(SamplingBackendTest, SendsTheLibrarysUserToTheCommand) {
+  SessionOptions options;
+  const auto backend = NewSamplingBackend();
+  EXPECT_NE(backend->Availability(options).message().find("//tools:profile"),
+            absl::string_view::npos);
+  EXPECT_FALSE(backend->NewSession(options).ok());
+}
+
+TEST(SamplingBackendTest, OneOfTheSamplersWorksHere) {
+  SessionOptions options = Options();
+  options.target_path = "/proc/self/exe";
+  EXPECT_TRUE(NewSamplingBackend()->Availability(options).ok())
+      << NewSamplingBackend()->Availability(options);
+}
+
+TEST(SamplingBackendTest, SaysHowFastTimersAre) {
+  SessionOptions options = Options();
+  options.settings["sampler"] = "timer";
+  options.sampling_hz = 19'999;
+  const std::string text = NewSamplingBackend()->Limitation(options);
+  EXPECT_NE(text.find("at most"), std::string::npos) << text;
+  EXPECT_NE(text.find("perf_event_paranoid"), std::string::npos) << text;
+  EXPECT_GE(KernelTickHz(), 100);
+  EXPECT_LE(KernelTickHz(), 1000);
+}
+
+TEST(SamplingBackendTest, TimersNeedADynamicProgramOfTheSameUser) {
+  EXPECT_TRUE(CheckTimerTarget("/proc/self/exe").ok());
+  EXPECT_TRUE(CheckTimerTarget("/does/not/exist").ok());
+  const absl::Status linked = CheckTimerTarget("/sbin/ldconfig");
+  if (access("/sbin/ldconfig", X_OK) == 0) {
+    EXPECT_NE(linked.message().find("statically"), absl::string_view::npos)
+        << linked;
+  }
+}
+
+TEST(SamplingSettingsTest, HasDefaults) {
+  const auto settings = ParseSettings(Options());
+  ASSERT_TRUE(settings.ok());
+  EXPECT_EQ(settings->period_ns, kNsPerMs);
+  EXPECT_EQ(settings->stack_bytes, 16384u);
+  EXPECT_EQ(settings->sampler, Sampler::kAuto);
+  EXPECT_EQ(settings->unwind, UnwindMode::kDwarf);
+}
+
+TEST(SamplingSettingsTest, ErrorsNameTheSetting) {
+  SessionOptions options = Options();
+  options.sampling_hz = 0;
+  EXPECT_EQ(ErrorOf(options), "sampling_hz=0: use 1 to 20000");
+  options = Options();
+  options.settings["sampler"] = "magic";
+  EXPECT_EQ(ErrorOf(options),
+            "sampling: sampler=magic: use auto, perf or timer");
+  options = Options();
+  options.settings["unwind"] = "guess";
+  EXPECT_EQ(ErrorOf(options), "sampling: unwind=guess: use dwarf or fp");
+  for (const char* const bytes : {"0", "1001", "65536", "x", "2048x", "-8"}) {
+    options = Options();
+    options.settings["stack_bytes"] = bytes;
+    EXPECT_NE(ErrorOf(options).find("multiple of 8"), std::string::npos);
+  }
+}
+
+TEST(UndeliveredTest, CountsFromFivePerCentOn) {
+  static_assert(UndeliveredSamples(1000 * kNsPerMs, 960 * kNsPerMs, kNsPerMs) ==
+                0);
+  static_assert(UndeliveredSamples(1000 * kNsPerMs, 900 * kNsPerMs, kNsPerMs) ==
+                100);
+  static_assert(UndeliveredSamples(10 * kNsPerMs, 0, kNsPerMs) == 0);
+  static_assert(UndeliveredSamples(10 * kNsPerMs, 20 * kNsPerMs, kNsPerMs) ==
+                0);
+}
+
+TEST(ProcessTableTest, FollowsForkExecAndExit) {
+  ProcessTable table;
+  table.OnName(10, 10, "shell", /*is_exec=*/true);
+  table.Process(10).space.Map({.start = 100, .end = 200, .module = 3});
+  table.OnFork(11, 11, 10, 10, 5000);
+  EXPECT_NE(table.Process(11).space.Find(150), nullptr);
+  table.OnName(11, 11, "worker", /*is_exec=*/true);
+  EXPECT_EQ(table.Process(11).space.Find(150), nullptr);
+  EXPECT_NE(table.Process(10).space.Find(150), nullptr);
+  table.OnFork(11, 12, 11, 11, 5500);
+  table.OnName(11, 12, "pool", /*is_exec=*/false);
+  table.Track(11, 12);
+  table.OnExit(11, 6000);
+  EXPECT_EQ(table.Process(11).end_ns, 0);
+  table.OnExit(11, 7000);
+
+  model::TraceShard shard;
+  table.Describe(shard);
+  ASSERT_EQ(shard.processes.size(), 2u);
+  EXPECT_EQ(shard.processes[1].pid, 11);
+  EXPECT_EQ(shard.processes[1].parent_pid, 10);
+  EXPECT_EQ(shard.processes[1].start_ns, 5000);
+  EXPECT_EQ(shard.processes[1].end_ns, 7000);
+  EXPECT_EQ(shard.strings.Get(shard.processes[1].name), "worker");
+  ASSERT_EQ(shard.tracks.size(), 1u);
+  EXPECT_EQ(shard.tracks[0].id, 12);
+  EXPECT_EQ(shard.strings.Get(shard.tracks[0].name), "pool");
+}
+
+TEST(ProcessTableTest, ATimersSampleTellsOfAnExec) {
+  ProcessTable table;
+  table.OnTimerSample(10, 10, 1, /*image_ns=*/77, "one");
+  table.Process(10).space.Map({.start = 100, .end = 200, .module = 3});
+  table.OnTimerSample(10, 10, 1, /*image_ns=*/77, "one");
+  EXPECT_NE(table.Process(10).space.Find(150), nullptr);
+  table.OnTimerSample(10, 10, 1, /*image_ns=*/78, "two");
+  EXPECT_EQ(table.Process(10).space.Find(150), nullptr);
+}
+
+}  // namespace
+}  // namespace kymo::sampling

@@ -1,0 +1,141 @@
+// test_burner - a program whose use of the CPU is known, to be sampled:
+//   test_burner ratio MS     three quarters of MS in BurnThree, one in BurnOne
+//   test_burner threads MS   two named threads, as long as each other
+//   test_burner fork MS      a forked child burns in BurnThree, it in BurnOne
+//   test_burner exec MS      burns in BurnOne, becomes `ratio`
+//   test_burner deep MS      burns at the bottom of 2000 frames
+//   test_burner prof MS      as ratio, with a SIGPROF handler and timer of its
+//                            own; exits with 3 if those were not served
+// Time is the thread's own CPU time, so that other load does not matter.
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace {
+
+int64_t ThreadCpuNs() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+[[gnu::always_inline]] inline void Burn(int64_t ms) {
+  const int64_t end_ns = ThreadCpuNs() + ms * 1'000'000;
+  volatile uint64_t value = 1;
+  while (ThreadCpuNs() < end_ns) {
+    for (int i = 0; i < 100'000; ++i) value = value * 3 + 1;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::noipa]] void BurnThree(int64_t ms) { Burn(ms); }
+[[gnu::noipa]] void BurnOne(int64_t ms) { Burn(ms); }
+
+[[gnu::noipa]] void BurnDeep(int depth, int64_t ms) {
+  volatile char room[64];
+  room[0] = 0;
+  if (depth == 0) {
+    BurnOne(ms);
+  } else {
+    BurnDeep(depth - 1, ms);
+  }
+  room[1] = room[0];
+}
+
+}  // extern "C"
+
+namespace {
+
+void BurnRatio(int64_t ms) {
+  constexpr int kRounds = 4;
+  for (int i = 0; i < kRounds; ++i) {
+    BurnThree(ms * 3 / 4 / kRounds);
+    BurnOne(ms / 4 / kRounds);
+  }
+}
+
+struct ThreadWork {
+  const char* name;
+  void (*burn)(int64_t);
+  int64_t ms;
+};
+
+void* RunThread(void* argument) {
+  const auto* const work = static_cast<ThreadWork*>(argument);
+  pthread_setname_np(pthread_self(), work->name);
+  work->burn(work->ms);
+  return nullptr;
+}
+
+void BurnThreads(int64_t ms) {
+  ThreadWork work[] = {{"burner-three", BurnThree, ms},
+                       {"burner-one", BurnOne, ms}};
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) {
+    pthread_create(&threads[i], nullptr, RunThread, &work[i]);
+  }
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+void BurnForked(int64_t ms) {
+  const pid_t child = fork();
+  if (child == 0) {
+    BurnThree(ms);
+    _exit(0);
+  }
+  BurnOne(ms);
+  waitpid(child, nullptr, 0);
+}
+
+volatile sig_atomic_t g_ticks = 0;
+
+int BurnWithOwnTimer(int64_t ms) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { g_ticks = g_ticks + 1; };
+  sigaction(SIGPROF, &action, nullptr);
+  struct sigaction now = {};
+  sigaction(SIGPROF, nullptr, &now);
+  const itimerval timer = {{0, 20'000}, {0, 20'000}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  BurnRatio(ms);
+  // Our own timer's signals only, not those of a sampler.
+  const int64_t expected = ms / 20;
+  return now.sa_handler == action.sa_handler && g_ticks > expected / 2 &&
+                 g_ticks <= expected * 3 / 2 + 2
+             ? 0
+             : 3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const int64_t ms = atoi(argv[2]);
+  if (strcmp(argv[1], "ratio") == 0) {
+    BurnRatio(ms);
+  } else if (strcmp(argv[1], "threads") == 0) {
+    BurnThreads(ms);
+  } else if (strcmp(argv[1], "fork") == 0) {
+    BurnForked(ms);
+  } else if (strcmp(argv[1], "exec") == 0) {
+    BurnOne(ms);
+    execl("/proc/self/exe", "burner-image", "ratio", argv[2], nullptr);
+    return 1;
+  } else if (strcmp(argv[1], "deep") == 0) {
+    BurnDeep(2000, ms);
+  } else if (strcmp(argv[1], "prof") == 0) {
+    return BurnWithOwnTimer(ms);
+  } else {
+    return 2;
+  }
+  return 0;
+}

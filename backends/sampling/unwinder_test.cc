@@ -1,0 +1,175 @@
+#include "backends/sampling/unwinder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/sampling/own_stack.h"
+#include "backends/sampling/raw_stacks.h"
+#include "backends/sampling/symbolizer.h"
+#include "backends/sampling/test_frames.h"
+
+namespace kymo::sampling {
+namespace {
+
+constexpr size_t kPlenty = 64 << 10;
+
+void Capture(void* result) {
+  *static_cast<OwnStack*>(result) = CaptureOwnStack(kPlenty);
+}
+
+class UnwinderTest : public ::testing::Test {
+ protected:
+  UnwinderTest() { MapOwnProcess(&modules_, &space_); }
+
+  // Function names, leaf first.
+  std::vector<std::string> Unwind(const OwnStack& own, bool was_cut = false) {
+    Unwinder unwinder(&modules_);
+    unwinder.Unwind(space_, own.registers, own.copy(), was_cut, &stack_);
+    std::vector<std::string> names;
+    for (const CodePlace& place : stack_.frames) {
+      ModuleSymbolizer symbolizer(modules_.module(place.module));
+      for (const NamedFrame& frame : symbolizer.Name(place.address)) {
+        if (!frame.is_inlined) names.push_back(frame.function);
+      }
+    }
+    return names;
+  }
+
+  ModuleTable modules_;
+  AddressSpace space_;
+  UnwoundStack stack_;
+};
+
+// Whether `wanted` follow each other directly somewhere in `names`.
+testing::AssertionResult HasRun(const std::vector<std::string>& names,
+                                const std::vector<std::string>& wanted) {
+  if (std::search(names.begin(), names.end(), wanted.begin(), wanted.end()) !=
+      names.end()) {
+    return testing::AssertionSuccess();
+  }
+  auto failure = testing::AssertionFailure();
+  for (const std::string& name : names) failure << "\n  " << name;
+  return failure;
+}
+
+TEST_F(UnwinderTest, GoesThroughFunctionsWithFramePointers) {
+  OwnStack own;
+  with_pointer_outer(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own), {"with_pointer_inner", "with_pointer_middle",
+                                   "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, GoesThroughFunctionsWithoutFramePointers) {
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  const auto names = Unwind(own);
+  EXPECT_TRUE(HasRun(names, {"without_pointer_inner", "without_pointer_middle",
+                             "without_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  EXPECT_EQ(names.back(), "_start");
+}
+
+TEST_F(UnwinderTest, GoesThroughRealignedAndDynamicFrames) {
+  OwnStack own;
+  without_pointer_realigned(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own),
+                     {"without_pointer_inner", "without_pointer_realigned"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  without_pointer_dynamic(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own),
+                     {"without_pointer_inner", "without_pointer_dynamic"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, GoesThroughASignalHandler) {
+  static OwnStack own;
+  struct sigaction action = {};
+  struct sigaction old = {};
+  action.sa_handler = [](int) { without_pointer_outer(Capture, &own); };
+  sigaction(SIGUSR1, &action, &old);
+  with_pointer_outer([](void*) { raise(SIGUSR1); }, nullptr);
+  sigaction(SIGUSR1, &old, nullptr);
+  const auto names = Unwind(own);
+  EXPECT_TRUE(HasRun(names, {"without_pointer_outer"}));
+  EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
+                             "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, EndsAtTheBeginningOfAThread) {
+  OwnStack own;
+  std::thread([&] { without_pointer_outer(Capture, &own); }).join();
+  MapOwnProcess(&modules_, &space_);
+  EXPECT_TRUE(HasRun(Unwind(own), {"without_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, SaysThatTheCopyWasTooShort) {
+  OwnStack own;
+  test_recursion(300, Capture, &own);
+  EXPECT_GT(Unwind(own).size(), 300u);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  own.memory.resize(8 << 10);
+  EXPECT_GT(Unwind(own, /*was_cut=*/true).size(), 10u);
+  EXPECT_EQ(stack_.end, StackEnd::kTruncated);
+}
+
+TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
+  // A return into this test from memory without tables, as of a JIT.
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  Unwind(own);
+  ASSERT_GT(stack_.frames.size(), 3u);
+  const uint64_t jit = 0x10000;
+  space_.Map({.start = jit, .end = jit + 0x1000,
+              .module = modules_.Named("[anon]")});
+  const uint64_t base = own.registers[kRsp];
+  const uint64_t link[] = {0, own.registers[kRip]};
+  std::memcpy(own.memory.data() + 64, link, sizeof(link));
+  own.registers[kRbp] = base + 64;
+  own.registers[kRip] = jit + 0x10;
+  Unwind(own);
+  ASSERT_GE(stack_.frames.size(), 2u);
+  EXPECT_EQ(modules_.module(stack_.frames[0].module).path(), "[anon]");
+  EXPECT_NE(stack_.frames[1].module, ModuleTable::kUnknown);
+}
+
+TEST_F(UnwinderTest, StopsOnNonsense) {
+  OwnStack own;
+  own.memory.resize(4096);
+  for (const uint64_t value : {uint64_t{0}, uint64_t{8}, ~uint64_t{0},
+                               ~uint64_t{7}, uint64_t{1} << 63}) {
+    own.registers.fill(value);
+    for (size_t at = 0; at < own.memory.size(); at += 8) {
+      std::memcpy(own.memory.data() + at, &value, 8);
+    }
+    Unwind(own);
+    EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+    EXPECT_EQ(stack_.frames.size(), 1u);
+  }
+}
+
+TEST(RawStacksTest, EqualStacksHaveOneNumber) {
+  RawStacks stacks;
+  const std::vector<CodePlace> a = {{5, 3}, {5, 2}, {5, 1}};
+  const std::vector<CodePlace> b = {{5, 4}, {5, 2}, {5, 1}};
+  const RawStackId first = stacks.Intern(a);
+  const RawStackId other = stacks.Intern(b);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(stacks.Intern(a), first);
+  EXPECT_EQ(stacks.Intern(std::span(a).subspan(1)),
+            stacks.nodes()[first].parent);
+  EXPECT_EQ(stacks.nodes().size(), 5u);
+  EXPECT_EQ(stacks.Intern({}), 0u);
+  EXPECT_EQ(stacks.nodes()[other].place, (CodePlace{5, 4}));
+}
+
+}  // namespace
+}  // namespace kymo::sampling
