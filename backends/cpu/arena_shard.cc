@@ -39,8 +39,7 @@ void AddProcesses(const Arena& arena, model::TraceShard& shard) {
     // acquire: the rest of the entry was written before.
     const int32_t pid = entry.pid.load(std::memory_order_acquire);
     if (pid == 0) continue;
-    std::string command_line(entry.command_line,
-                             sizeof(entry.command_line));
+    std::string command_line(entry.command_line, sizeof(entry.command_line));
     command_line.resize(command_line.find_last_not_of('\0') + 1);
     for (char& c : command_line) {
       if (c == '\0') c = ' ';

@@ -20,8 +20,8 @@ absl::Status ChunkStore::Open(const std::string& directory) {
   fd_ = mkostemp(path.data(), O_CLOEXEC);
   if (fd_ < 0) {
     return absl::ErrnoToStatus(
-        errno, absl::StrCat("cannot make a file for drained records in ",
-                            directory));
+        errno,
+        absl::StrCat("cannot make a file for drained records in ", directory));
   }
   unlink(path.c_str());
   return absl::OkStatus();
@@ -32,9 +32,8 @@ void ChunkStore::Add(const record::ChunkView& chunk) noexcept {
   const uint64_t size = chunk.slots.size_bytes();
   uint64_t written = 0;
   while (written < size) {
-    const ssize_t got =
-        pwrite(fd_, data + written, size - written,
-               static_cast<off_t>(bytes_ + written));
+    const ssize_t got = pwrite(fd_, data + written, size - written,
+                               static_cast<off_t>(bytes_ + written));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       lost_bytes_ += size;

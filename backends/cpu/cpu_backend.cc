@@ -112,9 +112,8 @@ class LocalSession : public ActivitySession {
           reinterpret_cast<const std::byte*>(view.slots.data());
       copies.emplace_back(bytes, bytes + view.slots.size_bytes());
       ChunkView kept = view;
-      kept.slots = {
-          reinterpret_cast<const record::Slot*>(copies.back().data()),
-          view.slots.size()};
+      kept.slots = {reinterpret_cast<const record::Slot*>(copies.back().data()),
+                    view.slots.size()};
       chunks.push_back(kept);
     };
     reader().DrainSealed(copy);
@@ -260,8 +259,7 @@ class CpuBackend : public ActivityBackend {
     const bool child = options.target == TargetKind::kChildProcess;
     KYMO_ASSIGN_OR_RETURN(
         const uint64_t arena_bytes,
-        ParseArenaBytes(
-            Setting(options, "arena_mib", child ? "256" : "1024")));
+        ParseArenaBytes(Setting(options, "arena_mib", child ? "256" : "1024")));
     KYMO_ASSIGN_OR_RETURN(
         const FullPolicy policy,
         ParsePolicy(Setting(options, "when_full", child ? "drain" : "stop")));

@@ -93,8 +93,8 @@ class PayloadReader {
     if (static_cast<size_t>(end_ - at_) - sizeof(header) < padded) {
       return std::nullopt;
     }
-    const Item item = {header.kind, header.key,
-                       {at_ + sizeof(header), header.size_bytes}};
+    const Item item = {
+        header.kind, header.key, {at_ + sizeof(header), header.size_bytes}};
     at_ += sizeof(header) + padded;
     return item;
   }
@@ -113,7 +113,8 @@ class Decoder {
     PlanChunks();
     PlaceChunks();
     rests_.resize(plans_.size());
-    ParallelForEach(plans_.size(), [&](size_t i) { Fill(plans_[i], rests_[i]); });
+    ParallelForEach(plans_.size(),
+                    [&](size_t i) { Fill(plans_[i], rests_[i]); });
     MapNames();
     ApplyFollowUps();
     ReadPayloads();
@@ -133,13 +134,12 @@ class Decoder {
       }
       plans_.push_back({.view = &view});
     }
-    std::sort(plans_.begin(), plans_.end(),
-              [](const ChunkPlan& a, const ChunkPlan& b) {
-                return std::tie(a.view->stream, a.view->ticket,
-                                a.view->first_index) <
-                       std::tie(b.view->stream, b.view->ticket,
-                                b.view->first_index);
-              });
+    std::sort(
+        plans_.begin(), plans_.end(),
+        [](const ChunkPlan& a, const ChunkPlan& b) {
+          return std::tie(a.view->stream, a.view->ticket, a.view->first_index) <
+                 std::tie(b.view->stream, b.view->ticket, b.view->first_index);
+        });
     ParallelForEach(plans_.size(), [&](size_t i) {
       ChunkPlan& plan = plans_[i];
       record::ForEachRecord(
@@ -183,28 +183,28 @@ class Decoder {
     model::TrackEvents& events = shard_.events[plan.events_index];
     size_t row = plan.first_event;
     auto fill = [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
-      const TimeNs time_ns = input_.clock.ToEpochNs(
-          head.begin.load(std::memory_order_relaxed));
+      const TimeNs time_ns =
+          input_.clock.ToEpochNs(head.begin.load(std::memory_order_relaxed));
       const uint64_t end = head.end.load(std::memory_order_relaxed);
       switch (record::UnpackKind(head.kind_scope_depth)) {
         case SlotKind::kRange:
         case SlotKind::kInstant:
           FillEvent(events, row, head, time_ns, end);
-          rest.max_name = std::max(
-              rest.max_name,
-              head.name == record::kNameInPayload ? 0 : head.name);
+          rest.max_name =
+              std::max(rest.max_name,
+                       head.name == record::kNameInPayload ? 0 : head.name);
           if (!payload.empty()) rest.payloads.push_back({payload, row});
           ++row;
           break;
         case SlotKind::kCounter:
           rest.max_name = std::max(rest.max_name, head.name);
-          rest.counters.push_back({head.name, time_ns,
-                                   std::bit_cast<double>(end), events.track});
+          rest.counters.push_back(
+              {head.name, time_ns, std::bit_cast<double>(end), events.track});
           break;
         case SlotKind::kEnd:
         case SlotKind::kExtra:
-          rest.follow_ups.push_back({record::UnpackKind(head.kind_scope_depth), end,
-                                     head.name, time_ns, plan.view->stream,
+          rest.follow_ups.push_back({record::UnpackKind(head.kind_scope_depth),
+                                     end, head.name, time_ns, plan.view->stream,
                                      payload});
           break;
         default:
@@ -219,10 +219,9 @@ class Decoder {
     const bool instant =
         record::UnpackKind(head.kind_scope_depth) == SlotKind::kInstant;
     const uint8_t scope = record::UnpackScope(head.kind_scope_depth);
-    const RecordScope known =
-        scope < static_cast<uint8_t>(RecordScope::kCount)
-            ? static_cast<RecordScope>(scope)
-            : RecordScope::kFunction;
+    const RecordScope known = scope < static_cast<uint8_t>(RecordScope::kCount)
+                                  ? static_cast<RecordScope>(scope)
+                                  : RecordScope::kFunction;
     events.start_ns[row] = time_ns;
     events.end_ns[row] = instant    ? time_ns
                          : end == 0 ? 0

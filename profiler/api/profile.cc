@@ -32,9 +32,8 @@ absl::StatusOr<const TraceExporter*> FindExporter(
     const ExporterRegistry& registry, const std::string& name) {
   const TraceExporter* const exporter = registry.Find(name);
   if (exporter == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no exporter '", name,
-                     "'; it is one of: ", registry.Names()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no exporter '", name, "'; it is one of: ", registry.Names()));
   }
   return exporter;
 }
@@ -71,9 +70,9 @@ absl::Status Profile::Start() {
   KYMO_RETURN_IF_ERROR(RegisterBuiltinBackends(state->registry));
   SessionOptions options;
   options.settings = options_.settings;
-  KYMO_ASSIGN_OR_RETURN(state->recording,
-                        Recording::Create(state->registry, options_.activities,
-                                          options));
+  KYMO_ASSIGN_OR_RETURN(
+      state->recording,
+      Recording::Create(state->registry, options_.activities, options));
   KYMO_RETURN_IF_ERROR(state->recording->Prepare(nullptr));
   KYMO_RETURN_IF_ERROR(state->recording->Start(getpid()));
   state_ = std::move(state);

@@ -47,16 +47,16 @@ using Arg = record::Arg;
 
 // Text that is not a literal.
 template <typename T>
-concept DynamicText = std::convertible_to<const T&, std::string_view> &&
-                      !std::is_array_v<T>;
+concept DynamicText =
+    std::convertible_to<const T&, std::string_view> && !std::is_array_v<T>;
 
 #ifndef KYMO_DISABLE
 
 // The time from its making to its end of life, or End().
 class RecordFunction {
  public:
-  explicit RecordFunction(
-      Literal name, RecordScope scope = RecordScope::kFunction) noexcept {
+  explicit RecordFunction(Literal name,
+                          RecordScope scope = RecordScope::kFunction) noexcept {
     if (record::IsOn()) [[unlikely]] {
       record::BeginRange(range_, name, static_cast<uint8_t>(scope));
     }
@@ -65,14 +65,16 @@ class RecordFunction {
       : RecordFunction(name, RecordScope::kFunction, args) {}
   RecordFunction(Literal name, RecordScope scope,
                  std::initializer_list<Arg> args) noexcept {
-    if (record::IsOn()) [[unlikely]] Begin(name, {}, scope, args);
+    if (record::IsOn()) [[unlikely]]
+      Begin(name, {}, scope, args);
   }
 
   template <DynamicText Text>
   explicit RecordFunction(const Text& name,
                           RecordScope scope = RecordScope::kFunction,
                           std::initializer_list<Arg> args = {}) noexcept {
-    if (record::IsOn()) [[unlikely]] Begin({}, name, scope, args);
+    if (record::IsOn()) [[unlikely]]
+      Begin({}, name, scope, args);
   }
   template <DynamicText Text>
   RecordFunction(const Text& name, std::initializer_list<Arg> args) noexcept
@@ -85,7 +87,8 @@ class RecordFunction {
   // Adds to a range that is open; does nothing after its end.
   template <typename Value>
   void AddArg(Literal key, const Value& value) noexcept {
-    if (range_.slot == nullptr) [[likely]] return;
+    if (range_.slot == nullptr) [[likely]]
+      return;
     const Arg arg(key, value);
     record::AddArgs(range_, &arg, 1);
   }
@@ -123,7 +126,8 @@ void Instant(const Text& name, std::initializer_list<Arg> args = {}) noexcept {
 
 // The value of a counter from now on.
 inline void Counter(Literal name, double value) noexcept {
-  if (record::IsOn()) [[unlikely]] record::RecordCounter(name, value);
+  if (record::IsOn()) [[unlikely]]
+    record::RecordCounter(name, value);
 }
 
 // The calling thread's name in traces (up to 64 bytes) and, cut to 15, in the
@@ -181,8 +185,7 @@ auto Recorded(Literal name, Callable callable) {
 #define KYMO_CONCAT_(a, b) KYMO_CONCAT_INNER_(a, b)
 
 // A range until the end of the scope; takes what RecordFunction takes.
-#define KYMO_RECORD_FUNCTION(...)                                  \
-  const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__) \
-      (__VA_ARGS__)
+#define KYMO_RECORD_FUNCTION(...) \
+  const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)(__VA_ARGS__)
 
 #endif  // KYMO_PROFILER_API_RECORD_FUNCTION_H_

@@ -70,7 +70,8 @@ void BM_Range_OnDynamicNameTwoIntegers(benchmark::State& state) {
   int64_t i = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(text[0]);
-    RecordFunction range(std::string_view(text, 24), {{"rows", i}, {"cols", 7}});
+    RecordFunction range(std::string_view(text, 24),
+                         {{"rows", i}, {"cols", 7}});
     benchmark::DoNotOptimize(++i);
   }
   record::StopLocal();

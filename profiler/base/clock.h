@@ -49,7 +49,8 @@ inline int64_t MonotonicNs() noexcept {
 // Ticks of `source`; never 0.
 inline uint64_t ReadTicks(ClockSource source) noexcept {
 #if defined(__x86_64__)
-  if (source == ClockSource::kTsc) [[likely]] return __rdtsc();
+  if (source == ClockSource::kTsc) [[likely]]
+    return __rdtsc();
 #endif
   return static_cast<uint64_t>(MonotonicNs());
 }
@@ -77,9 +78,9 @@ class TickConverter {
   TimeNs ToEpochNs(uint64_t ticks) const noexcept {
     // Signed: a tick just before the first anchor is legal.
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
-    return base_ns_ + static_cast<int64_t>(
-                          (static_cast<__int128>(delta) * multiplier_) >>
-                          kShift);
+    return base_ns_ +
+           static_cast<int64_t>((static_cast<__int128>(delta) * multiplier_) >>
+                                kShift);
   }
   int64_t error_ns() const noexcept { return error_ns_; }
 

@@ -24,7 +24,8 @@ TEST(ParallelTest, CoversEveryIndexOnce) {
 TEST(ParallelTest, RangesDoNotDependOnTheNumberOfThreads) {
   auto ranges = [](int threads) {
     ParallelismLimit limit(threads);
-    std::vector<std::pair<size_t, size_t>> result(ParallelRangeCount(1050, 100));
+    std::vector<std::pair<size_t, size_t>> result(
+        ParallelRangeCount(1050, 100));
     ParallelFor(1050, 100, [&](size_t begin, size_t end) {
       result[begin / 100] = {begin, end};
     });
@@ -35,8 +36,10 @@ TEST(ParallelTest, RangesDoNotDependOnTheNumberOfThreads) {
 }
 
 TEST(ParallelTest, ExceptionReachesTheCaller) {
-  EXPECT_THROW(ParallelForEach(
-                   8, [](size_t i) { if (i == 5) throw std::runtime_error(""); }),
+  EXPECT_THROW(ParallelForEach(8,
+                               [](size_t i) {
+                                 if (i == 5) throw std::runtime_error("");
+                               }),
                std::runtime_error);
 }
 

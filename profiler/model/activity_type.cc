@@ -9,12 +9,12 @@ namespace {
 constexpr std::array<std::string_view,
                      static_cast<size_t>(ActivityType::kCount)>
     kNames = {
-        "cpu_op",       "user_annotation",   "gpu_user_annotation",
-        "gpu_memcpy",   "gpu_memset",        "kernel",
-        "cuda_runtime", "cuda_driver",       "cpu_instant_event",
-        "python_function", "overhead",       "cuda_sync",
-        "cuda_event",   "collective_comm",   "cpu_sample",
-        "nvtx_range",   "itt_task",
+        "cpu_op",          "user_annotation", "gpu_user_annotation",
+        "gpu_memcpy",      "gpu_memset",      "kernel",
+        "cuda_runtime",    "cuda_driver",     "cpu_instant_event",
+        "python_function", "overhead",        "cuda_sync",
+        "cuda_event",      "collective_comm", "cpu_sample",
+        "nvtx_range",      "itt_task",
 };
 
 }  // namespace

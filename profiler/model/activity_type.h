@@ -28,9 +28,9 @@ enum class ActivityType : uint8_t {
   kCudaSync,
   kCudaEvent,
   kCollectiveComm,
-  kCpuSample,   // Kymo: where a sampled thread was
-  kNvtxRange,   // Kymo: a range captured from NVTX
-  kIttTask,     // Kymo: a task captured from ITT
+  kCpuSample,  // Kymo: where a sampled thread was
+  kNvtxRange,  // Kymo: a range captured from NVTX
+  kIttTask,    // Kymo: a task captured from ITT
   kCount,
 };
 

@@ -23,17 +23,17 @@ inline constexpr TrackIndex kNoTrack = ~TrackIndex{0};
 
 // Bits of an event's flags.
 enum EventFlag : uint8_t {
-  kEventInstant = 1,   // a point: end == start
-  kEventOpen = 2,      // never ended; end is where the recording ended
-  kEventAsync = 4,     // ended elsewhere than it began: no parent, no children
+  kEventInstant = 1,  // a point: end == start
+  kEventOpen = 2,     // never ended; end is where the recording ended
+  kEventAsync = 4,    // ended elsewhere than it began: no parent, no children
 };
 
 struct Process {
   int64_t pid = 0;
-  int64_t parent_pid = 0;          // 0 = not known
-  NameId name = kEmptyName;        // short, as the kernel shows it
+  int64_t parent_pid = 0;    // 0 = not known
+  NameId name = kEmptyName;  // short, as the kernel shows it
   NameId command_line = kEmptyName;
-  TimeNs start_ns = 0;             // 0 = not known
+  TimeNs start_ns = 0;  // 0 = not known
   TimeNs end_ns = 0;
 };
 

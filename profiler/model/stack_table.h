@@ -40,7 +40,7 @@ struct Frame {
   uint64_t address = 0;          // module-relative; 0 = unknown
   bool is_inlined = false;       // inlined into the frame below it
   bool is_kernel = false;
-  bool is_resolved = true;       // false: `function` is only a place
+  bool is_resolved = true;  // false: `function` is only a place
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

@@ -113,8 +113,8 @@ class Trace {
   std::span<const Arg> args(EventIndex event) const {
     const Detail* const d = detail(event);
     if (d == nullptr) return {};
-    return std::span(data_.args).subspan(d->args_begin,
-                                         d->args_end - d->args_begin);
+    return std::span(data_.args)
+        .subspan(d->args_begin, d->args_end - d->args_begin);
   }
 
   std::span<const CounterSample> counters() const noexcept {
@@ -127,9 +127,7 @@ class Trace {
   DurationNs sampling_period_ns() const noexcept {
     return data_.sampling_period_ns;
   }
-  std::span<const Metadata> metadata() const noexcept {
-    return data_.metadata;
-  }
+  std::span<const Metadata> metadata() const noexcept { return data_.metadata; }
   const LossLedger& ledger() const noexcept { return data_.ledger; }
 
   // For ValidateTrace and for tools that count bytes.

@@ -168,16 +168,16 @@ class Nester {
     return true;
   }
 
-  EventIndex Append(Lane& lane, const Item& item, TimeNs end,
-                    EventIndex parent, uint8_t flags) {
+  EventIndex Append(Lane& lane, const Item& item, TimeNs end, EventIndex parent,
+                    uint8_t flags) {
     const TrackSource& source = sources_[item.source];
     const TrackEvents& events = *source.events;
     lane.start.push_back(item.start);
     lane.end.push_back(end);
     lane.name.push_back((*source.names)[Index(events.name[item.row])]);
     lane.parent.push_back(parent);
-    const bool has_detail = !events.detail.empty() &&
-                            events.detail[item.row] != model::kNoDetail;
+    const bool has_detail =
+        !events.detail.empty() && events.detail[item.row] != model::kNoDetail;
     lane.detail.push_back(has_detail
                               ? events.detail[item.row] + source.first_detail
                               : model::kNoDetail);
@@ -195,8 +195,8 @@ class Nester {
       if (window_.process_end_ns != 0 && window_.process_end_ns < end) {
         end = window_.process_end_ns;
         for (size_t i = 0; i < lane.size(); ++i) {
-          end = std::max(end, lane.end[i] == kOpen ? lane.start[i]
-                                                   : lane.end[i]);
+          end =
+              std::max(end, lane.end[i] == kOpen ? lane.start[i] : lane.end[i]);
         }
       }
       for (size_t i = 0; i < lane.size(); ++i) {

@@ -90,8 +90,7 @@ class Merger {
       const model::StringTable& strings = shards_[s].strings;
       maps_[s].names.reserve(strings.size());
       for (uint32_t id = 0; id < strings.size(); ++id) {
-        maps_[s].names.push_back(
-            data_.strings.Intern(strings.Get(NameId{id})));
+        maps_[s].names.push_back(data_.strings.Intern(strings.Get(NameId{id})));
       }
     }
   }
@@ -238,9 +237,8 @@ class Merger {
         const EventIndex parent = lane->parent[row];
         data_.track[first + row] = track;
         data_.parent[first + row] =
-            parent == model::kNoEvent
-                ? model::kNoEvent
-                : static_cast<EventIndex>(first + parent);
+            parent == model::kNoEvent ? model::kNoEvent
+                                      : static_cast<EventIndex>(first + parent);
       }
     });
     lanes_.clear();
@@ -300,9 +298,8 @@ class Merger {
     }
     std::vector<StackId> stacks = {model::kEmptyStack};
     for (uint32_t n = 1; n < from.stack_count(); ++n) {
-      stacks.push_back(
-          data_.stacks.Push(stacks[Index(from.parent(StackId{n}))],
-                            frames[Index(from.leaf(StackId{n}))]));
+      stacks.push_back(data_.stacks.Push(stacks[Index(from.parent(StackId{n}))],
+                                         frames[Index(from.leaf(StackId{n}))]));
     }
     return stacks;
   }
@@ -312,9 +309,8 @@ class Merger {
     std::map<std::string_view, NameId> merged;
     for (size_t s = 0; s < shards_.size(); ++s) {
       for (const model::Metadata& entry : shards_[s].metadata) {
-        merged.try_emplace(
-            data_.strings.Get(maps_[s].names[Index(entry.key)]),
-            maps_[s].names[Index(entry.json_value)]);
+        merged.try_emplace(data_.strings.Get(maps_[s].names[Index(entry.key)]),
+                           maps_[s].names[Index(entry.json_value)]);
       }
     }
     for (const auto& [key, value] : merged) {

@@ -115,8 +115,7 @@ TEST(NormalizeTest, OpenRangesEndWithTheirParentOrTheWindow) {
   builder.AddRange(t, "open inside", 12, 0);
   builder.AddRange(t, "open", 30, 0);
   builder.AddRange(t, "below", 40, 50);
-  const Trace trace =
-      Build(std::move(builder), {.start_ns = 5, .end_ns = 100});
+  const Trace trace = Build(std::move(builder), {.start_ns = 5, .end_ns = 100});
   EXPECT_EQ(Tree(trace), "closed open inside<closed open below<open");
   EXPECT_EQ(trace.end()[1], 20);
   EXPECT_EQ(trace.end()[2], 100);

@@ -4,7 +4,8 @@
 // traffic, GPU work), after Kineto's activity profiler plugins. It says what
 // it can record here; asked to record, it makes an ActivitySession:
 //
-//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect--> empty
+//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
+//   empty
 //                                      | Poll, Push/PopCorrelationId
 //
 // Each arrow happens at most once; BackendController rejects anything else, so

@@ -16,10 +16,10 @@ absl::Status BackendController::Expect(State state, const char* call) const {
   static constexpr std::array kNames = {"made",    "prepared", "live",
                                         "stopped", "empty",    "failed"};
   if (state_ == state) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "backend ", name_, ": ", call, " needs a session that is ",
-      kNames[static_cast<size_t>(state)], ", and it is ",
-      kNames[static_cast<size_t>(state_)]));
+  return absl::FailedPreconditionError(
+      absl::StrCat("backend ", name_, ": ", call, " needs a session that is ",
+                   kNames[static_cast<size_t>(state)], ", and it is ",
+                   kNames[static_cast<size_t>(state_)]));
 }
 
 absl::Status BackendController::Settle(absl::Status status, State next) {
@@ -28,8 +28,8 @@ absl::Status BackendController::Settle(absl::Status status, State next) {
     return status;
   }
   state_ = State::kFailed;
-  return absl::Status(status.code(), absl::StrCat("backend ", name_, ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat("backend ", name_, ": ", status.message()));
 }
 
 absl::Status BackendController::Prepare(Environment* environment) {

@@ -11,7 +11,7 @@ enum class Maturity { kStable, kExperimental };
 
 // One setting that a plugin reads from the session's or export's options.
 struct PluginOption {
-  std::string name;     // lower_snake, as on the command line
+  std::string name;  // lower_snake, as on the command line
   std::string default_value;
   std::string purpose;  // one line
 };

@@ -274,7 +274,8 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
     uint64_t oldest_ticket = UINT64_MAX;
     const uint32_t usable = usable_chunks();
     for (uint32_t chunk = 0; chunk < usable; ++chunk) {
-      const uint64_t ticket = word(chunk).ticket.load(std::memory_order_relaxed);
+      const uint64_t ticket =
+          word(chunk).ticket.load(std::memory_order_relaxed);
       if (ticket < oldest_ticket &&
           OwnerState(word(chunk).owner.load(std::memory_order_relaxed)) ==
               ChunkState::kSealed) {
@@ -353,8 +354,7 @@ uint32_t Arena::AddStream(int32_t pid, int32_t tid) const noexcept {
 }
 
 uint32_t Arena::stream_count() const noexcept {
-  const uint32_t count =
-      header().stream_count.load(std::memory_order_acquire);
+  const uint32_t count = header().stream_count.load(std::memory_order_acquire);
   return count < stream_capacity_ ? count : stream_capacity_;
 }
 
@@ -365,8 +365,7 @@ ProcessEntry* Arena::AddProcess() const noexcept {
 }
 
 uint32_t Arena::process_count() const noexcept {
-  const uint32_t count =
-      header().process_count.load(std::memory_order_acquire);
+  const uint32_t count = header().process_count.load(std::memory_order_acquire);
   return count < process_capacity_ ? count : process_capacity_;
 }
 

@@ -70,8 +70,7 @@ TEST(ArenaTest, FreedChunkIsZeroAndComesBack) {
 }
 
 TEST(ArenaTest, OverwriteTakesTheOldestSealedChunkAndCounts) {
-  Arena arena =
-      Arena::CreateAnonymous(SmallOptions(FullPolicy::kOverwrite, 3));
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kOverwrite, 3));
   const uint32_t stream = arena.AddStream(1, 1);
   uint64_t ticket = 0;
   uint32_t chunks[3];
@@ -137,8 +136,7 @@ TEST(ArenaTest, NonsenseIdsHaveTextToo) {
 
 TEST(ArenaTest, SharedArenaIsTheSameMemoryForBothSides) {
   int fd = -1;
-  Arena owner =
-      Arena::CreateShared(SmallOptions(FullPolicy::kDrain, 4), &fd);
+  Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kDrain, 4), &fd);
   ASSERT_TRUE(owner.valid());
   Arena guest = Arena::Attach(fd);
   ASSERT_TRUE(guest.valid());
@@ -205,10 +203,8 @@ TEST(ChunkReaderTest, RecordThatReachesOverTheChunkEndsTheReading) {
   WriteSlot(slots[1], 1, /*extra_slots=*/2);
   EXPECT_EQ(UsedSlots(slots), 4);
   int records = 0;
-  ForEachRecord({.slots = slots},
-                [&](const Slot&, std::span<const Slot>, uint32_t) {
-                  ++records;
-                });
+  ForEachRecord({.slots = slots}, [&](const Slot&, std::span<const Slot>,
+                                      uint32_t) { ++records; });
   EXPECT_EQ(records, 2);
 }
 

@@ -309,8 +309,8 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
   // acquire: pairs with the store that follows the arena's making.
   if (!own.has_arena.load(std::memory_order_acquire)) return nullptr;
   if (own_busy != 0) {
-    own.arena.header().dropped_in_handlers.fetch_add(
-        1, std::memory_order_relaxed);
+    own.arena.header().dropped_in_handlers.fetch_add(1,
+                                                     std::memory_order_relaxed);
     return nullptr;
   }
   const int saved_errno = errno;

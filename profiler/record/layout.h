@@ -179,8 +179,8 @@ struct ArenaHeader {
   std::atomic<uint32_t> chunk_limit;
   std::atomic<uint32_t> stream_count;
   std::atomic<uint32_t> process_count;
-  std::atomic<uint32_t> free_hint;    // no free chunk below, roughly
-  std::atomic<int64_t> free_chunks;   // roughly; the reader sets it right
+  std::atomic<uint32_t> free_hint;   // no free chunk below, roughly
+  std::atomic<int64_t> free_chunks;  // roughly; the reader sets it right
   std::atomic<uint64_t> next_ticket;
   std::atomic<uint64_t> name_text_used;  // bytes
   std::atomic<uint64_t> names_lost;

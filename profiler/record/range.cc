@@ -196,8 +196,8 @@ void AddArgs(const OpenRange& range, const Arg* args,
   }
 }
 
-void RecordInstant(Literal name, std::string_view dynamic_name,
-                   const Arg* args, size_t arg_count) noexcept {
+void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
+                   size_t arg_count) noexcept {
   const std::string_view piece = dynamic_name.substr(0, kMaxPieceBytes);
   if (piece.size() < dynamic_name.size() ||
       !FitsOneRecord(piece.size(), args, arg_count)) {
@@ -209,8 +209,8 @@ void RecordInstant(Literal name, std::string_view dynamic_name,
   Slot* const slot =
       TakeWithPayload(name, piece, args, arg_count, &extra_slots);
   if (slot == nullptr) return;
-  slot->kind_scope_depth = PackKind(SlotKind::kInstant, 0,
-                                    thread_stream->depth & kMaxDepth);
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);
   slot->extra_slots = extra_slots;
   Publish(slot);
 }

@@ -53,7 +53,9 @@ struct Arg {
   constexpr Arg(Literal key, T value) noexcept
       : key(key), kind(ArgKind::kInt), bits(static_cast<uint64_t>(value)) {}
   constexpr Arg(Literal key, double value) noexcept
-      : key(key), kind(ArgKind::kDouble), bits(std::bit_cast<uint64_t>(value)) {}
+      : key(key),
+        kind(ArgKind::kDouble),
+        bits(std::bit_cast<uint64_t>(value)) {}
   constexpr Arg(Literal key, std::string_view value) noexcept
       : key(key), kind(ArgKind::kString), text(value) {}
   constexpr Arg(Literal key, const char* value) noexcept
@@ -80,7 +82,8 @@ inline Slot* Take(uint32_t count) noexcept {
   ThreadStream* const stream = thread_stream;
   if (stream != nullptr) [[likely]] {
     Slot* const slot = TakeSlots(stream, count);
-    if (slot + count <= stream->limit) [[likely]] return slot;
+    if (slot + count <= stream->limit) [[likely]]
+      return slot;
   }
   return TakeSlotsSlow(count);
 }
@@ -94,8 +97,8 @@ inline uint32_t NameId(ThreadStream* stream, Literal name) noexcept {
 }
 
 // Publishes a range whose payload, if any, is already behind `slot`.
-inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
-                     uint8_t scope, uint32_t extra_slots) noexcept {
+inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name, uint8_t scope,
+                     uint32_t extra_slots) noexcept {
   ThreadStream* const stream = thread_stream;
   const uint32_t depth = stream->depth;
   range.slot = slot;
@@ -106,14 +109,14 @@ inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
   slot->kind_scope_depth = PackKind(SlotKind::kRange, scope, depth & kMaxDepth);
   slot->extra_slots = extra_slots;
   stream->depth = depth + 1;
-  slot->begin.store(ReadTicks(stream->clock_source),
-                    std::memory_order_release);
+  slot->begin.store(ReadTicks(stream->clock_source), std::memory_order_release);
 }
 
 // REQUIRES: IsOn() was true.
 inline void BeginRange(OpenRange& range, Literal name, uint8_t scope) noexcept {
   Slot* const slot = Take(1);
-  if (slot == nullptr) [[unlikely]] return;
+  if (slot == nullptr) [[unlikely]]
+    return;
   OpenSlot(range, slot, NameId(thread_stream, name), scope, 0);
 }
 
@@ -143,8 +146,8 @@ inline void EndRange(OpenRange& range) noexcept {
 }
 
 // A point in time. REQUIRES: IsOn() was true.
-void RecordInstant(Literal name, std::string_view dynamic_name,
-                   const Arg* args, size_t arg_count) noexcept;
+void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
+                   size_t arg_count) noexcept;
 
 // A counter's value from now on. REQUIRES: IsOn() was true.
 void RecordCounter(Literal name, double value) noexcept;

@@ -2,8 +2,8 @@
 //
 // One per thread and process, whatever the number of copies of this library in
 // the process: the copies (a program's own, the preloaded runtime's) agree on
-// one host, and each caches the pointer to the thread's stream in a thread-local
-// of its own. So the layout is part of kLayoutVersion.
+// one host, and each caches the pointer to the thread's stream in a
+// thread-local of its own. So the layout is part of kLayoutVersion.
 //
 // The memory is wiped on fork (MADV_WIPEONFORK): in the child a stream is all
 // zero, which reads as "no chunk", and the next record registers the child's
@@ -60,10 +60,7 @@ inline Slot* TakeSlots(ThreadStream* stream, uint32_t count) noexcept {
   uint64_t bytes = uint64_t{count} * sizeof(Slot);
   // Without a lock prefix: one instruction cannot be interrupted, and no other
   // thread writes here.
-  asm volatile("xaddq %0, %1"
-               : "+r"(bytes), "+m"(stream->cursor)
-               :
-               : "cc");
+  asm volatile("xaddq %0, %1" : "+r"(bytes), "+m"(stream->cursor) : : "cc");
   return reinterpret_cast<Slot*>(bytes);
 #else
   const uint64_t taken =

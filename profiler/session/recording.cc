@@ -52,8 +52,8 @@ absl::Status Recording::Add(ActivityBackend& backend,
                             const SessionOptions& options) {
   const std::string& name = backend.info().name;
   if (absl::Status status = backend.Availability(options); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat("activity ", name, ": ",
-                                                    status.message()));
+    return absl::Status(
+        status.code(), absl::StrCat("activity ", name, ": ", status.message()));
   }
   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ActivitySession> session,
                         backend.NewSession(options));
@@ -93,8 +93,7 @@ void Recording::Poll() {
 }
 
 absl::Status Recording::Stop() {
-  absl::Status status =
-      ForEach([](BackendController& c) { return c.Stop(); });
+  absl::Status status = ForEach([](BackendController& c) { return c.Stop(); });
   end_ns_ = Now();
   return status;
 }

@@ -102,9 +102,9 @@ TEST(ProfileTest, SelfTimesSumToWhatTopLevelRangesCover) {
     self += row.self_cpu_time_total_ns;
   }
   EXPECT_EQ(self, covered);
-  EXPECT_EQ(Counts(*profile), (std::map<std::string, int64_t>{
-                                  {"top", 100}, {"middle", 5000},
-                                  {"leaf", 5000}}));
+  EXPECT_EQ(Counts(*profile),
+            (std::map<std::string, int64_t>{
+                {"top", 100}, {"middle", 5000}, {"leaf", 5000}}));
 }
 
 TEST(ProfileTest, ManyChunksKeepEveryRangeAndItsParent) {
@@ -142,9 +142,9 @@ TEST(ProfileTest, ThreadsComeAndGoAndKeepTheirNames) {
     ++names[profile->trace()->Name(track.name)];
   }
   for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(names["a worker with a rather long name, number " +
-                    std::to_string(i)],
-              1);
+    EXPECT_EQ(
+        names["a worker with a rather long name, number " + std::to_string(i)],
+        1);
   }
 }
 
@@ -223,10 +223,10 @@ TEST(ProfileTest, OverwriteKeepsTheNewest) {
       {.settings = {{"arena_mib", "1"}, {"when_full", "overwrite"}}});
   auto counts = Counts(*profile);
   EXPECT_EQ(counts["last"], 1);
-  EXPECT_EQ(counts["range"] + static_cast<int64_t>(
-                                  profile->trace()->ledger().Get(
-                                      model::Loss::kEventsOverwritten)),
-            kRanges);
+  EXPECT_EQ(
+      counts["range"] + static_cast<int64_t>(profile->trace()->ledger().Get(
+                            model::Loss::kEventsOverwritten)),
+      kRanges);
 }
 
 TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
@@ -358,8 +358,8 @@ TEST(ProfileTest, RangesInSignalHandlersNeverHurtTheThread) {
   });
   sigaction(SIGUSR1, &old, nullptr);
   auto counts = Counts(*profile);
-  const int64_t dropped = profile->trace()->ledger().Get(
-      model::Loss::kEventsDroppedArenaFull);
+  const int64_t dropped =
+      profile->trace()->ledger().Get(model::Loss::kEventsDroppedArenaFull);
   EXPECT_EQ(counts["in thread"] + counts["in handler"] + dropped,
             kRanges + handled);
   EXPECT_EQ(counts["in thread"], kRanges);

@@ -82,10 +82,9 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
   report::SampleTableOptions sample_options;
   sample_options.sort_by = SampleSort(sort_by);
   sample_options.row_limit = command.row_limit;
-  KYMO_ASSIGN_OR_RETURN(
-      const std::string samples,
-      report::FormatSampleTable(report::MakeSampleTable(trace),
-                                sample_options));
+  KYMO_ASSIGN_OR_RETURN(const std::string samples,
+                        report::FormatSampleTable(
+                            report::MakeSampleTable(trace), sample_options));
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
   if (text.empty()) {

@@ -37,7 +37,9 @@ constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int kPollMs = 5;
 
-void Say(const std::string& line) { fprintf(stderr, "kymo: %s\n", line.c_str()); }
+void Say(const std::string& line) {
+  fprintf(stderr, "kymo: %s\n", line.c_str());
+}
 
 int Fail(const absl::Status& status, int exit_status) {
   Say(std::string(status.message()));
@@ -64,9 +66,8 @@ std::string RuntimePath() {
   for (const std::filesystem::path& path :
        {tools / "runtime/libkymo_runtime.so",
         self.parent_path() / "libkymo_runtime.so",
-        std::filesystem::path(self.string() +
-                              ".runfiles/kymo/tools/runtime/"
-                              "libkymo_runtime.so")}) {
+        std::filesystem::path(self.string() + ".runfiles/kymo/tools/runtime/"
+                                              "libkymo_runtime.so")}) {
     if (std::filesystem::exists(path, error)) return path.string();
   }
   return "";
@@ -92,9 +93,10 @@ std::string PreFlightLine(const Recording& recording, const Target& target) {
     absl::StrAppend(&line, "; ", limitation);
   }
   if (target.is_static || target.is_set_id) {
-    absl::StrAppend(&line, "; ", target.name, " is ",
-                    target.is_static ? "statically linked" : "set-uid",
-                    ", so nothing can be preloaded into it: it is sampled only");
+    absl::StrAppend(
+        &line, "; ", target.name, " is ",
+        target.is_static ? "statically linked" : "set-uid",
+        ", so nothing can be preloaded into it: it is sampled only");
   }
   return line;
 }
@@ -123,7 +125,8 @@ class ProfileRun {
   // Only returns when the target did not run or --strict has its word.
   int Run() {
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
-    if (!target.ok()) return Fail(target.status(), ExitStatusOf(target.status()));
+    if (!target.ok())
+      return Fail(target.status(), ExitStatusOf(target.status()));
     target_ = *std::move(target);
     if (absl::Status status = Prepare(); !status.ok()) {
       return Fail(status, status.code() == absl::StatusCode::kInvalidArgument
@@ -132,10 +135,10 @@ class ProfileRun {
     }
     int wait_status = 0;
     if (absl::Status status = Record(&wait_status); !status.ok()) {
-      return Fail(absl::Status(status.code(),
-                               absl::StrCat(command_.target[0], ": ",
-                                            status.message())),
-                  ExitStatusOf(status));
+      return Fail(
+          absl::Status(status.code(), absl::StrCat(command_.target[0], ": ",
+                                                   status.message())),
+          ExitStatusOf(status));
     }
     const bool lost = Deliver();
     if (lost && command_.strict && WIFEXITED(wait_status) &&
@@ -158,8 +161,7 @@ class ProfileRun {
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
     KYMO_ASSIGN_OR_RETURN(
-        recording_,
-        Recording::Create(backends_, command_.activities, options));
+        recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&environment_));
     const std::string runtime = RuntimePath();
     if (runtime.empty()) {
@@ -168,10 +170,9 @@ class ProfileRun {
           "Bazel, or copy tools/runtime/libkymo_runtime.so next to it");
     }
     const char* const others = getenv("LD_PRELOAD");
-    environment_["LD_PRELOAD"] =
-        others == nullptr || *others == '\0'
-            ? runtime
-            : absl::StrCat(runtime, ":", others);
+    environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
+                                     ? runtime
+                                     : absl::StrCat(runtime, ":", others);
     if (!command_.quiet) Say(PreFlightLine(*recording_, target_));
     return absl::OkStatus();
   }
@@ -194,8 +195,7 @@ class ProfileRun {
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     const absl::StatusOr<model::Trace> trace = recording_->Finish(
-        {{"kymo_command",
-          QuotedJson(absl::StrJoin(command_.target, " "))}});
+        {{"kymo_command", QuotedJson(absl::StrJoin(command_.target, " "))}});
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
     }

@@ -8,9 +8,9 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/str_format.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/report/table.h"
@@ -18,7 +18,8 @@
 ABSL_FLAG(std::vector<std::string>, activities, {},
           "What to record, separated by commas. Default: everything that can "
           "be recorded here; what is named must be available.");
-ABSL_FLAG(std::vector<std::string>, export, std::vector<std::string>({"chrome", "stacks"}),
+ABSL_FLAG(std::vector<std::string>, export,
+          std::vector<std::string>({"chrome", "stacks"}),
           "Files to write, separated by commas.");
 ABSL_FLAG(std::string, output_dir, "",
           "Folder for the files; relative to where you stand. Default: "
@@ -84,8 +85,8 @@ absl::Status UnknownFlag(std::string_view name,
   }
   std::sort(names.begin(), names.end());
   return absl::InvalidArgumentError(
-      absl::StrCat("there is no flag --", ToAbsl(name), "; it is one of: ",
-                   absl::StrJoin(names, " ")));
+      absl::StrCat("there is no flag --", ToAbsl(name),
+                   "; it is one of: ", absl::StrJoin(names, " ")));
 }
 
 absl::Status SetOwnFlag(const OwnFlag& flag, const std::string& value) {
@@ -112,9 +113,8 @@ absl::Status CheckNames(const std::vector<std::string>& names,
   const std::vector<std::string> valid = absl::StrSplit(known, ", ");
   for (const std::string& name : names) {
     if (std::find(valid.begin(), valid.end(), name) == valid.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no ", kind, " '", name,
-                       "'; it is one of: ", known));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "there is no ", kind, " '", name, "'; it is one of: ", known));
     }
   }
   return absl::OkStatus();
@@ -252,11 +252,10 @@ std::string ManualPage(const BackendRegistry& backends,
       "streams, signals and exit status of the target stay its own.",
       4);
   page += '\n';
-  AppendWrapped(
-      page,
-      "The target is a program on the PATH, a path, or a Bazel label "
-      "(//your:binary), which is built first. Flags stand before it.",
-      4);
+  AppendWrapped(page,
+                "The target is a program on the PATH, a path, or a Bazel label "
+                "(//your:binary), which is built first. Flags stand before it.",
+                4);
   page += "\nFLAGS\n";
   for (const OwnFlag& flag : kOwnFlags) {
     absl::StrAppend(&page, "    --", flag.name, flag.value ? "=" : "",
@@ -266,10 +265,11 @@ std::string ManualPage(const BackendRegistry& backends,
   page += "\nACTIVITIES\n";
   auto describe = [&page](const PluginInfo& info) {
     absl::StrAppend(&page, "    ", info.name, "\n");
-    AppendWrapped(page, info.purpose + (info.maturity == Maturity::kStable
-                                            ? "."
-                                            : " (experimental)."),
-                  8);
+    AppendWrapped(
+        page,
+        info.purpose +
+            (info.maturity == Maturity::kStable ? "." : " (experimental)."),
+        8);
     for (const PluginOption& option : info.options) {
       absl::StrAppend(&page, "        --", option.name, " (",
                       option.default_value, ")\n");
@@ -304,10 +304,9 @@ std::string ListActivities(const BackendRegistry& backends,
   std::string text;
   for (const ActivityBackend* backend : backends.List()) {
     const absl::Status status = backend->Availability(options);
-    absl::StrAppend(&text,
-                    absl::StrFormat("%-10s %s\n", backend->info().name,
-                                    status.ok() ? "available"
-                                                : "not available here"));
+    absl::StrAppend(&text, absl::StrFormat("%-10s %s\n", backend->info().name,
+                                           status.ok() ? "available"
+                                                       : "not available here"));
     AppendWrapped(text, backend->info().purpose, 11);
     if (!status.ok()) {
       AppendWrapped(text, ToStd(status.message()), 11);

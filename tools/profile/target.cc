@@ -86,8 +86,7 @@ absl::StatusOr<std::string> WorkspaceRoot(const std::string& from) {
   }
   for (fs::path folder = from; !folder.empty(); folder = folder.parent_path()) {
     std::error_code error;
-    for (const char* name :
-         {"WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"}) {
+    for (const char* name : {"WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"}) {
       if (fs::exists(folder / name, error)) return folder.string();
     }
     if (folder == folder.root_path()) break;
@@ -103,10 +102,10 @@ absl::StatusOr<std::string> BuildLabel(const std::string& label) {
   const std::string wrapper = root + "/bazelw";
   const std::string bazel =
       access(wrapper.c_str(), X_OK) == 0 ? wrapper : "bazel";
-  const absl::StatusOr<std::string> built = Output(
-      {bazel, "build", "--noshow_progress", "--show_result=0",
-       "--ui_event_filters=-info,-stdout", label},
-      from);
+  const absl::StatusOr<std::string> built =
+      Output({bazel, "build", "--noshow_progress", "--show_result=0",
+              "--ui_event_filters=-info,-stdout", label},
+             from);
   if (!built.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("could not build ", label));
@@ -134,8 +133,7 @@ absl::StatusOr<std::string> BuildLabel(const std::string& label) {
 
 absl::StatusOr<std::string> FindOnPath(const std::string& word) {
   std::string denied;
-  for (const absl::string_view folder :
-       absl::StrSplit(Variable("PATH"), ':')) {
+  for (const absl::string_view folder : absl::StrSplit(Variable("PATH"), ':')) {
     const std::string path = absl::StrCat(
         folder.empty() ? absl::string_view(".") : folder, "/", word);
     struct stat status;
@@ -216,8 +214,8 @@ absl::StatusOr<Target> FindTarget(const std::string& word) {
   }
   target.name = fs::path(target.path).filename().string();
   target.is_static = IsStatic(target.path);
-  target.is_set_id = (status.st_mode & (S_ISUID | S_ISGID)) != 0 &&
-                     status.st_uid != geteuid();
+  target.is_set_id =
+      (status.st_mode & (S_ISUID | S_ISGID)) != 0 && status.st_uid != geteuid();
   return target;
 }
 

@@ -13,10 +13,10 @@
 namespace kymo::tools {
 
 struct Target {
-  std::string path;      // absolute
-  std::string name;      // last part of the path
-  bool is_static = false;   // no dynamic loader: nothing can be preloaded
-  bool is_set_id = false;   // set-uid or set-gid: the loader ignores preloads
+  std::string path;        // absolute
+  std::string name;        // last part of the path
+  bool is_static = false;  // no dynamic loader: nothing can be preloaded
+  bool is_set_id = false;  // set-uid or set-gid: the loader ignores preloads
 };
 
 // kNotFound (exit 127), kPermissionDenied (exit 126, it is no executable), or

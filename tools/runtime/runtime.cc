@@ -76,8 +76,7 @@ KYMO_EXPORT int pthread_create(pthread_t* thread,
     real.store(create, std::memory_order_release);
   }
   auto* const start = static_cast<kymo::ThreadStart*>(
-      kymo::timers_wanted ? malloc(sizeof(kymo::ThreadStart))
-                                  : nullptr);
+      kymo::timers_wanted ? malloc(sizeof(kymo::ThreadStart)) : nullptr);
   if (start == nullptr) return create(thread, attributes, function, argument);
   *start = {function, argument};
   const int error = create(thread, attributes, kymo::RunThread, start);
