@@ -92,6 +92,7 @@ void ElfModule::CloseImage() noexcept {
   if (fd_ >= 0) close(fd_);
   elf_ = nullptr;
   fd_ = -1;
+  entry_ = 0;
   segments_.clear();
   build_id_.clear();
 }
@@ -106,6 +107,7 @@ void ElfModule::ReadImage() {
     return;
   }
   build_id_ = ReadBuildId(elf_);
+  entry_ = header.e_entry;
   size_t count = 0;
   elf_getphdrnum(elf_, &count);
   for (size_t i = 0; i < count; ++i) {

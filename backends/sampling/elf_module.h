@@ -55,6 +55,11 @@ class ElfModule {
   Elf* elf() const noexcept { return elf_; }
   // Bytes; empty if there is none.
   const std::string& build_id() const noexcept { return build_id_; }
+  // Whether `address` (relative) is in the image's entry code, which has no
+  // caller; the loader's own has no unwind table that says so.
+  bool IsEntryCode(uint64_t address) const noexcept {
+    return entry_ != 0 && address - entry_ < kEntryBytes;
+  }
   // False if the open file was overwritten since.
   bool IsUnchanged() const noexcept;
 
@@ -68,6 +73,8 @@ class ElfModule {
     uint64_t address;
   };
 
+  static constexpr uint64_t kEntryBytes = 128;
+
   void ReadImage();
   void CloseImage() noexcept;
 
@@ -77,6 +84,7 @@ class ElfModule {
   int fd_ = -1;
   struct stat opened_ {};
   Elf* elf_ = nullptr;
+  uint64_t entry_ = 0;
   std::vector<Segment> segments_;
 };
 

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace kymo::sampling {
 namespace {
+
+constexpr uint64_t kStubBytes = 16;
+constexpr int kStubRank = 99;
 
 int Rank(const GElf_Sym& symbol, const char* name) {
   const int binding = GELF_ST_BIND(symbol.st_info);
@@ -18,6 +22,30 @@ int Rank(const GElf_Sym& symbol, const char* name) {
   return by_binding * 16 + std::min(underscores, 15);
 }
 
+// How far a symbol without a size may reach.
+uint64_t SectionEnd(Elf* elf, size_t index) {
+  Elf_Scn* const section = elf_getscn(elf, index);
+  GElf_Shdr header;
+  if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return 0;
+  return header.sh_addr + header.sh_size;
+}
+
+struct Section {
+  Elf_Scn* section;
+  GElf_Shdr header;
+};
+
+std::optional<Section> FindSection(Elf* elf, const char* wanted) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
+  for (Section at{}; (at.section = elf_nextscn(elf, at.section)) != nullptr;) {
+    if (gelf_getshdr(at.section, &at.header) == nullptr) continue;
+    const char* const name = elf_strptr(elf, names, at.header.sh_name);
+    if (name != nullptr && std::strcmp(name, wanted) == 0) return at;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void ElfSymbols::Add(Elf* elf) {
@@ -25,6 +53,7 @@ void ElfSymbols::Add(Elf* elf) {
        (section = elf_nextscn(elf, section)) != nullptr;) {
     AddTable(elf, section);
   }
+  AddStubs(elf);
 }
 
 void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
@@ -35,17 +64,63 @@ void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
   if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return;
   Elf_Data* const data = elf_getdata(section, nullptr);
   if (data == nullptr) return;
+  GElf_Ehdr image;
+  if (gelf_getehdr(elf, &image) == nullptr) return;
   const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;
     if (gelf_getsym(data, i, &symbol) == nullptr) break;
     const int type = GELF_ST_TYPE(symbol.st_info);
-    if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
+    // Entry code in assembly is often not marked as a function.
+    const bool is_entry =
+        type == STT_NOTYPE && symbol.st_value == image.e_entry;
+    if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_entry) continue;
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
     const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0') continue;
-    symbols_.push_back(
-        {symbol.st_value, symbol.st_size, Rank(symbol, name), name});
+    const uint64_t end = symbol.st_size != 0
+                             ? symbol.st_value + symbol.st_size
+                             : SectionEnd(elf, symbol.st_shndx);
+    symbols_.push_back({symbol.st_value, end, Rank(symbol, name), name});
+  }
+}
+
+// The linker makes one stub of 16 bytes for each relocation of .rela.plt, in
+// their order: in .plt.sec, or else in .plt behind the resolver's own.
+void ElfSymbols::AddStubs(Elf* elf) {
+  const auto relocations = FindSection(elf, ".rela.plt");
+  auto stubs = FindSection(elf, ".plt.sec");
+  uint64_t next = stubs ? stubs->header.sh_addr : 0;
+  if (!stubs) {
+    stubs = FindSection(elf, ".plt");
+    next = stubs ? stubs->header.sh_addr + kStubBytes : 0;
+  }
+  if (!relocations || !stubs || relocations->header.sh_entsize == 0) return;
+  Elf_Scn* const names =
+      elf_getscn(elf, relocations->header.sh_link);
+  GElf_Shdr names_header;
+  Elf_Data* const data = elf_getdata(relocations->section, nullptr);
+  Elf_Data* const symbols = elf_getdata(names, nullptr);
+  if (data == nullptr || symbols == nullptr ||
+      gelf_getshdr(names, &names_header) == nullptr) {
+    return;
+  }
+  const uint64_t end = stubs->header.sh_addr + stubs->header.sh_size;
+  GElf_Rela relocation;
+  for (int i = 0; next + kStubBytes <= end &&
+                  gelf_getrela(data, i, &relocation) != nullptr;
+       ++i, next += kStubBytes) {
+    GElf_Sym symbol;
+    if (gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)),
+                    &symbol) == nullptr) {
+      continue;
+    }
+    const char* const name =
+        elf_strptr(elf, names_header.sh_link, symbol.st_name);
+    if (name == nullptr || *name == '\0') continue;
+    stub_names_.push_back(std::string(name) + "@plt");
+    symbols_.push_back({next, next + kStubBytes, kStubRank,
+                        stub_names_.back().c_str()});
   }
 }
 
@@ -70,11 +145,7 @@ const char* ElfSymbols::Find(uint64_t address) const {
       [&](const Symbol& symbol) { return symbol.address <= address; });
   if (after == symbols_.begin()) return nullptr;
   const Symbol& symbol = *std::prev(after);
-  if (symbol.size_bytes != 0 &&
-      address >= symbol.address + symbol.size_bytes) {
-    return nullptr;
-  }
-  return symbol.name;
+  return address < symbol.end ? symbol.name : nullptr;
 }
 
 }  // namespace kymo::sampling

@@ -5,6 +5,7 @@
 #include <libelf.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,22 @@ class ElfSymbols {
 
   // The mangled name of the function around `address`, null if there is none.
   // Of several names of one function the global one with the fewest leading
-  // underscores.
+  // underscores. A linkage stub (PLT) is "name@plt".
   const char* Find(uint64_t address) const;
 
  private:
   struct Symbol {
     uint64_t address;
-    uint64_t size_bytes;  // 0: up to the next one
+    uint64_t end;
     int rank;             // the lower the better
     const char* name;
   };
 
   void AddTable(Elf* elf, Elf_Scn* section);
+  void AddStubs(Elf* elf);
 
   std::vector<Symbol> symbols_;
+  std::deque<std::string> stub_names_;
 };
 
 }  // namespace kymo::sampling

@@ -1,40 +1,88 @@
 #include "backends/sampling/kernel_symbols.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
-#include <fstream>
-#include <string_view>
+#include <charconv>
+#include <iterator>
+#include <optional>
 
 namespace kymo::sampling {
+namespace {
 
-KernelSymbols KernelSymbols::Parse(std::istream& lines) {
-  KernelSymbols symbols;
-  std::string line;
-  while (std::getline(lines, line)) {
-    uint64_t address = 0;
-    char type = 0;
-    char name[512];
-    if (std::sscanf(line.c_str(), "%" SCNx64 " %c %511s", &address, &type,
-                    name) != 3) {
-      continue;
-    }
-    if (address == 0 || std::string_view("tTwW").find(type) ==
-                            std::string_view::npos) {
-      continue;
-    }
-    symbols.symbols_.push_back({address, name});
+struct Line {
+  uint64_t address;
+  char type;
+  std::string_view name;
+};
+
+// "ffffffff81000000 T _stext", perhaps with "\t[module]" behind it.
+std::optional<Line> ParseLine(std::string_view text) {
+  Line line;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] =
+      std::from_chars(text.data(), end, line.address, 16);
+  if (error != std::errc() || end - stop < 4 || stop[0] != ' ' ||
+      stop[2] != ' ') {
+    return std::nullopt;
   }
-  std::stable_sort(symbols.symbols_.begin(), symbols.symbols_.end(),
+  line.type = stop[1];
+  line.name = std::string_view(stop + 3, static_cast<size_t>(end - stop - 3));
+  line.name = line.name.substr(0, line.name.find('\t'));
+  return line;
+}
+
+bool IsFunction(const Line& line) {
+  return line.address != 0 &&
+         std::string_view("tTwW").find(line.type) != std::string_view::npos;
+}
+
+// The address of the last whole line; 0 if there is none.
+uint64_t LastAddress(std::string_view text) {
+  const size_t end = text.rfind('\n');
+  if (end == std::string_view::npos || end == 0) return 0;
+  const size_t begin = text.rfind('\n', end - 1);
+  const std::optional<Line> line = ParseLine(
+      text.substr(begin == std::string_view::npos ? 0 : begin + 1,
+                  end - (begin == std::string_view::npos ? 0 : begin + 1)));
+  return line ? line->address : 0;
+}
+
+}  // namespace
+
+KernelSymbols::KernelSymbols(std::string text)
+    : text_(text.begin(), text.end()) {
+  const std::string_view all(text_.data(), text_.size());
+  for (size_t begin = 0; begin < all.size();) {
+    const size_t end = std::min(all.find('\n', begin), all.size());
+    const std::optional<Line> line = ParseLine(all.substr(begin, end - begin));
+    if (line && IsFunction(*line)) {
+      symbols_.push_back({line->address, line->name});
+    }
+    begin = end + 1;
+  }
+  std::stable_sort(symbols_.begin(), symbols_.end(),
                    [](const KernelSymbol& a, const KernelSymbol& b) {
                      return a.address < b.address;
                    });
-  return symbols;
 }
 
-KernelSymbols KernelSymbols::OfThisMachine() {
-  std::ifstream file("/proc/kallsyms");
-  return Parse(file);
+KernelSymbols KernelSymbols::OfThisMachine(uint64_t last_address) {
+  std::string text;
+  const int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return KernelSymbols(text);
+  std::vector<char> buffer(1 << 16);
+  ssize_t size;
+  while ((size = read(fd, buffer.data(), buffer.size())) > 0 ||
+         (size < 0 && errno == EINTR)) {
+    if (size < 0) continue;
+    text.append(buffer.data(), static_cast<size_t>(size));
+    if (LastAddress(text) > last_address) break;
+  }
+  close(fd);
+  return KernelSymbols(std::move(text));
 }
 
 const KernelSymbol* KernelSymbols::Find(uint64_t address) const {

@@ -165,52 +165,68 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
                         : RecordLayout::Callchain();
   events->knows_lost_ = attr->read_format != 0;
   const std::vector<int> cpus = OnlineCpus();
+  const absl::Status opened = events->OpenAll(settings, *attr, pid, cpus);
+  if (!opened.ok()) return opened;
+  // All rings are of one size: what the first would take of the locked memory
+  // that a user may have, the last would miss.
   size_t ring_bytes = std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
                                  kSmallestRingBytes, kLargestRingBytes);
-  for (const int cpu : cpus) {
-    const absl::Status added =
-        events->AddCpu(settings, *attr, pid, cpu, &ring_bytes);
-    if (!added.ok()) return added;
-  }
-  return events;
-}
-
-absl::Status PerfEvents::AddCpu(const Settings& settings,
-                                perf_event_attr attr, pid_t pid, int cpu,
-                                size_t* ring_bytes) {
-  const int fd = OpenEvent(attr, pid, cpu);
-  if (fd < 0) {
-    if (errno == ENODEV) return absl::OkStatus();  // went offline
-    if (errno == ESRCH) {
-      return absl::NotFoundError(
-          absl::StrCat("sampling: process ", pid, " is gone"));
-    }
-    return OpenError(errno, settings);
-  }
-  fds_.push_back(fd);
-  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  for (;; *ring_bytes /= 2) {
-    const size_t size_bytes = page_bytes + *ring_bytes;
-    void* const address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                               MAP_SHARED, fd, 0);
-    if (address != MAP_FAILED) {
-      mappings_.push_back({address, size_bytes});
-      rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
-                          static_cast<const std::byte*>(address) + page_bytes,
-                          *ring_bytes);
-      return absl::OkStatus();
-    }
-    if (*ring_bytes <= kSmallestRingBytes) break;
+  for (; ring_bytes >= kSmallestRingBytes; ring_bytes /= 2) {
+    if (events->MapRings(ring_bytes)) return events;
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      "sampling: no memory for the ring of CPU ", cpu, ": ", strerror(errno),
+      "sampling: no memory for rings of ", kSmallestRingBytes, " bytes: ",
+      strerror(errno),
       "; raise `sysctl kernel.perf_event_mlock_kb` or `ulimit -l`"));
 }
 
-PerfEvents::~PerfEvents() {
+absl::Status PerfEvents::OpenAll(const Settings& settings,
+                                 perf_event_attr attr, pid_t pid,
+                                 const std::vector<int>& cpus) {
+  for (const int cpu : cpus) {
+    const int fd = OpenEvent(attr, pid, cpu);
+    if (fd >= 0) {
+      fds_.push_back(fd);
+    } else if (errno == ESRCH) {
+      return absl::NotFoundError(
+          absl::StrCat("sampling: process ", pid, " is gone"));
+    } else if (errno != ENODEV) {  // a CPU that went offline
+      return OpenError(errno, settings);
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool PerfEvents::MapRings(size_t ring_bytes) {
+  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t size_bytes = page_bytes + ring_bytes;
+  for (const int fd : fds_) {
+    void* const address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                               MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED) {
+      const int error = errno;
+      Unmap();
+      errno = error;
+      return false;
+    }
+    mappings_.push_back({address, size_bytes});
+    rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
+                        static_cast<const std::byte*>(address) + page_bytes,
+                        ring_bytes);
+  }
+  return true;
+}
+
+void PerfEvents::Unmap() noexcept {
   for (const Mapping& mapping : mappings_) {
     munmap(mapping.address, mapping.size_bytes);
   }
+  mappings_.clear();
+  rings_.clear();
+}
+
+PerfEvents::~PerfEvents() {
+  Unmap();
   for (const int fd : fds_) close(fd);
 }
 

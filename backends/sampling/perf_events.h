@@ -68,8 +68,10 @@ class PerfEvents {
   };
 
   PerfEvents() = default;
-  absl::Status AddCpu(const Settings& settings, perf_event_attr attr,
-                      pid_t pid, int cpu, size_t* ring_bytes);
+  absl::Status OpenAll(const Settings& settings, perf_event_attr attr,
+                       pid_t pid, const std::vector<int>& cpus);
+  bool MapRings(size_t ring_bytes);
+  void Unmap() noexcept;
 
   RecordLayout layout_;
   bool knows_lost_ = false;

@@ -15,6 +15,7 @@
 #include "backends/sampling/dwarf_functions.h"
 #include "backends/sampling/elf_symbols.h"
 #include "backends/sampling/kernel_symbols.h"
+#include "backends/sampling/unwind_functions.h"
 #include "profiler/base/strings.h"
 
 namespace kymo::sampling {
@@ -34,7 +35,8 @@ struct ModuleSymbolizer::Tables {
       : module_functions(module.elf()),
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
-        debug_functions(debug_file.elf()) {
+        debug_functions(debug_file.elf()),
+        unwind_functions(module.elf()) {
     symbols.Add(module.elf());
     if (debug_file.elf() != nullptr) symbols.Add(debug_file.elf());
     symbols.Seal();
@@ -51,11 +53,11 @@ struct ModuleSymbolizer::Tables {
   DebugFile debug_file;
   DwarfFunctions debug_functions;
   ElfSymbols symbols;
+  UnwindFunctions unwind_functions;
   std::unordered_map<const char*, std::string> demangled;
 };
 
-ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module)
-    : module_(module) {
+ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module) : module_(module) {
   if (module.elf() != nullptr && module.IsUnchanged()) {
     tables_ = std::make_unique<Tables>(module);
   }
@@ -83,6 +85,10 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
     if (frames.empty()) frames = tables_->debug_functions.Find(address);
     symbol = tables_->symbols.Find(address);
   }
+  // Without a name the places of one function are still one.
+  if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
+    address = tables_->unwind_functions.Start(address).value_or(address);
+  }
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;
   for (const SourceFrame& frame : frames) {
@@ -91,15 +97,16 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
       name = symbol;
     }
     if (name == nullptr) name = frame.name;
-    named.push_back({.file = frame.file,
+    named.push_back({.function = {},
+                     .address = address,
+                     .file = frame.file,
                      .line = frame.line,
                      .is_inlined = frame.is_inlined,
                      .is_resolved = name != nullptr});
-    named.back().function =
-        name != nullptr
-            ? tables_->Demangled(name)
-            : absl::StrCat(ToAbsl(module_.short_name()), "+0x",
-                           absl::Hex(address));
+    named.back().function = name != nullptr
+                                ? tables_->Demangled(name)
+                                : absl::StrCat(ToAbsl(module_.short_name()),
+                                               "+0x", absl::Hex(address));
   }
   return named;
 }
@@ -131,7 +138,7 @@ class FrameMaker {
                  .file = shard_.strings.Intern(frame.file),
                  .module = path,
                  .line = frame.line,
-                 .address = address,
+                 .address = frame.address,
                  .is_inlined = frame.is_inlined,
                  .is_resolved = frame.is_resolved}));
       }
@@ -142,7 +149,8 @@ class FrameMaker {
   // One frame per kernel function, at its beginning.
   void MakeKernel(const std::vector<uint64_t>& addresses,
                   std::map<uint64_t, Frames>& frames) {
-    const KernelSymbols symbols = KernelSymbols::OfThisMachine();
+    const KernelSymbols symbols = KernelSymbols::OfThisMachine(
+        *std::max_element(addresses.begin(), addresses.end()));
     const model::NameId module = shard_.strings.Intern("[kernel]");
     for (const uint64_t address : addresses) {
       const KernelSymbol* const symbol = symbols.Find(address);

@@ -21,6 +21,7 @@ std::string Demangle(const char* name);
 
 struct NamedFrame {
   std::string function;
+  uint64_t address = 0;  // in the module; unresolved: the function's, if known
   std::string file;
   uint32_t line = 0;
   bool is_inlined = false;

@@ -145,12 +145,11 @@ TEST_F(SymbolizerTest, CountsUnresolvedFramesOnce) {
 }
 
 TEST(KernelSymbolsTest, FindsTheFunctionAround) {
-  std::istringstream lines(
+  const KernelSymbols symbols(
       "ffffffff81000100 T second\n"
       "ffffffff81000000 t first\n"
       "ffffffff81000080 d data\n"
       "ffffffffc0000000 t of_module\t[ext4]\n");
-  const KernelSymbols symbols = KernelSymbols::Parse(lines);
   EXPECT_EQ(symbols.Find(0xffffffff80ffffff), nullptr);
   EXPECT_EQ(symbols.Find(0xffffffff810000ff)->name, "first");
   EXPECT_EQ(symbols.Find(0xffffffff81000100)->name, "second");
@@ -158,8 +157,8 @@ TEST(KernelSymbolsTest, FindsTheFunctionAround) {
 }
 
 TEST(KernelSymbolsTest, HiddenAddressesNameNothing) {
-  std::istringstream lines("0000000000000000 T first\n");
-  EXPECT_EQ(KernelSymbols::Parse(lines).Find(0xffffffff81000000), nullptr);
+  const KernelSymbols symbols("0000000000000000 T first\n");
+  EXPECT_EQ(symbols.Find(0xffffffff81000000), nullptr);
 }
 
 }  // namespace

@@ -104,6 +104,8 @@ void Unwinder::Unwind(const AddressSpace& space, const Registers& registers,
       if (rule.cfa_kind != CfaKind::kNoRule) {
         is_exact = rule.is_signal_frame;
         step = ApplyRule(rule, copy);
+      } else if (modules_->module(place.module).IsEntryCode(place.address)) {
+        step = Step::kEnd;
       }
     }
     if (step == Step::kNoRule) step = FollowFramePointer(space, copy);

@@ -51,7 +51,8 @@ class Unwinder {
  public:
   static constexpr size_t kMaxFrames = 1024;
 
-  explicit Unwinder(const ModuleTable* modules) : rules_(modules) {}
+  explicit Unwinder(const ModuleTable* modules)
+      : modules_(modules), rules_(modules) {}
 
   // `copy_was_cut`: the stack goes on above the copy.
   void Unwind(const AddressSpace& space, const Registers& registers,
@@ -69,6 +70,7 @@ class Unwinder {
   Step FollowFramePointer(const AddressSpace& space, const StackCopy& copy);
   StackEnd EndAfterMiss(const StackCopy& copy, bool copy_was_cut) const;
 
+  const ModuleTable* modules_;
   RuleTable rules_;
   Registers registers_{};
   uint64_t missed_address_ = 0;

@@ -17,7 +17,7 @@
 namespace kymo::sampling {
 namespace {
 
-constexpr size_t kPlenty = 64 << 10;
+constexpr size_t kPlenty = 512 << 10;
 
 void Capture(void* result) {
   *static_cast<OwnStack*>(result) = CaptureOwnStack(kPlenty);
