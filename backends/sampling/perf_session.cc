@@ -40,6 +40,7 @@ class PerfSession final : public ActivitySession {
   // When the last Poll began: what is older is in the rings by now, so that
   // records of different CPUs up to here can be put in order.
   uint64_t settled_ns_ = 0;
+  DurationNs children_cpu_before_ns_ = 0;
   uint64_t lost_records_ = 0;
   uint64_t corrupt_records_ = 0;
   std::vector<uint64_t> callchain_;
@@ -53,6 +54,7 @@ absl::Status PerfSession::Start(pid_t pid) {
   auto events = PerfEvents::Open(settings_, pid);
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
+  children_cpu_before_ns_ = ChildrenCpuNs();
   store_.processes().Process(pid).start_ns = ToEpoch(
       static_cast<uint64_t>(MonotonicNs()));
   return absl::OkStatus();
@@ -178,6 +180,11 @@ absl::Status PerfSession::Stop() {
     corrupt_records_ += ring.corrupt_count();
   }
   const PerfTotals totals = events_->ReadTotals();
+  // Exact, but for time stolen by a hypervisor; the other knows of that, but
+  // not of processes that nobody waited for.
+  auto cpu_ns = static_cast<DurationNs>(totals.cpu_time_ns);
+  const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
+  if (waited_ns > 0) cpu_ns = std::min(cpu_ns, waited_ns);
   if (totals.knows_lost) lost_records_ = totals.lost_records;
   store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
@@ -185,8 +192,7 @@ absl::Status PerfSession::Stop() {
       static_cast<DurationNs>(lost_records_) * settings_.period_ns;
   store_.AddLoss(
       model::Loss::kSamplesNotDelivered,
-      UndeliveredSamples(static_cast<DurationNs>(totals.cpu_time_ns),
-                         store_.total_weight_ns() + lost_ns,
+      UndeliveredSamples(cpu_ns, store_.total_weight_ns() + lost_ns,
                          settings_.period_ns));
   events_ = nullptr;
   return absl::OkStatus();

@@ -134,7 +134,7 @@ double ShareOf(const model::TraceShard& shard, const std::string& function) {
   return all == 0 ? 0 : matching / all;
 }
 
-std::string Summary(const model::TraceShard& shard) {
+std::string Summary(const model::TraceShard& shard, size_t rows) {
   std::ostringstream text;
   text << shard.samples.size() << " samples, " << shard.tracks.size()
        << " threads, " << shard.processes.size() << " processes\n";
@@ -147,13 +147,15 @@ std::string Summary(const model::TraceShard& shard) {
   std::map<std::string, int> stacks;
   for (const auto& names : SampledStacks(shard)) {
     std::string line;
-    for (const std::string& name : names) line += (line.empty() ? "" : ";") + name;
+    for (const std::string& name : names) {
+      line += (line.empty() ? "" : ";") + name;
+    }
     ++stacks[line];
   }
   std::vector<std::pair<int, std::string>> order;
   for (const auto& [line, count] : stacks) order.push_back({-count, line});
   std::sort(order.begin(), order.end());
-  if (order.size() > 12) order.resize(12);
+  if (order.size() > rows) order.resize(rows);
   for (const auto& [count, line] : order) text << -count << " " << line << "\n";
   return text.str();
 }

@@ -35,8 +35,8 @@ std::vector<std::vector<std::string>> SampledStacks(
 // word), as a part of all samples.
 double ShareOf(const model::TraceShard& shard, const std::string& function);
 
-// For messages: counters that are not 0, most frequent leaves.
-std::string Summary(const model::TraceShard& shard);
+// For messages: counters that are not 0, most frequent stacks.
+std::string Summary(const model::TraceShard& shard, size_t rows = 12);
 
 }  // namespace kymo::sampling
 

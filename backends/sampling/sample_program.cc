@@ -9,6 +9,7 @@
 #include "backends/sampling/profile_child.h"
 
 int main(int argc, char** argv) {
+  size_t rows = 12;
   kymo::SessionOptions options{.target = kymo::TargetKind::kChildProcess};
   int next = 1;
   for (; next < argc && std::string(argv[next]) != "--"; ++next) {
@@ -19,6 +20,8 @@ int main(int argc, char** argv) {
     const std::string value = setting.substr(equals + 1);
     if (name == "hz") {
       options.sampling_hz = std::atoi(value.c_str());
+    } else if (name == "rows") {
+      rows = static_cast<size_t>(std::atoi(value.c_str()));
     } else {
       options.settings[name] = value;
     }
@@ -38,7 +41,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::printf("%scpu %.3f s, polling %.3f s\n",
-              kymo::sampling::Summary(run->shard).c_str(),
+              kymo::sampling::Summary(run->shard, rows).c_str(),
               static_cast<double>(run->cpu_time_ns) / 1e9,
               static_cast<double>(run->polling_ns) / 1e9);
   return 0;

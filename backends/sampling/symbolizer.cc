@@ -92,11 +92,14 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;
   for (const SourceFrame& frame : frames) {
-    const char* name = frame.linkage_name;
+    const bool is_mangled = frame.linkage_name != nullptr &&
+                            std::strncmp(frame.linkage_name, "_Z", 2) == 0;
+    const char* name = is_mangled ? frame.linkage_name : nullptr;
     if (name == nullptr && !frame.is_inlined && IsBetter(symbol, frame.name)) {
       name = symbol;
     }
     if (name == nullptr) name = frame.name;
+    if (name == nullptr) name = frame.linkage_name;
     named.push_back({.function = {},
                      .address = address,
                      .file = frame.file,

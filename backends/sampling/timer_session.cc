@@ -1,6 +1,5 @@
 #include "backends/sampling/timer_session.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -21,16 +20,6 @@ namespace {
 
 // About a second of one busy CPU at 1000 Hz, or 10 ms of a hundred.
 constexpr uint32_t kCellCount = 1024;
-
-// Of the children that were waited for, and theirs.
-DurationNs ChildrenCpuNs() {
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto ns = [](const timeval& time) {
-    return int64_t{time.tv_sec} * kNsPerSecond + time.tv_usec * kNsPerUs;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
-}
 
 class TimerSession final : public ActivitySession {
  public:

@@ -19,6 +19,11 @@ constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
   return static_cast<uint64_t>(missing_ns / period_ns);
 }
 
+// CPU time of the children of this process that were waited for, and of theirs.
+// The kernel leaves out what a hypervisor took away, during which no tick can
+// come either; the clock of perf events does not.
+DurationNs ChildrenCpuNs();
+
 }  // namespace kymo::sampling
 
 #endif  // KYMO_BACKENDS_SAMPLING_UNDELIVERED_H_

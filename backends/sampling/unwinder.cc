@@ -54,8 +54,13 @@ Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
   caller[kRsp] = cfa;
   for (const SavedRegister& saved : rules_.saved(rule)) {
     const auto value = Restore(saved, cfa, copy);
-    if (!value) return Step::kMissedMemory;
-    caller[saved.number] = *value;
+    if (value) {
+      caller[saved.number] = *value;
+    } else if (saved.number == kRip || missed_address_ >= copy.base) {
+      return Step::kMissedMemory;
+    }
+    // Else it was kept below the stack pointer, and the function's end has
+    // popped it already, which compilers do not always tell: it has its value.
   }
   registers_ = caller;
   return registers_[kRip] == 0 ? Step::kEnd : Step::kCaller;

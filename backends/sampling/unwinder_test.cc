@@ -14,6 +14,27 @@
 #include "backends/sampling/symbolizer.h"
 #include "backends/sampling/test_frames.h"
 
+// A function's end behind its pops, whose table still says that rbx is saved,
+// now below the stack pointer: compilers do not always take that back.
+asm(R"(
+.pushsection .text
+.type test_popping, @function
+test_popping:
+  .cfi_startproc
+  push %rbx
+  .cfi_def_cfa_offset 16
+  .cfi_offset rbx, -16
+  pop %rbx
+  .cfi_def_cfa_offset 8
+.globl test_popped
+test_popped:
+  ret
+  .cfi_endproc
+.size test_popping, . - test_popping
+.popsection
+)");
+extern "C" const char test_popped;
+
 namespace kymo::sampling {
 namespace {
 
@@ -139,6 +160,24 @@ TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
   ASSERT_GE(stack_.frames.size(), 2u);
   EXPECT_EQ(modules_.module(stack_.frames[0].module).path(), "[anon]");
   EXPECT_NE(stack_.frames[1].module, ModuleTable::kUnknown);
+}
+
+TEST_F(UnwinderTest, KeepsRegistersThatWerePopped) {
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  Unwind(own);
+  const std::vector<CodePlace> callers = stack_.frames;
+  ASSERT_EQ(stack_.end, StackEnd::kComplete);
+  // As if the capture had been called from there.
+  std::vector<std::byte> memory(8);
+  std::memcpy(memory.data(), &own.registers[kRip], 8);
+  memory.insert(memory.end(), own.memory.begin(), own.memory.end());
+  own.memory = memory;
+  own.registers[kRsp] -= 8;
+  own.registers[kRip] = reinterpret_cast<uint64_t>(&test_popped);
+  Unwind(own);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  EXPECT_EQ(stack_.frames.size(), callers.size() + 1);
 }
 
 TEST_F(UnwinderTest, StopsOnNonsense) {
