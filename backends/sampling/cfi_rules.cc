@@ -171,7 +171,8 @@ int32_t RuleTable::AddExpression(std::span<const Dwarf_Op> ops) {
       // 3: the bytes of the branch itself. A target inside of an operation is
       // taken as the next one; one outside ends the expression.
       const uint64_t target =
-          op.offset + 3 + static_cast<uint64_t>(static_cast<int16_t>(op.number));
+          op.offset + 3 +
+          static_cast<uint64_t>(int64_t{static_cast<int16_t>(op.number)});
       size_t index = 0;
       while (index < ops.size() &&
              (ops[index].offset == ~Dwarf_Word{0} ||

@@ -1,4 +1,4 @@
-// dwarf_functions.h - functions, inlined calls and lines from debug information.
+// dwarf_functions.h - functions, inlined calls and lines from debug info.
 //
 // Units are indexed by address once; a unit's functions when first asked for.
 // Threads: none.

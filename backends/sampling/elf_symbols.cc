@@ -14,7 +14,8 @@ constexpr int kStubRank = 99;
 
 int Rank(const GElf_Sym& symbol, const char* name) {
   const int binding = GELF_ST_BIND(symbol.st_info);
-  const int by_binding = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+  const int by_binding =
+      binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
   // Mangled names begin with one underscore that does not count.
   const bool is_mangled = std::strncmp(name, "_Z", 2) == 0;
   const auto underscores =

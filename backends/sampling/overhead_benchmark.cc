@@ -1,6 +1,7 @@
 // overhead_benchmark - what sampling costs the target, and what is delivered.
 //
-//   bazel run //backends/sampling:overhead_benchmark [-- rounds [hz [name=value ...]]]
+//   bazel run //backends/sampling:overhead_benchmark
+//       [-- rounds [hz [name=value ...]]]
 //
 // A child process runs a fixed compute-bound loop and reports how long that
 // took by CLOCK_MONOTONIC; meanwhile this process is the collector. Each round
@@ -15,10 +16,11 @@
 //   timer    sampled by the timers in the target, if the library is beside us
 //
 // A run is 25 pieces of 20 ms; the lower decile of the pieces of all rounds is
-// compared, since other load only ever adds time. Says the slow-down of each against plain, and the part of the due samples that
-// arrived, and whether perf keeps its budget: an empty handler as often plus 1
-// percentage point, 95 % delivered. check=1 makes missing it an error; other
-// names are settings of the sampler.
+// compared, since other load only ever adds time. Says the slow-down of each
+// against plain, the part of the due samples that arrived, and whether perf
+// keeps its budget: an empty handler as often plus 1 percentage point, 95 %
+// delivered. check=1 makes missing it an error; other names are settings of
+// the sampler.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -12,7 +12,9 @@
 namespace {
 
 // A use of `address` that the compiler cannot see through.
-void Use(volatile void* address) { asm volatile("" : : "r"(address) : "memory"); }
+void Use(volatile void* address) {
+  asm volatile("" : : "r"(address) : "memory");
+}
 
 }  // namespace
 
