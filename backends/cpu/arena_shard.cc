@@ -79,7 +79,8 @@ std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
 LossCounters ReadLosses(const Arena& arena) {
   const record::ArenaHeader& header = arena.header();
   LossCounters losses;
-  losses.dropped = header.dropped_in_handlers.load(std::memory_order_relaxed);
+  losses.dropped_in_handlers =
+      header.dropped_in_handlers.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < arena.stream_count(); ++i) {
     const record::StreamEntry& stream = arena.stream(i);
     losses.dropped += stream.dropped.load(std::memory_order_relaxed);
@@ -99,6 +100,8 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
   shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
   shard.ledger.Add(Loss::kEventsOverwritten,
                    now.overwritten - before.overwritten);
+  shard.ledger.Add(Loss::kEventsDroppedInHandlers,
+                   now.dropped_in_handlers - before.dropped_in_handlers);
   shard.ledger.Add(Loss::kEventsDroppedNoStream,
                    now.without_stream - before.without_stream);
   shard.ledger.Add(Loss::kNamesDroppedTableFull,

@@ -17,6 +17,7 @@ namespace kymo::cpu {
 // session's losses are the difference between its two ends.
 struct LossCounters {
   uint64_t dropped = 0;
+  uint64_t dropped_in_handlers = 0;
   uint64_t overwritten = 0;
   uint64_t without_stream = 0;
   uint64_t names_lost = 0;

@@ -16,6 +16,9 @@ ChunkStore::~ChunkStore() {
 }
 
 absl::Status ChunkStore::Open(const std::string& directory) {
+  fd_ = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return absl::OkStatus();
+  // A file system without O_TMPFILE.
   std::string path = directory + "/.kymo-chunks-XXXXXX";
   fd_ = mkostemp(path.data(), O_CLOEXEC);
   if (fd_ < 0) {
@@ -27,7 +30,7 @@ absl::Status ChunkStore::Open(const std::string& directory) {
   return absl::OkStatus();
 }
 
-void ChunkStore::Add(const record::ChunkView& chunk) noexcept {
+void ChunkStore::Add(const record::ChunkView& chunk) {
   const char* data = reinterpret_cast<const char*>(chunk.slots.data());
   const uint64_t size = chunk.slots.size_bytes();
   uint64_t written = 0;

@@ -1,7 +1,6 @@
 // chunk_store.h - drained chunks on disk, read back through a mapping.
 //
-// The file has no name (it is unlinked as soon as it is made), so that nothing
-// is left behind, whatever happens. Kept as written:
+// The file has no name, so that nothing is left behind, whatever happens:
 //
 //   file = { chunk }        chunk = the used slots of one chunk, 32 bytes each
 //
@@ -30,7 +29,7 @@ class ChunkStore {
   // Makes the file in `directory`; the message names it.
   absl::Status Open(const std::string& directory);
 
-  void Add(const record::ChunkView& chunk) noexcept;
+  void Add(const record::ChunkView& chunk);
 
   // Everything added, readable as long as the store lives. Ends adding.
   absl::Status Map(std::vector<record::ChunkView>& chunks);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -66,13 +67,6 @@ class LocalSession : public ActivitySession {
   absl::Status Prepare(Environment*) override { return absl::OkStatus(); }
 
   absl::Status Start(pid_t) override {
-    // What an earlier session left is not ours.
-    if (const Arena* const arena = record::LocalArena()) {
-      reader().Skip();
-      losses_at_start_ = cpu::ReadLosses(*arena);
-      first_ticket_ =
-          arena->header().next_ticket.load(std::memory_order_relaxed);
-    }
     const int error = record::StartLocal(
         {.chunk_bytes_total = arena_bytes_, .policy = policy_});
     if (error == EPERM) {
@@ -88,8 +82,13 @@ class LocalSession : public ActivitySession {
       return absl::ErrnoToStatus(error, "cannot reserve memory for records");
     }
     live_ = true;
-    const ClockSource source = record::LocalArena()->clock_source();
-    first_anchor_ = MeasureAnchor(source);
+    // What an earlier session left is not ours. Only now, since a session that
+    // somebody else has must not be touched.
+    const Arena& arena = *record::LocalArena();
+    reader().Skip();
+    losses_at_start_ = cpu::ReadLosses(arena);
+    first_ticket_ = arena.header().next_ticket.load(std::memory_order_relaxed);
+    first_anchor_ = MeasureAnchor(arena.clock_source());
     return absl::OkStatus();
   }
 
@@ -213,7 +212,8 @@ class ChildSession : public ActivitySession {
   // Makes the pages of the next chunks, so that the target only maps them.
   void PopulateAhead() {
     uint32_t used = 0;  // chunks up to the last one in use
-    for (uint32_t chunk = 0; chunk < populated_; ++chunk) {
+    const uint32_t taken = std::min(populated_, arena_.high_water());
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
       const uint64_t owner =
           arena_.word(chunk).owner.load(std::memory_order_relaxed);
       if (record::OwnerState(owner) != record::ChunkState::kFree) {
@@ -263,6 +263,12 @@ class CpuBackend : public ActivityBackend {
     KYMO_ASSIGN_OR_RETURN(
         const FullPolicy policy,
         ParsePolicy(Setting(options, "when_full", child ? "drain" : "stop")));
+    if (!child && arena_bytes > record::kLocalCapacityBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("arena_mib is ", arena_bytes / kMib,
+                       "; within a process it is at most ",
+                       record::kLocalCapacityBytes / kMib));
+    }
     if (child) {
       return std::make_unique<ChildSession>(arena_bytes, policy,
                                             options.scratch_dir);

@@ -76,6 +76,7 @@ class PayloadReader {
   struct Item {
     PayloadKind kind;
     uint32_t key;
+    bool continues;
     std::string_view data;
   };
 
@@ -93,8 +94,10 @@ class PayloadReader {
     if (static_cast<size_t>(end_ - at_) - sizeof(header) < padded) {
       return std::nullopt;
     }
-    const Item item = {
-        header.kind, header.key, {at_ + sizeof(header), header.size_bytes}};
+    const Item item = {header.kind,
+                       header.key,
+                       header.continues != 0,
+                       {at_ + sizeof(header), header.size_bytes}};
     at_ += sizeof(header) + padded;
     return item;
   }
@@ -211,7 +214,8 @@ class Decoder {
           ++plan.corrupt;
       }
     };
-    record::ForEachRecord(*plan.view, fill);
+    record::ForEachRecord(*plan.view, fill,
+                          [&](const Slot&) { ++plan.corrupt; });
   }
 
   void FillEvent(model::TrackEvents& events, size_t row, const Slot& head,
@@ -321,8 +325,17 @@ class Decoder {
     }
   }
 
+  int64_t PidOf(uint32_t stream) const {
+    return shard_.tracks[input_.stream_tracks[stream]].pid;
+  }
+
   void Apply(const FollowUp& follow_up) {
-    const std::optional<Place> place = Find(follow_up.ticket, follow_up.index);
+    std::optional<Place> place = Find(follow_up.ticket, follow_up.index);
+    // A forked child ends its copies of the ranges that its parent had open.
+    if (place &&
+        PidOf(plans_[place->chunk].view->stream) != PidOf(follow_up.stream)) {
+      return;
+    }
     if (!place) {
       // What began before the session was never meant to be in it.
       const bool began_before = follow_up.ticket < input_.first_ticket ||
@@ -338,9 +351,8 @@ class Decoder {
       rests_[place->chunk].payloads.push_back({follow_up.payload, place->row});
       return;
     }
-    if (events.end_ns[place->row] == 0) {
-      events.end_ns[place->row] = follow_up.time_ns;
-    }
+    if (events.end_ns[place->row] != 0) return;
+    events.end_ns[place->row] = follow_up.time_ns;
     if (plans_[place->chunk].view->stream != follow_up.stream) {
       events.flags[place->row] |= model::kEventAsync;
     }
@@ -370,7 +382,7 @@ class Decoder {
   void ReadRecord(model::TrackEvents& events, size_t row,
                   std::span<const PendingPayload> payloads) {
     std::string name;
-    std::string text;  // the last string argument, to which pieces are added
+    PendingText text;
     const size_t first_arg = shard_.args.size();
     for (const PendingPayload& payload : payloads) {
       PayloadReader reader(payload.payload);
@@ -378,10 +390,11 @@ class Decoder {
         if (item->kind == PayloadKind::kName) {
           name += item->data;
         } else {
-          AddArg(*item, first_arg, text);
+          AddArg(*item, text);
         }
       }
     }
+    Flush(text);
     if (!name.empty()) events.name[row] = shard_.strings.Intern(name);
     if (shard_.args.size() == first_arg) return;
     if (events.detail.empty()) {
@@ -393,22 +406,31 @@ class Decoder {
          .args_end = static_cast<uint32_t>(shard_.args.size())});
   }
 
-  void AddArg(const PayloadReader::Item& item, size_t first_arg,
-              std::string& text) {
+  // A string argument, until its last piece has come.
+  struct PendingText {
+    bool is_open = false;
+    uint32_t key = 0;
+    std::string text;
+  };
+
+  void Flush(PendingText& pending) {
+    if (!pending.is_open) return;
+    shard_.args.push_back(model::Arg::String(
+        MapName(pending.key), shard_.strings.Intern(pending.text)));
+    pending = PendingText();
+  }
+
+  void AddArg(const PayloadReader::Item& item, PendingText& pending) {
     if (item.kind == PayloadKind::kString) {
-      const bool continues = item.key == record::kNameLost &&
-                             shard_.args.size() > first_arg &&
-                             shard_.args.back().type == model::ArgType::kString;
-      if (!continues) text.clear();
-      text += item.data;
-      const NameId value = shard_.strings.Intern(text);
-      if (continues) {
-        shard_.args.back().bits = Index(value);
-      } else {
-        shard_.args.push_back(model::Arg::String(MapName(item.key), value));
+      if (!item.continues || !pending.is_open) {
+        Flush(pending);
+        pending.is_open = true;
+        pending.key = item.key;
       }
+      pending.text += item.data;
       return;
     }
+    Flush(pending);
     if (item.data.size() != sizeof(uint64_t)) return;
     model::Arg arg;
     arg.key = MapName(item.key);

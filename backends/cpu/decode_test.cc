@@ -40,9 +40,10 @@ class FakeChunk {
 
   // Payload behind the last record.
   void AddPayload(PayloadKind kind, uint32_t key, std::string_view data,
-                  Slot& head) {
+                  Slot& head, bool continues = false) {
     const PayloadHeader header = {
         .kind = kind,
+        .continues = continues,
         .size_bytes = static_cast<uint16_t>(data.size()),
         .key = key};
     const size_t count =
@@ -70,9 +71,10 @@ class FakeChunk {
 };
 
 model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
-                         uint64_t first_ticket = 0) {
+                         uint64_t first_ticket = 0, int64_t second_pid = 0) {
   model::TraceShard shard;
   shard.tracks.resize(2);
+  shard.tracks[1].pid = second_pid;
   DecodeInput input = {
       .stream_tracks = {0, 1, model::kNoTrack},
       .name_text =
@@ -116,6 +118,19 @@ TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
   EXPECT_FALSE(shard.ledger.AnythingLost());
 }
 
+TEST(DecodeTest, EndsFromAForkedChildAreNotTheParents) {
+  FakeChunk parent(0, 1), child(1, 2);
+  parent.Add(SlotKind::kRange, 10, 100, 1);
+  parent.Add(SlotKind::kRange, 11, 0, 2);
+  child.Add(SlotKind::kEnd, 50, 1, 0);
+  child.Add(SlotKind::kEnd, 60, 1, 1);
+  const model::TraceShard shard =
+      Decode({&parent, &child}, 0, /*second_pid=*/2);
+  EXPECT_EQ(shard.events[0].end_ns, (std::vector<TimeNs>{100, 0}));
+  EXPECT_EQ(shard.events[0].flags, (std::vector<uint8_t>{0, 0}));
+  EXPECT_FALSE(shard.ledger.AnythingLost());
+}
+
 TEST(DecodeTest, EndsWithoutBeginAreCountedUnlessOfAnEarlierSession) {
   FakeChunk chunk(0, 100);
   chunk.Add(SlotKind::kEnd, 40, 77, 0);
@@ -135,7 +150,8 @@ TEST(DecodeTest, PayloadsGiveNamesAndArguments) {
   Slot& text = chunk.Add(SlotKind::kExtra, 13, 1, 0);
   chunk.AddPayload(PayloadKind::kString, 3, "first ", text);
   Slot& more = chunk.Add(SlotKind::kExtra, 14, 1, 0);
-  chunk.AddPayload(PayloadKind::kString, record::kNameLost, "second", more);
+  chunk.AddPayload(PayloadKind::kString, record::kNameLost, "second", more,
+                   /*continues=*/true);
   const model::TraceShard shard = Decode({&chunk});
   EXPECT_EQ(shard.strings.Get(shard.events[0].name[0]),
             "dynamic, and longer than a slot is");

@@ -32,7 +32,12 @@ bool KernelTrustsTsc() noexcept {
   close(fd);
   if (size <= 0) return false;
   text[size] = '\0';
-  return strstr(text, "tsc") != nullptr;
+  // A list of words: "tsc hpet acpi_pm".
+  char* rest = text;
+  while (const char* const word = strtok_r(rest, " \n", &rest)) {
+    if (strcmp(word, "tsc") == 0) return true;
+  }
+  return false;
 }
 #endif
 

@@ -14,6 +14,8 @@ constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
      "events not recorded because the arena was full", true},
     {"events_overwritten",
      "oldest events overwritten by newer ones, as the policy says", true},
+    {"events_dropped_in_handlers",
+     "events of signal handlers that met the recorder in its slow path", true},
     {"events_dropped_no_stream",
      "events of threads beyond the size of the stream table", true},
     {"names_dropped_table_full",

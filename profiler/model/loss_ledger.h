@@ -16,6 +16,7 @@ namespace kymo::model {
 enum class Loss : uint8_t {
   kEventsDroppedArenaFull = 0,  // no free chunk when a thread needed one
   kEventsOverwritten,           // policy `overwrite`: the oldest made room
+  kEventsDroppedInHandlers,     // a signal handler met the recorder's slow path
   kEventsDroppedNoStream,       // more threads than the stream table holds
   kNamesDroppedTableFull,       // events kept under "(name lost)"
   kArgumentsTruncated,          // argument or name longer than the limit

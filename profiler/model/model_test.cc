@@ -103,6 +103,7 @@ TEST(ValidateTraceTest, RejectsEachBrokenRule) {
   };
   EXPECT_TRUE(broken([](TraceData& d) { d.end[1] = 11; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.end[0] = -1; }));
+  EXPECT_TRUE(broken([](TraceData& d) { d.parent[1] = kNoEvent; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.start[1] = -1; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.parent[1] = 1; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.parent.pop_back(); }));

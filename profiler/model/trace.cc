@@ -1,5 +1,8 @@
 #include "profiler/model/trace.h"
 
+#include <limits>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 
 namespace kymo::model {
@@ -58,6 +61,22 @@ absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   return absl::OkStatus();
 }
 
+// Children of one range, and ranges without a parent, follow one another.
+absl::Status CheckSiblings(const TraceData& data, TrackIndex t) {
+  const EventIndex first = data.track_begin[t];
+  const EventIndex last = data.track_begin[t + 1];
+  // Where the latest child of each event ended; the track's own stands last.
+  std::vector<TimeNs> reach(last - first + 1,
+                            std::numeric_limits<TimeNs>::min());
+  for (EventIndex i = first; i < last; ++i) {
+    const EventIndex parent = data.parent[i];
+    TimeNs& end = parent == kNoEvent ? reach.back() : reach[parent - first];
+    if (data.start[i] < end) return Violation("siblings overlap", i);
+    end = data.end[i];
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTables(const TraceData& data) {
   for (size_t i = 0; i < data.details.size(); ++i) {
     const Detail& detail = data.details[i];
@@ -96,6 +115,9 @@ absl::Status ValidateTrace(const Trace& trace) {
       if (absl::Status status = CheckEvent(data, t, i); !status.ok()) {
         return status;
       }
+    }
+    if (absl::Status status = CheckSiblings(data, t); !status.ok()) {
+      return status;
     }
   }
   return CheckTables(data);

@@ -1,8 +1,11 @@
 #include "profiler/normalize/lanes.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 namespace kymo::normalize {
 namespace {
@@ -14,6 +17,8 @@ using model::TrackEvents;
 
 constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kNoDepth = ~uint32_t{0};
+// Lanes that nest; what fits into none of them is laid out flat.
+constexpr size_t kNestedLanes = 8;
 
 // An event on its way into a lane.
 struct Item {
@@ -119,57 +124,72 @@ class Nester {
     }
     if (item.end != kOpen && item.end > window_.end_ns) item.end = kOpen;
     // Asynchronous ranges nest with nothing that the thread did.
-    const size_t first_lane = item.flags & model::kEventAsync ? 1 : 0;
-    for (size_t lane = first_lane;; ++lane) {
-      while (lane >= lanes_.size()) AddLane();
-      if (TryPlace(lane, item)) {
-        if (lane > 0 && first_lane == 0) {
-          ledger_.Add(Loss::kRangesOverlapping, 1);
-        }
-        return;
-      }
+    if (item.flags & model::kEventAsync) {
+      PlaceFlat(item);
+      return;
     }
+    if (TryPlace(0, item)) return;
+    ledger_.Add(Loss::kRangesOverlapping, 1);
+    for (size_t lane = 1; lane <= kNestedLanes; ++lane) {
+      while (lane >= lanes_.size()) AddLane();
+      if (TryPlace(lane, item)) return;
+    }
+    PlaceFlat(item);
   }
 
-  // Whether `top` is over when `item` begins.
-  static bool IsOver(const Open& top, const Item& item) {
-    if (top.end < item.start) return true;
-    // The recorder knows: a range of the same or a smaller depth is the next
-    // one beside it, also when the clock did not advance in between.
-    if (top.depth != kNoDepth && item.depth != kNoDepth &&
-        top.source == item.source) {
-      return top.depth >= item.depth;
+  // Whether `top` is over when `item` begins. The clock decides; where it did
+  // not advance in between, the recorder's depth does: a range of the same or
+  // a smaller depth is the next one beside it.
+  bool IsOver(const Open& top, const Item& item, Lane& lane) {
+    const bool depth_says_over =
+        top.depth != kNoDepth && item.depth != kNoDepth &&
+        top.source == item.source && top.depth >= item.depth;
+    if (top.end == kOpen && depth_says_over) {
+      // Its end was lost; it came before this.
+      lane.end[top.row] = item.start;
+      return true;
     }
-    return top.end == item.start;
+    if (top.end != item.start) return top.end < item.start;
+    return depth_says_over || top.depth == kNoDepth || item.depth == kNoDepth ||
+           top.source != item.source;
   }
 
   bool TryPlace(size_t lane_index, const Item& item) {
     std::vector<Open>& stack = stacks_[lane_index];
-    const bool async = item.flags & model::kEventAsync;
-    while (!stack.empty() && IsOver(stack.back(), item)) stack.pop_back();
+    Lane& lane = lanes_[lane_index];
+    while (!stack.empty() && IsOver(stack.back(), item, lane)) {
+      stack.pop_back();
+    }
     TimeNs end = item.end;
-    uint8_t flags = item.flags;
     EventIndex parent = kNoEvent;
     if (!stack.empty()) {
-      if (end == kOpen) {
-        end = stack.back().end;
-      } else if (end > stack.back().end) {
-        return false;
-      }
-      // Two asynchronous ranges never share time in one lane.
-      if (async) return false;
+      if (end == kOpen) end = stack.back().end;
+      if (end > stack.back().end) return false;
       parent = stack.back().row;
     }
-    if (item.end == kOpen) flags |= model::kEventOpen;
-    const EventIndex row = Append(lanes_[lane_index], item, end, parent, flags);
-    if (!(flags & model::kEventInstant)) {
+    const EventIndex row = Append(lane, item, end, parent);
+    if (!(item.flags & model::kEventInstant)) {
       stack.push_back({end, row, item.source, item.depth});
     }
     return true;
   }
 
-  EventIndex Append(Lane& lane, const Item& item, TimeNs end, EventIndex parent,
-                    uint8_t flags) {
+  // Into the lane that has been free for longest, or a new one: ranges one
+  // behind the other, without parents and children.
+  void PlaceFlat(const Item& item) {
+    size_t lane = lanes_.size();
+    if (!flat_.empty() && flat_.top().first <= item.start) {
+      lane = flat_.top().second;
+      flat_.pop();
+    } else {
+      AddLane();
+    }
+    Append(lanes_[lane], item, item.end, kNoEvent);
+    flat_.emplace(item.end, lane);
+  }
+
+  EventIndex Append(Lane& lane, const Item& item, TimeNs end,
+                    EventIndex parent) {
     const TrackSource& source = sources_[item.source];
     const TrackEvents& events = *source.events;
     lane.start.push_back(item.start);
@@ -183,12 +203,13 @@ class Nester {
                               : model::kNoDetail);
     lane.type.push_back(events.type[item.row]);
     lane.scope.push_back(events.scope[item.row]);
-    lane.flags.push_back(flags);
+    lane.flags.push_back(item.end == kOpen ? item.flags | model::kEventOpen
+                                           : item.flags);
     return static_cast<EventIndex>(lane.size() - 1);
   }
 
-  // What is still open has only open ancestors: all end with the process, but
-  // not before anything that happened inside.
+  // What is still open ends with the process, but not before anything that
+  // happened inside.
   void CloseOpenRanges() {
     for (Lane& lane : lanes_) {
       TimeNs end = window_.end_ns;
@@ -213,6 +234,9 @@ class Nester {
   model::LossLedger& ledger_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<Open>> stacks_;  // beside lanes_
+  // (end of the last range, lane) of the lanes without nesting, earliest first.
+  using FreeAt = std::pair<TimeNs, size_t>;
+  std::priority_queue<FreeAt, std::vector<FreeAt>, std::greater<>> flat_;
 };
 
 }  // namespace

@@ -108,6 +108,61 @@ TEST(NormalizeTest, PartialOverlapGoesToALaneAndIsCounted) {
   EXPECT_EQ(trace.ledger().Get(Loss::kRangesOverlapping), 2);
 }
 
+TEST(NormalizeTest, AsynchronousRangesNeverShareTimeInALane) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  constexpr int kRequests = 20'000;
+  for (int i = 0; i < kRequests; ++i) {
+    builder.AddRange(t, "request", 10 * i, 10 * i + 1000);
+    builder.shard().events[0].flags.back() = model::kEventAsync;
+    builder.shard().events[0].depth.push_back(1);
+  }
+  // 100 are under way at any time, so 100 lanes do; in much less than
+  // quadratic time.
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 0, .end_ns = 1'000'000});
+  EXPECT_EQ(trace.event_count(), kRequests);
+  EXPECT_EQ(trace.tracks().size(), 1 + 100);
+  EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+TEST(NormalizeTest, StaircaseOfOverlapsIsNotQuadratic) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  constexpr int kRanges = 50'000;
+  for (int i = 0; i < kRanges; ++i) {
+    builder.AddRange(t, "step", 1 + i, i + 10'000'000);
+  }
+  const Trace trace = Build(std::move(builder));
+  EXPECT_EQ(trace.event_count(), kRanges);
+  EXPECT_EQ(trace.ledger().Get(Loss::kRangesOverlapping), kRanges - 1);
+}
+
+TEST(NormalizeTest, RunningRangeIsNotOverBecauseOfADepth) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "A", 10, 20);
+  builder.AddRange(t, "B", 12, 40);
+  builder.AddRange(t, "C", 22, 35);
+  builder.AddRange(t, "X", 24, 45);
+  builder.shard().events[0].depth = {0, 1, 0, 1};
+  // Build validates that siblings do not overlap.
+  EXPECT_EQ(Build(std::move(builder)).event_count(), 4);
+}
+
+TEST(NormalizeTest, RangeWhoseEndWasLostEndsWhereTheNextBegins) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  builder.AddRange(t, "lost end", 10, 0);
+  builder.AddRange(t, "inside", 12, 14);
+  builder.AddRange(t, "next", 30, 40);
+  builder.shard().events[0].depth = {0, 1, 0};
+  const Trace trace = Build(std::move(builder), {.start_ns = 1, .end_ns = 99});
+  EXPECT_EQ(Tree(trace), "lost end inside<lost end next");
+  EXPECT_EQ(trace.end()[0], 30);
+  EXPECT_EQ(trace.flags()[0], model::kEventOpen);
+}
+
 TEST(NormalizeTest, OpenRangesEndWithTheirParentOrTheWindow) {
   ShardBuilder builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");

@@ -1,6 +1,7 @@
 #include "profiler/plugin/backend_controller.h"
 
 #include <array>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,7 +54,14 @@ absl::Status BackendController::Stop() {
 
 absl::Status BackendController::Collect(model::TraceShard& shard) {
   KYMO_RETURN_IF_ERROR(Expect(State::kStopped, "Collect"));
-  return Settle(session_->Collect(shard), State::kEmpty);
+  try {
+    return Settle(session_->Collect(shard), State::kEmpty);
+  } catch (const std::bad_alloc&) {
+    return Settle(absl::ResourceExhaustedError(
+                      "not enough memory for what was recorded; record for a "
+                      "shorter time"),
+                  State::kEmpty);
+  }
 }
 
 }  // namespace kymo

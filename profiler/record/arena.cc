@@ -1,10 +1,13 @@
 #include "profiler/record/arena.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
@@ -55,6 +58,23 @@ std::byte* MapAligned(uint64_t bytes, int flags, int fd) noexcept {
   const uint64_t end = RoundUp(bytes, kPage);
   munmap(first + skip + end, reserved - skip - end);
   return first + skip;
+}
+
+// Takes the next index below `limit`; `limit` when there is none.
+uint32_t CountUp(std::atomic<uint32_t>& count, uint32_t limit) noexcept {
+  uint32_t next = count.load(std::memory_order_relaxed);
+  do {
+    if (next >= limit) return limit;
+  } while (
+      !count.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
+  return next;
+}
+
+void RaiseHighWater(ArenaHeader& header, uint32_t chunks) noexcept {
+  uint32_t seen = header.high_water.load(std::memory_order_relaxed);
+  while (seen < chunks && !header.high_water.compare_exchange_weak(
+                              seen, chunks, std::memory_order_relaxed)) {
+  }
 }
 
 uint64_t HashText(std::string_view text) noexcept {
@@ -118,9 +138,11 @@ Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
                              kNameIndexCapacity, kNameTextBytes, chunks)
                              .end;
   Arena arena;
-  *fd = memfd_create("kymo-arena", MFD_CLOEXEC);
+  *fd = memfd_create("kymo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (*fd < 0) return arena;
-  if (ftruncate(*fd, static_cast<off_t>(bytes)) == 0) {
+  // Sealed: a target that shortened it would take the collector's memory away.
+  if (ftruncate(*fd, static_cast<off_t>(bytes)) == 0 &&
+      fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     arena.base_ = MapAligned(bytes, MAP_SHARED, *fd);
   }
   if (arena.base_ == nullptr) {
@@ -200,13 +222,19 @@ void Arena::SetLimits(uint64_t chunk_bytes_total,
 }
 
 void Arena::RecountFree() const noexcept {
-  int64_t free = 0;
   const uint32_t usable = usable_chunks();
-  for (uint32_t chunk = 0; chunk < usable; ++chunk) {
+  const uint32_t taken = std::min(usable, high_water());
+  int64_t free = usable - taken;
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     free += OwnerState(word(chunk).owner.load(std::memory_order_relaxed)) ==
             ChunkState::kFree;
   }
   header().free_chunks.store(free, std::memory_order_relaxed);
+}
+
+uint32_t Arena::high_water() const noexcept {
+  return std::min(header().high_water.load(std::memory_order_relaxed),
+                  chunk_count_);
 }
 
 uint32_t Arena::usable_chunks() const noexcept {
@@ -260,6 +288,7 @@ uint32_t Arena::TakeFree(uint32_t stream) const noexcept {
             owner, PackOwner(ChunkState::kOwned, stream),
             std::memory_order_acquire, std::memory_order_relaxed)) {
       h.free_hint.store(chunk + 1, std::memory_order_relaxed);
+      RaiseHighWater(h, chunk + 1);
       h.free_chunks.fetch_sub(1, std::memory_order_relaxed);
       return chunk;
     }
@@ -272,8 +301,8 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
   for (int attempt = 0; attempt < 8; ++attempt) {
     uint32_t oldest = kNoChunk;
     uint64_t oldest_ticket = UINT64_MAX;
-    const uint32_t usable = usable_chunks();
-    for (uint32_t chunk = 0; chunk < usable; ++chunk) {
+    const uint32_t taken = std::min(usable_chunks(), high_water());
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
       const uint64_t ticket =
           word(chunk).ticket.load(std::memory_order_relaxed);
       if (ticket < oldest_ticket &&
@@ -292,15 +321,18 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
       continue;
     }
     word(oldest).ticket.store(0, std::memory_order_relaxed);
+    // What a reader has had is not lost.
     uint64_t lost = 0;
+    const uint32_t read =
+        word(oldest).read_slots.load(std::memory_order_relaxed);
     const Slot* const old = slots(oldest);
     while (lost < kSlotsPerChunk &&
            old[lost].begin.load(std::memory_order_relaxed) != 0) {
-      lost += 1 + old[lost].extra_slots;
+      lost += uint64_t{1} + old[lost].extra_slots;
     }
     const uint32_t loser = OwnerStream(owner);
     if (loser < stream_capacity_) {
-      this->stream(loser).overwritten.fetch_add(lost,
+      this->stream(loser).overwritten.fetch_add(lost > read ? lost - read : 0,
                                                 std::memory_order_relaxed);
     }
     memset(static_cast<void*>(slots(oldest)), 0, kChunkBytes);
@@ -315,6 +347,7 @@ uint32_t Arena::AcquireChunk(uint32_t stream, uint64_t* ticket) const noexcept {
     chunk = TakeOldestSealed(stream);
   }
   if (chunk == kNoChunk) return kNoChunk;
+  word(chunk).read_slots.store(0, std::memory_order_relaxed);
   *ticket = header().next_ticket.fetch_add(1, std::memory_order_relaxed);
   word(chunk).ticket.store(*ticket, std::memory_order_release);
   return chunk;
@@ -345,9 +378,8 @@ void Arena::Populate(uint32_t first, uint32_t count) const noexcept {
 }
 
 uint32_t Arena::AddStream(int32_t pid, int32_t tid) const noexcept {
-  const uint32_t id =
-      header().stream_count.fetch_add(1, std::memory_order_relaxed);
-  if (id >= stream_capacity_) return kNoStream;
+  const uint32_t id = CountUp(header().stream_count, stream_capacity_);
+  if (id == stream_capacity_) return kNoStream;
   stream(id).tid.store(tid, std::memory_order_relaxed);
   stream(id).pid.store(pid, std::memory_order_release);
   return id;
@@ -359,8 +391,7 @@ uint32_t Arena::stream_count() const noexcept {
 }
 
 ProcessEntry* Arena::AddProcess() const noexcept {
-  const uint32_t index =
-      header().process_count.fetch_add(1, std::memory_order_relaxed);
+  const uint32_t index = CountUp(header().process_count, process_capacity_);
   return index < process_capacity_ ? &process(index) : nullptr;
 }
 
@@ -390,6 +421,10 @@ uint32_t Arena::StoreText(std::string_view text) const noexcept {
 }
 
 uint32_t Arena::InternName(std::string_view text) const noexcept {
+  if (text.size() > kMaxNameBytes) {
+    text = text.substr(0, kMaxNameBytes);
+    header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
+  }
   const uint32_t mask = name_index_capacity_ - 1;
   std::atomic<uint32_t>* const index =
       reinterpret_cast<std::atomic<uint32_t>*>(base_ + name_index_offset_);
@@ -423,7 +458,7 @@ std::string_view Arena::NameText(uint32_t id) const noexcept {
       reinterpret_cast<const NameEntry*>(base_ + name_text_offset_ + at);
   const uint32_t size_plus_1 =
       entry->size_plus_1.load(std::memory_order_acquire);
-  if (size_plus_1 == 0 ||
+  if (size_plus_1 == 0 || size_plus_1 - 1 > kMaxNameBytes ||
       at + sizeof(uint32_t) + (size_plus_1 - 1) > name_text_bytes_) {
     return kLostName;
   }

@@ -72,6 +72,8 @@ class Arena {
   // Recounts the free chunks, which deaths may have left wrong.
   void RecountFree() const noexcept;
   uint32_t chunk_count() const noexcept { return chunk_count_; }
+  // Chunks that have ever been taken are below; bounds every walk over them.
+  uint32_t high_water() const noexcept;
 
   // --- chunks ---
 

@@ -114,9 +114,9 @@ TEST(ArenaTest, EqualTextsHaveOneIdAcrossThreads) {
 
 TEST(ArenaTest, NameTableFullIsCountedAndNamesAreLost) {
   Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 1));
-  const std::string large(4 << 20, 'x');
+  const std::string large(kMaxNameBytes - 10, 'x');
   uint32_t id = 1;
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 600; ++i) {
     id = arena.InternName(large + std::to_string(i));
   }
   EXPECT_EQ(id, kNameLost);
@@ -124,6 +124,23 @@ TEST(ArenaTest, NameTableFullIsCountedAndNamesAreLost) {
   EXPECT_EQ(arena.NameText(id), "(name lost)");
   EXPECT_NE(arena.InternName("short"), kNameLost);
   arena.Unmap();
+}
+
+TEST(ArenaTest, NameLongerThanTheLimitIsCutAndCounted) {
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 1));
+  const std::string text(kMaxNameBytes + 1, 'x');
+  EXPECT_EQ(arena.NameText(arena.InternName(text)).size(), kMaxNameBytes);
+  EXPECT_EQ(arena.header().texts_truncated.load(), 1u);
+  arena.Unmap();
+}
+
+TEST(ArenaTest, TargetCannotTakeTheCollectorsMemoryAway) {
+  int fd = -1;
+  Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 1), &fd);
+  ASSERT_TRUE(owner.valid());
+  EXPECT_NE(ftruncate(fd, 0), 0);
+  owner.Unmap();
+  close(fd);
 }
 
 TEST(ArenaTest, NonsenseIdsHaveTextToo) {
@@ -193,13 +210,24 @@ TEST(ChunkReaderTest, ReadsOwnedChunksOnceAndContinues) {
   arena.Unmap();
 }
 
-TEST(ChunkReaderTest, RecordThatReachesOverTheChunkEndsTheReading) {
+TEST(ChunkReaderTest, RecordThatReachesOverTheChunkIsSkipped) {
   std::vector<Slot> slots(4);
   WriteSlot(slots[0], 1);
   WriteSlot(slots[1], 1, /*extra_slots=*/3);
-  EXPECT_EQ(UsedSlots(slots), 1);
+  EXPECT_EQ(UsedSlots(slots), 2);
   WriteSlot(slots[1], 1, /*extra_slots=*/0xffffffff);
-  EXPECT_EQ(UsedSlots(slots), 1);
+  EXPECT_EQ(UsedSlots(slots), 2);
+  // One that nobody will write any more, and a good one behind it.
+  WriteSlot(slots[3], 1);
+  EXPECT_EQ(UsedSlots(slots), 2);
+  EXPECT_EQ(WrittenSlots(slots), 4);
+  int good = 0, bad = 0;
+  ForEachRecord(
+      {.slots = slots},
+      [&](const Slot&, std::span<const Slot>, uint32_t) { ++good; },
+      [&](const Slot&) { ++bad; });
+  EXPECT_EQ(good, 2);
+  EXPECT_EQ(bad, 2);
   WriteSlot(slots[1], 1, /*extra_slots=*/2);
   EXPECT_EQ(UsedSlots(slots), 4);
   int records = 0;

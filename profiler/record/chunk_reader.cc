@@ -1,5 +1,7 @@
 #include "profiler/record/chunk_reader.h"
 
+#include <algorithm>
+
 namespace kymo::record {
 
 size_t UsedSlots(std::span<const Slot> slots) noexcept {
@@ -8,20 +10,49 @@ size_t UsedSlots(std::span<const Slot> slots) noexcept {
     // acquire: pairs with the recorder's release of a record's head.
     if (slots[used].begin.load(std::memory_order_acquire) == 0) break;
     const size_t extra = slots[used].extra_slots;
-    if (extra >= slots.size() - used) break;
-    used += 1 + extra;
+    used += extra < slots.size() - used ? 1 + extra : 1;
   }
   return used;
 }
 
-uint32_t ChunkReader::Watermark(uint64_t ticket) const {
-  const auto it = read_.find(ticket);
-  return it == read_.end() ? 0 : it->second;
+size_t WrittenSlots(std::span<const Slot> slots) noexcept {
+  size_t last = slots.size();
+  while (last > 0) {
+    const Slot& slot = slots[last - 1];
+    // Payload may hold zeros where a head has its times; look at all of it.
+    if (slot.begin.load(std::memory_order_relaxed) != 0 ||
+        slot.end.load(std::memory_order_relaxed) != 0 || slot.name != 0 ||
+        slot.kind_scope_depth != 0 || slot.extra_slots != 0) {
+      break;
+    }
+    --last;
+  }
+  // The payload of the last record may end in zeros.
+  size_t used = 0;
+  while (used < last) {
+    const size_t extra = slots[used].extra_slots;
+    const bool is_record =
+        slots[used].begin.load(std::memory_order_relaxed) != 0 &&
+        extra < slots.size() - used;
+    used += is_record ? 1 + extra : 1;
+  }
+  return used;
 }
+
+namespace {
+
+// Slots of the chunk that earlier calls have visited.
+uint32_t AlreadyRead(const ChunkWord& word) {
+  return std::min(word.read_slots.load(std::memory_order_relaxed),
+                  kSlotsPerChunk);
+}
+
+}  // namespace
 
 size_t ChunkReader::DrainSealed(const Visit& visit) {
   size_t drained = 0;
-  for (uint32_t chunk = 0; chunk < arena_.chunk_count(); ++chunk) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena_.word(chunk);
     uint64_t owner = word.owner.load(std::memory_order_relaxed);
     if (OwnerState(owner) != ChunkState::kSealed) continue;
@@ -32,16 +63,15 @@ size_t ChunkReader::DrainSealed(const Visit& visit) {
       continue;
     }
     const uint64_t ticket = word.ticket.load(std::memory_order_relaxed);
-    const uint32_t from = Watermark(ticket);
+    const uint32_t from = AlreadyRead(word);
     const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
-    const size_t used = UsedSlots(slots.subspan(from));
+    const size_t used = WrittenSlots(slots.subspan(from));
     if (used != 0) {
       visit({.stream = OwnerStream(owner),
              .ticket = ticket,
              .first_index = from,
              .slots = slots.subspan(from, used)});
     }
-    read_.erase(ticket);
     arena_.FreeChunk(chunk);
     ++drained;
   }
@@ -49,7 +79,8 @@ size_t ChunkReader::DrainSealed(const Visit& visit) {
 }
 
 void ChunkReader::ReadOwned(const Visit& visit) {
-  for (uint32_t chunk = 0; chunk < arena_.chunk_count(); ++chunk) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena_.word(chunk);
     const uint64_t owner = word.owner.load(std::memory_order_acquire);
     if (OwnerState(owner) != ChunkState::kOwned) continue;
@@ -57,11 +88,12 @@ void ChunkReader::ReadOwned(const Visit& visit) {
     // 0 means that the chunk is just being taken.
     const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
     if (ticket == 0) continue;
-    const uint32_t from = Watermark(ticket);
+    const uint32_t from = AlreadyRead(word);
     const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
     const size_t used = UsedSlots(slots.subspan(from));
     if (used == 0) continue;
-    read_[ticket] = static_cast<uint32_t>(from + used);
+    word.read_slots.store(static_cast<uint32_t>(from + used),
+                          std::memory_order_relaxed);
     visit({.stream = OwnerStream(owner),
            .ticket = ticket,
            .first_index = from,

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 
 #include "profiler/record/arena.h"
 #include "profiler/record/layout.h"
@@ -35,22 +34,35 @@ struct ChunkView {
 };
 
 // Number of slots at the front that hold records: everything up to the first
-// slot that is not written yet, or that cannot be a record.
+// slot that is not written yet. A slot that cannot be a record counts as one.
 size_t UsedSlots(std::span<const Slot> slots) noexcept;
+// The same for a chunk that nobody writes any more: up to the last slot that is
+// not zero, whatever lies before it.
+size_t WrittenSlots(std::span<const Slot> slots) noexcept;
 
-// Calls visit(head, payload, index) for each record at the front of `chunk`.
-template <typename Visit>
-void ForEachRecord(const ChunkView& chunk, Visit&& visit) {
+// Calls visit(head, payload, index) for each record of `chunk`, and
+// skip(slot) for each slot between records that cannot begin one.
+template <typename Visit, typename Skip>
+void ForEachRecord(const ChunkView& chunk, Visit&& visit, Skip&& skip) {
   size_t i = 0;
   while (i < chunk.slots.size()) {
     const Slot& head = chunk.slots[i];
-    if (head.begin.load(std::memory_order_acquire) == 0) return;
     const size_t extra = head.extra_slots;
-    if (extra >= chunk.slots.size() - i) return;
+    if (head.begin.load(std::memory_order_acquire) == 0 ||
+        extra >= chunk.slots.size() - i) {
+      skip(head);
+      ++i;
+      continue;
+    }
     visit(head, chunk.slots.subspan(i + 1, extra),
           static_cast<uint32_t>(chunk.first_index + i));
     i += 1 + extra;
   }
+}
+
+template <typename Visit>
+void ForEachRecord(const ChunkView& chunk, Visit&& visit) {
+  ForEachRecord(chunk, visit, [](const Slot&) {});
 }
 
 class ChunkReader {
@@ -66,12 +78,7 @@ class ChunkReader {
   void Skip();
 
  private:
-  // Slots of that chunk that earlier calls have visited.
-  uint32_t Watermark(uint64_t ticket) const;
-
   const Arena& arena_;
-  // ticket -> slots already read, for chunks that were owned at a ReadOwned.
-  std::unordered_map<uint64_t, uint32_t> read_;
 };
 
 }  // namespace kymo::record

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -24,7 +24,6 @@ constinit thread_local ThreadStream* thread_stream = nullptr;
 namespace {
 
 constexpr size_t kMaxTrackedChunks = 1u << 16;
-constexpr uint64_t kLocalCapacity = uint64_t{4} << 30;
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 constexpr size_t kStreamsPerSlab = 16;
 constexpr size_t kThreadNameBytes = 64;
@@ -114,8 +113,11 @@ class Busy {
 class Lock {
  public:
   explicit Lock(Wiped* wiped) noexcept : wiped_(wiped) {
-    while (wiped_->lock.exchange(1, std::memory_order_acquire) != 0) {
-      sched_yield();
+    for (int tries = 0;
+         wiped_->lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
+      // Sleeping lets a holder of lower priority run, too.
+      const timespec pause = {0, tries < 16 ? 0 : 50'000};
+      nanosleep(&pause, nullptr);
     }
   }
   ~Lock() { wiped_->lock.store(0, std::memory_order_release); }
@@ -257,6 +259,12 @@ bool CollectorLeft(Wiped* wiped) noexcept {
   return true;
 }
 
+void SealOwnChunk(ThreadStream* stream) noexcept {
+  if (stream->ticket == 0) return;
+  own.arena.SealChunk(stream->chunk);
+  stream->ticket = 0;
+}
+
 Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
   // From here until `limit` is set again a signal handler finds no slots.
   stream->limit = nullptr;
@@ -268,9 +276,11 @@ Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
     return nullptr;
   }
   StreamEntry& entry = own.arena.stream(stream->stream_plus_1 - 1);
-  if (stream->ticket != 0) own.arena.SealChunk(stream->chunk);
-  stream->ticket = 0;
   stream->cursor = nullptr;
+  // Where nobody drains, the old chunk is kept until there is a new one: the
+  // ranges that are open in it can still end there.
+  const bool drained = own.arena.policy() == FullPolicy::kDrain;
+  if (drained) SealOwnChunk(stream);
   uint64_t ticket = 0;
   const uint32_t chunk =
       count <= kSlotsPerChunk
@@ -280,6 +290,7 @@ Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
     entry.dropped.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
+  SealOwnChunk(stream);
   PopulateOnce(wiped, chunk);
   StoreThreadName(entry);
   stream->base = own.arena.slots(chunk);
@@ -308,11 +319,7 @@ ThreadStream* OwnStream(Wiped* wiped) noexcept {
 Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
   // acquire: pairs with the store that follows the arena's making.
   if (!own.has_arena.load(std::memory_order_acquire)) return nullptr;
-  if (own_busy != 0) {
-    own.arena.header().dropped_in_handlers.fetch_add(1,
-                                                     std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (InSlowPath()) return nullptr;
   const int saved_errno = errno;
   Slot* slot = nullptr;
   {
@@ -377,18 +384,6 @@ void OwnAddGate(Gate* added) noexcept {
   added->state.store(own.gate_state, std::memory_order_relaxed);
 }
 
-void OwnRemoveGate(Gate* removed) noexcept {
-  Wiped* const wiped = GetWiped();
-  if (wiped == nullptr) return;
-  Lock lock(wiped);
-  for (Gate** g = &own.gates; *g != nullptr; g = &(*g)->next) {
-    if (*g == removed) {
-      *g = removed->next;
-      return;
-    }
-  }
-}
-
 // --- sessions of this process ---
 
 // A forked child is not part of its parent's in-process session: the arena is
@@ -406,7 +401,7 @@ int MakeLocalArena() noexcept {
   ArenaOptions options;
   options.clock_source = DetectClockSource();
   // Less where the process's address space is limited.
-  for (uint64_t bytes = kLocalCapacity; bytes >= kSmallestLocalCapacity;
+  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
        bytes /= 2) {
     options.capacity_bytes = bytes;
     own.arena = Arena::CreateAnonymous(options);
@@ -465,7 +460,6 @@ constinit const HostApi own_api = {
     .take_slots = OwnTakeSlots,
     .intern = OwnIntern,
     .add_gate = OwnAddGate,
-    .remove_gate = OwnRemoveGate,
     .set_thread_name = OwnSetThreadName,
     .count_truncated = OwnCountTruncated,
     .start_local = OwnStartLocal,
@@ -495,7 +489,19 @@ void MakeExitKey() noexcept {
   own.has_exit_key = pthread_key_create(&own.exit_key, OnThreadExit) == 0;
 }
 
+// The library that holds this copy stays loaded: its gate, its thread-locals,
+// its exit handler and its literals' addresses are in use from here on.
+void StayLoaded() noexcept {
+  Dl_info self;
+  if (dladdr(&gate, &self) == 0 || self.dli_fname == nullptr) return;
+  // Fails for the program itself, which is never unloaded.
+  dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 const HostApi& Choose() noexcept {
+  const int saved_errno = errno;
+  const Busy busy;
+  StayLoaded();
   const HostApi* host = RuntimeHost();
   if (host == nullptr) {
     MakeExitKey();
@@ -510,13 +516,8 @@ const HostApi& Choose() noexcept {
     host = expected;
   }
   host->add_gate(&gate);
+  errno = saved_errno;
   return *host;
-}
-
-// A library that is unloaded takes its gate along.
-__attribute__((destructor)) void LeaveHost() {
-  const HostApi* const host = chosen_host.load(std::memory_order_acquire);
-  if (host != nullptr) host->remove_gate(&gate);
 }
 
 }  // namespace
@@ -534,7 +535,7 @@ int AttachToCollector(const char* path) noexcept {
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
   if (own.owner.load(std::memory_order_relaxed) != Owner::kNobody) return 0;
-  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return errno;
   own.arena = Arena::Attach(fd);
   const int error = own.arena.valid() ? 0 : errno;
@@ -547,6 +548,15 @@ int AttachToCollector(const char* path) noexcept {
                ? kGateOn
                : kGateOff);
   return 0;
+}
+
+bool InSlowPath() noexcept {
+  if (own_busy == 0) return false;
+  if (own.has_arena.load(std::memory_order_acquire)) {
+    own.arena.header().dropped_in_handlers.fetch_add(1,
+                                                     std::memory_order_relaxed);
+  }
+  return true;
 }
 
 bool IsRecording() noexcept {

@@ -8,8 +8,13 @@
 //   2. else its own: attached to the arena that KYMO_ARENA names, if set,
 //   3. else its own, without an arena until the process starts a session.
 //
+// So without the runtime, copies in shared libraries are hosts of their own.
+//
 // Gates: each copy has one word that its hot path reads. The host switches all
-// of them. Before a copy's first use its gate says kUnresolved.
+// of them. Before a copy's first use its gate says kGateUnresolved.
+//
+// A library that holds a copy stays loaded from its first use on (dlclose does
+// not unload it).
 //
 // Threads: everything may be called concurrently.
 // Standard library: nothing that needs linking, for the preloaded runtime.
@@ -27,6 +32,9 @@ namespace kymo::record {
 
 // Path of the collector's arena, for a process that it starts.
 inline constexpr char kArenaVariable[] = "KYMO_ARENA";
+
+// Address space of a process's own arena, where that is not limited.
+inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
 
 enum GateState : uint32_t {
   kGateOff = 0,
@@ -49,7 +57,6 @@ struct HostApi {
   Slot* (*take_slots)(ThreadStream** cache, uint32_t count) noexcept;
   uint32_t (*intern)(const char* text, uint64_t size) noexcept;
   void (*add_gate)(Gate* gate) noexcept;
-  void (*remove_gate)(Gate* gate) noexcept;
   void (*set_thread_name)(const char* text, uint64_t size) noexcept;
   void (*count_truncated)() noexcept;
   // Sessions of this process; see StartLocal.
@@ -72,6 +79,10 @@ const HostApi* OwnHost() noexcept;
 // Attaches to the arena that `path` names and switches the gates on. For the
 // runtime's constructor; returns 0 or an errno.
 int AttachToCollector(const char* path) noexcept;
+
+// Whether this thread is inside of the host's code, which a signal handler must
+// not enter again. Counts what the handler loses by that.
+bool InSlowPath() noexcept;
 
 // True while the gate is on; the first call decides on a host.
 bool IsRecording() noexcept;

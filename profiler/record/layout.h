@@ -14,8 +14,12 @@
 // that sees it not 0 sees the whole record, and a reader that meets 0 is at the
 // end of what has been written. A range's end is written into its own slot as
 // long as the thread still owns that chunk; after a chunk is sealed its owner
-// never touches it again, and the end comes as a record of its own (kEnd).
+// does not touch it again, and the end comes as a record of its own (kEnd).
 // So a sealed chunk can be copied, cleared and reused without asking anyone.
+// (One exception: a signal handler that fills the rest of a chunk while it
+// interrupts the few instructions between taking a slot and publishing it. That
+// one record is then written into a chunk that may be another thread's by now,
+// and is read there as whatever it looks like.)
 //
 // Everything is plain data without pointers, valid at any address. The reader
 // trusts nothing in it: a broken target may have written anything.
@@ -79,12 +83,12 @@ enum class PayloadKind : uint8_t {
   kName = 1,    // bytes; pieces of one name follow each other
   kInt = 2,     // int64
   kDouble = 3,  // double
-  kString = 4,  // bytes; a piece with an empty key continues the last string
+  kString = 4,  // bytes
 };
 
 struct PayloadHeader {
   PayloadKind kind;
-  uint8_t reserved;
+  uint8_t continues;    // 1: more of the text before it
   uint16_t size_bytes;  // of the data, before padding
   uint32_t key;         // name id of the argument's key
 };
@@ -94,6 +98,8 @@ inline constexpr size_t kChunkBytes = 64 * 1024;
 inline constexpr uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Slot);
 // Longer texts are written in pieces, so that a record fits into a chunk.
 inline constexpr size_t kMaxPieceBytes = 8 * 1024;
+// Longest literal name; the rest is cut, and counted.
+inline constexpr size_t kMaxNameBytes = 64 * 1024;
 
 // A chunk's word: who has it.
 //   kFree -> kOwned (by a thread) -> kSealed -> kReading (collector) -> kFree
@@ -110,6 +116,9 @@ struct ChunkWord {
   // Counts chunks in the order in which they were taken, from 1; a chunk has a
   // new one each time. 0 while it is being taken.
   std::atomic<uint64_t> ticket;
+  // Slots at its front that a reader has had already.
+  std::atomic<uint32_t> read_slots;
+  uint32_t reserved;
 };
 
 constexpr uint64_t PackOwner(ChunkState state, uint32_t stream) noexcept {
@@ -180,6 +189,7 @@ struct ArenaHeader {
   std::atomic<uint32_t> stream_count;
   std::atomic<uint32_t> process_count;
   std::atomic<uint32_t> free_hint;   // no free chunk below, roughly
+  std::atomic<uint32_t> high_water;  // chunks that were ever taken are below
   std::atomic<int64_t> free_chunks;  // roughly; the reader sets it right
   std::atomic<uint64_t> next_ticket;
   std::atomic<uint64_t> name_text_used;  // bytes

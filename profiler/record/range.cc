@@ -5,9 +5,7 @@
 namespace kymo::record {
 namespace {
 
-constexpr uint32_t RoundUp8(size_t bytes) noexcept {
-  return static_cast<uint32_t>((bytes + 7) / 8 * 8);
-}
+constexpr size_t RoundUp8(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 // Where slot i of its chunk stands; chunks are aligned to their size.
 uint32_t SlotIndex(const Slot* slot) noexcept {
@@ -26,8 +24,9 @@ class PayloadWriter {
   explicit PayloadWriter(Slot* first) noexcept
       : at_(reinterpret_cast<char*>(first)) {}
 
-  void Text(PayloadKind kind, uint32_t key, std::string_view text) noexcept {
-    Header(kind, key, text.size());
+  void Text(PayloadKind kind, uint32_t key, std::string_view text,
+            bool continues = false) noexcept {
+    Header(kind, key, text.size(), continues);
     memcpy(at_, text.data(), text.size());
     at_ += RoundUp8(text.size());
   }
@@ -49,9 +48,10 @@ class PayloadWriter {
   }
 
  private:
-  void Header(PayloadKind kind, uint32_t key, size_t size) noexcept {
+  void Header(PayloadKind kind, uint32_t key, size_t size,
+              bool continues = false) noexcept {
     const PayloadHeader header = {.kind = kind,
-                                  .reserved = 0,
+                                  .continues = continues,
                                   .size_bytes = static_cast<uint16_t>(size),
                                   .key = key};
     memcpy(at_, &header, sizeof(header));
@@ -93,7 +93,7 @@ void AddTextPieces(const OpenRange& range, PayloadKind kind,
         SlotKind::kExtra, range.ticket, SlotIndex(range.slot),
         PayloadSlots(sizeof(PayloadHeader) + RoundUp8(piece.size())));
     if (slot == nullptr) return;
-    PayloadWriter(slot + 1).Text(kind, kNameLost, piece);
+    PayloadWriter(slot + 1).Text(kind, kNameLost, piece, true);
     Publish(slot);
   }
 }
@@ -134,6 +134,8 @@ Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
 }  // namespace
 
 Slot* TakeSlotsSlow(uint32_t count) noexcept {
+  // A signal handler, while this thread is choosing its host or refilling.
+  if (InSlowPath()) return nullptr;
   const HostApi& host = Host();
   // A copy whose gate was unresolved may learn here that nothing records.
   if (!IsOn()) return nullptr;
@@ -143,11 +145,15 @@ Slot* TakeSlotsSlow(uint32_t count) noexcept {
 uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
   const uint32_t id = Host().intern(name.text, name.size);
   NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
+  // A signal handler in between sees no entry or a whole one; and if it wrote
+  // one of its own here, the entry is emptied again.
   entry.text = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   entry.id = id;
-  // A signal handler in between sees no entry or the whole one.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   entry.text = name.text;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (entry.id != id) entry.text = nullptr;
   return id;
 }
 

@@ -102,7 +102,10 @@ absl::StatusOr<model::Trace> Recording::Finish(
     const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::vector<model::TraceShard> shards;
   KYMO_RETURN_IF_ERROR(ForEach([&](BackendController& controller) {
-    return controller.Collect(shards.emplace_back());
+    model::TraceShard shard;
+    KYMO_RETURN_IF_ERROR(controller.Collect(shard));
+    shards.push_back(std::move(shard));
+    return absl::OkStatus();
   }));
   model::TraceShard& about = shards.emplace_back();
   for (const auto& [key, json] : metadata) {

@@ -229,6 +229,43 @@ TEST(ProfileTest, OverwriteKeepsTheNewest) {
       kRanges);
 }
 
+TEST(ProfileTest, RangeThatIsOpenWhenTheArenaFillsStillEnds) {
+  const auto profile = Record(
+      [] {
+        // Begun late enough to share its chunk with the last that is kept.
+        for (int i = 0; i < 15 * 2048; ++i) RecordFunction range("range");
+        RecordFunction outer("outer");
+        for (int i = 0; i < 10'000; ++i) RecordFunction range("range");
+      },
+      {.settings = {{"arena_mib", "1"}, {"when_full", "stop"}}});
+  const model::Trace& trace = *profile->trace();
+  EXPECT_EQ(trace.flags()[Find(trace, "outer")], 0);
+}
+
+TEST(ProfileTest, RefusedSessionLeavesTheLiveOneAlone) {
+  Profile first;
+  ASSERT_TRUE(first.Start().ok());
+  for (int i = 0; i < 5000; ++i) RecordFunction range("before");
+  Profile second;
+  EXPECT_FALSE(second.Start().ok());
+  { RecordFunction range("after"); }
+  ASSERT_TRUE(first.Stop().ok());
+  EXPECT_EQ(Counts(first),
+            (std::map<std::string, int64_t>{{"before", 5000}, {"after", 1}}));
+}
+
+TEST(ProfileTest, LongTextsArriveInLinearTime) {
+  const std::string value(16 << 20, 'v');
+  const auto profile = Record([&] {
+    RecordFunction range("range");
+    range.AddArg("text", value);
+  });
+  const auto args = profile->trace()->args(0);
+  ASSERT_EQ(args.size(), 1u);
+  EXPECT_EQ(profile->trace()->Name(args[0].string_value()).size(),
+            value.size());
+}
+
 TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
@@ -359,7 +396,7 @@ TEST(ProfileTest, RangesInSignalHandlersNeverHurtTheThread) {
   sigaction(SIGUSR1, &old, nullptr);
   auto counts = Counts(*profile);
   const int64_t dropped =
-      profile->trace()->ledger().Get(model::Loss::kEventsDroppedArenaFull);
+      profile->trace()->ledger().Get(model::Loss::kEventsDroppedInHandlers);
   EXPECT_EQ(counts["in thread"] + counts["in handler"] + dropped,
             kRanges + handled);
   EXPECT_EQ(counts["in thread"], kRanges);
