@@ -69,6 +69,7 @@ absl::Status CheckSiblings(const TraceData& data, TrackIndex t) {
   std::vector<TimeNs> reach(last - first + 1,
                             std::numeric_limits<TimeNs>::min());
   for (EventIndex i = first; i < last; ++i) {
+    if (data.flags[i] & kEventAsync) continue;
     const EventIndex parent = data.parent[i];
     TimeNs& end = parent == kNoEvent ? reach.back() : reach[parent - first];
     if (data.start[i] < end) return Violation("siblings overlap", i);

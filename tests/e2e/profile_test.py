@@ -283,6 +283,32 @@ class GuestTest(ProfileTestCase):
         self.assertEqual(
             self.profile(sys.executable, "-c", code).stdout, plain.stdout)
 
+    def test_ignored_child_signal_does_not_hang_the_command(self):
+        code = ("import os, signal, sys; "
+                "signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+                "os.execv(sys.argv[1], sys.argv[1:])")
+        command, out = self.command(
+            TARGET, "exit", "3", flags=("--activities=cpu",))
+        completed = subprocess.run(
+            [sys.executable, "-c", code, *command], capture_output=True,
+            timeout=60, check=False)
+        self.assertEqual(completed.returncode, 3, completed.stderr)
+        self.assertTrue(os.path.exists(os.path.join(out, "summary.json")))
+
+    def test_target_that_shortens_the_arena_harms_only_itself(self):
+        result = self.profile(
+            "sh", "-c", '(: > "$KYMO_ARENA"); exit 7')
+        self.assertEqual(result.status, 7, result.stderr)
+        self.assertEqual(result.counts, {})
+
+    def test_forked_child_does_not_end_its_parents_ranges(self):
+        result = self.profile(TARGET, "fork_inside", "0")
+        outer = [e for e in result.slices() if e["name"] == "around fork"]
+        self.assertEqual(len(outer), 1)
+        inner = [e for e in result.slices() if e["name"] == "after fork"]
+        self.assertEqual(outer[0]["tid"], inner[0]["tid"])
+        self.assertEqual(result.losses, {})
+
     def test_descriptors_of_the_target_are_the_callers(self):
         plain = subprocess.run(
             ["ls", "/proc/self/fd"], capture_output=True, check=True)

@@ -4,6 +4,7 @@
 //   threads T N       T threads with N ranges each, one after the other
 //   kill N            N ranges, reports on standard output, then SIGKILLs
 //   itself fork N            N ranges in the parent and N in a forked child
+//   fork_inside       a range around fork; the child leaves it, too
 //   vfork             vfork + exec of `true`, ranges around it
 //   exec N            N ranges, then exec of itself with `ranges N`
 //   close_fds N       closes every descriptor, then N ranges
@@ -66,6 +67,15 @@ int Fork(long count) {
   return status == 0 ? 0 : 1;
 }
 
+int ForkInside() {
+  KYMO_RECORD_FUNCTION("around fork");
+  const pid_t pid = fork();
+  if (pid == 0) return 0;
+  waitpid(pid, nullptr, 0);
+  KYMO_RECORD_FUNCTION("after fork");
+  return 0;
+}
+
 int Vfork() {
   KYMO_RECORD_FUNCTION("around vfork");
   const pid_t pid = vfork();
@@ -101,6 +111,8 @@ int main(int argc, char** argv) {
     kill(getpid(), SIGKILL);
   } else if (mode == "fork") {
     return Fork(number);
+  } else if (mode == "fork_inside") {
+    return ForkInside();
   } else if (mode == "vfork") {
     return Vfork();
   } else if (mode == "exec") {

@@ -30,7 +30,28 @@ sigset_t HandledSet() {
   return set;
 }
 
+// What this process was started with, for the child and for afterwards.
 sigset_t original_mask;
+struct sigaction original_child_action;
+
+void TakeSignals() {
+  const sigset_t handled = HandledSet();
+  sigprocmask(SIG_BLOCK, &handled, &original_mask);
+  // With SIGCHLD ignored the kernel would keep the child's status from us.
+  struct sigaction normal = {};
+  normal.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &normal, &original_child_action);
+}
+
+void GiveSignalsBack() {
+  sigaction(SIGCHLD, &original_child_action, nullptr);
+  // What came for the child while it ended is not for us.
+  const sigset_t handled = HandledSet();
+  const timespec at_once = {0, 0};
+  while (sigtimedwait(&handled, nullptr, &at_once) > 0) {
+  }
+  sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+}
 
 std::vector<std::string> MergedEnvironment(const Environment& added) {
   std::vector<std::string> merged;
@@ -51,7 +72,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// The child's way from fork to exec: system calls only.
+// The child's way from fork to exec.
 [[noreturn]] void RunChild(int go_fd, int error_fd, const char* path,
                            char** argv, char** envp) {
   char go = 0;
@@ -59,6 +80,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   while ((got = read(go_fd, &go, 1)) < 0 && errno == EINTR) {
   }
   if (got != 1) _exit(127);
+  sigaction(SIGCHLD, &original_child_action, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
   execve(path, argv, envp);
   int error = errno;
@@ -95,8 +117,7 @@ absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
     close(go[1]);
     return absl::ErrnoToStatus(saved, "pipe");
   }
-  const sigset_t handled = HandledSet();
-  sigprocmask(SIG_BLOCK, &handled, &original_mask);
+  TakeSignals();
   const pid_t pid = fork();
   if (pid == 0) {
     close(go[1]);
@@ -107,6 +128,7 @@ absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
   close(go[0]);
   close(error[1]);
   if (pid < 0) {
+    GiveSignalsBack();
     close(go[1]);
     close(error[0]);
     return absl::ErrnoToStatus(saved, "cannot start a process");
@@ -132,7 +154,7 @@ Child::~Child() {
     if (pid_ > 0) waitpid(pid_, nullptr, 0);
   }
   if (error_fd_ >= 0) close(error_fd_);
-  if (pid_ > 0) sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+  if (pid_ > 0) GiveSignalsBack();
 }
 
 absl::Status Child::Exec() {
@@ -158,7 +180,7 @@ bool Child::WaitFor(int timeout_ms) {
   const sigset_t handled = HandledSet();
   const timespec timeout = {timeout_ms / 1000,
                             (timeout_ms % 1000) * 1'000'000L};
-  siginfo_t info;
+  siginfo_t info = {};
   const int signal = sigtimedwait(&handled, &info, &timeout);
   const bool from_terminal = info.si_code == SI_KERNEL;
   if (signal > 0 && signal != SIGCHLD &&
@@ -168,7 +190,8 @@ bool Child::WaitFor(int timeout_ms) {
   pid_t got;
   while ((got = waitpid(pid_, &wait_status_, WNOHANG)) < 0 && errno == EINTR) {
   }
-  ended_ = got == pid_;
+  // ECHILD: somebody else took its status, which is then not known.
+  ended_ = got == pid_ || got < 0;
   return ended_;
 }
 

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "backends/builtin/builtin_backends.h"
 #include "exporters/builtin/builtin_exporters.h"
+#include "exporters/json/json_text.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -101,17 +103,10 @@ std::string PreFlightLine(const Recording& recording, const Target& target) {
   return line;
 }
 
-std::string QuotedJson(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      json += ' ';
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
+std::string JsonString(const std::string& text) {
+  std::string json;
+  json::AppendJsonString(json, text);
+  return json;
 }
 
 class ProfileRun {
@@ -140,7 +135,12 @@ class ProfileRun {
                                                    status.message())),
           ExitStatusOf(status));
     }
-    const bool lost = Deliver();
+    bool lost = true;
+    try {
+      lost = Deliver();
+    } catch (const std::bad_alloc&) {
+      Say("not enough memory to analyse what was recorded");
+    }
     if (lost && command_.strict && WIFEXITED(wait_status) &&
         WEXITSTATUS(wait_status) == 0) {
       return kExitLost;
@@ -169,6 +169,12 @@ class ProfileRun {
           "libkymo_runtime.so is not beside this command; run it through "
           "Bazel, or copy tools/runtime/libkymo_runtime.so next to it");
     }
+    if (runtime.find_first_of(" :") != std::string::npos) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          runtime,
+          " cannot be preloaded: the loader splits paths at spaces and colons; "
+          "move Kymo to a path without them"));
+    }
     const char* const others = getenv("LD_PRELOAD");
     environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
                                      ? runtime
@@ -179,8 +185,10 @@ class ProfileRun {
 
   // Runs the target to its end.
   absl::Status Record(int* wait_status) {
-    KYMO_ASSIGN_OR_RETURN(
-        Child child, Child::Fork(command_.target, target_.path, environment_));
+    std::vector<std::string> words = command_.target;
+    words[0] = target_.word;
+    KYMO_ASSIGN_OR_RETURN(Child child,
+                          Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     KYMO_RETURN_IF_ERROR(child.Exec());
     while (!child.WaitFor(kPollMs)) recording_->Poll();
@@ -195,7 +203,7 @@ class ProfileRun {
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     const absl::StatusOr<model::Trace> trace = recording_->Finish(
-        {{"kymo_command", QuotedJson(absl::StrJoin(command_.target, " "))}});
+        {{"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}});
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
     }

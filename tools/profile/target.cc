@@ -133,7 +133,9 @@ absl::StatusOr<std::string> BuildLabel(const std::string& label) {
 
 absl::StatusOr<std::string> FindOnPath(const std::string& word) {
   std::string denied;
-  for (const absl::string_view folder : absl::StrSplit(Variable("PATH"), ':')) {
+  const std::string path_variable =
+      getenv("PATH") == nullptr ? "/bin:/usr/bin" : Variable("PATH");
+  for (const absl::string_view folder : absl::StrSplit(path_variable, ':')) {
     const std::string path = absl::StrCat(
         folder.empty() ? absl::string_view(".") : folder, "/", word);
     struct stat status;
@@ -191,8 +193,10 @@ std::string UserPath(const std::string& path) {
 
 absl::StatusOr<Target> FindTarget(const std::string& word) {
   Target target;
+  target.word = word;
   if (IsLabel(word)) {
     KYMO_ASSIGN_OR_RETURN(target.path, BuildLabel(word));
+    target.word = target.path;
   } else if (word.find('/') == std::string::npos) {
     KYMO_ASSIGN_OR_RETURN(target.path, FindOnPath(word));
   } else if (word.starts_with("/")) {

@@ -13,6 +13,7 @@
 namespace kymo::tools {
 
 struct Target {
+  std::string word;        // argv[0] for it
   std::string path;        // absolute
   std::string name;        // last part of the path
   bool is_static = false;  // no dynamic loader: nothing can be preloaded
