@@ -321,24 +321,24 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
       continue;
     }
     word(oldest).ticket.store(0, std::memory_order_relaxed);
-    // What a reader has had is not lost.
-    uint64_t lost = 0;
-    const uint32_t read =
-        word(oldest).read_slots.load(std::memory_order_relaxed);
-    const Slot* const old = slots(oldest);
-    while (lost < kSlotsPerChunk &&
-           old[lost].begin.load(std::memory_order_relaxed) != 0) {
-      lost += uint64_t{1} + old[lost].extra_slots;
-    }
-    const uint32_t loser = OwnerStream(owner);
-    if (loser < stream_capacity_) {
-      this->stream(loser).overwritten.fetch_add(lost > read ? lost - read : 0,
-                                                std::memory_order_relaxed);
-    }
+    CountOverwritten(OwnerStream(owner), slots(oldest),
+                     word(oldest).read_slots.load(std::memory_order_relaxed));
     memset(static_cast<void*>(slots(oldest)), 0, kChunkBytes);
     return oldest;
   }
   return kNoChunk;
+}
+
+void Arena::CountOverwritten(uint32_t loser, const Slot* old,
+                             uint32_t read_slots) const noexcept {
+  if (loser >= stream_capacity_) return;
+  uint64_t records = 0;
+  // What a reader has had is not lost.
+  for (uint64_t i = read_slots; i < kSlotsPerChunk; ++records) {
+    if (old[i].begin.load(std::memory_order_relaxed) == 0) break;
+    i += uint64_t{1} + old[i].extra_slots;
+  }
+  stream(loser).overwritten.fetch_add(records, std::memory_order_relaxed);
 }
 
 uint32_t Arena::AcquireChunk(uint32_t stream, uint64_t* ticket) const noexcept {

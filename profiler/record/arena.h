@@ -130,6 +130,8 @@ class Arena {
   uint32_t usable_chunks() const noexcept;
   uint32_t TakeFree(uint32_t stream) const noexcept;
   uint32_t TakeOldestSealed(uint32_t stream) const noexcept;
+  void CountOverwritten(uint32_t loser, const Slot* old,
+                        uint32_t read_slots) const noexcept;
   bool EntryIs(uint32_t id, std::string_view text) const noexcept;
   uint32_t StoreText(std::string_view text) const noexcept;
 

@@ -136,7 +136,7 @@ struct StreamEntry {
   std::atomic<int32_t> pid;  // 0 = not filled in yet
   std::atomic<int32_t> tid;
   std::atomic<uint64_t> dropped;      // records lost because the arena was full
-  std::atomic<uint64_t> overwritten;  // slots lost to policy overwrite
+  std::atomic<uint64_t> overwritten;  // records lost to policy overwrite
   // The thread's name as of its last look, NUL-terminated; words so that a
   // reader beside the writer sees some mixture and never a fault.
   std::atomic<uint64_t> name[2];

@@ -18,24 +18,28 @@ size_t ItemBytes(const Arg& arg) noexcept {
          (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
 }
 
-// Writes items into payload slots, which are zero before.
+// Writes items into payload slots, which are zero before. Inlined by force: out
+// of line it costs a third of a record with two arguments.
+#define KYMO_INLINE inline __attribute__((always_inline))
+
 class PayloadWriter {
  public:
   explicit PayloadWriter(Slot* first) noexcept
       : at_(reinterpret_cast<char*>(first)) {}
 
-  void Text(PayloadKind kind, uint32_t key, std::string_view text,
-            bool continues = false) noexcept {
+  KYMO_INLINE void Text(PayloadKind kind, uint32_t key, std::string_view text,
+                        bool continues = false) noexcept {
     Header(kind, key, text.size(), continues);
     memcpy(at_, text.data(), text.size());
     at_ += RoundUp8(text.size());
   }
-  void Word(PayloadKind kind, uint32_t key, uint64_t bits) noexcept {
+  KYMO_INLINE void Word(PayloadKind kind, uint32_t key,
+                        uint64_t bits) noexcept {
     Header(kind, key, 8);
     memcpy(at_, &bits, 8);
     at_ += 8;
   }
-  void Argument(ThreadStream* stream, const Arg& arg) noexcept {
+  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
     const uint32_t key = NameId(stream, arg.key);
     switch (arg.kind) {
       case ArgKind::kInt:
@@ -48,8 +52,8 @@ class PayloadWriter {
   }
 
  private:
-  void Header(PayloadKind kind, uint32_t key, size_t size,
-              bool continues = false) noexcept {
+  KYMO_INLINE void Header(PayloadKind kind, uint32_t key, size_t size,
+                          bool continues = false) noexcept {
     const PayloadHeader header = {.kind = kind,
                                   .continues = continues,
                                   .size_bytes = static_cast<uint16_t>(size),
@@ -98,26 +102,23 @@ void AddTextPieces(const OpenRange& range, PayloadKind kind,
   }
 }
 
-// True when the record with all of its payload is small enough to be written
-// in one go.
-bool FitsOneRecord(size_t name_bytes, const Arg* args,
-                   size_t arg_count) noexcept {
-  size_t bytes = name_bytes;
+// Bytes of a record's payload.
+KYMO_INLINE size_t PayloadBytes(Literal name, std::string_view dynamic_name,
+                                const Arg* args, size_t arg_count) noexcept {
+  size_t bytes = name.text != nullptr
+                     ? 0
+                     : sizeof(PayloadHeader) + RoundUp8(dynamic_name.size());
   for (size_t i = 0; i < arg_count; ++i) bytes += ItemBytes(args[i]);
-  return bytes <= kMaxPieceBytes;
+  return bytes;
 }
 
-// Everything but ends and extras: head slot, name, arguments.
-Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
-                      const Arg* args, size_t arg_count,
-                      uint32_t* extra_slots) noexcept {
-  size_t bytes = 0;
-  if (name.text == nullptr) {
-    bytes += sizeof(PayloadHeader) + RoundUp8(dynamic_name.size());
-  }
-  for (size_t i = 0; i < arg_count; ++i) bytes += ItemBytes(args[i]);
-  *extra_slots = PayloadSlots(bytes);
-  Slot* const slot = Take(1 + *extra_slots);
+// Head slot, name and arguments; all but the head is written.
+// REQUIRES: `bytes` is PayloadBytes of the same, and at most kMaxRecordBytes.
+KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
+                                  const Arg* args, size_t arg_count,
+                                  size_t bytes) noexcept {
+  const uint32_t extra_slots = PayloadSlots(bytes);
+  Slot* const slot = Take(1 + extra_slots);
   if (slot == nullptr) return nullptr;
   ThreadStream* const stream = thread_stream;
   PayloadWriter writer(slot + 1);
@@ -128,7 +129,25 @@ Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
     slot->name = NameId(stream, name);
   }
   for (size_t i = 0; i < arg_count; ++i) writer.Argument(stream, args[i]);
+  slot->extra_slots = extra_slots;
   return slot;
+}
+
+constexpr size_t kMaxRecordBytes = sizeof(PayloadHeader) + kMaxPieceBytes;
+
+// A range whose payload does not fit into one record: the name's first piece
+// in it, everything else behind.
+__attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
+                                              std::string_view dynamic_name,
+                                              uint8_t scope, const Arg* args,
+                                              size_t arg_count) noexcept {
+  const std::string_view piece = dynamic_name.substr(0, kMaxPieceBytes);
+  Slot* const slot = TakeWithPayload(name, piece, nullptr, 0,
+                                     PayloadBytes(name, piece, nullptr, 0));
+  if (slot == nullptr) return;
+  OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
+  AddTextPieces(range, PayloadKind::kName, dynamic_name.substr(piece.size()));
+  AddArgs(range, args, arg_count);
 }
 
 }  // namespace
@@ -169,17 +188,15 @@ void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
 void BeginRangeWithPayload(OpenRange& range, Literal name,
                            std::string_view dynamic_name, uint8_t scope,
                            const Arg* args, size_t arg_count) noexcept {
-  const std::string_view first_piece = dynamic_name.substr(0, kMaxPieceBytes);
-  const bool fits = FitsOneRecord(first_piece.size(), args, arg_count);
-  uint32_t extra_slots = 0;
-  Slot* const slot = TakeWithPayload(name, first_piece, args,
-                                     fits ? arg_count : 0, &extra_slots);
+  const size_t bytes = PayloadBytes(name, dynamic_name, args, arg_count);
+  if (bytes > kMaxRecordBytes) [[unlikely]] {
+    BeginLongRange(range, name, dynamic_name, scope, args, arg_count);
+    return;
+  }
+  Slot* const slot =
+      TakeWithPayload(name, dynamic_name, args, arg_count, bytes);
   if (slot == nullptr) return;
-  OpenSlot(range, slot, slot->name, scope, extra_slots);
-  if (fits && first_piece.size() == dynamic_name.size()) return;
-  AddTextPieces(range, PayloadKind::kName,
-                dynamic_name.substr(first_piece.size()));
-  if (!fits) AddArgs(range, args, arg_count);
+  OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
 }
 
 void AddArgs(const OpenRange& range, const Arg* args,
@@ -204,20 +221,19 @@ void AddArgs(const OpenRange& range, const Arg* args,
 
 void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
                    size_t arg_count) noexcept {
-  const std::string_view piece = dynamic_name.substr(0, kMaxPieceBytes);
-  if (piece.size() < dynamic_name.size() ||
-      !FitsOneRecord(piece.size(), args, arg_count)) {
+  size_t bytes = PayloadBytes(name, dynamic_name, args, arg_count);
+  if (bytes > kMaxRecordBytes) [[unlikely]] {
     // An instant has no handle to add pieces to.
     Host().count_truncated();
+    dynamic_name = dynamic_name.substr(0, kMaxPieceBytes);
     arg_count = 0;
+    bytes = PayloadBytes(name, dynamic_name, nullptr, 0);
   }
-  uint32_t extra_slots = 0;
   Slot* const slot =
-      TakeWithPayload(name, piece, args, arg_count, &extra_slots);
+      TakeWithPayload(name, dynamic_name, args, arg_count, bytes);
   if (slot == nullptr) return;
   slot->kind_scope_depth =
       PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);
-  slot->extra_slots = extra_slots;
   Publish(slot);
 }
 
