@@ -1,4 +1,4 @@
-#include "tools/profile/options.h"
+#include "tools/profile_command/options.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "tools/profile/deliver.h"
+#include "tools/profile_command/deliver.h"
 
 #include <stdio.h>
 #include <unistd.h>

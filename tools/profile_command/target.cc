@@ -1,4 +1,4 @@
-#include "tools/profile/target.h"
+#include "tools/profile_command/target.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 // Flags stand before the target; everything from the target on is its own.
 // Besides the flags that Flags() lists, every option that a plugin declares is
 // a flag of that name.
-#ifndef KYMO_TOOLS_PROFILE_OPTIONS_H_
-#define KYMO_TOOLS_PROFILE_OPTIONS_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 
 #include <map>
 #include <string>
@@ -51,4 +51,4 @@ std::string ListActivities(const BackendRegistry& backends,
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_OPTIONS_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_

@@ -24,10 +24,10 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/session/recording.h"
-#include "tools/profile/deliver.h"
-#include "tools/profile/launch.h"
-#include "tools/profile/options.h"
-#include "tools/profile/target.h"
+#include "tools/profile_command/deliver.h"
+#include "tools/profile_command/launch.h"
+#include "tools/profile_command/options.h"
+#include "tools/profile_command/target.h"
 
 namespace kymo::tools {
 namespace {
@@ -64,10 +64,9 @@ std::string RuntimePath() {
   std::error_code error;
   const std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path tools = self.parent_path().parent_path();
+  const std::filesystem::path folder = self.parent_path();
   for (const std::filesystem::path& path :
-       {tools / "runtime/libkymo_runtime.so",
-        self.parent_path() / "libkymo_runtime.so",
+       {folder / "runtime/libkymo_runtime.so", folder / "libkymo_runtime.so",
         std::filesystem::path(self.string() + ".runfiles/kymo/tools/runtime/"
                                               "libkymo_runtime.so")}) {
     if (std::filesystem::exists(path, error)) return path.string();

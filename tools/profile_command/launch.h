@@ -10,8 +10,8 @@
 // wait; one sent to us alone, and SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, is passed
 // on. The child starts with the signal mask and dispositions that we were
 // started with.
-#ifndef KYMO_TOOLS_PROFILE_LAUNCH_H_
-#define KYMO_TOOLS_PROFILE_LAUNCH_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 
 #include <sys/types.h>
 
@@ -62,4 +62,4 @@ class Child {
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_LAUNCH_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_

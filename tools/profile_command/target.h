@@ -3,8 +3,8 @@
 //   xz                  a program on the PATH
 //   ./a.out, bin/x      a path, relative to where the user stood
 //   //examples:foo      a Bazel label: built, then its executable
-#ifndef KYMO_TOOLS_PROFILE_TARGET_H_
-#define KYMO_TOOLS_PROFILE_TARGET_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_
 
 #include <string>
 
@@ -34,4 +34,4 @@ std::string UserPath(const std::string& path);
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_TARGET_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_

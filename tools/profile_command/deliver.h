@@ -1,6 +1,6 @@
 // deliver.h - a finished trace as tables and files.
-#ifndef KYMO_TOOLS_PROFILE_DELIVER_H_
-#define KYMO_TOOLS_PROFILE_DELIVER_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
-#include "tools/profile/options.h"
+#include "tools/profile_command/options.h"
 
 namespace kymo::tools {
 
@@ -27,4 +27,4 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_DELIVER_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
