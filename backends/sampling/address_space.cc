@@ -13,16 +13,12 @@ bool Contains(const Mapping& mapping, uint64_t address) noexcept {
 
 void AddressSpace::Map(const Mapping& mapping) {
   if (mapping.end <= mapping.start) return;
-  const auto overlaps_end =
-      std::partition_point(mappings_.begin(), mappings_.end(),
-                           [&](const Mapping& m) {
-                             return m.start < mapping.end;
-                           });
-  const auto overlaps_begin =
-      std::partition_point(mappings_.begin(), overlaps_end,
-                           [&](const Mapping& m) {
-                             return m.end <= mapping.start;
-                           });
+  const auto overlaps_end = std::partition_point(
+      mappings_.begin(), mappings_.end(),
+      [&](const Mapping& m) { return m.start < mapping.end; });
+  const auto overlaps_begin = std::partition_point(
+      mappings_.begin(), overlaps_end,
+      [&](const Mapping& m) { return m.end <= mapping.start; });
   // At most the first and the last of the covered ones leave a rest.
   std::vector<Mapping> fresh;
   if (overlaps_begin != overlaps_end) {

@@ -14,7 +14,9 @@ ModuleId ModuleAt(const AddressSpace& space, uint64_t address) {
 
 TEST(AddressSpaceTest, FindsTheModuleAndItsRelativeAddress) {
   AddressSpace space;
-  space.Map({.start = 0x5000, .end = 0x6000, .module = 7,
+  space.Map({.start = 0x5000,
+             .end = 0x6000,
+             .module = 7,
              .delta = uint64_t{0} - 0x4000});
   const Mapping* const mapping = space.Find(0x5123);
   ASSERT_NE(mapping, nullptr);

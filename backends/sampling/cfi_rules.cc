@@ -174,9 +174,8 @@ int32_t RuleTable::AddExpression(std::span<const Dwarf_Op> ops) {
           op.offset + 3 +
           static_cast<uint64_t>(int64_t{static_cast<int16_t>(op.number)});
       size_t index = 0;
-      while (index < ops.size() &&
-             (ops[index].offset == ~Dwarf_Word{0} ||
-              ops[index].offset < target)) {
+      while (index < ops.size() && (ops[index].offset == ~Dwarf_Word{0} ||
+                                    ops[index].offset < target)) {
         ++index;
       }
       copy.first = index;

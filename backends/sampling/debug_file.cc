@@ -33,8 +33,8 @@ uint32_t FileCrc(int fd) {
   std::vector<unsigned char> buffer(size_t{1} << 16);
   unsigned long crc = crc32(0, nullptr, 0);
   off_t at = 0;
-  for (ssize_t got;
-       (got = pread(fd, buffer.data(), buffer.size(), at)) > 0; at += got) {
+  for (ssize_t got; (got = pread(fd, buffer.data(), buffer.size(), at)) > 0;
+       at += got) {
     crc = crc32(crc, buffer.data(), static_cast<unsigned>(got));
   }
   return static_cast<uint32_t>(crc);

@@ -108,14 +108,30 @@ bool Machine::Binary(uint8_t code) noexcept {
   const auto signed_a = static_cast<int64_t>(a);
   const auto signed_b = static_cast<int64_t>(b);
   switch (code) {
-    case DW_OP_and: a &= b; return true;
-    case DW_OP_or: a |= b; return true;
-    case DW_OP_xor: a ^= b; return true;
-    case DW_OP_plus: a += b; return true;
-    case DW_OP_minus: a -= b; return true;
-    case DW_OP_mul: a *= b; return true;
-    case DW_OP_shl: a = b < 64 ? a << b : 0; return true;
-    case DW_OP_shr: a = b < 64 ? a >> b : 0; return true;
+    case DW_OP_and:
+      a &= b;
+      return true;
+    case DW_OP_or:
+      a |= b;
+      return true;
+    case DW_OP_xor:
+      a ^= b;
+      return true;
+    case DW_OP_plus:
+      a += b;
+      return true;
+    case DW_OP_minus:
+      a -= b;
+      return true;
+    case DW_OP_mul:
+      a *= b;
+      return true;
+    case DW_OP_shl:
+      a = b < 64 ? a << b : 0;
+      return true;
+    case DW_OP_shr:
+      a = b < 64 ? a >> b : 0;
+      return true;
     case DW_OP_shra:
       a = static_cast<uint64_t>(signed_a >> (b < 64 ? b : 63));
       return true;
@@ -127,13 +143,26 @@ bool Machine::Binary(uint8_t code) noexcept {
       if (b == 0) return false;
       a %= b;
       return true;
-    case DW_OP_eq: a = a == b; return true;
-    case DW_OP_ne: a = a != b; return true;
-    case DW_OP_ge: a = signed_a >= signed_b; return true;
-    case DW_OP_gt: a = signed_a > signed_b; return true;
-    case DW_OP_le: a = signed_a <= signed_b; return true;
-    case DW_OP_lt: a = signed_a < signed_b; return true;
-    default: return false;
+    case DW_OP_eq:
+      a = a == b;
+      return true;
+    case DW_OP_ne:
+      a = a != b;
+      return true;
+    case DW_OP_ge:
+      a = signed_a >= signed_b;
+      return true;
+    case DW_OP_gt:
+      a = signed_a > signed_b;
+      return true;
+    case DW_OP_le:
+      a = signed_a <= signed_b;
+      return true;
+    case DW_OP_lt:
+      a = signed_a < signed_b;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -146,22 +175,39 @@ bool Machine::Execute(const ExpressionOp& op, size_t* next) noexcept {
   }
   switch (op.code) {
     case DW_OP_addr:
-    case DW_OP_const1u: case DW_OP_const1s:
-    case DW_OP_const2u: case DW_OP_const2s:
-    case DW_OP_const4u: case DW_OP_const4s:
-    case DW_OP_const8u: case DW_OP_const8s:
-    case DW_OP_constu: case DW_OP_consts:
+    case DW_OP_const1u:
+    case DW_OP_const1s:
+    case DW_OP_const2u:
+    case DW_OP_const2s:
+    case DW_OP_const4u:
+    case DW_OP_const4s:
+    case DW_OP_const8u:
+    case DW_OP_const8s:
+    case DW_OP_constu:
+    case DW_OP_consts:
       return Push(op.first);
-    case DW_OP_bregx: return PushRegister(op.first, op.second);
-    case DW_OP_call_frame_cfa: return Push(cfa_);
-    case DW_OP_dup: return Pick(0);
-    case DW_OP_over: return Pick(1);
-    case DW_OP_pick: return Pick(op.first);
-    case DW_OP_drop: case DW_OP_swap: case DW_OP_rot:
+    case DW_OP_bregx:
+      return PushRegister(op.first, op.second);
+    case DW_OP_call_frame_cfa:
+      return Push(cfa_);
+    case DW_OP_dup:
+      return Pick(0);
+    case DW_OP_over:
+      return Pick(1);
+    case DW_OP_pick:
+      return Pick(op.first);
+    case DW_OP_drop:
+    case DW_OP_swap:
+    case DW_OP_rot:
       return Rearrange(op.code);
-    case DW_OP_deref: return Dereference(8);
-    case DW_OP_deref_size: return Dereference(op.first);
-    case DW_OP_abs: case DW_OP_neg: case DW_OP_not: case DW_OP_plus_uconst:
+    case DW_OP_deref:
+      return Dereference(8);
+    case DW_OP_deref_size:
+      return Dereference(op.first);
+    case DW_OP_abs:
+    case DW_OP_neg:
+    case DW_OP_not:
+    case DW_OP_plus_uconst:
       return Unary(op);
     case DW_OP_skip:
       *next = op.first;
@@ -173,7 +219,8 @@ bool Machine::Execute(const ExpressionOp& op, size_t* next) noexcept {
     case DW_OP_nop:
     case DW_OP_stack_value:
       return true;
-    default: return Binary(op.code);
+    default:
+      return Binary(op.code);
   }
 }
 

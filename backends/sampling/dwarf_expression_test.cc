@@ -32,9 +32,9 @@ class DwarfExpressionTest : public ::testing::Test {
 TEST_F(DwarfExpressionTest, ComputesTheFrameOfALinkageStub) {
   // rsp + 8 + ((rip & 15) >= 11) * 8, as linkers write it.
   const std::vector<ExpressionOp> plt = {
-      {DW_OP_breg7, 8}, {DW_OP_breg16, 0}, {DW_OP_lit15}, {DW_OP_and},
-      {DW_OP_lit11},    {DW_OP_ge},        {DW_OP_lit3},  {DW_OP_shl},
-      {DW_OP_plus}};
+      {DW_OP_breg7, 8}, {DW_OP_breg16, 0}, {DW_OP_lit15},
+      {DW_OP_and},      {DW_OP_lit11},     {DW_OP_ge},
+      {DW_OP_lit3},     {DW_OP_shl},       {DW_OP_plus}};
   registers_[kRip] = 0x401020;
   EXPECT_EQ(Evaluate(plt), 7008u);
   registers_[kRip] = 0x40102b;
@@ -75,7 +75,10 @@ TEST_F(DwarfExpressionTest, RearrangesTheStack) {
 }
 
 TEST_F(DwarfExpressionTest, Branches) {
-  EXPECT_EQ(Evaluate({{DW_OP_lit7}, {DW_OP_lit1}, {DW_OP_bra, 4}, {DW_OP_neg},
+  EXPECT_EQ(Evaluate({{DW_OP_lit7},
+                      {DW_OP_lit1},
+                      {DW_OP_bra, 4},
+                      {DW_OP_neg},
                       {DW_OP_nop}}),
             7u);
   EXPECT_EQ(Evaluate({{DW_OP_lit7}, {DW_OP_skip, 99}, {DW_OP_neg}}), 7u);

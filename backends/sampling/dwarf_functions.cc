@@ -68,8 +68,7 @@ DwarfFunctions::DwarfFunctions(Elf* elf)
   Dwarf_CU* cu = nullptr;
   Dwarf_Die unit, split;
   uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &split) ==
-         0) {
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &split) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
     const bool is_split = type == DW_UT_skeleton && split.addr != nullptr;
     units_.push_back({.lines = unit, .functions = is_split ? split : unit});

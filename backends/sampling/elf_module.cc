@@ -58,8 +58,7 @@ std::unique_ptr<ElfModule> ElfModule::Vdso() {
   const auto* const image = reinterpret_cast<const char*>(address);
   module->memory_.assign(image, image + VdsoBytes(image));
   elf_version(EV_CURRENT);
-  module->elf_ =
-      elf_memory(module->memory_.data(), module->memory_.size());
+  module->elf_ = elf_memory(module->memory_.data(), module->memory_.size());
   module->ReadImage();
   return module;
 }
@@ -75,9 +74,8 @@ std::unique_ptr<ElfModule> ElfModule::File(int64_t pid,
     module->elf_ = elf_begin(module->fd_, ELF_C_READ, nullptr);
     module->ReadImage();
     if (module->elf_ != nullptr &&
-        (identity.build_id.empty()
-             ? IsAsMapped(module->opened_, identity)
-             : module->build_id_ == identity.build_id)) {
+        (identity.build_id.empty() ? IsAsMapped(module->opened_, identity)
+                                   : module->build_id_ == identity.build_id)) {
       break;
     }
     module->CloseImage();
@@ -100,8 +98,7 @@ void ElfModule::CloseImage() noexcept {
 void ElfModule::ReadImage() {
   GElf_Ehdr header;
   if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF ||
-      gelf_getehdr(elf_, &header) == nullptr ||
-      header.e_machine != EM_X86_64) {
+      gelf_getehdr(elf_, &header) == nullptr || header.e_machine != EM_X86_64) {
     if (elf_ != nullptr) elf_end(elf_);
     elf_ = nullptr;
     return;
@@ -114,8 +111,7 @@ void ElfModule::ReadImage() {
     GElf_Phdr segment;
     if (gelf_getphdr(elf_, static_cast<int>(i), &segment) == nullptr) break;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    segments_.push_back(
-        {segment.p_offset, segment.p_filesz, segment.p_vaddr});
+    segments_.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
   }
 }
 
@@ -131,8 +127,7 @@ bool ElfModule::IsUnchanged() const noexcept {
          ToNs(now.st_mtim) == ToNs(opened_.st_mtim);
 }
 
-uint64_t ElfModule::Delta(uint64_t start,
-                          uint64_t file_offset) const noexcept {
+uint64_t ElfModule::Delta(uint64_t start, uint64_t file_offset) const noexcept {
   constexpr uint64_t kPage = 4096;
   for (const Segment& segment : segments_) {
     if (segment.file_offset / kPage * kPage <= file_offset &&

@@ -14,8 +14,9 @@ constexpr int kStubRank = 99;
 
 int Rank(const GElf_Sym& symbol, const char* name) {
   const int binding = GELF_ST_BIND(symbol.st_info);
-  const int by_binding =
-      binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+  const int by_binding = binding == STB_GLOBAL ? 0
+                         : binding == STB_WEAK ? 1
+                                               : 2;
   // Mangled names begin with one underscore that does not count.
   const bool is_mangled = std::strncmp(name, "_Z", 2) == 0;
   const auto underscores =
@@ -79,9 +80,8 @@ void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
     const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0') continue;
-    const uint64_t end = symbol.st_size != 0
-                             ? symbol.st_value + symbol.st_size
-                             : SectionEnd(elf, symbol.st_shndx);
+    const uint64_t end = symbol.st_size != 0 ? symbol.st_value + symbol.st_size
+                                             : SectionEnd(elf, symbol.st_shndx);
     symbols_.push_back({symbol.st_value, end, Rank(symbol, name), name});
   }
 }
@@ -97,8 +97,7 @@ void ElfSymbols::AddStubs(Elf* elf) {
     next = stubs ? stubs->header.sh_addr + kStubBytes : 0;
   }
   if (!relocations || !stubs || relocations->header.sh_entsize == 0) return;
-  Elf_Scn* const names =
-      elf_getscn(elf, relocations->header.sh_link);
+  Elf_Scn* const names = elf_getscn(elf, relocations->header.sh_link);
   GElf_Shdr names_header;
   Elf_Data* const data = elf_getdata(relocations->section, nullptr);
   Elf_Data* const symbols = elf_getdata(names, nullptr);
@@ -120,8 +119,8 @@ void ElfSymbols::AddStubs(Elf* elf) {
         elf_strptr(elf, names_header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0') continue;
     stub_names_.push_back(std::string(name) + "@plt");
-    symbols_.push_back({next, next + kStubBytes, kStubRank,
-                        stub_names_.back().c_str()});
+    symbols_.push_back(
+        {next, next + kStubBytes, kStubRank, stub_names_.back().c_str()});
   }
 }
 
@@ -135,9 +134,8 @@ void ElfSymbols::Seal() {
   const auto same_address = [](const Symbol& a, const Symbol& b) {
     return a.address == b.address;
   };
-  symbols_.erase(
-      std::unique(symbols_.begin(), symbols_.end(), same_address),
-      symbols_.end());
+  symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same_address),
+                 symbols_.end());
 }
 
 const char* ElfSymbols::Find(uint64_t address) const {

@@ -26,7 +26,7 @@ class ElfSymbols {
   struct Symbol {
     uint64_t address;
     uint64_t end;
-    int rank;             // the lower the better
+    int rank;  // the lower the better
     const char* name;
   };
 

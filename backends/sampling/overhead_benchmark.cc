@@ -107,7 +107,9 @@ class Measurement {
  public:
   Measurement(std::string self, int hz,
               std::map<std::string, std::string> settings)
-      : self_(std::move(self)), hz_(hz), settings_(std::move(settings)),
+      : self_(std::move(self)),
+        hz_(hz),
+        settings_(std::move(settings)),
         fd_(memfd_create("result", 0)) {
     constexpr int64_t kProbe = 20'000'000;
     const int64_t before_ns = MonotonicNs();
@@ -117,7 +119,7 @@ class Measurement {
 
   bool Run(Variant& variant) {
     const std::vector<std::string> command = {
-        self_, "--child", std::to_string(work_),
+        self_,        "--child",           std::to_string(work_),
         variant.name, std::to_string(hz_), std::to_string(fd_)};
     if (variant.sampler == nullptr) {
       std::string line;
@@ -191,8 +193,8 @@ int Main(int argc, char** argv) {
   const auto slowdown = [&](const Variant& variant) {
     return 100.0 * (variant.LowerDecileNs() / variants[0].LowerDecileNs() - 1);
   };
-  std::printf("%d rounds at %d Hz\n%-8s %12s %10s %10s %12s\n", rounds, hz,
-              "", "piece ms", "slower", "delivered", "poll us/run");
+  std::printf("%d rounds at %d Hz\n%-8s %12s %10s %10s %12s\n", rounds, hz, "",
+              "piece ms", "slower", "delivered", "poll us/run");
   for (const Variant& variant : variants) {
     if (variant.pieces_ns.empty()) continue;
     std::printf("%-8s %12.3f %9.2f%%", variant.name,

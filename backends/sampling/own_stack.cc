@@ -11,10 +11,10 @@
 namespace kymo::sampling {
 
 OwnStack CaptureOwnStack(size_t limit_bytes) {
-  static constexpr int kOrder[] = {
-      REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  static constexpr int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
+                                   REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
+                                   REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+                                   REG_R15, REG_RIP};
   OwnStack stack;
   stack.memory.resize(limit_bytes);
   ucontext_t context;

@@ -28,8 +28,8 @@ constexpr size_t kAllRingsBytes = size_t{512} << 20;
 #endif
 
 int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept {
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
-                                  PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
@@ -87,8 +87,10 @@ absl::Status OpenError(int error, const Settings& settings) {
   if (error == EACCES || error == EPERM) {
     return absl::PermissionDeniedError(absl::StrCat(
         "perf_event_open is not permitted (perf_event_paranoid is ",
-        PerfEventParanoid(), "; a container's seccomp profile may forbid it "
-        "too): ", way_out));
+        PerfEventParanoid(),
+        "; a container's seccomp profile may forbid it "
+        "too): ",
+        way_out));
   }
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
     return absl::UnavailableError(
@@ -99,10 +101,10 @@ absl::Status OpenError(int error, const Settings& settings) {
         "perf_event_open: too many open files, one is needed per CPU: raise "
         "`ulimit -n`");
   }
-  return absl::UnavailableError(absl::StrCat(
-      "perf_event_open: ", strerror(error), " (period ", settings.period_ns,
-      " ns, stack_bytes ", settings.stack_bytes,
-      "): use the setting sampler=timer"));
+  return absl::UnavailableError(
+      absl::StrCat("perf_event_open: ", strerror(error), " (period ",
+                   settings.period_ns, " ns, stack_bytes ",
+                   settings.stack_bytes, "): use the setting sampler=timer"));
 }
 
 // The attributes with which opening on ourselves works.
@@ -175,14 +177,13 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
     if (events->MapRings(ring_bytes)) return events;
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      "sampling: no memory for rings of ", kSmallestRingBytes, " bytes: ",
-      strerror(errno),
+      "sampling: no memory for rings of ", kSmallestRingBytes,
+      " bytes: ", strerror(errno),
       "; raise `sysctl kernel.perf_event_mlock_kb` or `ulimit -l`"));
 }
 
-absl::Status PerfEvents::OpenAll(const Settings& settings,
-                                 perf_event_attr attr, pid_t pid,
-                                 const std::vector<int>& cpus) {
+absl::Status PerfEvents::OpenAll(const Settings& settings, perf_event_attr attr,
+                                 pid_t pid, const std::vector<int>& cpus) {
   for (const int cpu : cpus) {
     const int fd = OpenEvent(attr, pid, cpu);
     if (fd >= 0) {
@@ -201,8 +202,8 @@ bool PerfEvents::MapRings(size_t ring_bytes) {
   const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t size_bytes = page_bytes + ring_bytes;
   for (const int fd : fds_) {
-    void* const address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                               MAP_SHARED, fd, 0);
+    void* const address =
+        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (address == MAP_FAILED) {
       const int error = errno;
       Unmap();

@@ -41,8 +41,8 @@ absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings);
 int PerfEventParanoid();
 
 struct PerfTotals {
-  uint64_t cpu_time_ns = 0;   // of the target, its threads and children
-  bool knows_lost = false;    // kernels from 6.0 on count them exactly
+  uint64_t cpu_time_ns = 0;  // of the target, its threads and children
+  bool knows_lost = false;   // kernels from 6.0 on count them exactly
   uint64_t lost_records = 0;
 };
 

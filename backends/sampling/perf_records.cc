@@ -59,9 +59,8 @@ class Reader {
 // The body between header and trailer of a record that is not a sample.
 std::optional<RecordBytes> Body(RecordBytes bytes) noexcept {
   if (bytes.size() < sizeof(RecordHeader) + kTrailerBytes) return std::nullopt;
-  return bytes.subspan(sizeof(RecordHeader), bytes.size() -
-                                                 sizeof(RecordHeader) -
-                                                 kTrailerBytes);
+  return bytes.subspan(sizeof(RecordHeader),
+                       bytes.size() - sizeof(RecordHeader) - kTrailerBytes);
 }
 
 void TakeRegisters(Reader& reader, SampleRecord& sample) noexcept {
@@ -85,9 +84,8 @@ void TakeStack(Reader& reader, SampleRecord& sample) noexcept {
 }  // namespace
 
 uint64_t RecordLayout::sample_type() const noexcept {
-  return PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-         (has_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
+  return PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+         PERF_SAMPLE_PERIOD | (has_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
          (has_registers_and_stack
               ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
               : 0);
@@ -200,8 +198,8 @@ std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
     TakeStack(reader, sample);
   }
   if (!reader.ok()) return std::nullopt;
-  sample.in_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-                     PERF_RECORD_MISC_KERNEL;
+  sample.in_kernel =
+      (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
   return sample;
 }
 

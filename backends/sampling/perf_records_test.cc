@@ -204,8 +204,7 @@ TEST(PerfRecordsTest, RefusesEveryTruncation) {
       map.Text("/x").Trailer(1).bytes()};
   for (const auto& whole : wholes) {
     for (size_t size = 0; size < whole.size(); ++size) {
-      const std::vector<std::byte> part(whole.begin(),
-                                        whole.begin() + size);
+      const std::vector<std::byte> part(whole.begin(), whole.begin() + size);
       EXPECT_FALSE(DecodeSample(part, RecordLayout::RegistersAndStack()) &&
                    &whole == &wholes[0]);
       DecodeHeader(part);

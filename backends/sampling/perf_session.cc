@@ -55,8 +55,8 @@ absl::Status PerfSession::Start(pid_t pid) {
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
   children_cpu_before_ns_ = ChildrenCpuNs();
-  store_.processes().Process(pid).start_ns = ToEpoch(
-      static_cast<uint64_t>(MonotonicNs()));
+  store_.processes().Process(pid).start_ns =
+      ToEpoch(static_cast<uint64_t>(MonotonicNs()));
   return absl::OkStatus();
 }
 
@@ -121,8 +121,7 @@ void PerfSession::Handle(RecordBytes bytes) {
 }
 
 void PerfSession::HandleMap(const MapRecord& record) {
-  const auto* const id =
-      reinterpret_cast<const char*>(record.build_id.data());
+  const auto* const id = reinterpret_cast<const char*>(record.build_id.data());
   store_.OnMap({.pid = record.pid,
                 .address = record.address,
                 .size_bytes = record.size_bytes,
@@ -190,10 +189,9 @@ absl::Status PerfSession::Stop() {
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
   const auto lost_ns =
       static_cast<DurationNs>(lost_records_) * settings_.period_ns;
-  store_.AddLoss(
-      model::Loss::kSamplesNotDelivered,
-      UndeliveredSamples(cpu_ns, store_.total_weight_ns() + lost_ns,
-                         settings_.period_ns));
+  store_.AddLoss(model::Loss::kSamplesNotDelivered,
+                 UndeliveredSamples(cpu_ns, store_.total_weight_ns() + lost_ns,
+                                    settings_.period_ns));
   events_ = nullptr;
   return absl::OkStatus();
 }

@@ -16,8 +16,8 @@ std::optional<ProcMapping> ParseLine(const std::string& line) {
   char access[5] = {};
   int path_at = 0;
   const int fields = std::sscanf(
-      line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64
-      " %n",
+      line.c_str(),
+      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
       &mapping.start, &mapping.end, access, &mapping.file_offset,
       &mapping.inode, &path_at);
   if (fields < 5 || path_at == 0 || access[2] != 'x') return std::nullopt;

@@ -13,9 +13,9 @@ struct ProcMapping {
   uint64_t start = 0;
   uint64_t end = 0;
   uint64_t file_offset = 0;
-  uint64_t inode = 0;   // 0 = no file
+  uint64_t inode = 0;  // 0 = no file
   bool is_deleted = false;
-  std::string path;     // without " (deleted)"; empty for anonymous memory
+  std::string path;  // without " (deleted)"; empty for anonymous memory
 };
 
 // Lines that make no sense are skipped.

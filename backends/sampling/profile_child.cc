@@ -92,8 +92,7 @@ std::vector<std::vector<std::string>> SampledStacks(
   for (const model::StackSample& sample : shard.samples) {
     auto& names = stacks.emplace_back();
     for (const model::FrameId frame : shard.stacks.Frames(sample.stack)) {
-      names.emplace_back(
-          shard.strings.Get(shard.stacks.frame(frame).function));
+      names.emplace_back(shard.strings.Get(shard.stacks.frame(frame).function));
     }
   }
   return stacks;
@@ -124,10 +123,9 @@ double ShareOf(const model::TraceShard& shard, const std::string& function) {
   for (size_t i = 0; i < stacks.size(); ++i) {
     const auto weight = static_cast<double>(shard.samples[i].weight_ns);
     all += weight;
-    if (std::any_of(stacks[i].begin(), stacks[i].end(),
-                    [&](const std::string& name) {
-                      return HasWord(name, function);
-                    })) {
+    if (std::any_of(
+            stacks[i].begin(), stacks[i].end(),
+            [&](const std::string& name) { return HasWord(name, function); })) {
       matching += weight;
     }
   }

@@ -17,8 +17,8 @@ struct ChildRun {
   model::TraceShard shard;
   int wait_status = 0;
   int64_t pid = 0;
-  DurationNs cpu_time_ns = 0;     // of the child and what it waited for
-  DurationNs polling_ns = 0;      // CPU time spent in Poll
+  DurationNs cpu_time_ns = 0;  // of the child and what it waited for
+  DurationNs polling_ns = 0;   // CPU time spent in Poll
 };
 
 // Starts argv[0] stopped, as the command does, and samples it to its end.

@@ -92,8 +92,7 @@ void SampleRingReader::Drain(
   for (uint32_t i = 0; i < cell_count_; ++i) {
     // Acquire: pairs with the handler's release (I1).
     if (states[i].load(std::memory_order_acquire) != kCellReady) continue;
-    ready.push_back(
-        {CellOf(ring_, i, cell_count_, stack_bytes_)->time_ns, i});
+    ready.push_back({CellOf(ring_, i, cell_count_, stack_bytes_)->time_ns, i});
   }
   std::sort(ready.begin(), ready.end());
   TimerSample sample;

@@ -49,15 +49,13 @@ void SampleStore::OnMap(const MapEvent& event) {
 
 bool SampleStore::ReadMaps(int64_t pid, SampledProcess& process) {
   const int64_t now_ns = MonotonicNs();
-  if (process.maps_read_ns != 0 &&
-      now_ns - process.maps_read_ns < kMapsAgeNs) {
+  if (process.maps_read_ns != 0 && now_ns - process.maps_read_ns < kMapsAgeNs) {
     return false;
   }
   process.maps_read_ns = now_ns;
   for (ProcMapping& mapping : ReadProcMaps(pid)) {
     // What is listed as deleted is not what now bears its name.
-    const TimeNs mapped_ns =
-        mapping.is_deleted ? 0 : now_ns + EpochOffsetNs();
+    const TimeNs mapped_ns = mapping.is_deleted ? 0 : now_ns + EpochOffsetNs();
     OnMap({.pid = pid,
            .address = mapping.start,
            .size_bytes = mapping.end - mapping.start,
@@ -89,8 +87,7 @@ void SampleStore::PlaceCallchain(const SampleEvent& event,
   unwound_.frames.clear();
   unwound_.end = StackEnd::kComplete;
   for (const uint64_t instruction : event.callchain) {
-    const uint64_t address =
-        instruction - (unwound_.frames.empty() ? 0 : 1);
+    const uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
     const Mapping* const mapping = process.space.Find(address);
     if (mapping == nullptr) {
       unwound_.frames.push_back({ModuleTable::kUnknown, address});
@@ -126,11 +123,10 @@ void SampleStore::OnSample(const SampleEvent& event) {
     unwound_.frames.insert(unwound_.frames.begin(),
                            {ModuleTable::kKernel, *event.kernel_address});
   }
-  samples_.push_back(
-      {.track = processes_.Track(event.pid, event.tid),
-       .stack = model::StackId{stacks_.Intern(unwound_.frames)},
-       .time_ns = event.time_ns,
-       .weight_ns = event.weight_ns});
+  samples_.push_back({.track = processes_.Track(event.pid, event.tid),
+                      .stack = model::StackId{stacks_.Intern(unwound_.frames)},
+                      .time_ns = event.time_ns,
+                      .weight_ns = event.weight_ns});
   total_weight_ns_ += event.weight_ns;
 }
 

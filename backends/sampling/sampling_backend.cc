@@ -38,9 +38,10 @@ absl::Status CheckPerfTarget(const SessionOptions& options) {
       !sampling::InspectProgram(options.target_path).changes_user) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      options.target_path, " is set-uid or set-gid: only root may sample it; "
-      "run the command as root"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(options.target_path,
+                   " is set-uid or set-gid: only root may sample it; "
+                   "run the command as root"));
 }
 
 // Settles `auto`: perf where permitted, else timers where they can work.
@@ -92,8 +93,9 @@ std::string TimerLimitation(const Settings& settings) {
                     " samples a second that were asked for (the kernel's "
                     "tick; each stands for more time)");
   }
-  return absl::StrCat(text, "; run `sysctl kernel.perf_event_paranoid=1` as "
-                            "root to sample from outside");
+  return absl::StrCat(text,
+                      "; run `sysctl kernel.perf_event_paranoid=1` as "
+                      "root to sample from outside");
 }
 
 class SamplingBackend final : public ActivityBackend {

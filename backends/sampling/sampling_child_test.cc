@@ -37,9 +37,9 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
   bool IsTimer() const { return std::string(GetParam()) == "timer"; }
 
   void Run(const std::string& program, const std::string& mode, int ms) {
-    auto run = ProfileChild(options_,
-                            {DataFile(program), mode, std::to_string(ms)},
-                            DataFile("libtest_preload.so"));
+    auto run =
+        ProfileChild(options_, {DataFile(program), mode, std::to_string(ms)},
+                     DataFile("libtest_preload.so"));
     ASSERT_TRUE(run.ok()) << run.status();
     run_ = *std::move(run);
     ASSERT_TRUE(WIFEXITED(run_.wait_status));
@@ -151,8 +151,8 @@ TEST_P(SamplingChildTest, FramePointersAreEnoughWhereTheyAre) {
 }
 
 TEST_P(SamplingChildTest, AProgramThatEndsAtOnceIsFine) {
-  const auto run = ProfileChild(options_, {"/bin/true"},
-                                DataFile("libtest_preload.so"));
+  const auto run =
+      ProfileChild(options_, {"/bin/true"}, DataFile("libtest_preload.so"));
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->wait_status, 0);
   EXPECT_EQ(run->shard.ledger.Get(Loss::kSamplesNotDelivered), 0u);

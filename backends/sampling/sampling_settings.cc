@@ -19,9 +19,8 @@ std::string_view Setting(const SessionOptions& options, const char* name) {
 
 absl::Status Invalid(const char* name, std::string_view value,
                      const char* allowed) {
-  return absl::InvalidArgumentError(absl::StrCat("sampling: ", name, "=",
-                                                 std::string(value),
-                                                 ": use ", allowed));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "sampling: ", name, "=", std::string(value), ": use ", allowed));
 }
 
 absl::Status ParseSampler(std::string_view text, Sampler* sampler) {
@@ -72,9 +71,8 @@ std::vector<PluginOption> SettingOptions() {
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options) {
   Settings settings;
   if (options.sampling_hz < 1 || options.sampling_hz > kMaxHz) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sampling_hz=", options.sampling_hz, ": use 1 to ",
-                     kMaxHz));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sampling_hz=", options.sampling_hz, ": use 1 to ", kMaxHz));
   }
   settings.period_ns = kNsPerSecond / options.sampling_hz;
   absl::Status status =

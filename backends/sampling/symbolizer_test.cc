@@ -101,11 +101,11 @@ TEST_F(SymbolizerTest, AFileReplacedSinceIsNotUsed) {
                              std::filesystem::copy_options::overwrite_existing);
   const FileIdentity wrong_id{.path = copy, .build_id = "not this one"};
   EXPECT_EQ(ElfModule::File(getpid(), wrong_id)->elf(), nullptr);
-  const FileIdentity too_new{.path = copy, .build_id = {}, .inode = 1,
-                             .mapped_ns = 1};
+  const FileIdentity too_new{
+      .path = copy, .build_id = {}, .inode = 1, .mapped_ns = 1};
   EXPECT_EQ(ElfModule::File(getpid(), too_new)->elf(), nullptr);
-  const FileIdentity fitting{.path = copy, .build_id = {}, .inode = 1,
-                             .mapped_ns = INT64_MAX};
+  const FileIdentity fitting{
+      .path = copy, .build_id = {}, .inode = 1, .mapped_ns = INT64_MAX};
   const auto module = ElfModule::File(getpid(), fitting);
   ASSERT_NE(module->elf(), nullptr);
   EXPECT_TRUE(module->IsUnchanged());

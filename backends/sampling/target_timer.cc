@@ -58,8 +58,8 @@ struct ThreadTimer {
   int32_t tid;
   bool is_armed;
 };
-[[gnu::tls_model("initial-exec")]] thread_local constinit ThreadTimer t_timer =
-    {};
+[[gnu::tls_model(
+    "initial-exec")]] thread_local constinit ThreadTimer t_timer = {};
 
 int32_t CurrentThread() noexcept {
   return static_cast<int32_t>(syscall(SYS_gettid));
@@ -118,8 +118,7 @@ uint32_t CopyStack(uint64_t from, char* to, uint32_t limit_bytes) noexcept {
   uint32_t described = 0;
   while (described < limit_bytes && count < kMaxPages) {
     const uint64_t at = from + described;
-    uint32_t size =
-        kPageBytes - static_cast<uint32_t>(at & (kPageBytes - 1));
+    uint32_t size = kPageBytes - static_cast<uint32_t>(at & (kPageBytes - 1));
     if (size > limit_bytes - described) size = limit_bytes - described;
     pages[count].iov_base = reinterpret_cast<void*>(at);
     pages[count].iov_len = size;
@@ -127,19 +126,17 @@ uint32_t CopyStack(uint64_t from, char* to, uint32_t limit_bytes) noexcept {
     ++count;
   }
   struct iovec target = {to, described};
-  const ssize_t copied =
-      process_vm_readv(g_pid, &target, 1, pages, count, 0);
+  const ssize_t copied = process_vm_readv(g_pid, &target, 1, pages, count, 0);
   return copied < 0 ? 0 : static_cast<uint32_t>(copied);
 }
 
 void CopyRegisters(const ucontext_t& context, uint64_t* registers) noexcept {
-  static constexpr int kOrder[] = {
-      REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  static constexpr int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
+                                   REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
+                                   REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+                                   REG_R15, REG_RIP};
   for (int i = 0; i < 17; ++i) {
-    registers[i] =
-        static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+    registers[i] = static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
   }
 }
 
@@ -165,9 +162,8 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
   cell->tick_count = 1 + static_cast<uint32_t>(info.si_overrun);
   prctl(PR_GET_NAME, cell->thread_name);
   CopyRegisters(context, cell->registers);
-  cell->stack_bytes =
-      CopyStack(cell->registers[7], reinterpret_cast<char*>(cell + 1),
-                g_stack_bytes);
+  cell->stack_bytes = CopyStack(
+      cell->registers[7], reinterpret_cast<char*>(cell + 1), g_stack_bytes);
   // Release: publishes the cell (I1).
   state->store(sampling::kCellReady, std::memory_order_release);
 }

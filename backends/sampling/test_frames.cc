@@ -20,8 +20,7 @@ void Use(volatile void* address) {
 
 extern "C" {
 
-[[gnu::noipa]] void KYMO_NAME(_inner)(void (*callback)(void*),
-                                      void* argument) {
+[[gnu::noipa]] void KYMO_NAME(_inner)(void (*callback)(void*), void* argument) {
   volatile char room[40];
   Use(room);
   callback(argument);
@@ -36,8 +35,7 @@ extern "C" {
   Use(room);
 }
 
-[[gnu::noipa]] void KYMO_NAME(_outer)(void (*callback)(void*),
-                                      void* argument) {
+[[gnu::noipa]] void KYMO_NAME(_outer)(void (*callback)(void*), void* argument) {
   volatile char room[24];
   Use(room);
   KYMO_NAME(_middle)(callback, argument);
@@ -54,8 +52,7 @@ extern "C" {
 
 [[gnu::noipa]] void KYMO_NAME(_dynamic)(void (*callback)(void*),
                                         void* argument) {
-  void* const room =
-      alloca(64 + (reinterpret_cast<uintptr_t>(argument) & 255));
+  void* const room = alloca(64 + (reinterpret_cast<uintptr_t>(argument) & 255));
   Use(room);
   KYMO_NAME(_inner)(callback, argument);
   Use(room);

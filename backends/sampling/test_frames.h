@@ -5,10 +5,9 @@
 // Each calls its next letter, and the last `callback(argument)`. C functions
 // show one after the other as *_outer, *_middle, *_inner. *_realigned has a
 // frame aligned to 64 bytes and *_dynamic one of variable size.
-#define KYMO_TEST_FRAMES(prefix)                                           \
-  extern "C" void prefix##_outer(void (*callback)(void*), void* argument); \
-  extern "C" void prefix##_realigned(void (*callback)(void*),              \
-                                     void* argument);                      \
+#define KYMO_TEST_FRAMES(prefix)                                               \
+  extern "C" void prefix##_outer(void (*callback)(void*), void* argument);     \
+  extern "C" void prefix##_realigned(void (*callback)(void*), void* argument); \
   extern "C" void prefix##_dynamic(void (*callback)(void*), void* argument);
 
 KYMO_TEST_FRAMES(with_pointer)

@@ -86,11 +86,10 @@ absl::Status TimerSession::Stop() {
   store_.AddLoss(model::Loss::kSamplesLost, lost);
   store_.AddLoss(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
   const auto lost_ns = static_cast<DurationNs>(lost) * settings_.period_ns;
-  store_.AddLoss(
-      model::Loss::kSamplesNotDelivered,
-      UndeliveredSamples(ChildrenCpuNs() - children_cpu_before_ns_,
-                         store_.total_weight_ns() + lost_ns,
-                         settings_.period_ns));
+  store_.AddLoss(model::Loss::kSamplesNotDelivered,
+                 UndeliveredSamples(ChildrenCpuNs() - children_cpu_before_ns_,
+                                    store_.total_weight_ns() + lost_ns,
+                                    settings_.period_ns));
   reader_ = nullptr;
   return absl::OkStatus();
 }
@@ -105,13 +104,15 @@ absl::Status TimerSession::Collect(model::TraceShard& shard) {
 absl::Status CheckTimerTarget(const std::string& target_path) {
   const ElfProgram program = InspectProgram(target_path);
   if (program.changes_user) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        target_path, " is set-uid or set-gid: the loader ignores what we "
-        "preload; run the command as that user"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(target_path,
+                     " is set-uid or set-gid: the loader ignores what we "
+                     "preload; run the command as that user"));
   }
   if (program.is_static) {
     return absl::FailedPreconditionError(absl::StrCat(
-        target_path, " is linked statically, so that no timer can be loaded "
+        target_path,
+        " is linked statically, so that no timer can be loaded "
         "into it: permit perf_event_open (run `sysctl "
         "kernel.perf_event_paranoid=1` as root), or link it dynamically"));
   }

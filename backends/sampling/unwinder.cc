@@ -10,8 +10,7 @@ std::optional<uint64_t> Unwinder::Read(const StackCopy& copy,
 }
 
 std::optional<uint64_t> Unwinder::Restore(const SavedRegister& saved,
-                                          uint64_t cfa,
-                                          const StackCopy& copy) {
+                                          uint64_t cfa, const StackCopy& copy) {
   const auto offset = static_cast<uint64_t>(int64_t{saved.value});
   switch (saved.kind) {
     case SavedKind::kAtCfaOffset:
@@ -84,9 +83,8 @@ Unwinder::Step Unwinder::FollowFramePointer(const AddressSpace& space,
 
 StackEnd Unwinder::EndAfterMiss(const StackCopy& copy,
                                 bool copy_was_cut) const {
-  return copy_was_cut && copy.IsBeyond(missed_address_)
-             ? StackEnd::kTruncated
-             : StackEnd::kIncomplete;
+  return copy_was_cut && copy.IsBeyond(missed_address_) ? StackEnd::kTruncated
+                                                        : StackEnd::kIncomplete;
 }
 
 void Unwinder::Unwind(const AddressSpace& space, const Registers& registers,

@@ -149,8 +149,8 @@ TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
   Unwind(own);
   ASSERT_GT(stack_.frames.size(), 3u);
   const uint64_t jit = 0x10000;
-  space_.Map({.start = jit, .end = jit + 0x1000,
-              .module = modules_.Named("[anon]")});
+  space_.Map(
+      {.start = jit, .end = jit + 0x1000, .module = modules_.Named("[anon]")});
   const uint64_t base = own.registers[kRsp];
   const uint64_t link[] = {0, own.registers[kRip]};
   std::memcpy(own.memory.data() + 64, link, sizeof(link));

@@ -15,7 +15,6 @@
 namespace kymo::analysis {
 namespace {
 
-using model::NameId;
 using model::StackId;
 using model::StackTable;
 using model::Trace;

@@ -8,8 +8,9 @@
 //                          ^ track_begin(1)   ^ track_begin(2)
 //
 // Events without a parent follow one another, and so do the children of one
-// range (asynchronous events, which have neither, apart). So a tree walk is one pass from left to right and a subtree's events
-// follow its root. ValidateTrace states every invariant as code.
+// range (asynchronous events, which have neither, apart). So a tree walk is one
+// pass from left to right and a subtree's events follow its root. ValidateTrace
+// states every invariant as code.
 //
 // Times:    ns since the epoch. An open range ends where the recording ended
 //           and carries kEventOpen.

@@ -95,6 +95,11 @@ absl::StatusOr<std::string> WorkspaceRoot(const std::string& from) {
       absl::StrCat("no Bazel workspace contains ", from));
 }
 
+// What cquery prints for a target: the path of its executable, if it has one.
+constexpr char kExecutableExpression[] =
+    "--starlark:expr=target.files_to_run.executable.path "
+    "if target.files_to_run.executable else ''";
+
 // Builds the label and asks Bazel for its executable.
 absl::StatusOr<std::string> BuildLabel(const std::string& label) {
   const std::string from = UserPath(".");
@@ -114,9 +119,7 @@ absl::StatusOr<std::string> BuildLabel(const std::string& label) {
       const std::string executable,
       Output({bazel, "cquery", "--noshow_progress",
               "--ui_event_filters=-info,-stderr", "--output=starlark",
-              "--starlark:expr=target.files_to_run.executable.path "
-              "if target.files_to_run.executable else ''",
-              label},
+              kExecutableExpression, label},
              from));
   const std::vector<std::string> lines = absl::StrSplit(executable, '\n');
   if (lines.size() != 1 || lines[0].empty()) {

@@ -1,0 +1,35 @@
+// Everything of kymo/record_function.h, compiled away.
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kymo/record_function.h"
+
+#ifndef KYMO_DISABLE
+#error "this test is for KYMO_DISABLE"
+#endif
+
+namespace kymo {
+namespace {
+
+TEST(DisabledTest, EveryFormCompilesAndDoesNothing) {
+  KYMO_RECORD_FUNCTION("macro");
+  KYMO_RECORD_FUNCTION("macro", {{"rows", 1}});
+  RecordFunction literal("literal", RecordScope::kUserScope);
+  RecordFunction with_args("literal", {{"rows", 64}, {"kind", "relu"}});
+  RecordFunction scoped("literal", RecordScope::kUserScope, {{"rate", 0.5}});
+  RecordFunction dynamic(std::string("dynamic"), RecordScope::kUserScope);
+  RecordFunction dynamic_args(std::string("dynamic"), {{"rows", 1}});
+  literal.AddArg("key", 1);
+  literal.End();
+  EXPECT_FALSE(literal.is_active());
+  EXPECT_LE(sizeof(RecordFunction), 1u);
+  Instant("instant", {{"rows", 1}});
+  Instant(std::string("dynamic"));
+  Counter("counter", 1.0);
+  SetThreadName("thread");
+  EXPECT_FALSE(IsProfilerEnabled());
+  EXPECT_EQ(Recorded("call", [](int i) { return i + 1; })(1), 2);
+}
+
+}  // namespace
+}  // namespace kymo
