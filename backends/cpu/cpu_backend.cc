@@ -102,17 +102,13 @@ class LocalSession : public ActivitySession {
 
   absl::Status Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::LocalArena();
-    // Views point into the arena; sealed chunks are freed only after decoding,
-    // so they are copied here.
-    std::vector<std::vector<std::byte>> copies;
+    // Views point into the arena, where chunks are freed and threads go on.
+    std::vector<std::unique_ptr<record::Slot[]>> copies;
     std::vector<ChunkView> chunks;
     auto copy = [&](const ChunkView& view) {
-      const auto* const bytes =
-          reinterpret_cast<const std::byte*>(view.slots.data());
-      copies.emplace_back(bytes, bytes + view.slots.size_bytes());
+      copies.push_back(record::CopySlots(view.slots));
       ChunkView kept = view;
-      kept.slots = {reinterpret_cast<const record::Slot*>(copies.back().data()),
-                    view.slots.size()};
+      kept.slots = {copies.back().get(), view.slots.size()};
       chunks.push_back(kept);
     };
     reader().DrainSealed(copy);

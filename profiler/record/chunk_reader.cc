@@ -49,6 +49,22 @@ uint32_t AlreadyRead(const ChunkWord& word) {
 
 }  // namespace
 
+std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
+  auto copy = std::make_unique<Slot[]>(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    // Only `end` of a published record still changes.
+    copy[i].begin.store(slots[i].begin.load(std::memory_order_relaxed),
+                        std::memory_order_relaxed);
+    copy[i].end.store(slots[i].end.load(std::memory_order_relaxed),
+                      std::memory_order_relaxed);
+    copy[i].name = slots[i].name;
+    copy[i].kind_scope_depth = slots[i].kind_scope_depth;
+    copy[i].extra_slots = slots[i].extra_slots;
+    copy[i].reserved = slots[i].reserved;
+  }
+  return copy;
+}
+
 size_t ChunkReader::DrainSealed(const Visit& visit) {
   size_t drained = 0;
   const uint32_t taken = arena_.high_water();

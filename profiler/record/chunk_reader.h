@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "profiler/record/arena.h"
@@ -39,6 +40,9 @@ size_t UsedSlots(std::span<const Slot> slots) noexcept;
 // The same for a chunk that nobody writes any more: up to the last slot that is
 // not zero, whatever lies before it.
 size_t WrittenSlots(std::span<const Slot> slots) noexcept;
+
+// A copy of slots whose ranges may end meanwhile.
+std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots);
 
 // Calls visit(head, payload, index) for each record of `chunk`, and
 // skip(slot) for each slot between records that cannot begin one.
