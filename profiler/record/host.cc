@@ -193,6 +193,12 @@ ThreadStream* NewStream(Wiped* wiped) noexcept {
   return wiped->slab_next++;
 }
 
+void SealOwnChunk(ThreadStream* stream) noexcept {
+  if (stream->ticket == 0) return;
+  own.arena.SealChunk(stream->chunk);
+  stream->ticket = 0;
+}
+
 // The thread's last word; runs as a pthread key's destructor.
 void OnThreadExit(void* value) {
   ThreadStream* const stream = static_cast<ThreadStream*>(value);
@@ -203,7 +209,7 @@ void OnThreadExit(void* value) {
   if (stream->stream_plus_1 != 0) {
     StoreThreadName(own.arena.stream(stream->stream_plus_1 - 1));
   }
-  if (stream->ticket != 0) own.arena.SealChunk(stream->chunk);
+  SealOwnChunk(stream);
   memset(static_cast<void*>(stream), 0, sizeof(*stream));
   Wiped* const wiped = GetWiped();
   Lock lock(wiped);
@@ -236,9 +242,32 @@ void RememberCache(ThreadStream* stream, ThreadStream** cache) noexcept {
   }
 }
 
-// --- the slow path of taking slots ---
+// --- gates ---
 
-void SetGates(uint32_t state) noexcept;
+// REQUIRES: the lock is held.
+void SetGates(uint32_t state) noexcept {
+  own.gate_state = state;
+  for (Gate* g = own.gates; g != nullptr; g = g->next) {
+    g->state.store(state, std::memory_order_relaxed);
+  }
+}
+
+void OwnAddGate(Gate* added) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) {
+    added->state.store(kGateOff, std::memory_order_relaxed);
+    return;
+  }
+  Lock lock(wiped);
+  for (Gate* g = own.gates; g != nullptr; g = g->next) {
+    if (g == added) return;
+  }
+  added->next = own.gates;
+  own.gates = added;
+  added->state.store(own.gate_state, std::memory_order_relaxed);
+}
+
+// --- the slow path of taking slots ---
 
 void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
   if (chunk >= kMaxTrackedChunks) return;
@@ -257,12 +286,6 @@ bool CollectorLeft(Wiped* wiped) noexcept {
   Lock lock(wiped);
   SetGates(kGateOff);
   return true;
-}
-
-void SealOwnChunk(ThreadStream* stream) noexcept {
-  if (stream->ticket == 0) return;
-  own.arena.SealChunk(stream->chunk);
-  stream->ticket = 0;
 }
 
 Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
@@ -293,13 +316,13 @@ Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
   SealOwnChunk(stream);
   PopulateOnce(wiped, chunk);
   StoreThreadName(entry);
-  stream->base = own.arena.slots(chunk);
+  Slot* const first = own.arena.slots(chunk);
   stream->chunk = chunk;
   stream->ticket = ticket;
-  stream->cursor = stream->base + count;
+  stream->cursor = first + count;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  stream->limit = stream->base + kSlotsPerChunk;
-  return stream->base;
+  stream->limit = first + kSlotsPerChunk;
+  return first;
 }
 
 // This thread's stream, made on the first call; null when memory is short.
@@ -357,31 +380,6 @@ void OwnSetThreadName(const char* text, uint64_t size) noexcept {
 
 void OwnCountTruncated() noexcept {
   own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
-}
-
-// --- gates ---
-
-// REQUIRES: the lock is held.
-void SetGates(uint32_t state) noexcept {
-  own.gate_state = state;
-  for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    g->state.store(state, std::memory_order_relaxed);
-  }
-}
-
-void OwnAddGate(Gate* added) noexcept {
-  Wiped* const wiped = GetWiped();
-  if (wiped == nullptr) {
-    added->state.store(kGateOff, std::memory_order_relaxed);
-    return;
-  }
-  Lock lock(wiped);
-  for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    if (g == added) return;
-  }
-  added->next = own.gates;
-  own.gates = added;
-  added->state.store(own.gate_state, std::memory_order_relaxed);
 }
 
 // --- sessions of this process ---

@@ -43,7 +43,6 @@ struct alignas(64) ThreadStream {
   ClockSource clock_source;
 
   // Slow path only.
-  Slot* base;
   uint32_t chunk;
   uint32_t stream_plus_1;  // 0 = not registered in this process
   ThreadStream* next_free;
