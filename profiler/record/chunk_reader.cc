@@ -7,10 +7,8 @@ namespace kymo::record {
 size_t UsedSlots(std::span<const Slot> slots) noexcept {
   size_t used = 0;
   while (used < slots.size()) {
-    // acquire: pairs with the recorder's release of a record's head.
-    if (slots[used].begin.load(std::memory_order_acquire) == 0) break;
-    const size_t extra = slots[used].extra_slots;
-    used += extra < slots.size() - used ? 1 + extra : 1;
+    if (slots[used].begin.load(std::memory_order_relaxed) == 0) break;
+    used += std::max<size_t>(RecordSlots(slots, used), 1);
   }
   return used;
 }
@@ -30,11 +28,7 @@ size_t WrittenSlots(std::span<const Slot> slots) noexcept {
   // The payload of the last record may end in zeros.
   size_t used = 0;
   while (used < last) {
-    const size_t extra = slots[used].extra_slots;
-    const bool is_record =
-        slots[used].begin.load(std::memory_order_relaxed) != 0 &&
-        extra < slots.size() - used;
-    used += is_record ? 1 + extra : 1;
+    used += std::max<size_t>(RecordSlots(slots, used), 1);
   }
   return used;
 }

@@ -34,6 +34,15 @@ struct ChunkView {
   std::span<const Slot> slots;
 };
 
+// Slots that the record at `i` takes, its head included; 0 when what stands
+// there cannot be one: not written yet, or payload beyond the end.
+inline size_t RecordSlots(std::span<const Slot> slots, size_t i) noexcept {
+  // acquire: pairs with the recorder's release of a record's head.
+  if (slots[i].begin.load(std::memory_order_acquire) == 0) return 0;
+  const size_t extra = slots[i].extra_slots;
+  return extra < slots.size() - i ? 1 + extra : 0;
+}
+
 // Number of slots at the front that hold records: everything up to the first
 // slot that is not written yet. A slot that cannot be a record counts as one.
 size_t UsedSlots(std::span<const Slot> slots) noexcept;
@@ -51,16 +60,15 @@ void ForEachRecord(const ChunkView& chunk, Visit&& visit, Skip&& skip) {
   size_t i = 0;
   while (i < chunk.slots.size()) {
     const Slot& head = chunk.slots[i];
-    const size_t extra = head.extra_slots;
-    if (head.begin.load(std::memory_order_acquire) == 0 ||
-        extra >= chunk.slots.size() - i) {
+    const size_t taken = RecordSlots(chunk.slots, i);
+    if (taken == 0) {
       skip(head);
       ++i;
       continue;
     }
-    visit(head, chunk.slots.subspan(i + 1, extra),
+    visit(head, chunk.slots.subspan(i + 1, taken - 1),
           static_cast<uint32_t>(chunk.first_index + i));
-    i += 1 + extra;
+    i += taken;
   }
 }
 
