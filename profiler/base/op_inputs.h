@@ -1,0 +1,307 @@
+// op_inputs.h - what an operation was given, on its way into a record.
+//
+//   const int64_t sizes[] = {64, 32};
+//   const Input inputs[] = {TensorMeta{.sizes = sizes, .dtype = DType::kFloat},
+//                           Input(1.0), Input()};
+//   char* end = EncodeInputs(inputs, 3, buffer);   // EncodedInputBytes(...)
+//
+// The encoding: per input one InputHeader and behind it its numbers, each 8
+// bytes, or its text, padded to 8 bytes with zeros. Equal inputs have equal
+// bytes, so that encoded inputs serve as a key to group by.
+//
+//   kind                       count          behind the header
+//   kTensor                    rank           sizes, then strides (kHasStrides)
+//   kTensorList                tensors        `count` inputs of kind kTensor
+//   kInt, kDouble, kBool       1              the value (bool as 0 or 1)
+//   kIntList, kDoubleList      values         the values
+//   kBoolList                  values         the values as 0 or 1
+//   kString                    bytes          the text
+//   kNone, kUndefinedTensor    0              -
+//
+// Threads: values. Errors: none. Nothing here allocates or needs linking; it is
+// part of the recorder. profiler/model/op_inputs.h reads the encoding.
+#ifndef KYMO_PROFILER_BASE_OP_INPUTS_H_
+#define KYMO_PROFILER_BASE_OP_INPUTS_H_
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace kymo {
+
+// Element types, in the order of PyTorch's ScalarType where it has them.
+enum class DType : uint8_t {
+  kUnknown = 0,
+  kUInt8,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kHalf,
+  kFloat,
+  kDouble,
+  kComplexHalf,
+  kComplexFloat,
+  kComplexDouble,
+  kBool,
+  kBFloat16,
+  kFloat8E5M2,
+  kFloat8E4M3,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kCount,
+};
+
+// The type's name in C++, as PyTorch's traces spell it ("float", "long int",
+// "c10::BFloat16"); empty for kUnknown. Lives for ever.
+constexpr std::string_view DTypeName(DType dtype) noexcept {
+  constexpr std::string_view kNames[] = {
+      "",
+      "unsigned char",
+      "signed char",
+      "short int",
+      "int",
+      "long int",
+      "c10::Half",
+      "float",
+      "double",
+      "c10::complex<c10::Half>",
+      "c10::complex<float>",
+      "c10::complex<double>",
+      "bool",
+      "c10::BFloat16",
+      "c10::Float8_e5m2",
+      "c10::Float8_e4m3fn",
+      "short unsigned int",
+      "unsigned int",
+      "long unsigned int",
+  };
+  static_assert(std::size(kNames) == static_cast<size_t>(DType::kCount));
+  return dtype < DType::kCount ? kNames[static_cast<size_t>(dtype)] : "";
+}
+
+// DTypeOf<float> is DType::kFloat, and so on; kUnknown for other types.
+template <typename T>
+inline constexpr DType DTypeOf = std::same_as<T, bool>       ? DType::kBool
+                                 : std::same_as<T, float>    ? DType::kFloat
+                                 : std::same_as<T, double>   ? DType::kDouble
+                                 : std::same_as<T, uint8_t>  ? DType::kUInt8
+                                 : std::same_as<T, int8_t>   ? DType::kInt8
+                                 : std::same_as<T, int16_t>  ? DType::kInt16
+                                 : std::same_as<T, uint16_t> ? DType::kUInt16
+                                 : std::same_as<T, int32_t>  ? DType::kInt32
+                                 : std::same_as<T, uint32_t> ? DType::kUInt32
+                                 : std::integral<T> && sizeof(T) == 8
+                                     ? (std::signed_integral<T>
+                                            ? DType::kInt64
+                                            : DType::kUInt64)
+                                     : DType::kUnknown;
+
+enum class InputKind : uint8_t {
+  kNone = 0,  // missing, or of a kind that is not recorded
+  kTensor,
+  kTensorList,
+  kInt,
+  kDouble,
+  kBool,
+  kIntList,
+  kDoubleList,
+  kBoolList,
+  kString,
+  kUndefinedTensor,
+  kCount,
+};
+
+// What is recorded of a tensor: never its contents. Borrowed for the call.
+struct TensorMeta {
+  std::span<const int64_t> sizes;
+  DType dtype = DType::kUnknown;
+  std::span<const int64_t> strides = {};  // elements; empty: not recorded
+};
+
+// One input, borrowed for the call.
+class Input {
+ public:
+  constexpr Input() noexcept = default;
+  constexpr Input(const TensorMeta& tensor) noexcept  // NOLINT: implicit
+      : kind(InputKind::kTensor),
+        dtype(tensor.dtype),
+        count(static_cast<uint32_t>(tensor.sizes.size())),
+        data(tensor.sizes.data()),
+        strides(tensor.strides.size() == tensor.sizes.size()
+                    ? tensor.strides.data()
+                    : nullptr) {}
+  constexpr Input(std::span<const TensorMeta> tensors) noexcept  // NOLINT
+      : kind(InputKind::kTensorList),
+        count(static_cast<uint32_t>(tensors.size())),
+        data(tensors.data()) {}
+  template <std::integral T>
+  constexpr Input(T value) noexcept  // NOLINT: implicit
+      : kind(std::same_as<T, bool> ? InputKind::kBool : InputKind::kInt),
+        count(1),
+        bits(static_cast<uint64_t>(value)) {}
+  constexpr Input(double value) noexcept  // NOLINT: implicit
+      : kind(InputKind::kDouble),
+        count(1),
+        bits(std::bit_cast<uint64_t>(value)) {}
+  constexpr Input(std::span<const int64_t> values) noexcept  // NOLINT
+      : kind(InputKind::kIntList),
+        count(static_cast<uint32_t>(values.size())),
+        data(values.data()) {}
+  constexpr Input(std::span<const double> values) noexcept  // NOLINT
+      : kind(InputKind::kDoubleList),
+        count(static_cast<uint32_t>(values.size())),
+        data(values.data()) {}
+  constexpr Input(std::span<const bool> values) noexcept  // NOLINT
+      : kind(InputKind::kBoolList),
+        count(static_cast<uint32_t>(values.size())),
+        data(values.data()) {}
+  constexpr Input(std::string_view text) noexcept  // NOLINT: implicit
+      : kind(InputKind::kString),
+        count(static_cast<uint32_t>(text.size())),
+        data(text.data()) {}
+  constexpr Input(const char* text) noexcept  // NOLINT: implicit
+      : Input(std::string_view(text)) {}
+
+  static constexpr Input UndefinedTensor() noexcept {
+    Input input;
+    input.kind = InputKind::kUndefinedTensor;
+    return input;
+  }
+
+  InputKind kind = InputKind::kNone;
+  DType dtype = DType::kUnknown;
+  uint32_t count = 0;          // as in the table above
+  const void* data = nullptr;  // sizes, values, TensorMeta or text
+  const int64_t* strides = nullptr;
+  uint64_t bits = 0;  // of a single int, double or bool
+};
+
+struct InputHeader {
+  InputKind kind;
+  DType dtype;
+  uint8_t has_strides;
+  uint8_t reserved;
+  uint32_t count;
+};
+static_assert(sizeof(InputHeader) == 8);
+
+namespace op_inputs_internal {
+
+constexpr size_t Padded(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+
+constexpr size_t TensorBytes(const Input& tensor) noexcept {
+  return sizeof(InputHeader) +
+         size_t{8} * tensor.count * (tensor.strides != nullptr ? 2 : 1);
+}
+
+inline char* PutHeader(const Input& input, char* to) noexcept {
+  const InputHeader header = {.kind = input.kind,
+                              .dtype = input.dtype,
+                              .has_strides = input.strides != nullptr,
+                              .reserved = 0,
+                              .count = input.count};
+  memcpy(to, &header, sizeof(header));
+  return to + sizeof(header);
+}
+
+inline char* PutWords(const void* words, size_t count, char* to) noexcept {
+  // Ranks are small: a loop of words beats a call of memcpy.
+  const char* from = static_cast<const char*>(words);
+  for (size_t i = 0; i < count; ++i, to += 8, from += 8) memcpy(to, from, 8);
+  return to;
+}
+
+inline char* PutTensor(const Input& tensor, char* to) noexcept {
+  to = PutHeader(tensor, to);
+  to = PutWords(tensor.data, tensor.count, to);
+  if (tensor.strides != nullptr) {
+    to = PutWords(tensor.strides, tensor.count, to);
+  }
+  return to;
+}
+
+}  // namespace op_inputs_internal
+
+inline size_t EncodedInputBytes(const Input& input) noexcept {
+  switch (input.kind) {
+    case InputKind::kTensor:
+      return op_inputs_internal::TensorBytes(input);
+    case InputKind::kTensorList: {
+      size_t bytes = sizeof(InputHeader);
+      const auto* const tensors = static_cast<const TensorMeta*>(input.data);
+      for (uint32_t i = 0; i < input.count; ++i) {
+        bytes += op_inputs_internal::TensorBytes(tensors[i]);
+      }
+      return bytes;
+    }
+    case InputKind::kString:
+      return sizeof(InputHeader) + op_inputs_internal::Padded(input.count);
+    default:
+      return sizeof(InputHeader) + size_t{8} * input.count;
+  }
+}
+
+inline size_t EncodedInputBytes(const Input* inputs, size_t count) noexcept {
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) bytes += EncodedInputBytes(inputs[i]);
+  return bytes;
+}
+
+// Writes one input; returns where the next one goes. REQUIRES: the bytes are
+// zero before (padding is skipped).
+inline char* EncodeInput(const Input& input, char* to) noexcept {
+  using op_inputs_internal::PutHeader;
+  switch (input.kind) {
+    case InputKind::kTensor:
+      return op_inputs_internal::PutTensor(input, to);
+    case InputKind::kTensorList: {
+      to = PutHeader(input, to);
+      const auto* const tensors = static_cast<const TensorMeta*>(input.data);
+      for (uint32_t i = 0; i < input.count; ++i) {
+        to = op_inputs_internal::PutTensor(tensors[i], to);
+      }
+      return to;
+    }
+    case InputKind::kInt:
+    case InputKind::kDouble:
+    case InputKind::kBool:
+      to = PutHeader(input, to);
+      memcpy(to, &input.bits, 8);
+      return to + 8;
+    case InputKind::kIntList:
+    case InputKind::kDoubleList:
+      return op_inputs_internal::PutWords(input.data, input.count,
+                                          PutHeader(input, to));
+    case InputKind::kBoolList: {
+      to = PutHeader(input, to);
+      const auto* const values = static_cast<const bool*>(input.data);
+      for (uint32_t i = 0; i < input.count; ++i, to += 8) {
+        const uint64_t value = values[i];
+        memcpy(to, &value, 8);
+      }
+      return to;
+    }
+    case InputKind::kString:
+      to = PutHeader(input, to);
+      if (input.count != 0) memcpy(to, input.data, input.count);
+      return to + op_inputs_internal::Padded(input.count);
+    default:
+      return PutHeader(input, to);
+  }
+}
+
+inline char* EncodeInputs(const Input* inputs, size_t count,
+                          char* to) noexcept {
+  for (size_t i = 0; i < count; ++i) to = EncodeInput(inputs[i], to);
+  return to;
+}
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_BASE_OP_INPUTS_H_
