@@ -26,6 +26,7 @@ enum EventFlag : uint8_t {
   kEventInstant = 1,  // a point: end == start
   kEventOpen = 2,     // never ended; end is where the recording ended
   kEventAsync = 4,    // ended elsewhere than it began: no parent, no children
+  kEventModule = 8,   // stands for a module: part of the hierarchy below it
 };
 
 struct Process {
@@ -49,6 +50,9 @@ struct Track {
   int64_t id = 0;
   int32_t device_index = -1;  // streams only
   NameId name = kEmptyName;
+  // PyTorch's thread id: threads of a process counted from 1 in the order in
+  // which they first asked. 0 = not known.
+  uint64_t logical_id = 0;
 };
 
 // What only some events have.
@@ -56,6 +60,13 @@ struct Detail {
   uint64_t correlation_id = 0;  // 0 = none
   uint32_t args_begin = 0;      // into the arguments, in the order added
   uint32_t args_end = 0;
+  int64_t sequence_nr = -1;     // links backward to forward; -1 = none
+  uint64_t forward_thread = 0;  // logical id of the forward range's thread
+  int64_t debug_handle = -1;
+  int64_t node_id = -1;  // distributed node
+  NameId overload_name = kEmptyName;
+  NameId inputs = kEmptyName;   // encoded, see model/op_inputs.h
+  StackId stack = kEmptyStack;  // where the event began
 };
 
 enum class ArgType : uint8_t { kInt, kDouble, kString };
@@ -94,6 +105,24 @@ struct StackSample {
   StackId stack = kEmptyStack;
   TimeNs time_ns = 0;
   DurationNs weight_ns = 0;  // CPU time that this sample stands for
+};
+
+// What a memory record is about: PyTorch's [memory] and [OutOfMemory].
+enum class MemoryEvent : uint8_t { kAllocation, kOutOfMemory };
+
+// One allocation (bytes > 0), free (bytes < 0) or failed allocation (bytes
+// asked for).
+struct MemoryRecord {
+  TrackIndex track = 0;
+  MemoryEvent event = MemoryEvent::kAllocation;
+  int8_t device_type = 0;  // PyTorch's DeviceType; 0 = CPU
+  int16_t device_index = -1;
+  TimeNs time_ns = 0;
+  uint64_t address = 0;
+  int64_t bytes = 0;
+  int64_t total_allocated = 0;  // of its device, after the event; 0 = not known
+  int64_t total_reserved = 0;
+  StackId stack = kEmptyStack;
 };
 
 // One entry of the metadata; `value` is JSON text.

@@ -85,6 +85,11 @@ absl::Status CheckTables(const TraceData& data) {
         detail.args_end > data.args.size()) {
       return Violation("arguments out of range", i);
     }
+    if (Index(detail.overload_name) >= data.strings.size() ||
+        Index(detail.inputs) >= data.strings.size() ||
+        Index(detail.stack) >= data.stacks.stack_count()) {
+      return Violation("detail's name, inputs or stack out of range", i);
+    }
   }
   for (size_t i = 0; i < data.samples.size(); ++i) {
     const StackSample& sample = data.samples[i];
@@ -96,6 +101,18 @@ absl::Status CheckTables(const TraceData& data) {
                   (data.samples[i - 1].track == sample.track &&
                    data.samples[i - 1].time_ns > sample.time_ns))) {
       return Violation("samples are not sorted by track and time", i);
+    }
+  }
+  for (size_t i = 0; i < data.memory.size(); ++i) {
+    const MemoryRecord& record = data.memory[i];
+    if (record.track >= data.tracks.size() ||
+        Index(record.stack) >= data.stacks.stack_count()) {
+      return Violation("memory record's track or stack out of range", i);
+    }
+    if (i > 0 && (data.memory[i - 1].track > record.track ||
+                  (data.memory[i - 1].track == record.track &&
+                   data.memory[i - 1].time_ns > record.time_ns))) {
+      return Violation("memory records are not sorted by track and time", i);
     }
   }
   for (size_t i = 0; i < data.counters.size(); ++i) {

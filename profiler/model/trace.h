@@ -61,6 +61,7 @@ struct TraceData {
   std::vector<Detail> details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;  // by track, name, time
+  std::vector<MemoryRecord> memory;     // by track, time
   StackTable stacks;
   std::vector<StackSample> samples;  // by track, time
   DurationNs sampling_period_ns = 0;
@@ -122,6 +123,7 @@ class Trace {
   std::span<const CounterSample> counters() const noexcept {
     return data_.counters;
   }
+  std::span<const MemoryRecord> memory() const noexcept { return data_.memory; }
   const StackTable& stacks() const noexcept { return data_.stacks; }
   std::span<const StackSample> samples() const noexcept {
     return data_.samples;

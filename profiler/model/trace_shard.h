@@ -51,6 +51,7 @@ struct TraceShard {
   std::vector<Detail> details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;
+  std::vector<MemoryRecord> memory;
   StackTable stacks;
   std::vector<StackSample> samples;
   DurationNs sampling_period_ns = 0;  // asked for; 0 = no sampling

@@ -36,6 +36,7 @@ TrackKey KeyOf(const Track& track) {
 struct ShardMap {
   std::vector<NameId> names;
   std::vector<size_t> tracks;  // index in the merged, sorted list
+  std::vector<StackId> stacks;
   model::DetailIndex first_detail = 0;
   uint32_t first_arg = 0;
 };
@@ -53,10 +54,12 @@ class Merger {
     MergeNames();
     MergeProcesses();
     MergeTracks();
+    MergeStacks();
     MergeDetails();
     NestAll();
     Concatenate();
     MergeCounters();
+    MergeMemory();
     MergeSamples();
     MergeMetadata();
     for (const TraceShard& shard : shards_) data_.ledger.Merge(shard.ledger);
@@ -130,6 +133,7 @@ class Merger {
         mapped.name = name;
         Track& into = merged.try_emplace(KeyOf(track), mapped).first->second;
         if (name != model::kEmptyName) into.name = name;
+        if (track.logical_id != 0) into.logical_id = track.logical_id;
       }
     }
     std::map<TrackKey, size_t> positions;
@@ -153,6 +157,9 @@ class Merger {
       for (model::Detail detail : shards_[s].details) {
         detail.args_begin += map.first_arg;
         detail.args_end += map.first_arg;
+        detail.overload_name = map.names[Index(detail.overload_name)];
+        detail.inputs = map.names[Index(detail.inputs)];
+        detail.stack = map.stacks[Index(detail.stack)];
         data_.details.push_back(detail);
       }
       for (model::Arg arg : shards_[s].args) {
@@ -266,9 +273,25 @@ class Merger {
     return true;
   }
 
+  void MergeMemory() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      for (model::MemoryRecord record : shards_[s].memory) {
+        if (OutOfWindow(record.time_ns)) continue;
+        record.track = first_lane_[maps_[s].tracks[record.track]];
+        record.stack = maps_[s].stacks[Index(record.stack)];
+        data_.memory.push_back(record);
+      }
+    }
+    std::stable_sort(data_.memory.begin(), data_.memory.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::tie(a.track, a.time_ns) <
+                              std::tie(b.track, b.time_ns);
+                     });
+  }
+
   void MergeSamples() {
     for (size_t s = 0; s < shards_.size(); ++s) {
-      const std::vector<StackId> stacks = MergeStacks(shards_[s], maps_[s]);
+      const std::vector<StackId>& stacks = maps_[s].stacks;
       for (model::StackSample sample : shards_[s].samples) {
         if (OutOfWindow(sample.time_ns)) continue;
         sample.track = first_lane_[maps_[s].tracks[sample.track]];
@@ -285,8 +308,14 @@ class Merger {
                      });
   }
 
-  std::vector<StackId> MergeStacks(const TraceShard& shard,
-                                   const ShardMap& map) {
+  void MergeStacks() {
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      maps_[s].stacks = MergeShardStacks(shards_[s], maps_[s]);
+    }
+  }
+
+  std::vector<StackId> MergeShardStacks(const TraceShard& shard,
+                                        const ShardMap& map) {
     const model::StackTable& from = shard.stacks;
     std::vector<model::FrameId> frames;
     for (uint32_t f = 0; f < from.frame_count(); ++f) {
