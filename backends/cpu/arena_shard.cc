@@ -69,7 +69,8 @@ std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
         {.kind = model::TrackKind::kThread,
          .pid = stream.pid.load(std::memory_order_acquire),
          .id = stream.tid.load(std::memory_order_relaxed),
-         .name = shard.strings.Intern(ThreadName(arena, stream))});
+         .name = shard.strings.Intern(ThreadName(arena, stream)),
+         .logical_id = stream.logical_thread.load(std::memory_order_relaxed)});
   }
   return tracks;
 }
@@ -116,7 +117,9 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .stream_tracks = std::move(tracks),
       .name_text = [&arena](uint32_t id) { return arena.NameText(id); },
       .clock = input.clock,
-      .first_ticket = input.first_ticket};
+      .first_ticket = input.first_ticket,
+      .recorded = std::move(input.recorded),
+      .stack = std::move(input.stack)};
   DecodeChunks(decode, shard);
 }
 

@@ -4,8 +4,11 @@
 #define KYMO_BACKENDS_CPU_ARENA_SHARD_H_
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
+#include "backends/cpu/decode.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena.h"
@@ -31,6 +34,9 @@ struct ArenaShardInput {
   TickConverter clock;
   uint64_t first_ticket = 0;
   LossCounters losses_at_start;
+  // As in DecodeInput.
+  std::vector<TickInterval> recorded = {};
+  std::function<model::StackId(int64_t, std::span<const uint64_t>)> stack = {};
 };
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard);

@@ -55,84 +55,138 @@ absl::StatusOr<FullPolicy> ParsePolicy(const std::string& text) {
       "when_full is '", text, "'; it takes one of: drain, overwrite, stop"));
 }
 
-// Records this process into its own memory.
+record::RecordFlags WantedFlags(const SessionOptions& options) {
+  record::RecordFlags flags = 0;
+  if (options.record_shapes) flags |= record::kGateInputs;
+  if (options.with_stack) flags |= record::kGateStacks;
+  if (options.with_modules) flags |= record::kGateModules;
+  if (options.profile_memory) flags |= record::kGateMemory;
+  return flags;
+}
+
+// Records threads of this process, into its own memory or, where a collector
+// records it, through the collector's.
 class LocalSession : public ActivitySession {
  public:
-  LocalSession(uint64_t arena_bytes, FullPolicy policy)
-      : arena_bytes_(arena_bytes), policy_(policy) {}
+  explicit LocalSession(const record::SessionRequest& request)
+      : request_(request) {}
   ~LocalSession() override {
-    if (live_) record::StopLocal();
+    if (id_ == record::kNoSession) return;
+    record::StopSession(id_);
+    Release();
   }
 
   absl::Status Prepare(Environment*) override { return absl::OkStatus(); }
 
-  absl::Status Start(pid_t) override {
-    const int error = record::StartLocal(
-        {.chunk_bytes_total = arena_bytes_, .policy = policy_});
-    if (error == EPERM) {
-      return absl::FailedPreconditionError(
-          "this process is being recorded by //tools:profile, which owns the "
-          "recording; its output directory will hold the trace");
+  absl::Status Start(pid_t pid) override {
+    pid_ = pid;
+    const Arena* arena = record::ProcessArena();
+    source_ = arena != nullptr ? arena->clock_source() : DetectClockSource();
+    const uint64_t begin = ReadTicks(source_);
+    KYMO_RETURN_IF_ERROR(StartStatus(record::StartSession(request_, &id_)));
+    arena = record::ProcessArena();
+    recorded_.push_back({.begin = begin, .end = kOpenEnd});
+    losses_at_start_ = cpu::ReadLosses(*arena);
+    first_ticket_ = arena->header().next_ticket.load(std::memory_order_relaxed);
+    first_anchor_ = MeasureAnchor(source_);
+    return absl::OkStatus();
+  }
+
+  absl::Status SetCollecting(bool collecting) override {
+    if (collecting == (recorded_.back().end == kOpenEnd)) {
+      return absl::OkStatus();
     }
-    if (error == EBUSY) {
-      return absl::FailedPreconditionError(
-          "a session is already recording this process");
+    if (collecting) {
+      recorded_.push_back({.begin = ReadTicks(source_), .end = kOpenEnd});
     }
-    if (error != 0) {
-      return absl::ErrnoToStatus(error, "cannot reserve memory for records");
-    }
-    live_ = true;
-    // What an earlier session left is not ours. Only now, since a session that
-    // somebody else has must not be touched.
-    const Arena& arena = *record::LocalArena();
-    reader().Skip();
-    losses_at_start_ = cpu::ReadLosses(arena);
-    first_ticket_ = arena.header().next_ticket.load(std::memory_order_relaxed);
-    first_anchor_ = MeasureAnchor(arena.clock_source());
+    record::SetSessionEnabled(id_, collecting);
+    if (!collecting) recorded_.back().end = ReadTicks(source_);
     return absl::OkStatus();
   }
 
   absl::Status Stop() override {
-    live_ = false;
-    last_anchor_ = MeasureAnchor(record::LocalArena()->clock_source());
-    const int error = record::StopLocal();
+    last_anchor_ = MeasureAnchor(source_);
+    const int error = record::StopSession(id_);
+    if (recorded_.back().end == kOpenEnd) {
+      recorded_.back().end = ReadTicks(source_);
+    }
     return error == 0 ? absl::OkStatus()
                       : absl::ErrnoToStatus(error, "no session is recording");
   }
 
   absl::Status Collect(model::TraceShard& shard) override {
-    const Arena& arena = *record::LocalArena();
-    // Views point into the arena, where chunks are freed and threads go on.
+    const Arena& arena = *record::ProcessArena();
+    // Copies, since chunks are handed on and threads write on.
     std::vector<std::unique_ptr<record::Slot[]>> copies;
     std::vector<ChunkView> chunks;
-    auto copy = [&](const ChunkView& view) {
+    ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
+      if (!HoldsOurs(view)) return;
       copies.push_back(record::CopySlots(view.slots));
       ChunkView kept = view;
       kept.slots = {copies.back().get(), view.slots.size()};
       chunks.push_back(kept);
-    };
-    reader().DrainSealed(copy);
-    reader().ReadOwned(copy);
+    });
+    Release();
     cpu::FillShard({.arena = arena,
                     .chunks = std::move(chunks),
-                    .clock = TickConverter(arena.clock_source(), first_anchor_,
-                                           last_anchor_, EpochOffsetNs()),
+                    .clock = TickConverter(source_, first_anchor_, last_anchor_,
+                                           EpochOffsetNs()),
                     .first_ticket = first_ticket_,
-                    .losses_at_start = losses_at_start_},
+                    .losses_at_start = losses_at_start_,
+                    .recorded = recorded_},
                    shard);
     return absl::OkStatus();
   }
 
  private:
-  // One for the process's arena: it remembers across sessions what was read.
-  static ChunkReader& reader() {
-    static ChunkReader* const reader = new ChunkReader(*record::LocalArena());
-    return *reader;
+  static constexpr uint64_t kOpenEnd = ~uint64_t{0};
+
+  static absl::Status StartStatus(int error) {
+    switch (error) {
+      case 0:
+        return absl::OkStatus();
+      case EALREADY:
+        return absl::FailedPreconditionError(
+            "Profiler is already enabled on this thread.");
+      case EBUSY:
+        return absl::FailedPreconditionError(
+            "Profiler is already enabled. One session of all threads, or "
+            "several of single threads, can record a process at a time.");
+      case ENOSPC:
+        return absl::ResourceExhaustedError(
+            absl::StrCat(record::kMaxSessions,
+                         " sessions record this process; stop one first"));
+      default:
+        return absl::ErrnoToStatus(error, "cannot reserve memory for records");
+    }
   }
 
-  const uint64_t arena_bytes_;
-  const FullPolicy policy_;
-  bool live_ = false;
+  // Whether any record of the chunk is of this session's time.
+  bool HoldsOurs(const ChunkView& view) const {
+    bool found = false;
+    record::ForEachRecord(view, [&](const record::Slot& head,
+                                    std::span<const record::Slot>, uint32_t) {
+      const uint64_t begin = head.begin.load(std::memory_order_relaxed);
+      found = found || (begin >= recorded_.front().begin &&
+                        begin < recorded_.back().end);
+    });
+    return found;
+  }
+
+  // Hands the chunks on.
+  void Release() {
+    const Arena& arena = *record::ProcessArena();
+    const bool collector =
+        arena.header().recording.load(std::memory_order_relaxed) != 0;
+    ChunkReader(arena).Release(id_, pid_, collector);
+    id_ = record::kNoSession;
+  }
+
+  const record::SessionRequest request_;
+  record::SessionId id_ = record::kNoSession;
+  pid_t pid_ = 0;
+  ClockSource source_ = ClockSource::kSystem;
+  std::vector<cpu::TickInterval> recorded_;  // when it was switched on
   ClockAnchor first_anchor_, last_anchor_;
   uint64_t first_ticket_ = 0;
   cpu::LossCounters losses_at_start_;
@@ -141,9 +195,11 @@ class LocalSession : public ActivitySession {
 // Records a child and what it starts, through a shared arena.
 class ChildSession : public ActivitySession {
  public:
-  ChildSession(uint64_t arena_bytes, FullPolicy policy, std::string scratch_dir)
+  ChildSession(uint64_t arena_bytes, FullPolicy policy,
+               record::RecordFlags flags, std::string scratch_dir)
       : arena_bytes_(arena_bytes),
         policy_(policy),
+        flags_(flags),
         scratch_dir_(std::move(scratch_dir)) {}
   ~ChildSession() override {
     arena_.Unmap();
@@ -169,6 +225,7 @@ class ChildSession : public ActivitySession {
 
   absl::Status Start(pid_t) override {
     first_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().record_flags.store(flags_, std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
     return absl::OkStatus();
   }
@@ -189,7 +246,7 @@ class ChildSession : public ActivitySession {
 
   absl::Status Collect(model::TraceShard& shard) override {
     auto add = [this](const ChunkView& view) { store_.Add(view); };
-    reader_->DrainSealed(add);
+    reader_->DrainRest(add);
     reader_->ReadOwned(add);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
@@ -228,6 +285,7 @@ class ChildSession : public ActivitySession {
 
   const uint64_t arena_bytes_;
   const FullPolicy policy_;
+  const record::RecordFlags flags_;
   const std::string scratch_dir_;
   int fd_ = -1;
   Arena arena_;
@@ -266,15 +324,20 @@ class CpuBackend : public ActivityBackend {
                        record::kLocalCapacityBytes / kMib));
     }
     if (child) {
-      return std::make_unique<ChildSession>(arena_bytes, policy,
-                                            options.scratch_dir);
+      return std::make_unique<ChildSession>(
+          arena_bytes, policy, WantedFlags(options), options.scratch_dir);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(
           "when_full=drain needs a collector: it is for //tools:profile; "
           "within a process it takes one of: overwrite, stop");
     }
-    return std::make_unique<LocalSession>(arena_bytes, policy);
+    return std::make_unique<LocalSession>(record::SessionRequest{
+        .scope = options.all_threads ? record::SessionScope::kProcess
+                                     : record::SessionScope::kThread,
+        .flags = WantedFlags(options),
+        .chunk_bytes_total = arena_bytes,
+        .policy = policy});
   }
 
  private:

@@ -46,6 +46,11 @@ struct FollowUp {
   std::span<const Slot> payload;
 };
 
+struct PendingMemory {
+  model::MemoryRecord record;
+  std::span<const Slot> stack;
+};
+
 struct PendingCounter {
   uint32_t name;
   TimeNs time_ns;
@@ -58,6 +63,7 @@ struct ChunkRest {
   std::vector<PendingPayload> payloads;
   std::vector<FollowUp> follow_ups;
   std::vector<PendingCounter> counters;
+  std::vector<PendingMemory> memory;
   // The largest name id seen, for the table of names.
   uint32_t max_name = 0;
 };
@@ -87,7 +93,7 @@ class PayloadReader {
     }
     std::memcpy(&header, at_, sizeof(header));
     if (header.kind == PayloadKind::kPayloadEnd ||
-        header.kind > PayloadKind::kString) {
+        header.kind > PayloadKind::kStack) {
       return std::nullopt;
     }
     const size_t padded = (size_t{header.size_bytes} + 7) / 8 * 8;
@@ -121,6 +127,7 @@ class Decoder {
     MapNames();
     ApplyFollowUps();
     ReadPayloads();
+    ReadMemory();
     for (const ChunkPlan& plan : plans_) {
       shard_.ledger.Add(model::Loss::kRecordsCorrupt, plan.corrupt);
     }
@@ -147,9 +154,23 @@ class Decoder {
       ChunkPlan& plan = plans_[i];
       record::ForEachRecord(
           *plan.view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
-            plan.events += IsEvent(record::UnpackKind(head.kind_scope_depth));
+            plan.events += BecomesEvent(head);
           });
     });
+  }
+
+  // Whether the record is one of this session.
+  bool IsWanted(const Slot& head) const {
+    if (input_.recorded.empty()) return true;
+    const uint64_t begin = head.begin.load(std::memory_order_relaxed);
+    return std::any_of(input_.recorded.begin(), input_.recorded.end(),
+                       [begin](const TickInterval& interval) {
+                         return begin >= interval.begin && begin < interval.end;
+                       });
+  }
+
+  bool BecomesEvent(const Slot& head) const {
+    return IsEvent(record::UnpackKind(head.kind_scope_depth)) && IsWanted(head);
   }
 
   // One TrackEvents per stream, sized; each chunk gets its first row.
@@ -189,7 +210,10 @@ class Decoder {
       const TimeNs time_ns =
           input_.clock.ToEpochNs(head.begin.load(std::memory_order_relaxed));
       const uint64_t end = head.end.load(std::memory_order_relaxed);
-      switch (record::UnpackKind(head.kind_scope_depth)) {
+      const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+      const bool follows = kind == SlotKind::kEnd || kind == SlotKind::kExtra;
+      if (!follows && !IsWanted(head)) return;
+      switch (kind) {
         case SlotKind::kRange:
         case SlotKind::kInstant:
           FillEvent(events, row, head, time_ns, end);
@@ -204,11 +228,13 @@ class Decoder {
           rest.counters.push_back(
               {head.name, time_ns, std::bit_cast<double>(end), events.track});
           break;
+        case SlotKind::kMemory:
+          FillMemory(plan, rest, head, time_ns, end, payload);
+          break;
         case SlotKind::kEnd:
         case SlotKind::kExtra:
-          rest.follow_ups.push_back({record::UnpackKind(head.kind_scope_depth),
-                                     end, head.name, time_ns, plan.view->stream,
-                                     payload});
+          rest.follow_ups.push_back(
+              {kind, end, head.name, time_ns, plan.view->stream, payload});
           break;
         default:
           ++plan.corrupt;
@@ -216,6 +242,23 @@ class Decoder {
     };
     record::ForEachRecord(*plan.view, fill,
                           [&](const Slot&) { ++plan.corrupt; });
+  }
+
+  static uint8_t EventFlags(const Slot& head, bool instant) {
+    if (instant) return model::kEventInstant;
+    uint8_t flags = 0;
+    if (head.flags & record::kSlotAsync) flags |= model::kEventAsync;
+    if (head.flags & record::kSlotModule) flags |= model::kEventModule;
+    return flags;
+  }
+
+  static ActivityType EventType(const Slot& head, RecordScope scope,
+                                bool instant) {
+    if (instant) return ActivityType::kCpuInstantEvent;
+    // Kineto's category for frames and modules of the host language.
+    if (head.flags & record::kSlotModule) return ActivityType::kPythonFunction;
+    return scope == RecordScope::kUserScope ? ActivityType::kUserAnnotation
+                                            : ActivityType::kCpuOp;
   }
 
   void FillEvent(model::TrackEvents& events, size_t row, const Slot& head,
@@ -231,13 +274,34 @@ class Decoder {
                          : end == 0 ? 0
                                     : input_.clock.ToEpochNs(end);
     events.name[row] = NameId{head.name};
-    events.type[row] = instant ? ActivityType::kCpuInstantEvent
-                       : known == RecordScope::kUserScope
-                           ? ActivityType::kUserAnnotation
-                           : ActivityType::kCpuOp;
+    events.type[row] = EventType(head, known, instant);
     events.scope[row] = known;
-    events.flags[row] = instant ? model::kEventInstant : 0;
+    events.flags[row] = EventFlags(head, instant);
     events.depth[row] = record::UnpackDepth(head.kind_scope_depth);
+  }
+
+  void FillMemory(ChunkPlan& plan, ChunkRest& rest, const Slot& head,
+                  TimeNs time_ns, uint64_t address,
+                  std::span<const Slot> payload) {
+    if (payload.empty()) {
+      ++plan.corrupt;
+      return;
+    }
+    record::MemoryPayload numbers;
+    std::memcpy(&numbers, payload.data(), sizeof(numbers));
+    rest.memory.push_back(
+        {{.track = shard_.events[plan.events_index].track,
+          .event = head.flags == record::kMemoryOutOfMemory
+                       ? model::MemoryEvent::kOutOfMemory
+                       : model::MemoryEvent::kAllocation,
+          .device_type = static_cast<int8_t>(head.name & 0xff),
+          .device_index = static_cast<int16_t>(head.name >> 16),
+          .time_ns = time_ns,
+          .address = address,
+          .bytes = numbers.bytes,
+          .total_allocated = numbers.total_allocated,
+          .total_reserved = numbers.total_reserved},
+         payload.subspan(1)});
   }
 
   // Arena ids to shard ids: one lookup per distinct name.
@@ -312,7 +376,7 @@ class Decoder {
     uint32_t row = 0;
     record::ForEachRecord(
         view, [&](const Slot& head, std::span<const Slot>, uint32_t index) {
-          if (IsEvent(record::UnpackKind(head.kind_scope_depth))) {
+          if (BecomesEvent(head)) {
             rows[index - view.first_index] = row++;
           }
         });
@@ -372,38 +436,102 @@ class Decoder {
                payloads[end].row == payloads[begin].row) {
           ++end;
         }
-        ReadRecord(events, payloads[begin].row,
+        ReadRecord(events, payloads[begin].row, PidOf(plans_[i].view->stream),
                    std::span(payloads).subspan(begin, end - begin));
         begin = end;
       }
     }
   }
 
-  void ReadRecord(model::TrackEvents& events, size_t row,
+  void ReadMemory() {
+    for (size_t i = 0; i < rests_.size(); ++i) {
+      const int64_t pid = PidOf(plans_[i].view->stream);
+      for (PendingMemory& memory : rests_[i].memory) {
+        PayloadReader reader(memory.stack);
+        if (const auto item = reader.Next()) {
+          memory.record.stack = ReadStack(*item, pid);
+        }
+        shard_.memory.push_back(memory.record);
+      }
+    }
+  }
+
+  model::StackId ReadStack(const PayloadReader::Item& item, int64_t pid) {
+    if (item.kind != PayloadKind::kStack || !input_.stack) {
+      return model::kEmptyStack;
+    }
+    uint64_t pcs[record::kMaxStackFrames];
+    const size_t size =
+        std::min(item.data.size() / sizeof(pcs[0]), std::size(pcs));
+    std::memcpy(pcs, item.data.data(), size * sizeof(pcs[0]));
+    if (item.key != 0) shard_.ledger.Add(model::Loss::kStacksTruncated, 1);
+    return input_.stack(pid, std::span(pcs, size));
+  }
+
+  // Items that are no argument; true when `detail` has something to say now.
+  bool ReadDetail(const PayloadReader::Item& item, int64_t pid,
+                  model::Detail& detail) {
+    int64_t word = 0;
+    if (item.data.size() == sizeof(word)) {
+      std::memcpy(&word, item.data.data(), sizeof(word));
+    }
+    switch (item.kind) {
+      case PayloadKind::kSequence:
+        detail.sequence_nr = word;
+        detail.forward_thread = item.key;
+        return true;
+      case PayloadKind::kHandle:
+        detail.debug_handle = word;
+        detail.node_id = int64_t{item.key} - 1;
+        return true;
+      case PayloadKind::kOverload:
+        detail.overload_name = shard_.strings.Intern(item.data);
+        return true;
+      case PayloadKind::kInputs:
+        detail.inputs = shard_.strings.Intern(item.data);
+        return true;
+      case PayloadKind::kStack:
+        detail.stack = ReadStack(item, pid);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static bool IsArgument(PayloadKind kind) {
+    return kind == PayloadKind::kInt || kind == PayloadKind::kDouble ||
+           kind == PayloadKind::kString;
+  }
+
+  void ReadRecord(model::TrackEvents& events, size_t row, int64_t pid,
                   std::span<const PendingPayload> payloads) {
     std::string name;
     PendingText text;
+    model::Detail detail;
+    bool has_detail = false;
     const size_t first_arg = shard_.args.size();
     for (const PendingPayload& payload : payloads) {
       PayloadReader reader(payload.payload);
       while (const auto item = reader.Next()) {
         if (item->kind == PayloadKind::kName) {
           name += item->data;
-        } else {
+        } else if (IsArgument(item->kind)) {
           AddArg(*item, text);
+        } else if (ReadDetail(*item, pid, detail)) {
+          has_detail = true;
         }
       }
     }
     Flush(text);
     if (!name.empty()) events.name[row] = shard_.strings.Intern(name);
-    if (shard_.args.size() == first_arg) return;
+    if (shard_.args.size() == first_arg && !has_detail) return;
     if (events.detail.empty()) {
       events.detail.assign(events.size(), model::kNoDetail);
     }
     events.detail[row] = static_cast<model::DetailIndex>(shard_.details.size());
-    shard_.details.push_back(
-        {.args_begin = static_cast<uint32_t>(first_arg),
-         .args_end = static_cast<uint32_t>(shard_.args.size())});
+    detail.args_begin = static_cast<uint32_t>(first_arg);
+    detail.args_end = static_cast<uint32_t>(shard_.args.size());
+    shard_.details.push_back(detail);
   }
 
   // A string argument, until its last piece has come.

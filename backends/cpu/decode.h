@@ -5,7 +5,9 @@
 #ifndef KYMO_BACKENDS_CPU_DECODE_H_
 #define KYMO_BACKENDS_CPU_DECODE_H_
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +16,12 @@
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
+
+// [begin, end) in ticks.
+struct TickInterval {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
 
 struct DecodeInput {
   // In any order. Views must stay valid during the call.
@@ -25,6 +33,12 @@ struct DecodeInput {
   TickConverter clock;
   // Chunks with smaller tickets are of an earlier session.
   uint64_t first_ticket = 0;
+  // Records that begin outside of these are somebody else's; empty = all are
+  // ours. Sorted, apart from each other.
+  std::vector<TickInterval> recorded;
+  // The stack of return addresses (innermost first) of a process.
+  std::function<model::StackId(int64_t pid, std::span<const uint64_t> pcs)>
+      stack;
 };
 
 // Adds events, counters and their names to `shard`, whose tracks exist. Runs on

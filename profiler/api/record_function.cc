@@ -6,6 +6,38 @@
 #ifndef KYMO_DISABLE
 
 namespace kymo {
+namespace internal {
+
+__attribute__((noinline)) void BeginOperation(
+    OpenOperation& operation, Literal name, std::string_view dynamic_name,
+    const OperationInfo& info) noexcept {
+  uint32_t bits = record::GateBits();
+  if (bits & record::kGateUnresolved) {
+    record::Host();
+    bits = record::GateBits();
+  }
+  if (bits & record::kGateOn) {
+    record::BeginRangeWithDetails(
+        operation.range, name, dynamic_name, static_cast<uint8_t>(info.scope),
+        {.args = info.args.data(),
+         .arg_count = info.args.size(),
+         .inputs = info.inputs.data(),
+         .input_count = info.inputs.size(),
+         .overload_name = info.overload_name,
+         .sequence_nr = info.sequence_nr,
+         .forward_thread_id = info.forward_thread_id,
+         .debug_handle = info.debug_handle,
+         .flags = info.is_async ? uint32_t{record::kSlotAsync} : 0,
+         .caller = __builtin_return_address(0)});
+  }
+}
+
+void EndObservedOperation(OpenOperation& operation,
+                          std::span<const Input> /*outputs*/) noexcept {
+  operation.observed = nullptr;
+}
+
+}  // namespace internal
 
 void SetThreadName(std::string_view name) noexcept {
   char cut[16] = {};

@@ -31,11 +31,14 @@ void BM_TwoClockReads(benchmark::State& state) {
   }
 }
 
+record::SessionId session;
+
 // The flight recorder's policy over few chunks: what is measured is recording
 // into memory that was touched before, for as long as one likes.
 void StartTouched() {
-  record::StartLocal({.chunk_bytes_total = 8 * record::kChunkBytes,
-                      .policy = record::FullPolicy::kOverwrite});
+  record::StartSession({.chunk_bytes_total = 8 * record::kChunkBytes,
+                        .policy = record::FullPolicy::kOverwrite},
+                       &session);
 }
 
 void BM_Range_Off(benchmark::State& state) {
@@ -52,7 +55,7 @@ void BM_Range_On(benchmark::State& state) {
     RecordFunction range("benchmark");
     benchmark::ClobberMemory();
   }
-  if (state.thread_index() == 0) record::StopLocal();
+  if (state.thread_index() == 0) record::StopSession(session);
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -61,16 +64,16 @@ void BM_Range_On(benchmark::State& state) {
 constexpr int64_t kFirstTouchRanges = 30'000'000;
 
 void StartUntouched(const benchmark::State&) {
-  record::StartLocal({.chunk_bytes_total = uint64_t{1} << 30,
-                      .policy = record::FullPolicy::kStop});
-  const record::Arena& arena = *record::LocalArena();
-  record::ChunkReader(arena).Skip();
+  record::StartSession({.chunk_bytes_total = uint64_t{1} << 30,
+                        .policy = record::FullPolicy::kStop},
+                       &session);
+  const record::Arena& arena = *record::ProcessArena();
   madvise(arena.slots(0), uint64_t{arena.high_water()} * record::kChunkBytes,
           MADV_DONTNEED);
 }
 
 void BM_Range_OnFirstTouch(benchmark::State& state) {
-  const record::StreamEntry& stream = record::LocalArena()->stream(0);
+  const record::StreamEntry& stream = record::ProcessArena()->stream(0);
   const uint64_t dropped = stream.dropped.load();
   for (auto _ : state) {
     RecordFunction range("benchmark");
@@ -89,7 +92,7 @@ void BM_Range_OnDynamicNameTwoIntegers(benchmark::State& state) {
                          {{"rows", i}, {"cols", 7}});
     benchmark::DoNotOptimize(++i);
   }
-  record::StopLocal();
+  record::StopSession(session);
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -100,19 +103,19 @@ void BM_Range_OnTwoIntegers(benchmark::State& state) {
     RecordFunction range("benchmark", {{"rows", i}, {"cols", 7}});
     benchmark::DoNotOptimize(++i);
   }
-  record::StopLocal();
+  record::StopSession(session);
 }
 
 void BM_Instant_On(benchmark::State& state) {
   StartTouched();
   for (auto _ : state) Instant("benchmark");
-  record::StopLocal();
+  record::StopSession(session);
 }
 
 void BM_Counter_On(benchmark::State& state) {
   StartTouched();
   for (auto _ : state) Counter("benchmark", 1.5);
-  record::StopLocal();
+  record::StopSession(session);
 }
 
 BENCHMARK(BM_EmptyLoop);
@@ -122,7 +125,7 @@ BENCHMARK(BM_Range_On)->Threads(1)->Threads(2);
 BENCHMARK(BM_Range_OnFirstTouch)
     ->Iterations(kFirstTouchRanges)
     ->Setup(StartUntouched)
-    ->Teardown([](const benchmark::State&) { record::StopLocal(); });
+    ->Teardown([](const benchmark::State&) { record::StopSession(session); });
 BENCHMARK(BM_Range_OnTwoIntegers);
 BENCHMARK(BM_Range_OnDynamicNameTwoIntegers);
 BENCHMARK(BM_Instant_On);

@@ -6,7 +6,8 @@
 //
 //   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
 //   empty
-//                                      | Poll, Push/PopCorrelationId
+//                                      | Poll, SetCollecting,
+//                                      | Push/PopCorrelationId
 //
 // Each arrow happens at most once; BackendController rejects anything else, so
 // that sessions need not check. A prepared or live session may be destroyed at
@@ -50,9 +51,14 @@ struct SessionOptions {
   // Path of the program (kChildProcess), for messages and checks of its kind.
   std::string target_path;
 
-  bool record_shapes = false;
-  bool profile_memory = false;
-  bool with_stack = false;
+  // Within this process: record every thread, or only the one that starts the
+  // session and those that it lends the session to.
+  bool all_threads = true;
+
+  bool record_shapes = false;   // inputs of operations
+  bool profile_memory = false;  // allocations
+  bool with_stack = false;      // where operations were called
+  bool with_modules = false;    // ranges of modules
 
   // Sampling: ticks per second of CPU time and thread.
   int sampling_hz = 1000;
@@ -84,6 +90,11 @@ class ActivitySession {
   // Moves what was recorded so far out of bounded buffers. Called every few
   // milliseconds while live, and once more after the target has ended.
   virtual void Poll() {}
+
+  // While live: leaves out what happens until it is switched on again.
+  virtual absl::Status SetCollecting(bool /*collecting*/) {
+    return absl::UnimplementedError("collection cannot be switched");
+  }
 
   // Ends recording. When it returns, no hook of this session can still write.
   virtual absl::Status Stop() = 0;

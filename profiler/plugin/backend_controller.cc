@@ -47,6 +47,11 @@ void BackendController::Poll() {
   if (state_ == State::kLive) session_->Poll();
 }
 
+absl::Status BackendController::SetCollecting(bool collecting) {
+  KYMO_RETURN_IF_ERROR(Expect(State::kLive, "SetCollecting"));
+  return session_->SetCollecting(collecting);
+}
+
 absl::Status BackendController::Stop() {
   KYMO_RETURN_IF_ERROR(Expect(State::kLive, "Stop"));
   return Settle(session_->Stop(), State::kStopped);

@@ -29,6 +29,7 @@ class BackendController {
   absl::Status Start(pid_t pid);
   // Does nothing unless live.
   void Poll();
+  absl::Status SetCollecting(bool collecting);
   absl::Status Stop();
   absl::Status Collect(model::TraceShard& shard);
 

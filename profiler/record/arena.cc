@@ -341,13 +341,15 @@ void Arena::CountOverwritten(uint32_t loser, const Slot* old,
   stream(loser).overwritten.fetch_add(records, std::memory_order_relaxed);
 }
 
-uint32_t Arena::AcquireChunk(uint32_t stream, uint64_t* ticket) const noexcept {
+uint32_t Arena::AcquireChunk(uint32_t stream, uint32_t session,
+                             uint64_t* ticket) const noexcept {
   uint32_t chunk = TakeFree(stream);
   if (chunk == kNoChunk && policy() == FullPolicy::kOverwrite) {
     chunk = TakeOldestSealed(stream);
   }
   if (chunk == kNoChunk) return kNoChunk;
   word(chunk).read_slots.store(0, std::memory_order_relaxed);
+  word(chunk).session.store(session, std::memory_order_relaxed);
   *ticket = header().next_ticket.fetch_add(1, std::memory_order_relaxed);
   word(chunk).ticket.store(*ticket, std::memory_order_release);
   return chunk;
@@ -370,6 +372,36 @@ void Arena::FreeChunk(uint32_t chunk) const noexcept {
   // Low chunks first: they are warm, and the working set stays small.
   uint32_t hint = h.free_hint.load(std::memory_order_relaxed);
   if (chunk < hint) h.free_hint.store(chunk, std::memory_order_relaxed);
+}
+
+void Arena::DiscardSealed() const noexcept {
+  const uint32_t taken = high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
+    if (OwnerState(owner) != ChunkState::kSealed) continue;
+    // acquire: pairs with the owner's seal.
+    if (word(chunk).owner.compare_exchange_strong(
+            owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+            std::memory_order_acquire, std::memory_order_relaxed)) {
+      FreeChunk(chunk);
+    }
+  }
+}
+
+void Arena::Retag(int32_t pid, uint32_t from, uint32_t to) const noexcept {
+  const uint32_t taken = high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    const uint64_t owner = word(chunk).owner.load(std::memory_order_relaxed);
+    const ChunkState state = OwnerState(owner);
+    if (state != ChunkState::kOwned && state != ChunkState::kSealed) continue;
+    if (OwnerStream(owner) >= stream_count() ||
+        stream(OwnerStream(owner)).pid.load(std::memory_order_relaxed) != pid) {
+      continue;
+    }
+    uint32_t session = from;
+    word(chunk).session.compare_exchange_strong(session, to,
+                                                std::memory_order_relaxed);
+  }
 }
 
 void Arena::Populate(uint32_t first, uint32_t count) const noexcept {

@@ -79,12 +79,19 @@ class Arena {
 
   // A free chunk for `stream`, all zero, and its new ticket; kNoChunk when
   // there is none even after the policy was applied.
-  uint32_t AcquireChunk(uint32_t stream, uint64_t* ticket) const noexcept;
+  // `session`: who reads it first, see ChunkWord.
+  uint32_t AcquireChunk(uint32_t stream, uint32_t session,
+                        uint64_t* ticket) const noexcept;
   // The owner is done with it.
   void SealChunk(uint32_t chunk) const noexcept;
   // For the reader: clears the chunk and makes it free.
   // REQUIRES: its state is kReading, set by the caller.
   void FreeChunk(uint32_t chunk) const noexcept;
+  // Frees every sealed chunk unread. REQUIRES: nobody reads this arena.
+  void DiscardSealed() const noexcept;
+  // The chunks that process `pid` owns and that are session `from`'s become
+  // session `to`'s.
+  void Retag(int32_t pid, uint32_t from, uint32_t to) const noexcept;
 
   ChunkWord& word(uint32_t chunk) const noexcept {
     return reinterpret_cast<ChunkWord*>(base_ + words_offset_)[chunk];

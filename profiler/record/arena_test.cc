@@ -35,13 +35,13 @@ TEST(ArenaTest, GivesEveryChunkOnceThenNone) {
   std::set<uint64_t> tickets;
   uint64_t ticket = 0;
   for (int i = 0; i < 8; ++i) {
-    chunks.insert(arena.AcquireChunk(3, &ticket));
+    chunks.insert(arena.AcquireChunk(3, 0, &ticket));
     tickets.insert(ticket);
   }
   EXPECT_EQ(chunks.size(), 8);
   EXPECT_EQ(tickets.size(), 8);
   EXPECT_EQ(chunks.count(kNoChunk), 0);
-  EXPECT_EQ(arena.AcquireChunk(3, &ticket), kNoChunk);
+  EXPECT_EQ(arena.AcquireChunk(3, 0, &ticket), kNoChunk);
   arena.Unmap();
 }
 
@@ -54,17 +54,17 @@ TEST(ArenaTest, ChunksAreAlignedToTheirSize) {
 TEST(ArenaTest, FreedChunkIsZeroAndComesBack) {
   Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 1));
   uint64_t ticket = 0;
-  const uint32_t chunk = arena.AcquireChunk(0, &ticket);
+  const uint32_t chunk = arena.AcquireChunk(0, 0, &ticket);
   WriteSlot(arena.slots(chunk)[0], 5);
   arena.SealChunk(chunk);
-  EXPECT_EQ(arena.AcquireChunk(0, &ticket), kNoChunk);
+  EXPECT_EQ(arena.AcquireChunk(0, 0, &ticket), kNoChunk);
   ChunkReader reader(arena);
   size_t seen = 0;
   EXPECT_EQ(reader.DrainSealed(
                 [&](const ChunkView& view) { seen += view.slots.size(); }),
             1);
   EXPECT_EQ(seen, 1);
-  EXPECT_EQ(arena.AcquireChunk(0, &ticket), chunk);
+  EXPECT_EQ(arena.AcquireChunk(0, 0, &ticket), chunk);
   EXPECT_EQ(arena.slots(chunk)[0].begin.load(), 0);
   arena.Unmap();
 }
@@ -75,16 +75,16 @@ TEST(ArenaTest, OverwriteTakesTheOldestSealedChunkAndCounts) {
   uint64_t ticket = 0;
   uint32_t chunks[3];
   for (uint32_t& chunk : chunks) {
-    chunk = arena.AcquireChunk(stream, &ticket);
+    chunk = arena.AcquireChunk(stream, 0, &ticket);
     WriteSlot(arena.slots(chunk)[0], 1);
     WriteSlot(arena.slots(chunk)[1], 1);
   }
   arena.SealChunk(chunks[1]);
   arena.SealChunk(chunks[0]);
-  EXPECT_EQ(arena.AcquireChunk(stream, &ticket), chunks[0]);
+  EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunks[0]);
   EXPECT_EQ(arena.slots(chunks[0])[0].begin.load(), 0);
-  EXPECT_EQ(arena.AcquireChunk(stream, &ticket), chunks[1]);
-  EXPECT_EQ(arena.AcquireChunk(stream, &ticket), kNoChunk);
+  EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunks[1]);
+  EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), kNoChunk);
   EXPECT_EQ(arena.stream(stream).overwritten.load(), 4);
   arena.Unmap();
 }
@@ -159,7 +159,7 @@ TEST(ArenaTest, SharedArenaIsTheSameMemoryForBothSides) {
   ASSERT_TRUE(guest.valid());
   EXPECT_EQ(guest.policy(), FullPolicy::kDrain);
   uint64_t ticket = 0;
-  const uint32_t chunk = guest.AcquireChunk(guest.AddStream(7, 8), &ticket);
+  const uint32_t chunk = guest.AcquireChunk(guest.AddStream(7, 8), 0, &ticket);
   WriteSlot(guest.slots(chunk)[0], 42);
   EXPECT_EQ(owner.slots(chunk)[0].begin.load(), 42);
   EXPECT_EQ(owner.stream(0).tid.load(), 8);
@@ -190,7 +190,7 @@ TEST(ArenaTest, AttachRejectsWhatIsNoArena) {
 TEST(ChunkReaderTest, ReadsOwnedChunksOnceAndContinues) {
   Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 2));
   uint64_t ticket = 0;
-  const uint32_t chunk = arena.AcquireChunk(0, &ticket);
+  const uint32_t chunk = arena.AcquireChunk(0, 0, &ticket);
   Slot* const slots = arena.slots(chunk);
   ChunkReader reader(arena);
   std::vector<std::pair<uint32_t, size_t>> seen;

@@ -41,6 +41,18 @@ uint32_t AlreadyRead(const ChunkWord& word) {
                   kSlotsPerChunk);
 }
 
+// Whether the chunk waits for the session's reader.
+bool IsOf(const Arena& arena, uint32_t chunk, SessionId session, int32_t pid) {
+  const ChunkWord& word = arena.word(chunk);
+  const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  const ChunkState state = OwnerState(owner);
+  return (state == ChunkState::kOwned || state == ChunkState::kSealed) &&
+         word.session.load(std::memory_order_relaxed) == session &&
+         OwnerStream(owner) < arena.stream_count() &&
+         arena.stream(OwnerStream(owner)).pid.load(std::memory_order_relaxed) ==
+             pid;
+}
+
 }  // namespace
 
 std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
@@ -54,18 +66,22 @@ std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
     copy[i].name = slots[i].name;
     copy[i].kind_scope_depth = slots[i].kind_scope_depth;
     copy[i].extra_slots = slots[i].extra_slots;
-    copy[i].reserved = slots[i].reserved;
+    copy[i].flags = slots[i].flags;
   }
   return copy;
 }
 
-size_t ChunkReader::DrainSealed(const Visit& visit) {
+size_t ChunkReader::Drain(bool sessions_too, const Visit& visit) {
   size_t drained = 0;
   const uint32_t taken = arena_.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena_.word(chunk);
     uint64_t owner = word.owner.load(std::memory_order_relaxed);
     if (OwnerState(owner) != ChunkState::kSealed) continue;
+    if (!sessions_too &&
+        word.session.load(std::memory_order_relaxed) != kNoSession) {
+      continue;
+    }
     // A recorder may take a sealed chunk under policy overwrite.
     if (!word.owner.compare_exchange_strong(
             owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
@@ -87,6 +103,12 @@ size_t ChunkReader::DrainSealed(const Visit& visit) {
   }
   return drained;
 }
+
+size_t ChunkReader::DrainSealed(const Visit& visit) {
+  return Drain(false, visit);
+}
+
+size_t ChunkReader::DrainRest(const Visit& visit) { return Drain(true, visit); }
 
 void ChunkReader::ReadOwned(const Visit& visit) {
   const uint32_t taken = arena_.high_water();
@@ -111,9 +133,47 @@ void ChunkReader::ReadOwned(const Visit& visit) {
   }
 }
 
-void ChunkReader::Skip() {
-  DrainSealed([](const ChunkView&) {});
-  ReadOwned([](const ChunkView&) {});
+void ChunkReader::ReadSession(SessionId session, int32_t pid,
+                              const Visit& visit) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    if (!IsOf(arena_, chunk, session, pid)) continue;
+    ChunkWord& word = arena_.word(chunk);
+    const uint64_t owner = word.owner.load(std::memory_order_acquire);
+    // acquire: as in ReadOwned.
+    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+    if (ticket == 0) continue;
+    const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
+    const size_t used = OwnerState(owner) == ChunkState::kOwned
+                            ? UsedSlots(slots)
+                            : WrittenSlots(slots);
+    if (used == 0) continue;
+    visit({.stream = OwnerStream(owner),
+           .ticket = ticket,
+           .first_index = 0,
+           .slots = slots.first(used)});
+  }
+}
+
+void ChunkReader::Release(SessionId session, int32_t pid,
+                          bool collector_records) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken && !collector_records; ++chunk) {
+    if (!IsOf(arena_, chunk, session, pid)) continue;
+    ChunkWord& word = arena_.word(chunk);
+    uint64_t owner = word.owner.load(std::memory_order_relaxed);
+    if (OwnerState(owner) == ChunkState::kOwned) {
+      // What is overwritten of these from now on is nobody's loss.
+      word.read_slots.store(static_cast<uint32_t>(UsedSlots(
+                                {arena_.slots(chunk), kSlotsPerChunk})),
+                            std::memory_order_relaxed);
+    } else if (word.owner.compare_exchange_strong(
+                   owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+                   std::memory_order_acquire, std::memory_order_relaxed)) {
+      arena_.FreeChunk(chunk);
+    }
+  }
+  arena_.Retag(pid, session, kNoSession);
 }
 
 }  // namespace kymo::record

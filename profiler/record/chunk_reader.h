@@ -5,10 +5,14 @@
 //   reader.ReadOwned(visit);       // what the threads still hold
 //
 // Sealed chunks are visited, cleared and freed. Owned chunks are visited from
-// where the last ReadOwned stopped, and stay with their threads: so a session
-// of a running process reads each record once, over many sessions.
+// where the last ReadOwned stopped, and stay with their threads.
 //
-// Threads: one reader per arena, one call at a time; the recorders run on.
+// A collector's reader leaves the chunks alone that a session of a recorded
+// process has yet to read (ChunkWord::session), until the end. Such a session
+// reads its own chunks with ReadSession, and hands them on with Release.
+//
+// Threads: one reader per arena and session, one call at a time; the recorders
+//   run on.
 // Trust:   a view is of the chunk's size whatever stands in it; its records are
 //   for ForEachRecord to check.
 #ifndef KYMO_PROFILER_RECORD_CHUNK_READER_H_
@@ -85,11 +89,20 @@ class ChunkReader {
 
   // Returns the number of chunks visited.
   size_t DrainSealed(const Visit& visit);
+  // The same with those that sessions have not read. Nobody records any more.
+  size_t DrainRest(const Visit& visit);
   void ReadOwned(const Visit& visit);
-  // Marks everything that was recorded so far as read.
-  void Skip();
+
+  // Visits the chunks of one session of process `pid`, sealed or owned, from
+  // their start. Nothing is freed or marked.
+  void ReadSession(SessionId session, int32_t pid, const Visit& visit);
+  // The session is done with its chunks: a collector may have them; without
+  // one, the sealed ones are freed.
+  void Release(SessionId session, int32_t pid, bool collector_records);
 
  private:
+  size_t Drain(bool sessions_too, const Visit& visit);
+
   const Arena& arena_;
 };
 

@@ -3,14 +3,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "profiler/record/own_host.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18  // Linux 4.14
@@ -20,50 +18,8 @@ namespace kymo::record {
 
 constinit Gate gate = {{kGateUnresolved}, nullptr};
 constinit thread_local ThreadStream* thread_stream = nullptr;
-
-namespace {
-
-constexpr size_t kMaxTrackedChunks = 1u << 16;
-constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
-constexpr size_t kStreamsPerSlab = 16;
-constexpr size_t kThreadNameBytes = 64;
-
-// What must not survive a fork: zeroed in the child by the kernel. A lock that
-// another thread held at the fork is free there, lists are empty.
-struct Wiped {
-  std::atomic<uint32_t> lock;
-  uint32_t process_registered;
-  ThreadStream* free_streams;
-  ThreadStream* slab_next;
-  ThreadStream* slab_end;
-  // Chunks whose pages this process has made present.
-  uint64_t populated[kMaxTrackedChunks / 64];
-};
-
-enum class Owner : uint32_t { kNobody, kCollector, kThisProcess };
-
-// This copy's own host. Survives a fork as it is.
-struct OwnState {
-  std::atomic<Wiped*> wiped;
-  std::atomic<Owner> owner;
-  // `arena` is set once, before this is.
-  std::atomic<bool> has_arena;
-  Arena arena;
-  Gate* gates;
-  pthread_key_t exit_key;
-  bool has_exit_key;
-  bool has_fork_handler;
-  uint32_t gate_state;
-};
 constinit OwnState own = {};
-constinit std::atomic<const HostApi*> chosen_host = nullptr;
-
-constinit thread_local ThreadStream* own_stream
-    __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit thread_local char own_thread_name[kThreadNameBytes]
-    __attribute__((tls_model("initial-exec"))) = {};
-constinit thread_local uint32_t own_thread_name_size
-    __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local OwnThread own_thread = {};
 
 void* MapWiped(size_t bytes) noexcept {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -77,7 +33,6 @@ void* MapWiped(size_t bytes) noexcept {
   return mapped;
 }
 
-// Null when memory is short; recording then drops everything.
 Wiped* GetWiped() noexcept {
   Wiped* wiped = own.wiped.load(std::memory_order_acquire);
   if (wiped != nullptr) return wiped;
@@ -91,49 +46,9 @@ Wiped* GetWiped() noexcept {
   return wiped;
 }
 
-// How many locks and slow paths this thread is in: a signal handler that
-// interrupts them finds no slots instead of waiting for itself.
-constinit thread_local uint32_t own_busy
-    __attribute__((tls_model("initial-exec"))) = 0;
+namespace {
 
-class Busy {
- public:
-  Busy() noexcept {
-    ++own_busy;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  ~Busy() {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    --own_busy;
-  }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-};
-
-class Lock {
- public:
-  explicit Lock(Wiped* wiped) noexcept : wiped_(wiped) {
-    for (int tries = 0;
-         wiped_->lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
-      // Sleeping lets a holder of lower priority run, too.
-      const timespec pause = {0, tries < 16 ? 0 : 50'000};
-      nanosleep(&pause, nullptr);
-    }
-  }
-  ~Lock() { wiped_->lock.store(0, std::memory_order_release); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  Busy busy_;
-  Wiped* wiped_;
-};
-
-// --- processes and threads ---
-
-int32_t ThreadId() noexcept {
-  return static_cast<int32_t>(syscall(SYS_gettid));
-}
+constinit std::atomic<const HostApi*> chosen_host = nullptr;
 
 size_t ReadFile(const char* path, char* to, size_t size) noexcept {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -143,119 +58,10 @@ size_t ReadFile(const char* path, char* to, size_t size) noexcept {
   return got > 0 ? static_cast<size_t>(got) : 0;
 }
 
-void RegisterProcess(Wiped* wiped) noexcept {
-  if (wiped->process_registered != 0) return;
-  wiped->process_registered = 1;
-  ProcessEntry* const entry = own.arena.AddProcess();
-  if (entry == nullptr) return;
-  entry->parent_pid = getppid();
-  entry->attach_monotonic_ns = MonotonicNs();
-  const size_t name_size =
-      ReadFile("/proc/self/comm", entry->name, sizeof(entry->name) - 1);
-  if (name_size > 0 && entry->name[name_size - 1] == '\n') {
-    entry->name[name_size - 1] = '\0';
-  }
-  ReadFile("/proc/self/cmdline", entry->command_line,
-           sizeof(entry->command_line) - 1);
-  entry->pid.store(getpid(), std::memory_order_release);
-}
-
-void StoreThreadName(StreamEntry& entry) noexcept {
-  char name[16] = {};
-  if (prctl(PR_GET_NAME, name) != 0) return;
-  uint64_t words[2];
-  memcpy(words, name, sizeof(words));
-  entry.name[0].store(words[0], std::memory_order_relaxed);
-  entry.name[1].store(words[1], std::memory_order_relaxed);
-}
-
-void StoreExplicitName(StreamEntry& entry) noexcept {
-  if (own_thread_name_size == 0) return;
-  const uint32_t id =
-      own.arena.InternName({own_thread_name, own_thread_name_size});
-  entry.explicit_name.store(uint64_t{id} + 1, std::memory_order_relaxed);
-}
-
-ThreadStream* NewStream(Wiped* wiped) noexcept {
-  Lock lock(wiped);
-  if (wiped->free_streams != nullptr) {
-    ThreadStream* const stream = wiped->free_streams;
-    wiped->free_streams = stream->next_free;
-    stream->next_free = nullptr;
-    return stream;
-  }
-  if (wiped->slab_next == wiped->slab_end) {
-    void* const slab = MapWiped(kStreamsPerSlab * sizeof(ThreadStream));
-    if (slab == nullptr) return nullptr;
-    wiped->slab_next = static_cast<ThreadStream*>(slab);
-    wiped->slab_end = wiped->slab_next + kStreamsPerSlab;
-  }
-  return wiped->slab_next++;
-}
-
-void SealOwnChunk(ThreadStream* stream) noexcept {
-  if (stream->ticket == 0) return;
-  own.arena.SealChunk(stream->chunk);
-  stream->ticket = 0;
-}
-
-// The thread's last word; runs as a pthread key's destructor.
-void OnThreadExit(void* value) {
-  ThreadStream* const stream = static_cast<ThreadStream*>(value);
-  own_stream = nullptr;
-  for (ThreadStream** const cache : stream->caches) {
-    if (cache != nullptr) *cache = nullptr;
-  }
-  if (stream->stream_plus_1 != 0) {
-    StoreThreadName(own.arena.stream(stream->stream_plus_1 - 1));
-  }
-  SealOwnChunk(stream);
-  memset(static_cast<void*>(stream), 0, sizeof(*stream));
-  Wiped* const wiped = GetWiped();
-  Lock lock(wiped);
-  stream->next_free = wiped->free_streams;
-  wiped->free_streams = stream;
-}
-
-bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
-  {
-    Lock lock(wiped);
-    if (own.owner.load(std::memory_order_relaxed) == Owner::kCollector) {
-      RegisterProcess(wiped);
-    }
-  }
-  const uint32_t id = own.arena.AddStream(getpid(), ThreadId());
-  if (id == Arena::kNoStream) return false;
-  stream->stream_plus_1 = id + 1;
-  stream->clock_source = own.arena.clock_source();
-  StoreExplicitName(own.arena.stream(id));
-  return true;
-}
-
-void RememberCache(ThreadStream* stream, ThreadStream** cache) noexcept {
-  for (ThreadStream**& known : stream->caches) {
-    if (known == cache) return;
-    if (known == nullptr) {
-      known = cache;
-      return;
-    }
-  }
-}
-
-// --- gates ---
-
-// REQUIRES: the lock is held.
-void SetGates(uint32_t state) noexcept {
-  own.gate_state = state;
-  for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    g->state.store(state, std::memory_order_relaxed);
-  }
-}
-
 void OwnAddGate(Gate* added) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) {
-    added->state.store(kGateOff, std::memory_order_relaxed);
+    added->state.fetch_and(kGateObserved, std::memory_order_relaxed);
     return;
   }
   Lock lock(wiped);
@@ -264,192 +70,29 @@ void OwnAddGate(Gate* added) noexcept {
   }
   added->next = own.gates;
   own.gates = added;
-  added->state.store(own.gate_state, std::memory_order_relaxed);
-}
-
-// --- the slow path of taking slots ---
-
-void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
-  if (chunk >= kMaxTrackedChunks) return;
-  uint64_t& word = wiped->populated[chunk / 64];
-  const uint64_t bit = uint64_t{1} << (chunk % 64);
-  if (__atomic_fetch_or(&word, bit, __ATOMIC_RELAXED) & bit) return;
-  own.arena.Populate(chunk, 1);
-}
-
-// A collector has stopped listening: this process outlived its recording.
-bool CollectorLeft(Wiped* wiped) noexcept {
-  if (own.owner.load(std::memory_order_relaxed) != Owner::kCollector ||
-      own.arena.header().recording.load(std::memory_order_relaxed) != 0) {
-    return false;
-  }
-  Lock lock(wiped);
-  SetGates(kGateOff);
-  return true;
-}
-
-Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
-  // From here until `limit` is set again a signal handler finds no slots.
-  stream->limit = nullptr;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (CollectorLeft(wiped)) return nullptr;
-  if (stream->stream_plus_1 == 0 && !Register(wiped, stream)) {
-    own.arena.header().events_without_stream.fetch_add(
-        1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  StreamEntry& entry = own.arena.stream(stream->stream_plus_1 - 1);
-  stream->cursor = nullptr;
-  // Where nobody drains, the old chunk is kept until there is a new one: the
-  // ranges that are open in it can still end there.
-  const bool drained = own.arena.policy() == FullPolicy::kDrain;
-  if (drained) SealOwnChunk(stream);
-  uint64_t ticket = 0;
-  const uint32_t chunk =
-      count <= kSlotsPerChunk
-          ? own.arena.AcquireChunk(stream->stream_plus_1 - 1, &ticket)
-          : kNoChunk;
-  if (chunk == kNoChunk) {
-    entry.dropped.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  SealOwnChunk(stream);
-  PopulateOnce(wiped, chunk);
-  StoreThreadName(entry);
-  Slot* const first = own.arena.slots(chunk);
-  stream->chunk = chunk;
-  stream->ticket = ticket;
-  stream->cursor = first + count;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  stream->limit = first + kSlotsPerChunk;
-  return first;
-}
-
-// This thread's stream, made on the first call; null when memory is short.
-ThreadStream* OwnStream(Wiped* wiped) noexcept {
-  if (own_stream != nullptr) return own_stream;
-  ThreadStream* const stream = NewStream(wiped);
-  if (stream == nullptr) {
-    own.arena.header().events_without_stream.fetch_add(
-        1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  own_stream = stream;
-  if (own.has_exit_key) pthread_setspecific(own.exit_key, stream);
-  return stream;
-}
-
-Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
-  // acquire: pairs with the store that follows the arena's making.
-  if (!own.has_arena.load(std::memory_order_acquire)) return nullptr;
-  if (InSlowPath()) return nullptr;
-  const int saved_errno = errno;
-  Slot* slot = nullptr;
-  {
-    Busy busy;
-    Wiped* const wiped = GetWiped();
-    ThreadStream* const stream = wiped ? OwnStream(wiped) : nullptr;
-    if (stream != nullptr) {
-      RememberCache(stream, cache);
-      // Another copy of the library may have slots left for this thread.
-      if (*cache != stream) {
-        *cache = stream;
-        slot = TakeSlots(stream, count);
-        if (slot + count > stream->limit) slot = nullptr;
-      }
-      if (slot == nullptr) slot = Refill(wiped, stream, count);
-    }
-  }
-  errno = saved_errno;
-  return slot;
+  UpdateGates();
 }
 
 uint32_t OwnIntern(const char* text, uint64_t size) noexcept {
   return own.arena.InternName({text, size});
 }
 
-void OwnSetThreadName(const char* text, uint64_t size) noexcept {
-  const size_t kept = size < kThreadNameBytes ? size : kThreadNameBytes;
-  memcpy(own_thread_name, text, kept);
-  own_thread_name_size = static_cast<uint32_t>(kept);
-  const ThreadStream* const stream = own_stream;
-  if (stream != nullptr && stream->stream_plus_1 != 0) {
-    StoreExplicitName(own.arena.stream(stream->stream_plus_1 - 1));
-  }
-}
-
 void OwnCountTruncated() noexcept {
   own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
 }
 
-// --- sessions of this process ---
-
-// A forked child is not part of its parent's in-process session: the arena is
-// private memory there, and nobody would read it.
-void AfterForkInChild() {
-  if (own.owner.load(std::memory_order_relaxed) != Owner::kThisProcess) return;
-  own.owner.store(Owner::kNobody, std::memory_order_relaxed);
-  Wiped* const wiped = GetWiped();
-  Lock lock(wiped);
-  SetGates(kGateOff);
-}
-
-int MakeLocalArena() noexcept {
-  if (own.arena.valid()) return 0;
-  ArenaOptions options;
-  options.clock_source = DetectClockSource();
-  // Less where the process's address space is limited.
-  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
-       bytes /= 2) {
-    options.capacity_bytes = bytes;
-    own.arena = Arena::CreateAnonymous(options);
-    if (own.arena.valid()) {
-      own.has_arena.store(true, std::memory_order_release);
-      return 0;
-    }
-  }
-  return errno;
-}
-
-int OwnStartLocal(const ArenaOptions* options) noexcept {
-  Wiped* const wiped = GetWiped();
-  if (wiped == nullptr) return ENOMEM;
-  Lock lock(wiped);
-  switch (own.owner.load(std::memory_order_relaxed)) {
-    case Owner::kCollector:
-      return EPERM;
-    case Owner::kThisProcess:
-      return EBUSY;
-    case Owner::kNobody:
-      break;
-  }
-  if (const int error = MakeLocalArena(); error != 0) return error;
-  if (!own.has_fork_handler) {
-    own.has_fork_handler =
-        pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
-  }
-  own.arena.SetLimits(options->chunk_bytes_total, options->policy);
-  // The first chunks' pages, so that the first records do not pay for them.
-  for (uint32_t chunk = 0; chunk < 64; ++chunk) PopulateOnce(wiped, chunk);
-  own.owner.store(Owner::kThisProcess, std::memory_order_relaxed);
-  SetGates(kGateOn);
-  return 0;
-}
-
-int OwnStopLocal() noexcept {
-  Wiped* const wiped = GetWiped();
-  if (wiped == nullptr) return EINVAL;
-  Lock lock(wiped);
-  if (own.owner.load(std::memory_order_relaxed) != Owner::kThisProcess) {
-    return EINVAL;
-  }
-  SetGates(kGateOff);
-  own.owner.store(Owner::kNobody, std::memory_order_relaxed);
-  return 0;
-}
-
-const Arena* OwnLocalArena() noexcept {
+const Arena* OwnArena() noexcept {
   return own.has_arena.load(std::memory_order_acquire) ? &own.arena : nullptr;
+}
+
+uint64_t OwnCaptureStack(uint64_t* pcs, uint64_t max) noexcept {
+  const StackCapture capture =
+      own.stack_capture.load(std::memory_order_relaxed);
+  return capture == nullptr ? 0 : capture(pcs, max);
+}
+
+void OwnSetStackCapture(StackCapture capture) noexcept {
+  own.stack_capture.store(capture, std::memory_order_relaxed);
 }
 
 constinit const HostApi own_api = {
@@ -460,9 +103,17 @@ constinit const HostApi own_api = {
     .add_gate = OwnAddGate,
     .set_thread_name = OwnSetThreadName,
     .count_truncated = OwnCountTruncated,
-    .start_local = OwnStartLocal,
-    .stop_local = OwnStopLocal,
-    .local_arena = OwnLocalArena,
+    .logical_thread_id = OwnLogicalThreadId,
+    .set_thread_paused = OwnSetThreadPaused,
+    .start_session = OwnStartSession,
+    .stop_session = OwnStopSession,
+    .set_session_enabled = OwnSetSessionEnabled,
+    .thread_session = OwnThreadSession,
+    .exchange_thread_session = OwnExchangeThreadSession,
+    .session_of = OwnSessionOf,
+    .capture_stack = OwnCaptureStack,
+    .set_stack_capture = OwnSetStackCapture,
+    .arena = OwnArena,
 };
 
 // --- choosing a host ---
@@ -477,14 +128,6 @@ const HostApi* RuntimeHost() noexcept {
     return nullptr;
   }
   return api;
-}
-
-void MakeExitKey() noexcept {
-  Wiped* const wiped = GetWiped();
-  if (wiped == nullptr) return;
-  Lock lock(wiped);
-  if (own.has_exit_key) return;
-  own.has_exit_key = pthread_key_create(&own.exit_key, OnThreadExit) == 0;
 }
 
 // The library that holds this copy stays loaded: its gate, its thread-locals,
@@ -527,12 +170,29 @@ const HostApi& Host() noexcept {
 
 const HostApi* OwnHost() noexcept { return &own_api; }
 
+void RegisterProcess(Wiped* wiped) noexcept {
+  if (wiped->process_registered != 0) return;
+  wiped->process_registered = 1;
+  ProcessEntry* const entry = own.arena.AddProcess();
+  if (entry == nullptr) return;
+  entry->parent_pid = getppid();
+  entry->attach_monotonic_ns = MonotonicNs();
+  const size_t name_size =
+      ReadFile("/proc/self/comm", entry->name, sizeof(entry->name) - 1);
+  if (name_size > 0 && entry->name[name_size - 1] == '\n') {
+    entry->name[name_size - 1] = '\0';
+  }
+  ReadFile("/proc/self/cmdline", entry->command_line,
+           sizeof(entry->command_line) - 1);
+  entry->pid.store(getpid(), std::memory_order_release);
+}
+
 int AttachToCollector(const char* path) noexcept {
   MakeExitKey();
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
-  if (own.owner.load(std::memory_order_relaxed) != Owner::kNobody) return 0;
+  if (own.has_arena.load(std::memory_order_relaxed)) return 0;
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return errno;
   own.arena = Arena::Attach(fd);
@@ -540,16 +200,14 @@ int AttachToCollector(const char* path) noexcept {
   close(fd);
   if (error != 0) return error;
   own.has_arena.store(true, std::memory_order_release);
-  own.owner.store(Owner::kCollector, std::memory_order_relaxed);
+  own.has_collector.store(true, std::memory_order_relaxed);
   RegisterProcess(wiped);
-  SetGates(own.arena.header().recording.load(std::memory_order_relaxed) != 0
-               ? kGateOn
-               : kGateOff);
+  UpdateGates();
   return 0;
 }
 
 bool InSlowPath() noexcept {
-  if (own_busy == 0) return false;
+  if (own_thread.busy == 0) return false;
   if (own.has_arena.load(std::memory_order_acquire)) {
     own.arena.header().dropped_in_handlers.fetch_add(1,
                                                      std::memory_order_relaxed);
@@ -558,16 +216,46 @@ bool InSlowPath() noexcept {
 }
 
 bool IsRecording() noexcept {
-  if (gate.state.load(std::memory_order_relaxed) == kGateUnresolved) Host();
-  return gate.state.load(std::memory_order_relaxed) == kGateOn;
+  if (gate.state.load(std::memory_order_relaxed) & kGateUnresolved) Host();
+  return (gate.state.load(std::memory_order_relaxed) & kGateOn) != 0;
 }
 
-int StartLocal(const ArenaOptions& options) noexcept {
-  return Host().start_local(&options);
+void SetObserved(bool observed) noexcept {
+  if (observed) {
+    gate.state.fetch_or(kGateObserved, std::memory_order_relaxed);
+  } else {
+    gate.state.fetch_and(~uint32_t{kGateObserved}, std::memory_order_relaxed);
+  }
 }
 
-int StopLocal() noexcept { return Host().stop_local(); }
+uint64_t LogicalThreadId() noexcept { return Host().logical_thread_id(); }
 
-const Arena* LocalArena() noexcept { return Host().local_arena(); }
+void SetThreadPaused(bool paused) noexcept { Host().set_thread_paused(paused); }
+
+int StartSession(const SessionRequest& request, SessionId* id) noexcept {
+  return Host().start_session(&request, id);
+}
+
+int StopSession(SessionId id) noexcept { return Host().stop_session(id); }
+
+int SetSessionEnabled(SessionId id, bool enabled) noexcept {
+  return Host().set_session_enabled(id, enabled);
+}
+
+void SetStackCapture(StackCapture capture) noexcept {
+  Host().set_stack_capture(capture);
+}
+
+SessionId ThreadSession() noexcept { return Host().thread_session(); }
+
+SessionId ExchangeThreadSession(SessionId id) noexcept {
+  return Host().exchange_thread_session(id);
+}
+
+SessionId SessionOf(const Slot* slot, uint64_t ticket) noexcept {
+  return Host().session_of(slot, ticket);
+}
+
+const Arena* ProcessArena() noexcept { return Host().arena(); }
 
 }  // namespace kymo::record

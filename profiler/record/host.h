@@ -10,6 +10,15 @@
 //
 // So without the runtime, copies in shared libraries are hosts of their own.
 //
+// Sessions: a process may record itself, one thread or all of them, whether or
+// not a collector records it too. A session reads the chunks that carry its id
+// before the collector does; so both see every record once.
+//
+//   scope     records                               at a time
+//   kThread   the thread that starts it, and those  one per thread, none beside
+//             that ExchangeThreadSession lends it   a kProcess session
+//   kProcess  every thread                          one
+//
 // Gates: each copy has one word that its hot path reads. The host switches all
 // of them. Before a copy's first use its gate says kGateUnresolved.
 //
@@ -36,16 +45,44 @@ inline constexpr char kArenaVariable[] = "KYMO_ARENA";
 // Address space of a process's own arena, where that is not limited.
 inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
 
+// Bits of a gate. A plain recording is kGateOn alone, so that the hot path
+// compares with one number.
 enum GateState : uint32_t {
   kGateOff = 0,
-  kGateOn = 1,
-  kGateUnresolved = 2,
+  kGateOn = 1,          // somebody records some thread of this process
+  kGateUnresolved = 2,  // no host chosen yet
+  kGateObserved = 4,    // this copy has callbacks for operations
+  kGateInputs = 8,      // somebody wants the inputs of operations
+  kGateStacks = 16,     // somebody wants the stacks of operations
+  kGateModules = 32,    // somebody wants ranges of modules
+  kGateMemory = 64,     // somebody wants reports of allocations
 };
+
+// What a recording wants beside names and times.
+using RecordFlags = uint32_t;
+inline constexpr RecordFlags kAllRecordFlags =
+    kGateInputs | kGateStacks | kGateModules | kGateMemory;
 
 struct Gate {
   std::atomic<uint32_t> state;
   Gate* next;
 };
+
+inline constexpr uint32_t kMaxSessions = 64;  // live at a time
+
+enum class SessionScope : uint32_t { kThread = 0, kProcess = 1 };
+
+struct SessionRequest {
+  SessionScope scope = SessionScope::kProcess;
+  RecordFlags flags = 0;
+  // Of the process's own arena; the first of several sessions decides.
+  uint64_t chunk_bytes_total = uint64_t{1} << 30;
+  FullPolicy policy = FullPolicy::kStop;
+};
+
+// Writes the calling thread's return addresses, innermost first, and returns
+// how many; at most `max`. Runs in the recorder: no locks, no allocation.
+using StackCapture = uint64_t (*)(uint64_t* pcs, uint64_t max) noexcept;
 
 // The host's functions, as one copy of the library hands them to another. C
 // types only; grows at the end, `size` says how far it goes.
@@ -59,10 +96,18 @@ struct HostApi {
   void (*add_gate)(Gate* gate) noexcept;
   void (*set_thread_name)(const char* text, uint64_t size) noexcept;
   void (*count_truncated)() noexcept;
-  // Sessions of this process; see StartLocal.
-  int (*start_local)(const ArenaOptions* options) noexcept;
-  int (*stop_local)() noexcept;
-  const Arena* (*local_arena)() noexcept;
+  uint64_t (*logical_thread_id)() noexcept;
+  void (*set_thread_paused)(int paused) noexcept;
+  // The functions below, of the same names.
+  int (*start_session)(const SessionRequest* request, SessionId* id) noexcept;
+  int (*stop_session)(SessionId id) noexcept;
+  int (*set_session_enabled)(SessionId id, int enabled) noexcept;
+  SessionId (*thread_session)() noexcept;
+  SessionId (*exchange_thread_session)(SessionId id) noexcept;
+  SessionId (*session_of)(const Slot* slot, uint64_t ticket) noexcept;
+  uint64_t (*capture_stack)(uint64_t* pcs, uint64_t max) noexcept;
+  void (*set_stack_capture)(StackCapture capture) noexcept;
+  const Arena* (*arena)() noexcept;
 };
 
 // This copy's gate and its thread's stream.
@@ -84,19 +129,51 @@ int AttachToCollector(const char* path) noexcept;
 // not enter again. Counts what the handler loses by that.
 bool InSlowPath() noexcept;
 
-// True while the gate is on; the first call decides on a host.
+// True while somebody records this process; the first call decides on a host.
 bool IsRecording() noexcept;
 
-// Starts a process-wide session of this process into anonymous memory, made on
-// the first session and kept for the next ones. Returns 0, EBUSY when one is
-// live, EPERM when a collector owns the recording, or mmap's errno.
-int StartLocal(const ArenaOptions& options) noexcept;
-// Switches the gates off: no record that begins after this returns is kept.
-// EINVAL when no session is live.
-int StopLocal() noexcept;
-// The anonymous arena, or null; what was recorded stays readable until the
-// next StartLocal.
-const Arena* LocalArena() noexcept;
+// Sets or clears kGateObserved in this copy's gate.
+void SetObserved(bool observed) noexcept;
+
+// PyTorch's thread id: threads of this process counted from 1 in the order in
+// which they first record or ask. The same in every copy of the library.
+uint64_t LogicalThreadId() noexcept;
+
+// Switches the calling thread's recording off and on again, for every session
+// and collector. Ranges that are open still end.
+void SetThreadPaused(bool paused) noexcept;
+
+// What captures stacks where kGateStacks is set; without one (null) records
+// have none. The recorder brings none itself, so that it stays small.
+void SetStackCapture(StackCapture capture) noexcept;
+
+// --- sessions ---
+
+// Starts one and, for kThread, puts the calling thread into it. Returns 0, or
+//   EALREADY  this thread is in a session already
+//   EBUSY     a kProcess session is live, or (for kProcess) any session
+//   ENOSPC    kMaxSessions are live
+//   or mmap's errno.
+int StartSession(const SessionRequest& request, SessionId* id) noexcept;
+// Ends it: no record that begins after this returns is the session's. From any
+// thread. EINVAL when it is not live. Its chunks keep its id until its reader
+// hands them on (ChunkReader).
+int StopSession(SessionId id) noexcept;
+// Switches recording for the session off and on. What is recorded meanwhile for
+// somebody else may still carry the session's id; its reader knows the times.
+int SetSessionEnabled(SessionId id, bool enabled) noexcept;
+// The kThread session that the calling thread is in.
+SessionId ThreadSession() noexcept;
+// Puts the calling thread into another one, or into none; returns the one
+// before. A session that is not live counts as none.
+SessionId ExchangeThreadSession(SessionId id) noexcept;
+// The kThread session that reads the record first; kNoSession for records of a
+// process-wide session or a collector.
+SessionId SessionOf(const Slot* slot, uint64_t ticket) noexcept;
+
+// The arena of this process's recording, its own or a collector's; null before
+// the first session. Stays valid.
+const Arena* ProcessArena() noexcept;
 
 }  // namespace kymo::record
 

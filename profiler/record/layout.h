@@ -35,7 +35,7 @@
 namespace kymo::record {
 
 inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 
 enum class SlotKind : uint8_t {
   kNone = 0,
@@ -44,6 +44,7 @@ enum class SlotKind : uint8_t {
   kCounter = 3,  // begin; `end` holds the bits of a double
   kEnd = 4,      // ends another record, by its chunk's ticket and its index
   kExtra = 5,    // more payload for another record, named in the same way
+  kMemory = 6,   // begin; `end` is the address; payload: MemoryPayload
 };
 
 // name of a record whose name stands in its payload.
@@ -57,10 +58,15 @@ struct Slot {
   uint32_t name;                // name id; kEnd, kExtra: the target's index
   uint32_t kind_scope_depth;    // 4 bits, 4 bits, 24 bits from the low end
   uint32_t extra_slots;         // payload slots behind this one
-  uint32_t reserved;
+  uint32_t flags;               // SlotFlag bits
 };
 static_assert(sizeof(Slot) == 32);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+enum SlotFlag : uint32_t {
+  kSlotAsync = 1,   // said to be asynchronous by the program
+  kSlotModule = 2,  // stands for a module
+};
 
 inline constexpr uint32_t kMaxDepth = (1u << 24) - 1;
 
@@ -80,10 +86,15 @@ constexpr uint32_t UnpackDepth(uint32_t packed) noexcept { return packed >> 8; }
 // 8 bytes. kPayloadEnd (or the last slot's end) closes it.
 enum class PayloadKind : uint8_t {
   kPayloadEnd = 0,
-  kName = 1,    // bytes; pieces of one name follow each other
-  kInt = 2,     // int64
-  kDouble = 3,  // double
-  kString = 4,  // bytes
+  kName = 1,      // bytes; pieces of one name follow each other
+  kInt = 2,       // int64
+  kDouble = 3,    // double
+  kString = 4,    // bytes
+  kSequence = 5,  // int64 sequence number; `key` is the forward thread
+  kHandle = 6,    // int64 debug handle; `key` is 1 + node id, or 0
+  kOverload = 7,  // bytes
+  kInputs = 8,    // bytes, as base/op_inputs.h encodes them
+  kStack = 9,     // return addresses, innermost first; `key` 1 = cut
 };
 
 struct PayloadHeader {
@@ -94,12 +105,31 @@ struct PayloadHeader {
 };
 static_assert(sizeof(PayloadHeader) == 8);
 
+// What a kMemory record carries; behind it, up to the record's end, a stack in
+// kStack's form (zeros close it). Its `name` is the device: type in the low 8
+// bits, index in the high 16; its `flags` are a MemoryFlag.
+struct MemoryPayload {
+  int64_t bytes;  // signed; of a failed allocation: what was asked for
+  int64_t total_allocated;
+  int64_t total_reserved;
+  uint64_t stack_size;
+};
+static_assert(sizeof(MemoryPayload) == sizeof(Slot));
+
+enum MemoryFlag : uint32_t { kMemoryAllocation = 0, kMemoryOutOfMemory = 1 };
+
 inline constexpr size_t kChunkBytes = 64 * 1024;
 inline constexpr uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Slot);
 // Longer texts are written in pieces, so that a record fits into a chunk.
 inline constexpr size_t kMaxPieceBytes = 8 * 1024;
+// Frames of a recorded stack; the outermost ones beyond are cut, and counted.
+inline constexpr size_t kMaxStackFrames = 64;
 // Longest literal name; the rest is cut, and counted.
 inline constexpr size_t kMaxNameBytes = 64 * 1024;
+
+// A session of one of the processes; unique in the arena.
+using SessionId = uint32_t;
+inline constexpr SessionId kNoSession = 0;
 
 // A chunk's word: who has it.
 //   kFree -> kOwned (by a thread) -> kSealed -> kReading (collector) -> kFree
@@ -118,7 +148,9 @@ struct ChunkWord {
   std::atomic<uint64_t> ticket;
   // Slots at its front that a reader has had already.
   std::atomic<uint32_t> read_slots;
-  uint32_t reserved;
+  // The session within the process that reads the chunk before anyone else
+  // does, or kNoSession.
+  std::atomic<SessionId> session;
 };
 
 constexpr uint64_t PackOwner(ChunkState state, uint32_t stream) noexcept {
@@ -141,7 +173,9 @@ struct StreamEntry {
   // reader beside the writer sees some mixture and never a fault.
   std::atomic<uint64_t> name[2];
   std::atomic<uint64_t> explicit_name;  // 1 + name id set by the program
-  uint64_t reserved[2];
+  // Threads of a process, counted from 1 in the order in which they asked.
+  std::atomic<uint64_t> logical_thread;
+  uint64_t reserved;
 };
 static_assert(sizeof(StreamEntry) == 64);
 
@@ -184,6 +218,9 @@ struct ArenaHeader {
 
   std::atomic<uint32_t> recording;  // 1 while a session is live
   std::atomic<uint32_t> policy;     // FullPolicy
+  // RecordFlag bits (host.h) that the collector asks for.
+  std::atomic<uint32_t> record_flags;
+  std::atomic<uint32_t> next_session;
   // How many of the chunks the session may use.
   std::atomic<uint32_t> chunk_limit;
   std::atomic<uint32_t> stream_count;

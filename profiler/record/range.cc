@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <iterator>
+
 namespace kymo::record {
 namespace {
 
@@ -39,6 +41,14 @@ class PayloadWriter {
     memcpy(at_, &bits, 8);
     at_ += 8;
   }
+  // `size` bytes that `write` puts where it is told to.
+  template <typename Write>
+  KYMO_INLINE void Block(PayloadKind kind, uint32_t key, size_t size,
+                         Write write) noexcept {
+    Header(kind, key, size);
+    write(at_);
+    at_ += RoundUp8(size);
+  }
   KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
     const uint32_t key = NameId(stream, arg.key);
     switch (arg.kind) {
@@ -63,6 +73,32 @@ class PayloadWriter {
   }
 
   char* at_;
+};
+
+// The caller's stack, before there is room for it in a record.
+struct Stack {
+  static constexpr size_t kMaxOwnFrames = 8;
+
+  uint64_t pcs[kMaxOwnFrames + kMaxStackFrames + 1];
+  size_t first = 0;
+  size_t size = 0;
+  bool is_cut = false;
+
+  // From `caller` on, so that the recorder's own frames are not in it, however
+  // the compiler inlined them.
+  void Capture(const void* caller) noexcept {
+    size = Host().capture_stack(pcs, std::size(pcs));
+    for (size_t i = 0; i < size && i < kMaxOwnFrames; ++i) {
+      if (pcs[i] != reinterpret_cast<uint64_t>(caller)) continue;
+      first = i;
+      break;
+    }
+    size -= first;
+    is_cut = size > kMaxStackFrames;
+    if (is_cut) size = kMaxStackFrames;
+  }
+  const uint64_t* begin() const noexcept { return pcs + first; }
+  size_t bytes() const noexcept { return size * sizeof(pcs[0]); }
 };
 
 uint32_t PayloadSlots(size_t bytes) noexcept {
@@ -112,6 +148,22 @@ KYMO_INLINE size_t PayloadBytes(Literal name, std::string_view dynamic_name,
   return bytes;
 }
 
+// Returns the id for the head.
+KYMO_INLINE uint32_t WriteNameAndArgs(PayloadWriter& writer, Literal name,
+                                      std::string_view dynamic_name,
+                                      const Arg* args,
+                                      size_t arg_count) noexcept {
+  ThreadStream* const stream = thread_stream;
+  uint32_t id = kNameInPayload;
+  if (name.text == nullptr) {
+    writer.Text(PayloadKind::kName, kNameLost, dynamic_name);
+  } else {
+    id = NameId(stream, name);
+  }
+  for (size_t i = 0; i < arg_count; ++i) writer.Argument(stream, args[i]);
+  return id;
+}
+
 // Head slot, name and arguments; all but the head is written.
 // REQUIRES: `bytes` is PayloadBytes of the same, and at most kMaxRecordBytes.
 KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
@@ -120,20 +172,90 @@ KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
   const uint32_t extra_slots = PayloadSlots(bytes);
   Slot* const slot = Take(1 + extra_slots);
   if (slot == nullptr) return nullptr;
-  ThreadStream* const stream = thread_stream;
   PayloadWriter writer(slot + 1);
-  if (name.text == nullptr) {
-    writer.Text(PayloadKind::kName, kNameLost, dynamic_name);
-    slot->name = kNameInPayload;
-  } else {
-    slot->name = NameId(stream, name);
-  }
-  for (size_t i = 0; i < arg_count; ++i) writer.Argument(stream, args[i]);
+  slot->name = WriteNameAndArgs(writer, name, dynamic_name, args, arg_count);
   slot->extra_slots = extra_slots;
   return slot;
 }
 
 constexpr size_t kMaxRecordBytes = sizeof(PayloadHeader) + kMaxPieceBytes;
+
+// What a range's details take in its payload, name and arguments apart.
+class DetailItems {
+ public:
+  DetailItems(uint8_t scope, const RangeDetails& details, uint32_t gate_bits,
+              const void* caller) noexcept
+      : details_(details) {
+    // PyTorch's rule: backward operations get the stack of their forward one.
+    constexpr uint8_t kBackwardFunction = 1;
+    if ((gate_bits & kGateStacks) != 0 && scope != kBackwardFunction) {
+      stack_.Capture(caller);
+    }
+    if ((gate_bits & kGateInputs) == 0) return;
+    input_bytes_ = EncodedInputBytes(details.inputs, details.input_count);
+    if (input_bytes_ > kMaxPieceBytes) {
+      input_bytes_ = 0;
+      Host().count_truncated();
+    }
+  }
+
+  size_t Bytes() const noexcept {
+    size_t bytes = 0;
+    if (HasSequence()) bytes += sizeof(PayloadHeader) + 8;
+    if (HasHandle()) bytes += sizeof(PayloadHeader) + 8;
+    if (HasOverload()) {
+      bytes += sizeof(PayloadHeader) + RoundUp8(OverloadSize());
+    }
+    if (input_bytes_ != 0) bytes += sizeof(PayloadHeader) + input_bytes_;
+    if (stack_.size != 0) bytes += sizeof(PayloadHeader) + stack_.bytes();
+    return bytes;
+  }
+
+  void Write(PayloadWriter& writer) const noexcept {
+    if (HasSequence()) {
+      writer.Word(PayloadKind::kSequence,
+                  static_cast<uint32_t>(details_.forward_thread_id),
+                  static_cast<uint64_t>(details_.sequence_nr));
+    }
+    if (HasHandle()) {
+      writer.Word(PayloadKind::kHandle,
+                  static_cast<uint32_t>(details_.node_id + 1),
+                  static_cast<uint64_t>(details_.debug_handle));
+    }
+    if (HasOverload()) {
+      writer.Text(PayloadKind::kOverload, kNameLost,
+                  {details_.overload_name.text, OverloadSize()});
+    }
+    if (input_bytes_ != 0) {
+      writer.Block(PayloadKind::kInputs, 0, input_bytes_, [this](char* to) {
+        EncodeInputs(details_.inputs, details_.input_count, to);
+      });
+    }
+    if (stack_.size != 0) {
+      writer.Block(
+          PayloadKind::kStack, stack_.is_cut, stack_.bytes(),
+          [this](char* to) { memcpy(to, stack_.begin(), stack_.bytes()); });
+    }
+  }
+
+ private:
+  bool HasSequence() const noexcept {
+    return details_.sequence_nr != -1 || details_.forward_thread_id != 0;
+  }
+  bool HasHandle() const noexcept {
+    return details_.debug_handle != -1 || details_.node_id != -1;
+  }
+  bool HasOverload() const noexcept { return details_.overload_name.size != 0; }
+  size_t OverloadSize() const noexcept {
+    return details_.overload_name.size < kMaxPieceBytes
+               ? details_.overload_name.size
+               : kMaxPieceBytes;
+  }
+
+  const RangeDetails& details_;
+  size_t input_bytes_ = 0;
+  Stack stack_;
+};
 
 // A range whose payload does not fit into one record: the name's first piece
 // in it, everything else behind.
@@ -149,6 +271,40 @@ __attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
   AddTextPieces(range, PayloadKind::kName, dynamic_name.substr(piece.size()));
   AddArgs(range, args, arg_count);
 }
+
+// Details in a follow-up record of their own.
+void AddDetails(const OpenRange& range, const DetailItems& items,
+                size_t bytes) noexcept {
+  if (range.slot == nullptr || bytes == 0) return;
+  Slot* const slot = TakeFollowUp(SlotKind::kExtra, range.ticket,
+                                  SlotIndex(range.slot), PayloadSlots(bytes));
+  if (slot == nullptr) return;
+  PayloadWriter writer(slot + 1);
+  items.Write(writer);
+  Publish(slot);
+}
+
+// Puts the calling thread into the session that a record belongs to, so that
+// what is said about the record from another thread is read beside it.
+class InSessionOf {
+ public:
+  InSessionOf(const Slot* slot, uint64_t ticket) noexcept {
+    const HostApi& host = Host();
+    const SessionId session = host.session_of(slot, ticket);
+    if (session == kNoSession || session == host.thread_session()) return;
+    before_ = host.exchange_thread_session(session);
+    moved_ = true;
+  }
+  ~InSessionOf() {
+    if (moved_) Host().exchange_thread_session(before_);
+  }
+  InSessionOf(const InSessionOf&) = delete;
+  InSessionOf& operator=(const InSessionOf&) = delete;
+
+ private:
+  SessionId before_ = kNoSession;
+  bool moved_ = false;
+};
 
 }  // namespace
 
@@ -180,9 +336,12 @@ void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
                   uint32_t depth) noexcept {
   // The gate may have been switched off since; then nobody waits for this.
   if (!IsOn()) return;
-  Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);
-  if (thread_stream == stream) stream->depth = depth;
-  if (end != nullptr) Publish(end);
+  {
+    const InSessionOf session(slot, ticket);
+    Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);
+    if (end != nullptr) Publish(end);
+  }
+  if (thread_stream == stream && stream != nullptr) stream->depth = depth;
 }
 
 void BeginRangeWithPayload(OpenRange& range, Literal name,
@@ -199,9 +358,37 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
   OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
 }
 
+void BeginRangeWithDetails(OpenRange& range, Literal name,
+                           std::string_view dynamic_name, uint8_t scope,
+                           const RangeDetails& details) noexcept {
+  const DetailItems items(
+      scope, details, GateBits(),
+      details.caller != nullptr ? details.caller : __builtin_return_address(0));
+  const size_t detail_bytes = items.Bytes();
+  const size_t bytes =
+      PayloadBytes(name, dynamic_name, details.args, details.arg_count);
+  if (bytes + detail_bytes > kMaxRecordBytes) [[unlikely]] {
+    BeginLongRange(range, name, dynamic_name, scope, details.args,
+                   details.arg_count);
+    AddDetails(range, items, detail_bytes);
+    if (range.slot != nullptr) range.slot->flags = details.flags;
+    return;
+  }
+  const uint32_t extra_slots = PayloadSlots(bytes + detail_bytes);
+  Slot* const slot = Take(1 + extra_slots);
+  if (slot == nullptr) return;
+  PayloadWriter writer(slot + 1);
+  const uint32_t id = WriteNameAndArgs(writer, name, dynamic_name, details.args,
+                                       details.arg_count);
+  items.Write(writer);
+  slot->flags = details.flags;
+  OpenSlot(range, slot, id, scope, extra_slots);
+}
+
 void AddArgs(const OpenRange& range, const Arg* args,
              size_t arg_count) noexcept {
   if (range.slot == nullptr || !IsOn()) return;
+  const InSessionOf session(range.slot, range.ticket);
   for (size_t i = 0; i < arg_count; ++i) {
     Arg arg = args[i];
     std::string_view rest;
@@ -234,6 +421,36 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
   if (slot == nullptr) return;
   slot->kind_scope_depth =
       PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);
+  Publish(slot);
+}
+
+void RecordMemory(const MemoryReport& report) noexcept {
+  Stack stack;
+  if ((GateBits() & kGateStacks) != 0)
+    stack.Capture(__builtin_return_address(0));
+  const uint32_t extra_slots =
+      1 + (stack.size == 0
+               ? 0
+               : PayloadSlots(sizeof(PayloadHeader) + stack.bytes()));
+  Slot* const slot = Take(1 + extra_slots);
+  if (slot == nullptr) return;
+  const MemoryPayload payload = {.bytes = report.bytes,
+                                 .total_allocated = report.total_allocated,
+                                 .total_reserved = report.total_reserved,
+                                 .stack_size = stack.size};
+  memcpy(static_cast<void*>(slot + 1), &payload, sizeof(payload));
+  if (stack.size != 0) {
+    PayloadWriter(slot + 2).Block(
+        PayloadKind::kStack, stack.is_cut, stack.bytes(),
+        [&](char* to) { memcpy(to, stack.begin(), stack.bytes()); });
+  }
+  slot->name = report.device_type |
+               uint32_t{static_cast<uint16_t>(report.device_index)} << 16;
+  slot->flags = report.flag;
+  slot->extra_slots = extra_slots;
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kMemory, 0, thread_stream->depth & kMaxDepth);
+  slot->end.store(report.address, std::memory_order_relaxed);
   Publish(slot);
 }
 

@@ -4,8 +4,10 @@
 //   BeginRange(range, "matmul", scope);   // two clock reads and
 //   EndRange(range);                      // one 32-byte store
 //
-// Callers test the gate first:  if (IsOn()) BeginRange(...). A range that was
-// not begun (or was lost) has slot == null, and ending it does nothing.
+// Callers test the gate first: if it is kGateOn alone, BeginRange; else what
+// its bits ask for (stacks, inputs) goes through BeginRangeWithDetails. A range
+// that was not begun (or was lost) has slot == null, and ending it does
+// nothing.
 //
 // Why each store is ordered as it is: `begin` is written last and with release,
 // so that another process which sees it sees the record; `end` needs only
@@ -20,6 +22,7 @@
 #include <string_view>
 
 #include "profiler/base/clock.h"
+#include "profiler/base/op_inputs.h"
 #include "profiler/record/host.h"
 #include "profiler/record/layout.h"
 #include "profiler/record/thread_stream.h"
@@ -67,8 +70,31 @@ struct Arg {
   std::string_view text;  // kString
 };
 
+// What a range carries beside its name, scope and arguments. Borrowed for the
+// call.
+struct RangeDetails {
+  const Arg* args = nullptr;
+  size_t arg_count = 0;
+  const Input* inputs = nullptr;  // kept where kGateInputs is set
+  size_t input_count = 0;
+  Literal overload_name;
+  int64_t sequence_nr = -1;        // -1 = none
+  uint64_t forward_thread_id = 0;  // logical id; 0 = none
+  int64_t debug_handle = -1;       // -1 = none
+  int64_t node_id = -1;            // -1 = none
+  uint32_t flags = 0;              // SlotFlag bits
+  // Where the operation was called from (__builtin_return_address): its stack
+  // begins there. Null: at the recorder's caller.
+  const void* caller = nullptr;
+};
+
+inline uint32_t GateBits() noexcept {
+  return gate.state.load(std::memory_order_relaxed);
+}
+
+// Somebody records, or nobody has asked yet.
 inline bool IsOn() noexcept {
-  return gate.state.load(std::memory_order_relaxed) != kGateOff;
+  return (GateBits() & (kGateOn | kGateUnresolved)) != 0;
 }
 
 // Out of line: what happens once per chunk, per thread, per new name.
@@ -125,6 +151,12 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
                            std::string_view dynamic_name, uint8_t scope,
                            const Arg* args, size_t arg_count) noexcept;
 
+// With everything that the gate's bits ask for: inputs, the caller's stack.
+// REQUIRES: IsOn() was true.
+void BeginRangeWithDetails(OpenRange& range, Literal name,
+                           std::string_view dynamic_name, uint8_t scope,
+                           const RangeDetails& details) noexcept;
+
 // Adds arguments to a range that is open, from any thread.
 void AddArgs(const OpenRange& range, const Arg* args,
              size_t arg_count) noexcept;
@@ -151,6 +183,19 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
 
 // A counter's value from now on. REQUIRES: IsOn() was true.
 void RecordCounter(Literal name, double value) noexcept;
+
+// An allocation or a free, as PyTorch's reportMemoryUsageToProfiler has it.
+struct MemoryReport {
+  uint64_t address = 0;
+  int64_t bytes = 0;  // signed: a free is negative
+  int64_t total_allocated = 0;
+  int64_t total_reserved = 0;
+  uint8_t device_type = 0;
+  int16_t device_index = -1;
+  MemoryFlag flag = kMemoryAllocation;
+};
+// REQUIRES: IsOn() was true.
+void RecordMemory(const MemoryReport& report) noexcept;
 
 }  // namespace kymo::record
 

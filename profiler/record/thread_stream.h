@@ -44,6 +44,10 @@ struct alignas(64) ThreadStream {
 
   // Slow path only.
   uint32_t chunk;
+  uint32_t chunk_session;  // whose chunk it is, see ChunkWord
+  // A chunk that is closed for now: its slots not taken yet. Null = none.
+  Slot* parked_cursor;
+  Slot* parked_limit;
   uint32_t stream_plus_1;  // 0 = not registered in this process
   ThreadStream* next_free;
   // Thread-locals of the library's copies that point here; cleared at exit.

@@ -1,0 +1,148 @@
+// own_host.h - the state of this copy's own host; for the .cc files here only.
+//
+// Everything that outlives a fork as it is stands in OwnState; what must not
+// stands in Wiped, which the kernel zeroes in the child.
+#ifndef KYMO_PROFILER_RECORD_OWN_HOST_H_
+#define KYMO_PROFILER_RECORD_OWN_HOST_H_
+
+#include <pthread.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "profiler/record/arena.h"
+#include "profiler/record/host.h"
+#include "profiler/record/thread_stream.h"
+
+namespace kymo::record {
+
+inline constexpr size_t kMaxTrackedChunks = 1u << 16;
+inline constexpr size_t kThreadNameBytes = 64;
+
+// A lock that another thread held at the fork is free in the child, lists are
+// empty.
+struct Wiped {
+  std::atomic<uint32_t> lock;
+  uint32_t process_registered;
+  ThreadStream* free_streams;
+  ThreadStream* slab_next;
+  ThreadStream* slab_end;
+  // Chunks whose pages this process has made present.
+  uint64_t populated[kMaxTrackedChunks / 64];
+};
+
+// One session of this process. Written under the lock, read without.
+struct OwnSession {
+  std::atomic<SessionId> id;  // 0 = free
+  RecordFlags flags;
+  bool enabled;
+};
+
+struct OwnState {
+  std::atomic<Wiped*> wiped;
+  // `arena` is set once, before this is.
+  std::atomic<bool> has_arena;
+  // The arena is a collector's.
+  std::atomic<bool> has_collector;
+  Arena arena;
+  Gate* gates;
+  pthread_key_t exit_key;
+  bool has_exit_key;
+  bool has_fork_handler;
+  uint32_t gate_state;
+  std::atomic<uint64_t> logical_threads;
+  std::atomic<StackCapture> stack_capture;
+  // The live kProcess session.
+  std::atomic<SessionId> process_session;
+  OwnSession sessions[kMaxSessions];
+};
+extern constinit OwnState own;
+
+// What a thread has before and beside its stream. Plain words, so that it needs
+// neither construction nor destruction.
+struct OwnThread {
+  ThreadStream* stream;
+  uint64_t logical_id;
+  SessionId session;  // kThread session, perhaps not live any more
+  uint32_t paused;    // SetThreadPaused
+  // How many locks and slow paths this thread is in: a signal handler that
+  // interrupts them finds no slots instead of waiting for itself.
+  uint32_t busy;
+  uint32_t name_size;
+  char name[kThreadNameBytes];
+};
+extern constinit thread_local OwnThread own_thread
+    __attribute__((tls_model("initial-exec")));
+
+class Busy {
+ public:
+  Busy() noexcept {
+    ++own_thread.busy;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Busy() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    --own_thread.busy;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
+
+// The lock of `wiped`.
+class Lock {
+ public:
+  explicit Lock(Wiped* wiped) noexcept : wiped_(wiped) {
+    for (int tries = 0;
+         wiped_->lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
+      // Sleeping lets a holder of lower priority run, too.
+      const timespec pause = {0, tries < 16 ? 0 : 50'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+  ~Lock() { wiped_->lock.store(0, std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Busy busy_;
+  Wiped* wiped_;
+};
+
+// Private memory that reads as zero in a forked child; null when short.
+void* MapWiped(size_t bytes) noexcept;
+// Null when memory is short; recording then drops everything.
+Wiped* GetWiped() noexcept;
+// Puts this process into the collector's table, once. REQUIRES: the lock.
+void RegisterProcess(Wiped* wiped) noexcept;
+
+// A collector is listening now.
+inline bool CollectorRecords() noexcept {
+  return own.has_collector.load(std::memory_order_relaxed) &&
+         own.arena.header().recording.load(std::memory_order_relaxed) != 0;
+}
+
+// Sets every gate to what collector and sessions want. REQUIRES: the lock.
+void UpdateGates() noexcept;
+
+// thread_streams.cc
+void MakeExitKey() noexcept;
+void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept;
+Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept;
+void OwnSetThreadName(const char* text, uint64_t size) noexcept;
+uint64_t OwnLogicalThreadId() noexcept;
+void OwnSetThreadPaused(int paused) noexcept;
+SessionId OwnExchangeThreadSession(SessionId id) noexcept;
+
+// sessions.cc
+bool SessionIsLive(SessionId id) noexcept;
+int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept;
+int OwnStopSession(SessionId id) noexcept;
+int OwnSetSessionEnabled(SessionId id, int enabled) noexcept;
+SessionId OwnThreadSession() noexcept;
+SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept;
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_OWN_HOST_H_

@@ -1,0 +1,180 @@
+// Sessions of this process, as its own host keeps them.
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "profiler/record/own_host.h"
+
+namespace kymo::record {
+namespace {
+
+constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
+
+OwnSession* Find(SessionId id) noexcept {
+  for (OwnSession& session : own.sessions) {
+    if (session.id.load(std::memory_order_relaxed) == id) return &session;
+  }
+  return nullptr;
+}
+
+bool AnySession() noexcept {
+  for (const OwnSession& session : own.sessions) {
+    if (session.id.load(std::memory_order_relaxed) != kNoSession) return true;
+  }
+  return false;
+}
+
+// A forked child is in none of its parent's sessions: nobody would read what it
+// records for them.
+void AfterForkInChild() {
+  if (!AnySession()) return;
+  for (OwnSession& session : own.sessions) {
+    session.id.store(kNoSession, std::memory_order_relaxed);
+  }
+  own.process_session.store(kNoSession, std::memory_order_relaxed);
+  Lock lock(GetWiped());
+  UpdateGates();
+}
+
+int MakeLocalArena() noexcept {
+  if (own.arena.valid()) return 0;
+  ArenaOptions options;
+  options.clock_source = DetectClockSource();
+  // Less where the process's address space is limited.
+  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
+       bytes /= 2) {
+    options.capacity_bytes = bytes;
+    own.arena = Arena::CreateAnonymous(options);
+    if (own.arena.valid()) {
+      own.has_arena.store(true, std::memory_order_release);
+      return 0;
+    }
+  }
+  return errno;
+}
+
+// For the first of the live sessions, where no collector has its own rules.
+void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
+  // What threads recorded late for sessions that are over.
+  own.arena.DiscardSealed();
+  own.arena.SetLimits(request.chunk_bytes_total, request.policy);
+  // The first chunks' pages, so that the first records do not pay for them.
+  for (uint32_t chunk = 0; chunk < 64; ++chunk) PopulateOnce(wiped, chunk);
+}
+
+SessionId NextId() noexcept {
+  SessionId id = kNoSession;
+  while (id == kNoSession) {
+    id = own.arena.header().next_session.fetch_add(1,
+                                                   std::memory_order_relaxed) +
+         1;
+  }
+  return id;
+}
+
+}  // namespace
+
+bool SessionIsLive(SessionId id) noexcept {
+  return id != kNoSession && Find(id) != nullptr;
+}
+
+int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return ENOMEM;
+  Lock lock(wiped);
+  if (SessionIsLive(own_thread.session)) return EALREADY;
+  const bool whole_process = request->scope == SessionScope::kProcess;
+  const bool any = AnySession();
+  if (own.process_session.load(std::memory_order_relaxed) != kNoSession ||
+      (whole_process && any)) {
+    return EBUSY;
+  }
+  OwnSession* const session = Find(kNoSession);
+  if (session == nullptr) return ENOSPC;
+  if (const int error = MakeLocalArena(); error != 0) return error;
+  if (!own.has_fork_handler) {
+    own.has_fork_handler =
+        pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
+  }
+  if (!any && !CollectorRecords()) PrepareLocalArena(wiped, *request);
+  *id = NextId();
+  session->flags = request->flags & kAllRecordFlags;
+  session->enabled = true;
+  session->id.store(*id, std::memory_order_relaxed);
+  if (whole_process) {
+    // Before the chunks: a thread that takes one looks again afterwards.
+    own.process_session.store(*id, std::memory_order_seq_cst);
+    own.arena.Retag(getpid(), kNoSession, *id);
+  } else {
+    OwnExchangeThreadSession(*id);
+  }
+  UpdateGates();
+  return 0;
+}
+
+int OwnStopSession(SessionId id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  OwnSession* const session = id == kNoSession ? nullptr : Find(id);
+  if (session == nullptr) return EINVAL;
+  session->id.store(kNoSession, std::memory_order_relaxed);
+  SessionId process_session = id;
+  own.process_session.compare_exchange_strong(process_session, kNoSession,
+                                              std::memory_order_seq_cst);
+  if (own_thread.session == id) OwnExchangeThreadSession(kNoSession);
+  UpdateGates();
+  return 0;
+}
+
+int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  OwnSession* const session = id == kNoSession ? nullptr : Find(id);
+  if (session == nullptr) return EINVAL;
+  session->enabled = enabled != 0;
+  UpdateGates();
+  return 0;
+}
+
+SessionId OwnThreadSession() noexcept {
+  return SessionIsLive(own_thread.session) ? own_thread.session : kNoSession;
+}
+
+SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
+  // The arena maps its chunks in one piece.
+  const uint64_t offset = reinterpret_cast<uint64_t>(slot) -
+                          reinterpret_cast<uint64_t>(own.arena.slots(0));
+  const ChunkWord& word =
+      own.arena.word(static_cast<uint32_t>(offset / kChunkBytes));
+  // A chunk that has been reused was a collector's, or a session's that is
+  // over; the record's own chunk is gone either way.
+  if (word.ticket.load(std::memory_order_relaxed) != ticket) return kNoSession;
+  const SessionId session = word.session.load(std::memory_order_relaxed);
+  // Every thread is in the process's session.
+  return session == own.process_session.load(std::memory_order_relaxed)
+             ? kNoSession
+             : session;
+}
+
+void UpdateGates() noexcept {
+  uint32_t state = kGateOff;
+  if (CollectorRecords()) {
+    state |= kGateOn |
+             (own.arena.header().record_flags.load(std::memory_order_relaxed) &
+              kAllRecordFlags);
+  }
+  for (const OwnSession& session : own.sessions) {
+    if (session.id.load(std::memory_order_relaxed) == kNoSession) continue;
+    if (session.enabled) state |= kGateOn | session.flags;
+  }
+  own.gate_state = state;
+  for (Gate* g = own.gates; g != nullptr; g = g->next) {
+    // The copy's own bit stays; a moment between the two is harmless.
+    g->state.fetch_and(kGateObserved | state, std::memory_order_relaxed);
+    g->state.fetch_or(state, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace kymo::record
