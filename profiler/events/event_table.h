@@ -1,0 +1,34 @@
+// event_table.h - events and averages as PyTorch's table.
+//
+//   KYMO_ASSIGN_OR_RETURN(
+//       const std::string text,
+//       FormatEventTable(events, list_options, {.row_limit = 10}));
+//
+// What report/table.h prints, with the device of the first event. Of the list's
+// options, use_device does not matter here. An event without FLOPs counts as
+// one with 0, one without a stack as one with an empty stack; where PyTorch
+// refuses a share of a total of 0, the cell is NaN.
+#ifndef KYMO_PROFILER_EVENTS_EVENT_TABLE_H_
+#define KYMO_PROFILER_EVENTS_EVENT_TABLE_H_
+
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "profiler/events/event_averages.h"
+#include "profiler/events/function_event.h"
+#include "profiler/events/function_event_avg.h"
+#include "profiler/report/table.h"
+
+namespace kymo {
+
+absl::StatusOr<std::string> FormatEventTable(
+    std::span<const FunctionEvent> events, const EventListOptions& list,
+    report::TableOptions options);
+absl::StatusOr<std::string> FormatEventTable(
+    std::span<const FunctionEventAvg> averages, const EventListOptions& list,
+    report::TableOptions options);
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_EVENTS_EVENT_TABLE_H_
