@@ -162,6 +162,12 @@ struct Facts {
   std::optional<FlopsScale> flops;
 };
 
+// Whether a row's shapes are worth a column.
+bool HasShapes(const TableRow& row) {
+  const std::string& text = row.input_shapes;
+  return !text.empty() && text != "[]" && text != "None";
+}
+
 // Sums go in display order and plainly: their last bits can reach the text.
 Facts Gather(std::span<const TableRow> rows,
              const std::vector<const TableRow*>& order,
@@ -171,7 +177,7 @@ Facts Gather(std::span<const TableRow> rows,
   for (const TableRow* const row : order) {
     facts.has_device_time |= row->self_device_time_total_us > 0;
     facts.has_device_memory |= row->self_device_memory_usage_bytes > 0;
-    facts.has_shapes |= !row->input_shapes.empty();
+    facts.has_shapes |= HasShapes(*row);
     facts.has_overloads |= !row->overload_name.empty();
     facts.has_stack |= !row->stack.empty();
     facts.has_node_id |= row->node_id != -1;

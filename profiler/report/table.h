@@ -59,7 +59,8 @@ struct TableRow {
   int64_t self_device_memory_usage_bytes = 0;
 
   double flops = 0;
-  std::string input_shapes;        // "[[64, 32], []]"; empty = none
+  // "[[64, 32], []]". Shown if some row's is other than "", "[]" and "None".
+  std::string input_shapes;
   std::vector<std::string> stack;  // innermost first
 };
 

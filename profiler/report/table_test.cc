@@ -127,6 +127,14 @@ TEST(TableTest, ShapesHaveTheirColumn) {
   EXPECT_THAT(text, HasSubstr("                      []  \n"));
 }
 
+TEST(TableTest, ShapesOfNoInputsHaveNoColumn) {
+  std::vector<TableRow> rows = {Cpu("a", 1, 1), Cpu("b", 1, 1)};
+  const std::string without = Format(rows);
+  rows[0].input_shapes = "[]";
+  rows[1].input_shapes = "None";
+  EXPECT_EQ(Format(rows), without);
+}
+
 TEST(TableTest, LongNamesAreCutEvenWhereTheyWouldFit) {
   EXPECT_EQ(Format({Cpu("aten::_a_rather_long_operator_name_that_has_52_chars",
                         10, 10)}),
