@@ -1,26 +1,13 @@
 #include "profiler/events/device_type.h"
 
-#include <cstddef>
-#include <iterator>
+#include <cstdint>
 
 namespace kymo {
 namespace {
 
-constexpr std::string_view kNames[] = {
-    "CPU",  "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP",
-    "FPGA", "MAIA", "XLA",    "Vulkan", "Metal",  "XPU",   "MPS",
-    "Meta", "HPU",  "VE",     "Lazy",   "IPU",    "MTIA",  "PrivateUse1",
-};
-static_assert(std::size(kNames) == static_cast<size_t>(DeviceType::kCount));
-
 constexpr std::string_view kTextPrefix = "DeviceType.";
 
 }  // namespace
-
-std::string_view DeviceTypeName(DeviceType type) noexcept {
-  const size_t index = static_cast<size_t>(type);
-  return index < std::size(kNames) ? kNames[index] : std::string_view();
-}
 
 std::string DeviceTypeText(DeviceType type) {
   return std::string(kTextPrefix).append(DeviceTypeName(type));
@@ -29,8 +16,9 @@ std::string DeviceTypeText(DeviceType type) {
 std::optional<DeviceType> DeviceTypeFromName(std::string_view name) noexcept {
   if (name.starts_with(kTextPrefix)) name.remove_prefix(kTextPrefix.size());
   if (name == "ORT") return DeviceType::kMaia;
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<DeviceType>(i);
+  for (uint8_t i = 0; i < static_cast<uint8_t>(DeviceType::kCount); ++i) {
+    const auto type = static_cast<DeviceType>(i);
+    if (DeviceTypeName(type) == name) return type;
   }
   return std::nullopt;
 }
