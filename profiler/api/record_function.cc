@@ -8,9 +8,10 @@
 namespace kymo {
 namespace internal {
 
-__attribute__((noinline)) void BeginOperation(
-    OpenOperation& operation, Literal name, std::string_view dynamic_name,
+__attribute__((noinline)) OpenOperation BeginOperation(
+    Literal name, std::string_view dynamic_name,
     const OperationInfo& info) noexcept {
+  OpenOperation operation;
   uint32_t bits = record::GateBits();
   if (bits & record::kGateUnresolved) {
     record::Host();
@@ -30,12 +31,10 @@ __attribute__((noinline)) void BeginOperation(
          .flags = info.is_async ? uint32_t{record::kSlotAsync} : 0,
          .caller = __builtin_return_address(0)});
   }
+  return operation;
 }
 
-void EndObservedOperation(OpenOperation& operation,
-                          std::span<const Input> /*outputs*/) noexcept {
-  operation.observed = nullptr;
-}
+void EndObserved(ObservedCall*, std::span<const Input>) noexcept {}
 
 }  // namespace internal
 
