@@ -119,6 +119,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .clock = input.clock,
       .first_ticket = input.first_ticket,
       .recorded = std::move(input.recorded),
+      .mapping = std::move(input.mapping),
       .stack = std::move(input.stack)};
   DecodeChunks(decode, shard);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "backends/cpu/decode.h"
@@ -36,6 +37,8 @@ struct ArenaShardInput {
   LossCounters losses_at_start;
   // As in DecodeInput.
   std::vector<TickInterval> recorded = {};
+  std::function<void(int64_t, const record::MappingPayload&, std::string_view)>
+      mapping = {};
   std::function<model::StackId(int64_t, std::span<const uint64_t>)> stack = {};
 };
 

@@ -64,6 +64,7 @@ struct ChunkRest {
   std::vector<FollowUp> follow_ups;
   std::vector<PendingCounter> counters;
   std::vector<PendingMemory> memory;
+  std::vector<std::span<const Slot>> mappings;
   // The largest name id seen, for the table of names.
   uint32_t max_name = 0;
 };
@@ -126,6 +127,7 @@ class Decoder {
                     [&](size_t i) { Fill(plans_[i], rests_[i]); });
     MapNames();
     ApplyFollowUps();
+    ReadMappings();
     ReadPayloads();
     ReadMemory();
     for (const ChunkPlan& plan : plans_) {
@@ -227,6 +229,9 @@ class Decoder {
           rest.max_name = std::max(rest.max_name, head.name);
           rest.counters.push_back(
               {head.name, time_ns, std::bit_cast<double>(end), events.track});
+          break;
+        case SlotKind::kMapping:
+          rest.mappings.push_back(payload);
           break;
         case SlotKind::kMemory:
           FillMemory(plan, rest, head, time_ns, end, payload);
@@ -439,6 +444,21 @@ class Decoder {
         ReadRecord(events, payloads[begin].row, PidOf(plans_[i].view->stream),
                    std::span(payloads).subspan(begin, end - begin));
         begin = end;
+      }
+    }
+  }
+
+  void ReadMappings() {
+    if (!input_.mapping) return;
+    for (size_t i = 0; i < rests_.size(); ++i) {
+      for (const std::span<const Slot> payload : rests_[i].mappings) {
+        if (payload.size() < 2) continue;
+        record::MappingPayload mapping;
+        std::memcpy(&mapping, payload.data(), sizeof(mapping));
+        const std::span<const Slot> text = payload.subspan(1);
+        const char* const path = reinterpret_cast<const char*>(text.data());
+        input_.mapping(PidOf(plans_[i].view->stream), mapping,
+                       {path, strnlen(path, text.size_bytes())});
       }
     }
   }

@@ -36,6 +36,10 @@ struct DecodeInput {
   // Records that begin outside of these are somebody else's; empty = all are
   // ours. Sorted, apart from each other.
   std::vector<TickInterval> recorded;
+  // Called with each mapping of a process before `stack` is.
+  std::function<void(int64_t pid, const record::MappingPayload& mapping,
+                     std::string_view path)>
+      mapping;
   // The stack of return addresses (innermost first) of a process.
   std::function<model::StackId(int64_t pid, std::span<const uint64_t> pcs)>
       stack;

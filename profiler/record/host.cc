@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "profiler/record/mappings.h"
 #include "profiler/record/own_host.h"
 
 #ifndef MADV_WIPEONFORK
@@ -88,7 +89,17 @@ const Arena* OwnArena() noexcept {
 uint64_t OwnCaptureStack(uint64_t* pcs, uint64_t max) noexcept {
   const StackCapture capture =
       own.stack_capture.load(std::memory_order_relaxed);
-  return capture == nullptr ? 0 : capture(pcs, max);
+  if (capture == nullptr) return 0;
+  // A collector learns once where the process's code stands.
+  if (own.has_collector.load(std::memory_order_relaxed)) {
+    Wiped* const wiped = GetWiped();
+    if (wiped != nullptr &&
+        wiped->mappings_recorded.load(std::memory_order_relaxed) == 0 &&
+        wiped->mappings_recorded.exchange(1, std::memory_order_relaxed) == 0) {
+      RecordMappings();
+    }
+  }
+  return capture(pcs, max);
 }
 
 void OwnSetStackCapture(StackCapture capture) noexcept {
@@ -225,6 +236,13 @@ void SetObserved(bool observed) noexcept {
     gate.state.fetch_or(kGateObserved, std::memory_order_relaxed);
   } else {
     gate.state.fetch_and(~uint32_t{kGateObserved}, std::memory_order_relaxed);
+  }
+}
+
+void ForgetMappings() noexcept {
+  Wiped* const wiped = own.wiped.load(std::memory_order_acquire);
+  if (wiped != nullptr) {
+    wiped->mappings_recorded.store(0, std::memory_order_relaxed);
   }
 }
 

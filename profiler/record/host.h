@@ -147,6 +147,10 @@ void SetThreadPaused(bool paused) noexcept;
 // have none. The recorder brings none itself, so that it stays small.
 void SetStackCapture(StackCapture capture) noexcept;
 
+// This process has loaded code: its mappings are recorded once more. For the
+// runtime, whose host it is.
+void ForgetMappings() noexcept;
+
 // --- sessions ---
 
 // Starts one and, for kThread, puts the calling thread into it. Returns 0, or

@@ -45,6 +45,7 @@ enum class SlotKind : uint8_t {
   kEnd = 4,      // ends another record, by its chunk's ticket and its index
   kExtra = 5,    // more payload for another record, named in the same way
   kMemory = 6,   // begin; `end` is the address; payload: MemoryPayload
+  kMapping = 7,  // code of the process; payload: MappingPayload, path
 };
 
 // name of a record whose name stands in its payload.
@@ -115,6 +116,17 @@ struct MemoryPayload {
   uint64_t stack_size;
 };
 static_assert(sizeof(MemoryPayload) == sizeof(Slot));
+
+// What a kMapping record carries: where a file's code stands in the process.
+// Behind it the path, NUL-terminated. A process writes one for each of its
+// mappings before its first stack, and again after it has loaded a library.
+struct MappingPayload {
+  uint64_t start;
+  uint64_t end;
+  uint64_t file_offset;
+  uint64_t reserved;
+};
+static_assert(sizeof(MappingPayload) == sizeof(Slot));
 
 enum MemoryFlag : uint32_t { kMemoryAllocation = 0, kMemoryOutOfMemory = 1 };
 

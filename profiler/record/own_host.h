@@ -26,6 +26,7 @@ inline constexpr size_t kThreadNameBytes = 64;
 struct Wiped {
   std::atomic<uint32_t> lock;
   uint32_t process_registered;
+  std::atomic<uint32_t> mappings_recorded;
   ThreadStream* free_streams;
   ThreadStream* slab_next;
   ThreadStream* slab_end;
