@@ -1,0 +1,195 @@
+#include "profiler/events/trace_events.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/op_inputs.h"
+
+namespace kymo {
+namespace {
+
+using model::ActivityType;
+using model::EventIndex;
+using model::Trace;
+using model::Track;
+using model::TrackKind;
+
+bool IsAnnotation(ActivityType type) {
+  return type == ActivityType::kUserAnnotation ||
+         type == ActivityType::kGpuUserAnnotation;
+}
+
+class Converter {
+ public:
+  Converter(const Trace& trace, const TraceEventsOptions& options)
+      : trace_(trace), options_(options) {}
+
+  absl::StatusOr<ConvertedEvents> Run() {
+    raw_.reserve(trace_.event_count() + trace_.memory().size());
+    for (EventIndex i = 0; i < trace_.event_count(); ++i) {
+      if (!(trace_.flags()[i] & model::kEventInstant)) AddEvent(i);
+    }
+    for (const model::MemoryRecord& record : trace_.memory()) AddMemory(record);
+    std::stable_sort(raw_.begin(), raw_.end(),
+                     [](const RawEvent& a, const RawEvent& b) {
+                       return a.start_ns < b.start_ns;
+                     });
+    return ConvertRawEvents(
+        std::move(raw_), {.trace_start_ns = trace_.start_ns(),
+                          .use_device = options_.use_device,
+                          .profile_memory = options_.profile_memory,
+                          .with_flops = options_.with_flops,
+                          .memory_attribution = MemoryAttribution::kSameThread,
+                          .timeout_s = options_.timeout_s});
+  }
+
+ private:
+  int64_t ThreadOf(model::TrackIndex track) const {
+    const uint64_t logical_id = trace_.tracks()[track].logical_id;
+    return static_cast<int64_t>(logical_id != 0 ? logical_id
+                                                : uint64_t{track} + 1);
+  }
+
+  void AddEvent(EventIndex i) {
+    const model::TrackIndex track_index = trace_.track()[i];
+    const Track& track = trace_.tracks()[track_index];
+    const bool on_device = track.kind == TrackKind::kStream;
+    RawEvent raw;
+    raw.name = std::string(trace_.EventName(i));
+    raw.start_ns = trace_.start()[i];
+    raw.end_ns = trace_.end()[i];
+    raw.correlation_id = int64_t{i} + 1;
+    raw.start_thread_id = raw.end_thread_id = ThreadOf(track_index);
+    raw.is_async = (trace_.flags()[i] & model::kEventAsync) != 0;
+    raw.scope = trace_.scope()[i];
+    raw.device_type = on_device ? DeviceType::kCuda : DeviceType::kCpu;
+    raw.device_index = on_device ? track.device_index : track.pid;
+    raw.device_resource_id = track.id;
+    raw.is_user_annotation = IsAnnotation(trace_.type()[i]);
+    raw.is_python_function = trace_.type()[i] == ActivityType::kPythonFunction;
+    if (options_.flops) raw.flops = options_.flops(i);
+    if (const model::Detail* const detail = trace_.detail(i)) {
+      raw.sequence_nr = detail->sequence_nr;
+      raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);
+      if (detail->overload_name != model::kEmptyName) {
+        raw.overload_name = std::string(trace_.Name(detail->overload_name));
+      }
+      raw.input_shapes = Shapes(detail->inputs);
+      raw.stack = Stack(detail->stack);
+      raw.details = Details(*detail, i);
+    }
+    raw_.push_back(std::move(raw));
+  }
+
+  void AddMemory(const model::MemoryRecord& record) {
+    RawEvent raw;
+    raw.name = record.event == model::MemoryEvent::kAllocation
+                   ? "[memory]"
+                   : "[OutOfMemory]";
+    raw.start_ns = raw.end_ns = record.time_ns;
+    raw.start_thread_id = raw.end_thread_id = ThreadOf(record.track);
+    raw.device_type = static_cast<DeviceType>(record.device_type);
+    raw.device_index = record.device_index;
+    raw.nbytes = record.bytes;
+    raw_.push_back(std::move(raw));
+  }
+
+  std::shared_ptr<const InputShapes> Shapes(model::NameId inputs) {
+    if (inputs == model::kEmptyName) return nullptr;
+    auto& shapes = shapes_[Index(inputs)];
+    if (shapes == nullptr) {
+      shapes = std::make_shared<const InputShapes>(
+          model::InputShapes(trace_.Name(inputs)));
+    }
+    return shapes;
+  }
+
+  std::shared_ptr<const EventStack> Stack(model::StackId stack) {
+    if (stack == model::kEmptyStack) return nullptr;
+    auto& entries = stacks_[Index(stack)];
+    if (entries == nullptr) {
+      entries = std::make_shared<const EventStack>(StackEntries(trace_, stack));
+    }
+    return entries;
+  }
+
+  // Concrete and keyword inputs, shared where an event has no keywords.
+  std::shared_ptr<const EventDetails> Details(const model::Detail& detail,
+                                              EventIndex event) {
+    const std::span<const model::Arg> args = trace_.args(event);
+    if (detail.inputs == model::kEmptyName && args.empty()) return nullptr;
+    auto& shared = details_[Index(detail.inputs)];
+    if (shared == nullptr) {
+      auto made = std::make_shared<EventDetails>();
+      if (detail.inputs != model::kEmptyName) {
+        const std::string_view encoded = trace_.Name(detail.inputs);
+        made->concrete_inputs = model::ConcreteInputs(encoded);
+        made->input_dtypes = model::InputDTypes(encoded);
+        made->structured_input_shapes = model::InputDimsJson(encoded);
+        made->structured_input_strides = model::InputStridesJson(encoded);
+      }
+      shared = std::move(made);
+    }
+    if (args.empty()) return shared;
+    auto with_args = std::make_shared<EventDetails>(*shared);
+    for (const model::Arg& arg : args) {
+      with_args->kwinputs[std::string(trace_.Name(arg.key))] = ArgText(arg);
+    }
+    return with_args;
+  }
+
+  std::string ArgText(const model::Arg& arg) const {
+    switch (arg.type) {
+      case model::ArgType::kInt:
+        return absl::StrCat(arg.int_value());
+      case model::ArgType::kDouble:
+        return absl::StrCat(arg.double_value());
+      case model::ArgType::kString:
+        return std::string(trace_.Name(arg.string_value()));
+    }
+    return {};
+  }
+
+  const Trace& trace_;
+  const TraceEventsOptions& options_;
+  std::vector<RawEvent> raw_;
+  // By id.
+  std::unordered_map<uint32_t, std::shared_ptr<const InputShapes>> shapes_;
+  std::unordered_map<uint32_t, std::shared_ptr<const EventStack>> stacks_;
+  std::unordered_map<uint32_t, std::shared_ptr<const EventDetails>> details_;
+};
+
+}  // namespace
+
+std::string FrameText(const Trace& trace, const model::Frame& frame) {
+  const std::string_view function = trace.Name(frame.function);
+  if (frame.file == model::kEmptyName) {
+    if (frame.module == model::kEmptyName) return std::string(function);
+    return absl::StrCat(ToAbsl(trace.Name(frame.module)), ": ",
+                        ToAbsl(function));
+  }
+  return absl::StrCat(ToAbsl(trace.Name(frame.file)), "(", frame.line,
+                      "): ", ToAbsl(function));
+}
+
+EventStack StackEntries(const Trace& trace, model::StackId stack) {
+  EventStack entries;
+  const model::StackTable& stacks = trace.stacks();
+  for (; stack != model::kEmptyStack; stack = stacks.parent(stack)) {
+    entries.push_back(FrameText(trace, stacks.frame(stacks.leaf(stack))));
+  }
+  return entries;
+}
+
+absl::StatusOr<ConvertedEvents> EventsOfTrace(
+    const Trace& trace, const TraceEventsOptions& options) {
+  return Converter(trace, options).Run();
+}
+
+}  // namespace kymo
