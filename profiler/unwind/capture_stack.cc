@@ -1,0 +1,195 @@
+#include "profiler/unwind/capture_stack.h"
+
+#include "profiler/unwind/readable_stack.h"
+
+#if defined(__x86_64__)
+#include <ucontext.h>
+
+#include "profiler/unwind/loaded_code.h"
+#include "profiler/unwind/rule_table.h"
+#include "profiler/unwind/unwind_rule.h"
+#endif
+
+namespace kymo::unwind {
+namespace {
+
+constexpr uint64_t kWord = sizeof(uint64_t);
+
+// One frame: where it is in its code, and how its stack lies.
+struct Frame {
+  uint64_t pc = 0;  // in the instruction: return addresses minus 1
+  uint64_t sp = 0;
+  uint64_t bp = 0;
+};
+
+// The caller's frame by the link {bp, return address} that bp points to.
+bool FollowFramePointer(Frame& frame, ReadableStack& stack) {
+  const uint64_t link = frame.bp;
+  if (link < frame.sp || !stack.Contains(link) ||
+      !stack.Contains(link + kWord)) {
+    return false;
+  }
+  frame = {.pc = ReadWord(link + kWord) - 1,
+           .sp = link + 2 * kWord,
+           .bp = ReadWord(link)};
+  return true;
+}
+
+#if defined(__x86_64__)
+
+// The loaded files that one capture has met: a stack stays in few.
+class MetCode {
+ public:
+  // Null outside of loaded files.
+  const LoadedCode* Find(uint64_t pc) noexcept {
+    if (Has(*last_, pc)) [[likely]] {
+      return last_;
+    }
+    for (const LoadedCode& code : met_) {
+      if (Has(code, pc)) return last_ = &code;
+    }
+    LoadedCode& code = met_[next_];
+    if (!FindLoadedCode(pc, &code)) {
+      code = {};
+      return nullptr;
+    }
+    next_ = (next_ + 1) % kMost;
+    return last_ = &code;
+  }
+
+ private:
+  static constexpr size_t kMost = 4;
+
+  static bool Has(const LoadedCode& code, uint64_t pc) noexcept {
+    return pc - code.begin < code.end - code.begin;
+  }
+
+  LoadedCode met_[kMost];
+  const LoadedCode* last_ = met_;
+  size_t next_ = 0;
+};
+
+// Registers as the kernel saved them for the handler that returns to here.
+bool LeaveSignal(Frame& frame, ReadableStack& stack) {
+  const uint64_t registers = frame.sp + offsetof(ucontext_t, uc_mcontext.gregs);
+  const uint64_t sp = registers + REG_RSP * kWord;
+  const uint64_t bp = registers + REG_RBP * kWord;
+  const uint64_t pc = registers + REG_RIP * kWord;
+  if (!stack.Contains(sp) || !stack.Contains(bp) || !stack.Contains(pc)) {
+    return false;
+  }
+  frame = {.pc = ReadWord(pc), .sp = ReadWord(sp), .bp = ReadWord(bp)};
+  // The handler may have had a stack of its own.
+  stack.MoveTo(frame.sp);
+  return true;
+}
+
+// REQUIRES: `rule` is one of the three that lead to a CFA.
+inline bool FollowRule(UnwindRule rule, Frame& frame, ReadableStack& stack) {
+  uint64_t cfa = static_cast<uint64_t>(int64_t{rule.cfa_offset}) +
+                 (rule.kind == RuleKind::kSpOffset ? frame.sp : frame.bp);
+  if (rule.kind == RuleKind::kBpMemory) [[unlikely]] {
+    if (!stack.Contains(cfa)) return false;
+    cfa = ReadWord(cfa);
+  }
+  // Callers are above their callees: no stack goes in circles.
+  if (cfa <= frame.sp || !stack.Contains(cfa - kWord)) return false;
+  uint64_t bp = frame.bp;
+  if (rule.bp != SavedBp::kSame) {
+    const uint64_t base = rule.bp == SavedBp::kAtCfa ? cfa : frame.bp;
+    const uint64_t saved =
+        base + static_cast<uint64_t>(int64_t{rule.bp_offset});
+    if (!stack.Contains(saved)) return false;
+    bp = ReadWord(saved);
+  }
+  frame = {.pc = ReadWord(cfa - kWord) - 1, .sp = cfa, .bp = bp};
+  return true;
+}
+
+inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
+  switch (rule.kind) {
+    case RuleKind::kSpOffset:
+    case RuleKind::kBpOffset:
+    case RuleKind::kBpMemory:
+      return FollowRule(rule, frame, stack);
+    case RuleKind::kSignalFrame:
+      return LeaveSignal(frame, stack);
+    default:
+      return FollowFramePointer(frame, stack);
+  }
+}
+
+#endif
+
+}  // namespace
+
+#if defined(__x86_64__)
+
+__attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
+                                              size_t skip,
+                                              StackEnd* end) noexcept {
+  const auto own = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  Frame frame = {.pc = ReadWord(own + kWord) - 1,
+                 .sp = own + 2 * kWord,
+                 .bp = ReadWord(own)};
+  ReadableStack stack(frame.sp);
+  MetCode met;
+  StackEnd why = StackEnd::kUnknown;
+  size_t count = 0;
+  for (;;) {
+    const LoadedCode* const code = met.Find(frame.pc);
+    UnwindRule rule = FindRule(frame.pc, code != nullptr ? code->identity : 0);
+    if (rule.kind == RuleKind::kMissing) [[unlikely]] {
+      rule = ComputeRule(frame.pc, code);
+    }
+    if (rule.kind == RuleKind::kNotCode) break;
+    if (skip > 0) {
+      --skip;
+    } else if (count < max) {
+      pcs[count++] = frame.pc + 1;
+    } else {
+      why = StackEnd::kLimit;
+      break;
+    }
+    if (rule.kind == RuleKind::kOutermost) {
+      why = StackEnd::kOutermost;
+      break;
+    }
+    if (rule.kind == RuleKind::kUnsupported) break;
+    if (!ToCaller(rule, frame, stack)) break;
+  }
+  if (end != nullptr) *end = why;
+  return count;
+}
+
+#else
+
+__attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
+                                              size_t skip,
+                                              StackEnd* end) noexcept {
+  const auto own = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  Frame frame = {.pc = 0, .sp = own, .bp = own};
+  ReadableStack stack(own);
+  StackEnd why = StackEnd::kOutermost;
+  size_t count = 0;
+  while (frame.bp != 0) {
+    if (!FollowFramePointer(frame, stack)) {
+      why = StackEnd::kUnknown;
+      break;
+    }
+    if (skip > 0) {
+      --skip;
+    } else if (count < max) {
+      pcs[count++] = frame.pc + 1;
+    } else {
+      why = StackEnd::kLimit;
+      break;
+    }
+  }
+  if (end != nullptr) *end = why;
+  return count;
+}
+
+#endif
+
+}  // namespace kymo::unwind

@@ -1,0 +1,91 @@
+#include "profiler/unwind/readable_stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+extern "C" void* __libc_stack_end __attribute__((weak));
+
+namespace kymo::unwind {
+namespace {
+
+// The smallest there is; larger pages are only asked for more than once.
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kMaxOwnGrowthBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;
+
+uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
+
+// What a thread knows of its own stack. `top` is written last: a signal handler
+// sees either nothing or everything.
+struct OwnStack {
+  uint64_t top;      // 0: not yet asked
+  uint64_t low;      // [low, top) can be read, always
+  uint64_t foreign;  // below this there is a gap: not this stack
+};
+// initial-exec: access must not allocate.
+constinit thread_local OwnStack own_stack
+    __attribute__((tls_model("initial-exec"))) = {};
+
+void FindOwnTop(OwnStack& own) {
+  const bool is_first = syscall(SYS_gettid) == getpid();
+  const uint64_t top = is_first && &__libc_stack_end != nullptr
+                           ? reinterpret_cast<uint64_t>(__libc_stack_end)
+                           : static_cast<uint64_t>(pthread_self());
+  own.low = PageOf(top - 1);
+  own.foreign = 0;
+  std::atomic_signal_fence(std::memory_order_release);
+  own.top = top;
+}
+
+// Whether `sp` is in the thread's own stack, of which it becomes a known part.
+bool IsOwn(OwnStack& own, uint64_t sp) {
+  if (own.top == 0) [[unlikely]] {
+    FindOwnTop(own);
+  }
+  if (sp >= own.low) return sp < own.top;
+  if (sp < own.foreign || own.low - sp > kMaxOwnGrowthBytes) return false;
+  for (uint64_t page = PageOf(sp); page < own.low; page += kPageBytes) {
+    if (IsReadable(page)) continue;
+    own.foreign = page;
+    return false;
+  }
+  own.low = PageOf(sp);
+  return true;
+}
+
+}  // namespace
+
+bool IsReadable(uint64_t address) noexcept {
+  constexpr int kNoSuchWay = ~0;
+  // Null would mean that there is no set to read.
+  if (PageOf(address) == 0) return false;
+  const int saved_errno = errno;
+  syscall(SYS_rt_sigprocmask, kNoSuchWay, PageOf(address), nullptr,
+          sizeof(uint64_t));
+  const bool readable = errno != EFAULT;
+  errno = saved_errno;
+  return readable;
+}
+
+void ReadableStack::MoveTo(uint64_t sp) noexcept {
+  low_ = sp;
+  can_extend_ = !IsOwn(own_stack, sp);
+  high_ = can_extend_ ? PageOf(sp) : own_stack.top;
+}
+
+bool ReadableStack::Extend(uint64_t address) noexcept {
+  if (!can_extend_ || address - high_ > kMaxFrameBytes) return false;
+  for (; high_ <= address; high_ += kPageBytes) {
+    if (!IsReadable(high_)) {
+      can_extend_ = false;
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace kymo::unwind

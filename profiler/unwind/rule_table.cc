@@ -1,0 +1,61 @@
+#include "profiler/unwind/rule_table.h"
+
+#include "profiler/unwind/frame_entry.h"
+#include "profiler/unwind/readable_stack.h"
+
+namespace kymo::unwind {
+
+constinit RuleLine rule_lines[size_t{1} << kLineBits] = {};
+
+namespace {
+
+void Enter(uint64_t key, UnwindRule rule) {
+  RuleSlot* const slots = LineOf(key).slots;
+  size_t chosen = 0;
+  while (chosen < kSlotsPerLine &&
+         slots[chosen].rule.load(std::memory_order_relaxed) != 0) {
+    ++chosen;
+  }
+  // A full line: any, but not always the same.
+  if (chosen == kSlotsPerLine) chosen = (key >> 4) % kSlotsPerLine;
+  const uint64_t word = ToWord(rule);
+  slots[chosen].rule.store(word, std::memory_order_relaxed);
+  slots[chosen].key_and_rule.store(key ^ word, std::memory_order_relaxed);
+}
+
+// Whether the bytes up to and with the one at `last` end a call: E8 with four
+// bytes of distance, or FF /2 with one to six bytes behind the opcode (register
+// or memory, with a displacement). The bytes may be anything's: of what has no
+// table nothing is known.
+__attribute__((no_sanitize_address, no_sanitize_thread)) bool EndsCall(
+    uint64_t last) {
+  constexpr uint64_t kLongest = 7;
+  if (last < kLongest || !IsReadable(last) ||
+      !IsReadable(last - kLongest + 1)) {
+    return false;
+  }
+  const auto* const end = reinterpret_cast<const uint8_t*>(last) + 1;
+  if (end[-5] == 0xe8) return true;
+  for (int size = 2; size <= static_cast<int>(kLongest); ++size) {
+    if (end[-size] == 0xff && (end[1 - size] & 0x38) == 0x10) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+UnwindRule ComputeRule(uint64_t pc, const LoadedCode* code) noexcept {
+  UnwindRule rule;
+  if (code != nullptr) {
+    const auto* const end = reinterpret_cast<const uint8_t*>(code->end);
+    const uint8_t* const entry = FindEntry(code->frame_header, end, pc);
+    if (entry != nullptr) rule = RuleOfEntry(entry, end, pc);
+  }
+  if (rule.kind == RuleKind::kMissing) {
+    rule.kind = EndsCall(pc) ? RuleKind::kFramePointer : RuleKind::kNotCode;
+  }
+  Enter(pc + (code != nullptr ? code->identity : 0), rule);
+  return rule;
+}
+
+}  // namespace kymo::unwind

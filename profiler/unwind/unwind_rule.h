@@ -1,0 +1,56 @@
+// unwind_rule.h - how to get from a frame to its caller, in one machine word.
+//
+//   kSpOffset            cfa = sp + cfa_offset
+//   kBpOffset            cfa = bp + cfa_offset
+//   kBpMemory            cfa = the word at bp + cfa_offset (realigned stacks)
+//
+// "cfa" is the address just above the return address, which therefore is the
+// word at cfa - 8; the caller's sp is the cfa. The caller's bp is as `bp` says.
+// sp and bp are rsp and rbp. Nothing else is followed: compilers address frames
+// by these two, and what does not (some assembly) ends the stack.
+#ifndef KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
+#define KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
+
+#include <bit>
+#include <cstdint>
+
+namespace kymo::unwind {
+
+enum class RuleKind : uint8_t {
+  kMissing,  // not looked up; never the answer of a lookup
+  kSpOffset,
+  kBpOffset,
+  kBpMemory,
+  kSignalFrame,   // the kernel's ucontext is at sp
+  kOutermost,     // no caller
+  kUnsupported,   // there is a rule, but not one of the above
+  kFramePointer,  // no rule, and after a call: bp may point to {bp, return}
+  kNotCode,       // no rule, and no call ends here
+};
+
+enum class SavedBp : uint8_t {
+  kSame,
+  kAtCfa,  // the word at cfa + bp_offset
+  kAtBp,   // the word at bp + bp_offset
+};
+
+struct UnwindRule {
+  RuleKind kind = RuleKind::kMissing;
+  SavedBp bp = SavedBp::kSame;
+  int16_t bp_offset = 0;
+  int32_t cfa_offset = 0;
+
+  friend bool operator==(const UnwindRule&, const UnwindRule&) = default;
+};
+static_assert(sizeof(UnwindRule) == sizeof(uint64_t));
+
+inline uint64_t ToWord(UnwindRule rule) noexcept {
+  return std::bit_cast<uint64_t>(rule);
+}
+inline UnwindRule RuleOfWord(uint64_t word) noexcept {
+  return std::bit_cast<UnwindRule>(word);
+}
+
+}  // namespace kymo::unwind
+
+#endif  // KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
