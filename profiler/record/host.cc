@@ -90,6 +90,7 @@ uint64_t OwnCaptureStack(uint64_t* pcs, uint64_t max) noexcept {
   const StackCapture capture =
       own.stack_capture.load(std::memory_order_relaxed);
   if (capture == nullptr) return 0;
+  const uint64_t count = capture(pcs, max);
   // A collector learns once where the process's code stands.
   if (own.has_collector.load(std::memory_order_relaxed)) {
     Wiped* const wiped = GetWiped();
@@ -99,7 +100,7 @@ uint64_t OwnCaptureStack(uint64_t* pcs, uint64_t max) noexcept {
       RecordMappings();
     }
   }
-  return capture(pcs, max);
+  return count;
 }
 
 void OwnSetStackCapture(StackCapture capture) noexcept {

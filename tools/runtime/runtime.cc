@@ -14,6 +14,7 @@
 
 #include "backends/sampling/target_timer.h"
 #include "profiler/record/host.h"
+#include "tools/runtime/stack_capture.h"
 
 #define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -49,6 +50,7 @@ constinit bool timers_wanted = false;
 
 __attribute__((constructor)) void Join() {
   if (const char* const path = getenv(record::kArenaVariable)) {
+    InstallStackCapture();
     // A collector that is gone leaves the program as it is.
     (void)record::AttachToCollector(path);
   }
