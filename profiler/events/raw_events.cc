@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -109,13 +110,8 @@ class Converter {
     KYMO_RETURN_IF_ERROR(ConvertEvents());
     LinkDeviceWork();
     AddMemoryEvents();
-    // By (start, longer first); equal ones as they came.
-    std::stable_sort(events_.begin(), events_.end(), [](auto& a, auto& b) {
-      const Interval& x = a.time_range;
-      const Interval& y = b.time_range;
-      return x.start_us != y.start_us ? x.start_us < y.start_us
-                                      : x.end_us > y.end_us;
-    });
+    raw_ = {};  // make room
+    SortEvents();
     ConvertedEvents result;
     result.warnings = std::move(warnings_);
     result.events = EventList(std::move(events_),
@@ -261,6 +257,29 @@ class Converter {
     }
   }
 
+  // By (start, longer first); equal ones as they came. Events are large: their
+  // positions are sorted, and only if they do not come in order.
+  void SortEvents() {
+    const auto is_before = [](const FunctionEvent& a, const FunctionEvent& b) {
+      const Interval& x = a.time_range;
+      const Interval& y = b.time_range;
+      return x.start_us != y.start_us ? x.start_us < y.start_us
+                                      : x.end_us > y.end_us;
+    };
+    if (std::is_sorted(events_.begin(), events_.end(), is_before)) return;
+    std::vector<size_t> order(events_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return is_before(events_[a], events_[b]);
+    });
+    std::vector<FunctionEvent> sorted;
+    sorted.reserve(events_.size());
+    for (const size_t position : order) {
+      sorted.push_back(std::move(events_[position]));
+    }
+    events_ = std::move(sorted);
+  }
+
   FunctionEvent MemoryEvent(const RawEvent& raw, int64_t id,
                             const MemUsage& usage) const {
     FunctionEvent e;
@@ -277,7 +296,7 @@ class Converter {
     return e;
   }
 
-  const std::vector<RawEvent> raw_;
+  std::vector<RawEvent> raw_;
   const ConversionOptions& options_;
   MemoryIndex memory_;
   Deadline deadline_;
