@@ -239,6 +239,49 @@ TEST(TableTest, WidthsCountCodePoints) {
   EXPECT_THAT(text, HasSubstr("\n      Ωm  "));
 }
 
+TEST(TableTest, NamesWithinThreeOfTheLimitGetDots) {
+  for (const auto& [length, is_cut] :
+       {std::pair(51, false), {52, true}, {55, true}, {56, true}}) {
+    const std::string name(static_cast<size_t>(length), 'n');
+    const std::string cell = is_cut ? std::string(52, 'n') + "..." : name;
+    EXPECT_THAT(Format({Cpu(name, 1, 1)}), HasSubstr(cell + "  ")) << length;
+  }
+}
+
+TEST(TableTest, OverloadNamesHaveTheirColumn) {
+  std::vector<TableRow> rows = {Cpu("aten::add", 1, 1), Cpu("b", 1, 1)};
+  rows[0].overload_name = "Tensor";
+  EXPECT_THAT(Format(rows), HasSubstr("         Name  Overload Name    Self"));
+  EXPECT_THAT(Format(rows), HasSubstr("    aten::add         Tensor  "));
+}
+
+TEST(TableTest, ShapesAreCutAtTheEndAndPathsAtTheBeginning) {
+  std::vector<TableRow> rows = {Cpu("a", 1, 1)};
+  rows[0].input_shapes = std::string(90, 's');
+  rows[0].stack = {"begin" + std::string(80, 'p') + "end"};
+  const std::string text = Format(rows);
+  EXPECT_THAT(text, HasSubstr("  " + std::string(80, 's') + "  ..."));
+  EXPECT_THAT(text, HasSubstr("..." + std::string(69, 'p') + "end  \n"));
+}
+
+TEST(TableTest, FlopsAreScaledByTheSmallest) {
+  const auto text = [](double flops) {
+    std::vector<TableRow> rows = {Cpu("a", 1, 1), Cpu("b", 1, 1)};
+    rows[0].flops = flops;
+    TableOptions options;
+    options.with_flops = true;
+    return Format(rows, options);
+  };
+  EXPECT_THAT(text(1), HasSubstr(" Total FLOPs  "));
+  EXPECT_THAT(text(999), HasSubstr("     999.000  "));
+  EXPECT_THAT(text(1000), HasSubstr("Total KFLOPs  "));
+  EXPECT_THAT(text(1e15), HasSubstr("Total PFLOPs  "));
+  EXPECT_THAT(text(1e18), HasSubstr("    1000.000  "));
+  EXPECT_THAT(text(1e20), HasSubstr("  100000.000  "));
+  EXPECT_THAT(text(5), HasSubstr("          --  "));
+  EXPECT_EQ(text(0).find("FLOPs"), std::string::npos);
+}
+
 TEST(TableTest, NoLimitShowsWholeNames) {
   TableOptions options;
   options.max_name_column_width = std::nullopt;
