@@ -4,10 +4,10 @@
 //       const std::string text,
 //       FormatEventTable(events, list_options, {.row_limit = 10}));
 //
-// What report/table.h prints, with the device of the first event. Of the list's
-// options, use_device does not matter here. An event without FLOPs counts as
-// one with 0, one without a stack as one with an empty stack; where PyTorch
-// refuses a share of a total of 0, the cell is NaN.
+// What report/table.h prints, with the device of the first event. An event
+// without FLOPs counts as one with 0, one without a stack as one with an empty
+// stack. PyTorch refuses both, and a share of a total of 0 (here: NaN); and it
+// leaves HPU out of the total of device time (here: in it).
 #ifndef KYMO_PROFILER_EVENTS_EVENT_TABLE_H_
 #define KYMO_PROFILER_EVENTS_EVENT_TABLE_H_
 
