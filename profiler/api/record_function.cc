@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "profiler/api/callbacks.h"
+
 #ifndef KYMO_DISABLE
 
 namespace kymo {
@@ -17,6 +19,21 @@ __attribute__((noinline)) OpenOperation BeginOperation(
     record::Host();
     bits = record::GateBits();
   }
+  const int64_t node_id = DefaultNodeId();
+  if (bits & record::kGateObserved) {
+    operation.observed = StartObserved(
+        {.name = name.text != nullptr ? std::string_view(name.text, name.size)
+                                      : dynamic_name,
+         .overload_name = {info.overload_name.text, info.overload_name.size},
+         .scope = info.scope,
+         .sequence_nr = info.sequence_nr,
+         .forward_thread_id = info.forward_thread_id,
+         .debug_handle = info.debug_handle,
+         .node_id = node_id,
+         .is_async = info.is_async,
+         .inputs = info.inputs,
+         .kwinputs = info.args});
+  }
   if (bits & record::kGateOn) {
     record::BeginRangeWithDetails(
         operation.range, name, dynamic_name, static_cast<uint8_t>(info.scope),
@@ -28,13 +45,12 @@ __attribute__((noinline)) OpenOperation BeginOperation(
          .sequence_nr = info.sequence_nr,
          .forward_thread_id = info.forward_thread_id,
          .debug_handle = info.debug_handle,
+         .node_id = node_id,
          .flags = info.is_async ? uint32_t{record::kSlotAsync} : 0,
          .caller = __builtin_return_address(0)});
   }
   return operation;
 }
-
-void EndObserved(ObservedCall*, std::span<const Input>) noexcept {}
 
 }  // namespace internal
 

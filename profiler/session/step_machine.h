@@ -1,0 +1,90 @@
+// step_machine.h - from step to step: what to prepare, start, stop and save.
+//
+//   StepMachine machine(&recorder, schedule);
+//   machine.Start();                   // schedule(0)
+//   machine.Step();                    // schedule(1), and so on
+//   machine.Stop();
+//
+// PyTorch's torch.profiler.profile without the recording: each change from one
+// ProfilerAction to the next is a list of calls on CycleRecorder (prepare,
+// start, stop, ready).
+//
+//   from             to NONE   WARMUP      RECORD   RECORD_AND_SAVE  stop
+//   NONE             -         P           P S      P S              -
+//   WARMUP           ! S T     -           S        S                S T
+//   RECORD           ! T       ! T P       -        -                T R
+//   RECORD_AND_SAVE  T R       T R P       T R P S  T R P S          T R
+//
+// "!" goes with a warning. After RECORD -> WARMUP PyTorch does not prepare, and
+// a later export crashes; here it does.
+//
+// Around each step there is a range "ProfilerStep#N", if a schedule was given.
+// TraceReady is called when step_num already counts the next step.
+//
+// Errors:  the first failing call's; the calls after it are left out. Start()
+//   of a machine that runs and Step() or Stop() of one that does not are
+//   kFailedPrecondition.
+// Threads: one.
+#ifndef KYMO_PROFILER_SESSION_STEP_MACHINE_H_
+#define KYMO_PROFILER_SESSION_STEP_MACHINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "profiler/base/time.h"
+#include "profiler/session/schedule.h"
+
+namespace kymo {
+
+// What a machine drives.
+class CycleRecorder {
+ public:
+  virtual ~CycleRecorder() = default;
+
+  virtual absl::Status PrepareTrace() = 0;
+  virtual absl::Status StartTrace() = 0;
+  virtual absl::Status StopTrace() = 0;
+  virtual absl::Status TraceReady() = 0;
+  virtual void BeginStepRange(int64_t step) = 0;
+  virtual void EndStepRange() = 0;
+  virtual void Warn(std::string_view text) = 0;
+};
+
+class StepMachine {
+ public:
+  // Borrows the recorder. Without a schedule every step is RECORD. `clock`
+  // gives monotonic time.
+  StepMachine(CycleRecorder* recorder, std::optional<Schedule> schedule,
+              std::function<TimeNs()> clock);
+
+  absl::Status Start();
+  absl::Status Step();
+  // Warns when a schedule never came to a step that records.
+  absl::Status Stop();
+
+  bool is_running() const noexcept { return running_; }
+  int64_t step_num() const noexcept { return step_num_; }
+  ProfilerAction current_action() const noexcept { return current_action_; }
+
+ private:
+  ProfilerAction Ask(int64_t step);
+  absl::Status Transit(ProfilerAction from, ProfilerAction to);
+  void EndRange();
+
+  CycleRecorder* const recorder_;
+  const std::optional<Schedule> schedule_;
+  const std::function<TimeNs()> clock_;
+  TimeNs start_ns_ = 0;
+  bool running_ = false;
+  bool range_open_ = false;
+  bool ever_recorded_ = false;
+  int64_t step_num_ = 0;
+  ProfilerAction current_action_ = ProfilerAction::kNone;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_SESSION_STEP_MACHINE_H_

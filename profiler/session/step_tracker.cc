@@ -1,0 +1,94 @@
+#include "profiler/session/step_tracker.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo {
+
+StepTracker& StepTracker::Process() {
+  static StepTracker* const tracker =
+      new StepTracker([](std::string_view text) {
+        std::fprintf(stderr, "kymo: %.*s\n", static_cast<int>(text.size()),
+                     text.data());
+      });
+  return *tracker;
+}
+
+int64_t* StepTracker::Find(const std::string& requester) {
+  for (auto& [name, count] : counts_) {
+    if (name == requester) return &count;
+  }
+  return nullptr;
+}
+
+void StepTracker::init_step_count(const std::string& requester) {
+  const std::lock_guard lock(mutex_);
+  if (int64_t* const count = Find(requester)) {
+    *count = current_step_;
+  } else {
+    counts_.emplace_back(requester, current_step_);
+  }
+}
+
+bool StepTracker::erase_step_count(const std::string& requester) {
+  const std::lock_guard lock(mutex_);
+  return std::erase_if(counts_, [&](const auto& entry) {
+           return entry.first == requester;
+         }) != 0;
+}
+
+int64_t StepTracker::increment_step(const std::string& requester) {
+  int64_t gained = 0;
+  int64_t current = 0;
+  std::string warning;
+  StepHook hook;
+  {
+    const std::lock_guard lock(mutex_);
+    int64_t* count = Find(requester);
+    if (count == nullptr) {
+      counts_.emplace_back(requester, current_step_);
+      count = &counts_.back().second;
+    }
+    ++*count;
+    int64_t largest = 0;
+    for (const auto& [name, steps] : counts_) {
+      largest = std::max(largest, steps);
+    }
+    gained = std::max<int64_t>(largest - current_step_, 0);
+    if (gained > 1) {
+      warning = absl::StrCat(
+          "Profiler step count has increased more than 1 - current_step = ",
+          current_step_, " step dict =  ", CountsText());
+    }
+    current_step_ += gained;
+    current = current_step_;
+    hook = hook_;
+  }
+  if (!warning.empty() && warn_) warn_(warning);
+  for (; gained > 0 && hook; --gained) hook();
+  return current;
+}
+
+int64_t StepTracker::current_step() const {
+  const std::lock_guard lock(mutex_);
+  return current_step_;
+}
+
+void StepTracker::SetStepHook(StepHook hook) {
+  const std::lock_guard lock(mutex_);
+  hook_ = std::move(hook);
+}
+
+std::string StepTracker::CountsText() const {
+  std::string text = "defaultdict(<class 'int'>, {";
+  const char* separator = "";
+  for (const auto& [name, count] : counts_) {
+    absl::StrAppend(&text, separator, "'", name, "': ", count);
+    separator = ", ";
+  }
+  return text + "})";
+}
+
+}  // namespace kymo
