@@ -15,6 +15,7 @@
 #include "profiler/report/table.h"
 #include "tests/conformance/case.h"
 #include "tests/conformance/event_json.h"
+#include "tests/conformance/replay_schedule.h"
 
 namespace kymo::conformance {
 namespace {
@@ -176,6 +177,7 @@ struct Source {
 constexpr Source kSources[] = {
     {"input.json", ReplaySynthetic},
     {"events.json", ReplayReal},
+    {"schedule.json", ReplaySchedule},
 };
 
 }  // namespace

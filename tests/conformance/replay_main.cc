@@ -2,9 +2,9 @@
 //
 //   ./bazelw run //tests/conformance:replay -- CASE_DIR OUT_DIR
 //
-// CASE_DIR holds input.json or events.json; everything that can be computed
-// from it is written into OUT_DIR, under the names of the reference data.
-// Relative paths start where the command was called.
+// CASE_DIR holds input.json, events.json or schedule.json; everything that can
+// be computed from it is written into OUT_DIR, under the names of the reference
+// data. Relative paths start where the command was called.
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include "tests/conformance/json_difference.h"
 
@@ -80,9 +81,37 @@ TEST(ReplayInputTest, OtherDevicesHaveTheirTablesAndStacks) {
             "main.cc(1):_main 3\n");
 }
 
+// The members that are computed, in the order of the results.
+std::string Members(const std::string& json, const char* first,
+                    const char* second) {
+  simdjson::dom::parser parser;
+  const auto file = parser.parse(json);
+  return std::string("[") + simdjson::minify(file[first].value()) + "," +
+         simdjson::minify(file[second].value()) + "]";
+}
+
+TEST(ReplayScheduleTest, GivesWhatPyTorchGave) {
+  const auto files = ReadFolder("tests/conformance/testdata");
+  ASSERT_TRUE(files.ok()) << files.status();
+  const std::string& reference = files->at("schedule.json");
+  const auto results = Replay({{"schedule.json", reference}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(
+      JsonDifference(Members(results->at("schedule.json"), "actions", "tables"),
+                     Members(reference, "actions", "tables")),
+      "");
+}
+
+TEST(ReplayScheduleTest, SaysWhatIsWrong) {
+  for (const char* json :
+       {"", "{}", R"({"tables": 1})", R"({"tables": {"wait=x": []}})"}) {
+    EXPECT_FALSE(Replay({{"schedule.json", json}}).ok()) << json;
+  }
+}
+
 TEST(ReplayInputTest, SaysWhatIsWrong) {
   EXPECT_THAT(std::string(Replay({}).status().message()),
-              HasSubstr("input.json, events.json"));
+              HasSubstr("input.json, events.json, schedule.json"));
   for (const char* json :
        {"", "{", "[]", "{}", R"({"input_events": [{"device_type": "ABC"}]})"}) {
     EXPECT_FALSE(Replay({{"input.json", json}}).ok()) << json;
