@@ -1,0 +1,61 @@
+// op_inputs.h - the inputs of an operation, read back from their encoding.
+//
+//   const std::vector<OpInput> inputs =
+//   DecodeInputs(trace.Name(detail.inputs)); InputShapes(encoded)       //
+//   {{64, 32}, {}} InputDimsJson(encoded)     // [[64, 32], []]: as traces
+//   write them
+//
+// base/op_inputs.h has the encoding, and the recorder writes it. Since a broken
+// program may have written anything, nothing here trusts it: what cannot be
+// read ends the list.
+//
+// Texts are PyTorch's, but for plain text among the inputs: PyTorch shows
+// nothing, here it is a concrete input. Lists of more than 30 scalars are shown
+// as if they were not there, and tensor lists of more than 30 have no sizes.
+//
+// Cost: made for once per distinct input, not per event.
+#ifndef KYMO_PROFILER_MODEL_OP_INPUTS_H_
+#define KYMO_PROFILER_MODEL_OP_INPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/base/op_inputs.h"
+
+namespace kymo::model {
+
+struct OpInput {
+  InputKind kind = InputKind::kNone;
+  DType dtype = DType::kUnknown;  // kTensor
+  std::vector<int64_t> sizes;     // kTensor
+  std::vector<int64_t> strides;   // kTensor; empty: not recorded
+  std::vector<OpInput> tensors;   // kTensorList
+  std::vector<int64_t> integers;  // kInt, kBool: one; kIntList, kBoolList
+  std::vector<double> doubles;    // kDouble: one; kDoubleList
+  std::string text;               // kString
+
+  bool is_tensor() const { return kind == InputKind::kTensor; }
+};
+
+std::vector<OpInput> DecodeInputs(std::string_view encoded);
+
+// PyTorch's flat view: the sizes of each input that is a tensor, else nothing.
+std::vector<std::vector<int64_t>> InputShapes(std::string_view encoded);
+// The same as text: "[[64, 32], []]".
+std::string InputShapesText(std::string_view encoded);
+
+// JSON, with the tensors of a list each: "Input Dims" and "Input Strides".
+std::string InputDimsJson(std::string_view encoded);
+std::string InputStridesJson(std::string_view encoded);
+
+// One entry per input: "float", "TensorList", "Scalar", "ScalarList" or "".
+std::vector<std::string> InputDTypes(std::string_view encoded);
+
+// One entry per input: "6", "1.", "0.5", "False", "[64, 32]" or "".
+std::vector<std::string> ConcreteInputs(std::string_view encoded);
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_OP_INPUTS_H_
