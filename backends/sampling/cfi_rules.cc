@@ -41,7 +41,7 @@ bool IsCfaOffset(std::span<const Dwarf_Op> ops, int32_t* offset) {
 
 }  // namespace
 
-RuleTable::RuleTable(const ModuleTable* modules)
+RuleTable::RuleTable(const symbolize::ModuleTable* modules)
     : modules_(modules), cache_(size_t{1} << kCacheBits), rules_(1) {}
 
 RuleTable::~RuleTable() {
@@ -51,7 +51,7 @@ RuleTable::~RuleTable() {
   }
 }
 
-void RuleTable::OpenModule(ModuleId module, ModuleRules& rules) {
+void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
   rules.is_open = true;
   Elf* const elf = modules_->module(module).elf();
   if (elf == nullptr) return;
@@ -61,7 +61,7 @@ void RuleTable::OpenModule(ModuleId module, ModuleRules& rules) {
   if (rules.dwarf != nullptr) rules.debug_frame = dwarf_getcfi(rules.dwarf);
 }
 
-uint32_t RuleTable::FindUncached(ModuleId module, uint64_t address) {
+uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
   if (module >= by_module_.size()) by_module_.resize(module + 1);
   ModuleRules& rules = by_module_[module];
   if (!rules.is_open) OpenModule(module, rules);

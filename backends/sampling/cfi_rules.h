@@ -21,9 +21,9 @@
 #include <span>
 #include <vector>
 
-#include "backends/sampling/address_space.h"
 #include "backends/sampling/dwarf_expression.h"
-#include "backends/sampling/elf_module.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/elf_module.h"
 
 namespace kymo::sampling {
 
@@ -61,11 +61,11 @@ struct SavedRegister {
 class RuleTable {
  public:
   // `modules` is borrowed and may grow.
-  explicit RuleTable(const ModuleTable* modules);
+  explicit RuleTable(const symbolize::ModuleTable* modules);
   ~RuleTable();
 
   // `address` is relative to the module.
-  const UnwindRule& Find(ModuleId module, uint64_t address) {
+  const UnwindRule& Find(symbolize::ModuleId module, uint64_t address) {
     const uint64_t key = (uint64_t{module} << kAddressBits) | address;
     CacheSlot& slot = cache_[Hash(key)];
     if (slot.key != key) [[unlikely]] {
@@ -106,15 +106,15 @@ class RuleTable {
   static size_t Hash(uint64_t key) noexcept {
     return (key * 0x9e3779b97f4a7c15u) >> (64 - kCacheBits);
   }
-  uint32_t FindUncached(ModuleId module, uint64_t address);
-  void OpenModule(ModuleId module, ModuleRules& rules);
+  uint32_t FindUncached(symbolize::ModuleId module, uint64_t address);
+  void OpenModule(symbolize::ModuleId module, ModuleRules& rules);
   uint32_t AddRule(Dwarf_Frame* frame, int return_register, bool is_signal);
   bool ReadCfa(Dwarf_Frame* frame, UnwindRule& rule);
   bool ReadRegister(Dwarf_Frame* frame, int number, bool is_return,
                     UnwindRule& rule);
   int32_t AddExpression(std::span<const Dwarf_Op> ops);
 
-  const ModuleTable* modules_;
+  const symbolize::ModuleTable* modules_;
   std::vector<CacheSlot> cache_;
   std::vector<ModuleRules> by_module_;
   std::vector<UnwindRule> rules_;  // [0] is kNoRule

@@ -5,9 +5,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "backends/sampling/proc_maps.h"
-#include "profiler/base/clock.h"
-
 namespace kymo::sampling {
 
 OwnStack CaptureOwnStack(size_t limit_bytes) {
@@ -35,24 +32,6 @@ OwnStack CaptureOwnStack(size_t limit_bytes) {
                               pages.data(), pages.size(), 0);
   stack.memory.resize(copied < 0 ? 0 : static_cast<size_t>(copied));
   return stack;
-}
-
-void MapOwnProcess(ModuleTable* modules, AddressSpace* space) {
-  for (const ProcMapping& map : ReadProcMaps(getpid())) {
-    Mapping mapping{.start = map.start, .end = map.end};
-    if (map.path.starts_with('/')) {
-      mapping.module = modules->File(
-          getpid(), {.path = map.path,
-                     .build_id = {},
-                     .inode = map.inode,
-                     .mapped_ns = MonotonicNs() + EpochOffsetNs()});
-    } else {
-      mapping.module = modules->Named(map.path.empty() ? "[anon]" : map.path);
-    }
-    mapping.delta =
-        modules->module(mapping.module).Delta(map.start, map.file_offset);
-    space->Map(mapping);
-  }
 }
 
 }  // namespace kymo::sampling

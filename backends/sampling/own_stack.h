@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/sampling/address_space.h"
-#include "backends/sampling/elf_module.h"
 #include "backends/sampling/registers.h"
 #include "backends/sampling/stack_copy.h"
 
@@ -21,9 +19,6 @@ struct OwnStack {
 
 // Registers and stack inside of this call; at most `limit_bytes` of stack.
 OwnStack CaptureOwnStack(size_t limit_bytes);
-
-// All executable mappings of this process.
-void MapOwnProcess(ModuleTable* modules, AddressSpace* space);
 
 }  // namespace kymo::sampling
 

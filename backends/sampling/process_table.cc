@@ -54,7 +54,7 @@ void ProcessTable::OnExit(int64_t pid, TimeNs time_ns) {
   SampledProcess& process = Process(pid);
   if (--process.live_threads > 0) return;
   process.end_ns = time_ns;
-  process.space = AddressSpace();
+  process.space = symbolize::AddressSpace();
 }
 
 void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/sampling/address_space.h"
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/address_space.h"
 
 namespace kymo::sampling {
 
@@ -27,7 +27,7 @@ struct SampledProcess {
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
   int live_threads = 1;
-  AddressSpace space;
+  symbolize::AddressSpace space;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
   int64_t maps_read_ns = 0;
   // Which program, where no record tells of an exec (timers).

@@ -17,24 +17,16 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/sampling/elf_module.h"
 #include "backends/sampling/process_table.h"
-#include "backends/sampling/raw_stacks.h"
 #include "backends/sampling/unwinder.h"
 #include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/raw_stacks.h"
 
 namespace kymo::sampling {
-
-// An executable mapping appeared in process `pid`.
-struct MapEvent {
-  int64_t pid = 0;
-  uint64_t address = 0;
-  uint64_t size_bytes = 0;
-  uint64_t file_offset = 0;
-  FileIdentity file;
-};
 
 struct SampleEvent {
   int64_t pid = 0;
@@ -56,7 +48,8 @@ class SampleStore {
   explicit SampleStore(DurationNs period_ns);
 
   ProcessTable& processes() noexcept { return processes_; }
-  void OnMap(const MapEvent& event);
+  // An executable mapping appeared.
+  void OnMap(const symbolize::ProcessMapping& mapping);
   void OnSample(const SampleEvent& event);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
@@ -73,10 +66,10 @@ class SampleStore {
   bool ReadMaps(int64_t pid, SampledProcess& process);
 
   const DurationNs period_ns_;
-  ModuleTable modules_;
+  symbolize::ModuleTable modules_;
   ProcessTable processes_;
   Unwinder unwinder_;
-  RawStacks stacks_;
+  symbolize::RawStacks stacks_;
   UnwoundStack unwound_;
   std::vector<model::StackSample> samples_;  // their stacks are RawStackIds
   DurationNs total_weight_ns_ = 0;

@@ -65,8 +65,8 @@ Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
   return registers_[kRip] == 0 ? Step::kEnd : Step::kCaller;
 }
 
-Unwinder::Step Unwinder::FollowFramePointer(const AddressSpace& space,
-                                            const StackCopy& copy) {
+Unwinder::Step Unwinder::FollowFramePointer(
+    const symbolize::AddressSpace& space, const StackCopy& copy) {
   missed_address_ = 0;
   const uint64_t frame = registers_[kRbp];
   if (frame % 8 != 0 || frame < registers_[kRsp]) return Step::kNoRule;
@@ -87,22 +87,19 @@ StackEnd Unwinder::EndAfterMiss(const StackCopy& copy,
                                                         : StackEnd::kIncomplete;
 }
 
-void Unwinder::Unwind(const AddressSpace& space, const Registers& registers,
-                      const StackCopy& copy, bool copy_was_cut,
-                      UnwoundStack* stack) {
+void Unwinder::Unwind(const symbolize::AddressSpace& space,
+                      const Registers& registers, const StackCopy& copy,
+                      bool copy_was_cut, UnwoundStack* stack) {
   stack->frames.clear();
   registers_ = registers;
   bool is_exact = true;  // rip is where the thread was, not where it returns to
   while (stack->frames.size() < kMaxFrames) {
     const uint64_t address = registers_[kRip] - (is_exact ? 0 : 1);
-    const Mapping* const mapping = space.Find(address);
+    const symbolize::CodePlace place = symbolize::PlaceOf(space, address);
+    stack->frames.push_back(place);
     Step step = Step::kNoRule;
     is_exact = false;
-    if (mapping == nullptr) {
-      stack->frames.push_back({ModuleTable::kUnknown, address});
-    } else {
-      const CodePlace place{mapping->module, address + mapping->delta};
-      stack->frames.push_back(place);
+    if (place.module != symbolize::ModuleTable::kUnknown) {
       const UnwindRule& rule = rules_.Find(place.module, place.address);
       if (rule.cfa_kind != CfaKind::kNoRule) {
         is_exact = rule.is_signal_frame;

@@ -19,22 +19,14 @@
 #include <optional>
 #include <vector>
 
-#include "backends/sampling/address_space.h"
 #include "backends/sampling/cfi_rules.h"
-#include "backends/sampling/elf_module.h"
 #include "backends/sampling/registers.h"
 #include "backends/sampling/stack_copy.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/elf_module.h"
 
 namespace kymo::sampling {
-
-// A place to be named: for callers the byte before the return address, which
-// belongs to the call.
-struct CodePlace {
-  ModuleId module = ModuleTable::kUnknown;
-  uint64_t address = 0;  // relative to the module
-
-  friend bool operator==(const CodePlace&, const CodePlace&) = default;
-};
 
 enum class StackEnd {
   kComplete,
@@ -43,7 +35,7 @@ enum class StackEnd {
 };
 
 struct UnwoundStack {
-  std::vector<CodePlace> frames;  // leaf first
+  std::vector<symbolize::CodePlace> frames;  // leaf first
   StackEnd end = StackEnd::kComplete;
 };
 
@@ -51,11 +43,11 @@ class Unwinder {
  public:
   static constexpr size_t kMaxFrames = 1024;
 
-  explicit Unwinder(const ModuleTable* modules)
+  explicit Unwinder(const symbolize::ModuleTable* modules)
       : modules_(modules), rules_(modules) {}
 
   // `copy_was_cut`: the stack goes on above the copy.
-  void Unwind(const AddressSpace& space, const Registers& registers,
+  void Unwind(const symbolize::AddressSpace& space, const Registers& registers,
               const StackCopy& copy, bool copy_was_cut, UnwoundStack* stack);
 
   const RuleTable& rules() const noexcept { return rules_; }
@@ -67,10 +59,11 @@ class Unwinder {
   std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,
                                   const StackCopy& copy);
   std::optional<uint64_t> Read(const StackCopy& copy, uint64_t address);
-  Step FollowFramePointer(const AddressSpace& space, const StackCopy& copy);
+  Step FollowFramePointer(const symbolize::AddressSpace& space,
+                          const StackCopy& copy);
   StackEnd EndAfterMiss(const StackCopy& copy, bool copy_was_cut) const;
 
-  const ModuleTable* modules_;
+  const symbolize::ModuleTable* modules_;
   RuleTable rules_;
   Registers registers_{};
   uint64_t missed_address_ = 0;

@@ -2,9 +2,12 @@
 #include <benchmark/benchmark.h>
 
 #include "backends/sampling/own_stack.h"
-#include "backends/sampling/raw_stacks.h"
 #include "backends/sampling/test_frames.h"
 #include "backends/sampling/unwinder.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/raw_stacks.h"
 
 namespace kymo::sampling {
 namespace {
@@ -21,9 +24,9 @@ OwnStack StackOf(int frames) {
 }
 
 void BM_Unwind_Cached(benchmark::State& state) {
-  ModuleTable modules;
-  AddressSpace space;
-  MapOwnProcess(&modules, &space);
+  symbolize::ModuleTable modules;
+  symbolize::AddressSpace space;
+  symbolize::AddOwnMappings(modules, space);
   Unwinder unwinder(&modules);
   UnwoundStack stack;
   const OwnStack own = StackOf(static_cast<int>(state.range(0)));
@@ -37,11 +40,11 @@ void BM_Unwind_Cached(benchmark::State& state) {
 BENCHMARK(BM_Unwind_Cached)->Arg(0)->Arg(10)->Arg(50);
 
 void BM_UnwindAndIntern_Cached(benchmark::State& state) {
-  ModuleTable modules;
-  AddressSpace space;
-  MapOwnProcess(&modules, &space);
+  symbolize::ModuleTable modules;
+  symbolize::AddressSpace space;
+  symbolize::AddOwnMappings(modules, space);
   Unwinder unwinder(&modules);
-  RawStacks stacks;
+  symbolize::RawStacks stacks;
   UnwoundStack stack;
   const OwnStack owns[] = {StackOf(static_cast<int>(state.range(0))),
                            StackOf(static_cast<int>(state.range(0)) + 1)};
@@ -58,9 +61,9 @@ BENCHMARK(BM_UnwindAndIntern_Cached)->Arg(0)->Arg(10)->Arg(50);
 
 // The first sample of a program: every rule comes from libdw.
 void BM_Unwind_FirstTime(benchmark::State& state) {
-  ModuleTable modules;
-  AddressSpace space;
-  MapOwnProcess(&modules, &space);
+  symbolize::ModuleTable modules;
+  symbolize::AddressSpace space;
+  symbolize::AddOwnMappings(modules, space);
   UnwoundStack stack;
   const OwnStack own = StackOf(10);
   for (auto _ : state) {

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "backends/sampling/own_stack.h"
-#include "backends/sampling/raw_stacks.h"
-#include "backends/sampling/symbolizer.h"
 #include "backends/sampling/test_frames.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/module_symbolizer.h"
+#include "profiler/symbolize/process_mappings.h"
 
 // A function's end behind its pops, whose table still says that rbx is saved,
 // now below the stack pointer: compilers do not always take that back.
@@ -46,24 +48,25 @@ void Capture(void* result) {
 
 class UnwinderTest : public ::testing::Test {
  protected:
-  UnwinderTest() { MapOwnProcess(&modules_, &space_); }
+  UnwinderTest() { symbolize::AddOwnMappings(modules_, space_); }
 
   // Function names, leaf first.
   std::vector<std::string> Unwind(const OwnStack& own, bool was_cut = false) {
     Unwinder unwinder(&modules_);
     unwinder.Unwind(space_, own.registers, own.copy(), was_cut, &stack_);
     std::vector<std::string> names;
-    for (const CodePlace& place : stack_.frames) {
-      ModuleSymbolizer symbolizer(modules_.module(place.module));
-      for (const NamedFrame& frame : symbolizer.Name(place.address)) {
+    for (const symbolize::CodePlace& place : stack_.frames) {
+      symbolize::ModuleSymbolizer symbolizer(modules_.module(place.module));
+      for (const symbolize::NamedFrame& frame :
+           symbolizer.Name(place.address)) {
         if (!frame.is_inlined) names.push_back(frame.function);
       }
     }
     return names;
   }
 
-  ModuleTable modules_;
-  AddressSpace space_;
+  symbolize::ModuleTable modules_;
+  symbolize::AddressSpace space_;
   UnwoundStack stack_;
 };
 
@@ -127,7 +130,7 @@ TEST_F(UnwinderTest, GoesThroughASignalHandler) {
 TEST_F(UnwinderTest, EndsAtTheBeginningOfAThread) {
   OwnStack own;
   std::thread([&] { without_pointer_outer(Capture, &own); }).join();
-  MapOwnProcess(&modules_, &space_);
+  symbolize::AddOwnMappings(modules_, space_);
   EXPECT_TRUE(HasRun(Unwind(own), {"without_pointer_outer"}));
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
 }
@@ -159,14 +162,14 @@ TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
   Unwind(own);
   ASSERT_GE(stack_.frames.size(), 2u);
   EXPECT_EQ(modules_.module(stack_.frames[0].module).path(), "[anon]");
-  EXPECT_NE(stack_.frames[1].module, ModuleTable::kUnknown);
+  EXPECT_NE(stack_.frames[1].module, symbolize::ModuleTable::kUnknown);
 }
 
 TEST_F(UnwinderTest, KeepsRegistersThatWerePopped) {
   OwnStack own;
   without_pointer_outer(Capture, &own);
   Unwind(own);
-  const std::vector<CodePlace> callers = stack_.frames;
+  const std::vector<symbolize::CodePlace> callers = stack_.frames;
   ASSERT_EQ(stack_.end, StackEnd::kComplete);
   // As if the capture had been called from there.
   std::vector<std::byte> memory(8);
@@ -193,21 +196,6 @@ TEST_F(UnwinderTest, StopsOnNonsense) {
     EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
     EXPECT_EQ(stack_.frames.size(), 1u);
   }
-}
-
-TEST(RawStacksTest, EqualStacksHaveOneNumber) {
-  RawStacks stacks;
-  const std::vector<CodePlace> a = {{5, 3}, {5, 2}, {5, 1}};
-  const std::vector<CodePlace> b = {{5, 4}, {5, 2}, {5, 1}};
-  const RawStackId first = stacks.Intern(a);
-  const RawStackId other = stacks.Intern(b);
-  EXPECT_NE(first, other);
-  EXPECT_EQ(stacks.Intern(a), first);
-  EXPECT_EQ(stacks.Intern(std::span(a).subspan(1)),
-            stacks.nodes()[first].parent);
-  EXPECT_EQ(stacks.nodes().size(), 5u);
-  EXPECT_EQ(stacks.Intern({}), 0u);
-  EXPECT_EQ(stacks.nodes()[other].place, (CodePlace{5, 4}));
 }
 
 }  // namespace

@@ -8,14 +8,14 @@
 // A new mapping replaces what it covers. Unmapping is not told by the kernel:
 // what was there stays until something else comes.
 // Threads: none; Find updates a cache of the last hit.
-#ifndef KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_
-#define KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_ADDRESS_SPACE_H_
+#define KYMO_PROFILER_SYMBOLIZE_ADDRESS_SPACE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 using ModuleId = uint32_t;
 
@@ -42,6 +42,6 @@ class AddressSpace {
   mutable size_t last_ = 0;
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_ADDRESS_SPACE_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_ADDRESS_SPACE_H_

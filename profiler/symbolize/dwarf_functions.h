@@ -2,8 +2,8 @@
 //
 // Units are indexed by address once; a unit's functions when first asked for.
 // Threads: none.
-#ifndef KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_
-#define KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
+#define KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
 
 #include <elfutils/libdw.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 // One function at a place; several where calls were inlined.
 struct SourceFrame {
@@ -63,6 +63,6 @@ class DwarfFunctions {
   std::vector<Range> ranges_;
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_DWARF_FUNCTIONS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_

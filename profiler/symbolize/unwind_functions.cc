@@ -1,4 +1,4 @@
-#include "backends/sampling/unwind_functions.h"
+#include "profiler/symbolize/unwind_functions.h"
 
 #include <gelf.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 // DW_EH_PE_* of the three encoded parts.
@@ -77,4 +77,4 @@ std::optional<uint64_t> UnwindFunctions::Start(uint64_t address) const {
   return *std::prev(after);
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

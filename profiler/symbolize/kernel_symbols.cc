@@ -1,4 +1,4 @@
-#include "backends/sampling/kernel_symbols.h"
+#include "profiler/symbolize/kernel_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <optional>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 struct Line {
@@ -92,4 +92,4 @@ const KernelSymbol* KernelSymbols::Find(uint64_t address) const {
   return after == symbols_.begin() ? nullptr : &*std::prev(after);
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -1,6 +1,6 @@
-#include "backends/sampling/raw_stacks.h"
+#include "profiler/symbolize/raw_stacks.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 RawStackId RawStacks::Intern(std::span<const CodePlace> leaf_first) {
   const size_t depth = leaf_first.size();
@@ -23,4 +23,4 @@ RawStackId RawStacks::Intern(std::span<const CodePlace> leaf_first) {
   return parent;
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -3,15 +3,15 @@
 // The file is some 5 MB that the kernel writes anew for every reader, in order
 // of address up to the modules' functions; so it is read only as far as the
 // addresses that are asked for need.
-#ifndef KYMO_BACKENDS_SAMPLING_KERNEL_SYMBOLS_H_
-#define KYMO_BACKENDS_SAMPLING_KERNEL_SYMBOLS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_KERNEL_SYMBOLS_H_
+#define KYMO_PROFILER_SYMBOLIZE_KERNEL_SYMBOLS_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 struct KernelSymbol {
   uint64_t address = 0;
@@ -34,6 +34,6 @@ class KernelSymbols {
   std::vector<KernelSymbol> symbols_;  // by address
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_KERNEL_SYMBOLS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_KERNEL_SYMBOLS_H_

@@ -7,8 +7,8 @@
 // frames stay unresolved rather than get wrong names.
 //
 // Threads: none; a module is used by one thread at a time.
-#ifndef KYMO_BACKENDS_SAMPLING_ELF_MODULE_H_
-#define KYMO_BACKENDS_SAMPLING_ELF_MODULE_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_
+#define KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_
 
 #include <libelf.h>
 #include <sys/stat.h>
@@ -22,10 +22,10 @@
 #include <tuple>
 #include <vector>
 
-#include "backends/sampling/address_space.h"
 #include "profiler/base/time.h"
+#include "profiler/symbolize/address_space.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 // What is known of a mapped file besides its path.
 struct FileIdentity {
@@ -113,6 +113,6 @@ class ModuleTable {
   std::map<std::string, ModuleId> named_;
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_ELF_MODULE_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_

@@ -1,4 +1,4 @@
-#include "backends/sampling/elf_module.h"
+#include "profiler/symbolize/elf_module.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 // O_NONBLOCK: the path may have become a FIFO.
@@ -159,4 +159,4 @@ ModuleId ModuleTable::Named(const std::string& name) {
   return at->second;
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -5,8 +5,8 @@
 // its children's. Samples of a busy loop repeat, so the path of the last stack
 // is kept and only what differs from it is looked up.
 // Threads: none.
-#ifndef KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_
-#define KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
+#define KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "backends/sampling/unwinder.h"
+#include "profiler/symbolize/code_place.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 using RawStackId = uint32_t;
 
@@ -52,6 +52,6 @@ class RawStacks {
   std::vector<RawStackId> last_path_;  // root first
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_RAW_STACKS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_

@@ -1,4 +1,4 @@
-#include "backends/sampling/symbolizer.h"
+#include "profiler/symbolize/module_symbolizer.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,10 +11,9 @@
 #include <sstream>
 #include <string>
 
-#include "backends/sampling/kernel_symbols.h"
-#include "backends/sampling/own_stack.h"
+#include "profiler/symbolize/process_mappings.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 // Outside of the anonymous namespace, so that the name is the same everywhere.
 inline uint64_t InlinedPlace() {
@@ -39,9 +38,9 @@ struct Place {
   uint64_t address;
 };
 
-class SymbolizerTest : public ::testing::Test {
+class ModuleSymbolizerTest : public ::testing::Test {
  protected:
-  SymbolizerTest() { MapOwnProcess(&modules_, &space_); }
+  ModuleSymbolizerTest() { AddOwnMappings(modules_, space_); }
 
   Place Find(uint64_t address) {
     const Mapping* const mapping = space_.Find(address);
@@ -52,13 +51,13 @@ class SymbolizerTest : public ::testing::Test {
   AddressSpace space_;
 };
 
-TEST_F(SymbolizerTest, ShowsInlinedCallsWithTheirLines) {
+TEST_F(ModuleSymbolizerTest, ShowsInlinedCallsWithTheirLines) {
   int line = 0;
   const Place place = Find(PlaceInOuter(&line));
   ModuleSymbolizer symbolizer(*place.module);
   const auto frames = symbolizer.Name(place.address);
   ASSERT_GE(frames.size(), 2u);
-  EXPECT_EQ(frames[0].function, "kymo::sampling::PlaceInOuter(int*)");
+  EXPECT_EQ(frames[0].function, "kymo::symbolize::PlaceInOuter(int*)");
   EXPECT_FALSE(frames[0].is_inlined);
   EXPECT_EQ(frames[0].line, static_cast<uint32_t>(line));
   EXPECT_TRUE(frames[1].is_inlined);
@@ -71,13 +70,13 @@ TEST_F(SymbolizerTest, ShowsInlinedCallsWithTheirLines) {
   }
 }
 
-TEST_F(SymbolizerTest, NamesFunctionsOfLibrariesBySymbol) {
+TEST_F(ModuleSymbolizerTest, NamesFunctionsOfLibrariesBySymbol) {
   const Place place = Find(reinterpret_cast<uint64_t>(&getppid));
   ModuleSymbolizer symbolizer(*place.module);
   EXPECT_EQ(symbolizer.Name(place.address).front().function, "getppid");
 }
 
-TEST_F(SymbolizerTest, AsksNoServer) {
+TEST_F(ModuleSymbolizerTest, AsksNoServer) {
   setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1/", 1);
   const Place place = Find(reinterpret_cast<uint64_t>(&testing::TempDir));
   ModuleSymbolizer symbolizer(*place.module);
@@ -85,7 +84,7 @@ TEST_F(SymbolizerTest, AsksNoServer) {
   unsetenv("DEBUGINFOD_URLS");
 }
 
-TEST_F(SymbolizerTest, WithoutANameAFrameIsItsPlace) {
+TEST_F(ModuleSymbolizerTest, WithoutANameAFrameIsItsPlace) {
   const ElfModule module("/opt/gone/libx.so");
   ModuleSymbolizer symbolizer(module);
   const auto frames = symbolizer.Name(0x1f3a);
@@ -94,7 +93,7 @@ TEST_F(SymbolizerTest, WithoutANameAFrameIsItsPlace) {
   EXPECT_FALSE(frames[0].is_resolved);
 }
 
-TEST_F(SymbolizerTest, AFileReplacedSinceIsNotUsed) {
+TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
   const std::filesystem::path copy =
       std::filesystem::path(testing::TempDir()) / "replaced";
   std::filesystem::copy_file("/proc/self/exe", copy,
@@ -115,51 +114,17 @@ TEST_F(SymbolizerTest, AFileReplacedSinceIsNotUsed) {
   std::filesystem::remove(copy);
 }
 
-TEST_F(SymbolizerTest, DemanglesWhatIsMangledOnly) {
+TEST_F(ModuleSymbolizerTest, DemanglesWhatIsMangledOnly) {
   EXPECT_EQ(Demangle("_ZN4kymo3FooEi"), "kymo::Foo(int)");
   EXPECT_EQ(Demangle("i"), "i");  // a type, to the demangler
   EXPECT_EQ(Demangle("_Znonsense"), "_Znonsense");
 }
 
-TEST_F(SymbolizerTest, TheVdsoHasNames) {
+TEST_F(ModuleSymbolizerTest, TheVdsoHasNames) {
   const ModuleId vdso = modules_.Named("[vdso]");
   EXPECT_EQ(modules_.module(vdso).path(), "[vdso]");
   EXPECT_NE(modules_.module(vdso).elf(), nullptr);
 }
 
-TEST_F(SymbolizerTest, CountsUnresolvedFramesOnce) {
-  RawStacks stacks;
-  const std::vector<CodePlace> a = {{ModuleTable::kUnknown, 0x10},
-                                    {ModuleTable::kUnknown, 0x20}};
-  const std::vector<CodePlace> b = {{ModuleTable::kUnknown, 0x20}};
-  const RawStackId first = stacks.Intern(a);
-  const RawStackId second = stacks.Intern(b);
-  model::TraceShard shard;
-  const auto ids = SymbolizeStacks(stacks, modules_, shard);
-  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
-  EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
-  EXPECT_EQ(shard.stacks.parent(ids[first]), ids[second]);
-  EXPECT_EQ(shard.strings.Get(
-                shard.stacks.frame(shard.stacks.leaf(ids[first])).function),
-            "[unknown]+0x10");
-}
-
-TEST(KernelSymbolsTest, FindsTheFunctionAround) {
-  const KernelSymbols symbols(
-      "ffffffff81000100 T second\n"
-      "ffffffff81000000 t first\n"
-      "ffffffff81000080 d data\n"
-      "ffffffffc0000000 t of_module\t[ext4]\n");
-  EXPECT_EQ(symbols.Find(0xffffffff80ffffff), nullptr);
-  EXPECT_EQ(symbols.Find(0xffffffff810000ff)->name, "first");
-  EXPECT_EQ(symbols.Find(0xffffffff81000100)->name, "second");
-  EXPECT_EQ(symbols.Find(0xffffffffc0000010)->name, "of_module");
-}
-
-TEST(KernelSymbolsTest, HiddenAddressesNameNothing) {
-  const KernelSymbols symbols("0000000000000000 T first\n");
-  EXPECT_EQ(symbols.Find(0xffffffff81000000), nullptr);
-}
-
 }  // namespace
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

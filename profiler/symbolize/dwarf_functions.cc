@@ -1,10 +1,10 @@
-#include "backends/sampling/dwarf_functions.h"
+#include "profiler/symbolize/dwarf_functions.h"
 
 #include <dwarf.h>
 
 #include <algorithm>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 const char* AttributeText(Dwarf_Die* die, unsigned name) {
@@ -170,4 +170,4 @@ std::vector<SourceFrame> DwarfFunctions::Find(uint64_t address) {
   return frames;
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -1,13 +1,13 @@
 // proc_maps.h - the executable mappings that /proc/<pid>/maps shows.
-#ifndef KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_
-#define KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_PROC_MAPS_H_
+#define KYMO_PROFILER_SYMBOLIZE_PROC_MAPS_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 struct ProcMapping {
   uint64_t start = 0;
@@ -24,6 +24,6 @@ std::vector<ProcMapping> ParseProcMaps(std::string_view text);
 // Empty if the process is gone.
 std::vector<ProcMapping> ReadProcMaps(int64_t pid);
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_PROC_MAPS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_PROC_MAPS_H_

@@ -1,10 +1,10 @@
-#include "backends/sampling/address_space.h"
+#include "profiler/symbolize/address_space.h"
 
 #include <gtest/gtest.h>
 
-#include "backends/sampling/proc_maps.h"
+#include "profiler/symbolize/proc_maps.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 ModuleId ModuleAt(const AddressSpace& space, uint64_t address) {
@@ -77,4 +77,4 @@ TEST(ProcMapsTest, KeepsExecutableMappings) {
 }
 
 }  // namespace
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

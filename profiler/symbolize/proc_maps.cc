@@ -1,4 +1,4 @@
-#include "backends/sampling/proc_maps.h"
+#include "profiler/symbolize/proc_maps.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <optional>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
@@ -50,4 +50,4 @@ std::vector<ProcMapping> ReadProcMaps(int64_t pid) {
   return ParseProcMaps(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -6,8 +6,8 @@
 //
 // Format: Linux Standard Base, "DWARF Extensions", .eh_frame_hdr; the encoding
 // that linkers write (table sorted, sdata4 relative to the section).
-#ifndef KYMO_BACKENDS_SAMPLING_UNWIND_FUNCTIONS_H_
-#define KYMO_BACKENDS_SAMPLING_UNWIND_FUNCTIONS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_UNWIND_FUNCTIONS_H_
+#define KYMO_PROFILER_SYMBOLIZE_UNWIND_FUNCTIONS_H_
 
 #include <libelf.h>
 
@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 class UnwindFunctions {
  public:
@@ -36,6 +36,6 @@ class UnwindFunctions {
   std::vector<uint64_t> starts_;  // sorted
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_UNWIND_FUNCTIONS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_UNWIND_FUNCTIONS_H_

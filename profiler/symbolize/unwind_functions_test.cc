@@ -1,10 +1,10 @@
-#include "backends/sampling/unwind_functions.h"
+#include "profiler/symbolize/unwind_functions.h"
 
 #include <cstring>
 
 #include "gtest/gtest.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 std::vector<std::byte> Table(const std::vector<int32_t>& starts,
@@ -44,4 +44,4 @@ TEST(UnwindFunctionsTest, NoFileFindsNothing) {
 }
 
 }  // namespace
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

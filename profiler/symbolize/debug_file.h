@@ -3,16 +3,16 @@
 // Looks where debuggers look, by build id and by the debug link, below
 // /usr/lib/debug and beside the module. Never asks the network: no debuginfod,
 // whatever DEBUGINFOD_URLS says.
-#ifndef KYMO_BACKENDS_SAMPLING_DEBUG_FILE_H_
-#define KYMO_BACKENDS_SAMPLING_DEBUG_FILE_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
+#define KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
 
 #include <libelf.h>
 
 #include <string>
 
-#include "backends/sampling/elf_module.h"
+#include "profiler/symbolize/elf_module.h"
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 // An ELF file that is open while this lives.
 class DebugFile {
@@ -34,6 +34,6 @@ class DebugFile {
   Elf* elf_ = nullptr;
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_DEBUG_FILE_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_

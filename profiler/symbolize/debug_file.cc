@@ -1,4 +1,4 @@
-#include "backends/sampling/debug_file.h"
+#include "profiler/symbolize/debug_file.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 constexpr char kDebugRoot[] = "/usr/lib/debug";
@@ -85,4 +85,4 @@ DebugFile DebugFile::For(const ElfModule& module) {
   return {};
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -1,6 +1,6 @@
 // elf_symbols.h - the functions that an ELF file's symbol tables name.
-#ifndef KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_
-#define KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_
+#ifndef KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
+#define KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
 
 #include <libelf.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 
 class ElfSymbols {
  public:
@@ -37,6 +37,6 @@ class ElfSymbols {
   std::deque<std::string> stub_names_;
 };
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize
 
-#endif  // KYMO_BACKENDS_SAMPLING_ELF_SYMBOLS_H_
+#endif  // KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_

@@ -1,8 +1,8 @@
-#include "backends/sampling/address_space.h"
+#include "profiler/symbolize/address_space.h"
 
 #include <algorithm>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 bool Contains(const Mapping& mapping, uint64_t address) noexcept {
@@ -59,4 +59,4 @@ const Mapping* AddressSpace::Find(uint64_t address) const noexcept {
   return &mappings_[last_];
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -1,4 +1,4 @@
-#include "backends/sampling/elf_symbols.h"
+#include "profiler/symbolize/elf_symbols.h"
 
 #include <gelf.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-namespace kymo::sampling {
+namespace kymo::symbolize {
 namespace {
 
 constexpr uint64_t kStubBytes = 16;
@@ -147,4 +147,4 @@ const char* ElfSymbols::Find(uint64_t address) const {
   return address < symbol.end ? symbol.name : nullptr;
 }
 
-}  // namespace kymo::sampling
+}  // namespace kymo::symbolize

@@ -1,0 +1,44 @@
+#include "profiler/symbolize/frame_maker.h"
+
+#include "profiler/model/loss_ledger.h"
+
+namespace kymo::symbolize {
+
+FrameMaker::Frames FrameMaker::Make(ModuleSymbolizer& symbolizer,
+                                    uint64_t address) {
+  const model::NameId path = shard_.strings.Intern(symbolizer.module().path());
+  Frames frames;
+  for (const NamedFrame& frame : symbolizer.Name(address)) {
+    frames.push_back(Add({.function = shard_.strings.Intern(frame.function),
+                          .file = shard_.strings.Intern(frame.file),
+                          .module = path,
+                          .line = frame.line,
+                          .address = frame.address,
+                          .is_inlined = frame.is_inlined,
+                          .is_resolved = frame.is_resolved}));
+  }
+  return frames;
+}
+
+FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
+                                          uint64_t address) {
+  const model::NameId module = shard_.strings.Intern("[kernel]");
+  const KernelSymbol* const symbol = symbols.Find(address);
+  const bool found = symbol != nullptr;
+  return {Add({.function = found ? shard_.strings.Intern(symbol->name) : module,
+               .module = module,
+               .address = found ? symbol->address : 0,
+               .is_kernel = true,
+               .is_resolved = found})};
+}
+
+model::FrameId FrameMaker::Add(const model::Frame& frame) {
+  const size_t before = shard_.stacks.frame_count();
+  const model::FrameId id = shard_.stacks.AddFrame(frame);
+  if (!frame.is_resolved && shard_.stacks.frame_count() > before) {
+    shard_.ledger.Add(model::Loss::kFramesUnresolved, 1);
+  }
+  return id;
+}
+
+}  // namespace kymo::symbolize

@@ -1,0 +1,43 @@
+// frame_maker.h - the frames of code places, in the tables of a shard.
+//
+//   FrameMaker maker(&shard);
+//   ModuleSymbolizer symbolizer(module);
+//   const FrameMaker::Frames frames = maker.Make(symbolizer, address);
+//
+// One place is several frames where calls were inlined. A frame that stays
+// without a name is counted in the shard's ledger, once.
+// Threads: none.
+#ifndef KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
+#define KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/model/stack_table.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/module_symbolizer.h"
+
+namespace kymo::symbolize {
+
+class FrameMaker {
+ public:
+  using Frames = std::vector<model::FrameId>;  // outermost first, never empty
+
+  // `shard` is borrowed.
+  explicit FrameMaker(model::TraceShard* shard) : shard_(*shard) {}
+
+  // `address` is relative to the module.
+  Frames Make(ModuleSymbolizer& symbolizer, uint64_t address);
+  // One frame per kernel function, at its beginning.
+  Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
+
+ private:
+  model::FrameId Add(const model::Frame& frame);
+
+  model::TraceShard& shard_;
+};
+
+}  // namespace kymo::symbolize
+
+#endif  // KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_

@@ -1,0 +1,113 @@
+#include "profiler/symbolize/module_symbolizer.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
+#include "profiler/symbolize/debug_file.h"
+#include "profiler/symbolize/dwarf_functions.h"
+#include "profiler/symbolize/elf_symbols.h"
+#include "profiler/symbolize/unwind_functions.h"
+
+namespace kymo::symbolize {
+
+std::string Demangle(const char* name) {
+  if (std::strncmp(name, "_Z", 2) != 0) return name;
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  if (text == nullptr) return name;
+  std::string result(text);
+  std::free(text);
+  return result;
+}
+
+struct ModuleSymbolizer::Tables {
+  explicit Tables(const ElfModule& module)
+      : module_functions(module.elf()),
+        debug_file(module_functions.empty() ? DebugFile::For(module)
+                                            : DebugFile()),
+        debug_functions(debug_file.elf()),
+        unwind_functions(module.elf()) {
+    symbols.Add(module.elf());
+    if (debug_file.elf() != nullptr) symbols.Add(debug_file.elf());
+    symbols.Seal();
+  }
+
+  // Names repeat; their text lives in the file's string section.
+  const std::string& Demangled(const char* name) {
+    const auto [at, is_new] = demangled.try_emplace(name);
+    if (is_new) at->second = Demangle(name);
+    return at->second;
+  }
+
+  DwarfFunctions module_functions;
+  DebugFile debug_file;
+  DwarfFunctions debug_functions;
+  ElfSymbols symbols;
+  UnwindFunctions unwind_functions;
+  std::unordered_map<const char*, std::string> demangled;
+};
+
+ModuleSymbolizer::ModuleSymbolizer(const ElfModule& module) : module_(module) {
+  if (module.elf() != nullptr && module.IsUnchanged()) {
+    tables_ = std::make_unique<Tables>(module);
+  }
+}
+
+ModuleSymbolizer::~ModuleSymbolizer() = default;
+
+namespace {
+
+// A symbol says more than the plain name (namespace and parameters, the public
+// name of an alias), unless it names a part that the compiler split off.
+bool IsBetter(const char* symbol, const char* plain_name) {
+  if (symbol == nullptr || plain_name == nullptr) return symbol != nullptr;
+  return std::strncmp(symbol, "_Z", 2) == 0 ||
+         std::strchr(symbol, '.') == nullptr;
+}
+
+}  // namespace
+
+std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
+  std::vector<SourceFrame> frames;
+  const char* symbol = nullptr;
+  if (tables_ != nullptr) {
+    frames = tables_->module_functions.Find(address);
+    if (frames.empty()) frames = tables_->debug_functions.Find(address);
+    symbol = tables_->symbols.Find(address);
+  }
+  // Without a name the places of one function are still one.
+  if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
+    address = tables_->unwind_functions.Start(address).value_or(address);
+  }
+  if (frames.empty()) frames.emplace_back();
+  std::vector<NamedFrame> named;
+  for (const SourceFrame& frame : frames) {
+    const bool is_mangled = frame.linkage_name != nullptr &&
+                            std::strncmp(frame.linkage_name, "_Z", 2) == 0;
+    const char* name = is_mangled ? frame.linkage_name : nullptr;
+    if (name == nullptr && !frame.is_inlined && IsBetter(symbol, frame.name)) {
+      name = symbol;
+    }
+    if (name == nullptr) name = frame.name;
+    if (name == nullptr) name = frame.linkage_name;
+    named.push_back({.function = {},
+                     .address = address,
+                     .file = frame.file,
+                     .line = frame.line,
+                     .is_inlined = frame.is_inlined,
+                     .is_resolved = name != nullptr});
+    named.back().function = name != nullptr
+                                ? tables_->Demangled(name)
+                                : absl::StrCat(ToAbsl(module_.short_name()),
+                                               "+0x", absl::Hex(address));
+  }
+  return named;
+}
+
+}  // namespace kymo::symbolize

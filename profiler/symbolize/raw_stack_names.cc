@@ -1,0 +1,69 @@
+#include "profiler/symbolize/raw_stack_names.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "profiler/symbolize/frame_maker.h"
+#include "profiler/symbolize/kernel_symbols.h"
+#include "profiler/symbolize/module_symbolizer.h"
+
+namespace kymo::symbolize {
+namespace {
+
+using FramesByAddress = std::map<uint64_t, FrameMaker::Frames>;
+
+// Of one module; `addresses` are sorted and not empty.
+FramesByAddress MakeFrames(ModuleId module,
+                           const std::vector<uint64_t>& addresses,
+                           const ModuleTable& modules, FrameMaker& maker) {
+  FramesByAddress frames;
+  if (module == ModuleTable::kKernel) {
+    const KernelSymbols symbols =
+        KernelSymbols::OfThisMachine(addresses.back());
+    for (const uint64_t address : addresses) {
+      frames[address] = maker.MakeKernel(symbols, address);
+    }
+    return frames;
+  }
+  ModuleSymbolizer symbolizer(modules.module(module));
+  for (const uint64_t address : addresses) {
+    frames[address] = maker.Make(symbolizer, address);
+  }
+  return frames;
+}
+
+}  // namespace
+
+std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
+                                            const ModuleTable& modules,
+                                            model::TraceShard& shard) {
+  const auto& nodes = stacks.nodes();
+  std::vector<std::vector<uint64_t>> addresses(modules.size());
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    addresses[nodes[i].place.module].push_back(nodes[i].place.address);
+  }
+  FrameMaker maker(&shard);
+  std::vector<FramesByAddress> frames(modules.size());
+  for (ModuleId module = 0; module < modules.size(); ++module) {
+    auto& distinct = addresses[module];
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()),
+                   distinct.end());
+    if (distinct.empty()) continue;
+    frames[module] = MakeFrames(module, distinct, modules, maker);
+  }
+  std::vector<model::StackId> ids(nodes.size(), model::kEmptyStack);
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    model::StackId id = ids[nodes[i].parent];
+    const CodePlace& place = nodes[i].place;
+    for (const model::FrameId frame :
+         frames[place.module].find(place.address)->second) {
+      id = shard.stacks.Push(id, frame);
+    }
+    ids[i] = id;
+  }
+  return ids;
+}
+
+}  // namespace kymo::symbolize

@@ -1,0 +1,29 @@
+#include "profiler/symbolize/raw_stack_names.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace kymo::symbolize {
+namespace {
+
+TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
+  const ModuleTable modules;
+  RawStacks stacks;
+  const std::vector<CodePlace> a = {{ModuleTable::kUnknown, 0x10},
+                                    {ModuleTable::kUnknown, 0x20}};
+  const std::vector<CodePlace> b = {{ModuleTable::kUnknown, 0x20}};
+  const RawStackId first = stacks.Intern(a);
+  const RawStackId second = stacks.Intern(b);
+  model::TraceShard shard;
+  const auto ids = SymbolizeStacks(stacks, modules, shard);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
+  EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
+  EXPECT_EQ(shard.stacks.parent(ids[first]), ids[second]);
+  EXPECT_EQ(shard.strings.Get(
+                shard.stacks.frame(shard.stacks.leaf(ids[first])).function),
+            "[unknown]+0x10");
+}
+
+}  // namespace
+}  // namespace kymo::symbolize

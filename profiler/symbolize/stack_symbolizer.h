@@ -1,0 +1,85 @@
+// stack_symbolizer.h - from captured return addresses to the stacks of a shard.
+//
+//   ModuleTable modules;
+//   AddressSpace space;
+//   AddOwnMappings(modules, space);                 // process_mappings.h
+//   StackSymbolizer symbolizer(&modules, &shard);
+//   record.stack = symbolizer.Add({pcs, count}, space);
+//
+// `pcs` are what unwind::CaptureStack gives: return addresses in form, so each
+// is named by the byte before it. Inlined calls become frames of their own.
+//
+// Stacks repeat: one that was seen costs a probe per frame that differs from
+// the one before, some 10 ns each. A new address of known debug information
+// costs microseconds; the first of a module reads its tables, which stay in
+// memory as long as this. Memory grows with distinct stacks only.
+//
+// Threads: none. `modules` and `shard` are borrowed and may grow meanwhile.
+#ifndef KYMO_PROFILER_SYMBOLIZE_STACK_SYMBOLIZER_H_
+#define KYMO_PROFILER_SYMBOLIZE_STACK_SYMBOLIZER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/frame_maker.h"
+#include "profiler/symbolize/module_symbolizer.h"
+
+namespace kymo::symbolize {
+
+class StackSymbolizer {
+ public:
+  StackSymbolizer(const ModuleTable* modules, model::TraceShard* shard)
+      : modules_(*modules), stacks_(shard->stacks), maker_(shard) {}
+
+  // The empty stack for no addresses. An address that is nowhere in `space`
+  // becomes a frame without a name.
+  //
+  // Spaces are told apart by their addresses in memory: one space is one
+  // process, and what it held at an address when first asked for it stays true.
+  model::StackId Add(std::span<const uint64_t> pcs_innermost_first,
+                     const AddressSpace& space);
+
+ private:
+  struct Key {
+    const AddressSpace* space;
+    uint64_t pc;
+    model::StackId parent;
+
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const Key& key) {
+      return H::combine(std::move(hash), key.space, key.pc,
+                        model::Index(key.parent));
+    }
+  };
+  // A frame of the last stack, and the stack that ends with it.
+  struct Step {
+    uint64_t pc;
+    model::StackId stack;
+  };
+
+  const FrameMaker::Frames& FramesOf(const CodePlace& place);
+
+  const ModuleTable& modules_;
+  model::StackTable& stacks_;
+  FrameMaker maker_;
+  std::map<ModuleId, ModuleSymbolizer> symbolizers_;
+  absl::flat_hash_map<CodePlace, FrameMaker::Frames> frames_;
+  absl::flat_hash_map<Key, model::StackId> ids_;
+  const AddressSpace* last_space_ = nullptr;
+  std::vector<Step> last_path_;  // outermost first
+};
+
+}  // namespace kymo::symbolize
+
+#endif  // KYMO_PROFILER_SYMBOLIZE_STACK_SYMBOLIZER_H_

@@ -1,0 +1,136 @@
+#include "profiler/symbolize/stack_symbolizer.h"
+
+#include <execinfo.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/process_mappings.h"
+
+namespace kymo::symbolize {
+
+using Pcs = std::vector<uint64_t>;
+
+// Outside of the anonymous namespace, so that the names are the same
+// everywhere.
+[[gnu::noipa]] Pcs TestInner() {
+  void* pcs[64];
+  const int count = backtrace(pcs, 64);
+  Pcs stack;
+  for (int i = 0; i < count; ++i) {
+    stack.push_back(reinterpret_cast<uint64_t>(pcs[i]));
+  }
+  return stack;
+}
+[[gnu::always_inline]] inline Pcs TestInlined() {
+  Pcs pcs = TestInner();
+  asm volatile("" : : : "memory");
+  return pcs;
+}
+[[gnu::noipa]] Pcs TestOuter() {
+  Pcs pcs = TestInlined();
+  asm volatile("" : : : "memory");
+  return pcs;
+}
+// The call is its last instruction.
+[[noreturn, gnu::noipa]] void TestThrow(Pcs* pcs) {
+  *pcs = TestInner();
+  throw 1;
+}
+[[gnu::noipa]] void TestEndsInCall(Pcs* pcs) { TestThrow(pcs); }
+
+namespace {
+
+class StackSymbolizerTest : public ::testing::Test {
+ protected:
+  StackSymbolizerTest() { AddOwnMappings(modules_, space_); }
+
+  // Function names of a stack, innermost first; inlined ones in brackets.
+  std::vector<std::string> Names(model::StackId stack) const {
+    std::vector<std::string> names;
+    for (; stack != model::kEmptyStack; stack = shard_.stacks.parent(stack)) {
+      const model::Frame& frame =
+          shard_.stacks.frame(shard_.stacks.leaf(stack));
+      const std::string name(shard_.strings.Get(frame.function));
+      names.push_back(frame.is_inlined ? "[" + name + "]" : name);
+    }
+    return names;
+  }
+
+  ModuleTable modules_;
+  AddressSpace space_;
+  model::TraceShard shard_;
+  StackSymbolizer symbolizer_{&modules_, &shard_};
+};
+
+TEST_F(StackSymbolizerTest, NamesTheCallersOfThisProcess) {
+  const auto names = Names(symbolizer_.Add(TestOuter(), space_));
+  ASSERT_GE(names.size(), 4u);
+  EXPECT_EQ(names[0], "kymo::symbolize::TestInner()");
+  EXPECT_EQ(names[1], "[kymo::symbolize::TestInlined()]");
+  EXPECT_EQ(names[2], "kymo::symbolize::TestOuter()");
+  EXPECT_EQ(names.back(), "_start");
+}
+
+TEST_F(StackSymbolizerTest, FramesHaveModuleFileAndLine) {
+  const model::StackId stack = symbolizer_.Add(TestOuter(), space_);
+  const model::Frame& frame = shard_.stacks.frame(shard_.stacks.leaf(stack));
+  EXPECT_NE(shard_.strings.Get(frame.module).find("stack_symbolizer_test"),
+            std::string::npos);
+  EXPECT_NE(shard_.strings.Get(frame.file).find("stack_symbolizer_test.cc"),
+            std::string::npos);
+  EXPECT_GT(frame.line, 0u);
+  EXPECT_TRUE(frame.is_resolved);
+}
+
+TEST_F(StackSymbolizerTest, ACallAtTheEndOfAFunctionIsItsOwn) {
+  Pcs pcs;
+  try {
+    TestEndsInCall(&pcs);
+  } catch (int) {
+  }
+  const auto names = Names(symbolizer_.Add(pcs, space_));
+  ASSERT_GE(names.size(), 3u);
+  EXPECT_TRUE(names[1].starts_with("kymo::symbolize::TestThrow("));
+  EXPECT_TRUE(names[2].starts_with("kymo::symbolize::TestEndsInCall("));
+}
+
+TEST_F(StackSymbolizerTest, EqualStacksAreOne) {
+  Pcs pcs = TestOuter();
+  const model::StackId first = symbolizer_.Add(pcs, space_);
+  const size_t count = shard_.stacks.stack_count();
+  EXPECT_EQ(symbolizer_.Add(pcs, space_), first);
+  EXPECT_EQ(symbolizer_.Add({}, space_), model::kEmptyStack);
+  EXPECT_EQ(symbolizer_.Add(pcs, space_), first);
+  EXPECT_EQ(shard_.stacks.stack_count(), count);
+  // Its callers are the tail of the same stack.
+  const model::StackId callers =
+      symbolizer_.Add(std::span(pcs).subspan(1), space_);
+  EXPECT_EQ(shard_.stacks.parent(first), callers);
+}
+
+TEST_F(StackSymbolizerTest, SpacesAreToldApart) {
+  AddressSpace empty;
+  const Pcs pcs = TestOuter();
+  const model::StackId named = symbolizer_.Add(pcs, space_);
+  const model::StackId unnamed = symbolizer_.Add(pcs, empty);
+  EXPECT_NE(named, unnamed);
+  EXPECT_EQ(symbolizer_.Add(pcs, space_), named);
+  EXPECT_TRUE(Names(unnamed)[0].starts_with("[unknown]+0x"));
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kFramesUnresolved), pcs.size());
+}
+
+// A process that is gone, from what its list of mappings said.
+TEST_F(StackSymbolizerTest, NamesTheStacksOfARecordedProcess) {
+  AddressSpace recorded;
+  constexpr int64_t kGone = 0x7fffffff;
+  AddMappings(kGone, ReadProcMaps(getpid()), INT64_MAX, modules_, recorded);
+  const auto names = Names(symbolizer_.Add(TestOuter(), recorded));
+  EXPECT_EQ(names[0], "kymo::symbolize::TestInner()");
+}
+
+}  // namespace
+}  // namespace kymo::symbolize
