@@ -1,6 +1,7 @@
 #include "profiler/analysis/key_averages.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,8 @@ constexpr size_t kMinGrain = size_t{64} << 10;
 // What tells groups of one name apart.
 constexpr uint32_t kAnnotationBit = 1;
 constexpr uint32_t kDeviceBit = 2;
-constexpr uint32_t kKinds = 4;
+constexpr uint32_t kFrameBit = 4;
+constexpr uint32_t kKinds = 8;
 
 constexpr bool IsAnnotation(ActivityType type) {
   return type == ActivityType::kUserAnnotation ||
@@ -41,7 +43,7 @@ constexpr bool IsAnnotation(ActivityType type) {
 // Key of an event: its name and kind as one dense number.
 inline uint32_t KeyOf(NameId name, ActivityType type, uint32_t device_bit) {
   return Index(name) * kKinds + (IsAnnotation(type) ? kAnnotationBit : 0) +
-         device_bit;
+         (type == ActivityType::kPythonFunction ? kFrameBit : 0) + device_bit;
 }
 
 // What one worker adds up for a group.
@@ -85,7 +87,8 @@ class Groups {
   explicit Groups(const Trace& trace)
       : group_of_key_(trace.strings().size() * kKinds, kNoGroup) {
     const std::vector<uint8_t> used = UsedKeys(trace);
-    uint32_t step_group[kKinds] = {kNoGroup, kNoGroup, kNoGroup, kNoGroup};
+    std::array<uint32_t, kKinds> step_group;
+    step_group.fill(kNoGroup);
     for (uint32_t key = 0; key < used.size(); ++key) {
       if (!used[key]) continue;
       const std::string_view name = trace.Name(NameId{key / kKinds});
@@ -129,6 +132,7 @@ class Groups {
     average.name = name;
     average.is_user_annotation = (key & kAnnotationBit) != 0;
     average.is_device = (key & kDeviceBit) != 0;
+    average.is_python_function = (key & kFrameBit) != 0;
     return static_cast<uint32_t>(averages_.size() - 1);
   }
 
@@ -237,8 +241,10 @@ std::vector<KeyAverage> KeyAverages(const Trace& trace, Duplicates duplicates) {
   for (size_t g = 0; g < averages.size(); ++g) {
     if (sums[g].count > 0) Fill(trace, sums[g], averages[g]);
   }
-  // Groups of nothing but duplicates.
-  std::erase_if(averages, [](const KeyAverage& a) { return a.count == 0; });
+  // Groups of nothing but duplicates; and frames, as PyTorch.
+  std::erase_if(averages, [](const KeyAverage& a) {
+    return a.count == 0 || a.is_python_function;
+  });
   std::sort(averages.begin(), averages.end(),
             [&](const KeyAverage& a, const KeyAverage& b) {
               return Before(trace, a.first_event, b.first_event);

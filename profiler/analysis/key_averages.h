@@ -7,7 +7,9 @@
 // As PyTorch's key_averages(), but for duplicates, which stay unless asked
 // otherwise: events are grouped by name, by device (thread
 // or stream) and by whether they are user annotations; "ProfilerStep#7" counts
-// as "ProfilerStep*". Instants and counters are left out. Groups stand in the
+// as "ProfilerStep*". Instants and counters are left out, and so are frames and
+// modules of the program (kPythonFunction): their time is missing from the self
+// time of the ranges around them. Groups stand in the
 // order of their first event in the whole trace, events sorted by (start,
 // longer first, index).
 //
@@ -36,6 +38,7 @@ struct KeyAverage {
   bool is_user_annotation = false;
   bool is_device = false;  // of a device stream
   bool is_async = false;   // of the group's first event
+  bool is_python_function = false;
   model::EventIndex first_event = model::kNoEvent;
 
   int64_t count = 0;

@@ -1,0 +1,154 @@
+#include "profiler/events/trace_events.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/test_trace.h"
+#include "profiler/base/op_inputs.h"
+#include "profiler/events/trace_averages.h"
+
+namespace kymo {
+namespace {
+
+using model::ActivityType;
+using model::EventIndex;
+using model::TrackIndex;
+
+EventList Events(const model::Trace& trace, TraceEventsOptions options = {}) {
+  absl::StatusOr<ConvertedEvents> converted = EventsOfTrace(trace, options);
+  EXPECT_TRUE(converted.ok()) << converted.status();
+  return converted.ok() ? std::move(converted->events) : EventList();
+}
+
+const FunctionEvent& Find(const EventList& events, std::string_view name) {
+  const auto it =
+      std::find_if(events.begin(), events.end(),
+                   [&](const FunctionEvent& e) { return e.name == name; });
+  EXPECT_NE(it, events.end()) << name;
+  return *it;
+}
+
+TEST(TraceEventsTest, RangesBecomeEventsWithTheirDetails) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(42, 7, "main");
+  t.data().tracks[main].logical_id = 3;
+  t.AddRange(main, "forward", 1'000, 9'500);
+  t.AddRange(main, "aten::mul", 2'000, 4'000);
+  const std::vector<int64_t> sizes = {8, 4};
+  const Input inputs[] = {TensorMeta{.sizes = sizes, .dtype = DType::kFloat},
+                          2};
+  std::string encoded(EncodedInputBytes(inputs, 2), '\0');
+  EncodeInputs(inputs, 2, encoded.data());
+  t.Describe(0, {model::Arg::Int(t.Intern("rows"), 8)});
+  model::Detail& detail = t.data().details.back();
+  detail.inputs = t.Intern(encoded);
+  detail.sequence_nr = 5;
+  detail.forward_thread = 2;
+  detail.stack = t.data().stacks.Push(
+      t.data().stacks.Push(
+          model::kEmptyStack,
+          t.data().stacks.AddFrame({.function = t.Intern("main"),
+                                    .file = t.Intern("a.cc"),
+                                    .line = 9})),
+      t.data().stacks.AddFrame(
+          {.function = t.Intern("Step"), .module = t.Intern("/bin/app")}));
+  t.AddInstant(main, "mark", 5'000);
+  const EventList events = Events(
+      std::move(t).Build(), {.flops = [](EventIndex) { return int64_t{32}; }});
+  ASSERT_EQ(events.size(), 2);
+  const FunctionEvent& mul = Find(events, "aten::mul");
+  EXPECT_EQ(mul.time_range, (Interval{2, 4}));
+  EXPECT_EQ(mul.thread, 3);
+  EXPECT_EQ(mul.device_index, 42);
+  EXPECT_EQ(*mul.input_shapes, (InputShapes{{8, 4}, {}}));
+  EXPECT_EQ(*mul.stack, (EventStack{"/bin/app: Step", "a.cc(9): main"}));
+  EXPECT_EQ(mul.sequence_nr, 5);
+  EXPECT_EQ(mul.fwd_thread, 2);
+  EXPECT_EQ(mul.flops, 32);
+  EXPECT_EQ(mul.details->concrete_inputs, (std::vector<std::string>{"", "2"}));
+  EXPECT_EQ(mul.details->kwinputs.at("rows"), "8");
+  EXPECT_EQ(events[*mul.cpu_parent].name, "forward");
+  EXPECT_EQ(Find(events, "forward").self_cpu_time_total(), 6.5);
+}
+
+TEST(TraceEventsTest, MemoryIsChargedToTheThreadThatAllocated) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "a", 0, 10'000);
+  const TrackIndex other = t.AddThread(1, 2, "other");
+  t.AddRange(other, "b", 0, 10'000);
+  t.data().memory = {{.track = main, .time_ns = 5'000, .bytes = 100},
+                     {.track = main, .time_ns = 12'000, .bytes = -100}};
+  const EventList events =
+      Events(std::move(t).Build(), {.profile_memory = true});
+  EXPECT_EQ(Find(events, "a").cpu_memory_usage, 100);
+  EXPECT_EQ(Find(events, "b").cpu_memory_usage, 0);
+  EXPECT_EQ(Find(events, "[memory]").cpu_memory_usage, -100);
+}
+
+// Ranges of random length and depth on several threads, a few asynchronous,
+// times of different nanoseconds.
+model::Trace RandomTrace(uint32_t seed) {
+  std::mt19937 random(seed);
+  TestTrace t;
+  for (int thread = 0; thread < 3; ++thread) {
+    const TrackIndex track = t.AddThread(1, thread, "t");
+    std::vector<TimeNs> ends = {1'000'000'007};
+    for (TimeNs now = 1; now < 1'000'000'000; now += 1 + random() % 5'000'000) {
+      while (ends.back() <= now) ends.pop_back();
+      const TimeNs end =
+          now + 1 + static_cast<TimeNs>(random() % (ends.back() - now));
+      const bool is_async = random() % 10 == 0;
+      t.AddRange(track, "op" + std::to_string(random() % 9), now, end,
+                 random() % 5 == 0 ? ActivityType::kUserAnnotation
+                                   : ActivityType::kCpuOp,
+                 is_async ? model::kEventAsync : 0);
+      if (!is_async) ends.push_back(end);
+    }
+  }
+  return std::move(t).Build();
+}
+
+TEST(TraceAveragesTest, ColumnsAndEventsGiveTheSameAverages) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    const model::Trace trace = RandomTrace(seed);
+    const auto fast = AveragesOfTrace(trace, {});
+    const auto slow = Events(trace).key_averages();
+    ASSERT_TRUE(fast.ok() && slow.ok());
+    ASSERT_EQ(fast->size(), slow->size());
+    for (size_t i = 0; i < fast->size(); ++i) {
+      const FunctionEventAvg& a = (*fast)[i];
+      const FunctionEventAvg& b = (*slow)[i];
+      EXPECT_EQ(a.key, b.key);
+      EXPECT_EQ(a.count, b.count);
+      EXPECT_EQ(a.is_user_annotation, b.is_user_annotation);
+      EXPECT_EQ(a.is_async, b.is_async);
+      EXPECT_EQ(a.cpu_parent.has_value(), b.cpu_parent.has_value());
+      EXPECT_NEAR(a.cpu_time_total, b.cpu_time_total, 1e-6 * b.cpu_time_total);
+      EXPECT_NEAR(a.self_cpu_time_total, b.self_cpu_time_total,
+                  1e-6 * b.cpu_time_total);
+    }
+    EXPECT_EQ(*fast->table({.sort_by = "count"}),
+              *slow->table({.sort_by = "count"}));
+  }
+}
+
+TEST(TraceAveragesTest, ModulesAreLeftOutUnlessAskedFor) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "top.forward", 0, 10, ActivityType::kPythonFunction,
+             model::kEventModule);
+  t.AddRange(main, "op", 1, 9);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(AveragesOfTrace(trace, {})->size(), 1);
+  EXPECT_EQ(
+      AveragesOfTrace(trace, {}, {.include_python_functions = true})->size(),
+      2);
+}
+
+}  // namespace
+}  // namespace kymo
