@@ -1,0 +1,74 @@
+#include "profiler/unwind/loaded_code.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <vector>
+
+namespace kymo::unwind {
+namespace {
+
+uint64_t AddressOf(const void* object) {
+  return reinterpret_cast<uint64_t>(object);
+}
+
+TEST(LoadedCodeTest, KnowsTheFileOfAnAddress) {
+  LoadedCode own, libc;
+  const auto here = reinterpret_cast<uint64_t>(&FindLoadedCode);
+  const auto there = reinterpret_cast<uint64_t>(&puts);
+  ASSERT_TRUE(FindLoadedCode(here, &own));
+  ASSERT_TRUE(FindLoadedCode(there, &libc));
+  EXPECT_LE(own.begin, here);
+  EXPECT_GT(own.end, here);
+  EXPECT_NE(own.identity, libc.identity);
+  ASSERT_NE(own.frame_header, nullptr);
+  EXPECT_EQ(*own.frame_header, 1);  // the format's version
+}
+
+TEST(LoadedCodeTest, ElsewhereThereIsNone) {
+  LoadedCode code;
+  const std::vector<char> heap(100000);
+  for (const uint64_t pc :
+       {uint64_t{0}, AddressOf(&code), AddressOf(heap.data()), ~uint64_t{0}}) {
+    EXPECT_FALSE(FindLoadedCode(pc, &code));
+    EXPECT_FALSE(FindLoadedCodeInList(pc, &code));
+  }
+}
+
+TEST(LoadedCodeTest, TheListSaysTheSame) {
+  for (const uint64_t pc : {reinterpret_cast<uint64_t>(&FindLoadedCode),
+                            reinterpret_cast<uint64_t>(&puts),
+                            reinterpret_cast<uint64_t>(&dlopen)}) {
+    LoadedCode code, listed;
+    ASSERT_TRUE(FindLoadedCode(pc, &code));
+    ASSERT_TRUE(FindLoadedCodeInList(pc, &listed));
+    EXPECT_EQ(code.begin, listed.begin);
+    EXPECT_EQ(code.frame_header, listed.frame_header);
+    EXPECT_LE(listed.end, code.end);
+  }
+}
+
+TEST(LoadedCodeTest, ALibraryInAnothersPlaceIsAnother) {
+  uint64_t begin = 0, identity = 0;
+  int replaced = 0;
+  for (int round = 0; round < 6; ++round) {
+    void* const library =
+        dlopen(round % 2 == 0 ? "profiler/unwind/libtest_library_small.so"
+                              : "profiler/unwind/libtest_library_large.so",
+               RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    LoadedCode code;
+    ASSERT_TRUE(
+        FindLoadedCode(AddressOf(dlsym(library, "test_library_call")), &code));
+    if (code.begin == begin) ++replaced;
+    EXPECT_NE(code.identity, identity);
+    begin = code.begin;
+    identity = code.identity;
+    dlclose(library);
+  }
+  if (replaced == 0) GTEST_SKIP() << "no library took another one's place";
+}
+
+}  // namespace
+}  // namespace kymo::unwind

@@ -1,0 +1,77 @@
+#include "profiler/unwind/rule_table.h"
+
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <thread>
+#include <vector>
+
+namespace kymo::unwind {
+namespace {
+
+TEST(RuleTableTest, AnswersWhatWasComputed) {
+  const auto pc = reinterpret_cast<uint64_t>(&puts);
+  LoadedCode code;
+  ASSERT_TRUE(FindLoadedCode(pc, &code));
+  const UnwindRule rule = ComputeRule(pc, &code);
+  EXPECT_EQ(rule, (UnwindRule{.kind = RuleKind::kSpOffset, .cfa_offset = 8}));
+  EXPECT_EQ(FindRule(pc, code.identity), rule);
+}
+
+TEST(RuleTableTest, AnotherFileAtTheAddressIsNotKnown) {
+  const auto pc = reinterpret_cast<uint64_t>(&printf);
+  LoadedCode code;
+  ASSERT_TRUE(FindLoadedCode(pc, &code));
+  ComputeRule(pc, &code);
+  EXPECT_EQ(FindRule(pc, code.identity + 1).kind, RuleKind::kMissing);
+  EXPECT_EQ(FindRule(pc + 1, code.identity).kind, RuleKind::kMissing);
+}
+
+TEST(RuleTableTest, WithoutATableACallTellsCodeFromData) {
+  // call *%rax; call *0x10(%rbx); call rel32; and none.
+  const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff,
+                          0xd0, 0xff, 0x53, 0x10, 0xe8, 1,    2,    3,
+                          4,    0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
+  const auto at = reinterpret_cast<uint64_t>(code);
+  EXPECT_EQ(ComputeRule(at + 8, nullptr).kind, RuleKind::kFramePointer);
+  EXPECT_EQ(ComputeRule(at + 11, nullptr).kind, RuleKind::kFramePointer);
+  EXPECT_EQ(ComputeRule(at + 16, nullptr).kind, RuleKind::kFramePointer);
+  EXPECT_EQ(ComputeRule(at + 23, nullptr).kind, RuleKind::kNotCode);
+  EXPECT_EQ(ComputeRule(3, nullptr).kind, RuleKind::kNotCode);
+  EXPECT_EQ(ComputeRule(uint64_t{1} << 50, nullptr).kind, RuleKind::kNotCode);
+}
+
+// More addresses than slots, many threads: what is found is right, however the
+// writers came together.
+TEST(RuleTableTest, WritersAndReadersNeedNoOrder) {
+  constexpr uint64_t kAddresses = (kSlotsPerLine << kLineBits) * 2;
+  constexpr uint64_t kNowhere = uint64_t{1} << 60;
+  const auto pc = reinterpret_cast<uint64_t>(&puts);
+  LoadedCode code;
+  ASSERT_TRUE(FindLoadedCode(pc, &code));
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      for (uint64_t i = 0; i < kAddresses; ++i) {
+        const uint64_t other = kNowhere + (i * 7919 + seed) % kAddresses;
+        const UnwindRule nowhere = FindRule(other, 0);
+        if (nowhere.kind == RuleKind::kMissing) {
+          ComputeRule(other, nullptr);
+        } else {
+          ASSERT_EQ(nowhere.kind, RuleKind::kNotCode);
+        }
+        if (i % 16 != 0) continue;
+        const UnwindRule rule = FindRule(pc, code.identity);
+        if (rule.kind == RuleKind::kMissing) {
+          ComputeRule(pc, &code);
+        } else {
+          ASSERT_EQ(rule.cfa_offset, 8);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace kymo::unwind
