@@ -1,8 +1,8 @@
 #include "profiler/symbolize/stack_symbolizer.h"
 
-#include <execinfo.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <string>
 #include <vector>
@@ -17,13 +17,14 @@ using Pcs = std::vector<uint64_t>;
 // Outside of the anonymous namespace, so that the names are the same
 // everywhere.
 [[gnu::noipa]] Pcs TestInner() {
-  void* pcs[64];
-  const int count = backtrace(pcs, 64);
-  Pcs stack;
-  for (int i = 0; i < count; ++i) {
-    stack.push_back(reinterpret_cast<uint64_t>(pcs[i]));
-  }
-  return stack;
+  Pcs pcs;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* argument) {
+        static_cast<Pcs*>(argument)->push_back(_Unwind_GetIP(context));
+        return _URC_NO_REASON;
+      },
+      &pcs);
+  return pcs;
 }
 [[gnu::always_inline]] inline Pcs TestInlined() {
   Pcs pcs = TestInner();
