@@ -20,7 +20,9 @@ using Pcs = std::vector<uint64_t>;
   Pcs pcs;
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* argument) {
-        static_cast<Pcs*>(argument)->push_back(_Unwind_GetIP(context));
+        // It may give a caller of the outermost frame, at 0.
+        const uint64_t pc = _Unwind_GetIP(context);
+        if (pc != 0) static_cast<Pcs*>(argument)->push_back(pc);
         return _URC_NO_REASON;
       },
       &pcs);
