@@ -1,5 +1,6 @@
 #include "backends/cpu/arena_shard.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -51,6 +52,15 @@ void AddProcesses(const Arena& arena, model::TraceShard& shard) {
          .command_line = shard.strings.Intern(command_line),
          .start_ns = entry.attach_monotonic_ns + EpochOffsetNs()});
   }
+}
+
+// Name ids are offsets in the table of texts, in units of 8 bytes. A broken
+// target may say anything of how much of it is used.
+uint32_t NameLimit(const Arena& arena) {
+  constexpr uint64_t kMaxNameTextBytes = uint64_t{64} << 20;
+  const uint64_t used =
+      arena.header().name_text_used.load(std::memory_order_relaxed);
+  return static_cast<uint32_t>(std::min(used, kMaxNameTextBytes) / 8);
 }
 
 // Tracks for the streams that some chunk belongs to.
@@ -116,6 +126,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .chunks = std::move(input.chunks),
       .stream_tracks = std::move(tracks),
       .name_text = [&arena](uint32_t id) { return arena.NameText(id); },
+      .name_limit = NameLimit(arena),
       .clock = input.clock,
       .first_ticket = input.first_ticket,
       .recorded = std::move(input.recorded),

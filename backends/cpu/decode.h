@@ -11,17 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/cpu/decode_chunk.h"
+#include "backends/cpu/decode_payload.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
-
-// [begin, end) in ticks.
-struct TickInterval {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-};
 
 struct DecodeInput {
   // In any order. Views must stay valid during the call.
@@ -30,6 +26,9 @@ struct DecodeInput {
   std::vector<model::TrackIndex> stream_tracks;
   // Text of a name id; whatever the id, some text.
   std::function<std::string_view(uint32_t)> name_text;
+  // Names have ids below; what is no name is shown as kNameLost. Costs 4 bytes
+  // for each.
+  uint32_t name_limit = 0;
   TickConverter clock;
   // Chunks with smaller tickets are of an earlier session.
   uint64_t first_ticket = 0;
@@ -40,13 +39,12 @@ struct DecodeInput {
   std::function<void(int64_t pid, const record::MappingPayload& mapping,
                      std::string_view path)>
       mapping;
-  // The stack of return addresses (innermost first) of a process.
-  std::function<model::StackId(int64_t pid, std::span<const uint64_t> pcs)>
-      stack;
+  StackOf stack;
 };
 
-// Adds events, counters and their names to `shard`, whose tracks exist. Runs on
-// all cores, chunk by chunk.
+// Adds events, counters, memory records and their names to `shard`, whose
+// tracks exist. Plain events are decoded on all cores, chunk by chunk; payloads
+// are read one after the other.
 void DecodeChunks(const DecodeInput& input, model::TraceShard& shard);
 
 }  // namespace kymo::cpu

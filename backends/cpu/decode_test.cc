@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "profiler/base/column.h"
 
 namespace kymo::cpu {
 namespace {
@@ -82,6 +83,7 @@ model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
             static const std::string names[] = {"lost", "one", "two", "three"};
             return std::string_view(names[id < 4 ? id : 0]);
           },
+      .name_limit = 4,
       .clock = Identity(),
       .first_ticket = first_ticket};
   for (const FakeChunk* chunk : chunks) input.chunks.push_back(chunk->view());
@@ -97,9 +99,9 @@ TEST(DecodeTest, ChunksOfAStreamAreJoinedInTicketOrder) {
   const model::TraceShard shard = Decode({&second, &other, &first});
   ASSERT_EQ(shard.events.size(), 2u);
   const model::TrackEvents& events = shard.events[0];
-  EXPECT_EQ(events.start_ns, (std::vector<TimeNs>{10, 30}));
-  EXPECT_EQ(events.end_ns, (std::vector<TimeNs>{20, 0}));
-  EXPECT_EQ(events.depth, (std::vector<uint32_t>{3, 0}));
+  EXPECT_EQ(events.start_ns, (Column<TimeNs>{10, 30}));
+  EXPECT_EQ(events.end_ns, (Column<TimeNs>{20, 0}));
+  EXPECT_EQ(events.depth, (Column<uint32_t>{3, 0}));
   EXPECT_EQ(shard.strings.Get(events.name[1]), "two");
   EXPECT_EQ(shard.events[1].flags[0], model::kEventInstant);
 }
@@ -112,7 +114,7 @@ TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
   other.Add(SlotKind::kEnd, 50, 1, 1);
   const model::TraceShard shard = Decode({&first, &second, &other});
   const model::TrackEvents& events = shard.events[0];
-  EXPECT_EQ(events.end_ns, (std::vector<TimeNs>{40, 50}));
+  EXPECT_EQ(events.end_ns, (Column<TimeNs>{40, 50}));
   EXPECT_EQ(events.flags[0], 0);
   EXPECT_EQ(events.flags[1], model::kEventAsync);
   EXPECT_FALSE(shard.ledger.AnythingLost());
@@ -126,8 +128,8 @@ TEST(DecodeTest, EndsFromAForkedChildAreNotTheParents) {
   child.Add(SlotKind::kEnd, 60, 1, 1);
   const model::TraceShard shard =
       Decode({&parent, &child}, 0, /*second_pid=*/2);
-  EXPECT_EQ(shard.events[0].end_ns, (std::vector<TimeNs>{100, 0}));
-  EXPECT_EQ(shard.events[0].flags, (std::vector<uint8_t>{0, 0}));
+  EXPECT_EQ(shard.events[0].end_ns, (Column<TimeNs>{100, 0}));
+  EXPECT_EQ(shard.events[0].flags, (Column<uint8_t>{0, 0}));
   EXPECT_FALSE(shard.ledger.AnythingLost());
 }
 

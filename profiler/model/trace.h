@@ -25,9 +25,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
@@ -48,15 +50,15 @@ struct TraceData {
   std::vector<EventIndex> track_begin = {0};
 
   // Columns, one entry per event.
-  std::vector<TimeNs> start;
-  std::vector<TimeNs> end;  // >= start
-  std::vector<NameId> name;
-  std::vector<TrackIndex> track;
-  std::vector<EventIndex> parent;  // kNoEvent, or an earlier one of the track
-  std::vector<DetailIndex> detail;
-  std::vector<ActivityType> type;
-  std::vector<RecordScope> scope;
-  std::vector<uint8_t> flags;  // EventFlag bits
+  Column<TimeNs> start;
+  Column<TimeNs> end;  // >= start
+  Column<NameId> name;
+  Column<TrackIndex> track;
+  Column<EventIndex> parent;  // kNoEvent, or an earlier one of the track
+  Column<DetailIndex> detail;
+  Column<ActivityType> type;
+  Column<RecordScope> scope;
+  Column<uint8_t> flags;  // EventFlag bits
 
   std::vector<Detail> details;
   std::vector<Arg> args;
@@ -136,6 +138,9 @@ class Trace {
 
   // For ValidateTrace and for tools that count bytes.
   const TraceData& data() const noexcept { return data_; }
+
+  // Makes a changed trace of this one: everything that it lent becomes invalid.
+  TraceData Release() && { return std::move(data_); }
 
  private:
   TraceData data_;

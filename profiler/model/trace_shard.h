@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/loss_ledger.h"
@@ -28,17 +29,17 @@ namespace kymo::model {
 struct TrackEvents {
   TrackIndex track = 0;  // into TraceShard::tracks
 
-  std::vector<TimeNs> start_ns;
-  std::vector<TimeNs> end_ns;  // 0 = still open when the recording ended
-  std::vector<NameId> name;
-  std::vector<ActivityType> type;
-  std::vector<RecordScope> scope;
-  std::vector<uint8_t> flags;  // EventFlag bits
+  Column<TimeNs> start_ns;
+  Column<TimeNs> end_ns;  // 0 = still open when the recording ended
+  Column<NameId> name;
+  Column<ActivityType> type;
+  Column<RecordScope> scope;
+  Column<uint8_t> flags;  // EventFlag bits
   // How many ranges of this source were open around the event; empty when the
   // source does not know: nesting then comes from the times.
-  std::vector<uint32_t> depth;
+  Column<uint32_t> depth;
   // Either empty or one per event, kNoDetail for most.
-  std::vector<DetailIndex> detail;
+  Column<DetailIndex> detail;
 
   size_t size() const noexcept { return start_ns.size(); }
 };

@@ -1,0 +1,171 @@
+#include "backends/cpu/decode_chunk.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "profiler/model/activity_type.h"
+
+namespace kymo::cpu {
+namespace {
+
+using model::ActivityType;
+using record::Slot;
+using record::SlotKind;
+
+// What the low byte of a head, its kind and scope, says about an event.
+struct EventKind {
+  ActivityType type = ActivityType::kCpuOp;
+  RecordScope scope = RecordScope::kFunction;
+  uint8_t flags = 0;
+};
+
+constexpr std::array<EventKind, 256> MakeEventKinds() {
+  std::array<EventKind, 256> kinds = {};
+  for (uint32_t packed = 0; packed < kinds.size(); ++packed) {
+    EventKind& kind = kinds[packed];
+    const uint8_t scope = record::UnpackScope(packed);
+    if (scope < static_cast<uint8_t>(RecordScope::kCount)) {
+      kind.scope = static_cast<RecordScope>(scope);
+    }
+    if (record::UnpackKind(packed) == SlotKind::kInstant) {
+      kind.type = ActivityType::kCpuInstantEvent;
+      kind.flags = model::kEventInstant;
+    } else if (kind.scope == RecordScope::kUserScope) {
+      kind.type = ActivityType::kUserAnnotation;
+    }
+  }
+  return kinds;
+}
+
+constexpr std::array<EventKind, 256> kEventKinds = MakeEventKinds();
+
+EventKind KindOf(const Slot& head) {
+  EventKind kind = kEventKinds[head.kind_scope_depth & 0xff];
+  if (head.flags == 0 || kind.flags == model::kEventInstant) [[likely]] {
+    return kind;
+  }
+  if (head.flags & record::kSlotAsync) kind.flags |= model::kEventAsync;
+  if (head.flags & record::kSlotModule) {
+    kind.flags |= model::kEventModule;
+    // Kineto's category for frames and modules of the host language.
+    kind.type = ActivityType::kPythonFunction;
+  }
+  return kind;
+}
+
+}  // namespace
+
+void ChunkDecoder::Count(Chunk& chunk) const {
+  size_t events = 0;
+  record::ForEachRecord(*chunk.view,
+                        [&](const Slot& head, std::span<const Slot>, uint32_t) {
+                          if (!BecomesEvent(head)) return;
+                          ++events;
+                          names_.Mark(head.name);
+                        });
+  chunk.event_count = events;
+}
+
+void ChunkDecoder::Fill(Chunk& chunk) const {
+  // Copies: the compiler must assume that a store into a column of bytes
+  // changes anything that it cannot see to be local.
+  const TickConverter clock = clock_;
+  const NameMap::View names = names_.view();
+  TimeNs* const start_ns = chunk.events->start_ns.data();
+  TimeNs* const end_ns = chunk.events->end_ns.data();
+  model::NameId* const name = chunk.events->name.data();
+  ActivityType* const type = chunk.events->type.data();
+  RecordScope* const scope = chunk.events->scope.data();
+  uint8_t* const flags = chunk.events->flags.data();
+  uint32_t* const depth = chunk.events->depth.data();
+  size_t row = chunk.first_row;
+  auto fill = [&](const Slot& head, std::span<const Slot> payload,
+                  uint32_t index) {
+    if (!BecomesEvent(head)) {
+      AddToRest(chunk, head, payload);
+      return;
+    }
+    const EventKind kind = KindOf(head);
+    const uint64_t end = head.end.load(std::memory_order_relaxed);
+    const bool is_instant = (kind.flags & model::kEventInstant) != 0;
+    start_ns[row] = clock.ToEpochNs(head.begin.load(std::memory_order_relaxed));
+    end_ns[row] = is_instant ? start_ns[row] : clock.ToEpochNs(end);
+    if (end == 0 && !is_instant) [[unlikely]] {
+      end_ns[row] = 0;
+      chunk.rest.open.push_back({index, row});
+    }
+    name[row] = names[head.name];
+    type[row] = kind.type;
+    scope[row] = kind.scope;
+    flags[row] = kind.flags;
+    depth[row] = record::UnpackDepth(head.kind_scope_depth);
+    if (!payload.empty()) chunk.rest.payloads.push_back({payload, row});
+    ++row;
+  };
+  record::ForEachRecord(*chunk.view, fill,
+                        [&](const Slot&) { ++chunk.rest.corrupt; });
+}
+
+void ChunkDecoder::AddToRest(Chunk& chunk, const Slot& head,
+                             std::span<const Slot> payload) const {
+  const TimeNs time_ns =
+      clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed));
+  const uint64_t end = head.end.load(std::memory_order_relaxed);
+  const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+  if (kind == SlotKind::kEnd || kind == SlotKind::kExtra) {
+    chunk.rest.follow_ups.push_back({kind, end, head.name, time_ns, payload});
+    return;
+  }
+  if (!IsWanted(head)) return;
+  switch (kind) {
+    case SlotKind::kCounter:
+      chunk.rest.counters.push_back(
+          {head.name, time_ns, std::bit_cast<double>(end)});
+      break;
+    case SlotKind::kMapping:
+      chunk.rest.mappings.push_back(payload);
+      break;
+    case SlotKind::kMemory:
+      AddMemory(chunk, head, payload);
+      break;
+    default:
+      ++chunk.rest.corrupt;
+  }
+}
+
+void ChunkDecoder::AddMemory(Chunk& chunk, const Slot& head,
+                             std::span<const Slot> payload) const {
+  if (payload.empty()) {
+    ++chunk.rest.corrupt;
+    return;
+  }
+  record::MemoryPayload numbers;
+  std::memcpy(&numbers, payload.data(), sizeof(numbers));
+  chunk.rest.memory.push_back(
+      {{.track = chunk.events->track,
+        .event = head.flags == record::kMemoryOutOfMemory
+                     ? model::MemoryEvent::kOutOfMemory
+                     : model::MemoryEvent::kAllocation,
+        .device_type = static_cast<int8_t>(head.name & 0xff),
+        .device_index = static_cast<int16_t>(head.name >> 16),
+        .time_ns = clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed)),
+        .address = head.end.load(std::memory_order_relaxed),
+        .bytes = numbers.bytes,
+        .total_allocated = numbers.total_allocated,
+        .total_reserved = numbers.total_reserved},
+       payload.subspan(1)});
+}
+
+std::vector<uint32_t> ChunkDecoder::RowsOf(const Chunk& chunk) const {
+  std::vector<uint32_t> rows(chunk.view->slots.size(), kNoRow);
+  uint32_t row = 0;
+  record::ForEachRecord(
+      *chunk.view,
+      [&](const Slot& head, std::span<const Slot>, uint32_t index) {
+        if (BecomesEvent(head)) rows[index - chunk.view->first_index] = row++;
+      });
+  return rows;
+}
+
+}  // namespace kymo::cpu
