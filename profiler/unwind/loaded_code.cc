@@ -7,12 +7,6 @@
 #include <cstddef>
 #include <cstring>
 
-// Weak, so that what is built with a new libc also runs with an old one.
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
 namespace kymo::unwind {
 namespace {
 
@@ -106,19 +100,18 @@ bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept {
 }
 
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-  if (&_dl_find_object != nullptr) {
-    dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
-    code->begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
-    code->end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
-    code->frame_header = static_cast<const uint8_t*>(found.dlfo_eh_frame);
-    if (code->frame_header == nullptr) return false;
-    Identify(code);
-    return true;
-  }
-#endif
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // declares _dl_find_object
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
+  code->begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
+  code->end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
+  code->frame_header = static_cast<const uint8_t*>(found.dlfo_eh_frame);
+  if (code->frame_header == nullptr) return false;
+  Identify(code);
+  return true;
+#else
   return FindLoadedCodeInList(pc, code);
+#endif
 }
 
 }  // namespace kymo::unwind

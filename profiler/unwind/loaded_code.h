@@ -3,10 +3,10 @@
 //   LoadedCode code;
 //   if (FindLoadedCode(pc, &code)) ... code.frame_header, code.identity
 //
-// glibc 2.35 and later answer without a lock, in some nanoseconds
-// (_dl_find_object); before that the loader's list is walked under its lock,
-// and a thread that allocates inside of its own dl_iterate_phdr callback must
-// not wait for one that captures a stack.
+// Built with glibc 2.35 or later it answers without a lock, in some nanoseconds
+// (_dl_find_object). Before that the loader's list is walked under its lock, so
+// no thread may capture a stack while it holds what another one waits for in a
+// dl_iterate_phdr callback.
 //
 // Threads: any, also signal handlers where the answer is without a lock. What
 //   is found stays loaded while the caller's stack has frames of it.

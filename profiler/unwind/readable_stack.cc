@@ -7,7 +7,8 @@
 
 #include <atomic>
 
-extern "C" void* __libc_stack_end __attribute__((weak));
+// Where the first thread began; the loader's.
+extern "C" void* __libc_stack_end;
 
 namespace kymo::unwind {
 namespace {
@@ -32,9 +33,8 @@ constinit thread_local OwnStack own_stack
 
 void FindOwnTop(OwnStack& own) {
   const bool is_first = syscall(SYS_gettid) == getpid();
-  const uint64_t top = is_first && &__libc_stack_end != nullptr
-                           ? reinterpret_cast<uint64_t>(__libc_stack_end)
-                           : static_cast<uint64_t>(pthread_self());
+  const uint64_t top = is_first ? reinterpret_cast<uint64_t>(__libc_stack_end)
+                                : static_cast<uint64_t>(pthread_self());
   own.low = PageOf(top - 1);
   own.foreign = 0;
   std::atomic_signal_fence(std::memory_order_release);

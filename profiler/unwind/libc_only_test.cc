@@ -1,0 +1,40 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/unwind/capture_stack.h"
+
+namespace kymo::unwind {
+namespace {
+
+// A copy of its own, as in the preloaded runtime: built without any library but
+// libc, loaded at run time.
+TEST(LibcOnlyTest, CapturesInALibraryLoadedAtRunTime) {
+  void* const library =
+      dlopen("profiler/unwind/libtest_libc_only.so", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  using Capture = size_t (*)(uint64_t*, size_t);
+  const auto capture =
+      reinterpret_cast<Capture>(dlsym(library, "test_libc_only_capture"));
+  const auto own = [](uint64_t* pcs, size_t max) {
+    const size_t count = CaptureStack(pcs, max, 0);
+    asm volatile("" : : : "memory");
+    return count;
+  };
+  uint64_t pcs[2][64];
+  size_t counts[2];
+  volatile int rounds = 2;  // one call, so that both return to one address
+  for (int i = 0; i < rounds; ++i) {
+    const Capture take = i == 0 ? capture : own;
+    counts[i] = take(pcs[i], 64);
+  }
+  ASSERT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(std::vector(pcs[0] + 1, pcs[0] + counts[0]),
+            std::vector(pcs[1] + 1, pcs[1] + counts[1]));
+}
+
+}  // namespace
+}  // namespace kymo::unwind
