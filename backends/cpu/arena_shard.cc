@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "backends/cpu/decode.h"
+#include "backends/cpu/process_stacks.h"
 
 namespace kymo::cpu {
 namespace {
@@ -122,6 +124,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
   AddProcesses(input.arena, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
   const Arena& arena = input.arena;
+  ProcessStacks stacks(&shard);
   const DecodeInput decode = {
       .chunks = std::move(input.chunks),
       .stream_tracks = std::move(tracks),
@@ -130,8 +133,13 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .clock = input.clock,
       .first_ticket = input.first_ticket,
       .recorded = std::move(input.recorded),
-      .mapping = std::move(input.mapping),
-      .stack = std::move(input.stack)};
+      .mapping =
+          [&](int64_t pid, const record::MappingPayload& mapping,
+              std::string_view path) { stacks.AddMapping(pid, mapping, path); },
+      .stack =
+          [&](int64_t pid, std::span<const uint64_t> pcs) {
+            return stacks.Add(pid, pcs);
+          }};
   DecodeChunks(decode, shard);
 }
 

@@ -4,9 +4,6 @@
 #define KYMO_BACKENDS_CPU_ARENA_SHARD_H_
 
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "backends/cpu/decode.h"
@@ -37,9 +34,6 @@ struct ArenaShardInput {
   LossCounters losses_at_start;
   // As in DecodeInput.
   std::vector<TickInterval> recorded = {};
-  std::function<void(int64_t, const record::MappingPayload&, std::string_view)>
-      mapping = {};
-  std::function<model::StackId(int64_t, std::span<const uint64_t>)> stack = {};
 };
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard);

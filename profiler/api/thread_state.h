@@ -22,6 +22,7 @@
 #ifndef KYMO_PROFILER_API_THREAD_STATE_H_
 #define KYMO_PROFILER_API_THREAD_STATE_H_
 
+#include <concepts>
 #include <functional>
 #include <future>
 #include <memory>
@@ -70,26 +71,47 @@ class ThreadStateGuard {
   std::shared_ptr<const internal::ThreadCallbacks> callbacks_;
 };
 
+// What Propagate makes: calls `callable` in a captured state.
+template <typename Callable>
+class Propagated {
+ public:
+  explicit Propagated(Callable callable)
+      : state_(ThreadState::Capture()), callable_(std::move(callable)) {}
+
+  template <typename... Args>
+  requires std::invocable<Callable&, Args...>
+  decltype(auto) operator()(Args&&... args) {
+    const ThreadStateGuard guard(state_);
+    return std::invoke(callable_, std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  requires std::invocable<const Callable&, Args...>
+  decltype(auto) operator()(Args&&... args) const {
+    const ThreadStateGuard guard(state_);
+    return std::invoke(callable_, std::forward<Args>(args)...);
+  }
+
+ private:
+  ThreadState state_;
+  Callable callable_;
+};
+
 // A callable that does what `callable` does, in the state of the thread that
 // called Propagate. May be called any number of times, anywhere.
 template <typename Callable>
-auto Propagate(Callable callable) {
-  return [state = ThreadState::Capture(), callable = std::move(callable)](
-             auto&&... args) mutable -> decltype(auto) {
-    const ThreadStateGuard guard(state);
-    return std::invoke(callable, std::forward<decltype(args)>(args)...);
-  };
+Propagated<std::decay_t<Callable>> Propagate(Callable&& callable) {
+  return Propagated<std::decay_t<Callable>>(std::forward<Callable>(callable));
 }
 
 // std::async(policy, callable, args...) in the calling thread's state.
 template <typename Callable, typename... Args>
-  requires std::invocable<std::decay_t<Callable>, std::decay_t<Args>...>
+requires std::invocable<std::decay_t<Callable>, std::decay_t<Args>...>
 auto Async(std::launch policy, Callable&& callable, Args&&... args) {
   return std::async(policy, Propagate(std::forward<Callable>(callable)),
                     std::forward<Args>(args)...);
 }
 template <typename Callable, typename... Args>
-  requires std::invocable<std::decay_t<Callable>, std::decay_t<Args>...>
+requires std::invocable<std::decay_t<Callable>, std::decay_t<Args>...>
 auto Async(Callable&& callable, Args&&... args) {
   return Async(std::launch::async, std::forward<Callable>(callable),
                std::forward<Args>(args)...);

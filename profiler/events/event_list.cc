@@ -28,6 +28,23 @@ absl::Status EventList::CheckDeviceTimes() const {
   return absl::OkStatus();
 }
 
+EventList EventList::Concatenate(std::span<const EventList* const> lists) {
+  EventList all;
+  if (lists.empty()) return all;
+  all.options_ = lists.front()->options_;
+  all.tree_built_ = true;
+  for (const EventList* const list : lists) {
+    const size_t first = all.events_.size();
+    all.tree_built_ = all.tree_built_ && list->tree_built_;
+    for (FunctionEvent event : list->events_) {
+      if (event.cpu_parent) *event.cpu_parent += first;
+      for (size_t& child : event.cpu_children) child += first;
+      all.events_.push_back(std::move(event));
+    }
+  }
+  return all;
+}
+
 double EventList::self_cpu_time_total() const {
   CompensatedSum sum;
   for (const FunctionEvent& e : events_) sum.Add(e.self_cpu_time_total());

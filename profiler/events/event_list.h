@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,10 @@ class EventList {
   // (event_tree.h). Once; a second time is kFailedPrecondition.
   absl::Status build_tree();
   bool tree_built() const noexcept { return tree_built_; }
+
+  // The events of several lists one after the other, with their trees; the
+  // options are the first one's. Nothing is nested across lists.
+  static EventList Concatenate(std::span<const EventList* const> lists);
 
   size_t size() const noexcept { return events_.size(); }
   bool empty() const noexcept { return events_.empty(); }

@@ -32,6 +32,7 @@ class Converter {
 
   absl::StatusOr<ConvertedEvents> Run() {
     raw_.reserve(trace_.event_count() + trace_.memory().size());
+    FindModules();
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
       if (!(trace_.flags()[i] & model::kEventInstant)) AddEvent(i);
     }
@@ -84,7 +85,39 @@ class Converter {
       raw.stack = Stack(detail->stack);
       raw.details = Details(*detail, i);
     }
+    if (!module_.empty() && module_[i] != model::kNoEvent) {
+      auto details = raw.details ? std::make_shared<EventDetails>(*raw.details)
+                                 : std::make_shared<EventDetails>();
+      details->module_hierarchy = Hierarchy(module_[i]);
+      raw.details = std::move(details);
+    }
     raw_.push_back(std::move(raw));
+  }
+
+  // The innermost module around each event, where a trace has modules.
+  void FindModules() {
+    const auto flags = trace_.flags();
+    if (std::none_of(flags.begin(), flags.end(), [](uint8_t f) {
+          return (f & model::kEventModule) != 0;
+        })) {
+      return;
+    }
+    module_.assign(trace_.event_count(), model::kNoEvent);
+    for (EventIndex i = 0; i < trace_.event_count(); ++i) {
+      const EventIndex parent = trace_.parent()[i];
+      if (parent == model::kNoEvent) continue;
+      module_[i] =
+          flags[parent] & model::kEventModule ? parent : module_[parent];
+    }
+  }
+
+  std::vector<std::string> Hierarchy(EventIndex module) const {
+    std::vector<std::string> entries;
+    for (; module != model::kNoEvent; module = module_[module]) {
+      entries.emplace_back(trace_.EventName(module));
+    }
+    std::reverse(entries.begin(), entries.end());
+    return entries;
   }
 
   void AddMemory(const model::MemoryRecord& record) {
@@ -159,6 +192,7 @@ class Converter {
   const Trace& trace_;
   const TraceEventsOptions& options_;
   std::vector<RawEvent> raw_;
+  std::vector<EventIndex> module_;  // by event; empty: none
   // By id.
   std::unordered_map<uint32_t, std::shared_ptr<const InputShapes>> shapes_;
   std::unordered_map<uint32_t, std::shared_ptr<const EventStack>> stacks_;

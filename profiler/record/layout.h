@@ -124,7 +124,7 @@ struct MappingPayload {
   uint64_t start;
   uint64_t end;
   uint64_t file_offset;
-  uint64_t reserved;
+  uint64_t inode;  // 0 = no file
 };
 static_assert(sizeof(MappingPayload) == sizeof(Slot));
 

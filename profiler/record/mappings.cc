@@ -63,6 +63,14 @@ uint64_t ParseHex(const char*& at) noexcept {
   }
 }
 
+uint64_t ParseDecimal(const char*& at) noexcept {
+  uint64_t value = 0;
+  for (; *at >= '0' && *at <= '9'; ++at) {
+    value = value * 10 + static_cast<uint64_t>(*at - '0');
+  }
+  return value;
+}
+
 const char* SkipWord(const char* at) noexcept {
   while (*at != '\0' && *at != ' ') ++at;
   while (*at == ' ') ++at;
@@ -83,7 +91,8 @@ void RecordLine(const char* at) noexcept {
   mapping.file_offset = ParseHex(at);
   at = SkipWord(at);  // what is left of the offset
   at = SkipWord(at);  // device
-  at = SkipWord(at);  // inode
+  mapping.inode = ParseDecimal(at);
+  at = SkipWord(at);  // what is left of the inode
   const size_t path_bytes = strlen(at) + 1;
   const uint32_t payload_slots =
       static_cast<uint32_t>(1 + (path_bytes + sizeof(Slot) - 1) / sizeof(Slot));

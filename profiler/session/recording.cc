@@ -92,6 +92,17 @@ void Recording::Poll() {
   for (const auto& controller : controllers_) controller->Poll();
 }
 
+absl::Status Recording::SetCollecting(const std::string& backend,
+                                      bool collecting) {
+  for (const auto& controller : controllers_) {
+    if (controller->name() == backend) {
+      return controller->SetCollecting(collecting);
+    }
+  }
+  return absl::NotFoundError(
+      absl::StrCat("activity ", backend, " is not being recorded"));
+}
+
 absl::Status Recording::Stop() {
   absl::Status status = ForEach([](BackendController& c) { return c.Stop(); });
   end_ns_ = Now();

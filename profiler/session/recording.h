@@ -52,6 +52,8 @@ class Recording {
   absl::Status Prepare(Environment* environment);
   absl::Status Start(pid_t pid);
   void Poll();
+  // Switches one backend's collection; kNotFound when it is not in use.
+  absl::Status SetCollecting(const std::string& backend, bool collecting);
   absl::Status Stop();
 
   // Collects from every backend and normalises. `metadata` is added to the

@@ -1,0 +1,45 @@
+#include "backends/cpu/process_stacks.h"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "profiler/symbolize/process_mappings.h"
+
+namespace kymo::cpu {
+
+void ProcessStacks::AddMapping(int64_t pid,
+                               const record::MappingPayload& mapping,
+                               std::string_view path) {
+  if (mapping.end <= mapping.start) return;
+  symbolize::AddMapping(
+      {.pid = pid,
+       .address = mapping.start,
+       .size_bytes = mapping.end - mapping.start,
+       .file_offset = mapping.file_offset,
+       .file = {.path = std::string(path), .inode = mapping.inode}},
+      modules_, spaces_[pid]);
+}
+
+model::StackId ProcessStacks::Add(int64_t pid, std::span<const uint64_t> pcs) {
+  const auto [space, is_new] = spaces_.try_emplace(pid);
+  if (is_new && pid == getpid()) {
+    symbolize::AddOwnMappings(modules_, space->second);
+  }
+  model::StackId stack = symbolizer_.Add(pcs, space->second);
+  // What of the recorder was inlined into the operation's own function.
+  while (stack != model::kEmptyStack && IsRecorder(stack)) {
+    stack = shard_.stacks.parent(stack);
+  }
+  return stack;
+}
+
+bool ProcessStacks::IsRecorder(model::StackId stack) const {
+  const model::Frame& frame = shard_.stacks.frame(shard_.stacks.leaf(stack));
+  const std::string_view function = shard_.strings.Get(frame.function);
+  return frame.is_inlined && (function.starts_with("kymo::RecordFunction::") ||
+                              function.starts_with("kymo::RecordModule::") ||
+                              function.starts_with("kymo::Report"));
+}
+
+}  // namespace kymo::cpu

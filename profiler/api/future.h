@@ -1,0 +1,89 @@
+// future.h - ranges that end when a future is ready.
+//
+//   kymo::RecordFunction rpc("rpc");
+//   std::future<Reply> reply = client.Send(request);
+//   kymo::EndOnFuture end(rpc);
+//   absl::StatusOr<std::future<Reply>> done = end.On(std::move(reply));
+//   ...                 // rpc's scope may end: the range goes on
+//   (*done).get();      // the reply, after the range has ended
+//
+// PyTorch's _call_end_callbacks_on_future: the future that comes back is ready
+// after the range has ended, with the same value or exception. The range ends
+// on another thread, so it is asynchronous: it has no children and no self
+// time.
+//
+// Futures with continuations (folly's, boost's: a member then(callback) whose
+// callback takes the ready future and whose result is a future) get one;
+// std::future, which has none, gets a thread that waits. Either runs in the
+// state of the thread that called On (thread_state.h).
+//
+// Errors: a second On is kFailedPrecondition with PyTorch's text. A future
+//   without a state is kInvalidArgument, and the range goes on as before.
+// Threads: On is called by the thread that owns the range.
+#ifndef KYMO_PROFILER_API_FUTURE_H_
+#define KYMO_PROFILER_API_FUTURE_H_
+
+#include <future>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/api/record_function.h"
+#include "profiler/api/thread_state.h"
+
+namespace kymo {
+
+// A future with continuations.
+template <typename Future>
+concept ContinuableFuture = requires(Future future) {
+  std::move(future).then([](auto&&) {});
+};
+
+class EndOnFuture {
+ public:
+  // Borrows the range.
+  explicit EndOnFuture(RecordFunction& range) : range_(&range) {}
+
+  template <typename T>
+  absl::StatusOr<std::future<T>> On(std::future<T> future) {
+    if (!future.valid()) {
+      return absl::InvalidArgumentError(
+          "the future has no state: it was moved from or never set");
+    }
+    if (absl::Status status = Claim(); !status.ok()) return status;
+    return Async([operation = range_->Detach(),
+                  future = std::move(future)]() mutable -> T {
+      future.wait();
+      internal::EndOperation(operation);
+      return future.get();
+    });
+  }
+
+  template <ContinuableFuture Future>
+  auto On(Future future) -> absl::StatusOr<
+      decltype(std::move(future).then(std::declval<Future (*)(Future&&)>()))> {
+    if (absl::Status status = Claim(); !status.ok()) return status;
+    return std::move(future).then(
+        Propagate([operation = range_->Detach()](auto&& ready) mutable {
+          internal::EndOperation(operation);
+          return std::forward<decltype(ready)>(ready);
+        }));
+  }
+
+ private:
+  absl::Status Claim() {
+    if (claimed_) {
+      return absl::FailedPreconditionError(
+          "_call_end_callbacks_on_future can only be called once.");
+    }
+    claimed_ = true;
+    return absl::OkStatus();
+  }
+
+  RecordFunction* range_;
+  bool claimed_ = false;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_API_FUTURE_H_

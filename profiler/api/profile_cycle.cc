@@ -1,0 +1,196 @@
+#include "profiler/api/profile_cycle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "exporters/json/json_check.h"
+#include "exporters/json/json_text.h"
+#include "profiler/analysis/flops.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/events/trace_averages.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo {
+namespace {
+
+// An exporter's one file under a path of the caller's choice.
+class RenamedOutput : public OutputDirectory {
+ public:
+  explicit RenamedOutput(std::string path)
+      : OutputDirectory(""), file_path_(std::move(path)) {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return NewFileSink(file_path_);
+  }
+
+ private:
+  const std::string file_path_;
+};
+
+absl::StatusOr<std::vector<std::string>> RunExporter(
+    const std::string& name, const model::Trace& trace,
+    const ExportOptions& options, OutputDirectory& out) {
+  ExporterRegistry registry;
+  KYMO_RETURN_IF_ERROR(RegisterBuiltinExporters(registry));
+  const TraceExporter* const exporter = registry.Find(name);
+  if (exporter == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no exporter '", name, "'; it is one of: ", registry.Names()));
+  }
+  return exporter->Export(trace, options, out);
+}
+
+std::string TextOr(absl::StatusOr<std::string> text) {
+  return text.ok() ? *std::move(text) : text.status().ToString();
+}
+
+model::Trace WithMetadata(model::Trace trace, std::string_view key,
+                          std::string_view json) {
+  model::TraceData data = std::move(trace).Release();
+  const model::NameId key_id = data.strings.Intern(key);
+  const model::NameId value_id = data.strings.Intern(json);
+  const auto place = std::find_if(
+      data.metadata.begin(), data.metadata.end(),
+      [&](const auto& entry) { return data.strings.Get(entry.key) >= key; });
+  if (place != data.metadata.end() && place->key == key_id) {
+    place->json_value = value_id;
+  } else {
+    data.metadata.insert(place, {key_id, value_id});
+  }
+  return model::Trace(std::move(data));
+}
+
+}  // namespace
+
+std::string KeyAverages::table(const report::TableOptions& options) const {
+  return status_.ok() ? TextOr(averages_.table(options)) : status_.ToString();
+}
+
+ProfileCycle::ProfileCycle(int number, std::string trace_id,
+                           const ProfileOptions& options, model::Trace trace,
+                           ProfilerStats stats)
+    : number_(number),
+      trace_id_(std::move(trace_id)),
+      use_device_(options.use_device),
+      with_flops_(options.with_flops),
+      profile_memory_(options.profile_memory),
+      with_stack_(options.with_stack),
+      trace_only_(options.experimental_config.trace_only),
+      timeout_s_(options.post_processing_timeout_s),
+      trace_(std::move(trace)),
+      stats_(stats) {}
+
+template <typename Use>
+auto ProfileCycle::WithEventOptions(Use use) {
+  TraceEventsOptions options = {.profile_memory = profile_memory_,
+                                .with_flops = with_flops_,
+                                .timeout_s = timeout_s_};
+  if (!use_device_.empty()) options.use_device = use_device_;
+  FlopsEstimate estimate;
+  if (with_flops_) {
+    estimate = EstimateFlops(trace_, FlopsRegistry::Process());
+    for (const std::string& warning : estimate.warnings) AddWarning(warning);
+    options.flops = [&](model::EventIndex event) {
+      return estimate.flops[event];
+    };
+  }
+  return use(options);
+}
+
+void ProfileCycle::AddWarning(const std::string& warning) {
+  if (std::find(warnings_.begin(), warnings_.end(), warning) ==
+      warnings_.end()) {
+    warnings_.push_back(warning);
+  }
+}
+
+KeyAverages ProfileCycle::key_averages(const KeyAveragesOptions& options) {
+  absl::StatusOr<EventAverages> averages;
+  if (events_ != nullptr) {
+    averages = events_->key_averages(options);
+  } else {
+    averages = WithEventOptions([&](const TraceEventsOptions& event_options) {
+      return AveragesOfTrace(trace_, event_options, options);
+    });
+  }
+  return averages.ok() ? KeyAverages(*std::move(averages))
+                       : KeyAverages(averages.status());
+}
+
+absl::StatusOr<const EventList*> ProfileCycle::events() {
+  if (trace_only_) {
+    return absl::FailedPreconditionError(
+        "events() is not available when trace_only=True in ExperimentalConfig. "
+        "Use export_chrome_trace() instead.");
+  }
+  if (events_ == nullptr) {
+    const int64_t start_ns = MonotonicNs();
+    KYMO_ASSIGN_OR_RETURN(
+        ConvertedEvents converted,
+        WithEventOptions([&](const TraceEventsOptions& options) {
+          return EventsOfTrace(trace_, options);
+        }));
+    events_ = std::make_unique<EventList>(std::move(converted.events));
+    for (const std::string& warning : converted.warnings) AddWarning(warning);
+    stats_.number_of_events = static_cast<int64_t>(events_->size());
+    stats_.function_events_build_tree_call_duration_us =
+        (MonotonicNs() - start_ns) / 1000;
+  }
+  return events_.get();
+}
+
+absl::StatusOr<FunctionEventAvg> ProfileCycle::total_average() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->total_average();
+}
+
+absl::StatusOr<double> ProfileCycle::self_cpu_time_total() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->self_cpu_time_total();
+}
+
+std::string ProfileCycle::table(const report::TableOptions& options) {
+  const absl::StatusOr<const EventList*> list = events();
+  return list.ok() ? TextOr((*list)->table(options)) : list.status().ToString();
+}
+
+void ProfileCycle::add_metadata(std::string_view key, std::string_view value) {
+  std::string json;
+  json::AppendJsonString(json, value);
+  trace_ = WithMetadata(std::move(trace_), key, json);
+}
+
+absl::Status ProfileCycle::add_metadata_json(std::string_view key,
+                                             std::string_view json) {
+  KYMO_RETURN_IF_ERROR(json::CheckJson(json));
+  trace_ = WithMetadata(std::move(trace_), key, json);
+  return absl::OkStatus();
+}
+
+absl::Status ProfileCycle::export_chrome_trace(const std::string& path) const {
+  RenamedOutput out(path);
+  return RunExporter("chrome", trace_, {.gzip = path.ends_with(".gz")}, out)
+      .status();
+}
+
+absl::Status ProfileCycle::export_stacks(const std::string& path,
+                                         std::string_view metric) {
+  if (!with_stack_) {
+    return absl::FailedPreconditionError(
+        "export_stacks() requires with_stack=True");
+  }
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->export_stacks(path, metric);
+}
+
+absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(
+    const std::string& exporter, const std::string& directory) const {
+  OutputDirectory out(directory);
+  return RunExporter(exporter, trace_, ExportOptions(), out);
+}
+
+}  // namespace kymo
