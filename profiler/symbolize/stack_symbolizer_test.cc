@@ -16,7 +16,7 @@ using Pcs = std::vector<uint64_t>;
 
 // Outside of the anonymous namespace, so that the names are the same
 // everywhere.
-[[gnu::noipa]] Pcs TestInner() {
+[[gnu::noinline]] Pcs TestInner() {
   Pcs pcs;
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* argument) {
@@ -33,17 +33,17 @@ using Pcs = std::vector<uint64_t>;
   asm volatile("" : : : "memory");
   return pcs;
 }
-[[gnu::noipa]] Pcs TestOuter() {
+[[gnu::noinline]] Pcs TestOuter() {
   Pcs pcs = TestInlined();
   asm volatile("" : : : "memory");
   return pcs;
 }
 // The call is its last instruction.
-[[noreturn, gnu::noipa]] void TestThrow(Pcs* pcs) {
+[[noreturn, gnu::noinline, gnu::noipa]] void TestThrow(Pcs* pcs) {
   *pcs = TestInner();
   throw 1;
 }
-[[gnu::noipa]] void TestEndsInCall(Pcs* pcs) { TestThrow(pcs); }
+[[gnu::noinline, gnu::noipa]] void TestEndsInCall(Pcs* pcs) { TestThrow(pcs); }
 
 namespace {
 
@@ -73,7 +73,9 @@ TEST_F(StackSymbolizerTest, NamesTheCallersOfThisProcess) {
   const auto names = Names(symbolizer_.Add(TestOuter(), space_));
   ASSERT_GE(names.size(), 4u);
   EXPECT_EQ(names[0], "kymo::symbolize::TestInner()");
-  EXPECT_EQ(names[1], "[kymo::symbolize::TestInlined()]");
+  // Short debug information has no qualified names of what was inlined.
+  EXPECT_TRUE(names[1].starts_with('['));
+  EXPECT_NE(names[1].find("TestInlined"), std::string::npos);
   EXPECT_EQ(names[2], "kymo::symbolize::TestOuter()");
   EXPECT_EQ(names.back(), "_start");
 }

@@ -21,7 +21,7 @@ constinit thread_local uint64_t nesting = 0;
 
 }  // namespace
 
-extern "C" [[gnu::noipa]] void* malloc(size_t bytes) noexcept {
+extern "C" [[gnu::noinline]] void* malloc(size_t bytes) noexcept {
   if (++nesting > deepest_nesting) deepest_nesting = nesting;
   uint64_t pcs[64];
   captured_frames += kymo::unwind::CaptureStack(pcs, 64, 0);

@@ -23,7 +23,7 @@ void Backtrace(uint64_t* pcs, size_t max) {
 }
 
 // Only the calls, the loop and the words that are written.
-[[gnu::noipa]] void NoStack(uint64_t* pcs, size_t max) {
+[[gnu::noinline]] void NoStack(uint64_t* pcs, size_t max) {
   for (size_t i = 0; i < max; ++i) pcs[i] = i;
 }
 

@@ -23,7 +23,7 @@ using Pcs = std::vector<uint64_t>;
 constexpr size_t kMost = 400;
 
 // What libgcc, with the same tables, makes of the calling thread's stack.
-[[gnu::noipa]] Pcs StackOfLibgcc() {
+[[gnu::noinline]] Pcs StackOfLibgcc() {
   Pcs pcs;
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* argument) {
@@ -43,7 +43,7 @@ struct BothStacks {
 };
 
 // Both from their third frame on: before, they are in different functions.
-[[gnu::noipa]] void CaptureBoth(void* argument) {
+[[gnu::noinline]] void CaptureBoth(void* argument) {
   auto& both = *static_cast<BothStacks*>(argument);
   both.ours.resize(kMost);
   both.ours.resize(CaptureStack(both.ours.data(), kMost, 1, &both.end));
@@ -74,7 +74,7 @@ void ExpectSameStack(const std::vector<uint8_t>& steps) {
   EXPECT_EQ(both.end, StackEnd::kOutermost);
 }
 
-[[gnu::noipa]] size_t CaptureHere(uint64_t* pcs) {
+[[gnu::noinline]] size_t CaptureHere(uint64_t* pcs) {
   const size_t count = CaptureStack(pcs, 64, 0);
   asm volatile("" : : : "memory");
   return count;
@@ -243,7 +243,7 @@ TEST(CaptureStackTest, CapturesOnStacksThatComeAndGo) {
 }
 
 // Puts nonsense where the frame's caller is kept, and takes it away again.
-[[gnu::noipa]] __attribute__((no_sanitize_address)) size_t CaptureSmashed(
+[[gnu::noinline]] __attribute__((no_sanitize_address)) size_t CaptureSmashed(
     uint64_t bp, uint64_t pc) {
   uint64_t pcs[64];
   auto* const link =

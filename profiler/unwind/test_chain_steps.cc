@@ -22,35 +22,35 @@ void Use(volatile void* address) {
   asm volatile("" : : "r"(address) : "memory");
 }
 
-[[gnu::noipa]] void Small(Chain& chain) {
+[[gnu::noinline]] void Small(Chain& chain) {
   volatile char room[40];
   Use(room);
   chain.Next();
   Use(room);
 }
 
-[[gnu::noipa]] void Large(Chain& chain) {
+[[gnu::noinline]] void Large(Chain& chain) {
   volatile char room[30000];
   Use(room);
   chain.Next();
   Use(room);
 }
 
-[[gnu::noipa]] void Realigned(Chain& chain) {
+[[gnu::noinline]] void Realigned(Chain& chain) {
   alignas(64) volatile char room[64];
   Use(room);
   chain.Next();
   Use(room);
 }
 
-[[gnu::noipa]] void Dynamic(Chain& chain) {
+[[gnu::noinline]] void Dynamic(Chain& chain) {
   void* const room = alloca(64 + (reinterpret_cast<uintptr_t>(&chain) & 255));
   Use(room);
   chain.Next();
   Use(room);
 }
 
-[[gnu::noipa]] void RealignedDynamic(Chain& chain) {
+[[gnu::noinline]] void RealignedDynamic(Chain& chain) {
   alignas(64) volatile char fixed[64];
   Use(fixed);
   Dynamic(chain);
@@ -61,18 +61,19 @@ void Use(volatile void* address) {
 }
 
 // All registers that a callee saves are in use, rbp perhaps as one of many.
-[[gnu::noipa]] long Busy(Chain& chain, long a, long b, long c, long d, long e) {
+[[gnu::noinline]] long Busy(Chain& chain, long a, long b, long c, long d,
+                            long e) {
   long f = a * b, g = b * c, h = c * d, i = d * e;
   for (long n = 0; n < (a & 3); ++n) f += g ^= h += i ^= f;
   chain.Next();
   return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h ^ i;
 }
-[[gnu::noipa]] void ManyRegisters(Chain& chain) {
+[[gnu::noinline]] void ManyRegisters(Chain& chain) {
   volatile long sink = Busy(chain, 1, 2, 3, 4, 5);
   Use(&sink);
 }
 
-[[gnu::noipa]] void Function(Chain& chain) {
+[[gnu::noinline]] void Function(Chain& chain) {
   std::function<void(int)> call = [&chain](int value) {
     volatile int copy = value;
     Use(&copy);
@@ -91,14 +92,14 @@ int CompareInQsort(const void* a, const void* b) {
   if (chain != nullptr) chain->Next();
   return *static_cast<const int*>(a) - *static_cast<const int*>(b);
 }
-[[gnu::noipa]] void Qsort(Chain& chain) {
+[[gnu::noinline]] void Qsort(Chain& chain) {
   int values[] = {3, 1, 2, 5, 4};
   current_chain = &chain;
   std::qsort(values, 5, sizeof(int), CompareInQsort);
   Use(values);
 }
 
-[[gnu::noipa]] void Catch(Chain& chain) {
+[[gnu::noinline]] void Catch(Chain& chain) {
   try {
     throw std::runtime_error("");
   } catch (const std::exception& error) {
@@ -111,12 +112,12 @@ struct NextAtEnd {
   ~NextAtEnd() { chain.Next(); }
   Chain& chain;
 };
-[[gnu::noipa]] void ThrowPast(Chain& chain) {
+[[gnu::noinline]] void ThrowPast(Chain& chain) {
   NextAtEnd next{chain};
   Use(&next);
   throw std::runtime_error("");
 }
-[[gnu::noipa]] void Cleanup(Chain& chain) {
+[[gnu::noinline]] void Cleanup(Chain& chain) {
   try {
     ThrowPast(chain);
   } catch (const std::exception&) {
@@ -126,16 +127,16 @@ struct NextAtEnd {
 
 // The call is the last instruction of its caller: the return address is in the
 // function behind it.
-[[noreturn, gnu::noipa]] void NextAndThrow(Chain& chain) {
+[[noreturn, gnu::noinline]] void NextAndThrow(Chain& chain) {
   chain.Next();
   throw 1;
 }
-[[gnu::noipa]] void CallNoReturn(Chain& chain) {
+[[gnu::noinline]] void CallNoReturn(Chain& chain) {
   volatile char room[72];
   Use(room);
   NextAndThrow(chain);
 }
-[[gnu::noipa]] void NoReturn(Chain& chain) {
+[[gnu::noinline]] void NoReturn(Chain& chain) {
   try {
     CallNoReturn(chain);
   } catch (int) {
@@ -158,9 +159,9 @@ void InSignal(Chain& chain, int flags) {
   current_chain = outer;
   sigaction(SIGUSR1, &old, nullptr);
 }
-[[gnu::noipa]] void Signal(Chain& chain) { InSignal(chain, 0); }
+[[gnu::noinline]] void Signal(Chain& chain) { InSignal(chain, 0); }
 
-[[gnu::noipa]] void SignalOnOtherStack(Chain& chain) {
+[[gnu::noinline]] void SignalOnOtherStack(Chain& chain) {
   stack_t before;
   sigaltstack(nullptr, &before);
   // One such stack at a time.
@@ -175,7 +176,7 @@ void InSignal(Chain& chain, int flags) {
   std::free(stack.ss_sp);
 }
 
-[[gnu::noipa]] void Thread(Chain& chain) {
+[[gnu::noinline]] void Thread(Chain& chain) {
   pthread_t thread;
   const auto run = [](void* argument) -> void* {
     static_cast<Chain*>(argument)->Next();
@@ -185,7 +186,7 @@ void InSignal(Chain& chain, int flags) {
   pthread_join(thread, nullptr);
 }
 
-[[gnu::noipa]] void Sort(Chain& chain) {
+[[gnu::noinline]] void Sort(Chain& chain) {
   int values[] = {3, 1, 2, 5, 4, 9, 7, 8};
   bool is_first = true;
   std::sort(std::begin(values), std::end(values), [&](int a, int b) {

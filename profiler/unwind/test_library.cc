@@ -8,8 +8,8 @@ void Use(volatile void* address) {
 
 }  // namespace
 
-extern "C" [[gnu::noipa]] void test_library_call(void (*callback)(void*),
-                                                 void* argument) {
+extern "C" [[gnu::noinline]] void test_library_call(void (*callback)(void*),
+                                                    void* argument) {
   volatile char room[ROOM];
   Use(room);
   callback(argument);
