@@ -19,17 +19,24 @@
 //
 // Sampling: with probability p < 1 a callback runs for a random share p of the
 //   operations of each thread and scope, start and end together.
-// Re-entry: operations that a callback itself performs are not observed.
+// Re-entry: operations that a callback itself performs are not observed, so
+//   that it may call what it observes. Sessions record them.
+// Changes:  other threads see one at their next operation. A callback that is
+//   removed or disabled may still be running elsewhere when the call returns,
+//   and it runs at the end of operations that it has seen begin. It is
+//   destroyed when the last of these has ended and every thread that had it has
+//   performed another operation or ended.
 // Errors:   an exception from a callback is swallowed and becomes a warning
 //   (warning.h), and the other callbacks run. A probability outside of [0, 1]
-//   adds nothing: handle 0, and a warning.
-// Threads:  everything may be called concurrently. Other threads see a change
-//   of global callbacks at their next operation.
+//   adds nothing: handle 0, and a warning. Where memory is short, operations
+//   are not observed; functions that add or change may throw std::bad_alloc.
+// Threads:  everything may be called concurrently, also from callbacks.
+//   Operations in signal handlers must not meet callbacks: those allocate.
 // Copies:   a program made of several shared libraries that each hold a copy of
 //   Kymo has callbacks for each copy.
-// Cost:     without callbacks, none. With some, an operation with none due
-// takes
-//   a few nanoseconds; one that is due allocates.
+// Cost:     without callbacks, none. With some, a few nanoseconds for an
+//   operation that none is due for; one that is due allocates, see
+//   docs/overhead.md.
 #ifndef KYMO_PROFILER_API_CALLBACKS_H_
 #define KYMO_PROFILER_API_CALLBACKS_H_
 
@@ -52,19 +59,22 @@ struct OperationView {
   std::string_view name;
   std::string_view overload_name;
   RecordScope scope = RecordScope::kFunction;
-  uint64_t handle = 0;  // unique and positive if some callback needs ids
+  uint64_t handle = 0;  // unique, from 1, if some callback needs ids
   int64_t sequence_nr = -1;
   uint64_t thread_id = 0;  // CurrentThreadId() where it began
   uint64_t forward_thread_id = 0;
   int64_t debug_handle = -1;
   int64_t node_id = -1;
   bool is_async = false;
-  std::span<const Input> inputs;  // at the start, if some callback needs them
-  std::span<const record::Arg> kwinputs;  // the same
-  std::span<const Input> outputs;         // at the end, the same
+  // If some callback that is due for the operation needs them: inputs at the
+  // start, outputs at the end.
+  std::span<const Input> inputs;
+  std::span<const record::Arg> kwinputs;
+  std::span<const Input> outputs;
 };
 
-// What a start hands to its end. Deleted after the end, or without one.
+// What a start hands to its end. Deleted after the end, also where there is no
+// end function; on the thread where the operation ends.
 class ObserverContext {
  public:
   ObserverContext() = default;
@@ -73,6 +83,7 @@ class ObserverContext {
   virtual ~ObserverContext() = default;
 };
 
+// A pair of functions and their options; either function may be empty.
 class RecordFunctionCallback {
  public:
   using StartFunction =
@@ -127,9 +138,10 @@ class RecordFunctionCallback {
 using CallbackHandle = uint64_t;
 
 CallbackHandle AddGlobalCallback(RecordFunctionCallback callback);
+// The calling thread's, until its end. It goes along with work that is handed
+// to other threads (thread_state.h).
 CallbackHandle AddThreadLocalCallback(RecordFunctionCallback callback);
-// Of the calling thread or global. An unknown handle is a warning. Operations
-// that have begun still end.
+// One of the calling thread, or a global one. An unknown handle is a warning.
 void RemoveCallback(CallbackHandle handle);
 // Keeps the callback, but does not run it until it is enabled again.
 void DisableCallback(CallbackHandle handle);
@@ -137,7 +149,7 @@ void ReenableCallback(CallbackHandle handle);
 void ClearGlobalCallbacks();
 void ClearThreadLocalCallbacks();  // the calling thread's
 void ClearCallbacks();             // both
-bool HasGlobalCallbacks();
+bool HasGlobalCallbacks();         // also those that are disabled
 bool HasThreadLocalCallbacks();
 bool HasCallbacks();
 
@@ -166,16 +178,6 @@ class DisableRecordFunctionGuard : public RecordFunctionGuard {
   DisableRecordFunctionGuard() : RecordFunctionGuard(false) {}
 };
 
-// The process's node in a distributed program, which its operations carry.
-// -1 by default; a negative `node_id` is a warning and changes nothing.
-void SetDefaultNodeId(int64_t node_id);
-int64_t DefaultNodeId() noexcept;
-
-// The calling thread's counter for OperationInfo::sequence_nr, from 0: peek for
-// an operation, and get one's own for a node that runs backward later.
-int64_t PeekSequenceNumber() noexcept;
-int64_t GetAndIncrementSequenceNumber() noexcept;
-
 namespace internal {
 
 struct ObservedCall;
@@ -184,7 +186,7 @@ struct ThreadCallbacks;
 
 // Runs the starts that are due; null when none is. `op` needs no handle and no
 // thread id.
-ObservedCall* StartObserved(OperationView op) noexcept;
+ObservedCall* StartObserved(const OperationView& op) noexcept;
 // Runs the ends and frees the call. From any thread.
 void EndObserved(ObservedCall* call, std::span<const Input> outputs) noexcept;
 

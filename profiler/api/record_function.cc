@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/api/callbacks.h"
+#include "profiler/api/node_id.h"
 
 #ifndef KYMO_DISABLE
 

@@ -20,27 +20,37 @@ State& GetState() {
   return *state;
 }
 
+// Called without the lock: a handler may warn, and replace itself.
+std::shared_ptr<const WarningHandler> CurrentHandler() {
+  State& state = GetState();
+  const std::lock_guard lock(state.mutex);
+  return state.handler;
+}
+
 }  // namespace
 
 WarningHandler SetWarningHandler(WarningHandler handler) {
-  auto next = std::make_shared<const WarningHandler>(std::move(handler));
+  auto changed = std::make_shared<const WarningHandler>(std::move(handler));
   State& state = GetState();
-  const std::lock_guard lock(state.mutex);
-  return *std::exchange(state.handler, std::move(next));
+  {
+    const std::lock_guard lock(state.mutex);
+    changed.swap(state.handler);
+  }
+  return *changed;
 }
 
-void Warn(std::string_view text) {
-  std::shared_ptr<const WarningHandler> handler;
-  {
-    State& state = GetState();
-    const std::lock_guard lock(state.mutex);
-    handler = state.handler;
-  }
-  if (*handler) {
-    (*handler)(text);
-  } else {
-    std::fprintf(stderr, "kymo: %.*s\n", static_cast<int>(text.size()),
-                 text.data());
+void Warn(std::string_view text) noexcept {
+  try {
+    const auto handler = CurrentHandler();
+    if (*handler) {
+      (*handler)(text);
+    } else {
+      std::fprintf(stderr, "kymo: %.*s\n", static_cast<int>(text.size()),
+                   text.data());
+    }
+  } catch (...) {
+    // Whoever warns is in the middle of the program's own work, which a
+    // handler's trouble must not end.
   }
 }
 

@@ -23,6 +23,7 @@
 #include "kymo/memory.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
+#include "kymo/sequence_number.h"
 #include "kymo/tbb.h"
 #include "kymo/thread_state.h"
 #include "kymo/warning.h"
