@@ -33,8 +33,9 @@ class Decoder {
                     [&](size_t i) { chunk_decoder_.Count(chunks_[i]); });
     PlaceChunks();
     names_.MapMarked();
-    ParallelForEach(chunks_.size(),
-                    [&](size_t i) { chunk_decoder_.Fill(chunks_[i]); });
+    ParallelForEach(chunks_.size(), [&](size_t i) {
+      chunk_decoder_.Fill(chunks_[i], shard_.block);
+    });
     ApplyFollowUps();
     ReadMappings();
     for (Chunk& chunk : chunks_) ReadPayloads(chunk);
@@ -46,7 +47,8 @@ class Decoder {
   }
 
  private:
-  // By stream, then ticket; streams without a track are dropped here.
+  // By track, as the trace has them, then stream and ticket; streams without a
+  // track are dropped here.
   void SortChunks() {
     for (const ChunkView& view : input_.chunks) {
       if (view.stream >= input_.stream_tracks.size() ||
@@ -54,43 +56,37 @@ class Decoder {
         shard_.ledger.Add(model::Loss::kRecordsCorrupt, view.slots.size());
         continue;
       }
-      chunks_.emplace_back().view = &view;
+      Chunk& chunk = chunks_.emplace_back();
+      chunk.view = &view;
+      chunk.track = input_.stream_tracks[view.stream];
     }
     std::sort(
-        chunks_.begin(), chunks_.end(), [](const Chunk& a, const Chunk& b) {
-          return std::tie(a.view->stream, a.view->ticket, a.view->first_index) <
-                 std::tie(b.view->stream, b.view->ticket, b.view->first_index);
-        });
+        chunks_.begin(), chunks_.end(),
+        [this](const Chunk& a, const Chunk& b) { return KeyOf(a) < KeyOf(b); });
   }
 
-  // One TrackEvents per stream, sized; each chunk gets its first row.
+  std::tuple<int64_t, int64_t, uint32_t, uint64_t, uint32_t> KeyOf(
+      const Chunk& chunk) const {
+    const model::Track& track = shard_.tracks[chunk.track];
+    return {track.pid, track.id, chunk.view->stream, chunk.view->ticket,
+            chunk.view->first_index};
+  }
+
+  // One part of the block per stream; each chunk gets its first row.
   void PlaceChunks() {
-    size_t streams = 0;
-    for (size_t i = 0; i < chunks_.size(); ++i) streams += BeginsStream(i);
-    // Chunks point into it from now on.
-    shard_.events.reserve(shard_.events.size() + streams);
     size_t rows = 0;
     for (size_t i = 0; i < chunks_.size(); ++i) {
-      Chunk& chunk = chunks_[i];
-      if (BeginsStream(i)) {
-        rows = 0;
-        shard_.events.emplace_back().track =
-            input_.stream_tracks[chunk.view->stream];
-      }
-      chunk.events = &shard_.events.back();
-      chunk.first_row = rows;
-      rows += chunk.event_count;
-      if (i + 1 == chunks_.size() || BeginsStream(i + 1)) {
-        Resize(*chunk.events, rows);
+      chunks_[i].first_row = rows;
+      rows += chunks_[i].event_count;
+      if (i + 1 == chunks_.size() ||
+          chunks_[i].view->stream != chunks_[i + 1].view->stream) {
+        shard_.block.parts.push_back({.track = chunks_[i].track, .end = rows});
       }
     }
+    Resize(shard_.block, rows);
   }
 
-  bool BeginsStream(size_t i) const {
-    return i == 0 || chunks_[i].view->stream != chunks_[i - 1].view->stream;
-  }
-
-  static void Resize(model::TrackEvents& events, size_t rows) {
+  static void Resize(model::EventColumns& events, size_t rows) {
     events.start_ns.resize(rows);
     events.end_ns.resize(rows);
     events.name.resize(rows);
@@ -111,7 +107,7 @@ class Decoder {
   }
 
   int64_t PidOf(const Chunk& chunk) const {
-    return shard_.tracks[input_.stream_tracks[chunk.view->stream]].pid;
+    return shard_.tracks[chunk.track].pid;
   }
 
   void ApplyFollowUps() {
@@ -140,13 +136,13 @@ class Decoder {
 
   // Only a range whose slot holds no end can end elsewhere; the first end
   // counts.
-  static void End(Chunk& target, const FollowUp& end, uint32_t stream) {
+  void End(Chunk& target, const FollowUp& end, uint32_t stream) {
     const std::vector<OpenRange>& open = target.rest.open;
     const auto range = std::lower_bound(
         open.begin(), open.end(), end.index,
         [](const OpenRange& r, uint32_t index) { return r.index < index; });
     if (range == open.end() || range->index != end.index) return;
-    model::TrackEvents& events = *target.events;
+    model::EventColumns& events = shard_.block;
     if (events.end_ns[range->row] != 0) return;
     events.end_ns[range->row] = end.time_ns;
     if (target.view->stream != stream) {
@@ -179,7 +175,7 @@ class Decoder {
       for (; begin < payloads.size() && payloads[begin].row == row; ++begin) {
         of_record.push_back(payloads[begin].payload);
       }
-      payloads_.ReadEvent(*chunk.events, row, PidOf(chunk), of_record);
+      payloads_.ReadEvent(shard_.block, row, PidOf(chunk), of_record);
     }
   }
 
@@ -201,9 +197,8 @@ class Decoder {
   void ReadCounters() {
     for (const Chunk& chunk : chunks_) {
       for (const PendingCounter& counter : chunk.rest.counters) {
-        shard_.counters.push_back({chunk.events->track,
-                                   names_.Map(counter.name), counter.time_ns,
-                                   counter.value});
+        shard_.counters.push_back({chunk.track, names_.Map(counter.name),
+                                   counter.time_ns, counter.value});
       }
     }
   }

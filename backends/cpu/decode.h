@@ -42,9 +42,9 @@ struct DecodeInput {
   StackOf stack;
 };
 
-// Adds events, counters, memory records and their names to `shard`, whose
-// tracks exist. Plain events are decoded on all cores, chunk by chunk; payloads
-// are read one after the other.
+// Adds events (as the shard's block), counters, memory records and their names
+// to `shard`, whose tracks exist. Plain events are decoded on all cores, chunk
+// by chunk; payloads are read one after the other.
 void DecodeChunks(const DecodeInput& input, model::TraceShard& shard);
 
 }  // namespace kymo::cpu

@@ -67,18 +67,18 @@ void ChunkDecoder::Count(Chunk& chunk) const {
   chunk.event_count = events;
 }
 
-void ChunkDecoder::Fill(Chunk& chunk) const {
+void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events) const {
   // Copies: the compiler must assume that a store into a column of bytes
   // changes anything that it cannot see to be local.
   const TickConverter clock = clock_;
   const NameMap::View names = names_.view();
-  TimeNs* const start_ns = chunk.events->start_ns.data();
-  TimeNs* const end_ns = chunk.events->end_ns.data();
-  model::NameId* const name = chunk.events->name.data();
-  ActivityType* const type = chunk.events->type.data();
-  RecordScope* const scope = chunk.events->scope.data();
-  uint8_t* const flags = chunk.events->flags.data();
-  uint32_t* const depth = chunk.events->depth.data();
+  TimeNs* const start_ns = events.start_ns.data();
+  TimeNs* const end_ns = events.end_ns.data();
+  model::NameId* const name = events.name.data();
+  ActivityType* const type = events.type.data();
+  RecordScope* const scope = events.scope.data();
+  uint8_t* const flags = events.flags.data();
+  uint32_t* const depth = events.depth.data();
   size_t row = chunk.first_row;
   auto fill = [&](const Slot& head, std::span<const Slot> payload,
                   uint32_t index) {
@@ -143,7 +143,7 @@ void ChunkDecoder::AddMemory(Chunk& chunk, const Slot& head,
   record::MemoryPayload numbers;
   std::memcpy(&numbers, payload.data(), sizeof(numbers));
   chunk.rest.memory.push_back(
-      {{.track = chunk.events->track,
+      {{.track = chunk.track,
         .event = head.flags == record::kMemoryOutOfMemory
                      ? model::MemoryEvent::kOutOfMemory
                      : model::MemoryEvent::kAllocation,

@@ -2,7 +2,7 @@
 //
 //   ParallelForEach(chunks, [&](Chunk& c) { decoder.Count(c); });
 //   ... give each chunk its rows, map the names ...
-//   ParallelForEach(chunks, [&](Chunk& c) { decoder.Fill(c); });
+//   ParallelForEach(chunks, [&](Chunk& c) { decoder.Fill(c, events); });
 //
 // The two passes over the slots are all that plain events cost. What needs
 // another chunk, a table or a callback is left in Chunk::rest, in record order.
@@ -67,10 +67,9 @@ struct OpenRange {
 
 struct Chunk {
   const record::ChunkView* view = nullptr;
-  // Where its events go, once that is known.
-  model::TrackEvents* events = nullptr;
-  size_t first_row = 0;
+  model::TrackIndex track = 0;
   size_t event_count = 0;
+  size_t first_row = 0;  // of its events, once that is known
 
   // What Fill leaves to do.
   struct Rest {
@@ -94,7 +93,7 @@ class ChunkDecoder {
   // Sets event_count, and marks the names of the events.
   void Count(Chunk& chunk) const;
   // REQUIRES: marked names are mapped, the rows exist.
-  void Fill(Chunk& chunk) const;
+  void Fill(Chunk& chunk, model::EventColumns& events) const;
   // The row (after the chunk's first) of each slot that is an event's head, or
   // kNoRow.
   static constexpr uint32_t kNoRow = ~uint32_t{0};

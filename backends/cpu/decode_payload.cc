@@ -42,7 +42,7 @@ std::optional<PayloadReader::Item> PayloadReader::Next() {
 }
 
 void PayloadDecoder::ReadEvent(
-    model::TrackEvents& events, size_t row, int64_t pid,
+    model::EventColumns& events, size_t row, int64_t pid,
     std::span<const std::span<const Slot>> payloads) {
   std::string name;
   PendingText text;

@@ -57,7 +57,7 @@ class PayloadDecoder {
       : stack_(stack), names_(names), shard_(shard) {}
 
   // The payloads of one event, in the order in which they were written.
-  void ReadEvent(model::TrackEvents& events, size_t row, int64_t pid,
+  void ReadEvent(model::EventColumns& events, size_t row, int64_t pid,
                  std::span<const std::span<const record::Slot>> payloads);
 
   // The stack that the payload begins with.

@@ -97,13 +97,26 @@ TEST(DecodeTest, ChunksOfAStreamAreJoinedInTicketOrder) {
   other.Add(SlotKind::kInstant, 15, 0, 3);
   second.Add(SlotKind::kRange, 30, 0, 2);
   const model::TraceShard shard = Decode({&second, &other, &first});
-  ASSERT_EQ(shard.events.size(), 2u);
-  const model::TrackEvents& events = shard.events[0];
-  EXPECT_EQ(events.start_ns, (Column<TimeNs>{10, 30}));
-  EXPECT_EQ(events.end_ns, (Column<TimeNs>{20, 0}));
-  EXPECT_EQ(events.depth, (Column<uint32_t>{3, 0}));
+  const model::EventBlock& events = shard.block;
+  ASSERT_EQ(events.parts.size(), 2u);
+  EXPECT_EQ(events.parts[0].end, 2u);
+  EXPECT_EQ(events.parts[1].end, 3u);
+  EXPECT_EQ(events.start_ns, (Column<TimeNs>{10, 30, 15}));
+  EXPECT_EQ(events.end_ns, (Column<TimeNs>{20, 0, 15}));
+  EXPECT_EQ(events.depth, (Column<uint32_t>{3, 0, 0}));
   EXPECT_EQ(shard.strings.Get(events.name[1]), "two");
-  EXPECT_EQ(shard.events[1].flags[0], model::kEventInstant);
+  EXPECT_EQ(events.flags[2], model::kEventInstant);
+}
+
+TEST(DecodeTest, StreamsStandInTheOrderOfTheirTracks) {
+  FakeChunk late(0, 1), early(1, 2);
+  late.Add(SlotKind::kRange, 10, 20, 1);
+  early.Add(SlotKind::kRange, 30, 40, 2);
+  // The second track's process has the smaller id.
+  const model::TraceShard shard = Decode({&late, &early}, 0, /*second_pid=*/-1);
+  ASSERT_EQ(shard.block.parts.size(), 2u);
+  EXPECT_EQ(shard.block.parts[0].track, 1u);
+  EXPECT_EQ(shard.block.start_ns, (Column<TimeNs>{30, 10}));
 }
 
 TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
@@ -113,7 +126,7 @@ TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
   second.Add(SlotKind::kEnd, 40, /*ticket=*/1, /*index=*/0);
   other.Add(SlotKind::kEnd, 50, 1, 1);
   const model::TraceShard shard = Decode({&first, &second, &other});
-  const model::TrackEvents& events = shard.events[0];
+  const model::EventColumns& events = shard.block;
   EXPECT_EQ(events.end_ns, (Column<TimeNs>{40, 50}));
   EXPECT_EQ(events.flags[0], 0);
   EXPECT_EQ(events.flags[1], model::kEventAsync);
@@ -128,8 +141,8 @@ TEST(DecodeTest, EndsFromAForkedChildAreNotTheParents) {
   child.Add(SlotKind::kEnd, 60, 1, 1);
   const model::TraceShard shard =
       Decode({&parent, &child}, 0, /*second_pid=*/2);
-  EXPECT_EQ(shard.events[0].end_ns, (Column<TimeNs>{100, 0}));
-  EXPECT_EQ(shard.events[0].flags, (Column<uint8_t>{0, 0}));
+  EXPECT_EQ(shard.block.end_ns, (Column<TimeNs>{100, 0}));
+  EXPECT_EQ(shard.block.flags, (Column<uint8_t>{0, 0}));
   EXPECT_FALSE(shard.ledger.AnythingLost());
 }
 
@@ -155,7 +168,7 @@ TEST(DecodeTest, PayloadsGiveNamesAndArguments) {
   chunk.AddPayload(PayloadKind::kString, record::kNameLost, "second", more,
                    /*continues=*/true);
   const model::TraceShard shard = Decode({&chunk});
-  EXPECT_EQ(shard.strings.Get(shard.events[0].name[0]),
+  EXPECT_EQ(shard.strings.Get(shard.block.name[0]),
             "dynamic, and longer than a slot is");
   ASSERT_EQ(shard.args.size(), 2u);
   EXPECT_EQ(shard.strings.Get(shard.args[0].key), "two");
@@ -179,7 +192,7 @@ TEST(DecodeTest, StreamsOutOfTheTableAreCounted) {
   no_track.Add(SlotKind::kRange, 10, 20, 1);
   no_stream.Add(SlotKind::kRange, 10, 20, 1);
   const model::TraceShard shard = Decode({&no_track, &no_stream});
-  EXPECT_TRUE(shard.events.empty());
+  EXPECT_EQ(shard.block.size(), 0u);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kRecordsCorrupt), 2u);
 }
 
@@ -204,12 +217,13 @@ TEST(DecodeTest, AnyBytesDecode) {
     }
     const model::TraceShard shard =
         Decode({&chunks[0], &chunks[1], &chunks[2]});
-    for (const model::TrackEvents& events : shard.events) {
-      EXPECT_EQ(events.size(), events.name.size());
-      EXPECT_EQ(events.size(), events.depth.size());
-      for (const model::NameId name : events.name) {
-        ASSERT_LT(Index(name), shard.strings.size());
-      }
+    const model::EventBlock& events = shard.block;
+    EXPECT_EQ(events.size(), events.name.size());
+    EXPECT_EQ(events.size(), events.depth.size());
+    EXPECT_EQ(events.size(),
+              events.parts.empty() ? 0 : events.parts.back().end);
+    for (const model::NameId name : events.name) {
+      ASSERT_LT(Index(name), shard.strings.size());
     }
   }
 }

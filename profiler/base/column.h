@@ -69,7 +69,7 @@ class ColumnAllocator {
  private:
   static constexpr std::align_val_t kHugePage{size_t{2} << 20};
   static constexpr bool IsLarge(size_t bytes) noexcept {
-    return bytes >= 2 * static_cast<size_t>(kHugePage);
+    return bytes >= static_cast<size_t>(kHugePage);
   }
 };
 

@@ -24,11 +24,8 @@
 
 namespace kymo::model {
 
-// The events of one thread or stream from one source, as columns of equal
-// length, in the order of their start (ties: parents first).
-struct TrackEvents {
-  TrackIndex track = 0;  // into TraceShard::tracks
-
+// Events as columns of equal length.
+struct EventColumns {
   Column<TimeNs> start_ns;
   Column<TimeNs> end_ns;  // 0 = still open when the recording ended
   Column<NameId> name;
@@ -44,11 +41,29 @@ struct TrackEvents {
   size_t size() const noexcept { return start_ns.size(); }
 };
 
+// The events of one thread or stream from one source, in the order of their
+// start (ties: parents first).
+struct TrackEvents : EventColumns {
+  TrackIndex track = 0;  // into TraceShard::tracks
+};
+
+// Such events of several tracks, one behind the other. Where the tracks stand
+// in the order of the trace (pid, kind, device, id) and nothing else has
+// events, these very columns become the trace's.
+struct EventBlock : EventColumns {
+  struct Part {
+    TrackIndex track = 0;  // into TraceShard::tracks
+    size_t end = 0;        // the next part begins here
+  };
+  std::vector<Part> parts;
+};
+
 struct TraceShard {
   StringTable strings;
   std::vector<Process> processes;
   std::vector<Track> tracks;
   std::vector<TrackEvents> events;
+  EventBlock block;
   std::vector<Detail> details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;

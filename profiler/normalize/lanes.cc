@@ -13,7 +13,6 @@ namespace {
 using model::EventIndex;
 using model::kNoEvent;
 using model::Loss;
-using model::TrackEvents;
 
 constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kNoDepth = ~uint32_t{0};
@@ -47,8 +46,8 @@ class Nester {
   }
 
   std::vector<Lane> Run() {
-    if (sources_.size() == 1 && IsSorted(*sources_[0].events)) {
-      const uint32_t rows = static_cast<uint32_t>(sources_[0].events->size());
+    if (sources_.size() == 1 && IsSorted(sources_[0])) {
+      const uint32_t rows = static_cast<uint32_t>(sources_[0].size());
       Reserve(rows);
       for (uint32_t row = 0; row < rows; ++row) Visit(MakeItem(0, row));
     } else {
@@ -61,7 +60,7 @@ class Nester {
  private:
   // A signal handler's records may stand behind the one that it interrupted,
   // whose clock was not read yet.
-  static bool IsSorted(const TrackEvents& events) {
+  static bool IsSorted(const TrackSource& events) {
     return std::is_sorted(events.start_ns.begin(), events.start_ns.end());
   }
 
@@ -83,7 +82,7 @@ class Nester {
   }
 
   Item MakeItem(uint32_t source, uint32_t row) const {
-    const TrackEvents& events = *sources_[source].events;
+    const TrackSource& events = sources_[source];
     Item item;
     item.start = events.start_ns[row];
     item.flags = events.flags[row];
@@ -100,10 +99,10 @@ class Nester {
   std::vector<Item> Merged() const {
     std::vector<Item> items;
     size_t rows = 0;
-    for (const TrackSource& source : sources_) rows += source.events->size();
+    for (const TrackSource& source : sources_) rows += source.size();
     items.reserve(rows);
     for (uint32_t s = 0; s < sources_.size(); ++s) {
-      const size_t n = sources_[s].events->size();
+      const size_t n = sources_[s].size();
       for (uint32_t row = 0; row < n; ++row) items.push_back(MakeItem(s, row));
     }
     std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
@@ -130,9 +129,12 @@ class Nester {
     }
     if (TryPlace(0, item)) return;
     ledger_.Add(Loss::kRangesOverlapping, 1);
-    for (size_t lane = 1; lane <= kNestedLanes; ++lane) {
-      while (lane >= lanes_.size()) AddLane();
-      if (TryPlace(lane, item)) return;
+    for (size_t n = 0; n < kNestedLanes; ++n) {
+      if (n == nested_.size()) {
+        nested_.push_back(lanes_.size());
+        AddLane();
+      }
+      if (TryPlace(nested_[n], item)) return;
     }
     PlaceFlat(item);
   }
@@ -191,18 +193,17 @@ class Nester {
   EventIndex Append(Lane& lane, const Item& item, TimeNs end,
                     EventIndex parent) {
     const TrackSource& source = sources_[item.source];
-    const TrackEvents& events = *source.events;
     lane.start.push_back(item.start);
     lane.end.push_back(end);
-    lane.name.push_back((*source.names)[Index(events.name[item.row])]);
+    lane.name.push_back((*source.names)[Index(source.name[item.row])]);
     lane.parent.push_back(parent);
     const bool has_detail =
-        !events.detail.empty() && events.detail[item.row] != model::kNoDetail;
+        !source.detail.empty() && source.detail[item.row] != model::kNoDetail;
     lane.detail.push_back(has_detail
-                              ? events.detail[item.row] + source.first_detail
+                              ? source.detail[item.row] + source.first_detail
                               : model::kNoDetail);
-    lane.type.push_back(events.type[item.row]);
-    lane.scope.push_back(events.scope[item.row]);
+    lane.type.push_back(source.type[item.row]);
+    lane.scope.push_back(source.scope[item.row]);
     lane.flags.push_back(item.end == kOpen ? item.flags | model::kEventOpen
                                            : item.flags);
     return static_cast<EventIndex>(lane.size() - 1);
@@ -234,12 +235,31 @@ class Nester {
   model::LossLedger& ledger_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<Open>> stacks_;  // beside lanes_
+  std::vector<size_t> nested_;             // lanes that overlaps nest in
   // (end of the last range, lane) of the lanes without nesting, earliest first.
   using FreeAt = std::pair<TimeNs, size_t>;
   std::priority_queue<FreeAt, std::vector<FreeAt>, std::greater<>> flat_;
 };
 
 }  // namespace
+
+TrackSource::TrackSource(const model::EventColumns& columns, size_t begin,
+                         size_t end, const std::vector<model::NameId>& names,
+                         model::DetailIndex first_detail)
+    : names(&names), first_detail(first_detail) {
+  const auto rows = [&](const auto& column) {
+    return column.empty() ? std::span(column)
+                          : std::span(column).subspan(begin, end - begin);
+  };
+  start_ns = rows(columns.start_ns);
+  end_ns = rows(columns.end_ns);
+  name = rows(columns.name);
+  type = rows(columns.type);
+  scope = rows(columns.scope);
+  flags = rows(columns.flags);
+  depth = rows(columns.depth);
+  detail = rows(columns.detail);
+}
 
 std::vector<Lane> NestTrack(const std::vector<TrackSource>& sources,
                             const Window& window, model::LossLedger& ledger) {

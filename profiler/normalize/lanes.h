@@ -7,7 +7,9 @@
 #ifndef KYMO_PROFILER_NORMALIZE_LANES_H_
 #define KYMO_PROFILER_NORMALIZE_LANES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "profiler/base/time.h"
@@ -17,9 +19,25 @@
 
 namespace kymo::normalize {
 
-// A source's events and how its ids map to the trace's.
+// A source's events on the track and how its ids map to the trace's. The views
+// are of equal length; depth and detail may be empty, as in EventColumns.
 struct TrackSource {
-  const model::TrackEvents* events = nullptr;
+  // Rows [begin, end) of `columns`.
+  TrackSource(const model::EventColumns& columns, size_t begin, size_t end,
+              const std::vector<model::NameId>& names,
+              model::DetailIndex first_detail);
+
+  size_t size() const noexcept { return start_ns.size(); }
+
+  std::span<const TimeNs> start_ns;
+  std::span<const TimeNs> end_ns;
+  std::span<const model::NameId> name;
+  std::span<const model::ActivityType> type;
+  std::span<const model::RecordScope> scope;
+  std::span<const uint8_t> flags;
+  std::span<const uint32_t> depth;
+  std::span<const model::DetailIndex> detail;
+
   const std::vector<model::NameId>* names = nullptr;  // by the shard's id
   model::DetailIndex first_detail = 0;                // added to its details
 };
