@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/layout.h"
@@ -28,12 +29,16 @@ class ProcessStacks {
   ProcessStacks(const ProcessStacks&) = delete;
   ProcessStacks& operator=(const ProcessStacks&) = delete;
 
+  // A file that was changed after the process began is not trusted to be the
+  // one that it mapped.
   void AddMapping(int64_t pid, const record::MappingPayload& mapping,
                   std::string_view path);
   // Return addresses, innermost first.
   model::StackId Add(int64_t pid, std::span<const uint64_t> pcs);
 
  private:
+  // When the process attached, after its last exec.
+  TimeNs StartOf(int64_t pid) const;
   bool IsRecorder(model::StackId stack) const;
 
   const model::TraceShard& shard_;

@@ -111,7 +111,8 @@ void WriteAverage(const analysis::KeyAverage& average, JsonWriter& json) {
 }
 
 void WriteAverages(const Trace& trace, JsonWriter& json) {
-  std::vector<analysis::KeyAverage> averages = analysis::KeyAverages(trace);
+  std::vector<analysis::KeyAverage> averages =
+      analysis::KeyAverages(trace, analysis::Duplicates::kMerge);
   std::stable_sort(averages.begin(), averages.end(),
                    [](const auto& a, const auto& b) {
                      return a.self_cpu_time_total_ns > b.self_cpu_time_total_ns;

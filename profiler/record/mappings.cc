@@ -109,6 +109,8 @@ void RecordLine(const char* at) noexcept {
 }  // namespace
 
 void RecordMappings() noexcept {
+  // The runtime's copy may not have recorded anything yet.
+  if (GateBits() & kGateUnresolved) Host();
   if ((GateBits() & kGateStacks) == 0) return;
   const int saved_errno = errno;
   const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

@@ -7,6 +7,15 @@
 namespace kymo::record {
 namespace {
 
+// substr, without its exception: the runtime links no C++ library.
+constexpr std::string_view First(std::string_view text, size_t n) noexcept {
+  return {text.data(), text.size() < n ? text.size() : n};
+}
+// REQUIRES: n <= text.size().
+constexpr std::string_view Behind(std::string_view text, size_t n) noexcept {
+  return {text.data() + n, text.size() - n};
+}
+
 constexpr size_t RoundUp8(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 // Where slot i of its chunk stands; chunks are aligned to their size.
@@ -127,8 +136,8 @@ void Publish(Slot* slot) noexcept {
 void AddTextPieces(const OpenRange& range, PayloadKind kind,
                    std::string_view rest) noexcept {
   while (!rest.empty()) {
-    const std::string_view piece = rest.substr(0, kMaxPieceBytes);
-    rest.remove_prefix(piece.size());
+    const std::string_view piece = First(rest, kMaxPieceBytes);
+    rest = Behind(rest, piece.size());
     Slot* const slot = TakeFollowUp(
         SlotKind::kExtra, range.ticket, SlotIndex(range.slot),
         PayloadSlots(sizeof(PayloadHeader) + RoundUp8(piece.size())));
@@ -263,12 +272,12 @@ __attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
                                               uint8_t scope, const Arg* args,
                                               size_t arg_count) noexcept {
-  const std::string_view piece = dynamic_name.substr(0, kMaxPieceBytes);
+  const std::string_view piece = First(dynamic_name, kMaxPieceBytes);
   Slot* const slot = TakeWithPayload(name, piece, nullptr, 0,
                                      PayloadBytes(name, piece, nullptr, 0));
   if (slot == nullptr) return;
   OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
-  AddTextPieces(range, PayloadKind::kName, dynamic_name.substr(piece.size()));
+  AddTextPieces(range, PayloadKind::kName, Behind(dynamic_name, piece.size()));
   AddArgs(range, args, arg_count);
 }
 
@@ -393,8 +402,8 @@ void AddArgs(const OpenRange& range, const Arg* args,
     Arg arg = args[i];
     std::string_view rest;
     if (arg.kind == ArgKind::kString && arg.text.size() > kMaxPieceBytes) {
-      rest = arg.text.substr(kMaxPieceBytes);
-      arg.text = arg.text.substr(0, kMaxPieceBytes);
+      rest = Behind(arg.text, kMaxPieceBytes);
+      arg.text = First(arg.text, kMaxPieceBytes);
     }
     Slot* const slot =
         TakeFollowUp(SlotKind::kExtra, range.ticket, SlotIndex(range.slot),
@@ -412,7 +421,7 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
   if (bytes > kMaxRecordBytes) [[unlikely]] {
     // An instant has no handle to add pieces to.
     Host().count_truncated();
-    dynamic_name = dynamic_name.substr(0, kMaxPieceBytes);
+    dynamic_name = First(dynamic_name, kMaxPieceBytes);
     arg_count = 0;
     bytes = PayloadBytes(name, dynamic_name, nullptr, 0);
   }

@@ -3,7 +3,7 @@
 //
 //   two       BurnThree and BurnOne, 3 : 1, about 0.8 s of CPU time
 //   threads   BurnThread on two threads, about 0.4 s each
-//   session   what kymo::Profile says when the process is recorded already
+//   session   records itself with kymo::Profile, and prints what that saw
 #include <time.h>
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <iostream>
 
 #include "kymo/profile.h"
+#include "kymo/record_function.h"
 #endif
 
 namespace {
@@ -64,8 +65,16 @@ int main(int argc, char** argv) {
   }
 #ifdef KYMO_BURN_SESSION
   if (strcmp(mode, "session") == 0) {
+    { kymo::RecordFunction range("outside"); }
     kymo::Profile profile;
-    std::cout << profile.Start() << "\n";
+    if (!profile.Start().ok()) return 1;
+    for (int i = 0; i < 5000; ++i) kymo::RecordFunction range("in session");
+    if (!profile.Stop().ok()) return 1;
+    { kymo::RecordFunction range("outside"); }
+    const kymo::KeyAverages averages = profile.key_averages();
+    for (const kymo::FunctionEventAvg& row : averages) {
+      std::cout << row.key << " " << row.count << "\n";
+    }
     return 0;
   }
 #endif

@@ -444,10 +444,38 @@ class TroubleTest(ProfileTestCase):
             self.assertIn("sampling", text)
             self.assertLessEqual(max(map(len, text.split("\n"))), 80)
 
-    def test_program_that_records_itself_is_told_who_owns_the_recording(self):
-        result = self.profile(BURN, "session")
-        self.assertIn(b"//tools:profile", result.stdout)
+    def test_shapes_flops_stacks_memory_and_modules_of_operations(self):
+        result = self.profile(
+            TARGET, "operations", "50",
+            flags=("--activities=cpu", "--with_flops", "--profile_memory",
+                   "--with_modules", "--group_by_input_shape"))
         self.assertEqual(result.status, 0, result.stderr)
+        rows = [line for line in result.table.split("\n") if "aten::mm" in line]
+        self.assertEqual(len(rows), 2, result.table)
+        large = next(row for row in rows if "[[64, 32], [32, 64]]" in row)
+        # 50 products of 2 * 64 * 32 * 64 operations, 4096 bytes each.
+        self.assertIn("200.00 KB", large)
+        self.assertIn("13107.200", large)
+        self.assertNotIn("net(Net).forward", result.table)
+
+    def test_stacks_of_operations_in_a_program_that_has_gone(self):
+        result = self.profile(
+            TARGET, "operations", "50",
+            flags=("--activities=cpu", "--group_by_stack_n=2"))
+        self.assertEqual(result.status, 0, result.stderr)
+        rows = [line for line in result.table.split("\n") if "aten::mm" in line]
+        self.assertEqual(len(rows), 2, result.table)
+        self.assertIn("SmallProduct", result.table)
+        self.assertIn("LargeProduct", result.table)
+        # The innermost frame: MatMul, whose long name is cut from the left.
+        self.assertIn("Matrix const&)", rows[0])
+
+    def test_program_that_records_itself_and_the_command_see_the_same(self):
+        result = self.profile(BURN, "session", flags=("--activities=cpu",))
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.stdout, b"in session 5000\n")
+        self.assertEqual(result.counts["in session"], 5000)
+        self.assertEqual(result.counts["outside"], 2)
 
 
 class SampledProgramTest(ProfileTestCase):

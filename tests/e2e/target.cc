@@ -9,6 +9,8 @@
 //   exec N            N ranges, then exec of itself with `ranges N`
 //   close_fds N       closes every descriptor, then N ranges
 //   wait_for_signal   prints "ready", ends with status 7 on SIGINT or SIGTERM
+//   operations N      N matrix products of two shapes, from two functions,
+//                     each with an allocation, in a module
 //   exit STATUS       ends with that status
 //   signal NUMBER     dies of that signal
 //   late N            N ranges on a thread while the main thread leaves
@@ -24,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "kymo/memory.h"
 #include "kymo/record_function.h"
 
 namespace {
@@ -32,6 +35,35 @@ void Ranges(long count) {
   KYMO_RECORD_FUNCTION("outer", {{"count", count}});
   for (long i = 0; i < count; ++i) {
     KYMO_RECORD_FUNCTION("inner");
+  }
+}
+
+struct Matrix {
+  int64_t sizes[2];
+};
+kymo::Input KymoInput(const Matrix& matrix) {
+  return kymo::TensorMeta{.sizes = matrix.sizes, .dtype = kymo::DType::kFloat};
+}
+
+__attribute__((noinline)) void MatMul(const Matrix& a, const Matrix& b) {
+  KYMO_RECORD_OP("aten::mm", a, b);
+  kymo::ReportMemoryUsage(&a, 4096);
+}
+
+__attribute__((noinline)) void SmallProduct() {
+  MatMul({{8, 4}}, {{4, 8}});
+  asm volatile("");
+}
+__attribute__((noinline)) void LargeProduct() {
+  MatMul({{64, 32}}, {{32, 64}});
+  asm volatile("");
+}
+
+void Operations(long count) {
+  kymo::RecordModule module("net(Net).forward");
+  for (long i = 0; i < count; ++i) {
+    SmallProduct();
+    LargeProduct();
   }
 }
 
@@ -124,6 +156,8 @@ int main(int argc, char** argv) {
     Ranges(number);
   } else if (mode == "wait_for_signal") {
     return WaitForSignal();
+  } else if (mode == "operations") {
+    Operations(number);
   } else if (mode == "exit") {
     return static_cast<int>(number);
   } else if (mode == "signal") {

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/key_averages.h"
+#include "profiler/analysis/flops.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/events/trace_averages.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
@@ -66,6 +67,32 @@ absl::Status WriteText(const std::string& name, const std::string& text,
   return sink->Commit();
 }
 
+// PyTorch's table of averages, grouped as the command asks.
+absl::StatusOr<std::string> AveragesTable(
+    const model::Trace& trace, const ProfileCommand& command,
+    const report::TableOptions& table_options) {
+  TraceEventsOptions options = {.profile_memory = command.profile_memory,
+                                .with_flops = command.with_flops};
+  FlopsEstimate estimate;
+  if (command.with_flops) {
+    estimate = EstimateFlops(trace, FlopsRegistry::Process());
+    options.flops = [&](model::EventIndex event) {
+      return estimate.flops[event];
+    };
+  }
+  KYMO_ASSIGN_OR_RETURN(
+      const EventAverages averages,
+      AveragesOfTrace(
+          trace, options,
+          {.group_by_input_shapes = command.group_by_input_shape,
+           .group_by_stack_n = static_cast<size_t>(command.group_by_stack_n)}));
+  KYMO_ASSIGN_OR_RETURN(std::string text, averages.table(table_options));
+  for (const std::string& warning : estimate.warnings) {
+    absl::StrAppend(&text, "note: ", warning, "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
@@ -75,10 +102,8 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
   report::TableOptions options;
   options.sort_by = sort_by;
   options.row_limit = command.row_limit;
-  KYMO_ASSIGN_OR_RETURN(
-      std::string text,
-      report::FormatTable(report::TableRows(analysis::KeyAverages(trace)),
-                          options));
+  KYMO_ASSIGN_OR_RETURN(std::string text,
+                        AveragesTable(trace, command, options));
   report::SampleTableOptions sample_options;
   sample_options.sort_by = SampleSort(sort_by);
   sample_options.row_limit = command.row_limit;

@@ -157,6 +157,10 @@ class ProfileRun {
     options.target = TargetKind::kChildProcess;
     options.target_path = target_.path;
     options.sampling_hz = command_.sampling_hz;
+    options.record_shapes = command_.record_shapes;
+    options.with_stack = command_.with_stack;
+    options.with_modules = command_.with_modules;
+    options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
     KYMO_ASSIGN_OR_RETURN(

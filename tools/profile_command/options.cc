@@ -30,6 +30,25 @@ ABSL_FLAG(std::string, sort_by, "",
 ABSL_FLAG(int, row_limit, 30, "Rows of the table; -1 = all.");
 ABSL_FLAG(int, sampling_hz, 1000,
           "Samples per second of CPU time and thread, 1 to 20000.");
+ABSL_FLAG(bool, record_shapes, false,
+          "Keep the inputs of operations: shapes, types, values.");
+ABSL_FLAG(bool, with_flops, false,
+          "Estimate the FLOPs of operations from their inputs; implies "
+          "--record_shapes.");
+ABSL_FLAG(bool, with_stack, false,
+          "Keep the stack on which each operation was called.");
+ABSL_FLAG(bool, with_modules, false,
+          "Keep the modules that operations belong to.");
+ABSL_FLAG(
+    bool, profile_memory, false,
+    "Keep the memory that the program reports (kymo/memory.h), and charge "
+    "operations with it.");
+ABSL_FLAG(bool, group_by_input_shape, false,
+          "A row of the table for each combination of input shapes; implies "
+          "--record_shapes.");
+ABSL_FLAG(int, group_by_stack_n, 0,
+          "A row of the table for each distinct stack of N innermost frames; "
+          "implies --with_stack.");
 ABSL_FLAG(bool, gzip, false, "Compress the trace: trace.json.gz.");
 ABSL_FLAG(bool, strict, false,
           "Exit with status 3 if the target succeeded but anything was lost "
@@ -47,10 +66,23 @@ struct OwnFlag {
   const char* value;  // as the manual shows it; null for a switch
 };
 constexpr OwnFlag kOwnFlags[] = {
-    {"activities", "NAMES"}, {"export", "NAMES"},   {"gzip", nullptr},
-    {"list", nullptr},       {"output_dir", "DIR"}, {"quiet", nullptr},
-    {"row_limit", "N"},      {"sampling_hz", "N"},  {"sort_by", "COLUMN"},
+    {"activities", "NAMES"},
+    {"export", "NAMES"},
+    {"group_by_input_shape", nullptr},
+    {"group_by_stack_n", "N"},
+    {"gzip", nullptr},
+    {"list", nullptr},
+    {"output_dir", "DIR"},
+    {"profile_memory", nullptr},
+    {"quiet", nullptr},
+    {"record_shapes", nullptr},
+    {"row_limit", "N"},
+    {"sampling_hz", "N"},
+    {"sort_by", "COLUMN"},
     {"strict", nullptr},
+    {"with_flops", nullptr},
+    {"with_modules", nullptr},
+    {"with_stack", nullptr},
 };
 
 const OwnFlag* FindOwnFlag(std::string_view name) {
@@ -141,6 +173,9 @@ absl::Status CheckValues(const ProfileCommand& command,
   if (command.sampling_hz < 1 || command.sampling_hz > 20000) {
     return absl::InvalidArgumentError("--sampling_hz takes 1 to 20000");
   }
+  if (command.group_by_stack_n < 0 || command.group_by_stack_n > 64) {
+    return absl::InvalidArgumentError("--group_by_stack_n takes 0 to 64");
+  }
   if (command.target.empty() && !command.list) {
     return absl::InvalidArgumentError(
         "no target; usage: profile [flags] target [argument ...] (see --help)");
@@ -226,6 +261,15 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.sort_by = absl::GetFlag(FLAGS_sort_by);
   command.row_limit = absl::GetFlag(FLAGS_row_limit);
   command.sampling_hz = absl::GetFlag(FLAGS_sampling_hz);
+  command.group_by_input_shape = absl::GetFlag(FLAGS_group_by_input_shape);
+  command.group_by_stack_n = absl::GetFlag(FLAGS_group_by_stack_n);
+  command.with_flops = absl::GetFlag(FLAGS_with_flops);
+  command.record_shapes = absl::GetFlag(FLAGS_record_shapes) ||
+                          command.with_flops || command.group_by_input_shape;
+  command.with_stack =
+      absl::GetFlag(FLAGS_with_stack) || command.group_by_stack_n > 0;
+  command.with_modules = absl::GetFlag(FLAGS_with_modules);
+  command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
   command.gzip = absl::GetFlag(FLAGS_gzip);
   command.strict = absl::GetFlag(FLAGS_strict);
   command.quiet = absl::GetFlag(FLAGS_quiet);

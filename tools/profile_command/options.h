@@ -27,6 +27,13 @@ struct ProfileCommand {
   std::string sort_by;     // empty: each table's own
   int sampling_hz = 1000;
   int row_limit = 30;
+  bool record_shapes = false;
+  bool with_flops = false;
+  bool with_stack = false;
+  bool with_modules = false;
+  bool profile_memory = false;
+  bool group_by_input_shape = false;
+  int group_by_stack_n = 0;
   bool gzip = false;
   bool strict = false;
   bool quiet = false;
