@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@
 #endif
 
 #ifndef KYMO_PARALLEL_SERIAL_
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -72,6 +75,54 @@ void ParallelSort(Iterator begin, Iterator end, Less less) {
   std::sort(begin, end, less);
 #endif
 }
+
+// One value for each thread that works, made when the thread first asks.
+//
+//   PerWorker<Sums> sums([&] { return Sums(groups); });
+//   ParallelFor(n, grain, [&](size_t begin, size_t end) {
+//     AddRange(begin, end, sums.Local());
+//   });
+//   sums.ForEach([&](const Sums& part) { all.Merge(part); });
+//
+// Which value saw which range is left to chance, and so is their order: only
+// for results that do not depend on it.
+// Threads: Local may be called concurrently, ForEach with nothing.
+template <typename T>
+class PerWorker {
+ public:
+  // `make` is called by the threads, maybe at the same time.
+  explicit PerWorker(std::function<T()> make) : values_(std::move(make)) {}
+  PerWorker(const PerWorker&) = delete;
+  PerWorker& operator=(const PerWorker&) = delete;
+
+  T& Local() { return values_.local(); }
+  template <typename Body>
+  void ForEach(Body&& body) {
+    for (T& value : values_) body(value);
+  }
+
+ private:
+#ifndef KYMO_PARALLEL_SERIAL_
+  tbb::enumerable_thread_specific<T> values_;
+#else
+  // The calling thread's, once it has asked.
+  class OneValue {
+   public:
+    explicit OneValue(std::function<T()> make) : make_(std::move(make)) {}
+    T& local() {
+      if (!value_) value_.emplace(make_());
+      return *value_;
+    }
+    T* begin() { return value_ ? &*value_ : nullptr; }
+    T* end() { return value_ ? &*value_ + 1 : nullptr; }
+
+   private:
+    const std::function<T()> make_;
+    std::optional<T> value_;
+  };
+  OneValue values_;
+#endif
+};
 
 // While it lives, at most `threads` threads work for this process's parallel
 // calls. For tests and for `--threads`.

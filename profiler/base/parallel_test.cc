@@ -50,5 +50,15 @@ TEST(ParallelTest, Sorts) {
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
 }
 
+TEST(ParallelTest, WorkersValuesHoldEverythingOnce) {
+  PerWorker<size_t> sums([] { return size_t{0}; });
+  ParallelFor(100'000, 1000, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) sums.Local() += i;
+  });
+  size_t sum = 0;
+  sums.ForEach([&](size_t part) { sum += part; });
+  EXPECT_EQ(sum, size_t{100'000} * 99'999 / 2);
+}
+
 }  // namespace
 }  // namespace kymo
