@@ -17,6 +17,7 @@
 
 #include "gtest/gtest.h"
 #include "kymo/callbacks.h"
+#include "kymo/coverage.h"
 #include "kymo/events.h"
 #include "kymo/flops.h"
 #include "kymo/future.h"
@@ -535,6 +536,29 @@ TEST(SessionTest, GuardsSwitchRecordingOffForAScope) {
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
             (Counts{{"outer", 1}, {"shown", 1}, {"after", 1}}));
+}
+
+// --- captured regions ---
+
+TEST(SessionTest, CapturedRegionsAreCovered) {
+  CapturedRegions::Take();
+  auto captured = insert_profiling([](int i) {
+    RecordFunction op("captured op");
+    return i + 1;
+  });
+  CoverageProfiler profiler;
+  EXPECT_FALSE(profiler.results().ok());
+  ASSERT_TRUE(profiler.Start().ok());
+  EXPECT_EQ(captured(1), 2);
+  EXPECT_EQ(captured(2), 3);
+  { RecordFunction op("other op"); }
+  ASSERT_TRUE(profiler.Stop().ok());
+  const absl::StatusOr<ProfileResult> result = profiler.results();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->unique_graphs, 1);
+  EXPECT_EQ(result->captured.graphs, 2);
+  EXPECT_EQ(result->captured.operators, 2);
+  EXPECT_EQ(result->total.operators, 3);
 }
 
 // --- results ---

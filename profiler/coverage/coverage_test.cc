@@ -1,0 +1,109 @@
+#include "profiler/coverage/coverage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace kymo {
+namespace {
+
+std::vector<CoverageEvent> WorkedExample() {
+  return {{.name = "TORCHDYNAMO", .start_us = 0, .end_us = 10},
+          {.name = "mm", .start_us = 1, .end_us = 4},
+          {.name = "add", .start_us = 2, .end_us = 3},
+          {.name = "relu", .start_us = 5, .end_us = 8},
+          {.name = "sin", .start_us = 12, .end_us = 15}};
+}
+
+TEST(CoverageTest, CountsOutermostOperationsInAndOutOfRegions) {
+  const ProfileResult result =
+      MeasureCoverage(WorkedExample(), {.unique_graphs = 1}).result;
+  EXPECT_EQ(result.captured,
+            (ProfileMetrics{
+                .microseconds = 6, .operators = 2, .fusions = 1, .graphs = 1}));
+  EXPECT_EQ(result.total,
+            (ProfileMetrics{.microseconds = 9, .operators = 3, .fusions = 2}));
+  EXPECT_EQ(result.unique_graphs, 1);
+}
+
+TEST(CoverageTest, SubtractsAsPyTorchDoesWhereAskedTo) {
+  const ProfileResult result =
+      MeasureCoverage(WorkedExample(), {.subtract_legacy_ops = true}).result;
+  EXPECT_EQ(result.total.operators, 1);
+  EXPECT_EQ(result.total.fusions, 0);
+  EXPECT_EQ(result.captured.operators, 2);
+}
+
+TEST(CoverageTest, OrderOfTheEventsDoesNotMatter) {
+  std::vector<CoverageEvent> events = WorkedExample();
+  std::reverse(events.begin(), events.end());
+  EXPECT_EQ(MeasureCoverage(events, {}).result.captured.operators, 2);
+}
+
+TEST(CoverageTest, ResultsAsTextAndNumbers) {
+  ProfileResult result;
+  result.unique_graphs = 1;
+  result.captured = {.microseconds = 30, .operators = 6, .graphs = 2};
+  result.total = {.microseconds = 40, .operators = 8};
+  EXPECT_EQ(result.ToString(),
+            " 1 graphs  2 graph calls    6/   8 =  75% ops  75% time");
+  EXPECT_EQ(result.tocsv(), (std::vector<double>{1, 2, 6, 8, 0.75, 0.75}));
+}
+
+TEST(CoverageTest, MetricsAsText) {
+  EXPECT_EQ((ProfileMetrics{.microseconds = 0.25, .operators = 0.5}).ToString(),
+            " 50% ops  25% time");
+  EXPECT_EQ((ProfileMetrics{.microseconds = 1, .operators = 1}).ToString(),
+            "100% ops 100% time");
+}
+
+TEST(CoverageTest, SumsLeaveGraphsOut) {
+  const ProfileMetrics a = {
+      .microseconds = 1, .operators = 2, .fusions = 3, .graphs = 4};
+  ProfileMetrics sum = a;
+  sum += a;
+  EXPECT_EQ(sum,
+            (ProfileMetrics{
+                .microseconds = 2, .operators = 4, .fusions = 6, .graphs = 4}));
+  EXPECT_EQ((a + a).graphs, 0);
+  EXPECT_EQ((a + a).operators, 4);
+}
+
+TEST(CoverageTest, DivisorsAreAtLeastOne) {
+  const ProfileMetrics a = {
+      .microseconds = 6, .operators = 4, .fusions = 2, .graphs = 9};
+  EXPECT_EQ(a / ProfileMetrics{},
+            (ProfileMetrics{.microseconds = 6, .operators = 4, .fusions = 2}));
+  EXPECT_EQ(a / 2,
+            (ProfileMetrics{.microseconds = 3, .operators = 2, .fusions = 1}));
+}
+
+TEST(CoverageTest, MissingOperationsAreReportedOnce) {
+  std::vector<CoverageEvent> events;
+  for (int i = 0; i < 2; ++i) {
+    events.push_back({.name = "sin",
+                      .start_us = 10.0 * i,
+                      .end_us = 10.0 * i + 1,
+                      .stack = {"a", "<built-in method sin>", "b", "c", "d"}});
+  }
+  events.push_back({.name = "profiler",
+                    .start_us = 50,
+                    .end_us = 51,
+                    .stack = {"x/torch/autograd/profiler.py(3): f"}});
+  const Coverage coverage = MeasureCoverage(events, {.print_missing = true});
+  EXPECT_EQ(coverage.missing,
+            (std::vector<std::string>{"MISSING b >> c >> d"}));
+}
+
+TEST(CoverageTest, RegionsAreCountedUntilTaken) {
+  CapturedRegions::Take();
+  CapturedRegions::Add();
+  CapturedRegions::Add();
+  EXPECT_EQ(CapturedRegions::Take(), 2);
+  EXPECT_EQ(CapturedRegions::Take(), 0);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,199 @@
+#include "profiler/session/step_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo {
+namespace {
+
+// Writes down what it is asked for: P, S, T, R, "[3" for a range, "]".
+class FakeRecorder : public CycleRecorder {
+ public:
+  absl::Status PrepareTrace() override { return Call('P'); }
+  absl::Status StartTrace() override { return Call('S'); }
+  absl::Status StopTrace() override { return Call('T'); }
+  absl::Status TraceReady() override { return Call('R'); }
+  void BeginStepRange(int64_t step) override {
+    absl::StrAppend(&calls, "[", step);
+  }
+  void EndStepRange() override { calls += ']'; }
+  void Warn(std::string_view text) override {
+    warnings.push_back(std::string(text));
+  }
+
+  std::string calls;
+  std::vector<std::string> warnings;
+  char failing = 0;
+
+ private:
+  absl::Status Call(char letter) {
+    calls += letter;
+    return letter == failing ? absl::UnavailableError("no") : absl::OkStatus();
+  }
+};
+
+// The calls of each change between two actions.
+class Transition : public FakeRecorder {
+ public:
+  std::string Run(ProfilerAction from, ProfilerAction to) {
+    StepMachine machine(
+        this, [=](const StepInfo& info) { return info.step == 0 ? from : to; },
+        [] { return TimeNs{0}; });
+    EXPECT_TRUE(machine.Start().ok());
+    calls.clear();
+    EXPECT_TRUE(machine.Step().ok());
+    std::string made;
+    for (const char c : calls) {
+      if (c >= 'P' && c <= 'T') made += c;
+    }
+    return made;
+  }
+};
+
+TEST(StepMachineTest, EveryTransition) {
+  constexpr ProfilerAction kActions[] = {
+      ProfilerAction::kNone, ProfilerAction::kWarmup, ProfilerAction::kRecord,
+      ProfilerAction::kRecordAndSave};
+  const char* const expected[4][4] = {{"", "P", "PS", "PS"},
+                                      {"ST", "", "S", "S"},
+                                      {"T", "TP", "", ""},
+                                      {"TR", "TRP", "TRPS", "TRPS"}};
+  for (int from = 0; from < 4; ++from) {
+    for (int to = 0; to < 4; ++to) {
+      Transition transition;
+      EXPECT_EQ(transition.Run(kActions[from], kActions[to]),
+                expected[from][to])
+          << from << " to " << to;
+      const bool incorrect = (from == 1 && to == 0) || (from == 2 && to < 2);
+      EXPECT_EQ(transition.warnings.empty(), !incorrect);
+    }
+  }
+  Transition transition;
+  transition.Run(ProfilerAction::kRecord, ProfilerAction::kWarmup);
+  EXPECT_EQ(transition.warnings[0],
+            "Incorrect schedule: RECORD followed by WARMUP");
+}
+
+TEST(StepMachineTest, StopFinishesWhatIsGoingOn) {
+  const std::map<ProfilerAction, std::string> expected = {
+      {ProfilerAction::kNone, ""},
+      {ProfilerAction::kWarmup, "ST"},
+      {ProfilerAction::kRecord, "TR"},
+      {ProfilerAction::kRecordAndSave, "TR"}};
+  for (const auto& [action, calls] : expected) {
+    FakeRecorder recorder;
+    StepMachine machine(
+        &recorder, [action = action](const StepInfo&) { return action; },
+        [] { return TimeNs{0}; });
+    ASSERT_TRUE(machine.Start().ok());
+    recorder.calls.clear();
+    ASSERT_TRUE(machine.Stop().ok());
+    EXPECT_EQ(recorder.calls, "]" + calls);
+  }
+}
+
+TEST(StepMachineTest, PyTorchsSequenceOfSteps) {
+  FakeRecorder recorder;
+  StepMachine machine(
+      &recorder,
+      *MakeSchedule({.wait = 1, .warmup = 1, .active = 2, .repeat = 1}),
+      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(machine.Step().ok());
+  EXPECT_EQ(machine.step_num(), 5);
+  ASSERT_TRUE(machine.Stop().ok());
+  EXPECT_EQ(recorder.calls, "[0]P[1]S[2][3]TR[4][5]");
+  EXPECT_TRUE(recorder.warnings.empty());
+}
+
+TEST(StepMachineTest, WithoutAScheduleThereIsOneTraceAndNoRanges) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, std::nullopt, [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  ASSERT_TRUE(machine.Step().ok());
+  ASSERT_TRUE(machine.Step().ok());
+  EXPECT_EQ(machine.step_num(), 2);
+  ASSERT_TRUE(machine.Stop().ok());
+  EXPECT_EQ(recorder.calls, "PSTR");
+}
+
+TEST(StepMachineTest, ReadySeesTheStepThatComesNext) {
+  struct Recorder : FakeRecorder {
+    absl::Status TraceReady() override {
+      seen.push_back(machine->step_num());
+      return absl::OkStatus();
+    }
+    StepMachine* machine = nullptr;
+    std::vector<int64_t> seen;
+  };
+  Recorder recorder;
+  StepMachine machine(
+      &recorder,
+      *MakeSchedule(
+          {.wait = 1, .warmup = 1, .active = 2, .repeat = 2, .skip_first = 1}),
+      [] { return TimeNs{0}; });
+  recorder.machine = &machine;
+  ASSERT_TRUE(machine.Start().ok());
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(machine.Step().ok());
+  ASSERT_TRUE(machine.Stop().ok());
+  EXPECT_EQ(recorder.seen, (std::vector<int64_t>{5, 9}));
+}
+
+TEST(StepMachineTest, ErrorsStopTheRestOfATransition) {
+  FakeRecorder recorder;
+  recorder.failing = 'R';
+  StepMachine machine(&recorder, *MakeSchedule({.active = 1}),
+                      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  EXPECT_EQ(machine.Step().message(), "no");
+  EXPECT_EQ(recorder.calls, "PS[0]TR[1");
+}
+
+TEST(StepMachineTest, SchedulesMayLookAtTheClock) {
+  FakeRecorder recorder;
+  TimeNs now = 1000;
+  StepMachine machine(
+      &recorder,
+      [](const StepInfo& info) {
+        return info.elapsed_ns < 50 ? ProfilerAction::kNone
+                                    : ProfilerAction::kRecordAndSave;
+      },
+      [&] { return now; });
+  ASSERT_TRUE(machine.Start().ok());
+  now += 10;
+  ASSERT_TRUE(machine.Step().ok());
+  EXPECT_EQ(machine.current_action(), ProfilerAction::kNone);
+  now += 50;
+  ASSERT_TRUE(machine.Step().ok());
+  EXPECT_EQ(machine.current_action(), ProfilerAction::kRecordAndSave);
+}
+
+TEST(StepMachineTest, CallsOutOfOrderAreRefused) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, std::nullopt, [] { return TimeNs{0}; });
+  EXPECT_FALSE(machine.Step().ok());
+  EXPECT_FALSE(machine.Stop().ok());
+  ASSERT_TRUE(machine.Start().ok());
+  EXPECT_EQ(machine.Start().message(),
+            "Profiler context manager is not reentrant");
+}
+
+TEST(StepMachineTest, ProgramThatNeverRecordsIsWarned) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, *MakeSchedule({.wait = 9}),
+                      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  ASSERT_TRUE(machine.Step().ok());
+  ASSERT_TRUE(machine.Stop().ok());
+  ASSERT_EQ(recorder.warnings.size(), 1);
+  EXPECT_NE(recorder.warnings[0].find("stopped after 2 step(s)"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace kymo
