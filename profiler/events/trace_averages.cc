@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/analysis/key_averages.h"
+#include "profiler/analysis/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/event_names.h"
 
@@ -34,23 +35,52 @@ bool HasNodes(const model::Trace& trace) {
       [](const model::Detail& detail) { return detail.node_id != -1; });
 }
 
-// Whether the columns alone have everything that the averages show.
+bool HasBackward(const model::Trace& trace) {
+  const auto scopes = trace.scope();
+  return std::find(scopes.begin(), scopes.end(),
+                   RecordScope::kBackwardFunction) != scopes.end();
+}
+
+// Whether the columns alone have everything that the averages show: memory that
+// no operation was open for is a row of its own, and backward operations show
+// the stacks of forward ones.
 bool ColumnsSuffice(const model::Trace& trace,
                     const TraceEventsOptions& options,
-                    const KeyAveragesOptions& grouping) {
-  return !grouping.group_by_input_shapes && grouping.group_by_stack_n == 0 &&
-         !grouping.group_by_overload_name &&
-         !grouping.include_python_functions && !options.profile_memory &&
-         !options.with_flops && !options.timeout_s && !HasDevices(trace) &&
-         !HasFilteredNames(trace) && !HasNodes(trace);
+                    const KeyAveragesOptions& grouping,
+                    const analysis::MemoryUsage& memory) {
+  const bool odd_memory =
+      !memory.unattributed.empty() ||
+      std::any_of(trace.memory().begin(), trace.memory().end(),
+                  [](const model::MemoryRecord& record) {
+                    return record.event == model::MemoryEvent::kOutOfMemory;
+                  });
+  return !odd_memory && !options.timeout_s &&
+         !(grouping.group_by_stack_n != 0 && HasBackward(trace)) &&
+         !HasDevices(trace) && !HasFilteredNames(trace) && !HasNodes(trace);
+}
+
+// The innermost `n` entries.
+EventStack Innermost(const model::Trace& trace, model::StackId stack,
+                     size_t n) {
+  EventStack entries = StackEntries(trace, stack);
+  if (entries.size() > n) entries.resize(n);
+  return entries;
 }
 
 FunctionEventAvg AverageOf(const model::Trace& trace,
                            const TraceEventsOptions& options,
+                           const KeyAveragesOptions& grouping,
                            const analysis::KeyAverage& row) {
   FunctionEventAvg average;
   average.has_key = true;
   average.key = RewriteName(row.name, StepNames::kWildcard);
+  average.overload_name = row.overload_name;
+  if (grouping.group_by_input_shapes) {
+    average.input_shapes = row.input_shapes.empty() ? "[]" : row.input_shapes;
+  }
+  if (grouping.group_by_stack_n != 0) {
+    average.stack = Innermost(trace, row.stack, grouping.group_by_stack_n);
+  }
   average.node_id = -1;
   if (trace.parent()[row.first_event] != model::kNoEvent) {
     average.cpu_parent = trace.parent()[row.first_event];
@@ -62,7 +92,24 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
   average.count = row.count;
   average.cpu_time_total = ToUs(row.cpu_time_total_ns);
   average.self_cpu_time_total = ToUs(row.self_cpu_time_total_ns);
+  average.cpu_memory_usage = row.cpu_memory_usage_bytes;
+  average.self_cpu_memory_usage = row.self_cpu_memory_usage_bytes;
+  average.device_memory_usage = row.device_memory_usage_bytes;
+  average.self_device_memory_usage = row.self_device_memory_usage_bytes;
+  average.flops = row.flops;
   return average;
+}
+
+// One number per event.
+std::vector<int64_t> FlopsOf(const model::Trace& trace,
+                             const TraceEventsOptions& options) {
+  std::vector<int64_t> flops;
+  if (!options.flops) return flops;
+  flops.resize(trace.event_count());
+  for (model::EventIndex i = 0; i < flops.size(); ++i) {
+    flops[i] = options.flops(i);
+  }
+  return flops;
 }
 
 }  // namespace
@@ -70,17 +117,32 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
 absl::StatusOr<EventAverages> AveragesOfTrace(
     const model::Trace& trace, const TraceEventsOptions& options,
     const KeyAveragesOptions& grouping) {
-  if (!ColumnsSuffice(trace, options, grouping)) {
+  analysis::MemoryUsage memory;
+  if (options.profile_memory) memory = analysis::MeasureMemoryUsage(trace);
+  if (!ColumnsSuffice(trace, options, grouping, memory)) {
     KYMO_ASSIGN_OR_RETURN(const ConvertedEvents converted,
                           EventsOfTrace(trace, options));
     return converted.events.key_averages(grouping);
   }
+  const std::vector<int64_t> flops = FlopsOf(trace, options);
+  const analysis::KeyAveragesOptions row_options = {
+      .duplicates = analysis::Duplicates::kMerge,
+      .by_overload_name = grouping.group_by_overload_name,
+      .by_input_shapes = grouping.group_by_input_shapes,
+      .by_stack_n = static_cast<uint32_t>(grouping.group_by_stack_n),
+      .include_python_functions = grouping.include_python_functions,
+      .flops = flops,
+      .cpu_memory_bytes = memory.cpu_bytes,
+      .device_memory_bytes = memory.device_bytes};
   std::vector<FunctionEventAvg> averages;
   for (const analysis::KeyAverage& row :
-       analysis::KeyAverages(trace, analysis::Duplicates::kMerge)) {
-    averages.push_back(AverageOf(trace, options, row));
+       analysis::KeyAverages(trace, row_options)) {
+    averages.push_back(AverageOf(trace, options, grouping, row));
   }
-  return EventAverages(std::move(averages), {.use_device = options.use_device});
+  return EventAverages(std::move(averages),
+                       {.use_device = options.use_device,
+                        .profile_memory = options.profile_memory,
+                        .with_flops = options.with_flops});
 }
 
 }  // namespace kymo

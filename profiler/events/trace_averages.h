@@ -4,8 +4,8 @@
 //                         AveragesOfTrace(trace, {.with_flops = true}));
 //
 // The same as key_averages() of EventsOfTrace(trace), PyTorch's numbers; but
-// averages by name alone come straight from the columns, without an object per
-// event. There the times are exact sums of nanoseconds, where PyTorch adds
+// usually they come straight from the columns, without an object per event.
+// There the times are exact sums of nanoseconds, where PyTorch adds
 // rounded microseconds.
 #ifndef KYMO_PROFILER_EVENTS_TRACE_AVERAGES_H_
 #define KYMO_PROFILER_EVENTS_TRACE_AVERAGES_H_

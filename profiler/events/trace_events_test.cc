@@ -90,6 +90,26 @@ TEST(TraceEventsTest, MemoryIsChargedToTheThreadThatAllocated) {
   EXPECT_EQ(Find(events, "[memory]").cpu_memory_usage, -100);
 }
 
+// Gives the event that was added last one of a few shapes and stacks, or none.
+void Describe(TestTrace& t, std::mt19937& random) {
+  if (random() % 3 == 0) return;
+  t.Describe(0);
+  model::Detail& detail = t.data().details.back();
+  const std::vector<int64_t> sizes = {1 + static_cast<int64_t>(random() % 2)};
+  const Input inputs[] = {TensorMeta{.sizes = sizes}};
+  std::string encoded(EncodedInputBytes(inputs, 1), '\0');
+  EncodeInputs(inputs, 1, encoded.data());
+  detail.inputs = t.Intern(encoded);
+  for (int depth = 0; depth < 3; ++depth) {
+    detail.stack = t.data().stacks.Push(
+        detail.stack,
+        t.data().stacks.AddFrame(
+            {.function = t.Intern("f" + std::to_string(random() % 2)),
+             .file = t.Intern("a.cc"),
+             .line = 1}));
+  }
+}
+
 // Ranges of random length and depth on several threads, a few asynchronous,
 // times of different nanoseconds.
 model::Trace RandomTrace(uint32_t seed) {
@@ -107,33 +127,70 @@ model::Trace RandomTrace(uint32_t seed) {
                  random() % 5 == 0 ? ActivityType::kUserAnnotation
                                    : ActivityType::kCpuOp,
                  is_async ? model::kEventAsync : 0);
+      Describe(t, random);
       if (!is_async) ends.push_back(end);
     }
   }
   return std::move(t).Build();
 }
 
+void ExpectEqual(const FunctionEventAvg& a, const FunctionEventAvg& b) {
+  EXPECT_EQ(a.key, b.key);
+  EXPECT_EQ(a.input_shapes, b.input_shapes);
+  EXPECT_EQ(a.stack, b.stack);
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.flops, b.flops);
+  EXPECT_EQ(a.is_user_annotation, b.is_user_annotation);
+  EXPECT_EQ(a.is_async, b.is_async);
+  EXPECT_EQ(a.cpu_parent.has_value(), b.cpu_parent.has_value());
+  EXPECT_NEAR(a.cpu_time_total, b.cpu_time_total, 1e-6 * b.cpu_time_total);
+  EXPECT_NEAR(a.self_cpu_time_total, b.self_cpu_time_total,
+              1e-6 * b.cpu_time_total);
+}
+
 TEST(TraceAveragesTest, ColumnsAndEventsGiveTheSameAverages) {
+  const KeyAveragesOptions groupings[] = {
+      {},
+      {.group_by_input_shapes = true},
+      {.group_by_stack_n = 2},
+      {.group_by_input_shapes = true, .group_by_stack_n = 5}};
+  const TraceEventsOptions options = {
+      .with_flops = true,
+      .flops = [](EventIndex event) { return int64_t{event} % 100; }};
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const model::Trace trace = RandomTrace(seed);
-    const auto fast = AveragesOfTrace(trace, {});
-    const auto slow = Events(trace).key_averages();
-    ASSERT_TRUE(fast.ok() && slow.ok());
-    ASSERT_EQ(fast->size(), slow->size());
-    for (size_t i = 0; i < fast->size(); ++i) {
-      const FunctionEventAvg& a = (*fast)[i];
-      const FunctionEventAvg& b = (*slow)[i];
-      EXPECT_EQ(a.key, b.key);
-      EXPECT_EQ(a.count, b.count);
-      EXPECT_EQ(a.is_user_annotation, b.is_user_annotation);
-      EXPECT_EQ(a.is_async, b.is_async);
-      EXPECT_EQ(a.cpu_parent.has_value(), b.cpu_parent.has_value());
-      EXPECT_NEAR(a.cpu_time_total, b.cpu_time_total, 1e-6 * b.cpu_time_total);
-      EXPECT_NEAR(a.self_cpu_time_total, b.self_cpu_time_total,
-                  1e-6 * b.cpu_time_total);
+    const EventList events = Events(trace, options);
+    for (const KeyAveragesOptions& grouping : groupings) {
+      const auto fast = AveragesOfTrace(trace, options, grouping);
+      const auto slow = events.key_averages(grouping);
+      ASSERT_TRUE(fast.ok() && slow.ok());
+      ASSERT_EQ(fast->size(), slow->size());
+      for (size_t i = 0; i < fast->size(); ++i) {
+        ExpectEqual((*fast)[i], (*slow)[i]);
+      }
     }
-    EXPECT_EQ(*fast->table({.sort_by = "count"}),
-              *slow->table({.sort_by = "count"}));
+  }
+}
+
+TEST(TraceAveragesTest, MemoryOfOperationsAndOfNone) {
+  for (const TimeNs outside : {TimeNs{0}, TimeNs{90'000}}) {
+    TestTrace t;
+    const TrackIndex main = t.AddThread(1, 1, "main");
+    t.AddRange(main, "outer", 10, 80'000);
+    t.AddRange(main, "inner", 20, 30'000);
+    t.data().memory = {{.track = main, .time_ns = 25, .bytes = 64},
+                       {.track = main, .time_ns = 40'000, .bytes = -8}};
+    if (outside != 0) {
+      t.data().memory.push_back(
+          {.track = main, .time_ns = outside, .bytes = 5});
+    }
+    const model::Trace trace = std::move(t).Build();
+    const TraceEventsOptions options = {.profile_memory = true};
+    const auto fast = AveragesOfTrace(trace, options);
+    const auto slow = Events(trace, options).key_averages();
+    ASSERT_TRUE(fast.ok() && slow.ok());
+    EXPECT_EQ(fast->size(), outside == 0 ? 2 : 3);
+    EXPECT_EQ(*fast->table(), *slow->table());
   }
 }
 
