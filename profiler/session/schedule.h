@@ -3,7 +3,7 @@
 //   KYMO_ASSIGN_OR_RETURN(
 //       Schedule schedule,
 //       MakeSchedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 2}));
-//   schedule(StepInfo{.step = 4})      // ProfilerAction::kRecordAndSave
+//   AskSchedule(schedule, {.step = 4})    // ProfilerAction::kRecordAndSave
 //
 //   step   0     1       2       3       4             5 ...
 //          NONE  WARMUP  RECORD  RECORD  RECORD_AND_SAVE
@@ -45,6 +45,11 @@ struct StepInfo {
 
 using Schedule = std::function<ProfilerAction(const StepInfo&)>;
 
+// What the schedule says, checked: kInvalidArgument for a negative step, with
+// PyTorch's text, an empty function, and an answer that is no ProfilerAction.
+absl::StatusOr<ProfilerAction> AskSchedule(const Schedule& schedule,
+                                           const StepInfo& info);
+
 // PyTorch's torch.profiler.schedule. Each cycle does nothing for `wait` steps,
 // warms up for `warmup` and records `active`; after `repeat` cycles it stops, 0
 // goes on for ever. The first `skip_first` steps come before all that; with
@@ -58,23 +63,25 @@ struct ScheduleOptions {
   int64_t skip_first_wait = 0;
 };
 
-// kInvalidArgument with PyTorch's text for numbers that are none: active must
-// be positive, the others must not be negative.
+// kInvalidArgument with PyTorch's text for numbers that make no sense: active
+// must be positive, the others must not be negative. PyTorch takes any
+// skip_first_wait; here it is checked too.
 absl::StatusOr<Schedule> MakeSchedule(const ScheduleOptions& options);
 
 // The warning that PyTorch gives for these options; empty if there is none.
 std::string_view ScheduleWarning(const ScheduleOptions& options) noexcept;
 
-// Records the steps that begin in the first `active_ns` of each `period_ns`,
-// one cycle for each period. A step of warm-up comes before. Since a step does
-// not know that the next one comes too late, a cycle ends with the first step
-// that begins after `active_ns`.
+// One cycle in each period of time: the first step that begins in the period
+// warms up, the steps after it are recorded, and the first of those that begins
+// at least `active_ns` after recording began is the last. A period without a
+// step has no cycle. For one profile at a time: it remembers its cycle.
 // kInvalidArgument unless 0 < active_ns < period_ns.
 absl::StatusOr<Schedule> MakeTimedSchedule(DurationNs active_ns,
                                            DurationNs period_ns);
 
 // Reads "wait=1,warmup=1,active=3,repeat=2,skip_first=0,skip_first_wait=0";
-// any of them, in any order. kInvalidArgument says what is wrong.
+// any of them, each at most once, in any order. kInvalidArgument says what is
+// wrong.
 absl::StatusOr<ScheduleOptions> ParseSchedule(std::string_view text);
 
 }  // namespace kymo
