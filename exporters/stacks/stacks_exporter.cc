@@ -141,7 +141,7 @@ class PathTree {
 };
 
 Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots) {
-  const std::vector<DurationNs> self = analysis::SelfTimes(trace);
+  const auto self = analysis::SelfTimes(trace);
   std::vector<uint32_t> path_of_event(trace.event_count());
   PathTree paths;
   for (EventIndex i = 0; i < trace.event_count(); ++i) {

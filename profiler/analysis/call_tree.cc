@@ -22,13 +22,13 @@ struct Owed {
 
 }  // namespace
 
-std::vector<DurationNs> SelfTimes(const model::Trace& trace) {
+Column<DurationNs> SelfTimes(const model::Trace& trace) {
   const size_t n = trace.event_count();
   const auto start = trace.start();
   const auto end = trace.end();
   const auto parent = trace.parent();
   const auto flags = trace.flags();
-  std::vector<DurationNs> self(n);
+  Column<DurationNs> self(n);
   std::vector<std::vector<Owed>> owed(ParallelRangeCount(n, kGrain));
 
   ParallelFor(n, kGrain, [&](size_t first, size_t last) {

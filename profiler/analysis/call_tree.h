@@ -1,6 +1,6 @@
 // call_tree.h - time that each event spent itself, not in its children.
 //
-//   const std::vector<DurationNs> self = SelfTimes(trace);
+//   const Column<DurationNs> self = SelfTimes(trace);
 //
 // The tree itself is the trace's parent column. The self time of a range is
 // its duration minus the sum of the durations of its direct children; for
@@ -13,15 +13,14 @@
 #ifndef KYMO_PROFILER_ANALYSIS_CALL_TREE_H_
 #define KYMO_PROFILER_ANALYSIS_CALL_TREE_H_
 
-#include <vector>
-
+#include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
 
 // One entry per event of the trace, in its order.
-std::vector<DurationNs> SelfTimes(const model::Trace& trace);
+Column<DurationNs> SelfTimes(const model::Trace& trace);
 
 }  // namespace kymo::analysis
 

@@ -1,5 +1,6 @@
 #include "profiler/analysis/duplicates.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -58,6 +59,29 @@ TEST(DuplicatesTest, SecondChildFarAwayIsSeen) {
   }
   t.AddRange(main, "last", 10 * kInner + 10, 10 * kInner + 20);
   EXPECT_EQ(DuplicateRanges(std::move(t).Build())[1], 0);
+}
+
+TEST(DuplicatesTest, ManyInstantsAndChildrenAreLinear) {
+  constexpr int kEach = 200'000;
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "f", 0, 10 * kEach);
+  for (int i = 0; i < kEach; ++i) t.AddInstant(main, "tick", 1);
+  for (int i = 0; i < kEach; ++i) {
+    t.AddRange(main, "f", 10 + 2 * i, 11 + 2 * i);
+  }
+  const auto is_duplicate = DuplicateRanges(std::move(t).Build());
+  EXPECT_EQ(std::count(is_duplicate.begin(), is_duplicate.end(), 1), 0);
+}
+
+TEST(DuplicatesTest, LongChainsAreMergedWhole) {
+  constexpr int kDepth = 100'000;
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < kDepth; ++i) t.AddRange(main, "f", i, 3 * kDepth - i);
+  const auto is_duplicate = DuplicateRanges(std::move(t).Build());
+  EXPECT_EQ(std::count(is_duplicate.begin(), is_duplicate.end(), 1),
+            kDepth - 1);
 }
 
 TEST(DuplicatesTest, EmptyTraceHasNone) {

@@ -29,7 +29,7 @@ class AllSums {
         [&](size_t first, size_t last) { workers.Local().Add(first, last); });
     workers.ForEach([this](const AveragesWorker<Groups>& worker) {
       for (size_t g = 0; g < worker.sums().size(); ++g) {
-        Join(worker.sums()[g], worker.extras()[g]);
+        Join(worker.group_keys()[g], worker.sums()[g], worker.extras()[g]);
       }
     });
   }
@@ -39,7 +39,7 @@ class AllSums {
     std::vector<KeyAverage> averages;
     for (size_t g = 0; g < sums_.size(); ++g) {
       // Groups of nothing but duplicates have none.
-      if (sums_[g].count > 0) averages.push_back(Average(sums_[g], extras_[g]));
+      if (sums_[g].count > 0) averages.push_back(Average(g));
     }
     if (!job_.options.include_python_functions) {
       std::erase_if(averages,
@@ -53,19 +53,23 @@ class AllSums {
   }
 
  private:
-  void Join(const Sums& from, const ExtraSums& extras) {
-    const GroupKey key = job_.keys.Canonical(from.key);
+  void Join(const GroupKey& any_key, const Sums& sums,
+            const ExtraSums& extras) {
+    const GroupKey key = job_.keys.Canonical(any_key);
     const auto [at, is_new] = group_of_.try_emplace(key, sums_.size());
     if (is_new) {
-      sums_.emplace_back().key = key;
+      keys_.push_back(key);
+      sums_.emplace_back();
       extras_.emplace_back();
     }
-    Merge(job_.trace, from, sums_[at->second]);
+    Merge(job_.trace, sums, sums_[at->second]);
     Merge(extras, extras_[at->second]);
   }
 
-  KeyAverage Average(const Sums& sums, const ExtraSums& extras) const {
-    KeyAverage average = job_.keys.Describe(sums.key);
+  KeyAverage Average(size_t group) const {
+    const Sums& sums = sums_[group];
+    const ExtraSums& extras = extras_[group];
+    KeyAverage average = job_.keys.Describe(keys_[group]);
     average.first_event = sums.first_event;
     average.is_async =
         (job_.trace.flags()[sums.first_event] & model::kEventAsync) != 0;
@@ -92,8 +96,10 @@ class AllSums {
 
   const AveragesJob& job_;
   std::unordered_map<GroupKey, size_t, GroupKeyHash> group_of_;
+  // By group.
+  std::vector<GroupKey> keys_;
   std::vector<Sums> sums_;
-  std::vector<ExtraSums> extras_;  // beside sums_
+  std::vector<ExtraSums> extras_;
 };
 
 }  // namespace

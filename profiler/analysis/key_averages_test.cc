@@ -1,5 +1,7 @@
 #include "profiler/analysis/key_averages.h"
 
+#include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -10,7 +12,9 @@
 
 #include "profiler/analysis/call_tree.h"
 #include "profiler/analysis/test_trace.h"
+#include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
+#include "profiler/model/op_inputs.h"
 
 namespace kymo::analysis {
 namespace {
@@ -174,6 +178,279 @@ TEST(KeyAveragesTest, SameForAnyNumberOfThreadsAndManyNames) {
     const std::vector<KeyAverage> parallel = KeyAverages(trace);
     const ParallelismLimit limit(1);
     EXPECT_TRUE(KeyAverages(trace) == parallel) << names;
+  }
+}
+
+// Inputs: one float or double tensor of the given sizes.
+model::NameId Inputs(TestTrace& t, std::vector<int64_t> sizes,
+                     DType dtype = DType::kFloat) {
+  const Input inputs[] = {TensorMeta{.sizes = sizes, .dtype = dtype}};
+  std::string encoded(EncodedInputBytes(inputs, 1), '\0');
+  EncodeInputs(inputs, 1, encoded.data());
+  return t.Intern(encoded);
+}
+
+// A stack of functions, outermost first, each at an address of its own.
+model::StackId Stack(TestTrace& t, std::vector<std::string> functions) {
+  static uint64_t address = 0;
+  model::StackId stack = model::kEmptyStack;
+  for (const std::string& function : functions) {
+    stack = t.data().stacks.Push(
+        stack, t.data().stacks.AddFrame({.function = t.Intern(function),
+                                         .file = t.Intern(function + ".cc"),
+                                         .line = 7,
+                                         .address = ++address}));
+  }
+  return stack;
+}
+
+// Details of the event that was added last.
+model::Detail& DetailOfLast(TestTrace& t) {
+  t.Describe(0);
+  return t.data().details.back();
+}
+
+TEST(KeyAveragesTest, ShapesAreComparedNotTypes) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "mm", 0, 10);
+  DetailOfLast(t).inputs = Inputs(t, {2, 3});
+  t.AddRange(main, "mm", 20, 40);
+  DetailOfLast(t).inputs = Inputs(t, {2, 3}, DType::kDouble);
+  t.AddRange(main, "mm", 50, 55);
+  DetailOfLast(t).inputs = Inputs(t, {4, 5});
+  t.AddRange(main, "mm", 60, 61);
+  const model::Trace trace = std::move(t).Build();
+  const auto rows = KeyAverages(trace, {.by_input_shapes = true});
+  ASSERT_THAT(Names(rows), ElementsAre("mm", "mm", "mm"));
+  EXPECT_EQ(rows[0].input_shapes, "[[2, 3]]");
+  EXPECT_EQ(rows[0].count, 2);
+  EXPECT_EQ(rows[0].cpu_time_total_ns, 30);
+  EXPECT_EQ(rows[1].input_shapes, "[[4, 5]]");
+  EXPECT_EQ(rows[1].cpu_time_total_ns, 5);
+  EXPECT_EQ(rows[2].input_shapes, "[]");
+  EXPECT_EQ(KeyAverages(trace)[0].input_shapes, "");
+}
+
+TEST(KeyAveragesTest, InnermostFramesTellGroupsApart) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (const char* caller : {"train", "test", "train"}) {
+    const TimeNs start = static_cast<TimeNs>(t.data().start.size()) * 10;
+    t.AddRange(main, "mm", start, start + 5);
+    const model::StackId stack = Stack(t, {"main", caller, "layer"});
+    DetailOfLast(t).stack = stack;
+  }
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(KeyAverages(trace, {.by_stack_n = 1}).size(), 1u);
+  const auto rows = KeyAverages(trace, {.by_stack_n = 2});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].count, 2);
+  const model::StackTable& stacks = trace.stacks();
+  EXPECT_EQ(
+      trace.Name(
+          stacks.frame(stacks.leaf(stacks.parent(rows[1].stack))).function),
+      "test");
+}
+
+TEST(KeyAveragesTest, OverloadsAreGroupsOnRequest) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "add", 0, 10);
+  DetailOfLast(t).overload_name = t.Intern("out");
+  t.AddRange(main, "add", 20, 21);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(KeyAverages(trace).size(), 1u);
+  const auto rows = KeyAverages(trace, {.by_overload_name = true});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].overload_name, "out");
+  EXPECT_EQ(rows[1].overload_name, "");
+}
+
+TEST(KeyAveragesTest, FramesAreLeftOutUnlessAskedFor) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "forward", 0, 100);
+  t.AddRange(main, "forward", 10, 90, model::ActivityType::kPythonFunction);
+  t.AddRange(main, "mm", 20, 30);
+  const model::Trace trace = std::move(t).Build();
+  const auto rows = KeyAverages(trace);
+  ASSERT_THAT(Names(rows), ElementsAre("forward", "mm"));
+  EXPECT_EQ(rows[0].self_cpu_time_total_ns, 20);
+  const auto all = KeyAverages(trace, {.include_python_functions = true});
+  ASSERT_THAT(Names(all), ElementsAre("forward", "mm"));
+  EXPECT_EQ(all[0].count, 2);
+  EXPECT_EQ(all[0].self_cpu_time_total_ns, 90);
+}
+
+TEST(KeyAveragesTest, FlopsAndMemoryAreSummed) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "forward", 0, 100);
+  t.AddRange(main, "mm", 10, 20);
+  t.AddRange(main, "mm", 30, 40);
+  const int64_t flops[] = {0, 5, 7};
+  const int64_t cpu_bytes[] = {100, 60, -10};
+  const int64_t device_bytes[] = {8, 4, 4};
+  const auto rows =
+      KeyAverages(std::move(t).Build(), {.flops = flops,
+                                         .cpu_memory_bytes = cpu_bytes,
+                                         .device_memory_bytes = device_bytes});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].cpu_memory_usage_bytes, 100);
+  EXPECT_EQ(rows[0].self_cpu_memory_usage_bytes, 50);
+  EXPECT_EQ(rows[0].self_device_memory_usage_bytes, 0);
+  EXPECT_EQ(rows[1].flops, 12);
+  EXPECT_EQ(rows[1].cpu_memory_usage_bytes, 50);
+  EXPECT_EQ(rows[1].device_memory_usage_bytes, 8);
+}
+
+// RandomTrace with details, and numbers for each event.
+struct Described {
+  model::Trace trace;
+  std::vector<int64_t> flops, cpu_bytes, device_bytes;
+};
+
+Described RandomDescribed(int events) {
+  std::mt19937 random(11);
+  TestTrace t;
+  std::vector<model::NameId> inputs, overloads;
+  std::vector<model::StackId> stacks = {model::kEmptyStack};
+  for (int i = 0; i < 6; ++i) {
+    inputs.push_back(
+        Inputs(t, {i / 2, 3}, i % 2 != 0 ? DType::kFloat : DType::kDouble));
+    overloads.push_back(t.Intern(i % 3 == 0 ? "" : std::to_string(i)));
+    stacks.push_back(Stack(t, {std::to_string(i % 2), "f", "g"}));
+  }
+  std::vector<int64_t> numbers[3];
+  for (int thread = 0; thread < 3; ++thread) {
+    const auto track =
+        thread == 2 ? t.AddStream(0, 7) : t.AddThread(1, 100 + thread, "w");
+    TimeNs now = 0;
+    for (int i = 0; i < events / 3; ++i) {
+      now += random() % 20;
+      const uint32_t kind = random() % 30;
+      const std::string name = kind == 0 ? "ProfilerStep#" + std::to_string(i)
+                                         : "f" + std::to_string(random() % 20);
+      if (kind == 1) {
+        t.AddInstant(track, name, now);
+      } else {
+        t.AddRange(track, name, now, now + random() % 300,
+                   kind == 2   ? model::ActivityType::kPythonFunction
+                   : kind == 3 ? model::ActivityType::kUserAnnotation
+                               : model::ActivityType::kCpuOp,
+                   kind == 4 ? model::kEventAsync : 0);
+      }
+      for (std::vector<int64_t>& column : numbers) {
+        column.push_back(random() % 1000);
+      }
+      if (random() % 2 == 0) continue;
+      model::Detail& detail = DetailOfLast(t);
+      detail.inputs = inputs[random() % inputs.size()];
+      detail.overload_name = overloads[random() % overloads.size()];
+      detail.stack = stacks[random() % stacks.size()];
+    }
+  }
+  return {std::move(t).Build(), numbers[0], numbers[1], numbers[2]};
+}
+
+// The text of everything that a group shares.
+std::string KeyText(const model::Trace& trace, model::EventIndex event,
+                    const KeyAveragesOptions& options) {
+  std::string name(trace.EventName(event));
+  if (name.starts_with("ProfilerStep#")) name = "ProfilerStep*";
+  const bool on_device =
+      trace.tracks()[trace.track()[event]].kind == model::TrackKind::kStream;
+  std::string key =
+      name + (on_device ? " device" : "") +
+      (trace.type()[event] == model::ActivityType::kUserAnnotation ? " user"
+                                                                   : "");
+  const model::Detail none;
+  const model::Detail* detail = trace.detail(event);
+  if (detail == nullptr) detail = &none;
+  if (options.by_overload_name) {
+    key += " overload " + std::string(trace.Name(detail->overload_name));
+  }
+  if (options.by_input_shapes) {
+    key += " shapes " + model::InputShapesText(trace.Name(detail->inputs));
+  }
+  model::StackId stack = detail->stack;
+  for (uint32_t n = 0; n < options.by_stack_n && stack != model::kEmptyStack;
+       ++n, stack = trace.stacks().parent(stack)) {
+    const model::Frame& frame =
+        trace.stacks().frame(trace.stacks().leaf(stack));
+    key += " in " + std::string(trace.Name(frame.function));
+  }
+  return key;
+}
+
+// Groups, added up one event after the other.
+struct SimpleSums {
+  int64_t count = 0, total = 0, self = 0, flops = 0, bytes = 0, self_bytes = 0;
+  friend bool operator==(const SimpleSums&, const SimpleSums&) = default;
+};
+
+std::map<std::string, SimpleSums> SimpleAverages(
+    const Described& described, const KeyAveragesOptions& options) {
+  const model::Trace& trace = described.trace;
+  const auto counts = [&](model::EventIndex event) {
+    return options.include_python_functions ||
+           trace.type()[event] != model::ActivityType::kPythonFunction;
+  };
+  const auto self = SelfTimes(trace);
+  std::map<std::string, SimpleSums> groups;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (trace.flags()[i] & model::kEventInstant) continue;
+    const int64_t bytes = described.cpu_bytes[i];
+    const bool is_async = (trace.flags()[i] & model::kEventAsync) != 0;
+    const model::EventIndex parent = trace.parent()[i];
+    if (parent != model::kNoEvent && counts(parent)) {
+      groups[KeyText(trace, parent, options)].self_bytes -= bytes;
+    }
+    if (!counts(i)) continue;
+    SimpleSums& group = groups[KeyText(trace, i, options)];
+    ++group.count;
+    group.total += trace.end()[i] - trace.start()[i];
+    group.self += self[i];
+    group.flops += described.flops[i];
+    group.bytes += bytes;
+    if (!is_async) group.self_bytes += bytes;
+  }
+  return groups;
+}
+
+TEST(KeyAveragesTest, AgreesWithTheSimplestWayToAddUp) {
+  const Described described = RandomDescribed(150'000);
+  for (int choice = 0; choice < 16; ++choice) {
+    const KeyAveragesOptions options = {
+        .by_overload_name = (choice & 1) != 0,
+        .by_input_shapes = (choice & 2) != 0,
+        .by_stack_n = (choice & 4) != 0 ? 3u : 0u,
+        .include_python_functions = (choice & 8) != 0,
+        .flops = described.flops,
+        .cpu_memory_bytes = described.cpu_bytes,
+        .device_memory_bytes = described.device_bytes};
+    const std::vector<KeyAverage> rows = KeyAverages(described.trace, options);
+    std::map<std::string, SimpleSums> sums;
+    for (const KeyAverage& row : rows) {
+      // A device event's time is all its own.
+      sums[KeyText(described.trace, row.first_event, options)] = {
+          row.count,
+          row.is_device ? row.device_time_total_ns : row.cpu_time_total_ns,
+          row.is_device ? 0 : row.self_cpu_time_total_ns,
+          row.flops,
+          row.cpu_memory_usage_bytes,
+          row.self_cpu_memory_usage_bytes};
+    }
+    std::map<std::string, SimpleSums> expected =
+        SimpleAverages(described, options);
+    for (auto& [key, group] : expected) {
+      if (key.find(" device") != std::string::npos) group.self = 0;
+    }
+    EXPECT_EQ(sums.size(), rows.size());
+    EXPECT_TRUE(sums == expected) << choice;
+    const ParallelismLimit limit(1);
+    EXPECT_TRUE(KeyAverages(described.trace, options) == rows) << choice;
   }
 }
 

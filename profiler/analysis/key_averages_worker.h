@@ -30,9 +30,8 @@ namespace kymo::analysis {
 inline constexpr size_t kRowsAtOnce = size_t{32} << 10;
 inline constexpr uint32_t kNoGroup = ~uint32_t{0};
 
-// What one worker adds up for a group.
-struct Sums {
-  GroupKey key;
+// What one worker adds up for a group; a cache line.
+struct alignas(64) Sums {
   int64_t count = 0;
   DurationNs total_ns = 0;
   DurationNs self_ns = 0;
@@ -105,11 +104,9 @@ class NameGroups {
   explicit NameGroups(const GroupKeys& keys)
       : keys_(keys), group_of_(keys.name_key_count(), kNoGroup) {}
 
-  // The group of the event; `next` if it is a new one.
-  uint32_t Find(size_t event, uint32_t device_bit, uint32_t next) {
-    uint32_t& group = group_of_[keys_.NameKeyOf(event, device_bit)];
-    if (group == kNoGroup) group = next;
-    return group;
+  // The group of the event; kNoGroup, which the caller changes, for a new one.
+  uint32_t& Find(size_t event, uint32_t device_bit) {
+    return group_of_[keys_.NameKeyOf(event, device_bit)];
   }
 
  private:
@@ -122,11 +119,13 @@ class DetailGroups {
  public:
   explicit DetailGroups(const GroupKeys& keys) : keys_(keys), slots_(1024) {}
 
-  uint32_t Find(size_t event, uint32_t device_bit, uint32_t next) {
-    if (size_t{next} * 2 >= slots_.size()) Grow();
+  uint32_t& Find(size_t event, uint32_t device_bit) {
     Slot& slot = Probe(keys_.KeyOf(event, device_bit));
-    if (slot.group == kNoGroup) slot.group = next;
-    return slot.group;
+    if (slot.group != kNoGroup) [[likely]]
+      return slot.group;
+    if (2 * ++used_ < slots_.size()) return slot.group;
+    Grow();
+    return Probe(keys_.KeyOf(event, device_bit)).group;
   }
 
  private:
@@ -156,6 +155,7 @@ class DetailGroups {
 
   const GroupKeys& keys_;
   std::vector<Slot> slots_;
+  size_t used_ = 0;
 };
 
 // What one worker has seen. Its groups have numbers of its own.
@@ -178,37 +178,58 @@ class AveragesWorker {
     }
   }
 
+  // By group.
+  const std::vector<GroupKey>& group_keys() const { return group_keys_; }
   const std::vector<Sums>& sums() const { return sums_; }
   const std::vector<ExtraSums>& extras() const { return extras_; }
 
  private:
+  // REQUIRES: all of one track; `first` is where Add began.
   void AddTrack(size_t first, size_t begin, size_t end, uint32_t device_bit) {
-    const auto starts = job_.trace.start();
-    const auto ends = job_.trace.end();
-    const auto parents = job_.trace.parent();
-    const auto flags = job_.trace.flags();
-    const bool has_extras = job_.has_extras();
+    FindGroups(first, begin, end, device_bit);
+    if (job_.is_duplicate.empty() && !job_.has_extras()) {
+      AddRows<false>(first, begin, end, device_bit);
+    } else {
+      AddRows<true>(first, begin, end, device_bit);
+    }
+  }
+
+  // Apart from adding up, which waits for memory less if it knows where to.
+  void FindGroups(size_t first, size_t begin, size_t end, uint32_t device_bit) {
+    const uint8_t* const flags = job_.trace.flags().data();
+    uint32_t* const group_of_row = group_of_row_.data() - first;
     for (size_t i = begin; i < end; ++i) {
       if (flags[i] & model::kEventInstant) continue;
-      if (IsDuplicate(i)) continue;
-      const uint32_t group = GroupOf(i, device_bit);
-      group_of_row_[i - first] = group;
+      group_of_row[i] = GroupOf(i, device_bit);
+    }
+  }
+
+  template <bool kHasMore>  // duplicates or extras
+  void AddRows(size_t first, size_t begin, size_t end, uint32_t device_bit) {
+    const TimeNs* const starts = job_.trace.start().data();
+    const TimeNs* const ends = job_.trace.end().data();
+    const model::EventIndex* const parents = job_.trace.parent().data();
+    const uint8_t* const flags = job_.trace.flags().data();
+    const uint32_t* const group_of_row = group_of_row_.data() - first;
+    for (size_t i = begin; i < end; ++i) {
+      if (flags[i] & model::kEventInstant) continue;
+      if (kHasMore && IsDuplicate(i)) continue;
       const DurationNs duration = ends[i] - starts[i];
-      AddEvent(static_cast<model::EventIndex>(i), starts[i], duration,
-               sums_[group]);
-      if (has_extras) AddExtras(i, extras_[group]);
+      Sums& group = sums_[group_of_row[i]];
+      AddEvent(static_cast<model::EventIndex>(i), starts[i], duration, group);
+      if (kHasMore) AddExtras(i, extras_[group_of_row[i]]);
       if (flags[i] & model::kEventAsync) [[unlikely]]
         continue;
-      sums_[group].self_ns += duration;
+      group.self_ns += duration;
       // What is a child's is not its parent's own: taken from the parent's
       // group at once, nothing has to be kept per event.
       size_t p = parents[i];
       if (p == model::kNoEvent) continue;
-      while (IsDuplicate(p)) p = parents[p];
+      while (kHasMore && IsDuplicate(p)) p = parents[p];
       const uint32_t parent =
-          p >= first ? group_of_row_[p - first] : GroupOf(p, device_bit);
+          p >= first ? group_of_row[p] : GroupOf(p, device_bit);
       sums_[parent].self_ns -= duration;
-      if (has_extras) TakeChild(i, extras_[parent]);
+      if (kHasMore) TakeChild(i, extras_[parent]);
     }
   }
 
@@ -217,11 +238,12 @@ class AveragesWorker {
   }
 
   uint32_t GroupOf(size_t event, uint32_t device_bit) {
-    const uint32_t next = static_cast<uint32_t>(sums_.size());
-    const uint32_t group = groups_.Find(event, device_bit, next);
-    if (group == next) {
-      sums_.emplace_back().key = job_.keys.KeyOf(event, device_bit);
+    uint32_t& group = groups_.Find(event, device_bit);
+    if (group == kNoGroup) [[unlikely]] {
+      group = static_cast<uint32_t>(sums_.size());
+      sums_.emplace_back();
       extras_.emplace_back();
+      group_keys_.push_back(job_.keys.KeyOf(event, device_bit));
     }
     return group;
   }
@@ -261,8 +283,9 @@ class AveragesWorker {
 
   const AveragesJob& job_;
   Groups groups_;
-  std::vector<Sums> sums_;         // by group
-  std::vector<ExtraSums> extras_;  // by group
+  std::vector<GroupKey> group_keys_;
+  std::vector<Sums> sums_;
+  std::vector<ExtraSums> extras_;
   std::vector<uint32_t> group_of_row_;
 };
 
