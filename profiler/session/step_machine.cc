@@ -38,11 +38,18 @@ absl::Status Call(CycleRecorder& recorder, char letter) {
   }
 }
 
+// P begins a cycle, and with it what an error before had left out.
 absl::Status CallAll(CycleRecorder& recorder, const char* letters) {
+  absl::Status first;
+  bool broken = false;
   for (; *letters != '\0'; ++letters) {
-    KYMO_RETURN_IF_ERROR(Call(recorder, *letters));
+    if (*letters == 'P') broken = false;
+    if (broken) continue;
+    absl::Status status = Call(recorder, *letters);
+    broken = !status.ok();
+    first.Update(std::move(status));
   }
-  return absl::OkStatus();
+  return first;
 }
 
 bool Records(ProfilerAction action) {
@@ -67,13 +74,12 @@ absl::Status StepMachine::Start() {
   start_ns_ = clock_();
   step_num_ = 0;
   ever_recorded_ = false;
-  current_action_ = Ask(0);
-  KYMO_RETURN_IF_ERROR(Transit(ProfilerAction::kNone, current_action_));
+  current_action_ = ProfilerAction::kNone;
+  KYMO_ASSIGN_OR_RETURN(const ProfilerAction action, Ask(0));
+  KYMO_RETURN_IF_ERROR(Transit(ProfilerAction::kNone, action));
   running_ = true;
-  if (schedule_) {
-    recorder_->BeginStepRange(step_num_);
-    range_open_ = true;
-  }
+  Enter(action);
+  BeginRange();
   return absl::OkStatus();
 }
 
@@ -82,15 +88,13 @@ absl::Status StepMachine::Step() {
     return absl::FailedPreconditionError(
         "Profiler must be initialized before starting trace");
   }
+  KYMO_ASSIGN_OR_RETURN(const ProfilerAction action, Ask(step_num_ + 1));
   EndRange();
   const ProfilerAction before = current_action_;
-  current_action_ = Ask(step_num_ + 1);
   ++step_num_;
-  absl::Status status = Transit(before, current_action_);
-  if (schedule_) {
-    recorder_->BeginStepRange(step_num_);
-    range_open_ = true;
-  }
+  Enter(action);
+  absl::Status status = Transit(before, action);
+  BeginRange();
   return status;
 }
 
@@ -111,13 +115,15 @@ absl::Status StepMachine::Stop() {
   return status;
 }
 
-ProfilerAction StepMachine::Ask(int64_t step) {
-  const ProfilerAction action =
-      schedule_
-          ? (*schedule_)({.step = step, .elapsed_ns = clock_() - start_ns_})
-          : ProfilerAction::kRecord;
+absl::StatusOr<ProfilerAction> StepMachine::Ask(int64_t step) const {
+  if (!schedule_) return ProfilerAction::kRecord;
+  return AskSchedule(*schedule_,
+                     {.step = step, .elapsed_ns = clock_() - start_ns_});
+}
+
+void StepMachine::Enter(ProfilerAction action) {
+  current_action_ = action;
   ever_recorded_ |= Records(action);
-  return action;
 }
 
 absl::Status StepMachine::Transit(ProfilerAction from, ProfilerAction to) {
@@ -129,6 +135,12 @@ absl::Status StepMachine::Transit(ProfilerAction from, ProfilerAction to) {
     ++letters;
   }
   return CallAll(*recorder_, letters);
+}
+
+void StepMachine::BeginRange() {
+  if (!schedule_) return;
+  recorder_->BeginStepRange(step_num_);
+  range_open_ = true;
 }
 
 void StepMachine::EndRange() {

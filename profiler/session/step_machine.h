@@ -21,9 +21,12 @@
 // Around each step there is a range "ProfilerStep#N", if a schedule was given.
 // TraceReady is called when step_num already counts the next step.
 //
-// Errors:  the first failing call's; the calls after it are left out. Start()
+// Errors:  the first failing call's. What fails ends its cycle: its later calls
+//   are left out, but the next cycle is prepared all the same, so that one
+//   handler that finds a disk full does not cost the rest of the run. A
+//   schedule's own errors (AskSchedule) leave the machine in its step. Start()
 //   of a machine that runs and Step() or Stop() of one that does not are
-//   kFailedPrecondition.
+//   kFailedPrecondition; a Start() that fails can be tried again.
 // Threads: one.
 #ifndef KYMO_PROFILER_SESSION_STEP_MACHINE_H_
 #define KYMO_PROFILER_SESSION_STEP_MACHINE_H_
@@ -34,6 +37,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "profiler/base/time.h"
 #include "profiler/session/schedule.h"
 
@@ -70,8 +74,10 @@ class StepMachine {
   ProfilerAction current_action() const noexcept { return current_action_; }
 
  private:
-  ProfilerAction Ask(int64_t step);
+  absl::StatusOr<ProfilerAction> Ask(int64_t step) const;
   absl::Status Transit(ProfilerAction from, ProfilerAction to);
+  void Enter(ProfilerAction action);
+  void BeginRange();
   void EndRange();
 
   CycleRecorder* const recorder_;

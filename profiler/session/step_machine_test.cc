@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -73,9 +75,19 @@ TEST(StepMachineTest, EveryTransition) {
       EXPECT_EQ(transition.warnings.empty(), !incorrect);
     }
   }
-  Transition transition;
-  transition.Run(ProfilerAction::kRecord, ProfilerAction::kWarmup);
-  EXPECT_EQ(transition.warnings[0],
+}
+
+TEST(StepMachineTest, IncorrectSchedulesAreWarnedInPyTorchsWords) {
+  const auto warning = [](ProfilerAction from, ProfilerAction to) {
+    Transition transition;
+    transition.Run(from, to);
+    return transition.warnings.at(0);
+  };
+  EXPECT_EQ(warning(ProfilerAction::kWarmup, ProfilerAction::kNone),
+            "Incorrect schedule: WARMUP followed by NONE");
+  EXPECT_EQ(warning(ProfilerAction::kRecord, ProfilerAction::kNone),
+            "Incorrect schedule: RECORD followed by NONE");
+  EXPECT_EQ(warning(ProfilerAction::kRecord, ProfilerAction::kWarmup),
             "Incorrect schedule: RECORD followed by WARMUP");
 }
 
@@ -144,14 +156,84 @@ TEST(StepMachineTest, ReadySeesTheStepThatComesNext) {
   EXPECT_EQ(recorder.seen, (std::vector<int64_t>{5, 9}));
 }
 
-TEST(StepMachineTest, ErrorsStopTheRestOfATransition) {
+TEST(StepMachineTest, HandlersErrorIsReturnedAndTheNextCycleRecorded) {
   FakeRecorder recorder;
   recorder.failing = 'R';
   StepMachine machine(&recorder, *MakeSchedule({.active = 1}),
                       [] { return TimeNs{0}; });
   ASSERT_TRUE(machine.Start().ok());
   EXPECT_EQ(machine.Step().message(), "no");
-  EXPECT_EQ(recorder.calls, "PS[0]TR[1");
+  EXPECT_EQ(recorder.calls, "PS[0]TRPS[1");
+  EXPECT_EQ(machine.step_num(), 1);
+}
+
+TEST(StepMachineTest, ErrorEndsItsCycleOnly) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, *MakeSchedule({.warmup = 1, .active = 1}),
+                      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  ASSERT_TRUE(machine.Step().ok());
+  recorder.calls.clear();
+  recorder.failing = 'T';
+  EXPECT_EQ(machine.Step().message(), "no");
+  EXPECT_EQ(recorder.calls, "]TP[2");
+  recorder.failing = 0;
+  EXPECT_TRUE(machine.Step().ok());
+  EXPECT_TRUE(machine.Stop().ok());
+  EXPECT_EQ(recorder.calls, "]TP[2]S[3]TR");
+}
+
+TEST(StepMachineTest, NextCyclesPrepareErrorLeavesOutItsStart) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, *MakeSchedule({.active = 1}),
+                      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  recorder.calls.clear();
+  recorder.failing = 'P';
+  EXPECT_EQ(machine.Step().message(), "no");
+  EXPECT_EQ(recorder.calls, "]TRP[1");
+}
+
+TEST(StepMachineTest, StartThatFailsCanBeTriedAgain) {
+  FakeRecorder recorder;
+  recorder.failing = 'S';
+  StepMachine machine(&recorder, *MakeSchedule({.active = 1}),
+                      [] { return TimeNs{0}; });
+  EXPECT_EQ(machine.Start().message(), "no");
+  EXPECT_FALSE(machine.is_running());
+  EXPECT_EQ(machine.current_action(), ProfilerAction::kNone);
+  EXPECT_EQ(recorder.calls, "PS");
+  recorder.failing = 0;
+  EXPECT_TRUE(machine.Start().ok());
+  EXPECT_EQ(recorder.calls, "PSPS[0");
+}
+
+TEST(StepMachineTest, AnswersThatAreNoActionLeaveTheMachineInItsStep) {
+  FakeRecorder recorder;
+  StepMachine machine(
+      &recorder,
+      [](const StepInfo& info) {
+        return info.step == 0 ? ProfilerAction::kRecord : ProfilerAction{4};
+      },
+      [] { return TimeNs{0}; });
+  ASSERT_TRUE(machine.Start().ok());
+  EXPECT_EQ(machine.Step().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(machine.step_num(), 0);
+  EXPECT_TRUE(machine.Stop().ok());
+  EXPECT_EQ(recorder.calls, "PS[0]TR");
+}
+
+TEST(StepMachineTest, SecondRunCountsFromZero) {
+  FakeRecorder recorder;
+  StepMachine machine(&recorder, *MakeSchedule({.wait = 1, .active = 1}),
+                      [] { return TimeNs{0}; });
+  for (int run = 0; run < 2; ++run) {
+    recorder.calls.clear();
+    ASSERT_TRUE(machine.Start().ok());
+    ASSERT_TRUE(machine.Step().ok());
+    ASSERT_TRUE(machine.Stop().ok());
+    EXPECT_EQ(recorder.calls, "[0]PS[1]TR");
+  }
 }
 
 TEST(StepMachineTest, SchedulesMayLookAtTheClock) {
