@@ -15,6 +15,7 @@
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/chunk_reader.h"
@@ -116,15 +117,15 @@ class LocalSession : public ActivitySession {
 
   absl::Status Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::ProcessArena();
-    // Copies, since chunks are handed on and threads write on.
-    std::vector<std::unique_ptr<record::Slot[]>> copies;
     std::vector<ChunkView> chunks;
     ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
-      if (!HoldsOurs(view)) return;
-      copies.push_back(record::CopySlots(view.slots));
-      ChunkView kept = view;
-      kept.slots = {copies.back().get(), view.slots.size()};
-      chunks.push_back(kept);
+      if (HoldsOurs(view)) chunks.push_back(view);
+    });
+    // Copies, since chunks are handed on and threads write on.
+    std::vector<std::unique_ptr<record::Slot[]>> copies(chunks.size());
+    ParallelForEach(chunks.size(), [&](size_t i) {
+      copies[i] = record::CopySlots(chunks[i].slots);
+      chunks[i].slots = {copies[i].get(), chunks[i].slots.size()};
     });
     Release();
     cpu::FillShard({.arena = arena,
@@ -163,14 +164,17 @@ class LocalSession : public ActivitySession {
 
   // Whether any record of the chunk is of this session's time.
   bool HoldsOurs(const ChunkView& view) const {
-    bool found = false;
-    record::ForEachRecord(view, [&](const record::Slot& head,
-                                    std::span<const record::Slot>, uint32_t) {
-      const uint64_t begin = head.begin.load(std::memory_order_relaxed);
-      found = found || (begin >= recorded_.front().begin &&
-                        begin < recorded_.back().end);
-    });
-    return found;
+    for (size_t i = 0; i < view.slots.size();) {
+      const uint64_t begin =
+          view.slots[i].begin.load(std::memory_order_relaxed);
+      const size_t taken = record::RecordSlots(view.slots, i);
+      if (taken != 0 && begin >= recorded_.front().begin &&
+          begin < recorded_.back().end) {
+        return true;
+      }
+      i += std::max<size_t>(taken, 1);
+    }
+    return false;
   }
 
   // Hands the chunks on.

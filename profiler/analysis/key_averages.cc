@@ -29,7 +29,8 @@ class AllSums {
         [&](size_t first, size_t last) { workers.Local().Add(first, last); });
     workers.ForEach([this](const AveragesWorker<Groups>& worker) {
       for (size_t g = 0; g < worker.sums().size(); ++g) {
-        Join(worker.group_keys()[g], worker.sums()[g], worker.extras()[g]);
+        Join(worker.group_keys()[g], worker.sums()[g],
+             worker.extras().empty() ? ExtraSums() : worker.extras()[g]);
       }
     });
   }

@@ -181,16 +181,23 @@ class AveragesWorker {
   // By group.
   const std::vector<GroupKey>& group_keys() const { return group_keys_; }
   const std::vector<Sums>& sums() const { return sums_; }
+  // None where the job has none.
   const std::vector<ExtraSums>& extras() const { return extras_; }
 
  private:
   // REQUIRES: all of one track; `first` is where Add began.
   void AddTrack(size_t first, size_t begin, size_t end, uint32_t device_bit) {
     FindGroups(first, begin, end, device_bit);
-    if (job_.is_duplicate.empty() && !job_.has_extras()) {
-      AddRows<false>(first, begin, end, device_bit);
+    const bool has_duplicates = !job_.is_duplicate.empty();
+    const bool has_extras = job_.has_extras();
+    if (has_duplicates && has_extras) {
+      AddRows<true, true>(first, begin, end, device_bit);
+    } else if (has_duplicates) {
+      AddRows<true, false>(first, begin, end, device_bit);
+    } else if (has_extras) {
+      AddRows<false, true>(first, begin, end, device_bit);
     } else {
-      AddRows<true>(first, begin, end, device_bit);
+      AddRows<false, false>(first, begin, end, device_bit);
     }
   }
 
@@ -204,7 +211,7 @@ class AveragesWorker {
     }
   }
 
-  template <bool kHasMore>  // duplicates or extras
+  template <bool kHasDuplicates, bool kHasExtras>
   void AddRows(size_t first, size_t begin, size_t end, uint32_t device_bit) {
     const TimeNs* const starts = job_.trace.start().data();
     const TimeNs* const ends = job_.trace.end().data();
@@ -213,11 +220,11 @@ class AveragesWorker {
     const uint32_t* const group_of_row = group_of_row_.data() - first;
     for (size_t i = begin; i < end; ++i) {
       if (flags[i] & model::kEventInstant) continue;
-      if (kHasMore && IsDuplicate(i)) continue;
+      if (kHasDuplicates && job_.is_duplicate[i]) continue;
       const DurationNs duration = ends[i] - starts[i];
       Sums& group = sums_[group_of_row[i]];
       AddEvent(static_cast<model::EventIndex>(i), starts[i], duration, group);
-      if (kHasMore) AddExtras(i, extras_[group_of_row[i]]);
+      if (kHasExtras) AddExtras(i, extras_[group_of_row[i]]);
       if (flags[i] & model::kEventAsync) [[unlikely]]
         continue;
       group.self_ns += duration;
@@ -225,16 +232,12 @@ class AveragesWorker {
       // group at once, nothing has to be kept per event.
       size_t p = parents[i];
       if (p == model::kNoEvent) continue;
-      while (kHasMore && IsDuplicate(p)) p = parents[p];
+      while (kHasDuplicates && job_.is_duplicate[p]) p = parents[p];
       const uint32_t parent =
           p >= first ? group_of_row[p] : GroupOf(p, device_bit);
       sums_[parent].self_ns -= duration;
-      if (kHasMore) TakeChild(i, extras_[parent]);
+      if (kHasExtras) TakeChild(i, extras_[parent]);
     }
-  }
-
-  bool IsDuplicate(size_t event) const {
-    return !job_.is_duplicate.empty() && job_.is_duplicate[event] != 0;
   }
 
   uint32_t GroupOf(size_t event, uint32_t device_bit) {
@@ -242,7 +245,7 @@ class AveragesWorker {
     if (group == kNoGroup) [[unlikely]] {
       group = static_cast<uint32_t>(sums_.size());
       sums_.emplace_back();
-      extras_.emplace_back();
+      if (job_.has_extras()) extras_.emplace_back();
       group_keys_.push_back(job_.keys.KeyOf(event, device_bit));
     }
     return group;

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "profiler/analysis/call_tree.h"
 #include "profiler/analysis/key_averages.h"
 #include "profiler/api/record_function.h"
+#include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
@@ -116,6 +119,81 @@ void BM_SelfTimesAndKeyAverages(benchmark::State& state) {
   SetRanges(state, trace.event_count());
 }
 BENCHMARK(BM_SelfTimesAndKeyAverages)->Apply(Sizes);
+
+void BM_KeyAverages(benchmark::State& state) {
+  const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
+  const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::KeyAverages(trace));
+  }
+  SetRanges(state, trace.event_count());
+}
+BENCHMARK(BM_KeyAverages)->Apply(Sizes);
+
+void BM_KeyAverages_MergeDuplicates(benchmark::State& state) {
+  const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
+  const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        analysis::KeyAverages(trace, analysis::Duplicates::kMerge));
+  }
+  SetRanges(state, trace.event_count());
+}
+BENCHMARK(BM_KeyAverages_MergeDuplicates)->Apply(Sizes);
+
+// Every range has inputs and a stack, of 50 and 300 different ones; those of
+// one name have three and five.
+model::Trace WithDetails(model::Trace trace) {
+  model::TraceData data = std::move(trace).Release();
+  std::vector<model::NameId> inputs;
+  for (int64_t i = 0; i < 50; ++i) {
+    const int64_t sizes[] = {64, i};
+    const Input input = TensorMeta{.sizes = sizes, .dtype = DType::kFloat};
+    std::string encoded(EncodedInputBytes(input), '\0');
+    EncodeInput(input, encoded.data());
+    inputs.push_back(data.strings.Intern(encoded));
+  }
+  std::vector<model::StackId> stacks;
+  for (uint32_t i = 0; i < 300; ++i) {
+    model::StackId stack = model::kEmptyStack;
+    for (uint32_t frame = 0; frame < 12; ++frame) {
+      stack = data.stacks.Push(
+          stack, data.stacks.AddFrame({.line = 1 + i % (frame + 3)}));
+    }
+    stacks.push_back(stack);
+  }
+  std::mt19937 random(1);
+  data.details.resize(data.start.size());
+  for (size_t event = 0; event < data.details.size(); ++event) {
+    const uint32_t name = Index(data.name[event]);
+    data.details[event].inputs = inputs[(name + random() % 3) % inputs.size()];
+    data.details[event].stack =
+        stacks[(7 * name + random() % 5) % stacks.size()];
+    data.detail[event] = static_cast<model::DetailIndex>(event);
+  }
+  return model::Trace(std::move(data));
+}
+
+void MeasureGrouped(benchmark::State& state,
+                    const analysis::KeyAveragesOptions& options) {
+  const model::Trace trace =
+      WithDetails(ToTrace(Decode(Chunks(state.range(0)))));
+  const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analysis::KeyAverages(trace, options));
+  }
+  SetRanges(state, trace.event_count());
+}
+
+void BM_KeyAverages_ByShape(benchmark::State& state) {
+  MeasureGrouped(state, {.by_input_shapes = true});
+}
+BENCHMARK(BM_KeyAverages_ByShape)->Apply(Sizes);
+
+void BM_KeyAverages_ByStackOf5(benchmark::State& state) {
+  MeasureGrouped(state, {.by_stack_n = 5});
+}
+BENCHMARK(BM_KeyAverages_ByStackOf5)->Apply(Sizes);
 
 // All on one thread, which decoding and nesting must split as well.
 void BM_ChunksToTrace_OneThread(benchmark::State& state) {
