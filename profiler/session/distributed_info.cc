@@ -11,6 +11,9 @@ namespace {
 
 using Lookup = std::function<const char*(const char*)>;
 
+// A list of more is no help, and WORLD_SIZE may be any number.
+constexpr int64_t kMostRanksListed = 65536;
+
 struct Launcher {
   const char* backend;
   const char* rank;
@@ -66,14 +69,19 @@ bool Read(const Lookup& lookup, const Launcher& launcher,
   return true;
 }
 
+// The member "ranks" of a group of all; empty where it would be too long.
+std::string RanksJson(int64_t world_size) {
+  if (world_size > kMostRanksListed) return "";
+  std::string json = ", \"ranks\": [";
+  for (int64_t rank = 0; rank < world_size; ++rank) {
+    absl::StrAppend(&json, rank == 0 ? "" : ", ", rank);
+  }
+  return json + "]";
+}
+
 }  // namespace
 
 std::string DistributedInfo::ToJson() const {
-  std::string ranks = "[";
-  for (int64_t r = 0; r < world_size; ++r) {
-    absl::StrAppend(&ranks, r == 0 ? "" : ", ", r);
-  }
-  ranks += "]";
   std::string json =
       absl::StrCat("{\"backend\": \"", backend, "\", \"rank\": ", rank,
                    ", \"world_size\": ", world_size);
@@ -81,7 +89,7 @@ std::string DistributedInfo::ToJson() const {
   absl::StrAppend(
       &json, ", \"pg_count\": 1, \"pg_config\": [{\"pg_name\": \"0\"",
       ", \"pg_desc\": \"default_pg\", \"backend_config\": \"", backend,
-      "\", \"pg_size\": ", world_size, ", \"ranks\": ", ranks, "}]}");
+      "\", \"pg_size\": ", world_size, RanksJson(world_size), "}]}");
   return json;
 }
 

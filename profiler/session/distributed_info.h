@@ -5,17 +5,19 @@
 //   if (info.is_distributed()) AddMetadata("distributedInfo", info.ToJson());
 //
 // Launchers tell it in the environment. The first of these that names a rank
-// and a world size counts:
+// and a world size counts; a program may be started by torchrun within a step
+// of Slurm, and then torchrun's ranks are the program's.
 //
-//   launcher            rank                   world size            local rank
-//   torchrun            RANK                   WORLD_SIZE            LOCAL_RANK
-//   Open MPI            OMPI_COMM_WORLD_RANK   ..._SIZE ..._LOCAL_RANK MVAPICH2
-//   MV2_COMM_WORLD_RANK    ..._SIZE              ..._LOCAL_RANK MPICH, Intel
-//   MPI    PMI_RANK               PMI_SIZE              MPI_LOCALRANKID Slurm
-//   (srun)        SLURM_PROCID           SLURM_NTASKS          SLURM_LOCALID
+//   torchrun         RANK, WORLD_SIZE, LOCAL_RANK
+//   Open MPI         OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE,
+//                    OMPI_COMM_WORLD_LOCAL_RANK
+//   MVAPICH2         MV2_COMM_WORLD_RANK, MV2_COMM_WORLD_SIZE,
+//                    MV2_COMM_WORLD_LOCAL_RANK
+//   MPICH, Intel MPI PMI_RANK, PMI_SIZE, MPI_LOCALRANKID
+//   Slurm            SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID
 //
 // Slurm's count only in a step that srun started (SLURM_STEP_ID is set): a
-// batch script alone is not distributed.
+// batch script has a rank and a number of tasks too, but runs alone.
 //
 // Errors: values that are no numbers, and ranks outside of the world, are
 //   passed over and told in `warnings`.
@@ -30,15 +32,22 @@
 namespace kymo {
 
 struct DistributedInfo {
-  std::string backend;  // "torchrun", "mpi", "slurm"; empty: not distributed
+  // Who launched: "torchrun", "mpi", "slurm"; empty: not distributed. The
+  // library that the ranks talk through ("nccl") is not in the environment.
+  std::string backend;
   int64_t rank = 0;
   int64_t world_size = 1;
-  int64_t local_rank = -1;  // -1 = not told
+  int64_t local_rank = -1;  // on its host; -1 = not told
   std::vector<std::string> warnings;
 
   bool is_distributed() const noexcept { return !backend.empty(); }
 
-  // Kineto's object, with one group of all ranks.
+  // Kineto's "distributedInfo" with one group, that of all ranks:
+  //   {"backend": "mpi", "rank": 1, "world_size": 2, "pg_count": 1,
+  //    "pg_config": [{"pg_name": "0", "pg_desc": "default_pg",
+  //      "backend_config": "mpi", "pg_size": 2, "ranks": [0, 1]}]}
+  // and "local_rank" where it is known. Groups of more than 65536 ranks come
+  // without the list of them.
   std::string ToJson() const;
 };
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace kymo {
 namespace {
@@ -61,6 +62,76 @@ TEST(DistributedInfoTest, BrokenValuesArePassedOverAndTold) {
                                      {"OMPI_COMM_WORLD_SIZE", "2"}});
   EXPECT_FALSE(info.is_distributed());
   EXPECT_EQ(info.warnings.size(), 3);
+}
+
+TEST(DistributedInfoTest, LocalRanksOfEachLauncher) {
+  EXPECT_EQ(Find({{"OMPI_COMM_WORLD_RANK", "1"},
+                  {"OMPI_COMM_WORLD_SIZE", "2"},
+                  {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}})
+                .local_rank,
+            1);
+  EXPECT_EQ(Find({{"MV2_COMM_WORLD_RANK", "3"},
+                  {"MV2_COMM_WORLD_SIZE", "4"},
+                  {"MV2_COMM_WORLD_LOCAL_RANK", "2"}})
+                .local_rank,
+            2);
+  EXPECT_EQ(
+      Find({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "0"}})
+          .local_rank,
+      0);
+  EXPECT_EQ(Find({{"SLURM_STEP_ID", "0"},
+                  {"SLURM_PROCID", "4"},
+                  {"SLURM_NTASKS", "5"},
+                  {"SLURM_LOCALID", "3"}})
+                .local_rank,
+            3);
+  EXPECT_EQ(Find({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}).local_rank, -1);
+}
+
+TEST(DistributedInfoTest, BrokenLauncherGivesWayToTheNext) {
+  const DistributedInfo info = Find({{"RANK", "2"},
+                                     {"WORLD_SIZE", "2"},
+                                     {"PMI_RANK", "1"},
+                                     {"PMI_SIZE", "2"}});
+  EXPECT_EQ(info.backend, "mpi");
+  EXPECT_EQ(info.rank, 1);
+  EXPECT_EQ(info.warnings,
+            (std::vector<std::string>{"RANK is 2 and WORLD_SIZE is 2: no such "
+                                      "rank"}));
+}
+
+TEST(DistributedInfoTest, BrokenLocalRankCostsOnlyItself) {
+  const DistributedInfo info =
+      Find({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1x"}});
+  EXPECT_TRUE(info.is_distributed());
+  EXPECT_EQ(info.local_rank, -1);
+  EXPECT_EQ(info.warnings.size(), 1);
+}
+
+TEST(DistributedInfoTest, EmptyVariablesAreUnset) {
+  const DistributedInfo info = Find({{"RANK", ""}, {"WORLD_SIZE", ""}});
+  EXPECT_FALSE(info.is_distributed());
+  EXPECT_TRUE(info.warnings.empty());
+}
+
+TEST(DistributedInfoTest, VastWorldsDoNotListTheirRanks) {
+  const DistributedInfo info =
+      Find({{"RANK", "0"}, {"WORLD_SIZE", "9223372036854775807"}});
+  EXPECT_EQ(info.ToJson().find("ranks"), std::string::npos);
+  EXPECT_NE(info.ToJson().find("\"pg_size\": 9223372036854775807}]}"),
+            std::string::npos);
+}
+
+TEST(DistributedInfoTest, JsonHasLocalRankWhereKnown) {
+  DistributedInfo info;
+  info.backend = "torchrun";
+  info.local_rank = 0;
+  EXPECT_EQ(info.ToJson(),
+            "{\"backend\": \"torchrun\", \"rank\": 0, \"world_size\": 1, "
+            "\"local_rank\": 0, \"pg_count\": 1, \"pg_config\": [{"
+            "\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", "
+            "\"backend_config\": \"torchrun\", \"pg_size\": 1, "
+            "\"ranks\": [0]}]}");
 }
 
 TEST(DistributedInfoTest, JsonHasKinetosKeys) {
