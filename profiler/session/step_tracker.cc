@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/events/python_text.h"
 
 namespace kymo {
 
@@ -16,20 +17,22 @@ StepTracker& StepTracker::Process() {
   return *tracker;
 }
 
-int64_t* StepTracker::Find(const std::string& requester) {
+// A new requester's count begins at the current step.
+int64_t& StepTracker::CountOf(const std::string& requester) {
   for (auto& [name, count] : counts_) {
-    if (name == requester) return &count;
+    if (name == requester) return count;
   }
-  return nullptr;
+  return counts_.emplace_back(requester, current_step_).second;
 }
 
 void StepTracker::init_step_count(const std::string& requester) {
   const std::lock_guard lock(mutex_);
-  if (int64_t* const count = Find(requester)) {
-    *count = current_step_;
-  } else {
-    counts_.emplace_back(requester, current_step_);
-  }
+  CountOf(requester) = current_step_;
+}
+
+void StepTracker::set_step_count(const std::string& requester, int64_t count) {
+  const std::lock_guard lock(mutex_);
+  CountOf(requester) = count;
 }
 
 bool StepTracker::erase_step_count(const std::string& requester) {
@@ -46,12 +49,7 @@ int64_t StepTracker::increment_step(const std::string& requester) {
   StepHook hook;
   {
     const std::lock_guard lock(mutex_);
-    int64_t* count = Find(requester);
-    if (count == nullptr) {
-      counts_.emplace_back(requester, current_step_);
-      count = &counts_.back().second;
-    }
-    ++*count;
+    ++CountOf(requester);
     int64_t largest = 0;
     for (const auto& [name, steps] : counts_) {
       largest = std::max(largest, steps);
@@ -85,7 +83,7 @@ std::string StepTracker::CountsText() const {
   std::string text = "defaultdict(<class 'int'>, {";
   const char* separator = "";
   for (const auto& [name, count] : counts_) {
-    absl::StrAppend(&text, separator, "'", name, "': ", count);
+    absl::StrAppend(&text, separator, PythonString(name), ": ", count);
     separator = ", ";
   }
   return text + "})";

@@ -28,7 +28,7 @@ class StepTracker {
   using StepHook = std::function<void()>;
   using Warn = std::function<void(std::string_view)>;
 
-  // `warn` takes PyTorch's warning about jumps; may be empty.
+  // `warn` takes the warning about jumps; may be empty.
   explicit StepTracker(Warn warn = {}) : warn_(std::move(warn)) {}
 
   // The process's own. Warnings go to standard error.
@@ -38,8 +38,12 @@ class StepTracker {
   void init_step_count(const std::string& requester);
   // Whether it was there.
   bool erase_step_count(const std::string& requester);
+  // For a requester whose own count goes on elsewhere, as that of a program
+  // that goes on from a checkpoint. Takes effect with the next increment.
+  void set_step_count(const std::string& requester, int64_t count);
   // Counts a step of the requester (begun now if it is new) and returns the
-  // current step. The hook runs once for each step that the process gains.
+  // current step. The hook runs once for each step that the process gains; more
+  // than one at a time comes with PyTorch's warning.
   int64_t increment_step(const std::string& requester);
   int64_t current_step() const;
 
@@ -48,7 +52,7 @@ class StepTracker {
 
  private:
   std::string CountsText() const;
-  int64_t* Find(const std::string& requester);
+  int64_t& CountOf(const std::string& requester);
 
   const Warn warn_;
   mutable std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,6 +50,47 @@ TEST(StepTrackerTest, UnknownRequestersBeginAtTheCurrentStep) {
   StepTracker tracker;
   tracker.increment_step("P");
   EXPECT_EQ(tracker.increment_step("late"), 2);
+}
+
+TEST(StepTrackerTest, JumpsAreWarnedInPyTorchsWords) {
+  std::vector<std::string> warnings;
+  StepTracker tracker(
+      [&](std::string_view text) { warnings.emplace_back(text); });
+  int steps = 0;
+  tracker.SetStepHook([&] { ++steps; });
+  tracker.init_step_count("ProfilerStep");
+  tracker.set_step_count("it's", 10);
+  EXPECT_EQ(tracker.current_step(), 0);
+  EXPECT_EQ(tracker.increment_step("ProfilerStep"), 10);
+  EXPECT_EQ(steps, 10);
+  EXPECT_EQ(
+      warnings,
+      (std::vector<std::string>{
+          "Profiler step count has increased more than 1 - current_step = 0 "
+          "step dict =  defaultdict(<class 'int'>, {'ProfilerStep': 1, "
+          "\"it's\": 10})"}));
+  EXPECT_EQ(tracker.increment_step("it's"), 11);
+  EXPECT_EQ(warnings.size(), 1);
+}
+
+TEST(StepTrackerTest, InitBringsARequesterToTheCurrentStep) {
+  StepTracker tracker;
+  tracker.init_step_count("P");
+  for (int i = 0; i < 5; ++i) tracker.increment_step("O");
+  tracker.init_step_count("P");
+  EXPECT_EQ(tracker.increment_step("P"), 6);
+}
+
+TEST(StepTrackerTest, HookMayUseTheTracker) {
+  StepTracker tracker;
+  int64_t seen = 0;
+  tracker.SetStepHook([&] { seen = tracker.current_step(); });
+  tracker.increment_step("P");
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(StepTrackerTest, ProcessHasOneTracker) {
+  EXPECT_EQ(&StepTracker::Process(), &StepTracker::Process());
 }
 
 TEST(StepTrackerTest, CountsFromSeveralThreadsAddUp) {
