@@ -112,7 +112,7 @@ DueCallbacks CallbackThread::TakeDue(RecordScope scope_name) {
     if (sampled.countdown > 0) continue;
     sampled.countdown =
         random_.DrawCountdown(sampled.callback->sampling_prob());
-    due.callbacks.push_back(sampled.callback);
+    due.callbacks.push_back({sampled.callback, nullptr});
   }
   CountFromHere(scope);
   return due;

@@ -2,7 +2,7 @@
 // only.
 //
 //   CallbackThread* const thread = CallbackThread::Get();
-//   if (thread == nullptr || !thread->IsDue(op.scope)) return nullptr;
+//   if (thread == nullptr || !thread->IsDue(op.scope)) return;
 //   DueCallbacks due = thread->TakeDue(op.scope);
 //
 // Per scope, a thread keeps the callbacks that an operation may meet: the
@@ -43,9 +43,15 @@ struct CallbackLists {
   CallbackListPtr own;
 };
 
+struct DueCallback {
+  const RecordFunctionCallback* callback;
+  std::unique_ptr<ObserverContext> context;  // between its start and its end
+};
+
 struct DueCallbacks {
+  // First: the callbacks outlive the contexts that they made.
   std::shared_ptr<const CallbackLists> owner;
-  std::vector<const RecordFunctionCallback*> callbacks;
+  std::vector<DueCallback> callbacks;
 };
 
 class CallbackThread {
@@ -74,7 +80,8 @@ class CallbackThread {
     return --scopes_[index].until_due == 0;
   }
 
-  // Those that are due. REQUIRES: IsDue(scope) was true, just now.
+  // Those that are due; std::bad_alloc leaves them to the next operation.
+  // REQUIRES: IsDue(scope) was true, just now.
   DueCallbacks TakeDue(RecordScope scope);
 
   // Marks the thread as being in a callback, whose own operations are not

@@ -178,25 +178,6 @@ class DisableRecordFunctionGuard : public RecordFunctionGuard {
   DisableRecordFunctionGuard() : RecordFunctionGuard(false) {}
 };
 
-namespace internal {
-
-struct ObservedCall;
-// A thread's own callbacks, and whether its operations are enabled.
-struct ThreadCallbacks;
-
-// Runs the starts that are due; null when none is. `op` needs no handle and no
-// thread id.
-ObservedCall* StartObserved(const OperationView& op) noexcept;
-// Runs the ends and frees the call. From any thread.
-void EndObserved(ObservedCall* call, std::span<const Input> outputs) noexcept;
-
-// Null stands for no callbacks, and enabled.
-std::shared_ptr<const ThreadCallbacks> CaptureThreadCallbacks();
-// Replaces the calling thread's; returns what it had.
-std::shared_ptr<const ThreadCallbacks> ExchangeThreadCallbacks(
-    std::shared_ptr<const ThreadCallbacks> callbacks);
-
-}  // namespace internal
 }  // namespace kymo
 
 #endif  // KYMO_PROFILER_API_CALLBACKS_H_

@@ -1,4 +1,5 @@
-// Operations between their start and their end, as callbacks see them.
+#include "profiler/api/observed_call.h"
+
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -8,22 +9,16 @@
 #include <vector>
 
 #include "profiler/api/callback_thread.h"
-#include "profiler/api/callbacks.h"
 #include "profiler/api/warning.h"
 #include "profiler/record/host.h"
 
 namespace kymo::internal {
 
+// Between its start and its end.
 struct ObservedCall {
-  struct Due {
-    const RecordFunctionCallback* callback;
-    std::unique_ptr<ObserverContext> context;
-  };
-  // Before `due`: the callbacks outlive what they made.
-  std::shared_ptr<const CallbackLists> owner;
   OperationView view;
   std::string name;  // of `view`; a dynamic one is gone before the end
-  std::vector<Due> due;
+  DueCallbacks due;
   bool needs_outputs = false;
 };
 
@@ -75,18 +70,17 @@ void RunGuarded(const std::string& range, Part part) noexcept {
 
 std::unique_ptr<ObservedCall> MakeCall(CallbackThread& thread,
                                        const OperationView& op) {
+  // First, so that the countdowns are right whatever happens then.
+  DueCallbacks taken = thread.TakeDue(op.scope);
   auto call = std::make_unique<ObservedCall>();
   call->name = op.name;
-  DueCallbacks due = thread.TakeDue(op.scope);
-  call->owner = std::move(due.owner);
+  call->due = std::move(taken);
   bool needs_inputs = false;
   bool needs_ids = false;
-  call->due.reserve(due.callbacks.size());
-  for (const RecordFunctionCallback* const callback : due.callbacks) {
-    needs_inputs |= callback->needs_inputs();
-    needs_ids |= callback->needs_ids();
-    call->needs_outputs |= callback->needs_outputs();
-    call->due.push_back({callback, nullptr});
+  for (const DueCallback& due : call->due.callbacks) {
+    needs_inputs |= due.callback->needs_inputs();
+    needs_ids |= due.callback->needs_ids();
+    call->needs_outputs |= due.callback->needs_outputs();
   }
   call->view = op;
   call->view.name = call->name;
@@ -103,9 +97,13 @@ std::unique_ptr<ObservedCall> MakeCall(CallbackThread& thread,
 
 }  // namespace
 
+bool IsObservationDue(RecordScope scope) noexcept {
+  CallbackThread* const thread = CallbackThread::Get();
+  return thread != nullptr && thread->IsDue(scope);
+}
+
 ObservedCall* StartObserved(const OperationView& op) noexcept {
   CallbackThread* const thread = CallbackThread::Get();
-  if (thread == nullptr || !thread->IsDue(op.scope)) return nullptr;
   std::unique_ptr<ObservedCall> call;
   try {
     call = MakeCall(*thread, op);
@@ -113,7 +111,7 @@ ObservedCall* StartObserved(const OperationView& op) noexcept {
     return nullptr;  // the program's memory is short; the operation runs
   }
   const InCallback in_callback(thread);
-  for (ObservedCall::Due& due : call->due) {
+  for (DueCallback& due : call->due.callbacks) {
     if (!due.callback->start()) continue;
     RunGuarded(call->name,
                [&] { due.context = due.callback->start()(call->view); });
@@ -127,7 +125,7 @@ void EndObserved(ObservedCall* call, std::span<const Input> outputs) noexcept {
   const std::unique_ptr<ObservedCall> owned(call);
   const InCallback in_callback(CallbackThread::Get());
   if (call->needs_outputs) call->view.outputs = outputs;
-  for (ObservedCall::Due& due : call->due) {
+  for (DueCallback& due : call->due.callbacks) {
     if (due.callback->end()) {
       RunGuarded(call->name,
                  [&] { due.callback->end()(call->view, due.context.get()); });

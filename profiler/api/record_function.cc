@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "profiler/api/callbacks.h"
 #include "profiler/api/node_id.h"
+#include "profiler/api/observed_call.h"
 
 #ifndef KYMO_DISABLE
 
@@ -21,7 +21,7 @@ __attribute__((noinline)) OpenOperation BeginOperation(
     bits = record::GateBits();
   }
   const int64_t node_id = DefaultNodeId();
-  if (bits & record::kGateObserved) {
+  if ((bits & record::kGateObserved) && IsObservationDue(info.scope)) {
     operation.observed = StartObserved(
         {.name = name.text != nullptr ? std::string_view(name.text, name.size)
                                       : dynamic_name,

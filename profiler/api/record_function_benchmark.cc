@@ -13,8 +13,8 @@
 #include "benchmark/benchmark.h"
 #include "kymo/record_function.h"
 #include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
 #include "profiler/record/host.h"
+#include "profiler/unwind/capture_stack.h"
 
 namespace kymo {
 namespace {
@@ -35,8 +35,9 @@ record::SessionId session;
 
 // The flight recorder's policy over few chunks: what is measured is recording
 // into memory that was touched before, for as long as one likes.
-void StartTouched() {
-  record::StartSession({.chunk_bytes_total = 8 * record::kChunkBytes,
+void StartTouched(record::RecordFlags flags = 0) {
+  record::StartSession({.flags = flags,
+                        .chunk_bytes_total = 8 * record::kChunkBytes,
                         .policy = record::FullPolicy::kOverwrite},
                        &session);
 }
@@ -106,6 +107,58 @@ void BM_Range_OnTwoIntegers(benchmark::State& state) {
   record::StopSession(session);
 }
 
+struct Tensor {
+  int64_t sizes[4];
+};
+Input KymoInput(const Tensor& tensor) {
+  return TensorMeta{.sizes = tensor.sizes, .dtype = DType::kFloat};
+}
+
+void RecordThreeShapes(benchmark::State& state) {
+  Tensor a = {{64, 3, 224, 224}};
+  Tensor b = {{64, 3, 7, 7}};
+  Tensor c = {{1, 64, 1, 1}};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(a.sizes[0]++);
+    KYMO_RECORD_OP("aten::conv2d", a, b, c);
+  }
+}
+
+void BM_Range_ThreeShapesOff(benchmark::State& state) {
+  RecordThreeShapes(state);
+}
+
+void BM_Range_OnThreeShapes(benchmark::State& state) {
+  StartTouched(record::kGateInputs);
+  RecordThreeShapes(state);
+  record::StopSession(session);
+}
+
+uint64_t CaptureForRecorder(uint64_t* pcs, uint64_t max) noexcept {
+  return unwind::CaptureStack(pcs, max, 0);
+}
+
+__attribute__((noinline)) void RecordWithStack(benchmark::State& state,
+                                               int depth) {
+  if (depth > 0) {
+    RecordWithStack(state, depth - 1);
+    benchmark::ClobberMemory();
+    return;
+  }
+  for (auto _ : state) RecordFunction range("benchmark");
+}
+
+// The operation's stack, without the recorder's own frames, is 15 deep.
+void BM_Range_OnStackOf15(benchmark::State& state) {
+  record::SetStackCapture(CaptureForRecorder);
+  StartTouched(record::kGateStacks);
+  uint64_t pcs[64];
+  const int frames_here = static_cast<int>(unwind::CaptureStack(pcs, 64, 0));
+  RecordWithStack(state, 15 - frames_here - 1);
+  record::StopSession(session);
+  record::SetStackCapture(nullptr);
+}
+
 void BM_Instant_On(benchmark::State& state) {
   StartTouched();
   for (auto _ : state) Instant("benchmark");
@@ -128,6 +181,9 @@ BENCHMARK(BM_Range_OnFirstTouch)
     ->Teardown([](const benchmark::State&) { record::StopSession(session); });
 BENCHMARK(BM_Range_OnTwoIntegers);
 BENCHMARK(BM_Range_OnDynamicNameTwoIntegers);
+BENCHMARK(BM_Range_ThreeShapesOff);
+BENCHMARK(BM_Range_OnThreeShapes);
+BENCHMARK(BM_Range_OnStackOf15);
 BENCHMARK(BM_Instant_On);
 BENCHMARK(BM_Counter_On);
 

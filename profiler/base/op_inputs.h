@@ -298,7 +298,12 @@ inline char* EncodeInput(const Input& input, char* to) noexcept {
 
 inline char* EncodeInputs(const Input* inputs, size_t count,
                           char* to) noexcept {
-  for (size_t i = 0; i < count; ++i) to = EncodeInput(inputs[i], to);
+  for (size_t i = 0; i < count; ++i) {
+    // Tensors are what operations mostly get; the rest is out of line.
+    to = inputs[i].kind == InputKind::kTensor
+             ? op_inputs_internal::PutTensor(inputs[i], to)
+             : EncodeInput(inputs[i], to);
+  }
   return to;
 }
 

@@ -42,6 +42,47 @@ TEST(CoverageTest, OrderOfTheEventsDoesNotMatter) {
   EXPECT_EQ(MeasureCoverage(events, {}).result.captured.operators, 2);
 }
 
+TEST(CoverageTest, OperationsThatTouchAreBesideEachOther) {
+  const std::vector<CoverageEvent> events = {
+      {.name = "mm", .start_us = 0, .end_us = 2},
+      {.name = "relu", .start_us = 2, .end_us = 3}};
+  EXPECT_EQ(MeasureCoverage(events, {}).result.total.operators, 2);
+}
+
+TEST(CoverageTest, OperationsAreCapturedUpToTheEndOfTheRegion) {
+  const std::vector<CoverageEvent> events = {
+      {.name = "TORCHDYNAMO", .start_us = 0, .end_us = 10},
+      {.name = "within", .start_us = 1, .end_us = 10},
+      {.name = "TORCHDYNAMO", .start_us = 20, .end_us = 30},
+      {.name = "beyond", .start_us = 21, .end_us = 31}};
+  const ProfileMetrics captured = MeasureCoverage(events, {}).result.captured;
+  EXPECT_EQ(captured.operators, 1);
+  EXPECT_EQ(captured.microseconds, 9);
+  EXPECT_EQ(captured.graphs, 2);
+  EXPECT_EQ(captured.fusions, -1);
+}
+
+TEST(CoverageTest, NoEventsAreNoOperations) {
+  const ProfileResult result = MeasureCoverage({}, {}).result;
+  EXPECT_EQ(result.total.operators, 0);
+  EXPECT_EQ(result.ToString(),
+            " 0 graphs  0 graph calls    0/   0 =   0% ops   0% time");
+}
+
+TEST(CoverageTest, MissingOperationsAreReportedOnRequestOnly) {
+  EXPECT_TRUE(MeasureCoverage(WorkedExample(), {}).missing.empty());
+}
+
+TEST(CoverageTest, ResultsAddUp) {
+  ProfileResult sum =
+      MeasureCoverage(WorkedExample(), {.unique_graphs = 1}).result;
+  sum += MeasureCoverage(WorkedExample(), {.unique_graphs = 2}).result;
+  EXPECT_EQ(sum.unique_graphs, 3);
+  EXPECT_EQ(sum.captured.operators, 4);
+  EXPECT_EQ(sum.captured.graphs, 1);
+  EXPECT_EQ(sum.total.microseconds, 18);
+}
+
 TEST(CoverageTest, ResultsAsTextAndNumbers) {
   ProfileResult result;
   result.unique_graphs = 1;

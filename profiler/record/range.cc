@@ -192,17 +192,13 @@ constexpr size_t kMaxRecordBytes = sizeof(PayloadHeader) + kMaxPieceBytes;
 // What a range's details take in its payload, name and arguments apart.
 class DetailItems {
  public:
-  DetailItems(uint8_t scope, const RangeDetails& details, uint32_t gate_bits,
-              const void* caller) noexcept
-      : details_(details) {
-    // PyTorch's rule: backward operations get the stack of their forward one.
-    constexpr uint8_t kBackwardFunction = 1;
-    if ((gate_bits & kGateStacks) != 0 && scope != kBackwardFunction) {
-      stack_.Capture(caller);
-    }
+  // `stack` is null where none is wanted.
+  DetailItems(const RangeDetails& details, uint32_t gate_bits,
+              const Stack* stack) noexcept
+      : details_(details), stack_(stack) {
     if ((gate_bits & kGateInputs) == 0) return;
     input_bytes_ = EncodedInputBytes(details.inputs, details.input_count);
-    if (input_bytes_ > kMaxPieceBytes) {
+    if (input_bytes_ > kMaxPieceBytes) [[unlikely]] {
       input_bytes_ = 0;
       Host().count_truncated();
     }
@@ -216,11 +212,11 @@ class DetailItems {
       bytes += sizeof(PayloadHeader) + RoundUp8(OverloadSize());
     }
     if (input_bytes_ != 0) bytes += sizeof(PayloadHeader) + input_bytes_;
-    if (stack_.size != 0) bytes += sizeof(PayloadHeader) + stack_.bytes();
+    if (HasStack()) bytes += sizeof(PayloadHeader) + stack_->bytes();
     return bytes;
   }
 
-  void Write(PayloadWriter& writer) const noexcept {
+  KYMO_INLINE void Write(PayloadWriter& writer) const noexcept {
     if (HasSequence()) {
       writer.Word(PayloadKind::kSequence,
                   static_cast<uint32_t>(details_.forward_thread_id),
@@ -240,14 +236,17 @@ class DetailItems {
         EncodeInputs(details_.inputs, details_.input_count, to);
       });
     }
-    if (stack_.size != 0) {
+    if (HasStack()) {
       writer.Block(
-          PayloadKind::kStack, stack_.is_cut, stack_.bytes(),
-          [this](char* to) { memcpy(to, stack_.begin(), stack_.bytes()); });
+          PayloadKind::kStack, stack_->is_cut, stack_->bytes(),
+          [this](char* to) { memcpy(to, stack_->begin(), stack_->bytes()); });
     }
   }
 
  private:
+  bool HasStack() const noexcept {
+    return stack_ != nullptr && stack_->size != 0;
+  }
   bool HasSequence() const noexcept {
     return details_.sequence_nr != -1 || details_.forward_thread_id != 0;
   }
@@ -262,8 +261,8 @@ class DetailItems {
   }
 
   const RangeDetails& details_;
+  const Stack* stack_;
   size_t input_bytes_ = 0;
-  Stack stack_;
 };
 
 // A range whose payload does not fit into one record: the name's first piece
@@ -367,12 +366,12 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
   OpenSlot(range, slot, slot->name, scope, slot->extra_slots);
 }
 
-void BeginRangeWithDetails(OpenRange& range, Literal name,
-                           std::string_view dynamic_name, uint8_t scope,
-                           const RangeDetails& details) noexcept {
-  const DetailItems items(
-      scope, details, GateBits(),
-      details.caller != nullptr ? details.caller : __builtin_return_address(0));
+namespace {
+
+KYMO_INLINE void BeginWithItems(OpenRange& range, Literal name,
+                                std::string_view dynamic_name, uint8_t scope,
+                                const RangeDetails& details,
+                                const DetailItems& items) noexcept {
   const size_t detail_bytes = items.Bytes();
   const size_t bytes =
       PayloadBytes(name, dynamic_name, details.args, details.arg_count);
@@ -392,6 +391,36 @@ void BeginRangeWithDetails(OpenRange& range, Literal name,
   items.Write(writer);
   slot->flags = details.flags;
   OpenSlot(range, slot, id, scope, extra_slots);
+}
+
+// Apart, so that ranges without a stack have no room for one on theirs.
+__attribute__((noinline)) void BeginWithStack(OpenRange& range, Literal name,
+                                              std::string_view dynamic_name,
+                                              uint8_t scope,
+                                              const RangeDetails& details,
+                                              const void* caller) noexcept {
+  Stack stack;
+  stack.Capture(caller);
+  BeginWithItems(range, name, dynamic_name, scope, details,
+                 DetailItems(details, GateBits(), &stack));
+}
+
+}  // namespace
+
+void BeginRangeWithDetails(OpenRange& range, Literal name,
+                           std::string_view dynamic_name, uint8_t scope,
+                           const RangeDetails& details) noexcept {
+  const uint32_t bits = GateBits();
+  // PyTorch's rule: backward operations get the stack of their forward one.
+  constexpr uint8_t kBackwardFunction = 1;
+  if ((bits & kGateStacks) != 0 && scope != kBackwardFunction) {
+    BeginWithStack(range, name, dynamic_name, scope, details,
+                   details.caller != nullptr ? details.caller
+                                             : __builtin_return_address(0));
+  } else {
+    BeginWithItems(range, name, dynamic_name, scope, details,
+                   DetailItems(details, bits, nullptr));
+  }
 }
 
 void AddArgs(const OpenRange& range, const Arg* args,
