@@ -198,6 +198,7 @@ std::vector<std::pair<std::string, std::string>> Profile::State::Metadata()
     if (on) all.emplace(name, std::string(1, '1'));
   }
   const DistributedInfo info = FindDistributedInfo(getenv);
+  for (const std::string& warning : info.warnings) kymo::Warn(warning);
   if (info.is_distributed()) all["distributedInfo"] = info.ToJson();
   json::AppendJsonString(all["trace_id"], profile->trace_id_);
   for (const auto& [key, json] : preset_metadata) all[key] = json;

@@ -167,12 +167,6 @@ absl::StatusOr<Schedule> MakeSchedule(const ScheduleOptions& options) {
       [options](const StepInfo& info) { return ActionOf(options, info.step); };
 }
 
-std::string_view ScheduleWarning(const ScheduleOptions& options) noexcept {
-  return options.warmup == 0 ? "Profiler won't be using warmup, this can skew "
-                               "profiler results"
-                             : "";
-}
-
 absl::StatusOr<Schedule> MakeTimedSchedule(DurationNs active_ns,
                                            DurationNs period_ns) {
   if (active_ns <= 0 || period_ns <= active_ns) {

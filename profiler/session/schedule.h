@@ -68,9 +68,6 @@ struct ScheduleOptions {
 // skip_first_wait; here it is checked too.
 absl::StatusOr<Schedule> MakeSchedule(const ScheduleOptions& options);
 
-// The warning that PyTorch gives for these options; empty if there is none.
-std::string_view ScheduleWarning(const ScheduleOptions& options) noexcept;
-
 // One cycle in each period of time: the first step that begins in the period
 // warms up, the steps after it are recorded, and the first of those that begins
 // at least `active_ns` after recording began is the last. A period without a

@@ -131,12 +131,6 @@ TEST(ScheduleTest, NumbersWhoseSumOverflowsAreRefused) {
   EXPECT_EQ((*schedule)({.step = large}), ProfilerAction::kWarmup);
 }
 
-TEST(ScheduleTest, NoWarmupIsWorthAWarning) {
-  EXPECT_EQ(ScheduleWarning({.warmup = 0}),
-            "Profiler won't be using warmup, this can skew profiler results");
-  EXPECT_EQ(ScheduleWarning({.warmup = 1}), "");
-}
-
 TEST(ScheduleTest, AnswersAreChecked) {
   const Schedule none = [](const StepInfo&) { return ProfilerAction::kNone; };
   EXPECT_EQ(AskSchedule(none, {.step = -1}).status(),

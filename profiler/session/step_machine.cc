@@ -1,5 +1,6 @@
 #include "profiler/session/step_machine.h"
 
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -133,6 +134,13 @@ absl::Status StepMachine::Transit(ProfilerAction from, ProfilerAction to) {
         absl::StrCat("Incorrect schedule: ", ToAbsl(ProfilerActionName(from)),
                      " followed by ", ToAbsl(ProfilerActionName(to))));
     ++letters;
+  }
+  // A trace that starts in the step in which it is prepared.
+  if (schedule_ && !warned_of_warmup_ &&
+      std::string_view(letters).ends_with("PS")) {
+    warned_of_warmup_ = true;
+    recorder_->Warn(
+        "Profiler won't be using warmup, this can skew profiler results");
   }
   return CallAll(*recorder_, letters);
 }

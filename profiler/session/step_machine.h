@@ -15,8 +15,9 @@
 //   RECORD           ! T       ! T P       -        -                T R
 //   RECORD_AND_SAVE  T R       T R P       T R P S  T R P S          T R
 //
-// "!" goes with a warning. After RECORD -> WARMUP PyTorch does not prepare, and
-// a later export crashes; here it does.
+// "!" goes with a warning, and the first "P S" of a schedule with PyTorch's
+// that there is no warm-up. After RECORD -> WARMUP PyTorch does not prepare,
+// and a later export crashes; here it does.
 //
 // Around each step there is a range "ProfilerStep#N", if a schedule was given.
 // TraceReady is called when step_num already counts the next step.
@@ -87,6 +88,7 @@ class StepMachine {
   bool running_ = false;
   bool range_open_ = false;
   bool ever_recorded_ = false;
+  bool warned_of_warmup_ = false;
   int64_t step_num_ = 0;
   ProfilerAction current_action_ = ProfilerAction::kNone;
 };

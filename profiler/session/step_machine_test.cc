@@ -25,9 +25,14 @@ class FakeRecorder : public CycleRecorder {
   }
   void EndStepRange() override { calls += ']'; }
   void Warn(std::string_view text) override {
-    warnings.push_back(std::string(text));
+    if (text.starts_with("Profiler won't be using warmup")) {
+      ++warmup_warnings;
+    } else {
+      warnings.push_back(std::string(text));
+    }
   }
 
+  int warmup_warnings = 0;
   std::string calls;
   std::vector<std::string> warnings;
   char failing = 0;
@@ -132,6 +137,19 @@ TEST(StepMachineTest, WithoutAScheduleThereIsOneTraceAndNoRanges) {
   EXPECT_EQ(machine.step_num(), 2);
   ASSERT_TRUE(machine.Stop().ok());
   EXPECT_EQ(recorder.calls, "PSTR");
+}
+
+TEST(StepMachineTest, NoWarmupIsWorthOneWarning) {
+  for (const int64_t warmup : {0, 1}) {
+    FakeRecorder recorder;
+    StepMachine machine(&recorder,
+                        *MakeSchedule({.warmup = warmup, .active = 1}),
+                        [] { return TimeNs{0}; });
+    ASSERT_TRUE(machine.Start().ok());
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(machine.Step().ok());
+    ASSERT_TRUE(machine.Stop().ok());
+    EXPECT_EQ(recorder.warmup_warnings, warmup == 0 ? 1 : 0);
+  }
 }
 
 TEST(StepMachineTest, ReadySeesTheStepThatComesNext) {
