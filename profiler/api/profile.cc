@@ -38,8 +38,9 @@ absl::Status NoResults() {
       "Expected profiling results: call Start() and Stop() first");
 }
 
-uint64_t CaptureForRecorder(uint64_t* pcs, uint64_t max) noexcept {
-  return unwind::CaptureStack(pcs, max, 0);
+uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
+                            uint64_t max) noexcept {
+  return unwind::CaptureStackAbove(frame, pcs, max);
 }
 
 // A version-4 UUID as 32 hexadecimal digits.

@@ -48,7 +48,7 @@ __attribute__((noinline)) OpenOperation BeginOperation(
          .debug_handle = info.debug_handle,
          .node_id = node_id,
          .flags = info.is_async ? uint32_t{record::kSlotAsync} : 0,
-         .caller = __builtin_return_address(0)});
+         .frame = __builtin_frame_address(0)});
   }
   return operation;
 }

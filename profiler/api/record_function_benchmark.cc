@@ -134,8 +134,9 @@ void BM_Range_OnThreeShapes(benchmark::State& state) {
   record::StopSession(session);
 }
 
-uint64_t CaptureForRecorder(uint64_t* pcs, uint64_t max) noexcept {
-  return unwind::CaptureStack(pcs, max, 0);
+uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
+                            uint64_t max) noexcept {
+  return unwind::CaptureStackAbove(frame, pcs, max);
 }
 
 __attribute__((noinline)) void RecordWithStack(benchmark::State& state,

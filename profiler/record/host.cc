@@ -86,11 +86,12 @@ const Arena* OwnArena() noexcept {
   return own.has_arena.load(std::memory_order_acquire) ? &own.arena : nullptr;
 }
 
-uint64_t OwnCaptureStack(uint64_t* pcs, uint64_t max) noexcept {
+uint64_t OwnCaptureStack(const void* frame, uint64_t* pcs,
+                         uint64_t max) noexcept {
   const StackCapture capture =
       own.stack_capture.load(std::memory_order_relaxed);
   if (capture == nullptr) return 0;
-  const uint64_t count = capture(pcs, max);
+  const uint64_t count = capture(frame, pcs, max);
   // A collector learns once where the process's code stands.
   if (own.has_collector.load(std::memory_order_relaxed)) {
     Wiped* const wiped = GetWiped();

@@ -80,9 +80,11 @@ struct SessionRequest {
   FullPolicy policy = FullPolicy::kStop;
 };
 
-// Writes the calling thread's return addresses, innermost first, and returns
-// how many; at most `max`. Runs in the recorder: no locks, no allocation.
-using StackCapture = uint64_t (*)(uint64_t* pcs, uint64_t max) noexcept;
+// Writes the return addresses above `frame` (the __builtin_frame_address(0) of
+// one of the functions that are running), innermost first, and returns how
+// many; at most `max`. Runs in the recorder: no locks, no allocation.
+using StackCapture = uint64_t (*)(const void* frame, uint64_t* pcs,
+                                  uint64_t max) noexcept;
 
 // The host's functions, as one copy of the library hands them to another. C
 // types only; grows at the end, `size` says how far it goes.
@@ -105,7 +107,8 @@ struct HostApi {
   SessionId (*thread_session)() noexcept;
   SessionId (*exchange_thread_session)(SessionId id) noexcept;
   SessionId (*session_of)(const Slot* slot, uint64_t ticket) noexcept;
-  uint64_t (*capture_stack)(uint64_t* pcs, uint64_t max) noexcept;
+  uint64_t (*capture_stack)(const void* frame, uint64_t* pcs,
+                            uint64_t max) noexcept;
   void (*set_stack_capture)(StackCapture capture) noexcept;
   const Arena* (*arena)() noexcept;
 };

@@ -84,29 +84,17 @@ class PayloadWriter {
   char* at_;
 };
 
-// The caller's stack, before there is room for it in a record.
+// A stack, before there is room for it in a record.
 struct Stack {
-  static constexpr size_t kMaxOwnFrames = 8;
-
-  uint64_t pcs[kMaxOwnFrames + kMaxStackFrames + 1];
-  size_t first = 0;
+  uint64_t pcs[kMaxStackFrames + 1];
   size_t size = 0;
   bool is_cut = false;
 
-  // From `caller` on, so that the recorder's own frames are not in it, however
-  // the compiler inlined them.
-  void Capture(const void* caller) noexcept {
-    size = Host().capture_stack(pcs, std::size(pcs));
-    for (size_t i = 0; i < size && i < kMaxOwnFrames; ++i) {
-      if (pcs[i] != reinterpret_cast<uint64_t>(caller)) continue;
-      first = i;
-      break;
-    }
-    size -= first;
+  void Capture(const void* frame) noexcept {
+    size = Host().capture_stack(frame, pcs, std::size(pcs));
     is_cut = size > kMaxStackFrames;
     if (is_cut) size = kMaxStackFrames;
   }
-  const uint64_t* begin() const noexcept { return pcs + first; }
   size_t bytes() const noexcept { return size * sizeof(pcs[0]); }
 };
 
@@ -239,7 +227,7 @@ class DetailItems {
     if (HasStack()) {
       writer.Block(
           PayloadKind::kStack, stack_->is_cut, stack_->bytes(),
-          [this](char* to) { memcpy(to, stack_->begin(), stack_->bytes()); });
+          [this](char* to) { memcpy(to, stack_->pcs, stack_->bytes()); });
     }
   }
 
@@ -398,9 +386,9 @@ __attribute__((noinline)) void BeginWithStack(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
                                               uint8_t scope,
                                               const RangeDetails& details,
-                                              const void* caller) noexcept {
+                                              const void* frame) noexcept {
   Stack stack;
-  stack.Capture(caller);
+  stack.Capture(frame);
   BeginWithItems(range, name, dynamic_name, scope, details,
                  DetailItems(details, GateBits(), &stack));
 }
@@ -414,9 +402,9 @@ void BeginRangeWithDetails(OpenRange& range, Literal name,
   // PyTorch's rule: backward operations get the stack of their forward one.
   constexpr uint8_t kBackwardFunction = 1;
   if ((bits & kGateStacks) != 0 && scope != kBackwardFunction) {
-    BeginWithStack(range, name, dynamic_name, scope, details,
-                   details.caller != nullptr ? details.caller
-                                             : __builtin_return_address(0));
+    BeginWithStack(
+        range, name, dynamic_name, scope, details,
+        details.frame != nullptr ? details.frame : __builtin_frame_address(0));
   } else {
     BeginWithItems(range, name, dynamic_name, scope, details,
                    DetailItems(details, bits, nullptr));
@@ -465,7 +453,7 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
 void RecordMemory(const MemoryReport& report) noexcept {
   Stack stack;
   if ((GateBits() & kGateStacks) != 0)
-    stack.Capture(__builtin_return_address(0));
+    stack.Capture(__builtin_frame_address(0));
   const uint32_t extra_slots =
       1 + (stack.size == 0
                ? 0
@@ -480,7 +468,7 @@ void RecordMemory(const MemoryReport& report) noexcept {
   if (stack.size != 0) {
     PayloadWriter(slot + 2).Block(
         PayloadKind::kStack, stack.is_cut, stack.bytes(),
-        [&](char* to) { memcpy(to, stack.begin(), stack.bytes()); });
+        [&](char* to) { memcpy(to, stack.pcs, stack.bytes()); });
   }
   slot->name = report.device_type |
                uint32_t{static_cast<uint16_t>(report.device_index)} << 16;

@@ -83,9 +83,9 @@ struct RangeDetails {
   int64_t debug_handle = -1;       // -1 = none
   int64_t node_id = -1;            // -1 = none
   uint32_t flags = 0;              // SlotFlag bits
-  // Where the operation was called from (__builtin_return_address): its stack
-  // begins there. Null: at the recorder's caller.
-  const void* caller = nullptr;
+  // The __builtin_frame_address(0) of the function whose caller the operation's
+  // stack begins with. Null: the recorder's.
+  const void* frame = nullptr;
 };
 
 inline uint32_t GateBits() noexcept {

@@ -121,14 +121,12 @@ inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
 
 #endif
 
-}  // namespace
-
 #if defined(__x86_64__)
 
-__attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
-                                              size_t skip,
-                                              StackEnd* end) noexcept {
-  const auto own = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+// The frames above the one whose frame pointer is `own`.
+inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
+                                                  size_t max, size_t skip,
+                                                  StackEnd* end) noexcept {
   Frame frame = {.pc = ReadWord(own + kWord) - 1,
                  .sp = own + 2 * kWord,
                  .bp = ReadWord(own)};
@@ -164,10 +162,9 @@ __attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
 
 #else
 
-__attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
-                                              size_t skip,
-                                              StackEnd* end) noexcept {
-  const auto own = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
+                                                  size_t max, size_t skip,
+                                                  StackEnd* end) noexcept {
   Frame frame = {.pc = 0, .sp = own, .bp = own};
   ReadableStack stack(own);
   StackEnd why = StackEnd::kOutermost;
@@ -191,5 +188,19 @@ __attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
 }
 
 #endif
+
+}  // namespace
+
+__attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
+                                              size_t skip,
+                                              StackEnd* end) noexcept {
+  return Walk(reinterpret_cast<uint64_t>(__builtin_frame_address(0)), pcs, max,
+              skip, end);
+}
+
+size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
+                         StackEnd* end) noexcept {
+  return Walk(reinterpret_cast<uint64_t>(frame_address), pcs, max, 0, end);
+}
 
 }  // namespace kymo::unwind

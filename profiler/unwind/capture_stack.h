@@ -41,6 +41,12 @@ enum class StackEnd : uint8_t {
 size_t CaptureStack(uint64_t* pcs, size_t max, size_t skip,
                     StackEnd* end = nullptr) noexcept;
 
+// The stack of the caller of a function that is on this thread's stack now, and
+// that gives its own __builtin_frame_address(0): the frames between it and here
+// cost nothing.
+size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
+                         StackEnd* end = nullptr) noexcept;
+
 }  // namespace kymo::unwind
 
 #endif  // KYMO_PROFILER_UNWIND_CAPTURE_STACK_H_

@@ -148,6 +148,29 @@ TEST(CaptureStackTest, SkipsFramesAndStopsAtTheLimit) {
   EXPECT_EQ(end, StackEnd::kOutermost);
 }
 
+// Calls itself `deep` times; then captures above `frame`.
+__attribute__((noinline)) size_t CaptureFromBelow(int deep, const void* frame,
+                                                  uint64_t* pcs) {
+  if (deep == 0) return CaptureStackAbove(frame, pcs, 64);
+  const size_t count = CaptureFromBelow(deep - 1, frame, pcs);
+  asm volatile("");
+  return count;
+}
+
+__attribute__((noinline)) size_t CaptureAboveThis(uint64_t* pcs) {
+  return CaptureFromBelow(5, __builtin_frame_address(0), pcs);
+}
+
+TEST(CaptureStackTest, FramesBelowTheGivenOneAreNotThere) {
+  uint64_t above[64];
+  uint64_t here[64];
+  const size_t above_count = CaptureAboveThis(above);
+  const size_t here_count = CaptureStack(here, 64, 0);
+  ASSERT_EQ(above_count, here_count);
+  // The first entries are two places of this function.
+  for (size_t i = 1; i < here_count; ++i) EXPECT_EQ(above[i], here[i]);
+}
+
 TEST(CaptureStackTest, KeepsErrno) {
   uint64_t pcs[64];
   std::thread([&] {

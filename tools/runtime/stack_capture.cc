@@ -38,8 +38,8 @@ bool IsKnown(uint64_t pc) noexcept {
              block, std::memory_order_relaxed) == block;
 }
 
-uint64_t Capture(uint64_t* pcs, uint64_t max) noexcept {
-  const size_t count = unwind::CaptureStack(pcs, max, 0);
+uint64_t Capture(const void* frame, uint64_t* pcs, uint64_t max) noexcept {
+  const size_t count = unwind::CaptureStackAbove(frame, pcs, max);
   bool all_known = true;
   for (size_t i = 0; i < count; ++i) all_known &= IsKnown(pcs[i]);
   if (!all_known) [[unlikely]] {
