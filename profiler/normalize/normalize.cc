@@ -9,23 +9,18 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "profiler/base/parallel.h"
 #include "profiler/normalize/lanes.h"
-#include "profiler/normalize/recorded_nesting.h"
+#include "profiler/normalize/place_events.h"
 
 namespace kymo {
 namespace {
 
-using model::EventIndex;
 using model::NameId;
 using model::StackId;
 using model::TraceData;
 using model::TraceShard;
 using model::Track;
 using model::TrackIndex;
-using normalize::Lane;
-using normalize::RecordedNesting;
-using normalize::TrackRows;
 using normalize::TrackSource;
 using normalize::Window;
 
@@ -60,7 +55,7 @@ class Merger {
     MergeStacks();
     MergeDetails();
     FindSources();
-    NestAll();
+    PlaceEvents();
     MergeCounters();
     MergeMemory();
     MergeSamples();
@@ -210,55 +205,25 @@ class Merger {
             .process_end_ns = ProcessEnd(tracks_[track].pid)};
   }
 
-  // Tracks of one source that knows its depths go straight to their rows; if
-  // the times contradict the depths of some, those take the long way, and the
-  // rest is placed again.
-  void NestAll() {
+  void PlaceEvents() {
+    std::vector<normalize::TrackEventsInput> inputs;
     for (size_t t = 0; t < tracks_.size(); ++t) {
-      if (sources_[t].size() == 1 && !sources_[t][0].depth.empty()) {
-        recorded_.push_back(t);
-      } else {
-        by_lanes_.push_back(t);
-      }
+      inputs.push_back({.track = tracks_[t],
+                        .window = WindowOf(t),
+                        .sources = std::move(sources_[t])});
     }
-    lanes_.resize(tracks_.size());
-    NestByLanes(by_lanes_);
-    model::EventBlock* adopted = AdoptBlock();
-    Place();
-    for (std::vector<size_t> failed = NestRecorded(); !failed.empty();
-         failed = NestRecorded()) {
-      if (adopted != nullptr) SwapColumns(*std::exchange(adopted, nullptr));
-      std::erase_if(recorded_, [&](size_t t) {
-        return std::binary_search(failed.begin(), failed.end(), t);
-      });
-      NestByLanes(failed);
-      by_lanes_.insert(by_lanes_.end(), failed.begin(), failed.end());
-      Place();
-    }
-    CopyLanes();
+    first_lane_ = normalize::PlaceEvents(inputs, BlockWithTraceIds(), data_);
   }
 
-  // Makes a block's columns the trace's, if all events are there and in order.
-  // Sources stay views of them. Null if not.
-  model::EventBlock* AdoptBlock() {
+  // The block of the only shard that has one, if its names have the trace's
+  // ids already; else null.
+  model::EventBlock* BlockWithTraceIds() {
     model::EventBlock* block = nullptr;
     for (size_t s = 0; s < shards_.size(); ++s) {
       if (shards_[s].block.size() == 0) continue;
       if (block != nullptr || !IsIdentity(maps_[s].names)) return nullptr;
       block = &shards_[s].block;
     }
-    if (block == nullptr || block->depth.empty()) return nullptr;
-    size_t rows = 0;
-    for (const std::vector<TrackSource>& sources : sources_) {
-      if (sources.empty()) continue;
-      if (sources.size() != 1 ||
-          sources[0].start_ns.data() != block->start_ns.data() + rows) {
-        return nullptr;
-      }
-      rows += sources[0].size();
-    }
-    if (rows != block->size()) return nullptr;
-    SwapColumns(*block);
     return block;
   }
 
@@ -267,118 +232,6 @@ class Merger {
       if (names[id] != NameId{id}) return false;
     }
     return true;
-  }
-
-  void SwapColumns(model::EventBlock& block) {
-    data_.start.swap(block.start_ns);
-    data_.end.swap(block.end_ns);
-    data_.name.swap(block.name);
-    data_.type.swap(block.type);
-    data_.scope.swap(block.scope);
-    data_.flags.swap(block.flags);
-  }
-
-  void NestByLanes(const std::vector<size_t>& tracks) {
-    std::vector<model::LossLedger> ledgers(tracks.size());
-    ParallelForEach(tracks.size(), [&](size_t i) {
-      const size_t t = tracks[i];
-      lanes_[t] = sources_[t].empty()
-                      ? std::vector<Lane>(1)
-                      : NestTrack(sources_[t], WindowOf(t), ledgers[i]);
-    });
-    for (const model::LossLedger& ledger : ledgers) {
-      data_.ledger.Merge(ledger);
-    }
-  }
-
-  // Tracks, lanes included, and room for their events.
-  void Place() {
-    data_.tracks.clear();
-    data_.track_begin = {0};
-    first_lane_.resize(tracks_.size());
-    size_t total = 0;
-    const auto add = [&](size_t t, size_t rows) {
-      data_.tracks.push_back(tracks_[t]);
-      total += rows;
-      data_.track_begin.push_back(static_cast<EventIndex>(total));
-    };
-    for (size_t t = 0; t < tracks_.size(); ++t) {
-      first_lane_[t] = static_cast<TrackIndex>(data_.tracks.size());
-      if (lanes_[t].empty()) add(t, sources_[t][0].size());
-      for (const Lane& lane : lanes_[t]) add(t, lane.size());
-    }
-    data_.start.resize(total);
-    data_.end.resize(total);
-    data_.name.resize(total);
-    data_.track.resize(total);
-    data_.parent.resize(total);
-    data_.detail.resize(total);
-    data_.type.resize(total);
-    data_.scope.resize(total);
-    data_.flags.resize(total);
-  }
-
-  // Returns the tracks that cannot be nested so, ascending.
-  std::vector<size_t> NestRecorded() {
-    std::vector<RecordedNesting> nestings;
-    std::vector<std::pair<size_t, size_t>> segments;  // of which nesting
-    for (const size_t t : recorded_) {
-      nestings.emplace_back(
-          sources_[t][0], WindowOf(t),
-          TrackRows{.data = &data_,
-                    .track = first_lane_[t],
-                    .first = data_.track_begin[first_lane_[t]]});
-      for (size_t i = 0; i < nestings.back().segment_count(); ++i) {
-        segments.emplace_back(nestings.size() - 1, i);
-      }
-    }
-    ParallelForEach(segments.size(), [&](size_t i) {
-      nestings[segments[i].first].Copy(segments[i].second);
-    });
-    std::vector<uint8_t> joined(nestings.size());
-    ParallelForEach(nestings.size(),
-                    [&](size_t i) { joined[i] = nestings[i].Join(); });
-    std::vector<size_t> failed;
-    for (size_t i = 0; i < nestings.size(); ++i) {
-      if (!joined[i]) failed.push_back(recorded_[i]);
-    }
-    if (!failed.empty()) return failed;
-    ParallelForEach(segments.size(), [&](size_t i) {
-      nestings[segments[i].first].Finish(segments[i].second);
-    });
-    for (const RecordedNesting& nesting : nestings) {
-      nesting.AddLosses(data_.ledger);
-    }
-    return failed;
-  }
-
-  void CopyLanes() {
-    ParallelForEach(by_lanes_.size(), [&](size_t i) {
-      TrackIndex track = first_lane_[by_lanes_[i]];
-      for (const Lane& lane : lanes_[by_lanes_[i]]) CopyLane(lane, track++);
-    });
-    lanes_.clear();
-  }
-
-  void CopyLane(const Lane& lane, TrackIndex track) {
-    const size_t first = data_.track_begin[track];
-    const auto copy = [first](const auto& from, auto& to) {
-      std::copy(from.begin(), from.end(), to.begin() + first);
-    };
-    copy(lane.start, data_.start);
-    copy(lane.end, data_.end);
-    copy(lane.name, data_.name);
-    copy(lane.detail, data_.detail);
-    copy(lane.type, data_.type);
-    copy(lane.scope, data_.scope);
-    copy(lane.flags, data_.flags);
-    for (size_t row = 0; row < lane.size(); ++row) {
-      const EventIndex parent = lane.parent[row];
-      data_.track[first + row] = track;
-      data_.parent[first + row] = parent == model::kNoEvent
-                                      ? model::kNoEvent
-                                      : static_cast<EventIndex>(first + parent);
-    }
   }
 
   void MergeCounters() {
@@ -481,10 +334,7 @@ class Merger {
   std::vector<ShardMap> maps_;  // beside shards_
   std::vector<Track> tracks_;   // merged, sorted by key; before lanes
   std::vector<std::vector<TrackSource>> sources_;  // beside tracks_
-  std::vector<size_t> recorded_;  // tracks nested by their depths, ascending
-  std::vector<size_t> by_lanes_;  // the others
-  std::vector<std::vector<Lane>> lanes_;  // beside tracks_
-  std::vector<TrackIndex> first_lane_;    // beside tracks_
+  std::vector<TrackIndex> first_lane_;             // beside tracks_
   TraceData data_;
 };
 
