@@ -8,6 +8,7 @@
 #include "exporters/json/json_check.h"
 #include "exporters/json/json_text.h"
 #include "profiler/analysis/flops.h"
+#include "profiler/api/warning.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
@@ -105,6 +106,7 @@ void ProfileCycle::AddWarning(const std::string& warning) {
   if (std::find(warnings_.begin(), warnings_.end(), warning) ==
       warnings_.end()) {
     warnings_.push_back(warning);
+    Warn(warning);
   }
 }
 
