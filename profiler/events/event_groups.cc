@@ -32,7 +32,7 @@ struct KeyHash {
       hash = absl::HashOf(hash, part);
     };
     if (options->group_by_overload_name) mix(event->overload_name.value_or(""));
-    if (options->group_by_input_shapes && event->input_shapes != nullptr) {
+    if (options->group_by_input_shape && event->input_shapes != nullptr) {
       mix(*event->input_shapes);
     }
     for (const std::string& entry :
@@ -52,7 +52,7 @@ struct KeyEqual {
         a->overload_name.value_or("") != b->overload_name.value_or("")) {
       return false;
     }
-    return (!options->group_by_input_shapes || HaveEqualShapes(*a, *b)) &&
+    return (!options->group_by_input_shape || HaveEqualShapes(*a, *b)) &&
            std::ranges::equal(KeyStack(*a, options->group_by_stack_n),
                               KeyStack(*b, options->group_by_stack_n));
   }
@@ -69,7 +69,7 @@ struct KeyEqual {
 void Trim(FunctionEventAvg& average, const KeyAveragesOptions& options) {
   average.stack.resize(
       std::min(average.stack.size(), options.group_by_stack_n));
-  if (!options.group_by_input_shapes) average.input_shapes.clear();
+  if (!options.group_by_input_shape) average.input_shapes.clear();
   if (!options.group_by_overload_name) average.overload_name.clear();
 }
 

@@ -2,7 +2,7 @@
 //
 //   KYMO_ASSIGN_OR_RETURN(
 //       std::vector<FunctionEventAvg> averages,
-//       AverageGroups(events, {.group_by_input_shapes = true}));
+//       AverageGroups(events, {.group_by_input_shape = true}));
 //
 // What is in the key is said in event_list.h. An event without a stack is
 // grouped as one with an empty stack.
@@ -22,7 +22,7 @@
 namespace kymo {
 
 struct KeyAveragesOptions {
-  bool group_by_input_shapes = false;
+  bool group_by_input_shape = false;
   size_t group_by_stack_n = 0;  // innermost entries; 0: not by stack
   bool group_by_overload_name = false;
   bool include_python_functions = false;  // frames of a host language

@@ -114,7 +114,7 @@ void BM_KeyAverages(benchmark::State& state) {
   EventList events(Calls(state.range(0)));
   if (!events.build_tree().ok()) state.SkipWithError("no tree");
   const KeyAveragesOptions options = {
-      .group_by_input_shapes = state.range(1) != 0,
+      .group_by_input_shape = state.range(1) != 0,
       .group_by_stack_n = state.range(1) != 0 ? size_t{5} : size_t{0}};
   for (auto _ : state) {
     const auto averages = events.key_averages(options);

@@ -124,7 +124,7 @@ TEST(EventListGoldenTest, GroupsByShape) {
       MakeShapes({{64, 32}, {32, 64}});
   const std::string text = AveragesTable(
       Treed(std::move(events), {.use_device = "cuda", .profile_memory = true}),
-      {.sort_by = "self_cpu_time_total"}, {.group_by_input_shapes = true});
+      {.sort_by = "self_cpu_time_total"}, {.group_by_input_shape = true});
   EXPECT_THAT(text, HasSubstr("            Input Shapes  \n"));
   EXPECT_THAT(text, HasSubstr("    [[64, 32], [32, 64]]  \n"));
   EXPECT_THAT(text, HasSubstr("                      []  \n"));

@@ -76,10 +76,10 @@ TEST(EventListTest, AnEmptyListHasEmptyResults) {
 TEST(EventListTest, GroupsByShape) {
   const EventList events = Treed(Multiplications());
   EXPECT_THAT(Rows(events), ElementsAre("mm x3 35"));
-  EXPECT_THAT(Rows(events, {.group_by_input_shapes = true}),
+  EXPECT_THAT(Rows(events, {.group_by_input_shape = true}),
               ElementsAre("mm x2 30", "mm x1 5"));
   const auto plain = events.key_averages();
-  const auto by_shape = events.key_averages({.group_by_input_shapes = true});
+  const auto by_shape = events.key_averages({.group_by_input_shape = true});
   EXPECT_EQ((*plain)[0].input_shapes, "");
   EXPECT_EQ((*by_shape)[0].input_shapes, "[[2, 3]]");
 }
@@ -88,7 +88,7 @@ TEST(EventListTest, MissingShapesAreAGroupOfTheirOwn) {
   std::vector<FunctionEvent> input = {Cpu("mm", 0, 1), Cpu("mm", 1, 2),
                                       Cpu("mm", 2, 3)};
   input[0].input_shapes = input[2].input_shapes = nullptr;
-  EXPECT_THAT(Rows(Treed(input), {.group_by_input_shapes = true}),
+  EXPECT_THAT(Rows(Treed(input), {.group_by_input_shape = true}),
               ElementsAre("mm x2 2", "mm x1 1"));
 }
 

@@ -66,7 +66,7 @@ struct EventDetails {
   std::string structured_input_shapes;          // JSON, tensor lists nested
   std::string structured_input_strides;
   std::vector<std::string> module_hierarchy;  // outermost first
-  std::string activity_type;  // "cpu_op"
+  std::string activity_type;                  // "cpu_op"
   int64_t external_id = 0;
   int64_t linked_correlation_id = 0;
   int64_t flow_id = 0;

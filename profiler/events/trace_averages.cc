@@ -75,7 +75,7 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
   average.has_key = true;
   average.key = RewriteName(row.name, StepNames::kWildcard);
   average.overload_name = row.overload_name;
-  if (grouping.group_by_input_shapes) {
+  if (grouping.group_by_input_shape) {
     average.input_shapes = row.input_shapes.empty() ? "[]" : row.input_shapes;
   }
   if (grouping.group_by_stack_n != 0) {
@@ -128,7 +128,7 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
   const analysis::KeyAveragesOptions row_options = {
       .duplicates = analysis::Duplicates::kMerge,
       .by_overload_name = grouping.group_by_overload_name,
-      .by_input_shapes = grouping.group_by_input_shapes,
+      .by_input_shapes = grouping.group_by_input_shape,
       .by_stack_n = static_cast<uint32_t>(grouping.group_by_stack_n),
       .include_python_functions = grouping.include_python_functions,
       .flops = flops,

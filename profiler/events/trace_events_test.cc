@@ -151,9 +151,9 @@ void ExpectEqual(const FunctionEventAvg& a, const FunctionEventAvg& b) {
 TEST(TraceAveragesTest, ColumnsAndEventsGiveTheSameAverages) {
   const KeyAveragesOptions groupings[] = {
       {},
-      {.group_by_input_shapes = true},
+      {.group_by_input_shape = true},
       {.group_by_stack_n = 2},
-      {.group_by_input_shapes = true, .group_by_stack_n = 5}};
+      {.group_by_input_shape = true, .group_by_stack_n = 5}};
   const TraceEventsOptions options = {
       .with_flops = true,
       .flops = [](EventIndex event) { return int64_t{event} % 100; }};

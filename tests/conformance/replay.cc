@@ -116,7 +116,7 @@ class Results {
 
   absl::Status Groups() {
     KYMO_RETURN_IF_ERROR(Group(
-        "by_shape", {.group_by_input_shapes = true},
+        "by_shape", {.group_by_input_shape = true},
         {.sort_by = "self_cpu_time_total", .row_limit = calls_.shape_rows}));
     for (size_t n = 1; n <= kMostStackEntries; ++n) {
       KYMO_RETURN_IF_ERROR(Group("by_stack" + std::to_string(n),

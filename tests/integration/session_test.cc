@@ -368,7 +368,7 @@ TEST(SessionTest, ShapesAndFlopsOfOperations) {
   EXPECT_EQ(mm->details->input_dtypes,
             (std::vector<std::string>{"float", "float"}));
   const KeyAverages by_shape =
-      profile->key_averages({.group_by_input_shapes = true});
+      profile->key_averages({.group_by_input_shape = true});
   ASSERT_EQ(by_shape.size(), 2);
   EXPECT_EQ(by_shape.rows()[0].input_shapes, "[[64, 32], [32, 64]]");
   EXPECT_EQ(by_shape.rows()[0].count, 2);

@@ -84,7 +84,7 @@ absl::StatusOr<std::string> AveragesTable(
       const EventAverages averages,
       AveragesOfTrace(
           trace, options,
-          {.group_by_input_shapes = command.group_by_input_shape,
+          {.group_by_input_shape = command.group_by_input_shape,
            .group_by_stack_n = static_cast<size_t>(command.group_by_stack_n)}));
   KYMO_ASSIGN_OR_RETURN(std::string text, averages.table(table_options));
   for (const std::string& warning : estimate.warnings) {
