@@ -148,7 +148,7 @@ void ChunkDecoder::AddMemory(Chunk& chunk, const Slot& head,
                      ? model::MemoryEvent::kOutOfMemory
                      : model::MemoryEvent::kAllocation,
         .device_type = static_cast<int8_t>(head.name & 0xff),
-        .device_index = static_cast<int16_t>(head.name >> 16),
+        .device_index = static_cast<int8_t>(head.name >> 16),
         .time_ns = clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed)),
         .address = head.end.load(std::memory_order_relaxed),
         .bytes = numbers.bytes,

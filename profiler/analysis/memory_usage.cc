@@ -1,6 +1,7 @@
 #include "profiler/analysis/memory_usage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "profiler/base/parallel.h"
@@ -51,8 +52,13 @@ bool CanHaveChildren(const model::Trace& trace, EventIndex event) {
 
 class TrackUsage {
  public:
-  TrackUsage(const model::Trace& trace, TrackIndex track, MemoryUsage& usage)
-      : trace_(trace), track_(track), usage_(usage) {}
+  // `host_source` is the one that host memory is counted by.
+  TrackUsage(const model::Trace& trace, TrackIndex track,
+             model::MemorySource host_source, MemoryUsage& usage)
+      : trace_(trace),
+        track_(track),
+        host_source_(host_source),
+        usage_(usage) {}
 
   // Returns the positions of the records that no event was open for.
   std::vector<uint32_t> Run() {
@@ -69,7 +75,7 @@ class TrackUsage {
              trace_.end()[innermost] < record.time_ns) {
         innermost = trace_.parent()[innermost];
       }
-      if (record.event != model::MemoryEvent::kAllocation) continue;
+      if (!Counts(record)) continue;
       if (innermost == kNoEvent) {
         unattributed_.push_back(
             static_cast<uint32_t>(&record - trace_.memory().data()));
@@ -82,13 +88,23 @@ class TrackUsage {
   }
 
  private:
+  bool Counts(const MemoryRecord& record) const {
+    return record.event == model::MemoryEvent::kAllocation &&
+           (SideOf(record.device_type) != Side::kHost ||
+            record.source == host_source_);
+  }
+
   void Charge(EventIndex event, const MemoryRecord& record) {
+    const int64_t bytes =
+        std::llround(static_cast<double>(record.bytes) *
+                     model::MemorySampleWeight(
+                         record.bytes, trace_.memory_sample_interval()));
     switch (SideOf(record.device_type)) {
       case Side::kHost:
-        usage_.cpu_bytes[event] += record.bytes;
+        usage_.cpu_bytes[event] += bytes;
         break;
       case Side::kDevice:
-        usage_.device_bytes[event] += record.bytes;
+        usage_.device_bytes[event] += bytes;
         break;
       case Side::kNeither:
         break;
@@ -108,21 +124,31 @@ class TrackUsage {
 
   const model::Trace& trace_;
   const TrackIndex track_;
+  const model::MemorySource host_source_;
   MemoryUsage& usage_;
   std::vector<uint32_t> unattributed_;
 };
 
 }  // namespace
 
+model::MemorySource HostSource(const model::Trace& trace) {
+  const bool heap = std::any_of(
+      trace.memory().begin(), trace.memory().end(), [](const auto& record) {
+        return record.source == model::MemorySource::kHeap;
+      });
+  return heap ? model::MemorySource::kHeap : model::MemorySource::kReported;
+}
+
 MemoryUsage MeasureMemoryUsage(const model::Trace& trace) {
   MemoryUsage usage;
   if (trace.memory().empty()) return usage;
   usage.cpu_bytes.resize(trace.event_count());
   usage.device_bytes.resize(trace.event_count());
+  const model::MemorySource host_source = HostSource(trace);
   std::vector<std::vector<uint32_t>> unattributed(trace.tracks().size());
   ParallelForEach(trace.tracks().size(), [&](size_t t) {
     unattributed[t] =
-        TrackUsage(trace, static_cast<TrackIndex>(t), usage).Run();
+        TrackUsage(trace, static_cast<TrackIndex>(t), host_source, usage).Run();
   });
   for (const std::vector<uint32_t>& of_track : unattributed) {
     usage.unattributed.insert(usage.unattributed.end(), of_track.begin(),

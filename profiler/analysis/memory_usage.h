@@ -9,6 +9,10 @@
 // that no operation was open for are `unattributed`, and failed allocations
 // count nowhere.
 //
+// The host's memory is counted once: where the heap itself was watched it is
+// the heap's, else what the program reported. Mappings do not count. Sampled
+// allocations count for those that they stand for.
+//
 // Cost: linear in events and records, in parallel over tracks.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_USAGE_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_USAGE_H_
@@ -27,6 +31,9 @@ struct MemoryUsage {
   // Positions in trace.memory(), ascending.
   std::vector<uint32_t> unattributed;
 };
+
+// The source that the host's memory is counted by.
+model::MemorySource HostSource(const model::Trace& trace);
 
 MemoryUsage MeasureMemoryUsage(const model::Trace& trace);
 

@@ -23,7 +23,7 @@ class MemoryUsageTest : public testing::Test {
   }
 
   MemoryUsage Measure(std::vector<MemoryRecord> records) {
-    builder_.data().memory = std::move(records);
+    builder_.data().memory.assign(records.begin(), records.end());
     const model::Trace trace = std::move(builder_).Build();
     EXPECT_TRUE(ValidateTrace(trace).ok());
     return MeasureMemoryUsage(trace);

@@ -39,7 +39,13 @@ constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
     {"stacks_incomplete", "stacks whose unwinding stopped early", true},
     {"frames_unresolved", "distinct frames shown as module+offset", true},
     {"processes_not_recorded", "processes that could not be followed", true},
+    {"heaps_not_watched",
+     "processes whose allocations were not seen: they bring their own malloc",
+     true},
+    {"frees_not_seen", "blocks whose address came again without a free", true},
     {"ranges_open_at_end", "ranges still open when the recording ended", false},
+    {"frees_of_unknown_blocks",
+     "frees of blocks that were not allocated within the recording", false},
 }};
 
 }  // namespace

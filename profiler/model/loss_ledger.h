@@ -32,7 +32,10 @@ enum class Loss : uint8_t {
   kStacksIncomplete,            // unwinding stopped before the outermost frame
   kFramesUnresolved,            // shown as module+0x...
   kProcessesNotRecorded,        // children that could not be followed
+  kHeapsNotWatched,             // processes with an allocator of their own
+  kFreesNotSeen,                // a block's address came again without a free
   kRangesOpenAtEnd,             // note: shown, ending with the trace
+  kFreesOfUnknownBlocks,        // note: of blocks from before the recording
   kCount,
 };
 

@@ -6,6 +6,7 @@
 #define KYMO_PROFILER_MODEL_RECORDS_H_
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "profiler/base/time.h"
@@ -108,21 +109,58 @@ struct StackSample {
 };
 
 // What a memory record is about: PyTorch's [memory] and [OutOfMemory].
-enum class MemoryEvent : uint8_t { kAllocation, kOutOfMemory };
+enum class MemoryEvent : uint8_t {
+  kAllocation,     // bytes > 0, or a free: bytes < 0
+  kOutOfMemory,    // bytes that were asked for
+  kFreeOfUnknown,  // in shards only: normalisation finds the block's size
+};
 
-// One allocation (bytes > 0), free (bytes < 0) or failed allocation (bytes
-// asked for).
+// Who tells of the memory. Each is a layer of its own: the same bytes may be in
+// a program's report, in the heap and in a mapping.
+enum class MemorySource : uint8_t {
+  kReported,  // the program (kymo/memory.h)
+  kHeap,      // malloc and its family, operator new
+  kMapped,    // mmap and its family
+};
+
+using MemoryIndex = uint32_t;
+inline constexpr MemoryIndex kNoMemory = ~MemoryIndex{0};
+
+// One allocation, free or failed allocation.
 struct MemoryRecord {
   TrackIndex track = 0;
   MemoryEvent event = MemoryEvent::kAllocation;
+  MemorySource source = MemorySource::kReported;
   int8_t device_type = 0;  // PyTorch's DeviceType; 0 = CPU
-  int16_t device_index = -1;
+  int8_t device_index = -1;
   TimeNs time_ns = 0;
   uint64_t address = 0;
   int64_t bytes = 0;
-  int64_t total_allocated = 0;  // of its device, after the event; 0 = not known
+  // Of its device and source, after the event; 0 = not known.
+  int64_t total_allocated = 0;
   int64_t total_reserved = 0;
   StackId stack = kEmptyStack;
+  // The free of this allocation, or the allocation of this free, in the trace's
+  // records; for a block whose address came again without a free, that next
+  // allocation. kNoMemory: not freed, or not known.
+  MemoryIndex partner = kNoMemory;
+};
+static_assert(sizeof(MemoryRecord) == 56);
+
+// How many allocations of `bytes` (or frees: negative) a sampled one stands
+// for, if one of `interval` bytes is sampled on average: the inverse of the
+// chance that one of its bytes is. 1 where the interval is 0.
+inline double MemorySampleWeight(int64_t bytes, double interval) {
+  if (interval <= 0 || bytes == 0) return 1;
+  return -1 / std::expm1(-std::abs(static_cast<double>(bytes)) / interval);
+}
+
+// What one thread did with the heap, where allocations are only counted.
+struct AllocationCounts {
+  TrackIndex track = 0;
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t allocated_bytes = 0;
 };
 
 // One entry of the metadata; `value` is JSON text.

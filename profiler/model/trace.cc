@@ -114,6 +114,12 @@ absl::Status CheckTables(const TraceData& data) {
                    data.memory[i - 1].time_ns > record.time_ns))) {
       return Violation("memory records are not sorted by track and time", i);
     }
+    if (record.event == MemoryEvent::kFreeOfUnknown) {
+      return Violation("memory record whose size was not found", i);
+    }
+    if (record.partner != kNoMemory && record.partner >= data.memory.size()) {
+      return Violation("memory record's partner out of range", i);
+    }
   }
   for (size_t i = 0; i < data.counters.size(); ++i) {
     if (data.counters[i].track >= data.tracks.size()) {

@@ -63,7 +63,12 @@ struct TraceData {
   std::vector<Detail> details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;  // by track, name, time
-  std::vector<MemoryRecord> memory;     // by track, time
+  Column<MemoryRecord> memory;          // by track, time
+  // Of how many bytes one is sampled, on average: a sample of n bytes stands
+  // for 1 / (1 - exp(-n / interval)) allocations of its kind. 0 = every
+  // allocation has its record.
+  double memory_sample_interval = 0;
+  std::vector<AllocationCounts> allocation_counts;  // by track
   StackTable stacks;
   std::vector<StackSample> samples;  // by track, time
   DurationNs sampling_period_ns = 0;
@@ -126,6 +131,12 @@ class Trace {
     return data_.counters;
   }
   std::span<const MemoryRecord> memory() const noexcept { return data_.memory; }
+  double memory_sample_interval() const noexcept {
+    return data_.memory_sample_interval;
+  }
+  std::span<const AllocationCounts> allocation_counts() const noexcept {
+    return data_.allocation_counts;
+  }
   const StackTable& stacks() const noexcept { return data_.stacks; }
   std::span<const StackSample> samples() const noexcept {
     return data_.samples;

@@ -67,7 +67,9 @@ struct TraceShard {
   std::vector<Detail> details;
   std::vector<Arg> args;
   std::vector<CounterSample> counters;
-  std::vector<MemoryRecord> memory;
+  Column<MemoryRecord> memory;
+  double memory_sample_interval = 0;  // see TraceData
+  std::vector<AllocationCounts> allocation_counts;
   StackTable stacks;
   std::vector<StackSample> samples;
   DurationNs sampling_period_ns = 0;  // asked for; 0 = no sampling

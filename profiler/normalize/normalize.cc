@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "profiler/normalize/allocations.h"
 #include "profiler/normalize/lanes.h"
 #include "profiler/normalize/place_events.h"
 
@@ -258,18 +259,41 @@ class Merger {
 
   void MergeMemory() {
     for (size_t s = 0; s < shards_.size(); ++s) {
-      for (model::MemoryRecord record : shards_[s].memory) {
-        if (OutOfWindow(record.time_ns)) continue;
-        record.track = first_lane_[maps_[s].tracks[record.track]];
-        record.stack = maps_[s].stacks[Index(record.stack)];
-        data_.memory.push_back(record);
+      TraceShard& shard = shards_[s];
+      const ShardMap& map = maps_[s];
+      for (model::MemoryRecord& record : shard.memory) {
+        record.track = first_lane_[map.tracks[record.track]];
+        record.stack = map.stacks[Index(record.stack)];
       }
+      std::erase_if(shard.memory, [this](const model::MemoryRecord& record) {
+        return OutOfWindow(record.time_ns);
+      });
+      for (model::AllocationCounts counts : shard.allocation_counts) {
+        counts.track = first_lane_[map.tracks[counts.track]];
+        data_.allocation_counts.push_back(counts);
+      }
+      data_.memory_sample_interval =
+          std::max(data_.memory_sample_interval, shard.memory_sample_interval);
+      if (data_.memory.empty()) {
+        data_.memory = std::move(shard.memory);
+      } else {
+        data_.memory.insert(data_.memory.end(), shard.memory.begin(),
+                            shard.memory.end());
+      }
+      shard.memory = {};
     }
-    std::stable_sort(data_.memory.begin(), data_.memory.end(),
-                     [](const auto& a, const auto& b) {
-                       return std::tie(a.track, a.time_ns) <
-                              std::tie(b.track, b.time_ns);
-                     });
+    const auto by_track_and_time = [](const auto& a, const auto& b) {
+      return std::tie(a.track, a.time_ns) < std::tie(b.track, b.time_ns);
+    };
+    if (!std::is_sorted(data_.memory.begin(), data_.memory.end(),
+                        by_track_and_time)) {
+      std::stable_sort(data_.memory.begin(), data_.memory.end(),
+                       by_track_and_time);
+    }
+    std::stable_sort(
+        data_.allocation_counts.begin(), data_.allocation_counts.end(),
+        [](const auto& a, const auto& b) { return a.track < b.track; });
+    PairAllocations(data_);
   }
 
   void MergeSamples() {

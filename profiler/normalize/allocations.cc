@@ -1,0 +1,242 @@
+#include "profiler/normalize/allocations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/base/column.h"
+#include "profiler/base/parallel.h"
+#include "profiler/base/time.h"
+
+namespace kymo {
+namespace {
+
+using model::kNoMemory;
+using model::Loss;
+using model::MemoryEvent;
+using model::MemoryIndex;
+using model::MemoryRecord;
+using model::MemorySource;
+
+constexpr size_t kGrain = 64 * 1024;
+
+// A record among those that may be about one block.
+struct Entry {
+  uint64_t group;  // process, source and device
+  uint64_t address;
+  TimeNs time_ns;
+  MemoryIndex index;
+
+  auto Block() const { return std::tie(group, address); }
+  auto Order() const { return std::tie(group, address, time_ns, index); }
+};
+
+// A record in time.
+struct Moment {
+  TimeNs time_ns;
+  MemoryIndex index;
+
+  friend auto operator<=>(const Moment&, const Moment&) = default;
+};
+
+class Pairing {
+ public:
+  explicit Pairing(model::TraceData& data)
+      : data_(data), memory_(data.memory), processes_(data.tracks.size()) {
+    for (size_t t = 0; t < data.tracks.size(); ++t) {
+      const auto [first, last] = std::equal_range(
+          data.processes.begin(), data.processes.end(),
+          model::Process{.pid = data.tracks[t].pid},
+          [](const auto& a, const auto& b) { return a.pid < b.pid; });
+      processes_[t] = {static_cast<uint32_t>(first - data.processes.begin()),
+                       static_cast<uint32_t>(last - data.processes.begin())};
+    }
+  }
+
+  void Run() {
+    PairBlocks();
+    AddTotals();
+    DropUnknown();
+  }
+
+ private:
+  static bool IsFree(const MemoryRecord& record) {
+    return record.event == MemoryEvent::kFreeOfUnknown || record.bytes < 0;
+  }
+  static bool IsWatched(const MemoryRecord& record) {
+    return record.source != MemorySource::kReported;
+  }
+
+  // An exec keeps the pid and begins a new heap.
+  uint64_t ProcessOf(const MemoryRecord& record) const {
+    auto [first, last] = processes_[record.track];
+    // Not described: its tracks' pid tells it apart.
+    if (first == last) {
+      return static_cast<uint64_t>(data_.tracks[record.track].pid) << 24;
+    }
+    uint32_t process = first;
+    while (process + 1 < last &&
+           data_.processes[process + 1].start_ns <= record.time_ns) {
+      ++process;
+    }
+    return uint64_t{process} << 24;
+  }
+
+  uint64_t GroupOf(const MemoryRecord& record) const {
+    return ProcessOf(record) |
+           uint64_t{static_cast<uint8_t>(record.source)} << 16 |
+           uint64_t{static_cast<uint8_t>(record.device_type)} << 8 |
+           uint64_t{static_cast<uint8_t>(record.device_index)};
+  }
+
+  void PairBlocks() {
+    Column<Entry> entries;
+    entries.reserve(memory_.size());
+    for (MemoryIndex i = 0; i < memory_.size(); ++i) {
+      const MemoryRecord& record = memory_[i];
+      if (record.event == MemoryEvent::kOutOfMemory || record.address == 0) {
+        continue;
+      }
+      entries.push_back({GroupOf(record), record.address, record.time_ns, i});
+    }
+    ParallelSort(
+        entries.begin(), entries.end(),
+        [](const Entry& a, const Entry& b) { return a.Order() < b.Order(); });
+
+    std::vector<std::vector<MemoryIndex>> replaced(
+        ParallelRangeCount(entries.size(), kGrain));
+    ParallelFor(entries.size(), kGrain, [&](size_t begin, size_t end) {
+      PairRange(entries, begin, end, replaced[begin / kGrain]);
+    });
+    for (const std::vector<MemoryIndex>& part : replaced) {
+      replaced_.insert(replaced_.end(), part.begin(), part.end());
+    }
+    data_.ledger.Add(Loss::kFreesNotSeen, replaced_.size());
+  }
+
+  // The blocks whose first entry is in [begin, end).
+  void PairRange(const Column<Entry>& entries, size_t begin, size_t end,
+                 std::vector<MemoryIndex>& replaced) {
+    while (begin < end && begin > 0 &&
+           entries[begin].Block() == entries[begin - 1].Block()) {
+      ++begin;
+    }
+    while (begin < end) {
+      size_t next = begin + 1;
+      while (next < entries.size() &&
+             entries[next].Block() == entries[begin].Block()) {
+        ++next;
+      }
+      PairBlock({&entries[begin], next - begin}, replaced);
+      begin = next;
+    }
+  }
+
+  void PairBlock(std::span<const Entry> history,
+                 std::vector<MemoryIndex>& replaced) {
+    MemoryIndex live = kNoMemory;
+    for (const Entry& entry : history) {
+      MemoryRecord& record = memory_[entry.index];
+      if (!IsFree(record)) {
+        if (live != kNoMemory && IsWatched(record)) {
+          memory_[live].partner = entry.index;
+          replaced.push_back(live);
+        }
+        live = entry.index;
+        continue;
+      }
+      if (live == kNoMemory) continue;
+      if (record.event == MemoryEvent::kFreeOfUnknown) {
+        record.event = MemoryEvent::kAllocation;
+        record.bytes = -memory_[live].bytes;
+      } else if (record.bytes != -memory_[live].bytes) {
+        continue;
+      }
+      record.partner = live;
+      memory_[live].partner = entry.index;
+      live = kNoMemory;
+    }
+  }
+
+  // What the record stands for.
+  double Bytes(const MemoryRecord& record) const {
+    return static_cast<double>(record.bytes) *
+           model::MemorySampleWeight(record.bytes,
+                                     data_.memory_sample_interval);
+  }
+
+  void AddTotals() {
+    Column<Moment> order;
+    for (MemoryIndex i = 0; i < memory_.size(); ++i) {
+      if (IsWatched(memory_[i]) &&
+          memory_[i].event == MemoryEvent::kAllocation) {
+        order.push_back({memory_[i].time_ns, i});
+      }
+    }
+    if (!std::is_sorted(order.begin(), order.end())) {
+      ParallelSort(order.begin(), order.end(), std::less<>());
+    }
+    // Ends of blocks whose free nobody saw.
+    std::unordered_map<MemoryIndex, double> ended;
+    for (const MemoryIndex old : replaced_) {
+      ended[memory_[old].partner] += Bytes(memory_[old]);
+    }
+    std::map<uint64_t, double> totals;
+    for (const auto& [time_ns, i] : order) {
+      double& total = totals[GroupOf(memory_[i])];
+      if (const auto end = ended.find(i); end != ended.end()) {
+        total -= end->second;
+      }
+      total += Bytes(memory_[i]);
+      memory_[i].total_allocated = std::llround(total);
+    }
+  }
+
+  void DropUnknown() {
+    const auto is_unknown = [](const MemoryRecord& record) {
+      return record.event == MemoryEvent::kFreeOfUnknown;
+    };
+    const size_t unknown = static_cast<size_t>(
+        std::count_if(memory_.begin(), memory_.end(), is_unknown));
+    if (unknown == 0) return;
+    data_.ledger.Add(Loss::kFreesOfUnknownBlocks, unknown);
+    Column<MemoryIndex> moved_to(memory_.size());
+    MemoryIndex kept = 0;
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      moved_to[i] = kept;
+      if (!is_unknown(memory_[i])) ++kept;
+    }
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      if (is_unknown(memory_[i])) continue;
+      MemoryRecord record = memory_[i];
+      if (record.partner != kNoMemory) {
+        record.partner = moved_to[record.partner];
+      }
+      memory_[moved_to[i]] = record;
+    }
+    memory_.resize(kept);
+  }
+
+  model::TraceData& data_;
+  Column<MemoryRecord>& memory_;
+  // Beside the tracks: [first, last) of the processes of the track's pid.
+  std::vector<std::pair<uint32_t, uint32_t>> processes_;
+  std::vector<MemoryIndex> replaced_;  // blocks whose free nobody saw
+};
+
+}  // namespace
+
+void PairAllocations(model::TraceData& data) {
+  if (!data.memory.empty()) Pairing(data).Run();
+}
+
+}  // namespace kymo

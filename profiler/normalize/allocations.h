@@ -1,0 +1,33 @@
+// allocations.h - which free belongs to which allocation.
+//
+//   PairAllocations(data);     // fills what the records cannot know themselves
+//
+// A record is made on one thread, its block may be freed on another one. Here
+// the records of all threads meet: within one process (between two execs) and
+// one source, blocks are told apart by address and time.
+//
+// - A free of the heap gets the bytes of its block; both get their partner.
+// - A free of a block that nobody allocated within the recording is dropped and
+//   counted (kFreesOfUnknownBlocks): nothing is known but that it was.
+// - A block whose address is allocated again without a free was freed where
+//   nobody saw it (kFreesNotSeen): it ends when the next one begins.
+// - total_allocated of the heap and of mappings is their running sum in the
+//   process, estimated where allocations are sampled. Reports keep their own.
+// - Reports and mappings say the bytes that they free; they are partners only
+//   where these are those of the block.
+//
+// Cost: two sorts of the records, in parallel; the result does not depend on
+//   the number of threads.
+#ifndef KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
+#define KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
+
+#include "profiler/model/trace.h"
+
+namespace kymo {
+
+// REQUIRES: the records are sorted by track and time.
+void PairAllocations(model::TraceData& data);
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
