@@ -65,26 +65,56 @@ uint32_t NameLimit(const Arena& arena) {
   return static_cast<uint32_t>(std::min(used, kMaxNameTextBytes) / 8);
 }
 
+model::TrackIndex AddTrack(const Arena& arena, uint32_t stream_id,
+                           model::TraceShard& shard) {
+  const record::StreamEntry& stream = arena.stream(stream_id);
+  shard.tracks.push_back(
+      {.kind = model::TrackKind::kThread,
+       .pid = stream.pid.load(std::memory_order_acquire),
+       .id = stream.tid.load(std::memory_order_relaxed),
+       .name = shard.strings.Intern(ThreadName(arena, stream)),
+       .logical_id = stream.logical_thread.load(std::memory_order_relaxed)});
+  return static_cast<model::TrackIndex>(shard.tracks.size() - 1);
+}
+
 // Tracks for the streams that some chunk belongs to.
 std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
                                          model::TraceShard& shard) {
-  const Arena& arena = input.arena;
-  std::vector<model::TrackIndex> tracks(arena.stream_count(), model::kNoTrack);
+  std::vector<model::TrackIndex> tracks(input.arena.stream_count(),
+                                        model::kNoTrack);
   for (const record::ChunkView& chunk : input.chunks) {
-    if (chunk.stream >= tracks.size() ||
-        tracks[chunk.stream] != model::kNoTrack) {
-      continue;
+    if (chunk.stream < tracks.size() &&
+        tracks[chunk.stream] == model::kNoTrack) {
+      tracks[chunk.stream] = AddTrack(input.arena, chunk.stream, shard);
     }
-    const record::StreamEntry& stream = arena.stream(chunk.stream);
-    tracks[chunk.stream] = static_cast<model::TrackIndex>(shard.tracks.size());
-    shard.tracks.push_back(
-        {.kind = model::TrackKind::kThread,
-         .pid = stream.pid.load(std::memory_order_acquire),
-         .id = stream.tid.load(std::memory_order_relaxed),
-         .name = shard.strings.Intern(ThreadName(arena, stream)),
-         .logical_id = stream.logical_thread.load(std::memory_order_relaxed)});
   }
   return tracks;
+}
+
+// What was counted since the start, also on threads without any record.
+void AddHeapCounts(const ArenaShardInput& input,
+                   std::vector<model::TrackIndex>& tracks,
+                   model::TraceShard& shard) {
+  std::vector<HeapNumbers> counts = ReadHeapNumbers(input.arena);
+  counts.resize(tracks.size());
+  for (uint32_t stream = 0; stream < counts.size(); ++stream) {
+    HeapNumbers& count = counts[stream];
+    if (stream < input.heap_at_start.size()) {
+      const HeapNumbers& before = input.heap_at_start[stream];
+      count.allocations -= before.allocations;
+      count.frees -= before.frees;
+      count.allocated_bytes -= before.allocated_bytes;
+    }
+    if (count.allocations == 0 && count.frees == 0) continue;
+    if (tracks[stream] == model::kNoTrack) {
+      tracks[stream] = AddTrack(input.arena, stream, shard);
+    }
+    shard.allocation_counts.push_back(
+        {.track = tracks[stream],
+         .allocations = count.allocations,
+         .frees = count.frees,
+         .allocated_bytes = count.allocated_bytes});
+  }
 }
 
 }  // namespace
@@ -104,7 +134,24 @@ LossCounters ReadLosses(const Arena& arena) {
   losses.names_lost = header.names_lost.load(std::memory_order_relaxed);
   losses.texts_truncated =
       header.texts_truncated.load(std::memory_order_relaxed);
+  losses.heap_samples_lost =
+      header.heap_samples_lost.load(std::memory_order_relaxed);
+  losses.heaps_not_watched =
+      header.heaps_not_watched.load(std::memory_order_relaxed);
   return losses;
+}
+
+std::vector<HeapNumbers> ReadHeapNumbers(const Arena& arena) {
+  std::vector<HeapNumbers> numbers(arena.stream_count());
+  for (uint32_t stream = 0; stream < numbers.size(); ++stream) {
+    const record::HeapCounts& counts = arena.heap_counts(stream);
+    numbers[stream] = {
+        .allocations = counts.allocations.load(std::memory_order_relaxed),
+        .frees = counts.frees.load(std::memory_order_relaxed),
+        .allocated_bytes =
+            counts.allocated_bytes.load(std::memory_order_relaxed)};
+  }
+  return numbers;
 }
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard) {
@@ -121,8 +168,15 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
                    now.names_lost - before.names_lost);
   shard.ledger.Add(Loss::kArgumentsTruncated,
                    now.texts_truncated - before.texts_truncated);
+  shard.ledger.Add(Loss::kHeapSamplesLost,
+                   now.heap_samples_lost - before.heap_samples_lost);
+  shard.ledger.Add(Loss::kHeapsNotWatched,
+                   now.heaps_not_watched - before.heaps_not_watched);
   AddProcesses(input.arena, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
+  AddHeapCounts(input, tracks, shard);
+  shard.memory_sample_interval =
+      static_cast<double>(input.heap_sample_interval);
   const Arena& arena = input.arena;
   ProcessStacks stacks(&shard);
   const DecodeInput decode = {

@@ -23,8 +23,18 @@ struct LossCounters {
   uint64_t without_stream = 0;
   uint64_t names_lost = 0;
   uint64_t texts_truncated = 0;
+  uint64_t heap_samples_lost = 0;
+  uint64_t heaps_not_watched = 0;
 };
 LossCounters ReadLosses(const record::Arena& arena);
+
+// What each stream has counted of the heap so far.
+struct HeapNumbers {
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t allocated_bytes = 0;
+};
+std::vector<HeapNumbers> ReadHeapNumbers(const record::Arena& arena);
 
 struct ArenaShardInput {
   const record::Arena& arena;
@@ -34,6 +44,9 @@ struct ArenaShardInput {
   LossCounters losses_at_start;
   // As in DecodeInput.
   std::vector<TickInterval> recorded = {};
+  // By stream; shorter where streams came later.
+  std::vector<HeapNumbers> heap_at_start = {};
+  uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
 };
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard);

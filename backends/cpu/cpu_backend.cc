@@ -56,8 +56,62 @@ absl::StatusOr<FullPolicy> ParsePolicy(const std::string& text) {
       "when_full is '", text, "'; it takes one of: drain, overwrite, stop"));
 }
 
-record::RecordFlags WantedFlags(const SessionOptions& options) {
+// What the settings say about the heap.
+struct HeapSettings {
   record::RecordFlags flags = 0;
+  uint64_t sample_interval = 0;  // bytes; 0 = every allocation
+};
+
+absl::StatusOr<bool> ParseSwitch(const std::string& name,
+                                 const std::string& text) {
+  if (text == "0" || text == "1") return text == "1";
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is '", text, "'; it takes 0 or 1"));
+}
+
+absl::StatusOr<HeapSettings> ParseHeap(const SessionOptions& options) {
+  HeapSettings heap;
+  const std::string mode = Setting(options, "memory_mode", "all");
+  const std::string interval = Setting(options, "memory_interval", "524288");
+  uint64_t bytes = 0;
+  const char* const end = interval.data() + interval.size();
+  const auto [stop, error] = std::from_chars(interval.data(), end, bytes);
+  if (error != std::errc() || stop != end || bytes < 1 ||
+      bytes > uint64_t{1} << 40) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory_interval is '", interval,
+                     "'; it takes a whole number of bytes from 1 to 2^40"));
+  }
+  const bool child = options.target == TargetKind::kChildProcess;
+  KYMO_ASSIGN_OR_RETURN(
+      const bool stacks,
+      ParseSwitch("memory_stacks",
+                  Setting(options, "memory_stacks",
+                          child || options.with_stack ? "1" : "0")));
+  KYMO_ASSIGN_OR_RETURN(
+      const bool mappings,
+      ParseSwitch("memory_mappings", Setting(options, "memory_mappings", "0")));
+  if (mode == "all") {
+    heap.flags = record::kGateHeap;
+  } else if (mode == "sampled") {
+    heap.flags = record::kGateHeap | record::kGateHeapSampled;
+    heap.sample_interval = bytes;
+  } else if (mode == "counters") {
+    heap.flags = record::kGateHeapCounts;
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory_mode is '", mode,
+                     "'; it takes one of: all, counters, sampled"));
+  }
+  if (stacks) heap.flags |= record::kGateHeapStacks;
+  if (mappings) heap.flags |= record::kGateMapped;
+  if (!options.profile_memory) heap = {};
+  return heap;
+}
+
+record::RecordFlags WantedFlags(const SessionOptions& options,
+                                const HeapSettings& heap) {
+  record::RecordFlags flags = heap.flags;
   if (options.record_shapes) flags |= record::kGateInputs;
   if (options.with_stack) flags |= record::kGateStacks;
   if (options.with_modules) flags |= record::kGateModules;
@@ -88,6 +142,7 @@ class LocalSession : public ActivitySession {
     arena = record::ProcessArena();
     recorded_.push_back({.begin = begin, .end = kOpenEnd});
     losses_at_start_ = cpu::ReadLosses(*arena);
+    heap_at_start_ = cpu::ReadHeapNumbers(*arena);
     first_ticket_ = arena->header().next_ticket.load(std::memory_order_relaxed);
     first_anchor_ = MeasureAnchor(source_);
     return absl::OkStatus();
@@ -134,7 +189,9 @@ class LocalSession : public ActivitySession {
                                            EpochOffsetNs()),
                     .first_ticket = first_ticket_,
                     .losses_at_start = losses_at_start_,
-                    .recorded = recorded_},
+                    .recorded = recorded_,
+                    .heap_at_start = std::move(heap_at_start_),
+                    .heap_sample_interval = request_.heap_sample_interval},
                    shard);
     return absl::OkStatus();
   }
@@ -194,16 +251,19 @@ class LocalSession : public ActivitySession {
   ClockAnchor first_anchor_, last_anchor_;
   uint64_t first_ticket_ = 0;
   cpu::LossCounters losses_at_start_;
+  std::vector<cpu::HeapNumbers> heap_at_start_;
 };
 
 // Records a child and what it starts, through a shared arena.
 class ChildSession : public ActivitySession {
  public:
   ChildSession(uint64_t arena_bytes, FullPolicy policy,
-               record::RecordFlags flags, std::string scratch_dir)
+               record::RecordFlags flags, uint64_t heap_sample_interval,
+               std::string scratch_dir)
       : arena_bytes_(arena_bytes),
         policy_(policy),
         flags_(flags),
+        heap_sample_interval_(heap_sample_interval),
         scratch_dir_(std::move(scratch_dir)) {}
   ~ChildSession() override {
     arena_.Unmap();
@@ -229,6 +289,8 @@ class ChildSession : public ActivitySession {
 
   absl::Status Start(pid_t) override {
     first_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().heap_sample_interval.store(heap_sample_interval_,
+                                               std::memory_order_relaxed);
     arena_.header().record_flags.store(flags_, std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
     return absl::OkStatus();
@@ -260,7 +322,8 @@ class ChildSession : public ActivitySession {
                     .clock = TickConverter(arena_.clock_source(), first_anchor_,
                                            last_anchor_, EpochOffsetNs()),
                     .first_ticket = 0,
-                    .losses_at_start = {}},
+                    .losses_at_start = {},
+                    .heap_sample_interval = heap_sample_interval_},
                    shard);
     return absl::OkStatus();
   }
@@ -290,6 +353,7 @@ class ChildSession : public ActivitySession {
   const uint64_t arena_bytes_;
   const FullPolicy policy_;
   const record::RecordFlags flags_;
+  const uint64_t heap_sample_interval_;
   const std::string scratch_dir_;
   int fd_ = -1;
   Arena arena_;
@@ -327,9 +391,11 @@ class CpuBackend : public ActivityBackend {
                        "; within a process it is at most ",
                        record::kLocalCapacityBytes / kMib));
     }
+    KYMO_ASSIGN_OR_RETURN(const HeapSettings heap, ParseHeap(options));
     if (child) {
       return std::make_unique<ChildSession>(
-          arena_bytes, policy, WantedFlags(options), options.scratch_dir);
+          arena_bytes, policy, WantedFlags(options, heap), heap.sample_interval,
+          options.scratch_dir);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(
@@ -339,18 +405,32 @@ class CpuBackend : public ActivityBackend {
     return std::make_unique<LocalSession>(record::SessionRequest{
         .scope = options.all_threads ? record::SessionScope::kProcess
                                      : record::SessionScope::kThread,
-        .flags = WantedFlags(options),
+        .flags = WantedFlags(options, heap),
         .chunk_bytes_total = arena_bytes,
-        .policy = policy});
+        .policy = policy,
+        .heap_sample_interval = heap.sample_interval});
   }
 
  private:
   const PluginInfo info_ = {
       .name = "cpu",
-      .purpose = "annotated ranges, instants and counters of the program",
+      .purpose =
+          "annotated ranges, instants and counters of the program, and its "
+          "memory with profile_memory",
       .options = {{"arena_mib", "256", "memory for records, MiB"},
                   {"when_full", "drain",
-                   "what to do when it is full: drain, overwrite or stop"}}};
+                   "what to do when it is full: drain, overwrite or stop"},
+                  {"memory_mode", "all",
+                   "with profile_memory: all (every allocation), sampled (one "
+                   "in memory_interval bytes, unbiased) or counters (numbers "
+                   "per thread only)"},
+                  {"memory_interval", "524288",
+                   "bytes per sample with memory_mode=sampled"},
+                  {"memory_stacks", "1",
+                   "whether an allocation keeps its stack: 0 or 1; within a "
+                   "process the default is that of with_stack"},
+                  {"memory_mappings", "0",
+                   "1: mmap, munmap and mremap of the program, too"}}};
 };
 
 }  // namespace

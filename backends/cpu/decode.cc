@@ -34,13 +34,13 @@ class Decoder {
     PlaceChunks();
     names_.MapMarked();
     ParallelForEach(chunks_.size(), [&](size_t i) {
-      chunk_decoder_.Fill(chunks_[i], shard_.block);
+      chunk_decoder_.Fill(chunks_[i], shard_.block, shard_.memory);
     });
     ApplyFollowUps();
     ReadMappings();
     for (Chunk& chunk : chunks_) ReadPayloads(chunk);
     ReadCounters();
-    ReadMemory();
+    ReadMemoryStacks();
     for (const Chunk& chunk : chunks_) {
       shard_.ledger.Add(model::Loss::kRecordsCorrupt, chunk.rest.corrupt);
     }
@@ -75,15 +75,19 @@ class Decoder {
   // One part of the block per stream; each chunk gets its first row.
   void PlaceChunks() {
     size_t rows = 0;
+    size_t memory_rows = 0;
     for (size_t i = 0; i < chunks_.size(); ++i) {
       chunks_[i].first_row = rows;
       rows += chunks_[i].event_count;
+      chunks_[i].first_memory = memory_rows;
+      memory_rows += chunks_[i].memory_count;
       if (i + 1 == chunks_.size() ||
           chunks_[i].view->stream != chunks_[i + 1].view->stream) {
         shard_.block.parts.push_back({.track = chunks_[i].track, .end = rows});
       }
     }
     Resize(shard_.block, rows);
+    shard_.memory.resize(memory_rows);
   }
 
   static void Resize(model::EventColumns& events, size_t rows) {
@@ -203,11 +207,11 @@ class Decoder {
     }
   }
 
-  void ReadMemory() {
-    for (Chunk& chunk : chunks_) {
-      for (PendingMemory& memory : chunk.rest.memory) {
-        memory.record.stack = payloads_.ReadStack(memory.stack, PidOf(chunk));
-        shard_.memory.push_back(memory.record);
+  void ReadMemoryStacks() {
+    for (const Chunk& chunk : chunks_) {
+      for (const PendingStack& pending : chunk.rest.memory_stacks) {
+        shard_.memory[pending.row].stack =
+            payloads_.ReadStack(pending.payload, PidOf(chunk));
       }
     }
   }

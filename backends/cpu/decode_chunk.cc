@@ -58,16 +58,23 @@ EventKind KindOf(const Slot& head) {
 
 void ChunkDecoder::Count(Chunk& chunk) const {
   size_t events = 0;
-  record::ForEachRecord(*chunk.view,
-                        [&](const Slot& head, std::span<const Slot>, uint32_t) {
-                          if (!BecomesEvent(head)) return;
-                          ++events;
-                          names_.Mark(head.name);
-                        });
+  size_t memory = 0;
+  record::ForEachRecord(
+      *chunk.view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+        if (BecomesEvent(head)) {
+          ++events;
+          names_.Mark(head.name);
+        } else if (IsMemory(record::UnpackKind(head.kind_scope_depth)) &&
+                   IsWanted(head)) {
+          ++memory;
+        }
+      });
   chunk.event_count = events;
+  chunk.memory_count = memory;
 }
 
-void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events) const {
+void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
+                        Column<model::MemoryRecord>& memory) const {
   // Copies: the compiler must assume that a store into a column of bytes
   // changes anything that it cannot see to be local.
   const TickConverter clock = clock_;
@@ -80,10 +87,21 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events) const {
   uint8_t* const flags = events.flags.data();
   uint32_t* const depth = events.depth.data();
   size_t row = chunk.first_row;
+  size_t memory_row = chunk.first_memory;
   auto fill = [&](const Slot& head, std::span<const Slot> payload,
                   uint32_t index) {
     if (!BecomesEvent(head)) {
-      AddToRest(chunk, head, payload);
+      if (!IsMemory(record::UnpackKind(head.kind_scope_depth))) {
+        AddToRest(chunk, head, payload);
+      } else if (IsWanted(head)) {
+        memory[memory_row].track = chunk.track;
+        const std::span<const Slot> stack =
+            ReadMemory(head, payload, memory[memory_row]);
+        if (!stack.empty()) {
+          chunk.rest.memory_stacks.push_back({stack, memory_row});
+        }
+        ++memory_row;
+      }
       return;
     }
     const EventKind kind = KindOf(head);
@@ -126,35 +144,49 @@ void ChunkDecoder::AddToRest(Chunk& chunk, const Slot& head,
     case SlotKind::kMapping:
       chunk.rest.mappings.push_back(payload);
       break;
-    case SlotKind::kMemory:
-      AddMemory(chunk, head, payload);
-      break;
     default:
       ++chunk.rest.corrupt;
   }
 }
 
-void ChunkDecoder::AddMemory(Chunk& chunk, const Slot& head,
-                             std::span<const Slot> payload) const {
-  if (payload.empty()) {
-    ++chunk.rest.corrupt;
-    return;
+std::span<const Slot> ChunkDecoder::ReadMemory(
+    const Slot& head, std::span<const Slot> payload,
+    model::MemoryRecord& record) const {
+  record = {
+      .track = record.track,
+      .time_ns = clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed)),
+      .address = head.end.load(std::memory_order_relaxed)};
+  const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+  if (kind == SlotKind::kMemory) {
+    record::MemoryPayload numbers = {};
+    if (!payload.empty()) {
+      std::memcpy(&numbers, payload.data(), sizeof(numbers));
+      payload = payload.subspan(1);
+    }
+    if (head.flags == record::kMemoryOutOfMemory) {
+      record.event = model::MemoryEvent::kOutOfMemory;
+    }
+    record.device_type = static_cast<int8_t>(head.name & 0xff);
+    record.device_index = static_cast<int8_t>(head.name >> 16);
+    record.bytes = numbers.bytes;
+    record.total_allocated = numbers.total_allocated;
+    record.total_reserved = numbers.total_reserved;
+    return payload;
   }
-  record::MemoryPayload numbers;
-  std::memcpy(&numbers, payload.data(), sizeof(numbers));
-  chunk.rest.memory.push_back(
-      {{.track = chunk.track,
-        .event = head.flags == record::kMemoryOutOfMemory
-                     ? model::MemoryEvent::kOutOfMemory
-                     : model::MemoryEvent::kAllocation,
-        .device_type = static_cast<int8_t>(head.name & 0xff),
-        .device_index = static_cast<int8_t>(head.name >> 16),
-        .time_ns = clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed)),
-        .address = head.end.load(std::memory_order_relaxed),
-        .bytes = numbers.bytes,
-        .total_allocated = numbers.total_allocated,
-        .total_reserved = numbers.total_reserved},
-       payload.subspan(1)});
+  record.source = record::UnpackScope(head.kind_scope_depth) ==
+                          static_cast<uint8_t>(record::HeapSource::kMapped)
+                      ? model::MemorySource::kMapped
+                      : model::MemorySource::kHeap;
+  const int64_t bytes =
+      static_cast<int64_t>(uint64_t{head.flags} << 32 | head.name);
+  if (kind == SlotKind::kAllocation) {
+    record.bytes = bytes;
+  } else if (bytes != 0) {
+    record.bytes = -bytes;
+  } else {
+    record.event = model::MemoryEvent::kFreeOfUnknown;
+  }
+  return payload;
 }
 
 std::vector<uint32_t> ChunkDecoder::RowsOf(const Chunk& chunk) const {

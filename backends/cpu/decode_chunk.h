@@ -19,6 +19,7 @@
 
 #include "backends/cpu/decode_names.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
@@ -54,9 +55,10 @@ struct PendingCounter {
   double value;
 };
 
-struct PendingMemory {
-  model::MemoryRecord record;
-  std::span<const record::Slot> stack;
+// The stack of the memory record in `row`.
+struct PendingStack {
+  std::span<const record::Slot> payload;
+  size_t row = 0;
 };
 
 // A range whose slot holds no end.
@@ -70,6 +72,8 @@ struct Chunk {
   model::TrackIndex track = 0;
   size_t event_count = 0;
   size_t first_row = 0;  // of its events, once that is known
+  size_t memory_count = 0;
+  size_t first_memory = 0;  // of its memory records, likewise
 
   // What Fill leaves to do.
   struct Rest {
@@ -77,7 +81,7 @@ struct Chunk {
     std::vector<FollowUp> follow_ups;
     std::vector<OpenRange> open;  // by index
     std::vector<PendingCounter> counters;
-    std::vector<PendingMemory> memory;
+    std::vector<PendingStack> memory_stacks;
     std::vector<std::span<const record::Slot>> mappings;
     uint64_t corrupt = 0;
   } rest;
@@ -90,10 +94,11 @@ class ChunkDecoder {
                std::span<const TickInterval> recorded, NameMap& names)
       : clock_(clock), recorded_(recorded), names_(names) {}
 
-  // Sets event_count, and marks the names of the events.
+  // Sets event_count and memory_count, and marks the names of the events.
   void Count(Chunk& chunk) const;
   // REQUIRES: marked names are mapped, the rows exist.
-  void Fill(Chunk& chunk, model::EventColumns& events) const;
+  void Fill(Chunk& chunk, model::EventColumns& events,
+            Column<model::MemoryRecord>& memory) const;
   // The row (after the chunk's first) of each slot that is an event's head, or
   // kNoRow.
   static constexpr uint32_t kNoRow = ~uint32_t{0};
@@ -119,8 +124,14 @@ class ChunkDecoder {
 
   void AddToRest(Chunk& chunk, const record::Slot& head,
                  std::span<const record::Slot> payload) const;
-  void AddMemory(Chunk& chunk, const record::Slot& head,
-                 std::span<const record::Slot> payload) const;
+  static bool IsMemory(record::SlotKind kind) {
+    return kind == record::SlotKind::kAllocation ||
+           kind == record::SlotKind::kFree || kind == record::SlotKind::kMemory;
+  }
+  // The payload that is a stack, or empty.
+  std::span<const record::Slot> ReadMemory(
+      const record::Slot& head, std::span<const record::Slot> payload,
+      model::MemoryRecord& record) const;
 
   const TickConverter& clock_;
   const std::span<const TickInterval> recorded_;

@@ -131,6 +131,18 @@ class TrackUsage {
 
 }  // namespace
 
+int64_t ChargedBytes(const model::Trace& trace, model::MemoryIndex record) {
+  const int64_t bytes = trace.memory()[record].bytes;
+  const double interval = trace.memory_sample_interval();
+  if (interval == 0) return bytes;
+  return std::llround(static_cast<double>(bytes) *
+                      model::MemorySampleWeight(bytes, interval));
+}
+
+bool IsHostMemory(const model::MemoryRecord& record) {
+  return SideOf(record.device_type) == Side::kHost;
+}
+
 model::MemorySource HostSource(const model::Trace& trace) {
   const bool heap = std::any_of(
       trace.memory().begin(), trace.memory().end(), [](const auto& record) {

@@ -32,6 +32,12 @@ struct MemoryUsage {
   std::vector<uint32_t> unattributed;
 };
 
+// What a record counts for: its bytes, or of a sample, those of all that it
+// stands for.
+int64_t ChargedBytes(const model::Trace& trace, model::MemoryIndex record);
+
+bool IsHostMemory(const model::MemoryRecord& record);
+
 // The source that the host's memory is counted by.
 model::MemorySource HostSource(const model::Trace& trace);
 

@@ -142,7 +142,7 @@ class RecordFunction {
     const uint32_t bits = record::GateBits();
     if (bits == record::kGateOff) [[likely]]
       return;
-    if ((bits & ~kNotForPlainRanges) == record::kGateOn) [[likely]] {
+    if ((bits & ~record::kNotForPlainRanges) == record::kGateOn) [[likely]] {
       record::BeginRange(operation_.range, name, static_cast<uint8_t>(scope));
     } else {
       operation_ = internal::BeginOperation(name, {}, {.scope = scope});
@@ -220,13 +220,9 @@ class RecordFunction {
   }
 
  private:
-  // Bits that mean nothing for a range without inputs.
-  static constexpr uint32_t kNotForPlainRanges =
-      record::kGateInputs | record::kGateModules | record::kGateMemory;
-
   void Begin(Literal name, std::string_view dynamic_name, RecordScope scope,
              std::initializer_list<Arg> args) noexcept {
-    if ((record::GateBits() & ~kNotForPlainRanges) == record::kGateOn) {
+    if ((record::GateBits() & ~record::kNotForPlainRanges) == record::kGateOn) {
       record::BeginRangeWithPayload(operation_.range, name, dynamic_name,
                                     static_cast<uint8_t>(scope), args.begin(),
                                     args.size());

@@ -1,6 +1,8 @@
 #include "profiler/events/trace_averages.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -41,15 +43,20 @@ bool HasBackward(const model::Trace& trace) {
                    RecordScope::kBackwardFunction) != scopes.end();
 }
 
-// Whether the columns alone have everything that the averages show: memory that
-// no operation was open for is a row of its own, and backward operations show
-// the stacks of forward ones.
+bool IsOfHost(const model::MemoryRecord& record) {
+  return record.device_type == 0 && record.device_index == -1;
+}
+
+// Whether the columns alone have everything that the averages show: backward
+// operations show the stacks of forward ones, and device memory that no
+// operation was open for has rows of its own.
 bool ColumnsSuffice(const model::Trace& trace,
                     const TraceEventsOptions& options,
                     const KeyAveragesOptions& grouping,
                     const analysis::MemoryUsage& memory) {
   const bool odd_memory =
-      !memory.unattributed.empty() ||
+      std::any_of(memory.unattributed.begin(), memory.unattributed.end(),
+                  [&](uint32_t i) { return !IsOfHost(trace.memory()[i]); }) ||
       std::any_of(trace.memory().begin(), trace.memory().end(),
                   [](const model::MemoryRecord& record) {
                     return record.event == model::MemoryEvent::kOutOfMemory;
@@ -100,6 +107,41 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
   return average;
 }
 
+// The row of the host's memory that no operation was open for: PyTorch makes an
+// event "[memory]" of each record.
+FunctionEventAvg UnattributedMemory(const model::Trace& trace,
+                                    const TraceEventsOptions& options,
+                                    const KeyAveragesOptions& grouping,
+                                    const std::vector<uint32_t>& records) {
+  FunctionEventAvg average;
+  average.has_key = true;
+  average.key = "[memory]";
+  if (grouping.group_by_input_shape) average.input_shapes = "[]";
+  average.node_id = -1;
+  average.use_device = options.use_device;
+  average.count = static_cast<int64_t>(records.size());
+  for (const uint32_t i : records) {
+    average.cpu_memory_usage += analysis::ChargedBytes(trace, i);
+  }
+  average.self_cpu_memory_usage = average.cpu_memory_usage;
+  return average;
+}
+
+// Puts the row where its first record stands among the first events of others.
+void InsertByTime(const model::Trace& trace, FunctionEventAvg row,
+                  const std::vector<uint32_t>& records,
+                  const std::vector<analysis::KeyAverage>& rows,
+                  std::vector<FunctionEventAvg>& averages) {
+  TimeNs first = trace.memory()[records.front()].time_ns;
+  for (const uint32_t i : records) {
+    first = std::min(first, trace.memory()[i].time_ns);
+  }
+  size_t at = 0;
+  while (at < rows.size() && trace.start()[rows[at].first_event] <= first) ++at;
+  averages.insert(averages.begin() + static_cast<std::ptrdiff_t>(at),
+                  std::move(row));
+}
+
 // One number per event.
 std::vector<int64_t> FlopsOf(const model::Trace& trace,
                              const TraceEventsOptions& options) {
@@ -134,10 +176,17 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
       .flops = flops,
       .cpu_memory_bytes = memory.cpu_bytes,
       .device_memory_bytes = memory.device_bytes};
+  const std::vector<analysis::KeyAverage> rows =
+      analysis::KeyAverages(trace, row_options);
   std::vector<FunctionEventAvg> averages;
-  for (const analysis::KeyAverage& row :
-       analysis::KeyAverages(trace, row_options)) {
+  for (const analysis::KeyAverage& row : rows) {
     averages.push_back(AverageOf(trace, options, grouping, row));
+  }
+  if (!memory.unattributed.empty()) {
+    InsertByTime(
+        trace,
+        UnattributedMemory(trace, options, grouping, memory.unattributed),
+        memory.unattributed, rows, averages);
   }
   return EventAverages(std::move(averages),
                        {.use_device = options.use_device,

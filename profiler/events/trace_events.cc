@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory_usage.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/op_inputs.h"
 
@@ -36,7 +37,7 @@ class Converter {
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
       if (!(trace_.flags()[i] & model::kEventInstant)) AddEvent(i);
     }
-    for (const model::MemoryRecord& record : trace_.memory()) AddMemory(record);
+    AddMemory();
     std::stable_sort(raw_.begin(), raw_.end(),
                      [](const RawEvent& a, const RawEvent& b) {
                        return a.start_ns < b.start_ns;
@@ -120,7 +121,20 @@ class Converter {
     return entries;
   }
 
-  void AddMemory(const model::MemoryRecord& record) {
+  // The host's memory once: see analysis/memory_usage.h.
+  void AddMemory() {
+    const model::MemorySource host_source = analysis::HostSource(trace_);
+    for (model::MemoryIndex i = 0; i < trace_.memory().size(); ++i) {
+      const model::MemoryRecord& record = trace_.memory()[i];
+      if (record.source == host_source || !analysis::IsHostMemory(record) ||
+          record.event == model::MemoryEvent::kOutOfMemory) {
+        AddMemory(i);
+      }
+    }
+  }
+
+  void AddMemory(model::MemoryIndex index) {
+    const model::MemoryRecord& record = trace_.memory()[index];
     RawEvent raw;
     raw.name = record.event == model::MemoryEvent::kAllocation
                    ? "[memory]"
@@ -129,7 +143,7 @@ class Converter {
     raw.start_thread_id = raw.end_thread_id = ThreadOf(record.track);
     raw.device_type = static_cast<DeviceType>(record.device_type);
     raw.device_index = record.device_index;
-    raw.nbytes = record.bytes;
+    raw.nbytes = analysis::ChargedBytes(trace_, index);
     raw_.push_back(std::move(raw));
   }
 

@@ -42,6 +42,8 @@ constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
     {"heaps_not_watched",
      "processes whose allocations were not seen: they bring their own malloc",
      true},
+    {"heap_samples_lost",
+     "sampled allocations beyond the size of the table of live ones", true},
     {"frees_not_seen", "blocks whose address came again without a free", true},
     {"ranges_open_at_end", "ranges still open when the recording ended", false},
     {"frees_of_unknown_blocks",

@@ -94,15 +94,18 @@ uint64_t HashText(std::string_view text) noexcept {
 }
 
 struct Offsets {
-  uint64_t streams, processes, name_index, name_text, words, chunks, end;
+  uint64_t streams, heap_counts, processes, name_index, name_text, words,
+      chunks, end;
 };
 
 Offsets Lay(uint32_t streams, uint32_t processes, uint32_t names,
             uint64_t text_bytes, uint32_t chunks) noexcept {
   Offsets at;
   at.streams = kPage;
-  at.processes =
+  at.heap_counts =
       RoundUp(at.streams + uint64_t{streams} * sizeof(StreamEntry), kPage);
+  at.processes =
+      RoundUp(at.heap_counts + uint64_t{streams} * sizeof(HeapCounts), kPage);
   at.name_index =
       RoundUp(at.processes + uint64_t{processes} * sizeof(ProcessEntry), kPage);
   at.name_text =
@@ -195,6 +198,7 @@ void Arena::Format(const ArenaOptions& options, uint64_t bytes) noexcept {
   h.name_index_capacity = kNameIndexCapacity;
   h.chunk_count = chunks;
   h.streams_offset = at.streams;
+  h.heap_counts_offset = at.heap_counts;
   h.processes_offset = at.processes;
   h.name_index_offset = at.name_index;
   h.name_text_offset = at.name_text;
@@ -258,6 +262,7 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
   base_ = base;
   bytes_ = bytes;
   streams_offset_ = at.streams;
+  heap_counts_offset_ = at.heap_counts;
   processes_offset_ = at.processes;
   name_index_offset_ = at.name_index;
   name_text_offset_ = at.name_text;

@@ -112,6 +112,9 @@ class Arena {
   StreamEntry& stream(uint32_t id) const noexcept {
     return reinterpret_cast<StreamEntry*>(base_ + streams_offset_)[id];
   }
+  HeapCounts& heap_counts(uint32_t stream) const noexcept {
+    return reinterpret_cast<HeapCounts*>(base_ + heap_counts_offset_)[stream];
+  }
   // Entries that may be read.
   uint32_t stream_count() const noexcept;
   uint32_t stream_capacity() const noexcept { return stream_capacity_; }
@@ -146,6 +149,7 @@ class Arena {
   uint64_t bytes_ = 0;
   // Copies from the header, which a broken process could overwrite.
   uint64_t streams_offset_ = 0;
+  uint64_t heap_counts_offset_ = 0;
   uint64_t processes_offset_ = 0;
   uint64_t name_index_offset_ = 0;
   uint64_t name_text_offset_ = 0;

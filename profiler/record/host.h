@@ -56,12 +56,23 @@ enum GateState : uint32_t {
   kGateStacks = 16,     // somebody wants the stacks of operations
   kGateModules = 32,    // somebody wants ranges of modules
   kGateMemory = 64,     // somebody wants reports of allocations
+  // Somebody wants to know what the hooks of the heap see (heap.h): as
+  // records, and of those only samples, or with stacks; or as counts.
+  kGateHeap = 128,
+  kGateHeapSampled = 256,
+  kGateHeapStacks = 512,
+  kGateHeapCounts = 1024,
+  kGateMapped = 2048,  // and the mappings, too
 };
 
 // What a recording wants beside names and times.
 using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
-    kGateInputs | kGateStacks | kGateModules | kGateMemory;
+    kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
+    kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped;
+// Those that mean nothing for a range without inputs.
+inline constexpr RecordFlags kNotForPlainRanges =
+    kAllRecordFlags & ~uint32_t{kGateStacks};
 
 struct Gate {
   std::atomic<uint32_t> state;
@@ -78,6 +89,8 @@ struct SessionRequest {
   // Of the process's own arena; the first of several sessions decides.
   uint64_t chunk_bytes_total = uint64_t{1} << 30;
   FullPolicy policy = FullPolicy::kStop;
+  // With kGateHeapSampled; the last session that starts decides.
+  uint64_t heap_sample_interval = 0;
 };
 
 // Writes the return addresses above `frame` (the __builtin_frame_address(0) of

@@ -35,7 +35,7 @@
 namespace kymo::record {
 
 inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
-inline constexpr uint32_t kLayoutVersion = 2;
+inline constexpr uint32_t kLayoutVersion = 3;
 
 enum class SlotKind : uint8_t {
   kNone = 0,
@@ -46,7 +46,14 @@ enum class SlotKind : uint8_t {
   kExtra = 5,    // more payload for another record, named in the same way
   kMemory = 6,   // begin; `end` is the address; payload: MemoryPayload
   kMapping = 7,  // code of the process; payload: MappingPayload, path
+  // What the hooks of an allocator see: a block's address in `end`, its bytes
+  // in `name` (low half) and `flags`, its HeapSource as the scope; a free may
+  // say 0 bytes. Payload: kStack, or none.
+  kAllocation = 8,
+  kFree = 9,
 };
+
+enum class HeapSource : uint8_t { kHeap = 0, kMapped = 1 };
 
 // name of a record whose name stands in its payload.
 inline constexpr uint32_t kNameInPayload = 0xffffffffu;
@@ -191,6 +198,16 @@ struct StreamEntry {
 };
 static_assert(sizeof(StreamEntry) == 64);
 
+// What a stream's thread did with the heap, where that is only counted. Beside
+// the streams. The thread alone writes.
+struct HeapCounts {
+  std::atomic<uint64_t> allocations;
+  std::atomic<uint64_t> frees;
+  std::atomic<uint64_t> allocated_bytes;
+  uint64_t reserved;
+};
+static_assert(sizeof(HeapCounts) == 32);
+
 // One process that has attached (again after each exec).
 struct ProcessEntry {
   std::atomic<int32_t> pid;  // written last; 0 = not filled in yet
@@ -221,6 +238,7 @@ struct ArenaHeader {
   uint32_t name_index_capacity;  // a power of two
   uint32_t chunk_count;
   uint64_t streams_offset;
+  uint64_t heap_counts_offset;
   uint64_t processes_offset;
   uint64_t name_index_offset;
   uint64_t name_text_offset;
@@ -233,6 +251,12 @@ struct ArenaHeader {
   // RecordFlag bits (host.h) that the collector asks for.
   std::atomic<uint32_t> record_flags;
   std::atomic<uint32_t> next_session;
+  // Bytes per sample of the heap, with kGateHeapSampled.
+  std::atomic<uint64_t> heap_sample_interval;
+  // Processes that have an allocator which the hooks do not see.
+  std::atomic<uint64_t> heaps_not_watched;
+  // Sampled blocks that found no room among the live ones.
+  std::atomic<uint64_t> heap_samples_lost;
   // How many of the chunks the session may use.
   std::atomic<uint32_t> chunk_limit;
   std::atomic<uint32_t> stream_count;

@@ -100,6 +100,10 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   *id = NextId();
   session->flags = request->flags & kAllRecordFlags;
   session->enabled = true;
+  if (request->heap_sample_interval != 0) {
+    own.arena.header().heap_sample_interval.store(request->heap_sample_interval,
+                                                  std::memory_order_relaxed);
+  }
   session->id.store(*id, std::memory_order_relaxed);
   if (whole_process) {
     // Before the chunks: a thread that takes one looks again afterwards.

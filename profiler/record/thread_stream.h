@@ -50,6 +50,7 @@ struct alignas(64) ThreadStream {
   Slot* parked_limit;
   uint32_t stream_plus_1;  // 0 = not registered in this process
   ThreadStream* next_free;
+  HeapCounts* heap_counts;  // null = not registered
   // Thread-locals of the library's copies that point here; cleared at exit.
   ThreadStream** caches[4];
 

@@ -60,15 +60,15 @@ int ExitStatusOf(const absl::Status& target_status) {
 }
 
 // Beside the command, in its runfiles as in Bazel's output tree.
-std::string RuntimePath() {
+std::string RuntimePath(const std::string& name) {
   std::error_code error;
   const std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path folder = self.parent_path();
   for (const std::filesystem::path& path :
-       {folder / "runtime/libkymo_runtime.so", folder / "libkymo_runtime.so",
-        std::filesystem::path(self.string() + ".runfiles/kymo/tools/runtime/"
-                                              "libkymo_runtime.so")}) {
+       {folder / "runtime" / name, folder / name,
+        std::filesystem::path(self.string() + ".runfiles/kymo/tools/runtime/" +
+                              name)}) {
     if (std::filesystem::exists(path, error)) return path.string();
   }
   return "";
@@ -166,11 +166,17 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&environment_));
-    const std::string runtime = RuntimePath();
+    // Only where the heap is to be watched does anything stand before malloc.
+    const std::string name = command_.profile_memory
+                                 ? "libkymo_runtime_memory.so"
+                                 : "libkymo_runtime.so";
+    const std::string runtime = RuntimePath(name);
     if (runtime.empty()) {
-      return absl::NotFoundError(
-          "libkymo_runtime.so is not beside this command; run it through "
-          "Bazel, or copy tools/runtime/libkymo_runtime.so next to it");
+      return absl::NotFoundError(absl::StrCat(
+          name,
+          " is not beside this command; run it through Bazel, or copy "
+          "tools/runtime/",
+          name, " next to it"));
     }
     if (runtime.find_first_of(" :") != std::string::npos) {
       return absl::FailedPreconditionError(absl::StrCat(

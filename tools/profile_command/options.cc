@@ -41,8 +41,8 @@ ABSL_FLAG(bool, with_modules, false,
           "Keep the modules that operations belong to.");
 ABSL_FLAG(
     bool, profile_memory, false,
-    "Keep the memory that the program reports (kymo/memory.h), and charge "
-    "operations with it.");
+    "Watch the heap, and keep what the program reports (kymo/memory.h): who "
+    "allocated how much, what the peak was made of, what was never freed.");
 ABSL_FLAG(bool, group_by_input_shape, false,
           "A row of the table for each combination of input shapes; implies "
           "--record_shapes.");

@@ -1,0 +1,271 @@
+#include "profiler/record/heap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <bit>
+#include <iterator>
+
+#include "profiler/record/own_host.h"
+
+namespace kymo::record {
+
+constinit thread_local HeapSampling heap_sampling = {};
+constinit std::atomic<uint8_t> sampled_filter[size_t{1} << kSampledFilterBits] =
+    {};
+
+namespace {
+
+// --- the live sampled blocks: a set of addresses ---
+
+constexpr int kSetBits = 18;
+constexpr size_t kSetSize = size_t{1} << kSetBits;
+constexpr size_t kMaxProbes = 32;
+constexpr uint8_t kManyInFilter = 255;
+
+constinit std::atomic<uint64_t> sampled_blocks[kSetSize] = {};
+
+std::atomic<uint64_t>& SetEntry(uint64_t address, size_t probe) noexcept {
+  return sampled_blocks[((HashBlock(address) >> (64 - kSetBits)) + probe) %
+                        kSetSize];
+}
+
+std::atomic<uint8_t>& FilterEntry(uint64_t address) noexcept {
+  return sampled_filter[HashBlock(address) >> (64 - kSampledFilterBits)];
+}
+
+void CountInFilter(uint64_t address, int step) noexcept {
+  std::atomic<uint8_t>& entry = FilterEntry(address);
+  uint8_t count = entry.load(std::memory_order_relaxed);
+  do {
+    if (count == kManyInFilter) return;
+  } while (!entry.compare_exchange_weak(
+      count, static_cast<uint8_t>(count + step), std::memory_order_relaxed));
+}
+
+// False: there is no room near its place.
+bool AddSampled(uint64_t address) noexcept {
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
+    uint64_t empty = 0;
+    if (SetEntry(address, probe)
+            .compare_exchange_strong(empty, address,
+                                     std::memory_order_relaxed)) {
+      CountInFilter(address, 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool RemoveSampled(uint64_t address) noexcept {
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
+    uint64_t expected = address;
+    if (SetEntry(address, probe)
+            .compare_exchange_strong(expected, 0, std::memory_order_relaxed)) {
+      CountInFilter(address, -1);
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- the distance to the next sample ---
+
+// xorshift64* (Marsaglia, Vigna): never 0 if it is not 0 before.
+uint64_t NextRandom(uint64_t& state) noexcept {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545f4914f6cdd1du;
+}
+
+// The natural logarithm of x in (0, 1]; libm is not linked. With x = m 2^e and
+// m in [sqrt(1/2), sqrt(2)): ln x = e ln 2 + 2 artanh((m - 1) / (m + 1)), whose
+// series in s^2 <= 0.03 is cut where a term is below 1e-12.
+double Log(double x) noexcept {
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  int exponent = static_cast<int>(bits >> 52) - 1023;
+  double m =
+      std::bit_cast<double>((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+  if (m > 1.4142135623730951) {
+    m /= 2;
+    ++exponent;
+  }
+  const double s = (m - 1) / (m + 1);
+  const double s2 = s * s;
+  double sum = 0;
+  for (int k = 15; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
+  return exponent * 0.6931471805599453 + 2 * s * sum;
+}
+
+// Exponentially distributed with mean `interval`, at least 1.
+int64_t NextDistance(uint64_t& random, uint64_t interval) noexcept {
+  // In (0, 1], on a grid of 2^-53.
+  const double uniform =
+      static_cast<double>((NextRandom(random) >> 11) + 1) * 0x1p-53;
+  const double distance = -Log(uniform) * static_cast<double>(interval);
+  return distance < 0x1p62 ? static_cast<int64_t>(distance) + 1
+                           : int64_t{1} << 62;
+}
+
+uint64_t Seed() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t seed = static_cast<uint64_t>(now.tv_nsec) ^
+                  reinterpret_cast<uint64_t>(&heap_sampling) << 20 ^
+                  static_cast<uint64_t>(now.tv_sec) << 40;
+  // Neighbouring seeds shall not begin alike.
+  for (int i = 0; i < 4; ++i) seed = (seed ^ seed >> 29) * 0xbf58476d1ce4e5b9u;
+  return seed | 1;
+}
+
+uint64_t SampleInterval() noexcept {
+  const Arena* const arena = Host().arena();
+  const uint64_t interval = arena == nullptr
+                                ? 0
+                                : arena->header().heap_sample_interval.load(
+                                      std::memory_order_relaxed);
+  return interval == 0 ? 1 : interval;
+}
+
+// --- records ---
+
+// Takes a record for a block; all but its begin is written.
+inline Slot* TakeHeapSlots(SlotKind kind, uint64_t address, uint64_t bytes,
+                           HeapSource source, uint32_t extra_slots) noexcept {
+  Slot* const slot = Take(1 + extra_slots);
+  if (slot == nullptr) [[unlikely]]
+    return nullptr;
+  slot->name = static_cast<uint32_t>(bytes);
+  slot->flags = static_cast<uint32_t>(bytes >> 32);
+  slot->kind_scope_depth = PackKind(kind, static_cast<uint8_t>(source), 0);
+  slot->extra_slots = extra_slots;
+  slot->end.store(address, std::memory_order_relaxed);
+  return slot;
+}
+
+inline void PublishAt(Slot* slot, uint64_t ticks) noexcept {
+  slot->begin.store(ticks, std::memory_order_release);
+}
+inline void Publish(Slot* slot) noexcept {
+  PublishAt(slot, ReadTicks(thread_stream->clock_source));
+}
+
+// Apart, so that allocations without a stack have no room for one on theirs.
+__attribute__((noinline)) void RecordWithStack(uint64_t address, uint64_t bytes,
+                                               HeapSource source,
+                                               const void* frame) noexcept {
+  struct {
+    PayloadHeader header;
+    uint64_t pcs[kMaxStackFrames + 1];
+  } stack;
+  size_t size = Host().capture_stack(frame, stack.pcs, std::size(stack.pcs));
+  const bool is_cut = size > kMaxStackFrames;
+  if (is_cut) size = kMaxStackFrames;
+  const size_t stack_bytes = size * sizeof(stack.pcs[0]);
+  stack.header = {.kind = PayloadKind::kStack,
+                  .continues = 0,
+                  .size_bytes = static_cast<uint16_t>(stack_bytes),
+                  .key = is_cut};
+  const size_t payload_bytes = sizeof(stack.header) + stack_bytes;
+  const uint32_t extra_slots =
+      static_cast<uint32_t>((payload_bytes + sizeof(Slot) - 1) / sizeof(Slot));
+  Slot* const slot =
+      TakeHeapSlots(SlotKind::kAllocation, address, bytes, source, extra_slots);
+  if (slot == nullptr) return;
+  memcpy(static_cast<void*>(slot + 1), &stack, payload_bytes);
+  Publish(slot);
+}
+
+}  // namespace
+
+void RecordAllocation(uint64_t address, uint64_t bytes, HeapSource source,
+                      const void* frame, uint32_t bits) noexcept {
+  if (bits & kGateHeapStacks) {
+    RecordWithStack(address, bytes, source, frame);
+    return;
+  }
+  Slot* const slot =
+      TakeHeapSlots(SlotKind::kAllocation, address, bytes, source, 0);
+  if (slot != nullptr) Publish(slot);
+}
+
+void RecordFree(uint64_t address, uint64_t bytes, HeapSource source,
+                uint64_t ticks) noexcept {
+  Slot* const slot = TakeHeapSlots(SlotKind::kFree, address, bytes, source, 0);
+  if (slot == nullptr) return;
+  if (ticks != 0) {
+    PublishAt(slot, ticks);
+  } else {
+    Publish(slot);
+  }
+}
+
+void SampleAllocation(uint64_t address, uint64_t bytes, const void* frame,
+                      uint32_t bits) noexcept {
+  HeapSampling& thread = heap_sampling;
+  const uint64_t interval = SampleInterval();
+  if (thread.random == 0) {
+    // The thread's first allocation; its bytes are in bytes_until_sample.
+    thread.random = Seed();
+    thread.bytes_until_sample += NextDistance(thread.random, interval);
+    if (thread.bytes_until_sample >= 0) return;
+  }
+  thread.bytes_until_sample = NextDistance(thread.random, interval);
+  if (!AddSampled(address)) {
+    // Its free would never be found.
+    const Arena* const arena = Host().arena();
+    if (arena != nullptr) {
+      arena->header().heap_samples_lost.fetch_add(1, std::memory_order_relaxed);
+    }
+    return;
+  }
+  RecordAllocation(address, bytes, HeapSource::kHeap, frame, bits);
+}
+
+void FreeSampled(uint64_t address, uint64_t ticks) noexcept {
+  if (RemoveSampled(address)) {
+    RecordFree(address, 0, HeapSource::kHeap, ticks);
+  }
+}
+
+HeapCounts* HeapCountsSlow() noexcept {
+  // Registers the thread, if it is in a recording.
+  if (own_thread.busy == 0) (void)Host().take_slots(&thread_stream, 0);
+  const ThreadStream* const stream = thread_stream;
+  return stream == nullptr ? nullptr : stream->heap_counts;
+}
+
+void OnOutOfMemory(uint64_t bytes) noexcept {
+  if ((GateBits() & kGateHeap) == 0) return;
+  const int saved_errno = errno;
+  RecordMemory(
+      {.bytes = static_cast<int64_t>(bytes), .flag = kMemoryOutOfMemory});
+  errno = saved_errno;
+}
+
+uint64_t HeapTicks() noexcept {
+  const Arena* const arena = Host().arena();
+  return arena == nullptr ? 0 : ReadTicks(arena->clock_source());
+}
+
+void OnMap(const void* address, size_t size, const void* frame) noexcept {
+  if (own_thread.busy != 0) return;
+  RecordAllocation(reinterpret_cast<uint64_t>(address), size,
+                   HeapSource::kMapped, frame, GateBits());
+}
+
+void OnUnmap(const void* address, size_t size, uint64_t ticks) noexcept {
+  if (own_thread.busy != 0) return;
+  RecordFree(reinterpret_cast<uint64_t>(address), size, HeapSource::kMapped,
+             ticks);
+}
+
+void CountHeapNotWatched() noexcept {
+  if (const Arena* const arena = Host().arena()) {
+    arena->header().heaps_not_watched.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace kymo::record
