@@ -1,0 +1,73 @@
+// memory_resource.h - a std::pmr::memory_resource that reports what it gives.
+//
+//   std::pmr::monotonic_buffer_resource arena;
+//   kymo::ReportingMemoryResource reporting(&arena);
+//   std::pmr::vector<Node> nodes(&reporting);
+//
+// Takes everything from another resource, and tells sessions with
+// profile_memory (memory.h): each allocation and deallocation, with the bytes
+// that are in use now, and a failure as [OutOfMemory].
+//
+// Threads: as the resource behind it; the count of bytes is atomic.
+// Errors:  those of the resource behind it.
+#ifndef KYMO_PROFILER_API_MEMORY_RESOURCE_H_
+#define KYMO_PROFILER_API_MEMORY_RESOURCE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+
+#include "profiler/api/memory.h"
+
+namespace kymo {
+
+class ReportingMemoryResource : public std::pmr::memory_resource {
+ public:
+  // `upstream` must outlive this.
+  explicit ReportingMemoryResource(
+      std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
+      : upstream_(upstream) {}
+
+  std::pmr::memory_resource* upstream() const noexcept { return upstream_; }
+  int64_t allocated_bytes() const noexcept {
+    return allocated_bytes_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    const int64_t size = static_cast<int64_t>(bytes);
+    void* block = nullptr;
+    try {
+      block = upstream_->allocate(bytes, alignment);
+    } catch (...) {
+      ReportOutOfMemory(size, {.allocated = allocated_bytes()});
+      throw;
+    }
+    ReportMemoryUsage(block, size, {.allocated = Add(size)});
+    return block;
+  }
+
+  void do_deallocate(void* block, size_t bytes, size_t alignment) override {
+    const int64_t size = static_cast<int64_t>(bytes);
+    // Before the block may be somebody else's.
+    ReportMemoryUsage(block, -size, {.allocated = Add(-size)});
+    upstream_->deallocate(block, bytes, alignment);
+  }
+
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    // Each counts what it gave itself.
+    return this == &other;
+  }
+
+  int64_t Add(int64_t bytes) noexcept {
+    return allocated_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  }
+
+  std::pmr::memory_resource* const upstream_;
+  std::atomic<int64_t> allocated_bytes_ = 0;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_API_MEMORY_RESOURCE_H_

@@ -1,0 +1,206 @@
+// Allocates what the tests know.
+//
+//   allocate exact    all forms, on several threads, frees on others; prints
+//                     "allocations frees bytes live_blocks live_bytes peak"
+//   allocate leak     leaks in two functions of known names
+//   allocate clean    allocates and frees everything
+//   allocate steps    ProfilerStep#N ranges that each keep 1000 bytes
+//   allocate sampled  many allocations of three sizes; prints bytes
+//   allocate operations   ranges that allocate, as PyTorch's example
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cstdint>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kymo/record_function.h"
+
+namespace {
+
+// Keeps the compiler from knowing what becomes of a block.
+template <typename T>
+T* Opaque(T* block) {
+  asm volatile("" : "+r"(block) : : "memory");
+  return block;
+}
+
+struct Counted {
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t bytes = 0;
+};
+
+struct alignas(64) Line {
+  char bytes[192];
+};
+
+// One block of each form; the blocks come back, to be freed elsewhere.
+std::vector<void*> AllForms(Counted& counted) {
+  std::vector<void*> blocks;
+  blocks.reserve(16);
+  ++counted.allocations;
+  counted.bytes += 16 * sizeof(void*);
+  const auto add = [&](void* block, size_t bytes) {
+    blocks.push_back(Opaque(block));
+    ++counted.allocations;
+    counted.bytes += bytes;
+  };
+  add(malloc(101), 101);
+  add(calloc(7, 13), 91);
+  add(aligned_alloc(64, 128), 128);
+  add(memalign(32, 77), 77);
+  void* aligned = nullptr;
+  if (posix_memalign(&aligned, 256, 300) == 0) add(aligned, 300);
+  add(valloc(11), 11);
+  add(reallocarray(nullptr, 5, 9), 45);
+  void* moved = malloc(10);
+  ++counted.allocations;
+  counted.bytes += 10;
+  ++counted.frees;
+  add(realloc(Opaque(moved), 100'000), 100'000);
+  return blocks;
+}
+
+void FreeAll(std::vector<void*> blocks, Counted& counted) {
+  for (void* block : blocks) {
+    free(block);
+    ++counted.frees;
+  }
+  ++counted.frees;  // the vector's own
+}
+
+void Operators(Counted& counted) {
+  delete Opaque(new int64_t(1));
+  delete[] Opaque(new char[33]);
+  delete Opaque(new Line);
+  delete[] Opaque(new Line[2]);
+  ::operator delete(Opaque(::operator new(55, std::nothrow)), std::nothrow);
+  ::operator delete(Opaque(::operator new(0)));
+  counted.allocations += 6;
+  counted.frees += 6;
+  counted.bytes += 8 + 33 + sizeof(Line) + 2 * sizeof(Line) + 55;
+}
+
+int Exact() {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 1000;
+  // Everything that is not counted happens outside of this range.
+  Counted total;
+  std::vector<Counted> counts(kThreads);
+  std::vector<std::vector<void*>> handed_on(kThreads);
+  {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        KYMO_RECORD_FUNCTION("allocating");
+        for (int round = 0; round < kRounds; ++round) {
+          FreeAll(AllForms(counts[t]), counts[t]);
+          Operators(counts[t]);
+        }
+        handed_on[t] = AllForms(counts[t]);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  std::thread([&] {
+    KYMO_RECORD_FUNCTION("freeing");
+    for (int t = 0; t < kThreads; ++t) {
+      FreeAll(std::move(handed_on[t]), counts[t]);
+      handed_on[t] = {};
+    }
+  }).join();
+  for (const Counted& counted : counts) {
+    total.allocations += counted.allocations;
+    total.frees += counted.frees;
+    total.bytes += counted.bytes;
+  }
+  printf("%llu %llu %llu\n", static_cast<unsigned long long>(total.allocations),
+         static_cast<unsigned long long>(total.frees),
+         static_cast<unsigned long long>(total.bytes));
+  return 0;
+}
+
+__attribute__((noinline)) void LeakInFirst() {
+  Opaque(malloc(1234));  // the first planted leak
+}
+__attribute__((noinline)) void LeakInSecond() {
+  for (int i = 0; i < 3; ++i) {
+    Opaque(new char[5000]);  // the second planted leak
+  }
+}
+int Leak() {
+  LeakInFirst();
+  LeakInSecond();
+  free(Opaque(malloc(100)));
+  return 0;
+}
+
+int Clean() {
+  std::vector<std::string> words;
+  for (int i = 0; i < 10'000; ++i) {
+    words.push_back(std::string(100, 'x') + std::to_string(i));
+  }
+  return words.size() == 10'000 ? 0 : 1;
+}
+
+int Steps() {
+  for (int step = 0; step < 5; ++step) {
+    kymo::RecordFunction range("ProfilerStep#" + std::to_string(step),
+                               kymo::RecordScope::kUserScope);
+    Opaque(malloc(1000));
+    free(Opaque(malloc(70'000)));
+  }
+  return 0;
+}
+
+int Sampled() {
+  uint64_t bytes = 0;
+  uint64_t allocations = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    for (const size_t size : {size_t{32}, size_t{1000}, size_t{20'000}}) {
+      free(Opaque(malloc(size)));
+      bytes += size;
+      ++allocations;
+    }
+  }
+  printf("%llu %llu\n", static_cast<unsigned long long>(allocations),
+         static_cast<unsigned long long>(bytes));
+  return 0;
+}
+
+// What torch-profiler's documentation works out for A and its child B.
+int Operations() {
+  void* kept = nullptr;
+  {
+    KYMO_RECORD_FUNCTION("A");
+    void* in_b = nullptr;
+    {
+      KYMO_RECORD_FUNCTION("B");
+      in_b = Opaque(malloc(100));
+      kept = Opaque(malloc(50));
+    }
+    free(in_b);
+  }
+  free(kept);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "exact") return Exact();
+  if (what == "leak") return Leak();
+  if (what == "clean") return Clean();
+  if (what == "steps") return Steps();
+  if (what == "sampled") return Sampled();
+  if (what == "operations") return Operations();
+  fprintf(stderr,
+          "usage: allocate exact|leak|clean|steps|sampled|operations\n");
+  return 2;
+}
