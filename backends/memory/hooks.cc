@@ -38,6 +38,14 @@ using kymo::memory::real;
 // Whether the recorder listens to these hooks. Set before threads exist.
 constinit bool listening = false;
 
+// Whether the function is of the library or program that this copy is in. (The
+// address of malloc itself would be that of whichever malloc comes first.)
+bool IsHere(const void* function) {
+  Dl_info here, there;
+  return dladdr(&listening, &here) != 0 && dladdr(function, &there) != 0 &&
+         here.dli_fbase == there.dli_fbase;
+}
+
 // After the loader has put everything into its order.
 __attribute__((constructor)) void Listen() {
   if (kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) return;
@@ -45,10 +53,8 @@ __attribute__((constructor)) void Listen() {
   (void)kymo::record::IsRecording();
   listening = true;
   // Programs may bring a malloc that comes before this one.
-  const void* const first = dlsym(RTLD_DEFAULT, "malloc");
-  const void* const hooked = dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1");
-  if (first != reinterpret_cast<void*>(malloc) &&
-      hooked == reinterpret_cast<void*>(kymo_heap_hooks_v1)) {
+  if (!IsHere(dlsym(RTLD_DEFAULT, "malloc")) &&
+      IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"))) {
     kymo::record::CountHeapNotWatched();
   }
 }

@@ -27,6 +27,7 @@
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
+#include "tools/profile_command/own_allocator.h"
 #include "tools/profile_command/target.h"
 
 namespace kymo::tools {
@@ -83,7 +84,8 @@ std::string DefaultOutputDirectory(const Target& target) {
 }
 
 // One line that says what will be recorded, and what will not.
-std::string PreFlightLine(const Recording& recording, const Target& target) {
+std::string PreFlightLine(const Recording& recording, const Target& target,
+                          bool profile_memory) {
   std::string line =
       absl::StrCat("recording ", absl::StrJoin(recording.backends(), ", "));
   for (const Recording::Skipped& skipped : recording.skipped()) {
@@ -98,6 +100,11 @@ std::string PreFlightLine(const Recording& recording, const Target& target) {
         &line, "; ", target.name, " is ",
         target.is_static ? "statically linked" : "set-uid",
         ", so nothing can be preloaded into it: it is sampled only");
+  } else if (profile_memory && BringsMalloc(target.path)) {
+    absl::StrAppend(
+        &line, "; ", target.name,
+        " brings a malloc of its own, so its heap is not seen: link its "
+        "allocator as a shared library, or put //:memory_hooks into it");
   }
   return line;
 }
@@ -188,7 +195,9 @@ class ProfileRun {
     environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
                                      ? runtime
                                      : absl::StrCat(runtime, ":", others);
-    if (!command_.quiet) Say(PreFlightLine(*recording_, target_));
+    if (!command_.quiet) {
+      Say(PreFlightLine(*recording_, target_, command_.profile_memory));
+    }
     return absl::OkStatus();
   }
 
