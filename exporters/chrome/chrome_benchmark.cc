@@ -1,4 +1,5 @@
-// Export of a million ranges, and of samples, to nowhere and to a file.
+// Export of a million ranges, of memory records and of samples, to nowhere and
+// to a file.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -68,6 +69,41 @@ void BM_Export_Ranges(benchmark::State& state) {
   state.SetBytesProcessed(out.bytes());
 }
 BENCHMARK(BM_Export_Ranges)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();
+
+// Every record written; addresses and totals as long as real ones.
+void BM_Export_Memory(benchmark::State& state) {
+  const int64_t records = state.range(1);
+  TestTrace t;
+  t.AddProcess(4242, "app");
+  const TimeNs base = 1'735'632'360 * kNsPerSecond;
+  const auto track = t.AddThread(4242, 4243, "worker");
+  t.SetWindow(base, base + 500 * records);
+  for (int64_t i = 0; i < records; ++i) {
+    t.data().memory.push_back(
+        {.track = track,
+         .source = model::MemorySource::kHeap,
+         .time_ns = base + 500 * i,
+         .address = 0x7f00'0000'0000 + 64 * static_cast<uint64_t>(i % 4'096),
+         .bytes = i % 2 == 0 ? 1'024 : -1'024,
+         .total_allocated = 100'000'000 + 1'024 * (i % 7'919)});
+  }
+  const model::Trace trace = std::move(t).Build();
+  const ParallelismLimit limit(static_cast<int>(state.range(0)));
+  ExportOptions options;
+  options.settings["memory_events"] = "-1";
+  NullDirectory out;
+  for (auto _ : state) {
+    if (!NewChromeExporter()->Export(trace, options, out).ok()) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() * records);
+  state.SetBytesProcessed(out.bytes());
+}
+BENCHMARK(BM_Export_Memory)
+    ->ArgNames({"cores", "records"})
+    ->Args({1, 1'000'000})
+    ->Args({2, 1'000'000})
+    ->Args({2, 10'000'000})
+    ->UseRealTime();
 
 void BM_Export_RangesToFile(benchmark::State& state) {
   const model::Trace trace = MakeRanges();

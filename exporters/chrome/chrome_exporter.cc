@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/event_text.h"
 #include "exporters/chrome/flame_slices.h"
+#include "exporters/chrome/memory_events.h"
 #include "exporters/chrome/ordered_output.h"
 #include "exporters/chrome/rows.h"
 #include "exporters/json/json_text.h"
@@ -26,12 +28,16 @@ namespace {
 
 using chrome::EventText;
 using chrome::FlameSlice;
+using chrome::MemoryEvents;
 using chrome::OrderedOutput;
 using chrome::Rows;
 using model::StackSample;
 using model::Trace;
 
 constexpr int kGzipLevel = 4;
+
+constexpr char kMemoryEvents[] = "memory_events";
+constexpr int64_t kDefaultMemoryEvents = 1'000'000;
 
 // For traces with samples that do not say how often they were taken.
 constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
@@ -47,9 +53,10 @@ TimeNs BaseTime(const Trace& trace) {
 // Members that this exporter writes itself.
 bool IsReserved(std::string_view key) {
   static constexpr std::string_view kKeys[] = {
-      "schemaVersion",       "deviceProperties", "displayTimeUnit",
-      "baseTimeNanoseconds", "traceEvents",      "traceName",
-      "kymo_loss_ledger"};
+      "schemaVersion",    "deviceProperties",
+      "displayTimeUnit",  "baseTimeNanoseconds",
+      "traceEvents",      "traceName",
+      "kymo_loss_ledger", chrome::kHeapRecordsLeftOut};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
@@ -100,12 +107,14 @@ std::string LedgerJson(const model::LossLedger& ledger) {
 }
 
 // Everything before the elements of traceEvents.
-std::string Head(const Trace& trace, TimeNs base_ns) {
+std::string Head(const Trace& trace, const MemoryEvents& memory,
+                 TimeNs base_ns) {
   std::string out = "{\"schemaVersion\": 1,\n";
   AppendMember(out, "deviceProperties",
                FindMetadata(trace, "deviceProperties").value_or("[]"));
   AppendMetadata(out, trace);
   AppendMember(out, "kymo_loss_ledger", LedgerJson(trace.ledger()));
+  memory.AppendMembers(out);
   absl::StrAppend(&out,
                   "\"displayTimeUnit\": \"ms\",\n"
                   "\"baseTimeNanoseconds\": ",
@@ -153,23 +162,26 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
 }
 
 absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
-                        const ExportOptions& options, ByteSink& sink) {
+                        const ExportOptions& options, int64_t max_heap_records,
+                        ByteSink& sink) {
   const TimeNs base_ns = BaseTime(trace);
   const Rows rows(trace);
   const EventText text(trace, rows, base_ns);
-  KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, base_ns)));
+  const MemoryEvents memory(trace, rows, base_ns, max_heap_records);
+  KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, memory, base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
 
-  OrderedOutput output(
-      sink,
-      trace.event_count() + trace.counters().size() + trace.samples().size(),
-      options.progress);
+  OrderedOutput output(sink,
+                       trace.event_count() + memory.item_count() +
+                           trace.counters().size() + trace.samples().size(),
+                       options.progress);
   KYMO_RETURN_IF_ERROR(output.Run(
       trace.event_count(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) {
           text.AppendEvent(out, static_cast<model::EventIndex>(i));
         }
       }));
+  KYMO_RETURN_IF_ERROR(memory.Write(output));
   KYMO_RETURN_IF_ERROR(output.Run(
       trace.counters().size(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
@@ -187,6 +199,18 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> MaxHeapRecords(const ExportOptions& options) {
+  const auto setting = options.settings.find(kMemoryEvents);
+  if (setting == options.settings.end()) return kDefaultMemoryEvents;
+  int64_t records = 0;
+  if (absl::SimpleAtoi(setting->second, &records) && records >= -1) {
+    return records;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("chrome: setting ", kMemoryEvents, " is '", setting->second,
+                   "', not a number from -1"));
+}
+
 class ChromeExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -194,11 +218,14 @@ class ChromeExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
+    KYMO_ASSIGN_OR_RETURN(const int64_t max_heap_records,
+                          MaxHeapRecords(options));
     const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     if (options.gzip) sink = NewGzipSink(std::move(sink), kGzipLevel);
     try {
-      KYMO_RETURN_IF_ERROR(WriteTrace(trace, name, options, *sink));
+      KYMO_RETURN_IF_ERROR(
+          WriteTrace(trace, name, options, max_heap_records, *sink));
     } catch (const std::bad_alloc&) {
       return absl::ResourceExhaustedError(
           absl::StrCat("not enough memory to write '", name, "'"));
@@ -210,6 +237,9 @@ class ChromeExporter final : public TraceExporter {
   const PluginInfo info_ = {
       .name = "chrome",
       .purpose = "Chrome trace JSON in Kineto's dialect (trace.json)",
+      .options = {{kMemoryEvents, std::to_string(kDefaultMemoryEvents),
+                   "most records of the heap to write one by one; of more "
+                   "only their sum over time; -1: all"}},
   };
 };
 

@@ -4,11 +4,17 @@
 // chrome://tracing, HolisticTraceAnalysis and PyTorch's TensorBoard plugin.
 //
 //   pid, tid              | what stands there
-//   process, thread       | ranges (ph X), instants (i), counters (C)
+//   process, thread       | ranges (ph X), instants (i), counters (C), memory
+//                         | records ([memory], [OutOfMemory])
 //   process, synthetic    | a further lane of ranges that overlap on a thread
 //   process, synthetic    | a thread's samples as a flame chart (cat
 //                         | cpu_sample), sorted directly below the thread
 //   device, stream        | ranges of device streams
+//
+// Memory in use is a counter of its process, per kind of memory. Of a trace
+// with more records of the heap than the setting memory_events (default
+// 1,000,000; -1: no limit) only the counters are written, and the member
+// "kymo_heap_records_left_out" says of how many records.
 //
 // Times are us after baseTimeNanoseconds with three decimals. Names are
 // escaped, never altered. Overlapping lanes and flame charts get thread ids

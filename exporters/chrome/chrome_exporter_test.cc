@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "exporters/chrome/test_chrome.h"
 #include "exporters/json/test_golden.h"
 #include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
@@ -25,32 +26,6 @@ using ::testing::Ge;
 using ::testing::Le;
 
 constexpr TimeNs kBase = 1'735'632'360 * kNsPerSecond;
-
-std::string ChromeText(const model::Trace& trace) {
-  return Export(*NewChromeExporter(), trace)["trace.json"];
-}
-
-using JsonMap = google::protobuf::Map<std::string, google::protobuf::Value>;
-
-// The events whose `ph` is `phase`.
-std::vector<JsonMap> Events(const google::protobuf::Struct& json,
-                            const std::string& phase) {
-  std::vector<JsonMap> events;
-  for (const auto& event :
-       json.fields().at("traceEvents").list_value().values()) {
-    const JsonMap& fields = event.struct_value().fields();
-    if (fields.at("ph").string_value() == phase) events.push_back(fields);
-  }
-  return events;
-}
-
-std::string Text(const JsonMap& event, const std::string& key) {
-  return event.at(key).string_value();
-}
-
-double Number(const JsonMap& event, const std::string& key) {
-  return event.at(key).number_value();
-}
 
 // Of rows by tid: names of the X events there.
 std::map<double, std::vector<std::string>> SlicesByTid(
@@ -72,12 +47,6 @@ std::map<double, std::string> ThreadNames(
         event.at("args").struct_value().fields().at("name").string_value();
   }
   return names;
-}
-
-void CheckGolden(const model::Trace& trace, const std::string& name) {
-  const std::string text = ChromeText(trace);
-  ParseJson(text);
-  ExpectGolden(text, "exporters/chrome/testdata/" + name + ".golden.json");
 }
 
 TEST(ChromeExporterTest, GoldenRanges) {

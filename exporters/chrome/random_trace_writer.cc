@@ -1,5 +1,6 @@
 // Exports a trace made at random into the folder of argv[1], for
-// chrome_check.py: threads, lanes, odd names, instants, samples, counters.
+// chrome_check.py: threads, lanes, odd names, instants, samples, counters,
+// memory.
 #include <cstdio>
 #include <random>
 #include <string>
@@ -54,6 +55,30 @@ void AddSamples(TestTrace& t, model::TrackIndex track) {
   }
 }
 
+// Blocks of the heap and reports of two devices, in start order.
+void AddMemory(TestTrace& t, model::TrackIndex track) {
+  TimeNs now = Below(1'000);
+  int64_t total = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    const int64_t bytes = static_cast<int64_t>(Below(1'000)) - 400;
+    total += bytes;
+    const bool is_heap = Below(2) != 0;
+    t.data().memory.push_back(
+        {.track = track,
+         .event = Below(50) ? model::MemoryEvent::kAllocation
+                            : model::MemoryEvent::kOutOfMemory,
+         .source = is_heap ? model::MemorySource::kHeap
+                           : model::MemorySource::kReported,
+         .device_type = static_cast<int8_t>(is_heap ? 0 : 1),
+         .device_index = static_cast<int8_t>(is_heap ? -1 : Below(2)),
+         .time_ns = now,
+         .address = g_random(),
+         .bytes = bytes,
+         .total_allocated = total});
+    now += Below(1'000);
+  }
+}
+
 model::Trace MakeTrace() {
   TestTrace t;
   t.SetWindow(0, 2'000'000);
@@ -67,6 +92,7 @@ model::Trace MakeTrace() {
     for (int i = 0; i < 50; ++i) {
       t.AddCounter(track, "queue", 1'000 * i, double(i) / 3);
     }
+    AddMemory(t, track);
   }
   t.data().sampling_period_ns = 1'000;
   return std::move(t).Build();

@@ -43,6 +43,9 @@ Rows::Rows(const Trace& trace)
   for (const model::CounterSample& counter : trace.counters()) {
     tracks[counter.track].is_used = true;
   }
+  for (const model::MemoryRecord& record : trace.memory()) {
+    tracks[record.track].is_used = true;
+  }
   for (const model::StackSample& sample : trace.samples()) {
     tracks[sample.track].is_used = flames[sample.track].is_used = true;
   }

@@ -1,0 +1,145 @@
+#include "exporters/chrome/memory_events.h"
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/json/json_text.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+
+namespace kymo::chrome {
+namespace {
+
+using model::MemoryEvent;
+using model::MemoryRecord;
+using model::MemorySource;
+
+// One element's text after its head, of known greatest length, so that the
+// string grows once.
+class Text {
+ public:
+  Text& operator<<(std::string_view literal) {
+    end_ += literal.copy(end_, literal.size());
+    return *this;
+  }
+  Text& operator<<(std::integral auto number) {
+    end_ = std::to_chars(end_, buffer_ + sizeof(buffer_), number).ptr;
+    return *this;
+  }
+  void AppendTime(DurationNs ns) { end_ = json::WriteMicroseconds(end_, ns); }
+  std::string_view view() const {
+    return {buffer_, static_cast<size_t>(end_ - buffer_)};
+  }
+
+ private:
+  // The literals of a record make less than 200 bytes, and 8 numbers follow.
+  char buffer_[200 + 8 * json::kMaxNumberLength];
+  char* end_ = buffer_;
+};
+
+std::string Head(std::string_view name, const Row& row) {
+  return absl::StrCat(
+      "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"",
+      ToAbsl(name), "\"", row.ids);
+}
+
+std::string_view SourceMember(MemorySource source) {
+  switch (source) {
+    case MemorySource::kReported:
+      return "";
+    case MemorySource::kHeap:
+      return ",\"Source\":\"heap\"";
+    case MemorySource::kMapped:
+      return ",\"Source\":\"mapped\"";
+  }
+  return "";
+}
+
+}  // namespace
+
+MemoryEvents::MemoryEvents(const model::Trace& trace, const Rows& rows,
+                           TimeNs base_ns, int64_t max_heap_records)
+    : trace_(trace),
+      rows_(rows),
+      base_ns_(base_ns),
+      counters_(MemoryCounters(trace, rows)) {
+  const auto is_heap = [](const MemoryRecord& record) {
+    return record.source == MemorySource::kHeap;
+  };
+  const auto heap_records = static_cast<size_t>(
+      std::count_if(trace.memory().begin(), trace.memory().end(), is_heap));
+  if (max_heap_records >= 0 &&
+      heap_records > static_cast<size_t>(max_heap_records)) {
+    left_out_ = heap_records;
+  }
+  written_.reserve(trace.memory().size() - left_out_);
+  for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
+    if (left_out_ == 0 || !is_heap(trace.memory()[i])) written_.push_back(i);
+  }
+  if (written_.empty()) return;
+  for (const Row& row : rows.tracks) heads_.push_back(Head("[memory]", row));
+}
+
+size_t MemoryEvents::item_count() const {
+  size_t items = written_.size();
+  for (const MemoryCounter& counter : counters_) items += counter.points.size();
+  return items;
+}
+
+void MemoryEvents::AppendMembers(std::string& out) const {
+  if (left_out_ == 0) return;
+  absl::StrAppend(&out, "\"", kHeapRecordsLeftOut, "\": ", left_out_, ",\n");
+}
+
+absl::Status MemoryEvents::Write(OrderedOutput& output) const {
+  KYMO_RETURN_IF_ERROR(output.Run(
+      written_.size(), [&](size_t begin, size_t end, std::string& out) {
+        for (size_t i = begin; i < end; ++i) AppendRecord(out, i);
+      }));
+  for (const MemoryCounter& counter : counters_) {
+    KYMO_RETURN_IF_ERROR(output.Run(
+        counter.points.size(), [&](size_t begin, size_t end, std::string& out) {
+          for (size_t i = begin; i < end; ++i) {
+            AppendPoint(out, counter, counter.points[i]);
+          }
+        }));
+  }
+  return absl::OkStatus();
+}
+
+void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
+  const MemoryRecord& record = trace_.memory()[written_[position]];
+  const bool failed = record.event == MemoryEvent::kOutOfMemory;
+  if (failed) {
+    out += Head("[OutOfMemory]", rows_.tracks[record.track]);
+  } else {
+    out += heads_[record.track];
+  }
+  Text text;
+  text.AppendTime(std::max<DurationNs>(record.time_ns - base_ns_, 0));
+  text << ",\"args\":{\"Total Reserved\":" << record.total_reserved
+       << ",\"Total Allocated\":" << record.total_allocated
+       << ",\"Bytes\":" << record.bytes
+       << ",\"Device Id\":" << int{record.device_index}
+       << ",\"Device Type\":" << int{record.device_type};
+  if (!failed) text << ",\"Addr\":" << record.address;
+  text << SourceMember(record.source)
+       << ",\"finished\":false,\"Ev Idx\":" << trace_.event_count() + position
+       << "}},\n";
+  out += text.view();
+}
+
+void MemoryEvents::AppendPoint(std::string& out, const MemoryCounter& counter,
+                               const analysis::CurvePoint& point) const {
+  absl::StrAppend(&out, "{\"ph\":\"C\",\"name\":\"", counter.name, "\"",
+                  rows_.tracks[counter.track].ids);
+  Text text;
+  text.AppendTime(std::max<DurationNs>(point.time - base_ns_, 0));
+  text << ",\"args\":{\"bytes\":" << point.value << "}},\n";
+  out += text.view();
+}
+
+}  // namespace kymo::chrome

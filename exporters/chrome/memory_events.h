@@ -1,0 +1,65 @@
+// memory_events.h - the memory records of a trace in traceEvents.
+//
+//   MemoryEvents memory(trace, rows, base_ns, /*max_heap_records=*/1'000'000);
+//   memory.AppendMembers(head);                  // of the file
+//   KYMO_RETURN_IF_ERROR(memory.Write(output));  // elements of traceEvents
+//
+// Each record is Kineto's instant event, [memory] or [OutOfMemory], on its
+// thread; "Ev Idx" counts on from the trace's events. Those of the heap and of
+// mappings have "Source" besides, because they are other layers than the
+// program's reports. Counters (memory_counters.h) follow the records.
+//
+// Of more records of the heap than a viewer takes only the counters are
+// written, and the file has the member "kymo_heap_records_left_out".
+#ifndef KYMO_EXPORTERS_CHROME_MEMORY_EVENTS_H_
+#define KYMO_EXPORTERS_CHROME_MEMORY_EVENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "exporters/chrome/memory_counters.h"
+#include "exporters/chrome/ordered_output.h"
+#include "exporters/chrome/rows.h"
+#include "profiler/base/column.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::chrome {
+
+inline constexpr char kHeapRecordsLeftOut[] = "kymo_heap_records_left_out";
+
+class MemoryEvents {
+ public:
+  // `base_ns` is the zero of the file's times. max_heap_records -1: all.
+  // `trace` and `rows` must outlive the object.
+  MemoryEvents(const model::Trace& trace, const Rows& rows, TimeNs base_ns,
+               int64_t max_heap_records);
+
+  // For progress: what Write gives to its output.
+  size_t item_count() const;
+
+  // `"key": value,\n`; nothing where nothing was left out.
+  void AppendMembers(std::string& out) const;
+
+  absl::Status Write(OrderedOutput& output) const;
+
+ private:
+  void AppendRecord(std::string& out, size_t position) const;
+  void AppendPoint(std::string& out, const MemoryCounter& counter,
+                   const analysis::CurvePoint& point) const;
+
+  const model::Trace& trace_;
+  const Rows& rows_;
+  const TimeNs base_ns_;
+  Column<model::MemoryIndex> written_;
+  size_t left_out_ = 0;
+  std::vector<std::string> heads_;  // by track: a [memory] up to its time
+  const std::vector<MemoryCounter> counters_;
+};
+
+}  // namespace kymo::chrome
+
+#endif  // KYMO_EXPORTERS_CHROME_MEMORY_EVENTS_H_
