@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <span>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -66,25 +67,31 @@ MemoryEvents::MemoryEvents(const model::Trace& trace, const Rows& rows,
       rows_(rows),
       base_ns_(base_ns),
       counters_(MemoryCounters(trace, rows)) {
+  if (max_heap_records >= 0) {
+    LeaveOutHeap(static_cast<size_t>(max_heap_records));
+  }
+  if (record_count() == 0) return;
+  for (const Row& row : rows.tracks) heads_.push_back(Head("[memory]", row));
+}
+
+void MemoryEvents::LeaveOutHeap(size_t max_heap_records) {
+  const std::span<const MemoryRecord> records = trace_.memory();
+  if (records.size() <= max_heap_records) return;
   const auto is_heap = [](const MemoryRecord& record) {
     return record.source == MemorySource::kHeap;
   };
   const auto heap_records = static_cast<size_t>(
-      std::count_if(trace.memory().begin(), trace.memory().end(), is_heap));
-  if (max_heap_records >= 0 &&
-      heap_records > static_cast<size_t>(max_heap_records)) {
-    left_out_ = heap_records;
+      std::count_if(records.begin(), records.end(), is_heap));
+  if (heap_records <= max_heap_records) return;
+  left_out_ = heap_records;
+  others_.reserve(records.size() - heap_records);
+  for (model::MemoryIndex i = 0; i < records.size(); ++i) {
+    if (!is_heap(records[i])) others_.push_back(i);
   }
-  written_.reserve(trace.memory().size() - left_out_);
-  for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
-    if (left_out_ == 0 || !is_heap(trace.memory()[i])) written_.push_back(i);
-  }
-  if (written_.empty()) return;
-  for (const Row& row : rows.tracks) heads_.push_back(Head("[memory]", row));
 }
 
 size_t MemoryEvents::item_count() const {
-  size_t items = written_.size();
+  size_t items = record_count();
   for (const MemoryCounter& counter : counters_) items += counter.points.size();
   return items;
 }
@@ -96,7 +103,7 @@ void MemoryEvents::AppendMembers(std::string& out) const {
 
 absl::Status MemoryEvents::Write(OrderedOutput& output) const {
   KYMO_RETURN_IF_ERROR(output.Run(
-      written_.size(), [&](size_t begin, size_t end, std::string& out) {
+      record_count(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) AppendRecord(out, i);
       }));
   for (const MemoryCounter& counter : counters_) {
@@ -111,7 +118,8 @@ absl::Status MemoryEvents::Write(OrderedOutput& output) const {
 }
 
 void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
-  const MemoryRecord& record = trace_.memory()[written_[position]];
+  const MemoryRecord& record =
+      trace_.memory()[left_out_ == 0 ? position : others_[position]];
   const bool failed = record.event == MemoryEvent::kOutOfMemory;
   if (failed) {
     out += Head("[OutOfMemory]", rows_.tracks[record.track]);

@@ -23,7 +23,6 @@
 #include "exporters/chrome/memory_counters.h"
 #include "exporters/chrome/ordered_output.h"
 #include "exporters/chrome/rows.h"
-#include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
@@ -47,6 +46,9 @@ class MemoryEvents {
   absl::Status Write(OrderedOutput& output) const;
 
  private:
+  void LeaveOutHeap(size_t max_heap_records);
+  // Those that are written.
+  size_t record_count() const { return trace_.memory().size() - left_out_; }
   void AppendRecord(std::string& out, size_t position) const;
   void AppendPoint(std::string& out, const MemoryCounter& counter,
                    const analysis::CurvePoint& point) const;
@@ -54,8 +56,8 @@ class MemoryEvents {
   const model::Trace& trace_;
   const Rows& rows_;
   const TimeNs base_ns_;
-  Column<model::MemoryIndex> written_;
   size_t left_out_ = 0;
+  std::vector<model::MemoryIndex> others_;  // if some are left out: the rest
   std::vector<std::string> heads_;  // by track: a [memory] up to its time
   const std::vector<MemoryCounter> counters_;
 };
