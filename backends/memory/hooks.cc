@@ -35,23 +35,21 @@ namespace {
 
 using kymo::memory::real;
 
-// Whether the recorder listens to these hooks. Set before threads exist.
-constinit bool listening = false;
+// What recordings want of these hooks. Off unless they are the ones that count.
+constinit kymo::record::Gate hooks_gate = {{kymo::record::kGateOff}, nullptr};
 
 // Whether the function is of the library or program that this copy is in. (The
 // address of malloc itself would be that of whichever malloc comes first.)
 bool IsHere(const void* function) {
   Dl_info here, there;
-  return dladdr(&listening, &here) != 0 && dladdr(function, &there) != 0 &&
+  return dladdr(&hooks_gate, &here) != 0 && dladdr(function, &there) != 0 &&
          here.dli_fbase == there.dli_fbase;
 }
 
 // After the loader has put everything into its order.
 __attribute__((constructor)) void Listen() {
   if (kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) return;
-  // Decides who records, and hears of it from here on.
-  (void)kymo::record::IsRecording();
-  listening = true;
+  kymo::record::Host().add_gate(&hooks_gate);
   // Programs may bring a malloc that comes before this one.
   if (!IsHere(dlsym(RTLD_DEFAULT, "malloc")) &&
       IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"))) {
@@ -59,13 +57,14 @@ __attribute__((constructor)) void Listen() {
   }
 }
 
+uint32_t GateBits() { return hooks_gate.state.load(std::memory_order_relaxed); }
 // What a recording wants to know of the heap; 0: nothing.
 uint32_t HeapBits() {
-  const uint32_t bits = kymo::record::GateBits();
-  return (bits & kymo::record::kHeapBits) != 0 && listening ? bits : 0;
+  const uint32_t bits = GateBits();
+  return (bits & kymo::record::kHeapBits) != 0 ? bits : 0;
 }
 bool MappingsAreWatched() {
-  return kymo::record::MappingsAreWatched() && listening;
+  return (GateBits() & kymo::record::kGateMapped) != 0;
 }
 
 // Inlined by force: the hook's own frame is the one that is given.
@@ -74,7 +73,7 @@ bool MappingsAreWatched() {
 // Before or after an allocation, once: whether it is to be reported. False for
 // most where they are sampled; asked before, those are a jump to the allocator.
 KYMO_INLINE bool IsToReport(size_t bytes) {
-  const uint32_t bits = kymo::record::GateBits();
+  const uint32_t bits = GateBits();
   if ((bits & kymo::record::kHeapBits) == 0) return false;
   return (bits & kymo::record::kGateHeapSampled) == 0 ||
          kymo::record::IsSampleDue(bytes);
@@ -111,7 +110,7 @@ KYMO_REST void ReportedFree(void* block) {
 }
 
 KYMO_INLINE void Free(void* block) {
-  const uint32_t bits = kymo::record::GateBits();
+  const uint32_t bits = GateBits();
   if ((bits & kymo::record::kHeapBits) == 0 ||
       ((bits & kymo::record::kGateHeapSampled) != 0 &&
        !kymo::record::MayBeSampled(block))) [[likely]] {
@@ -284,7 +283,7 @@ KYMO_HOOK void* mmap(void* wanted, size_t bytes, int protection, int flags,
                      int fd, off_t offset) {
   void* const mapped = real.mmap(wanted, bytes, protection, flags, fd, offset);
   if (mapped != MAP_FAILED && MappingsAreWatched()) [[unlikely]] {
-    kymo::record::OnMap(mapped, bytes, KYMO_FRAME);
+    kymo::record::OnMap(mapped, bytes, KYMO_FRAME, GateBits());
   }
   return mapped;
 }
@@ -293,7 +292,7 @@ KYMO_HOOK void* mmap64(void* wanted, size_t bytes, int protection, int flags,
                        int fd, off_t offset) {
   void* const mapped = real.mmap(wanted, bytes, protection, flags, fd, offset);
   if (mapped != MAP_FAILED && MappingsAreWatched()) [[unlikely]] {
-    kymo::record::OnMap(mapped, bytes, KYMO_FRAME);
+    kymo::record::OnMap(mapped, bytes, KYMO_FRAME, GateBits());
   }
   return mapped;
 }
@@ -321,7 +320,7 @@ KYMO_HOOK void* mremap(void* old, size_t old_bytes, size_t bytes, int flags,
   void* const mapped = real.mremap(old, old_bytes, bytes, flags, wanted);
   if (mapped != MAP_FAILED && watched) {
     if (old_bytes != 0) kymo::record::OnUnmap(old, old_bytes, ticks);
-    kymo::record::OnMap(mapped, bytes, KYMO_FRAME);
+    kymo::record::OnMap(mapped, bytes, KYMO_FRAME, GateBits());
   }
   return mapped;
 }

@@ -237,8 +237,8 @@ HeapCounts* HeapCountsSlow() noexcept {
   return stream == nullptr ? nullptr : stream->heap_counts;
 }
 
-void OnOutOfMemory(uint64_t bytes) noexcept {
-  if ((GateBits() & kGateHeap) == 0) return;
+void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept {
+  if ((bits & kGateHeap) == 0) return;
   const int saved_errno = errno;
   RecordMemory(
       {.bytes = static_cast<int64_t>(bytes), .flag = kMemoryOutOfMemory});
@@ -250,10 +250,11 @@ uint64_t HeapTicks() noexcept {
   return arena == nullptr ? 0 : ReadTicks(arena->clock_source());
 }
 
-void OnMap(const void* address, size_t size, const void* frame) noexcept {
+void OnMap(const void* address, size_t size, const void* frame,
+           uint32_t bits) noexcept {
   if (own_thread.busy != 0) return;
   RecordAllocation(reinterpret_cast<uint64_t>(address), size,
-                   HeapSource::kMapped, frame, GateBits());
+                   HeapSource::kMapped, frame, bits);
 }
 
 void OnUnmap(const void* address, size_t size, uint64_t ticks) noexcept {

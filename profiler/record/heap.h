@@ -14,8 +14,11 @@
 //     real_free(block);
 //   }
 //
-// Where the gate has kGateHeapSampled, IsSampleDue(size) says beforehand whether
-// there will be anything to report; OnAllocation is then for those alone.
+// Where the gate has kGateHeapSampled, IsSampleDue(size) says beforehand
+// whether there will be anything to report; OnAllocation is then for those
+// alone.
+//
+// The bits may be those of a gate that is the hooks' own (HostApi::add_gate).
 //
 // Modes, by the gate's bits:
 //   kGateHeap           every allocation and every free is a record of 32 bytes
@@ -49,10 +52,6 @@
 namespace kymo::record {
 
 inline constexpr uint32_t kHeapBits = kGateHeap | kGateHeapCounts;
-
-inline bool MappingsAreWatched() noexcept {
-  return (GateBits() & kGateMapped) != 0;
-}
 
 // When the calling thread takes its next sample.
 struct HeapSampling {
@@ -97,8 +96,8 @@ void SampleAllocation(uint64_t address, uint64_t bytes, const void* frame,
 void FreeSampled(uint64_t address, uint64_t ticks) noexcept;
 // The calling thread's; null where it is in no recording.
 HeapCounts* HeapCountsSlow() noexcept;
-// The address of a block that could not be had: [OutOfMemory].
-void OnOutOfMemory(uint64_t bytes) noexcept;
+// A block that could not be had: [OutOfMemory].
+void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept;
 
 inline HeapCounts* ThreadHeapCounts() noexcept {
   ThreadStream* const stream = thread_stream;
@@ -121,7 +120,7 @@ inline void OnAllocation(const void* block, size_t size, const void* frame,
                          uint32_t bits) noexcept {
   const uint64_t address = reinterpret_cast<uint64_t>(block);
   if (address == 0) [[unlikely]] {
-    OnOutOfMemory(size);
+    OnOutOfMemory(size, bits);
   } else if (bits & kGateHeapSampled) {
     SampleAllocation(address, size, frame, bits);
   } else if (bits & kGateHeap) {
@@ -152,9 +151,10 @@ inline void OnFree(const void* block, uint32_t bits,
 // The clock of this process's records, for OnFree. 0 = nothing records.
 uint64_t HeapTicks() noexcept;
 
-// Mappings, in the same way; every one is a record. Those of the recorder
-// itself are not. REQUIRES: MappingsAreWatched() was true.
-void OnMap(const void* address, size_t size, const void* frame) noexcept;
+// Mappings, in the same way, where `bits` have kGateMapped; every one is a
+// record. Those of the recorder itself are not.
+void OnMap(const void* address, size_t size, const void* frame,
+           uint32_t bits) noexcept;
 void OnUnmap(const void* address, size_t size, uint64_t ticks = 0) noexcept;
 
 // This process has an allocator that the hooks do not see; counted.

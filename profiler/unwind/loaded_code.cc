@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <link.h>
 
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -52,18 +54,46 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-void Identify(LoadedCode* code) {
+// Where the bytes are that tell a file from others at its place.
+const uint8_t* FindUnique(const LoadedCode& code) {
   constexpr size_t kHeaderBytes = 16;  // size, first function
   constexpr size_t kBeforeSize = 4;    // encodings
-  const uint8_t* unique = FindBuildId(code->begin, code->end);
-  if (unique == nullptr) unique = code->frame_header + kBeforeSize;
   static_assert(kBuildIdBytes == kHeaderBytes);
+  const uint8_t* const id = FindBuildId(code.begin, code.end);
+  return id != nullptr ? id : code.frame_header + kBeforeSize;
+}
+
+// What FindUnique said of places, since asking again takes as long as several
+// frames. A slot answers only for the place that its two words give together.
+// Where another file has come to a place, the bytes of the first one's build id
+// are read in it: they are not the same, whatever they are.
+struct UniqueSlot {
+  std::atomic<uint64_t> place_and_address;
+  std::atomic<uint64_t> address;
+};
+constexpr int kUniqueBits = 8;
+constinit UniqueSlot unique_slots[size_t{1} << kUniqueBits] = {};
+
+const uint8_t* KnownUnique(const LoadedCode& code, uint64_t place) {
+  UniqueSlot& slot = unique_slots[place >> (64 - kUniqueBits)];
+  const uint64_t known = slot.address.load(std::memory_order_relaxed);
+  const uint64_t both = slot.place_and_address.load(std::memory_order_relaxed);
+  if ((both ^ known) == place) [[likely]] {
+    return reinterpret_cast<const uint8_t*>(known);
+  }
+  const uint8_t* const found = FindUnique(code);
+  const uint64_t address = reinterpret_cast<uint64_t>(found);
+  slot.address.store(address, std::memory_order_relaxed);
+  slot.place_and_address.store(place ^ address, std::memory_order_relaxed);
+  return found;
+}
+
+void Identify(LoadedCode* code) {
+  const uint64_t place = Mix(Mix(code->begin, code->end),
+                             reinterpret_cast<uint64_t>(code->frame_header));
   uint64_t words[kBuildIdBytes / sizeof(uint64_t)];
-  std::memcpy(words, unique, sizeof(words));
-  uint64_t hash = Mix(code->begin, code->end);
-  hash = Mix(hash, reinterpret_cast<uint64_t>(code->frame_header));
-  for (const uint64_t word : words) hash = Mix(hash, word);
-  code->identity = hash;
+  std::memcpy(words, KnownUnique(*code, place), sizeof(words));
+  code->identity = Mix(place, words[0] ^ std::rotl(words[1], 32));
 }
 
 struct ListSearch {

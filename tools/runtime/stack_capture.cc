@@ -34,8 +34,10 @@ uint64_t Loads() noexcept {
 
 bool IsKnown(uint64_t pc) noexcept {
   const uint64_t block = pc >> kBlockBits;
-  return known_blocks[block % kBlocks].exchange(
-             block, std::memory_order_relaxed) == block;
+  std::atomic<uint64_t>& known = known_blocks[block % kBlocks];
+  if (known.load(std::memory_order_relaxed) == block) return true;
+  known.store(block, std::memory_order_relaxed);
+  return false;
 }
 
 uint64_t Capture(const void* frame, uint64_t* pcs, uint64_t max) noexcept {
