@@ -12,90 +12,29 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "exporters/stacks/folded.h"
+#include "exporters/stacks/memory_stacks.h"
 #include "profiler/analysis/call_tree.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 
 namespace kymo {
 namespace {
 
 using model::EventIndex;
 using model::NameId;
-using model::StackId;
 using model::Trace;
 using model::TrackIndex;
-
-// Stack or path, by text; weight in ns.
-using Folded = std::unordered_map<std::string, DurationNs>;
-
-// Text as a frame: see the grammar in the header.
-std::string FrameText(std::string_view text) {
-  std::string frame(text);
-  for (char& c : frame) {
-    if (c == ';') c = ':';
-    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-  }
-  frame.erase(frame.find_last_not_of(' ') + 1);
-  return frame.empty() ? "[unknown]" : frame;
-}
-
-// "xz" or "xz;thread 12 (worker)", by track.
-std::vector<std::string> Roots(const Trace& trace, bool with_threads) {
-  std::vector<std::string> roots;
-  for (const model::Track& track : trace.tracks()) {
-    std::string name;
-    for (const model::Process& process : trace.processes()) {
-      if (process.pid == track.pid) name = trace.Name(process.name);
-    }
-    if (name.empty()) name = absl::StrCat("process ", track.pid);
-    std::string root = FrameText(name);
-    if (with_threads) {
-      absl::StrAppend(
-          &root, ";",
-          FrameText(absl::StrCat("thread ", track.id, " (",
-                                 ToAbsl(trace.Name(track.name)), ")")));
-    }
-    roots.push_back(std::move(root));
-  }
-  return roots;
-}
-
-// Frame texts, each made once.
-class FrameTexts {
- public:
-  explicit FrameTexts(const Trace& trace)
-      : trace_(trace), texts_(trace.strings().size()) {}
-
-  const std::string& Get(NameId name) {
-    std::string& text = texts_[Index(name)];
-    if (text.empty()) text = FrameText(trace_.Name(name));
-    return text;
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<std::string> texts_;
-};
+using stacks::Folded;
+using stacks::FrameTexts;
+using stacks::MemoryBlocks;
+using stacks::WriteFolded;
 
 Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots) {
-  // First by (track, stack), numbers only; then by text.
-  std::unordered_map<uint64_t, DurationNs> weights;
+  stacks::StackWeights weights;
   for (const model::StackSample& sample : trace.samples()) {
-    weights[uint64_t{sample.track} << 32 | Index(sample.stack)] +=
-        sample.weight_ns;
+    weights[stacks::StackKey(sample.track, sample.stack)] += sample.weight_ns;
   }
-  FrameTexts texts(trace);
-  Folded folded;
-  for (const auto& [key, weight_ns] : weights) {
-    std::string line = roots[key >> 32];
-    for (const model::FrameId frame :
-         trace.stacks().Frames(StackId(static_cast<uint32_t>(key)))) {
-      line += ';';
-      line += texts.Get(trace.stacks().frame(frame).function);
-    }
-    folded[line] += weight_ns;
-  }
-  return folded;
+  return stacks::FoldStacks(trace, roots, weights);
 }
 
 // Paths of ranges as a prefix tree, so that text is made once per path.
@@ -157,21 +96,6 @@ Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots) {
   return paths.Fold(trace, roots);
 }
 
-absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
-                         std::string_view name) {
-  std::vector<std::string> lines;
-  for (const auto& [stack, weight_ns] : folded) {
-    if (weight_ns > 0) lines.push_back(absl::StrCat(stack, " ", weight_ns));
-  }
-  std::sort(lines.begin(), lines.end());
-  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-  for (std::string& line : lines) {
-    line += '\n';
-    KYMO_RETURN_IF_ERROR(sink->Append(line));
-  }
-  return sink->Commit();
-}
-
 bool HasRanges(const Trace& trace) {
   return std::any_of(
       trace.flags().begin(), trace.flags().end(),
@@ -191,15 +115,28 @@ absl::StatusOr<bool> WithThreads(const ExportOptions& options) {
 // Adds the names of the files to `names`.
 absl::Status Write(const Trace& trace, bool with_threads, OutputDirectory& out,
                    std::vector<std::string>& names) {
-  const std::vector<std::string> roots = Roots(trace, with_threads);
+  const std::vector<std::string> roots =
+      stacks::StackRoots(trace, with_threads);
   const bool has_samples = !trace.samples().empty();
   names.push_back("stacks.folded");
   KYMO_RETURN_IF_ERROR(WriteFolded(
       has_samples ? FoldSamples(trace, roots) : FoldRanges(trace, roots), out,
       names.back()));
-  if (!has_samples || !HasRanges(trace)) return absl::OkStatus();
-  names.push_back("stacks.ranges.folded");
-  return WriteFolded(FoldRanges(trace, roots), out, names.back());
+  if (has_samples && HasRanges(trace)) {
+    names.push_back("stacks.ranges.folded");
+    KYMO_RETURN_IF_ERROR(
+        WriteFolded(FoldRanges(trace, roots), out, names.back()));
+  }
+  static constexpr std::pair<MemoryBlocks, const char*> kMemoryFiles[] = {
+      {MemoryBlocks::kAll, "stacks.memory.folded"},
+      {MemoryBlocks::kAlive, "stacks.memory.alive.folded"}};
+  for (const auto& [blocks, name] : kMemoryFiles) {
+    const auto folded = stacks::FoldMemory(trace, roots, blocks);
+    if (!folded) continue;
+    names.emplace_back(name);
+    KYMO_RETURN_IF_ERROR(WriteFolded(*folded, out, name));
+  }
+  return absl::OkStatus();
 }
 
 class StacksExporter final : public TraceExporter {

@@ -7,7 +7,8 @@
 //   frame = text without ";", tab, line feed or carriage return
 //
 // Frames stand root first and begin with the name of the process; the weight
-// is CPU time in ns, above 0. Equal stacks are one line; lines are sorted.
+// is CPU time in ns, or bytes, above 0. Equal stacks are one line; lines are
+// sorted.
 //
 //   the trace has        | stacks.folded       | stacks.ranges.folded
 //   samples              | sampled stacks      |
@@ -15,7 +16,11 @@
 //   both                 | sampled stacks      | paths of ranges
 //   neither              | empty               |
 //
-// A path of ranges weighs the self time of its innermost range. Setting
+//   memory with stacks   | stacks.memory.folded: bytes allocated
+//                        | stacks.memory.alive.folded: those not freed
+//
+// Files of memory exist only where such records do; see memory_stacks.h. A path
+// of ranges weighs the self time of its innermost range. Setting
 // threads=1 puts "thread <tid> (<name>)" below the process.
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 #define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_

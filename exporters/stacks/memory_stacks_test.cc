@@ -1,0 +1,107 @@
+#include "exporters/stacks/memory_stacks.h"
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporters/json/test_golden.h"
+#include "exporters/stacks/stacks_exporter.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+class MemoryStacksTest : public ::testing::Test {
+ protected:
+  MemoryStacksTest() {
+    t_.AddProcess(1, "xz");
+    t_.AddThread(1, 2, "worker");
+  }
+
+  // Frames outermost first. Returns the record, to be changed further.
+  model::MemoryRecord& Add(int64_t bytes,
+                           std::initializer_list<std::string_view> frames) {
+    model::StackId stack = model::kEmptyStack;
+    for (const std::string_view function : frames) {
+      stack = t_.data().stacks.Push(
+          stack, t_.data().stacks.AddFrame({.function = t_.Intern(function)}));
+    }
+    const auto time_ns = static_cast<TimeNs>(t_.data().memory.size());
+    t_.data().memory.push_back({.source = model::MemorySource::kHeap,
+                                .time_ns = time_ns,
+                                .bytes = bytes,
+                                .stack = stack});
+    return t_.data().memory.back();
+  }
+
+  // Makes the record at `last` the free of that at `first`.
+  void MarkFreed(model::MemoryIndex first, model::MemoryIndex last) {
+    t_.data().memory[first].partner = last;
+    t_.data().memory[last].partner = first;
+  }
+
+  Exported Stacks() {
+    return Export(*NewStacksExporter(), std::move(t_).Build());
+  }
+
+  TestTrace t_;
+};
+
+TEST_F(MemoryStacksTest, BytesByStackAndThoseAlive) {
+  Add(100, {"main", "load"});
+  Add(20, {"main", "encode"});
+  Add(5, {"main", "load"});
+  Add(-100, {"main", "free"});
+  MarkFreed(0, 3);
+  EXPECT_THAT(Stacks(), ElementsAre(Pair("stacks.folded", ""),
+                                    Pair("stacks.memory.alive.folded",
+                                         "xz;main;encode 20\n"
+                                         "xz;main;load 5\n"),
+                                    Pair("stacks.memory.folded",
+                                         "xz;main;encode 20\n"
+                                         "xz;main;load 105\n")));
+}
+
+TEST_F(MemoryStacksTest, NothingAliveIsNoFile) {
+  Add(100, {"main"});
+  Add(-100, {"main"});
+  MarkFreed(0, 1);
+  EXPECT_THAT(Stacks(),
+              ElementsAre(Pair("stacks.folded", ""),
+                          Pair("stacks.memory.folded", "xz;main 100\n")));
+}
+
+TEST_F(MemoryStacksTest, RecordsWithoutStacksAndFailuresAreNoFile) {
+  Add(100, {});
+  Add(50, {"main"}).event = model::MemoryEvent::kOutOfMemory;
+  EXPECT_THAT(Stacks(), ElementsAre(Pair("stacks.folded", "")));
+}
+
+TEST_F(MemoryStacksTest, SampledBytesStandForMore) {
+  Add(1'000, {"main"});
+  t_.data().memory_sample_interval = 1'000;
+  // 1000 / (1 - 1/e)
+  EXPECT_EQ(Stacks()["stacks.memory.folded"], "xz;main 1582\n");
+}
+
+TEST_F(MemoryStacksTest, NoByteCountsTwiceAndDevicesAreFrames) {
+  Add(1, {"main"});
+  Add(2, {"main"}).source = model::MemorySource::kReported;
+  Add(4, {"main"}).source = model::MemorySource::kMapped;
+  model::MemoryRecord& of_device = Add(8, {"main"});
+  of_device.source = model::MemorySource::kReported;
+  of_device.device_type = 1;
+  of_device.device_index = 0;
+  EXPECT_EQ(Stacks()["stacks.memory.folded"],
+            "xz;cuda:0;main 8\n"
+            "xz;main 1\n");
+}
+
+}  // namespace
+}  // namespace kymo
