@@ -28,6 +28,9 @@ struct Wiped {
   uint32_t process_registered;
   std::atomic<uint32_t> mappings_recorded;
   ThreadStream* free_streams;
+  // Streams of threads that recorded after their exit handler had run: nobody
+  // tells when these end.
+  ThreadStream* late_streams;
   ThreadStream* slab_next;
   ThreadStream* slab_end;
   // Chunks whose pages this process has made present.
@@ -66,8 +69,9 @@ extern constinit OwnState own;
 struct OwnThread {
   ThreadStream* stream;
   uint64_t logical_id;
-  SessionId session;  // kThread session, perhaps not live any more
-  uint32_t paused;    // SetThreadPaused
+  SessionId session;     // kThread session, perhaps not live any more
+  uint32_t paused;       // SetThreadPaused
+  uint32_t exit_rounds;  // how often the exit handler has run
   // How many locks and slow paths this thread is in: a signal handler that
   // interrupts them finds no slots instead of waiting for itself.
   uint32_t busy;

@@ -110,9 +110,56 @@ void Settle(ThreadStream* stream) noexcept {
   }
 }
 
+// Gives a stream whose thread writes no more to the next thread.
+// REQUIRES: the lock.
+void Recycle(Wiped* wiped, ThreadStream* stream) noexcept {
+  SealOwnChunk(stream);
+  memset(static_cast<void*>(stream), 0, sizeof(*stream));
+  stream->next_free = wiped->free_streams;
+  wiped->free_streams = stream;
+}
+
+// Recycles the late streams for which `is_over` is true. REQUIRES: the lock.
+template <typename IsOver>
+void RecycleLate(Wiped* wiped, IsOver is_over) noexcept {
+  ThreadStream** link = &wiped->late_streams;
+  while (*link != nullptr) {
+    ThreadStream* const stream = *link;
+    if (is_over(stream)) {
+      *link = stream->next_free;
+      Recycle(wiped, stream);
+    } else {
+      link = &stream->next_free;
+    }
+  }
+}
+
+// A thread that frees memory at its very end, after the last exit handler, has
+// a stream again. It is recycled when the thread is found to be gone.
+void AddLate(Wiped* wiped, ThreadStream* stream) noexcept {
+  Lock lock(wiped);
+  RecycleLate(wiped, [](const ThreadStream* late) {
+    if (late->stream_plus_1 == 0) return false;
+    const int32_t tid = own.arena.stream(late->stream_plus_1 - 1)
+                            .tid.load(std::memory_order_relaxed);
+    return syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH;
+  });
+  stream->next_free = wiped->late_streams;
+  wiped->late_streams = stream;
+}
+
+// The exit handlers of other keys may record, too; the system calls handlers
+// for a few rounds as long as there are any.
+constexpr uint32_t kExitRounds = 3;
+static_assert(kExitRounds < PTHREAD_DESTRUCTOR_ITERATIONS);
+
 // The thread's last word; runs as a pthread key's destructor.
 void OnThreadExit(void* value) {
   ThreadStream* const stream = static_cast<ThreadStream*>(value);
+  if (++own_thread.exit_rounds < kExitRounds &&
+      pthread_setspecific(own.exit_key, stream) == 0) {
+    return;
+  }
   own_thread.stream = nullptr;
   for (ThreadStream** const cache : stream->caches) {
     if (cache != nullptr) *cache = nullptr;
@@ -120,12 +167,9 @@ void OnThreadExit(void* value) {
   if (stream->stream_plus_1 != 0) {
     StoreThreadName(own.arena.stream(stream->stream_plus_1 - 1));
   }
-  SealOwnChunk(stream);
-  memset(static_cast<void*>(stream), 0, sizeof(*stream));
   Wiped* const wiped = GetWiped();
   Lock lock(wiped);
-  stream->next_free = wiped->free_streams;
-  wiped->free_streams = stream;
+  Recycle(wiped, stream);
 }
 
 bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
@@ -220,7 +264,11 @@ ThreadStream* OwnStream(Wiped* wiped) noexcept {
     return nullptr;
   }
   own_thread.stream = stream;
-  if (own.has_exit_key) pthread_setspecific(own.exit_key, stream);
+  if (own_thread.exit_rounds >= kExitRounds) {
+    AddLate(wiped, stream);
+  } else if (own.has_exit_key) {
+    pthread_setspecific(own.exit_key, stream);
+  }
   return stream;
 }
 
