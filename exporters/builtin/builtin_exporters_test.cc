@@ -1,5 +1,6 @@
 #include "exporters/builtin/builtin_exporters.h"
 
+#include <limits>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 TEST(BuiltinExportersTest, ListsThemByName) {
   ExporterRegistry registry;
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
-  EXPECT_EQ(registry.Names(), "chrome, stacks, summary");
+  EXPECT_EQ(registry.Names(), "chrome, memory_timeline, stacks, summary");
   EXPECT_EQ(RegisterBuiltinExporters(registry).code(),
             absl::StatusCode::kAlreadyExists);
 }
@@ -48,6 +49,13 @@ TEST_P(ExporterConformanceTest, OddTraceGivesTheSameBytesTwice) {
   t.AddSample(main, 5, 1, {"", "\xFF"}, "");
   t.AddSample(main, 5, -1, {});
   t.AddCounter(main, "", 5, 1.0 / 0.0);
+  t.data().memory.push_back({.track = main,
+                             .device_type = 99,
+                             .device_index = 7,
+                             .time_ns = -5,
+                             .address = ~uint64_t{0},
+                             .bytes = std::numeric_limits<int64_t>::min(),
+                             .total_allocated = -1});
   for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
     t.data().ledger.Add(static_cast<model::Loss>(i), ~uint64_t{0});
   }
@@ -65,7 +73,8 @@ TEST_P(ExporterConformanceTest, UnwritableFolderIsAnError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, ExporterConformanceTest,
-                         ::testing::Values("chrome", "stacks", "summary"));
+                         ::testing::Values("chrome", "memory_timeline",
+                                           "stacks", "summary"));
 
 }  // namespace
 }  // namespace kymo

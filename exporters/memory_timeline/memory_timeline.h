@@ -1,0 +1,46 @@
+// memory_timeline.h - PyTorch's export_memory_timeline, and the exporter
+// `memory_timeline`.
+//
+//   KYMO_RETURN_IF_ERROR(ExportMemoryTimeline(trace, "memory.html"));
+//   KYMO_RETURN_IF_ERROR(
+//       ExportMemoryTimeline(trace, "gpu.raw.json.gz", "cuda:0"));
+//
+// The form follows from the end of the path, as in PyTorch:
+//
+//   .html        a page that draws it (timeline_page.h)
+//   raw.json.gz  events, compressed (timeline_json.h: raw)
+//   .gz          rows, compressed   (timeline_json.h: timeline)
+//   other        rows
+//
+// Of the categories only TEMPORARY and Unknown occur, and nothing is
+// PREEXISTING: see analysis/memory_timeline.h, which also says which records
+// count.
+//
+// Errors: kInvalidArgument where `device` is no device's name; what files give
+// (plugin/sink.h). No file stays that is not complete.
+#ifndef KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
+#define KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo {
+
+// `device` as "cpu" or "cuda:0".
+absl::Status ExportMemoryTimeline(const model::Trace& trace,
+                                  const std::string& path,
+                                  std::string_view device = "cpu");
+
+// Writes memory_timeline.html; with the setting timeline_form=json
+// memory_timeline.json (.json.gz with options.gzip), with raw
+// memory_timeline.raw.json.gz. Setting device=NAME chooses the device.
+std::unique_ptr<TraceExporter> NewMemoryTimelineExporter();
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_

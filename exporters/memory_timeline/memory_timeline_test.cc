@@ -1,0 +1,207 @@
+#include "exporters/memory_timeline/memory_timeline.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporters/json/test_golden.h"
+#include "exporters/memory_timeline/timeline_page.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+// 40 bytes of the host from 5 to 9 us, and a report of 8 bytes of cuda:0.
+model::Trace MakeTrace() {
+  TestTrace t;
+  t.SetWindow(2'000, 12'000);
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "matmul", 4'000, 10'000);
+  t.data().memory.push_back({.track = main,
+                             .time_ns = 5'000,
+                             .bytes = 40,
+                             .total_reserved = 64,
+                             .partner = 2});
+  t.data().memory.push_back({.track = main,
+                             .device_type = 1,
+                             .device_index = 0,
+                             .time_ns = 6'000,
+                             .bytes = 8});
+  t.data().memory.push_back(
+      {.track = main, .time_ns = 9'000, .bytes = -40, .partner = 0});
+  return std::move(t).Build();
+}
+
+constexpr char kRows[] =
+    "[[5, 9], [[0, 0, 0, 0, 40, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]]]";
+
+// Also of files that are not compressed.
+std::string ReadFile(const std::string& path) {
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) return "cannot open " + path;
+  std::string text(1 << 20, '\0');
+  text.resize(static_cast<size_t>(
+      gzread(file, text.data(), static_cast<unsigned>(text.size()))));
+  gzclose(file);
+  return text;
+}
+
+bool IsGzip(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return in.get() == 0x1f && in.get() == 0x8b;
+}
+
+std::string Page(const model::Trace& trace) {
+  return Export(*NewMemoryTimelineExporter(), trace)["memory_timeline.html"];
+}
+
+// What the page's script reads.
+google::protobuf::Struct PageData(const std::string& page) {
+  constexpr std::string_view kBegin = "id=\"data\">\n";
+  const size_t begin = page.find(kBegin) + kBegin.size();
+  return ParseJson(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+TEST(MemoryTimelineExporterTest, ThePathsEndChoosesTheForm) {
+  const std::string folder = testing::TempDir() + "/memory_timeline_forms/";
+  std::filesystem::create_directories(folder);
+  const auto written = [&](const std::string& name) {
+    const absl::Status status =
+        ExportMemoryTimeline(MakeTrace(), folder + name);
+    EXPECT_TRUE(status.ok()) << status;
+    return ReadFile(folder + name);
+  };
+  EXPECT_EQ(written("a.json"), kRows);
+  EXPECT_EQ(written("a"), kRows);
+  EXPECT_EQ(written("a.json.gz"), kRows);
+  EXPECT_EQ(written("a.raw.json"), kRows);
+  EXPECT_EQ(written("a.raw.json.gz"), "[[5000, 2, 40, 3], [9000, 4, -40, 3]]");
+  EXPECT_THAT(written("a.html"), HasSubstr("<!DOCTYPE html>"));
+  EXPECT_TRUE(IsGzip(folder + "a.json.gz"));
+  EXPECT_TRUE(IsGzip(folder + "a.raw.json.gz"));
+  EXPECT_FALSE(IsGzip(folder + "a.json"));
+}
+
+TEST(MemoryTimelineExporterTest, DevicesAreTheirOwnTimelines) {
+  const std::string path = testing::TempDir() + "/cuda.json";
+  ASSERT_TRUE(ExportMemoryTimeline(MakeTrace(), path, "cuda:0").ok());
+  EXPECT_EQ(ReadFile(path), "[[6], [[0, 0, 0, 0, 0, 0, 0, 0, 8]]]");
+  ASSERT_TRUE(ExportMemoryTimeline(MakeTrace(), path, "cuda:1").ok());
+  EXPECT_EQ(ReadFile(path), "[[], []]");
+}
+
+TEST(MemoryTimelineExporterTest, OtherDevicesAndFoldersAreErrors) {
+  const std::string path = testing::TempDir() + "/never.json";
+  EXPECT_EQ(ExportMemoryTimeline(MakeTrace(), path, "gpu").code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(
+      ExportMemoryTimeline(MakeTrace(), "/proc/self/nowhere/a.json").ok());
+}
+
+TEST(MemoryTimelineExporterTest, SettingsChooseFormAndDevice) {
+  ExportOptions options;
+  options.settings["timeline_form"] = "json";
+  EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
+              ElementsAre(Pair("memory_timeline.json", kRows)));
+  options.settings["device"] = "cuda";
+  EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
+              ElementsAre(Pair("memory_timeline.json", HasSubstr("[[6], "))));
+  options.gzip = true;
+  EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
+              ElementsAre(Pair("memory_timeline.json.gz", testing::_)));
+  options.settings["timeline_form"] = "raw";
+  EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
+              ElementsAre(Pair("memory_timeline.raw.json.gz", testing::_)));
+  options.settings["timeline_form"] = "svg";
+  MemoryDirectory out;
+  EXPECT_EQ(NewMemoryTimelineExporter()
+                ->Export(MakeTrace(), options, out)
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(MemoryTimelineExporterTest, ThePageNamesTheCategoriesAndLoadsNothing) {
+  const std::string page = Page(MakeTrace());
+  for (const char* name :
+       {"PARAMETER", "OPTIMIZER_STATE", "INPUT", "TEMPORARY", "ACTIVATION",
+        "GRADIENT", "AUTOGRAD_DETAIL", "Unknown", "darkgreen", "goldenrod",
+        "mediumpurple", "mediumblue", "royalblue", "Max memory allocated: "}) {
+    EXPECT_THAT(page, HasSubstr(name));
+  }
+  for (const char* load : {"http:", "https:", "src=", "href=", "url(",
+                           "@import", "fetch(", "XMLHttpRequest"}) {
+    EXPECT_THAT(page, Not(HasSubstr(load)));
+  }
+}
+
+TEST(MemoryTimelineExporterTest, ThePagesDataCountsFromTheStart) {
+  const auto data = PageData(Page(MakeTrace()));
+  const auto number = [&](const char* key) {
+    return data.fields().at(key).number_value();
+  };
+  EXPECT_EQ(data.fields().at("device").string_value(), "cpu");
+  EXPECT_EQ(number("end_us"), 10);
+  EXPECT_EQ(number("max_allocated"), 40);
+  EXPECT_EQ(number("max_reserved"), 64);
+  EXPECT_EQ(number("points"), 2);
+  const auto& times = data.fields().at("times_us").list_value().values();
+  ASSERT_EQ(times.size(), 2);
+  EXPECT_EQ(times[0].number_value(), 3);
+  EXPECT_EQ(times[1].number_value(), 7);
+  EXPECT_EQ(data.fields()
+                .at("bytes")
+                .list_value()
+                .values(0)
+                .list_value()
+                .values(3)
+                .number_value(),
+            40);
+}
+
+TEST(MemoryTimelineExporterTest, AnEmptyTraceIsAnEmptyPage) {
+  const auto data = PageData(Page(TestTrace().Build()));
+  EXPECT_EQ(data.fields().at("times_us").list_value().values_size(), 0);
+}
+
+TEST(MemoryTimelineExporterTest, LongTimelinesAreThinnedAndKeepTheirPeak) {
+  constexpr int kEvents = 100'000;
+  constexpr int kPeak = 54'321;
+  std::vector<analysis::MemoryTimelineEvent> events(kEvents);
+  for (int i = 0; i < kEvents; ++i) {
+    events[i] = {.time_ns = 1'000 * i, .bytes = i % 2 == 0 ? 100 : -100};
+  }
+  events[kPeak - 1].bytes = 1'000'000;
+  events[kPeak].bytes = -1'000'000;
+  const auto data = ParseJson(memory_timeline::TimelinePageData(
+      {.events = events, .device = "cpu", .end_ns = 1'000 * kEvents}));
+  EXPECT_EQ(data.fields().at("points").number_value(), kEvents);
+  const auto& rows = data.fields().at("bytes").list_value().values();
+  EXPECT_LE(static_cast<size_t>(rows.size()), memory_timeline::kMaxPagePoints);
+  EXPECT_GE(static_cast<size_t>(rows.size()),
+            memory_timeline::kMaxPagePoints / 2);
+  double most = 0;
+  for (const auto& row : rows) {
+    most = std::max(most, row.list_value().values(7).number_value());
+  }
+  EXPECT_EQ(most, data.fields().at("max_allocated").number_value());
+  EXPECT_GE(most, 1'000'000);
+}
+
+}  // namespace
+}  // namespace kymo
