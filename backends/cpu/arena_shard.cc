@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -117,6 +118,18 @@ void AddHeapCounts(const ArenaShardInput& input,
   }
 }
 
+// What fits into three quarters of the memory that this machine has left;
+// analysing takes about 100 bytes a record at the peak.
+size_t MemoryRecordLimit() {
+  constexpr size_t kBytesPerRecord = 100;
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  for (uint64_t kib = 0; file >> key >> kib; file.ignore(80, '\n')) {
+    if (key == "MemAvailable:") return kib * 1024 / 4 * 3 / kBytesPerRecord;
+  }
+  return ~size_t{0};
+}
+
 }  // namespace
 
 LossCounters ReadLosses(const Arena& arena) {
@@ -193,7 +206,8 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .stack =
           [&](int64_t pid, std::span<const uint64_t> pcs) {
             return stacks.Add(pid, pcs);
-          }};
+          },
+      .memory_limit = MemoryRecordLimit()};
   DecodeChunks(decode, shard);
 }
 

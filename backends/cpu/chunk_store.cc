@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,10 @@ absl::Status ChunkStore::Open(const std::string& directory) {
 void ChunkStore::Add(const record::ChunkView& chunk) {
   const char* data = reinterpret_cast<const char*>(chunk.slots.data());
   const uint64_t size = chunk.slots.size_bytes();
+  if (!HasRoom()) {
+    lost_bytes_ += size;
+    return;
+  }
   uint64_t written = 0;
   while (written < size) {
     const ssize_t got = pwrite(fd_, data + written, size - written,
@@ -50,6 +55,18 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
                       .ticket = chunk.ticket,
                       .offset_bytes = bytes_});
   bytes_ += size;
+}
+
+// Asks once in 64 MiB.
+bool ChunkStore::HasRoom() {
+  constexpr uint64_t kAskEvery = uint64_t{64} << 20;
+  if (bytes_ < room_checked_at_ + kAskEvery) return has_room_;
+  room_checked_at_ = bytes_;
+  struct statvfs disk;
+  // Where nobody knows, writing will tell.
+  has_room_ = fstatvfs(fd_, &disk) != 0 ||
+              uint64_t{disk.f_bavail} * disk.f_frsize > kReserveBytes;
+  return has_room_;
 }
 
 absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {

@@ -4,7 +4,8 @@
 //
 //   file = { chunk }        chunk = the used slots of one chunk, 32 bytes each
 //
-// Errors:  a failed write (disk full) loses that chunk; lost_bytes() counts it.
+// Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
+//   disk on which less than kReserveBytes is left: the last of it is not ours.
 // Threads: one at a time.
 #ifndef KYMO_BACKENDS_CPU_CHUNK_STORE_H_
 #define KYMO_BACKENDS_CPU_CHUNK_STORE_H_
@@ -21,6 +22,8 @@ namespace kymo::cpu {
 
 class ChunkStore {
  public:
+  static constexpr uint64_t kReserveBytes = uint64_t{1} << 30;
+
   ChunkStore() = default;
   ~ChunkStore();
   ChunkStore(const ChunkStore&) = delete;
@@ -46,7 +49,11 @@ class ChunkStore {
     uint64_t offset_bytes;
   };
 
+  bool HasRoom();
+
   int fd_ = -1;
+  uint64_t room_checked_at_ = 0;  // bytes_ when free space was last asked for
+  bool has_room_ = true;
   uint64_t bytes_ = 0;
   uint64_t lost_bytes_ = 0;
   std::vector<Entry> entries_;

@@ -31,6 +31,7 @@ class Decoder {
     SortChunks();
     ParallelForEach(chunks_.size(),
                     [&](size_t i) { chunk_decoder_.Count(chunks_[i]); });
+    LimitMemory();
     PlaceChunks();
     names_.MapMarked();
     ParallelForEach(chunks_.size(), [&](size_t i) {
@@ -70,6 +71,27 @@ class Decoder {
     const model::Track& track = shard_.tracks[chunk.track];
     return {track.pid, track.id, chunk.view->stream, chunk.view->ticket,
             chunk.view->first_index};
+  }
+
+  // Leaves out the memory records of the latest chunks where all are too many.
+  void LimitMemory() {
+    size_t records = 0;
+    for (const Chunk& chunk : chunks_) records += chunk.memory_count;
+    if (records <= input_.memory_limit) return;
+    std::vector<Chunk*> latest_first;
+    for (Chunk& chunk : chunks_) latest_first.push_back(&chunk);
+    std::sort(latest_first.begin(), latest_first.end(),
+              [](const Chunk* a, const Chunk* b) {
+                return a->view->ticket > b->view->ticket;
+              });
+    for (Chunk* const chunk : latest_first) {
+      if (records <= input_.memory_limit) break;
+      records -= chunk->memory_count;
+      shard_.ledger.Add(model::Loss::kMemoryRecordsLeftOut,
+                        chunk->memory_count);
+      chunk->memory_count = 0;
+      chunk->without_memory = true;
+    }
   }
 
   // One part of the block per stream; each chunk gets its first row.

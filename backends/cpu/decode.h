@@ -40,6 +40,9 @@ struct DecodeInput {
                      std::string_view path)>
       mapping;
   StackOf stack;
+  // How many memory records the shard may take; the latest beyond are left out
+  // and counted (kMemoryRecordsLeftOut).
+  size_t memory_limit = ~size_t{0};
 };
 
 // Adds events (as the shard's block), counters, memory records and their names

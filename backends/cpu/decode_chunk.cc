@@ -93,7 +93,7 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
     if (!BecomesEvent(head)) {
       if (!IsMemory(record::UnpackKind(head.kind_scope_depth))) {
         AddToRest(chunk, head, payload);
-      } else if (IsWanted(head)) {
+      } else if (IsWanted(head) && !chunk.without_memory) {
         memory[memory_row].track = chunk.track;
         const std::span<const Slot> stack =
             ReadMemory(head, payload, memory[memory_row]);

@@ -73,7 +73,8 @@ struct Chunk {
   size_t event_count = 0;
   size_t first_row = 0;  // of its events, once that is known
   size_t memory_count = 0;
-  size_t first_memory = 0;  // of its memory records, likewise
+  bool without_memory = false;  // its memory records are left out
+  size_t first_memory = 0;      // of its memory records, likewise
 
   // What Fill leaves to do.
   struct Rest {

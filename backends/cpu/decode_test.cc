@@ -72,7 +72,8 @@ class FakeChunk {
 };
 
 model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
-                         uint64_t first_ticket = 0, int64_t second_pid = 0) {
+                         uint64_t first_ticket = 0, int64_t second_pid = 0,
+                         size_t memory_limit = ~size_t{0}) {
   model::TraceShard shard;
   shard.tracks.resize(2);
   shard.tracks[1].pid = second_pid;
@@ -85,7 +86,8 @@ model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
           },
       .name_limit = 4,
       .clock = Identity(),
-      .first_ticket = first_ticket};
+      .first_ticket = first_ticket,
+      .memory_limit = memory_limit};
   for (const FakeChunk* chunk : chunks) input.chunks.push_back(chunk->view());
   DecodeChunks(input, shard);
   return shard;
@@ -226,6 +228,42 @@ TEST(DecodeTest, AnyBytesDecode) {
       ASSERT_LT(Index(name), shard.strings.size());
     }
   }
+}
+
+TEST(DecodeTest, HeapRecordsSayBytesSourceAndFree) {
+  FakeChunk chunk(0, 1);
+  Slot& large = chunk.Add(SlotKind::kAllocation, 10, 0x1000, 7);
+  large.flags = 2;  // the high half of the bytes
+  chunk.Add(SlotKind::kFree, 20, 0x1000, 0);
+  chunk.Add(SlotKind::kAllocation, 30, 0x2000, 4096).kind_scope_depth =
+      PackKind(SlotKind::kAllocation,
+               static_cast<uint8_t>(record::HeapSource::kMapped), 0);
+  chunk.Add(SlotKind::kFree, 40, 0x2000, 4096).kind_scope_depth = PackKind(
+      SlotKind::kFree, static_cast<uint8_t>(record::HeapSource::kMapped), 0);
+  const model::TraceShard shard = Decode({&chunk});
+  ASSERT_EQ(shard.memory.size(), 4u);
+  EXPECT_EQ(shard.memory[0].source, model::MemorySource::kHeap);
+  EXPECT_EQ(shard.memory[0].bytes, (int64_t{2} << 32) + 7);
+  EXPECT_EQ(shard.memory[0].address, 0x1000u);
+  EXPECT_EQ(shard.memory[1].event, model::MemoryEvent::kFreeOfUnknown);
+  EXPECT_EQ(shard.memory[2].source, model::MemorySource::kMapped);
+  EXPECT_EQ(shard.memory[2].bytes, 4096);
+  EXPECT_EQ(shard.memory[3].bytes, -4096);
+}
+
+TEST(DecodeTest, TooManyMemoryRecordsLoseTheLatestAndSaySo) {
+  FakeChunk first(0, 1), second(0, 2);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    first.Add(SlotKind::kAllocation, i, 0x1000 + i, 8);
+    second.Add(SlotKind::kAllocation, 10 + i, 0x2000 + i, 8);
+  }
+  second.Add(SlotKind::kRange, 20, 21, 0);
+  const model::TraceShard shard =
+      Decode({&first, &second}, 0, 0, /*memory_limit=*/5);
+  EXPECT_EQ(shard.memory.size(), 3u);
+  EXPECT_EQ(shard.memory.back().address, 0x1003u);
+  EXPECT_EQ(shard.block.size(), 1u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kMemoryRecordsLeftOut), 3u);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
      true},
     {"heap_samples_lost",
      "sampled allocations beyond the size of the table of live ones", true},
+    {"memory_records_left_out",
+     "latest memory records left out: all are more than fit into memory", true},
     {"frees_not_seen", "blocks whose address came again without a free", true},
     {"ranges_open_at_end", "ranges still open when the recording ended", false},
     {"frees_of_unknown_blocks",

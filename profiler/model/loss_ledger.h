@@ -34,6 +34,7 @@ enum class Loss : uint8_t {
   kProcessesNotRecorded,        // children that could not be followed
   kHeapsNotWatched,             // processes with an allocator of their own
   kHeapSamplesLost,             // more live samples than their table holds
+  kMemoryRecordsLeftOut,        // more than fit into memory for analysis
   kFreesNotSeen,                // a block's address came again without a free
   kRangesOpenAtEnd,             // note: shown, ending with the trace
   kFreesOfUnknownBlocks,        // note: of blocks from before the recording

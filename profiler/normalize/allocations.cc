@@ -28,6 +28,7 @@ using model::MemoryRecord;
 using model::MemorySource;
 
 constexpr size_t kGrain = 64 * 1024;
+constexpr size_t kRecordsPerPart = size_t{16} << 20;
 
 // A record among those that may be about one block.
 struct Entry {
@@ -98,12 +99,19 @@ class Pairing {
            uint64_t{static_cast<uint8_t>(record.device_index)};
   }
 
+  // In parts by address, so that the entries of all need not be there at once.
   void PairBlocks() {
+    const size_t parts = 1 + memory_.size() / kRecordsPerPart;
+    for (size_t part = 0; part < parts; ++part) PairPart(part, parts);
+    data_.ledger.Add(Loss::kFreesNotSeen, replaced_.size());
+  }
+
+  void PairPart(size_t part, size_t parts) {
     Column<Entry> entries;
-    entries.reserve(memory_.size());
     for (MemoryIndex i = 0; i < memory_.size(); ++i) {
       const MemoryRecord& record = memory_[i];
-      if (record.event == MemoryEvent::kOutOfMemory || record.address == 0) {
+      if (record.event == MemoryEvent::kOutOfMemory || record.address == 0 ||
+          (parts > 1 && PartOf(record.address, parts) != part)) {
         continue;
       }
       entries.push_back({GroupOf(record), record.address, record.time_ns, i});
@@ -117,10 +125,13 @@ class Pairing {
     ParallelFor(entries.size(), kGrain, [&](size_t begin, size_t end) {
       PairRange(entries, begin, end, replaced[begin / kGrain]);
     });
-    for (const std::vector<MemoryIndex>& part : replaced) {
-      replaced_.insert(replaced_.end(), part.begin(), part.end());
+    for (const std::vector<MemoryIndex>& of_range : replaced) {
+      replaced_.insert(replaced_.end(), of_range.begin(), of_range.end());
     }
-    data_.ledger.Add(Loss::kFreesNotSeen, replaced_.size());
+  }
+
+  static size_t PartOf(uint64_t address, size_t parts) {
+    return (address * 0x9e3779b97f4a7c15u >> 32) % parts;
   }
 
   // The blocks whose first entry is in [begin, end).
