@@ -14,10 +14,10 @@
 // operations that are open on the calling thread. As PyTorch's
 // reportMemoryUsageToProfiler: for one's own allocators, pools, device memory.
 //
-// The heap needs no reports: //tools:profile --profile_memory watches it, and so
-// does a session of a program that has //:memory_hooks among its dependencies.
-// Host memory is then counted by what the heap says alone. For resources of
-// std::pmr see memory_resource.h.
+// The heap needs no reports: //tools:profile --profile_memory watches it, and
+// so does a session of a program that has //:memory_hooks among its
+// dependencies. Host memory is then counted by what the heap says alone. For
+// resources of std::pmr see memory_resource.h.
 //
 // Cost: while no session with profile_memory records, one load and a branch.
 // Threads: any. Errors: none; what cannot be kept is counted.

@@ -335,6 +335,12 @@ absl::Status Profile::export_stacks(const std::string& path,
   return list->export_stacks(path, metric);
 }
 
+absl::Status Profile::export_memory_timeline(const std::string& path,
+                                             std::string_view device) const {
+  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
+  return last->export_memory_timeline(path, device);
+}
+
 absl::StatusOr<std::vector<std::string>> Profile::Export(
     const std::string& exporter, const std::string& directory) const {
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());

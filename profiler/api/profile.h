@@ -89,6 +89,8 @@ class Profile {
   absl::Status export_chrome_trace(const std::string& path) const;
   absl::Status export_stacks(const std::string& path,
                              std::string_view metric = "self_cpu_time_total");
+  absl::Status export_memory_timeline(const std::string& path,
+                                      std::string_view device = "") const;
   absl::StatusOr<std::vector<std::string>> Export(
       const std::string& exporter, const std::string& directory) const;
   // Null before there is a finished cycle.

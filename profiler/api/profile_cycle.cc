@@ -7,6 +7,7 @@
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/json/json_check.h"
 #include "exporters/json/json_text.h"
+#include "exporters/memory_timeline/memory_timeline.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/api/warning.h"
 #include "profiler/base/clock.h"
@@ -187,6 +188,19 @@ absl::Status ProfileCycle::export_stacks(const std::string& path,
   }
   KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
   return list->export_stacks(path, metric);
+}
+
+absl::Status ProfileCycle::export_memory_timeline(
+    const std::string& path, std::string_view device) const {
+  if (!profile_memory_) {
+    return absl::InvalidArgumentError(
+        "profile_memory=True required for memory profiling.");
+  }
+  std::string wanted(device);
+  if (wanted.empty()) {
+    wanted = use_device_.empty() ? "cpu" : use_device_ + ":0";
+  }
+  return ExportMemoryTimeline(trace_, path, wanted);
 }
 
 absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(

@@ -105,6 +105,12 @@ class ProfileCycle {
   // Folded stacks of the events. Needs with_stack.
   absl::Status export_stacks(const std::string& path,
                              std::string_view metric = "self_cpu_time_total");
+  // PyTorch's memory timeline: what the device's memory held over time. The
+  // end of the path says the form: .html (a page that draws it), raw.json.gz
+  // (events), else rows, compressed if it ends in .gz. `device` as "cpu" or
+  // "cuda:0"; empty: the session's device, else "cpu". Needs profile_memory.
+  absl::Status export_memory_timeline(const std::string& path,
+                                      std::string_view device = "") const;
   // The files of any exporter ("chrome", "stacks", "summary") into a folder;
   // returns their names there.
   absl::StatusOr<std::vector<std::string>> Export(

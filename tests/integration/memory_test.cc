@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <memory_resource>
 #include <new>
@@ -273,6 +274,26 @@ TEST(MemoryTest, ReportsAreNotCountedBesideTheHeap) {
                             return record.source == MemorySource::kReported;
                           }),
             3);
+}
+
+TEST(MemoryTest, TheTimelineHasPyTorchsThreeForms) {
+  const auto profile = Record({}, [] {
+    KYMO_RECORD_FUNCTION("op");
+    free(Opaque(malloc(4326)));
+  });
+  for (const std::string name : {"m.json", "m.raw.json.gz", "m.html"}) {
+    const std::string path = testing::TempDir() + "/" + name;
+    const absl::Status status = profile->export_memory_timeline(path);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GT(std::filesystem::file_size(path), 20u) << name;
+  }
+  EXPECT_EQ(profile->export_memory_timeline("/tmp/x.html", "nothing").code(),
+            absl::StatusCode::kInvalidArgument);
+  Profile without;
+  ASSERT_TRUE(without.Start().ok());
+  ASSERT_TRUE(without.Stop().ok());
+  EXPECT_EQ(without.export_memory_timeline("/tmp/x.html").message(),
+            "profile_memory=True required for memory profiling.");
 }
 
 TEST(MemoryTest, ThreadsForksAndSessionsAtOnce) {

@@ -20,7 +20,8 @@ ABSL_FLAG(std::vector<std::string>, activities, {},
           "be recorded here; what is named must be available.");
 ABSL_FLAG(std::vector<std::string>, export,
           std::vector<std::string>({"chrome", "stacks"}),
-          "Files to write, separated by commas.");
+          "Files to write, separated by commas. Default: chrome, stacks, and "
+          "with --profile_memory memory_timeline.");
 ABSL_FLAG(std::string, output_dir, "",
           "Folder for the files; relative to where you stand. Default: "
           "kymo-out/<target>-<date>-<time>.");
@@ -214,6 +215,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   const std::map<std::string, PluginOption> plugin_options =
       PluginOptions(backends, exporters);
   ProfileCommand command;
+  bool export_given = false;
   size_t i = 0;
   for (; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
@@ -248,6 +250,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
       return absl::InvalidArgumentError(
           absl::StrCat("--", name, " needs a value"));
     }
+    export_given |= name == "export";
     if (flag == nullptr) {
       command.settings[name] = value;
     } else {
@@ -256,7 +259,11 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   }
   command.target.assign(arguments.begin() + i, arguments.end());
   command.activities = absl::GetFlag(FLAGS_activities);
+  command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
   command.exporters = absl::GetFlag(FLAGS_export);
+  if (command.profile_memory && !export_given) {
+    command.exporters.push_back("memory_timeline");
+  }
   command.output_dir = absl::GetFlag(FLAGS_output_dir);
   command.sort_by = absl::GetFlag(FLAGS_sort_by);
   command.row_limit = absl::GetFlag(FLAGS_row_limit);
@@ -269,7 +276,6 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.with_stack =
       absl::GetFlag(FLAGS_with_stack) || command.group_by_stack_n > 0;
   command.with_modules = absl::GetFlag(FLAGS_with_modules);
-  command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
   command.gzip = absl::GetFlag(FLAGS_gzip);
   command.strict = absl::GetFlag(FLAGS_strict);
   command.quiet = absl::GetFlag(FLAGS_quiet);
