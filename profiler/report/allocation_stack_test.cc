@@ -1,0 +1,81 @@
+#include "profiler/report/allocation_stack.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo::report {
+namespace {
+
+TEST(AllocationStackTest, AllocationFunctionsAreTheLibraries) {
+  for (const char* function :
+       {"malloc", "__libc_malloc", "posix_memalign", "operator new",
+        "operator new(unsigned long)",
+        "operator new[](unsigned long, std::align_val_t)",
+        "std::allocator<int>::allocate(unsigned long)",
+        "std::allocator_traits<std::allocator<f(int)> >::allocate(std::"
+        "allocator<f(int)>&, unsigned long)",
+        "__gnu_cxx::new_allocator<char>::allocate(unsigned long, void const*)",
+        "std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned "
+        "long)"}) {
+    EXPECT_TRUE(IsAllocationFunction(function)) << function;
+  }
+}
+
+TEST(AllocationStackTest, AllocationFunctionsAreNobodyElses) {
+  for (const char* function :
+       {"", "main", "my_malloc", "Pool::malloc(unsigned long)",
+        "Pool::allocate(unsigned long)", "(anonymous namespace)::malloc()",
+        "std::vector<int, std::allocator<int> >::push_back(int const&)",
+        "Cache::operator new(unsigned long)", "malloc+0x1f"}) {
+    EXPECT_FALSE(IsAllocationFunction(function)) << function;
+  }
+}
+
+class AllocationStackFramesTest : public testing::Test {
+ protected:
+  model::StackId Push(model::StackId parent, model::Frame frame,
+                      std::string_view function) {
+    frame.function = builder_.Intern(function);
+    return builder_.data().stacks.Push(parent,
+                                       builder_.data().stacks.AddFrame(frame));
+  }
+
+  TestTrace builder_;
+};
+
+TEST_F(AllocationStackFramesTest, BeginAtTheCaller) {
+  const auto main =
+      Push(model::kEmptyStack, {.file = builder_.Intern("app.cc"), .line = 40},
+           "main");
+  const auto fill =
+      Push(main, {.file = builder_.Intern("cache.cc"), .line = 12},
+           "Cache::Fill(int)");
+  const auto inner =
+      Push(fill, {}, "std::allocator<int>::allocate(unsigned long)");
+  const auto stack = Push(inner, {.module = builder_.Intern("/lib/libc.so.6")},
+                          "operator new(unsigned long)");
+  const model::Trace trace = std::move(builder_).Build();
+  EXPECT_EQ(AllocationStack(trace, stack, 5),
+            (std::vector<std::string>{"Cache::Fill(int)  cache.cc:12",
+                                      "main  app.cc:40"}));
+  EXPECT_EQ(AllocationStack(trace, stack, 1).size(), 1u);
+}
+
+TEST_F(AllocationStackFramesTest, AreShownWhereThereIsNoCaller) {
+  const auto stack =
+      Push(model::kEmptyStack, {.module = builder_.Intern("/lib/libc.so.6")},
+           "malloc");
+  const model::Trace trace = std::move(builder_).Build();
+  EXPECT_EQ(AllocationStack(trace, stack, 5),
+            (std::vector<std::string>{"malloc  /lib/libc.so.6"}));
+  EXPECT_TRUE(AllocationStack(trace, model::kEmptyStack, 5).empty());
+}
+
+}  // namespace
+}  // namespace kymo::report

@@ -1,0 +1,158 @@
+#include "profiler/report/memory_report.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/test_memory.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class MemoryReportTest : public testing::Test {
+ protected:
+  MemoryReportTest() {
+    t_.SetWindow(1'000'000, 9'000'000);
+    t_.AddProcess(10, "xz");
+    main_ = t_.AddThread(10, 10, "xz");
+  }
+
+  // malloc, called at that line of `function`, called by main.
+  model::StackId Stack(std::string_view function, uint32_t line) {
+    model::StackId stack = model::kEmptyStack;
+    const auto push = [&](std::string_view name, uint32_t at) {
+      stack = t_.data().stacks.Push(
+          stack, t_.data().stacks.AddFrame({.function = t_.Intern(name),
+                                            .file = t_.Intern("xz.cc"),
+                                            .line = at}));
+    };
+    push("main", 40);
+    push(function, line);
+    push("malloc", 0);
+    return stack;
+  }
+
+  std::string Report(const MemoryReportOptions& options = {}) {
+    std::move(memory_).AddTo(t_.data());
+    const model::Trace trace = std::move(t_).Build();
+    return MemoryReport(trace, analysis::ProfileMemory(trace), options);
+  }
+
+  TestTrace t_;
+  TestMemory memory_;
+  model::TrackIndex main_ = 0;
+};
+
+TEST_F(MemoryReportTest, SaysWhoseMemoryItWas) {
+  t_.AddAnnotation(main_, "ProfilerStep#3", 1'000'000, 2'000'000);
+  t_.AddRange(main_, "compress", 1'100'000, 1'900'000);
+  t_.AddAnnotation(main_, "ProfilerStep#4", 3'000'000, 4'000'000);
+  const model::StackId encode = Stack("encode", 12);
+  const model::StackId leaky = Stack("leaky", 20);
+  const auto a = memory_.Allocate(
+      {.track = main_, .bytes = 3'072, .stack = encode}, 1'500'000);
+  memory_.Allocate({.track = main_, .bytes = 1'024, .stack = leaky}, 2'500'000);
+  memory_.Free(a, main_, 2'600'000);
+  memory_.Free(
+      memory_.Allocate({.track = main_, .bytes = 2'048, .stack = encode},
+                       3'500'000),
+      main_, 3'600'000);
+  memory_.OutOfMemory({.track = main_, .bytes = 1}, 3'700'000);
+  EXPECT_EQ(Report(), R"(Memory of xz (process 10), heap
+  Allocated                    3     6.00 KB
+  Freed                        2     5.00 KB
+  Alive at the end             1     1.00 KB
+  Temporary                    1     2.00 KB  (33.33% of allocations)
+  Out of memory                1
+  Peak                               4.00 KB  at 1.500ms
+  Peak by stack
+       3.00 KB   75.00%  1 block
+          encode  xz.cc:12
+          main  xz.cc:40
+       1.00 KB   25.00%  1 block
+          leaky  xz.cc:20
+          main  xz.cc:40
+  Peak by operation
+       3.00 KB   75.00%  1 block  compress
+       1.00 KB   25.00%  1 block  [outside of operations]
+  Not freed when the recording ended (leaks, and what was still in use)
+       1.00 KB  100.00%  1 block
+          leaky  xz.cc:20
+          main  xz.cc:40
+  Steps                    growth  allocations    allocated
+    first, #3             3.00 KB            1      3.00 KB
+    last, #4                  0 B            1      2.00 KB
+    mean of 2             1.50 KB            1      2.50 KB
+)");
+}
+
+TEST_F(MemoryReportTest, NothingLeakedIsOneLine) {
+  memory_.Free(memory_.Allocate({.track = main_, .bytes = 8}, 2'000'000), main_,
+               3'000'000);
+  const std::string text = Report();
+  EXPECT_THAT(
+      text,
+      HasSubstr("  Nothing leaked: all that was allocated has been freed.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Not freed")));
+}
+
+TEST_F(MemoryReportTest, ListsEndWithTheSumOfTheOthers) {
+  for (uint32_t i = 0; i < 12; ++i) {
+    memory_.Allocate({.track = main_, .bytes = 100, .stack = Stack("f", 1 + i)},
+                     1'000'000 + i);
+  }
+  const std::string text = Report({.group_limit = 10});
+  EXPECT_THAT(text,
+              HasSubstr("         200 B   16.67%  2 blocks  [2 others]\n"));
+}
+
+TEST_F(MemoryReportTest, WithoutStacksThereIsOneLine) {
+  memory_.Allocate({.track = main_, .bytes = 64}, 2'000'000);
+  EXPECT_THAT(Report(),
+              HasSubstr("          64 B  100.00%  1 block  [no stack]"));
+}
+
+TEST_F(MemoryReportTest, LostRecordsMayBeThoseOfFrees) {
+  t_.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 1);
+  memory_.Allocate({.track = main_, .bytes = 64}, 2'000'000);
+  EXPECT_THAT(Report(), HasSubstr("Records were lost, maybe those of frees"));
+}
+
+TEST_F(MemoryReportTest, CountsAreTotalsOnly) {
+  t_.data().allocation_counts = {{main_, 10, 8, 2'048}};
+  EXPECT_EQ(Report(), R"(Memory of xz (process 10), heap
+  Allocated                   10     2.00 KB
+  Freed                        8
+)");
+}
+
+TEST_F(MemoryReportTest, ReportsAreOfADeviceAndSamplesAreEstimates) {
+  t_.data().memory_sample_interval = 1'000;
+  memory_.Allocate({.track = main_, .bytes = 64}, 2'000'000);
+  memory_.Allocate({.track = main_,
+                    .bytes = 64,
+                    .source = model::MemorySource::kReported,
+                    .device_type = 1,
+                    .device_index = 2},
+                   2'000'001);
+  const std::string text = Report();
+  EXPECT_THAT(text,
+              HasSubstr("Memory of xz (process 10), as reported, cuda:2\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("Memory of xz (process 10), heap, estimated from samples\n"));
+}
+
+TEST_F(MemoryReportTest, WithoutMemoryThereIsNothing) {
+  EXPECT_EQ(Report(), "");
+}
+
+}  // namespace
+}  // namespace kymo::report
