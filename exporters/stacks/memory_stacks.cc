@@ -4,12 +4,14 @@
 #include <map>
 #include <tuple>
 
+#include "profiler/analysis/memory_blocks.h"
 #include "profiler/analysis/memory_device.h"
 #include "profiler/analysis/memory_usage.h"
 
 namespace kymo::stacks {
 namespace {
 
+using analysis::BlockEnd;
 using model::MemoryRecord;
 
 // Roots, and those with a device below, which are made when first asked for.
@@ -43,24 +45,23 @@ class DeviceRoots {
 
 std::optional<Folded> FoldMemory(const model::Trace& trace,
                                  const std::vector<std::string>& roots,
-                                 MemoryBlocks blocks) {
+                                 MemoryStacks which) {
   const model::MemorySource host_source = analysis::HostSource(trace);
+  const analysis::MemoryBlocks blocks(trace);
   DeviceRoots device_roots(roots);
   StackWeights weights;
   for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
     const MemoryRecord& record = trace.memory()[i];
-    if (record.event != model::MemoryEvent::kAllocation || record.bytes <= 0 ||
-        record.stack == model::kEmptyStack) {
-      continue;
-    }
+    if (!blocks.IsAllocation(i) || record.stack == model::kEmptyStack) continue;
     if (analysis::IsHostMemory(record) && record.source != host_source) {
       continue;
     }
-    if (blocks == MemoryBlocks::kAlive && record.partner != model::kNoMemory) {
+    if (which == MemoryStacks::kAlive &&
+        (record.address == 0 || blocks.EndOf(i) != BlockEnd::kAlive)) {
       continue;
     }
     weights[StackKey(device_roots.Find(record), record.stack)] +=
-        analysis::ChargedBytes(trace, i);
+        blocks.AmountOf(i).bytes;
   }
   if (weights.empty()) return std::nullopt;
   return FoldStacks(trace, device_roots.roots(), weights);

@@ -18,15 +18,17 @@
 
 namespace kymo::stacks {
 
-enum class MemoryBlocks {
-  kAll,
-  kAlive,  // no free, nor another block at their address, is in the trace
+enum class MemoryStacks {
+  kAllocated,
+  // No free, nor another block at its address, is in the trace. Blocks reported
+  // without an address cannot be followed, and are none of these.
+  kAlive,
 };
 
 // Of records with stacks; nothing where there are none.
 std::optional<Folded> FoldMemory(const model::Trace& trace,
                                  const std::vector<std::string>& roots,
-                                 MemoryBlocks blocks);
+                                 MemoryStacks which);
 
 }  // namespace kymo::stacks
 

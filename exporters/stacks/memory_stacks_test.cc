@@ -35,6 +35,7 @@ class MemoryStacksTest : public ::testing::Test {
     const auto time_ns = static_cast<TimeNs>(t_.data().memory.size());
     t_.data().memory.push_back({.source = model::MemorySource::kHeap,
                                 .time_ns = time_ns,
+                                .address = 64,
                                 .bytes = bytes,
                                 .stack = stack});
     return t_.data().memory.back();
@@ -72,6 +73,13 @@ TEST_F(MemoryStacksTest, NothingAliveIsNoFile) {
   Add(100, {"main"});
   Add(-100, {"main"});
   MarkFreed(0, 1);
+  EXPECT_THAT(Stacks(),
+              ElementsAre(Pair("stacks.folded", ""),
+                          Pair("stacks.memory.folded", "xz;main 100\n")));
+}
+
+TEST_F(MemoryStacksTest, WhatHasNoAddressIsNotKnownToBeAlive) {
+  Add(100, {"main"}).address = 0;
   EXPECT_THAT(Stacks(),
               ElementsAre(Pair("stacks.folded", ""),
                           Pair("stacks.memory.folded", "xz;main 100\n")));

@@ -26,7 +26,7 @@ using model::Trace;
 using model::TrackIndex;
 using stacks::Folded;
 using stacks::FrameTexts;
-using stacks::MemoryBlocks;
+using stacks::MemoryStacks;
 using stacks::WriteFolded;
 
 Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots) {
@@ -127,11 +127,11 @@ absl::Status Write(const Trace& trace, bool with_threads, OutputDirectory& out,
     KYMO_RETURN_IF_ERROR(
         WriteFolded(FoldRanges(trace, roots), out, names.back()));
   }
-  static constexpr std::pair<MemoryBlocks, const char*> kMemoryFiles[] = {
-      {MemoryBlocks::kAll, "stacks.memory.folded"},
-      {MemoryBlocks::kAlive, "stacks.memory.alive.folded"}};
-  for (const auto& [blocks, name] : kMemoryFiles) {
-    const auto folded = stacks::FoldMemory(trace, roots, blocks);
+  static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
+      {MemoryStacks::kAllocated, "stacks.memory.folded"},
+      {MemoryStacks::kAlive, "stacks.memory.alive.folded"}};
+  for (const auto& [which, name] : kMemoryFiles) {
+    const auto folded = stacks::FoldMemory(trace, roots, which);
     if (!folded) continue;
     names.emplace_back(name);
     KYMO_RETURN_IF_ERROR(WriteFolded(*folded, out, name));

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/memory_blocks.h"
 #include "profiler/analysis/memory_usage.h"
+#include "profiler/analysis/open_events.h"
 #include "profiler/base/parallel.h"
 
 namespace kymo::analysis {
@@ -35,6 +37,7 @@ class TemporaryBlocks {
  public:
   explicit TemporaryBlocks(const Trace& trace)
       : trace_(trace),
+        blocks_(trace),
         has_ranges_(trace.event_count()),
         is_temporary_(trace.memory().size()) {
     ParallelForEach(trace.tracks().size(),
@@ -57,42 +60,30 @@ class TemporaryBlocks {
       const EventIndex parent = trace_.parent()[i];
       if (parent != kNoEvent && IsRange(trace_, i)) has_ranges_[parent] = 1;
     }
-    EventIndex next = trace_.track_begin(track);
-    EventIndex innermost = kNoEvent;
+    OpenEvents open(trace_, track, first->time_ns);
     for (auto record = first; record != last; ++record) {
-      for (; next < trace_.track_end(track) &&
-             trace_.start()[next] <= record->time_ns;
-           ++next) {
-        if (IsRange(trace_, next)) innermost = next;
-      }
-      while (innermost != kNoEvent &&
-             trace_.end()[innermost] < record->time_ns) {
-        innermost = trace_.parent()[innermost];
-      }
-      is_temporary_[record - trace_.memory().begin()] =
-          EndsInside(*record, innermost);
+      const auto i = static_cast<MemoryIndex>(record - trace_.memory().begin());
+      is_temporary_[i] = EndsInside(i, open.InnermostAt(record->time_ns));
     }
   }
 
-  bool EndsInside(const MemoryRecord& record, EventIndex event) const {
+  bool EndsInside(MemoryIndex i, EventIndex event) const {
     if (event == kNoEvent || has_ranges_[event] ||
-        !IsOperation(trace_, event) || record.partner == kNoMemory) {
+        !IsOperation(trace_, event) || !blocks_.IsAllocation(i) ||
+        blocks_.EndOf(i) != BlockEnd::kFreed) {
       return false;
     }
+    const MemoryRecord& record = trace_.memory()[i];
     const MemoryRecord& end = trace_.memory()[record.partner];
-    return end.bytes < 0 && end.track == record.track &&
-           end.time_ns <= trace_.end()[event];
+    return end.track == record.track && end.time_ns <= trace_.end()[event];
   }
 
   const Trace& trace_;
+  const MemoryBlocks blocks_;
   // By event and by record; bytes, because threads write neighbours.
   std::vector<uint8_t> has_ranges_;
   std::vector<uint8_t> is_temporary_;
 };
-
-bool IsAllocation(const MemoryRecord& record) {
-  return record.event == model::MemoryEvent::kAllocation && record.bytes > 0;
-}
 
 bool IsOfDevice(const MemoryRecord& record, MemoryDeviceId device,
                 model::MemorySource host_source) {
@@ -116,21 +107,25 @@ Column<MemoryTimelineEvent> MemoryTimeline(const Trace& trace,
                                            MemoryDeviceId device) {
   const model::MemorySource host_source = HostSource(trace);
   const TemporaryBlocks temporary(trace);
+  const MemoryBlocks blocks(trace);
   Column<MemoryTimelineEvent> events;
   for (MemoryIndex i = 0; i < trace.memory().size(); ++i) {
     const MemoryRecord& record = trace.memory()[i];
-    if (!IsAllocation(record) || !IsOfDevice(record, device, host_source)) {
-      continue;
+    if (!IsOfDevice(record, device, host_source)) continue;
+    const int64_t bytes = blocks.AmountOf(i).bytes;
+    if (blocks.IsAllocation(i)) {
+      const MemoryCategory category = temporary.Contain(i)
+                                          ? MemoryCategory::kTemporary
+                                          : MemoryCategory::kUnknown;
+      events.push_back(
+          {record.time_ns, bytes, i, MemoryAction::kCreate, category});
+      if (record.partner == kNoMemory) continue;
+      events.push_back({trace.memory()[record.partner].time_ns, -bytes, i,
+                        MemoryAction::kDestroy, category});
+    } else if (record.address == 0 && record.partner == kNoMemory &&
+               blocks.IsFree(i)) {
+      events.push_back({record.time_ns, -bytes, i, MemoryAction::kDestroy});
     }
-    const int64_t bytes = ChargedBytes(trace, i);
-    const MemoryCategory category = temporary.Contain(i)
-                                        ? MemoryCategory::kTemporary
-                                        : MemoryCategory::kUnknown;
-    events.push_back(
-        {record.time_ns, bytes, i, MemoryAction::kCreate, category});
-    if (record.partner == kNoMemory) continue;
-    events.push_back({trace.memory()[record.partner].time_ns, -bytes, i,
-                      MemoryAction::kDestroy, category});
   }
   ParallelSort(events.begin(), events.end(),
                [](const MemoryTimelineEvent& a, const MemoryTimelineEvent& b) {

@@ -15,7 +15,8 @@
 // memory_usage.h), a device's by the program's reports. Blocks of all
 // processes count. A block lives until its free or, if nobody saw that, until
 // its address is allocated again; sampled ones stand for more than themselves.
-// Frees of blocks that were there before the recording change nothing.
+// Frees of blocks that were there before the recording change nothing. Reports
+// without an address cannot be followed and count as they stand, frees too.
 //
 // Which categories: allocations do not tell the tensors that PyTorch sorts by
 // what they are for. What can be told is
@@ -80,8 +81,9 @@ inline constexpr TimeNs kBeforeRecording = -1;
 
 struct MemoryTimelineEvent {
   TimeNs time_ns = 0;
-  int64_t bytes = 0;                            // < 0: so many fewer
-  model::MemoryIndex block = model::kNoMemory;  // its allocation
+  int64_t bytes = 0;  // < 0: so many fewer
+  // Its allocation, or the free of a report without an address.
+  model::MemoryIndex block = model::kNoMemory;
   MemoryAction action = MemoryAction::kCreate;
   MemoryCategory category = MemoryCategory::kUnknown;
 };

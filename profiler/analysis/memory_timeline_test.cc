@@ -29,11 +29,13 @@ void AddBlock(TestTrace& t, model::TrackIndex track, int64_t bytes,
   t.data().memory.push_back({.track = track,
                              .source = source,
                              .time_ns = start_ns,
+                             .address = 64 + first,
                              .bytes = bytes,
                              .partner = first + 1});
   t.data().memory.push_back({.track = track,
                              .source = source,
                              .time_ns = end_ns,
+                             .address = 64 + first,
                              .bytes = -bytes,
                              .partner = first});
 }
@@ -133,12 +135,23 @@ TEST(MemoryTimelineTest, ABlockEndsWhereItsAddressIsAllocatedAgain) {
 TEST(MemoryTimelineTest, FreesOfBlocksFromBeforeAndFailuresAreLeftOut) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
-  t.data().memory.push_back({.track = main, .time_ns = 1, .bytes = -8});
+  t.data().memory.push_back(
+      {.track = main, .time_ns = 1, .address = 64, .bytes = -8});
   t.data().memory.push_back({.track = main,
                              .event = model::MemoryEvent::kOutOfMemory,
                              .time_ns = 2,
                              .bytes = 8});
   EXPECT_THAT(Timeline(std::move(t).Build()), IsEmpty());
+}
+
+TEST(MemoryTimelineTest, ReportsWithoutAnAddressCountAsTheyStand) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.data().memory.push_back({.track = main, .time_ns = 1, .bytes = 8});
+  t.data().memory.push_back({.track = main, .time_ns = 2, .bytes = -3});
+  EXPECT_THAT(Timeline(std::move(t).Build()),
+              ElementsAre(FieldsAre(1, 8, kCreate, kUnknown),
+                          FieldsAre(2, -3, kDestroy, kUnknown)));
 }
 
 TEST(MemoryTimelineTest, TheHostCountsByItsSourceAndDevicesByReports) {
@@ -162,15 +175,23 @@ TEST(MemoryTimelineTest, TheHostCountsByItsSourceAndDevicesByReports) {
               ElementsAre(FieldsAre(7, 9, kCreate, kUnknown)));
 }
 
-TEST(MemoryTimelineTest, SampledBlocksStandForMore) {
+TEST(MemoryTimelineTest, SampledBlocksOfTheHeapStandForMore) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
   AddBlock(t, main, 1'000, 1, 2);
+  t.data().memory.push_back({.track = main,
+                             .device_type = 1,
+                             .device_index = 0,
+                             .time_ns = 3,
+                             .bytes = 1'000});
   t.data().memory_sample_interval = 1'000;
+  const model::Trace trace = std::move(t).Build();
   // 1000 / (1 - 1/e)
-  EXPECT_THAT(Timeline(std::move(t).Build()),
+  EXPECT_THAT(Timeline(trace),
               ElementsAre(FieldsAre(1, 1'582, kCreate, kUnknown),
                           FieldsAre(2, -1'582, kDestroy, kUnknown)));
+  EXPECT_THAT(Timeline(trace, {DeviceType::kCuda, 0}),
+              ElementsAre(FieldsAre(3, 1'000, kCreate, kUnknown)));
 }
 
 // The example of PyTorch's semantics: a parameter from before and an

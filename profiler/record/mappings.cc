@@ -111,7 +111,7 @@ void RecordLine(const char* at) noexcept {
 void RecordMappings() noexcept {
   // The runtime's copy may not have recorded anything yet.
   if (GateBits() & kGateUnresolved) Host();
-  if ((GateBits() & kGateStacks) == 0) return;
+  if ((GateBits() & (kGateStacks | kGateHeapStacks)) == 0) return;
   const int saved_errno = errno;
   const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (fd >= 0) {
