@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "exporters/json/json_text.h"
 #include "exporters/json/json_writer.h"
+#include "exporters/summary/memory_section.h"
 #include "profiler/analysis/key_averages.h"
 #include "profiler/analysis/sampled_functions.h"
 #include "profiler/analysis/totals.h"
@@ -205,6 +206,7 @@ std::string SummaryText(const Trace& trace) {
   WriteTotals(totals, json);
   WriteAverages(trace, json);
   WriteSampledFunctions(trace, json);
+  WriteMemory(trace, json);
   WriteProfiler(trace, json);
   WriteLedger(trace, json);
   WriteMetadata(trace, json);
@@ -234,7 +236,7 @@ class SummaryExporter final : public TraceExporter {
  private:
   const PluginInfo info_ = {
       .name = "summary",
-      .purpose = "averages, totals and the loss ledger (summary.json)",
+      .purpose = "averages, totals, memory and the loss ledger (summary.json)",
   };
 };
 

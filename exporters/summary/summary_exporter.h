@@ -12,6 +12,8 @@
 //   key_averages        all groups, by self CPU time descending
 //   sampled_functions   at most 1000, by self CPU time descending
 //   sampled_function_count  before that limit
+//   memory              who allocated how much, see memory_section.h; only
+//                       where the trace tells anything of it
 //   profiler            sampling period and sizes of the trace
 //   ledger              every counter: name, count, is_loss, meaning
 //   anything_lost       whether some counter that is a loss is not zero

@@ -1,0 +1,50 @@
+// memory_section.h - the `memory` member of summary.json.
+//
+//   WriteMemory(trace, json);   // the key and its object, or nothing
+//
+//   sample_interval_bytes  0: every allocation was recorded, or only counted
+//   pools                  one for each process, source and device; they are
+//                          layers of the same bytes: never add them up
+//
+// A pool (analysis/memory_profile.h says what the numbers mean):
+//
+//   pid, process        `process` is the index in summary.json's processes; -1:
+//                       it is not there
+//   source              "heap", "mapped" or "reported"
+//   device              "cpu", "cuda:0", ...
+//   detail              "records", "samples" (all numbers are estimates) or
+//                       "counts" (`totals` is the last member, and without
+//                       freed_bytes and alive_bytes)
+//   totals              allocations, frees, allocated_bytes, freed_bytes,
+//                       alive_bytes, out_of_memory
+//   peak                bytes, time_us (from the window's start), by_stack,
+//                       by_operation
+//   leaks               a list by stack
+//   temporary           count, bytes, share (of allocations), by_stack
+//   size_histogram      from_bytes, count: blocks of from_bytes up to, not
+//                       with, twice as many; 0 stands for itself. Only what is
+//                       not 0.
+//   lifetime_histogram  the same with from_ns
+//   steps               at most 1000, the first ones: number, start_us, end_us,
+//                       live_begin_bytes, live_end_bytes, allocations,
+//                       allocated_bytes
+//   step_count          before that limit
+//
+// Lists by stack or operation hold the 50 largest: stack ("FILE(LINE):
+// FUNCTION", innermost first) or operation ("" = outside of all), count, bytes.
+// Whatever is missing to the sum is in a last entry, which has others (how many
+// groups) in the place of the stack or operation.
+#ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
+#define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
+
+#include "exporters/json/json_writer.h"
+#include "profiler/model/trace.h"
+
+namespace kymo {
+
+// Nothing where the trace tells nothing about memory.
+void WriteMemory(const model::Trace& trace, json::JsonWriter& json);
+
+}  // namespace kymo
+
+#endif  // KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
