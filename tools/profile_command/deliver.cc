@@ -10,10 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/flops.h"
+#include "profiler/analysis/memory_profile.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_averages.h"
 #include "profiler/report/ledger_text.h"
+#include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
 
@@ -112,6 +114,12 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
                             report::MakeSampleTable(trace), sample_options));
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
+  if (command.profile_memory) {
+    const std::string memory =
+        report::MemoryReport(trace, analysis::ProfileMemory(trace), {});
+    if (!text.empty() && !memory.empty()) text += '\n';
+    text += memory;
+  }
   if (text.empty()) {
     text = "Nothing was recorded: no annotated range ran, and no sample hit.\n";
   }
