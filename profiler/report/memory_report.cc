@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -34,9 +35,9 @@ std::string Blocks(int64_t count) {
 
 // Where a list of what is alive may name what has been freed.
 bool RecordsWereLost(const model::LossLedger& ledger) {
-  constexpr model::Loss kLosses[] = {model::Loss::kEventsDroppedArenaFull,
-                                     model::Loss::kEventsOverwritten,
-                                     model::Loss::kDrainBytesLost};
+  constexpr model::Loss kLosses[] = {
+      model::Loss::kEventsDroppedArenaFull, model::Loss::kMemoryRecordsLeftOut,
+      model::Loss::kEventsOverwritten, model::Loss::kDrainBytesLost};
   return std::any_of(std::begin(kLosses), std::end(kLosses),
                      [&](model::Loss loss) { return ledger.Get(loss) != 0; });
 }
