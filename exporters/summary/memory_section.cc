@@ -61,7 +61,7 @@ class PoolWriter {
     if (profile_.detail != MemoryDetail::kCounts) {
       WritePeak();
       WriteStacks("leaks", profile_.leaks, BytesOf(profile_.leaks));
-      WriteTemporary();
+      if (profile_.detail == MemoryDetail::kRecords) WriteTemporary();
       WriteHistogram("size_histogram", "from_bytes", profile_.sizes);
       WriteHistogram("lifetime_histogram", "from_ns", profile_.lifetimes);
       WriteSteps();

@@ -20,7 +20,8 @@
 //   peak                bytes, time_us (from the window's start), by_stack,
 //                       by_operation
 //   leaks               a list by stack
-//   temporary           count, bytes, share (of allocations), by_stack
+//   temporary           count, bytes, share (of allocations), by_stack; not of
+//                       samples, which do not tell
 //   size_histogram      from_bytes, count: blocks of from_bytes up to, not
 //                       with, twice as many; 0 stands for itself. Only what is
 //                       not 0.

@@ -29,9 +29,11 @@ void SetSums(const PoolSums& sums, MemoryProfile& profile) {
                     .alive_bytes = sums.allocated.bytes - sums.freed.bytes,
                     .out_of_memory = sums.out_of_memory};
   profile.leaks = sums.leaks.LargestFirst();
-  profile.temporary = {.count = sums.temporary.count(),
-                       .bytes = sums.temporary.bytes,
-                       .by_stack = sums.temporary_by_stack.LargestFirst()};
+  if (profile.detail == MemoryDetail::kRecords) {
+    profile.temporary = {.count = sums.temporary.count(),
+                         .bytes = sums.temporary.bytes,
+                         .by_stack = sums.temporary_by_stack.LargestFirst()};
+  }
   profile.sizes = WholeBlocks(sums.size_units);
   profile.lifetimes = WholeBlocks(sums.lifetime_units);
 }

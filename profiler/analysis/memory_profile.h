@@ -15,7 +15,8 @@
 // - Leaked is what was not freed when the recording ended: also what the
 //   program still needed. A mapping that is unmapped in parts counts as whole.
 // - Temporary is a block that its own thread frees without an allocation of the
-//   same pool in between. heaptrack's rule, by thread.
+//   same pool in between. heaptrack's rule, by thread. Samples do not know what
+//   was in between: of them there are none.
 //
 // Cost: passes over the records, parallel; the result does not depend on the
 //   number of threads. Memory beside the result: see live_bytes.h.

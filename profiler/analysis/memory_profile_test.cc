@@ -235,6 +235,12 @@ TEST_F(MemoryProfileTest, SamplesAreEstimates) {
   EXPECT_EQ(profile.sizes[7], 1'051);
 }
 
+TEST_F(MemoryProfileTest, SamplesDoNotTellWhatIsTemporary) {
+  builder_.data().memory_sample_interval = 1'000;
+  memory_.Free(memory_.Allocate({.track = main_, .bytes = 100}, 10), main_, 20);
+  EXPECT_EQ(ProfileOfHeap().temporary, TemporaryAllocations());
+}
+
 TEST_F(MemoryProfileTest, CountsAreTotals) {
   const auto other = builder_.AddThread(1, 2, "other");
   builder_.data().allocation_counts = {{main_, 10, 8, 1'000},

@@ -110,13 +110,15 @@ class Section {
     if (is_counted) return;
     AppendTotal("Alive at the end", count(totals.allocations - totals.frees),
                 FormatMemory(totals.alive_bytes));
-    AppendTotal(
-        "Temporary", count(profile_.temporary.count),
-        FormatMemory(profile_.temporary.bytes),
-        absl::StrCat("(",
-                     FormatShare(static_cast<double>(profile_.temporary.count),
-                                 static_cast<double>(totals.allocations)),
-                     " of allocations)"));
+    if (profile_.detail == MemoryDetail::kRecords) {
+      AppendTotal("Temporary", count(profile_.temporary.count),
+                  FormatMemory(profile_.temporary.bytes),
+                  absl::StrCat(
+                      "(",
+                      FormatShare(static_cast<double>(profile_.temporary.count),
+                                  static_cast<double>(totals.allocations)),
+                      " of allocations)"));
+    }
     if (totals.out_of_memory != 0) {
       AppendTotal("Out of memory", count(totals.out_of_memory), "");
     }

@@ -148,6 +148,9 @@ TEST_F(MemoryReportTest, ReportsAreOfADeviceAndSamplesAreEstimates) {
   EXPECT_THAT(
       text,
       HasSubstr("Memory of xz (process 10), heap, estimated from samples\n"));
+  // Told of what is reported, which is never sampled; of the heap it cannot be.
+  EXPECT_THAT(text, HasSubstr("Temporary"));
+  EXPECT_EQ(text.find("Temporary"), text.rfind("Temporary"));
 }
 
 TEST_F(MemoryReportTest, WithoutMemoryThereIsNothing) {
