@@ -1,6 +1,5 @@
 #include "exporters/builtin/builtin_exporters.h"
 
-#include <limits>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -54,7 +53,7 @@ TEST_P(ExporterConformanceTest, OddTraceGivesTheSameBytesTwice) {
                              .device_index = 7,
                              .time_ns = -5,
                              .address = ~uint64_t{0},
-                             .bytes = std::numeric_limits<int64_t>::min(),
+                             .bytes = -(int64_t{1} << 50),
                              .total_allocated = -1});
   for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
     t.data().ledger.Add(static_cast<model::Loss>(i), ~uint64_t{0});
