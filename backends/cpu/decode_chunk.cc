@@ -1,5 +1,6 @@
 #include "backends/cpu/decode_chunk.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -52,6 +53,12 @@ EventKind KindOf(const Slot& head) {
     kind.type = ActivityType::kPythonFunction;
   }
   return kind;
+}
+
+// Bytes that sums can hold, whatever a broken target says.
+constexpr int64_t Sane(int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  return std::clamp(bytes, -kMost, kMost);
 }
 
 }  // namespace
@@ -168,7 +175,7 @@ std::span<const Slot> ChunkDecoder::ReadMemory(
     }
     record.device_type = static_cast<int8_t>(head.name & 0xff);
     record.device_index = static_cast<int8_t>(head.name >> 16);
-    record.bytes = numbers.bytes;
+    record.bytes = Sane(numbers.bytes);
     record.total_allocated = numbers.total_allocated;
     record.total_reserved = numbers.total_reserved;
     return payload;
@@ -178,7 +185,7 @@ std::span<const Slot> ChunkDecoder::ReadMemory(
                       ? model::MemorySource::kMapped
                       : model::MemorySource::kHeap;
   const int64_t bytes =
-      static_cast<int64_t>(uint64_t{head.flags} << 32 | head.name);
+      Sane(static_cast<int64_t>(uint64_t{head.flags} << 32 | head.name));
   if (kind == SlotKind::kAllocation) {
     record.bytes = bytes;
   } else if (bytes != 0) {

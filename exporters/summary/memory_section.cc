@@ -61,6 +61,11 @@ class PoolWriter {
     if (profile_.detail != MemoryDetail::kCounts) {
       WritePeak();
       WriteStacks("leaks", profile_.leaks, BytesOf(profile_.leaks));
+      json_.Key("runtime_kept");
+      json_.BeginObject();
+      json_.Member("count", profile_.runtime_kept.count);
+      json_.Member("bytes", profile_.runtime_kept.bytes);
+      json_.EndObject();
       if (profile_.detail == MemoryDetail::kRecords) WriteTemporary();
       WriteHistogram("size_histogram", "from_bytes", profile_.sizes);
       WriteHistogram("lifetime_histogram", "from_ns", profile_.lifetimes);

@@ -7,6 +7,7 @@
 #include "profiler/analysis/live_bytes.h"
 #include "profiler/analysis/memory_blocks.h"
 #include "profiler/analysis/memory_sums.h"
+#include "profiler/analysis/runtime_memory.h"
 
 namespace kymo::analysis {
 namespace {
@@ -38,6 +39,16 @@ void SetSums(const PoolSums& sums, MemoryProfile& profile) {
   profile.lifetimes = WholeBlocks(sums.lifetime_units);
 }
 
+// Takes out of the leaks what is none.
+void SetApartRuntime(const model::Trace& trace, MemoryProfile& profile) {
+  std::erase_if(profile.leaks, [&](const StackMemory& leak) {
+    if (!IsRuntimeMemory(trace, leak.id)) return false;
+    profile.runtime_kept.count += leak.count;
+    profile.runtime_kept.bytes += leak.bytes;
+    return true;
+  });
+}
+
 std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
                                        const MemoryPools& pools) {
   std::vector<MemoryProfile> profiles(pools.size());
@@ -53,6 +64,7 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
     profile.detail =
         is_sampled ? MemoryDetail::kSamples : MemoryDetail::kRecords;
     SetSums(sums[p], profile);
+    SetApartRuntime(trace, profile);
     profile.peak = std::move(peaks[p]);
     profile.steps = std::move(steps[p]);
   }

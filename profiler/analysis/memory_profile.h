@@ -12,8 +12,10 @@
 //
 // - A block whose address came again was freed where nobody saw it. It counts
 //   as freed then, not as leaked, but how long it lived is not known.
-// - Leaked is what was not freed when the recording ended: also what the
-//   program still needed. A mapping that is unmapped in parts counts as whole.
+// - Leaked is what was not freed when the recording ended, also what the
+// program
+//   still needed, but not what the C and C++ runtime keeps for itself. A
+//   mapping that is unmapped in parts counts as whole.
 // - Temporary is a block that its own thread frees without an allocation of the
 //   same pool in between. heaptrack's rule, by thread. Samples do not know what
 //   was in between: of them there are none.
@@ -54,6 +56,14 @@ struct MemoryTotals {
   friend bool operator==(const MemoryTotals&, const MemoryTotals&) = default;
 };
 
+// Blocks that the C and C++ runtime keeps for itself.
+struct RuntimeKept {
+  int64_t count = 0;
+  int64_t bytes = 0;
+
+  friend bool operator==(const RuntimeKept&, const RuntimeKept&) = default;
+};
+
 struct TemporaryAllocations {
   int64_t count = 0;
   int64_t bytes = 0;
@@ -77,6 +87,8 @@ struct MemoryProfile {
   MemoryTotals totals;
   MemoryPeak peak;
   std::vector<StackMemory> leaks;  // largest first
+  // Alive as well, but no leaks: see runtime_memory.h.
+  RuntimeKept runtime_kept;
   TemporaryAllocations temporary;
   PowerHistogram sizes = {};      // blocks by bytes
   PowerHistogram lifetimes = {};  // blocks whose free was seen, by ns

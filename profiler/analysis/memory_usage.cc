@@ -134,7 +134,11 @@ class TrackUsage {
 int64_t ChargedBytes(const model::Trace& trace, model::MemoryIndex record) {
   const int64_t bytes = trace.memory()[record].bytes;
   const double interval = trace.memory_sample_interval();
-  if (interval == 0) return bytes;
+  // Only the heap is sampled.
+  if (interval == 0 ||
+      trace.memory()[record].source != model::MemorySource::kHeap) {
+    return bytes;
+  }
   return std::llround(static_cast<double>(bytes) *
                       model::MemorySampleWeight(bytes, interval));
 }

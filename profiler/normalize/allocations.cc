@@ -82,7 +82,9 @@ class Pairing {
     auto [first, last] = processes_[record.track];
     // Not described: its tracks' pid tells it apart.
     if (first == last) {
-      return static_cast<uint64_t>(data_.tracks[record.track].pid) << 24;
+      constexpr uint64_t kByPid = uint64_t{1} << 63;
+      return kByPid | static_cast<uint64_t>(data_.tracks[record.track].pid)
+                          << 24;
     }
     uint32_t process = first;
     while (process + 1 < last &&
@@ -180,9 +182,10 @@ class Pairing {
 
   // What the record stands for.
   double Bytes(const MemoryRecord& record) const {
+    const bool may_be_sampled = record.source == MemorySource::kHeap;
     return static_cast<double>(record.bytes) *
-           model::MemorySampleWeight(record.bytes,
-                                     data_.memory_sample_interval);
+           model::MemorySampleWeight(
+               record.bytes, may_be_sampled ? data_.memory_sample_interval : 0);
   }
 
   void AddTotals() {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -148,7 +149,12 @@ const HostApi* RuntimeHost() noexcept {
 void StayLoaded() noexcept {
   Dl_info self;
   if (dladdr(&gate, &self) == 0 || self.dli_fname == nullptr) return;
-  // Fails for the program itself, which is never unloaded.
+  // The program itself is never unloaded, and the loader would not open it.
+  constexpr uint64_t kPage = 4096;
+  if (reinterpret_cast<uint64_t>(self.dli_fbase) ==
+      getauxval(AT_PHDR) / kPage * kPage) {
+    return;
+  }
   dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 

@@ -147,6 +147,11 @@ class Section {
   }
 
   void AppendLeaks() {
+    if (profile_.runtime_kept.count != 0) {
+      absl::StrAppend(&out_, "  The C and C++ runtime keeps ",
+                      FormatMemory(profile_.runtime_kept.bytes), " in ",
+                      Blocks(profile_.runtime_kept.count), " for itself.\n");
+    }
     if (profile_.leaks.empty()) {
       absl::StrAppend(&out_,
                       "  Nothing leaked: all that was allocated has been "

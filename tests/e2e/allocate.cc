@@ -1,7 +1,7 @@
 // Allocates what the tests know.
 //
-//   allocate exact    all forms, on several threads, frees on others; prints
-//                     "allocations frees bytes live_blocks live_bytes peak"
+//   allocate exact ROUNDS   all forms, on several threads, frees on others;
+//                     prints "allocations frees bytes"
 //   allocate leak     leaks in two functions of known names
 //   allocate clean    allocates and frees everything
 //   allocate steps    ProfilerStep#N ranges that each keep 1000 bytes
@@ -86,10 +86,9 @@ void Operators(Counted& counted) {
   counted.bytes += 8 + 33 + sizeof(Line) + 2 * sizeof(Line) + 55;
 }
 
-int Exact() {
+int Exact(int rounds) {
   constexpr int kThreads = 4;
-  constexpr int kRounds = 1000;
-  // Everything that is not counted happens outside of this range.
+  // What is not counted does not depend on the rounds: threads, results.
   Counted total;
   std::vector<Counted> counts(kThreads);
   std::vector<std::vector<void*>> handed_on(kThreads);
@@ -98,7 +97,7 @@ int Exact() {
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         KYMO_RECORD_FUNCTION("allocating");
-        for (int round = 0; round < kRounds; ++round) {
+        for (int round = 0; round < rounds; ++round) {
           FreeAll(AllForms(counts[t]), counts[t]);
           Operators(counts[t]);
         }
@@ -194,7 +193,7 @@ int Operations() {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "exact") return Exact();
+  if (what == "exact") return Exact(argc > 2 ? atoi(argv[2]) : 1000);
   if (what == "leak") return Leak();
   if (what == "clean") return Clean();
   if (what == "steps") return Steps();

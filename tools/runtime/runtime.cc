@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -48,7 +49,10 @@ void* RunThread(void* start_pointer) {
 // Set before any thread but the first exists.
 constinit bool timers_wanted = false;
 
-__attribute__((constructor)) void Join() {
+// Linked with -z initfirst, this is the first of all constructors: what those of
+// other libraries allocate is seen. libc's own has then not run yet, either.
+__attribute__((constructor)) void Join(int, char**, char** environment) {
+  if (environ == nullptr) environ = environment;
   if (const char* const path = getenv(record::kArenaVariable)) {
     InstallStackCapture();
     // A collector that is gone leaves the program as it is.
