@@ -74,7 +74,8 @@ bool MappingsAreWatched() {
 // most where they are sampled; asked before, those are a jump to the allocator.
 KYMO_INLINE bool IsToReport(size_t bytes) {
   const uint32_t bits = GateBits();
-  if ((bits & kymo::record::kHeapBits) == 0) return false;
+  if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
+    return false;
   return (bits & kymo::record::kGateHeapSampled) == 0 ||
          kymo::record::IsSampleDue(bytes);
 }
@@ -94,8 +95,18 @@ KYMO_INLINE void* Allocated(void* block, size_t bytes, const void* frame) {
 // a jump, takes the hook's frame; so the hook itself needs none.
 #define KYMO_REST __attribute__((noinline))
 
-KYMO_REST void* ReportedMalloc(size_t bytes) {
+KYMO_REST void* MallocWithFrame(size_t bytes) {
   return Reported(real.malloc(bytes), bytes, KYMO_FRAME);
+}
+
+// Where allocations are counted only, without a frame of its own.
+KYMO_REST void* ReportedMalloc(size_t bytes) {
+  if ((GateBits() & kymo::record::kGateHeap) != 0) {
+    return MallocWithFrame(bytes);
+  }
+  void* const block = real.malloc(bytes);
+  if (block != nullptr) kymo::record::CountAllocation(bytes);
+  return block;
 }
 
 KYMO_REST void* ReportedCalloc(size_t count, size_t bytes) {

@@ -113,6 +113,14 @@ inline void AddTo(std::atomic<uint64_t>& count, uint64_t amount) noexcept {
               std::memory_order_relaxed);
 }
 
+// For a mode without records.
+inline void CountAllocation(size_t size) noexcept {
+  if (HeapCounts* const counts = ThreadHeapCounts()) [[likely]] {
+    AddTo(counts->allocations, 1);
+    AddTo(counts->allocated_bytes, size);
+  }
+}
+
 // `frame`: the __builtin_frame_address(0) of the function whose caller's stack
 // is the allocation's. Call it when the block is the caller's already.
 // REQUIRES: `bits` are GateBits() and have one of kHeapBits.
@@ -125,9 +133,8 @@ inline void OnAllocation(const void* block, size_t size, const void* frame,
     SampleAllocation(address, size, frame, bits);
   } else if (bits & kGateHeap) {
     RecordAllocation(address, size, HeapSource::kHeap, frame, bits);
-  } else if (HeapCounts* const counts = ThreadHeapCounts()) {
-    AddTo(counts->allocations, 1);
-    AddTo(counts->allocated_bytes, size);
+  } else {
+    CountAllocation(size);
   }
 }
 

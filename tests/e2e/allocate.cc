@@ -6,12 +6,14 @@
 //   allocate clean    allocates and frees everything
 //   allocate steps    ProfilerStep#N ranges that each keep 1000 bytes
 //   allocate sampled  many allocations of three sizes; prints bytes
+//   allocate pairs N  N times malloc and free of 64 bytes; prints ns for each
 //   allocate operations   ranges that allocate, as PyTorch's example
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <chrono>
 #include <cstdint>
 #include <new>
 #include <string>
@@ -172,6 +174,15 @@ int Sampled() {
   return 0;
 }
 
+int Pairs(int64_t count) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < count; ++i) free(Opaque(malloc(64)));
+  const std::chrono::duration<double, std::nano> elapsed =
+      std::chrono::steady_clock::now() - start;
+  printf("%.2f ns\n", elapsed.count() / static_cast<double>(count));
+  return 0;
+}
+
 // What torch-profiler's documentation works out for A and its child B.
 int Operations() {
   void* kept = nullptr;
@@ -198,8 +209,9 @@ int main(int argc, char** argv) {
   if (what == "clean") return Clean();
   if (what == "steps") return Steps();
   if (what == "sampled") return Sampled();
+  if (what == "pairs") return Pairs(argc > 2 ? atoll(argv[2]) : 10'000'000);
   if (what == "operations") return Operations();
   fprintf(stderr,
-          "usage: allocate exact|leak|clean|steps|sampled|operations\n");
+          "usage: allocate exact|leak|clean|steps|sampled|pairs|operations\n");
   return 2;
 }
