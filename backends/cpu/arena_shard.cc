@@ -187,7 +187,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
                    now.heaps_not_watched - before.heaps_not_watched);
   AddProcesses(input.arena, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
-  AddHeapCounts(input, tracks, shard);
+  if (input.with_memory) AddHeapCounts(input, tracks, shard);
   shard.memory_sample_interval =
       static_cast<double>(input.heap_sample_interval);
   const Arena& arena = input.arena;
@@ -207,6 +207,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
           [&](int64_t pid, std::span<const uint64_t> pcs) {
             return stacks.Add(pid, pcs);
           },
+      .with_memory = input.with_memory,
       .memory_limit = MemoryRecordLimit()};
   DecodeChunks(decode, shard);
 }

@@ -47,6 +47,8 @@ struct ArenaShardInput {
   // By stream; shorter where streams came later.
   std::vector<HeapNumbers> heap_at_start = {};
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
+  // False: what is there of memory is for somebody else.
+  bool with_memory = true;
 };
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard);

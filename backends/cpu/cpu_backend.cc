@@ -30,6 +30,9 @@ using record::ChunkView;
 using record::FullPolicy;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
+// Of a recording that wants memory.
+constexpr record::RecordFlags kMemoryFlags =
+    record::kGateMemory | record::kHeapModeFlags;
 
 std::string Setting(const SessionOptions& options, const std::string& name,
                     const char* otherwise) {
@@ -140,6 +143,7 @@ class LocalSession : public ActivitySession {
     const uint64_t begin = ReadTicks(source_);
     KYMO_RETURN_IF_ERROR(StartStatus(record::StartSession(request_, &id_)));
     arena = record::ProcessArena();
+    record::HeapMode(&heap_sample_interval_);
     recorded_.push_back({.begin = begin, .end = kOpenEnd});
     losses_at_start_ = cpu::ReadLosses(*arena);
     heap_at_start_ = cpu::ReadHeapNumbers(*arena);
@@ -191,7 +195,8 @@ class LocalSession : public ActivitySession {
                     .losses_at_start = losses_at_start_,
                     .recorded = recorded_,
                     .heap_at_start = std::move(heap_at_start_),
-                    .heap_sample_interval = request_.heap_sample_interval},
+                    .heap_sample_interval = heap_sample_interval_,
+                    .with_memory = (request_.flags & kMemoryFlags) != 0},
                    shard);
     return absl::OkStatus();
   }
@@ -214,6 +219,10 @@ class LocalSession : public ActivitySession {
         return absl::ResourceExhaustedError(
             absl::StrCat(record::kMaxSessions,
                          " sessions record this process; stop one first"));
+      case ENOTSUP:
+        return absl::FailedPreconditionError(
+            "Another session watches the heap in another way: sessions at the "
+            "same time need one memory_mode and memory_interval");
       default:
         return absl::ErrnoToStatus(error, "cannot reserve memory for records");
     }
@@ -252,6 +261,7 @@ class LocalSession : public ActivitySession {
   uint64_t first_ticket_ = 0;
   cpu::LossCounters losses_at_start_;
   std::vector<cpu::HeapNumbers> heap_at_start_;
+  uint64_t heap_sample_interval_ = 0;
 };
 
 // Records a child and what it starts, through a shared arena.
@@ -323,7 +333,8 @@ class ChildSession : public ActivitySession {
                                            last_anchor_, EpochOffsetNs()),
                     .first_ticket = 0,
                     .losses_at_start = {},
-                    .heap_sample_interval = heap_sample_interval_},
+                    .heap_sample_interval = heap_sample_interval_,
+                    .with_memory = (flags_ & kMemoryFlags) != 0},
                    shard);
     return absl::OkStatus();
   }

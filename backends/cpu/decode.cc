@@ -75,6 +75,10 @@ class Decoder {
 
   // Leaves out the memory records of the latest chunks where all are too many.
   void LimitMemory() {
+    if (!input_.with_memory) {
+      for (Chunk& chunk : chunks_) LeaveOutMemory(chunk);
+      return;
+    }
     size_t records = 0;
     for (const Chunk& chunk : chunks_) records += chunk.memory_count;
     if (records <= input_.memory_limit) return;
@@ -89,9 +93,13 @@ class Decoder {
       records -= chunk->memory_count;
       shard_.ledger.Add(model::Loss::kMemoryRecordsLeftOut,
                         chunk->memory_count);
-      chunk->memory_count = 0;
-      chunk->without_memory = true;
+      LeaveOutMemory(*chunk);
     }
+  }
+
+  static void LeaveOutMemory(Chunk& chunk) {
+    chunk.memory_count = 0;
+    chunk.without_memory = true;
   }
 
   // One part of the block per stream; each chunk gets its first row.

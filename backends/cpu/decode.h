@@ -40,6 +40,8 @@ struct DecodeInput {
                      std::string_view path)>
       mapping;
   StackOf stack;
+  // False: memory records are somebody else's.
+  bool with_memory = true;
   // How many memory records the shard may take; the latest beyond are left out
   // and counted (kMemoryRecordsLeftOut).
   size_t memory_limit = ~size_t{0};

@@ -11,17 +11,32 @@ namespace {
 
 constexpr size_t kGrain = 4096;
 
+// By id; empty where no operation has inputs.
+std::vector<bool> FindInputs(const model::Trace& trace) {
+  std::vector<bool> is_inputs;
+  for (const model::Detail& detail : trace.data().details) {
+    if (detail.inputs == model::kEmptyName) continue;
+    if (is_inputs.empty()) is_inputs.resize(trace.strings().size());
+    is_inputs[Index(detail.inputs)] = true;
+  }
+  return is_inputs;
+}
+
 }  // namespace
 
-EscapedNames::EscapedNames(const model::StringTable& strings)
-    : blocks_(ParallelRangeCount(strings.size(), kGrain)),
-      views_(strings.size()) {
-  ParallelFor(strings.size(), kGrain, [&](size_t begin, size_t end) {
+EscapedNames::EscapedNames(const model::Trace& trace)
+    : strings_(trace.strings()),
+      blocks_(ParallelRangeCount(strings_.size(), kGrain)),
+      views_(strings_.size()) {
+  const std::vector<bool> is_inputs = FindInputs(trace);
+  ParallelFor(strings_.size(), kGrain, [&](size_t begin, size_t end) {
     std::string& block = blocks_[begin / kGrain];
     std::vector<size_t> ends;
     for (size_t i = begin; i < end; ++i) {
-      json::AppendJsonString(
-          block, strings.Get(model::NameId{static_cast<uint32_t>(i)}));
+      if (is_inputs.empty() || !is_inputs[i]) {
+        json::AppendJsonString(
+            block, strings_.Get(model::NameId{static_cast<uint32_t>(i)}));
+      }
       ends.push_back(block.size());
     }
     size_t at = 0;  // the block has stopped moving
@@ -30,6 +45,13 @@ EscapedNames::EscapedNames(const model::StringTable& strings)
       at = ends[i - begin];
     }
   });
+}
+
+std::string_view EscapedNames::Make(model::NameId name,
+                                    std::string& scratch) const {
+  scratch.clear();
+  json::AppendJsonString(scratch, strings_.Get(name));
+  return scratch;
 }
 
 }  // namespace kymo::chrome

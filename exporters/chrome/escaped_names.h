@@ -1,4 +1,12 @@
-// escaped_names.h - every string of a trace as JSON text, made once.
+// escaped_names.h - every name of a trace as JSON text, made once.
+//
+//   const EscapedNames names(trace);
+//   names.Append(out, trace.name()[event]);   // "operator\"\"_x", with quotes
+//
+// Texts that are the encoded inputs of operations, which are not shown as they
+// are and would be long, are made when asked for.
+//
+// Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_CHROME_ESCAPED_NAMES_H_
 #define KYMO_EXPORTERS_CHROME_ESCAPED_NAMES_H_
 
@@ -6,22 +14,31 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/model/string_table.h"
+#include "profiler/model/trace.h"
 
 namespace kymo::chrome {
 
 class EscapedNames {
  public:
-  explicit EscapedNames(const model::StringTable& strings);
+  // `trace` must outlive the object.
+  explicit EscapedNames(const model::Trace& trace);
 
-  // With quotes; lives as long as this.
-  std::string_view operator[](model::NameId name) const {
-    return views_[Index(name)];
+  // With quotes. A view of what this keeps, or of `scratch`, filled.
+  std::string_view Get(model::NameId name, std::string& scratch) const {
+    const std::string_view text = views_[Index(name)];
+    return text.empty() ? Make(name, scratch) : text;
+  }
+  void Append(std::string& out, model::NameId name) const {
+    std::string scratch;
+    out += Get(name, scratch);
   }
 
  private:
-  std::vector<std::string> blocks_;  // the text of ranges of ids
-  std::vector<std::string_view> views_;
+  std::string_view Make(model::NameId name, std::string& scratch) const;
+
+  const model::StringTable& strings_;
+  std::vector<std::string> blocks_;      // the text of ranges of ids
+  std::vector<std::string_view> views_;  // empty: not made
 };
 
 }  // namespace kymo::chrome

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -14,27 +13,9 @@ namespace kymo::chrome {
 namespace {
 
 using model::ActivityType;
-using model::Arg;
-using model::ArgType;
 using model::EventIndex;
 using model::NameId;
 using model::Trace;
-
-// Their correlation id is the driver's, not that of an operation.
-bool HasDriverCorrelation(ActivityType type) {
-  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
-         type == ActivityType::kConcurrentKernel ||
-         type == ActivityType::kCudaRuntime ||
-         type == ActivityType::kCudaDriver;
-}
-
-// The key of `args[i]` comes again later: then that one counts.
-bool IsShadowed(std::span<const Arg> args, size_t i) {
-  for (size_t later = i + 1; later < args.size(); ++later) {
-    if (args[later].key == args[i].key) return true;
-  }
-  return false;
-}
 
 std::string Quoted(std::string_view text) {
   std::string json;
@@ -45,7 +26,12 @@ std::string Quoted(std::string_view text) {
 }  // namespace
 
 EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
-    : trace_(trace), rows_(rows), base_ns_(base_ns), names_(trace.strings()) {
+    : trace_(trace),
+      rows_(rows),
+      base_ns_(base_ns),
+      names_(trace),
+      args_(trace, names_),
+      flows_(FindForwardBackwardFlows(trace)) {
   for (size_t i = 0; i < kTypes; ++i) {
     const std::string cat(
         model::ActivityTypeName(static_cast<ActivityType>(i)));
@@ -58,89 +44,77 @@ EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
 }
 
 void EventText::AppendEvent(std::string& out, EventIndex event) const {
-  const size_t type = static_cast<size_t>(trace_.type()[event]);
   const uint8_t flags = trace_.flags()[event];
-  const std::string_view name = names_[trace_.name()[event]];
-  const std::string& ids = rows_.tracks[trace_.track()[event]].ids;
+  if (flags & model::kEventAsync) {
+    AppendAsync(out, event);
+  } else {
+    // Columns and names are read first: their cache misses then overlap.
+    std::string scratch;
+    const std::string_view name = names_.Get(trace_.name()[event], scratch);
+    const size_t type = static_cast<size_t>(trace_.type()[event]);
+    const std::string& ids = rows_.tracks[trace_.track()[event]].ids;
+    const DurationNs ts = Relative(trace_.start()[event]);
+    const DurationNs duration = trace_.end()[event] - trace_.start()[event];
+    const bool has_args = args_.Has(event);
+    const bool is_instant = (flags & model::kEventInstant) != 0;
+    out += is_instant ? instant_heads_[type] : range_heads_[type];
+    out += name;
+    out += ids;
+    static constexpr std::string_view kDuration = ",\"dur\":";
+    static constexpr std::string_view kEnd = "},\n";
+    char times[2 * json::kMaxNumberLength + kDuration.size() + kEnd.size()];
+    char* end = json::WriteMicroseconds(times, ts);
+    if (!is_instant) {
+      end += kDuration.copy(end, kDuration.size());
+      end = json::WriteMicroseconds(end, duration);
+    }
+    if (!has_args) end += kEnd.copy(end, kEnd.size());
+    out.append(times, end);
+    if (has_args) {
+      args_.Append(out, event);
+      out += kEnd;
+    }
+  }
+  if (!flows_.empty()) AppendFlowEnd(out, event);
+}
+
+// Overlaps what it likes: a pair of its own, outside of the nesting.
+void EventText::AppendAsync(std::string& out, EventIndex event) const {
   const DurationNs ts = Relative(trace_.start()[event]);
   const DurationNs duration = trace_.end()[event] - trace_.start()[event];
-  if (flags & model::kEventAsync) {
-    // Overlaps what it likes: a pair of its own, outside of the nesting.
-    const std::string tail =
-        absl::StrCat(",\"id\":", event + 1, ",\"name\":", ToAbsl(name), ids);
-    const std::string cat(model::ActivityTypeName(trace_.type()[event]));
-    absl::StrAppend(&out, "{\"ph\":\"b\",\"cat\":\"", cat, "\"", tail);
-    json::AppendMicroseconds(out, ts);
-    AppendArgs(out, event);
-    absl::StrAppend(&out, "},\n{\"ph\":\"e\",\"cat\":\"", cat, "\"", tail);
-    json::AppendMicroseconds(out, ts + duration);
-    out += "},\n";
-    return;
-  }
-  const bool is_instant = (flags & model::kEventInstant) != 0;
-  out += is_instant ? instant_heads_[type] : range_heads_[type];
-  out += name;
-  out += ids;
-  static constexpr std::string_view kDuration = ",\"dur\":";
-  char times[2 * json::kMaxNumberLength + kDuration.size()];
-  char* end = json::WriteMicroseconds(times, ts);
-  if (!is_instant) {
-    end += kDuration.copy(end, kDuration.size());
-    end = json::WriteMicroseconds(end, duration);
-  }
-  out.append(times, end);
-  if (trace_.data().detail[event] != model::kNoDetail ||
-      (flags & model::kEventOpen)) {
-    AppendArgs(out, event);
-  }
+  std::string tail = absl::StrCat(",\"id\":", event + 1, ",\"name\":");
+  names_.Append(tail, trace_.name()[event]);
+  tail += rows_.tracks[trace_.track()[event]].ids;
+  const std::string cat(model::ActivityTypeName(trace_.type()[event]));
+  absl::StrAppend(&out, "{\"ph\":\"b\",\"cat\":\"", cat, "\"", tail);
+  json::AppendMicroseconds(out, ts);
+  if (args_.Has(event)) args_.Append(out, event);
+  absl::StrAppend(&out, "},\n{\"ph\":\"e\",\"cat\":\"", cat, "\"", tail);
+  json::AppendMicroseconds(out, ts + duration);
   out += "},\n";
 }
 
-void EventText::AppendArgs(std::string& out, EventIndex event) const {
-  std::string_view separator = ",\"args\":{";
-  const std::string_view first = separator;
-  const auto next = [&] {
-    out += separator;
-    separator = ",";
-  };
-  const model::Detail* const detail = trace_.detail(event);
-  if (detail != nullptr && detail->correlation_id != 0 &&
-      !HasDriverCorrelation(trace_.type()[event])) {
-    next();
-    out += "\"External id\":";
-    json::AppendUint(out, detail->correlation_id);
-  }
-  const std::span<const Arg> args = trace_.args(event);
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (IsShadowed(args, i)) continue;
-    next();
-    out += names_[args[i].key];
-    out += ':';
-    switch (args[i].type) {
-      case ArgType::kInt:
-        json::AppendInt(out, args[i].int_value());
-        break;
-      case ArgType::kDouble:
-        json::AppendDouble(out, args[i].double_value());
-        break;
-      case ArgType::kString:
-        out += names_[args[i].string_value()];
-        break;
-    }
-  }
-  if (trace_.flags()[event] & model::kEventOpen) {
-    next();
-    out += "\"finished\":false";
-  }
-  if (separator != first) out += '}';
+void EventText::AppendFlowEnd(std::string& out, EventIndex event) const {
+  const auto flow = flows_.find(event);
+  if (flow == flows_.end()) return;
+  const bool is_start = flow->second.is_start;
+  absl::StrAppend(&out, "{\"ph\":\"", is_start ? "s" : "f",
+                  "\",\"id\":", flow->second.id,
+                  rows_.tracks[trace_.track()[event]].ids);
+  json::AppendMicroseconds(out, Relative(trace_.start()[event]));
+  out += ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"";
+  out += is_start ? "},\n" : ",\"bp\":\"e\"},\n";
 }
 
 void EventText::AppendSlice(std::string& out, const Row& row,
                             const FlameSlice& slice) const {
   const model::Frame& frame = trace_.stacks().frame(slice.frame);
   out += range_heads_[static_cast<size_t>(ActivityType::kCpuSample)];
-  out += frame.function == model::kEmptyName ? "\"[unknown]\""
-                                             : names_[frame.function];
+  if (frame.function == model::kEmptyName) {
+    out += "\"[unknown]\"";
+  } else {
+    names_.Append(out, frame.function);
+  }
   out += row.ids;
   json::AppendMicroseconds(out, Relative(slice.start_ns));
   out += ",\"dur\":";
@@ -158,7 +132,7 @@ void EventText::AppendSlice(std::string& out, const Row& row,
     if (frame.module != model::kEmptyName) {
       out += separator;
       out += "\"module\":";
-      out += names_[frame.module];
+      names_.Append(out, frame.module);
       separator = ",";
     }
     if (separator == ",") out += '}';
@@ -188,7 +162,7 @@ void EventText::AppendCounter(std::string& out, size_t index) const {
   const model::CounterSample& counter = trace_.counters()[index];
   const Row& row = rows_.tracks[counter.track];
   out += "{\"ph\":\"C\",\"name\":";
-  out += names_[counter.name];
+  names_.Append(out, counter.name);
   if (is_shared_counter_[index]) absl::StrAppend(&out, ",\"id\":", row.tid);
   out += row.ids;
   json::AppendMicroseconds(out, Relative(counter.time_ns));

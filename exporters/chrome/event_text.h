@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "exporters/chrome/escaped_names.h"
+#include "exporters/chrome/event_args.h"
 #include "exporters/chrome/flame_slices.h"
+#include "exporters/chrome/forward_backward.h"
 #include "exporters/chrome/rows.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
@@ -23,8 +25,11 @@ class EventText {
  public:
   // `base_ns` is the zero of the file's times.
   EventText(const model::Trace& trace, const Rows& rows, TimeNs base_ns);
+  EventText(const EventText&) = delete;
+  EventText& operator=(const EventText&) = delete;
 
-  // A range (X; b and e when asynchronous) or an instant (i).
+  // A range (X; b and e when asynchronous) or an instant (i), and the end of a
+  // flow that it is.
   void AppendEvent(std::string& out, model::EventIndex event) const;
   // A slice of a thread's flame chart.
   void AppendSlice(std::string& out, const Row& row,
@@ -46,7 +51,8 @@ class EventText {
   static constexpr size_t kTypes =
       static_cast<size_t>(model::ActivityType::kCount);
 
-  void AppendArgs(std::string& out, model::EventIndex event) const;
+  void AppendAsync(std::string& out, model::EventIndex event) const;
+  void AppendFlowEnd(std::string& out, model::EventIndex event) const;
   void AppendMetadata(std::string& out, std::string_view name,
                       std::string_view ids, std::string_view key,
                       std::string_view json_value) const;
@@ -56,6 +62,8 @@ class EventText {
   const Rows& rows_;
   const TimeNs base_ns_;
   const EscapedNames names_;
+  const EventArgs args_;
+  const Flows flows_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`
   std::array<std::string, kTypes> instant_heads_;
   std::vector<bool> is_shared_counter_;  // by counter sample

@@ -54,14 +54,15 @@ bool ColumnsSuffice(const model::Trace& trace,
                     const TraceEventsOptions& options,
                     const KeyAveragesOptions& grouping,
                     const analysis::MemoryUsage& memory) {
-  const bool odd_memory =
+  const bool device_memory =
       std::any_of(memory.unattributed.begin(), memory.unattributed.end(),
                   [&](uint32_t i) { return !IsOfHost(trace.memory()[i]); }) ||
       std::any_of(trace.memory().begin(), trace.memory().end(),
                   [](const model::MemoryRecord& record) {
-                    return record.event == model::MemoryEvent::kOutOfMemory;
+                    return record.event == model::MemoryEvent::kOutOfMemory &&
+                           !IsOfHost(record);
                   });
-  return !odd_memory && !options.timeout_s &&
+  return !device_memory && !options.timeout_s &&
          !(grouping.group_by_stack_n != 0 && HasBackward(trace)) &&
          !HasDevices(trace) && !HasFilteredNames(trace) && !HasNodes(trace);
 }
@@ -107,39 +108,65 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
   return average;
 }
 
-// The row of the host's memory that no operation was open for: PyTorch makes an
-// event "[memory]" of each record.
-FunctionEventAvg UnattributedMemory(const model::Trace& trace,
-                                    const TraceEventsOptions& options,
-                                    const KeyAveragesOptions& grouping,
-                                    const std::vector<uint32_t>& records) {
+// The row of memory records that PyTorch makes an event each of: "[memory]" for
+// those that no operation was open for, "[OutOfMemory]".
+FunctionEventAvg MemoryRow(const model::Trace& trace,
+                           const TraceEventsOptions& options,
+                           const KeyAveragesOptions& grouping, const char* name,
+                           const std::vector<uint32_t>& records) {
   FunctionEventAvg average;
   average.has_key = true;
-  average.key = "[memory]";
+  average.key = name;
   if (grouping.group_by_input_shape) average.input_shapes = "[]";
   average.node_id = -1;
   average.use_device = options.use_device;
   average.count = static_cast<int64_t>(records.size());
   for (const uint32_t i : records) {
+    // What could not be had takes nothing.
+    if (trace.memory()[i].event == model::MemoryEvent::kOutOfMemory) continue;
     average.cpu_memory_usage += analysis::ChargedBytes(trace, i);
   }
   average.self_cpu_memory_usage = average.cpu_memory_usage;
   return average;
 }
 
-// Puts the row where its first record stands among the first events of others.
-void InsertByTime(const model::Trace& trace, FunctionEventAvg row,
-                  const std::vector<uint32_t>& records,
-                  const std::vector<analysis::KeyAverage>& rows,
-                  std::vector<FunctionEventAvg>& averages) {
+TimeNs FirstTime(const model::Trace& trace,
+                 const std::vector<uint32_t>& records) {
   TimeNs first = trace.memory()[records.front()].time_ns;
   for (const uint32_t i : records) {
     first = std::min(first, trace.memory()[i].time_ns);
   }
-  size_t at = 0;
-  while (at < rows.size() && trace.start()[rows[at].first_event] <= first) ++at;
-  averages.insert(averages.begin() + static_cast<std::ptrdiff_t>(at),
-                  std::move(row));
+  return first;
+}
+
+// Rows in the order of their first event or record.
+class RowsInTime {
+ public:
+  void Add(TimeNs first, FunctionEventAvg row) {
+    const auto behind = std::upper_bound(first_.begin(), first_.end(), first);
+    rows_.insert(rows_.begin() + (behind - first_.begin()), std::move(row));
+    first_.insert(behind, first);
+  }
+  // Behind those that are there.
+  void Append(TimeNs first, FunctionEventAvg row) {
+    first_.push_back(first_.empty() ? first : std::max(first, first_.back()));
+    rows_.push_back(std::move(row));
+  }
+  std::vector<FunctionEventAvg> Take() && { return std::move(rows_); }
+
+ private:
+  std::vector<TimeNs> first_;  // ascending
+  std::vector<FunctionEventAvg> rows_;
+};
+
+std::vector<uint32_t> OutOfMemory(const model::Trace& trace) {
+  std::vector<uint32_t> records;
+  for (uint32_t i = 0; i < trace.memory().size(); ++i) {
+    if (trace.memory()[i].event == model::MemoryEvent::kOutOfMemory) {
+      records.push_back(i);
+    }
+  }
+  return records;
 }
 
 // One number per event.
@@ -176,19 +203,23 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
       .flops = flops,
       .cpu_memory_bytes = memory.cpu_bytes,
       .device_memory_bytes = memory.device_bytes};
-  const std::vector<analysis::KeyAverage> rows =
-      analysis::KeyAverages(trace, row_options);
-  std::vector<FunctionEventAvg> averages;
-  for (const analysis::KeyAverage& row : rows) {
-    averages.push_back(AverageOf(trace, options, grouping, row));
+  RowsInTime rows;
+  for (const analysis::KeyAverage& row :
+       analysis::KeyAverages(trace, row_options)) {
+    rows.Append(trace.start()[row.first_event],
+                AverageOf(trace, options, grouping, row));
   }
-  if (!memory.unattributed.empty()) {
-    InsertByTime(
-        trace,
-        UnattributedMemory(trace, options, grouping, memory.unattributed),
-        memory.unattributed, rows, averages);
+  const auto add_memory = [&](const char* name,
+                              const std::vector<uint32_t>& records) {
+    if (records.empty()) return;
+    rows.Add(FirstTime(trace, records),
+             MemoryRow(trace, options, grouping, name, records));
+  };
+  if (options.profile_memory) {
+    add_memory("[memory]", memory.unattributed);
+    add_memory("[OutOfMemory]", OutOfMemory(trace));
   }
-  return EventAverages(std::move(averages),
+  return EventAverages(std::move(rows).Take(),
                        {.use_device = options.use_device,
                         .profile_memory = options.profile_memory,
                         .with_flops = options.with_flops});

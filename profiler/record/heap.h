@@ -28,6 +28,8 @@
 //                       average, and the free of each of these
 //   kGateHeapCounts     three numbers per thread, no records
 //
+// A process is watched in one way at a time (host.h: kHeapModeFlags).
+//
 // Sampling: every byte has the same chance, independently of all others, to be
 // one that a sample is taken at (a Poisson process over the bytes of a thread):
 // a block of n bytes is sampled with probability 1 - exp(-n / interval).

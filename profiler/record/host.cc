@@ -262,6 +262,17 @@ int StartSession(const SessionRequest& request, SessionId* id) noexcept {
   return Host().start_session(&request, id);
 }
 
+RecordFlags HeapMode(uint64_t* sample_interval) noexcept {
+  const Arena* const arena = Host().arena();
+  const RecordFlags mode =
+      gate.state.load(std::memory_order_relaxed) & kHeapModeFlags;
+  *sample_interval =
+      arena != nullptr && (mode & kGateHeapSampled) != 0
+          ? arena->header().heap_sample_interval.load(std::memory_order_relaxed)
+          : 0;
+  return mode;
+}
+
 int StopSession(SessionId id) noexcept { return Host().stop_session(id); }
 
 int SetSessionEnabled(SessionId id, bool enabled) noexcept {

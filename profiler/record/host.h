@@ -70,6 +70,9 @@ using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
     kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped;
+// How the heap is watched: one way at a time for a whole process.
+inline constexpr RecordFlags kHeapModeFlags =
+    kGateHeap | kGateHeapSampled | kGateHeapCounts;
 // Those that mean nothing for a range without inputs.
 inline constexpr RecordFlags kNotForPlainRanges =
     kAllRecordFlags & ~uint32_t{kGateStacks};
@@ -89,8 +92,7 @@ struct SessionRequest {
   // Of the process's own arena; the first of several sessions decides.
   uint64_t chunk_bytes_total = uint64_t{1} << 30;
   FullPolicy policy = FullPolicy::kStop;
-  // With kGateHeapSampled; the last session that starts decides.
-  uint64_t heap_sample_interval = 0;
+  uint64_t heap_sample_interval = 0;  // bytes, with kGateHeapSampled
 };
 
 // Writes the return addresses above `frame` (the __builtin_frame_address(0) of
@@ -173,8 +175,12 @@ void ForgetMappings() noexcept;
 //   EALREADY  this thread is in a session already
 //   EBUSY     a kProcess session is live, or (for kProcess) any session
 //   ENOSPC    kMaxSessions are live
+//   ENOTSUP   another one watches the heap in another way
 //   or mmap's errno.
+// Where a collector watches the heap, its way counts for sessions, too.
 int StartSession(const SessionRequest& request, SessionId* id) noexcept;
+// How the heap is watched now, and the interval if it is sampled.
+RecordFlags HeapMode(uint64_t* sample_interval) noexcept;
 // Ends it: no record that begins after this returns is the session's. From any
 // thread. EINVAL when it is not live. Its chunks keep its id until its reader
 // hands them on (ChunkReader).

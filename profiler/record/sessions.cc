@@ -72,6 +72,40 @@ SessionId NextId() noexcept {
   return id;
 }
 
+// What the collector asks for; 0 without one.
+RecordFlags CollectorFlags() noexcept {
+  return CollectorRecords()
+             ? own.arena.header().record_flags.load(std::memory_order_relaxed) &
+                   kAllRecordFlags
+             : 0;
+}
+
+// The flags of a request, with the way in which the heap is watched; false if
+// that is another one than a live session's.
+bool SettleHeapMode(const SessionRequest& request,
+                    RecordFlags* flags) noexcept {
+  *flags = request.flags & kAllRecordFlags;
+  const RecordFlags wanted = *flags & kHeapModeFlags;
+  if (wanted == 0) return true;
+  const RecordFlags collectors = CollectorFlags() & kHeapModeFlags;
+  if (collectors != 0) {
+    *flags = (*flags & ~kHeapModeFlags) | collectors;
+    return true;
+  }
+  std::atomic<uint64_t>& interval = own.arena.header().heap_sample_interval;
+  for (const OwnSession& session : own.sessions) {
+    const RecordFlags live = session.flags & kHeapModeFlags;
+    if (session.id.load(std::memory_order_relaxed) == kNoSession || live == 0) {
+      continue;
+    }
+    return live == wanted && ((live & kGateHeapSampled) == 0 ||
+                              interval.load(std::memory_order_relaxed) ==
+                                  request.heap_sample_interval);
+  }
+  interval.store(request.heap_sample_interval, std::memory_order_relaxed);
+  return true;
+}
+
 }  // namespace
 
 bool SessionIsLive(SessionId id) noexcept {
@@ -97,13 +131,11 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
         pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
   }
   if (!any && !CollectorRecords()) PrepareLocalArena(wiped, *request);
+  RecordFlags flags = 0;
+  if (!SettleHeapMode(*request, &flags)) return ENOTSUP;
   *id = NextId();
-  session->flags = request->flags & kAllRecordFlags;
+  session->flags = flags;
   session->enabled = true;
-  if (request->heap_sample_interval != 0) {
-    own.arena.header().heap_sample_interval.store(request->heap_sample_interval,
-                                                  std::memory_order_relaxed);
-  }
   session->id.store(*id, std::memory_order_relaxed);
   if (whole_process) {
     // Before the chunks: a thread that takes one looks again afterwards.
@@ -164,11 +196,7 @@ SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
 
 void UpdateGates() noexcept {
   uint32_t state = kGateOff;
-  if (CollectorRecords()) {
-    state |= kGateOn |
-             (own.arena.header().record_flags.load(std::memory_order_relaxed) &
-              kAllRecordFlags);
-  }
+  if (CollectorRecords()) state |= kGateOn | CollectorFlags();
   for (const OwnSession& session : own.sessions) {
     if (session.id.load(std::memory_order_relaxed) == kNoSession) continue;
     if (session.enabled) state |= kGateOn | session.flags;

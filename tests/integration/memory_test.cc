@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kymo/events.h"
 #include "kymo/memory_resource.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
@@ -174,6 +175,53 @@ TEST(MemoryTest, WhatCannotBeHadIsOutOfMemory) {
 __attribute__((noinline)) void AllocateInHere() {
   free(Opaque(malloc(4323)));
   delete[] Opaque(new char[4325]);
+}
+
+TEST(MemoryTest, AveragesHaveTheRowsOfTheEvents) {
+  const auto profile = Record({}, [] {
+    free(Opaque(malloc(100)));
+    {
+      KYMO_RECORD_FUNCTION("op");
+      Opaque(malloc(200));
+      EXPECT_EQ(Opaque(malloc(size_t{1} << 60)), nullptr);
+    }
+    Opaque(malloc(300));
+  });
+  const KeyAverages fast = profile->key_averages();  // from the columns
+  const absl::StatusOr<const EventList*> events = profile->events();
+  ASSERT_TRUE(events.ok());
+  const absl::StatusOr<EventAverages> slow = (*events)->key_averages();
+  ASSERT_TRUE(slow.ok());
+  ASSERT_EQ(fast.size(), slow->size());
+  auto row = fast.begin();
+  for (const FunctionEventAvg& expected : *slow) {
+    EXPECT_EQ(row->key, expected.key);
+    EXPECT_EQ(row->count, expected.count) << row->key;
+    EXPECT_EQ(row->cpu_memory_usage, expected.cpu_memory_usage) << row->key;
+    EXPECT_EQ(row->self_cpu_memory_usage, expected.self_cpu_memory_usage)
+        << row->key;
+    ++row;
+  }
+  EXPECT_EQ(RowOf(*profile, "[OutOfMemory]").count, 1);
+}
+
+TEST(MemoryTest, SessionsAtTheSameTimeWatchTheHeapInOneWay) {
+  Profile all({.profile_memory = true});
+  ASSERT_TRUE(all.Start().ok());
+  std::thread([] {
+    Profile sampled(
+        {.profile_memory = true, .settings = {{"memory_mode", "sampled"}}});
+    EXPECT_EQ(sampled.Start().code(), absl::StatusCode::kFailedPrecondition);
+    Profile other({.profile_memory = true});
+    EXPECT_TRUE(other.Start().ok());
+    EXPECT_TRUE(other.Stop().ok());
+    Profile without;
+    EXPECT_TRUE(without.Start().ok());
+    free(Opaque(malloc(4327)));
+    EXPECT_TRUE(without.Stop().ok());
+    EXPECT_TRUE(without.trace()->memory().empty());
+  }).join();
+  EXPECT_TRUE(all.Stop().ok());
 }
 
 TEST(MemoryTest, StacksBeginWithTheCaller) {

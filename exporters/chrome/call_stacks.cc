@@ -1,0 +1,72 @@
+#include "exporters/chrome/call_stacks.h"
+
+#include <cstdint>
+
+#include "exporters/json/json_text.h"
+#include "profiler/events/trace_events.h"
+
+namespace kymo::chrome {
+
+using model::EventIndex;
+using model::StackId;
+
+CallStacks::CallStacks(const model::Trace& trace) : trace_(trace) {
+  const model::StackTable& stacks = trace.stacks();
+  std::vector<bool> is_seen;  // by stack: all its frames are
+  for (const model::Detail& detail : trace.data().details) {
+    if (detail.stack == model::kEmptyStack) continue;
+    if (entries_.empty()) {
+      entries_.resize(stacks.frame_count());
+      is_seen.resize(stacks.stack_count());
+    }
+    for (StackId stack = detail.stack;
+         stack != model::kEmptyStack && !is_seen[Index(stack)];
+         stack = stacks.parent(stack)) {
+      is_seen[Index(stack)] = true;
+      const model::FrameId frame = stacks.leaf(stack);
+      std::string& entry = entries_[Index(frame)];
+      if (!entry.empty()) continue;
+      json::AppendJsonString(entry,
+                             FrameText(trace, stacks.frame(frame)) + ";");
+      entry = entry.substr(1, entry.size() - 2);
+    }
+  }
+}
+
+void CallStacks::Append(std::string& out, StackId stack) const {
+  const model::StackTable& stacks = trace_.stacks();
+  out += '"';
+  for (; stack != model::kEmptyStack; stack = stacks.parent(stack)) {
+    out += entries_[Index(stacks.leaf(stack))];
+  }
+  out += '"';
+}
+
+Modules::Modules(const model::Trace& trace) : trace_(trace) {
+  const auto flags = trace.flags();
+  uint8_t all_flags = 0;
+  for (const uint8_t event_flags : flags) all_flags |= event_flags;
+  if (!(all_flags & model::kEventModule)) return;
+  module_.assign(trace.event_count(), model::kNoEvent);
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    const EventIndex parent = trace.parent()[i];
+    if (parent == model::kNoEvent) continue;
+    module_[i] = flags[parent] & model::kEventModule ? parent : module_[parent];
+  }
+}
+
+void Modules::Append(std::string& out, EventIndex event) const {
+  std::vector<EventIndex> around;
+  for (EventIndex module = module_[event]; module != model::kNoEvent;
+       module = module_[module]) {
+    around.push_back(module);
+  }
+  std::string text;
+  for (auto module = around.rbegin(); module != around.rend(); ++module) {
+    text += trace_.EventName(*module);
+    text += '.';
+  }
+  json::AppendJsonString(out, text);
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,206 @@
+#include "exporters/chrome/event_args.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "exporters/json/json_text.h"
+#include "profiler/model/activity_type.h"
+
+namespace kymo::chrome {
+namespace {
+
+using model::ActivityType;
+using model::Arg;
+using model::ArgType;
+using model::Detail;
+using model::EventIndex;
+using model::NameId;
+
+enum class Key : uint8_t {
+  kExternalId,
+  kRecordFunctionId,
+  kConcreteInputs,
+  kInputType,
+  kInputStrides,
+  kInputDims,
+  kSequenceNumber,
+  kFwdThreadId,
+  kCallStack,
+  kModuleHierarchy,
+  kFinished,
+  kEvIdx,
+};
+
+constexpr std::string_view kKeyTexts[] = {
+    "External id",   "Record function id", "Concrete Inputs", "Input type",
+    "Input Strides", "Input Dims",         "Sequence number", "Fwd thread id",
+    "Call stack",    "Module Hierarchy",   "finished",        "Ev Idx"};
+
+constexpr uint32_t Bit(Key key) {
+  return uint32_t{1} << static_cast<uint32_t>(key);
+}
+
+// Their correlation id is the driver's, not that of an operation.
+bool HasDriverCorrelation(ActivityType type) {
+  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
+         type == ActivityType::kConcurrentKernel ||
+         type == ActivityType::kCudaRuntime ||
+         type == ActivityType::kCudaDriver;
+}
+
+// The key of `args[i]` comes again later: then that one counts.
+bool IsShadowed(std::span<const Arg> args, size_t i) {
+  for (size_t later = i + 1; later < args.size(); ++later) {
+    if (args[later].key == args[i].key) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// The object's text on its way into `out`.
+class EventArgs::Members {
+ public:
+  // Keys whose bit is in `given` are left to the program's arguments.
+  Members(std::string& out, uint32_t given) : out_(out), given_(given) {}
+  Members(const Members&) = delete;
+  Members& operator=(const Members&) = delete;
+  ~Members() {
+    if (separator_ == ",") out_ += '}';
+  }
+
+  // Where the next member's text goes.
+  std::string& Next() {
+    out_ += separator_;
+    separator_ = ",";
+    return out_;
+  }
+  // Where the value of `key` goes; null: nowhere.
+  std::string* Next(Key key) {
+    if (given_ & Bit(key)) return nullptr;
+    Next() += '"';
+    out_ += kKeyTexts[static_cast<size_t>(key)];
+    out_ += "\":";
+    return &out_;
+  }
+  void Add(Key key, std::string_view json) {
+    if (std::string* const out = Next(key)) *out += json;
+  }
+  void Add(Key key, uint64_t number) {
+    if (std::string* const out = Next(key)) json::AppendUint(*out, number);
+  }
+
+ private:
+  std::string& out_;
+  std::string_view separator_ = ",\"args\":{";
+  const uint32_t given_;
+};
+
+EventArgs::EventArgs(const model::Trace& trace, const EscapedNames& names)
+    : trace_(trace),
+      names_(names),
+      inputs_(trace),
+      stacks_(trace),
+      modules_(trace) {
+  const auto& details = trace.data().details;
+  has_correlation_ids_ =
+      std::any_of(details.begin(), details.end(),
+                  [](const Detail& d) { return d.correlation_id != 0; });
+  for (size_t i = 0; i < std::size(kKeyTexts); ++i) {
+    const std::optional<NameId> name = trace.strings().Find(kKeyTexts[i]);
+    if (name) own_keys_.emplace_back(*name, Bit(static_cast<Key>(i)));
+  }
+}
+
+bool EventArgs::IsOperation(EventIndex event) const {
+  const ActivityType type = trace_.type()[event];
+  return (type == ActivityType::kCpuOp ||
+          type == ActivityType::kUserAnnotation) &&
+         !(trace_.flags()[event] & model::kEventInstant);
+}
+
+uint32_t EventArgs::GivenKeys(EventIndex event) const {
+  uint32_t given = 0;
+  if (own_keys_.empty()) return given;
+  for (const Arg& arg : trace_.args(event)) {
+    for (const auto& [name, bit] : own_keys_) {
+      if (arg.key == name) given |= bit;
+    }
+  }
+  return given;
+}
+
+void EventArgs::Append(std::string& out, EventIndex event) const {
+  Members members(out, GivenKeys(event));
+  const Detail* const detail = trace_.detail(event);
+  const bool has_more = detail != nullptr || modules_.Has(event);
+  if (has_more) AppendIds(members, event);
+  if (detail != nullptr) AppendRecorded(members, *detail);
+  AppendGiven(members, event);
+  if (modules_.Has(event)) {
+    std::string* const to = members.Next(Key::kModuleHierarchy);
+    if (to != nullptr) modules_.Append(*to, event);
+  }
+  if (trace_.flags()[event] & model::kEventOpen) {
+    members.Add(Key::kFinished, "false");
+  }
+  if (has_more && IsOperation(event)) members.Add(Key::kEvIdx, event);
+}
+
+void EventArgs::AppendIds(Members& members, EventIndex event) const {
+  const Detail* const detail = trace_.detail(event);
+  const bool is_operation = IsOperation(event);
+  uint64_t id = detail != nullptr ? detail->correlation_id : 0;
+  if (is_operation && !has_correlation_ids_) id = uint64_t{event} + 1;
+  if (id != 0 && !HasDriverCorrelation(trace_.type()[event])) {
+    members.Add(Key::kExternalId, id);
+  }
+  if (is_operation) members.Add(Key::kRecordFunctionId, "0");
+}
+
+void EventArgs::AppendRecorded(Members& members, const Detail& detail) const {
+  if (detail.sequence_nr >= 0) {
+    members.Add(Key::kSequenceNumber,
+                static_cast<uint64_t>(detail.sequence_nr));
+    members.Add(Key::kFwdThreadId, detail.forward_thread);
+  }
+  if (detail.inputs != model::kEmptyName) {
+    InputText scratch;
+    const InputText& text = inputs_.Get(detail.inputs, scratch);
+    members.Add(Key::kConcreteInputs, text.concrete);
+    members.Add(Key::kInputType, text.types);
+    members.Add(Key::kInputStrides, text.strides);
+    members.Add(Key::kInputDims, text.dims);
+  }
+  if (detail.stack != model::kEmptyStack) {
+    std::string* const to = members.Next(Key::kCallStack);
+    if (to != nullptr) stacks_.Append(*to, detail.stack);
+  }
+}
+
+void EventArgs::AppendGiven(Members& members, EventIndex event) const {
+  const std::span<const Arg> args = trace_.args(event);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (IsShadowed(args, i)) continue;
+    std::string& out = members.Next();
+    names_.Append(out, args[i].key);
+    out += ':';
+    switch (args[i].type) {
+      case ArgType::kInt:
+        json::AppendInt(out, args[i].int_value());
+        break;
+      case ArgType::kDouble:
+        json::AppendDouble(out, args[i].double_value());
+        break;
+      case ArgType::kString:
+        names_.Append(out, args[i].string_value());
+        break;
+    }
+  }
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,71 @@
+// event_args.h - the `args` of an event, in Kineto's words.
+//
+//   key                          | written where
+//   External id                  | operations; other events with a correlation
+//                                | id, unless it is the driver's
+//   Record function id, Ev Idx   | operations
+//   Concrete Inputs, Input type, | inputs were recorded
+//   Input Strides, Input Dims    |
+//   Sequence number,             | there is a sequence number
+//   Fwd thread id                |
+//   Call stack                   | a stack was recorded
+//   Module Hierarchy             | a module is around the event
+//   finished                     | false, where the event never ended
+//
+// besides the arguments that the program gave. An operation is a cpu_op or
+// user_annotation of which the trace has more than name and time; others have
+// no args, which keeps them cheap. Where a trace has no correlation ids, an
+// operation's is its position, from 1, as in lists of events. Of two arguments
+// of one key the last counts, and it counts before a key of this table.
+//
+// Threads: const and safe to call concurrently.
+#ifndef KYMO_EXPORTERS_CHROME_EVENT_ARGS_H_
+#define KYMO_EXPORTERS_CHROME_EVENT_ARGS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exporters/chrome/call_stacks.h"
+#include "exporters/chrome/escaped_names.h"
+#include "exporters/chrome/input_texts.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::chrome {
+
+class EventArgs {
+ public:
+  // `trace` and `names` must outlive the object.
+  EventArgs(const model::Trace& trace, const EscapedNames& names);
+
+  // Whether there is anything to append.
+  bool Has(model::EventIndex event) const {
+    return trace_.data().detail[event] != model::kNoDetail ||
+           (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event);
+  }
+  // `,"args":{...}`; an event without keys of its own that Has() some: nothing.
+  void Append(std::string& out, model::EventIndex event) const;
+
+ private:
+  class Members;
+
+  void AppendIds(Members& members, model::EventIndex event) const;
+  void AppendRecorded(Members& members, const model::Detail& detail) const;
+  void AppendGiven(Members& members, model::EventIndex event) const;
+  bool IsOperation(model::EventIndex event) const;
+  uint32_t GivenKeys(model::EventIndex event) const;
+
+  const model::Trace& trace_;
+  const EscapedNames& names_;
+  const InputTexts inputs_;
+  const CallStacks stacks_;
+  const Modules modules_;
+  bool has_correlation_ids_ = false;
+  // Keys of the table above that are names of the trace, with their bits.
+  std::vector<std::pair<model::NameId, uint32_t>> own_keys_;
+};
+
+}  // namespace kymo::chrome
+
+#endif  // KYMO_EXPORTERS_CHROME_EVENT_ARGS_H_
