@@ -39,12 +39,12 @@ class EventArgs {
   // `trace` and `names` must outlive the object.
   EventArgs(const model::Trace& trace, const EscapedNames& names);
 
-  // Whether there is anything to append.
+  // Whether Append may have something to say. Cheap.
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
            (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event);
   }
-  // `,"args":{...}`; an event without keys of its own that Has() some: nothing.
+  // `,"args":{...}`, or nothing.
   void Append(std::string& out, model::EventIndex event) const;
 
  private:

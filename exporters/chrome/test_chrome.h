@@ -2,6 +2,9 @@
 #ifndef KYMO_EXPORTERS_CHROME_TEST_CHROME_H_
 #define KYMO_EXPORTERS_CHROME_TEST_CHROME_H_
 
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,20 @@ inline std::string Text(const JsonMap& event, const std::string& key) {
 
 inline double Number(const JsonMap& event, const std::string& key) {
   return event.at(key).number_value();
+}
+
+// Members by key, their values as texts that are equal when the values are.
+inline std::map<std::string, std::string> Texts(const JsonMap& members) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : members) texts[key] = value.DebugString();
+  return texts;
+}
+
+// A file of testdata/. pytorch_*.json are cut from traces of PyTorch 2.14.1.
+inline google::protobuf::Struct ReadTestJson(const std::string& name) {
+  std::ifstream in("exporters/chrome/testdata/" + name, std::ios::binary);
+  EXPECT_TRUE(in.good()) << name << " is missing";
+  return ParseJson(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 // Compares with testdata/<name>.golden.json, which must be JSON.
