@@ -1,10 +1,11 @@
-// Export of a million ranges, of memory records and of samples, to nowhere and
-// to a file.
+// Export of a million ranges, of operations with all that they can carry, of
+// memory records and of samples, to nowhere and to a file.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "exporters/chrome/chrome_exporter.h"
 #include "profiler/analysis/test_trace.h"
+#include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
 
 namespace kymo {
@@ -69,6 +71,58 @@ void BM_Export_Ranges(benchmark::State& state) {
   state.SetBytesProcessed(out.bytes());
 }
 BENCHMARK(BM_Export_Ranges)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();
+
+// Operations with two tensors of 500 shapes, a stack of 20 frames, a number;
+// every other one is backward, so that each is the end of a flow.
+model::Trace MakeOperations() {
+  constexpr int kOperations = 200'000;
+  TestTrace t;
+  t.AddProcess(4242, "app");
+  const auto main = t.AddThread(4242, 4243, "worker");
+  t.data().tracks[main].logical_id = 1;
+  model::StackId stack = model::kEmptyStack;
+  for (uint32_t depth = 0; depth < 20; ++depth) {
+    const model::FrameId frame = t.data().stacks.AddFrame(
+        {.function = t.Intern("ns::Class::function(int, std::string const&)"),
+         .file = t.Intern("/home/user/project/src/module.cc"),
+         .line = depth + 1});
+    stack = t.data().stacks.Push(stack, frame);
+  }
+  for (int i = 0; i < kOperations; ++i) {
+    const int64_t sizes[] = {i % 500, 1'024};
+    const int64_t strides[] = {1'024, 1};
+    const TensorMeta tensor = {
+        .sizes = sizes, .dtype = DType::kFloat, .strides = strides};
+    const Input inputs[] = {tensor, tensor, Input(1)};
+    std::string encoded(EncodedInputBytes(inputs, std::size(inputs)), '\0');
+    EncodeInputs(inputs, std::size(inputs), encoded.data());
+    t.AddRange(main, "aten::addmm", 2'000 * i, 2'000 * i + 1'900);
+    t.Describe(static_cast<uint64_t>(i) + 1);
+    model::Detail& detail = t.data().details.back();
+    detail.inputs = t.Intern(encoded);
+    detail.stack = stack;
+    detail.sequence_nr = i / 2;
+    detail.forward_thread = static_cast<uint64_t>(i % 2);
+  }
+  return std::move(t).Build();
+}
+
+void BM_Export_Operations(benchmark::State& state) {
+  const model::Trace trace = MakeOperations();
+  const ParallelismLimit limit(static_cast<int>(state.range(0)));
+  NullDirectory out;
+  for (auto _ : state) {
+    if (!NewChromeExporter()->Export(trace, {}, out).ok()) std::abort();
+  }
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<int64_t>(trace.event_count()));
+  state.SetBytesProcessed(out.bytes());
+}
+BENCHMARK(BM_Export_Operations)
+    ->ArgName("cores")
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime();
 
 // Every record written; addresses and totals as long as real ones.
 void BM_Export_Memory(benchmark::State& state) {

@@ -1,7 +1,8 @@
 """Checks what viewers ask of a Chrome trace, with Python's own JSON reader.
 
 Strict JSON in valid UTF-8; a name everywhere and a category on every slice;
-ids in 31 bits; the slices of a row nested, parents before children.
+ids in 31 bits; the slices of a row nested, parents before children; each flow
+with one start and one end, both where a slice begins.
 """
 
 import collections
@@ -44,6 +45,20 @@ def check_nesting(row, slices):
         open_ends.append(ts + dur)
 
 
+def check_flows(flows, rows):
+    if not flows:
+        sys.exit("no flows to check")
+    for key, ends in flows.items():
+        if sorted(end["ph"] for end in ends) != ["f", "s"]:
+            sys.exit("a flow without one start and one end: %r" % (key,))
+        for end in ends:
+            if end["ph"] == "f" and end["bp"] != "e":
+                sys.exit("binds to the next slice: " + repr(end))
+            slices = rows[end["pid"], end["tid"]]
+            if end["ts"] not in (ts for ts, _, _ in slices):
+                sys.exit("no slice begins at " + repr(end))
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         raw = file.read()
@@ -52,6 +67,7 @@ def main():
     trace = json.loads(raw.decode("utf-8"), parse_constant=reject,
                        parse_float=decimal.Decimal, object_pairs_hook=unique)
     rows = collections.defaultdict(list)
+    flows = collections.defaultdict(list)
     phases = collections.Counter()
     for event in trace["traceEvents"]:
         phases[event["ph"]] += 1
@@ -63,8 +79,11 @@ def main():
                 sys.exit("no category: " + repr(event))
             rows[event["pid"], event["tid"]].append(
                 (event["ts"], event["dur"], event["name"]))
+        if event["ph"] in ("s", "f"):
+            flows[event["cat"], event["name"], event["id"]].append(event)
     for row, slices in rows.items():
         check_nesting(row, slices)
+    check_flows(flows, rows)
     if trace["traceEvents"][-1]["name"] != "Record Window End":
         sys.exit("the last event is not the end of the window")
     print(dict(phases), len(rows), "rows")

@@ -11,6 +11,10 @@
 //                         | cpu_sample), sorted directly below the thread
 //   device, stream        | ranges of device streams
 //
+// What operations carry stands in their args, in PyTorch's keys (event_args.h);
+// flows of category fwdbwd lead from forward operations to the backward ones
+// of the same sequence number (forward_backward.h).
+//
 // Memory in use is a counter of its process, per kind of memory. Of a trace
 // with more records of the heap than the setting memory_events (default
 // 1,000,000; -1: no limit) only the counters are written, and the member

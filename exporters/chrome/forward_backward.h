@@ -9,7 +9,8 @@
 // of a thread and number the last to start counts, which is the innermost. One
 // with a forward thread takes the forward operation of that thread and number,
 // which no later one gets. Threads are logical ids; a track without one takes
-// part in no flow. Ends at the same time: inner operations first.
+// part in no flow, and neither do asynchronous operations, which have no slice
+// that a flow could end at. Ends at the same time: inner operations first.
 //
 // Cost: nothing where no operation has a number, else that of sorting them.
 #ifndef KYMO_EXPORTERS_CHROME_FORWARD_BACKWARD_H_

@@ -109,6 +109,21 @@ TEST(ForwardBackwardTest, NothingWithoutNumbersOrThreads) {
   EXPECT_THAT(FindForwardBackwardFlows(std::move(o).Build()), IsEmpty());
 }
 
+TEST(ForwardBackwardTest, AsynchronousOperationsTakeNoPart) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  t.data().tracks[0].logical_id = 1;
+  t.AddRange(0, "forward", 0, 10);
+  t.Describe(0);
+  t.data().details.back().sequence_nr = 0;
+  t.AddRange(0, "backward", 20, 30, model::ActivityType::kCpuOp,
+             model::kEventAsync);
+  t.Describe(0);
+  t.data().details.back().sequence_nr = 0;
+  t.data().details.back().forward_thread = 1;
+  EXPECT_THAT(FindForwardBackwardFlows(std::move(t).Build()), IsEmpty());
+}
+
 TEST(ForwardBackwardTest, FlowEventsAreThoseOfPyTorch) {
   const auto expected = ReadTestJson("pytorch_flows.json");
   Operations o;

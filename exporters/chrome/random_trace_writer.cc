@@ -1,13 +1,15 @@
 // Exports a trace made at random into the folder of argv[1], for
-// chrome_check.py: threads, lanes, odd names, instants, samples, counters,
-// memory.
+// chrome_check.py: threads, lanes, odd names, instants, what operations carry,
+// flows, samples, counters, memory.
 #include <cstdio>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "exporters/chrome/chrome_exporter.h"
 #include "profiler/analysis/test_trace.h"
+#include "profiler/base/op_inputs.h"
 
 namespace kymo {
 namespace {
@@ -22,6 +24,42 @@ std::string OddName() {
   return kNames[Below(std::size(kNames))] + std::to_string(Below(20));
 }
 
+// Inputs as a program records them, or anything.
+std::string Inputs() {
+  std::string bytes;
+  if (Below(2)) {
+    for (int i = Below(40); i >= 0; --i) bytes += static_cast<char>(Below(256));
+    return bytes;
+  }
+  const std::string text = OddName();
+  const Input inputs[] = {Input(0.1 * Below(100)), Input(text.c_str())};
+  bytes.resize(EncodedInputBytes(inputs, std::size(inputs)));
+  EncodeInputs(inputs, std::size(inputs), bytes.data());
+  return bytes;
+}
+
+// What the range that was added last carries.
+void Describe(TestTrace& t) {
+  if (Below(3)) {
+    t.Describe(Below(100));
+  } else {
+    t.Describe(Below(100),
+               {model::Arg::String(t.Intern(OddName()), t.Intern(OddName())),
+                model::Arg::Int(t.Intern("Input Dims"), 1)});
+  }
+  model::Detail& detail = t.data().details.back();
+  if (Below(2)) detail.inputs = t.Intern(Inputs());
+  if (Below(2)) {
+    detail.sequence_nr = Below(1'000);
+    detail.forward_thread = Below(4);
+  }
+  for (int i = Below(5); i > 0; --i) {
+    const model::FrameId frame = t.data().stacks.AddFrame(
+        {.function = t.Intern(OddName()), .file = t.Intern(OddName())});
+    detail.stack = t.data().stacks.Push(detail.stack, frame);
+  }
+}
+
 // Ranges that end within `end`, nested at random.
 void AddTree(TestTrace& t, model::TrackIndex track, TimeNs start, TimeNs end,
              int depth) {
@@ -30,8 +68,10 @@ void AddTree(TestTrace& t, model::TrackIndex track, TimeNs start, TimeNs end,
     t.AddRange(track, OddName(), start, stop,
                Below(9) ? model::ActivityType::kCpuOp
                         : model::ActivityType::kUserAnnotation,
-               Below(50) ? 0 : model::kEventOpen);
-    if (Below(5) == 0) t.Describe(Below(100), {});
+               Below(50)  ? 0
+               : Below(2) ? model::kEventOpen
+                          : model::kEventModule);
+    if (Below(5) == 0) Describe(t);
     if (depth < 8 && Below(3)) AddTree(t, track, start, stop, depth + 1);
     if (Below(10) == 0) t.AddInstant(track, OddName(), stop);
     start = stop + Below(30);
@@ -85,6 +125,7 @@ model::Trace MakeTrace() {
   t.AddProcess(100, "app \"one\"");
   for (const int tid : {100, 101, 101, 102}) {
     const auto track = t.AddThread(100, tid, "thr\"ead");
+    t.data().tracks[track].logical_id = static_cast<uint64_t>(tid - 99);
     AddTree(t, track, Below(100), 2'000'000 - 40, 0);
   }
   for (model::TrackIndex track = 0; track < 4; ++track) {
