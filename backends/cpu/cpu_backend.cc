@@ -101,12 +101,12 @@ absl::StatusOr<HeapSettings> ParseHeap(const SessionOptions& options) {
     heap.sample_interval = bytes;
   } else if (mode == "counters") {
     heap.flags = record::kGateHeapCounts;
-  } else {
+  } else if (mode != "reports") {
     return absl::InvalidArgumentError(
         absl::StrCat("memory_mode is '", mode,
-                     "'; it takes one of: all, counters, sampled"));
+                     "'; it takes one of: all, counters, reports, sampled"));
   }
-  if (stacks) heap.flags |= record::kGateHeapStacks;
+  if (stacks && heap.flags != 0) heap.flags |= record::kGateHeapStacks;
   if (mappings) heap.flags |= record::kGateMapped;
   if (!options.profile_memory) heap = {};
   return heap;
@@ -433,8 +433,9 @@ class CpuBackend : public ActivityBackend {
                    "what to do when it is full: drain, overwrite or stop"},
                   {"memory_mode", "all",
                    "with profile_memory: all (every allocation), sampled (one "
-                   "in memory_interval bytes, unbiased) or counters (numbers "
-                   "per thread only)"},
+                   "in memory_interval bytes, unbiased), counters (numbers "
+                   "per thread only) or reports (what the program itself "
+                   "reports, and no heap)"},
                   {"memory_interval", "524288",
                    "bytes per sample with memory_mode=sampled"},
                   {"memory_stacks", "1",

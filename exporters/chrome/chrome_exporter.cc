@@ -42,12 +42,14 @@ constexpr int64_t kDefaultMemoryEvents = 1'000'000;
 // For traces with samples that do not say how often they were taken.
 constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
 
-// Kineto's zero: whole quarters of a year of 365.2425 days since the epoch,
-// so that traces of one time align.
+// Kineto's kind of zero, so that traces of one time align: whole periods since
+// the epoch. Kineto's are quarters of a year; from the 51st day of one on, us
+// with three decimals are more than a double holds, and readers see ranges
+// overlap by a nanosecond. Periods of 30 days stay below 2^42 us.
 TimeNs BaseTime(const Trace& trace) {
-  constexpr int64_t kQuarterSeconds = 7'889'238;
+  constexpr int64_t kPeriodSeconds = 30 * 86'400;
   const int64_t start_s = trace.start_ns() / kNsPerSecond;
-  return start_s / kQuarterSeconds * kQuarterSeconds * kNsPerSecond;
+  return start_s / kPeriodSeconds * kPeriodSeconds * kNsPerSecond;
 }
 
 // Members that this exporter writes itself.
