@@ -75,7 +75,7 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
       out += kEnd;
     }
   }
-  if (!flows_.empty()) AppendFlowEnd(out, event);
+  if (!flows_.empty() && flows_[event].id != 0) AppendFlowEnd(out, event);
 }
 
 // Overlaps what it likes: a pair of its own, outside of the nesting.
@@ -95,15 +95,13 @@ void EventText::AppendAsync(std::string& out, EventIndex event) const {
 }
 
 void EventText::AppendFlowEnd(std::string& out, EventIndex event) const {
-  const auto flow = flows_.find(event);
-  if (flow == flows_.end()) return;
-  const bool is_start = flow->second.is_start;
-  absl::StrAppend(&out, "{\"ph\":\"", is_start ? "s" : "f",
-                  "\",\"id\":", flow->second.id,
+  const FlowEnd flow = flows_[event];
+  absl::StrAppend(&out, "{\"ph\":\"", flow.is_start ? "s" : "f",
+                  "\",\"id\":", flow.id,
                   rows_.tracks[trace_.track()[event]].ids);
   json::AppendMicroseconds(out, Relative(trace_.start()[event]));
   out += ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"";
-  out += is_start ? "},\n" : ",\"bp\":\"e\"},\n";
+  out += flow.is_start ? "},\n" : ",\"bp\":\"e\"},\n";
 }
 
 void EventText::AppendSlice(std::string& out, const Row& row,

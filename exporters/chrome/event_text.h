@@ -63,7 +63,7 @@ class EventText {
   const TimeNs base_ns_;
   const EscapedNames names_;
   const EventArgs args_;
-  const Flows flows_;
+  const std::vector<FlowEnd> flows_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`
   std::array<std::string, kTypes> instant_heads_;
   std::vector<bool> is_shared_counter_;  // by counter sample

@@ -36,11 +36,11 @@ std::vector<EventIndex> NumberedOperations(const Trace& trace) {
 
 }  // namespace
 
-Flows FindForwardBackwardFlows(const Trace& trace) {
+std::vector<FlowEnd> FindForwardBackwardFlows(const Trace& trace) {
   // By process, thread and number.
   absl::flat_hash_map<std::tuple<int64_t, uint64_t, int64_t>, EventIndex>
       forward;
-  Flows flows;
+  std::vector<FlowEnd> flows;
   uint32_t last_id = 0;
   for (const EventIndex event : NumberedOperations(trace)) {
     const Detail& detail = *trace.detail(event);
@@ -57,9 +57,10 @@ Flows FindForwardBackwardFlows(const Trace& trace) {
     const auto it =
         forward.find({track.pid, detail.forward_thread, detail.sequence_nr});
     if (it == forward.end()) continue;
-    const uint32_t id = ++last_id;
-    flows.insert({it->second, {.id = id, .is_start = true}});
-    flows.insert({event, {.id = id, .is_start = false}});
+    ++last_id;
+    flows.resize(trace.event_count());
+    flows[it->second] = {.id = last_id, .is_start = 1};
+    flows[event] = {.id = last_id, .is_start = 0};
     forward.erase(it);
   }
   return flows;

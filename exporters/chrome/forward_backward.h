@@ -1,8 +1,8 @@
 // forward_backward.h - flows from forward operations to their backward ones.
 //
-//   const Flows flows = FindForwardBackwardFlows(trace);
-//   flows.at(event).id             // the same at both ends, from 1
-//   flows.at(event).is_start       // the forward end
+//   const std::vector<FlowEnd> flows = FindForwardBackwardFlows(trace);
+//   flows[event].id         // the same at both ends, from 1; 0: no end
+//   flows[event].is_start   // the forward end
 //
 // PyTorch's rule. Operations with a sequence number are taken in the order in
 // which they end. One without a forward thread is a forward operation: of those
@@ -17,20 +17,19 @@
 #define KYMO_EXPORTERS_CHROME_FORWARD_BACKWARD_H_
 
 #include <cstdint>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::chrome {
 
 struct FlowEnd {
-  uint32_t id = 0;
-  bool is_start = false;
+  uint32_t id : 31 = 0;
+  uint32_t is_start : 1 = 0;
 };
 
-using Flows = absl::flat_hash_map<model::EventIndex, FlowEnd>;
-
-Flows FindForwardBackwardFlows(const model::Trace& trace);
+// By event; empty where there are no flows.
+std::vector<FlowEnd> FindForwardBackwardFlows(const model::Trace& trace);
 
 }  // namespace kymo::chrome
 

@@ -16,7 +16,7 @@ namespace kymo {
 namespace {
 
 using chrome::FindForwardBackwardFlows;
-using chrome::Flows;
+using chrome::FlowEnd;
 using model::EventIndex;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -56,7 +56,10 @@ class Operations {
 std::map<uint32_t, std::pair<EventIndex, EventIndex>> Links(
     const model::Trace& trace) {
   std::map<uint32_t, std::pair<EventIndex, EventIndex>> links;
-  for (const auto& [event, end] : FindForwardBackwardFlows(trace)) {
+  const std::vector<FlowEnd> flows = FindForwardBackwardFlows(trace);
+  for (EventIndex event = 0; event < flows.size(); ++event) {
+    const FlowEnd end = flows[event];
+    if (end.id == 0) continue;
     (end.is_start ? links[end.id].first : links[end.id].second) = event;
   }
   return links;

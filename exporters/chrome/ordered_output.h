@@ -4,8 +4,10 @@
 //   KYMO_RETURN_IF_ERROR(output.Run(events, [&](size_t begin, size_t end,
 //                                               std::string& out) { ... }));
 //
-// Items are formatted in ranges of fixed size, a batch of ranges at a time,
-// while the batch before is written: memory stays bounded by two batches.
+// Items are formatted in ranges, a batch of ranges at a time, while the batch
+// before is written. How many items make a range follows from how long those of
+// the batch before were, so that two batches, which is what is in memory, take
+// about 2 * kBatchRanges * kRangeBytes = 16 MiB.
 #ifndef KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
 #define KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
 
@@ -24,7 +26,9 @@ namespace kymo::chrome {
 
 class OrderedOutput {
  public:
-  static constexpr size_t kRangeItems = 4096;
+  static constexpr size_t kFirstRangeItems = 256;
+  static constexpr size_t kMaxRangeItems = 4096;
+  static constexpr size_t kRangeBytes = size_t{512} << 10;
   static constexpr size_t kBatchRanges = 16;
 
   // Progress is reported as items done of `total_items`; may be empty.
@@ -38,23 +42,25 @@ class OrderedOutput {
   // thread; `out` is to be appended to.
   template <typename Format>
   absl::Status Run(size_t n, const Format& format) {
-    constexpr size_t kBatchItems = kRangeItems * kBatchRanges;
     Batch now;
     Batch before;
     absl::Status status;
-    for (size_t first = 0; first < n && status.ok(); first += kBatchItems) {
-      const size_t items = std::min(kBatchItems, n - first);
-      const size_t ranges = ParallelRangeCount(items, kRangeItems);
+    size_t range_items = kFirstRangeItems;
+    for (size_t first = 0; first < n && status.ok();) {
+      const size_t items = std::min(range_items * kBatchRanges, n - first);
+      const size_t ranges = ParallelRangeCount(items, range_items);
       // Task 0 writes; no other touches the sink or the batch before.
       ParallelForEach(ranges + 1, [&](size_t task) {
         if (task == 0) {
           status = Write(before);
           return;
         }
-        const size_t begin = first + (task - 1) * kRangeItems;
-        format(begin, std::min(begin + kRangeItems, first + items),
+        const size_t begin = first + (task - 1) * range_items;
+        format(begin, std::min(begin + range_items, first + items),
                now[task - 1]);
       });
+      range_items = RangeItems(items, now);
+      first += items;
       std::swap(now, before);
       Report(items);
     }
@@ -64,6 +70,13 @@ class OrderedOutput {
 
  private:
   using Batch = std::array<std::string, kBatchRanges>;
+
+  // For the next batch, where `items` made the text of this one.
+  static size_t RangeItems(size_t items, const Batch& batch) {
+    size_t bytes = 1;
+    for (const std::string& text : batch) bytes += text.size();
+    return std::clamp(kRangeBytes * items / bytes, size_t{1}, kMaxRangeItems);
+  }
 
   // Empties the buffers and keeps their memory.
   absl::Status Write(Batch& batch) {
