@@ -7,7 +7,7 @@
 // Items are formatted in ranges, a batch of ranges at a time, while the batch
 // before is written. How many items make a range follows from how long those of
 // the batch before were, so that two batches, which is what is in memory, take
-// about 2 * kBatchRanges * kRangeBytes = 16 MiB.
+// about 2 * kBatchRanges * kRangeBytes = 32 MiB.
 #ifndef KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
 #define KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
 
@@ -28,7 +28,7 @@ class OrderedOutput {
  public:
   static constexpr size_t kFirstRangeItems = 256;
   static constexpr size_t kMaxRangeItems = 4096;
-  static constexpr size_t kRangeBytes = size_t{512} << 10;
+  static constexpr size_t kRangeBytes = size_t{1} << 20;
   static constexpr size_t kBatchRanges = 16;
 
   // Progress is reported as items done of `total_items`; may be empty.
