@@ -60,8 +60,8 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
 // Asks once in 64 MiB.
 bool ChunkStore::HasRoom() {
   constexpr uint64_t kAskEvery = uint64_t{64} << 20;
-  if (bytes_ < room_checked_at_ + kAskEvery) return has_room_;
-  room_checked_at_ = bytes_;
+  if (bytes_ + lost_bytes_ < next_check_at_) return has_room_;
+  next_check_at_ = bytes_ + lost_bytes_ + kAskEvery;
   struct statvfs disk;
   // Where nobody knows, writing will tell.
   has_room_ = fstatvfs(fd_, &disk) != 0 ||

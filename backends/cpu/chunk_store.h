@@ -52,7 +52,7 @@ class ChunkStore {
   bool HasRoom();
 
   int fd_ = -1;
-  uint64_t room_checked_at_ = 0;  // bytes_ when free space was last asked for
+  uint64_t next_check_at_ = 0;  // bytes, when free space is asked for again
   bool has_room_ = true;
   uint64_t bytes_ = 0;
   uint64_t lost_bytes_ = 0;

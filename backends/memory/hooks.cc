@@ -109,8 +109,14 @@ KYMO_REST void* ReportedMalloc(size_t bytes) {
   return block;
 }
 
+// What calloc is asked for; more than there can be if that runs over.
+KYMO_INLINE size_t Total(size_t count, size_t bytes) {
+  size_t total;
+  return __builtin_mul_overflow(count, bytes, &total) ? SIZE_MAX : total;
+}
+
 KYMO_REST void* ReportedCalloc(size_t count, size_t bytes) {
-  return Reported(real.calloc(count, bytes), count * bytes, KYMO_FRAME);
+  return Reported(real.calloc(count, bytes), Total(count, bytes), KYMO_FRAME);
 }
 
 KYMO_REST void ReportedFree(void* block) {
@@ -165,7 +171,7 @@ KYMO_HOOK void* malloc(size_t bytes) {
 KYMO_HOOK void free(void* block) { Free(block); }
 
 KYMO_HOOK void* calloc(size_t count, size_t bytes) {
-  if (!IsToReport(count * bytes)) [[likely]]
+  if (!IsToReport(Total(count, bytes))) [[likely]]
     return real.calloc(count, bytes);
   return ReportedCalloc(count, bytes);
 }

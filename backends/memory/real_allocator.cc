@@ -196,7 +196,20 @@ bool BaseNameBegins(const char* path, const char* begin) noexcept {
          0;
 }
 
+// The file of the first function of this name in the loader's order.
+const void* FirstFile(const char* name) noexcept {
+  Dl_info first;
+  return dladdr(dlsym(RTLD_DEFAULT, name), &first) == 0 ? nullptr
+                                                        : first.dli_fbase;
+}
+
 bool FindNewIsMalloc() noexcept {
+  // A program may define malloc, or of all forms of new and delete only those
+  // that the others are made of: then the C++ library's others lead there.
+  for (const char* name :
+       {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"}) {
+    if (FirstFile(name) != FirstFile("kymo_heap_hooks_v1")) return false;
+  }
   const char* const file = FileOf(FindNext("_Znwm"));
   return *file == '\0' || BaseNameBegins(file, "libstdc++.so") ||
          BaseNameBegins(file, "libc++.so") ||

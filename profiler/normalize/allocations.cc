@@ -167,12 +167,16 @@ class Pairing {
         live = entry.index;
         continue;
       }
-      if (live == kNoMemory) continue;
-      if (record.event == MemoryEvent::kFreeOfUnknown) {
+      const bool says_bytes = record.event != MemoryEvent::kFreeOfUnknown;
+      if (live == kNoMemory ||
+          (says_bytes && record.bytes != -memory_[live].bytes)) {
+        // Unmapped in parts, or mapped before the recording.
+        if (IsWatched(record)) record.event = MemoryEvent::kFreeOfUnknown;
+        continue;
+      }
+      if (!says_bytes) {
         record.event = MemoryEvent::kAllocation;
         record.bytes = -memory_[live].bytes;
-      } else if (record.bytes != -memory_[live].bytes) {
-        continue;
       }
       record.partner = live;
       memory_[live].partner = entry.index;

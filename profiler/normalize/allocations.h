@@ -14,7 +14,8 @@
 // - total_allocated of the heap and of mappings is their running sum in the
 //   process, estimated where allocations are sampled. Reports keep their own.
 // - Reports and mappings say the bytes that they free; they are partners only
-//   where these are those of the block.
+//   where these are those of the block. A mapping that is unmapped in parts, or
+//   that another one is put over, stays alive as a whole.
 //
 // Cost: two sorts of the records, in parallel, and at most 16 bytes a record or
 //   512 MiB on top of them. The result does not depend on the number of threads.

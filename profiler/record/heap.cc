@@ -129,6 +129,12 @@ uint64_t SampleInterval() noexcept {
   return interval == 0 ? 1 : interval;
 }
 
+// Mappings are made of pages, whatever was asked for.
+uint64_t WholePages(uint64_t bytes) noexcept {
+  constexpr uint64_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
 // --- records ---
 
 // Takes a record for a block; all but its begin is written.
@@ -238,6 +244,11 @@ HeapCounts* HeapCountsSlow() noexcept {
 }
 
 void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept {
+  // The bytes that there were not have used up the way to the next sample.
+  if ((bits & kGateHeapSampled) != 0 && heap_sampling.random != 0) {
+    heap_sampling.bytes_until_sample =
+        NextDistance(heap_sampling.random, SampleInterval());
+  }
   if ((bits & kGateHeap) == 0) return;
   const int saved_errno = errno;
   RecordMemory(
@@ -253,14 +264,14 @@ uint64_t HeapTicks() noexcept {
 void OnMap(const void* address, size_t size, const void* frame,
            uint32_t bits) noexcept {
   if (own_thread.busy != 0) return;
-  RecordAllocation(reinterpret_cast<uint64_t>(address), size,
+  RecordAllocation(reinterpret_cast<uint64_t>(address), WholePages(size),
                    HeapSource::kMapped, frame, bits);
 }
 
 void OnUnmap(const void* address, size_t size, uint64_t ticks) noexcept {
   if (own_thread.busy != 0) return;
-  RecordFree(reinterpret_cast<uint64_t>(address), size, HeapSource::kMapped,
-             ticks);
+  RecordFree(reinterpret_cast<uint64_t>(address), WholePages(size),
+             HeapSource::kMapped, ticks);
 }
 
 void CountHeapNotWatched() noexcept {

@@ -82,9 +82,11 @@ inline bool MayBeSampled(const void* block) noexcept {
 
 // Counts the bytes of an allocation that is about to be made.
 inline bool IsSampleDue(size_t bytes) noexcept {
-  // At least one byte: what has no size is a block, too.
+  // At least one byte: what has no size is a block, too. More than this is no
+  // block at all, and must not run over.
+  constexpr size_t kMost = size_t{1} << 40;
   heap_sampling.bytes_until_sample -=
-      static_cast<int64_t>(bytes) + (bytes == 0);
+      static_cast<int64_t>(bytes < kMost ? bytes : kMost) + (bytes == 0);
   return heap_sampling.bytes_until_sample < 0;
 }
 

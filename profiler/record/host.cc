@@ -53,10 +53,11 @@ namespace {
 constinit std::atomic<const HostApi*> chosen_host = nullptr;
 
 size_t ReadFile(const char* path, char* to, size_t size) noexcept {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   if (fd < 0) return 0;
-  const ssize_t got = read(fd, to, size);
-  close(fd);
+  const ssize_t got = syscall(SYS_read, fd, to, size);
+  syscall(SYS_close, fd);
   return got > 0 ? static_cast<size_t>(got) : 0;
 }
 

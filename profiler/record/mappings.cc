@@ -3,17 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profiler/record/own_host.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {
 namespace {
 
-// One line of the file at a time, through a small buffer: no allocation.
+// One line of the file at a time, through a buffer that is not on the stack: a
+// program's stacks may be small. No allocation.
 class LineReader {
  public:
-  explicit LineReader(int fd) noexcept : fd_(fd) {}
+  LineReader(int fd, char* buffer) noexcept : fd_(fd), buffer_(buffer) {}
 
   // Null at the end. A line longer than the buffer is cut.
   const char* Next() noexcept {
@@ -32,20 +35,23 @@ class LineReader {
 
  private:
   bool Fill() noexcept {
-    if (begin_ == 0 && end_ == sizeof(buffer_)) end_ = 0;  // too long: skip it
+    if (begin_ == 0 && end_ == kBufferBytes) end_ = 0;  // too long: skip it
     memmove(buffer_, buffer_ + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    const ssize_t got = read(fd_, buffer_ + end_, sizeof(buffer_) - end_);
+    const ssize_t got =
+        syscall(SYS_read, fd_, buffer_ + end_, kBufferBytes - end_);
     if (got <= 0) return false;
     end_ += static_cast<size_t>(got);
     return true;
   }
 
+  static constexpr size_t kBufferBytes = sizeof(Wiped::maps_buffer);
+
   const int fd_;
+  char* const buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
-  char buffer_[8192];
 };
 
 // Reads a hexadecimal number and moves on behind it.
@@ -112,14 +118,25 @@ void RecordMappings() noexcept {
   // The runtime's copy may not have recorded anything yet.
   if (GateBits() & kGateUnresolved) Host();
   if ((GateBits() & (kGateStacks | kGateHeapStacks)) == 0) return;
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr ||
+      wiped->maps_buffer_taken.exchange(1, std::memory_order_acquire) != 0) {
+    // Another thread is at it; the next stack asks again.
+    if (wiped != nullptr) {
+      wiped->mappings_recorded.store(0, std::memory_order_relaxed);
+    }
+    return;
+  }
   const int saved_errno = errno;
-  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  const int fd = static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (fd >= 0) {
-    LineReader lines(fd);
+    LineReader lines(fd, wiped->maps_buffer);
     while (const char* const line = lines.Next()) RecordLine(line);
-    close(fd);
+    syscall(SYS_close, fd);
   }
   errno = saved_errno;
+  wiped->maps_buffer_taken.store(0, std::memory_order_release);
 }
 
 }  // namespace kymo::record

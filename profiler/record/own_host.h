@@ -1,12 +1,18 @@
 // own_host.h - the state of this copy's own host; for the .cc files here only.
 //
+// System calls that an allocation can lead to go through syscall(): libc's own
+// functions of that kind are points where a thread can be cancelled, and malloc
+// is none.
+//
 // Everything that outlives a fork as it is stands in OwnState; what must not
 // stands in Wiped, which the kernel zeroes in the child.
 #ifndef KYMO_PROFILER_RECORD_OWN_HOST_H_
 #define KYMO_PROFILER_RECORD_OWN_HOST_H_
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -27,6 +33,9 @@ struct Wiped {
   std::atomic<uint32_t> lock;
   uint32_t process_registered;
   std::atomic<uint32_t> mappings_recorded;
+  // Who records mappings has the buffer.
+  std::atomic<uint32_t> maps_buffer_taken;
+  char maps_buffer[8192];
   ThreadStream* free_streams;
   // Streams of threads that recorded after their exit handler had run: nobody
   // tells when these end.
@@ -103,7 +112,7 @@ class Lock {
          wiped_->lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
       // Sleeping lets a holder of lower priority run, too.
       const timespec pause = {0, tries < 16 ? 0 : 50'000};
-      nanosleep(&pause, nullptr);
+      syscall(SYS_nanosleep, &pause, nullptr);
     }
   }
   ~Lock() { wiped_->lock.store(0, std::memory_order_release); }

@@ -110,7 +110,7 @@ class Section {
     if (is_counted) return;
     AppendTotal("Alive at the end", count(totals.allocations - totals.frees),
                 FormatMemory(totals.alive_bytes));
-    if (profile_.detail == MemoryDetail::kRecords) {
+    if (profile_.detail == MemoryDetail::kRecords && totals.allocations > 0) {
       AppendTotal("Temporary", count(profile_.temporary.count),
                   FormatMemory(profile_.temporary.bytes),
                   absl::StrCat(

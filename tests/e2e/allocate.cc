@@ -5,13 +5,19 @@
 //   allocate leak     leaks in two functions of known names
 //   allocate clean    allocates and frees everything
 //   allocate steps    ProfilerStep#N ranges that each keep 1000 bytes
-//   allocate sampled  many allocations of three sizes; prints bytes
+//   allocate sampled [fail]   many allocations of three sizes, after some that
+//                     fail; prints how many, and bytes
+//   allocate fiber    a forked child allocates on a stack of 8 KiB
 //   allocate pairs N  N times malloc and free of 64 bytes; prints ns for each
 //   allocate operations   ranges that allocate, as PyTorch's example
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -159,7 +165,13 @@ int Steps() {
   return 0;
 }
 
-int Sampled() {
+int Sampled(bool fail) {
+  for (int i = 0; fail && i < 4; ++i) {
+    if (Opaque(malloc(size_t{1} << 62)) != nullptr) return 1;
+    if (Opaque(malloc((size_t{1} << 63) + 256)) != nullptr) return 1;
+    volatile size_t half = size_t{1} << 33;
+    if (Opaque(calloc(half, half)) != nullptr) return 1;
+  }
   uint64_t bytes = 0;
   uint64_t allocations = 0;
   for (int i = 0; i < 200'000; ++i) {
@@ -171,6 +183,37 @@ int Sampled() {
   }
   printf("%llu %llu\n", static_cast<unsigned long long>(allocations),
          static_cast<unsigned long long>(bytes));
+  return 0;
+}
+
+ucontext_t main_context, fiber_context;
+
+void AllocateOnFiber() { free(Opaque(malloc(100))); }
+
+int Fiber() {
+  free(Opaque(malloc(100)));
+  const pid_t child = fork();
+  if (child == 0) {
+    // Behind a page that must not be touched.
+    constexpr size_t kPage = 4096;
+    constexpr size_t kStackBytes = 2 * kPage;
+    char* const memory = static_cast<char*>(
+        mmap(nullptr, kPage + kStackBytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (memory == MAP_FAILED || mprotect(memory, kPage, PROT_NONE) != 0) {
+      _exit(2);
+    }
+    getcontext(&fiber_context);
+    fiber_context.uc_stack.ss_sp = memory + kPage;
+    fiber_context.uc_stack.ss_size = kStackBytes;
+    fiber_context.uc_link = &main_context;
+    makecontext(&fiber_context, AllocateOnFiber, 0);
+    swapcontext(&main_context, &fiber_context);
+    _exit(0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) return 1;
+  puts("fine");
   return 0;
 }
 
@@ -208,10 +251,12 @@ int main(int argc, char** argv) {
   if (what == "leak") return Leak();
   if (what == "clean") return Clean();
   if (what == "steps") return Steps();
-  if (what == "sampled") return Sampled();
+  if (what == "sampled") return Sampled(argc > 2);
+  if (what == "fiber") return Fiber();
   if (what == "pairs") return Pairs(argc > 2 ? atoll(argv[2]) : 10'000'000);
   if (what == "operations") return Operations();
   fprintf(stderr,
-          "usage: allocate exact|leak|clean|steps|sampled|pairs|operations\n");
+          "usage: allocate "
+          "exact|leak|clean|steps|sampled|fiber|pairs|operations\n");
   return 2;
 }

@@ -11,6 +11,7 @@ import unittest
 
 PROFILE = os.path.abspath(os.environ["KYMO_PROFILE"])
 ALLOCATE = os.path.abspath(os.environ["KYMO_ALLOCATE"])
+OWN_NEW = os.path.abspath(os.environ["KYMO_OWN_NEW"])
 OWN_MALLOC = os.path.abspath(os.environ["KYMO_OWN_MALLOC"])
 STATIC = os.path.abspath(os.environ["KYMO_STATIC"])
 THREADS = os.path.abspath(os.environ["KYMO_THREADS"])
@@ -247,6 +248,29 @@ class MemoryTest(unittest.TestCase):
                 self.assertAlmostEqual(heap["peak"]["bytes"] / peak_bytes, 1, delta=0.01)
 
     # --- trouble ---
+
+    def test_a_program_that_replaces_two_of_the_operators(self):
+        for mode in ("all", "sampled", "counters"):
+            result = self.profile(OWN_NEW, flags=(f"--memory_mode={mode}",))
+            self.assertEqual(result.status, 0, result.stderr)
+            self.assertEqual(result.stdout, b"fine\n")
+            if mode != "sampled":
+                self.assertGreater(result.heap()["totals"]["allocations"], 6)
+
+    def test_failed_allocations_do_not_stop_the_sampling(self):
+        result = self.profile(ALLOCATE, "sampled", "fail",
+                              flags=("--memory_mode=sampled", "--memory_interval=65536"))
+        self.assertEqual(result.status, 0, result.stderr)
+        totals = result.heap()["totals"]
+        expected = int(result.stdout.split()[1])
+        self.assertAlmostEqual(totals["allocated_bytes"] / expected, 1, delta=0.02)
+        names = [event["name"] for event in result.trace["traceEvents"]]
+        self.assertEqual(names.count("[OutOfMemory]"), 12)
+
+    def test_a_small_stack_in_a_forked_child(self):
+        result = self.profile(ALLOCATE, "fiber")
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.stdout, b"fine\n")
 
     def test_a_malloc_of_ones_own_is_said_and_counted(self):
         result = self.profile(OWN_MALLOC, flags=("--strict",))

@@ -49,8 +49,8 @@ void* RunThread(void* start_pointer) {
 // Set before any thread but the first exists.
 constinit bool timers_wanted = false;
 
-// Linked with -z initfirst, this is the first of all constructors: what those of
-// other libraries allocate is seen. libc's own has then not run yet, either.
+// Linked with -z initfirst, this is the first of all constructors: what those
+// of other libraries allocate is seen. libc's own has then not run yet, either.
 __attribute__((constructor)) void Join(int, char**, char** environment) {
   if (environ == nullptr) environ = environment;
   if (const char* const path = getenv(record::kArenaVariable)) {

@@ -8,54 +8,67 @@
 
 #include "profiler/record/host.h"
 #include "profiler/unwind/capture_stack.h"
+#include "profiler/unwind/loaded_code.h"
 
 namespace kymo {
 namespace {
 
-// Code addresses are looked at in blocks; a process runs in few of them.
-constexpr int kBlockBits = 16;
-constexpr size_t kBlocks = 1024;
+// Code addresses are looked at in pages, which are of one file each.
+constexpr int kPageBits = 12;
+constexpr size_t kPages = 4096;
+// Files are told apart by their identity; there may be more than have room
+// here, which costs a look at the mappings now and then.
+constexpr size_t kFiles = 1024;
 
-// Blocks whose file was loaded when it was last asked; direct-mapped.
-constinit std::atomic<uint64_t> known_blocks[kBlocks] = {};
-// How often the loader had loaded something then.
-constinit std::atomic<uint64_t> known_loads = 0;
+// Pages whose file is known; direct-mapped.
+constinit std::atomic<uint64_t> known_pages[kPages] = {};
+// Files that were loaded when the mappings were last recorded; direct-mapped.
+constinit std::atomic<uint64_t> known_files[kFiles] = {};
 
-uint64_t Loads() noexcept {
-  uint64_t loads = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* result) {
-        *static_cast<uint64_t*>(result) = info->dlpi_adds;
-        return 1;
-      },
-      &loads);
-  return loads;
+// Enters the value at its place; false if it was there.
+bool IsNew(std::atomic<uint64_t>& known, uint64_t value) noexcept {
+  if (known.load(std::memory_order_relaxed) == value) return false;
+  known.store(value, std::memory_order_relaxed);
+  return true;
 }
 
-bool IsKnown(uint64_t pc) noexcept {
-  const uint64_t block = pc >> kBlockBits;
-  std::atomic<uint64_t>& known = known_blocks[block % kBlocks];
-  if (known.load(std::memory_order_relaxed) == block) return true;
-  known.store(block, std::memory_order_relaxed);
-  return false;
+// Whether the address is of a file that was loaded since. Asks without a lock
+// (unwind/loaded_code.h): an allocation must not wait for the loader.
+bool IsOfNewFile(uint64_t pc) noexcept {
+  const uint64_t page = pc >> kPageBits;
+  if (!IsNew(known_pages[page % kPages], page)) [[likely]]
+    return false;
+  unwind::LoadedCode code;
+  return unwind::FindLoadedCode(pc, &code) &&
+         IsNew(known_files[code.identity % kFiles], code.identity);
 }
 
 uint64_t Capture(const void* frame, uint64_t* pcs, uint64_t max) noexcept {
   const size_t count = unwind::CaptureStackAbove(frame, pcs, max);
-  bool all_known = true;
-  for (size_t i = 0; i < count; ++i) all_known &= IsKnown(pcs[i]);
-  if (!all_known) [[unlikely]] {
-    const uint64_t loads = Loads();
-    if (known_loads.exchange(loads, std::memory_order_relaxed) != loads) {
-      record::ForgetMappings();
+  bool has_new = false;
+  for (size_t i = 0; i < count; ++i) has_new |= IsOfNewFile(pcs[i]);
+  if (has_new) [[unlikely]]
+    record::ForgetMappings();
+  return count;
+}
+
+// What is loaded from the start will be among the first mappings.
+int KnowFile(dl_phdr_info* info, size_t, void*) {
+  for (size_t i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    unwind::LoadedCode code;
+    if (unwind::FindLoadedCode(info->dlpi_addr + segment.p_vaddr, &code)) {
+      IsNew(known_files[code.identity % kFiles], code.identity);
     }
   }
-  return count;
+  return 0;
 }
 
 }  // namespace
 
 void InstallStackCapture() noexcept {
+  dl_iterate_phdr(KnowFile, nullptr);
   record::OwnHost()->set_stack_capture(Capture);
 }
 
