@@ -7,6 +7,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace kymo::cpu {
@@ -63,9 +65,10 @@ bool ChunkStore::HasRoom() {
   if (bytes_ + lost_bytes_ < next_check_at_) return has_room_;
   next_check_at_ = bytes_ + lost_bytes_ + kAskEvery;
   struct statvfs disk;
-  // Where nobody knows, writing will tell.
-  has_room_ = fstatvfs(fd_, &disk) != 0 ||
-              uint64_t{disk.f_bavail} * disk.f_frsize > kReserveBytes;
+  if (fstatvfs(fd_, &disk) != 0) return true;  // writing will tell
+  const uint64_t block = disk.f_frsize;
+  has_room_ = disk.f_bavail * block >
+              std::min(kMaxReserveBytes, disk.f_blocks * block / 20);
   return has_room_;
 }
 

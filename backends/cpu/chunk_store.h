@@ -5,7 +5,7 @@
 //   file = { chunk }        chunk = the used slots of one chunk, 32 bytes each
 //
 // Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
-//   disk on which less than kReserveBytes is left: the last of it is not ours.
+//   disk that is nearly full: its last twentieth, or GiB, is not ours.
 // Threads: one at a time.
 #ifndef KYMO_BACKENDS_CPU_CHUNK_STORE_H_
 #define KYMO_BACKENDS_CPU_CHUNK_STORE_H_
@@ -22,7 +22,7 @@ namespace kymo::cpu {
 
 class ChunkStore {
  public:
-  static constexpr uint64_t kReserveBytes = uint64_t{1} << 30;
+  static constexpr uint64_t kMaxReserveBytes = uint64_t{1} << 30;
 
   ChunkStore() = default;
   ~ChunkStore();

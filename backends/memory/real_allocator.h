@@ -38,9 +38,9 @@ extern constinit RealAllocator real;
 
 // Whether operator new and malloc are one heap, so that a block of either may
 // be freed by either: so it is with glibc, and with allocators that bring both.
-// Else (somebody replaced operator new alone, or the program has a malloc of its
-// own) the hooks leave new and delete to their owner, and see the blocks that it
-// takes from malloc.
+// Else (somebody replaced operator new alone, or the program has a malloc of
+// its own) the hooks leave new and delete to their owner, and see the blocks
+// that it takes from malloc.
 bool NewIsMalloc() noexcept;
 
 // The function `name` behind the hooks; null where there is none.

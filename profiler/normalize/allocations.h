@@ -18,7 +18,8 @@
 //   that another one is put over, stays alive as a whole.
 //
 // Cost: two sorts of the records, in parallel, and at most 16 bytes a record or
-//   512 MiB on top of them. The result does not depend on the number of threads.
+//   512 MiB on top of them. The result does not depend on the number of
+//   threads.
 #ifndef KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 #define KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 
