@@ -15,11 +15,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/event_text.h"
-#include "exporters/chrome/flame_slices.h"
 #include "exporters/chrome/memory_events.h"
-#include "exporters/chrome/ordered_output.h"
 #include "exporters/chrome/rows.h"
 #include "exporters/json/json_text.h"
+#include "exporters/timeline/flame_slices.h"
+#include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 
@@ -27,12 +27,12 @@ namespace kymo {
 namespace {
 
 using chrome::EventText;
-using chrome::FlameSlice;
 using chrome::MemoryEvents;
-using chrome::OrderedOutput;
 using chrome::Rows;
 using model::StackSample;
 using model::Trace;
+using timeline::FlameSlice;
+using timeline::OrderedOutput;
 
 constexpr int kGzipLevel = 4;
 
@@ -152,7 +152,7 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
     rest = rest.subspan(samples.size());
     const chrome::Row& row = rows.flames[samples.front().track];
     const std::vector<FlameSlice> slices =
-        chrome::MakeFlameSlices(trace.stacks(), samples, period_ns);
+        timeline::MakeFlameSlices(trace.stacks(), samples, period_ns);
     KYMO_RETURN_IF_ERROR(output.Run(
         slices.size(), [&](size_t begin, size_t stop, std::string& out) {
           for (size_t i = begin; i < stop; ++i) {

@@ -31,7 +31,7 @@ EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
       base_ns_(base_ns),
       names_(trace),
       args_(trace, names_),
-      flows_(FindForwardBackwardFlows(trace)) {
+      flows_(timeline::FindForwardBackwardFlows(trace)) {
   for (size_t i = 0; i < kTypes; ++i) {
     const std::string cat(
         model::ActivityTypeName(static_cast<ActivityType>(i)));
@@ -95,7 +95,7 @@ void EventText::AppendAsync(std::string& out, EventIndex event) const {
 }
 
 void EventText::AppendFlowEnd(std::string& out, EventIndex event) const {
-  const FlowEnd flow = flows_[event];
+  const timeline::FlowEnd flow = flows_[event];
   absl::StrAppend(&out, "{\"ph\":\"", flow.is_start ? "s" : "f",
                   "\",\"id\":", flow.id,
                   rows_.tracks[trace_.track()[event]].ids);
@@ -105,7 +105,7 @@ void EventText::AppendFlowEnd(std::string& out, EventIndex event) const {
 }
 
 void EventText::AppendSlice(std::string& out, const Row& row,
-                            const FlameSlice& slice) const {
+                            const timeline::FlameSlice& slice) const {
   const model::Frame& frame = trace_.stacks().frame(slice.frame);
   out += range_heads_[static_cast<size_t>(ActivityType::kCpuSample)];
   if (frame.function == model::kEmptyName) {

@@ -12,9 +12,9 @@
 
 #include "exporters/chrome/escaped_names.h"
 #include "exporters/chrome/event_args.h"
-#include "exporters/chrome/flame_slices.h"
-#include "exporters/chrome/forward_backward.h"
 #include "exporters/chrome/rows.h"
+#include "exporters/timeline/flame_slices.h"
+#include "exporters/timeline/forward_backward.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
@@ -33,7 +33,7 @@ class EventText {
   void AppendEvent(std::string& out, model::EventIndex event) const;
   // A slice of a thread's flame chart.
   void AppendSlice(std::string& out, const Row& row,
-                   const FlameSlice& slice) const;
+                   const timeline::FlameSlice& slice) const;
   void AppendCounter(std::string& out, size_t counter) const;
 
   // Process and thread names and their order.
@@ -63,7 +63,7 @@ class EventText {
   const TimeNs base_ns_;
   const EscapedNames names_;
   const EventArgs args_;
-  const std::vector<FlowEnd> flows_;
+  const std::vector<timeline::FlowEnd> flows_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`
   std::array<std::string, kTypes> instant_heads_;
   std::vector<bool> is_shared_counter_;  // by counter sample

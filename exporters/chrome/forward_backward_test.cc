@@ -1,4 +1,4 @@
-#include "exporters/chrome/forward_backward.h"
+#include "exporters/timeline/forward_backward.h"
 
 #include <cmath>
 #include <map>
@@ -15,12 +15,12 @@
 namespace kymo {
 namespace {
 
-using chrome::FindForwardBackwardFlows;
-using chrome::FlowEnd;
 using model::EventIndex;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
+using timeline::FindForwardBackwardFlows;
+using timeline::FlowEnd;
 
 class Operations {
  public:

@@ -66,7 +66,7 @@ MemoryEvents::MemoryEvents(const model::Trace& trace, const Rows& rows,
     : trace_(trace),
       rows_(rows),
       base_ns_(base_ns),
-      counters_(MemoryCounters(trace, rows)) {
+      counters_(timeline::MemoryCounters(trace)) {
   if (max_heap_records >= 0) {
     LeaveOutHeap(static_cast<size_t>(max_heap_records));
   }
@@ -92,7 +92,8 @@ void MemoryEvents::LeaveOutHeap(size_t max_heap_records) {
 
 size_t MemoryEvents::item_count() const {
   size_t items = record_count();
-  for (const MemoryCounter& counter : counters_) items += counter.points.size();
+  for (const timeline::MemoryCounter& counter : counters_)
+    items += counter.points.size();
   return items;
 }
 
@@ -101,12 +102,12 @@ void MemoryEvents::AppendMembers(std::string& out) const {
   absl::StrAppend(&out, "\"", kHeapRecordsLeftOut, "\": ", left_out_, ",\n");
 }
 
-absl::Status MemoryEvents::Write(OrderedOutput& output) const {
+absl::Status MemoryEvents::Write(timeline::OrderedOutput& output) const {
   KYMO_RETURN_IF_ERROR(output.Run(
       record_count(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) AppendRecord(out, i);
       }));
-  for (const MemoryCounter& counter : counters_) {
+  for (const timeline::MemoryCounter& counter : counters_) {
     KYMO_RETURN_IF_ERROR(output.Run(
         counter.points.size(), [&](size_t begin, size_t end, std::string& out) {
           for (size_t i = begin; i < end; ++i) {
@@ -140,7 +141,8 @@ void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
   out += text.view();
 }
 
-void MemoryEvents::AppendPoint(std::string& out, const MemoryCounter& counter,
+void MemoryEvents::AppendPoint(std::string& out,
+                               const timeline::MemoryCounter& counter,
                                const analysis::CurvePoint& point) const {
   absl::StrAppend(&out, "{\"ph\":\"C\",\"name\":\"", counter.name, "\"",
                   rows_.tracks[counter.track].ids);

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "exporters/chrome/memory_counters.h"
-#include "exporters/chrome/ordered_output.h"
 #include "exporters/chrome/rows.h"
+#include "exporters/timeline/memory_counters.h"
+#include "exporters/timeline/ordered_output.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
@@ -43,14 +43,14 @@ class MemoryEvents {
   // `"key": value,\n`; nothing where nothing was left out.
   void AppendMembers(std::string& out) const;
 
-  absl::Status Write(OrderedOutput& output) const;
+  absl::Status Write(timeline::OrderedOutput& output) const;
 
  private:
   void LeaveOutHeap(size_t max_heap_records);
   // Those that are written.
   size_t record_count() const { return trace_.memory().size() - left_out_; }
   void AppendRecord(std::string& out, size_t position) const;
-  void AppendPoint(std::string& out, const MemoryCounter& counter,
+  void AppendPoint(std::string& out, const timeline::MemoryCounter& counter,
                    const analysis::CurvePoint& point) const;
 
   const model::Trace& trace_;
@@ -59,7 +59,7 @@ class MemoryEvents {
   size_t left_out_ = 0;
   std::vector<model::MemoryIndex> others_;  // if some are left out: the rest
   std::vector<std::string> heads_;  // by track: a [memory] up to its time
-  const std::vector<MemoryCounter> counters_;
+  const std::vector<timeline::MemoryCounter> counters_;
 };
 
 }  // namespace kymo::chrome

@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/chrome/memory_counters.h"
 #include "exporters/chrome/test_chrome.h"
 #include "exporters/json/test_golden.h"
+#include "exporters/timeline/memory_counters.h"
 #include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
 
@@ -126,12 +126,12 @@ TEST(MemoryEventsTest, TheLimitIsANumber) {
 
 TEST(MemoryEventsTest, CountersAreThinnedAndKeepTheirPeak) {
   const model::Trace trace = ManyHeapRecords(200'000);
-  const std::vector<chrome::MemoryCounter> counters =
-      chrome::MemoryCounters(trace, chrome::Rows(trace));
+  const std::vector<timeline::MemoryCounter> counters =
+      timeline::MemoryCounters(trace);
   ASSERT_EQ(counters.size(), 1u);
   const auto& points = counters[0].points;
-  EXPECT_LE(points.size(), chrome::kMaxCounterPoints);
-  EXPECT_GE(points.size(), chrome::kMaxCounterPoints / 2);
+  EXPECT_LE(points.size(), timeline::kMaxCounterPoints);
+  EXPECT_GE(points.size(), timeline::kMaxCounterPoints / 2);
   int64_t most = 0;
   for (const auto& point : points) most = std::max(most, point.value);
   int64_t peak = 0;
@@ -146,7 +146,7 @@ TEST(MemoryEventsTest, TotalsThatNobodyToldMakeNoCounter) {
   const auto main = t.AddThread(1, 1, "main");
   t.data().memory.push_back({.track = main, .time_ns = 1, .bytes = 8});
   const model::Trace trace = std::move(t).Build();
-  EXPECT_TRUE(chrome::MemoryCounters(trace, chrome::Rows(trace)).empty());
+  EXPECT_TRUE(timeline::MemoryCounters(trace).empty());
 }
 
 TEST(MemoryEventsTest, SameBytesForAnyNumberOfThreads) {

@@ -13,15 +13,15 @@
 // that a flow could end at. Ends at the same time: inner operations first.
 //
 // Cost: nothing where no operation has a number, else that of sorting them.
-#ifndef KYMO_EXPORTERS_CHROME_FORWARD_BACKWARD_H_
-#define KYMO_EXPORTERS_CHROME_FORWARD_BACKWARD_H_
+#ifndef KYMO_EXPORTERS_TIMELINE_FORWARD_BACKWARD_H_
+#define KYMO_EXPORTERS_TIMELINE_FORWARD_BACKWARD_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "profiler/model/trace.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 
 struct FlowEnd {
   uint32_t id : 31 = 0;
@@ -31,6 +31,6 @@ struct FlowEnd {
 // By event; empty where there are no flows.
 std::vector<FlowEnd> FindForwardBackwardFlows(const model::Trace& trace);
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline
 
-#endif  // KYMO_EXPORTERS_CHROME_FORWARD_BACKWARD_H_
+#endif  // KYMO_EXPORTERS_TIMELINE_FORWARD_BACKWARD_H_

@@ -1,4 +1,4 @@
-#include "exporters/chrome/memory_counters.h"
+#include "exporters/timeline/memory_counters.h"
 
 #include <cstdint>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "profiler/analysis/memory_device.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 namespace {
 
 using analysis::ThinnedCurve;
@@ -37,8 +37,7 @@ std::string SeriesName(MemorySource source, int8_t device_type,
 
 }  // namespace
 
-std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace,
-                                          const Rows& rows) {
+std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace) {
   using Key = std::tuple<int64_t, MemorySource, int8_t, int8_t>;
   std::map<Key, Series> all;
   Key last_key;
@@ -46,7 +45,7 @@ std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace,
   for (size_t i = 0; i < trace.memory().size(); ++i) {
     const MemoryRecord& record = trace.memory()[i];
     if (record.event != model::MemoryEvent::kAllocation) continue;
-    const Key key(rows.tracks[record.track].pid, record.source,
+    const Key key(trace.tracks()[record.track].pid, record.source,
                   record.device_type, record.device_index);
     if (series == nullptr || key != last_key) {
       const auto [it, is_new] = all.try_emplace(
@@ -69,4 +68,4 @@ std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace,
   return counters;
 }
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline

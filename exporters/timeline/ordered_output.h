@@ -8,8 +8,8 @@
 // before is written. How many items make a range follows from how long those of
 // the batch before were, so that two batches, which is what is in memory, take
 // about 2 * kBatchRanges * kRangeBytes = 32 MiB.
-#ifndef KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
-#define KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
+#ifndef KYMO_EXPORTERS_TIMELINE_ORDERED_OUTPUT_H_
+#define KYMO_EXPORTERS_TIMELINE_ORDERED_OUTPUT_H_
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@
 #include "profiler/base/parallel.h"
 #include "profiler/plugin/sink.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 
 class OrderedOutput {
  public:
@@ -102,6 +102,6 @@ class OrderedOutput {
   const std::function<void(double)> progress_;
 };
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline
 
-#endif  // KYMO_EXPORTERS_CHROME_ORDERED_OUTPUT_H_
+#endif  // KYMO_EXPORTERS_TIMELINE_ORDERED_OUTPUT_H_

@@ -13,8 +13,8 @@
 // to it and one period beyond the last, or until the next sample if that is
 // earlier. A gap of more than 1.5 periods ends all slices. Frames are the same
 // when function and module are, whatever the line.
-#ifndef KYMO_EXPORTERS_CHROME_FLAME_SLICES_H_
-#define KYMO_EXPORTERS_CHROME_FLAME_SLICES_H_
+#ifndef KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_
+#define KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_
 
 #include <span>
 #include <vector>
@@ -23,7 +23,7 @@
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 
 // Viewers drop slices nested deeper than 512; the inner frames are left out.
 inline constexpr uint32_t kMaxFlameDepth = 500;
@@ -42,6 +42,6 @@ std::vector<FlameSlice> MakeFlameSlices(
     const model::StackTable& stacks,
     std::span<const model::StackSample> samples, DurationNs period_ns);
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline
 
-#endif  // KYMO_EXPORTERS_CHROME_FLAME_SLICES_H_
+#endif  // KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_

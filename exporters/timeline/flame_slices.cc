@@ -1,9 +1,9 @@
-#include "exporters/chrome/flame_slices.h"
+#include "exporters/timeline/flame_slices.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 namespace {
 
 using model::FrameId;
@@ -93,4 +93,4 @@ std::vector<FlameSlice> MakeFlameSlices(
   return builder.Finish();
 }
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline

@@ -1,4 +1,4 @@
-#include "exporters/chrome/forward_backward.h"
+#include "exporters/timeline/forward_backward.h"
 
 #include <algorithm>
 #include <tuple>
@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 namespace {
 
 using model::Detail;
@@ -66,4 +66,4 @@ std::vector<FlowEnd> FindForwardBackwardFlows(const Trace& trace) {
   return flows;
 }
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline

@@ -1,4 +1,4 @@
-#include "exporters/chrome/flame_slices.h"
+#include "exporters/timeline/flame_slices.h"
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 
 #include "profiler/analysis/test_trace.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(FlameSlicesTest, VeryDeepStacksKeepTheirOuterFrames) {
 }
 
 }  // namespace
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline

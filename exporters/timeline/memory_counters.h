@@ -10,18 +10,17 @@
 // Each has at most 20 000 points, spread over the trace, that keep its extremes
 // (see analysis/thinned_curve.h), however many records there are. A kind whose
 // totals nobody told (all 0) has none.
-#ifndef KYMO_EXPORTERS_CHROME_MEMORY_COUNTERS_H_
-#define KYMO_EXPORTERS_CHROME_MEMORY_COUNTERS_H_
+#ifndef KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
+#define KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "exporters/chrome/rows.h"
 #include "profiler/analysis/thinned_curve.h"
 #include "profiler/model/trace.h"
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 
 inline constexpr size_t kMaxCounterPoints = 20'000;
 
@@ -32,9 +31,8 @@ struct MemoryCounter {
 };
 
 // By process, source and device.
-std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace,
-                                          const Rows& rows);
+std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace);
 
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline
 
-#endif  // KYMO_EXPORTERS_CHROME_MEMORY_COUNTERS_H_
+#endif  // KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_

@@ -1,4 +1,4 @@
-#include "exporters/chrome/ordered_output.h"
+#include "exporters/timeline/ordered_output.h"
 
 #include <algorithm>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kymo::chrome {
+namespace kymo::timeline {
 namespace {
 
 class StringSink : public ByteSink {
@@ -69,4 +69,4 @@ TEST(OrderedOutputTest, RangesOfLongItemsAreShort) {
 }
 
 }  // namespace
-}  // namespace kymo::chrome
+}  // namespace kymo::timeline
