@@ -34,8 +34,6 @@ using model::Trace;
 using timeline::FlameSlice;
 using timeline::OrderedOutput;
 
-constexpr int kGzipLevel = 4;
-
 constexpr char kMemoryEvents[] = "memory_events";
 constexpr int64_t kDefaultMemoryEvents = 1'000'000;
 
@@ -224,7 +222,7 @@ class ChromeExporter final : public TraceExporter {
                           MaxHeapRecords(options));
     const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
-    if (options.gzip) sink = NewGzipSink(std::move(sink), kGzipLevel);
+    if (options.gzip) sink = NewGzipSink(std::move(sink));
     try {
       KYMO_RETURN_IF_ERROR(
           WriteTrace(trace, name, options, max_heap_records, *sink));

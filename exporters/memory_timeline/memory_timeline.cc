@@ -19,8 +19,6 @@ namespace {
 using analysis::MemoryDeviceId;
 using model::Trace;
 
-constexpr int kGzipLevel = 6;
-
 absl::StatusOr<MemoryDeviceId> Device(std::string_view name) {
   const auto device = analysis::ParseMemoryDevice(name);
   if (device) return *device;
@@ -51,7 +49,7 @@ absl::Status WritePage(const Trace& trace, MemoryDeviceId device,
 // The form that the path's end names, into `sink`, which is then complete.
 absl::Status WriteForm(const Trace& trace, std::string_view path,
                        MemoryDeviceId device, std::unique_ptr<ByteSink> sink) {
-  if (path.ends_with(".gz")) sink = NewGzipSink(std::move(sink), kGzipLevel);
+  if (path.ends_with(".gz")) sink = NewGzipSink(std::move(sink));
   if (path.ends_with(".html")) {
     KYMO_RETURN_IF_ERROR(WritePage(trace, device, *sink));
   } else {

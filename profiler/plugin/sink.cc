@@ -4,15 +4,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -128,61 +125,6 @@ class FileSink final : public ByteSink {
   absl::Status status_;
 };
 
-class GzipSink final : public ByteSink {
- public:
-  GzipSink(std::unique_ptr<ByteSink> base, int level) : base_(std::move(base)) {
-    // 15 bits of window; + 16 asks for the gzip container. Its header carries
-    // no time, so that equal input gives equal bytes.
-    if (deflateInit2(&stream_, std::clamp(level, 1, 9), Z_DEFLATED, 15 + 16,
-                     /*memLevel=*/8, Z_DEFAULT_STRATEGY) != Z_OK) {
-      status_ = absl::ResourceExhaustedError(
-          "no memory for the state of gzip compression");
-    }
-    out_.resize(kBufferBytes);
-  }
-
-  ~GzipSink() override { deflateEnd(&stream_); }
-
-  absl::Status Append(std::string_view bytes) override {
-    constexpr size_t kMost = std::numeric_limits<uInt>::max();
-    while (!bytes.empty()) {
-      const std::string_view part = bytes.substr(0, kMost);
-      KYMO_RETURN_IF_ERROR(Deflate(part, Z_NO_FLUSH));
-      bytes.remove_prefix(part.size());
-    }
-    return status_;
-  }
-
-  absl::Status Commit() override {
-    KYMO_RETURN_IF_ERROR(Deflate({}, Z_FINISH));
-    status_ = base_->Commit();
-    return status_;
-  }
-
- private:
-  // Feeds `bytes` and hands on whatever comes out.
-  absl::Status Deflate(std::string_view bytes, int flush) {
-    KYMO_RETURN_IF_ERROR(status_);
-    stream_.next_in =
-        reinterpret_cast<z_const Bytef*>(const_cast<char*>(bytes.data()));
-    stream_.avail_in = static_cast<uInt>(bytes.size());
-    do {
-      stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
-      stream_.avail_out = static_cast<uInt>(out_.size());
-      deflate(&stream_, flush);
-      status_ = base_->Append(
-          std::string_view(out_.data(), out_.size() - stream_.avail_out));
-      KYMO_RETURN_IF_ERROR(status_);
-    } while (stream_.avail_out == 0);
-    return absl::OkStatus();
-  }
-
-  std::unique_ptr<ByteSink> base_;
-  z_stream stream_{};
-  std::string out_;
-  absl::Status status_;
-};
-
 // "profile/trace.json" -> "profile/.trace.json.<pid>.<n>.tmp".
 std::string TemporaryPath(const std::string& path) {
   static std::atomic<uint32_t> counter{0};
@@ -240,11 +182,6 @@ absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path) {
       return ErrnoStatus(errno, absl::StrCat("making '", path, "'"));
     }
   }
-}
-
-std::unique_ptr<ByteSink> NewGzipSink(std::unique_ptr<ByteSink> base,
-                                      int level) {
-  return std::make_unique<GzipSink>(std::move(base), level);
 }
 
 absl::StatusOr<std::unique_ptr<ByteSink>> OutputDirectory::Open(
