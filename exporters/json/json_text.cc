@@ -5,11 +5,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "exporters/json/utf8.h"
+
 namespace kymo::json {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 // What to do with a byte of a string.
 enum class ByteKind : uint8_t { kPlain, kEscape, kUtf8 };
@@ -48,43 +49,6 @@ void AppendEscaped(std::string& out, unsigned char byte) {
       out += kHex[byte >> 4];
       out += kHex[byte & 15];
   }
-}
-
-struct Utf8 {
-  size_t length;  // of the sequence, or of the longest part that could be one
-  bool is_valid;
-};
-
-// What stands at the beginning of `text`, whose first byte is >= 0x80.
-Utf8 ReadUtf8(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return static_cast<unsigned char>(text[i]);
-  };
-  const unsigned char lead = byte(0);
-  size_t length = 0;
-  // Bounds of the second byte: no overlong forms, surrogates, or code points
-  // beyond U+10FFFF.
-  unsigned char low = 0x80;
-  unsigned char high = 0xBF;
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead <= 0xEF) {
-    length = 3;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    length = 4;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
-  } else {
-    return {1, false};
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if (i >= text.size() || byte(i) < low || byte(i) > high) return {i, false};
-    low = 0x80;
-    high = 0xBF;
-  }
-  return {length, true};
 }
 
 // A recursive-descent check, one method per rule of the grammar.
@@ -149,7 +113,7 @@ class Checker {
       if (byte == '\\') {
         if (!Escape()) return false;
       } else if (byte >= 0x80) {
-        const Utf8 utf8 = ReadUtf8(rest_);
+        const Utf8Part utf8 = ReadUtf8(rest_);
         if (!utf8.is_valid) return false;
         rest_.remove_prefix(utf8.length);
       } else {
@@ -229,7 +193,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
     }
     size_t length = 1;
     if (kind == ByteKind::kUtf8) {
-      const Utf8 utf8 = ReadUtf8(text.substr(i));
+      const Utf8Part utf8 = ReadUtf8(text.substr(i));
       length = utf8.length;
       if (utf8.is_valid) {
         i += length;
