@@ -14,6 +14,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/trace_averages.h"
+#include "profiler/plugin/exporter_library.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 
@@ -38,12 +39,15 @@ absl::StatusOr<std::vector<std::string>> RunExporter(
     const ExportOptions& options, OutputDirectory& out) {
   ExporterRegistry registry;
   KYMO_RETURN_IF_ERROR(RegisterBuiltinExporters(registry));
-  const TraceExporter* const exporter = registry.Find(name);
-  if (exporter == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "there is no exporter '", name, "'; it is one of: ", registry.Names()));
+  KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> exporters,
+                        FindExporters(name, registry));
+  std::vector<std::string> files;
+  for (const std::string& exporter : exporters) {
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> written,
+                          registry.Find(exporter)->Export(trace, options, out));
+    files.insert(files.end(), written.begin(), written.end());
   }
-  return exporter->Export(trace, options, out);
+  return files;
 }
 
 std::string TextOr(absl::StatusOr<std::string> text) {

@@ -111,8 +111,9 @@ class ProfileCycle {
   // "cuda:0"; empty: the session's device, else "cpu". Needs profile_memory.
   absl::Status export_memory_timeline(const std::string& path,
                                       std::string_view device = "") const;
-  // The files of any exporter ("chrome", "stacks", "summary") into a folder;
-  // returns their names there.
+  // The files of any exporter ("chrome", "stacks", "summary"), or of those of a
+  // library (a path with a slash; see exporter.h), into a folder; returns their
+  // names there.
   absl::StatusOr<std::vector<std::string>> Export(
       const std::string& exporter, const std::string& directory) const;
 

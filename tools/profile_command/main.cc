@@ -259,6 +259,7 @@ int Main(const std::vector<std::string>& arguments) {
   absl::Status status = RegisterBuiltinBackends(backends);
   status.Update(RegisterBuiltinExporters(exporters));
   if (!status.ok()) return Fail(status, kExitFailed);
+  GoWhereTheUserStood();
   absl::StatusOr<ProfileCommand> command =
       ParseCommand(arguments, backends, exporters);
   if (!command.ok()) return Fail(command.status(), kExitUsage);
@@ -273,7 +274,6 @@ int Main(const std::vector<std::string>& arguments) {
     fputs(ListActivities(backends, options).c_str(), stdout);
     return 0;
   }
-  GoWhereTheUserStood();
   return ProfileRun(*std::move(command), backends, exporters).Run();
 }
 

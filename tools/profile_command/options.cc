@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/exporter_library.h"
 #include "profiler/report/table.h"
 
 ABSL_FLAG(std::vector<std::string>, activities, {},
@@ -20,8 +21,10 @@ ABSL_FLAG(std::vector<std::string>, activities, {},
           "be recorded here; what is named must be available.");
 ABSL_FLAG(std::vector<std::string>, export,
           std::vector<std::string>({"chrome", "stacks"}),
-          "Files to write, separated by commas. Default: chrome, stacks, and "
-          "with --profile_memory memory_timeline.");
+          "Files to write, separated by commas: names of exporters, or paths "
+          "(with a slash) of libraries that hold further ones, whose own flags "
+          "stand after this one. Default: chrome, stacks, and with "
+          "--profile_memory memory_timeline.");
 ABSL_FLAG(std::string, output_dir, "",
           "Folder for the files; relative to where you stand. Default: "
           "kymo-out/<target>-<date>-<time>.");
@@ -153,13 +156,23 @@ absl::Status CheckNames(const std::vector<std::string>& names,
   return absl::OkStatus();
 }
 
+// Of a list separated by commas; loads the libraries in it.
+absl::StatusOr<std::vector<std::string>> FindAllExporters(
+    const std::string& words, ExporterRegistry& exporters) {
+  std::vector<std::string> names;
+  for (const absl::string_view word :
+       absl::StrSplit(words, ',', absl::SkipEmpty())) {
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> found,
+                          FindExporters(std::string(word), exporters));
+    names.insert(names.end(), found.begin(), found.end());
+  }
+  return names;
+}
+
 absl::Status CheckValues(const ProfileCommand& command,
-                         const BackendRegistry& backends,
-                         const ExporterRegistry& exporters) {
+                         const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(
       CheckNames(command.activities, backends.Names(), "activity"));
-  KYMO_RETURN_IF_ERROR(
-      CheckNames(command.exporters, exporters.Names(), "exporter"));
   const auto keys = report::TableSortKeys();
   if (!command.sort_by.empty() &&
       std::find(keys.begin(), keys.end(), command.sort_by) == keys.end()) {
@@ -210,9 +223,9 @@ void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
 
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
-    const ExporterRegistry& exporters) {
+    ExporterRegistry& exporters) {
   ResetFlags();
-  const std::map<std::string, PluginOption> plugin_options =
+  std::map<std::string, PluginOption> plugin_options =
       PluginOptions(backends, exporters);
   ProfileCommand command;
   bool export_given = false;
@@ -250,8 +263,12 @@ absl::StatusOr<ProfileCommand> ParseCommand(
       return absl::InvalidArgumentError(
           absl::StrCat("--", name, " needs a value"));
     }
-    export_given |= name == "export";
-    if (flag == nullptr) {
+    if (name == "export") {
+      export_given = true;
+      KYMO_ASSIGN_OR_RETURN(command.exporters,
+                            FindAllExporters(value, exporters));
+      plugin_options = PluginOptions(backends, exporters);
+    } else if (flag == nullptr) {
       command.settings[name] = value;
     } else {
       KYMO_RETURN_IF_ERROR(SetOwnFlag(*flag, value));
@@ -260,9 +277,9 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.target.assign(arguments.begin() + i, arguments.end());
   command.activities = absl::GetFlag(FLAGS_activities);
   command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
-  command.exporters = absl::GetFlag(FLAGS_export);
-  if (command.profile_memory && !export_given) {
-    command.exporters.push_back("memory_timeline");
+  if (!export_given) {
+    command.exporters = absl::GetFlag(FLAGS_export);
+    if (command.profile_memory) command.exporters.push_back("memory_timeline");
   }
   command.output_dir = absl::GetFlag(FLAGS_output_dir);
   command.sort_by = absl::GetFlag(FLAGS_sort_by);
@@ -280,7 +297,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.strict = absl::GetFlag(FLAGS_strict);
   command.quiet = absl::GetFlag(FLAGS_quiet);
   command.list = absl::GetFlag(FLAGS_list);
-  KYMO_RETURN_IF_ERROR(CheckValues(command, backends, exporters));
+  KYMO_RETURN_IF_ERROR(CheckValues(command, backends));
   return command;
 }
 

@@ -42,11 +42,13 @@ struct ProfileCommand {
   std::vector<std::string> target;  // its words, the program first
 };
 
+// Loads exporter libraries that --export names into `exporters`.
 // kInvalidArgument for what cannot be: unknown flags (listing the valid ones),
-// activities, exporters, sort keys, values out of range, no target.
+// activities, exporters, sort keys, values out of range, no target; the errors
+// of exporter_library.h.
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
-    const ExporterRegistry& exporters);
+    ExporterRegistry& exporters);
 
 // The manual page that --help prints.
 std::string ManualPage(const BackendRegistry& backends,

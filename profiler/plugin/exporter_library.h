@@ -1,0 +1,40 @@
+// exporter_library.h - exporters that a user brings, in a shared library.
+//
+//   ExporterRegistry registry;
+//   KYMO_ASSIGN_OR_RETURN(std::vector<std::string> names,
+//                         FindExporters("./libcsv_exporter.so", registry));
+//   // registry.Find(names[0])
+//
+// The library is written with exporter_entry.h and built against the same Kymo
+// with the same compiler: a trace is handed over as C++ objects. A number of
+// the contract, which the library carries, is compared first.
+//
+// A library stays loaded until the process ends, as its exporters may.
+// Threads: registration needs exclusive access.
+#ifndef KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
+#define KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo {
+
+// Whether `word` names a library rather than an exporter: it has a slash.
+bool IsExporterPath(std::string_view word);
+
+// The names of the exporters that `word` stands for: itself, or those of the
+// library at that path, which is loaded and registers them.
+//   kInvalidArgument    no exporter of that name; the message lists them
+//   kNotFound           the library cannot be loaded; says what dlopen says
+//   kFailedPrecondition not an exporter library, or built for another Kymo
+//   kAlreadyExists      one of its names is taken
+absl::StatusOr<std::vector<std::string>> FindExporters(
+    const std::string& word, ExporterRegistry& registry);
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
