@@ -65,11 +65,7 @@ void AppendMember(std::string& out, std::string_view key,
                   std::string_view value) {
   json::AppendJsonString(out, key);
   out += ": ";
-  if (json::IsValidJson(value)) {
-    out += value;
-  } else {
-    json::AppendJsonString(out, value);
-  }
+  json::AppendJsonOrString(out, value);
   out += ",\n";
 }
 

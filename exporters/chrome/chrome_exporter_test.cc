@@ -74,6 +74,48 @@ TEST(ChromeExporterTest, GoldenRanges) {
   CheckGolden(std::move(t).Build(), "ranges");
 }
 
+// Two processes on one device: operations, calls, kernels and copies, joined by
+// External id, correlation and flows.
+TEST(ChromeExporterTest, GoldenDevice) {
+  TestTrace t;
+  t.SetWindow(kBase, kBase + 1'000'000);
+  t.AddMetadata("deviceProperties",
+                R"([{"id": 0, "name": "GPU", "totalGlobalMem": 1024}])");
+  t.AddProcess(10, "app");
+  t.AddProcess(11, "worker");
+  const auto grid = t.Intern("[4, 106, 1]");
+  const auto main = t.AddThread(10, 10, "app");
+  t.AddRange(main, "aten::mm", kBase + 1'000, kBase + 90'000);
+  t.Describe(3);
+  t.AddRange(main, "cudaLaunchKernel", kBase + 2'000, kBase + 9'000,
+             model::ActivityType::kCudaRuntime);
+  t.Describe(135'071, {model::Arg::Int(t.Intern("cbid"), 211)});
+  t.AddRange(main, "cuLaunchKernel", kBase + 12'000, kBase + 19'000,
+             model::ActivityType::kCudaDriver);
+  t.Describe(135'072);
+  t.AddRange(main, "cuCtxGetCurrent", kBase + 22'000, kBase + 23'000,
+             model::ActivityType::kCudaDriver);
+  t.Describe(135'073);
+  const auto stream = t.AddStream(0, 7, /*pid=*/10);
+  t.AddRange(stream, "gemm", kBase + 20'000, kBase + 40'000,
+             model::ActivityType::kConcurrentKernel);
+  t.Describe(135'071, {model::Arg::Int(t.Intern("context"), 1),
+                       model::Arg::Json(t.Intern("grid"), grid)});
+  t.AddRange(stream, "triton_fused", kBase + 50'000, kBase + 60'000,
+             model::ActivityType::kConcurrentKernel);
+  t.Describe(135'072);
+  const auto other = t.AddThread(11, 11, "worker");
+  t.AddRange(other, "cudaMemcpyAsync", kBase + 2'000, kBase + 9'000,
+             model::ActivityType::kCudaRuntime);
+  t.Describe(135'071);
+  t.AddRange(t.AddStream(0, 0, /*pid=*/11), "Memset (Device)", kBase + 30'000,
+             kBase + 31'000, model::ActivityType::kGpuMemset);
+  t.AddRange(t.AddStream(0, 7, /*pid=*/11), "Memcpy HtoD (Pageable -> Device)",
+             kBase + 20'000, kBase + 30'000, model::ActivityType::kGpuMemcpy);
+  t.Describe(135'071, {model::Arg::Int(t.Intern("bytes"), 4'096)});
+  CheckGolden(std::move(t).Build(), "device");
+}
+
 TEST(ChromeExporterTest, GoldenSamples) {
   TestTrace t;
   t.SetWindow(0, 20'000);

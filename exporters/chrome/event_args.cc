@@ -31,6 +31,9 @@ enum class Key : uint8_t {
   kFwdThreadId,
   kCallStack,
   kModuleHierarchy,
+  kDevice,
+  kStream,
+  kCorrelation,
   kFinished,
   kEvIdx,
 };
@@ -38,7 +41,8 @@ enum class Key : uint8_t {
 constexpr std::string_view kKeyTexts[] = {
     "External id",   "Record function id", "Concrete Inputs", "Input type",
     "Input Strides", "Input Dims",         "Sequence number", "Fwd thread id",
-    "Call stack",    "Module Hierarchy",   "finished",        "Ev Idx"};
+    "Call stack",    "Module Hierarchy",   "device",          "stream",
+    "correlation",   "finished",           "Ev Idx"};
 
 constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);
@@ -48,8 +52,8 @@ constexpr uint32_t Bit(Key key) {
 bool HasDriverCorrelation(ActivityType type) {
   return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
          type == ActivityType::kConcurrentKernel ||
-         type == ActivityType::kCudaRuntime ||
-         type == ActivityType::kCudaDriver;
+         type == ActivityType::kCudaSync || type == ActivityType::kCudaEvent ||
+         timeline::IsRuntimeCall(type);
 }
 
 // The key of `args[i]` comes again later: then that one counts.
@@ -100,16 +104,25 @@ class EventArgs::Members {
   const uint32_t given_;
 };
 
-EventArgs::EventArgs(const model::Trace& trace, const EscapedNames& names)
+EventArgs::EventArgs(const model::Trace& trace, const EscapedNames& names,
+                     const timeline::Launches& launches)
     : trace_(trace),
       names_(names),
+      launches_(launches),
       inputs_(trace),
       stacks_(trace),
       modules_(trace) {
-  const auto& details = trace.data().details;
-  has_correlation_ids_ =
-      std::any_of(details.begin(), details.end(),
-                  [](const Detail& d) { return d.correlation_id != 0; });
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    const Detail* const detail = trace.detail(i);
+    if (detail != nullptr && detail->correlation_id != 0 && IsOperation(i)) {
+      has_operation_ids_ = true;
+      break;
+    }
+  }
+  has_streams_ = std::any_of(trace.tracks().begin(), trace.tracks().end(),
+                             [](const auto& track) {
+                               return track.kind == model::TrackKind::kStream;
+                             });
   for (size_t i = 0; i < std::size(kKeyTexts); ++i) {
     const std::optional<NameId> name = trace.strings().Find(kKeyTexts[i]);
     if (name) own_keys_.emplace_back(*name, Bit(static_cast<Key>(i)));
@@ -137,7 +150,8 @@ uint32_t EventArgs::GivenKeys(EventIndex event) const {
 void EventArgs::Append(std::string& out, EventIndex event) const {
   Members members(out, GivenKeys(event));
   const Detail* const detail = trace_.detail(event);
-  const bool has_more = detail != nullptr || modules_.Has(event);
+  const bool has_more =
+      detail != nullptr || modules_.Has(event) || IsOnStream(event);
   if (has_more) AppendIds(members, event);
   if (detail != nullptr) AppendRecorded(members, *detail);
   AppendGiven(members, event);
@@ -152,14 +166,39 @@ void EventArgs::Append(std::string& out, EventIndex event) const {
 }
 
 void EventArgs::AppendIds(Members& members, EventIndex event) const {
-  const Detail* const detail = trace_.detail(event);
-  const bool is_operation = IsOperation(event);
-  uint64_t id = detail != nullptr ? detail->correlation_id : 0;
-  if (is_operation && !has_correlation_ids_) id = uint64_t{event} + 1;
-  if (id != 0 && !HasDriverCorrelation(trace_.type()[event])) {
+  if (HasDriverCorrelation(trace_.type()[event])) {
+    AppendDriverIds(members, event);
+  } else if (const uint64_t id = OperationId(event)) {
     members.Add(Key::kExternalId, id);
   }
-  if (is_operation) members.Add(Key::kRecordFunctionId, "0");
+  if (IsOperation(event)) members.Add(Key::kRecordFunctionId, "0");
+  if (IsOnStream(event)) {
+    const model::Track& track = trace_.tracks()[trace_.track()[event]];
+    if (std::string* const out = members.Next(Key::kDevice)) {
+      json::AppendInt(*out, track.device_index);
+    }
+    if (std::string* const out = members.Next(Key::kStream)) {
+      json::AppendInt(*out, track.id);
+    }
+  }
+}
+
+void EventArgs::AppendDriverIds(Members& members, EventIndex event) const {
+  const Detail* const detail = trace_.detail(event);
+  if (detail == nullptr || detail->correlation_id == 0) return;
+  const EventIndex operation = launches_.OperationOf(event);
+  if (operation != model::kNoEvent) {
+    members.Add(Key::kExternalId, OperationId(operation));
+  }
+  members.Add(Key::kCorrelation, detail->correlation_id);
+}
+
+uint64_t EventArgs::OperationId(EventIndex event) const {
+  const Detail* const detail = trace_.detail(event);
+  if (has_operation_ids_ || !IsOperation(event)) {
+    return detail != nullptr ? detail->correlation_id : 0;
+  }
+  return uint64_t{event} + 1;
 }
 
 void EventArgs::AppendRecorded(Members& members, const Detail& detail) const {
@@ -198,6 +237,9 @@ void EventArgs::AppendGiven(Members& members, EventIndex event) const {
         break;
       case ArgType::kString:
         names_.Append(out, args[i].string_value());
+        break;
+      case ArgType::kJson:
+        json::AppendJsonOrString(out, trace_.Name(args[i].string_value()));
         break;
     }
   }

@@ -1,8 +1,9 @@
 // event_args.h - the `args` of an event, in Kineto's words.
 //
 //   key                          | written where
-//   External id                  | operations; other events with a correlation
-//                                | id, unless it is the driver's
+//   External id                  | operations; calls of the runtime and what
+//                                | they launched: the operation around the
+//                                | call; other events with a correlation id
 //   Record function id, Ev Idx   | operations
 //   Concrete Inputs, Input type, | inputs were recorded
 //   Input Strides, Input Dims    |
@@ -10,6 +11,8 @@
 //   Fwd thread id                |
 //   Call stack                   | a stack was recorded
 //   Module Hierarchy             | a module is around the event
+//   device, stream               | events of a device's stream
+//   correlation                  | those with an id, and calls of the runtime
 //   finished                     | false, where the event never ended
 //
 // besides the arguments that the program gave. An operation is a cpu_op or
@@ -30,19 +33,22 @@
 #include "exporters/chrome/call_stacks.h"
 #include "exporters/chrome/escaped_names.h"
 #include "exporters/chrome/input_texts.h"
+#include "exporters/timeline/launches.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::chrome {
 
 class EventArgs {
  public:
-  // `trace` and `names` must outlive the object.
-  EventArgs(const model::Trace& trace, const EscapedNames& names);
+  // All must outlive the object.
+  EventArgs(const model::Trace& trace, const EscapedNames& names,
+            const timeline::Launches& launches);
 
   // Whether Append may have something to say. Cheap.
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
-           (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event);
+           (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event) ||
+           IsOnStream(event);
   }
   // `,"args":{...}`, or nothing.
   void Append(std::string& out, model::EventIndex event) const;
@@ -51,17 +57,26 @@ class EventArgs {
   class Members;
 
   void AppendIds(Members& members, model::EventIndex event) const;
+  void AppendDriverIds(Members& members, model::EventIndex event) const;
+  // What the exporter calls the operation; 0: nothing.
+  uint64_t OperationId(model::EventIndex event) const;
   void AppendRecorded(Members& members, const model::Detail& detail) const;
   void AppendGiven(Members& members, model::EventIndex event) const;
   bool IsOperation(model::EventIndex event) const;
+  bool IsOnStream(model::EventIndex event) const {
+    return has_streams_ && trace_.tracks()[trace_.track()[event]].kind ==
+                               model::TrackKind::kStream;
+  }
   uint32_t GivenKeys(model::EventIndex event) const;
 
   const model::Trace& trace_;
   const EscapedNames& names_;
+  const timeline::Launches& launches_;
   const InputTexts inputs_;
   const CallStacks stacks_;
   const Modules modules_;
-  bool has_correlation_ids_ = false;
+  bool has_operation_ids_ = false;
+  bool has_streams_ = false;
   // Keys of the table above that are names of the trace, with their bits.
   std::vector<std::pair<model::NameId, uint32_t>> own_keys_;
 };

@@ -30,7 +30,8 @@ EventText::EventText(const Trace& trace, const Rows& rows, TimeNs base_ns)
       rows_(rows),
       base_ns_(base_ns),
       names_(trace),
-      args_(trace, names_),
+      launches_(trace),
+      args_(trace, names_, launches_),
       flows_(timeline::FindForwardBackwardFlows(trace)) {
   for (size_t i = 0; i < kTypes; ++i) {
     const std::string cat(
@@ -51,7 +52,7 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
     // Columns and names are read first: their cache misses then overlap.
     std::string scratch;
     const std::string_view name = names_.Get(trace_.name()[event], scratch);
-    const size_t type = static_cast<size_t>(trace_.type()[event]);
+    const size_t type = FileType(event);
     const std::string& ids = rows_.tracks[trace_.track()[event]].ids;
     const DurationNs ts = Relative(trace_.start()[event]);
     const DurationNs duration = trace_.end()[event] - trace_.start()[event];
@@ -75,7 +76,16 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
       out += kEnd;
     }
   }
-  if (!flows_.empty() && flows_[event].id != 0) AppendFlowEnd(out, event);
+  AppendFlowEnds(out, event);
+}
+
+size_t EventText::FileType(EventIndex event) const {
+  const ActivityType type = trace_.type()[event];
+  // PyTorch's TensorBoard plugin links only calls of the runtime to kernels.
+  return static_cast<size_t>(type == ActivityType::kCudaDriver &&
+                                     launches_.IsLauncher(event)
+                                 ? ActivityType::kCudaRuntime
+                                 : type);
 }
 
 // Overlaps what it likes: a pair of its own, outside of the nesting.
@@ -94,14 +104,40 @@ void EventText::AppendAsync(std::string& out, EventIndex event) const {
   out += "},\n";
 }
 
-void EventText::AppendFlowEnd(std::string& out, EventIndex event) const {
-  const timeline::FlowEnd flow = flows_[event];
-  absl::StrAppend(&out, "{\"ph\":\"", flow.is_start ? "s" : "f",
-                  "\",\"id\":", flow.id,
+void EventText::AppendFlowEnds(std::string& out, EventIndex event) const {
+  if (!flows_.empty() && flows_[event].id != 0) {
+    const timeline::FlowEnd flow = flows_[event];
+    AppendFlowEnd(out, event, "fwdbwd", flow.id, flow.is_start);
+  }
+  if (launches_.IsLauncher(event)) {
+    AppendFlowEnd(out, event, "ac2g", LaunchId(event), true);
+  }
+  const EventIndex launcher = launches_.LauncherOf(event);
+  if (launcher != model::kNoEvent) {
+    AppendFlowEnd(out, event, "ac2g", LaunchId(launcher), false);
+  }
+}
+
+// Kineto's id is the correlation id. Further processes, which count their own,
+// have it with a number in the upper half.
+uint64_t EventText::LaunchId(EventIndex launcher) const {
+  const int64_t pid = trace_.tracks()[trace_.track()[launcher]].pid;
+  uint64_t number = 0;
+  for (const model::Process& process : trace_.processes()) {
+    if (process.pid == pid) break;
+    ++number;
+  }
+  return trace_.detail(launcher)->correlation_id + (number << 32);
+}
+
+void EventText::AppendFlowEnd(std::string& out, EventIndex event,
+                              std::string_view name, uint64_t id,
+                              bool is_start) const {
+  absl::StrAppend(&out, "{\"ph\":\"", is_start ? "s" : "f", "\",\"id\":", id,
                   rows_.tracks[trace_.track()[event]].ids);
   json::AppendMicroseconds(out, Relative(trace_.start()[event]));
-  out += ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"";
-  out += flow.is_start ? "},\n" : ",\"bp\":\"e\"},\n";
+  absl::StrAppend(&out, ",\"cat\":\"", ToAbsl(name), "\",\"name\":\"",
+                  ToAbsl(name), is_start ? "\"},\n" : "\",\"bp\":\"e\"},\n");
 }
 
 void EventText::AppendSlice(std::string& out, const Row& row,

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exporters/chrome/escaped_names.h"
@@ -15,6 +17,7 @@
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/forward_backward.h"
+#include "exporters/timeline/launches.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
@@ -28,8 +31,9 @@ class EventText {
   EventText(const EventText&) = delete;
   EventText& operator=(const EventText&) = delete;
 
-  // A range (X; b and e when asynchronous) or an instant (i), and the end of a
-  // flow that it is.
+  // A range (X; b and e when asynchronous) or an instant (i), and the ends of
+  // flows that it is: fwdbwd, and ac2g from launching calls to what they
+  // launched.
   void AppendEvent(std::string& out, model::EventIndex event) const;
   // A slice of a thread's flame chart.
   void AppendSlice(std::string& out, const Row& row,
@@ -52,7 +56,12 @@ class EventText {
       static_cast<size_t>(model::ActivityType::kCount);
 
   void AppendAsync(std::string& out, model::EventIndex event) const;
-  void AppendFlowEnd(std::string& out, model::EventIndex event) const;
+  // The category that the event has in the file.
+  size_t FileType(model::EventIndex event) const;
+  void AppendFlowEnds(std::string& out, model::EventIndex event) const;
+  void AppendFlowEnd(std::string& out, model::EventIndex event,
+                     std::string_view name, uint64_t id, bool is_start) const;
+  uint64_t LaunchId(model::EventIndex launcher) const;
   void AppendMetadata(std::string& out, std::string_view name,
                       std::string_view ids, std::string_view key,
                       std::string_view json_value) const;
@@ -62,6 +71,7 @@ class EventText {
   const Rows& rows_;
   const TimeNs base_ns_;
   const EscapedNames names_;
+  const timeline::Launches launches_;
   const EventArgs args_;
   const std::vector<timeline::FlowEnd> flows_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`

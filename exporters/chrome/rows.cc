@@ -100,7 +100,7 @@ Row Rows::MakeRow(const Trace& trace, TrackIndex index, uint32_t lane) {
   const Track& track = trace.tracks()[index];
   Row row;
   row.is_used = true;
-  row.tid = lane == 1 && Fits(track.id) ? track.id : NewId();
+  row.tid = lane == 1 && HasUsualId(track) ? track.id : NewId();
   if (track.kind == TrackKind::kThread) {
     row.pid = FitPid(track.pid);
     row.name = absl::StrCat("thread ", track.id, " (",
@@ -109,9 +109,19 @@ Row Rows::MakeRow(const Trace& trace, TrackIndex index, uint32_t lane) {
     row.pid = track.device_index;
     // The blank at the end is Kineto's.
     row.name = absl::StrCat("stream ", track.id, " ");
+    if (row.tid != track.id && lane == 1 && track.id != 0) {
+      absl::StrAppend(&row.name, "of process ", track.pid, " ");
+    }
   }
   if (lane > 1) absl::StrAppend(&row.name, " (lane ", lane, ")");
   return row;
+}
+
+bool Rows::HasUsualId(const Track& track) {
+  if (!Fits(track.id)) return false;
+  if (track.kind == TrackKind::kThread) return true;
+  return track.id != 0 &&
+         streams_.insert({track.device_index, track.id}).second;
 }
 
 Row Rows::Finish(Row row) {

@@ -2,8 +2,9 @@
 //
 // Every used track of the trace is one row; a track with samples has a second
 // one for its flame chart. Rows of real threads carry the system's ids. What
-// has no such id of its own (further lanes, flame charts) or one that does not
-// fit 31 bits gets an id that nothing else in the file has.
+// has no such id of its own (further lanes, flame charts, streams of one number
+// in several processes, stream 0, which viewers take for the main thread) or
+// one that does not fit 31 bits gets an id that nothing else in the file has.
 #ifndef KYMO_EXPORTERS_CHROME_ROWS_H_
 #define KYMO_EXPORTERS_CHROME_ROWS_H_
 
@@ -11,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/model/trace.h"
@@ -45,13 +47,16 @@ struct Rows {
   void AddTracks(const model::Trace& trace);
   Row MakeRow(const model::Trace& trace, model::TrackIndex track,
               uint32_t lane);
+  // Whether its row can carry the track's id; a stream's is then taken.
+  bool HasUsualId(const model::Track& track);
   Row Finish(Row row);
   // `id`, if it fits 31 bits, else one that nothing has.
   int64_t FitPid(int64_t pid);
   int64_t NewId();
 
   std::set<int64_t> taken_;
-  std::map<int64_t, int64_t> pids_;  // those that do not fit
+  std::set<std::pair<int64_t, int64_t>> streams_;  // devices and ids
+  std::map<int64_t, int64_t> pids_;                // those that do not fit
   int64_t next_id_ = 1'000'000'000;
   int64_t next_sort_index_ = 0;
 };

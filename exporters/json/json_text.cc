@@ -261,4 +261,12 @@ void AppendMicroseconds(std::string& out, DurationNs ns) {
 
 bool IsValidJson(std::string_view text) { return Checker(text).CheckAll(); }
 
+void AppendJsonOrString(std::string& out, std::string_view text) {
+  if (IsValidJson(text)) {
+    out += text;
+  } else {
+    AppendJsonString(out, text);
+  }
+}
+
 }  // namespace kymo::json

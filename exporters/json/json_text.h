@@ -44,6 +44,9 @@ char* WriteMicroseconds(char* to, DurationNs ns);
 // 500 deep. For text that others made and that goes into a file as it stands.
 bool IsValidJson(std::string_view text);
 
+// `text` as it stands if it is JSON, else as a string.
+void AppendJsonOrString(std::string& out, std::string_view text);
+
 }  // namespace kymo::json
 
 #endif  // KYMO_EXPORTERS_JSON_JSON_TEXT_H_

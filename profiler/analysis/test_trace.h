@@ -41,9 +41,11 @@ class TestTrace {
                      .name = Intern(name)});
   }
 
-  model::TrackIndex AddStream(int32_t device, int64_t stream) {
+  // Of process `pid`; -1: of one that has the device's number.
+  model::TrackIndex AddStream(int32_t device, int64_t stream,
+                              int64_t pid = -1) {
     return AddTrack({.kind = model::TrackKind::kStream,
-                     .pid = device,
+                     .pid = pid == -1 ? device : pid,
                      .id = stream,
                      .device_index = device});
   }

@@ -198,6 +198,7 @@ class Converter {
       case model::ArgType::kDouble:
         return absl::StrCat(arg.double_value());
       case model::ArgType::kString:
+      case model::ArgType::kJson:
         return std::string(trace_.Name(arg.string_value()));
     }
     return {};

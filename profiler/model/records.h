@@ -47,7 +47,7 @@ enum class TrackKind : uint8_t {
 // One line of the timeline.
 struct Track {
   TrackKind kind = TrackKind::kThread;
-  int64_t pid = 0;
+  int64_t pid = 0;  // of a stream: the process that used it
   int64_t id = 0;
   int32_t device_index = -1;  // streams only
   NameId name = kEmptyName;
@@ -70,7 +70,12 @@ struct Detail {
   StackId stack = kEmptyStack;  // where the event began
 };
 
-enum class ArgType : uint8_t { kInt, kDouble, kString };
+enum class ArgType : uint8_t {
+  kInt,
+  kDouble,
+  kString,
+  kJson,  // a value that is JSON text: a list of numbers, say
+};
 
 // A named argument of an event.
 struct Arg {
@@ -87,8 +92,14 @@ struct Arg {
   static Arg String(NameId key, NameId value) {
     return {key, ArgType::kString, Index(value)};
   }
+  static Arg Json(NameId key, NameId value) {
+    return {key, ArgType::kJson, Index(value)};
+  }
   int64_t int_value() const { return static_cast<int64_t>(bits); }
   double double_value() const { return std::bit_cast<double>(bits); }
+  bool has_text() const {
+    return type == ArgType::kString || type == ArgType::kJson;
+  }
   NameId string_value() const { return NameId{static_cast<uint32_t>(bits)}; }
 };
 

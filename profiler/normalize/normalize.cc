@@ -165,7 +165,7 @@ class Merger {
       }
       for (model::Arg arg : shards_[s].args) {
         arg.key = map.names[Index(arg.key)];
-        if (arg.type == model::ArgType::kString) {
+        if (arg.has_text()) {
           arg.bits = Index(map.names[Index(arg.string_value())]);
         }
         data_.args.push_back(arg);

@@ -1,0 +1,50 @@
+// launches.h - which call of the runtime launched what a device did.
+//
+//   const Launches launches(trace);
+//   launches.LauncherOf(kernel)     // the event of cudaLaunchKernel
+//   launches.IsLauncher(call)       // it launched something
+//   launches.OperationOf(kernel)    // the cpu_op around that call
+//
+// CUPTI's rule: events with the same correlation id in the same process belong
+// together. Where a call of the runtime and one of the driver share an id, the
+// runtime's counts. An operation is the innermost cpu_op around a call, on its
+// thread.
+//
+// Cost: nothing where no stream has events, else linear.
+// Threads: const after construction.
+#ifndef KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
+#define KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
+
+#include <vector>
+
+#include "profiler/model/trace.h"
+
+namespace kymo::timeline {
+
+// A call of a device's runtime or driver.
+bool IsRuntimeCall(model::ActivityType type);
+
+class Launches {
+ public:
+  // `trace` must outlive the object.
+  explicit Launches(const model::Trace& trace);
+
+  // kNoEvent for events of threads and for what nobody launched.
+  model::EventIndex LauncherOf(model::EventIndex event) const {
+    return launcher_.empty() ? model::kNoEvent : launcher_[event];
+  }
+  bool IsLauncher(model::EventIndex event) const {
+    return !is_launcher_.empty() && is_launcher_[event];
+  }
+  // Of a call, or of what a call launched; kNoEvent where there is none.
+  model::EventIndex OperationOf(model::EventIndex event) const;
+
+ private:
+  const model::Trace& trace_;
+  std::vector<model::EventIndex> launcher_;  // by event; empty: no stream
+  std::vector<bool> is_launcher_;            // by event; empty: no stream
+};
+
+}  // namespace kymo::timeline
+
+#endif  // KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
