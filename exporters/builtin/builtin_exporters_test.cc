@@ -13,7 +13,8 @@ namespace {
 TEST(BuiltinExportersTest, ListsThemByName) {
   ExporterRegistry registry;
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
-  EXPECT_EQ(registry.Names(), "chrome, memory_timeline, stacks, summary");
+  EXPECT_EQ(registry.Names(),
+            "chrome, memory_timeline, perfetto, stacks, summary");
   EXPECT_EQ(RegisterBuiltinExporters(registry).code(),
             absl::StatusCode::kAlreadyExists);
 }
@@ -73,7 +74,7 @@ TEST_P(ExporterConformanceTest, UnwritableFolderIsAnError) {
 
 INSTANTIATE_TEST_SUITE_P(Builtin, ExporterConformanceTest,
                          ::testing::Values("chrome", "memory_timeline",
-                                           "stacks", "summary"));
+                                           "perfetto", "stacks", "summary"));
 
 }  // namespace
 }  // namespace kymo

@@ -1,0 +1,197 @@
+#include "exporters/perfetto/event_args.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "exporters/json/utf8.h"
+#include "exporters/perfetto/schema.h"
+#include "profiler/analysis/flops.h"
+#include "profiler/model/activity_type.h"
+
+namespace kymo::perfetto {
+namespace {
+
+using model::ActivityType;
+using model::Arg;
+using model::ArgType;
+using model::Detail;
+using model::EventIndex;
+using model::NameId;
+
+// Their correlation id is the driver's, not that of an operation.
+bool HasDriverCorrelation(ActivityType type) {
+  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
+         type == ActivityType::kConcurrentKernel ||
+         type == ActivityType::kCudaRuntime ||
+         type == ActivityType::kCudaDriver;
+}
+
+// The key of `args[i]` comes again later: then that one counts.
+bool IsShadowed(std::span<const Arg> args, size_t i) {
+  for (size_t later = i + 1; later < args.size(); ++later) {
+    if (args[later].key == args[i].key) return true;
+  }
+  return false;
+}
+
+constexpr uint32_t Bit(Key key) {
+  return uint32_t{1} << static_cast<uint32_t>(key);
+}
+
+void AppendArg(proto::ProtoWriter& event, const Arg& arg) {
+  const size_t begin = event.Begin(event::kAnnotation);
+  event.Uint(annotation::kNameId, KeyId(arg.key));
+  if (arg.type == ArgType::kInt) {
+    event.Int(annotation::kInt, arg.int_value());
+  } else if (arg.type == ArgType::kDouble) {
+    event.Double(annotation::kDouble, arg.double_value());
+  } else {  // text, or text that is JSON
+    event.Uint(annotation::kStringId, TextId(arg.string_value()));
+  }
+  event.End(begin);
+}
+
+}  // namespace
+
+// Those of our own keys, on their way into a TrackEvent.
+class EventArgs::Annotations {
+ public:
+  // Keys whose bit is in `given` are left to the program's arguments.
+  Annotations(proto::ProtoWriter& event, uint32_t given)
+      : event_(event), given_(given) {}
+
+  void AddUint(Key key, uint64_t value) { Add(key, annotation::kUint, value); }
+  void AddInt(Key key, int64_t value) {
+    Add(key, annotation::kInt, static_cast<uint64_t>(value));
+  }
+  void AddFalse(Key key) { Add(key, annotation::kBool, 0); }
+  void AddStringId(Key key, uint64_t id) {
+    Add(key, annotation::kStringId, id);
+  }
+  void AddString(Key key, std::string_view text) {
+    if (given_ & Bit(key)) return;
+    std::string scratch;
+    const size_t begin = event_.Begin(event::kAnnotation);
+    event_.Uint(annotation::kNameId, KeyId(key));
+    event_.String(annotation::kString, json::ToUtf8(text, scratch));
+    event_.End(begin);
+  }
+
+ private:
+  void Add(Key key, uint32_t field, uint64_t value) {
+    if (given_ & Bit(key)) return;
+    const size_t begin = event_.Begin(event::kAnnotation);
+    event_.Uint(annotation::kNameId, KeyId(key));
+    event_.Uint(field, value);
+    event_.End(begin);
+  }
+
+  proto::ProtoWriter& event_;
+  const uint32_t given_;
+};
+
+EventArgs::EventArgs(const model::Trace& trace) : trace_(trace) {
+  const auto& details = trace.data().details;
+  const bool has_inputs = std::any_of(
+      details.begin(), details.end(),
+      [](const Detail& d) { return d.inputs != model::kEmptyName; });
+  if (has_inputs) {
+    flops_ = EstimateFlops(trace, FlopsRegistry::Process()).flops;
+  }
+  FindModules();
+  for (size_t i = 0; i < static_cast<size_t>(Key::kCount); ++i) {
+    const Key key = static_cast<Key>(i);
+    const std::optional<NameId> name = trace.strings().Find(KeyText(key));
+    if (name) own_keys_.emplace_back(*name, key);
+  }
+}
+
+void EventArgs::FindModules() {
+  const auto flags = trace_.flags();
+  uint8_t all_flags = 0;
+  for (const uint8_t event_flags : flags) all_flags |= event_flags;
+  if (!(all_flags & model::kEventModule)) return;
+  module_.assign(trace_.event_count(), model::kNoEvent);
+  for (EventIndex i = 0; i < trace_.event_count(); ++i) {
+    const EventIndex parent = trace_.parent()[i];
+    if (parent == model::kNoEvent) continue;
+    module_[i] = flags[parent] & model::kEventModule ? parent : module_[parent];
+  }
+}
+
+// "Net.Conv.", outermost first.
+std::string EventArgs::ModuleText(EventIndex event) const {
+  std::vector<EventIndex> around;
+  for (EventIndex module = module_[event]; module != model::kNoEvent;
+       module = module_[module]) {
+    around.push_back(module);
+  }
+  std::string text;
+  for (auto module = around.rbegin(); module != around.rend(); ++module) {
+    text += trace_.EventName(*module);
+    text += '.';
+  }
+  return text;
+}
+
+uint32_t EventArgs::GivenKeys(EventIndex event) const {
+  uint32_t given = 0;
+  if (own_keys_.empty()) return given;
+  for (const Arg& arg : trace_.args(event)) {
+    for (const auto& [name, key] : own_keys_) {
+      if (arg.key == name) given |= Bit(key);
+    }
+  }
+  return given;
+}
+
+void EventArgs::Append(proto::ProtoWriter& writer, EventIndex event) const {
+  Annotations to(writer, GivenKeys(event));
+  const Detail* const detail = trace_.detail(event);
+  if (detail != nullptr) {
+    if (detail->stack != model::kEmptyStack) {
+      writer.Uint(event::kCallstackId, CallstackId(detail->stack));
+    }
+    AppendRecorded(to, event, *detail);
+  }
+  const std::span<const Arg> args = trace_.args(event);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!IsShadowed(args, i)) AppendArg(writer, args[i]);
+  }
+  if (HasModule(event)) to.AddString(Key::kModuleHierarchy, ModuleText(event));
+  if (trace_.flags()[event] & model::kEventOpen) to.AddFalse(Key::kFinished);
+}
+
+void EventArgs::AppendRecorded(Annotations& to, EventIndex event,
+                               const Detail& detail) const {
+  if (detail.correlation_id != 0) {
+    to.AddUint(HasDriverCorrelation(trace_.type()[event]) ? Key::kCorrelation
+                                                          : Key::kExternalId,
+               detail.correlation_id);
+  }
+  if (detail.inputs != model::kEmptyName) {
+    static constexpr std::pair<Key, InputText> kTexts[] = {
+        {Key::kConcreteInputs, InputText::kConcrete},
+        {Key::kInputType, InputText::kTypes},
+        {Key::kInputStrides, InputText::kStrides},
+        {Key::kInputDims, InputText::kDims}};
+    for (const auto& [key, which] : kTexts) {
+      to.AddStringId(key, InputTextId(detail.inputs, which));
+    }
+  }
+  if (!flops_.empty() && flops_[event] != 0) {
+    to.AddInt(Key::kFlops, flops_[event]);
+  }
+  if (detail.sequence_nr >= 0) {
+    to.AddInt(Key::kSequenceNumber, detail.sequence_nr);
+    to.AddUint(Key::kFwdThreadId, detail.forward_thread);
+  }
+  if (detail.stack != model::kEmptyStack) {
+    to.AddStringId(Key::kCallStack, StackTextId(detail.stack));
+  }
+}
+
+}  // namespace kymo::perfetto

@@ -1,0 +1,68 @@
+// event_args.h - what is known of an event, as debug annotations.
+//
+//   key                          | written where
+//   External id                  | an operation has a correlation id
+//   correlation                  | a runtime call, kernel, copy or fill has
+//   Concrete Inputs, Input type, | inputs were recorded
+//   Input Strides, Input Dims    |
+//   flops                        | there is a formula (analysis/flops.h)
+//   Sequence number,             | there is a sequence number
+//   Fwd thread id                |
+//   Call stack                   | a stack was recorded; also as call stack of
+//                                | the event, which newer readers show
+//   Module Hierarchy             | a module is around the event
+//   finished                     | false, where the event never ended
+//
+// besides the arguments that the program gave. Of two arguments of one key the
+// last counts, and it counts before a key of this table. Texts are interned.
+//
+// Threads: const and safe to call concurrently.
+#ifndef KYMO_EXPORTERS_PERFETTO_EVENT_ARGS_H_
+#define KYMO_EXPORTERS_PERFETTO_EVENT_ARGS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exporters/perfetto/interned.h"
+#include "exporters/proto/proto_writer.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::perfetto {
+
+class EventArgs {
+ public:
+  // `trace` must outlive the object.
+  explicit EventArgs(const model::Trace& trace);
+
+  // Whether Append may have something to say. Cheap.
+  bool Has(model::EventIndex event) const {
+    return trace_.data().detail[event] != model::kNoDetail ||
+           (trace_.flags()[event] & model::kEventOpen) || HasModule(event);
+  }
+  // Adds them to a TrackEvent.
+  void Append(proto::ProtoWriter& writer, model::EventIndex event) const;
+
+ private:
+  class Annotations;
+
+  void FindModules();
+  bool HasModule(model::EventIndex event) const {
+    return !module_.empty() && module_[event] != model::kNoEvent;
+  }
+  std::string ModuleText(model::EventIndex event) const;
+  uint32_t GivenKeys(model::EventIndex event) const;
+  void AppendRecorded(Annotations& to, model::EventIndex event,
+                      const model::Detail& detail) const;
+
+  const model::Trace& trace_;
+  std::vector<int64_t> flops_;             // by event; empty: no inputs
+  std::vector<model::EventIndex> module_;  // the innermost; empty: no modules
+  // Keys of the table above that are names of the trace.
+  std::vector<std::pair<model::NameId, Key>> own_keys_;
+};
+
+}  // namespace kymo::perfetto
+
+#endif  // KYMO_EXPORTERS_PERFETTO_EVENT_ARGS_H_

@@ -1,0 +1,49 @@
+// flows.h - arrows between ranges: which flow ids a range begins with.
+//
+//   forward operation  -> the backward one (timeline/forward_backward.h)
+//   runtime call       -> each kernel, copy or fill of its correlation id
+//
+// Every arrow has an id of its own, so that a call that launched many kernels
+// has many. An arrow whose end would begin before its start is left out:
+// viewers read a file in the order of time and would see an end without a
+// start.
+//
+// Threads: const and safe to call concurrently.
+#ifndef KYMO_EXPORTERS_PERFETTO_FLOWS_H_
+#define KYMO_EXPORTERS_PERFETTO_FLOWS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "exporters/proto/proto_writer.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::perfetto {
+
+class Flows {
+ public:
+  explicit Flows(const model::Trace& trace);
+
+  bool empty() const { return ends_.empty(); }
+  // Adds what the event has, to its TrackEvent.
+  void Append(proto::ProtoWriter& event, model::EventIndex index) const;
+
+ private:
+  struct End {
+    model::EventIndex event;
+    uint32_t field;  // of the TrackEvent
+    uint64_t id;
+  };
+
+  void AddArrow(const model::Trace& trace, model::EventIndex from,
+                model::EventIndex to);
+  void AddForwardBackward(const model::Trace& trace);
+  void AddLaunches(const model::Trace& trace);
+
+  uint64_t last_id_ = 0;
+  std::vector<End> ends_;  // by event, then id
+};
+
+}  // namespace kymo::perfetto
+
+#endif  // KYMO_EXPORTERS_PERFETTO_FLOWS_H_

@@ -1,0 +1,189 @@
+#include "exporters/perfetto/perfetto_exporter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "exporters/json/utf8.h"
+#include "exporters/perfetto/counter_packets.h"
+#include "exporters/perfetto/event_packets.h"
+#include "exporters/perfetto/interned.h"
+#include "exporters/perfetto/packet_bytes.h"
+#include "exporters/perfetto/sample_packets.h"
+#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/track_table.h"
+#include "exporters/proto/proto_writer.h"
+#include "exporters/timeline/ordered_output.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+
+namespace kymo {
+namespace {
+
+namespace pf = perfetto;
+using model::Trace;
+using proto::ProtoWriter;
+using timeline::OrderedOutput;
+
+// The earliest time of anything.
+TimeNs BaseTime(const Trace& trace) {
+  TimeNs base_ns = std::min(trace.start_ns(), trace.end_ns());
+  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    if (trace.track_begin(t) == trace.track_end(t)) continue;
+    base_ns = std::min(base_ns, trace.start()[trace.track_begin(t)]);
+  }
+  for (const model::CounterSample& sample : trace.counters()) {
+    base_ns = std::min(base_ns, sample.time_ns);
+  }
+  for (const model::MemoryRecord& record : trace.memory()) {
+    base_ns = std::min(base_ns, record.time_ns);
+  }
+  for (const model::StackSample& sample : trace.samples()) {
+    base_ns = std::min(base_ns, sample.time_ns);
+  }
+  return base_ns;
+}
+
+void AppendClock(ProtoWriter& snapshot, uint64_t id, uint64_t time_ns) {
+  const size_t clock = snapshot.Begin(pf::clocks::kClock);
+  snapshot.Uint(pf::clocks::kId, id);
+  snapshot.Uint(pf::clocks::kTimestamp, time_ns);
+  snapshot.End(clock);
+}
+
+// The sequence begins; the file's clock, 0 here, is tied to wall time.
+std::string Head(TimeNs base_ns) {
+  std::string out;
+  ProtoWriter writer(out);
+  const size_t packet = writer.Begin(pf::kTracePacket);
+  writer.Uint(pf::packet::kSequenceId, pf::kSequence);
+  writer.Uint(pf::packet::kSequenceFlags, pf::kStateCleared);
+  const size_t snapshot = writer.Begin(pf::packet::kClockSnapshot);
+  AppendClock(writer, pf::clocks::kBoottime, 0);
+  AppendClock(writer, pf::clocks::kRealtime,
+              static_cast<uint64_t>(std::max<TimeNs>(base_ns, 0)));
+  writer.Uint(pf::clocks::kPrimary, pf::clocks::kBoottime);
+  writer.End(snapshot);
+  writer.End(packet);
+  return out;
+}
+
+// An argument with a name that is written once.
+template <typename Write>
+void AppendNote(ProtoWriter& event, std::string_view key, const Write& write) {
+  std::string scratch;
+  const size_t note = event.Begin(pf::event::kAnnotation);
+  event.String(pf::annotation::kName, json::ToUtf8(key, scratch));
+  write();
+  event.End(note);
+}
+
+// Metadata, of which the last of a key counts, and what was lost.
+void AppendNotes(ProtoWriter& event, const Trace& trace) {
+  const auto metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    const bool is_last_of_key =
+        i + 1 == metadata.size() || metadata[i + 1].key != metadata[i].key;
+    if (!is_last_of_key) continue;
+    AppendNote(event, trace.Name(metadata[i].key), [&] {
+      std::string scratch;
+      event.String(pf::annotation::kString,
+                   json::ToUtf8(trace.Name(metadata[i].json_value), scratch));
+    });
+  }
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    const model::Loss loss = static_cast<model::Loss>(i);
+    const uint64_t count = trace.ledger().Get(loss);
+    if (count == 0) continue;
+    AppendNote(event, model::LossName(loss),
+               [&] { event.Uint(pf::annotation::kUint, count); });
+  }
+}
+
+// The recording's window as a slice.
+std::string Recording(const Trace& trace, uint64_t uuid, TimeNs base_ns) {
+  const pf::TrackField track(uuid);
+  const TimeNs end_ns = std::max(trace.start_ns(), trace.end_ns());
+  std::string out;
+  pf::AppendEventPacket(out, static_cast<uint64_t>(trace.start_ns() - base_ns),
+                        [&](ProtoWriter& event) {
+                          event.Uint(pf::event::kType, pf::event::kBegin);
+                          event.Uint(pf::event::kTrackUuid, uuid);
+                          event.String(pf::event::kName, "recording");
+                          AppendNotes(event, trace);
+                        });
+  pf::AppendEnd(out, static_cast<uint64_t>(end_ns - base_ns), track);
+  return out;
+}
+
+absl::Status WriteTrace(const Trace& trace, const ExportOptions& options,
+                        ByteSink& sink) {
+  const TimeNs base_ns = BaseTime(trace);
+  pf::TrackTable tracks(trace);
+  const uint64_t recording = tracks.AddChild(0, "Recording");
+  const pf::Interned interned(trace);
+  const pf::EventPackets events(trace, tracks, base_ns);
+  const pf::CounterPackets counters(trace, tracks, base_ns);
+  const pf::SamplePackets samples(trace, tracks, base_ns);
+
+  KYMO_RETURN_IF_ERROR(sink.Append(Head(base_ns)));
+  KYMO_RETURN_IF_ERROR(sink.Append(tracks.packets()));
+  KYMO_RETURN_IF_ERROR(sink.Append(Recording(trace, recording, base_ns)));
+  OrderedOutput output(sink,
+                       interned.item_count() + trace.event_count() +
+                           counters.item_count() + samples.item_count(),
+                       options.progress);
+  KYMO_RETURN_IF_ERROR(interned.Write(output));
+  KYMO_RETURN_IF_ERROR(output.Run(
+      trace.event_count(), [&](size_t begin, size_t end, std::string& out) {
+        events.Append(out, static_cast<model::EventIndex>(begin),
+                      static_cast<model::EventIndex>(end));
+      }));
+  KYMO_RETURN_IF_ERROR(counters.Write(output));
+  KYMO_RETURN_IF_ERROR(samples.Write(output));
+  KYMO_RETURN_IF_ERROR(sink.Commit());
+  if (options.progress) options.progress(1.0);
+  return absl::OkStatus();
+}
+
+class PerfettoExporter final : public TraceExporter {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    const std::string name =
+        options.gzip ? "trace.pftrace.gz" : "trace.pftrace";
+    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
+    if (options.gzip) sink = NewGzipSink(std::move(sink));
+    try {
+      KYMO_RETURN_IF_ERROR(WriteTrace(trace, options, *sink));
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("not enough memory to write '", name, "'"));
+    }
+    return std::vector<std::string>{name};
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "perfetto",
+      .purpose = "Perfetto's trace format, for ui.perfetto.dev (trace.pftrace)",
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<TraceExporter> NewPerfettoExporter() {
+  return std::make_unique<PerfettoExporter>();
+}
+
+}  // namespace kymo

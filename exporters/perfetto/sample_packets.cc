@@ -1,0 +1,153 @@
+#include "exporters/perfetto/sample_packets.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "exporters/perfetto/interned.h"
+#include "exporters/perfetto/packet_bytes.h"
+#include "exporters/perfetto/schema.h"
+#include "exporters/timeline/flame_slices.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::perfetto {
+namespace {
+
+using model::StackSample;
+using proto::ProtoWriter;
+using timeline::FlameSlice;
+
+// For traces with samples that do not say how often they were taken.
+constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
+
+constexpr size_t kNoSlice = ~size_t{0};
+
+// By slice, the innermost one around it.
+std::vector<size_t> FindParents(std::span<const FlameSlice> slices) {
+  std::vector<size_t> parents(slices.size(), kNoSlice);
+  std::vector<size_t> open;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    while (!open.empty() && slices[open.back()].end_ns <= slices[i].start_ns) {
+      open.pop_back();
+    }
+    if (!open.empty()) parents[i] = open.back();
+    open.push_back(i);
+  }
+  return parents;
+}
+
+// What a slice's begin says of its function.
+void AppendFrame(ProtoWriter& writer, const model::Trace& trace,
+                 const FlameSlice& slice) {
+  const model::Frame& frame = trace.stacks().frame(slice.frame);
+  if (frame.function == model::kEmptyName) {
+    writer.String(event::kName, "[unknown]");
+  } else {
+    writer.Uint(event::kNameId, EventNameId(frame.function));
+  }
+  // The place of an outer frame is that of one call of several.
+  if (!slice.is_leaf) return;
+  if (frame.file != model::kEmptyName) {
+    writer.Uint(event::kSourceLocationId, SourceLocationId(slice.frame));
+  }
+  if (frame.module != model::kEmptyName) {
+    const size_t module = writer.Begin(event::kAnnotation);
+    writer.Uint(annotation::kNameId, KeyId(Key::kModule));
+    writer.Uint(annotation::kStringId, TextId(frame.module));
+    writer.End(module);
+  }
+}
+
+}  // namespace
+
+SamplePackets::SamplePackets(const model::Trace& trace, TrackTable& tracks,
+                             TimeNs base_ns)
+    : trace_(trace),
+      tracks_(tracks),
+      base_ns_(base_ns),
+      uuids_(trace.tracks().size()) {
+  for (const StackSample& sample : trace.samples()) {
+    uint64_t& uuid = uuids_[sample.track];
+    if (uuid == 0) {
+      uuid = tracks.AddChild(tracks.of(sample.track).uuid, "samples");
+    }
+  }
+}
+
+absl::Status SamplePackets::Write(timeline::OrderedOutput& output) const {
+  KYMO_RETURN_IF_ERROR(WriteSlices(output));
+  return WriteSamples(output);
+}
+
+// One thread after the other; ends as in event_packets.h.
+absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
+  const DurationNs period_ns = trace_.sampling_period_ns() > 0
+                                   ? trace_.sampling_period_ns()
+                                   : kDefaultPeriodNs;
+  const auto since_base = [this](TimeNs ns) {
+    return static_cast<uint64_t>(ns - base_ns_);
+  };
+  std::span<const StackSample> rest = trace_.samples();
+  while (!rest.empty()) {
+    const auto end =
+        std::find_if(rest.begin(), rest.end(), [&](const StackSample& sample) {
+          return sample.track != rest.front().track;
+        });
+    const std::span<const StackSample> samples(rest.begin(), end);
+    rest = rest.subspan(samples.size());
+    const TrackField track(uuids_[samples.front().track]);
+    const std::vector<FlameSlice> slices =
+        timeline::MakeFlameSlices(trace_.stacks(), samples, period_ns);
+    const std::vector<size_t> parents = FindParents(slices);
+    KYMO_RETURN_IF_ERROR(output.Run(
+        slices.size(), [&](size_t begin, size_t stop, std::string& out) {
+          for (size_t i = begin; i < stop; ++i) {
+            AppendEventPacket(
+                out, since_base(slices[i].start_ns), [&](ProtoWriter& writer) {
+                  writer.Uint(event::kType, event::kBegin);
+                  writer.Uint(event::kTrackUuid, track.uuid());
+                  writer.Uint(event::kCategoryId,
+                              CategoryId(model::ActivityType::kCpuSample));
+                  AppendFrame(writer, trace_, slices[i]);
+                });
+            const size_t open =
+                i + 1 < slices.size() ? parents[i + 1] : kNoSlice;
+            for (size_t at = i; at != open; at = parents[at]) {
+              AppendEnd(out, since_base(slices[at].end_ns), track);
+            }
+          }
+        }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SamplePackets::WriteSamples(
+    timeline::OrderedOutput& output) const {
+  const std::span<const StackSample> samples = trace_.samples();
+  return output.Run(
+      samples.size(), [&](size_t begin, size_t end, std::string& out) {
+        ProtoWriter writer(out);
+        for (size_t i = begin; i < end; ++i) {
+          const model::StackId stack = samples[i].stack;
+          if (stack == model::kEmptyStack) continue;
+          const TrackIds& ids = tracks_.of(samples[i].track);
+          const model::StackTable& stacks = trace_.stacks();
+          const bool is_kernel = stacks.frame(stacks.leaf(stack)).is_kernel;
+          const size_t packet = writer.Begin(kTracePacket);
+          writer.Uint(packet::kTimestamp,
+                      static_cast<uint64_t>(samples[i].time_ns - base_ns_));
+          writer.Uint(packet::kSequenceId, kSequence);
+          writer.Uint(packet::kSequenceFlags, kNeedsState);
+          const size_t sample = writer.Begin(packet::kPerfSample);
+          writer.Int(sample::kPid, ids.pid);
+          writer.Int(sample::kTid, ids.tid);
+          writer.Uint(sample::kCallstackId, CallstackId(stack));
+          writer.Uint(sample::kCpuMode,
+                      is_kernel ? sample::kModeKernel : sample::kModeUser);
+          writer.End(sample);
+          writer.End(packet);
+        }
+      });
+}
+
+}  // namespace kymo::perfetto
