@@ -236,6 +236,7 @@ class ChromeExporter final : public TraceExporter {
       .options = {{kMemoryEvents, std::to_string(kDefaultMemoryEvents),
                    "most records of the heap to write one by one; of more "
                    "only their sum over time; -1: all"}},
+      .splits_by_step = true,
   };
 };
 

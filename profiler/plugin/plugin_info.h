@@ -21,6 +21,9 @@ struct PluginInfo {
   std::string purpose;  // one line, from which --help and --list are made
   Maturity maturity = Maturity::kStable;
   std::vector<PluginOption> options;
+  // Of an exporter: its files are timelines, which may be split in time where
+  // they get too large (split_export.h).
+  bool splits_by_step = false;
 };
 
 }  // namespace kymo

@@ -435,6 +435,31 @@ class TroubleTest(ProfileTestCase):
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
 
+    def test_timelines_are_split_at_steps_to_fit(self):
+        parts = self.profile(
+            TRAIN_MLP, flags=("--activities=cpu", "--max_file_mib=1"))
+        self.assertEqual(parts.status, 0, parts.stderr)
+        names = sorted(p.name for p in parts.out.glob("trace*"))
+        self.assertGreater(len(names), 3)
+        events = repeated = 0
+        steps = set()
+        for name in names:
+            self.assertRegex(name, r"^trace\.steps_\d+-\d+\.json$")
+            path = parts.out / name
+            self.assertLessEqual(path.stat().st_size, 1 << 20)
+            trace = load_json(path)
+            self.assertEqual(trace["kymo_part"]["parts"], len(names))
+            repeated += trace["kymo_part"]["repeated_events"]
+            for event in trace["traceEvents"]:
+                if event["name"].startswith("ProfilerStep#"):
+                    self.assertNotIn(event["name"], steps)
+                    steps.add(event["name"])
+                if event.get("cat") == "Trace":
+                    events += event["args"]["Op count"]
+        totals = load_json(parts.out / "summary.json")["totals"]
+        self.assertEqual(
+            events - repeated, totals["ranges"] + totals["instants"])
+
     def test_help_and_list(self):
         for flag in ("--help", "--list"):
             completed = subprocess.run(

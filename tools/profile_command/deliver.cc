@@ -14,6 +14,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_averages.h"
+#include "profiler/plugin/split_export.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
@@ -126,10 +127,27 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
   return text + report::LedgerText(trace.ledger());
 }
 
+namespace {
+
+absl::Status Export(const TraceExporter& exporter, const model::Trace& trace,
+                    const ExportOptions& options, const ProfileCommand& command,
+                    OutputDirectory& out, std::vector<std::string>& notices) {
+  if (command.max_file_bytes == 0) {
+    return exporter.Export(trace, options, out).status();
+  }
+  KYMO_ASSIGN_OR_RETURN(
+      const SplitFiles files,
+      ExportWithin(command.max_file_bytes, exporter, trace, options, out));
+  if (!files.notice.empty()) notices.push_back(files.notice);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out) {
+                        const ExporterRegistry& exporters, OutputDirectory& out,
+                        std::vector<std::string>& notices) {
   absl::Status first = WriteText("key_averages.txt", tables, out);
   std::vector<std::string> names = command.exporters;
   names.push_back("summary");
@@ -141,7 +159,9 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
     options.gzip = command.gzip;
     options.settings = command.settings;
     options.progress = [&](double done) { progress.Update(name, done); };
-    first.Update(exporters.Find(name)->Export(trace, options, out).status());
+    const absl::Status status =
+        Export(*exporters.Find(name), trace, options, command, out, notices);
+    first.Update(status);
   }
   return first;
 }

@@ -3,6 +3,7 @@
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,11 +20,12 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command);
 
 // key_averages.txt, summary.json and the exporters' files. Goes on after a
-// failure; the first is returned, and every file is complete or absent.
+// failure; the first is returned, and every file is complete or absent. Adds to
+// `notices` what the user should know of files that are there.
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out);
+                        const ExporterRegistry& exporters, OutputDirectory& out,
+                        std::vector<std::string>& notices);
 
 }  // namespace kymo::tools
 

@@ -232,8 +232,10 @@ class ProfileRun {
     const absl::StatusOr<std::string> tables = Tables(*trace, command_);
     const std::string text =
         tables.ok() ? *tables : std::string(tables.status().message());
+    std::vector<std::string> notices;
     const absl::Status written =
-        WriteFiles(*trace, text, command_, exporters_, *out_);
+        WriteFiles(*trace, text, command_, exporters_, *out_, notices);
+    for (const std::string& notice : notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
     if (!command_.quiet) {
       if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);

@@ -54,6 +54,9 @@ ABSL_FLAG(int, group_by_stack_n, 0,
           "A row of the table for each distinct stack of N innermost frames; "
           "implies --with_stack.");
 ABSL_FLAG(bool, gzip, false, "Compress the trace: trace.json.gz.");
+ABSL_FLAG(int64_t, max_file_mib, 0,
+          "Split timelines whose file would be larger, in MiB, at the steps of "
+          "the program: trace.steps_0-99.json. 0 = never.");
 ABSL_FLAG(bool, strict, false,
           "Exit with status 3 if the target succeeded but anything was lost "
           "from the trace.");
@@ -64,6 +67,8 @@ ABSL_FLAG(bool, list, false,
 
 namespace kymo::tools {
 namespace {
+
+constexpr int64_t kMostFileBytes = int64_t{1} << 40;
 
 struct OwnFlag {
   const char* name;
@@ -76,6 +81,7 @@ constexpr OwnFlag kOwnFlags[] = {
     {"group_by_stack_n", "N"},
     {"gzip", nullptr},
     {"list", nullptr},
+    {"max_file_mib", "N"},
     {"output_dir", "DIR"},
     {"profile_memory", nullptr},
     {"quiet", nullptr},
@@ -187,6 +193,9 @@ absl::Status CheckValues(const ProfileCommand& command,
   if (command.sampling_hz < 1 || command.sampling_hz > 20000) {
     return absl::InvalidArgumentError("--sampling_hz takes 1 to 20000");
   }
+  if (command.max_file_bytes < 0 || command.max_file_bytes > kMostFileBytes) {
+    return absl::InvalidArgumentError("--max_file_mib takes 0 to 1048576");
+  }
   if (command.group_by_stack_n < 0 || command.group_by_stack_n > 64) {
     return absl::InvalidArgumentError("--group_by_stack_n takes 0 to 64");
   }
@@ -294,6 +303,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
       absl::GetFlag(FLAGS_with_stack) || command.group_by_stack_n > 0;
   command.with_modules = absl::GetFlag(FLAGS_with_modules);
   command.gzip = absl::GetFlag(FLAGS_gzip);
+  command.max_file_bytes = absl::GetFlag(FLAGS_max_file_mib) * (1 << 20);
   command.strict = absl::GetFlag(FLAGS_strict);
   command.quiet = absl::GetFlag(FLAGS_quiet);
   command.list = absl::GetFlag(FLAGS_list);

@@ -8,6 +8,7 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct ProfileCommand {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
   bool gzip = false;
+  int64_t max_file_bytes = 0;  // of a timeline; 0: any number
   bool strict = false;
   bool quiet = false;
   std::map<std::string, std::string> settings;  // of plugins
