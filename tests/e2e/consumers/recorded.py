@@ -66,11 +66,11 @@ class Recorded:
         return strict_json.load(self.path("trace.json"))["traceEvents"]
 
 
-def record(folder, *flags):
+def record(folder, *flags, activities="cpu"):
     """Profiles train_mlp into `folder`; raises if that does not go well."""
     completed = subprocess.run(
-        [PROFILE, f"--output_dir={folder}", "--activities=cpu", *flags,
-         TRAIN_MLP, f"--epochs={EPOCHS}"],
+        [PROFILE, f"--output_dir={folder}", f"--activities={activities}",
+         *flags, TRAIN_MLP, f"--epochs={EPOCHS}"],
         capture_output=True, text=True, timeout=120, check=False)
     if completed.returncode != 0:
         raise AssertionError(f"the profile ended with {completed.returncode}:\n"
