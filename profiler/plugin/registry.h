@@ -22,6 +22,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/trace_exporter.h"
+#include "profiler/plugin/trace_importer.h"
 
 namespace kymo {
 
@@ -74,6 +75,7 @@ class PluginRegistry {
 
 using BackendRegistry = PluginRegistry<ActivityBackend>;
 using ExporterRegistry = PluginRegistry<TraceExporter>;
+using ImporterRegistry = PluginRegistry<TraceImporter>;
 
 }  // namespace kymo
 
