@@ -19,6 +19,12 @@
 
 namespace kymo::stacks {
 
+// What a stack weighs.
+enum class Metric {
+  kWeight,  // ns of time, or bytes
+  kCount,   // samples, calls, or blocks
+};
+
 // Stack or path, by text, and its weight.
 using Folded = std::unordered_map<std::string, int64_t>;
 

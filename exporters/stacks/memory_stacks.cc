@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 
-#include "profiler/analysis/memory_blocks.h"
 #include "profiler/analysis/memory_device.h"
 #include "profiler/analysis/memory_usage.h"
 
@@ -14,57 +14,71 @@ namespace {
 using analysis::BlockEnd;
 using model::MemoryRecord;
 
-// Roots, and those with a device below, which are made when first asked for.
-class DeviceRoots {
- public:
-  explicit DeviceRoots(const std::vector<std::string>& roots) : roots_(roots) {}
-
-  uint32_t Find(const MemoryRecord& record) {
-    if (analysis::IsHostMemory(record)) return record.track;
-    const auto [it, is_new] = positions_.try_emplace(
-        {record.track, record.device_type, record.device_index},
-        static_cast<uint32_t>(roots_.size()));
-    if (is_new) {
-      const analysis::MemoryDeviceId device{
-          static_cast<DeviceType>(static_cast<uint8_t>(record.device_type)),
-          record.device_index};
-      roots_.push_back(roots_[record.track] + ";" +
-                       analysis::MemoryDeviceName(device));
-    }
-    return it->second;
-  }
-
-  const std::vector<std::string>& roots() const { return roots_; }
-
- private:
-  std::vector<std::string> roots_;
-  std::map<std::tuple<model::TrackIndex, int8_t, int8_t>, uint32_t> positions_;
-};
+std::string DeviceOf(int8_t type, int8_t index) {
+  return analysis::MemoryDeviceName(
+      {static_cast<DeviceType>(static_cast<uint8_t>(type)), index});
+}
 
 }  // namespace
 
-std::optional<Folded> FoldMemory(const model::Trace& trace,
-                                 const std::vector<std::string>& roots,
-                                 MemoryStacks which) {
+std::vector<StackMemory> SumMemory(const model::Trace& trace) {
   const model::MemorySource host_source = analysis::HostSource(trace);
   const analysis::MemoryBlocks blocks(trace);
-  DeviceRoots device_roots(roots);
-  StackWeights weights;
+  // Track, whether of a device, device, stack.
+  using Key = std::tuple<model::TrackIndex, bool, int8_t, int8_t, uint32_t>;
+  std::map<Key, StackMemory> sums;
   for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
     const MemoryRecord& record = trace.memory()[i];
     if (!blocks.IsAllocation(i) || record.stack == model::kEmptyStack) continue;
-    if (analysis::IsHostMemory(record) && record.source != host_source) {
-      continue;
+    const bool is_host = analysis::IsHostMemory(record);
+    if (is_host && record.source != host_source) continue;
+    StackMemory& sum =
+        sums[is_host ? Key(record.track, false, 0, 0, Index(record.stack))
+                     : Key(record.track, true, record.device_type,
+                           record.device_index, Index(record.stack))];
+    const analysis::MemoryAmount amount = blocks.AmountOf(i);
+    sum.allocated += amount;
+    if (record.address != 0 && blocks.EndOf(i) == BlockEnd::kAlive) {
+      sum.alive += amount;
     }
-    if (which == MemoryStacks::kAlive &&
-        (record.address == 0 || blocks.EndOf(i) != BlockEnd::kAlive)) {
-      continue;
+  }
+  std::vector<StackMemory> list;
+  for (auto& [key, sum] : sums) {
+    const auto& [track, is_device, device_type, device_index, stack] = key;
+    sum.track = track;
+    if (is_device) sum.device = DeviceOf(device_type, device_index);
+    sum.stack = model::StackId{stack};
+    list.push_back(std::move(sum));
+  }
+  return list;
+}
+
+std::optional<Folded> FoldMemory(const model::Trace& trace,
+                                 const std::vector<StackMemory>& sums,
+                                 const std::vector<std::string>& roots,
+                                 MemoryStacks which, Metric metric) {
+  // Roots, and behind them those with a device below.
+  std::vector<std::string> device_roots = roots;
+  StackWeights weights;
+  const StackMemory* before = nullptr;  // the last of a device
+  for (const StackMemory& sum : sums) {
+    const analysis::MemoryAmount& amount =
+        which == MemoryStacks::kAlive ? sum.alive : sum.allocated;
+    if (amount.units == 0) continue;
+    uint32_t root = sum.track;
+    if (!sum.device.empty()) {
+      if (before == nullptr || before->track != sum.track ||
+          before->device != sum.device) {
+        device_roots.push_back(roots[sum.track] + ";" + sum.device);
+      }
+      before = &sum;
+      root = static_cast<uint32_t>(device_roots.size() - 1);
     }
-    weights[StackKey(device_roots.Find(record), record.stack)] +=
-        blocks.AmountOf(i).bytes;
+    weights[StackKey(root, sum.stack)] +=
+        metric == Metric::kCount ? amount.count() : amount.bytes;
   }
   if (weights.empty()) return std::nullopt;
-  return FoldStacks(trace, device_roots.roots(), weights);
+  return FoldStacks(trace, device_roots, weights);
 }
 
 }  // namespace kymo::stacks

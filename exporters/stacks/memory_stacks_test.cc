@@ -48,7 +48,9 @@ class MemoryStacksTest : public ::testing::Test {
   }
 
   Exported Stacks() {
-    return Export(*NewStacksExporter(), std::move(t_).Build());
+    ExportOptions options;
+    options.settings["formats"] = "folded";
+    return Export(*NewStacksExporter(), std::move(t_).Build(), options);
   }
 
   TestTrace t_;

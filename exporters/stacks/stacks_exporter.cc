@@ -1,142 +1,152 @@
 #include "exporters/stacks/stacks_exporter.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <new>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "exporters/stacks/folded.h"
 #include "exporters/stacks/memory_stacks.h"
-#include "profiler/analysis/call_tree.h"
+#include "exporters/stacks/pprof_profiles.h"
+#include "exporters/stacks/range_paths.h"
+#include "exporters/stacks/speedscope.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
 namespace {
 
-using model::EventIndex;
-using model::NameId;
 using model::Trace;
-using model::TrackIndex;
 using stacks::Folded;
 using stacks::FrameTexts;
 using stacks::MemoryStacks;
+using stacks::Metric;
+using stacks::RangePath;
+using stacks::RangePaths;
 using stacks::WriteFolded;
 
-Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots) {
+constexpr char kFormats[] = "formats";
+constexpr char kMetric[] = "metric";
+constexpr char kThreads[] = "threads";
+
+struct Settings {
+  bool folded = true;
+  bool speedscope = true;
+  bool pprof = true;
+  Metric metric = Metric::kWeight;
+  bool threads = false;
+};
+
+Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
+                   Metric metric) {
   stacks::StackWeights weights;
   for (const model::StackSample& sample : trace.samples()) {
-    weights[stacks::StackKey(sample.track, sample.stack)] += sample.weight_ns;
+    weights[stacks::StackKey(sample.track, sample.stack)] +=
+        metric == Metric::kCount ? 1 : sample.weight_ns;
   }
   return stacks::FoldStacks(trace, roots, weights);
 }
 
-// Paths of ranges as a prefix tree, so that text is made once per path.
-class PathTree {
- public:
-  static constexpr uint32_t kNoPath = ~uint32_t{0};
-
-  // `parent` kNoPath: a top-level range of `track`.
-  uint32_t Push(uint32_t parent, TrackIndex track, NameId name) {
-    const uint64_t above =
-        parent == kNoPath ? uint64_t{1} << 32 | track : parent;
-    const auto [it, is_new] =
-        ids_[above].try_emplace(name, static_cast<uint32_t>(nodes_.size()));
-    if (is_new) nodes_.push_back({parent, track, name, 0});
-    return it->second;
+Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots,
+                  Metric metric) {
+  FrameTexts texts(trace);
+  const RangePaths paths(trace);
+  std::vector<std::string> lines;
+  Folded folded;
+  for (const RangePath& path : paths.paths()) {
+    const std::string& above =
+        path.parent == stacks::kNoPath ? roots[path.track] : lines[path.parent];
+    lines.push_back(absl::StrCat(above, ";", texts.Get(path.name)));
+    folded[lines.back()] +=
+        metric == Metric::kCount ? path.calls : path.self_ns;
   }
-
-  void Add(uint32_t path, DurationNs ns) { nodes_[path].ns += ns; }
-
-  Folded Fold(const Trace& trace, const std::vector<std::string>& roots) {
-    FrameTexts texts(trace);
-    std::vector<std::string> lines(nodes_.size());
-    Folded folded;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Node& node = nodes_[i];
-      const std::string& above =
-          node.parent == kNoPath ? roots[node.track] : lines[node.parent];
-      lines[i] = absl::StrCat(above, ";", texts.Get(node.name));
-      folded[lines[i]] += node.ns;
-    }
-    return folded;
-  }
-
- private:
-  struct Node {
-    uint32_t parent;
-    TrackIndex track;
-    NameId name;
-    DurationNs ns;
-  };
-  std::unordered_map<uint64_t, std::unordered_map<NameId, uint32_t>> ids_;
-  std::vector<Node> nodes_;
-};
-
-Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots) {
-  const auto self = analysis::SelfTimes(trace);
-  std::vector<uint32_t> path_of_event(trace.event_count());
-  PathTree paths;
-  for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    if (trace.flags()[i] & (model::kEventInstant | model::kEventAsync)) {
-      continue;  // no self time, no children
-    }
-    const EventIndex parent = trace.parent()[i];
-    path_of_event[i] = paths.Push(
-        parent == model::kNoEvent ? PathTree::kNoPath : path_of_event[parent],
-        trace.track()[i], trace.name()[i]);
-    paths.Add(path_of_event[i], self[i]);
-  }
-  return paths.Fold(trace, roots);
+  return folded;
 }
 
-bool HasRanges(const Trace& trace) {
-  return std::any_of(
-      trace.flags().begin(), trace.flags().end(),
-      [](uint8_t flags) { return (flags & model::kEventInstant) == 0; });
-}
-
-absl::StatusOr<bool> WithThreads(const ExportOptions& options) {
-  const auto setting = options.settings.find("threads");
-  if (setting == options.settings.end() || setting->second == "0") {
-    return false;
-  }
-  if (setting->second == "1") return true;
+absl::Status BadSetting(const std::string& name, const std::string& value,
+                        const char* wanted) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "stacks: setting threads is '", setting->second, "', not 0 or 1"));
+      "stacks: setting ", name, " is '", value, "', not ", wanted));
 }
 
-// Adds the names of the files to `names`.
-absl::Status Write(const Trace& trace, bool with_threads, OutputDirectory& out,
-                   std::vector<std::string>& names) {
+absl::Status ReadFormats(const std::string& value, Settings& settings) {
+  settings.folded = settings.speedscope = settings.pprof = false;
+  for (const absl::string_view format : absl::StrSplit(value, ',')) {
+    if (format == "folded") {
+      settings.folded = true;
+    } else if (format == "speedscope") {
+      settings.speedscope = true;
+    } else if (format == "pprof") {
+      settings.pprof = true;
+    } else {
+      return BadSetting("formats", value,
+                        "a list of folded, speedscope and pprof");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Settings> ReadSettings(const ExportOptions& options) {
+  Settings settings;
+  for (const auto& [name, value] : options.settings) {
+    if (name == kFormats) {
+      KYMO_RETURN_IF_ERROR(ReadFormats(value, settings));
+    } else if (name == kMetric) {
+      if (value != "weight" && value != "count") {
+        return BadSetting(name, value, "weight or count");
+      }
+      settings.metric = value == "count" ? Metric::kCount : Metric::kWeight;
+    } else if (name == kThreads) {
+      if (value != "0" && value != "1")
+        return BadSetting(name, value, "0 or 1");
+      settings.threads = value == "1";
+    }
+  }
+  return settings;
+}
+
+// As with the other formats, the names of the files are added to `names`.
+absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
+                              OutputDirectory& out,
+                              std::vector<std::string>& names) {
   const std::vector<std::string> roots =
-      stacks::StackRoots(trace, with_threads);
+      stacks::StackRoots(trace, settings.threads);
+  const Metric metric = settings.metric;
   const bool has_samples = !trace.samples().empty();
   names.push_back("stacks.folded");
-  KYMO_RETURN_IF_ERROR(WriteFolded(
-      has_samples ? FoldSamples(trace, roots) : FoldRanges(trace, roots), out,
-      names.back()));
-  if (has_samples && HasRanges(trace)) {
+  KYMO_RETURN_IF_ERROR(WriteFolded(has_samples
+                                       ? FoldSamples(trace, roots, metric)
+                                       : FoldRanges(trace, roots, metric),
+                                   out, names.back()));
+  if (has_samples && stacks::HasRanges(trace)) {
     names.push_back("stacks.ranges.folded");
     KYMO_RETURN_IF_ERROR(
-        WriteFolded(FoldRanges(trace, roots), out, names.back()));
+        WriteFolded(FoldRanges(trace, roots, metric), out, names.back()));
   }
+  const std::vector<stacks::StackMemory> memory = stacks::SumMemory(trace);
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
       {MemoryStacks::kAllocated, "stacks.memory.folded"},
       {MemoryStacks::kAlive, "stacks.memory.alive.folded"}};
   for (const auto& [which, name] : kMemoryFiles) {
-    const auto folded = stacks::FoldMemory(trace, roots, which);
+    const auto folded = stacks::FoldMemory(trace, memory, roots, which, metric);
     if (!folded) continue;
     names.emplace_back(name);
     KYMO_RETURN_IF_ERROR(WriteFolded(*folded, out, name));
   }
   return absl::OkStatus();
+}
+
+absl::Status WriteSpeedscopeFile(const Trace& trace, bool gzip,
+                                 OutputDirectory& out,
+                                 std::vector<std::string>& names) {
+  names.push_back(gzip ? "stacks.speedscope.json.gz"
+                       : "stacks.speedscope.json");
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(names.back()));
+  if (gzip) sink = NewGzipSink(std::move(sink));
+  KYMO_RETURN_IF_ERROR(stacks::WriteSpeedscope(trace, *sink));
+  return sink->Commit();
 }
 
 class StacksExporter final : public TraceExporter {
@@ -146,10 +156,19 @@ class StacksExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_ASSIGN_OR_RETURN(const bool with_threads, WithThreads(options));
+    KYMO_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(options));
     std::vector<std::string> names;
     try {
-      KYMO_RETURN_IF_ERROR(Write(trace, with_threads, out, names));
+      if (settings.folded) {
+        KYMO_RETURN_IF_ERROR(WriteFoldedFiles(trace, settings, out, names));
+      }
+      if (settings.pprof) {
+        KYMO_RETURN_IF_ERROR(stacks::WritePprof(trace, out, names));
+      }
+      if (settings.speedscope) {
+        KYMO_RETURN_IF_ERROR(
+            WriteSpeedscopeFile(trace, options.gzip, out, names));
+      }
     } catch (const std::bad_alloc&) {
       return absl::ResourceExhaustedError("not enough memory to fold stacks");
     }
@@ -160,8 +179,13 @@ class StacksExporter final : public TraceExporter {
  private:
   const PluginInfo info_ = {
       .name = "stacks",
-      .purpose = "folded stacks for flame graphs (stacks.folded)",
-      .options = {{"threads", "0", "1: a frame for the thread"}},
+      .purpose =
+          "stacks for flame graphs, pprof and speedscope "
+          "(stacks.folded, .pb.gz, .speedscope.json)",
+      .options = {{kFormats, "folded,speedscope,pprof", "what to write"},
+                  {kMetric, "weight",
+                   "of folded stacks: weight (ns, bytes) or count"},
+                  {kThreads, "0", "1: a frame for the thread"}},
   };
 };
 

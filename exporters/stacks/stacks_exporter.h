@@ -1,14 +1,5 @@
-// stacks_exporter.h - `stacks`: folded stacks, as flame graph tools read them.
-//
-//   xz;main;lzma_code;lzma_lz_encoder 125000000
-//
-//   file  = { line }
-//   line  = frame { ";" frame } " " weight "\n"
-//   frame = text without ";", tab, line feed or carriage return
-//
-// Frames stand root first and begin with the name of the process; the weight
-// is CPU time in ns, or bytes, above 0. Equal stacks are one line; lines are
-// sorted.
+// stacks_exporter.h - `stacks`: where time and memory went, by stack, for flame
+// graph tools.
 //
 //   the trace has        | stacks.folded       | stacks.ranges.folded
 //   samples              | sampled stacks      |
@@ -19,9 +10,30 @@
 //   memory with stacks   | stacks.memory.folded: bytes allocated
 //                        | stacks.memory.alive.folded: those not freed
 //
-// Files of memory exist only where such records do; see memory_stacks.h. A path
-// of ranges weighs the self time of its innermost range. Setting
-// threads=1 puts "thread <tid> (<name>)" below the process.
+//   always               | stacks.pb.gz: samples and ranges for pprof
+//   memory with stacks   | stacks.memory.pb.gz: the same for memory
+//   always               | stacks.speedscope.json: samples and ranges for
+//                        | speedscope; .json.gz with options.gzip
+//
+// Folded stacks are text:
+//
+//   xz;main;lzma_code;lzma_lz_encoder 125000000
+//
+//   file  = { line }
+//   line  = frame { ";" frame } " " weight "\n"
+//   frame = text without ";", tab, line feed or carriage return
+//
+// Frames stand root first and begin with the name of the process; the weight
+// is CPU time in ns, or bytes, above 0. Equal stacks are one line; lines are
+// sorted. Files of memory exist only where such records do; see
+// memory_stacks.h. A path of ranges weighs the self time of its innermost
+// range. pprof_profiles.h and speedscope.h say what the other two hold.
+//
+//   setting   | value
+//   formats   | those to write, separated by commas: folded, speedscope, pprof
+//   metric    | of folded stacks: weight (ns or bytes), or count (samples,
+//             | calls or blocks)
+//   threads   | 1: folded stacks have "thread <tid> (<name>)" below the process
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 #define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 

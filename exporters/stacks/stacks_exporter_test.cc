@@ -1,6 +1,8 @@
 #include "exporters/stacks/stacks_exporter.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 Exported Stacks(const model::Trace& trace, ExportOptions options = {}) {
+  options.settings.try_emplace("formats", "folded");
   return Export(*NewStacksExporter(), trace, options);
 }
 
@@ -85,10 +88,60 @@ TEST(StacksExporterTest, ThreadsAreAFrameOnRequest) {
   EXPECT_THAT(
       Stacks(trace, options),
       ElementsAre(Pair("stacks.folded", "xz;thread 2 (worker);main 1\n")));
-  options.settings["threads"] = "yes";
-  MemoryDirectory out;
-  EXPECT_EQ(NewStacksExporter()->Export(trace, options, out).status().code(),
-            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(StacksExporterTest, CountsInPlaceOfTimeOnRequest) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "forward", 0, 100);
+  t.AddRange(0, "matmul", 10, 40);
+  t.AddRange(0, "matmul", 50, 60);
+  t.AddSample(0, 1, 700, {"main"});
+  t.AddSample(0, 2, 700, {"main"});
+  ExportOptions options;
+  options.settings["metric"] = "count";
+  EXPECT_THAT(Stacks(std::move(t).Build(), options),
+              ElementsAre(Pair("stacks.folded", "xz;main 2\n"),
+                          Pair("stacks.ranges.folded",
+                               "xz;forward 1\nxz;forward;matmul 2\n")));
+}
+
+std::vector<std::string> FileNames(const ExportOptions& options) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "forward", 0, 100);
+  std::vector<std::string> names;
+  const model::Trace trace = std::move(t).Build();
+  for (const auto& [name, text] :
+       Export(*NewStacksExporter(), trace, options)) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+TEST(StacksExporterTest, FormatsAreChosen) {
+  ExportOptions options;
+  EXPECT_THAT(FileNames(options), ElementsAre("stacks.folded", "stacks.pb.gz",
+                                              "stacks.speedscope.json"));
+  options.settings["formats"] = "pprof,speedscope";
+  options.gzip = true;
+  EXPECT_THAT(FileNames(options),
+              ElementsAre("stacks.pb.gz", "stacks.speedscope.json.gz"));
+}
+
+TEST(StacksExporterTest, SettingsThatAreNoneAreErrors) {
+  const model::Trace trace = TestTrace().Build();
+  for (const auto& [name, value] :
+       {std::pair<const char*, const char*>("formats", "svg"),
+        std::pair<const char*, const char*>("formats", ""),
+        std::pair<const char*, const char*>("metric", "ns"),
+        std::pair<const char*, const char*>("threads", "yes")}) {
+    ExportOptions options;
+    options.settings[name] = value;
+    MemoryDirectory out;
+    const auto status =
+        NewStacksExporter()->Export(trace, options, out).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(out.files(), testing::IsEmpty());
+  }
 }
 
 TEST(StacksExporterTest, ThreadsOfOneProcessMerge) {

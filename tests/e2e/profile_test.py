@@ -431,7 +431,8 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(lines[:2], ["status", "0"], completed.stderr)
         self.assertEqual(
             sorted(lines[2:]),
-            ["key_averages.txt", "stacks.folded", "summary.json"])
+            ["key_averages.txt", "stacks.folded", "stacks.pb.gz",
+             "summary.json"])
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
 

@@ -1,0 +1,98 @@
+// pprof_writer.h - pprof's profile.proto, written as it is made.
+//
+//   PprofWriter pprof(trace, *sink);
+//   pprof.AddSampleType("samples", "count");
+//   const uint64_t locations[] = {pprof.LocationOf(frame)};   // leaf first
+//   pprof.AddSample(locations, {{1}}, pprof.Labels({{"thread", "main"}}));
+//   KYMO_RETURN_IF_ERROR(pprof.Finish({.default_type = "samples"}));
+//
+// A frame is one location with one line, inlined or not; its address is the
+// one within its module, which is the location's mapping. Mappings say that
+// everything is symbolised, so that pprof does not look for binaries. A range,
+// which has only a name, is a location without mapping and address.
+//
+// Threads: one at a time. Errors: of the sink; the first one is returned by
+//   Finish, and nothing is written after it.
+// Memory: an entry per name, frame and range name used; samples go out as they
+//   come.
+#ifndef KYMO_EXPORTERS_STACKS_PPROF_WRITER_H_
+#define KYMO_EXPORTERS_STACKS_PPROF_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "exporters/proto/proto_writer.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo::stacks {
+
+// What a profile says of itself.
+struct PprofInfo {
+  std::string_view default_type;  // of the sample types: which is shown first
+  // What a sample was taken every `period` of; empty: not sampled.
+  std::string_view period_type;
+  std::string_view period_unit;
+  int64_t period = 0;
+};
+
+class PprofWriter {
+ public:
+  // `trace` and `sink` must outlive the writer.
+  PprofWriter(const model::Trace& trace, ByteSink& sink);
+
+  // Before the first sample, each of which has a value per type.
+  void AddSampleType(std::string_view type, std::string_view unit);
+
+  uint64_t LocationOf(model::FrameId frame);
+  uint64_t LocationOf(model::NameId range);
+
+  // Encoded, for any number of samples.
+  using Label = std::pair<std::string_view, std::string_view>;
+  std::string Labels(std::span<const Label> labels);
+
+  // Locations from the innermost frame.
+  void AddSample(std::span<const uint64_t> locations,
+                 std::span<const int64_t> values, std::string_view labels);
+
+  // The rest of the profile. The sink is left to be committed.
+  absl::Status Finish(const PprofInfo& info);
+
+ private:
+  uint64_t StringOf(std::string_view text);
+  uint64_t StringOf(model::NameId name);
+  uint64_t FunctionOf(model::NameId name, model::NameId file);
+  uint64_t MappingOf(model::NameId module);
+  void AddValueType(uint32_t field, std::string_view type,
+                    std::string_view unit);
+  // Writes what has gathered.
+  void Flush();
+
+  const model::Trace& trace_;
+  ByteSink& sink_;
+  absl::Status status_;
+  std::string buffer_;
+  proto::ProtoWriter out_{buffer_};
+
+  std::map<std::string, uint64_t, std::less<>> own_strings_;
+  std::vector<uint64_t> strings_;  // by NameId; 0: none yet
+  uint64_t string_count_ = 0;
+  std::unordered_map<uint64_t, uint64_t> functions_;        // by name and file
+  std::unordered_map<uint32_t, uint64_t> mappings_;         // by NameId
+  std::vector<uint64_t> frame_locations_;                   // by FrameId
+  std::unordered_map<uint32_t, uint64_t> range_locations_;  // by NameId
+  uint64_t location_count_ = 0;
+};
+
+}  // namespace kymo::stacks
+
+#endif  // KYMO_EXPORTERS_STACKS_PPROF_WRITER_H_

@@ -1,0 +1,275 @@
+#include "exporters/stacks/speedscope.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/json/json_text.h"
+#include "exporters/timeline/ordered_output.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/base/time.h"
+
+namespace kymo::stacks {
+namespace {
+
+using model::EventIndex;
+using model::StackSample;
+using model::Trace;
+using model::TrackIndex;
+
+constexpr uint32_t kUnused = ~uint32_t{0};
+constexpr uint8_t kNoSlice = model::kEventInstant | model::kEventAsync;
+
+// The list of frames, of which events and samples hold positions: ranges by
+// name, then functions with file and line.
+class Frames {
+ public:
+  explicit Frames(const Trace& trace)
+      : trace_(trace),
+        ranges_(trace.strings().size(), kUnused),
+        functions_(trace.stacks().frame_count(), kUnused) {
+    for (EventIndex i = 0; i < trace.event_count(); ++i) {
+      if (trace.flags()[i] & kNoSlice) continue;
+      uint32_t& position = ranges_[Index(trace.name()[i])];
+      if (position == kUnused) position = count_++;
+    }
+    FindFunctions();
+  }
+
+  uint32_t OfRange(EventIndex event) const {
+    return ranges_[Index(trace_.name()[event])];
+  }
+  uint32_t OfFunction(model::FrameId frame) const {
+    return functions_[Index(frame)];
+  }
+
+  // Elements of the list, in the order of positions.
+  absl::Status Write(ByteSink& sink) const {
+    std::vector<std::string> texts(count_);
+    for (size_t i = 0; i < ranges_.size(); ++i) {
+      if (ranges_[i] == kUnused) continue;
+      std::string& text = texts[ranges_[i]];
+      text = "{\"name\":";
+      AppendName(text, model::NameId{static_cast<uint32_t>(i)});
+      text += '}';
+    }
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      if (functions_[i] == kUnused) continue;
+      const model::FrameId id{static_cast<uint32_t>(i)};
+      texts[functions_[i]] = FunctionText(trace_.stacks().frame(id));
+    }
+    std::string_view separator = "\n";
+    for (std::string& text : texts) {
+      text.insert(0, separator);
+      KYMO_RETURN_IF_ERROR(sink.Append(text));
+      separator = ",\n";
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void FindFunctions() {
+    const model::StackTable& stacks = trace_.stacks();
+    std::vector<bool> is_seen(stacks.stack_count());
+    for (const StackSample& sample : trace_.samples()) {
+      for (model::StackId at = sample.stack;
+           at != model::kEmptyStack && !is_seen[Index(at)];
+           at = stacks.parent(at)) {
+        is_seen[Index(at)] = true;
+        uint32_t& position = functions_[Index(stacks.leaf(at))];
+        if (position == kUnused) position = count_++;
+      }
+    }
+  }
+
+  void AppendName(std::string& out, model::NameId name) const {
+    const std::string_view text = trace_.Name(name);
+    json::AppendJsonString(out, text.empty() ? "[unknown]" : text);
+  }
+
+  std::string FunctionText(const model::Frame& frame) const {
+    std::string text = "{\"name\":";
+    AppendName(text, frame.function);
+    if (frame.file != model::kEmptyName) {
+      text += ",\"file\":";
+      json::AppendJsonString(text, trace_.Name(frame.file));
+      absl::StrAppend(&text, ",\"line\":", frame.line);
+    }
+    return text + "}";
+  }
+
+  const Trace& trace_;
+  std::vector<uint32_t> ranges_;     // by NameId
+  std::vector<uint32_t> functions_;  // by FrameId
+  uint32_t count_ = 0;
+};
+
+class Writer {
+ public:
+  Writer(const Trace& trace, ByteSink& sink)
+      : trace_(trace),
+        sink_(sink),
+        frames_(trace),
+        base_ns_(trace.start_ns()),
+        output_(sink, 0, nullptr) {
+    for (TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+      if (trace.track_begin(t) == trace.track_end(t)) continue;
+      base_ns_ = std::min(base_ns_, trace.start()[trace.track_begin(t)]);
+    }
+  }
+
+  absl::Status Write() {
+    KYMO_RETURN_IF_ERROR(sink_.Append(
+        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+        "\"exporter\":\"kymo\",\"activeProfileIndex\":0,\n"
+        "\"shared\":{\"frames\":["));
+    KYMO_RETURN_IF_ERROR(frames_.Write(sink_));
+    KYMO_RETURN_IF_ERROR(sink_.Append("]},\n\"profiles\":["));
+    std::span<const StackSample> samples = trace_.samples();
+    for (TrackIndex t = 0; t < trace_.tracks().size(); ++t) {
+      KYMO_RETURN_IF_ERROR(WriteRanges(t));
+      const auto end = std::find_if(
+          samples.begin(), samples.end(),
+          [&](const StackSample& sample) { return sample.track != t; });
+      const std::span<const StackSample> here(samples.begin(), end);
+      samples = samples.subspan(here.size());
+      if (!here.empty()) KYMO_RETURN_IF_ERROR(WriteSamples(t, here));
+    }
+    if (!has_profile_) {
+      KYMO_RETURN_IF_ERROR(BeginProfile("evented", "empty",
+                                        trace_.end_ns() - trace_.start_ns()));
+      KYMO_RETURN_IF_ERROR(sink_.Append("\"events\":[]}"));
+    }
+    return sink_.Append("]}\n");
+  }
+
+ private:
+  absl::Status BeginProfile(std::string_view type, std::string_view name,
+                            int64_t end) {
+    std::string text = absl::StrCat(has_profile_ ? ",\n" : "\n", "{\"type\":\"",
+                                    ToAbsl(type), "\",\"name\":");
+    has_profile_ = true;
+    json::AppendJsonString(text, name);
+    absl::StrAppend(&text,
+                    ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":",
+                    std::max<int64_t>(end, 0), ",\n");
+    return sink_.Append(text);
+  }
+
+  // "app 12 worker".
+  std::string TrackName(TrackIndex index) const {
+    const model::Track& track = trace_.tracks()[index];
+    std::string text;
+    for (const model::Process& process : trace_.processes()) {
+      if (process.pid == track.pid) text = trace_.Name(process.name);
+    }
+    if (text.empty()) text = absl::StrCat("process ", track.pid);
+    const bool is_stream = track.kind == model::TrackKind::kStream;
+    absl::StrAppend(&text, is_stream ? " stream " : " ", track.id);
+    if (track.name != model::kEmptyName) {
+      absl::StrAppend(&text, " ", ToAbsl(trace_.Name(track.name)));
+    }
+    return text;
+  }
+
+  // Opens and closes: an event's closes stand before the next event's open.
+  absl::Status WriteRanges(TrackIndex track) {
+    std::vector<EventIndex> events;
+    TimeNs end_ns = trace_.end_ns();
+    for (EventIndex i = trace_.track_begin(track); i < trace_.track_end(track);
+         ++i) {
+      if (trace_.flags()[i] & kNoSlice) continue;
+      events.push_back(i);
+      end_ns = std::max(end_ns, trace_.end()[i]);
+    }
+    if (events.empty()) return absl::OkStatus();
+    KYMO_RETURN_IF_ERROR(
+        BeginProfile("evented", TrackName(track), end_ns - base_ns_));
+    KYMO_RETURN_IF_ERROR(sink_.Append("\"events\":["));
+    KYMO_RETURN_IF_ERROR(output_.Run(
+        events.size(), [&](size_t begin, size_t end, std::string& out) {
+          for (size_t i = begin; i < end; ++i) {
+            if (i > 0) out += ',';
+            AppendEvent(out, 'O', events[i], trace_.start()[events[i]]);
+            const EventIndex open = i + 1 < events.size()
+                                        ? trace_.parent()[events[i + 1]]
+                                        : model::kNoEvent;
+            for (EventIndex at = events[i]; at != open;
+                 at = trace_.parent()[at]) {
+              out += ',';
+              AppendEvent(out, 'C', at, trace_.end()[at]);
+            }
+          }
+        }));
+    return sink_.Append("]}");
+  }
+
+  void AppendEvent(std::string& out, char type, EventIndex event,
+                   TimeNs time_ns) const {
+    out += "\n{\"type\":\"";
+    out += type;
+    out += "\",\"frame\":";
+    json::AppendUint(out, frames_.OfRange(event));
+    out += ",\"at\":";
+    json::AppendInt(out, time_ns - base_ns_);
+    out += '}';
+  }
+
+  absl::Status WriteSamples(TrackIndex track,
+                            std::span<const StackSample> samples) {
+    int64_t total_ns = 0;
+    for (const StackSample& sample : samples) total_ns += Weight(sample);
+    KYMO_RETURN_IF_ERROR(
+        BeginProfile("sampled", TrackName(track) + " samples", total_ns));
+    KYMO_RETURN_IF_ERROR(sink_.Append("\"samples\":["));
+    KYMO_RETURN_IF_ERROR(output_.Run(
+        samples.size(), [&](size_t begin, size_t end, std::string& out) {
+          for (size_t i = begin; i < end; ++i) {
+            out += i > 0 ? ",\n[" : "\n[";
+            std::string_view separator = "";
+            for (const model::FrameId frame :
+                 trace_.stacks().Frames(samples[i].stack)) {
+              out += separator;
+              json::AppendUint(out, frames_.OfFunction(frame));
+              separator = ",";
+            }
+            out += ']';
+          }
+        }));
+    KYMO_RETURN_IF_ERROR(sink_.Append("],\n\"weights\":["));
+    KYMO_RETURN_IF_ERROR(output_.Run(
+        samples.size(), [&](size_t begin, size_t end, std::string& out) {
+          for (size_t i = begin; i < end; ++i) {
+            if (i > 0) out += ',';
+            json::AppendInt(out, Weight(samples[i]));
+          }
+        }));
+    return sink_.Append("]}");
+  }
+
+  // Broken recordings have negative ones, which would turn time back.
+  static DurationNs Weight(const StackSample& sample) {
+    return std::max<DurationNs>(sample.weight_ns, 0);
+  }
+
+  const Trace& trace_;
+  ByteSink& sink_;
+  const Frames frames_;
+  TimeNs base_ns_;
+  timeline::OrderedOutput output_;
+  bool has_profile_ = false;
+};
+
+}  // namespace
+
+absl::Status WriteSpeedscope(const Trace& trace, ByteSink& sink) {
+  return Writer(trace, sink).Write();
+}
+
+}  // namespace kymo::stacks
