@@ -52,7 +52,7 @@ class OutputTest(unittest.TestCase):
         recorded.record(self.folder, f"--export={','.join(exporters)}", *FLAGS)
         names = {path.name for path in self.json_files()}
         self.assertLessEqual(
-            {"summary.json", "trace.json"}, names)
+            {"summary.json", "trace.json", "stacks.speedscope.json"}, names)
         for path in self.json_files():
             with self.subTest(path.name):
                 self.assertTrue(strict_json.load(path))
