@@ -1,0 +1,73 @@
+// Sessions by the ten thousand: what one leaves behind adds up.
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kymo/profile.h"
+#include "kymo/record_function.h"
+
+namespace kymo {
+namespace {
+
+constexpr int kSessions = 10'000;
+
+size_t ResidentBytes() {
+  FILE* const file = fopen("/proc/self/statm", "r");
+  size_t total = 0;
+  size_t resident = 0;
+  if (fscanf(file, "%zu %zu", &total, &resident) != 2) resident = 0;
+  fclose(file);
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+size_t CountEntries(const char* folder) {
+  size_t count = 0;
+  DIR* const dir = opendir(folder);
+  while (readdir(dir) != nullptr) ++count;
+  closedir(dir);
+  return count;
+}
+
+void RunSession(const ProfileOptions& options) {
+  Profile profile(options);
+  ASSERT_TRUE(profile.Start().ok());
+  for (int i = 0; i < 10; ++i) {
+    RecordFunction range("operation", {{"index", i}});
+  }
+  ASSERT_TRUE(profile.Stop().ok());
+  ASSERT_EQ(profile.trace()->event_count(), 10);
+}
+
+void ExpectNothingLeft(const ProfileOptions& options, int sessions) {
+  // What is made once, and what allocators keep at hand.
+  for (int i = 0; i < sessions / 10; ++i) RunSession(options);
+  const size_t resident = ResidentBytes();
+  const size_t descriptors = CountEntries("/proc/self/fd");
+  const size_t threads = CountEntries("/proc/self/task");
+  for (int i = 0; i < sessions; ++i) RunSession(options);
+  EXPECT_LE(ResidentBytes(), resident + (1 << 20));
+  EXPECT_EQ(CountEntries("/proc/self/fd"), descriptors);
+  EXPECT_EQ(CountEntries("/proc/self/task"), threads);
+}
+
+TEST(SoakTest, SessionsLeaveNoMemoryAndNoDescriptor) {
+  ProfileOptions options;
+  options.activities = {"cpu"};
+  ExpectNothingLeft(options, kSessions);
+}
+
+TEST(SoakTest, NeitherDoSessionsWithAllThatTheyCanKeep) {
+  ProfileOptions options;
+  options.record_shapes = true;
+  options.with_stack = true;
+  options.with_modules = true;
+  options.profile_memory = true;
+  ExpectNothingLeft(options, kSessions / 100);
+}
+
+}  // namespace
+}  // namespace kymo
