@@ -53,7 +53,7 @@ bool HasDriverCorrelation(ActivityType type) {
   return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
          type == ActivityType::kConcurrentKernel ||
          type == ActivityType::kCudaSync || type == ActivityType::kCudaEvent ||
-         timeline::IsRuntimeCall(type);
+         analysis::IsRuntimeCall(type);
 }
 
 // The key of `args[i]` comes again later: then that one counts.
@@ -105,7 +105,7 @@ class EventArgs::Members {
 };
 
 EventArgs::EventArgs(const model::Trace& trace, const EscapedNames& names,
-                     const timeline::Launches& launches)
+                     const analysis::Launches& launches)
     : trace_(trace),
       names_(names),
       launches_(launches),

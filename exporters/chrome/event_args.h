@@ -33,7 +33,7 @@
 #include "exporters/chrome/call_stacks.h"
 #include "exporters/chrome/escaped_names.h"
 #include "exporters/chrome/input_texts.h"
-#include "exporters/timeline/launches.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::chrome {
@@ -42,7 +42,7 @@ class EventArgs {
  public:
   // All must outlive the object.
   EventArgs(const model::Trace& trace, const EscapedNames& names,
-            const timeline::Launches& launches);
+            const analysis::Launches& launches);
 
   // Whether Append may have something to say. Cheap.
   bool Has(model::EventIndex event) const {
@@ -71,7 +71,7 @@ class EventArgs {
 
   const model::Trace& trace_;
   const EscapedNames& names_;
-  const timeline::Launches& launches_;
+  const analysis::Launches& launches_;
   const InputTexts inputs_;
   const CallStacks stacks_;
   const Modules modules_;

@@ -17,7 +17,7 @@
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/forward_backward.h"
-#include "exporters/timeline/launches.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
@@ -71,7 +71,7 @@ class EventText {
   const Rows& rows_;
   const TimeNs base_ns_;
   const EscapedNames names_;
-  const timeline::Launches launches_;
+  const analysis::Launches launches_;
   const EventArgs args_;
   const std::vector<timeline::FlowEnd> flows_;
   std::array<std::string, kTypes> range_heads_;  // `{"ph":"X",...,"name":`

@@ -1,4 +1,4 @@
-#include "exporters/timeline/launches.h"
+#include "profiler/analysis/launches.h"
 
 #include <cstdint>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "profiler/model/activity_type.h"
 
-namespace kymo::timeline {
+namespace kymo::analysis {
 namespace {
 
 using model::ActivityType;
@@ -78,4 +78,4 @@ EventIndex Launches::OperationOf(EventIndex event) const {
   return at;
 }
 
-}  // namespace kymo::timeline
+}  // namespace kymo::analysis

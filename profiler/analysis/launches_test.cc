@@ -1,11 +1,11 @@
-#include "exporters/timeline/launches.h"
+#include "profiler/analysis/launches.h"
 
 #include <utility>
 
 #include "gtest/gtest.h"
 #include "profiler/analysis/test_trace.h"
 
-namespace kymo::timeline {
+namespace kymo::analysis {
 namespace {
 
 using model::ActivityType;
@@ -75,4 +75,4 @@ TEST(LaunchesTest, WithoutAStreamThereIsNothingToJoin) {
 }
 
 }  // namespace
-}  // namespace kymo::timeline
+}  // namespace kymo::analysis

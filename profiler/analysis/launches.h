@@ -12,14 +12,14 @@
 //
 // Cost: nothing where no stream has events, else linear.
 // Threads: const after construction.
-#ifndef KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
-#define KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
+#ifndef KYMO_PROFILER_ANALYSIS_LAUNCHES_H_
+#define KYMO_PROFILER_ANALYSIS_LAUNCHES_H_
 
 #include <vector>
 
 #include "profiler/model/trace.h"
 
-namespace kymo::timeline {
+namespace kymo::analysis {
 
 // A call of a device's runtime or driver.
 bool IsRuntimeCall(model::ActivityType type);
@@ -45,6 +45,6 @@ class Launches {
   std::vector<bool> is_launcher_;            // by event; empty: no stream
 };
 
-}  // namespace kymo::timeline
+}  // namespace kymo::analysis
 
-#endif  // KYMO_EXPORTERS_TIMELINE_LAUNCHES_H_
+#endif  // KYMO_PROFILER_ANALYSIS_LAUNCHES_H_
