@@ -5,6 +5,8 @@ build needs no network. Each name can be overridden: a repository that the
 calling WORKSPACE already defines is left alone.
 """
 
+load("//third_party/cuda:cuda.bzl", "cuda_repository")
+
 _DEBIAN_REPOSITORIES = {
     "bazel_skylib": "/usr/share/bazel/tools/skylib",
     "rules_java": "/usr/share/bazel/rules/java",
@@ -31,3 +33,6 @@ def kymo_repositories(root = "."):
             name = "remote_coverage_tools",
             path = root + "/third_party/remote_coverage_tools",
         )
+    # A CUDA toolkit if there is one on this machine; nothing needs it.
+    if "cuda" not in existing:
+        cuda_repository(name = "cuda")

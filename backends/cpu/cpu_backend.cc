@@ -112,9 +112,25 @@ absl::StatusOr<HeapSettings> ParseHeap(const SessionOptions& options) {
   return heap;
 }
 
+// Which interfaces of others are listened to.
+absl::StatusOr<record::RecordFlags> ParseCapture(
+    const SessionOptions& options) {
+  KYMO_ASSIGN_OR_RETURN(
+      const bool nvtx,
+      ParseSwitch("capture_nvtx", Setting(options, "capture_nvtx", "1")));
+  KYMO_ASSIGN_OR_RETURN(
+      const bool itt,
+      ParseSwitch("capture_itt", Setting(options, "capture_itt", "1")));
+  record::RecordFlags flags = 0;
+  if (nvtx) flags |= record::kGateNvtx;
+  if (itt) flags |= record::kGateItt;
+  return flags;
+}
+
 record::RecordFlags WantedFlags(const SessionOptions& options,
-                                const HeapSettings& heap) {
-  record::RecordFlags flags = heap.flags;
+                                const HeapSettings& heap,
+                                record::RecordFlags capture) {
+  record::RecordFlags flags = heap.flags | capture;
   if (options.record_shapes) flags |= record::kGateInputs;
   if (options.with_stack) flags |= record::kGateStacks;
   if (options.with_modules) flags |= record::kGateModules;
@@ -380,7 +396,8 @@ class CpuBackend : public ActivityBackend {
 
   std::vector<model::ActivityType> activity_types() const override {
     return {model::ActivityType::kCpuOp, model::ActivityType::kUserAnnotation,
-            model::ActivityType::kCpuInstantEvent};
+            model::ActivityType::kCpuInstantEvent,
+            model::ActivityType::kNvtxRange, model::ActivityType::kIttTask};
   }
 
   absl::Status Availability(const SessionOptions&) const override {
@@ -403,10 +420,13 @@ class CpuBackend : public ActivityBackend {
                        record::kLocalCapacityBytes / kMib));
     }
     KYMO_ASSIGN_OR_RETURN(const HeapSettings heap, ParseHeap(options));
+    KYMO_ASSIGN_OR_RETURN(const record::RecordFlags capture,
+                          ParseCapture(options));
+    const record::RecordFlags flags = WantedFlags(options, heap, capture);
     if (child) {
-      return std::make_unique<ChildSession>(
-          arena_bytes, policy, WantedFlags(options, heap), heap.sample_interval,
-          options.scratch_dir);
+      return std::make_unique<ChildSession>(arena_bytes, policy, flags,
+                                            heap.sample_interval,
+                                            options.scratch_dir);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(
@@ -416,7 +436,7 @@ class CpuBackend : public ActivityBackend {
     return std::make_unique<LocalSession>(record::SessionRequest{
         .scope = options.all_threads ? record::SessionScope::kProcess
                                      : record::SessionScope::kThread,
-        .flags = WantedFlags(options, heap),
+        .flags = flags,
         .chunk_bytes_total = arena_bytes,
         .policy = policy,
         .heap_sample_interval = heap.sample_interval});
@@ -428,21 +448,24 @@ class CpuBackend : public ActivityBackend {
       .purpose =
           "annotated ranges, instants and counters of the program, and its "
           "memory with profile_memory",
-      .options = {{"arena_mib", "256", "memory for records, MiB"},
-                  {"when_full", "drain",
-                   "what to do when it is full: drain, overwrite or stop"},
-                  {"memory_mode", "all",
-                   "with profile_memory: all (every allocation), sampled (one "
-                   "in memory_interval bytes, unbiased), counters (numbers "
-                   "per thread only) or reports (what the program itself "
-                   "reports, and no heap)"},
-                  {"memory_interval", "524288",
-                   "bytes per sample with memory_mode=sampled"},
-                  {"memory_stacks", "1",
-                   "whether an allocation keeps its stack: 0 or 1; within a "
-                   "process the default is that of with_stack"},
-                  {"memory_mappings", "0",
-                   "1: mmap, munmap and mremap of the program, too"}}};
+      .options = {
+          {"arena_mib", "256", "memory for records, MiB"},
+          {"when_full", "drain",
+           "what to do when it is full: drain, overwrite or stop"},
+          {"memory_mode", "all",
+           "with profile_memory: all (every allocation), sampled (one "
+           "in memory_interval bytes, unbiased), counters (numbers "
+           "per thread only) or reports (what the program itself "
+           "reports, and no heap)"},
+          {"memory_interval", "524288",
+           "bytes per sample with memory_mode=sampled"},
+          {"memory_stacks", "1",
+           "whether an allocation keeps its stack: 0 or 1; within a "
+           "process the default is that of with_stack"},
+          {"memory_mappings", "0",
+           "1: mmap, munmap and mremap of the program, too"},
+          {"capture_nvtx", "1", "what libraries say through NVTX, too: 0 or 1"},
+          {"capture_itt", "1", "what libraries say through ITT, too: 0 or 1"}}};
 };
 
 }  // namespace

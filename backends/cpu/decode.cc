@@ -9,6 +9,7 @@
 
 #include "backends/cpu/decode_names.h"
 #include "backends/cpu/decode_payload.h"
+#include "backends/cpu/resources.h"
 #include "profiler/base/parallel.h"
 
 namespace kymo::cpu {
@@ -41,6 +42,7 @@ class Decoder {
     ReadMappings();
     for (Chunk& chunk : chunks_) ReadPayloads(chunk);
     ReadCounters();
+    ReadResources();
     ReadMemoryStacks();
     for (const Chunk& chunk : chunks_) {
       shard_.ledger.Add(model::Loss::kRecordsCorrupt, chunk.rest.corrupt);
@@ -205,11 +207,12 @@ class Decoder {
     std::vector<std::span<const Slot>> of_record;
     for (size_t begin = 0; begin < payloads.size();) {
       const size_t row = payloads[begin].row;
+      const uint32_t domain = payloads[begin].domain;
       of_record.clear();
       for (; begin < payloads.size() && payloads[begin].row == row; ++begin) {
         of_record.push_back(payloads[begin].payload);
       }
-      payloads_.ReadEvent(shard_.block, row, PidOf(chunk), of_record);
+      payloads_.ReadEvent(shard_.block, row, PidOf(chunk), domain, of_record);
     }
   }
 
@@ -235,6 +238,22 @@ class Decoder {
                                    counter.time_ns, counter.value});
       }
     }
+  }
+
+  void ReadResources() {
+    std::vector<Resource> resources;
+    for (const Chunk& chunk : chunks_) {
+      for (const NamedResource& named : chunk.rest.resources) {
+        resources.push_back({.pid = PidOf(chunk),
+                             .kind = named.kind,
+                             .handle = named.handle,
+                             .name = names_.Map(named.name),
+                             .domain = named.domain == record::kNameLost
+                                           ? model::kEmptyName
+                                           : names_.Map(named.domain)});
+      }
+    }
+    AddResources(resources, shard_);
   }
 
   void ReadMemoryStacks() {

@@ -46,6 +46,8 @@ EventKind KindOf(const Slot& head) {
   if (head.flags == 0 || kind.flags == model::kEventInstant) [[likely]] {
     return kind;
   }
+  if (head.flags & record::kSlotNvtx) kind.type = ActivityType::kNvtxRange;
+  if (head.flags & record::kSlotItt) kind.type = ActivityType::kIttTask;
   if (head.flags & record::kSlotAsync) kind.flags |= model::kEventAsync;
   if (head.flags & record::kSlotModule) {
     kind.flags |= model::kEventModule;
@@ -53,6 +55,11 @@ EventKind KindOf(const Slot& head) {
     kind.type = ActivityType::kPythonFunction;
   }
   return kind;
+}
+
+// The name id of a captured event's domain.
+uint32_t DomainOf(const Slot& head) {
+  return head.flags >> record::kSlotDomainShift;
 }
 
 // Bytes that sums can hold, whatever a broken target says.
@@ -125,7 +132,10 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
     scope[row] = kind.scope;
     flags[row] = kind.flags;
     depth[row] = record::UnpackDepth(head.kind_scope_depth);
-    if (!payload.empty()) chunk.rest.payloads.push_back({payload, row});
+    const uint32_t domain = DomainOf(head);
+    if (!payload.empty() || domain != record::kNameLost) {
+      chunk.rest.payloads.push_back({payload, row, domain});
+    }
     ++row;
   };
   record::ForEachRecord(*chunk.view, fill,
@@ -139,6 +149,7 @@ void ChunkDecoder::AddToRest(Chunk& chunk, const Slot& head,
   const uint64_t end = head.end.load(std::memory_order_relaxed);
   const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
   if (kind == SlotKind::kEnd || kind == SlotKind::kExtra) {
+    if (end == record::kNoTicket && !IsWanted(head)) return;
     chunk.rest.follow_ups.push_back({kind, end, head.name, time_ns, payload});
     return;
   }
@@ -150,6 +161,11 @@ void ChunkDecoder::AddToRest(Chunk& chunk, const Slot& head,
       break;
     case SlotKind::kMapping:
       chunk.rest.mappings.push_back(payload);
+      break;
+    case SlotKind::kResource:
+      chunk.rest.resources.push_back(
+          {record::UnpackScope(head.kind_scope_depth), end, head.name,
+           DomainOf(head)});
       break;
     default:
       ++chunk.rest.corrupt;

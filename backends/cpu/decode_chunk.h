@@ -38,6 +38,15 @@ struct TickInterval {
 struct PendingPayload {
   std::span<const record::Slot> payload;
   size_t row = 0;
+  uint32_t domain = record::kNameLost;  // name id; of captured events
+};
+
+// A name that the program gave to something, see record::ResourceKind.
+struct NamedResource {
+  uint8_t kind = 0;
+  uint64_t handle = 0;
+  uint32_t name = record::kNameLost;
+  uint32_t domain = record::kNameLost;
 };
 
 // An end or extra payload for a record of (maybe) another chunk.
@@ -84,6 +93,7 @@ struct Chunk {
     std::vector<PendingCounter> counters;
     std::vector<PendingStack> memory_stacks;
     std::vector<std::span<const record::Slot>> mappings;
+    std::vector<NamedResource> resources;
     uint64_t corrupt = 0;
   } rest;
 };

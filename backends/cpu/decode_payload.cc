@@ -14,7 +14,7 @@ using record::Slot;
 
 bool IsArgument(PayloadKind kind) {
   return kind == PayloadKind::kInt || kind == PayloadKind::kDouble ||
-         kind == PayloadKind::kString;
+         kind == PayloadKind::kString || kind == PayloadKind::kNamed;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ std::optional<PayloadReader::Item> PayloadReader::Next() {
   }
   std::memcpy(&header, at_, sizeof(header));
   if (header.kind == PayloadKind::kPayloadEnd ||
-      header.kind > PayloadKind::kStack) {
+      header.kind > PayloadKind::kNamed) {
     return std::nullopt;
   }
   const size_t padded = (size_t{header.size_bytes} + 7) / 8 * 8;
@@ -42,13 +42,17 @@ std::optional<PayloadReader::Item> PayloadReader::Next() {
 }
 
 void PayloadDecoder::ReadEvent(
-    model::EventColumns& events, size_t row, int64_t pid,
+    model::EventColumns& events, size_t row, int64_t pid, uint32_t domain,
     std::span<const std::span<const Slot>> payloads) {
   std::string name;
   PendingText text;
   model::Detail detail;
   bool has_detail = false;
   const size_t first_arg = shard_.args.size();
+  if (domain != record::kNameLost) {
+    shard_.args.push_back(model::Arg::String(shard_.strings.Intern("domain"),
+                                             names_.Map(domain)));
+  }
   for (const std::span<const Slot> payload : payloads) {
     PayloadReader reader(payload);
     while (const auto item = reader.Next()) {
@@ -135,6 +139,13 @@ void PayloadDecoder::AddArg(const PayloadReader::Item& item,
   if (item.data.size() != sizeof(uint64_t)) return;
   model::Arg arg;
   arg.key = names_.Map(item.key);
+  if (item.kind == PayloadKind::kNamed) {
+    uint64_t name;
+    std::memcpy(&name, item.data.data(), sizeof(name));
+    shard_.args.push_back(
+        model::Arg::String(arg.key, names_.Map(static_cast<uint32_t>(name))));
+    return;
+  }
   arg.type = item.kind == PayloadKind::kInt ? model::ArgType::kInt
                                             : model::ArgType::kDouble;
   std::memcpy(&arg.bits, item.data.data(), sizeof(arg.bits));

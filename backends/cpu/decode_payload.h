@@ -56,8 +56,10 @@ class PayloadDecoder {
   PayloadDecoder(const StackOf& stack, NameMap& names, model::TraceShard& shard)
       : stack_(stack), names_(names), shard_(shard) {}
 
-  // The payloads of one event, in the order in which they were written.
+  // The payloads of one event, in the order in which they were written. A
+  // domain that is not record::kNameLost becomes its first argument.
   void ReadEvent(model::EventColumns& events, size_t row, int64_t pid,
+                 uint32_t domain,
                  std::span<const std::span<const record::Slot>> payloads);
 
   // The stack that the payload begins with.

@@ -81,6 +81,7 @@ uint32_t OwnIntern(const char* text, uint64_t size) noexcept {
 }
 
 void OwnCountTruncated() noexcept {
+  if (!own.has_arena.load(std::memory_order_acquire)) return;
   own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -129,6 +130,7 @@ constinit const HostApi own_api = {
     .capture_stack = OwnCaptureStack,
     .set_stack_capture = OwnSetStackCapture,
     .arena = OwnArena,
+    .name_thread = OwnNameThread,
 };
 
 // --- choosing a host ---

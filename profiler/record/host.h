@@ -63,13 +63,16 @@ enum GateState : uint32_t {
   kGateHeapStacks = 512,
   kGateHeapCounts = 1024,
   kGateMapped = 2048,  // and the mappings, too
+  kGateNvtx = 4096,    // somebody wants what the program says through NVTX
+  kGateItt = 8192,     // or through ITT
 };
 
 // What a recording wants beside names and times.
 using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
-    kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped;
+    kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped |
+    kGateNvtx | kGateItt;
 // How the heap is watched: one way at a time for a whole process.
 inline constexpr RecordFlags kHeapModeFlags =
     kGateHeap | kGateHeapSampled | kGateHeapCounts;
@@ -126,6 +129,8 @@ struct HostApi {
                             uint64_t max) noexcept;
   void (*set_stack_capture)(StackCapture capture) noexcept;
   const Arena* (*arena)() noexcept;
+  // Names a thread of this process, by its system id.
+  void (*name_thread)(int32_t tid, const char* text, uint64_t size) noexcept;
 };
 
 // This copy's gate and its thread's stream.

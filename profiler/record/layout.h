@@ -35,7 +35,7 @@
 namespace kymo::record {
 
 inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
-inline constexpr uint32_t kLayoutVersion = 3;
+inline constexpr uint32_t kLayoutVersion = 4;
 
 enum class SlotKind : uint8_t {
   kNone = 0,
@@ -51,6 +51,19 @@ enum class SlotKind : uint8_t {
   // say 0 bytes. Payload: kStack, or none.
   kAllocation = 8,
   kFree = 9,
+  // A thing of the process has a name (`name`): `end` is its handle, the scope
+  // a ResourceKind.
+  kResource = 10,
+};
+
+// What annotations of others give names to (backends/nvtx).
+enum class ResourceKind : uint8_t {
+  kOther = 0,
+  kThread = 1,
+  kDevice = 2,
+  kContext = 3,
+  kStream = 4,
+  kEvent = 5,
 };
 
 enum class HeapSource : uint8_t { kHeap = 0, kMapped = 1 };
@@ -66,7 +79,8 @@ struct Slot {
   uint32_t name;                // name id; kEnd, kExtra: the target's index
   uint32_t kind_scope_depth;    // 4 bits, 4 bits, 24 bits from the low end
   uint32_t extra_slots;         // payload slots behind this one
-  uint32_t flags;               // SlotFlag bits
+  uint32_t flags;               // SlotFlag bits; of captured records the high
+                                // 24 bits are the domain's name id, or 0
 };
 static_assert(sizeof(Slot) == 32);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -74,7 +88,13 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 enum SlotFlag : uint32_t {
   kSlotAsync = 1,   // said to be asynchronous by the program
   kSlotModule = 2,  // stands for a module
+  kSlotNvtx = 4,    // captured from NVTX
+  kSlotItt = 8,     // captured from ITT
 };
+inline constexpr int kSlotDomainShift = 8;
+
+// The ticket in a kEnd that ends nothing, which is counted.
+inline constexpr uint64_t kNoTicket = ~uint64_t{0};
 
 inline constexpr uint32_t kMaxDepth = (1u << 24) - 1;
 
@@ -103,6 +123,7 @@ enum class PayloadKind : uint8_t {
   kOverload = 7,  // bytes
   kInputs = 8,    // bytes, as base/op_inputs.h encodes them
   kStack = 9,     // return addresses, innermost first; `key` 1 = cut
+  kNamed = 10,    // like kString: uint64, the name id of the text
 };
 
 struct PayloadHeader {

@@ -27,6 +27,12 @@ namespace kymo::record {
 inline constexpr size_t kMaxTrackedChunks = 1u << 16;
 inline constexpr size_t kThreadNameBytes = 64;
 
+struct ThreadToName {
+  int32_t tid;  // 0 = none
+  uint32_t name;
+};
+inline constexpr uint32_t kMaxThreadsToName = 256;
+
 // A lock that another thread held at the fork is free in the child, lists are
 // empty.
 struct Wiped {
@@ -42,6 +48,9 @@ struct Wiped {
   ThreadStream* late_streams;
   ThreadStream* slab_next;
   ThreadStream* slab_end;
+  // Names that others gave to threads which have no stream yet; a ring.
+  ThreadToName threads_to_name[kMaxThreadsToName];
+  uint32_t threads_to_name_count;
   // Chunks whose pages this process has made present.
   uint64_t populated[kMaxTrackedChunks / 64];
 };
@@ -145,6 +154,7 @@ void MakeExitKey() noexcept;
 void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept;
 Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept;
 void OwnSetThreadName(const char* text, uint64_t size) noexcept;
+void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept;
 uint64_t OwnLogicalThreadId() noexcept;
 void OwnSetThreadPaused(int paused) noexcept;
 SessionId OwnExchangeThreadSession(SessionId id) noexcept;

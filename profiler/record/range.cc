@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "profiler/record/payload_writer.h"
+
 namespace kymo::record {
 namespace {
 
@@ -16,73 +18,10 @@ constexpr std::string_view Behind(std::string_view text, size_t n) noexcept {
   return {text.data() + n, text.size() - n};
 }
 
-constexpr size_t RoundUp8(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
-
-// Where slot i of its chunk stands; chunks are aligned to their size.
-uint32_t SlotIndex(const Slot* slot) noexcept {
-  return static_cast<uint32_t>(
-      (reinterpret_cast<uint64_t>(slot) & (kChunkBytes - 1)) / sizeof(Slot));
-}
-
 size_t ItemBytes(const Arg& arg) noexcept {
   return sizeof(PayloadHeader) +
          (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
 }
-
-// Writes items into payload slots, which are zero before. Inlined by force: out
-// of line it costs a third of a record with two arguments.
-#define KYMO_INLINE inline __attribute__((always_inline))
-
-class PayloadWriter {
- public:
-  explicit PayloadWriter(Slot* first) noexcept
-      : at_(reinterpret_cast<char*>(first)) {}
-
-  KYMO_INLINE void Text(PayloadKind kind, uint32_t key, std::string_view text,
-                        bool continues = false) noexcept {
-    Header(kind, key, text.size(), continues);
-    memcpy(at_, text.data(), text.size());
-    at_ += RoundUp8(text.size());
-  }
-  KYMO_INLINE void Word(PayloadKind kind, uint32_t key,
-                        uint64_t bits) noexcept {
-    Header(kind, key, 8);
-    memcpy(at_, &bits, 8);
-    at_ += 8;
-  }
-  // `size` bytes that `write` puts where it is told to.
-  template <typename Write>
-  KYMO_INLINE void Block(PayloadKind kind, uint32_t key, size_t size,
-                         Write write) noexcept {
-    Header(kind, key, size);
-    write(at_);
-    at_ += RoundUp8(size);
-  }
-  KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
-    const uint32_t key = NameId(stream, arg.key);
-    switch (arg.kind) {
-      case ArgKind::kInt:
-        return Word(PayloadKind::kInt, key, arg.bits);
-      case ArgKind::kDouble:
-        return Word(PayloadKind::kDouble, key, arg.bits);
-      case ArgKind::kString:
-        return Text(PayloadKind::kString, key, arg.text);
-    }
-  }
-
- private:
-  KYMO_INLINE void Header(PayloadKind kind, uint32_t key, size_t size,
-                          bool continues = false) noexcept {
-    const PayloadHeader header = {.kind = kind,
-                                  .continues = continues,
-                                  .size_bytes = static_cast<uint16_t>(size),
-                                  .key = key};
-    memcpy(at_, &header, sizeof(header));
-    at_ += sizeof(header);
-  }
-
-  char* at_;
-};
 
 // A stack, before there is room for it in a record.
 struct Stack {
@@ -97,27 +36,6 @@ struct Stack {
   }
   size_t bytes() const noexcept { return size * sizeof(pcs[0]); }
 };
-
-uint32_t PayloadSlots(size_t bytes) noexcept {
-  return static_cast<uint32_t>((bytes + sizeof(Slot) - 1) / sizeof(Slot));
-}
-
-// A record about another one: kEnd or kExtra.
-Slot* TakeFollowUp(SlotKind kind, uint64_t ticket, uint32_t index,
-                   uint32_t payload_slots) noexcept {
-  Slot* const slot = Take(1 + payload_slots);
-  if (slot == nullptr) return nullptr;
-  slot->name = index;
-  slot->kind_scope_depth = PackKind(kind, 0, 0);
-  slot->extra_slots = payload_slots;
-  slot->end.store(ticket, std::memory_order_relaxed);
-  return slot;
-}
-
-void Publish(Slot* slot) noexcept {
-  slot->begin.store(ReadTicks(thread_stream->clock_source),
-                    std::memory_order_release);
-}
 
 // Text longer than a piece, in follow-up records; the first piece stands in
 // the record itself (or, for arguments, in the first follow-up).
@@ -174,8 +92,6 @@ KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
   slot->extra_slots = extra_slots;
   return slot;
 }
-
-constexpr size_t kMaxRecordBytes = sizeof(PayloadHeader) + kMaxPieceBytes;
 
 // What a range's details take in its payload, name and arguments apart.
 class DetailItems {

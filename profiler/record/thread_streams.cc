@@ -34,6 +34,21 @@ void StoreExplicitName(StreamEntry& entry) noexcept {
   entry.explicit_name.store(uint64_t{id} + 1, std::memory_order_relaxed);
 }
 
+// What another thread has named this one.
+void StoreNameFromOthers(Wiped* wiped, StreamEntry& entry) noexcept {
+  if (__atomic_load_n(&wiped->threads_to_name_count, __ATOMIC_SEQ_CST) == 0) {
+    return;
+  }
+  Lock lock(wiped);
+  const int32_t tid = entry.tid.load(std::memory_order_relaxed);
+  for (ThreadToName& waiting : wiped->threads_to_name) {
+    if (waiting.tid != tid) continue;
+    entry.explicit_name.store(uint64_t{waiting.name} + 1,
+                              std::memory_order_relaxed);
+    waiting.tid = 0;
+  }
+}
+
 ThreadStream* NewStream(Wiped* wiped) noexcept {
   Lock lock(wiped);
   if (wiped->free_streams != nullptr) {
@@ -185,6 +200,7 @@ bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
   own.arena.stream(id).logical_thread.store(OwnLogicalThreadId(),
                                             std::memory_order_relaxed);
   StoreExplicitName(own.arena.stream(id));
+  StoreNameFromOthers(wiped, own.arena.stream(id));
   return true;
 }
 
@@ -324,6 +340,33 @@ void OwnSetThreadName(const char* text, uint64_t size) noexcept {
   const ThreadStream* const stream = own_thread.stream;
   if (stream != nullptr && stream->stream_plus_1 != 0) {
     StoreExplicitName(own.arena.stream(stream->stream_plus_1 - 1));
+  }
+}
+
+void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept {
+  if (tid == ThreadId()) return OwnSetThreadName(text, size);
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr || !own.has_arena.load(std::memory_order_acquire)) {
+    return;
+  }
+  const uint32_t name = own.arena.InternName({text, size});
+  const int32_t pid = getpid();
+  Lock lock(wiped);
+  // Before looking: a thread that registers meanwhile is seen, or sees this.
+  const uint32_t at =
+      __atomic_fetch_add(&wiped->threads_to_name_count, 1, __ATOMIC_SEQ_CST) %
+      kMaxThreadsToName;
+  wiped->threads_to_name[at] = {tid, name};
+  // The newest first: system ids come again.
+  for (uint32_t id = own.arena.stream_count(); id-- > 0;) {
+    StreamEntry& entry = own.arena.stream(id);
+    if (entry.pid.load(std::memory_order_relaxed) != pid ||
+        entry.tid.load(std::memory_order_relaxed) != tid) {
+      continue;
+    }
+    entry.explicit_name.store(uint64_t{name} + 1, std::memory_order_relaxed);
+    wiped->threads_to_name[at].tid = 0;
+    return;
   }
 }
 

@@ -25,6 +25,7 @@
 #include "profiler/plugin/sink.h"
 #include "profiler/session/recording.h"
 #include "tools/profile_command/deliver.h"
+#include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/own_allocator.h"
@@ -195,6 +196,7 @@ class ProfileRun {
     environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
                                      ? runtime
                                      : absl::StrCat(runtime, ":", others);
+    InjectInto(command_.settings, runtime, &environment_);
     if (!command_.quiet) {
       Say(PreFlightLine(*recording_, target_, command_.profile_memory));
     }

@@ -1,0 +1,194 @@
+#include "profiler/record/captured.h"
+
+#include <bit>
+
+#include "profiler/record/payload_writer.h"
+
+namespace kymo::record {
+namespace {
+
+// What one record's texts may take together; the rest is cut, and counted.
+constexpr size_t kMaxTextBytes = 4096;
+
+// An asynchronous range's id: where its slot is, and which ticket its chunk had
+// then. Tickets beyond 33 bits would take half a petabyte of records.
+constexpr int kIndexBits = 11;
+constexpr int kChunkBits = 20;
+static_assert(kSlotsPerChunk == 1u << kIndexBits);
+
+uint64_t PackId(uint64_t ticket, uint32_t chunk, uint32_t index) noexcept {
+  if (chunk >= 1u << kChunkBits) return 0;
+  return ticket << (kIndexBits + kChunkBits) | uint64_t{chunk} << kIndexBits |
+         index;
+}
+
+// Null: it cannot be one.
+Slot* SlotOf(uint64_t id, uint64_t* ticket) noexcept {
+  const Arena* const arena = Host().arena();
+  const uint32_t chunk = id >> kIndexBits & ((1u << kChunkBits) - 1);
+  *ticket = id >> (kIndexBits + kChunkBits);
+  if (arena == nullptr || *ticket == 0 || chunk >= arena->chunk_count()) {
+    return nullptr;
+  }
+  return arena->slots(chunk) + (id & (kSlotsPerChunk - 1));
+}
+
+std::string_view First(std::string_view text, size_t n) noexcept {
+  return {text.data(), text.size() < n ? text.size() : n};
+}
+
+size_t ItemBytes(const CapturedArg& arg) noexcept {
+  return sizeof(PayloadHeader) +
+         (arg.kind == PayloadKind::kString
+              ? RoundUp8(First(arg.text, kMaxTextBytes).size())
+              : 8);
+}
+
+// The arguments that fit into `room` bytes.
+size_t ArgsThatFit(const CapturedArg* args, size_t arg_count, size_t room,
+                   size_t* bytes) noexcept {
+  size_t count = 0;
+  for (; count < arg_count; ++count) {
+    const size_t next = ItemBytes(args[count]);
+    if (*bytes + next > room) break;
+    *bytes += next;
+    if (args[count].text.size() > kMaxTextBytes) Host().count_truncated();
+  }
+  if (count < arg_count) Host().count_truncated();
+  return count;
+}
+
+void WriteArgs(PayloadWriter& writer, const CapturedArg* args,
+               size_t count) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    const CapturedArg& arg = args[i];
+    if (arg.kind == PayloadKind::kString) {
+      writer.Text(arg.kind, arg.key, First(arg.text, kMaxTextBytes));
+    } else {
+      writer.Word(arg.kind, arg.key, arg.bits);
+    }
+  }
+}
+
+void AddArgsTo(uint64_t ticket, uint32_t index, const CapturedArg* args,
+               size_t arg_count) noexcept {
+  if (arg_count == 0) return;
+  size_t bytes = 0;
+  const size_t count = ArgsThatFit(args, arg_count, kMaxRecordBytes, &bytes);
+  Slot* const slot =
+      TakeFollowUp(SlotKind::kExtra, ticket, index, PayloadSlots(bytes));
+  if (slot == nullptr) return;
+  PayloadWriter writer(slot + 1);
+  WriteArgs(writer, args, count);
+  Publish(slot);
+}
+
+}  // namespace
+
+Slot* TakeCaptured(const Captured& what) noexcept {
+  const bool text_goes_along = what.name.id == kNameInPayload;
+  const std::string_view text = First(what.name.text, kMaxTextBytes);
+  size_t bytes = 0;
+  if (text_goes_along) {
+    bytes = sizeof(PayloadHeader) + RoundUp8(text.size());
+    if (what.name.text.size() > kMaxTextBytes) Host().count_truncated();
+  }
+  const size_t count =
+      ArgsThatFit(what.args, what.arg_count, kMaxRecordBytes, &bytes);
+  const uint32_t extra_slots = PayloadSlots(bytes);
+  Slot* const slot = Take(1 + extra_slots);
+  if (slot == nullptr) return nullptr;
+  PayloadWriter writer(slot + 1);
+  if (text_goes_along) writer.Text(PayloadKind::kName, kNameLost, text);
+  WriteArgs(writer, what.args, count);
+  slot->name = what.name.id;
+  slot->extra_slots = extra_slots;
+  slot->flags = what.flags();
+  return slot;
+}
+
+uint64_t BeginCapturedAsync(const Captured& what) noexcept {
+  Slot* const slot = TakeCaptured(what);
+  if (slot == nullptr) return 0;
+  const ThreadStream* const stream = thread_stream;
+  slot->flags |= kSlotAsync;
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kRange, kCapturedScope, stream->depth & kMaxDepth);
+  const uint64_t id = PackId(stream->ticket, stream->chunk, SlotIndex(slot));
+  Publish(slot);
+  return id;
+}
+
+void EndCapturedAsync(uint64_t id) noexcept {
+  uint64_t ticket = 0;
+  Slot* const slot = SlotOf(id, &ticket);
+  if (slot == nullptr) return CountEndWithoutBegin();
+  const ThreadStream* const stream = thread_stream;
+  if (stream == nullptr || stream->ticket != ticket) {
+    return EndElsewhere(slot, ticket, nullptr, 0);
+  }
+  // This thread owns the chunk; whether the id is one that it gave out?
+  if (UnpackKind(slot->kind_scope_depth) != SlotKind::kRange ||
+      (slot->flags & kSlotAsync) == 0 ||
+      slot->end.load(std::memory_order_relaxed) != 0) {
+    return CountEndWithoutBegin();
+  }
+  slot->end.store(ReadTicks(stream->clock_source), std::memory_order_release);
+}
+
+void RecordCapturedInstant(const Captured& what) noexcept {
+  Slot* const slot = TakeCaptured(what);
+  if (slot == nullptr) return;
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kInstant, 0, thread_stream->depth & kMaxDepth);
+  Publish(slot);
+}
+
+void RecordCapturedCounter(uint32_t name, uint32_t source,
+                           double value) noexcept {
+  Slot* const slot = Take(1);
+  if (slot == nullptr) return;
+  slot->name = name;
+  slot->flags = source;
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kCounter, 0, thread_stream->depth & kMaxDepth);
+  slot->end.store(std::bit_cast<uint64_t>(value), std::memory_order_relaxed);
+  Publish(slot);
+}
+
+void RecordCapturedResource(ResourceKind kind, uint64_t handle,
+                            const Captured& what) noexcept {
+  Slot* const slot = Take(1);
+  if (slot == nullptr) return;
+  slot->name =
+      what.name.id != kNameInPayload
+          ? what.name.id
+          : Host().intern(what.name.text.data(), what.name.text.size());
+  slot->flags = what.flags();
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kResource, static_cast<uint8_t>(kind), 0);
+  slot->end.store(handle, std::memory_order_relaxed);
+  Publish(slot);
+}
+
+void AddCapturedArgs(const OpenRange& range, const CapturedArg* args,
+                     size_t arg_count) noexcept {
+  if (range.slot == nullptr || !IsOn()) return;
+  AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count);
+}
+
+void AddCapturedArgs(uint64_t id, const CapturedArg* args,
+                     size_t arg_count) noexcept {
+  uint64_t ticket = 0;
+  const Slot* const slot = SlotOf(id, &ticket);
+  if (slot == nullptr || !IsOn()) return;
+  AddArgsTo(ticket, SlotIndex(slot), args, arg_count);
+}
+
+void CountEndWithoutBegin() noexcept {
+  if (!IsOn()) return;
+  Slot* const slot = TakeFollowUp(SlotKind::kEnd, kNoTicket, 0, 0);
+  if (slot != nullptr) Publish(slot);
+}
+
+}  // namespace kymo::record

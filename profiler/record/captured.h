@@ -1,0 +1,92 @@
+// captured.h - records of annotations that are made through other interfaces
+// than Kymo's: NVTX, ITT.
+//
+//   const Captured what = {.name = NameOf(text), .source = kSlotNvtx};
+//   OpenRange range;
+//   BeginCaptured(range, what);          // nests with RecordFunction's ranges
+//   EndRange(range);
+//
+//   uint64_t id = BeginCapturedAsync(what);   // a range of no thread
+//   EndCapturedAsync(id);                     // by whom and when one likes
+//
+// The record is a range's or an instant's as range.h makes it; its flags say
+// where it comes from, and the name of its domain. The argument keys are name
+// ids, since those that a program invents at run time are no literals.
+//
+// Threads: any. Errors: none; what cannot be kept is counted. What ends without
+//   having begun is counted, too (kEndsWithoutBegin).
+#ifndef KYMO_PROFILER_RECORD_CAPTURED_H_
+#define KYMO_PROFILER_RECORD_CAPTURED_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/record/foreign_names.h"
+#include "profiler/record/layout.h"
+#include "profiler/record/range.h"
+
+namespace kymo::record {
+
+struct CapturedArg {
+  uint32_t key = kNameLost;              // name id
+  PayloadKind kind = PayloadKind::kInt;  // kInt, kDouble, kString or kNamed
+  uint64_t bits = 0;                     // kNamed: the value's name id
+  std::string_view text;                 // kString; borrowed for the call
+};
+
+struct Captured {
+  ForeignName name;
+  uint32_t source = 0;          // kSlotNvtx or kSlotItt
+  uint32_t domain = kNameLost;  // name id; kNameLost: none
+  const CapturedArg* args = nullptr;
+  size_t arg_count = 0;
+
+  uint32_t flags() const noexcept {
+    return source | domain << kSlotDomainShift;
+  }
+};
+
+// RecordScope::kUserScope: `user_annotation` in PyTorch's words.
+inline constexpr uint8_t kCapturedScope = 7;
+
+// Head and payload, all written but the head's kind and times; out of line.
+Slot* TakeCaptured(const Captured& what) noexcept;
+
+// REQUIRES, here and below: IsOn() was true.
+inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
+  if (what.arg_count == 0 && what.name.id != kNameInPayload) [[likely]] {
+    Slot* const slot = Take(1);
+    if (slot == nullptr) [[unlikely]]
+      return;
+    slot->flags = what.flags();
+    OpenSlot(range, slot, what.name.id, kCapturedScope, 0);
+    return;
+  }
+  Slot* const slot = TakeCaptured(what);
+  if (slot == nullptr) return;
+  OpenSlot(range, slot, slot->name, kCapturedScope, slot->extra_slots);
+}
+
+// A range that ends by its id, anywhere: no parent, no children. 0 = lost.
+uint64_t BeginCapturedAsync(const Captured& what) noexcept;
+void EndCapturedAsync(uint64_t id) noexcept;
+
+void RecordCapturedInstant(const Captured& what) noexcept;
+// `name` is a name id.
+void RecordCapturedCounter(uint32_t name, uint32_t source,
+                           double value) noexcept;
+void RecordCapturedResource(ResourceKind kind, uint64_t handle,
+                            const Captured& what) noexcept;
+
+// More about a range that was begun.
+void AddCapturedArgs(const OpenRange& range, const CapturedArg* args,
+                     size_t arg_count) noexcept;
+void AddCapturedArgs(uint64_t id, const CapturedArg* args,
+                     size_t arg_count) noexcept;
+
+void CountEndWithoutBegin() noexcept;
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_CAPTURED_H_

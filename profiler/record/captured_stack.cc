@@ -1,0 +1,97 @@
+#include "profiler/record/captured_stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "profiler/record/own_host.h"
+
+namespace kymo::record {
+
+constinit thread_local CapturedStack* captured_stack = nullptr;
+
+namespace {
+
+constexpr size_t kFirstBytes = 16 * 1024;
+
+size_t BytesOf(uint32_t capacity) noexcept {
+  return sizeof(CapturedStack) + capacity * sizeof(OpenCaptured);
+}
+
+// 1 + the key that gives a thread's stack back; 0 = not made yet.
+constinit std::atomic<uint32_t> exit_key_plus_1{0};
+
+void OnThreadExit(void* value) {
+  auto* const stack = static_cast<CapturedStack*>(value);
+  captured_stack = nullptr;
+  const Busy busy;
+  munmap(stack, BytesOf(stack->capacity));
+}
+
+// False: there is no key to be had; stacks then outlive their threads.
+bool ExitKey(pthread_key_t* key) noexcept {
+  uint32_t known = exit_key_plus_1.load(std::memory_order_acquire);
+  if (known == 0) {
+    if (pthread_key_create(key, OnThreadExit) != 0) return false;
+    if (exit_key_plus_1.compare_exchange_strong(known, *key + 1,
+                                                std::memory_order_acq_rel)) {
+      return true;
+    }
+    pthread_key_delete(*key);
+  }
+  *key = known - 1;
+  return true;
+}
+
+}  // namespace
+
+CapturedStack* GrowCapturedStack() noexcept {
+  // A signal handler, while the thread is in here.
+  if (InSlowPath()) return nullptr;
+  const int saved_errno = errno;
+  const Busy busy;
+  CapturedStack* const old = captured_stack;
+  const size_t bytes =
+      old == nullptr ? kFirstBytes : 2 * BytesOf(old->capacity);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  errno = saved_errno;
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const grown = static_cast<CapturedStack*>(mapped);
+  if (old != nullptr) memcpy(mapped, old, BytesOf(old->size));
+  grown->capacity = static_cast<uint32_t>((bytes - sizeof(CapturedStack)) /
+                                          sizeof(OpenCaptured));
+  captured_stack = grown;
+  pthread_key_t key;
+  if (ExitKey(&key)) pthread_setspecific(key, grown);
+  if (old != nullptr) munmap(old, BytesOf(old->capacity));
+  return grown;
+}
+
+int RemoveCaptured(CapturedStack* stack, const void* domain,
+                   OpenRange* range) noexcept {
+  for (uint32_t i = stack->size; i-- > 0;) {
+    const OpenCaptured found = stack->open[i];
+    if (found.domain != domain) continue;
+    *range = found.range;
+    memmove(static_cast<void*>(&stack->open[i]), &stack->open[i + 1],
+            (stack->size - 1 - i) * sizeof(OpenCaptured));
+    __atomic_store_n(&stack->size, stack->size - 1, __ATOMIC_RELAXED);
+    return found.level;
+  }
+  return -1;
+}
+
+OpenCaptured* TopCaptured(const void* domain) noexcept {
+  CapturedStack* const stack = captured_stack;
+  if (stack == nullptr) return nullptr;
+  for (uint32_t i = stack->size; i-- > 0;) {
+    if (stack->open[i].domain == domain) return &stack->open[i];
+  }
+  return nullptr;
+}
+
+}  // namespace kymo::record

@@ -1,0 +1,88 @@
+// captured_stack.h - the ranges that a thread has open through interfaces which
+// end "the innermost one" (of a domain) instead of naming it.
+//
+//   OpenCaptured* const open = PushCaptured(domain);
+//   if (open != nullptr && IsOn()) BeginCaptured(open->range, what);
+//   ...
+//   OpenRange range;
+//   if (PopCaptured(domain, &range) < 0) CountEndWithoutBegin();
+//   EndRange(range);
+//
+// Each domain has a stack of its own: an end finds the innermost range of its
+// domain, though one of another may lie above it. What is pushed while nobody
+// records is on the stack, too, with a range that is none.
+//
+// Cost: a thread's first push maps 16 KiB, given back at its end.
+// Threads: a stack is its thread's; a signal handler on it may push and pop if
+//   it leaves the stack as it was. A forked child has its parent's.
+#ifndef KYMO_PROFILER_RECORD_CAPTURED_STACK_H_
+#define KYMO_PROFILER_RECORD_CAPTURED_STACK_H_
+
+#include <cstdint>
+
+#include "profiler/record/range.h"
+
+namespace kymo::record {
+
+struct OpenCaptured {
+  OpenRange range;
+  const void* domain;
+  int32_t level;  // ranges of the domain below it
+};
+
+struct CapturedStack {
+  uint32_t size;
+  uint32_t capacity;
+  OpenCaptured open[];  // innermost last
+};
+extern constinit thread_local CapturedStack* captured_stack
+    __attribute__((tls_model("initial-exec")));
+
+// With room for one more; null where memory is short.
+CapturedStack* GrowCapturedStack() noexcept;
+int RemoveCaptured(CapturedStack* stack, const void* domain,
+                   OpenRange* range) noexcept;
+
+// Stays valid until the next push. Null where memory is short.
+inline OpenCaptured* PushCaptured(const void* domain) noexcept {
+  CapturedStack* stack = captured_stack;
+  if (stack == nullptr || stack->size == stack->capacity) [[unlikely]] {
+    stack = GrowCapturedStack();
+    if (stack == nullptr) return nullptr;
+  }
+  // Taken before it is written, see Threads.
+  const uint32_t at = stack->size;
+  __atomic_store_n(&stack->size, at + 1, __ATOMIC_RELAXED);
+  OpenCaptured* const open = &stack->open[at];
+  open->range.slot = nullptr;
+  open->domain = domain;
+  open->level = 0;
+  for (uint32_t i = at; i-- > 0;) {
+    if (stack->open[i].domain == domain) {
+      open->level = stack->open[i].level + 1;
+      break;
+    }
+  }
+  return open;
+}
+
+// Its level, and the range; or -1: the domain has none open.
+inline int PopCaptured(const void* domain, OpenRange* range) noexcept {
+  CapturedStack* const stack = captured_stack;
+  if (stack == nullptr || stack->size == 0) [[unlikely]]
+    return -1;
+  const OpenCaptured& top = stack->open[stack->size - 1];
+  if (top.domain != domain) [[unlikely]]
+    return RemoveCaptured(stack, domain, range);
+  *range = top.range;
+  const int level = top.level;
+  __atomic_store_n(&stack->size, stack->size - 1, __ATOMIC_RELAXED);
+  return level;
+}
+
+// The innermost one of the domain; null: none is open.
+OpenCaptured* TopCaptured(const void* domain) noexcept;
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_CAPTURED_STACK_H_

@@ -1,0 +1,123 @@
+// foreign_names.h - names that other people's code hands over as text.
+//
+//   const ForeignName name = NameOf(text);      // const char*, maybe null
+//   slot->name = name.id;                       // or kNameInPayload, and then
+//   payload = name.text;                        // the text has to go along
+//
+// A pointer is no name here, as it is for a Literal: the text behind it may be
+// made for the call. So each text is copied once, and a pointer leads to the
+// copy that it meant last time; whether it still does is one comparison:
+//
+//   pointer --hash--> ForeignText* --strcmp--> its id
+//                         ^ on a difference
+//   text ----hash--------+  made where there is none
+//
+// Limits: texts of up to kMaxForeignTextBytes, and per process that many
+// distinct
+//   ones that are not registered but made for a call. All others are
+//   kNameInPayload: dearer, and not lost.
+// Handles: a ForeignText stays valid for ever, so that its address can be what
+//   a program gets for a registered string (FindForeignText tells whether an
+//   address is one).
+// Threads: any; lock-free. A forked child keeps its parent's.
+// Standard library: nothing that needs linking, for the preloaded runtime.
+#ifndef KYMO_PROFILER_RECORD_FOREIGN_NAMES_H_
+#define KYMO_PROFILER_RECORD_FOREIGN_NAMES_H_
+
+#include <string.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/record/layout.h"
+
+namespace kymo::record {
+
+inline constexpr size_t kMaxForeignTextBytes = 1024;
+inline constexpr uint32_t kMaxPassingForeignTexts = 1u << 16;
+// Shown for a null pointer.
+inline constexpr char kNoForeignName[] = "(no name)";
+
+struct ForeignText {
+  static constexpr uint32_t kMark = 0x4b4e616du;
+
+  uint32_t mark;             // kMark
+  uint32_t size;             // bytes, without the NUL
+  std::atomic<uint32_t> id;  // kNameLost: not asked for yet
+  uint32_t hash;
+  ForeignText* next;          // of the same place in the table
+  std::atomic<void*> others;  // what a tool behind us calls it
+  char text[];                // NUL-terminated
+};
+
+struct ForeignName {
+  uint32_t id = kNameInPayload;
+  std::string_view text;  // where id is kNameInPayload; borrowed
+};
+
+inline constexpr int kForeignPointerBits = 12;
+
+// Made on first use; null until then, and where memory is short.
+struct ForeignTables {
+  std::atomic<ForeignText*> by_pointer[size_t{1} << kForeignPointerBits];
+  std::atomic<ForeignText*> by_text[size_t{1} << 15];
+  std::atomic<uint64_t> used;     // bytes behind this
+  std::atomic<uint32_t> passing;  // texts, see Limits
+};
+extern constinit std::atomic<ForeignTables*> foreign_tables;
+
+inline std::atomic<ForeignText*>& PlaceOfPointer(ForeignTables* tables,
+                                                 const void* text) noexcept {
+  return tables
+      ->by_pointer[reinterpret_cast<uint64_t>(text) * 0x9e3779b97f4a7c15u >>
+                   (64 - kForeignPointerBits)];
+}
+
+// Whether a text is of a thing that the program registers, or of one event.
+enum class ForeignUse : uint8_t { kRegistered, kPassing };
+// The copy of a text, made if there is room; else null.
+ForeignText* AddForeignText(std::string_view text,
+                            ForeignUse use = ForeignUse::kRegistered) noexcept;
+// What a handle stands for; null if it is none of ours.
+ForeignText* FindForeignText(const void* handle) noexcept;
+// Bytes that stay where they are, zero; null when there is no room.
+void* AllocateForeign(size_t bytes) noexcept;
+// Whether AllocateForeign may have returned it.
+bool IsForeignAllocation(const void* address) noexcept;
+
+// The recorder's id. REQUIRES: this process records (IsOn).
+uint32_t ForeignIdSlow(ForeignText* text) noexcept;
+inline uint32_t ForeignId(ForeignText* text) noexcept {
+  const uint32_t id = text->id.load(std::memory_order_relaxed);
+  return id != kNameLost ? id : ForeignIdSlow(text);
+}
+inline ForeignName NameOf(ForeignText* text) noexcept {
+  return {ForeignId(text), {text->text, text->size}};
+}
+
+ForeignName NameOfSlow(const char* text) noexcept;
+
+// REQUIRES: this process records (IsOn).
+inline ForeignName NameOf(const char* text) noexcept {
+  ForeignTables* const tables = foreign_tables.load(std::memory_order_acquire);
+  if (tables != nullptr && text != nullptr) [[likely]] {
+    // acquire: the text of what is found there is complete.
+    ForeignText* const known =
+        PlaceOfPointer(tables, text).load(std::memory_order_acquire);
+    if (known != nullptr && strcmp(known->text, text) == 0) [[likely]] {
+      return NameOf(known);
+    }
+  }
+  return NameOfSlow(text);
+}
+
+// UTF-8 of a wide text (code points, as wchar_t is here) into `to`; what does
+// not fit is cut. Returns its bytes.
+inline constexpr size_t kMaxWideTextBytes = 512;
+size_t Utf8OfWide(const wchar_t* text, char* to, size_t size) noexcept;
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_FOREIGN_NAMES_H_
