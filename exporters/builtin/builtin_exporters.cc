@@ -6,6 +6,7 @@
 #include "exporters/perfetto/perfetto_exporter.h"
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/summary/summary_exporter.h"
+#include "exporters/tensorboard/tensorboard_exporter.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/registry.h"
 
@@ -17,6 +18,7 @@ absl::Status RegisterBuiltinExporters(ExporterRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewPerfettoExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewStacksExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewSummaryExporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewTensorboardExporter()));
   return absl::OkStatus();
 }
 

@@ -14,7 +14,8 @@ TEST(BuiltinExportersTest, ListsThemByName) {
   ExporterRegistry registry;
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
   EXPECT_EQ(registry.Names(),
-            "chrome, memory_timeline, perfetto, stacks, summary");
+            "chrome, memory_timeline, perfetto, stacks, summary, "
+            "tensorboard");
   EXPECT_EQ(RegisterBuiltinExporters(registry).code(),
             absl::StatusCode::kAlreadyExists);
 }
@@ -74,7 +75,8 @@ TEST_P(ExporterConformanceTest, UnwritableFolderIsAnError) {
 
 INSTANTIATE_TEST_SUITE_P(Builtin, ExporterConformanceTest,
                          ::testing::Values("chrome", "memory_timeline",
-                                           "perfetto", "stacks", "summary"));
+                                           "perfetto", "stacks", "summary",
+                                           "tensorboard"));
 
 }  // namespace
 }  // namespace kymo

@@ -1,0 +1,125 @@
+#include "exporters/tensorboard/counter_plane.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/stat_writer.h"
+#include "exporters/timeline/memory_counters.h"
+
+namespace kymo::tensorboard {
+namespace {
+
+using model::CounterSample;
+using model::NameId;
+using model::Trace;
+
+constexpr char kLineName[] = "_counters_";
+
+// Points of one curve.
+class CurveLine : public LineSource {
+ public:
+  CurveLine(const TimeBase& base, uint64_t event, uint64_t value)
+      : base_(base), event_(event), value_(value) {}
+
+ protected:
+  void AppendPoint(std::string& out, TimeNs time_ns, double value) const {
+    proto::ProtoWriter writer(out);
+    const size_t event = writer.Begin(4);
+    writer.Uint(1, event_);
+    writer.Uint(2, base_.OffsetPs(time_ns));
+    StatWriter(out, StatWriter::kOfEvent).Double(value_, value);
+    writer.End(event);
+  }
+
+ private:
+  const TimeBase& base_;
+  const uint64_t event_;
+  const uint64_t value_;
+};
+
+class CounterLine final : public CurveLine {
+ public:
+  CounterLine(const TimeBase& base, uint64_t event, uint64_t value,
+              std::span<const CounterSample> samples)
+      : CurveLine(base, event, value), samples_(samples) {}
+  size_t Begin() override { return samples_.size(); }
+  void Append(size_t begin, size_t end, std::string& out) const override {
+    for (size_t i = begin; i < end; ++i) {
+      AppendPoint(out, samples_[i].time_ns, samples_[i].value);
+    }
+  }
+
+ private:
+  const std::span<const CounterSample> samples_;
+};
+
+class MemoryLine final : public CurveLine {
+ public:
+  MemoryLine(const TimeBase& base, uint64_t event, uint64_t value,
+             std::vector<analysis::CurvePoint> points)
+      : CurveLine(base, event, value), points_(std::move(points)) {}
+  size_t Begin() override { return points_.size(); }
+  void Append(size_t begin, size_t end, std::string& out) const override {
+    for (size_t i = begin; i < end; ++i) {
+      AppendPoint(out, points_[i].time, static_cast<double>(points_[i].value));
+    }
+  }
+
+ private:
+  const std::vector<analysis::CurvePoint> points_;
+};
+
+// Names under which more than one track counts.
+std::set<NameId> SharedNames(const Trace& trace) {
+  std::map<NameId, model::TrackIndex> tracks;
+  std::set<NameId> shared;
+  for (const CounterSample& sample : trace.counters()) {
+    const auto [it, is_new] = tracks.try_emplace(sample.name, sample.track);
+    if (it->second != sample.track) shared.insert(sample.name);
+  }
+  return shared;
+}
+
+}  // namespace
+
+std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
+                                        PlaneIds& ids) {
+  const Trace& trace = context.trace;
+  auto plane = std::make_unique<Plane>(0, kCounterPlaneName, &ids);
+  int64_t next_id = 1;
+  const uint64_t value = ids.Text(ids.Intern("value"));
+  const std::set<NameId> shared = SharedNames(trace);
+  std::span<const CounterSample> rest = trace.counters();
+  while (!rest.empty()) {
+    const CounterSample& first = rest.front();
+    const auto end = std::find_if(
+        rest.begin(), rest.end(), [&](const CounterSample& sample) {
+          return sample.track != first.track || sample.name != first.name;
+        });
+    const std::span<const CounterSample> samples(rest.begin(), end);
+    rest = rest.subspan(samples.size());
+    std::string name(trace.Name(first.name));
+    if (shared.contains(first.name)) {
+      absl::StrAppend(&name, " (thread ", trace.tracks()[first.track].id, ")");
+    }
+    plane->Add({next_id++, kLineName},
+               std::make_unique<CounterLine>(context.base, ids.NewEvent(name),
+                                             value, samples));
+  }
+  for (timeline::MemoryCounter& counter : timeline::MemoryCounters(trace)) {
+    plane->Add(
+        {next_id++, kLineName},
+        std::make_unique<MemoryLine>(context.base, ids.NewEvent(counter.name),
+                                     value, std::move(counter.points)));
+  }
+  return plane;
+}
+
+}  // namespace kymo::tensorboard

@@ -1,0 +1,70 @@
+// stat_writer.h - statistics of an event or a plane, in the slots that XProf
+// reads them from.
+//
+//   StatWriter stats(out, StatWriter::kOfEvent);
+//   stats.Uint(ids.Stat(StatName::kCorrelationId), 77);
+//   stats.Ref(ids.Stat(StatName::kTfOp), ids.Text(name));
+//
+// The slot matters: of an unsigned number XProf's reader of signed ones gets 0,
+// and the reverse.
+#ifndef KYMO_EXPORTERS_TENSORBOARD_STAT_WRITER_H_
+#define KYMO_EXPORTERS_TENSORBOARD_STAT_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "exporters/proto/proto_writer.h"
+
+namespace kymo::tensorboard {
+
+class StatWriter {
+ public:
+  // The number of the field `stats`.
+  static constexpr uint32_t kOfEvent = 4;
+  static constexpr uint32_t kOfPlane = 6;
+
+  StatWriter(std::string& out, uint32_t field) : writer_(out), field_(field) {}
+
+  void Double(uint64_t id, double value) {
+    const size_t stat = Begin(id);
+    writer_.Double(2, value);
+    writer_.End(stat);
+  }
+  void Uint(uint64_t id, uint64_t value) {
+    const size_t stat = Begin(id);
+    writer_.Uint(3, value);
+    writer_.End(stat);
+  }
+  void Int(uint64_t id, int64_t value) {
+    const size_t stat = Begin(id);
+    writer_.Int(4, value);
+    writer_.End(stat);
+  }
+  // REQUIRES: `text` is UTF-8.
+  void String(uint64_t id, std::string_view text) {
+    const size_t stat = Begin(id);
+    writer_.String(5, text);
+    writer_.End(stat);
+  }
+  void Ref(uint64_t id, uint64_t text_id) {
+    const size_t stat = Begin(id);
+    writer_.Uint(7, text_id);
+    writer_.End(stat);
+  }
+
+ private:
+  size_t Begin(uint64_t id) {
+    const size_t stat = writer_.Begin(field_);
+    writer_.Uint(1, id);
+    return stat;
+  }
+
+  proto::ProtoWriter writer_;
+  const uint32_t field_;
+};
+
+}  // namespace kymo::tensorboard
+
+#endif  // KYMO_EXPORTERS_TENSORBOARD_STAT_WRITER_H_

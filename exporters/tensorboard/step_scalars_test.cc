@@ -1,0 +1,104 @@
+#include "exporters/tensorboard/step_scalars.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo::tensorboard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// "step tag value".
+std::vector<std::string> Scalars(TestTrace t) {
+  const model::Trace trace = std::move(t).Build();
+  std::vector<std::string> texts;
+  for (const Scalar& scalar : StepScalars(trace, StepNames(trace.strings()))) {
+    char value[32];
+    std::snprintf(value, sizeof(value), "%g", scalar.value);
+    texts.push_back(std::to_string(scalar.step) + " " + scalar.tag + " " +
+                    value);
+  }
+  return texts;
+}
+
+TEST(StepScalarsTest, OperationsAddUpInTheirSteps) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "before", 0, kNsPerMs);
+  t.AddAnnotation(main, "ProfilerStep#4", 2 * kNsPerMs, 10 * kNsPerMs);
+  t.AddRange(main, "f", 2 * kNsPerMs, 6 * kNsPerMs);
+  t.AddRange(main, "g", 3 * kNsPerMs, 4 * kNsPerMs);
+  t.AddAnnotation(main, "loss", 7 * kNsPerMs, 8 * kNsPerMs);
+  t.AddAnnotation(main, "ProfilerStep#5", 10 * kNsPerMs, 12 * kNsPerMs);
+  const auto worker = t.AddThread(1, 2, "worker");
+  t.AddRange(worker, "g", 5 * kNsPerMs, 7 * kNsPerMs);    // in step 4
+  t.AddRange(worker, "g", 12 * kNsPerMs, 13 * kNsPerMs);  // after the steps
+  const auto other = t.AddThread(2, 3, "other process");
+  t.AddRange(other, "f", 5 * kNsPerMs, 6 * kNsPerMs);
+  EXPECT_THAT(Scalars(std::move(t)),
+              ElementsAre("4 operator_time_ms/before 0",  //
+                          "4 operator_time_ms/f 3",       //
+                          "4 operator_time_ms/g 3",       //
+                          "4 steps/operator_count 3",     //
+                          "4 steps/operator_time_ms 6",   //
+                          "4 steps/time_ms 8",            //
+                          "5 operator_time_ms/before 0",  //
+                          "5 operator_time_ms/f 0",       //
+                          "5 operator_time_ms/g 0",       //
+                          "5 steps/operator_count 0",     //
+                          "5 steps/operator_time_ms 0",   //
+                          "5 steps/time_ms 2"));
+}
+
+TEST(StepScalarsTest, StepsOfOneNumberAreOne) {
+  TestTrace t;
+  for (const int64_t tid : {1, 2}) {
+    const auto thread = t.AddThread(1, tid, "worker");
+    t.AddAnnotation(thread, "ProfilerStep#0", 0, tid * kNsPerMs);
+    t.AddRange(thread, "f", 0, kNsPerMs / 2);
+  }
+  EXPECT_THAT(Scalars(std::move(t)),
+              ElementsAre("0 operator_time_ms/f 1", "0 steps/operator_count 2",
+                          "0 steps/operator_time_ms 1", "0 steps/time_ms 2"));
+}
+
+TEST(StepScalarsTest, MemoryAtTheEndOfSteps) {
+  TestTrace t;
+  t.SetWindow(0, 100);
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "ProfilerStep#0", 0, 50);
+  int64_t total = 0;
+  for (const int64_t bytes : {1'000, 24, -1'000}) {
+    total += bytes;
+    t.data().memory.push_back(
+        {.track = main,
+         .source = model::MemorySource::kHeap,
+         .time_ns = 10 + static_cast<TimeNs>(t.data().memory.size()),
+         .address = 64,
+         .bytes = bytes,
+         .total_allocated = total});
+  }
+  EXPECT_THAT(
+      Scalars(std::move(t)),
+      ElementsAre("0 memory/heap_allocated_bytes 1024",
+                  "0 memory/heap_allocations 2",
+                  "0 memory/heap_in_use_bytes 24", "0 steps/operator_count 0",
+                  "0 steps/operator_time_ms 0", "0 steps/time_ms 5e-05"));
+}
+
+TEST(StepScalarsTest, NoStepsNoScalars) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "ProfilerStep", 0, 10);
+  EXPECT_THAT(Scalars(std::move(t)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kymo::tensorboard

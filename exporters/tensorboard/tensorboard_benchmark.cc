@@ -1,0 +1,130 @@
+// Export of a million ranges, of memory records and of many distinct names, to
+// nowhere and to a file.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "exporters/tensorboard/tensorboard_exporter.h"
+#include "profiler/analysis/test_trace.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo {
+namespace {
+
+constexpr int kRanges = 1'000'000;
+constexpr TimeNs kBase = 1'735'632'360 * kNsPerSecond;
+
+// Counts bytes and forgets them.
+class NullDirectory : public OutputDirectory {
+ public:
+  NullDirectory() : OutputDirectory("nowhere") {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return std::make_unique<Sink>(bytes_);
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  class Sink : public ByteSink {
+   public:
+    explicit Sink(int64_t& bytes) : bytes_(bytes) {}
+    absl::Status Append(std::string_view bytes) override {
+      bytes_ += static_cast<int64_t>(bytes.size());
+      return absl::OkStatus();
+    }
+    absl::Status Commit() override { return absl::OkStatus(); }
+
+   private:
+    int64_t& bytes_;
+  };
+
+  int64_t bytes_ = 0;
+};
+
+// `names` distinct outer operations.
+model::Trace MakeRanges(int names) {
+  TestTrace t;
+  t.AddProcess(4242, "app");
+  t.SetWindow(kBase, kBase + 1'000 * int64_t{kRanges});
+  const auto main = t.AddThread(4242, 4243, "worker");
+  for (int i = 0; i < kRanges / 2; ++i) {
+    const std::string name = "ns::operation_" + std::to_string(i % names);
+    const TimeNs at = kBase + 2'000 * int64_t{i};
+    t.AddRange(main, name, at, at + 1'900);
+    t.AddRange(main, "inner", at + 10, at + 900);
+  }
+  return std::move(t).Build();
+}
+
+void Run(benchmark::State& state, const model::Trace& trace, int64_t items,
+         const ExportOptions& options = {}) {
+  const ParallelismLimit limit(static_cast<int>(state.range(0)));
+  NullDirectory out;
+  for (auto _ : state) {
+    if (!NewTensorboardExporter()->Export(trace, options, out).ok()) {
+      std::abort();
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * items);
+  state.SetBytesProcessed(out.bytes());
+}
+
+void BM_Export_Ranges(benchmark::State& state) {
+  Run(state, MakeRanges(static_cast<int>(state.range(1))), kRanges);
+}
+BENCHMARK(BM_Export_Ranges)
+    ->ArgNames({"cores", "names"})
+    ->Args({1, 200})
+    ->Args({2, 200})
+    ->Args({2, 500'000})
+    ->UseRealTime();
+
+void BM_Export_RangesToFile(benchmark::State& state) {
+  const model::Trace trace = MakeRanges(200);
+  const ParallelismLimit limit(static_cast<int>(state.range(0)));
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / "kymo_tensorboard_benchmark")
+          .string();
+  OutputDirectory out(folder);
+  for (auto _ : state) {
+    if (!NewTensorboardExporter()->Export(trace, {}, out).ok()) std::abort();
+  }
+  std::filesystem::remove_all(folder);
+  state.SetItemsProcessed(state.iterations() * kRanges);
+}
+BENCHMARK(BM_Export_RangesToFile)
+    ->ArgName("cores")
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime();
+
+// A record in each of half a million ranges, every one written.
+void BM_Export_Memory(benchmark::State& state) {
+  TestTrace t;
+  constexpr int kRecords = kRanges / 2;
+  t.SetWindow(kBase, kBase + 1'000 * int64_t{kRecords});
+  const auto main = t.AddThread(4242, 4243, "worker");
+  for (int i = 0; i < kRecords; ++i) {
+    const TimeNs at = kBase + 1'000 * int64_t{i};
+    t.AddRange(main, "operation", at, at + 900);
+    t.data().memory.push_back(
+        {.track = main,
+         .source = model::MemorySource::kHeap,
+         .time_ns = at + 500,
+         .address = 0x7f00'0000'0000 + 64 * static_cast<uint64_t>(i % 4'096),
+         .bytes = i % 2 == 0 ? 1'024 : -1'024,
+         .total_allocated = 100'000'000 + 1'024 * (i % 7'919)});
+  }
+  ExportOptions options;
+  options.settings["memory_events"] = "-1";
+  Run(state, std::move(t).Build(), 2 * kRecords, options);
+}
+BENCHMARK(BM_Export_Memory)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,175 @@
+#include "exporters/tensorboard/tensorboard_exporter.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exporters/tensorboard/test_event_file.h"
+#include "exporters/tensorboard/test_xspace.h"
+#include "profiler/analysis/test_trace.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo {
+namespace {
+
+using tensorboard::ReadEventFile;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+constexpr TimeNs kStart = 1'735'632'360 * kNsPerSecond + 123'456'789;
+
+model::Trace MakeTrace(int ranges) {
+  TestTrace t;
+  t.AddProcess(4'242, "app");
+  t.SetWindow(kStart, kStart + 2'000 * int64_t{ranges} + 1'000);
+  for (const int64_t tid : {4'242, 4'243, 4'244}) {
+    const auto track = t.AddThread(4'242, tid, "worker");
+    t.AddAnnotation(track, "ProfilerStep#7", kStart,
+                    kStart + 2'000 * int64_t{ranges});
+    for (int i = 0; i < ranges; ++i) {
+      const TimeNs at = kStart + 2'000 * int64_t{i};
+      t.AddRange(track, "op" + std::to_string(i % 50), at, at + 1'500);
+      t.AddRange(track, "inner", at + 10, at + 500);
+    }
+    for (int i = 0; i < ranges; ++i) {
+      t.data().memory.push_back({.track = track,
+                                 .source = model::MemorySource::kHeap,
+                                 .time_ns = kStart + 2'000 * int64_t{i} + 600,
+                                 .address = 64,
+                                 .bytes = 32,
+                                 .total_allocated = 32 * (i + 1)});
+    }
+  }
+  return std::move(t).Build();
+}
+
+TEST(TensorboardExporterTest, FilesAreWhereTensorBoardLooks) {
+  const model::Trace trace = MakeTrace(3);
+  std::vector<std::string> names;
+  for (const auto& [name, text] : Export(*NewTensorboardExporter(), trace)) {
+    names.push_back(name);
+  }
+  EXPECT_THAT(
+      names,
+      testing::ElementsAre(
+          MatchesRegex(R"(tensorboard/events\.out\.tfevents\.1735632360\..+)"
+                       R"(\.4242\.0)"),
+          MatchesRegex("tensorboard/plugins/profile/2024_12_31_08_06_00_123/"
+                       R"([^/]+\.xplane\.pb)")));
+}
+
+TEST(TensorboardExporterTest, TheEventFileHasGraphTimesAndScalars) {
+  const model::Trace trace = MakeTrace(3);
+  const Exported files = Export(*NewTensorboardExporter(), trace);
+  const auto events = ReadEventFile(files.begin()->second);
+  ASSERT_GE(events.size(), 4);
+  EXPECT_EQ(events[0].file_version(), "brain.Event:2");
+  EXPECT_NEAR(events[0].wall_time(), 1'735'632'360.123, 0.001);
+  tensorboard::schema::GraphDef graph;
+  ASSERT_TRUE(graph.ParseFromString(events[1].graph_def()));
+  EXPECT_GT(graph.node_size(), 3);
+  EXPECT_EQ(events[2].tagged_run_metadata().tag(), "profile");
+  std::map<std::string, float> scalars;
+  for (size_t i = 3; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].step(), 7);
+    const auto& value = events[i].summary().value(0);
+    scalars[value.tag()] = value.simple_value();
+  }
+  EXPECT_FLOAT_EQ(scalars.at("steps/time_ms"), 0.006);
+  EXPECT_FLOAT_EQ(scalars.at("operator_time_ms/inner"), 0.00441);
+}
+
+TEST(TensorboardExporterTest, BytesDoNotDependOnTheNumberOfThreads) {
+  const model::Trace trace = MakeTrace(20'000);
+  const auto export_with = [&](int threads) {
+    const ParallelismLimit limit(threads);
+    return Export(*NewTensorboardExporter(), trace);
+  };
+  const Exported one = export_with(1);
+  EXPECT_TRUE(export_with(2) == one);
+  EXPECT_TRUE(export_with(7) == one);
+  const tensorboard::XSpaceView view(tensorboard::ExportXSpace(trace));
+  for (const auto& line : view.Plane("/host:CPU").lines()) {
+    EXPECT_EQ(line.events_size(), 60'001);
+  }
+}
+
+TEST(TensorboardExporterTest, SettingsAreChecked) {
+  const model::Trace trace = MakeTrace(1);
+  for (const char* const value : {"-2", "many", ""}) {
+    ExportOptions options;
+    options.settings["memory_events"] = value;
+    MemoryDirectory out;
+    const auto names = NewTensorboardExporter()->Export(trace, options, out);
+    EXPECT_EQ(names.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(out.files().empty());
+  }
+}
+
+// Takes so many bytes in all, then is full.
+class FullDirectory : public OutputDirectory {
+ public:
+  explicit FullDirectory(size_t room)
+      : OutputDirectory("/nowhere"), room_(room) {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return std::make_unique<Sink>(*this);
+  }
+  size_t committed() const { return committed_; }
+
+ private:
+  class Sink : public ByteSink {
+   public:
+    explicit Sink(FullDirectory& disk) : disk_(disk) {}
+    absl::Status Append(std::string_view bytes) override {
+      if (bytes.size() > disk_.room_) {
+        return absl::ResourceExhaustedError("disk full");
+      }
+      disk_.room_ -= bytes.size();
+      return absl::OkStatus();
+    }
+    absl::Status Commit() override {
+      disk_.committed_ += 1;
+      return absl::OkStatus();
+    }
+
+   private:
+    FullDirectory& disk_;
+  };
+
+  size_t room_;
+  size_t committed_ = 0;
+};
+
+TEST(TensorboardExporterTest, AFullDiskLeavesNothing) {
+  const model::Trace trace = MakeTrace(3);
+  size_t needed = 0;
+  for (const auto& [name, text] : Export(*NewTensorboardExporter(), trace)) {
+    needed += text.size();
+  }
+  for (size_t room = 0; room < needed; room += 13) {
+    FullDirectory out(room);
+    const auto names = NewTensorboardExporter()->Export(trace, {}, out);
+    EXPECT_EQ(names.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(out.committed(), 0);
+  }
+  FullDirectory out(needed);
+  EXPECT_TRUE(NewTensorboardExporter()->Export(trace, {}, out).ok());
+  EXPECT_EQ(out.committed(), 2);
+}
+
+TEST(TensorboardExporterTest, ProgressEndsAtOne) {
+  std::vector<double> progress;
+  ExportOptions options;
+  options.progress = [&](double done) { progress.push_back(done); };
+  Export(*NewTensorboardExporter(), MakeTrace(1'000), options);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_EQ(progress.back(), 1.0);
+}
+
+}  // namespace
+}  // namespace kymo

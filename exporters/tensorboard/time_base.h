@@ -1,0 +1,46 @@
+// time_base.h - the zero of an XSpace's times.
+//
+//   const TimeBase base(trace);
+//   base.OffsetPs(trace.start()[event])   // ps after base.start_ns()
+//
+// XProf computes in picoseconds and 64 bits, which hold 106 days. So times
+// count from the start of the recording, or from its first event where that
+// came later than that; what is too late even so is shown at the end of what
+// can be shown.
+#ifndef KYMO_EXPORTERS_TENSORBOARD_TIME_BASE_H_
+#define KYMO_EXPORTERS_TENSORBOARD_TIME_BASE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::tensorboard {
+
+class TimeBase {
+ public:
+  static constexpr uint64_t kMaxNs = 9'000'000'000'000'000;  // 104 days
+  static constexpr uint64_t kPsPerNs = 1'000;
+
+  explicit TimeBase(const model::Trace& trace);
+
+  // Nothing in the trace is earlier.
+  TimeNs start_ns() const { return start_ns_; }
+  // That of the recording, or of the last event if later.
+  TimeNs end_ns() const { return end_ns_; }
+
+  uint64_t OffsetPs(TimeNs time_ns) const {
+    const uint64_t ns =
+        static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(start_ns_);
+    return std::min(ns, kMaxNs) * kPsPerNs;
+  }
+
+ private:
+  TimeNs start_ns_ = 0;
+  TimeNs end_ns_ = 0;
+};
+
+}  // namespace kymo::tensorboard
+
+#endif  // KYMO_EXPORTERS_TENSORBOARD_TIME_BASE_H_
