@@ -1,27 +1,27 @@
 #include "exporters/stacks/range_paths.h"
 
 #include <algorithm>
-
-#include "profiler/analysis/call_tree.h"
-
 namespace kymo::stacks {
 
 using model::EventIndex;
 
 RangePaths::RangePaths(const model::Trace& trace) {
-  const auto self = analysis::SelfTimes(trace);
-  std::vector<uint32_t> path_of_event(trace.event_count(), kNoPath);
+  // The ranges around the event at hand and their paths, outermost first.
+  std::vector<std::pair<EventIndex, uint32_t>> open;
   for (EventIndex i = 0; i < trace.event_count(); ++i) {
     if (trace.flags()[i] & (model::kEventInstant | model::kEventAsync)) {
       continue;
     }
-    const EventIndex parent = trace.parent()[i];
-    const uint32_t path =
-        Find(parent == model::kNoEvent ? kNoPath : path_of_event[parent],
-             trace.track()[i], trace.name()[i]);
-    path_of_event[i] = path;
-    paths_[path].self_ns += self[i];
+    while (!open.empty() && open.back().first != trace.parent()[i]) {
+      open.pop_back();
+    }
+    const uint32_t above = open.empty() ? kNoPath : open.back().second;
+    const uint32_t path = Find(above, trace.track()[i], trace.name()[i]);
+    const DurationNs duration_ns = trace.end()[i] - trace.start()[i];
+    paths_[path].self_ns += duration_ns;
     ++paths_[path].calls;
+    if (above != kNoPath) paths_[above].self_ns -= duration_ns;
+    open.emplace_back(i, path);
   }
 }
 

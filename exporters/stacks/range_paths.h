@@ -7,8 +7,10 @@
 //   }
 //
 // A path is that of a track: equal ones of two threads are two. A path's self
-// time is that of the ranges that end it (analysis/call_tree.h). Instants and
-// asynchronous ranges, which have neither self time nor children, have none.
+// time is that of the ranges that end it, without the ranges within them.
+// Instants and asynchronous ranges, which have no time of their own, have none.
+//
+// Cost: one pass; memory for the paths, not for the events.
 #ifndef KYMO_EXPORTERS_STACKS_RANGE_PATHS_H_
 #define KYMO_EXPORTERS_STACKS_RANGE_PATHS_H_
 

@@ -178,36 +178,47 @@ class Writer {
     return text;
   }
 
-  // Opens and closes: an event's closes stand before the next event's open.
   absl::Status WriteRanges(TrackIndex track) {
-    std::vector<EventIndex> events;
+    const EventIndex first = NextSlice(trace_.track_begin(track), track);
+    if (first == trace_.track_end(track)) return absl::OkStatus();
     TimeNs end_ns = trace_.end_ns();
-    for (EventIndex i = trace_.track_begin(track); i < trace_.track_end(track);
-         ++i) {
-      if (trace_.flags()[i] & kNoSlice) continue;
-      events.push_back(i);
+    for (EventIndex i = first; i < trace_.track_end(track); ++i) {
       end_ns = std::max(end_ns, trace_.end()[i]);
     }
-    if (events.empty()) return absl::OkStatus();
     KYMO_RETURN_IF_ERROR(
         BeginProfile("evented", TrackName(track), end_ns - base_ns_));
     KYMO_RETURN_IF_ERROR(sink_.Append("\"events\":["));
-    KYMO_RETURN_IF_ERROR(output_.Run(
-        events.size(), [&](size_t begin, size_t end, std::string& out) {
-          for (size_t i = begin; i < end; ++i) {
-            if (i > 0) out += ',';
-            AppendEvent(out, 'O', events[i], trace_.start()[events[i]]);
-            const EventIndex open = i + 1 < events.size()
-                                        ? trace_.parent()[events[i + 1]]
-                                        : model::kNoEvent;
-            for (EventIndex at = events[i]; at != open;
-                 at = trace_.parent()[at]) {
-              out += ',';
-              AppendEvent(out, 'C', at, trace_.end()[at]);
-            }
-          }
-        }));
+    KYMO_RETURN_IF_ERROR(
+        output_.Run(trace_.track_end(track) - first,
+                    [&](size_t begin, size_t end, std::string& out) {
+                      for (size_t i = first + begin; i < first + end; ++i) {
+                        const auto event = static_cast<EventIndex>(i);
+                        if (trace_.flags()[event] & kNoSlice) continue;
+                        if (event != first) out += ',';
+                        AppendSlice(out, track, event);
+                      }
+                    }));
     return sink_.Append("]}");
+  }
+
+  // The first of `event` and those after it that is a slice, or the end.
+  EventIndex NextSlice(EventIndex event, TrackIndex track) const {
+    const EventIndex end = trace_.track_end(track);
+    while (event < end && (trace_.flags()[event] & kNoSlice)) ++event;
+    return event;
+  }
+
+  // A slice's open, and the closes up to the next slice's.
+  void AppendSlice(std::string& out, TrackIndex track, EventIndex event) const {
+    AppendEvent(out, 'O', event, trace_.start()[event]);
+    const EventIndex next = NextSlice(event + 1, track);
+    const EventIndex open = next < trace_.track_end(track)
+                                ? trace_.parent()[next]
+                                : model::kNoEvent;
+    for (EventIndex at = event; at != open; at = trace_.parent()[at]) {
+      out += ',';
+      AppendEvent(out, 'C', at, trace_.end()[at]);
+    }
   }
 
   void AppendEvent(std::string& out, char type, EventIndex event,
