@@ -7,8 +7,8 @@
 //
 // For messages without a schema in the program: the caller keeps field numbers,
 // types and order. Lengths are as short as they can be, so that equal messages
-// are equal bytes. PutVarint and its like are the same without a string, for
-// where every nanosecond counts.
+// are equal bytes. PutVarint is for where every nanosecond
+// counts.
 //
 // Threads: none of its own. Errors: none. Strings must be UTF-8 (see
 // exporters/json/utf8.h) where the field is a `string`, not `bytes`.
@@ -57,11 +57,6 @@ inline char* PutVarint(char* to, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
   *to = static_cast<char>(value);
   return to + 1;
-}
-
-inline char* PutBytes(char* to, std::string_view bytes) {
-  std::memcpy(to, bytes.data(), bytes.size());
-  return to + bytes.size();
 }
 
 class ProtoWriter {
