@@ -122,6 +122,9 @@ struct TensorMeta {
   std::span<const int64_t> sizes;
   DType dtype = DType::kUnknown;
   std::span<const int64_t> strides = {};  // elements; empty: not recorded
+  // Tells tensors apart; not recorded. Emitted names (emit_nvtx.h) say by it
+  // which operation made an input.
+  const void* identity = nullptr;
 };
 
 // One input, borrowed for the call.
@@ -135,7 +138,8 @@ class Input {
         data(tensor.sizes.data()),
         strides(tensor.strides.size() == tensor.sizes.size()
                     ? tensor.strides.data()
-                    : nullptr) {}
+                    : nullptr),
+        tensor_identity(tensor.identity) {}
   constexpr Input(std::span<const TensorMeta> tensors) noexcept  // NOLINT
       : kind(InputKind::kTensorList),
         count(static_cast<uint32_t>(tensors.size())),
@@ -179,7 +183,14 @@ class Input {
   uint32_t count = 0;          // as in the table above
   const void* data = nullptr;  // sizes, values, TensorMeta or text
   const int64_t* strides = nullptr;
-  uint64_t bits = 0;  // of a single int, double or bool
+  union {
+    uint64_t bits = 0;            // of a single int, double or bool
+    const void* tensor_identity;  // of a tensor
+  };
+
+  const void* identity() const noexcept {
+    return kind == InputKind::kTensor ? tensor_identity : nullptr;
+  }
 };
 
 struct InputHeader {
