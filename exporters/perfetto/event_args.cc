@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "exporters/json/utf8.h"
 #include "exporters/perfetto/schema.h"

@@ -21,7 +21,7 @@
 #define KYMO_EXPORTERS_PERFETTO_EVENT_ARGS_H_
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 

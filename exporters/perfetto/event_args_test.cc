@@ -1,9 +1,7 @@
 #include "exporters/perfetto/event_args.h"
 
-#include <cmath>
-#include <iterator>
+#include <initializer_list>
 #include <limits>
-#include <map>
 #include <string>
 #include <utility>
 

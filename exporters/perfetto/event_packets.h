@@ -1,8 +1,7 @@
 // event_packets.h - the packets of a trace's events.
 //
 //   EventPackets packets(trace, tracks, base_ns);
-//   packets.Append(out, first, last);      // any ranges, in order, covering
-//   all
+//   packets.Append(out, first, last);   // ranges in order, that cover all
 //
 // A range is two packets, its begin and its end; readers match ends to begins
 // by nesting. An event's ends are written by the event before the next one of

@@ -1,8 +1,9 @@
 // packet_bytes.h - the commonest packets, byte by byte.
 //
 //   char buffer[2 * kMaxPlainPacket];
-//   char* to = PutBegin(buffer, begin_ns, TrackField(uuid), category, name_id);
-//   to = PutEnd(to, end_ns, TrackField(uuid));
+//   const TrackField track(uuid);
+//   char* to = PutBegin(buffer, start_ns, track, event::kBegin, category,
+//   name); to = PutEnd(to, end_ns, track);
 //
 // Begins and ends of ranges are most of a file, so nothing is computed twice:
 // tags are literals, a track's field is made once, and every length is one

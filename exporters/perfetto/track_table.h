@@ -1,10 +1,9 @@
 // track_table.h - the tracks of a file, by uuid, and their descriptors.
 //
 //   TrackTable tracks(trace);
-//   tracks.of(track).uuid                        // ranges of a thread or
-//   stream const uint64_t uuid = tracks.AddChild(tracks.of(track).uuid,
-//   "samples"); KYMO_RETURN_IF_ERROR(sink.Append(tracks.packets()));   //
-//   before any use
+//   tracks.of(track).uuid            // for ranges of a thread or stream
+//   const uint64_t uuid = tracks.AddChild(tracks.of(track).uuid, "samples");
+//   sink.Append(tracks.packets());   // before any use
 //
 //   process app                   ProcessDescriptor
 //     thread worker               ThreadDescriptor: pid and tid say whose it is
@@ -25,6 +24,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exporters/proto/proto_writer.h"

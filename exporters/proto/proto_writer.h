@@ -1,14 +1,14 @@
 // proto_writer.h - protobuf's wire format, appended to a string.
 //
 //   ProtoWriter packet(out);
-//   packet.Uint(8, timestamp);                   // uint64 timestamp = 8;
-//   const size_t event = packet.Begin(11);       // TrackEvent track_event =
-//   11; packet.String(23, "matmul"); packet.End(event);
+//   packet.Uint(8, timestamp);              // uint64 timestamp = 8;
+//   const size_t event = packet.Begin(11);  // TrackEvent track_event = 11;
+//   packet.String(23, "matmul");
+//   packet.End(event);
 //
 // For messages without a schema in the program: the caller keeps field numbers,
 // types and order. Lengths are as short as they can be, so that equal messages
-// are equal bytes. PutVarint is for where every nanosecond
-// counts.
+// are equal bytes. PutVarint is for where every nanosecond counts.
 //
 // Threads: none of its own. Errors: none. Strings must be UTF-8 (see
 // exporters/json/utf8.h) where the field is a `string`, not `bytes`.

@@ -1,8 +1,8 @@
 // memory_stacks.h - where memory was allocated, by stack.
 //
-//   for (const StackMemory& sum : SumMemory(trace)) ...
-//   FoldMemory(trace, sums, roots, MemoryStacks::kAllocated)
-//       // xz;main;lzma_alloc 1048576
+//   const std::vector<StackMemory> sums = SumMemory(trace);
+//   FoldMemory(trace, sums, StackRoots(trace, false), MemoryStacks::kAllocated,
+//              Metric::kWeight);   // xz;main;lzma_alloc 1048576
 //
 // Counts all allocations, and those that nobody freed. The host's memory counts
 // by its source (analysis/memory_usage.h), so that no byte counts twice;

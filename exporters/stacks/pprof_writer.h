@@ -3,7 +3,8 @@
 //   PprofWriter pprof(trace, *sink);
 //   pprof.AddSampleType("samples", "count");
 //   const uint64_t locations[] = {pprof.LocationOf(frame)};   // leaf first
-//   pprof.AddSample(locations, {{1}}, pprof.Labels({{"thread", "main"}}));
+//   const int64_t values[] = {1};
+//   pprof.AddSample(locations, values, labels);   // as Labels() made them
 //   KYMO_RETURN_IF_ERROR(pprof.Finish({.default_type = "samples"}));
 //
 // A frame is one location with one line, inlined or not; its address is the

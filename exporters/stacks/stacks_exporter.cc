@@ -1,5 +1,6 @@
 #include "exporters/stacks/stacks_exporter.h"
 
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
