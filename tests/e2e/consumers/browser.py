@@ -6,11 +6,13 @@
         browser.keep("chart")              # a screenshot for whoever looks
         assert not browser.errors()
 
-Screenshots go where Bazel keeps a test's outputs, and to KYMO_PICTURES.
+Screenshots go where Bazel keeps a test's outputs. In the folder KYMO_PICTURES
+they replace what is there already: see docs/images/README.md.
 """
 
 import io
 import os
+import pathlib
 import tempfile
 import time
 
@@ -23,15 +25,28 @@ CHROMIUM = "/usr/bin/chromium"
 DRIVER = "/usr/bin/chromedriver"
 WAIT_SECONDS = 60
 
-# A frame and a caption are no drawing.
-DRAWN_SHARE = 0.01
+# Of the difference between two channels or two pixels, up to 255.
+VISIBLE = 40
 
 
-def drawn_share(png):
-    """The share of a picture's pixels that are not its background's."""
+def pixel_share(png, is_counted):
+    """The share of pixels with `is_counted(colour, background)`."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     colours = picture.getcolors(picture.width * picture.height)
-    return 1 - max(count for count, _ in colours) / sum(c for c, _ in colours)
+    _, background = max(colours)
+    counted = sum(count for count, colour in colours
+                  if is_counted(colour, background))
+    return counted / (picture.width * picture.height)
+
+
+def drawn(colour, background):
+    """It differs from the commonest colour."""
+    return max(abs(a - b) for a, b in zip(colour, background)) > VISIBLE
+
+
+def coloured(colour, _):
+    """It is neither grey nor nearly so, as most frames and texts are."""
+    return max(colour) - min(colour) > VISIBLE
 
 
 class Browser:
@@ -81,14 +96,14 @@ class Browser:
                     f"{self.errors()}") from error
             time.sleep(0.1)
 
-    def wait_until_drawn(self, what, find):
-        """The picture of `find(page)`, once it is more than background."""
+    def wait_until_drawn(self, what, find, share, is_counted=drawn):
+        """Until this share of `find(page)` is drawn or coloured."""
 
-        def picture(page):
+        def share_is_reached(page):
             png = find(page).screenshot_as_png
-            return png if drawn_share(png) > DRAWN_SHARE else None
+            return pixel_share(png, is_counted) > share
 
-        return self.wait(f"a drawing of {what}", picture)
+        self.wait(f"a drawing of {what}", share_is_reached)
 
     def errors(self):
         """Errors on the console since the last call."""
@@ -96,11 +111,11 @@ class Browser:
                 if entry["level"] == "SEVERE"]
 
     def keep(self, name):
-        """Keeps a screenshot of the page."""
+        """Keeps a screenshot of the page as NAME.png."""
         png = self.page.get_screenshot_as_png()
-        for variable in ("TEST_UNDECLARED_OUTPUTS_DIR", "KYMO_PICTURES"):
-            folder = os.environ.get(variable)
-            if folder:
-                with open(os.path.join(folder, f"{name}.png"), "wb") as file:
-                    file.write(png)
-        return png
+        outputs = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
+        if outputs:
+            pathlib.Path(outputs, f"{name}.png").write_bytes(png)
+        pictures = os.environ.get("KYMO_PICTURES")
+        if pictures and os.path.exists(f"{pictures}/{name}.png"):
+            pathlib.Path(pictures, f"{name}.png").write_bytes(png)

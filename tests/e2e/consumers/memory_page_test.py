@@ -34,7 +34,8 @@ class MemoryPageTest(unittest.TestCase):
         self.assertEqual(self.find("maxima").text,
                          f"Max memory allocated: {peak / MIB:.2f} MiB")
         chart = self.find("chart")
-        self.browser.wait_until_drawn("memory", lambda _: chart)
+        # About half of it is memory.
+        self.browser.wait_until_drawn("memory", lambda _: chart, share=0.2)
         ActionChains(self.browser.page).move_to_element(chart).perform()
         tip = self.browser.wait("a tip", lambda _: self.find("tip").text)
         self.assertRegex(tip, r"^[\d.]+ ms\n[\d.]+ [KM]iB\n")

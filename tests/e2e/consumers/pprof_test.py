@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 
 from tests.e2e.consumers import recorded
 from tests.e2e.consumers.browser import Browser
+from tests.e2e.consumers.browser import coloured
 
 START_SECONDS = 30
 
@@ -125,8 +126,9 @@ class PprofTest(unittest.TestCase):
                                                       "d3-flame-graph-label")
                 if frame.text == "main"])
             browser.wait_until_drawn(
-                "the flame graph", lambda page: page.find_element(By.ID,
-                                                                  "chart"))
+                "the flame graph",
+                lambda page: page.find_element(By.ID, "chart"), share=0.1,
+                is_counted=coloured)
             browser.keep("flame_graph")
             # /ui/ is the graph's page, which asks for Graphviz.
             self.assertEqual([error for error in browser.errors()
