@@ -178,6 +178,7 @@ class PerfettoExporter final : public TraceExporter {
   const PluginInfo info_ = {
       .name = "perfetto",
       .purpose = "Perfetto's trace format, for ui.perfetto.dev (trace.pftrace)",
+      .splits_by_step = true,
   };
 };
 

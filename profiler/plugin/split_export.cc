@@ -78,7 +78,8 @@ class InfixDirectory : public OutputDirectory {
  private:
   // The extension is what viewers know a file by, which may have two dots.
   std::string Renamed(std::string_view name) const {
-    static constexpr std::string_view kDoubled[] = {".json.gz", ".xplane.pb"};
+    static constexpr std::string_view kDoubled[] = {".json.gz", ".pftrace.gz",
+                                                    ".xplane.pb"};
     size_t dot = name.rfind('.');
     for (const std::string_view extension : kDoubled) {
       if (name.ends_with(extension)) dot = name.size() - extension.size();
