@@ -18,10 +18,10 @@
 #ifndef KYMO_BACKENDS_NVTX_NEXT_TOOL_H_
 #define KYMO_BACKENDS_NVTX_NEXT_TOOL_H_
 
-#include <atomic>
 #include <cstdint>
 
 #include "backends/nvtx/nvtx_abi.h"
+#include "profiler/record/handle_map.h"
 
 namespace kymo::nvtx {
 
@@ -60,42 +60,10 @@ inline FunctionPointer FromSlot(intptr_t slot) noexcept {
   return reinterpret_cast<FunctionPointer>(slot);
 }
 
-// From its handles to what they are here. At most kCapacity / 2 at a time;
-// memory is taken as it is touched.
-class HandleMap {
- public:
-  static constexpr uint64_t kCapacity = 1u << 18;
-
-  constexpr HandleMap() noexcept = default;
-
-  // False: full. Replaces what was there. `handle` is not 0.
-  bool Put(uint64_t handle, uint64_t value) noexcept;
-  // False: not there.
-  bool Find(uint64_t handle, uint64_t* value) noexcept;
-  bool Take(uint64_t handle, uint64_t* value) noexcept;
-
- private:
-  struct Entry {
-    uint64_t handle;  // 0 = none
-    uint64_t value;
-  };
-  class Lock;
-
-  static uint64_t PlaceOf(uint64_t handle) noexcept {
-    return handle * 0x9e3779b97f4a7c15u >> (64 - 18);
-  }
-  Entry* FindEntry(uint64_t handle) noexcept;
-  void Remove(Entry* entry) noexcept;
-
-  std::atomic<bool> locked_{false};
-  Entry* entries_ = nullptr;
-  uint64_t size_ = 0;
-};
-
 // Its handles of strings, to record::ForeignText.
-extern constinit HandleMap others_strings;
+extern constinit record::HandleMap others_strings;
 // Its ids of ranges, to ours.
-extern constinit HandleMap others_ranges;
+extern constinit record::HandleMap others_ranges;
 
 }  // namespace kymo::nvtx
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "backends/itt/itt_abi.h"
 #include "backends/nvtx/nvtx_abi.h"
 #include "profiler/record/host.h"
 
@@ -14,6 +15,7 @@ struct Interface {
   const char* next_variable;
 };
 constexpr Interface kInterfaces[] = {
+    {"capture_itt", itt::kToolVariable, itt::kNextToolVariable},
     {"capture_nvtx", nvtx::kInjectionVariable, nvtx::kNextToolVariable},
 };
 

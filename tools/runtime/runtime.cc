@@ -3,7 +3,8 @@
 // It joins the process to the collector's arena before main runs, and lends its
 // recorder to every annotated copy of Kymo in the process (kymo_host_v1). Where
 // the kernel's own sampling is not permitted it also arms per-thread timers. It
-// is an injection library of NVTX (backends/nvtx), too.
+// is an injection library of NVTX and a collector of ITT (backends/nvtx, itt),
+// too.
 //
 // A guest: needs libc only, starts no thread, installs no handler unless the
 // timers are asked for, keeps no descriptor open, and does nothing at exit.

@@ -1,0 +1,50 @@
+// handle_map.h - from handles that others gave to what is kept about them.
+//
+//   HandleMap map;
+//   map.Put(handle, value);
+//   if (uint64_t value; map.Take(handle, &value)) ...
+//
+// Threads: any; one lock, which yields. Memory is taken as it is touched.
+// Standard library: nothing that needs linking, for the preloaded runtime.
+#ifndef KYMO_PROFILER_RECORD_HANDLE_MAP_H_
+#define KYMO_PROFILER_RECORD_HANDLE_MAP_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace kymo::record {
+
+// At most kCapacity / 2 handles at a time.
+class HandleMap {
+ public:
+  static constexpr uint64_t kCapacity = 1u << 18;
+
+  constexpr HandleMap() noexcept = default;
+
+  // False: full. Replaces what was there. `handle` is not 0.
+  bool Put(uint64_t handle, uint64_t value) noexcept;
+  // False: not there.
+  bool Find(uint64_t handle, uint64_t* value) noexcept;
+  bool Take(uint64_t handle, uint64_t* value) noexcept;
+
+ private:
+  struct Entry {
+    uint64_t handle;  // 0 = none
+    uint64_t value;
+  };
+  class Lock;
+
+  static uint64_t PlaceOf(uint64_t handle) noexcept {
+    return handle * 0x9e3779b97f4a7c15u >> (64 - 18);
+  }
+  Entry* FindEntry(uint64_t handle) noexcept;
+  void Remove(Entry* entry) noexcept;
+
+  std::atomic<bool> locked_{false};
+  Entry* entries_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_HANDLE_MAP_H_
