@@ -49,7 +49,8 @@ class CpuTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.recorded = recorded.record(pathlib.Path(scratch.name) / "out",
-                                       "--export=chrome", "--record_shapes")
+                                       "--export=chrome", "--record_shapes",
+                                       with_libraries=True)
         cls.trace = str(cls.recorded.path("trace.json"))
         cls.analysis = analyse(cls.trace)
 

@@ -44,7 +44,7 @@ class CpuTest(PerfettoTestCase):
     @classmethod
     def write(cls, folder):
         return recorded.record(folder, "--export=perfetto,chrome",
-                               "--profile_memory")
+                               "--profile_memory", with_libraries=True)
 
     def test_ranges(self):
         self.assert_averages()
@@ -56,7 +56,7 @@ class CpuTest(PerfettoTestCase):
                                    if event.category)
         tracks = collections.defaultdict(list)
         for event in self.recorded.events():
-            if event.get("cat") in ("cpu_op", "user_annotation"):
+            if event.get("cat") in ("cpu_op", "user_annotation", "itt_task"):
                 begin = round(event["ts"] * 1000)
                 tracks[event["tid"]].append(
                     (begin, -begin - round(event["dur"] * 1000), event["name"]))

@@ -59,7 +59,7 @@ class PprofTest(unittest.TestCase):
         cls.scratch = pathlib.Path(scratch.name)
         cls.recorded = recorded.record(
             cls.scratch / "out", "--export=stacks", "--profile_memory",
-            activities="cpu,sampling")
+            activities="cpu,sampling", with_libraries=True)
 
     def top(self, file, sample_type, unit):
         """The total, and what each function took itself."""

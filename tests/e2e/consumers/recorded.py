@@ -66,11 +66,17 @@ class Recorded:
         return strict_json.load(self.path("trace.json"))["traceEvents"]
 
 
-def record(folder, *flags, activities="cpu"):
-    """Profiles train_mlp into `folder`; raises if that does not go well."""
+def record(folder, *flags, activities="cpu", with_libraries=False):
+    """Profiles train_mlp into `folder`; raises if that does not go well.
+
+    With libraries, oneTBB tells of its tasks through ITT. Readers that know
+    PyTorch's categories alone leave such ranges out, and then count their time
+    as that of the operation around them.
+    """
+    libraries = [] if with_libraries else ["--capture_itt=0"]
     completed = subprocess.run(
         [PROFILE, f"--output_dir={folder}", f"--activities={activities}",
-         *flags, TRAIN_MLP, f"--epochs={EPOCHS}"],
+         *libraries, *flags, TRAIN_MLP, f"--epochs={EPOCHS}"],
         capture_output=True, text=True, timeout=120, check=False)
     if completed.returncode != 0:
         raise AssertionError(f"the profile ended with {completed.returncode}:\n"
