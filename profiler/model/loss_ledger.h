@@ -35,7 +35,13 @@ enum class Loss : uint8_t {
   kHeapsNotWatched,             // processes with an allocator of their own
   kHeapSamplesLost,             // more live samples than their table holds
   kMemoryRecordsLeftOut,        // more than fit into memory for analysis
+  kEventsNotImported,           // of kinds that no trace keeps
+  kFilesCutOff,                 // imported, they end in the middle
   kFreesNotSeen,                // a block's address came again without a free
+  kDeviceRecordsDropped,        // the driver's tracing had no buffer for them
+  kDeviceBuffersLost,           // held by the tracing of a killed program
+  kDeviceTimesMissing,          // device activities without times; not shown
+  kDeviceBeforeLaunch,          // they seem to begin before their launch
   kRangesOpenAtEnd,             // note: shown, ending with the trace
   kFreesOfUnknownBlocks,        // note: of blocks from before the recording
   kCount,

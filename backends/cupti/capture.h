@@ -1,0 +1,72 @@
+// capture.h - CUPTI's activities of this process, into a log.
+//
+//   LogHeader header;
+//   if (!StartCapture(*api, settings, sink, &header)) {
+//     header.problem                     // "... is used by Nsight Systems"
+//   }
+//   FlushCapture(FlushMode::kFinished);  // now and then
+//   StopCapture();
+//
+// CUPTI asks for a buffer, fills it, and hands it back; its records are then
+// translated and go to the sink, and the buffer is used again.
+//
+// A good neighbour: takes CUPTI's place for a client before it touches
+// anything, and gives up if somebody else has it; on failure everything that
+// was switched on is switched off again, in reverse; never calls cuptiFinalize.
+//
+// Threads: one capture per process. Start, Stop and SetCapturing are not called
+//   concurrently; everything else may be, from any thread.
+// Standard library: nothing that needs linking, for the injected library.
+#ifndef KYMO_BACKENDS_CUPTI_CAPTURE_H_
+#define KYMO_BACKENDS_CUPTI_CAPTURE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cupti/cupti_api.h"
+#include "backends/cupti/gpu_log.h"
+#include "backends/cupti/log_writer.h"
+
+namespace kymo::cupti {
+
+// What is recorded besides kernels, copies, sets, calls and CUPTI's overhead.
+enum CaptureFlag : uint32_t {
+  kCaptureSync = 1,      // waits, and recordings of events
+  kCaptureMemory = 2,    // allocations and pools
+  kCaptureUnified = 4,   // transfers and faults of unified memory
+  kCaptureGraphs = 8,    // graphs as a whole, not node by node
+  kCaptureLatency = 16,  // when kernels were queued and submitted
+};
+
+struct CaptureSettings {
+  uint32_t flags = kCaptureSync;  // CaptureFlag bits
+  // Of one buffer, and of all that CUPTI may hold.
+  size_t buffer_bytes = size_t{2} << 20;
+  size_t max_bytes = size_t{512} << 20;
+};
+
+// False when CUPTI cannot be used: header->problem says why and what would
+// help. `sink` and `header` must live until StopCapture, at least.
+bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
+                  const LogSink& sink, LogHeader* header) noexcept;
+
+// Switches everything off and on again.
+void SetCapturing(bool capturing) noexcept;
+
+enum class FlushMode { kFinished, kEverything };
+
+// Records of activities that have finished, or whatever CUPTI holds, go to the
+// sink; and so does the state of the clocks. Does nothing without a capture.
+void FlushCapture(FlushMode mode) noexcept;
+
+// What this thread does until Pop belongs to the operation `id`.
+void PushExternal(ExternalKind kind, uint64_t id) noexcept;
+void PopExternal(ExternalKind kind) noexcept;
+
+// Ends the capture: everything that CUPTI held is in the sink, the log is
+// closed. Does nothing without a capture.
+void StopCapture() noexcept;
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_CAPTURE_H_

@@ -1,0 +1,108 @@
+// cupti_api.h - what Kymo needs of CUPTI, in Kymo's own words.
+//
+//   const CuptiApi* api = LoadCupti(...);      // the library, cupti_library.h
+//   const CuptiApi* api = &fake.api();         // or a script, fake_cupti.h
+//   api->enable(ActivityKind::kKernel);
+//
+// A table of functions, so that the one file that includes cupti.h
+// (translate.cc) and whoever opens the library stay behind it, and so that it
+// works where there is no C++ library. Statuses are CUPTI's numbers.
+//
+// Threads: as CUPTI says: everything may be called concurrently; buffers are
+//   asked for and handed back from any thread, also while such a call runs.
+#ifndef KYMO_BACKENDS_CUPTI_CUPTI_API_H_
+#define KYMO_BACKENDS_CUPTI_CUPTI_API_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kymo::cupti {
+
+class LogWriter;
+
+// CUptiResult; those that are told apart.
+enum class ApiStatus : int32_t {
+  kOk = 0,
+  kInvalidKind = 21,
+  kNotInitialized = 15,
+  kNotSupported = 27,
+  kUnifiedNotSupported = 28,
+  kNoPrivileges = 35,
+  kOtherSubscriber = 39,
+  kUnknown = 999,
+  kMissing = -1,  // this version of the library has no such function
+};
+
+// CUpti_ActivityKind; those that Kymo asks for.
+enum class ActivityKind : uint32_t {
+  kCopy = 1,
+  kSet = 2,
+  kDriver = 4,
+  kRuntime = 5,
+  kDevice = 8,
+  kContext = 9,
+  kKernel = 10,  // concurrent ones
+  kOverhead = 17,
+  kPeerCopy = 22,
+  kUnified = 25,
+  kEvent = 36,
+  kStream = 37,
+  kSync = 38,
+  kExternal = 39,
+  kMemory = 49,
+  kPool = 50,
+  kGraph = 51,
+};
+
+// Kinds of external ids (CUpti_ExternalCorrelationKind) that Kymo pushes.
+enum class ExternalKind : uint32_t { kOperation = 3, kAnnotation = 4 };
+
+// Makes a buffer for CUPTI to fill, 8-byte aligned; *buffer null: there is
+// none, and CUPTI drops and counts.
+using RequestBuffer = void (*)(uint8_t** buffer, size_t* size,
+                               size_t* max_records);
+// CUPTI hands one back. `context`, `stream`: for `dropped`.
+using CompleteBuffer = void (*)(void* context, uint32_t stream, uint8_t* buffer,
+                                size_t size, size_t valid_bytes);
+
+inline constexpr size_t kSubscriberNameBytes = 128;
+
+struct CuptiApi {
+  uint32_t version;  // 130000 is CUDA 13.0's
+
+  // Takes the one place that CUPTI has for a client. kOtherSubscriber: it is
+  // taken, by `other` (kSubscriberNameBytes; may stay empty).
+  ApiStatus (*subscribe)(char* other) noexcept;
+  void (*unsubscribe)() noexcept;
+
+  ApiStatus (*register_callbacks)(RequestBuffer request,
+                                  CompleteBuffer complete) noexcept;
+  ApiStatus (*enable)(ActivityKind kind) noexcept;
+  ApiStatus (*disable)(ActivityKind kind) noexcept;
+  // Transfers and page faults, which have to be asked for one by one.
+  ApiStatus (*configure_unified)() noexcept;
+  ApiStatus (*enable_latency)(bool on) noexcept;
+  // Threads are called by their system ids.
+  ApiStatus (*use_system_threads)() noexcept;
+  // Hands back the buffers whose activities have finished, or, `forced`, all.
+  ApiStatus (*flush)(bool forced) noexcept;
+
+  // CUPTI's clock becomes `now`, ns.
+  ApiStatus (*set_clock)(uint64_t (*now)()) noexcept;
+  ApiStatus (*timestamp)(uint64_t* ns) noexcept;
+
+  ApiStatus (*push_external)(ExternalKind kind, uint64_t id) noexcept;
+  ApiStatus (*pop_external)(ExternalKind kind) noexcept;
+
+  // How many records there was no buffer for, since the last time.
+  ApiStatus (*dropped)(void* context, uint32_t stream, size_t* count) noexcept;
+  // Writes what the buffer holds as Kymo's records.
+  void (*translate)(uint8_t* buffer, size_t valid_bytes,
+                    LogWriter& writer) noexcept;
+  // CUPTI's text for a status; lives for ever.
+  const char* (*text)(ApiStatus status) noexcept;
+};
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_CUPTI_API_H_

@@ -1,0 +1,66 @@
+#include "backends/cupti/decode.h"
+
+#include "backends/cupti/event_decoder.h"
+#include "backends/cupti/log_reader.h"
+#include "backends/cupti/log_tables.h"
+#include "backends/cupti/memory_decoder.h"
+
+namespace kymo::cupti {
+namespace {
+
+using model::Loss;
+
+void AddLosses(const LogFacts& facts, const LogTables& tables,
+               model::LossLedger& ledger) {
+  ledger.Add(Loss::kRecordsCorrupt, tables.corrupt());
+  ledger.Add(Loss::kDrainBytesLost, facts.bytes_lost);
+  if (facts.state == LogState::kOpen) {
+    ledger.Add(Loss::kDeviceBuffersLost, facts.buffers_out);
+  }
+  for (const auto& [reason, count] : tables.losses()) {
+    switch (reason) {
+      case LossReason::kDropped:
+        ledger.Add(Loss::kDeviceRecordsDropped, count);
+        break;
+      case LossReason::kTexts:
+        ledger.Add(Loss::kNamesDroppedTableFull, count);
+        break;
+      default:
+        ledger.Add(Loss::kRecordsCorrupt, count);
+    }
+  }
+}
+
+}  // namespace
+
+DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
+                     const DecodeOptions& options, model::TraceShard& shard) {
+  LogTables tables(records, options.epoch_offset_ns);
+  AddLosses(facts, tables, shard.ledger);
+  const size_t events =
+      tables.count(RecordKind::kKernel) + tables.count(RecordKind::kCopy) +
+      tables.count(RecordKind::kSet) + tables.count(RecordKind::kCall);
+  shard.details.reserve(shard.details.size() + events);
+  EventDecoder decoder(facts.pid, options, tables, shard);
+  MemoryDecoder memory(facts.pid, tables, decoder.writer());
+  for (LogReader reader(records); reader.Next();) {
+    decoder.Decode(reader);
+    memory.Decode(reader);
+  }
+  memory.Finish();
+  decoder.Finish();
+
+  model::Process process;
+  process.pid = facts.pid;
+  shard.processes.push_back(process);
+  DecodedLog decoded;
+  decoded.clock_error_ns = tables.clock().error_ns();
+  decoded.early_ns = decoder.early_ns();
+  for (const auto& [id, device] : tables.devices()) {
+    decoded.devices[id] = {device,
+                           std::string(tables.Text(device.header.name))};
+  }
+  return decoded;
+}
+
+}  // namespace kymo::cupti

@@ -1,0 +1,374 @@
+#include "backends/cupti/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/test_log.h"
+
+namespace kymo::cupti {
+namespace {
+
+using model::ActivityType;
+using model::Loss;
+
+struct DecodedEvent {
+  std::string name;
+  ActivityType type;
+  TimeNs start_ns, end_ns;
+  model::Track track;
+  uint64_t correlation;
+  std::map<std::string, std::string> args;
+  uint8_t flags;
+};
+
+std::string TextOf(const model::TraceShard& shard, const model::Arg& arg) {
+  switch (arg.type) {
+    case model::ArgType::kInt:
+      return std::to_string(arg.int_value());
+    case model::ArgType::kDouble:
+      return std::to_string(arg.double_value());
+    default:
+      return std::string(shard.strings.Get(arg.string_value()));
+  }
+}
+
+// Everything in the order of the shard.
+std::vector<DecodedEvent> EventsOf(const model::TraceShard& shard) {
+  std::vector<DecodedEvent> all;
+  for (const model::TrackEvents& events : shard.events) {
+    for (size_t i = 0; i < events.size(); ++i) {
+      DecodedEvent& event = all.emplace_back();
+      event.name = shard.strings.Get(events.name[i]);
+      event.type = events.type[i];
+      event.start_ns = events.start_ns[i];
+      event.end_ns = events.end_ns[i];
+      event.track = shard.tracks[events.track];
+      event.flags = events.flags[i];
+      event.correlation = 0;
+      if (events.detail[i] == model::kNoDetail) continue;
+      const model::Detail& detail = shard.details[events.detail[i]];
+      event.correlation = detail.correlation_id;
+      for (uint32_t a = detail.args_begin; a < detail.args_end; ++a) {
+        const model::Arg& arg = shard.args[a];
+        event.args[std::string(shard.strings.Get(arg.key))] =
+            TextOf(shard, arg);
+      }
+    }
+  }
+  return all;
+}
+
+// The only event of that name.
+std::optional<DecodedEvent> Find(const model::TraceShard& shard,
+                                 const std::string& name) {
+  std::optional<DecodedEvent> found;
+  for (const DecodedEvent& event : EventsOf(shard)) {
+    if (event.name != name) continue;
+    EXPECT_FALSE(found.has_value()) << "two events " << name;
+    found = event;
+  }
+  EXPECT_TRUE(found.has_value()) << "no event " << name;
+  return found;
+}
+
+class DecodeTest : public ::testing::Test {
+ protected:
+  DecodedLog Decode(const DecodeOptions& options = {}) {
+    return DecodeLog(facts_, log_.bytes(), options, shard_);
+  }
+
+  LogFacts facts_ = {.pid = 42};
+  TestLog log_;
+  model::TraceShard shard_;
+};
+
+TEST_F(DecodeTest, LinksAKernelToTheCallThatLaunchedIt) {
+  log_.Device(0, "A100");
+  log_.Call("cudaLaunchKernel_v7000", 7, 1000, 2000);
+  log_.Kernel("_Z4axpyfPf", 7, 3000, 9000);
+  Decode({.epoch_offset_ns = 500});
+  auto call = Find(shard_, "cudaLaunchKernel");
+  const auto kernel = Find(shard_, "axpy(float, float*)");
+  ASSERT_TRUE(call && kernel);
+  EXPECT_EQ(call->type, ActivityType::kCudaRuntime);
+  EXPECT_EQ(call->track.kind, model::TrackKind::kThread);
+  EXPECT_EQ(call->track.id, 42);
+  EXPECT_EQ(call->start_ns, 1500);
+  EXPECT_EQ(call->args["cbid"], "211");
+  EXPECT_EQ(kernel->type, ActivityType::kConcurrentKernel);
+  EXPECT_EQ(kernel->track.kind, model::TrackKind::kStream);
+  EXPECT_EQ(kernel->track.pid, 42);
+  EXPECT_EQ(kernel->track.device_index, 0);
+  EXPECT_EQ(kernel->track.id, 7);
+  EXPECT_EQ(kernel->start_ns, 3500);
+  EXPECT_EQ(kernel->end_ns, 9500);
+  EXPECT_EQ(kernel->correlation, 7u);
+  EXPECT_EQ(call->correlation, 7u);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(DecodeTest, GivesAKernelKinetosArguments) {
+  log_.Device(0, "A100");
+  log_.Kernel("k", 7, 3000, 9000);
+  Decode();
+  auto kernel = *Find(shard_, "k");
+  EXPECT_EQ(kernel.args["queued"], "0");
+  EXPECT_EQ(kernel.args["context"], "1");
+  EXPECT_EQ(kernel.args["registers per thread"], "32");
+  EXPECT_EQ(kernel.args["shared memory"], "0");
+  EXPECT_EQ(kernel.args["grid"], "[216, 1, 1]");
+  EXPECT_EQ(kernel.args["block"], "[256, 1, 1]");
+  EXPECT_EQ(kernel.args["blocks per SM"], "2.000000");
+  EXPECT_EQ(kernel.args["warps per SM"], "16.000000");
+  EXPECT_EQ(kernel.args["est. achieved occupancy %"], "25");
+  EXPECT_FALSE(kernel.args.contains("graph id"));
+}
+
+TEST_F(DecodeTest, SaysHowLongAKernelWaitedWhereThatWasMeasured) {
+  KernelRecord kernel = TestLog::SomeKernel(7, 30'000, 90'000);
+  kernel.queued = 10'000;
+  kernel.submitted = 12'500;
+  log_.Add(RecordKind::kKernel, kernel, "k");
+  Decode();
+  auto event = *Find(shard_, "k");
+  EXPECT_EQ(event.args["queued"], "10000");
+  EXPECT_EQ(event.args["time in queue (us)"], "2.500000");
+  EXPECT_EQ(event.args["time from submission to start (us)"], "17.500000");
+}
+
+TEST_F(DecodeTest, CallsAnOperationsNodeByItsGraph) {
+  KernelRecord kernel = TestLog::SomeKernel(7, 3000, 9000);
+  kernel.graph = 3;
+  kernel.graph_node = (uint64_t{3} << 32) | 5;
+  log_.Add(RecordKind::kKernel, kernel, "node");
+  Decode();
+  auto event = *Find(shard_, "node");
+  EXPECT_EQ(event.args["graph id"], "3");
+  EXPECT_EQ(event.args["graph node id"], "12884901893");
+}
+
+TEST_F(DecodeTest, NamesCopiesByKindAndGivesTheirBandwidth) {
+  CopyRecord copy = {};
+  copy.start = 1000;
+  copy.end = 3048;
+  copy.bytes = 4096;
+  copy.stream = 7;
+  copy.correlation = 9;
+  copy.copy_kind = 1;
+  copy.from_kind = 2;
+  copy.to_kind = 3;
+  log_.Add(RecordKind::kCopy, copy);
+  SetRecord set = {};
+  set.start = 4000;
+  set.end = 5000;
+  set.bytes = 10;
+  set.stream = 7;
+  set.memory_kind = 3;
+  log_.Add(RecordKind::kSet, set);
+  Decode();
+  auto copied = *Find(shard_, "Memcpy HtoD (Pinned -> Device)");
+  EXPECT_EQ(copied.type, ActivityType::kGpuMemcpy);
+  EXPECT_EQ(copied.args["bytes"], "4096");
+  EXPECT_EQ(copied.args["memory bandwidth (GB/s)"], "2.000000");
+  EXPECT_EQ(Find(shard_, "Memset (Device)")->type, ActivityType::kGpuMemset);
+}
+
+TEST_F(DecodeTest, TellsThePeersOfACopyBetweenDevices) {
+  CopyRecord copy = {};
+  copy.start = 1000;
+  copy.end = 2000;
+  copy.bytes = 64;
+  copy.device = 1;
+  copy.copy_kind = 10;
+  copy.from_kind = copy.to_kind = 3;
+  copy.is_peer = 1;
+  copy.from_device = 1;
+  copy.to_device = 2;
+  log_.Add(RecordKind::kCopy, copy);
+  Decode();
+  auto event = *Find(shard_, "Memcpy PtoP (Device -> Device)");
+  EXPECT_EQ(event.args["fromDevice"], "1");
+  EXPECT_EQ(event.args["inDevice"], "1");
+  EXPECT_EQ(event.args["toDevice"], "2");
+}
+
+TEST_F(DecodeTest, PutsWaitsBesideTheirStreamWithWhatTheyWaitFor) {
+  log_.Context(1, 3);
+  EventRecord recorded = {};
+  recorded.context = 1;
+  recorded.stream = 7;
+  recorded.event = 11;
+  recorded.correlation = 20;
+  log_.Add(RecordKind::kEvent, recorded);
+  log_.Call("cudaEventRecord", 20, 500, 600);
+  SyncRecord wait = {};
+  wait.start = 1000;
+  wait.end = 2000;
+  wait.type = 2;
+  wait.context = 1;
+  wait.stream = 9;
+  wait.correlation = 30;
+  wait.event = 11;
+  log_.Add(RecordKind::kSync, wait);
+  wait.type = 4;
+  wait.stream = kNoStream;
+  log_.Add(RecordKind::kSync, wait);
+  Decode();
+  auto waited = *Find(shard_, "Stream Wait Event");
+  EXPECT_EQ(waited.type, ActivityType::kCudaSync);
+  EXPECT_EQ(waited.track.device_index, 3);
+  EXPECT_EQ(waited.track.id, 1'000'009);
+  EXPECT_EQ(shard_.strings.Get(waited.track.name), "stream 9 (sync)");
+  EXPECT_EQ(waited.args["cuda_sync_kind"], "Stream Wait Event");
+  EXPECT_EQ(waited.args["wait_on_stream"], "7");
+  EXPECT_EQ(waited.args["wait_on_cuda_event_record_corr_id"], "20");
+  EXPECT_EQ(waited.args["wait_on_cuda_event_id"], "11");
+  EXPECT_EQ(Find(shard_, "Context Sync")->track.id, -1);
+  const auto event = Find(shard_, "cudaEvent");
+  EXPECT_EQ(event->start_ns, 500) << "the call's";
+  EXPECT_EQ(event->end_ns, 501);
+}
+
+TEST_F(DecodeTest, LeavesOutCallsThatOnlyAsk) {
+  log_.Call("cudaGetDevice_v3020", 1, 100, 200);
+  log_.Call("cudaMalloc_v3020", 2, 300, 400);
+  Decode();
+  EXPECT_EQ(EventsOf(shard_).size(), 1u);
+  model::TraceShard all;
+  DecodeLog(facts_, log_.bytes(), {.with_queries = true}, all);
+  EXPECT_EQ(EventsOf(all).size(), 2u);
+}
+
+TEST_F(DecodeTest, CountsWhatHasNoTimesOrBeginsBeforeItsLaunch) {
+  log_.Call("cudaLaunchKernel", 7, 1000, 2000);
+  log_.Kernel("early", 7, 400, 9000);
+  log_.Kernel("timeless", 8, 0, 0);
+  log_.Kernel("open", 8, 400, 0);
+  const DecodedLog decoded = Decode();
+  EXPECT_EQ(EventsOf(shard_).size(), 1u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceBeforeLaunch), 1u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceTimesMissing), 2u);
+  EXPECT_EQ(decoded.early_ns, 600);
+}
+
+TEST_F(DecodeTest, GivesTheProgramsOwnIds) {
+  ExternalRecord external = {};
+  external.id = 1234;
+  external.kind = 3;
+  external.correlation = 7;
+  log_.Add(RecordKind::kExternal, external);
+  log_.Call("cudaLaunchKernel", 7, 1000, 2000);
+  log_.Kernel("k", 7, 3000, 9000);
+  Decode();
+  EXPECT_EQ(Find(shard_, "k")->args["External id"], "1234");
+  EXPECT_EQ(Find(shard_, "cudaLaunchKernel")->args["External id"], "1234");
+}
+
+TEST_F(DecodeTest, SortsWhatComesOutOfOrder) {
+  log_.Kernel("b", 2, 5000, 6000);
+  log_.Kernel("a", 1, 1000, 2000);
+  log_.Kernel("c", 3, 7000, 8000);
+  Decode();
+  const auto events = EventsOf(shard_);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].name, "a");
+  EXPECT_EQ(events[1].name, "b");
+  EXPECT_EQ(events[2].name, "c");
+  EXPECT_EQ(events[0].correlation, 1u);
+}
+
+TEST_F(DecodeTest, SumsUpADevicesMemory) {
+  MemoryRecord memory = {};
+  memory.operation = 1;
+  memory.memory_kind = 3;
+  memory.device = 2;
+  memory.address = 0x1000;
+  memory.bytes = 100;
+  memory.time = 2000;
+  log_.Add(RecordKind::kMemory, memory);
+  memory.operation = 2;
+  memory.time = 3000;
+  log_.Add(RecordKind::kMemory, memory);
+  memory.operation = 1;
+  memory.address = 0x2000;
+  memory.time = 1000;
+  log_.Add(RecordKind::kMemory, memory);
+  memory.memory_kind = 2;
+  log_.Add(RecordKind::kMemory, memory);
+  Decode();
+  ASSERT_EQ(shard_.memory.size(), 3u);
+  EXPECT_EQ(shard_.memory[0].address, 0x2000u);
+  EXPECT_EQ(shard_.memory[0].device_type, 1);
+  EXPECT_EQ(shard_.memory[0].device_index, 2);
+  EXPECT_EQ(shard_.memory[1].total_allocated, 200);
+  EXPECT_EQ(shard_.memory[2].bytes, -100);
+  EXPECT_EQ(shard_.memory[2].total_allocated, 100);
+  ASSERT_EQ(shard_.counters.size(), 1u);
+  EXPECT_EQ(shard_.strings.Get(shard_.counters[0].name),
+            "CUDA pinned host memory");
+  EXPECT_EQ(shard_.counters[0].value, 100);
+}
+
+TEST_F(DecodeTest, TellsTransfersAndFaultsOfUnifiedMemoryApart) {
+  UnifiedRecord unified = {};
+  unified.start = 1000;
+  unified.end = 2000;
+  unified.value = 4096;
+  unified.counter = 1;
+  log_.Add(RecordKind::kUnified, unified);
+  unified.counter = 4;
+  unified.value = 3;
+  log_.Add(RecordKind::kUnified, unified);
+  log_.Add(RecordKind::kUnified, unified);
+  Decode();
+  EXPECT_EQ(Find(shard_, "Unified Memory HtoD")->args["bytes"], "4096");
+  ASSERT_EQ(shard_.counters.size(), 2u);
+  EXPECT_EQ(shard_.counters[1].value, 6);
+}
+
+TEST_F(DecodeTest, SaysWhatCuptiAndAKilledProgramLost) {
+  LossRecord loss = {};
+  loss.count = 17;
+  loss.reason = LossReason::kDropped;
+  log_.Add(RecordKind::kLoss, loss);
+  facts_.state = LogState::kOpen;
+  facts_.buffers_out = 2;
+  Decode();
+  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceRecordsDropped), 17u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceBuffersLost), 2u);
+}
+
+TEST_F(DecodeTest, OverheadNestsWithNothing) {
+  OverheadRecord overhead = {};
+  overhead.start = 1000;
+  overhead.end = 2000;
+  overhead.overhead = 1 << 16;
+  overhead.thread = 43;
+  log_.Add(RecordKind::kOverhead, overhead);
+  Decode();
+  const auto event = Find(shard_, "Buffer Flush");
+  EXPECT_EQ(event->type, ActivityType::kOverhead);
+  EXPECT_EQ(event->track.id, 43);
+  EXPECT_EQ(event->flags, model::kEventAsync);
+}
+
+TEST_F(DecodeTest, DescribesDevices) {
+  log_.Device(1, "NVIDIA A100");
+  const DecodedLog decoded = Decode();
+  ASSERT_EQ(decoded.devices.size(), 1u);
+  EXPECT_EQ(decoded.devices.at(1).name, "NVIDIA A100");
+  EXPECT_EQ(decoded.devices.at(1).record.multiprocessors, 108u);
+}
+
+TEST_F(DecodeTest, AnEmptyLogIsAnEmptyShard) {
+  Decode();
+  EXPECT_TRUE(EventsOf(shard_).empty());
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+}  // namespace
+}  // namespace kymo::cupti

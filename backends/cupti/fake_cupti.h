@@ -1,0 +1,87 @@
+// fake_cupti.h - CUPTI as a script says, without a driver.
+//
+//   FakeCupti fake;                         // one at a time
+//   StartCapture(fake.api(), ...);
+//   KernelRecord kernel = {...};
+//   fake.Emit(RecordKind::kKernel, kernel, "sgemm");
+//   fake.FillBuffer();                      // hands the buffer back, full
+//
+// Its buffers come from whoever registered, hold Kymo's own records in a
+// disguise of odd sizes, and are handed back when they are full, or asked for.
+//
+// Threads: as CUPTI, Emit may be called from several.
+#ifndef KYMO_BACKENDS_CUPTI_FAKE_CUPTI_H_
+#define KYMO_BACKENDS_CUPTI_FAKE_CUPTI_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/cupti_api.h"
+#include "backends/cupti/gpu_record.h"
+
+namespace kymo::cupti {
+
+class FakeCupti {
+ public:
+  FakeCupti();
+  ~FakeCupti();
+  FakeCupti(const FakeCupti&) = delete;
+  FakeCupti& operator=(const FakeCupti&) = delete;
+
+  const CuptiApi& api() const { return api_; }
+
+  // --- the script ---
+
+  ApiStatus subscribe_status = ApiStatus::kOk;
+  std::string other_subscriber;
+  ApiStatus register_status = ApiStatus::kOk;
+  std::map<ActivityKind, ApiStatus> enable_status;  // others: kOk
+  bool takes_our_clock = true;
+  // Its own clock: CLOCK_MONOTONIC plus this.
+  int64_t clock_offset_ns = 1'000'000'000'000;
+  size_t next_dropped = 0;  // said once
+
+  // A device did something; `name` must live on. The first `size` bytes only,
+  // if not 0: an older CUPTI has less to say.
+  template <typename R>
+  void Emit(RecordKind kind, R record, const char* name = nullptr,
+            size_t size = 0) {
+    record.header.kind = kind;
+    EmitBytes(&record.header, size == 0 ? sizeof(R) : size, name);
+  }
+  // Hands back what there is, as CUPTI's own thread does.
+  void FillBuffer();
+
+  // --- what happened ---
+
+  std::set<ActivityKind> enabled;
+  bool is_subscribed = false;
+  int flushes = 0;
+  int forced_flushes = 0;
+  uint64_t lost = 0;  // records for which it got no buffer
+  std::vector<std::pair<ExternalKind, uint64_t>> pushed;
+  int popped = 0;
+
+ private:
+  struct Entry;
+
+  void EmitBytes(const RecordHeader* record, size_t size, const char* name);
+  void HandBack(std::unique_lock<std::mutex>& lock);
+
+  CuptiApi api_;
+  RequestBuffer request_ = nullptr;
+  CompleteBuffer complete_ = nullptr;
+  std::mutex lock_;
+  uint8_t* buffer_ = nullptr;
+  size_t size_ = 0;
+  size_t used_ = 0;
+};
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_FAKE_CUPTI_H_
