@@ -18,6 +18,7 @@ using stacks::DecodedProfile;
 using stacks::ReadProfile;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 Exported Files(TestTrace t) {
   ExportOptions options;
@@ -50,6 +51,26 @@ TEST(PprofProfilesTest, SamplesCountAndHaveTime) {
               ElementsAre("main 50 process=xz (1) thread=worker (2)",
                           "main;encode 125 process=xz (1) thread=worker (2)"));
   EXPECT_EQ(profile.Total("samples"), 3);
+}
+
+// pprof names a profile after its first mapping.
+TEST(PprofProfilesTest, TheProgramIsTheFirstMapping) {
+  TestTrace t = WithThread();
+  t.SetWindow(0, 100);
+  t.data().sampling_period_ns = 10;
+  model::StackId stack = model::kEmptyStack;
+  for (const char* const module :
+       {"/lib/ld.so", "/usr/bin/xz", "/lib/liblzma.so.5"}) {
+    const model::FrameId frame = t.data().stacks.AddFrame(
+        {.function = t.Intern("f"), .module = t.Intern(module)});
+    stack = t.data().stacks.Push(stack, frame);
+  }
+  t.data().samples.push_back({0, stack, 10, 10});
+  const DecodedProfile profile =
+      ReadProfile(Files(std::move(t))["stacks.pb.gz"]);
+  EXPECT_THAT(profile.modules, UnorderedElementsAre("/usr/bin/xz", "/lib/ld.so",
+                                                    "/lib/liblzma.so.5"));
+  EXPECT_EQ(profile.modules.front(), "/usr/bin/xz");
 }
 
 TEST(PprofProfilesTest, RangesCountAndHaveSelfTime) {

@@ -68,6 +68,26 @@ constexpr uint32_t kFileName = 4;
 
 constexpr size_t kFlushBytes = 256 << 10;
 
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 == 0
+}
+
+// The first process's own file among the modules of frames; empty: none.
+model::NameId ProgramModule(const model::Trace& trace) {
+  if (trace.processes().empty()) return model::kEmptyName;
+  const model::Process& process = trace.processes().front();
+  std::string_view command = trace.Name(process.command_line);
+  command = BaseName(command.substr(0, command.find(' ')));
+  const model::StackTable& stacks = trace.stacks();
+  for (uint32_t i = 0; i < stacks.frame_count(); ++i) {
+    const model::NameId module = stacks.frame(model::FrameId{i}).module;
+    const std::string_view name = BaseName(trace.Name(module));
+    if (name.empty()) continue;
+    if (name == command || name == trace.Name(process.name)) return module;
+  }
+  return model::kEmptyName;
+}
+
 }  // namespace
 
 PprofWriter::PprofWriter(const model::Trace& trace, ByteSink& sink)
@@ -76,6 +96,8 @@ PprofWriter::PprofWriter(const model::Trace& trace, ByteSink& sink)
       strings_(trace.strings().size()),
       frame_locations_(trace.stacks().frame_count()) {
   StringOf("");  // which must be the first
+  // Readers take the first mapping for the program.
+  MappingOf(ProgramModule(trace));
 }
 
 void PprofWriter::Flush() {

@@ -86,6 +86,9 @@ class Reader {
     EXPECT_FALSE(profile_.types.empty());
     profile_.default_type = Text(file_.default_sample_type());
     profile_.time_ns = file_.time_nanos();
+    for (const auto& mapping : file_.mapping()) {
+      profile_.modules.push_back(Text(mapping.filename()));
+    }
     profile_.duration_ns = file_.duration_nanos();
     if (file_.has_period_type()) {
       profile_.period =

@@ -24,6 +24,7 @@ struct DecodedProfile {
   };
 
   std::vector<std::string> types;  // "cpu/nanoseconds"
+  std::vector<std::string> modules;  // of the mappings, the program first
   std::string default_type;
   std::string period;  // "cpu/nanoseconds 1000"
   int64_t time_ns = 0;
