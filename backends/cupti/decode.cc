@@ -37,12 +37,13 @@ DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
                      const DecodeOptions& options, model::TraceShard& shard) {
   LogTables tables(records, options.epoch_offset_ns);
   AddLosses(facts, tables, shard.ledger);
-  const size_t events =
-      tables.count(RecordKind::kKernel) + tables.count(RecordKind::kCopy) +
-      tables.count(RecordKind::kSet) + tables.count(RecordKind::kCall);
-  shard.details.reserve(shard.details.size() + events);
   EventDecoder decoder(facts.pid, options, tables, shard);
   MemoryDecoder memory(facts.pid, tables, decoder.writer());
+  const size_t kernels = tables.count(RecordKind::kKernel);
+  const size_t others = tables.count(RecordKind::kCopy) +
+                        tables.count(RecordKind::kSet) +
+                        tables.count(RecordKind::kCall);
+  decoder.writer().Reserve(kernels + others, 10 * kernels + 3 * others);
   for (LogReader reader(records); reader.Next();) {
     decoder.Decode(reader);
     memory.Decode(reader);

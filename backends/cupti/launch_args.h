@@ -28,7 +28,7 @@ class LaunchArgs {
   explicit LaunchArgs(model::StringTable& strings);
 
   // `device`: null where it is not known; always the same for one number.
-  // The result is valid until the next call.
+  // The result lives as long as the object.
   std::span<const model::Arg> Of(const KernelRecord& kernel,
                                  const DeviceRecord* device);
 
@@ -44,8 +44,12 @@ class LaunchArgs {
         occupancy_percent, occupancy, cluster;
   } keys_;
   std::map<Shape, std::vector<model::Arg>> by_shape_;
-  Shape last_shape_ = {};
-  std::span<const model::Arg> last_;
+  // Shapes that were asked for last, by a hash.
+  struct Recent {
+    Shape shape = {};
+    std::span<const model::Arg> args;  // empty: none yet
+  };
+  std::array<Recent, 256> recent_;
 };
 
 }  // namespace kymo::cupti

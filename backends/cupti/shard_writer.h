@@ -11,7 +11,9 @@
 #ifndef KYMO_BACKENDS_CUPTI_SHARD_WRITER_H_
 #define KYMO_BACKENDS_CUPTI_SHARD_WRITER_H_
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -67,6 +69,8 @@ class ShardWriter {
   // Kineto's row of that name. `stream` -1: of a whole context.
   TrackRows& SyncStream(int64_t pid, int32_t device, int64_t stream);
 
+  // Room for so many more, in order not to grow step by step.
+  void Reserve(size_t details, size_t args);
   void BeginDetail(uint64_t correlation_id) {
     detail_ = {};
     detail_.correlation_id = correlation_id;
@@ -101,9 +105,12 @@ class ShardWriter {
   model::Detail detail_;
   std::map<Key, TrackRows*> by_key_;
   std::deque<TrackRows> rows_;
-  // The track that was asked for last, of each kind.
-  Key last_key_[2] = {};
-  TrackRows* last_rows_[2] = {};
+  // Tracks that were asked for last, by a hash of their key.
+  struct Recent {
+    Key key;
+    TrackRows* rows = nullptr;
+  };
+  std::array<Recent, 64> recent_;
 };
 
 }  // namespace kymo::cupti
