@@ -221,6 +221,9 @@ void CloseLog() noexcept {
 
 bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
                   const LogSink& sink, LogHeader* header) noexcept {
+  if (state.api.load(std::memory_order_acquire) != nullptr) {
+    return FailBusy(header, "Kymo");
+  }
   state.settings = settings;
   OpenLog(api, sink, header);
   char other[kSubscriberNameBytes] = {};
@@ -280,15 +283,18 @@ void PopExternal(ExternalKind kind) noexcept {
   if (api != nullptr) (void)api->pop_external(kind);
 }
 
-void StopCapture() noexcept {
+void StopCapture(StopMode mode) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
   LogHeader* const header = state.header;
   FlushCapture(FlushMode::kEverything);
-  DisableKinds(*api);
-  FlushCapture(FlushMode::kEverything);
+  if (mode == StopMode::kDetach) {
+    DisableKinds(*api);
+    // What the disabling itself has finished.
+    FlushCapture(FlushMode::kEverything);
+  }
   state.api.store(nullptr, std::memory_order_release);
-  api->unsubscribe();
+  if (mode == StopMode::kDetach) api->unsubscribe();
   CloseLog();
   header->state.store(LogState::kClosed, std::memory_order_release);
 }

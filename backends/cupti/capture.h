@@ -63,9 +63,13 @@ void FlushCapture(FlushMode mode) noexcept;
 void PushExternal(ExternalKind kind, uint64_t id) noexcept;
 void PopExternal(ExternalKind kind) noexcept;
 
+// kExit: the process is about to end, and CUDA perhaps half gone: what CUPTI
+// holds is taken, and nothing else of it is touched.
+enum class StopMode { kDetach, kExit };
+
 // Ends the capture: everything that CUPTI held is in the sink, the log is
 // closed. Does nothing without a capture.
-void StopCapture() noexcept;
+void StopCapture(StopMode mode = StopMode::kDetach) noexcept;
 
 }  // namespace kymo::cupti
 

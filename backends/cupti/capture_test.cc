@@ -215,6 +215,25 @@ TEST_F(CaptureTest, ThreadsEmitWhileItIsFlushed) {
   EXPECT_EQ(Count(RecordKind::kCall), 20'000u);
 }
 
+TEST_F(CaptureTest, AtExitItTakesWhatThereIsAndTouchesNothing) {
+  ASSERT_TRUE(Start());
+  fake_.Emit(RecordKind::kCall, CallRecord{});
+  StopCapture(StopMode::kExit);
+  EXPECT_EQ(Count(RecordKind::kCall), 1u);
+  EXPECT_EQ(header_->state, LogState::kClosed);
+  EXPECT_TRUE(fake_.is_subscribed);
+  EXPECT_FALSE(fake_.enabled.empty());
+}
+
+TEST_F(CaptureTest, ThereIsOneAtATime) {
+  ASSERT_TRUE(Start());
+  LogHeader second;
+  EXPECT_FALSE(StartCapture(fake_.api(), {}, {}, &second));
+  EXPECT_NE(std::string(second.problem).find("Kymo"), std::string::npos);
+  StopCapture();
+  EXPECT_EQ(header_->state, LogState::kClosed);
+}
+
 TEST_F(CaptureTest, StoppingTwiceIsStoppingOnce) {
   ASSERT_TRUE(Start());
   StopCapture();

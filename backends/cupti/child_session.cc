@@ -1,0 +1,119 @@
+#include "backends/cupti/child_session.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cupti/decode.h"
+#include "backends/cupti/device_metadata.h"
+#include "backends/cupti/injection.h"
+#include "backends/cupti/saved_log.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::cupti {
+namespace {
+
+class ChildSession : public ActivitySession {
+ public:
+  ChildSession(const CuptiSettings& settings, std::string folder,
+               std::string library_paths)
+      : settings_(settings),
+        folder_(std::move(folder)),
+        library_paths_(std::move(library_paths)) {}
+  ~ChildSession() override { RemoveLogs(); }
+
+  absl::Status Prepare(Environment* environment) override {
+    const char* const other = getenv(kInjectionVariable);
+    if (other != nullptr && *other != '\0') {
+      return absl::FailedPreconditionError(
+          absl::StrCat(kInjectionVariable, " is set to ", other,
+                       ": CUDA takes one tool at a time; unset it"));
+    }
+    (*environment)[kLogFolderVariable] =
+        std::filesystem::absolute(folder_).string();
+    (*environment)[kCaptureVariable] =
+        absl::StrCat(settings_.capture.flags, ":",
+                     settings_.capture.buffer_bytes, ":", settings_.flush_ms);
+    (*environment)[kLibraryVariable] = library_paths_;
+    return absl::OkStatus();
+  }
+
+  // The processes begin by themselves, when they initialise CUDA.
+  absl::Status Start(pid_t) override {
+    started_ns_ = MonotonicNs();
+    return absl::OkStatus();
+  }
+  absl::Status Stop() override { return absl::OkStatus(); }
+
+  absl::Status Collect(model::TraceShard& shard) override {
+    std::vector<DecodedLog> decoded;
+    std::string problem;
+    uint32_t version = 0;
+    for (const std::string& path : FindLogs(folder_)) {
+      KYMO_ASSIGN_OR_RETURN(const SavedLog log, SavedLog::Map(path));
+      const LogFacts& facts = log.facts();
+      if (facts.state == LogState::kFailed) {
+        problem = absl::StrCat("process ", facts.pid, ": ", facts.problem);
+        shard.ledger.Add(model::Loss::kProcessesNotRecorded, 1);
+        continue;
+      }
+      version = std::max(version, facts.cupti_version);
+      decoded.push_back(DecodeLog(facts, log.records(),
+                                  {.epoch_offset_ns = EpochOffsetNs(),
+                                   .with_queries = settings_.with_queries},
+                                  shard));
+    }
+    if (decoded.empty() && !problem.empty()) {
+      return absl::FailedPreconditionError(problem);
+    }
+    AddDeviceMetadata(decoded, version, shard);
+    return Save();
+  }
+
+ private:
+  absl::Status Save() const {
+    if (settings_.save_folder.empty()) return absl::OkStatus();
+    std::error_code error;
+    std::filesystem::create_directories(settings_.save_folder, error);
+    for (const std::string& path : FindLogs(folder_)) {
+      std::filesystem::copy(path, settings_.save_folder,
+                            std::filesystem::copy_options::overwrite_existing,
+                            error);
+      if (error) {
+        return absl::InternalError(absl::StrCat("cannot copy ", path, " to ",
+                                                settings_.save_folder, ": ",
+                                                error.message()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void RemoveLogs() const {
+    if (started_ns_ == 0) return;
+    std::error_code error;
+    for (const std::string& path : FindLogs(folder_)) {
+      std::filesystem::remove(path, error);
+    }
+  }
+
+  const CuptiSettings settings_;
+  const std::string folder_;
+  const std::string library_paths_;
+  int64_t started_ns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewChildSession(
+    const CuptiSettings& settings, const std::string& folder,
+    const std::string& library_paths) {
+  return std::make_unique<ChildSession>(settings, folder, library_paths);
+}
+
+}  // namespace kymo::cupti

@@ -1,0 +1,74 @@
+#include "backends/cupti/cupti_backend.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/cupti/child_session.h"
+#include "backends/cupti/cupti_library.h"
+#include "backends/cupti/cupti_settings.h"
+#include "backends/cupti/driver.h"
+#include "backends/cupti/local_session.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+class CuptiBackend : public ActivityBackend {
+ public:
+  explicit CuptiBackend(const cupti::CuptiApi* api) : api_(api) {}
+
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  std::vector<model::ActivityType> activity_types() const override {
+    using enum model::ActivityType;
+    return {kConcurrentKernel, kGpuMemcpy, kGpuMemset, kCudaRuntime,
+            kCudaDriver,       kCudaSync,  kCudaEvent, kOverhead};
+  }
+
+  absl::Status Availability(const SessionOptions&) const override {
+    if (api_ != nullptr) return absl::OkStatus();
+    if (!cupti::kHasCupti) {
+      char problem[256] = {};
+      cupti::LoadCupti("", problem, sizeof(problem));
+      return absl::UnimplementedError(problem);
+    }
+    return cupti::FindDriver().status();
+  }
+
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions& options) override {
+    KYMO_ASSIGN_OR_RETURN(const cupti::CuptiSettings settings,
+                          cupti::ParseCuptiSettings(options));
+    if (options.target == TargetKind::kThisProcess) {
+      return cupti::NewLocalSession(settings, api_);
+    }
+    KYMO_ASSIGN_OR_RETURN(const int driver, cupti::FindDriver());
+    return cupti::NewChildSession(settings, options.scratch_dir,
+                                  cupti::CuptiPaths(driver));
+  }
+
+ private:
+  const cupti::CuptiApi* const api_;  // null: the library's
+  const PluginInfo info_ = {
+      .name = "cuda",
+      .purpose =
+          "kernels, copies and memory of NVIDIA devices, and the calls that "
+          "asked for them",
+      .maturity = Maturity::kExperimental,
+      .options = cupti::CuptiOptions()};
+};
+
+}  // namespace
+
+std::unique_ptr<ActivityBackend> NewCuptiBackend() {
+  return std::make_unique<CuptiBackend>(nullptr);
+}
+
+std::unique_ptr<ActivityBackend> NewCuptiBackendWith(
+    const cupti::CuptiApi& api) {
+  return std::make_unique<CuptiBackend>(&api);
+}
+
+}  // namespace kymo

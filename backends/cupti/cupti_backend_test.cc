@@ -1,0 +1,152 @@
+#include "backends/cupti/cupti_backend.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "backends/cupti/fake_cupti.h"
+#include "backends/cupti/saved_log.h"
+#include "profiler/base/clock.h"
+#include "profiler/plugin/backend_controller.h"
+
+namespace kymo {
+namespace {
+
+using cupti::ActivityKind;
+using cupti::ApiStatus;
+using cupti::FakeCupti;
+using cupti::RecordKind;
+
+class CuptiBackendTest : public ::testing::Test {
+ protected:
+  void Start(const SessionOptions& options = {}) {
+    auto session = backend_->NewSession(options);
+    ASSERT_TRUE(session.ok()) << session.status();
+    controller_ =
+        std::make_unique<BackendController>("cuda", *std::move(session));
+    ASSERT_TRUE(controller_->Prepare(nullptr).ok());
+    start_ = controller_->Start(getpid());
+  }
+
+  void EmitLaunch() {
+    const auto now = static_cast<uint64_t>(MonotonicNs());
+    cupti::CallRecord call = {};
+    call.start = now;
+    call.end = now + 1000;
+    call.correlation = 5;
+    call.thread = static_cast<uint32_t>(getpid());
+    fake_.Emit(RecordKind::kCall, call, "cudaLaunchKernel_v7000");
+    cupti::KernelRecord kernel = {};
+    kernel.start = now + 2000;
+    kernel.end = now + 3000;
+    kernel.correlation = 5;
+    kernel.stream = 7;
+    fake_.Emit(RecordKind::kKernel, kernel, "axpy");
+  }
+
+  void Collect() {
+    ASSERT_TRUE(controller_->Stop().ok());
+    const absl::Status status = controller_->Collect(shard_);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+  FakeCupti fake_;
+  const std::unique_ptr<ActivityBackend> backend_ =
+      NewCuptiBackendWith(fake_.api());
+  std::unique_ptr<BackendController> controller_;
+  absl::Status start_;
+  model::TraceShard shard_;
+};
+
+TEST_F(CuptiBackendTest, RecordsThisProcess) {
+  EXPECT_TRUE(backend_->Availability({}).ok());
+  Start();
+  ASSERT_TRUE(start_.ok()) << start_;
+  EmitLaunch();
+  Collect();
+  ASSERT_EQ(shard_.events.size(), 2u);
+  EXPECT_EQ(shard_.tracks[shard_.events[0].track].pid, getpid());
+  EXPECT_NEAR(shard_.events[1].start_ns[0], MonotonicNs() + EpochOffsetNs(),
+              10e9);
+  bool has_devices = false;
+  for (const model::Metadata& entry : shard_.metadata) {
+    has_devices |= shard_.strings.Get(entry.key) == "deviceProperties";
+  }
+  EXPECT_TRUE(has_devices);
+}
+
+TEST_F(CuptiBackendTest, FailsWhereAnotherClientHasCupti) {
+  fake_.subscribe_status = ApiStatus::kOtherSubscriber;
+  fake_.other_subscriber = "Nsight Compute";
+  Start();
+  EXPECT_EQ(start_.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(start_.message().find("Nsight Compute"), std::string::npos);
+}
+
+TEST_F(CuptiBackendTest, RecordsMemoryWhereItIsProfiled) {
+  Start({.profile_memory = true});
+  EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kMemory));
+  Collect();
+}
+
+TEST_F(CuptiBackendTest, LinksOperationsByTheirIds) {
+  auto session = backend_->NewSession({});
+  ASSERT_TRUE(session.ok());
+  ASSERT_TRUE((*session)->Prepare(nullptr).ok());
+  ASSERT_TRUE((*session)->Start(getpid()).ok());
+  (*session)->PushCorrelationId(77, CorrelationKind::kDefault);
+  (*session)->PopCorrelationId(CorrelationKind::kDefault);
+  ASSERT_EQ(fake_.pushed.size(), 1u);
+  EXPECT_EQ(fake_.pushed[0].second, 77u);
+  EXPECT_EQ(fake_.popped, 1);
+  session->reset();
+  EXPECT_TRUE(fake_.enabled.empty()) << "a session that goes leaves nothing on";
+}
+
+TEST_F(CuptiBackendTest, RefusesSettingsThatCannotBe) {
+  EXPECT_EQ(backend_->NewSession({.settings = {{"cuda_sync", "maybe"}}})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(backend_->NewSession({.settings = {{"cuda_buffer_kib", "1"}}})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(CuptiBackendTest, WhatCuptiSaidCanBeKeptAndDecodedAgain) {
+  const std::string folder =
+      std::filesystem::path(::testing::TempDir()) / "cupti_backend_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  Start({.settings = {{"cuda_save", folder}}});
+  EmitLaunch();
+  Collect();
+  const auto paths = cupti::FindLogs(folder);
+  ASSERT_EQ(paths.size(), 1u);
+  const auto log = cupti::SavedLog::Map(paths[0]);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_EQ(log->facts().pid, getpid());
+  EXPECT_EQ(log->facts().state, cupti::LogState::kClosed);
+  model::TraceShard again;
+  cupti::DecodeLog(log->facts(), log->records(),
+                   {.epoch_offset_ns = EpochOffsetNs()}, again);
+  ASSERT_EQ(again.events.size(), shard_.events.size());
+  EXPECT_EQ(again.events[1].start_ns[0], shard_.events[1].start_ns[0]);
+}
+
+TEST_F(CuptiBackendTest, CanBeSwitchedOffAndOnAgain) {
+  Start();
+  ASSERT_TRUE(controller_->SetCollecting(false).ok());
+  EXPECT_TRUE(fake_.enabled.empty());
+  ASSERT_TRUE(controller_->SetCollecting(true).ok());
+  EXPECT_FALSE(fake_.enabled.empty());
+  Collect();
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,69 @@
+#include "backends/cupti/device_metadata.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::cupti {
+namespace {
+
+// Names of devices are ASCII; anything else becomes a blank.
+std::string Quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += c >= ' ' && c < 0x7f ? c : ' ';
+  }
+  return json + '"';
+}
+
+std::string DeviceJson(const DecodedLog::Device& device) {
+  const DeviceRecord& d = device.record;
+  return absl::StrCat("{\"id\": ", d.id, ", \"name\": ", Quoted(device.name),
+                      ", \"totalGlobalMem\": ", d.memory_bytes,
+                      ", \"computeMajor\": ", d.major,
+                      ", \"computeMinor\": ", d.minor,
+                      ", \"maxThreadsPerBlock\": ", d.block_threads,
+                      ", \"maxThreadsPerMultiprocessor\": ",
+                      uint64_t{d.max_warps} * d.warp_size,
+                      ", \"regsPerBlock\": ", d.block_registers,
+                      ", \"warpSize\": ", d.warp_size,
+                      ", \"sharedMemPerBlock\": ", d.block_shared,
+                      ", \"numSms\": ", d.multiprocessors,
+                      ", \"regsPerMultiprocessor\": ", d.max_registers,
+                      ", \"sharedMemPerMultiprocessor\": ", d.max_shared, "}");
+}
+
+void Add(std::string_view key, const std::string& json,
+         model::TraceShard& shard) {
+  shard.metadata.push_back(
+      {shard.strings.Intern(key), shard.strings.Intern(json)});
+}
+
+}  // namespace
+
+void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
+                       model::TraceShard& shard) {
+  if (logs.empty()) return;
+  std::map<uint32_t, DecodedLog::Device> devices;
+  DurationNs error_ns = 0;
+  DurationNs early_ns = 0;
+  for (const DecodedLog& log : logs) {
+    devices.insert(log.devices.begin(), log.devices.end());
+    error_ns = std::max(error_ns, log.clock_error_ns);
+    early_ns = std::max(early_ns, log.early_ns);
+  }
+  std::string json = "[";
+  for (const auto& [id, device] : devices) {
+    absl::StrAppend(&json, json.size() == 1 ? "" : ", ", DeviceJson(device));
+  }
+  Add("deviceProperties", json + "]", shard);
+  Add("cupti_version", absl::StrCat(cupti_version), shard);
+  Add("cuda_clock_error_ns", absl::StrCat(error_ns), shard);
+  Add("cuda_early_ns", absl::StrCat(early_ns), shard);
+}
+
+}  // namespace kymo::cupti

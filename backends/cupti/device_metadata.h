@@ -1,0 +1,25 @@
+// device_metadata.h - devices and clocks in a trace's metadata.
+//
+//   deviceProperties      Kineto's list of devices, ids ascending
+//   cupti_version         130001
+//   cuda_clock_error_ns   how far times of the device can be off (log_clock.h)
+//   cuda_early_ns         the most by which an activity seemed to begin before
+//                         its launch: what the error is in fact, at least
+#ifndef KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_
+#define KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_
+
+#include <cstdint>
+#include <span>
+
+#include "backends/cupti/decode.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::cupti {
+
+// `logs`: of the recording's processes, in any order; nothing for none.
+void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
+                       model::TraceShard& shard);
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_

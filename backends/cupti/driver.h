@@ -1,0 +1,29 @@
+// driver.h - whether CUDA can be recorded on this machine, and with what.
+//
+//   KYMO_RETURN_IF_ERROR(FindDriver(&driver));
+//   driver.version                              // 13000
+//   CuptiPaths(driver.version)                  // for LoadCupti
+//
+// Cheap: the driver is loaded, not initialised.
+#ifndef KYMO_BACKENDS_CUPTI_DRIVER_H_
+#define KYMO_BACKENDS_CUPTI_DRIVER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace kymo::cupti {
+
+// The newest CUDA that the driver knows, 13000 for 13.0. kNotFound where there
+// is no driver or no device, with what to do about it.
+absl::StatusOr<int> FindDriver();
+
+// Where libcupti may be, best first, separated by ':': the versions that the
+// driver can serve, newest first, of $CUDA_HOME, $CUDA_PATH, /usr/local/cuda,
+// the CUDA wheels in Python's folders, and wherever the loader finds it. Only
+// files that exist, and names for the loader.
+std::string CuptiPaths(int driver_version);
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_DRIVER_H_

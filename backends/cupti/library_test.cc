@@ -1,0 +1,65 @@
+// The toolkit's own libcupti, here, where there is most likely no driver.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "backends/cupti/capture.h"
+#include "backends/cupti/cupti_backend.h"
+#include "backends/cupti/cupti_library.h"
+#include "backends/cupti/driver.h"
+
+namespace kymo::cupti {
+namespace {
+
+TEST(LibraryTest, IsLoadedByVersionAndAnswers) {
+  if (!kHasCupti) GTEST_SKIP() << "built without CUDA's headers";
+  char problem[256] = {};
+  const CuptiApi* const api =
+      LoadCupti(CuptiPaths(13'000).c_str(), problem, sizeof(problem));
+  if (api == nullptr) GTEST_SKIP() << problem;
+  EXPECT_GE(api->version, 18u) << "that of CUDA 12";
+  uint64_t now = 0;
+  EXPECT_EQ(api->timestamp(&now), ApiStatus::kOk);
+  EXPECT_GT(now, 0u);
+  EXPECT_NE(api->text(ApiStatus::kOtherSubscriber), nullptr);
+  EXPECT_EQ(LoadCupti("", problem, sizeof(problem)), api) << "once";
+}
+
+TEST(LibraryTest, WithoutADriverACaptureSaysWhatIsMissing) {
+  if (FindDriver().ok()) GTEST_SKIP() << "there is a driver";
+  char problem[256] = {};
+  const CuptiApi* const api =
+      LoadCupti(CuptiPaths(13'000).c_str(), problem, sizeof(problem));
+  if (api == nullptr) GTEST_SKIP() << problem;
+  LogHeader header;
+  EXPECT_FALSE(StartCapture(*api, {}, {}, &header));
+  EXPECT_EQ(header.state, LogState::kFailed);
+  EXPECT_NE(std::string(header.problem).find("NVIDIA driver"),
+            std::string::npos)
+      << header.problem;
+}
+
+TEST(LibraryTest, TheBackendSaysThatThereIsNoDriver) {
+  const absl::StatusOr<int> driver = FindDriver();
+  const std::unique_ptr<ActivityBackend> backend = NewCuptiBackend();
+  const absl::Status status = backend->Availability({});
+  if (!kHasCupti) {
+    EXPECT_NE(status.message().find("built without CUDA"), std::string::npos);
+  } else if (driver.ok()) {
+    EXPECT_TRUE(status.ok()) << status;
+  } else {
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_NE(status.message().find("no NVIDIA"), std::string::npos) << status;
+  }
+}
+
+TEST(LibraryTest, NamesWhatIsMissingWhereNoPathCanBeLoaded) {
+  if (!kHasCupti) GTEST_SKIP() << "built without CUDA's headers";
+  EXPECT_EQ(CuptiPaths(11'080), "") << "too old a driver";
+  EXPECT_NE(CuptiPaths(12'040).find("libcupti.so.12"), std::string::npos);
+  EXPECT_EQ(CuptiPaths(12'040).find("libcupti.so.13"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kymo::cupti

@@ -1,0 +1,113 @@
+#include "backends/cupti/local_session.h"
+
+#include <unistd.h>
+
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cupti/cupti_library.h"
+#include "backends/cupti/decode.h"
+#include "backends/cupti/device_metadata.h"
+#include "backends/cupti/driver.h"
+#include "backends/cupti/saved_log.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/column.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::cupti {
+namespace {
+
+// A log in memory.
+struct MemoryLog {
+  LogHeader header;
+  Column<std::byte> bytes;
+
+  static void Append(void* to, const void* data, size_t size) noexcept {
+    MemoryLog& log = *static_cast<MemoryLog*>(to);
+    const auto* const from = static_cast<const std::byte*>(data);
+    try {
+      log.bytes.insert(log.bytes.end(), from, from + size);
+    } catch (const std::bad_alloc&) {
+      log.header.bytes_lost.fetch_add(size, std::memory_order_relaxed);
+    }
+  }
+};
+
+class LocalSession : public ActivitySession {
+ public:
+  LocalSession(const CuptiSettings& settings, const CuptiApi* api)
+      : settings_(settings), api_(api) {}
+  ~LocalSession() override {
+    if (is_live_) StopCapture();
+  }
+
+  absl::Status Prepare(Environment*) override {
+    if (api_ != nullptr) return absl::OkStatus();
+    KYMO_ASSIGN_OR_RETURN(const int driver, FindDriver());
+    char problem[256] = {};
+    api_ = LoadCupti(CuptiPaths(driver).c_str(), problem, sizeof(problem));
+    return api_ != nullptr ? absl::OkStatus() : absl::NotFoundError(problem);
+  }
+
+  absl::Status Start(pid_t) override {
+    const LogSink sink = {.append = MemoryLog::Append, .to = &log_};
+    is_live_ = StartCapture(*api_, settings_.capture, sink, &log_.header);
+    return is_live_ ? absl::OkStatus()
+                    : absl::FailedPreconditionError(log_.header.problem);
+  }
+
+  absl::Status SetCollecting(bool collecting) override {
+    SetCapturing(collecting);
+    return absl::OkStatus();
+  }
+
+  absl::Status Stop() override {
+    is_live_ = false;
+    StopCapture();
+    return absl::OkStatus();
+  }
+
+  absl::Status Collect(model::TraceShard& shard) override {
+    const LogFacts facts = FactsOf(log_.header);
+    const DecodedLog decoded =
+        DecodeLog(facts, log_.bytes,
+                  {.epoch_offset_ns = EpochOffsetNs(),
+                   .with_queries = settings_.with_queries},
+                  shard);
+    AddDeviceMetadata({&decoded, 1}, facts.cupti_version, shard);
+    if (settings_.save_folder.empty()) return absl::OkStatus();
+    return SaveLog(
+        log_.header, log_.bytes,
+        absl::StrCat(settings_.save_folder, "/cuda-", facts.pid, ".log"));
+  }
+
+  void PushCorrelationId(uint64_t id, CorrelationKind kind) noexcept override {
+    PushExternal(KindOf(kind), id);
+  }
+  void PopCorrelationId(CorrelationKind kind) noexcept override {
+    PopExternal(KindOf(kind));
+  }
+
+ private:
+  static ExternalKind KindOf(CorrelationKind kind) noexcept {
+    return kind == CorrelationKind::kDefault ? ExternalKind::kOperation
+                                             : ExternalKind::kAnnotation;
+  }
+
+  const CuptiSettings settings_;
+  const CuptiApi* api_;
+  bool is_live_ = false;
+  MemoryLog log_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewLocalSession(const CuptiSettings& settings,
+                                                 const CuptiApi* api) {
+  return std::make_unique<LocalSession>(settings, api);
+}
+
+}  // namespace kymo::cupti
