@@ -1,6 +1,7 @@
 #include "exporters/tensorboard/counter_plane.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -52,12 +53,46 @@ class CounterLine final : public CurveLine {
   size_t Begin() override { return samples_.size(); }
   void Append(size_t begin, size_t end, std::string& out) const override {
     for (size_t i = begin; i < end; ++i) {
+      if (!std::isfinite(samples_[i].value)) continue;
       AppendPoint(out, samples_[i].time_ns, samples_[i].value);
     }
   }
 
  private:
   const std::span<const CounterSample> samples_;
+};
+
+// Samples that no curve can have. The viewer would write them into JSON as they
+// are, and then show nothing at all.
+class NotFiniteLine final : public LineSource {
+ public:
+  NotFiniteLine(const TimeBase& base, PlaneIds& ids,
+                std::span<const CounterSample> samples)
+      : base_(base),
+        samples_(samples),
+        infinity_(ids.NewEvent("Infinity")),
+        minus_infinity_(ids.NewEvent("-Infinity")),
+        nan_(ids.NewEvent("NaN")) {}
+  size_t Begin() override { return samples_.size(); }
+  void Append(size_t begin, size_t end, std::string& out) const override {
+    for (size_t i = begin; i < end; ++i) {
+      const double value = samples_[i].value;
+      if (std::isfinite(value)) continue;
+      const uint64_t offset_ps = base_.OffsetPs(samples_[i].time_ns);
+      AppendPlainEvent(out,
+                       std::isnan(value) ? nan_
+                       : value > 0       ? infinity_
+                                         : minus_infinity_,
+                       offset_ps, offset_ps);
+    }
+  }
+
+ private:
+  const TimeBase& base_;
+  const std::span<const CounterSample> samples_;
+  const uint64_t infinity_;
+  const uint64_t minus_infinity_;
+  const uint64_t nan_;
 };
 
 class MemoryLine final : public CurveLine {
@@ -112,6 +147,13 @@ std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
     plane->Add({next_id++, kLineName},
                std::make_unique<CounterLine>(context.base, ids.NewEvent(name),
                                              value, samples));
+    const auto is_finite = [](const CounterSample& sample) {
+      return std::isfinite(sample.value);
+    };
+    if (!std::all_of(samples.begin(), samples.end(), is_finite)) {
+      plane->Add({next_id++, name + ", not finite"},
+                 std::make_unique<NotFiniteLine>(context.base, ids, samples));
+    }
   }
   for (timeline::MemoryCounter& counter : timeline::MemoryCounters(trace)) {
     plane->Add(

@@ -6,7 +6,7 @@
 // XProf draws events of lines called "_counters_" as curves, in planes of
 // devices. The program's counters are there, and the memory in use
 // (memory_counters.h); where several threads count under one name, the thread
-// id follows it.
+// id follows it. NaN and infinities are marks on a line of their own.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_COUNTER_PLANE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_COUNTER_PLANE_H_
 

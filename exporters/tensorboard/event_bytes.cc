@@ -1,6 +1,7 @@
 #include "exporters/tensorboard/event_bytes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -63,6 +64,17 @@ std::string StackText(const model::Trace& trace, model::StackId stack) {
         FrameText(trace, trace.stacks().frame(trace.stacks().leaf(stack))));
   }
   return text;
+}
+
+// Viewers make JSON of it, which has no other numbers than finite ones.
+void AppendDouble(StatWriter& stats, uint64_t key, double value) {
+  if (std::isfinite(value)) {
+    stats.Double(key, value);
+  } else {
+    stats.String(key, std::isnan(value) ? "NaN"
+                      : value > 0       ? "Infinity"
+                                        : "-Infinity");
+  }
 }
 
 // The key of `args[i]` comes again later: then that one counts.
@@ -235,7 +247,7 @@ void EventBytes::AppendGiven(StatWriter& stats, EventIndex event) const {
         stats.Int(key, args[i].int_value());
         break;
       case ArgType::kDouble:
-        stats.Double(key, args[i].double_value());
+        AppendDouble(stats, key, args[i].double_value());
         break;
       case ArgType::kString:
       case ArgType::kJson:

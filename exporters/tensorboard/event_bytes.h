@@ -78,7 +78,8 @@ class EventBytes {
   // Texts beyond this are written with every event that has them.
   static constexpr size_t kMaxInternedBytes = size_t{16} << 20;
 
-  // Events of `special` have the special form of their names.
+  // Events of `special` have the special form of their names, but for
+  // asynchronous ones.
   EventBytes(const TraceContext& context, PlaneIds& ids,
              model::ActivityType special)
       : context_(context),
@@ -91,9 +92,11 @@ class EventBytes {
 
   void Append(std::string& out, model::EventIndex event) const {
     const model::NameId name = trace_.name()[event];
+    // XProf's self times are of ranges that nest.
+    const bool is_special = trace_.type()[event] == special_ &&
+                            !(trace_.flags()[event] & model::kEventAsync);
     const uint64_t id =
-        ids_.Event(name, trace_.type()[event] == special_ ? NameForm::kSpecial
-                                                          : NameForm::kPlain);
+        ids_.Event(name, is_special ? NameForm::kSpecial : NameForm::kPlain);
     const uint64_t start_ps = context_.base.OffsetPs(trace_.start()[event]);
     const uint64_t end_ps = context_.base.OffsetPs(trace_.end()[event]);
     const bool is_plain = trace_.data().detail[event] == model::kNoDetail &&

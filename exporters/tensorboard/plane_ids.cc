@@ -1,5 +1,6 @@
 #include "exporters/tensorboard/plane_ids.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
@@ -92,6 +93,21 @@ constexpr std::string_view kReservedNames[] = {"_c",
                                                "scope_range_id",
                                                "step_name",
                                                "symbol_id"};
+
+// Names of ranges that XProf would take for steps, loops or memory. What begins
+// with IteratorGetNext may: it is how a program tells that it waits for input.
+bool HasMeaning(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "MemoryAllocation", "MemoryDeallocation",
+      "TraceContext",     "SessionRun",
+      "FunctionRun",      "RunGraph",
+      "EagerExecute",     "ForOp",
+      "ParallelForOp",    "WhileOp",
+      "ForeverOp",        "ExecutorState::Process"};
+  return name.starts_with("train") || name.starts_with("test") ||
+         std::find(std::begin(kNames), std::end(kNames), name) !=
+             std::end(kNames);
+}
 
 // One entry of a map<int64, message> whose message begins with its id and name.
 class Entry {
@@ -188,12 +204,15 @@ void PlaneIds::AppendEvent(std::string& out, size_t at) const {
   std::string scratch;
   const std::string_view text = json::ToUtf8(trace_.Name(name), scratch);
   const bool is_special = at % 2 == static_cast<size_t>(NameForm::kSpecial);
-  if (!IsStep(name) && !is_special) {
+  if (!IsStep(name) && !is_special && !HasMeaning(text)) {
     Entry(out, kEventMetadata, at + 1, text);
     return;
   }
-  Entry entry(out, kEventMetadata, at + 1,
-              IsStep(name) ? std::string(kStepName) : special_name_(name));
+  const std::string meaning = IsStep(name) ? std::string(kStepName)
+                              : is_special
+                                  ? special_name_(name)
+                                  : absl::StrCat("range ", ToAbsl(text));
+  Entry entry(out, kEventMetadata, at + 1, meaning);
   entry.writer().String(kDisplayName, text);
 }
 

@@ -14,7 +14,6 @@
 #include "profiler/analysis/live_bytes.h"
 #include "profiler/analysis/memory_pools.h"
 #include "profiler/analysis/memory_steps.h"
-#include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
 
 namespace kymo::tensorboard {
@@ -193,16 +192,35 @@ class ScalarList {
   const double wall_time_s_;
 };
 
+// Tags of the named operations: they are part of an address, which is short.
+std::vector<std::string> OperationTags(const Trace& trace,
+                                       const std::vector<NameId>& named) {
+  constexpr size_t kMaxBytes = 200;
+  std::vector<std::string> tags;
+  for (size_t i = 0; i < named.size(); ++i) {
+    std::string name(trace.Name(named[i]));
+    if (name.empty()) name = "(unnamed)";
+    // A number, because others may begin like it. What is left of a character
+    // at the cut is replaced with all that is no UTF-8.
+    if (name.size() > kMaxBytes) {
+      name.resize(kMaxBytes);
+      absl::StrAppend(&name, "... #", i + 1);
+    }
+    tags.push_back(absl::StrCat("operator_time_ms/", name));
+  }
+  return tags;
+}
+
 void AppendTimes(const Trace& trace, const std::vector<NameId>& named,
                  const StepTable& table, std::vector<Scalar>& scalars) {
+  const std::vector<std::string> tags = OperationTags(trace, named);
   for (const auto& [number, sums] : table) {
     ScalarList list(scalars, number, sums.end_ns);
     list.Add("steps/time_ms", Milliseconds(sums.time_ns));
     list.Add("steps/operator_time_ms", Milliseconds(sums.operator_ns));
     list.Add("steps/operator_count", static_cast<double>(sums.operator_count));
     for (size_t i = 0; i < named.size(); ++i) {
-      list.Add(absl::StrCat("operator_time_ms/", ToAbsl(trace.Name(named[i]))),
-               Milliseconds(sums.named_ns[i]));
+      list.Add(tags[i], Milliseconds(sums.named_ns[i]));
     }
   }
 }

@@ -93,6 +93,21 @@ TEST(StepScalarsTest, MemoryAtTheEndOfSteps) {
                   "0 steps/operator_time_ms 0", "0 steps/time_ms 5e-05"));
 }
 
+TEST(StepScalarsTest, TagsAreShortAndDiffer) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "ProfilerStep#0", 0, 100);
+  t.AddRange(main, "", 0, 10);
+  t.AddRange(main, std::string(65'536, 'x') + "a", 20, 40);
+  t.AddRange(main, std::string(65'536, 'x') + "b", 50, 80);
+  const std::string cut = "0 operator_time_ms/" + std::string(200, 'x');
+  EXPECT_THAT(
+      Scalars(std::move(t)),
+      ElementsAre("0 operator_time_ms/(unnamed) 1e-05", cut + "... #1 3e-05",
+                  cut + "... #2 2e-05", "0 steps/operator_count 3",
+                  "0 steps/operator_time_ms 6e-05", "0 steps/time_ms 0.0001"));
+}
+
 TEST(StepScalarsTest, NoStepsNoScalars) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

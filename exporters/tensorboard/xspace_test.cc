@@ -1,6 +1,8 @@
 #include "exporters/tensorboard/xspace.h"
 
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -182,8 +184,8 @@ TEST(XSpaceTest, AsynchronousRangesHaveALineOfTheirOwn) {
   EXPECT_THAT(view.Texts(kHost, "main"),
               ElementsAre("f:f(f) 0+10", "g:g(g) 11+1"));
   EXPECT_THAT(view.Texts(kHost, "main (async)"),
-              ElementsAre(HasSubstr("a:a(a) 5+15 _a=1 flow="),
-                          HasSubstr("b:b(b) 6+24 _a=1 flow=")));
+              ElementsAre(HasSubstr("a 5+15 _a=1 flow="),
+                          HasSubstr("b 6+24 _a=1 flow=")));
 }
 
 TEST(XSpaceTest, FlowsFromForwardToBackward) {
@@ -283,6 +285,36 @@ TEST(XSpaceTest, CountersAreCurvesOfACustomDevice) {
                                  "queue (thread 42) 20+0 value=2.5d",
                                  "queue (thread 43) 15+0 value=7d",
                                  "Memory: heap 30+0 value=100d"));
+}
+
+TEST(XSpaceTest, NumbersThatJsonLacksAreTexts) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  TestTrace t;
+  const auto main = t.AddThread(7, 42, "main");
+  t.AddRange(main, "f", 0, 10);
+  t.Describe(0, {model::Arg::Double(t.Intern("a"), std::nan("")),
+                 model::Arg::Double(t.Intern("b"), -kInfinity)});
+  t.AddCounter(main, "rate", 1, 0.5);
+  t.AddCounter(main, "rate", 2, kInfinity);
+  t.AddCounter(main, "rate", 3, std::nan(""));
+  const XSpaceView view = View(std::move(t));
+  EXPECT_THAT(view.Texts(kHost, "main"),
+              ElementsAre("f:f(f) 0+10 a=NaN b=-Infinity"));
+  constexpr char kCounters[] = "/device:CUSTOM:counters";
+  EXPECT_THAT(view.Texts(kCounters, "_counters_"),
+              ElementsAre("rate 1+0 value=0.5d"));
+  EXPECT_THAT(view.Texts(kCounters, "rate, not finite"),
+              ElementsAre("Infinity 2+0", "NaN 3+0"));
+}
+
+TEST(XSpaceTest, RangesOfReservedNamesMeanNothing) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 42, "main");
+  t.AddAnnotation(main, "MemoryAllocation", 0, 10);
+  t.AddAnnotation(main, "train batch", 10, 20);
+  EXPECT_THAT(View(std::move(t)).Texts(kHost, "main"),
+              ElementsAre("range MemoryAllocation(MemoryAllocation) 0+10",
+                          "range train batch(train batch) 10+10"));
 }
 
 TEST(XSpaceTest, LinesAreToldApart) {
