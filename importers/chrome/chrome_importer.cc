@@ -1,0 +1,103 @@
+#include "importers/chrome/chrome_importer.h"
+
+#include <new>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "importers/chrome/document_reader.h"
+#include "importers/chrome/event_store.h"
+#include "importers/chrome/file_members.h"
+#include "importers/chrome/shard_maker.h"
+#include "importers/chrome/text_source.h"
+#include "importers/chrome/value_scanner.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+using chrome_import::DocumentConsumer;
+using chrome_import::DocumentReader;
+using chrome_import::EventStore;
+using chrome_import::FileMembers;
+using chrome_import::ParsedEvents;
+using chrome_import::TextSource;
+
+class Collector final : public DocumentConsumer {
+ public:
+  void TakeEvents(ParsedEvents events) override {
+    store_.Add(std::move(events));
+  }
+  void TakeMember(std::string_view key, std::string_view value) override {
+    members_.Add(key, value, store_.shard);
+  }
+
+  ImportedTrace Finish(const DocumentReader& reader) {
+    store_.findings.Merge(reader.findings());
+    model::LossLedger& ledger = store_.shard.ledger;
+    ledger.Add(model::Loss::kRecordsCorrupt, reader.lost_elements());
+    if (reader.is_cut_off()) ledger.Add(model::Loss::kFilesCutOff, 1);
+    return chrome_import::MakeTrace(std::move(store_), members_);
+  }
+
+ private:
+  EventStore store_;
+  FileMembers members_;
+};
+
+absl::StatusOr<ImportedTrace> ImportFile(const std::string& path,
+                                         const ImportOptions& options) {
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<TextSource> source,
+                        TextSource::Open(path, options.max_unpacked_bytes));
+  Collector collector;
+  DocumentReader reader(*source, {.progress = options.progress}, collector);
+  KYMO_RETURN_IF_ERROR(reader.Run());
+  return collector.Finish(reader);
+}
+
+class ChromeImporter final : public TraceImporter {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  // An object or a list of objects. What only looks so is told by Import.
+  bool Recognizes(std::string_view head) const override {
+    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    head.remove_prefix(chrome_import::CountSpace(head));
+    if (head.starts_with('[')) {
+      head.remove_prefix(1);
+      head.remove_prefix(chrome_import::CountSpace(head));
+      return head.starts_with('{') || head.starts_with(']');
+    }
+    if (!head.starts_with('{')) return false;
+    head.remove_prefix(1);
+    head.remove_prefix(chrome_import::CountSpace(head));
+    return head.starts_with('"');
+  }
+
+  absl::StatusOr<ImportedTrace> Import(
+      const std::string& path, const ImportOptions& options) const override {
+    try {
+      absl::StatusOr<ImportedTrace> trace = ImportFile(path, options);
+      if (trace.ok()) return trace;
+      return absl::Status(trace.status().code(),
+                          absl::StrCat(path, ": ", trace.status().message()));
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("not enough memory to read ", path));
+    }
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "chrome",
+      .purpose = "Chrome trace JSON: PyTorch's, Kymo's and others'",
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<TraceImporter> NewChromeImporter() {
+  return std::make_unique<ChromeImporter>();
+}
+
+}  // namespace kymo

@@ -1,0 +1,163 @@
+// The list of events of a document; see document_reader.h.
+#include <algorithm>
+#include <utility>
+
+#include "importers/chrome/document_reader.h"
+#include "importers/chrome/value_scanner.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+}  // namespace
+
+absl::Status DocumentReader::ReadEvents() {
+  has_events_ = true;
+  while (ReadWindow()) {
+    if (options_.progress) options_.progress(source_.progress());
+    if (window_.is_last()) {
+      // The list alone may end without its bracket.
+      if (!is_bare_list_ || !window_.text().empty()) CutOff();
+      return absl::OkStatus();
+    }
+    KYMO_RETURN_IF_ERROR(window_.Grow());
+  }
+  return absl::OkStatus();
+}
+
+bool DocumentReader::ReadWindow() {
+  scanned_bytes_ = 0;
+  if (is_lost_) FindWay();
+  std::vector<Stretch> stretches = CutWindow();
+  ParseStretches(stretches);
+  size_t at = 0;
+  Step step = Step::kGoOn;
+  for (size_t i = 0; step == Step::kGoOn;) {
+    while (i < stretches.size() && stretches[i].begin < at) ++i;
+    if (i < stretches.size() && stretches[i].begin == at &&
+        stretches[i].is_good) {
+      at = stretches[i].end;
+      pending_.push_back(std::move(stretches[i].events));
+      continue;
+    }
+    const size_t stop = i < stretches.size() ? stretches[i].begin : kNone;
+    ParsedEvents events;
+    // At least one element; as far as the next stretch, if it begins with one.
+    do {
+      step = ReadElement(at, events);
+    } while (step == Step::kGoOn && (at < stop || stop == kNone));
+    pending_.push_back(std::move(events));
+  }
+  window_.Pass(at);
+  return step != Step::kEndOfList;
+}
+
+void DocumentReader::FindWay() {
+  // An end may be cut in two.
+  constexpr size_t kKept = 1024;
+  const size_t bytes = window_.text().size();
+  const size_t next = FindElementEnd(window_.text(), 0);
+  is_lost_ = next == kNone;
+  window_.Pass(next != kNone ? next : bytes - std::min(bytes, kKept));
+}
+
+// Every stretch begins where the one before ends: before a comma.
+std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() const {
+  const std::string_view text = window_.text();
+  std::vector<Stretch> stretches;
+  const size_t last = FindLastElementEnd(text);
+  if (last == kNone) return stretches;
+  size_t begin = 0;
+  while (begin < last) {
+    size_t end = last;
+    if (last - begin > options_.stretch_bytes) {
+      end = FindElementEnd(text, begin + options_.stretch_bytes);
+      if (end == kNone || end > last) end = last;
+    }
+    Stretch& stretch = stretches.emplace_back();
+    stretch.begin = begin;
+    stretch.end = end;
+    begin = end;
+  }
+  return stretches;
+}
+
+// Beside, what was parsed before is handed on and what comes next is read.
+void DocumentReader::ParseStretches(std::vector<Stretch>& stretches) {
+  const std::string_view text = window_.text();
+  const uint64_t offset = window_.offset();
+  ParallelForEach(stretches.size() + 2, [&](size_t task) {
+    if (task == 0) return TakePending();
+    if (task == 1) return window_.Prefetch();
+    Stretch& stretch = stretches[task - 2];
+    std::string_view elements =
+        text.substr(stretch.begin, stretch.end - stretch.begin);
+    size_t skipped = CountSpace(elements);
+    if (skipped < elements.size() && elements[skipped] == ',') ++skipped;
+    elements.remove_prefix(skipped);
+    stretch.is_good = parsers_.Local().Parse(
+        elements, offset + stretch.begin + skipped, stretch.events);
+  });
+}
+
+DocumentReader::Step DocumentReader::ReadElement(size_t& at,
+                                                 ParsedEvents& out) {
+  const std::string_view text = window_.text();
+  while (at < text.size() && (IsJsonSpace(text[at]) || text[at] == ',')) ++at;
+  if (at == text.size()) return Step::kNeedMore;
+  if (text[at] == ']') {
+    ++at;
+    return Step::kEndOfList;
+  }
+  const std::string_view rest = text.substr(at);
+  const size_t length = FindValueEnd(rest);
+  if (length == kNone ||
+      (length == rest.size() && !window_.is_last() && rest.front() != '{')) {
+    if (rest.size() <= options_.max_element_bytes && !window_.is_last()) {
+      return Step::kNeedMore;
+    }
+    return ReadBrokenElement(at, out);
+  }
+  const uint64_t offset = window_.offset() + at;
+  if (rest.front() != '{') {
+    out.findings.Add(Rule::kElementNoObject, offset);
+    ++lost_elements_;
+    at += std::max<size_t>(length, 1);
+    return Step::kGoOn;
+  }
+  if (parser_.Parse(rest.substr(0, length), offset, out)) {
+    at += length;
+    return Step::kGoOn;
+  }
+  out.findings.Add(Rule::kElementUnreadable, offset);
+  ++lost_elements_;
+  at += length;
+  return Step::kGoOn;
+}
+
+// It does not end: goes on behind it, where the next element seems to begin.
+DocumentReader::Step DocumentReader::ReadBrokenElement(size_t& at,
+                                                       ParsedEvents& out) {
+  const std::string_view text = window_.text();
+  size_t next = FindElementEnd(text, at);
+  if (next == kNone && window_.is_last()) return Step::kNeedMore;
+  // Each such element costs a look at the rest of the window.
+  scanned_bytes_ += text.size() - at;
+  if (scanned_bytes_ > 8 * options_.max_element_bytes) {
+    next = FindLastElementEnd(text);
+  }
+  out.findings.Add(Rule::kElementUnreadable, window_.offset() + at);
+  ++lost_elements_;
+  is_lost_ = next == kNone || next <= at;
+  at = is_lost_ ? text.size() : next;
+  return is_lost_ ? Step::kNeedMore : Step::kGoOn;
+}
+
+void DocumentReader::TakePending() {
+  for (ParsedEvents& events : pending_) consumer_.TakeEvents(std::move(events));
+  pending_.clear();
+}
+
+}  // namespace kymo::chrome_import

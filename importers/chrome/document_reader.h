@@ -1,0 +1,116 @@
+// document_reader.h - a Chrome trace's document, read from one end to the
+// other.
+//
+//   DocumentReader reader(*source, options, consumer);
+//   KYMO_RETURN_IF_ERROR(reader.Run());
+//
+// A file is an object with the member traceEvents, or that list alone. Its text
+// passes through a window. Within the list the window is cut into stretches
+// where elements seem to end; they are parsed at the same time. That a stretch
+// is a list of complete objects proves its end; where it is not, the elements
+// from there on are taken one by one, until a cut is met again.
+//
+// Threads: the consumer is called on one thread at a time, in the order of the
+// file. Errors: kInvalidArgument for what is no trace, and those of the source.
+#ifndef KYMO_IMPORTERS_CHROME_DOCUMENT_READER_H_
+#define KYMO_IMPORTERS_CHROME_DOCUMENT_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "importers/chrome/event_parser.h"
+#include "importers/chrome/findings.h"
+#include "importers/chrome/parsed_events.h"
+#include "importers/chrome/text_source.h"
+#include "importers/chrome/text_window.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::chrome_import {
+
+// What the reader hands on.
+class DocumentConsumer {
+ public:
+  virtual ~DocumentConsumer() = default;
+  virtual void TakeEvents(ParsedEvents events) = 0;
+  // A member of the file besides traceEvents; `value` is JSON text.
+  virtual void TakeMember(std::string_view key, std::string_view value) = 0;
+};
+
+struct ReaderOptions {
+  size_t window_bytes = TextWindow::kWindowBytes;
+  size_t stretch_bytes = size_t{256} << 10;
+  // Elements and members beyond are left out.
+  size_t max_element_bytes = size_t{16} << 20;
+  std::function<void(double)> progress;  // may be empty
+};
+
+class DocumentReader {
+ public:
+  // All must outlive the object.
+  DocumentReader(TextSource& source, const ReaderOptions& options,
+                 DocumentConsumer& consumer);
+
+  absl::Status Run();
+
+  const Findings& findings() const { return findings_; }
+  // Elements that were not JSON, or cut off.
+  uint64_t lost_elements() const { return lost_elements_; }
+  bool is_cut_off() const { return is_cut_off_; }
+
+ private:
+  struct Stretch {
+    size_t begin = 0;
+    size_t end = 0;
+    ParsedEvents events;
+    bool is_good = false;
+  };
+  // Of one element, or what stands where one is expected.
+  enum class Step : uint8_t { kGoOn, kNeedMore, kEndOfList };
+
+  absl::Status ReadObject();
+  absl::Status ReadMembers();
+  absl::Status ReadValue(const std::string& key);
+  absl::Status SkipValue();
+  absl::Status ReadEvents();
+  absl::Status FinishDocument();
+
+  // Parses what it can of the window; false: the list is over.
+  bool ReadWindow();
+  std::vector<Stretch> CutWindow() const;
+  void ParseStretches(std::vector<Stretch>& stretches);
+  Step ReadElement(size_t& at, ParsedEvents& out);
+  Step ReadBrokenElement(size_t& at, ParsedEvents& out);
+  // Passes what is left of an element without an end.
+  void FindWay();
+  void TakePending();
+
+  // Passes spaces, reading on as needed. Not at the end: a byte is there.
+  absl::Status PassSpace();
+  bool at_end() const { return window_.text().empty() && window_.is_last(); }
+  absl::Status Unexpected(std::string_view wanted) const;
+  void CutOff();
+
+  TextSource& source_;
+  const ReaderOptions options_;
+  DocumentConsumer& consumer_;
+  TextWindow window_;
+  PerWorker<EventParser> parsers_;
+  EventParser parser_;
+  std::vector<ParsedEvents> pending_;  // parsed, not yet handed on
+  bool has_events_ = false;
+  bool is_bare_list_ = false;
+  bool is_lost_ = false;      // within an element that did not end
+  size_t scanned_bytes_ = 0;  // of a window, in vain
+  bool is_cut_off_ = false;
+  uint64_t lost_elements_ = 0;
+  Findings findings_;
+};
+
+}  // namespace kymo::chrome_import
+
+#endif  // KYMO_IMPORTERS_CHROME_DOCUMENT_READER_H_

@@ -1,0 +1,67 @@
+#include "importers/chrome/file_members.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <simdjson.h>
+
+#include "importers/chrome/decimal.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+using model::Loss;
+
+// What normalisation finds again.
+bool IsFoundAgain(Loss loss) {
+  return loss == Loss::kRangesOpenAtEnd || loss == Loss::kRangesOverlapping ||
+         loss == Loss::kFreesNotSeen;
+}
+
+void AddLedger(std::string_view json, model::LossLedger& ledger) {
+  simdjson::dom::parser parser;
+  simdjson::dom::object entries;
+  if (parser.parse(json.data(), json.size()).get(entries) !=
+      simdjson::SUCCESS) {
+    return;
+  }
+  for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
+    const Loss loss = static_cast<Loss>(i);
+    uint64_t count = 0;
+    if (!IsFoundAgain(loss) &&
+        entries[model::LossName(loss)].get(count) == simdjson::SUCCESS) {
+      ledger.Add(loss, count);
+    }
+  }
+}
+
+std::string_view WithoutQuotes(std::string_view json) {
+  const bool is_quoted = json.size() >= 2 && json.front() == '"';
+  return is_quoted ? json.substr(1, json.size() - 2) : json;
+}
+
+}  // namespace
+
+void FileMembers::Add(std::string_view key, std::string_view json,
+                      model::TraceShard& shard) {
+  static constexpr std::string_view kWrittenAnew[] = {
+      "schemaVersion", "displayTimeUnit", "traceName"};
+  if (key == "baseTimeNanoseconds") {
+    base_ns = ParseInt(WithoutQuotes(json)).value_or(0);
+  } else if (key == "kymo_loss_ledger") {
+    is_kymo = true;
+    AddLedger(json, shard.ledger);
+  } else if (key == "kymo_heap_records_left_out") {
+    lacks_heap_records = true;
+    shard.ledger.Add(Loss::kMemoryRecordsLeftOut,
+                     static_cast<uint64_t>(
+                         std::max<int64_t>(ParseInt(json).value_or(0), 0)));
+  } else if (std::find(std::begin(kWrittenAnew), std::end(kWrittenAnew), key) ==
+             std::end(kWrittenAnew)) {
+    shard.metadata.push_back({.key = shard.strings.Intern(key),
+                              .json_value = shard.strings.Intern(json)});
+  }
+}
+
+}  // namespace kymo::chrome_import

@@ -1,0 +1,25 @@
+// file_members.h - what stands in a trace's file besides its events.
+#ifndef KYMO_IMPORTERS_CHROME_FILE_MEMBERS_H_
+#define KYMO_IMPORTERS_CHROME_FILE_MEMBERS_H_
+
+#include <string_view>
+
+#include "profiler/base/time.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::chrome_import {
+
+struct FileMembers {
+  // Metadata and the ledger of the file go to `shard`; what an exporter writes
+  // anew for every file is left out.
+  void Add(std::string_view key, std::string_view json,
+           model::TraceShard& shard);
+
+  TimeNs base_ns = 0;    // baseTimeNanoseconds
+  bool is_kymo = false;  // written by Kymo
+  bool lacks_heap_records = false;
+};
+
+}  // namespace kymo::chrome_import
+
+#endif  // KYMO_IMPORTERS_CHROME_FILE_MEMBERS_H_

@@ -1,0 +1,252 @@
+#include "importers/chrome/shard_maker.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "importers/chrome/range_pairs.h"
+#include "importers/chrome/row_tracks.h"
+#include "importers/chrome/thread_ids.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+using model::kNoTrack;
+using model::TrackIndex;
+
+constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
+
+// By start, the longer ones first. Stable sorts keep the file's order of
+// equals.
+bool IsBefore(const Range& a, const Range& b) {
+  const auto end = [](const Range& r) { return r.is_open ? kOpenEnd : r.end; };
+  return a.start != b.start ? a.start < b.start : end(a) > end(b);
+}
+
+class Maker {
+ public:
+  Maker(EventStore store, const FileMembers& members)
+      : store_(std::move(store)), members_(members) {}
+
+  ImportedTrace Run() {
+    AddPairs();
+    store_.JoinDetails();
+    RowTracks found = FindTracks(store_);
+    track_of_row_ = std::move(found.of_row);
+    store_.shard.tracks = std::move(found.tracks);
+    store_.shard.processes = std::move(found.processes);
+    FindBounds();
+    FindShift();
+    AddEvents();
+    AddCounters();
+    AddMemory();
+    for (FlowEnd& flow : store_.flows) flow.time += shift_;
+    FindThreadIds(store_.flows, track_of_row_, store_.shard);
+    ImportedTrace trace;
+    trace.start_ns = first_ + shift_;
+    trace.end_ns = last_ + shift_;
+    trace.findings = store_.findings.List();
+    trace.shards.push_back(std::move(store_.shard));
+    return trace;
+  }
+
+ private:
+  // Ranges that came as two ends, with what both ends carried.
+  void AddPairs() {
+    if (store_.ends.empty()) return;
+    std::vector<uint32_t> pids;
+    for (const FileRow& row : store_.rows) pids.push_back(row.pid);
+    std::vector<PairedRange> pairs =
+        PairRanges(std::exchange(store_.ends, {}), pids, store_.findings,
+                   store_.shard.ledger);
+    std::vector<Range> ranges;
+    store_.JoinDetails();
+    for (PairedRange& pair : pairs) {
+      Range& range = pair.range;
+      range.end = std::max(range.end, range.start);
+      if (range.detail == model::kNoDetail) {
+        range.detail = pair.end_detail;
+      } else if (pair.end_detail != model::kNoDetail) {
+        range.detail = JoinArgs(range.detail, pair.end_detail);
+      }
+      ranges.push_back(range);
+    }
+    store_.ranges.push_back(std::move(ranges));
+  }
+
+  model::DetailIndex JoinArgs(model::DetailIndex begin,
+                              model::DetailIndex end) {
+    model::TraceShard& shard = store_.shard;
+    model::Detail joined = shard.details[begin];
+    const auto args_begin = static_cast<uint32_t>(shard.args.size());
+    for (const model::DetailIndex d : {begin, end}) {
+      const model::Detail detail = shard.details[d];
+      for (uint32_t a = detail.args_begin; a < detail.args_end; ++a) {
+        shard.args.push_back(model::Arg(shard.args[a]));
+      }
+    }
+    joined.args_begin = args_begin;
+    joined.args_end = static_cast<uint32_t>(shard.args.size());
+    shard.details.push_back(joined);
+    return static_cast<model::DetailIndex>(shard.details.size() - 1);
+  }
+
+  // First and last time of the file, and whether a range ends at 0.
+  void FindBounds() {
+    bool has_any = store_.has_window;
+    first_ = has_any ? store_.window_start : kOpenEnd;
+    last_ = has_any ? store_.window_end : std::numeric_limits<TimeNs>::min();
+    const auto see = [&](TimeNs start, TimeNs end) {
+      has_any = true;
+      first_ = std::min(first_, start);
+      last_ = std::max(last_, end);
+    };
+    for (const std::vector<Range>& block : store_.ranges) {
+      for (const Range& range : block) {
+        see(range.start, range.end);
+        ends_at_zero_ = ends_at_zero_ ||
+                        (!range.is_open && range.end == -members_.base_ns &&
+                         !(range.flags & model::kEventInstant));
+      }
+    }
+    for (const auto& counter : store_.counters) {
+      see(counter.time_ns, counter.time_ns);
+    }
+    for (const auto& record : store_.memory) {
+      see(record.time_ns, record.time_ns);
+    }
+    if (!has_any) first_ = last_ = -members_.base_ns;
+  }
+
+  // What is added to the file's times.
+  void FindShift() {
+    shift_ = members_.base_ns;
+    // Times that no epoch can hold are moved to where they fit.
+    constexpr TimeNs kMost = kOpenEnd / 4;
+    const bool is_beyond = last_ > kMost - std::clamp(shift_, -kMost, kMost);
+    const bool is_early = first_ < -shift_ || ends_at_zero_;
+    if (!is_beyond && !is_early) return;
+    store_.findings.Add(Rule::kTimesShifted, 0);
+    shift_ = first_ < -kMost ? kMost : kNsPerUs - first_;
+  }
+
+  TimeNs Moved(TimeNs time) const {
+    TimeNs moved = 0;
+    if (__builtin_add_overflow(time, shift_, &moved)) return kOpenEnd - 1;
+    return std::max<TimeNs>(moved, 0);
+  }
+
+  void AddEvents() {
+    std::vector<std::vector<Range>> by_track = Scatter();
+    std::vector<size_t> unsorted(by_track.size());
+    std::vector<model::TrackEvents> events(by_track.size());
+    ParallelForEach(by_track.size(), [&](size_t t) {
+      std::vector<Range> ranges = std::move(by_track[t]);
+      for (size_t i = 1; i < ranges.size(); ++i) {
+        unsorted[t] += ranges[i].start < ranges[i - 1].start;
+      }
+      if (!std::is_sorted(ranges.begin(), ranges.end(), IsBefore)) {
+        std::stable_sort(ranges.begin(), ranges.end(), IsBefore);
+      }
+      events[t].track = static_cast<TrackIndex>(t);
+      Fill(ranges, events[t]);
+    });
+    for (size_t t = 0; t < events.size(); ++t) {
+      if (unsorted[t] != 0) {
+        store_.findings.Add(Rule::kOutOfOrder, 0, unsorted[t]);
+      }
+      if (events[t].size() != 0) {
+        store_.shard.events.push_back(std::move(events[t]));
+      }
+    }
+  }
+
+  // Blocks are let go as they are read.
+  std::vector<std::vector<Range>> Scatter() {
+    std::vector<size_t> counts(store_.shard.tracks.size());
+    for (const std::vector<Range>& block : store_.ranges) {
+      for (const Range& range : block) ++counts[track_of_row_[range.row]];
+    }
+    std::vector<std::vector<Range>> by_track(counts.size());
+    for (size_t t = 0; t < counts.size(); ++t) by_track[t].reserve(counts[t]);
+    for (std::vector<Range>& block : store_.ranges) {
+      for (const Range& range : block) {
+        by_track[track_of_row_[range.row]].push_back(range);
+      }
+      block = {};
+    }
+    store_.ranges.clear();
+    return by_track;
+  }
+
+  void Fill(const std::vector<Range>& ranges, model::TrackEvents& events) {
+    const size_t n = ranges.size();
+    events.start_ns.resize(n);
+    events.end_ns.resize(n);
+    events.name.resize(n);
+    events.type.resize(n);
+    events.scope.resize(n);
+    events.flags.resize(n);
+    const bool has_details = std::any_of(
+        ranges.begin(), ranges.end(),
+        [](const Range& range) { return range.detail != model::kNoDetail; });
+    if (has_details) events.detail.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      const Range& range = ranges[i];
+      events.start_ns[i] = Moved(range.start);
+      events.end_ns[i] = range.is_open ? 0 : Moved(range.end);
+      events.name[i] = range.name;
+      events.type[i] = range.type;
+      events.scope[i] = range.type == model::ActivityType::kUserAnnotation
+                            ? RecordScope::kUserScope
+                            : RecordScope::kFunction;
+      events.flags[i] = range.flags;
+      if (has_details) events.detail[i] = range.detail;
+    }
+  }
+
+  void AddCounters() {
+    for (model::CounterSample counter : store_.counters) {
+      if (IsDerived(counter)) continue;
+      counter.track = track_of_row_[counter.track];
+      counter.time_ns = Moved(counter.time_ns);
+      store_.shard.counters.push_back(counter);
+    }
+  }
+
+  // Kymo's counters of memory follow from the records, where these are there.
+  bool IsDerived(const model::CounterSample& counter) const {
+    const std::string_view name = store_.shard.strings.Get(counter.name);
+    return members_.is_kymo && name.starts_with("Memory: ") &&
+           !(members_.lacks_heap_records && name == "Memory: heap");
+  }
+
+  void AddMemory() {
+    for (model::MemoryRecord& record : store_.memory) {
+      record.track = track_of_row_[record.track];
+      record.time_ns = Moved(record.time_ns);
+    }
+    store_.shard.memory = std::move(store_.memory);
+  }
+
+  EventStore store_;
+  const FileMembers& members_;
+  std::vector<TrackIndex> track_of_row_;
+  TimeNs first_ = 0;
+  TimeNs last_ = 0;
+  bool ends_at_zero_ = false;
+  TimeNs shift_ = 0;
+};
+
+}  // namespace
+
+ImportedTrace MakeTrace(EventStore store, const FileMembers& members) {
+  return Maker(std::move(store), members).Run();
+}
+
+}  // namespace kymo::chrome_import

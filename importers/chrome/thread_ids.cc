@@ -1,0 +1,122 @@
+#include "importers/chrome/thread_ids.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+using model::kNoTrack;
+using model::TrackIndex;
+
+class Finder {
+ public:
+  Finder(const std::vector<TrackIndex>& track_of_row, model::TraceShard& shard)
+      : track_of_row_(track_of_row), shard_(shard) {}
+
+  void Run(const std::vector<FlowEnd>& flows) {
+    UseFlows(flows);
+    UseOnlyThreads();
+    NumberTheOthers();
+  }
+
+ private:
+  void UseFlows(const std::vector<FlowEnd>& flows) {
+    absl::flat_hash_map<uint32_t, TrackIndex> forward;  // by flow
+    for (const FlowEnd& flow : flows) {
+      if (flow.is_start) {
+        forward.try_emplace(Index(flow.id), track_of_row_[flow.row]);
+      }
+    }
+    for (const FlowEnd& flow : flows) {
+      if (flow.is_start) continue;
+      const auto it = forward.find(Index(flow.id));
+      if (it == forward.end() || it->second == kNoTrack) continue;
+      model::Track& track = shard_.tracks[it->second];
+      if (track.logical_id == 0) {
+        track.logical_id = ForwardThread(track_of_row_[flow.row], flow.time);
+      }
+    }
+  }
+
+  // What an operation says that begins on the track at that time.
+  uint64_t ForwardThread(TrackIndex track, TimeNs time) const {
+    for (const model::TrackEvents& events : shard_.events) {
+      if (events.track != track || events.detail.empty()) continue;
+      const auto begin = std::lower_bound(events.start_ns.begin(),
+                                          events.start_ns.end(), time);
+      for (auto it = begin; it != events.start_ns.end() && *it == time; ++it) {
+        const auto i = static_cast<size_t>(it - events.start_ns.begin());
+        if (events.detail[i] == model::kNoDetail) continue;
+        const uint64_t id = shard_.details[events.detail[i]].forward_thread;
+        if (id != 0) return id;
+      }
+    }
+    return 0;
+  }
+
+  void UseOnlyThreads() {
+    struct Process {
+      std::set<TrackIndex> forward;
+      std::set<uint64_t> ids;
+    };
+    std::map<int64_t, Process> processes;
+    for (const model::TrackEvents& events : shard_.events) {
+      Process& process = processes[shard_.tracks[events.track].pid];
+      for (const model::DetailIndex d : events.detail) {
+        if (d == model::kNoDetail || shard_.details[d].sequence_nr < 0) {
+          continue;
+        }
+        const uint64_t id = shard_.details[d].forward_thread;
+        if (id != 0) {
+          process.ids.insert(id);
+        } else {
+          process.forward.insert(events.track);
+        }
+      }
+    }
+    for (const auto& [pid, process] : processes) {
+      if (process.forward.size() != 1 || process.ids.size() != 1) continue;
+      model::Track& track = shard_.tracks[*process.forward.begin()];
+      if (track.logical_id == 0) track.logical_id = *process.ids.begin();
+    }
+  }
+
+  void NumberTheOthers() {
+    std::map<int64_t, std::set<uint64_t>> taken;  // by process
+    for (const model::Track& track : shard_.tracks) {
+      if (track.logical_id != 0) taken[track.pid].insert(track.logical_id);
+    }
+    std::map<int64_t, uint64_t> next;
+    for (model::Track& track : shard_.tracks) {
+      const auto it = taken.find(track.pid);
+      if (it == taken.end() || track.logical_id != 0 ||
+          track.kind != model::TrackKind::kThread) {
+        continue;
+      }
+      uint64_t& id = next[track.pid];
+      do {
+        ++id;
+      } while (it->second.contains(id));
+      track.logical_id = id;
+    }
+  }
+
+  const std::vector<TrackIndex>& track_of_row_;
+  model::TraceShard& shard_;
+};
+
+}  // namespace
+
+void FindThreadIds(const std::vector<FlowEnd>& flows,
+                   const std::vector<TrackIndex>& track_of_row,
+                   model::TraceShard& shard) {
+  Finder(track_of_row, shard).Run(flows);
+}
+
+}  // namespace kymo::chrome_import
