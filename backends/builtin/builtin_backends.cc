@@ -1,6 +1,7 @@
 #include "backends/builtin/builtin_backends.h"
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cupti/cupti_backend.h"
 #include "backends/sampling/sampling_backend.h"
 #include "profiler/base/status_macros.h"
 
@@ -8,6 +9,7 @@ namespace kymo {
 
 absl::Status RegisterBuiltinBackends(BackendRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewCpuBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewCuptiBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewSamplingBackend()));
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/builtin/builtin_backends.h"
+#include "backends/cupti/injection.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/json/json_text.h"
 #include "profiler/base/status_macros.h"
@@ -74,6 +75,22 @@ std::string RuntimePath(const std::string& name) {
     if (std::filesystem::exists(path, error)) return path.string();
   }
   return "";
+}
+
+// CUDA loads the library where the program initialises it; no other program
+// notices.
+absl::Status InjectIntoCuda(Environment* environment) {
+  if (!environment->contains(cupti::kLogFolderVariable)) {
+    return absl::OkStatus();
+  }
+  const std::string library = RuntimePath("libkymo_cuda.so");
+  if (library.empty()) {
+    return absl::NotFoundError(
+        "libkymo_cuda.so is not beside this command; run it through Bazel, or "
+        "copy tools/runtime/libkymo_cuda.so next to it");
+  }
+  (*environment)[cupti::kInjectionVariable] = library;
+  return absl::OkStatus();
 }
 
 std::string DefaultOutputDirectory(const Target& target) {
@@ -197,6 +214,7 @@ class ProfileRun {
                                      ? runtime
                                      : absl::StrCat(runtime, ":", others);
     InjectInto(command_.settings, runtime, &environment_);
+    KYMO_RETURN_IF_ERROR(InjectIntoCuda(&environment_));
     if (!command_.quiet) {
       Say(PreFlightLine(*recording_, target_, command_.profile_memory));
     }

@@ -1,0 +1,141 @@
+#include "backends/cupti/child_session.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/injection.h"
+#include "backends/cupti/saved_log.h"
+
+namespace kymo::cupti {
+namespace {
+
+std::string Path(const char* variable) {
+  return std::filesystem::absolute(getenv(variable)).string();
+}
+
+class ChildSessionTest : public ::testing::Test {
+ protected:
+  ChildSessionTest()
+      : folder_(
+            std::filesystem::path(::testing::TempDir()) /
+            ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+
+  // Runs the program as the command would, and collects.
+  absl::Status Record(const std::vector<std::string>& words,
+                      const std::string& library,
+                      const CuptiSettings& settings = {.flush_ms = 20}) {
+    const auto session = NewChildSession(settings, folder_, library);
+    Environment environment;
+    EXPECT_TRUE(session->Prepare(&environment).ok());
+    environment[kInjectionVariable] = Path("KYMO_CUDA_LIBRARY");
+    const pid_t pid = fork();
+    if (pid == 0) {
+      for (const auto& [name, value] : environment) {
+        setenv(name.c_str(), value.c_str(), 1);
+      }
+      std::vector<char*> argv;
+      const std::string program = Path("KYMO_TEST_PROGRAM");
+      argv.push_back(const_cast<char*>(program.c_str()));
+      for (const std::string& word : words) {
+        argv.push_back(const_cast<char*>(word.c_str()));
+      }
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    EXPECT_TRUE(session->Start(pid).ok());
+    waitpid(pid, &wait_status_, 0);
+    EXPECT_TRUE(session->Stop().ok());
+    return session->Collect(shard_);
+  }
+
+  size_t CountEvents(model::ActivityType type) const {
+    size_t count = 0;
+    for (const auto& events : shard_.events) {
+      for (const model::ActivityType t : events.type) count += t == type;
+    }
+    return count;
+  }
+
+  const std::string folder_;
+  int wait_status_ = 0;
+  model::TraceShard shard_;
+};
+
+constexpr auto kKernel = model::ActivityType::kConcurrentKernel;
+constexpr auto kCall = model::ActivityType::kCudaRuntime;
+
+TEST_F(ChildSessionTest, RecordsAProgramThatInitialisesCuda) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  const absl::Status status = Record({cupti, "30000"}, cupti);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(CountEvents(kKernel), 30'000u);
+  EXPECT_EQ(CountEvents(kCall), 30'000u);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+  EXPECT_TRUE(shard_.strings.Find("axpy(float, float*)").has_value());
+  EXPECT_TRUE(FindLogs(folder_).empty()) << "the session removes its files";
+}
+
+TEST_F(ChildSessionTest, AKilledProgramLosesOnlyWhatWasNotFlushed) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  ASSERT_TRUE(Record({cupti, "100", "kill"}, cupti).ok());
+  EXPECT_TRUE(WIFSIGNALED(wait_status_));
+  EXPECT_EQ(CountEvents(kKernel), 100u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kDeviceBuffersLost), 1u);
+}
+
+TEST_F(ChildSessionTest, WithoutALibraryTheProgramGoesOnAndTheUserIsTold) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  const absl::Status status = Record({cupti, "1"}, "/none/libcupti.so.13");
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("no libcupti"), std::string::npos) << status;
+}
+
+TEST_F(ChildSessionTest, KeepsLogsWhereItIsToldTo) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  const std::string kept = folder_ + "/kept";
+  CuptiSettings settings;
+  settings.save_folder = kept;
+  ASSERT_TRUE(Record({cupti, "3"}, cupti, settings).ok());
+  ASSERT_EQ(FindLogs(kept).size(), 1u);
+  const auto log = SavedLog::Map(FindLogs(kept)[0]);
+  ASSERT_TRUE(log.ok()) << log.status();
+  model::TraceShard again;
+  DecodeLog(log->facts(), log->records(), {}, again);
+  EXPECT_EQ(again.details.size(), shard_.details.size());
+}
+
+TEST_F(ChildSessionTest, AProgramWithoutCudaLeavesNothing) {
+  const auto session = NewChildSession({}, folder_, "");
+  Environment environment;
+  ASSERT_TRUE(session->Prepare(&environment).ok());
+  ASSERT_TRUE(session->Start(1).ok());
+  ASSERT_TRUE(session->Stop().ok());
+  ASSERT_TRUE(session->Collect(shard_).ok());
+  EXPECT_TRUE(shard_.events.empty());
+  EXPECT_TRUE(shard_.metadata.empty());
+}
+
+TEST_F(ChildSessionTest, LeavesTheUsersOwnInjectionAlone) {
+  setenv(kInjectionVariable, "/opt/other/libother.so", 1);
+  const auto session = NewChildSession({}, folder_, "");
+  Environment environment;
+  const absl::Status status = session->Prepare(&environment);
+  unsetenv(kInjectionVariable);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("/opt/other"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace kymo::cupti
