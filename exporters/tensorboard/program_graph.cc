@@ -22,10 +22,11 @@ constexpr std::string_view kStep = "ProfilerStep";
 constexpr size_t kMaxNameBytes = 120;   // of one operation in a node's name
 constexpr size_t kMaxTextBytes = 1000;  // the dashboard drops longer attributes
 
-// At most `bytes` of `text`, cut between characters.
+// At most `bytes` of `text`, cut between characters where it is UTF-8.
 std::string_view Cut(std::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
-  while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
+  const size_t least = bytes - std::min<size_t>(bytes, 3);
+  while (bytes > least && (text[bytes] & 0xC0) == 0x80) --bytes;
   return text.substr(0, bytes);
 }
 
@@ -39,7 +40,9 @@ bool IsKept(char c) {
 // boxes do not exist, and colons would be outputs.
 std::string NodeNamePart(std::string_view name) {
   std::string scratch;
-  std::string_view text = json::ToUtf8(name, scratch);
+  // No more is looked at than can be part of it, of names that may be long.
+  const std::string_view text =
+      json::ToUtf8(Cut(name, 4 * kMaxNameBytes), scratch);
   std::string part;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.substr(i, 2) == "::") {
@@ -61,7 +64,8 @@ std::string NodeNamePart(std::string_view name) {
 // Free text of an attribute: some readers do not unescape.
 std::string AttributeText(std::string_view text) {
   std::string scratch;
-  std::string plain(Cut(json::ToUtf8(text, scratch), kMaxTextBytes));
+  std::string plain(
+      Cut(json::ToUtf8(Cut(text, kMaxTextBytes), scratch), kMaxTextBytes));
   for (char& c : plain) {
     const unsigned char byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\'' || c == '\\' || byte < 0x20 || byte == 0x7F) {
