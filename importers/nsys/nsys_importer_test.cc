@@ -1,0 +1,414 @@
+#include "importers/nsys/nsys_importer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "importers/sqlite/test_database.h"
+
+namespace kymo {
+namespace {
+
+using model::ActivityType;
+using model::EventIndex;
+using model::Trace;
+using sqlite::EventNamed;
+using sqlite::FindRule;
+using sqlite::ImportOrDie;
+using sqlite::IntArg;
+using sqlite::MakeDatabase;
+using sqlite::TextArg;
+using sqlite::TraceOf;
+
+constexpr TimeNs kSession = 1'700'000'000'000'000'000;
+
+// globalTid of a thread, and globalPid with tid 0.
+std::string Global(int64_t pid, int64_t tid) {
+  return std::to_string((int64_t{1} << 56) | pid << 24 | tid);
+}
+
+// The tables of a recent release, with their columns.
+std::vector<std::string> Schema() {
+  return {
+      "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT "
+      "NULL)",
+      "CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT)",
+      "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, "
+      "utcTime "
+      "TEXT, localTime TEXT)",
+      "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName "
+      "TEXT, name TEXT, nameEnum INTEGER, value TEXT)",
+      "CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, "
+      "busLocation TEXT, isDiscrete INTEGER, l2CacheSize INTEGER, totalMemory "
+      "INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, "
+      "uuid TEXT, computeMajor INTEGER, computeMinor INTEGER)",
+      "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT)",
+      "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, "
+      "globalTid INTEGER)",
+      "CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER NOT NULL PRIMARY KEY, "
+      "name TEXT, label TEXT)",
+      "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, "
+      "eventType "
+      "INTEGER NOT NULL, rangeId INTEGER, category INTEGER, color INTEGER, "
+      "text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, "
+      "domainId INTEGER, uint64Value INTEGER, int64Value INTEGER, doubleValue "
+      "REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, "
+      "jsonTextId INTEGER, jsonText TEXT, binaryData TEXT)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end "
+      "INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
+      "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT "
+      "NULL, callchainId INTEGER)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end "
+      "INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "
+      "NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId "
+      "INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL, shortName "
+      "INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig "
+      "INTEGER, registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, "
+      "gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT "
+      "NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, "
+      "staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT "
+      "NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER "
+      "NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, "
+      "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, "
+      "end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER, "
+      "streamId INTEGER, correlationId INTEGER, globalPid INTEGER, graphId "
+      "INTEGER, graphExecId INTEGER)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end "
+      "INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "
+      "NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid "
+      "INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedS "
+      "INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, "
+      "srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, "
+      "migrationCause INTEGER, graphNodeId INTEGER, virtualAddress INTEGER)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER NOT NULL, end "
+      "INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT "
+      "NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid "
+      "INTEGER, value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId "
+      "INTEGER, memKind INTEGER)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT "
+      "NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId "
+      "INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, "
+      "correlationId INTEGER, globalPid INTEGER, syncType INTEGER NOT NULL, "
+      "eventId INTEGER NOT NULL, eventSyncId INTEGER)",
+      "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER NOT NULL, "
+      "globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId "
+      "INTEGER "
+      "NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER "
+      "NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT "
+      "NULL, name TEXT, correlationId INTEGER, streamId INTEGER)"};
+}
+
+std::vector<std::string> FullDatabase() {
+  std::vector<std::string> statements = Schema();
+  const std::string a = Global(100, 101);
+  const std::string b = Global(200, 201);
+  const std::string pid_a = Global(100, 0);
+  const std::string pid_b = Global(200, 0);
+  for (const std::string& statement : std::vector<std::string>{
+           "INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, "
+           "'cuLaunchKernel'), (3, 'void gemm<float>(float*)'), (4, 'gemm'), "
+           "(5, 'registered'), (6, 'worker'), (7, 'cudaMemcpyAsync_v3020'), "
+           "(8, 'cudaMalloc_v3020')",
+           "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', "
+           "'3.16.1')",
+           "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES "
+           "(1700000000000000000, '', '')",
+           "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (1, '', 'Hostname', 1, "
+           "'node-1')",
+           "INSERT INTO TARGET_INFO_GPU VALUES (1, 0, 'H100', '', 1, 1, "
+           "85899345920, 1, 1, 132, '', 9, 0)",
+           "INSERT INTO PROCESSES VALUES (" + pid_a + ", 100, 'train')",
+           "INSERT INTO ThreadNames VALUES (6, 0, " + a + ")",
+           "INSERT INTO ENUM_NSYS_EVENT_TYPE VALUES (59, 'NvtxPushPopRange', "
+           "''), (60, 'NvtxStartEndRange', ''), (34, 'NvtxMark', '')",
+           // A domain, a category of it, nested ranges, a range that ends on
+           // another thread, a mark, one that stays open.
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, "
+           "domainId) VALUES (0, NULL, 75, 'my domain', " +
+               a + ", 3)",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, category, text, "
+           "globalTid, domainId) VALUES (0, NULL, 33, 9, 'io', " +
+               a + ", 3)",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, category, text, "
+           "globalTid, domainId, uint64Value) VALUES (1000, 9000, 59, 9, "
+           "'outer', " +
+               a + ", 3, 42)",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, textId, "
+           "doubleValue) VALUES (1500, 5000, 59, " +
+               a + ", 5, 0.5)",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, "
+           "endGlobalTid) VALUES (500, 9500, 60, 'across', " +
+               a + ", " + b + ")",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) "
+           "VALUES (1600, NULL, 34, 'mark', " +
+               a + ")",
+           "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) "
+           "VALUES (9100, NULL, 59, 'open', " +
+               a + ")",
+           // Both processes use id 7.
+           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (2000, 2100, 0, " +
+               a + ", 7, 1, 0, NULL), (2010, 2090, 1, " + a +
+               ", 8, 2, 0, NULL), (2000, 2200, 0, " + b +
+               ", 7, 1, 0, NULL), (3000, 3100, 0, " + a +
+               ", 9, 7, 0, NULL), (3200, 3300, 0, " + a + ", 10, 8, 2, NULL)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, "
+           "contextId, streamId, correlationId, globalPid, demangledName, "
+           "shortName, registersPerThread, gridX, gridY, gridZ, blockX, "
+           "blockY, blockZ, staticSharedMemory, dynamicSharedMemory, "
+           "localMemoryPerThread, localMemoryTotal, gridId, graphNodeId) "
+           "VALUES (2500, 2900, 0, 1, 7, 7, " +
+               pid_a +
+               ", 3, 4, 64, 8, 1, 1, 128, 1, 1, 0, 2048, 0, 0, 1, NULL), "
+               "(2600, 2700, 1, 1, 7, 7, " +
+               pid_b + ", 3, 4, 64, 8, 1, 1, 128, 1, 1, 0, 2048, 0, 0, 1, 55)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (6000, 6500, 0, "
+           "1, 7, 30, " +
+               pid_a + ", 12, 13)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, "
+           "contextId, streamId, correlationId, globalPid, bytes, copyKind, "
+           "srcKind, dstKind) VALUES (3200, 3300, 0, 1, 8, 9, " +
+               pid_a + ", 4096, 2, 2, 1)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (3400, 3410, 0, 1, "
+           "7, 11, " +
+               pid_a + ", 0, 64, NULL, 2)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (3000, "
+           "3500, 0, 1, NULL, 7, 12, " +
+               pid_a + ", 3, 0, NULL)",
+           "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (3250, " + pid_a +
+               ", 0, 1, 4096, 0, 1000, 2, 0, NULL, 10, NULL), (3260, " + pid_a +
+               ", 0, 1, 8192, 0, 500, 2, 0, NULL, 10, NULL), (7000, " + pid_a +
+               ", 0, 1, 4096, 0, 1000, 2, 1, NULL, 99, NULL)"}) {
+    statements.push_back(statement);
+  }
+  return statements;
+}
+
+Trace Import(const std::string& name,
+             const std::vector<std::string>& statements) {
+  return TraceOf(
+      ImportOrDie(*NewNsysImporter(), MakeDatabase(name, statements)));
+}
+
+const model::Track& TrackOf(const Trace& trace, EventIndex event) {
+  return trace.tracks()[trace.track()[event]];
+}
+
+TEST(NsysImporterTest, RangesHaveTextDomainCategoryAndPayload) {
+  const Trace trace = Import("nvtx.sqlite", FullDatabase());
+  const EventIndex outer = EventNamed(trace, "outer");
+  EXPECT_EQ(trace.type()[outer], ActivityType::kNvtxRange);
+  EXPECT_EQ(trace.start()[outer], kSession + 1000);
+  EXPECT_EQ(trace.end()[outer], kSession + 9000);
+  EXPECT_EQ(TrackOf(trace, outer).pid, 100);
+  EXPECT_EQ(TrackOf(trace, outer).id, 101);
+  EXPECT_EQ(TextArg(trace, outer, "domain"), "my domain");
+  EXPECT_EQ(TextArg(trace, outer, "category"), "io");
+  EXPECT_EQ(IntArg(trace, outer, "payload"), 42);
+
+  const EventIndex inner = EventNamed(trace, "registered");
+  EXPECT_EQ(trace.parent()[inner], outer);
+  ASSERT_EQ(trace.args(inner).size(), 1u);
+  EXPECT_EQ(trace.args(inner)[0].double_value(), 0.5);
+
+  EXPECT_TRUE(trace.flags()[EventNamed(trace, "across")] & model::kEventAsync);
+  EXPECT_EQ(trace.parent()[EventNamed(trace, "mark")], inner);
+  EXPECT_EQ(trace.type()[EventNamed(trace, "mark")],
+            ActivityType::kCpuInstantEvent);
+  EXPECT_TRUE(trace.flags()[EventNamed(trace, "open")] & model::kEventOpen);
+}
+
+TEST(NsysImporterTest, JoinsWorkToCallsByIdAndProcess) {
+  const Trace trace = Import("join.sqlite", FullDatabase());
+  int kernels = 0;
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (trace.EventName(i) != "void gemm<float>(float*)") continue;
+    ++kernels;
+    EXPECT_EQ(trace.detail(i)->correlation_id, 7u);
+    const bool is_first = TrackOf(trace, i).pid == 100;
+    EXPECT_EQ(TrackOf(trace, i).device_index, is_first ? 0 : 1);
+    EXPECT_EQ(trace.end()[i] - trace.start()[i], is_first ? 400 : 100);
+    EXPECT_EQ(IntArg(trace, i, "graph node id").value_or(0), is_first ? 0 : 55);
+    EXPECT_EQ(TextArg(trace, i, "grid"), "[8, 1, 1]");
+    EXPECT_EQ(IntArg(trace, i, "shared memory"), 2048);
+  }
+  EXPECT_EQ(kernels, 2);
+  const EventIndex call = EventNamed(trace, "cudaLaunchKernel");
+  EXPECT_EQ(trace.type()[call], ActivityType::kCudaRuntime);
+  EXPECT_EQ(trace.detail(call)->correlation_id, 7u);
+  EXPECT_EQ(trace.EventName(trace.parent()[call]), "registered");
+  const EventIndex driver = EventNamed(trace, "cuLaunchKernel");
+  EXPECT_EQ(trace.type()[driver], ActivityType::kCudaDriver);
+  EXPECT_EQ(trace.parent()[driver], call);
+  EXPECT_EQ(IntArg(trace, EventNamed(trace, "cudaMalloc"), "returnValue"), 2);
+}
+
+TEST(NsysImporterTest, ReadsCopiesSetsSyncsAndGraphs) {
+  const Trace trace = Import("work.sqlite", FullDatabase());
+  const EventIndex copy = EventNamed(trace, "Memcpy DtoH (Device -> Pinned)");
+  EXPECT_EQ(trace.type()[copy], ActivityType::kGpuMemcpy);
+  EXPECT_EQ(IntArg(trace, copy, "bytes"), 4096);
+  EXPECT_EQ(trace.detail(copy)->correlation_id, 9u);
+  EXPECT_EQ(trace.type()[EventNamed(trace, "Memset (Device)")],
+            ActivityType::kGpuMemset);
+  EXPECT_EQ(trace.type()[EventNamed(trace, "Stream Sync")],
+            ActivityType::kCudaSync);
+  EXPECT_EQ(trace.type()[EventNamed(trace, "CUDA graph 12")],
+            ActivityType::kConcurrentKernel);
+  EXPECT_EQ(trace.ledger().Get(model::Loss::kRangesOverlapping), 0u);
+}
+
+TEST(NsysImporterTest, MemoryOfTheDeviceAddsUp) {
+  const Trace trace = Import("memory.sqlite", FullDatabase());
+  ASSERT_EQ(trace.memory().size(), 3u);
+  std::vector<int64_t> bytes;
+  std::vector<int64_t> totals;
+  for (const model::MemoryRecord& record : trace.memory()) {
+    EXPECT_EQ(record.device_type, 1);
+    EXPECT_EQ(record.device_index, 0);
+    bytes.push_back(record.bytes);
+    totals.push_back(record.total_allocated);
+  }
+  // By track: the calling thread is known for the first two only, and the
+  // process's number, by which the third goes, is the smaller one.
+  EXPECT_EQ(bytes, (std::vector<int64_t>{-1000, 1000, 500}));
+  EXPECT_EQ(totals, (std::vector<int64_t>{500, 1000, 1500}));
+}
+
+TEST(NsysImporterTest, NamesAndMetadata) {
+  ImportedTrace imported = ImportOrDie(
+      *NewNsysImporter(), MakeDatabase("names.sqlite", FullDatabase()));
+  EXPECT_TRUE(imported.findings.empty()) << imported.findings[0].message;
+  const Trace trace = TraceOf(std::move(imported));
+  EXPECT_EQ(trace.Name(TrackOf(trace, EventNamed(trace, "outer")).name),
+            "worker");
+  ASSERT_EQ(trace.processes().size(), 1u);
+  EXPECT_EQ(trace.Name(trace.processes()[0].name), "train");
+  std::vector<std::string> metadata;
+  for (const model::Metadata& entry : trace.metadata()) {
+    metadata.push_back(std::string(trace.Name(entry.key)) + "=" +
+                       std::string(trace.Name(entry.json_value)));
+  }
+  EXPECT_EQ(metadata,
+            (std::vector<std::string>{
+                R"(deviceProperties=[{"id": 0, "name": "H100", )"
+                R"("totalGlobalMem": 85899345920, "computeMajor": 9, )"
+                R"("computeMinor": 0, "numSms": 132}])",
+                R"(host name="node-1")", R"(nsys schema version="3.16.1")"}));
+}
+
+TEST(NsysImporterTest, AnOldOrSmallExportSaysWhatIsMissing) {
+  ImportedTrace imported = ImportOrDie(
+      *NewNsysImporter(),
+      MakeDatabase(
+          "old.sqlite",
+          {"CREATE TABLE StringIds (id INTEGER, value TEXT)",
+           "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType "
+           "INTEGER, text TEXT, globalTid INTEGER)",
+           "INSERT INTO NVTX_EVENTS VALUES (0, 10, 59, 'step', " +
+               Global(1, 2) + ")",
+           "CREATE TABLE OSRT_API (start INTEGER)",
+           "INSERT INTO OSRT_API VALUES (1), (2)",
+           "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
+           "INSERT INTO META_DATA_EXPORT VALUES "
+           "('EXPORT_SCHEMA_VERSION_MAJOR', '4'), "
+           "('EXPORT_SCHEMA_VERSION_MINOR', '1')"}));
+  for (const char* rule : {"no_session_start", "no_device_work",
+                           "table_not_read", "schema_unknown"}) {
+    EXPECT_NE(FindRule(imported.findings, rule), nullptr) << rule;
+  }
+  EXPECT_EQ(FindRule(imported.findings, "table_not_read")->count, 2u);
+  const Trace trace = TraceOf(std::move(imported));
+  ASSERT_EQ(trace.event_count(), 1u);
+  EXPECT_EQ(trace.start()[0], 0);
+  EXPECT_EQ(trace.end()[0], 10);
+}
+
+TEST(NsysImporterTest, AMissingColumnCostsItsTableOnly) {
+  ImportedTrace imported = ImportOrDie(
+      *NewNsysImporter(),
+      MakeDatabase(
+          "column.sqlite",
+          {"CREATE TABLE StringIds (id INTEGER, value TEXT)",
+           "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end "
+           "INTEGER, shortName INTEGER)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 1)",
+           "INSERT INTO StringIds VALUES (1, 'gemm')",
+           "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end "
+           "INTEGER, globalTid INTEGER)",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 3)"}));
+  const ImportFinding* const finding =
+      FindRule(imported.findings, "column_missing");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->message,
+            "CUPTI_ACTIVITY_KIND_RUNTIME has no column nameId: its rows cannot "
+            "be read");
+  const Trace trace = TraceOf(std::move(imported));
+  ASSERT_EQ(trace.event_count(), 1u);
+  EXPECT_EQ(trace.EventName(0), "gemm");
+}
+
+TEST(NsysImporterTest, NullsTextsAndHugeNumbersAreNoTrouble) {
+  std::vector<std::string> statements = {"CREATE TABLE StringIds (id, value)"};
+  for (
+      const char* table :
+      {"NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId, "
+       "category, uint64Value)",
+       "CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, "
+       "nameId, returnValue)",
+       "CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, "
+       "correlationId, globalPid, demangledName, shortName, gridX, gridY, "
+       "gridZ)",
+       "CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, streamId, bytes, "
+       "copyKind, srcKind, dstKind)",
+       "CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, bytes, memKind)",
+       "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, syncType, eventId)",
+       "CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, address, "
+       "bytes, memKind, memoryOperationType)",
+       "TARGET_INFO_SESSION_START_TIME (utcEpochNs)",
+       "TARGET_INFO_GPU (id, name, totalMemory)", "PROCESSES (globalPid, name)",
+       "ThreadNames (nameId, globalTid)", "ENUM_NSYS_EVENT_TYPE (id, name)"}) {
+    const std::string text = table;
+    const std::string name = text.substr(0, text.find(' '));
+    statements.push_back("CREATE TABLE " + text);
+    statements.push_back("INSERT INTO " + name + " DEFAULT VALUES");
+    const size_t columns =
+        1 + static_cast<size_t>(std::count(text.begin(), text.end(), ','));
+    for (const char* value :
+         {"'text'", "9223372036854775807", "-9223372036854775808", "-1", "0",
+          "1", "59", "x'ff'", "1e300"}) {
+      std::string row = value;
+      for (size_t i = 1; i < columns; ++i) row += std::string(", ") + value;
+      statements.push_back("INSERT INTO " + name + " VALUES (" + row + ")");
+    }
+  }
+  ImportedTrace imported =
+      ImportOrDie(*NewNsysImporter(), MakeDatabase("odd.sqlite", statements));
+  EXPECT_NE(FindRule(imported.findings, "wrong_type"), nullptr);
+  EXPECT_NE(FindRule(imported.findings, "time_impossible"), nullptr);
+  const Trace trace = TraceOf(std::move(imported));
+  EXPECT_GT(trace.ledger().Get(model::Loss::kImpossibleTimestamps), 0u);
+}
+
+TEST(NsysImporterTest, OtherDatabasesAreRefusedWithTheirTables) {
+  const auto importer = NewNsysImporter();
+  const std::string path =
+      MakeDatabase("other.sqlite", {"CREATE TABLE songs (title)"});
+  EXPECT_TRUE(importer->Recognizes(sqlite::ReadFile(path)));
+  const absl::Status status = importer->Import(path, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("the tables here: songs"),
+            absl::string_view::npos)
+      << status;
+  EXPECT_FALSE(importer->Recognizes("[{\"ph\": \"X\"}]"));
+}
+
+TEST(NsysImporterTest, MutatedFilesNeitherCrashNorHang) {
+  sqlite::ImportMutations(*NewNsysImporter(),
+                          MakeDatabase("mutate.sqlite", FullDatabase()), 5);
+}
+
+}  // namespace
+}  // namespace kymo

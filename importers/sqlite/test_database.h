@@ -1,0 +1,55 @@
+// test_database.h - small databases for tests of importers.
+//
+//   const std::string path = MakeDatabase("a.sqlite", {"CREATE TABLE t (x)",
+//                                         "INSERT INTO t VALUES (1)"});
+//   const ImportedTrace imported = ImportOrDie(*importer, path);
+//   const model::Trace trace = TraceOf(std::move(imported));
+#ifndef KYMO_IMPORTERS_SQLITE_TEST_DATABASE_H_
+#define KYMO_IMPORTERS_SQLITE_TEST_DATABASE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/trace.h"
+#include "profiler/plugin/trace_importer.h"
+
+namespace kymo::sqlite {
+
+// A new file in the test's folder for temporary files, made by these
+// statements. Returns its path.
+std::string MakeDatabase(const std::string& name,
+                         const std::vector<std::string>& statements);
+
+std::string ReadFile(const std::string& path);
+void WriteFile(const std::string& path, std::string_view bytes);
+
+ImportedTrace ImportOrDie(const TraceImporter& importer,
+                          const std::string& path);
+
+// Normalised and valid.
+model::Trace TraceOf(ImportedTrace imported);
+
+// Of a rule; null if there is none.
+const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
+                              std::string_view rule);
+
+// Changes the bytes of a good database and imports each, for `seconds`: must
+// neither crash nor hang nor make a broken trace. The same every time, but for
+// how far it gets.
+void ImportMutations(const TraceImporter& importer, const std::string& good,
+                     double seconds);
+
+// The first event of this name; kNoEvent if there is none.
+model::EventIndex EventNamed(const model::Trace& trace, std::string_view name);
+// Of an argument.
+std::optional<int64_t> IntArg(const model::Trace& trace,
+                              model::EventIndex event, std::string_view key);
+std::string TextArg(const model::Trace& trace, model::EventIndex event,
+                    std::string_view key);
+
+}  // namespace kymo::sqlite
+
+#endif  // KYMO_IMPORTERS_SQLITE_TEST_DATABASE_H_
