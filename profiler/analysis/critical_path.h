@@ -1,0 +1,74 @@
+// critical_path.h - the chain of work that a trace's length is due to.
+//
+//   const CriticalPath path = FindCriticalPath(trace, Launches(trace), {});
+//   for (const PathStep& step : path.steps) Print(step);
+//   path.ByCause()[PathCause::kKernel]    // how much of it is kernels
+//
+// Starts and ends of ranges are the nodes of a graph, whose edges say what
+// waited for what; the path is the one on which most time is spent:
+//
+//   host        along each thread: into a range, from one to the next, out of
+//               it. The end of a call that waits for the device is no work: its
+//               time is the device's.
+//   kernel      from the start of a kernel, copy or set to its end
+//   launch      from a call's start to what it launched, where that found its
+//               stream empty
+//   queue       from a stream's last end to its next work, where that was
+//               launched earlier
+//   dependency  a stream waited for an event of another (Stream Wait Event);
+//               a call waited for a stream, an event or the device (Stream
+//               Sync, Event Sync, Context Sync); one range of a thread after
+//               another. Takes no time itself.
+//
+// HolisticTraceAnalysis: critical_path_analysis, whose graph this is. Without
+// records of synchronisation (cuda_sync) a call that waits for the device by
+// its name waits for all that was launched to it before.
+//
+// Ties are broken by the order of edges: the path is the same everywhere.
+// Cost: linear in the events and a sort; about 150 bytes an event.
+#ifndef KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
+#define KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/launches.h"
+#include "profiler/analysis/path_cause.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+struct CriticalPathOptions {
+  // Of the trace, only what lies in [start_ns, end_ns]; both 0: all. A step of
+  // a training loop, say.
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;
+};
+
+// A part of the path: `event` did it, or waited.
+struct PathStep {
+  PathCause cause = PathCause::kHost;
+  model::EventIndex event = model::kNoEvent;
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;
+  DurationNs weight_ns = 0;  // its part in the path's length
+};
+
+struct CriticalPath {
+  std::vector<PathStep> steps;  // in time
+  DurationNs length_ns = 0;     // sum of the weights
+
+  std::array<DurationNs, static_cast<size_t>(PathCause::kCount)> ByCause()
+      const;
+};
+
+CriticalPath FindCriticalPath(const model::Trace& trace,
+                              const Launches& launches,
+                              const CriticalPathOptions& options);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
