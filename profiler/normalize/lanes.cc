@@ -128,7 +128,7 @@ class Nester {
       return;
     }
     if (TryPlace(0, item)) return;
-    ledger_.Add(Loss::kRangesOverlapping, 1);
+    if (!window_.may_overlap) ledger_.Add(Loss::kRangesOverlapping, 1);
     for (size_t n = 0; n < kNestedLanes; ++n) {
       if (n == nested_.size()) {
         nested_.push_back(lanes_.size());

@@ -47,6 +47,9 @@ struct Window {
   TimeNs end_ns = 0;
   // Where the process of this track ended; open ranges end there.
   TimeNs process_end_ns = 0;
+  // A device's stream: what runs there at a time (nodes of a graph, waits of
+  // several threads) overlaps, and nothing is wrong with that.
+  bool may_overlap = false;
 };
 
 struct Lane {

@@ -203,7 +203,8 @@ class Merger {
   Window WindowOf(size_t track) const {
     return {.start_ns = data_.start_ns,
             .end_ns = data_.end_ns,
-            .process_end_ns = ProcessEnd(tracks_[track].pid)};
+            .process_end_ns = ProcessEnd(tracks_[track].pid),
+            .may_overlap = tracks_[track].kind == model::TrackKind::kStream};
   }
 
   void PlaceEvents() {

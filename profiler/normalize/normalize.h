@@ -6,7 +6,7 @@
 //   nesting. Where several sources meet on one track, or a source knows no
 //   depth, nesting comes from the times: a range that reaches over the end of
 //   the range it began in is moved to a lane of its own (a track with the same
-//   ids) and counted as kRangesOverlapping.
+//   ids) and, on a thread, counted as kRangesOverlapping.
 // - Open ranges end with their nearest closed ancestor, else with the window,
 //   and carry kEventOpen.
 // - Events outside of [start_ns, end_ns] are dropped and counted; an end before

@@ -109,6 +109,17 @@ TEST(NormalizeTest, PartialOverlapGoesToALaneAndIsCounted) {
   EXPECT_EQ(trace.ledger().Get(Loss::kRangesOverlapping), 2);
 }
 
+TEST(NormalizeTest, OnADevicesStreamRangesMayOverlap) {
+  ShardBuilder builder;
+  const TrackIndex t = builder.AddThread(1, 7, "stream");
+  builder.shard().tracks[t].kind = model::TrackKind::kStream;
+  builder.AddRange(t, "A", 10, 20);
+  builder.AddRange(t, "B", 15, 25);
+  const Trace trace = Build(std::move(builder));
+  EXPECT_EQ(trace.tracks().size(), 2);
+  EXPECT_EQ(trace.ledger().Get(Loss::kRangesOverlapping), 0);
+}
+
 TEST(NormalizeTest, AsynchronousRangesNeverShareTimeInALane) {
   ShardBuilder builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
