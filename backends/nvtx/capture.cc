@@ -10,6 +10,14 @@ namespace kymo::nvtx {
 using record::ForeignName;
 using record::ForeignText;
 
+namespace {
+
+constinit Key category_key("category");
+constinit Key color_key("color");
+constinit Key payload_key("payload");
+
+}  // namespace
+
 ForeignText* TextOf(Handle handle) noexcept {
   if (ForeignText* const ours = record::FindForeignText(handle)) return ours;
   uint64_t found = 0;
@@ -38,8 +46,11 @@ FullEvent::FullEvent(const Domain* domain,
   EventAttributes copy = {};
   if (event != nullptr) {
     // Attributes of an older version end earlier.
-    const size_t size = event->size < sizeof(copy) ? event->size : sizeof(copy);
-    memcpy(&copy, event, size);
+    if (event->size >= sizeof(copy)) {
+      copy = *event;
+    } else {
+      memcpy(&copy, event, event->size);
+    }
   }
   captured_.name = MessageOf(copy);
   AddArgs(*domain, copy);
@@ -69,25 +80,24 @@ ForeignName FullEvent::MessageOf(const EventAttributes& event) noexcept {
 void FullEvent::AddArgs(const Domain& domain,
                         const EventAttributes& event) noexcept {
   if (ForeignText* const name = domain.CategoryName(event.category)) {
-    args_.AddNamed(KeyOf("category"), name);
+    args_.AddNamed(category_key.id(), name);
   } else if (event.category != 0) {
-    args_.AddInt(KeyOf("category"), event.category);
+    args_.AddInt(category_key.id(), event.category);
   }
-  if (event.color_type == 1) args_.AddInt(KeyOf("color"), event.color);
-  const auto key = [] { return KeyOf("payload"); };
+  if (event.color_type == 1) args_.AddInt(color_key.id(), event.color);
   switch (event.payload_type) {
     case kUint64:
-      return args_.AddUint(key(), event.payload.u64);
+      return args_.AddUint(payload_key.id(), event.payload.u64);
     case kInt64:
-      return args_.AddInt(key(), event.payload.i64);
+      return args_.AddInt(payload_key.id(), event.payload.i64);
     case kDouble:
-      return args_.AddDouble(key(), event.payload.f64);
+      return args_.AddDouble(payload_key.id(), event.payload.f64);
     case kUint32:
-      return args_.AddInt(key(), event.payload.u32);
+      return args_.AddInt(payload_key.id(), event.payload.u32);
     case kInt32:
-      return args_.AddInt(key(), event.payload.i32);
+      return args_.AddInt(payload_key.id(), event.payload.i32);
     case kFloat:
-      return args_.AddDouble(key(), event.payload.f32);
+      return args_.AddDouble(payload_key.id(), event.payload.f32);
     case kExtended:
       return AddPayloads(
           domain, reinterpret_cast<const PayloadData*>(event.payload.u64),

@@ -6,6 +6,13 @@
 
 namespace kymo::nvtx {
 
+uint32_t Key::IdSlow() noexcept {
+  const std::string_view text = literal_;
+  const uint32_t id = record::Host().intern(text.data(), text.size());
+  id_.store(id, std::memory_order_relaxed);
+  return id;
+}
+
 void EventArgs::AddUint(uint32_t key, uint64_t value) noexcept {
   if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
     return AddInt(key, static_cast<int64_t>(value));

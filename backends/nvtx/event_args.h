@@ -1,14 +1,15 @@
 // event_args.h - the arguments of one event, gathered on the stack.
 //
 //   EventArgs args;
-//   args.AddInt(KeyOf("rows"), 12);
-//   args.AddText(KeyOf("shape"), "[2, 3]");        // borrowed
+//   args.AddInt(rows_key.id(), 12);
+//   args.AddText(shape_key.id(), "[2, 3]");        // borrowed
 //   what.args = args.data();  what.arg_count = args.size();
 //
 // Bounded: what goes beyond is counted as truncated. Nothing allocates.
 #ifndef KYMO_BACKENDS_NVTX_EVENT_ARGS_H_
 #define KYMO_BACKENDS_NVTX_EVENT_ARGS_H_
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +21,22 @@
 
 namespace kymo::nvtx {
 
-// The recorder's id of an argument's key. REQUIRES: this process records.
-inline uint32_t KeyOf(const char* literal) noexcept {
-  const record::ForeignName name = record::NameOf(literal);
-  return name.id != record::kNameInPayload ? name.id : record::kNameLost;
-}
+// The key of an argument. A constant of the program.
+class Key {
+ public:
+  consteval explicit Key(const char* literal) noexcept : literal_(literal) {}
+  // The recorder's id. REQUIRES: this process records.
+  uint32_t id() noexcept {
+    const uint32_t known = id_.load(std::memory_order_relaxed);
+    return known != record::kNameLost ? known : IdSlow();
+  }
+
+ private:
+  uint32_t IdSlow() noexcept;
+
+  const char* const literal_;
+  std::atomic<uint32_t> id_{record::kNameLost};
+};
 
 class EventArgs {
  public:

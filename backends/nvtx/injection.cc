@@ -446,14 +446,11 @@ class Attaching {
   bool is_first_ = false;
 };
 
-// Once per process: what every event needs is there before the first one.
+// Once per process.
 void Prepare() noexcept {
   static constinit bool prepared = false;
   if (prepared) return;
   prepared = true;
-  for (const char* const key : {"category", "color", "payload"}) {
-    record::AddForeignText(key);
-  }
   record::Host();
   LoadNextTool();
 }

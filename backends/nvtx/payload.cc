@@ -9,6 +9,8 @@ namespace {
 
 using record::ForeignText;
 
+constinit Key payload_key("payload");
+
 constexpr int kMaxNesting = 4;
 constexpr size_t kMaxShownElements = 64;
 
@@ -397,12 +399,12 @@ void AddPayloads(const Domain& domain, const PayloadData* data, size_t count,
       size_t end = 0;
       reader.ReadSchema(*schema, 0, {}, 0, &end);
     } else if (blob.schema < kSchemaReferenced && blob.size != ~size_t{0}) {
-      reader.ReadValue(blob.schema, KeyOf("payload"));
+      reader.ReadValue(blob.schema, payload_key.id());
     } else {
       args.Begin();
       args.AppendNumber(uint64_t{blob.size});
       args.Append(" bytes");
-      args.AddText(KeyOf("payload"), args.Appended());
+      args.AddText(payload_key.id(), args.Appended());
     }
   }
 }

@@ -133,13 +133,20 @@ uint32_t ForeignIdSlow(ForeignText* text) noexcept {
 ForeignName NameOfSlow(const char* text) noexcept {
   const std::string_view view =
       text != nullptr ? std::string_view(text) : kNoForeignName;
+  ForeignTables* const tables = Tables();
+  if (tables == nullptr) return {kNameInPayload, view};
+  ForeignPointer& place = PlaceOfPointer(tables, text);
+  if (place.pointer.load(std::memory_order_relaxed) != text) {
+    place.pointer.store(text, std::memory_order_relaxed);
+    place.changes.store(0, std::memory_order_relaxed);
+  }
+  const uint32_t changes = place.changes.load(std::memory_order_relaxed);
+  if (changes == kMaxTextChanges) return {kNameInPayload, view};
+  place.changes.store(changes + 1, std::memory_order_relaxed);
   ForeignText* const known = AddForeignText(view, ForeignUse::kPassing);
   if (known == nullptr) return {kNameInPayload, view};
-  if (text != nullptr) {
-    // release: see NameOf.
-    PlaceOfPointer(foreign_tables.load(std::memory_order_acquire), text)
-        .store(known, std::memory_order_release);
-  }
+  // release: see NameOf. A null pointer's text is no text to compare.
+  if (text != nullptr) place.text.store(known, std::memory_order_release);
   return NameOf(known);
 }
 

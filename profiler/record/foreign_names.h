@@ -12,6 +12,10 @@
 //                         ^ on a difference
 //   text ----hash--------+  made where there is none
 //
+// A pointer whose text changes all the time (a buffer that messages are made
+// in) is given up after kMaxTextChanges: its texts go along with the records,
+// which is then cheaper than to look them up.
+//
 // Limits: texts of up to kMaxForeignTextBytes, and per process that many
 // distinct
 //   ones that are not registered but made for a call. All others are
@@ -37,6 +41,7 @@ namespace kymo::record {
 
 inline constexpr size_t kMaxForeignTextBytes = 1024;
 inline constexpr uint32_t kMaxPassingForeignTexts = 1u << 16;
+inline constexpr uint32_t kMaxTextChanges = 64;
 // Shown for a null pointer.
 inline constexpr char kNoForeignName[] = "(no name)";
 
@@ -59,17 +64,23 @@ struct ForeignName {
 
 inline constexpr int kForeignPointerBits = 12;
 
+struct ForeignPointer {
+  std::atomic<ForeignText*> text;    // what it led to last time
+  std::atomic<const void*> pointer;  // which one; where they meet, the last
+  std::atomic<uint32_t> changes;     // of its text
+};
+
 // Made on first use; null until then, and where memory is short.
 struct ForeignTables {
-  std::atomic<ForeignText*> by_pointer[size_t{1} << kForeignPointerBits];
+  ForeignPointer by_pointer[size_t{1} << kForeignPointerBits];
   std::atomic<ForeignText*> by_text[size_t{1} << 15];
   std::atomic<uint64_t> used;     // bytes behind this
   std::atomic<uint32_t> passing;  // texts, see Limits
 };
 extern constinit std::atomic<ForeignTables*> foreign_tables;
 
-inline std::atomic<ForeignText*>& PlaceOfPointer(ForeignTables* tables,
-                                                 const void* text) noexcept {
+inline ForeignPointer& PlaceOfPointer(ForeignTables* tables,
+                                      const void* text) noexcept {
   return tables
       ->by_pointer[reinterpret_cast<uint64_t>(text) * 0x9e3779b97f4a7c15u >>
                    (64 - kForeignPointerBits)];
@@ -105,7 +116,7 @@ inline ForeignName NameOf(const char* text) noexcept {
   if (tables != nullptr && text != nullptr) [[likely]] {
     // acquire: the text of what is found there is complete.
     ForeignText* const known =
-        PlaceOfPointer(tables, text).load(std::memory_order_acquire);
+        PlaceOfPointer(tables, text).text.load(std::memory_order_acquire);
     if (known != nullptr && strcmp(known->text, text) == 0) [[likely]] {
       return NameOf(known);
     }

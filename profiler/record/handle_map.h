@@ -40,7 +40,8 @@ class HandleMap {
   Entry* FindEntry(uint64_t handle) noexcept;
   void Remove(Entry* entry) noexcept;
 
-  std::atomic<bool> locked_{false};
+  // In memory that is zero in a forked child: whoever held it is not there.
+  std::atomic<std::atomic<uint32_t>*> lock_{nullptr};
   Entry* entries_ = nullptr;
   uint64_t size_ = 0;
 };

@@ -64,6 +64,8 @@ def _cuda_repository_impl(ctx):
     ctx.file("defs.bzl", "\n".join([
         "\"\"\"Whether there is a CUDA toolkit, and where.\"\"\"",
         "HAS_CUDA = {}".format("cuda" in found),
+        "HAS_NVTX = {}".format("nvtx" in found),
+        "HAS_CUPTI = {}".format("cupti" in found),
         "CUDA_HOME = \"{}\"".format(roots[0] if "cuda" in found else ""),
         "# For target_compatible_with.",
         "CUDA_ONLY = {}".format("[]" if "cuda" in found else none),
