@@ -37,8 +37,6 @@ enum class Loss : uint8_t {
   kMemoryRecordsLeftOut,        // more than fit into memory for analysis
   kEventsNotImported,           // of kinds that no trace keeps
   kFilesCutOff,                 // imported, they end in the middle
-  kEventsNotImported,           // of kinds that no trace keeps
-  kFilesCutOff,                 // imported, they end in the middle
   kFreesNotSeen,                // a block's address came again without a free
   kDeviceRecordsDropped,        // the driver's tracing had no buffer for them
   kDeviceBuffersLost,           // held by the tracing of a killed program
