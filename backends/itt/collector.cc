@@ -539,9 +539,12 @@ constexpr Function Entry(const char* name, F* function) noexcept {
   return {name, reinterpret_cast<void*>(function)};
 }
 
-// In the order of FunctionIndex.
-const Function* Functions() noexcept {
-  static const Function functions[kFunctionCount] = {
+// In the order of FunctionIndex; filled in before anything asks.
+constinit Function functions[kFunctionCount] = {};
+
+// By hand: a static object whose making takes code would need the C++ library.
+void FillFunctions() noexcept {
+  const Function all[kFunctionCount] = {
       Entry("domain_create", DomainCreate),
       Entry("string_handle_create", StringHandleCreate),
       Entry("task_begin", TaskBegin),
@@ -571,7 +574,7 @@ const Function* Functions() noexcept {
       Entry("stack_callee_leave", StackCalleeLeave),
       Entry("get_timestamp", GetTimestamp),
   };
-  return functions;
+  memcpy(functions, all, sizeof(all));
 }
 
 FunctionIndex Find(const char* name) noexcept {
@@ -580,7 +583,7 @@ FunctionIndex Find(const char* name) noexcept {
     name += kPrefix.size();
   }
   int index = 0;
-  while (index < kFunctionCount && strcmp(Functions()[index].name, name) != 0) {
+  while (index < kFunctionCount && strcmp(functions[index].name, name) != 0) {
     ++index;
   }
   return static_cast<FunctionIndex>(index);
@@ -619,6 +622,7 @@ void Attach(Global* global, int groups) noexcept {
   static constinit std::atomic<bool> attaching{false};
   while (attaching.exchange(true, std::memory_order_acquire)) sched_yield();
   record::Host();
+  FillFunctions();
   for (const ApiEntry* entry = global->api_list; entry->name != nullptr;
        ++entry) {
     *entry->function = entry->null_function;
@@ -628,7 +632,7 @@ void Attach(Global* global, int groups) noexcept {
        ++entry) {
     const FunctionIndex index = Find(entry->name);
     if (index != kFunctionCount) {
-      *entry->function = Functions()[index].function;
+      *entry->function = functions[index].function;
     }
   }
   attaching.store(false, std::memory_order_release);
