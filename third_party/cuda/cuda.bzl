@@ -60,7 +60,7 @@ def _cuda_repository_impl(ctx):
         "{has_nvtx}": str("nvtx" in found),
         "{has_cupti}": str("cupti" in found),
     })
-    none = "[\"@platforms//:incompatible\"]"
+    none = "[\"@cuda//:missing\"]"
     ctx.file("defs.bzl", "\n".join([
         "\"\"\"Whether there is a CUDA toolkit, and where.\"\"\"",
         "HAS_CUDA = {}".format("cuda" in found),
