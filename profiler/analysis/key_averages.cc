@@ -40,7 +40,8 @@ class AllSums {
     std::vector<KeyAverage> averages;
     for (size_t g = 0; g < sums_.size(); ++g) {
       // Groups of nothing but duplicates have none.
-      if (sums_[g].count > 0) averages.push_back(Average(g));
+      if (sums_[g].count == 0 || GroupKeys::IsLeftOut(keys_[g])) continue;
+      averages.push_back(Average(g));
     }
     if (!job_.options.include_python_functions) {
       std::erase_if(averages,

@@ -86,6 +86,10 @@ struct KeyAveragesOptions {
   uint32_t by_stack_n = 0;
   bool include_python_functions = false;
 
+  // Which events count: not 0. Empty: all, else an entry per event. Those that
+  // do not count still take their time and memory from the ranges around them.
+  std::span<const uint8_t> counted = {};
+
   // What each event counts; empty, or one entry per event. Memory is that of
   // the event and all inside of it (memory_usage.h).
   std::span<const int64_t> flops = {};

@@ -47,7 +47,8 @@ GroupKeys::GroupKeys(const model::Trace& trace,
       is_by_name_(!options.by_overload_name && !options.by_input_shapes &&
                   options.by_stack_n == 0),
       by_overload_(options.by_overload_name),
-      merges_frames_(options.include_python_functions) {
+      merges_frames_(options.include_python_functions),
+      counted_(options.counted) {
   const auto names = static_cast<uint32_t>(trace.strings().size());
   while (step_name_ < names && !IsStep(step_name_ * kKinds)) ++step_name_;
   if (options.by_input_shapes) NumberShapes();

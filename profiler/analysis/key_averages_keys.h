@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ namespace kymo::analysis {
 inline constexpr uint32_t kAnnotationBit = 1;
 inline constexpr uint32_t kDeviceBit = 2;
 inline constexpr uint32_t kFrameBit = 4;
-inline constexpr uint32_t kKinds = 8;
+inline constexpr uint32_t kLeftOutBit = 8;
+inline constexpr uint32_t kKinds = 16;
 
 struct GroupKey {
   uint32_t name_key = 0;
@@ -64,7 +66,8 @@ class GroupKeys {
     const model::ActivityType type = trace_.type()[event];
     return Index(trace_.name()[event]) * kKinds + device_bit +
            (IsAnnotation(type) ? kAnnotationBit : 0) +
-           (type == model::ActivityType::kPythonFunction ? kFrameBit : 0);
+           (type == model::ActivityType::kPythonFunction ? kFrameBit : 0) +
+           (IsLeftOut(event) ? kLeftOutBit : 0);
   }
   GroupKey KeyOf(size_t event, uint32_t device_bit) const {
     GroupKey key = {.name_key = NameKeyOf(event, device_bit)};
@@ -80,6 +83,10 @@ class GroupKeys {
   // Keys that mean the same group become one: those of steps, and those of
   // frames if they are asked for.
   GroupKey Canonical(GroupKey key) const;
+  // Whether the group is of events that do not count.
+  static bool IsLeftOut(const GroupKey& key) {
+    return (key.name_key & kLeftOutBit) != 0;
+  }
   // Name and kind of the group, and what was asked for.
   KeyAverage Describe(const GroupKey& key) const;
 
@@ -87,6 +94,9 @@ class GroupKeys {
   static constexpr bool IsAnnotation(model::ActivityType type) {
     return type == model::ActivityType::kUserAnnotation ||
            type == model::ActivityType::kGpuUserAnnotation;
+  }
+  bool IsLeftOut(size_t event) const {
+    return !counted_.empty() && counted_[event] == 0;
   }
   void NumberShapes();
   void NumberStacks(uint32_t frames);
@@ -96,6 +106,7 @@ class GroupKeys {
   const bool is_by_name_;
   const bool by_overload_;
   const bool merges_frames_;
+  const std::span<const uint8_t> counted_;
   uint32_t step_name_ = 0;  // the first name of a step
 
   // Numbers of equal shapes by the id of the inputs, and their texts. No inputs

@@ -69,17 +69,22 @@ TableRow RowOf(const FunctionEventAvg& a) {
 }
 
 template <typename T>
-absl::StatusOr<std::string> Format(std::span<const T> items,
-                                   const EventListOptions& list,
-                                   report::TableOptions options) {
+std::vector<TableRow> RowsOf(std::span<const T> items) {
   std::vector<TableRow> rows;
   rows.reserve(items.size());
   for (const T& item : items) rows.push_back(RowOf(item));
+  return rows;
+}
+
+template <typename T>
+absl::StatusOr<std::string> Format(std::span<const T> items,
+                                   const EventListOptions& list,
+                                   report::TableOptions options) {
   options.profile_memory = list.profile_memory;
   options.with_flops = list.with_flops;
   options.use_device =
       items.empty() ? "" : items.front().use_device.value_or("");
-  return report::FormatTable(rows, options);
+  return report::FormatTable(RowsOf(items), options);
 }
 
 }  // namespace
@@ -97,6 +102,15 @@ absl::StatusOr<std::string> FormatEventTable(
     std::span<const FunctionEventAvg> averages, const EventListOptions& list,
     report::TableOptions options) {
   return Format(averages, list, std::move(options));
+}
+
+std::vector<TableRow> EventTableRows(std::span<const FunctionEvent> events) {
+  return RowsOf(events);
+}
+
+std::vector<TableRow> EventTableRows(
+    std::span<const FunctionEventAvg> averages) {
+  return RowsOf(averages);
 }
 
 }  // namespace kymo

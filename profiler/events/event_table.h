@@ -13,6 +13,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "profiler/events/event_averages.h"
@@ -28,6 +29,12 @@ absl::StatusOr<std::string> FormatEventTable(
 absl::StatusOr<std::string> FormatEventTable(
     std::span<const FunctionEventAvg> averages, const EventListOptions& list,
     report::TableOptions options);
+
+// The rows of those tables, in the order of the events or averages.
+std::vector<report::TableRow> EventTableRows(
+    std::span<const FunctionEvent> events);
+std::vector<report::TableRow> EventTableRows(
+    std::span<const FunctionEventAvg> averages);
 
 }  // namespace kymo
 

@@ -43,13 +43,31 @@ bool HasBackward(const model::Trace& trace) {
                    RecordScope::kBackwardFunction) != scopes.end();
 }
 
+// Whether ranges of a thread overlap, asynchronous ones apart: PyTorch's rule
+// for what is inside of what is not that of the trace's parents then.
+bool HasOverlaps(const model::Trace& trace) {
+  const auto tracks = trace.tracks();
+  for (model::TrackIndex t = 1; t < tracks.size(); ++t) {
+    const model::Track& a = tracks[t];
+    const model::Track& b = tracks[t - 1];
+    if (a.kind != b.kind || a.pid != b.pid || a.id != b.id ||
+        a.device_index != b.device_index) {
+      continue;
+    }
+    for (auto i = trace.track_begin(t); i < trace.track_end(t); ++i) {
+      if (!(trace.flags()[i] & model::kEventAsync)) return true;
+    }
+  }
+  return false;
+}
+
 bool IsOfHost(const model::MemoryRecord& record) {
   return record.device_type == 0 && record.device_index == -1;
 }
 
 // Whether the columns alone have everything that the averages show: backward
 // operations show the stacks of forward ones, and device memory that no
-// operation was open for has rows of its own.
+// operation was open for has rows of its own; overlaps see above.
 bool ColumnsSuffice(const model::Trace& trace,
                     const TraceEventsOptions& options,
                     const KeyAveragesOptions& grouping,
@@ -64,7 +82,8 @@ bool ColumnsSuffice(const model::Trace& trace,
                   });
   return !device_memory && !options.timeout_s &&
          !(grouping.group_by_stack_n != 0 && HasBackward(trace)) &&
-         !HasDevices(trace) && !HasFilteredNames(trace) && !HasNodes(trace);
+         !HasDevices(trace) && !HasFilteredNames(trace) &&
+         !HasNodes(trace) && !HasOverlaps(trace);
 }
 
 // The innermost `n` entries.
@@ -181,17 +200,30 @@ std::vector<int64_t> FlopsOf(const model::Trace& trace,
   return flops;
 }
 
+absl::StatusOr<EventAverages> AveragesOfEvents(
+    const std::vector<FunctionEvent>& events, const TraceEventsOptions& options,
+    const KeyAveragesOptions& grouping) {
+  KYMO_ASSIGN_OR_RETURN(std::vector<FunctionEventAvg> averages,
+                        AverageGroups(events, grouping));
+  return EventAverages(std::move(averages),
+                       {.use_device = options.use_device,
+                        .profile_memory = options.profile_memory,
+                        .with_flops = options.with_flops});
+}
+
 }  // namespace
 
 absl::StatusOr<EventAverages> AveragesOfTrace(
     const model::Trace& trace, const TraceEventsOptions& options,
-    const KeyAveragesOptions& grouping) {
+    const KeyAveragesOptions& grouping, std::span<const uint8_t> counted) {
   analysis::MemoryUsage memory;
   if (options.profile_memory) memory = analysis::MeasureMemoryUsage(trace);
   if (!ColumnsSuffice(trace, options, grouping, memory)) {
     KYMO_ASSIGN_OR_RETURN(const ConvertedEvents converted,
                           EventsOfTrace(trace, options));
-    return converted.events.key_averages(grouping);
+    if (counted.empty()) return converted.events.key_averages(grouping);
+    return AveragesOfEvents(CountedEvents(converted.events, counted), options,
+                            grouping);
   }
   const std::vector<int64_t> flops = FlopsOf(trace, options);
   const analysis::KeyAveragesOptions row_options = {
@@ -200,6 +232,7 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
       .by_input_shapes = grouping.group_by_input_shape,
       .by_stack_n = static_cast<uint32_t>(grouping.group_by_stack_n),
       .include_python_functions = grouping.include_python_functions,
+      .counted = counted,
       .flops = flops,
       .cpu_memory_bytes = memory.cpu_bytes,
       .device_memory_bytes = memory.device_bytes};
@@ -215,7 +248,7 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
     rows.Add(FirstTime(trace, records),
              MemoryRow(trace, options, grouping, name, records));
   };
-  if (options.profile_memory) {
+  if (options.profile_memory && counted.empty()) {
     add_memory("[memory]", memory.unattributed);
     add_memory("[OutOfMemory]", OutOfMemory(trace));
   }

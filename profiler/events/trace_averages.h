@@ -7,8 +7,15 @@
 // usually they come straight from the columns, without an object per event.
 // There the times are exact sums of nanoseconds, where PyTorch adds
 // rounded microseconds.
+//
+// `counted` chooses events: an entry per event of the trace, not 0 for those
+// that count; empty: all. The others still take their time from the ranges
+// around them; and no row is made of memory outside of all operations.
 #ifndef KYMO_PROFILER_EVENTS_TRACE_AVERAGES_H_
 #define KYMO_PROFILER_EVENTS_TRACE_AVERAGES_H_
+
+#include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "profiler/events/event_averages.h"
@@ -20,7 +27,8 @@ namespace kymo {
 
 absl::StatusOr<EventAverages> AveragesOfTrace(
     const model::Trace& trace, const TraceEventsOptions& options,
-    const KeyAveragesOptions& grouping = {});
+    const KeyAveragesOptions& grouping = {},
+    std::span<const uint8_t> counted = {});
 
 }  // namespace kymo
 

@@ -1,6 +1,7 @@
 #include "profiler/events/trace_events.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <unordered_map>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/analysis/memory_usage.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/op_inputs.h"
@@ -26,13 +28,22 @@ bool IsAnnotation(ActivityType type) {
          type == ActivityType::kGpuUserAnnotation;
 }
 
+bool IsLaneOf(const Track& a, const Track& b) {
+  return a.kind == b.kind && a.pid == b.pid && a.id == b.id &&
+         a.device_index == b.device_index;
+}
+
+// Of an event of the trace in a list of events; 0 is none.
+int64_t IdOf(EventIndex event) { return int64_t{event} + 1; }
+
 class Converter {
  public:
   Converter(const Trace& trace, const TraceEventsOptions& options)
-      : trace_(trace), options_(options) {}
+      : trace_(trace), options_(options), launches_(trace) {}
 
   absl::StatusOr<ConvertedEvents> Run() {
     raw_.reserve(trace_.event_count() + trace_.memory().size());
+    NumberThreads();
     FindModules();
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
       if (!(trace_.flags()[i] & model::kEventInstant)) AddEvent(i);
@@ -52,10 +63,20 @@ class Converter {
   }
 
  private:
-  int64_t ThreadOf(model::TrackIndex track) const {
-    const uint64_t logical_id = trace_.tracks()[track].logical_id;
-    return static_cast<int64_t>(logical_id != 0 ? logical_id
-                                                : uint64_t{track} + 1);
+  int64_t ThreadOf(model::TrackIndex track) const { return threads_[track]; }
+
+  // Lanes of one thread stand one behind the other in a trace.
+  void NumberThreads() {
+    const auto tracks = trace_.tracks();
+    for (size_t t = 0; t < tracks.size(); ++t) {
+      if (t > 0 && IsLaneOf(tracks[t], tracks[t - 1])) {
+        threads_.push_back(threads_.back());
+        continue;
+      }
+      const uint64_t logical_id = tracks[t].logical_id;
+      threads_.push_back(
+          static_cast<int64_t>(logical_id != 0 ? logical_id : t + 1));
+    }
   }
 
   void AddEvent(EventIndex i) {
@@ -66,7 +87,13 @@ class Converter {
     raw.name = std::string(trace_.EventName(i));
     raw.start_ns = trace_.start()[i];
     raw.end_ns = trace_.end()[i];
-    raw.correlation_id = int64_t{i} + 1;
+    raw.correlation_id = IdOf(i);
+    if (on_device) {
+      const EventIndex operation = launches_.OperationOf(i);
+      if (operation != model::kNoEvent) {
+        raw.linked_correlation_id = IdOf(operation);
+      }
+    }
     raw.start_thread_id = raw.end_thread_id = ThreadOf(track_index);
     raw.is_async = (trace_.flags()[i] & model::kEventAsync) != 0;
     raw.scope = trace_.scope()[i];
@@ -206,7 +233,9 @@ class Converter {
 
   const Trace& trace_;
   const TraceEventsOptions& options_;
+  const analysis::Launches launches_;
   std::vector<RawEvent> raw_;
+  std::vector<int64_t> threads_;    // by track
   std::vector<EventIndex> module_;  // by event; empty: none
   // By id.
   std::unordered_map<uint32_t, std::shared_ptr<const InputShapes>> shapes_;
@@ -239,6 +268,19 @@ EventStack StackEntries(const Trace& trace, model::StackId stack) {
 absl::StatusOr<ConvertedEvents> EventsOfTrace(
     const Trace& trace, const TraceEventsOptions& options) {
   return Converter(trace, options).Run();
+}
+
+std::vector<FunctionEvent> CountedEvents(const EventList& events,
+                                         std::span<const uint8_t> counted) {
+  std::vector<FunctionEvent> some;
+  for (const FunctionEvent& event : events) {
+    // Memory outside of operations has ids behind those of all events.
+    const auto position = static_cast<size_t>(event.id - IdOf(0));
+    if (position < counted.size() && counted[position] != 0) {
+      some.push_back(event);
+    }
+  }
+  return some;
 }
 
 }  // namespace kymo

@@ -207,5 +207,65 @@ TEST(TraceAveragesTest, ModulesAreLeftOutUnlessAskedFor) {
       2);
 }
 
+// An operation that launches a kernel, beside one that does not.
+model::Trace LaunchingTrace() {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "outer", 0, 9'000);
+  t.AddRange(main, "mm", 1'000, 5'000);
+  t.AddRange(main, "launch", 2'000, 3'000, ActivityType::kCudaRuntime);
+  t.Describe(5);
+  t.AddRange(main, "add", 6'000, 7'000);
+  const TrackIndex stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "gemm", 2'500, 8'500, ActivityType::kConcurrentKernel);
+  t.Describe(5);
+  t.AddRange(stream, "alone", 8'500, 8'600, ActivityType::kConcurrentKernel);
+  return std::move(t).Build();
+}
+
+TEST(TraceEventsTest, DeviceWorkBelongsToTheOperationThatLaunchedIt) {
+  const model::Trace trace = LaunchingTrace();
+  const EventList events = Events(trace, {.use_device = "cuda"});
+  EXPECT_EQ(Find(events, "mm").self_device_time_total(), 6);
+  EXPECT_EQ(Find(events, "outer").self_device_time_total(), 0);
+  EXPECT_EQ(Find(events, "outer").device_time_total(), 6);
+  EXPECT_EQ(Find(events, "add").device_time_total(), 0);
+  EXPECT_EQ(Find(events, "gemm").device_time_total(), 6);
+}
+
+TEST(TraceAveragesTest, OnlyCountedEventsHaveRowsAndTimesStay) {
+  const model::Trace trace = LaunchingTrace();
+  const std::vector<uint8_t> counted = {1, 0, 0, 1, 1, 0};
+  const auto averages =
+      AveragesOfTrace(trace, {.use_device = "cuda"}, {}, counted);
+  ASSERT_TRUE(averages.ok()) << averages.status();
+  ASSERT_EQ(averages->size(), 3);
+  EXPECT_EQ((*averages)[0].key, "outer");
+  EXPECT_EQ((*averages)[0].self_cpu_time_total, 4);
+  EXPECT_EQ((*averages)[0].device_time_total, 6);
+  EXPECT_EQ((*averages)[1].key, "gemm");
+  EXPECT_EQ((*averages)[2].key, "add");
+}
+
+TEST(TraceAveragesTest, ColumnsAndEventsCountTheSame) {
+  std::mt19937_64 random(3);
+  TestTrace t;
+  for (int64_t tid = 1; tid <= 3; ++tid) {
+    const TrackIndex track = t.AddThread(1, tid, "");
+    for (TimeNs at = 0; at < 100'000; at += 1'000) {
+      t.AddRange(track, std::string(1, 'a' + random() % 4), at, at + 900);
+      t.AddRange(track, std::string(1, 'a' + random() % 4), at + 100, at + 500);
+    }
+  }
+  const model::Trace trace = std::move(t).Build();
+  std::vector<uint8_t> counted(trace.event_count());
+  for (uint8_t& c : counted) c = random() % 2;
+  const auto fast = AveragesOfTrace(trace, {}, {}, counted);
+  const auto slow = AverageGroups(CountedEvents(Events(trace), counted),
+                                  KeyAveragesOptions());
+  ASSERT_TRUE(fast.ok() && slow.ok());
+  EXPECT_EQ(*fast->table(), *EventAverages(*slow, {}).table());
+}
+
 }  // namespace
 }  // namespace kymo

@@ -125,6 +125,18 @@ absl::StatusOr<std::vector<const TableRow*>> DisplayOrder(
   return order;
 }
 
+// Of rows in display order, those that the options do not hide.
+std::vector<const TableRow*> Shown(const std::vector<const TableRow*>& order,
+                                   const TableOptions& options) {
+  std::vector<const TableRow*> shown;
+  for (const TableRow* const row : order) {
+    if (std::cmp_equal(shown.size(), options.row_limit)) break;
+    if (options.top_level_events_only && row->has_parent) continue;
+    shown.push_back(row);
+  }
+  return shown;
+}
+
 // --- Facts about all rows --------------------------------------------------
 
 struct FlopsScale {
@@ -223,11 +235,7 @@ class TableText {
   std::string Format(const std::vector<const TableRow*>& order) const {
     std::string out;
     AppendHead(out);
-    int shown = 0;
-    for (const TableRow* const row : order) {
-      if (shown == options_.row_limit) break;
-      if (options_.top_level_events_only && row->has_parent) continue;
-      ++shown;
+    for (const TableRow* const row : Shown(order, options_)) {
       AppendRow(out, *row);
     }
     AppendFoot(out);
@@ -407,6 +415,13 @@ absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
         "use_device is None, but there is device performance data.");
   }
   return TableText(facts, options).Format(order);
+}
+
+absl::StatusOr<std::vector<const TableRow*>> ShownRows(
+    std::span<const TableRow> rows, const TableOptions& options) {
+  KYMO_ASSIGN_OR_RETURN(const std::vector<const TableRow*> order,
+                        DisplayOrder(rows, options.sort_by));
+  return Shown(order, options);
 }
 
 std::vector<TableRow> TableRows(

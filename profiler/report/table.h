@@ -83,6 +83,12 @@ struct TableOptions {
 absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
                                         const TableOptions& options);
 
+// The rows that FormatTable shows, in its order: those that are hidden
+// (top_level_events_only) or beyond the limit are left out. For other forms of
+// the same table.
+absl::StatusOr<std::vector<const TableRow*>> ShownRows(
+    std::span<const TableRow> rows, const TableOptions& options);
+
 // Averages as rows, in their order.
 std::vector<TableRow> TableRows(std::span<const analysis::KeyAverage> averages);
 
