@@ -7,28 +7,32 @@
 namespace kymo::model {
 namespace {
 
-class Slicer {
+// Copies what is kept. Subclasses say what that is.
+class Copier {
  public:
-  Slicer(const Trace& trace, TimeNs begin_ns, TimeNs end_ns)
-      : from_(trace.data()), begin_ns_(begin_ns), end_ns_(end_ns) {}
+  explicit Copier(const Trace& trace)
+      : from_(trace.data()), keep_(from_.start.size()) {}
+  virtual ~Copier() = default;
 
-  TraceSlice Run() {
+ protected:
+  // By event, `keep_` is chosen before.
+  TraceData Copy() {
     CopyWhole();
     CopyEvents();
-    CopyIfInWindow(from_.counters, to_.counters);
-    CopyIfInWindow(from_.samples, to_.samples);
+    CopyRecords(from_.counters, to_.counters);
+    CopyRecords(from_.samples, to_.samples);
     CopyMemory();
-    return {Trace(std::move(to_)), repeated_};
+    return std::move(to_);
   }
+
+  virtual bool KeepsRecord(TrackIndex track, TimeNs time_ns) const = 0;
+
+  const TraceData& from_;
+  TraceData to_;
+  std::vector<bool> keep_;  // by event
 
  private:
-  bool IsInWindow(TimeNs time_ns) const {
-    return time_ns >= begin_ns_ && time_ns < end_ns_;
-  }
-
   void CopyWhole() {
-    to_.start_ns = std::clamp(from_.start_ns, begin_ns_, end_ns_);
-    to_.end_ns = std::clamp(from_.end_ns, begin_ns_, end_ns_);
     // In the order of their ids, which therefore stay.
     for (uint32_t id = 0; id < from_.strings.size(); ++id) {
       to_.strings.Intern(from_.strings.Get(NameId{id}));
@@ -44,24 +48,17 @@ class Slicer {
   }
 
   void CopyEvents() {
-    std::vector<bool> keep(from_.start.size());
-    for (EventIndex i = 0; i < from_.start.size(); ++i) {
-      if (!IsInWindow(from_.start[i])) continue;
-      keep[i] = true;
-      for (EventIndex p = from_.parent[i]; p != kNoEvent && !keep[p];
-           p = from_.parent[p]) {
-        keep[p] = true;
-        if (!IsInWindow(from_.start[p])) ++repeated_;
-      }
-    }
+    // Where an event went; one that is left out has its parent's place.
     std::vector<EventIndex> place(from_.start.size(), kNoEvent);
     for (TrackIndex t = 0; t < from_.tracks.size(); ++t) {
       for (EventIndex i = from_.track_begin[t]; i < from_.track_begin[t + 1];
            ++i) {
-        if (!keep[i]) continue;
+        const EventIndex parent =
+            from_.parent[i] == kNoEvent ? kNoEvent : place[from_.parent[i]];
+        place[i] = parent;
+        if (!keep_[i]) continue;
         place[i] = static_cast<EventIndex>(to_.start.size());
-        CopyEvent(
-            i, from_.parent[i] == kNoEvent ? kNoEvent : place[from_.parent[i]]);
+        CopyEvent(i, parent);
       }
       to_.track_begin.push_back(static_cast<EventIndex>(to_.start.size()));
     }
@@ -95,35 +92,90 @@ class Slicer {
   }
 
   template <typename Records>
-  void CopyIfInWindow(const Records& from, Records& to) {
+  void CopyRecords(const Records& from, Records& to) {
     for (const auto& record : from) {
-      if (IsInWindow(record.time_ns)) to.push_back(record);
+      if (KeepsRecord(record.track, record.time_ns)) to.push_back(record);
     }
   }
 
   void CopyMemory() {
     std::vector<MemoryIndex> place(from_.memory.size(), kNoMemory);
     for (MemoryIndex i = 0; i < from_.memory.size(); ++i) {
-      if (!IsInWindow(from_.memory[i].time_ns)) continue;
+      const MemoryRecord& record = from_.memory[i];
+      if (!KeepsRecord(record.track, record.time_ns)) continue;
       place[i] = static_cast<MemoryIndex>(to_.memory.size());
-      to_.memory.push_back(from_.memory[i]);
+      to_.memory.push_back(record);
     }
     for (MemoryRecord& record : to_.memory) {
       if (record.partner != kNoMemory) record.partner = place[record.partner];
     }
   }
+};
 
-  const TraceData& from_;
+class Slicer : private Copier {
+ public:
+  Slicer(const Trace& trace, TimeNs begin_ns, TimeNs end_ns)
+      : Copier(trace), begin_ns_(begin_ns), end_ns_(end_ns) {}
+
+  TraceSlice Run() {
+    to_.start_ns = std::clamp(from_.start_ns, begin_ns_, end_ns_);
+    to_.end_ns = std::clamp(from_.end_ns, begin_ns_, end_ns_);
+    size_t repeated = 0;
+    for (EventIndex i = 0; i < from_.start.size(); ++i) {
+      if (!IsInWindow(from_.start[i])) continue;
+      keep_[i] = true;
+      for (EventIndex p = from_.parent[i]; p != kNoEvent && !keep_[p];
+           p = from_.parent[p]) {
+        keep_[p] = true;
+        if (!IsInWindow(from_.start[p])) ++repeated;
+      }
+    }
+    return {Trace(Copy()), repeated};
+  }
+
+ private:
+  bool IsInWindow(TimeNs time_ns) const {
+    return time_ns >= begin_ns_ && time_ns < end_ns_;
+  }
+  bool KeepsRecord(TrackIndex, TimeNs time_ns) const override {
+    return IsInWindow(time_ns);
+  }
+
   const TimeNs begin_ns_;
   const TimeNs end_ns_;
-  TraceData to_;
-  size_t repeated_ = 0;
+};
+
+class Selector : private Copier {
+ public:
+  Selector(const Trace& trace, std::span<const uint8_t> events,
+           const RecordFilter& keeps_record)
+      : Copier(trace), keeps_record_(keeps_record) {
+    for (EventIndex i = 0; i < events.size(); ++i) keep_[i] = events[i] != 0;
+  }
+
+  Trace Run() {
+    to_.start_ns = from_.start_ns;
+    to_.end_ns = from_.end_ns;
+    return Trace(Copy());
+  }
+
+ private:
+  bool KeepsRecord(TrackIndex track, TimeNs time_ns) const override {
+    return keeps_record_(track, time_ns);
+  }
+
+  const RecordFilter& keeps_record_;
 };
 
 }  // namespace
 
 TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns) {
   return Slicer(trace, begin_ns, end_ns).Run();
+}
+
+Trace SelectEvents(const Trace& trace, std::span<const uint8_t> events,
+                   const RecordFilter& keeps_record) {
+  return Selector(trace, events, keeps_record).Run();
 }
 
 }  // namespace kymo::model

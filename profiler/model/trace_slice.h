@@ -1,4 +1,4 @@
-// trace_slice.h - the part of a trace within a window of time.
+// trace_slice.h - the part of a trace within a window of time, or of choice.
 //
 //   TraceSlice part = SliceTrace(trace, begin_ns, end_ns);
 //   part.repeated_events          // of part.trace, also in an earlier window
@@ -16,8 +16,12 @@
 #define KYMO_PROFILER_MODEL_TRACE_SLICE_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
 
 #include "profiler/base/time.h"
+#include "profiler/model/records.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::model {
@@ -29,6 +33,15 @@ struct TraceSlice {
 
 // [begin_ns, end_ns).
 TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns);
+
+// Whether a sample, counter value or memory record is kept.
+using RecordFilter = std::function<bool(TrackIndex track, TimeNs time_ns)>;
+
+// The events with an entry other than 0 in `events`, which has one for each,
+// below the nearest kept range around them; and the records that are kept. The
+// window stays.
+Trace SelectEvents(const Trace& trace, std::span<const uint8_t> events,
+                   const RecordFilter& keeps_record);
 
 }  // namespace kymo::model
 
