@@ -1,0 +1,55 @@
+#include "tools/command_line/user_folder.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string FolderOfBazelsCaller() {
+  const char* const value = getenv("BUILD_WORKING_DIRECTORY");
+  return value == nullptr ? "" : value;
+}
+
+std::string CurrentFolder() {
+  std::error_code error;
+  return fs::current_path(error).string();
+}
+
+}  // namespace
+
+void GoWhereTheUserStood() {
+  const std::string stood = FolderOfBazelsCaller();
+  if (stood.empty()) return;
+  // With --run_under the folder is the target's runfiles, where plain
+  // `bazel run` would have put it; only our own runfiles are no place for it.
+  std::error_code error;
+  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
+  if (CurrentFolder().starts_with(self + ".runfiles")) {
+    fs::current_path(stood, error);
+  }
+}
+
+std::string UserPath(const std::string& path) {
+  if (path.starts_with("/")) return path;
+  const std::string stood = FolderOfBazelsCaller();
+  const fs::path from = stood.empty() ? CurrentFolder() : stood;
+  return (from / path).lexically_normal().string();
+}
+
+std::string DatedOutputFolder(const std::string& name) {
+  char stamp[32];
+  const time_t now = time(nullptr);
+  tm local;
+  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+  return absl::StrCat("kymo-out/", name, "-", stamp);
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,25 @@
+// user_folder.h - paths as the user of a command means them.
+//
+// `bazel run` starts a command in its own runfiles and says where the user
+// stood.
+#ifndef KYMO_TOOLS_COMMAND_LINE_USER_FOLDER_H_
+#define KYMO_TOOLS_COMMAND_LINE_USER_FOLDER_H_
+
+#include <string>
+
+namespace kymo::tools {
+
+// Changes to the folder where the user stood, if `bazel run` moved us into the
+// command's own runfiles.
+void GoWhereTheUserStood();
+
+// A path that the user typed, made absolute against the folder where the user
+// stood.
+std::string UserPath(const std::string& path);
+
+// kymo-out/NAME-YYYYMMDD-HHMMSS, by local time now.
+std::string DatedOutputFolder(const std::string& name);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_COMMAND_LINE_USER_FOLDER_H_
