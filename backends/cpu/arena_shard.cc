@@ -37,7 +37,8 @@ std::string ThreadName(const Arena& arena, const record::StreamEntry& stream) {
   return std::string(UpToNul(text, sizeof(text)));
 }
 
-void AddProcesses(const Arena& arena, model::TraceShard& shard) {
+void AddProcesses(const ArenaShardInput& input, model::TraceShard& shard) {
+  const Arena& arena = input.arena;
   for (uint32_t i = 0; i < arena.process_count(); ++i) {
     const record::ProcessEntry& entry = arena.process(i);
     // acquire: the rest of the entry was written before.
@@ -53,7 +54,7 @@ void AddProcesses(const Arena& arena, model::TraceShard& shard) {
          .parent_pid = entry.parent_pid,
          .name = shard.strings.Intern(UpToNul(entry.name, sizeof(entry.name))),
          .command_line = shard.strings.Intern(command_line),
-         .start_ns = entry.attach_monotonic_ns + EpochOffsetNs()});
+         .start_ns = entry.attach_monotonic_ns + input.epoch_offset_ns});
   }
 }
 
@@ -185,7 +186,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
                    now.heap_samples_lost - before.heap_samples_lost);
   shard.ledger.Add(Loss::kHeapsNotWatched,
                    now.heaps_not_watched - before.heaps_not_watched);
-  AddProcesses(input.arena, shard);
+  AddProcesses(input, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
   if (input.with_memory) AddHeapCounts(input, tracks, shard);
   shard.memory_sample_interval =

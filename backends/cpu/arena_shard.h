@@ -49,6 +49,8 @@ struct ArenaShardInput {
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
   // False: what is there of memory is for somebody else.
   bool with_memory = true;
+  // Epoch minus CLOCK_MONOTONIC where it was recorded.
+  int64_t epoch_offset_ns = EpochOffsetNs();
 };
 
 void FillShard(ArenaShardInput input, model::TraceShard& shard);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
@@ -33,30 +34,37 @@ absl::Status ChunkStore::Open(const std::string& directory) {
   return absl::OkStatus();
 }
 
+void ChunkStore::OpenAt(int fd, uint64_t begin) {
+  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  begin_ = begin;
+}
+
+bool ChunkStore::Write(const void* data, uint64_t size, uint64_t at) const {
+  uint64_t written = 0;
+  while (written < size) {
+    const ssize_t got =
+        pwrite(fd_, static_cast<const char*>(data) + written, size - written,
+               static_cast<off_t>(begin_ + at + written));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    written += static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+// The slots come first: where an entry is, its chunk is complete.
 void ChunkStore::Add(const record::ChunkView& chunk) {
-  const char* data = reinterpret_cast<const char*>(chunk.slots.data());
   const uint64_t size = chunk.slots.size_bytes();
-  if (!HasRoom()) {
+  const ChunkEntry entry = {.stream = chunk.stream,
+                            .first_index = chunk.first_index,
+                            .slots = static_cast<uint32_t>(chunk.slots.size()),
+                            .ticket = chunk.ticket};
+  if (!HasRoom() || !Write(chunk.slots.data(), size, bytes_ + sizeof(entry)) ||
+      !Write(&entry, sizeof(entry), bytes_)) {
     lost_bytes_ += size;
     return;
   }
-  uint64_t written = 0;
-  while (written < size) {
-    const ssize_t got = pwrite(fd_, data + written, size - written,
-                               static_cast<off_t>(bytes_ + written));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      lost_bytes_ += size;
-      return;
-    }
-    written += static_cast<uint64_t>(got);
-  }
-  entries_.push_back({.stream = chunk.stream,
-                      .first_index = chunk.first_index,
-                      .slots = static_cast<uint32_t>(chunk.slots.size()),
-                      .ticket = chunk.ticket,
-                      .offset_bytes = bytes_});
-  bytes_ += size;
+  bytes_ += sizeof(entry) + size;
 }
 
 // Asks once in 64 MiB.
@@ -74,22 +82,40 @@ bool ChunkStore::HasRoom() {
 
 absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
   if (bytes_ == 0) return absl::OkStatus();
-  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd_, 0);
+  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd_,
+                 static_cast<off_t>(begin_));
   if (mapped_ == MAP_FAILED) {
     mapped_ = nullptr;
     return absl::ErrnoToStatus(errno, "cannot map the drained records");
   }
   mapped_bytes_ = bytes_;
   madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
-  for (const Entry& entry : entries_) {
-    const auto* const slots = reinterpret_cast<const record::Slot*>(
-        static_cast<const char*>(mapped_) + entry.offset_bytes);
+  ReadChunkEntries({static_cast<const std::byte*>(mapped_), mapped_bytes_},
+                   chunks);
+  return absl::OkStatus();
+}
+
+size_t ReadChunkEntries(std::span<const std::byte> bytes,
+                        std::vector<record::ChunkView>& chunks) {
+  size_t at = 0;
+  while (bytes.size() - at >= sizeof(ChunkEntry)) {
+    ChunkEntry entry;
+    std::memcpy(&entry, bytes.data() + at, sizeof(entry));
+    const size_t begin = at + sizeof(entry);
+    if (entry.magic != ChunkEntry::kMagic || entry.slots == 0 ||
+        entry.slots > record::kSlotsPerChunk ||
+        entry.slots > (bytes.size() - begin) / sizeof(record::Slot)) {
+      break;
+    }
+    const auto* const slots =
+        reinterpret_cast<const record::Slot*>(bytes.data() + begin);
     chunks.push_back({.stream = entry.stream,
                       .ticket = entry.ticket,
                       .first_index = entry.first_index,
                       .slots = {slots, entry.slots}});
+    at = begin + entry.slots * sizeof(record::Slot);
   }
-  return absl::OkStatus();
+  return at;
 }
 
 }  // namespace kymo::cpu

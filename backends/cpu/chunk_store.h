@@ -1,8 +1,10 @@
 // chunk_store.h - drained chunks on disk, read back through a mapping.
 //
-// The file has no name, so that nothing is left behind, whatever happens:
+//   file  = { entry chunk }
+//   entry = ChunkEntry      chunk = the used slots of one chunk, 32 bytes each
 //
-//   file = { chunk }        chunk = the used slots of one chunk, 32 bytes each
+// The file has no name, so that nothing is left behind, whatever happens; or it
+// is the end of a raw file (raw_file.h), which is to be left.
 //
 // Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
 //   disk that is nearly full: its last twentieth, or GiB, is not ours.
@@ -12,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,19 @@
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
+
+// Stands before each chunk in the file.
+struct ChunkEntry {
+  static constexpr uint32_t kMagic = 0x6b6e6863;  // "chnk"
+
+  uint32_t magic = kMagic;
+  uint32_t stream = 0;
+  uint32_t first_index = 0;
+  uint32_t slots = 0;
+  uint64_t ticket = 0;
+  uint64_t reserved = 0;
+};
+static_assert(sizeof(ChunkEntry) == sizeof(record::Slot));
 
 class ChunkStore {
  public:
@@ -31,6 +47,8 @@ class ChunkStore {
 
   // Makes the file in `directory`; the message names it.
   absl::Status Open(const std::string& directory);
+  // Appends to a file from `begin` on, a multiple of the page size.
+  void OpenAt(int fd, uint64_t begin);
 
   void Add(const record::ChunkView& chunk);
 
@@ -41,25 +59,24 @@ class ChunkStore {
   uint64_t lost_bytes() const noexcept { return lost_bytes_; }
 
  private:
-  struct Entry {
-    uint32_t stream;
-    uint32_t first_index;
-    uint32_t slots;
-    uint64_t ticket;
-    uint64_t offset_bytes;
-  };
-
   bool HasRoom();
+  bool Write(const void* data, uint64_t size, uint64_t at) const;
 
   int fd_ = -1;
+  uint64_t begin_ = 0;          // of the first entry in the file
   uint64_t next_check_at_ = 0;  // bytes, when free space is asked for again
   bool has_room_ = true;
   uint64_t bytes_ = 0;
   uint64_t lost_bytes_ = 0;
-  std::vector<Entry> entries_;
   void* mapped_ = nullptr;
   uint64_t mapped_bytes_ = 0;
 };
+
+// Adds the chunks of such a file's bytes, which must begin at a multiple of 8
+// and outlive the views. Returns how many bytes they took: up to the first
+// entry that is none, or whose chunk is cut off.
+size_t ReadChunkEntries(std::span<const std::byte> bytes,
+                        std::vector<record::ChunkView>& chunks);
 
 }  // namespace kymo::cpu
 

@@ -14,9 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
+#include "backends/cpu/raw_file.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/chunk_reader.h"
 #include "profiler/record/host.h"
@@ -285,27 +287,21 @@ class ChildSession : public ActivitySession {
  public:
   ChildSession(uint64_t arena_bytes, FullPolicy policy,
                record::RecordFlags flags, uint64_t heap_sample_interval,
-               std::string scratch_dir)
+               std::string scratch_dir, bool keep_raw)
       : arena_bytes_(arena_bytes),
         policy_(policy),
         flags_(flags),
         heap_sample_interval_(heap_sample_interval),
-        scratch_dir_(std::move(scratch_dir)) {}
+        scratch_dir_(std::move(scratch_dir)),
+        keep_raw_(keep_raw) {}
   ~ChildSession() override {
+    if (raw_.has_value()) return;
     arena_.Unmap();
     if (fd_ >= 0) close(fd_);
   }
 
   absl::Status Prepare(Environment* environment) override {
-    KYMO_RETURN_IF_ERROR(store_.Open(scratch_dir_));
-    arena_ = Arena::CreateShared({.capacity_bytes = arena_bytes_,
-                                  .chunk_bytes_total = arena_bytes_,
-                                  .policy = policy_,
-                                  .clock_source = DetectClockSource()},
-                                 &fd_);
-    if (!arena_.valid()) {
-      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
-    }
+    KYMO_RETURN_IF_ERROR(keep_raw_ ? MakeRawFile() : MakeArena());
     reader_.emplace(arena_);
     PopulateAhead();
     (*environment)[record::kArenaVariable] =
@@ -319,6 +315,8 @@ class ChildSession : public ActivitySession {
                                                std::memory_order_relaxed);
     arena_.header().record_flags.store(flags_, std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
+    last_anchor_ = first_anchor_;
+    if (raw_.has_value()) raw_->Note(Header(/*is_complete=*/false));
     return absl::OkStatus();
   }
 
@@ -328,6 +326,7 @@ class ChildSession : public ActivitySession {
       arena_.RecountFree();
     }
     PopulateAhead();
+    if (raw_.has_value()) NoteClock();
   }
 
   absl::Status Stop() override {
@@ -340,6 +339,10 @@ class ChildSession : public ActivitySession {
     auto add = [this](const ChunkView& view) { store_.Add(view); };
     reader_->DrainRest(add);
     reader_->ReadOwned(add);
+    if (raw_.has_value()) {
+      raw_->Note(Header(/*is_complete=*/true));
+      raw_->DropArenaChunks();
+    }
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
     shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
@@ -356,6 +359,52 @@ class ChildSession : public ActivitySession {
   }
 
  private:
+  // How far the clock may be extrapolated after a death.
+  static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
+
+  record::ArenaOptions Options() const {
+    return {.capacity_bytes = arena_bytes_,
+            .chunk_bytes_total = arena_bytes_,
+            .policy = policy_,
+            .clock_source = DetectClockSource()};
+  }
+
+  absl::Status MakeArena() {
+    KYMO_RETURN_IF_ERROR(store_.Open(scratch_dir_));
+    arena_ = Arena::CreateShared(Options(), &fd_);
+    if (arena_.valid()) return absl::OkStatus();
+    return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+  }
+
+  absl::Status MakeRawFile() {
+    KYMO_ASSIGN_OR_RETURN(
+        raw_, cpu::RawFile::Create(scratch_dir_ + "/kymo.raw", Options()));
+    arena_ = raw_->arena();
+    fd_ = raw_->fd();
+    store_.OpenAt(fd_, raw_->chunks_begin());
+    return absl::OkStatus();
+  }
+
+  cpu::RawHeader Header(bool is_complete) const {
+    return {.with_memory = (flags_ & kMemoryFlags) != 0,
+            .epoch_offset_ns = EpochOffsetNs(),
+            .heap_sample_interval = heap_sample_interval_,
+            .lost_bytes = store_.lost_bytes(),
+            .first_anchor = first_anchor_,
+            .last_anchor = last_anchor_,
+            .is_complete = is_complete};
+  }
+
+  // A raw file needs a second anchor, should this process die.
+  void NoteClock() {
+    if (last_anchor_.ticks != first_anchor_.ticks &&
+        MonotonicNs() - last_anchor_.monotonic_ns < kNoteEveryNs) {
+      return;
+    }
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    raw_->Note(Header(/*is_complete=*/false));
+  }
+
   // Makes the pages of the next chunks, so that the target only maps them.
   void PopulateAhead() {
     uint32_t used = 0;  // chunks up to the last one in use
@@ -382,8 +431,10 @@ class ChildSession : public ActivitySession {
   const record::RecordFlags flags_;
   const uint64_t heap_sample_interval_;
   const std::string scratch_dir_;
+  const bool keep_raw_;
   int fd_ = -1;
   Arena arena_;
+  std::optional<cpu::RawFile> raw_;  // has them, if there is one
   std::optional<ChunkReader> reader_;
   cpu::ChunkStore store_;
   uint32_t populated_ = 0;
@@ -423,10 +474,13 @@ class CpuBackend : public ActivityBackend {
     KYMO_ASSIGN_OR_RETURN(const record::RecordFlags capture,
                           ParseCapture(options));
     const record::RecordFlags flags = WantedFlags(options, heap, capture);
+    KYMO_ASSIGN_OR_RETURN(
+        const bool keep_raw,
+        ParseSwitch("keep_raw", Setting(options, "keep_raw", "0")));
     if (child) {
       return std::make_unique<ChildSession>(arena_bytes, policy, flags,
                                             heap.sample_interval,
-                                            options.scratch_dir);
+                                            options.scratch_dir, keep_raw);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(
@@ -452,6 +506,10 @@ class CpuBackend : public ActivityBackend {
           {"arena_mib", "256", "memory for records, MiB"},
           {"when_full", "drain",
            "what to do when it is full: drain, overwrite or stop"},
+          {"keep_raw", "0",
+           "1: of a child, everything is kept as it was recorded, in kymo.raw "
+           "in the output folder, even if this command is killed; "
+           "//tools:report reads it"},
           {"memory_mode", "all",
            "with profile_memory: all (every allocation), sampled (one "
            "in memory_interval bytes, unbiased), counters (numbers "

@@ -8,6 +8,7 @@
 // Settings: `arena_mib`   chunk memory, MiB (default 256; this process: 1024)
 //           `when_full`   stop | overwrite | drain (default: stop in this
 //                         process, drain for a child)
+//           `keep_raw`    1: for a child, a raw file (raw_file.h)
 #ifndef KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 #define KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 

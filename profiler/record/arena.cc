@@ -159,16 +159,36 @@ Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
   return arena;
 }
 
-Arena Arena::Attach(int fd) noexcept {
+Arena Arena::CreateInFile(const ArenaOptions& options, int fd) noexcept {
+  const uint32_t chunks =
+      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
+  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
+                             kNameIndexCapacity, kNameTextBytes, chunks)
+                             .end;
+  Arena arena;
+  if (fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) return arena;
+  arena.base_ = MapAligned(bytes, MAP_SHARED, fd);
+  if (arena.base_ != nullptr) arena.Format(options, bytes);
+  return arena;
+}
+
+Arena Arena::Attach(int fd) noexcept { return MapFront(fd, MAP_SHARED); }
+
+Arena Arena::MapCopy(int fd) noexcept { return MapFront(fd, MAP_PRIVATE); }
+
+// A file may go on behind its arena.
+Arena Arena::MapFront(int fd, int map_flags) noexcept {
   Arena arena;
   struct stat status;
+  uint64_t bytes = 0;
   if (fstat(fd, &status) != 0) return arena;
-  const uint64_t bytes = static_cast<uint64_t>(status.st_size);
-  if (bytes < kPage) {
+  if (pread(fd, &bytes, sizeof(bytes), offsetof(ArenaHeader, arena_bytes)) !=
+          sizeof(bytes) ||
+      bytes < kPage || bytes > static_cast<uint64_t>(status.st_size)) {
     errno = EPROTO;
     return arena;
   }
-  std::byte* const mapped = MapAligned(bytes, MAP_SHARED, fd);
+  std::byte* const mapped = MapAligned(bytes, map_flags, fd);
   if (mapped == nullptr) return arena;
   if (!arena.Adopt(mapped, bytes)) {
     munmap(mapped, bytes);

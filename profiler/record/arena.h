@@ -52,9 +52,16 @@ class Arena {
   // On failure the result is not valid and errno says why.
   static Arena CreateAnonymous(const ArenaOptions& options) noexcept;
   static Arena CreateShared(const ArenaOptions& options, int* fd) noexcept;
+  // The same at the front of an empty file, which keeps what was recorded when
+  // its collector dies. The file's space is reserved, so that no record can
+  // find the disk full.
+  static Arena CreateInFile(const ArenaOptions& options, int fd) noexcept;
   // Maps another process's arena; the descriptor may be closed afterwards.
   // EPROTO when it is not one, or of another layout version.
   static Arena Attach(int fd) noexcept;
+  // The arena as it stands in a file, for reading: what is written into it
+  // reaches nobody. EPROTO as Attach.
+  static Arena MapCopy(int fd) noexcept;
   // Gives the memory back. Nobody may use it any more.
   void Unmap() noexcept;
 
@@ -135,6 +142,7 @@ class Arena {
   std::string_view NameText(uint32_t id) const noexcept;
 
  private:
+  static Arena MapFront(int fd, int map_flags) noexcept;
   void Format(const ArenaOptions& options, uint64_t bytes) noexcept;
   bool Adopt(std::byte* base, uint64_t bytes) noexcept;
   uint32_t usable_chunks() const noexcept;
