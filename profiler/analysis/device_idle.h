@@ -16,9 +16,9 @@
 //
 // Work without a call counts as launched in time. HolisticTraceAnalysis:
 // get_idle_time_breakdown, whose host_wait, kernel_wait and other these are,
-// with its `consecutive_kernel_delay` of 30 ns. Where work of a stream
-// overlaps, a gap counts from the last end so far, so that times are never
-// negative (in HolisticTraceAnalysis they can be).
+// with its `consecutive_kernel_delay` of 30, which traces take for us. Where
+// work of a stream overlaps, a gap counts from the last end so far, so that
+// times are never negative (in HolisticTraceAnalysis they can be).
 //
 // The same for a whole device: a gap in which none of its streams worked.
 //
@@ -37,7 +37,7 @@
 namespace kymo::analysis {
 
 struct IdleOptions {
-  DurationNs launch_gap_ns = 30;
+  DurationNs launch_gap_ns = 30 * kNsPerUs;
 };
 
 struct IdleTime {

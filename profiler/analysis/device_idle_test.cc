@@ -37,7 +37,7 @@ TEST(DeviceIdleTest, ThreeCausesByTheCallOfWhatCameNext) {
   const model::Trace trace = std::move(t).Build();
 
   const std::vector<IdleTime> idle =
-      ComputeIdleTimes(trace, Launches(trace), {});
+      ComputeIdleTimes(trace, Launches(trace), {.launch_gap_ns = 30});
   ASSERT_EQ(idle.size(), 3u);
   EXPECT_EQ(idle[0].stream, std::nullopt);
   EXPECT_EQ(idle[1].stream, 7);
