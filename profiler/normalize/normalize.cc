@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "profiler/normalize/allocations.h"
+#include "profiler/normalize/device_annotations.h"
 #include "profiler/normalize/lanes.h"
 #include "profiler/normalize/place_events.h"
 
@@ -368,6 +369,9 @@ class Merger {
 absl::StatusOr<model::Trace> Normalize(std::vector<TraceShard> shards,
                                        const NormalizeOptions& options) {
   try {
+    if (options.project_annotations) {
+      shards.push_back(normalize::ProjectAnnotations(shards));
+    }
     return model::Trace(Merger(std::move(shards), options).Run());
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(

@@ -7,6 +7,8 @@
 //   depth, nesting comes from the times: a range that reaches over the end of
 //   the range it began in is moved to a lane of its own (a track with the same
 //   ids) and, on a thread, counted as kRangesOverlapping.
+// - Where it is asked for, what an annotation launched on a device's stream gets
+//   that annotation there, too, see device_annotations.h.
 // - Open ranges end with their nearest closed ancestor, else with the window,
 //   and carry kEventOpen.
 // - Events outside of [start_ns, end_ns] are dropped and counted; an end before
@@ -30,6 +32,8 @@ struct NormalizeOptions {
   // The recording's window; both 0 = from the first to the last event.
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
+  // Of a recording; what is imported stays as it was.
+  bool project_annotations = false;
 };
 
 // Consumes the shards. kResourceExhausted when memory does not suffice.

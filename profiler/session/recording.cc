@@ -124,7 +124,9 @@ absl::StatusOr<model::Trace> Recording::Finish(
         {about.strings.Intern(key), about.strings.Intern(json)});
   }
   return Normalize(std::move(shards),
-                   {.start_ns = start_ns_, .end_ns = end_ns_});
+                   {.start_ns = start_ns_,
+                    .end_ns = end_ns_,
+                    .project_annotations = true});
 }
 
 std::vector<std::string> Recording::backends() const {
