@@ -283,8 +283,8 @@ void EventDecoder::Event(const EventRecord& event) {
           : tables_.DeviceOfContext(event.context).value_or(0);
   const TimeNs at = clock_.ToEpochNs(time);
   writer_.SyncStream(pid_, DeviceIndex(device), StreamId(event.stream))
-      .Add(at, at + 1, strings_.Intern("cudaEvent"), ActivityType::kCudaEvent,
-           writer_.EndDetail());
+      .Add(at, at == INT64_MAX ? at : at + 1, strings_.Intern("cudaEvent"),
+           ActivityType::kCudaEvent, writer_.EndDetail());
 }
 
 void EventDecoder::Graph(const GraphRecord& graph) {
