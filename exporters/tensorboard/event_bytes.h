@@ -28,6 +28,7 @@
 #ifndef KYMO_EXPORTERS_TENSORBOARD_EVENT_BYTES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_EVENT_BYTES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -70,7 +71,7 @@ inline void AppendPlainEvent(std::string& out, uint64_t id, uint64_t start_ps,
   }
   bytes[0] = 4 << 3 | 2;  // events
   bytes[1] = static_cast<char>(to - bytes - 2);
-  out.append(bytes, to);
+  out.append(bytes, static_cast<size_t>(to - bytes));
 }
 
 class EventBytes {
