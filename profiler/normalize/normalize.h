@@ -7,8 +7,8 @@
 //   depth, nesting comes from the times: a range that reaches over the end of
 //   the range it began in is moved to a lane of its own (a track with the same
 //   ids) and, on a thread, counted as kRangesOverlapping.
-// - Where it is asked for, what an annotation launched on a device's stream gets
-//   that annotation there, too, see device_annotations.h.
+// - Where it is asked for, what an annotation launched on a device's stream
+//   gets that annotation there, too, see device_annotations.h.
 // - Open ranges end with their nearest closed ancestor, else with the window,
 //   and carry kEventOpen.
 // - Events outside of [start_ns, end_ns] are dropped and counted; an end before
