@@ -35,11 +35,11 @@ enum {
   kGraphNode,
   kFirstOwn
 };
-#define KYMO_NSYS_GPU_COLUMNS                                            \
+// clang-format off
+#define KYMO_NSYS_GPU_COLUMNS \
   {"start", kRequired}, {"end", kRequired}, {"deviceId"}, {"contextId"}, \
-      {"streamId"}, {"correlationId"}, {"globalPid"}, {                  \
-    "graphNodeId"                                                        \
-  }
+  {"streamId"}, {"correlationId"}, {"globalPid"}, {"graphNodeId"}
+// clang-format on
 
 // The process of work that names none: the only one that made calls.
 int64_t OnlyProcess(const File& file) {

@@ -1,10 +1,15 @@
 #include "importers/nvprof/nvprof_importer.h"
 
+#include <cstddef>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "importers/nvprof/nvprof_reader.h"
+#include "absl/strings/str_join.h"
+#include "importers/nvprof/nvprof_file.h"
 #include "importers/sqlite/database.h"
 #include "importers/sqlite/shard_rows.h"
 #include "profiler/base/status_macros.h"
@@ -26,6 +31,36 @@ absl::StatusOr<bool> IsStrict(const ImportOptions& options) {
       "nvprof: strict is true or false, not '", setting->second, "'"));
 }
 
+absl::Status CheckTables(const sqlite::Database& db) {
+  if (db.HasTable("StringTable")) {
+    for (const std::string& table : db.TableNames()) {
+      if (table.rfind("CUPTI_ACTIVITY_KIND_", 0) == 0) return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "not a database of nvprof, which has StringTable and "
+      "CUPTI_ACTIVITY_KIND_...; the tables here: ",
+      db.TableNames().empty() ? "none" : absl::StrJoin(db.TableNames(), ", ")));
+}
+
+// With `is_strict`, what PyTorch refuses is an error.
+absl::Status ReadAll(nvprof::File& file, bool is_strict,
+                     const std::function<void(double)>& progress) {
+  KYMO_RETURN_IF_ERROR(CheckTables(file.db));
+  using Step = void (*)(nvprof::File&);
+  static constexpr Step kSteps[] = {
+      nvprof::ReadStrings, nvprof::ReadDevices,   nvprof::ReadCalls,
+      nvprof::ReadMarkers, nvprof::ReadOverheads, nvprof::ReadDeviceWork};
+  size_t done = 0;
+  for (const Step step : kSteps) {
+    step(file);
+    if (progress) progress(double(++done) / double(std::size(kSteps)));
+  }
+  const absl::Status refused = file.check.Run();
+  if (!is_strict || refused.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(refused.message());
+}
+
 class NvprofImporter : public TraceImporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -37,12 +72,12 @@ class NvprofImporter : public TraceImporter {
 
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
-    KYMO_ASSIGN_OR_RETURN(const bool strict, IsStrict(options));
+    KYMO_ASSIGN_OR_RETURN(const bool is_strict, IsStrict(options));
     KYMO_ASSIGN_OR_RETURN(const sqlite::Database database,
                           sqlite::Database::Open(path));
     sqlite::ShardRows rows;
-    const absl::Status status =
-        nvprof::ReadDatabase(database, strict, options.progress, rows);
+    nvprof::File file(database, rows);
+    const absl::Status status = ReadAll(file, is_strict, options.progress);
     if (!status.ok()) {
       return absl::Status(status.code(),
                           absl::StrCat(path, ": ", status.message()));
