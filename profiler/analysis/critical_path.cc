@@ -91,7 +91,7 @@ class GraphMaker {
 
   bool IsInside(EventIndex event) const {
     return trace_.start()[event] >= first_ns_ &&
-           trace_.end()[event] <= last_ns_;
+           trace_.start()[event] <= last_ns_;
   }
 
   // Two nodes for each event: its start and, one more, its end.
@@ -103,7 +103,9 @@ class GraphMaker {
       const bool is_node =
           is_thread ? IsHostNode(i) : WorkKindOf(trace_, i) != WorkKind::kNone;
       if (trace_.type()[i] == ActivityType::kCudaSync) syncs_.push_back(i);
-      if (!is_node || !IsInside(i)) continue;
+      if (!is_node) continue;
+      const EventIndex call = launches_.LauncherOf(i);
+      if (!IsInside(call == kNoEvent ? i : call)) continue;
       start_node_[i] = node_count_;
       node_count_ += 2;
     }
@@ -312,29 +314,38 @@ class GraphMaker {
 
   void AddStream(const DeviceStream& stream) {
     EventIndex last = kNoEvent;
+    TimeNs busy_until = first_ns_;  // by work outside of the window, too
     for (const EventIndex work : stream.work) {
-      if (!HasNodes(work)) continue;
-      const TimeNs start = trace_.start()[work];
-      Add(PathCause::kKernel, work, StartOf(work), start, EndOf(work),
-          trace_.end()[work], true);
-      const EventIndex call = launches_.LauncherOf(work);
-      const auto wait = waits_for_.find(work);
-      const EventIndex before =
-          wait != waits_for_.end() && HasNodes(wait->second) ? wait->second
-                                                             : kNoEvent;
-      if (before != kNoEvent) {
-        Add(PathCause::kDependency, work, EndOf(before), trace_.end()[before],
-            StartOf(work), start, false);
+      if (HasNodes(work)) {
+        AddWork(work, last, busy_until);
+        if (EndTime(work) >= EndTime(last)) last = work;
       }
-      const TimeNs free_ns = std::max(EndTime(last), EndTime(before));
-      if (HasNodes(call) && trace_.start()[call] >= free_ns) {
-        Add(PathCause::kLaunch, call, StartOf(call), trace_.start()[call],
-            StartOf(work), start, true);
-      } else if (last != kNoEvent && EndTime(last) >= EndTime(before)) {
-        Add(PathCause::kQueue, work, EndOf(last), trace_.end()[last],
-            StartOf(work), start, true);
-      }
-      if (EndTime(work) >= EndTime(last)) last = work;
+      busy_until = std::max(busy_until, trace_.end()[work]);
+    }
+  }
+
+  // `last` is what the stream did before, of the window, and `busy_until` when
+  // it had done all.
+  void AddWork(EventIndex work, EventIndex last, TimeNs busy_until) {
+    const TimeNs start = trace_.start()[work];
+    Add(PathCause::kKernel, work, StartOf(work), start, EndOf(work),
+        trace_.end()[work], true);
+    const EventIndex call = launches_.LauncherOf(work);
+    const auto wait = waits_for_.find(work);
+    const EventIndex before = wait != waits_for_.end() && HasNodes(wait->second)
+                                  ? wait->second
+                                  : kNoEvent;
+    if (before != kNoEvent) {
+      Add(PathCause::kDependency, work, EndOf(before), trace_.end()[before],
+          StartOf(work), start, false);
+    }
+    const TimeNs free_ns = std::max(busy_until, EndTime(before));
+    if (HasNodes(call) && trace_.start()[call] >= free_ns) {
+      Add(PathCause::kLaunch, call, StartOf(call), trace_.start()[call],
+          StartOf(work), start, true);
+    } else if (last != kNoEvent && EndTime(last) >= EndTime(before)) {
+      Add(PathCause::kQueue, work, EndOf(last), trace_.end()[last],
+          StartOf(work), start, true);
     }
   }
 

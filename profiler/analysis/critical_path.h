@@ -20,9 +20,11 @@
 //               Sync, Event Sync, Context Sync); one range of a thread after
 //               another. Takes no time itself.
 //
-// HolisticTraceAnalysis: critical_path_analysis, whose graph this is. Without
-// records of synchronisation (cuda_sync) a call that waits for the device by
-// its name waits for all that was launched to it before.
+// HolisticTraceAnalysis: critical_path_analysis, whose graph this is, but for
+// two things. A late launch is a launch also where the host had launched more
+// by the time the work began; there it is queueing. And without records of
+// synchronisation (cuda_sync) a call that waits by its name (such as
+// cudaDeviceSynchronize) waits for what its process had launched before.
 //
 // Ties are broken by the order of edges: the path is the same everywhere.
 // Cost: linear in the events and a sort; about 150 bytes an event.
@@ -42,8 +44,8 @@
 namespace kymo::analysis {
 
 struct CriticalPathOptions {
-  // Of the trace, only what lies in [start_ns, end_ns]; both 0: all. A step of
-  // a training loop, say.
+  // Only what threads began in [start_ns, end_ns], and what they launched in
+  // that time, whenever it ran; both 0: all. A step of a training loop, say.
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
 };

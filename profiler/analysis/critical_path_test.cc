@@ -156,6 +156,18 @@ TEST(CriticalPathTest, AWindowCutsTheTrace) {
   EXPECT_EQ(PathOf(trace, {.start_ns = 150, .end_ns = 250}), "host(second)30");
 }
 
+// What was launched before the window keeps the stream busy: that is no launch.
+TEST(CriticalPathTest, WhatAWindowLaunchedMayRunBehindIt) {
+  Work work;
+  work.Call("cudaLaunchKernel", 10, 15, 1);
+  work.Call("cudaLaunchKernel", 50, 55, 2);
+  work.Stream(7);
+  work.Kernel("early", 60, 100, 1);
+  work.Kernel("late", 100, 180, 2);
+  EXPECT_EQ(PathOf(std::move(work).Build(), {.start_ns = 40, .end_ns = 70}),
+            "kernel(late)80");
+}
+
 TEST(CriticalPathTest, NothingOnThePathOfAnEmptyTrace) {
   const model::Trace trace = TestTrace().Build();
   EXPECT_TRUE(FindCriticalPath(trace, Launches(trace), {}).steps.empty());
