@@ -5,10 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "importers/chrome/document_reader.h"
-#include "importers/chrome/event_store.h"
-#include "importers/chrome/file_members.h"
-#include "importers/chrome/shard_maker.h"
+#include "importers/chrome/import_document.h"
 #include "importers/chrome/text_source.h"
 #include "importers/chrome/value_scanner.h"
 #include "profiler/base/status_macros.h"
@@ -16,43 +13,13 @@
 namespace kymo {
 namespace {
 
-using chrome_import::DocumentConsumer;
-using chrome_import::DocumentReader;
-using chrome_import::EventStore;
-using chrome_import::FileMembers;
-using chrome_import::ParsedEvents;
 using chrome_import::TextSource;
-
-class Collector final : public DocumentConsumer {
- public:
-  void TakeEvents(ParsedEvents events) override {
-    store_.Add(std::move(events));
-  }
-  void TakeMember(std::string_view key, std::string_view value) override {
-    members_.Add(key, value, store_.shard);
-  }
-
-  ImportedTrace Finish(const DocumentReader& reader) {
-    store_.findings.Merge(reader.findings());
-    model::LossLedger& ledger = store_.shard.ledger;
-    ledger.Add(model::Loss::kRecordsCorrupt, reader.lost_elements());
-    if (reader.is_cut_off()) ledger.Add(model::Loss::kFilesCutOff, 1);
-    return chrome_import::MakeTrace(std::move(store_), members_);
-  }
-
- private:
-  EventStore store_;
-  FileMembers members_;
-};
 
 absl::StatusOr<ImportedTrace> ImportFile(const std::string& path,
                                          const ImportOptions& options) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<TextSource> source,
                         TextSource::Open(path, options.max_unpacked_bytes));
-  Collector collector;
-  DocumentReader reader(*source, {.progress = options.progress}, collector);
-  KYMO_RETURN_IF_ERROR(reader.Run());
-  return collector.Finish(reader);
+  return chrome_import::ImportDocument(*source, {.progress = options.progress});
 }
 
 class ChromeImporter final : public TraceImporter {

@@ -11,6 +11,13 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
+// Spaces, a comma, spaces.
+size_t SeparatorBytes(std::string_view text) {
+  size_t bytes = CountSpace(text);
+  if (bytes < text.size() && text[bytes] == ',') ++bytes;
+  return bytes + CountSpace(text.substr(bytes));
+}
+
 }  // namespace
 
 absl::Status DocumentReader::ReadEvents() {
@@ -29,7 +36,7 @@ absl::Status DocumentReader::ReadEvents() {
 
 bool DocumentReader::ReadWindow() {
   scanned_bytes_ = 0;
-  if (is_lost_) FindWay();
+  if (is_lost_ && !FindWay()) return true;
   std::vector<Stretch> stretches = CutWindow();
   ParseStretches(stretches);
   size_t at = 0;
@@ -54,13 +61,45 @@ bool DocumentReader::ReadWindow() {
   return step != Step::kEndOfList;
 }
 
-void DocumentReader::FindWay() {
-  // An end may be cut in two.
-  constexpr size_t kKept = 1024;
-  const size_t bytes = window_.text().size();
-  const size_t next = FindElementEnd(window_.text(), 0);
+// Passes what is left of an element without an end. False: all of the window.
+bool DocumentReader::FindWay() {
+  const size_t next = FindGoodElement(0);
   is_lost_ = next == kNone;
-  window_.Pass(next != kNone ? next : bytes - std::min(bytes, kKept));
+  window_.Pass(is_lost_ ? BytesToLetGo() : next);
+  return !is_lost_;
+}
+
+// Of a window without a good element: what cannot be the beginning of one.
+size_t DocumentReader::BytesToLetGo() const {
+  constexpr size_t kKept = 1024;
+  const std::string_view text = window_.text();
+  if (window_.is_last()) return text.size();
+  const size_t last = FindLastElementEnd(text);
+  if (last != kNone && text.size() - last <= options_.max_element_bytes) {
+    return last - 1;
+  }
+  return text.size() - std::min(text.size(), kKept);
+}
+
+// Where, from `from` on, an element ends that an event follows: what only looks
+// like it, in a string or in a list of arguments, hardly has a phase. npos:
+// nowhere, or it took too long to look.
+size_t DocumentReader::FindGoodElement(size_t from) {
+  const std::string_view text = window_.text();
+  for (size_t next = FindElementEnd(text, from); next != kNone;
+       next = FindElementEnd(text, next)) {
+    if (scanned_bytes_ > 8 * options_.max_element_bytes) return kNone;
+    const size_t begin = next + SeparatorBytes(text.substr(next));
+    const size_t length = FindValueEnd(text.substr(begin));
+    scanned_bytes_ += length == kNone ? text.size() - begin : length;
+    ParsedEvents events;
+    if (length != kNone &&
+        parser_.Parse(text.substr(begin, length), 0, events) &&
+        events.findings.count(Rule::kPhaseMissing) == 0) {
+      return next;
+    }
+  }
+  return kNone;
 }
 
 // Every stretch begins where the one before ends: before a comma.
@@ -94,8 +133,7 @@ void DocumentReader::ParseStretches(std::vector<Stretch>& stretches) {
     Stretch& stretch = stretches[task - 2];
     std::string_view elements =
         text.substr(stretch.begin, stretch.end - stretch.begin);
-    size_t skipped = CountSpace(elements);
-    if (skipped < elements.size() && elements[skipped] == ',') ++skipped;
+    const size_t skipped = SeparatorBytes(elements);
     elements.remove_prefix(skipped);
     stretch.is_good = parsers_.Local().Parse(
         elements, offset + stretch.begin + skipped, stretch.events);
@@ -137,21 +175,17 @@ DocumentReader::Step DocumentReader::ReadElement(size_t& at,
   return Step::kGoOn;
 }
 
-// It does not end: goes on behind it, where the next element seems to begin.
+// It does not end: goes on behind it, where the next event begins.
 DocumentReader::Step DocumentReader::ReadBrokenElement(size_t& at,
                                                        ParsedEvents& out) {
-  const std::string_view text = window_.text();
-  size_t next = FindElementEnd(text, at);
-  if (next == kNone && window_.is_last()) return Step::kNeedMore;
   // Each such element costs a look at the rest of the window.
-  scanned_bytes_ += text.size() - at;
-  if (scanned_bytes_ > 8 * options_.max_element_bytes) {
-    next = FindLastElementEnd(text);
-  }
+  scanned_bytes_ += window_.text().size() - at;
+  const size_t next = FindGoodElement(at);
+  if (next == kNone && window_.is_last()) return Step::kNeedMore;
   out.findings.Add(Rule::kElementUnreadable, window_.offset() + at);
   ++lost_elements_;
-  is_lost_ = next == kNone || next <= at;
-  at = is_lost_ ? text.size() : next;
+  is_lost_ = next == kNone;
+  at = is_lost_ ? std::max(at, BytesToLetGo()) : next;
   return is_lost_ ? Step::kNeedMore : Step::kGoOn;
 }
 

@@ -80,15 +80,14 @@ absl::Status DocumentReader::ReadMembers() {
       if (!has_events_) return Unexpected("a member's name");
       return CutOff(), absl::OkStatus();
     }
-    // Names are short; one beyond the window is none.
-    size_t length = FindValueEnd(window_.text());
-    if (length == kNone && !window_.is_last()) {
-      KYMO_RETURN_IF_ERROR(window_.Grow());
-      length = FindValueEnd(window_.text());
-    }
+    const size_t length = FindValueEnd(window_.text());
     if (length == kNone) {
-      if (!window_.is_last()) return Unexpected("a member's name");
-      return CutOff(), absl::OkStatus();
+      if (window_.is_last()) return CutOff(), absl::OkStatus();
+      if (window_.text().size() > options_.max_element_bytes) {
+        return Unexpected("a member's name of usual length");
+      }
+      KYMO_RETURN_IF_ERROR(window_.Grow());
+      continue;
     }
     std::string scratch;
     const std::string key(

@@ -85,8 +85,9 @@ class DocumentReader {
   void ParseStretches(std::vector<Stretch>& stretches);
   Step ReadElement(size_t& at, ParsedEvents& out);
   Step ReadBrokenElement(size_t& at, ParsedEvents& out);
-  // Passes what is left of an element without an end.
-  void FindWay();
+  bool FindWay();
+  size_t BytesToLetGo() const;
+  size_t FindGoodElement(size_t from);
   void TakePending();
 
   // Passes spaces, reading on as needed. Not at the end: a byte is there.

@@ -182,7 +182,9 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
     case Key::kEvIdx:
       return integer().has_value();
     case Key::kRecordFunctionId:
-      return IsOperation(type_) && value.text == "0";
+      if (!IsOperation(type_) || value.text != "0") return false;
+      has_detail_ = true;  // an operation of which there is more than its name
+      return true;
     case Key::kPythonModuleId:
       read.is_module = type_ == ActivityType::kPythonFunction;
       return false;

@@ -108,7 +108,7 @@ bool EventBuilder::BeginRange(const RawEvent& event, Range& range) {
   range.name = Name(event.name);
   range.type = category.type;
   range.detail = read.detail;
-  range.is_open = read.is_open;
+  if (read.is_open) range.flags |= model::kEventOpen;
   if (read.is_module) range.flags |= model::kEventModule;
   if (read.stream) {
     range.row = FindRow({.pid = std::string(event.pid.text),
@@ -129,6 +129,7 @@ void EventBuilder::AddRange(const RawEvent& event) {
   const auto duration =
       event.has_duration ? event.duration.TimeNs() : std::nullopt;
   if (!duration) {
+    range.is_open = (range.flags & model::kEventOpen) != 0;
     if (!range.is_open) {
       out_.findings.Add(Rule::kDurationMissing, event.offset);
     }
@@ -142,14 +143,16 @@ void EventBuilder::AddRange(const RawEvent& event) {
 }
 
 void EventBuilder::AddInstant(const RawEvent& event) {
-  if (event.name.text == kMemory) return AddMemory(event, false);
-  if (event.name.text == kOutOfMemory) return AddMemory(event, true);
+  if (FindArg(event, "Bytes") != nullptr) {
+    if (event.name.text == kMemory) return AddMemory(event, false);
+    if (event.name.text == kOutOfMemory) return AddMemory(event, true);
+  }
   if (AddMark(event)) return;
   Range range;
   if (!BeginRange(event, range)) return;
   if (event.category.text.empty()) range.type = ActivityType::kCpuInstantEvent;
+  range.flags &= static_cast<uint8_t>(~model::kEventOpen);
   range.flags |= model::kEventInstant;
-  range.is_open = false;
   out_.ranges.push_back(range);
 }
 

@@ -1,6 +1,7 @@
 // range_pairs.h - B and E, b and e: ranges from their two ends.
 //
-//   PairRanges(std::move(ends), row_pids, add_range, findings, ledger);
+//   for (const PairedRange& pair :
+//        PairRanges(std::move(ends), pid_of_row, findings, ledger)) ...
 //
 // B and E of one row belong together like brackets, in the order of time. Ends
 // of asynchronous ranges belong together by process, category and id; of those
@@ -9,8 +10,7 @@
 #ifndef KYMO_IMPORTERS_CHROME_RANGE_PAIRS_H_
 #define KYMO_IMPORTERS_CHROME_RANGE_PAIRS_H_
 
-#include <functional>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "importers/chrome/parsed_events.h"

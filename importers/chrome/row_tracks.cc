@@ -45,6 +45,7 @@ class Finder {
 
   RowTracks Run() {
     found_.of_row.assign(store_.rows.size(), kNoTrack);
+    found_.is_samples.assign(store_.rows.size(), 0);
     for (RowIndex r = 0; r < store_.rows.size(); ++r) {
       if (!IsStream(r) && IsWanted(r)) AddThread(r);
     }
@@ -98,8 +99,9 @@ class Finder {
     track.id = NumberOf(row.key.tid.empty() ? row.key.pid : row.key.tid);
     track.name = names_[r];
     const auto name = ParseThreadName(NameOf(r));
-    if (name && !name->is_samples &&
-        (name->is_lane || name->id == track.id || IsOwnId(track.id))) {
+    if (name && (name->is_lane || name->is_samples || name->id == track.id ||
+                 IsOwnId(track.id))) {
+      found_.is_samples[r] = name->is_samples;
       track.id = name->id;
       track.name = store_.shard.strings.Intern(name->name);
     }

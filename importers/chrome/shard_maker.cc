@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "importers/chrome/flame_samples.h"
 #include "importers/chrome/range_pairs.h"
 #include "importers/chrome/row_tracks.h"
 #include "importers/chrome/thread_ids.h"
@@ -38,10 +40,12 @@ class Maker {
     store_.JoinDetails();
     RowTracks found = FindTracks(store_);
     track_of_row_ = std::move(found.of_row);
+    is_samples_ = std::move(found.is_samples);
     store_.shard.tracks = std::move(found.tracks);
     store_.shard.processes = std::move(found.processes);
     FindBounds();
     FindShift();
+    AddSamples();
     AddEvents();
     AddCounters();
     AddMemory();
@@ -141,6 +145,27 @@ class Maker {
     return std::max<TimeNs>(moved, 0);
   }
 
+  // Slices of flame charts are no ranges of their thread.
+  void AddSamples() {
+    const auto is_slice = [&](const Range& range) {
+      return range.type == model::ActivityType::kCpuSample &&
+             is_samples_[range.row] != 0;
+    };
+    std::map<RowIndex, std::vector<Range>> slices;
+    for (std::vector<Range>& block : store_.ranges) {
+      for (Range range : block) {
+        if (!is_slice(range)) continue;
+        range.start = Moved(range.start);
+        range.end = Moved(range.end);
+        slices[range.row].push_back(range);
+      }
+      std::erase_if(block, is_slice);
+    }
+    for (auto& [row, of_row] : slices) {
+      AddFlameSamples(std::move(of_row), track_of_row_[row], store_.shard);
+    }
+  }
+
   void AddEvents() {
     std::vector<std::vector<Range>> by_track = Scatter();
     std::vector<size_t> unsorted(by_track.size());
@@ -237,6 +262,7 @@ class Maker {
   EventStore store_;
   const FileMembers& members_;
   std::vector<TrackIndex> track_of_row_;
+  std::vector<uint8_t> is_samples_;  // by row
   TimeNs first_ = 0;
   TimeNs last_ = 0;
   bool ends_at_zero_ = false;

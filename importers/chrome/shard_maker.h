@@ -1,6 +1,6 @@
 // shard_maker.h - everything that was read of a file, as one shard.
 //
-//   ImportedTrace trace = MakeTrace(std::move(store), members, findings);
+//   ImportedTrace trace = MakeTrace(std::move(store), members);
 //
 // Ranges are sorted by track, start and length. Times get the file's base;
 // where some were before 1970, or a range ended at its very begin (which stands

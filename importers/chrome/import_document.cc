@@ -1,0 +1,46 @@
+#include "importers/chrome/import_document.h"
+
+#include <string_view>
+#include <utility>
+
+#include "importers/chrome/event_store.h"
+#include "importers/chrome/file_members.h"
+#include "importers/chrome/shard_maker.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+class Collector final : public DocumentConsumer {
+ public:
+  void TakeEvents(ParsedEvents events) override {
+    store_.Add(std::move(events));
+  }
+  void TakeMember(std::string_view key, std::string_view value) override {
+    members_.Add(key, value, store_.shard);
+  }
+
+  ImportedTrace Finish(const DocumentReader& reader) {
+    store_.findings.Merge(reader.findings());
+    model::LossLedger& ledger = store_.shard.ledger;
+    ledger.Add(model::Loss::kRecordsCorrupt, reader.lost_elements());
+    if (reader.is_cut_off()) ledger.Add(model::Loss::kFilesCutOff, 1);
+    return MakeTrace(std::move(store_), members_);
+  }
+
+ private:
+  EventStore store_;
+  FileMembers members_;
+};
+
+}  // namespace
+
+absl::StatusOr<ImportedTrace> ImportDocument(TextSource& source,
+                                             const ReaderOptions& options) {
+  Collector collector;
+  DocumentReader reader(source, options, collector);
+  KYMO_RETURN_IF_ERROR(reader.Run());
+  return collector.Finish(reader);
+}
+
+}  // namespace kymo::chrome_import

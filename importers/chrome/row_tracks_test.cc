@@ -1,0 +1,146 @@
+#include "importers/chrome/row_tracks.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "importers/chrome/test_import.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+using model::TrackKind;
+using ::testing::ElementsAre;
+
+// "pid/tid name" of threads, "pid/device:stream" of streams.
+std::vector<std::string> Tracks(const model::Trace& trace) {
+  std::vector<std::string> texts;
+  for (const model::Track& track : trace.tracks()) {
+    std::string text = std::to_string(track.pid) + "/";
+    if (track.kind == TrackKind::kStream) {
+      text +=
+          std::to_string(track.device_index) + ":" + std::to_string(track.id);
+    } else {
+      text +=
+          std::to_string(track.id) + " " + std::string(trace.Name(track.name));
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+TEST(RowTracksTest, WorkOfADeviceStandsOnItsStreams) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,
+       "ts":1,"dur":1,"args":{"External id":3,"cbid":211,"correlation":5}},
+      {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":3,"dur":1,
+       "args":{"device":0,"stream":7,"correlation":5,"grid":[1,1,1]}},
+      {"ph":"X","cat":"gpu_user_annotation","name":"u","pid":0,"tid":7,"ts":3,
+       "dur":1},
+      {"ph":"M","name":"process_name","pid":0,"args":{"name":"app"}},
+      {"ph":"M","name":"process_labels","pid":0,"args":{"labels":"GPU 0"}},
+      {"ph":"M","name":"process_name","pid":1,"args":{"name":"app"}},
+      {"ph":"M","name":"process_labels","pid":1,"args":{"labels":"GPU 1"}},
+      {"ph":"M","name":"process_name","pid":9,"args":{"name":"app"}},
+      {"ph":"M","name":"thread_name","pid":0,"tid":7,
+       "args":{"name":"stream 7 "}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace), ElementsAre("9/9 ", "9/0:7"));
+  ASSERT_EQ(got.trace->processes().size(), 1u);
+  EXPECT_EQ(got.trace->processes()[0].pid, 9);
+  EXPECT_EQ(got.trace->detail(0)->correlation_id, 5u);
+  EXPECT_EQ(got.trace->detail(1)->correlation_id, 5u);
+}
+
+TEST(RowTracksTest, StreamsOfSeveralProcessesGoByTheirCalls) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"cuda_runtime","name":"l","pid":8,"tid":8,"ts":1,"dur":1,
+       "args":{"correlation":5}},
+      {"ph":"X","cat":"cuda_runtime","name":"l","pid":9,"tid":9,"ts":1,"dur":1,
+       "args":{"correlation":6}},
+      {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":3,"dur":1,
+       "args":{"device":0,"stream":7,"correlation":6}},
+      {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":7,"ts":3,"dur":1,
+       "args":{"device":1,"stream":7,"correlation":5}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("8/8 ", "8/1:7", "9/9 ", "9/0:7"));
+}
+
+TEST(RowTracksTest, ThreadsHaveTheirNames) {
+  const Imported got = ImportText(R"json([
+      {"ph":"X","name":"a","pid":9,"tid":12,"ts":1,"dur":1},
+      {"ph":"X","name":"b","pid":9,"tid":13,"ts":1,"dur":1},
+      {"ph":"X","name":"c","pid":9,"tid":1000000000,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":9,"tid":12,
+       "args":{"name":"thread 12 (old)"}},
+      {"ph":"M","name":"thread_name","pid":9,"tid":12,
+       "args":{"name":"thread 12 (worker)"}},
+      {"ph":"M","name":"thread_name","pid":9,"tid":13,
+       "args":{"name":"thread 77 (x)"}},
+      {"ph":"M","name":"thread_name","pid":9,"tid":14,"args":{"name":"idle"}},
+      {"ph":"M","name":"thread_name","pid":9,"tid":1000000000,
+       "args":{"name":"thread 12 (worker) (lane 2)"}}])json");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("9/12 worker", "9/13 thread 77 (x)", "9/14 idle"));
+  EXPECT_EQ(got.trace->track_end(0), 2u);
+}
+
+TEST(RowTracksTest, TextsAndOddNumbersAreIdsToo) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","name":"a","pid":"browser","tid":"main","ts":1,"dur":1},
+      {"ph":"X","name":"b","pid":"browser","tid":"io","ts":1,"dur":1},
+      {"ph":"X","name":"c","pid":"5","tid":-7,"ts":1,"dur":1},
+      {"ph":"X","name":"d","ts":1,"dur":1}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("5/-7 ", "1000000000/1000000001 ",
+                          "1000000000/1000000002 ", "1000000003/1000000003 "));
+}
+
+TEST(RowTracksTest, FlowsTellTheNumbersOfThreads) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":20,"ts":1,"dur":1,
+       "args":{"Sequence number":0,"Fwd thread id":0}},
+      {"ph":"s","cat":"fwdbwd","id":1,"pid":1,"tid":20,"ts":1},
+      {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":10,"ts":5,"dur":1,
+       "args":{"Sequence number":0,"Fwd thread id":1}},
+      {"ph":"f","bp":"e","cat":"fwdbwd","id":1,"pid":1,"tid":10,"ts":5}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->tracks()[0].logical_id, 2u);
+  EXPECT_EQ(got.trace->tracks()[1].logical_id, 1u);
+}
+
+TEST(RowTracksTest, FlameChartsBecomeSamples) {
+  const Imported got = ImportText(R"([
+      {"ph":"M","name":"thread_name","pid":7,"tid":1000000000,
+       "args":{"name":"thread 7 (xz) samples"}},
+      {"ph":"X","cat":"cpu_sample","name":"main","pid":7,"tid":1000000000,
+       "ts":1,"dur":4},
+      {"ph":"X","cat":"cpu_sample","name":"f","pid":7,"tid":1000000000,"ts":1,
+       "dur":2,"args":{"file":"f.c:12","module":"/bin/xz"}},
+      {"ph":"X","cat":"cpu_sample","name":"f","pid":7,"tid":1000000000,"ts":4,
+       "dur":1,"args":{"module":"/bin/xz"}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->event_count(), 0u);
+  EXPECT_EQ(got.trace->sampling_period_ns(), 1000);
+  std::vector<std::string> samples;
+  for (const model::StackSample& sample : got.trace->samples()) {
+    samples.push_back(std::to_string(sample.time_ns) + "+" +
+                      std::to_string(sample.weight_ns) + ":" +
+                      std::to_string(got.trace->stacks().depth(sample.stack)));
+  }
+  EXPECT_THAT(samples, ElementsAre("1000+1000:2", "2000+1000:2", "3000+1000:1",
+                                   "4000+1000:2"));
+  const model::Frame& frame = got.trace->stacks().frame(
+      got.trace->stacks().leaf(got.trace->samples()[0].stack));
+  EXPECT_EQ(got.trace->Name(frame.file), "f.c");
+  EXPECT_EQ(frame.line, 12u);
+  EXPECT_EQ(got.trace->Name(frame.module), "/bin/xz");
+}
+
+}  // namespace
+}  // namespace kymo::chrome_import
