@@ -27,6 +27,7 @@ std::string_view DirectionOf(std::string_view name) {
 
 // Of one copy: more is no size. A petabyte, so that no sum overflows.
 constexpr double kMostBytes = 1e15;
+constexpr double kUnknown = -1;
 
 class CopyReader {
  public:
@@ -35,8 +36,9 @@ class CopyReader {
         bytes_key_(trace.strings().Find("bytes")),
         bandwidth_key_(trace.strings().Find("memory bandwidth (GB/s)")) {}
 
-  std::optional<double> BytesOf(EventIndex event) const {
-    std::optional<double> bandwidth;
+  // Negative: not known.
+  double BytesOf(EventIndex event) const {
+    double bytes = kUnknown;
     for (const model::Arg& arg : trace_.args(event)) {
       if (arg.has_text()) continue;
       const double value = arg.type == ArgType::kInt
@@ -45,14 +47,12 @@ class CopyReader {
       // What is no size, such as NaN, is not known.
       if (!(value >= 0 && value < kMostBytes)) continue;
       if (bytes_key_ == arg.key) return value;
-      if (bandwidth_key_ == arg.key) bandwidth = value;
+      if (bandwidth_key_ == arg.key) {
+        bytes = value * static_cast<double>(trace_.end()[event] -
+                                            trace_.start()[event]);
+      }
     }
-    if (!bandwidth.has_value()) return std::nullopt;
-    const double bytes =
-        *bandwidth *
-        static_cast<double>(trace_.end()[event] - trace_.start()[event]);
-    if (bytes > kMostBytes) return std::nullopt;
-    return bytes;
+    return bytes < kMostBytes ? bytes : kUnknown;
   }
 
  private:
@@ -61,18 +61,18 @@ class CopyReader {
   const std::optional<NameId> bandwidth_key_;
 };
 
-void AddCopy(CopySum& sum, DurationNs duration, std::optional<double> bytes) {
+void AddCopy(CopySum& sum, DurationNs duration, double bytes) {
   ++sum.count;
   sum.total_ns += duration;
-  if (!bytes.has_value()) {
+  if (bytes < 0) {
     ++sum.unknown_count;
     return;
   }
   const bool is_first = sum.known_ns == 0;
-  sum.bytes += static_cast<int64_t>(*bytes + 0.5);
+  sum.bytes += static_cast<int64_t>(bytes + 0.5);
   sum.known_ns += duration;
   if (duration == 0) return;
-  const double rate = *bytes * kNsPerSecond / static_cast<double>(duration);
+  const double rate = bytes * kNsPerSecond / static_cast<double>(duration);
   sum.min_bytes_per_second =
       is_first ? rate : std::min(sum.min_bytes_per_second, rate);
   sum.max_bytes_per_second =
