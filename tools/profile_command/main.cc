@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -25,6 +24,7 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/session/recording.h"
+#include "tools/command_line/user_folder.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
@@ -91,14 +91,6 @@ absl::Status InjectIntoCuda(Environment* environment) {
   }
   (*environment)[cupti::kInjectionVariable] = library;
   return absl::OkStatus();
-}
-
-std::string DefaultOutputDirectory(const Target& target) {
-  char stamp[32];
-  const time_t now = time(nullptr);
-  tm local;
-  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-  return absl::StrCat("kymo-out/", target.name, "-", stamp);
 }
 
 // One line that says what will be recorded, and what will not.
@@ -175,7 +167,7 @@ class ProfileRun {
  private:
   absl::Status Prepare() {
     out_ = std::make_unique<OutputDirectory>(
-        UserPath(command_.output_dir.empty() ? DefaultOutputDirectory(target_)
+        UserPath(command_.output_dir.empty() ? DatedOutputFolder(target_.name)
                                              : command_.output_dir));
     KYMO_RETURN_IF_ERROR(out_->CheckWritable());
     SessionOptions options;

@@ -1,20 +1,21 @@
 #include "tools/profile_command/options.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
-#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/exporter_library.h"
 #include "profiler/report/table.h"
+#include "tools/command_line/flag_words.h"
+#include "tools/command_line/manual.h"
 
 ABSL_FLAG(std::vector<std::string>, activities, {},
           "What to record, separated by commas. Default: everything that can "
@@ -70,10 +71,6 @@ namespace {
 
 constexpr int64_t kMostFileBytes = int64_t{1} << 40;
 
-struct OwnFlag {
-  const char* name;
-  const char* value;  // as the manual shows it; null for a switch
-};
 constexpr OwnFlag kOwnFlags[] = {
     {"activities", "NAMES"},
     {"export", "NAMES"},
@@ -95,61 +92,6 @@ constexpr OwnFlag kOwnFlags[] = {
     {"with_stack", nullptr},
 };
 
-const OwnFlag* FindOwnFlag(std::string_view name) {
-  for (const OwnFlag& flag : kOwnFlags) {
-    if (flag.name == name) return &flag;
-  }
-  return nullptr;
-}
-
-// Every plugin's options, by name.
-std::map<std::string, PluginOption> PluginOptions(
-    const BackendRegistry& backends, const ExporterRegistry& exporters) {
-  std::map<std::string, PluginOption> options;
-  auto add = [&](const PluginInfo& info) {
-    for (const PluginOption& option : info.options) {
-      options.emplace(option.name, option);
-    }
-  };
-  for (const ActivityBackend* backend : backends.List()) add(backend->info());
-  for (const TraceExporter* exporter : exporters.List()) add(exporter->info());
-  return options;
-}
-
-absl::Status UnknownFlag(std::string_view name,
-                         const std::map<std::string, PluginOption>& options) {
-  std::vector<std::string> names = {"--help"};
-  for (const OwnFlag& flag : kOwnFlags) {
-    names.push_back(absl::StrCat("--", flag.name));
-  }
-  for (const auto& [option, about] : options) {
-    names.push_back(absl::StrCat("--", option));
-  }
-  std::sort(names.begin(), names.end());
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no flag --", ToAbsl(name),
-                   "; it is one of: ", absl::StrJoin(names, " ")));
-}
-
-absl::Status SetOwnFlag(const OwnFlag& flag, const std::string& value) {
-  std::string error;
-  if (absl::FindCommandLineFlag(flag.name)->ParseFrom(value, &error)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag.name, " cannot be '", value, "'",
-                   error.empty() ? "" : ": ", error));
-}
-
-// Abseil's flags are global; each command line starts from the defaults.
-void ResetFlags() {
-  for (const OwnFlag& flag : kOwnFlags) {
-    absl::CommandLineFlag* const global = absl::FindCommandLineFlag(flag.name);
-    std::string error;
-    global->ParseFrom(global->DefaultValue(), &error);
-  }
-}
-
 absl::Status CheckNames(const std::vector<std::string>& names,
                         const std::string& known, const char* kind) {
   const std::vector<std::string> valid = absl::StrSplit(known, ", ");
@@ -164,12 +106,12 @@ absl::Status CheckNames(const std::vector<std::string>& names,
 
 // Of a list separated by commas; loads the libraries in it.
 absl::StatusOr<std::vector<std::string>> FindAllExporters(
-    const std::string& words, ExporterRegistry& exporters) {
+    const std::vector<std::string>& words, ExporterRegistry& exporters) {
   std::vector<std::string> names;
-  for (const absl::string_view word :
-       absl::StrSplit(words, ',', absl::SkipEmpty())) {
+  for (const std::string& word : words) {
+    if (word.empty()) continue;
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                          FindExporters(std::string(word), exporters));
+                          FindExporters(word, exporters));
     names.insert(names.end(), found.begin(), found.end());
   }
   return names;
@@ -206,26 +148,21 @@ absl::Status CheckValues(const ProfileCommand& command,
   return absl::OkStatus();
 }
 
-// A paragraph of the manual, indented and wrapped at 78 columns.
-void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
-  size_t column = 0;
-  for (const absl::string_view word :
-       absl::StrSplit(ToAbsl(text), ' ', absl::SkipEmpty())) {
-    if (column != 0 && column + 1 + word.size() > 78) {
-      page += '\n';
-      column = 0;
+FlagRules Rules(const BackendRegistry& backends,
+                const ExporterRegistry& exporters) {
+  FlagRules rules;
+  rules.flags = kOwnFlags;
+  rules.plugin_options = [&] {
+    std::set<std::string> names;
+    for (const ActivityBackend* backend : backends.List()) {
+      AddOptionNames(backend->info(), names);
     }
-    if (column == 0) {
-      page.append(indent, ' ');
-      column = indent;
-    } else {
-      page += ' ';
-      ++column;
+    for (const TraceExporter* exporter : exporters.List()) {
+      AddOptionNames(exporter->info(), names);
     }
-    absl::StrAppend(&page, word);
-    column += word.size();
-  }
-  page += '\n';
+    return names;
+  };
+  return rules;
 }
 
 }  // namespace
@@ -233,57 +170,22 @@ void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
     ExporterRegistry& exporters) {
-  ResetFlags();
-  std::map<std::string, PluginOption> plugin_options =
-      PluginOptions(backends, exporters);
   ProfileCommand command;
   bool export_given = false;
-  size_t i = 0;
-  for (; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == "--") {
-      ++i;
-      break;
-    }
-    if (word.size() < 2 || word[0] != '-') break;
-    if (word == "-h" || word == "--help" || word == "-help") {
-      command.help = true;
-      return command;
-    }
-    const size_t dashes = word[1] == '-' ? 2 : 1;
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(dashes, equals - dashes);
-    const OwnFlag* flag = FindOwnFlag(name);
-    const bool negated = flag == nullptr && name.starts_with("no") &&
-                         FindOwnFlag(name.substr(2)) != nullptr &&
-                         FindOwnFlag(name.substr(2))->value == nullptr;
-    if (negated) flag = FindOwnFlag(name.substr(2));
-    if (flag == nullptr && !plugin_options.contains(name)) {
-      return UnknownFlag(name, plugin_options);
-    }
-    std::string value;
-    if (equals != std::string::npos) {
-      value = word.substr(equals + 1);
-    } else if (flag != nullptr && flag->value == nullptr) {
-      value = negated ? "false" : "true";
-    } else if (i + 1 < arguments.size()) {
-      value = arguments[++i];
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", name, " needs a value"));
-    }
-    if (name == "export") {
-      export_given = true;
-      KYMO_ASSIGN_OR_RETURN(command.exporters,
-                            FindAllExporters(value, exporters));
-      plugin_options = PluginOptions(backends, exporters);
-    } else if (flag == nullptr) {
-      command.settings[name] = value;
-    } else {
-      KYMO_RETURN_IF_ERROR(SetOwnFlag(*flag, value));
-    }
-  }
-  command.target.assign(arguments.begin() + i, arguments.end());
+  FlagRules rules = Rules(backends, exporters);
+  rules.on_flag = [&](std::string_view name) -> absl::Status {
+    if (name != "export") return absl::OkStatus();
+    export_given = true;
+    KYMO_ASSIGN_OR_RETURN(
+        command.exporters,
+        FindAllExporters(absl::GetFlag(FLAGS_export), exporters));
+    return absl::OkStatus();
+  };
+  KYMO_ASSIGN_OR_RETURN(FlagWords words, ReadFlagWords(arguments, rules));
+  command.help = words.help;
+  if (command.help) return command;
+  command.settings = std::move(words.settings);
+  command.target = std::move(words.others);
   command.activities = absl::GetFlag(FLAGS_activities);
   command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
   if (!export_given) {
@@ -334,31 +236,14 @@ std::string ManualPage(const BackendRegistry& backends,
                 "(//your:binary), which is built first. Flags stand before it.",
                 4);
   page += "\nFLAGS\n";
-  for (const OwnFlag& flag : kOwnFlags) {
-    absl::StrAppend(&page, "    --", flag.name, flag.value ? "=" : "",
-                    flag.value ? flag.value : "", "\n");
-    AppendWrapped(page, absl::FindCommandLineFlag(flag.name)->Help(), 8);
-  }
+  AppendFlags(page, kOwnFlags);
   page += "\nACTIVITIES\n";
-  auto describe = [&page](const PluginInfo& info) {
-    absl::StrAppend(&page, "    ", info.name, "\n");
-    AppendWrapped(
-        page,
-        info.purpose +
-            (info.maturity == Maturity::kStable ? "." : " (experimental)."),
-        8);
-    for (const PluginOption& option : info.options) {
-      absl::StrAppend(&page, "        --", option.name, " (",
-                      option.default_value, ")\n");
-      AppendWrapped(page, option.purpose, 12);
-    }
-  };
   for (const ActivityBackend* backend : backends.List()) {
-    describe(backend->info());
+    AppendPlugin(page, backend->info());
   }
   page += "\nEXPORTERS\n";
   for (const TraceExporter* exporter : exporters.List()) {
-    describe(exporter->info());
+    AppendPlugin(page, exporter->info());
   }
   page +=
       "\nFILES\n"

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
+#include "tools/command_line/user_folder.h"
 
 namespace kymo::tools {
 namespace {
@@ -174,25 +175,6 @@ bool IsStatic(const std::string& path) {
 }
 
 }  // namespace
-
-void GoWhereTheUserStood() {
-  const std::string stood = Variable("BUILD_WORKING_DIRECTORY");
-  if (stood.empty()) return;
-  // With --run_under the folder is the target's runfiles, where plain
-  // `bazel run` would have put it; only our own runfiles are no place for it.
-  std::error_code error;
-  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
-  if (CurrentDirectory().starts_with(self + ".runfiles")) {
-    fs::current_path(stood, error);
-  }
-}
-
-std::string UserPath(const std::string& path) {
-  if (path.starts_with("/")) return path;
-  const std::string stood = Variable("BUILD_WORKING_DIRECTORY");
-  const fs::path from = stood.empty() ? CurrentDirectory() : stood;
-  return (from / path).lexically_normal().string();
-}
 
 absl::StatusOr<Target> FindTarget(const std::string& word) {
   Target target;

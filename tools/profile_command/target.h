@@ -24,14 +24,6 @@ struct Target {
 // kFailedPrecondition when a label cannot be built; one line each.
 absl::StatusOr<Target> FindTarget(const std::string& word);
 
-// Changes to the folder where the user stood, if `bazel run` moved us into the
-// command's own runfiles.
-void GoWhereTheUserStood();
-
-// A path that the user typed, made absolute against the folder where the user
-// stood.
-std::string UserPath(const std::string& path);
-
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_

@@ -1,0 +1,96 @@
+#include "importers/detect/find_importer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+constexpr size_t kHeadBytes = size_t{64} << 10;
+
+absl::Status FileError(const std::string& path, int error) {
+  return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", path));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+absl::StatusOr<std::string> ReadPlain(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return FileError(path, errno);
+  struct stat about;
+  if (fstat(file.get(), &about) != 0) return FileError(path, errno);
+  if (S_ISDIR(about.st_mode)) return FileError(path, EISDIR);
+  std::string head(kHeadBytes, '\0');
+  size_t size = 0;
+  while (size < head.size()) {
+    const ssize_t got = read(file.get(), &head[size], head.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError(path, errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  head.resize(size);
+  return head;
+}
+
+// What can be unpacked of it.
+std::string Unpack(std::string& packed) {
+  std::string head(kHeadBytes, '\0');
+  z_stream stream = {};
+  constexpr int kGzipWindow = 15 + 16;
+  if (inflateInit2(&stream, kGzipWindow) != Z_OK) return "";
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(head.data());
+  stream.avail_out = static_cast<uInt>(head.size());
+  // Whatever it returns: the beginning is all that is wanted.
+  inflate(&stream, Z_SYNC_FLUSH);
+  head.resize(stream.total_out);
+  inflateEnd(&stream);
+  return head;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFileHead(const std::string& path) {
+  absl::StatusOr<std::string> head = ReadPlain(path);
+  if (head.ok() && head->starts_with("\x1f\x8b")) return Unpack(*head);
+  return head;
+}
+
+absl::StatusOr<const TraceImporter*> FindImporter(
+    const std::string& path, const ImporterRegistry& importers) {
+  KYMO_ASSIGN_OR_RETURN(const std::string head, ReadFileHead(path));
+  for (const TraceImporter* importer : importers.List()) {
+    if (importer->Recognizes(head)) return importer;
+  }
+  constexpr size_t kShownBytes = 24;
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": no importer knows this file, which begins with \"",
+                   absl::CHexEscape(head.substr(0, kShownBytes)),
+                   "\"; --importer forces one of: ", importers.Names()));
+}
+
+}  // namespace kymo

@@ -1,0 +1,95 @@
+#include "importers/detect/find_importer.h"
+
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "profiler/plugin/sink.h"
+
+namespace kymo {
+namespace {
+
+// Knows files that begin with its name.
+class NamedImporter : public TraceImporter {
+ public:
+  explicit NamedImporter(std::string name) { info_.name = std::move(name); }
+  const PluginInfo& info() const noexcept override { return info_; }
+  bool Recognizes(std::string_view head) const override {
+    return head.starts_with(info_.name);
+  }
+  absl::StatusOr<ImportedTrace> Import(const std::string&,
+                                       const ImportOptions&) const override {
+    return ImportedTrace();
+  }
+
+ private:
+  PluginInfo info_;
+};
+
+class FindImporterTest : public ::testing::Test {
+ protected:
+  FindImporterTest() {
+    EXPECT_TRUE(
+        importers_.Register(std::make_unique<NamedImporter>("one")).ok());
+    EXPECT_TRUE(
+        importers_.Register(std::make_unique<NamedImporter>("two")).ok());
+  }
+
+  std::string File(const std::string& name) const {
+    return ::testing::TempDir() + "/find_importer_" + name;
+  }
+  std::string Write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(File(name), std::ios::binary) << bytes;
+    return File(name);
+  }
+
+  ImporterRegistry importers_;
+};
+
+TEST_F(FindImporterTest, GoesByContent) {
+  const auto found = FindImporter(Write("plain.gz", "two of them"), importers_);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ((*found)->info().name, "two");
+}
+
+TEST_F(FindImporterTest, UnpacksGzip) {
+  const std::string packed = File("packed");
+  auto file = NewFileSink(packed);
+  ASSERT_TRUE(file.ok());
+  auto gzip = NewGzipSink(*std::move(file));
+  ASSERT_TRUE(gzip->Append("one").ok());
+  ASSERT_TRUE(gzip->Commit().ok());
+  const auto found = FindImporter(packed, importers_);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ((*found)->info().name, "one");
+  EXPECT_EQ(*ReadFileHead(packed), "one");
+}
+
+TEST_F(FindImporterTest, ReadsOnlyTheBeginning) {
+  const auto head = ReadFileHead(Write("long", std::string(1 << 20, 'x')));
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->size(), size_t{64} << 10);
+}
+
+TEST_F(FindImporterTest, SaysWhatItSaw) {
+  const auto found = FindImporter(Write("odd", "\x01odd"), importers_);
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(found.status().ToString().find("begins with \"\\x01odd\""),
+            std::string::npos)
+      << found.status();
+  EXPECT_NE(found.status().ToString().find("one, two"), std::string::npos);
+}
+
+TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
+  EXPECT_EQ(FindImporter(File("none"), importers_).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_FALSE(FindImporter(::testing::TempDir(), importers_).ok());
+  EXPECT_FALSE(FindImporter(Write("empty", ""), importers_).ok());
+  // Cut off in gzip's header.
+  EXPECT_FALSE(FindImporter(Write("cut", "\x1f\x8b\x08"), importers_).ok());
+}
+
+}  // namespace
+}  // namespace kymo

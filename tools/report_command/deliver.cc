@@ -1,0 +1,171 @@
+#include "tools/report_command/deliver.h"
+
+#include <limits.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/json/json_writer.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/split_export.h"
+#include "profiler/report/sample_table.h"
+#include "tools/report_command/analyses.h"
+#include "tools/report_command/diff.h"
+
+namespace kymo::tools {
+namespace {
+
+report::TableOptions TableFor(const TraceRows& rows,
+                              const ReportCommand& command) {
+  report::TableOptions table = OptionsFor(rows, command.table);
+  if (table.sort_by == "auto") {
+    table.sort_by = rows.use_device.empty() ? "self_cpu_time_total"
+                                            : "self_device_time_total";
+  }
+  return table;
+}
+
+// Sampled functions have fewer columns than averages; a key that they lack
+// sorts them by self time.
+std::string SampleSort(const std::string& sort_by) {
+  return sort_by == "cpu_time_total" || sort_by == "count"
+             ? sort_by
+             : "self_cpu_time_total";
+}
+
+void AppendSection(const std::string& section, std::string& text) {
+  if (!text.empty() && !section.empty()) text += '\n';
+  text += section;
+}
+
+absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
+                                        const TraceRows& rows,
+                                        const ReportCommand& command) {
+  const report::TableOptions table = TableFor(rows, command);
+  KYMO_ASSIGN_OR_RETURN(std::string text,
+                        report::FormatTable(rows.rows, table));
+  for (const std::string& note : rows.notes) {
+    absl::StrAppend(&text, "note: ", note, "\n");
+  }
+  if (command.filter.empty()) {
+    report::SampleTableOptions samples;
+    samples.sort_by = SampleSort(table.sort_by);
+    samples.row_limit = table.row_limit;
+    samples.max_name_column_width = table.max_name_column_width;
+    samples.time_unit = table.time_unit;
+    KYMO_ASSIGN_OR_RETURN(
+        const std::string sampled,
+        report::FormatSampleTable(report::MakeSampleTable(trace), samples));
+    AppendSection(sampled, text);
+  }
+  if (text.empty()) text = "No events.\n";
+  return text;
+}
+
+// The trace as the filter leaves it; `chosen` keeps it.
+absl::StatusOr<const model::Trace*> Choose(
+    const model::Trace& trace, const EventFilter& filter,
+    std::optional<model::Trace>& chosen) {
+  if (filter.empty()) return &trace;
+  KYMO_ASSIGN_OR_RETURN(chosen, ChosenTrace(trace, filter));
+  return &*chosen;
+}
+
+absl::StatusOr<std::string> AnalysesOf(const model::Trace& trace,
+                                       const ReportCommand& command) {
+  std::optional<model::Trace> chosen;
+  KYMO_ASSIGN_OR_RETURN(const model::Trace* const analysed,
+                        Choose(trace, command.filter, chosen));
+  report::ValueTableOptions options;
+  options.row_limit = command.table.row_limit;
+  options.max_text_width =
+      command.table.max_name_column_width.value_or(INT_MAX);
+  options.time_unit = command.table.time_unit;
+  return AnalysesText(*analysed, command.analyses, command.format, options);
+}
+
+std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows) {
+  std::string text;
+  json::JsonWriter json(text);
+  json.BeginObject();
+  json.Key("files");
+  json.BeginArray();
+  for (const LoadedFile& file : loaded.files) {
+    json.BeginObject();
+    json.Member("path", file.path);
+    json.Member("importer", file.importer);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("rows");
+  rows.WriteJson(json);
+  json.Key("ledger");
+  json.BeginObject();
+  for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
+    const auto loss = static_cast<model::Loss>(i);
+    const uint64_t count = loaded.trace.ledger().Get(loss);
+    if (count == 0) continue;
+    json.Key(model::LossName(loss));
+    json.Uint(count);
+  }
+  json.EndObject();
+  json.EndObject();
+  return text + "\n";
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
+                                       const ReportCommand& command) {
+  if (!command.analyses.empty()) return AnalysesOf(loaded.trace, command);
+  KYMO_ASSIGN_OR_RETURN(const TraceRows rows,
+                        RowsOf(loaded.trace, command.rows, command.filter));
+  if (command.format == TextFormat::kText) {
+    return PlainTables(loaded.trace, rows, command);
+  }
+  KYMO_ASSIGN_OR_RETURN(const DataTable data,
+                        RowData(rows, TableFor(rows, command)));
+  return command.format == TextFormat::kCsv ? data.Csv()
+                                            : JsonTables(loaded, data);
+}
+
+absl::StatusOr<std::string> DiffText(const model::Trace& before,
+                                     const model::Trace& after,
+                                     const ReportCommand& command) {
+  KYMO_ASSIGN_OR_RETURN(const TraceRows rows_before,
+                        RowsOf(before, command.rows, command.filter));
+  KYMO_ASSIGN_OR_RETURN(const TraceRows rows_after,
+                        RowsOf(after, command.rows, command.filter));
+  const std::string metric =
+      command.table.sort_by == "auto" ? "" : command.table.sort_by;
+  KYMO_ASSIGN_OR_RETURN(const RowDiff diff,
+                        DiffRows(rows_before.rows, rows_after.rows, metric));
+  return diff.Text(command.format, command.table);
+}
+
+absl::StatusOr<std::vector<std::string>> ExportTrace(
+    const model::Trace& trace, const ReportCommand& command,
+    const ExporterRegistry& exporters, OutputDirectory& out) {
+  std::optional<model::Trace> chosen;
+  KYMO_ASSIGN_OR_RETURN(const model::Trace* const exported,
+                        Choose(trace, command.filter, chosen));
+  std::vector<std::string> notices;
+  for (const std::string& name : command.exporters) {
+    ExportOptions options;
+    options.gzip = command.gzip;
+    options.settings = command.settings;
+    const TraceExporter& exporter = *exporters.Find(name);
+    if (command.max_file_bytes == 0) {
+      KYMO_RETURN_IF_ERROR(exporter.Export(*exported, options, out).status());
+      continue;
+    }
+    KYMO_ASSIGN_OR_RETURN(const SplitFiles files,
+                          ExportWithin(command.max_file_bytes, exporter,
+                                       *exported, options, out));
+    if (!files.notice.empty()) notices.push_back(files.notice);
+  }
+  return notices;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,36 @@
+// deliver.h - a loaded trace as tables and files.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_DELIVER_H_
+#define KYMO_TOOLS_REPORT_COMMAND_DELIVER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "tools/report_command/load.h"
+#include "tools/report_command/options.h"
+
+namespace kymo::tools {
+
+// The analyses that the command asks for, or else the table of its rows. As
+// text, the table of sampled functions follows it.
+absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
+                                       const ReportCommand& command);
+
+// What changed from one trace to the other.
+absl::StatusOr<std::string> DiffText(const model::Trace& before,
+                                     const model::Trace& after,
+                                     const ReportCommand& command);
+
+// Writes the exporters' files and returns what the user should know of them.
+// Stops at the first error; every file is complete or absent.
+absl::StatusOr<std::vector<std::string>> ExportTrace(
+    const model::Trace& trace, const ReportCommand& command,
+    const ExporterRegistry& exporters, OutputDirectory& out);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_DELIVER_H_

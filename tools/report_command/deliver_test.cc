@@ -1,0 +1,98 @@
+#include "tools/report_command/deliver.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "tools/report_command/fake_importer.h"
+
+namespace kymo::tools {
+namespace {
+
+class DeliverTest : public ::testing::Test {
+ protected:
+  DeliverTest() {
+    EXPECT_TRUE(importers_.Register(std::make_unique<FakeImporter>()).ok());
+    command_.table.sort_by = "auto";
+  }
+  LoadedTrace LoadLines(const std::string& name, const std::string& lines) {
+    auto loaded = Load({WriteFake(name, lines)}, {}, importers_);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    return *std::move(loaded);
+  }
+
+  ImporterRegistry importers_;
+  ReportCommand command_;
+};
+
+constexpr char kLines[] =
+    "range outer 7 1 1000 9000\n"
+    "range inner 7 1 2000 5000\n";
+
+TEST_F(DeliverTest, PrintsPyTorchsTable) {
+  const auto text = TablesText(LoadLines("t", kLines), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(
+      *text,
+      R"(---------  ------------  ------------  ------------  ------------  ------------  ------------  
+     Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls  
+---------  ------------  ------------  ------------  ------------  ------------  ------------  
+    outer        62.50%       5.000us       100.00%       8.000us       8.000us             1  
+    inner        37.50%       3.000us        37.50%       3.000us       3.000us             1  
+---------  ------------  ------------  ------------  ------------  ------------  ------------  
+Self CPU time total: 8.000us
+)");
+}
+
+TEST_F(DeliverTest, FiltersLeaveTimesAsTheyAre) {
+  command_.filter.name = "outer";
+  const auto text = TablesText(LoadLines("t", kLines), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_NE(text->find("Self CPU time total: 5.000us"), std::string::npos)
+      << *text;
+  EXPECT_EQ(text->find("inner"), std::string::npos);
+}
+
+TEST_F(DeliverTest, SingleEventsAreRows) {
+  command_.rows.single_events = true;
+  command_.format = TextFormat::kCsv;
+  const auto text = TablesText(
+      LoadLines("t", "range a 7 1 1000 2000\nrange a 7 1 2000 2500\n"),
+      command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_NE(text->find("a,,false,false,false,-1,1,1,1,"), std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("a,,false,false,false,-1,1,0.5,0.5,"),
+            std::string::npos);
+}
+
+TEST_F(DeliverTest, JsonHasFilesRowsAndLedger) {
+  command_.format = TextFormat::kJson;
+  const auto text = TablesText(LoadLines("t", kLines), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  for (const char* const part :
+       {"\"importer\": \"fake\"", "\"self_cpu_time_total_us\": 5",
+        "\"ledger\""}) {
+    EXPECT_NE(text->find(part), std::string::npos) << part << *text;
+  }
+}
+
+TEST_F(DeliverTest, ComparesTwoTraces) {
+  const LoadedTrace before = LoadLines("b", kLines);
+  const LoadedTrace after =
+      LoadLines("a", "range outer 7 1 1000 9000\nrange inner 7 1 2000 6000\n");
+  const auto text = DiffText(before.trace, after.trace, command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_NE(text->find("1 slower, 1 faster, 0 new, 0 gone, 0 same"),
+            std::string::npos)
+      << *text;
+}
+
+TEST_F(DeliverTest, AnEmptyTraceSaysSo) {
+  const auto text = TablesText(LoadLines("t", ""), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(*text, "No events.\n");
+}
+
+}  // namespace
+}  // namespace kymo::tools

@@ -1,0 +1,243 @@
+#include "tools/report_command/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "exporters/json/json_writer.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/report/table_layout.h"
+#include "profiler/report/text_cells.h"
+
+namespace kymo::tools {
+namespace {
+
+using report::TableRow;
+
+constexpr std::string_view kMetrics[] = {
+    "cpu_time_total",
+    "device_time_total",
+    "self_cpu_time_total",
+    "self_device_time_total",
+};
+
+double MetricOf(const TableRow& row, std::string_view metric) {
+  if (metric == "cpu_time_total") return row.cpu_time_total_us;
+  if (metric == "device_time_total") return row.device_time_total_us;
+  if (metric == "self_cpu_time_total") return row.self_cpu_time_total_us;
+  return row.self_device_time_total_us;
+}
+
+// Sums of microseconds differ in their last bits: what is less than a
+// picosecond apart is the same.
+constexpr double kSameUs = 1e-6;
+
+const char* ChangeName(Change change) {
+  static constexpr const char* kNames[] = {"slower", "faster", "new", "gone",
+                                           "same"};
+  return kNames[static_cast<size_t>(change)];
+}
+
+auto KeyOf(const TableRow& row) {
+  return std::tie(row.key, row.device, row.is_user_annotation,
+                  row.overload_name, row.input_shapes, row.stack);
+}
+
+struct KeyLess {
+  bool operator()(const TableRow* a, const TableRow* b) const {
+    return KeyOf(*a) < KeyOf(*b);
+  }
+};
+
+Change ChangeOf(const DiffRow& row) {
+  if (row.count_before == 0) return Change::kNew;
+  if (row.count_after == 0) return Change::kGone;
+  if (std::abs(row.after_us - row.before_us) < kSameUs) return Change::kSame;
+  return row.after_us > row.before_us ? Change::kSlower : Change::kFaster;
+}
+
+std::string Signed(double us, std::string_view time_unit) {
+  return absl::StrCat(us < 0 ? "-" : "+",
+                      report::FormatTime(std::abs(us), time_unit));
+}
+
+std::string Percent(double before, double after) {
+  if (before == 0) return "--";
+  return absl::StrFormat("%+.2f%%", 100 * (after - before) / before);
+}
+
+// Whether a row's time is its own: kernels' time is in the rows of operations
+// that launched them, too.
+bool IsOfTotal(const TableRow& row, std::string_view metric) {
+  return metric == "self_cpu_time_total" ||
+         (row.device == report::RowDevice::kDevice && !row.is_user_annotation);
+}
+
+bool HasDeviceTime(std::span<const TableRow> rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
+    return row.self_device_time_total_us > 0;
+  });
+}
+
+}  // namespace
+
+std::span<const std::string_view> DiffMetrics() { return kMetrics; }
+
+absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
+                                 std::span<const TableRow> after,
+                                 std::string_view metric) {
+  if (metric.empty()) {
+    metric = HasDeviceTime(before) || HasDeviceTime(after)
+                 ? "self_device_time_total"
+                 : "self_cpu_time_total";
+  }
+  if (std::find(std::begin(kMetrics), std::end(kMetrics), metric) ==
+      std::end(kMetrics)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--diff compares by one of: ",
+        absl::StrJoin(
+            kMetrics, ", ",
+            [](std::string* out, std::string_view name) { out->append(name); }),
+        "; not by '", ToAbsl(metric), "'"));
+  }
+  std::map<const TableRow*, DiffRow, KeyLess> rows;
+  for (const TableRow& row : before) {
+    DiffRow& diff = rows[&row];
+    diff.row = &row;
+    diff.before_us += MetricOf(row, metric);
+    diff.count_before += row.count;
+  }
+  for (const TableRow& row : after) {
+    DiffRow& diff = rows[&row];
+    diff.row = &row;
+    diff.after_us += MetricOf(row, metric);
+    diff.count_after += row.count;
+  }
+  RowDiff result;
+  result.metric_ = metric;
+  for (auto& [key, diff] : rows) {
+    diff.change = ChangeOf(diff);
+    result.rows_.push_back(diff);
+  }
+  std::stable_sort(result.rows_.begin(), result.rows_.end(),
+                   [](const DiffRow& a, const DiffRow& b) {
+                     return std::abs(a.after_us - a.before_us) >
+                            std::abs(b.after_us - b.before_us);
+                   });
+  return result;
+}
+
+size_t RowDiff::CountOf(Change change) const {
+  return static_cast<size_t>(
+      std::count_if(rows_.begin(), rows_.end(),
+                    [&](const DiffRow& row) { return row.change == change; }));
+}
+
+std::string RowDiff::Text(TextFormat format,
+                          const report::TableOptions& table) const {
+  if (format == TextFormat::kText) return PlainText(table);
+  const DataTable data = Data(table);
+  if (format == TextFormat::kCsv) return data.Csv();
+  std::string text;
+  json::JsonWriter json(text);
+  json.BeginObject();
+  json.Member("metric", metric_);
+  for (size_t c = 0; c < static_cast<size_t>(Change::kCount); ++c) {
+    const Change change = static_cast<Change>(c);
+    json.Member(ChangeName(change), static_cast<int64_t>(CountOf(change)));
+  }
+  json.Key("rows");
+  data.WriteJson(json);
+  json.EndObject();
+  return text + "\n";
+}
+
+std::string RowDiff::PlainText(const report::TableOptions& table) const {
+  using report::Align;
+  using report::kCellWidth;
+  size_t longest = 0;
+  for (const DiffRow& diff : rows_) {
+    longest = std::max(longest, report::TextWidth(diff.row->key));
+  }
+  report::TableLayout layout;
+  layout.AddColumn("Name",
+                   report::ColumnWidth(longest, table.max_name_column_width),
+                   Align::kRight);
+  for (const char* const title :
+       {"Change", "Before", "After", "Difference", "Difference %",
+        "Calls before", "Calls after"}) {
+    layout.AddColumn(title, kCellWidth, Align::kRight);
+  }
+  std::string out;
+  layout.AppendRule(out);
+  layout.AppendTitles(out);
+  layout.AppendRule(out);
+  int shown = 0;
+  for (const DiffRow& diff : rows_) {
+    if (shown++ == table.row_limit) break;
+    const std::vector<std::string> cells = {
+        report::NameCell(diff.row->key, table.max_name_column_width),
+        ChangeName(diff.change),
+        report::FormatTime(diff.before_us, table.time_unit),
+        report::FormatTime(diff.after_us, table.time_unit),
+        Signed(diff.after_us - diff.before_us, table.time_unit),
+        Percent(diff.before_us, diff.after_us),
+        absl::StrCat(diff.count_before),
+        absl::StrCat(diff.count_after)};
+    layout.AppendRow(out, cells);
+  }
+  layout.AppendRule(out);
+  return out + Totals(table);
+}
+
+std::string RowDiff::Totals(const report::TableOptions& table) const {
+  double before_us = 0;
+  double after_us = 0;
+  for (const DiffRow& diff : rows_) {
+    if (!IsOfTotal(*diff.row, metric_)) continue;
+    before_us += diff.before_us;
+    after_us += diff.after_us;
+  }
+  std::string out;
+  // Totals of nested ranges add up to nothing.
+  if (metric_.starts_with("self_")) {
+    absl::StrAppend(&out, metric_, ": ",
+                    report::FormatTime(before_us, table.time_unit), " -> ",
+                    report::FormatTime(after_us, table.time_unit), " (",
+                    Signed(after_us - before_us, table.time_unit), ", ",
+                    Percent(before_us, after_us), ")\n");
+  }
+  for (size_t c = 0; c < static_cast<size_t>(Change::kCount); ++c) {
+    const Change change = static_cast<Change>(c);
+    absl::StrAppend(&out, c == 0 ? "" : ", ", CountOf(change), " ",
+                    ChangeName(change));
+  }
+  return out + "\n";
+}
+
+DataTable RowDiff::Data(const report::TableOptions& table) const {
+  DataTable data({"name", "change", "before_us", "after_us", "difference_us",
+                  "count_before", "count_after", "is_device",
+                  "is_user_annotation", "overload_name", "input_shapes",
+                  "stack"});
+  int shown = 0;
+  for (const DiffRow& diff : rows_) {
+    if (shown++ == table.row_limit) break;
+    const TableRow& row = *diff.row;
+    data.AddRow({row.key, std::string(ChangeName(diff.change)), diff.before_us,
+                 diff.after_us, diff.after_us - diff.before_us,
+                 diff.count_before, diff.count_after,
+                 row.device == report::RowDevice::kDevice,
+                 row.is_user_annotation, row.overload_name, row.input_shapes,
+                 row.stack});
+  }
+  return data;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,77 @@
+// diff.h - two traces' tables side by side: what got slower, faster, new, gone.
+//
+//   KYMO_ASSIGN_OR_RETURN(const RowDiff diff,
+//                         DiffRows(before, after, "self_cpu_time_total"));
+//   diff.Text(TextFormat::kText, options);
+//
+//   --------  --------  ------------  ------------  ...  ------------
+//       Name    Change        Before         After  ...         Calls
+//   --------  --------  ------------  ------------  ...  ------------
+//   aten::mm    slower       1.000ms       1.500ms  ...        3 -> 3
+//   --------  --------  ------------  ------------  ...  ------------
+//   self_cpu_time_total: 2.000ms -> 2.500ms (+500.000us, +25.00%)
+//   1 slower, 0 faster, 0 new, 0 gone, 1 same
+//
+// Rows that share name, kind, overload, shapes and stack are compared by one
+// time: slower is more of it, faster less, whatever the number of calls. Sorted
+// by how much it changed; equal changes by name.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_DIFF_H_
+#define KYMO_TOOLS_REPORT_COMMAND_DIFF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/report/table.h"
+#include "tools/report_command/data_text.h"
+
+namespace kymo::tools {
+
+enum class Change : uint8_t { kSlower, kFaster, kNew, kGone, kSame, kCount };
+
+struct DiffRow {
+  const report::TableRow* row = nullptr;  // of the later trace, if it has it
+  Change change = Change::kSame;
+  double before_us = 0;
+  double after_us = 0;
+  int64_t count_before = 0;
+  int64_t count_after = 0;
+};
+
+class RowDiff {
+ public:
+  std::string Text(TextFormat format, const report::TableOptions& table) const;
+
+  const std::vector<DiffRow>& rows() const { return rows_; }
+  size_t CountOf(Change change) const;
+
+ private:
+  friend absl::StatusOr<RowDiff> DiffRows(
+      std::span<const report::TableRow> before,
+      std::span<const report::TableRow> after, std::string_view metric);
+
+  std::string PlainText(const report::TableOptions& table) const;
+  DataTable Data(const report::TableOptions& table) const;
+  std::string Totals(const report::TableOptions& table) const;
+
+  std::string metric_;
+  std::vector<DiffRow> rows_;
+};
+
+// The times that traces can be compared by.
+std::span<const std::string_view> DiffMetrics();
+
+// kInvalidArgument for another metric. An empty one is self_device_time_total
+// where some row has such time, else self_cpu_time_total. The rows must outlive
+// the result.
+absl::StatusOr<RowDiff> DiffRows(std::span<const report::TableRow> before,
+                                 std::span<const report::TableRow> after,
+                                 std::string_view metric);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_DIFF_H_

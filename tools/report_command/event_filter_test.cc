@@ -1,0 +1,95 @@
+#include "tools/report_command/event_filter.h"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo::tools {
+namespace {
+
+using model::ActivityType;
+
+// Two steps on a thread, a kernel launched in each, a second thread.
+model::Trace SomeTrace() {
+  TestTrace t;
+  const auto main = t.AddThread(1, 10, "main");
+  t.AddAnnotation(main, "ProfilerStep#1", 100, 200);  // 0
+  t.AddRange(main, "aten::mm", 110, 190);             // 1
+  t.AddRange(main, "cudaLaunchKernel", 120, 130,      // 2
+             ActivityType::kCudaRuntime);
+  t.Describe(5);
+  t.AddAnnotation(main, "ProfilerStep#2", 200, 300);  // 3
+  t.AddRange(main, "aten::add", 210, 290);            // 4
+  t.AddRange(main, "cudaLaunchKernel", 220, 230,      // 5
+             ActivityType::kCudaRuntime);
+  t.Describe(6);
+  const auto worker = t.AddThread(1, 11, "worker");
+  t.AddRange(worker, "aten::mm", 150, 250);  // 6
+  const auto stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "gemm", 205, 215, ActivityType::kConcurrentKernel);  // 7
+  t.Describe(5);
+  t.AddRange(stream, "add", 240, 250, ActivityType::kConcurrentKernel);  // 8
+  t.Describe(6);
+  t.SetWindow(100, 300);
+  return std::move(t).Build();
+}
+
+std::vector<int> Chosen(const EventFilter& filter) {
+  const auto chosen = ChooseEvents(SomeTrace(), filter);
+  EXPECT_TRUE(chosen.ok()) << chosen.status();
+  std::vector<int> events;
+  for (size_t i = 0; chosen.ok() && i < chosen->size(); ++i) {
+    if ((*chosen)[i]) events.push_back(static_cast<int>(i));
+  }
+  return events;
+}
+
+using Events = std::vector<int>;
+
+TEST(EventFilterTest, WorkOfADeviceBelongsToTheStepThatLaunchedIt) {
+  EXPECT_EQ(Chosen({.steps = {{1, 1}}}), (Events{0, 1, 2, 6, 7}));
+  EXPECT_EQ(Chosen({.categories = {"kernel"}, .steps = {{2, 5}}}), (Events{8}));
+}
+
+TEST(EventFilterTest, NamesAreRegularExpressions) {
+  EXPECT_EQ(Chosen({.name = "^aten::(mm|mul)$"}), (Events{1, 6}));
+  EXPECT_EQ(Chosen({.name = "add"}), (Events{4, 8}));
+}
+
+TEST(EventFilterTest, ThreadsAreIdsOrNames) {
+  EXPECT_EQ(Chosen({.threads = {"worker"}}), (Events{6}));
+  EXPECT_EQ(Chosen({.threads = {"1/11", "7"}}), (Events{6, 7, 8}));
+}
+
+TEST(EventFilterTest, TimesCountFromTheStart) {
+  EXPECT_EQ(Chosen({.begin_ns = 10, .end_ns = 20}), (Events{1}));
+  EXPECT_EQ(Chosen({.begin_ns = 120}), (Events{5, 8}));
+}
+
+TEST(EventFilterTest, SaysWhatTheTraceHas) {
+  const model::Trace trace = SomeTrace();
+  EXPECT_EQ(ChooseEvents(trace, {.threads = {"3"}}).status().message(),
+            "--thread: the trace has no thread '3'; it has 1/10 main, "
+            "1/11 worker, 1/7");
+  EXPECT_EQ(ChooseEvents(trace, {.steps = {{7, 8}}}).status().message(),
+            "--step: the trace has only the steps 1 to 2");
+  EXPECT_EQ(ChooseEvents(trace, {.name = "("}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EventFilterTest, TheChosenTraceIsValidAndKeepsNesting) {
+  const auto chosen = ChosenTrace(SomeTrace(), {.name = "Step|cuda"});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_TRUE(model::ValidateTrace(*chosen).ok())
+      << model::ValidateTrace(*chosen);
+  ASSERT_EQ(chosen->event_count(), 4);
+  EXPECT_EQ(chosen->EventName(1), "cudaLaunchKernel");
+  EXPECT_EQ(chosen->parent()[1], 0);
+  EXPECT_EQ(chosen->detail(1)->correlation_id, 5);
+  EXPECT_EQ(chosen->start_ns(), 100);
+}
+
+}  // namespace
+}  // namespace kymo::tools

@@ -1,0 +1,59 @@
+#include "tools/report_command/id_space.h"
+
+#include <algorithm>
+
+namespace kymo::tools {
+namespace {
+
+void Replace(const std::map<int64_t, int64_t>& changed, int64_t& pid) {
+  const auto found = changed.find(pid);
+  if (found != changed.end()) pid = found->second;
+}
+
+}  // namespace
+
+std::map<int64_t, int64_t> IdSpace::TakePids(
+    std::span<const model::TraceShard> shards) {
+  std::set<int64_t> own;
+  for (const model::TraceShard& shard : shards) {
+    for (const model::Process& process : shard.processes) {
+      own.insert(process.pid);
+    }
+    for (const model::Track& track : shard.tracks) own.insert(track.pid);
+  }
+  std::set<int64_t> taken = pids_;
+  taken.insert(own.begin(), own.end());
+  std::map<int64_t, int64_t> changed;
+  for (const int64_t pid : own) {
+    if (!pids_.contains(pid)) continue;
+    const int64_t free = *taken.rbegin() + 1;
+    taken.insert(free);
+    changed[pid] = free;
+  }
+  pids_ = std::move(taken);
+  return changed;
+}
+
+std::map<int64_t, int64_t> IdSpace::Separate(
+    std::span<model::TraceShard> shards) {
+  const std::map<int64_t, int64_t> changed = TakePids(shards);
+  const uint64_t before = last_logical_id_;
+  for (model::TraceShard& shard : shards) {
+    for (model::Process& process : shard.processes) {
+      Replace(changed, process.pid);
+      Replace(changed, process.parent_pid);
+    }
+    for (model::Track& track : shard.tracks) {
+      Replace(changed, track.pid);
+      if (track.logical_id == 0) continue;
+      track.logical_id += before;
+      last_logical_id_ = std::max(last_logical_id_, track.logical_id);
+    }
+    for (model::Detail& detail : shard.details) {
+      if (detail.forward_thread != 0) detail.forward_thread += before;
+    }
+  }
+  return changed;
+}
+
+}  // namespace kymo::tools

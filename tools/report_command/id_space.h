@@ -1,0 +1,34 @@
+// id_space.h - ids of one file made different from those of the files before.
+//
+//   IdSpace ids;
+//   for (ImportedTrace& file : files) changed = ids.Separate(file.shards);
+#ifndef KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_
+#define KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::tools {
+
+class IdSpace {
+ public:
+  // Changes the shards of one file: pids that were seen before, and logical
+  // ids. Returns the pids that changed.
+  std::map<int64_t, int64_t> Separate(std::span<model::TraceShard> shards);
+
+ private:
+  std::map<int64_t, int64_t> TakePids(
+      std::span<const model::TraceShard> shards);
+
+  std::set<int64_t> pids_;
+  uint64_t last_logical_id_ = 0;
+};
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_

@@ -1,0 +1,126 @@
+#include "tools/report_command/load.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "importers/detect/find_importer.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/normalize/normalize.h"
+#include "tools/report_command/id_space.h"
+
+namespace kymo::tools {
+namespace {
+
+absl::StatusOr<const TraceImporter*> ImporterOf(
+    const std::string& path, const LoadOptions& options,
+    const ImporterRegistry& importers) {
+  if (options.importer.empty()) return FindImporter(path, importers);
+  const TraceImporter* const importer = importers.Find(options.importer);
+  if (importer == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no importer '", options.importer,
+                     "'; it is one of: ", importers.Names()));
+  }
+  return importer;
+}
+
+std::string_view FileName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "python3" becomes "python3 (rank0.json.gz)".
+void NameProcesses(std::string_view path, model::TraceShard& shard) {
+  for (model::Process& process : shard.processes) {
+    const std::string_view name = shard.strings.Get(process.name);
+    process.name = shard.strings.Intern(
+        name.empty()
+            ? std::string(FileName(path))
+            : absl::StrCat(ToAbsl(name), " (", ToAbsl(FileName(path)), ")"));
+  }
+}
+
+class Loader {
+ public:
+  Loader(const LoadOptions& options, const ImporterRegistry& importers,
+         size_t file_count)
+      : options_(options), importers_(importers), file_count_(file_count) {}
+
+  absl::Status Add(const std::string& path) {
+    KYMO_ASSIGN_OR_RETURN(const TraceImporter* const importer,
+                          ImporterOf(path, options_, importers_));
+    absl::StatusOr<ImportedTrace> imported =
+        importer->Import(path, options_.import);
+    if (!imported.ok()) return WithPath(path, imported.status());
+    LoadedFile& file = files_.emplace_back();
+    file.path = path;
+    file.importer = importer->info().name;
+    file.findings = std::move(imported->findings);
+    if (file_count_ > 1) {
+      file.pids = ids_.Separate(imported->shards);
+      for (model::TraceShard& shard : imported->shards) {
+        NameProcesses(path, shard);
+      }
+    }
+    AddWindow(*imported);
+    std::move(imported->shards.begin(), imported->shards.end(),
+              std::back_inserter(shards_));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LoadedTrace> Finish() {
+    NormalizeOptions window;
+    if (all_have_windows_) window = {.start_ns = start_ns_, .end_ns = end_ns_};
+    KYMO_ASSIGN_OR_RETURN(model::Trace trace,
+                          Normalize(std::move(shards_), window));
+    return LoadedTrace{std::move(trace), std::move(files_)};
+  }
+
+ private:
+  static absl::Status WithPath(const std::string& path,
+                               const absl::Status& status) {
+    const std::string_view message = ToStd(status.message());
+    if (message.find(path) != message.npos) return status;
+    return absl::Status(status.code(),
+                        absl::StrCat(path, ": ", status.message()));
+  }
+
+  void AddWindow(const ImportedTrace& imported) {
+    if (imported.start_ns == 0 && imported.end_ns == 0) {
+      all_have_windows_ = false;
+    }
+    const bool is_first = files_.size() == 1;
+    start_ns_ =
+        is_first ? imported.start_ns : std::min(start_ns_, imported.start_ns);
+    end_ns_ = is_first ? imported.end_ns : std::max(end_ns_, imported.end_ns);
+  }
+
+  const LoadOptions& options_;
+  const ImporterRegistry& importers_;
+  const size_t file_count_;
+  IdSpace ids_;
+  bool all_have_windows_ = true;
+  TimeNs start_ns_ = 0;
+  TimeNs end_ns_ = 0;
+  std::vector<model::TraceShard> shards_;
+  std::vector<LoadedFile> files_;
+};
+
+}  // namespace
+
+absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
+                                 const LoadOptions& options,
+                                 const ImporterRegistry& importers) {
+  Loader loader(options, importers, paths.size());
+  for (const std::string& path : paths) {
+    KYMO_RETURN_IF_ERROR(loader.Add(path));
+  }
+  return loader.Finish();
+}
+
+}  // namespace kymo::tools

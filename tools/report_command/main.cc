@@ -1,0 +1,171 @@
+// report - the command; `report --help` is its manual.
+#include <errno.h>
+#include <stdio.h>
+
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "importers/builtin/builtin_importers.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "profiler/report/ledger_text.h"
+#include "tools/command_line/user_folder.h"
+#include "tools/report_command/check_report.h"
+#include "tools/report_command/deliver.h"
+#include "tools/report_command/load.h"
+#include "tools/report_command/options.h"
+#include "tools/report_command/report_manual.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr int kExitDone = 0;
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitFound = 3;
+
+void Say(const std::string& line) {
+  fprintf(stderr, "kymo: %s\n", line.c_str());
+}
+
+int Fail(const absl::Status& status, int exit_status) {
+  Say(std::string(status.message()));
+  return exit_status;
+}
+
+absl::Status Print(const std::string& text) {
+  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      fflush(stdout) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, "cannot write to standard output");
+}
+
+class ReportRun {
+ public:
+  ReportRun(const ReportCommand& command, const ImporterRegistry& importers,
+            const ExporterRegistry& exporters)
+      : command_(command), importers_(importers), exporters_(exporters) {
+    load_.importer = command.importer;
+    load_.import.max_unpacked_bytes = command.max_unpacked_bytes;
+    load_.import.settings = command.settings;
+  }
+
+  absl::StatusOr<int> Run() {
+    if (command_.check) return Check();
+    if (command_.diff) return Diff();
+    return Report();
+  }
+
+ private:
+  absl::StatusOr<LoadedTrace> LoadAll(
+      const std::vector<std::string>& files) const {
+    return Load(files, load_, importers_);
+  }
+
+  absl::StatusOr<int> Check() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    const CheckReport report(loaded);
+    KYMO_RETURN_IF_ERROR(Print(report.Text(command_.format)));
+    return report.is_clean() ? kExitDone : kExitFound;
+  }
+
+  absl::StatusOr<int> Diff() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace before,
+                          LoadAll({command_.files[0]}));
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace after,
+                          LoadAll({command_.files[1]}));
+    KYMO_ASSIGN_OR_RETURN(const std::string text,
+                          DiffText(before.trace, after.trace, command_));
+    KYMO_RETURN_IF_ERROR(Print(text));
+    return kExitDone;
+  }
+
+  absl::StatusOr<int> Report() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    SayFindings(loaded);
+    KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
+    KYMO_RETURN_IF_ERROR(Print(text));
+    if (command_.exporters.empty()) return kExitDone;
+    OutputDirectory out(UserPath(command_.output_dir.empty()
+                                     ? DatedOutputFolder(FileStem())
+                                     : command_.output_dir));
+    KYMO_RETURN_IF_ERROR(out.CheckWritable());
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
+                          ExportTrace(loaded.trace, command_, exporters_, out));
+    for (const std::string& notice : notices) Say(notice);
+    if (!command_.quiet) Say("wrote " + out.path());
+    return kExitDone;
+  }
+
+  // What is wrong with the files, and what the trace lacks.
+  void SayFindings(const LoadedTrace& loaded) const {
+    if (command_.quiet) return;
+    for (const LoadedFile& file : loaded.files) {
+      for (const ImportFinding& finding : file.findings) {
+        if (finding.severity == ImportFinding::Severity::kNote) continue;
+        Say(absl::StrCat(file.path, ": ", finding.message,
+                         finding.count > 1
+                             ? absl::StrCat(" (", finding.count, " times)")
+                             : "",
+                         "; --check says more"));
+      }
+    }
+    // Not on standard output, where the table is PyTorch's to the byte.
+    fputs(report::LedgerText(loaded.trace.ledger()).c_str(), stderr);
+  }
+
+  // "trace" of "runs/trace.json.gz".
+  std::string FileStem() const {
+    std::string_view name = command_.files[0];
+    name = name.substr(name.rfind('/') + 1);
+    const std::string_view stem = name.substr(0, name.find('.'));
+    return stem.empty() ? "trace" : std::string(stem);
+  }
+
+  const ReportCommand& command_;
+  const ImporterRegistry& importers_;
+  const ExporterRegistry& exporters_;
+  LoadOptions load_;
+};
+
+int Main(const std::vector<std::string>& arguments) {
+  ImporterRegistry importers;
+  ExporterRegistry exporters;
+  absl::Status status = RegisterBuiltinImporters(importers);
+  status.Update(RegisterBuiltinExporters(exporters));
+  if (!status.ok()) return Fail(status, kExitFailed);
+  GoWhereTheUserStood();
+  const absl::StatusOr<ReportCommand> command =
+      ParseReport(arguments, importers, exporters);
+  if (!command.ok()) return Fail(command.status(), kExitUsage);
+  if (command->help || command->list) {
+    fputs((command->help ? ReportManual(importers, exporters)
+                         : ListPlugins(importers, exporters))
+              .c_str(),
+          stdout);
+    return kExitDone;
+  }
+  try {
+    const absl::StatusOr<int> exit_status =
+        ReportRun(*command, importers, exporters).Run();
+    return exit_status.ok() ? *exit_status
+                            : Fail(exit_status.status(), kExitFailed);
+  } catch (const std::bad_alloc&) {
+    Say("not enough memory for this trace");
+    return kExitFailed;
+  }
+}
+
+}  // namespace
+}  // namespace kymo::tools
+
+int main(int argc, char** argv) {
+  return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,64 @@
+// options.h - the command line of //tools:report.
+//
+//   report [flags] FILE ...
+//
+// Flags and files stand in any order. Besides the flags that --help lists,
+// every option that an importer or exporter declares is a flag of that name.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
+#define KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/report/table.h"
+#include "tools/command_line/flag_words.h"
+#include "tools/report_command/data_text.h"
+#include "tools/report_command/event_filter.h"
+#include "tools/report_command/row_source.h"
+
+namespace kymo::tools {
+
+struct ReportCommand {
+  bool help = false;
+  bool list = false;
+  bool check = false;
+  bool diff = false;
+  bool quiet = false;
+  TextFormat format = TextFormat::kText;
+  std::vector<std::string> analyses;  // instead of the table; names
+
+  RowOptions rows;
+  EventFilter filter;
+  report::TableOptions table;  // sort_by "auto": by what the trace has
+
+  std::string importer;  // empty: by the file's content
+  int64_t max_unpacked_bytes = 0;
+
+  std::vector<std::string> exporters;
+  std::string output_dir;  // empty: made from the first file's name
+  bool gzip = false;
+  int64_t max_file_bytes = 0;                   // of a timeline; 0: any number
+  std::map<std::string, std::string> settings;  // of plugins
+
+  std::vector<std::string> files;
+};
+
+// Loads exporter libraries that --export names into `exporters`.
+// kInvalidArgument for what cannot be: unknown flags (listing the valid ones),
+// names of plugins, columns, categories, values out of range, no file; the
+// errors of exporter_library.h.
+absl::StatusOr<ReportCommand> ParseReport(
+    const std::vector<std::string>& arguments,
+    const ImporterRegistry& importers, ExporterRegistry& exporters);
+
+// The command's own flags, for its manual.
+std::span<const OwnFlag> ReportFlags();
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_

@@ -1,0 +1,122 @@
+#include "tools/report_command/options.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "tools/report_command/fake_importer.h"
+#include "tools/report_command/report_manual.h"
+
+namespace kymo::tools {
+namespace {
+
+class OptionsTest : public ::testing::Test {
+ protected:
+  OptionsTest() {
+    EXPECT_TRUE(importers_.Register(std::make_unique<FakeImporter>()).ok());
+  }
+  ReportCommand Parse(const std::vector<std::string>& words) {
+    auto command = ParseReport(words, importers_, exporters_);
+    EXPECT_TRUE(command.ok()) << command.status();
+    return command.ok() ? *command : ReportCommand();
+  }
+  std::string Error(const std::vector<std::string>& words) {
+    const auto command = ParseReport(words, importers_, exporters_);
+    EXPECT_EQ(command.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(command.status().message());
+  }
+
+  ImporterRegistry importers_;
+  ExporterRegistry exporters_;
+};
+
+TEST_F(OptionsTest, FilesStandAnywhere) {
+  const ReportCommand command =
+      Parse({"a.json", "--row_limit=3", "b.json", "--fake_option", "2"});
+  EXPECT_EQ(command.files, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_EQ(command.table.row_limit, 3);
+  EXPECT_EQ(command.settings.at("fake_option"), "2");
+}
+
+TEST_F(OptionsTest, DefaultsArePyTorchsTable) {
+  const ReportCommand command = Parse({"a"});
+  const report::TableOptions defaults;
+  EXPECT_EQ(command.table.row_limit, defaults.row_limit);
+  EXPECT_EQ(command.table.max_name_column_width,
+            defaults.max_name_column_width);
+  EXPECT_EQ(command.table.max_src_column_width, defaults.max_src_column_width);
+  EXPECT_EQ(command.table.max_shapes_column_width,
+            defaults.max_shapes_column_width);
+  EXPECT_EQ(command.table.header, defaults.header);
+  EXPECT_EQ(command.table.sort_by, "auto");
+  EXPECT_TRUE(command.filter.empty());
+}
+
+TEST_F(OptionsTest, GroupsAreLists) {
+  const ReportCommand command =
+      Parse({"a", "--group_by=name,input_shape,stack", "--stack_depth=3"});
+  EXPECT_TRUE(command.rows.grouping.group_by_input_shape);
+  EXPECT_EQ(command.rows.grouping.group_by_stack_n, 3);
+  EXPECT_FALSE(command.rows.single_events);
+  EXPECT_TRUE(Parse({"a", "--group_by=event"}).rows.single_events);
+  EXPECT_EQ(Error({"a", "--group_by=colour"}),
+            "--group_by has no key 'colour'; it is one of: event, "
+            "input_shape, name, overload_name, stack");
+}
+
+TEST_F(OptionsTest, FiltersAreRead) {
+  EXPECT_EQ(Parse({"a", "--step=3"}).filter.steps, (StepRange{3, 3}));
+  EXPECT_EQ(Parse({"a", "--step=3-5"}).filter.steps, (StepRange{3, 5}));
+  EXPECT_EQ(Parse({"a", "--time=1.5ms..2s"}).filter.begin_ns, 1'500'000);
+  EXPECT_EQ(Parse({"a", "--time=..2s"}).filter.end_ns, 2'000'000'000);
+  EXPECT_FALSE(Parse({"a", "--time=..2s"}).filter.begin_ns.has_value());
+  for (const char* const wrong :
+       {"--step=x", "--step=5-3", "--step=3-", "--step=-1", "--time=5",
+        "--time=1..2", "--category=green"}) {
+    Error({"a", wrong});
+  }
+}
+
+TEST_F(OptionsTest, AnalysesAreNamesOrAll) {
+  EXPECT_EQ(Parse({"a", "--analysis=device_idle"}).analyses,
+            (std::vector<std::string>{"device_idle"}));
+  EXPECT_GT(Parse({"a", "--analysis=all"}).analyses.size(), 5);
+  EXPECT_TRUE(Parse({"a"}).analyses.empty());
+  Error({"a", "--analysis=weather"});
+  Error({"a", "--analysis=all", "--format=csv"});
+  Error({"a", "--analysis=all", "--check"});
+}
+
+TEST_F(OptionsTest, ModesExcludeEachOther) {
+  Error({});
+  Error({"a", "--diff"});
+  Error({"a", "b", "--diff", "--check"});
+  EXPECT_TRUE(Parse({"a", "b", "--diff"}).diff);
+  EXPECT_TRUE(Parse({"--list"}).list);
+  EXPECT_TRUE(Parse({"--help", "--wrong"}).help);
+}
+
+TEST_F(OptionsTest, NamesThatNothingHasAreErrors) {
+  EXPECT_EQ(Error({"a", "--importer=csv"}),
+            "there is no importer 'csv'; it is one of: fake");
+  Error({"a", "--export=gif"});
+  Error({"a", "--sort_by=beauty"});
+  Error({"a", "--format=xml"});
+  Error({"a", "--time_unit=h"});
+}
+
+TEST_F(OptionsTest, TheManualHasEveryFlag) {
+  const std::string manual = ReportManual(importers_, exporters_);
+  for (const OwnFlag& flag : ReportFlags()) {
+    EXPECT_NE(manual.find(std::string("    --") + flag.name), std::string::npos)
+        << flag.name;
+  }
+  EXPECT_NE(manual.find("fake_option"), std::string::npos);
+  for (size_t begin = 0, end; begin < manual.size(); begin = end + 1) {
+    end = manual.find('\n', begin);
+    EXPECT_LE(end - begin, 80) << manual.substr(begin, end - begin);
+  }
+}
+
+}  // namespace
+}  // namespace kymo::tools

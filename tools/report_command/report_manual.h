@@ -1,0 +1,21 @@
+// report_manual.h - what //tools:report says of itself.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_
+#define KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_
+
+#include <string>
+
+#include "profiler/plugin/registry.h"
+
+namespace kymo::tools {
+
+// The manual page that --help prints.
+std::string ReportManual(const ImporterRegistry& importers,
+                         const ExporterRegistry& exporters);
+
+// What --list prints: every importer and exporter.
+std::string ListPlugins(const ImporterRegistry& importers,
+                        const ExporterRegistry& exporters);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_

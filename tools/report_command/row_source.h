@@ -1,0 +1,60 @@
+// row_source.h - the rows of a trace's table: averages, or single events.
+//
+//   KYMO_ASSIGN_OR_RETURN(TraceRows rows, RowsOf(trace, options, filter));
+//   report::FormatTable(rows.rows, options.table)
+//
+// What a table of PyTorch shows besides times follows from the trace: memory if
+// it has memory records or says "profile_memory", FLOPs if it says
+// "with_flops" (or they are asked for), the device's columns if streams have
+// events. A filter chooses what counts; times stay those in the whole trace.
+//
+// Sums are PyTorch's, last digits included, which depend on the order in which
+// it adds rounded microseconds. That takes an object per event: beyond 100,000
+// events (two million where ranges overlap, which PyTorch nests in its own way)
+// sums are exact nanoseconds, and the last digit of a table can differ.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
+#define KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/events/event_groups.h"
+#include "profiler/model/trace.h"
+#include "profiler/report/table.h"
+#include "tools/report_command/data_text.h"
+#include "tools/report_command/event_filter.h"
+
+namespace kymo::tools {
+
+struct RowOptions {
+  bool single_events = false;  // a row per event
+  KeyAveragesOptions grouping;
+  bool with_flops = false;
+  std::string device = "cuda";  // what streams are called
+};
+
+struct TraceRows {
+  std::vector<report::TableRow> rows;
+  // What the trace has, for TableOptions of these names.
+  bool profile_memory = false;
+  bool with_flops = false;
+  std::string use_device;
+  std::vector<std::string> notes;  // of FLOPs that could not be estimated
+};
+
+absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
+                                 const RowOptions& options,
+                                 const EventFilter& filter);
+
+// `table` as `rows` need it.
+report::TableOptions OptionsFor(const TraceRows& rows,
+                                report::TableOptions table);
+
+// All numbers of the rows that the table would show.
+absl::StatusOr<DataTable> RowData(const TraceRows& rows,
+                                  const report::TableOptions& table);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
