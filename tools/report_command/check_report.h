@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "importers/load/load.h"
 #include "profiler/plugin/trace_importer.h"
 #include "tools/report_command/data_text.h"
-#include "tools/report_command/load.h"
 
 namespace kymo::tools {
 

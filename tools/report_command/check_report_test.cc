@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/report_command/fake_importer.h"
+#include "importers/load/fake_importer.h"
 
 namespace kymo::tools {
 namespace {

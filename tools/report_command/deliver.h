@@ -7,10 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "importers/load/load.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
-#include "tools/report_command/load.h"
 #include "tools/report_command/options.h"
 
 namespace kymo::tools {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "importers/builtin/builtin_importers.h"
+#include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -18,7 +19,6 @@
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
-#include "tools/report_command/load.h"
 #include "tools/report_command/options.h"
 #include "tools/report_command/report_manual.h"
 

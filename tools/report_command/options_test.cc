@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/report_command/fake_importer.h"
+#include "importers/load/fake_importer.h"
 #include "tools/report_command/report_manual.h"
 
 namespace kymo::tools {

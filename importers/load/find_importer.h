@@ -8,8 +8,8 @@
 // Errors: kNotFound, kPermissionDenied and the like: the file cannot be read;
 //         kInvalidArgument: no importer knows it; the message has the first
 //         bytes and the names of the importers.
-#ifndef KYMO_IMPORTERS_DETECT_FIND_IMPORTER_H_
-#define KYMO_IMPORTERS_DETECT_FIND_IMPORTER_H_
+#ifndef KYMO_IMPORTERS_LOAD_FIND_IMPORTER_H_
+#define KYMO_IMPORTERS_LOAD_FIND_IMPORTER_H_
 
 #include <string>
 
@@ -27,4 +27,4 @@ absl::StatusOr<const TraceImporter*> FindImporter(
 
 }  // namespace kymo
 
-#endif  // KYMO_IMPORTERS_DETECT_FIND_IMPORTER_H_
+#endif  // KYMO_IMPORTERS_LOAD_FIND_IMPORTER_H_

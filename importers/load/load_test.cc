@@ -1,12 +1,12 @@
-#include "tools/report_command/load.h"
+#include "importers/load/load.h"
 
 #include <memory>
 
 #include <gtest/gtest.h>
 
-#include "tools/report_command/fake_importer.h"
+#include "importers/load/fake_importer.h"
 
-namespace kymo::tools {
+namespace kymo {
 namespace {
 
 class LoadTest : public ::testing::Test {
@@ -62,4 +62,4 @@ TEST_F(LoadTest, ErrorsNameTheFile) {
 }
 
 }  // namespace
-}  // namespace kymo::tools
+}  // namespace kymo

@@ -1,4 +1,4 @@
-#include "importers/detect/find_importer.h"
+#include "importers/load/find_importer.h"
 
 #include <fstream>
 #include <memory>

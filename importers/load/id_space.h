@@ -2,8 +2,8 @@
 //
 //   IdSpace ids;
 //   for (ImportedTrace& file : files) changed = ids.Separate(file.shards);
-#ifndef KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_
-#define KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_
+#ifndef KYMO_IMPORTERS_LOAD_ID_SPACE_H_
+#define KYMO_IMPORTERS_LOAD_ID_SPACE_H_
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 #include "profiler/model/trace_shard.h"
 
-namespace kymo::tools {
+namespace kymo {
 
 class IdSpace {
  public:
@@ -29,6 +29,6 @@ class IdSpace {
   uint64_t last_logical_id_ = 0;
 };
 
-}  // namespace kymo::tools
+}  // namespace kymo
 
-#endif  // KYMO_TOOLS_REPORT_COMMAND_ID_SPACE_H_
+#endif  // KYMO_IMPORTERS_LOAD_ID_SPACE_H_

@@ -11,8 +11,8 @@
 // those that the files state; clocks of several machines are not aligned.
 //
 // Errors: those of the importers, with the path.
-#ifndef KYMO_TOOLS_REPORT_COMMAND_LOAD_H_
-#define KYMO_TOOLS_REPORT_COMMAND_LOAD_H_
+#ifndef KYMO_IMPORTERS_LOAD_LOAD_H_
+#define KYMO_IMPORTERS_LOAD_LOAD_H_
 
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/trace_importer.h"
 
-namespace kymo::tools {
+namespace kymo {
 
 struct LoadOptions {
   std::string importer;  // empty: by what the file begins with
@@ -48,6 +48,6 @@ absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
                                  const LoadOptions& options,
                                  const ImporterRegistry& importers);
 
-}  // namespace kymo::tools
+}  // namespace kymo
 
-#endif  // KYMO_TOOLS_REPORT_COMMAND_LOAD_H_
+#endif  // KYMO_IMPORTERS_LOAD_LOAD_H_

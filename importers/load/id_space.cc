@@ -1,8 +1,8 @@
-#include "tools/report_command/id_space.h"
+#include "importers/load/id_space.h"
 
 #include <algorithm>
 
-namespace kymo::tools {
+namespace kymo {
 namespace {
 
 void Replace(const std::map<int64_t, int64_t>& changed, int64_t& pid) {
@@ -56,4 +56,4 @@ std::map<int64_t, int64_t> IdSpace::Separate(
   return changed;
 }
 
-}  // namespace kymo::tools
+}  // namespace kymo

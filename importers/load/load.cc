@@ -1,4 +1,4 @@
-#include "tools/report_command/load.h"
+#include "importers/load/load.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "importers/detect/find_importer.h"
+#include "importers/load/find_importer.h"
+#include "importers/load/id_space.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/normalize/normalize.h"
-#include "tools/report_command/id_space.h"
 
-namespace kymo::tools {
+namespace kymo {
 namespace {
 
 absl::StatusOr<const TraceImporter*> ImporterOf(
@@ -123,4 +123,4 @@ absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
   return loader.Finish();
 }
 
-}  // namespace kymo::tools
+}  // namespace kymo

@@ -3,8 +3,8 @@
 //   fake
 //   range NAME PID TID START_NS END_NS
 //   finding SEVERITY RULE MESSAGE          (note, warning or error)
-#ifndef KYMO_TOOLS_REPORT_COMMAND_FAKE_IMPORTER_H_
-#define KYMO_TOOLS_REPORT_COMMAND_FAKE_IMPORTER_H_
+#ifndef KYMO_IMPORTERS_LOAD_FAKE_IMPORTER_H_
+#define KYMO_IMPORTERS_LOAD_FAKE_IMPORTER_H_
 
 #include <algorithm>
 #include <fstream>
@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "profiler/plugin/trace_importer.h"
 
-namespace kymo::tools {
+namespace kymo {
 
 class FakeImporter : public TraceImporter {
  public:
@@ -107,6 +107,6 @@ inline std::string WriteFake(const std::string& name,
   return path;
 }
 
-}  // namespace kymo::tools
+}  // namespace kymo
 
-#endif  // KYMO_TOOLS_REPORT_COMMAND_FAKE_IMPORTER_H_
+#endif  // KYMO_IMPORTERS_LOAD_FAKE_IMPORTER_H_
