@@ -62,21 +62,29 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
   if (!HasRoom() || !Write(chunk.slots.data(), size, bytes_ + sizeof(entry)) ||
       !Write(&entry, sizeof(entry), bytes_)) {
     lost_bytes_ += size;
+    // A part of it would only take room.
+    static_cast<void>(!ftruncate(fd_, static_cast<off_t>(begin_ + bytes_)));
     return;
   }
   bytes_ += sizeof(entry) + size;
 }
 
-// Asks once in 64 MiB.
+// Asks before half of what is left has gone, since others write there, too.
 bool ChunkStore::HasRoom() {
   constexpr uint64_t kAskEvery = uint64_t{64} << 20;
-  if (bytes_ + lost_bytes_ < next_check_at_) return has_room_;
-  next_check_at_ = bytes_ + lost_bytes_ + kAskEvery;
+  const uint64_t seen = bytes_ + lost_bytes_;
+  if (seen < next_check_at_) return has_room_;
+  next_check_at_ = seen + record::kChunkBytes;
   struct statvfs disk;
   if (fstatvfs(fd_, &disk) != 0) return true;  // writing will tell
   const uint64_t block = disk.f_frsize;
-  has_room_ = disk.f_bavail * block >
-              std::min(kMaxReserveBytes, disk.f_blocks * block / 20);
+  const uint64_t available = disk.f_bavail * block;
+  const uint64_t reserve =
+      std::min(kMaxReserveBytes, disk.f_blocks * block / 20);
+  has_room_ = available > reserve;
+  if (has_room_) {
+    next_check_at_ = seen + std::min(kAskEvery, (available - reserve) / 2);
+  }
   return has_room_;
 }
 
