@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -316,7 +318,11 @@ class ChildSession : public ActivitySession {
     arena_.header().record_flags.store(flags_, std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
     last_anchor_ = first_anchor_;
-    if (raw_.has_value()) raw_->Note(Header(/*is_complete=*/false));
+    if (raw_.has_value()) {
+      // Whoever reads the file needs two anchors, and now may be all there is.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      NoteClock();
+    }
     return absl::OkStatus();
   }
 
@@ -395,10 +401,13 @@ class ChildSession : public ActivitySession {
             .is_complete = is_complete};
   }
 
-  // A raw file needs a second anchor, should this process die.
+  // The second anchor of a raw file, should this process die: the further from
+  // the first, the better.
   void NoteClock() {
-    if (last_anchor_.ticks != first_anchor_.ticks &&
-        MonotonicNs() - last_anchor_.monotonic_ns < kNoteEveryNs) {
+    const int64_t known_ns =
+        last_anchor_.monotonic_ns - first_anchor_.monotonic_ns;
+    if (MonotonicNs() - last_anchor_.monotonic_ns <
+        std::min(known_ns, kNoteEveryNs)) {
       return;
     }
     last_anchor_ = MeasureAnchor(arena_.clock_source());
