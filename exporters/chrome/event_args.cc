@@ -48,14 +48,6 @@ constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);
 }
 
-// Their correlation id is the driver's, not that of an operation.
-bool HasDriverCorrelation(ActivityType type) {
-  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
-         type == ActivityType::kConcurrentKernel ||
-         type == ActivityType::kCudaSync || type == ActivityType::kCudaEvent ||
-         analysis::IsRuntimeCall(type);
-}
-
 // The key of `args[i]` comes again later: then that one counts.
 bool IsShadowed(std::span<const Arg> args, size_t i) {
   for (size_t later = i + 1; later < args.size(); ++later) {
@@ -166,7 +158,7 @@ void EventArgs::Append(std::string& out, EventIndex event) const {
 }
 
 void EventArgs::AppendIds(Members& members, EventIndex event) const {
-  if (HasDriverCorrelation(trace_.type()[event])) {
+  if (analysis::HasLaunchId(trace_.type()[event])) {
     AppendDriverIds(members, event);
   } else if (const uint64_t id = OperationId(event)) {
     members.Add(Key::kExternalId, id);

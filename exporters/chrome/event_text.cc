@@ -110,24 +110,11 @@ void EventText::AppendFlowEnds(std::string& out, EventIndex event) const {
     AppendFlowEnd(out, event, "fwdbwd", flow.id, flow.is_start);
   }
   if (launches_.IsLauncher(event)) {
-    AppendFlowEnd(out, event, "ac2g", LaunchId(event), true);
+    AppendFlowEnd(out, event, "ac2g", launches_.FileId(event), true);
   }
-  const EventIndex launcher = launches_.LauncherOf(event);
-  if (launcher != model::kNoEvent) {
-    AppendFlowEnd(out, event, "ac2g", LaunchId(launcher), false);
+  if (launches_.LauncherOf(event) != model::kNoEvent) {
+    AppendFlowEnd(out, event, "ac2g", launches_.FileId(event), false);
   }
-}
-
-// Kineto's id is the correlation id. Further processes, which count their own,
-// have it with a number in the upper half.
-uint64_t EventText::LaunchId(EventIndex launcher) const {
-  const int64_t pid = trace_.tracks()[trace_.track()[launcher]].pid;
-  uint64_t number = 0;
-  for (const model::Process& process : trace_.processes()) {
-    if (process.pid == pid) break;
-    ++number;
-  }
-  return trace_.detail(launcher)->correlation_id + (number << 32);
 }
 
 void EventText::AppendFlowEnd(std::string& out, EventIndex event,

@@ -61,7 +61,6 @@ class EventText {
   void AppendFlowEnds(std::string& out, model::EventIndex event) const;
   void AppendFlowEnd(std::string& out, model::EventIndex event,
                      std::string_view name, uint64_t id, bool is_start) const;
-  uint64_t LaunchId(model::EventIndex launcher) const;
   void AppendMetadata(std::string& out, std::string_view name,
                       std::string_view ids, std::string_view key,
                       std::string_view json_value) const;

@@ -10,25 +10,17 @@
 #include "exporters/json/utf8.h"
 #include "exporters/perfetto/schema.h"
 #include "profiler/analysis/flops.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/model/activity_type.h"
 
 namespace kymo::perfetto {
 namespace {
 
-using model::ActivityType;
 using model::Arg;
 using model::ArgType;
 using model::Detail;
 using model::EventIndex;
 using model::NameId;
-
-// Their correlation id is the driver's, not that of an operation.
-bool HasDriverCorrelation(ActivityType type) {
-  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
-         type == ActivityType::kConcurrentKernel ||
-         type == ActivityType::kCudaRuntime ||
-         type == ActivityType::kCudaDriver;
-}
 
 // The key of `args[i]` comes again later: then that one counts.
 bool IsShadowed(std::span<const Arg> args, size_t i) {
@@ -169,8 +161,8 @@ void EventArgs::Append(proto::ProtoWriter& writer, EventIndex event) const {
 void EventArgs::AppendRecorded(Annotations& to, EventIndex event,
                                const Detail& detail) const {
   if (detail.correlation_id != 0) {
-    to.AddUint(HasDriverCorrelation(trace_.type()[event]) ? Key::kCorrelation
-                                                          : Key::kExternalId,
+    to.AddUint(analysis::HasLaunchId(trace_.type()[event]) ? Key::kCorrelation
+                                                           : Key::kExternalId,
                detail.correlation_id);
   }
   if (detail.inputs != model::kEmptyName) {

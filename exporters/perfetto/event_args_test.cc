@@ -134,7 +134,7 @@ TEST(PerfettoFlowsTest, LeadFromALaunchToAllThatItStarted) {
   t.Describe(77);
   t.AddRange(0, "no launch", 20, 30);
   t.Describe(78);
-  t.AddStream(0, 7);
+  t.AddStream(0, 7, /*pid=*/1);
   t.AddRange(1, "first", 5, 15, model::ActivityType::kConcurrentKernel);
   t.Describe(77);
   t.AddRange(1, "second", 16, 17, model::ActivityType::kGpuMemcpy);
@@ -158,7 +158,7 @@ TEST(PerfettoFlowsTest, ArrowsBackInTimeAreLeftOut) {
   t.AddThread(1, 1, "main");
   t.AddRange(0, "launch", 10, 20, model::ActivityType::kCudaRuntime);
   t.Describe(1);
-  t.AddStream(0, 7);
+  t.AddStream(0, 7, /*pid=*/1);
   t.AddRange(1, "earlier", 5, 15, model::ActivityType::kConcurrentKernel);
   t.Describe(1);
   EXPECT_THAT(

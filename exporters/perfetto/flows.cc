@@ -4,25 +4,18 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "exporters/perfetto/schema.h"
 #include "exporters/timeline/forward_backward.h"
+#include "profiler/analysis/launches.h"
 
 namespace kymo::perfetto {
 namespace {
 
-using model::ActivityType;
 using model::EventIndex;
 using model::Trace;
 
-bool IsRuntimeCall(ActivityType type) {
-  return type == ActivityType::kCudaRuntime ||
-         type == ActivityType::kCudaDriver;
-}
-
-bool IsDeviceWork(ActivityType type) {
-  return type == ActivityType::kConcurrentKernel ||
-         type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset;
+bool IsSlice(const Trace& trace, EventIndex event) {
+  return (trace.flags()[event] & model::kEventInstant) == 0;
 }
 
 }  // namespace
@@ -58,27 +51,14 @@ void Flows::AddForwardBackward(const Trace& trace) {
 }
 
 void Flows::AddLaunches(const Trace& trace) {
-  const auto correlation = [&](EventIndex i) -> uint64_t {
-    constexpr uint8_t kNoSlice = model::kEventInstant;
-    const model::Detail* const detail = trace.detail(i);
-    if (detail == nullptr || (trace.flags()[i] & kNoSlice)) return 0;
-    return detail->correlation_id;
-  };
-  const auto has_id = [](const model::Detail& d) {
-    return d.correlation_id != 0;
-  };
-  const auto& details = trace.data().details;
-  if (std::none_of(details.begin(), details.end(), has_id)) return;
-  absl::flat_hash_map<uint64_t, EventIndex> calls;
-  for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    if (!IsRuntimeCall(trace.type()[i])) continue;
-    if (const uint64_t id = correlation(i)) calls.try_emplace(id, i);
-  }
-  if (calls.empty()) return;
-  for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    if (!IsDeviceWork(trace.type()[i])) continue;
-    const auto call = calls.find(correlation(i));
-    if (call != calls.end()) AddArrow(trace, call->second, i);
+  const analysis::Launches launches(trace);
+  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    if (trace.tracks()[t].kind != model::TrackKind::kStream) continue;
+    for (EventIndex i = trace.track_begin(t); i < trace.track_end(t); ++i) {
+      const EventIndex call = launches.LauncherOf(i);
+      if (call == model::kNoEvent) continue;
+      if (IsSlice(trace, i) && IsSlice(trace, call)) AddArrow(trace, call, i);
+    }
   }
 }
 

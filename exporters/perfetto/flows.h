@@ -1,7 +1,8 @@
 // flows.h - arrows between ranges: which flow ids a range begins with.
 //
 //   forward operation  -> the backward one (timeline/forward_backward.h)
-//   runtime call       -> each kernel, copy or fill of its correlation id
+//   runtime call       -> each kernel, copy or fill that it launched
+//                         (analysis/launches.h)
 //
 // Every arrow has an id of its own, so that a call that launched many kernels
 // has many. An arrow whose end would begin before its start is left out:

@@ -30,7 +30,7 @@ class RandomTrace {
       t_.data().tracks[track].logical_id = Below(3);
       AddTree(track, Below(100), kEnd - 40, 0);
     }
-    const auto stream = t_.AddStream(0, 7);
+    const auto stream = t_.AddStream(0, 7, /*pid=*/100);
     AddTree(stream, Below(100), kEnd - 40, 7);
     for (model::TrackIndex track = 0; track < 4; ++track) {
       if (track != 2) AddSamples(track);

@@ -105,8 +105,7 @@ void EventBytes::InternTexts(EventIndex begin, EventIndex end) {
                       intern(StackText(trace_, detail->stack))};
       }
     }
-    const auto operation = context_.launches.Operation(detail->correlation_id);
-    if (operation) intern(context_.operations.Get(*operation));
+    intern(OperationText(i));
     intern(DetailsText(i));
   }
 }
@@ -122,6 +121,13 @@ std::string EventBytes::DetailsText(EventIndex event) const {
     default:
       return "";
   }
+}
+
+std::string EventBytes::OperationText(EventIndex event) const {
+  if (context_.launches.LauncherOf(event) == model::kNoEvent) return "";
+  const EventIndex operation = context_.launches.OperationOf(event);
+  if (operation == model::kNoEvent) return "";
+  return context_.operations.Get(trace_.name()[operation]);
 }
 
 void EventBytes::AppendFullEvent(std::string& out, EventIndex event,
@@ -142,7 +148,8 @@ void EventBytes::AppendFullEvent(std::string& out, EventIndex event,
   AppendFlow(stats, event);
   AppendLaunch(stats, event);
   if (const Detail* const detail = trace_.detail(event)) {
-    if (detail->correlation_id != 0 && !HasLaunchId(trace_.type()[event])) {
+    if (detail->correlation_id != 0 &&
+        !analysis::HasLaunchId(trace_.type()[event])) {
       stats.Uint(ids_.Stat(StatName::kExternalId), detail->correlation_id);
     }
     AppendRecorded(stats, *detail);
@@ -176,19 +183,20 @@ void EventBytes::AppendFlow(StatWriter& stats, EventIndex event) const {
 
 void EventBytes::AppendLaunch(StatWriter& stats, EventIndex event) const {
   const ActivityType type = trace_.type()[event];
-  if (!HasLaunchId(type)) return;
+  if (!analysis::HasLaunchId(type)) return;
   const Detail* const detail = trace_.detail(event);
-  const uint64_t id = detail != nullptr ? detail->correlation_id : 0;
-  if (id != 0) stats.Uint(ids_.Stat(StatName::kCorrelationId), id);
-  if (type == ActivityType::kCudaRuntime || type == ActivityType::kCudaDriver) {
-    const std::optional<int32_t> device = context_.launches.Device(id);
-    if (device) stats.Int(ids_.Stat(StatName::kDeviceId), *device);
+  if (detail != nullptr && detail->correlation_id != 0) {
+    stats.Uint(ids_.Stat(StatName::kCorrelationId),
+               context_.launches.FileId(event));
+  }
+  if (analysis::IsRuntimeCall(type)) {
+    const auto device = context_.launch_devices.find(event);
+    if (device != context_.launch_devices.end()) {
+      stats.Int(ids_.Stat(StatName::kDeviceId), device->second);
+    }
     return;
   }
-  const auto operation = context_.launches.Operation(id);
-  if (operation) {
-    AppendText(stats, StatName::kTfOp, context_.operations.Get(*operation));
-  }
+  AppendText(stats, StatName::kTfOp, OperationText(event));
   AppendText(stats,
              type == ActivityType::kConcurrentKernel ? StatName::kKernelDetails
              : type == ActivityType::kGpuMemcpy      ? StatName::kMemcpyDetails

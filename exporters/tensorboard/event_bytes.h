@@ -35,12 +35,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "exporters/proto/proto_writer.h"
-#include "exporters/tensorboard/launches.h"
 #include "exporters/tensorboard/op_names.h"
 #include "exporters/tensorboard/plane_ids.h"
 #include "exporters/tensorboard/stat_writer.h"
 #include "exporters/tensorboard/time_base.h"
 #include "exporters/timeline/forward_backward.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
 
@@ -51,7 +51,9 @@ struct TraceContext {
   const model::Trace& trace;
   const StepNames& steps;
   const OperationNames& operations;
-  const Launches& launches;
+  const analysis::Launches& launches;
+  // Where what a call launched ran, by the call's event.
+  const absl::flat_hash_map<model::EventIndex, int32_t>& launch_devices;
   const std::vector<timeline::FlowEnd>& flows;
   const TimeBase& base;
 };
@@ -128,6 +130,8 @@ class EventBytes {
   void AppendText(StatWriter& stats, StatName name,
                   const std::string& text) const;
   std::string DetailsText(model::EventIndex event) const;
+  // Of what a device did: the operation that launched it; empty: none known.
+  std::string OperationText(model::EventIndex event) const;
 
   const TraceContext context_;
   const model::Trace& trace_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/json/utf8.h"
 #include "exporters/proto/proto_writer.h"
@@ -20,6 +21,7 @@
 #include "exporters/tensorboard/memory_events.h"
 #include "exporters/tensorboard/plane.h"
 #include "exporters/timeline/ordered_output.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 
@@ -27,6 +29,7 @@ namespace kymo::tensorboard {
 namespace {
 
 using model::ActivityType;
+using model::EventIndex;
 using model::NameId;
 using model::Trace;
 using model::TrackIndex;
@@ -79,6 +82,20 @@ TrackPlane MakeDevicePlane(const TraceContext& context, int32_t device,
   AddTrackLines(context, *made.events, /*memory=*/nullptr, *made.ids, tracks,
                 *made.plane);
   return made;
+}
+
+absl::flat_hash_map<EventIndex, int32_t> FindLaunchDevices(
+    const Trace& trace, const analysis::Launches& launches) {
+  absl::flat_hash_map<EventIndex, int32_t> devices;
+  for (TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    const model::Track& track = trace.tracks()[t];
+    if (track.kind != TrackKind::kStream) continue;
+    for (EventIndex i = trace.track_begin(t); i < trace.track_end(t); ++i) {
+      const EventIndex call = launches.LauncherOf(i);
+      if (call != model::kNoEvent) devices[call] = track.device_index;
+    }
+  }
+  return devices;
 }
 
 // Start and end since the epoch, for people.
@@ -139,10 +156,12 @@ absl::Status WriteXSpace(const Trace& trace, const StepNames& steps,
                          const std::function<void(double)>& progress,
                          ByteSink& sink) {
   const OperationNames operations(trace, steps);
-  const Launches launches(trace);
+  const analysis::Launches launches(trace);
+  const auto launch_devices = FindLaunchDevices(trace, launches);
   const auto flows = timeline::FindForwardBackwardFlows(trace);
   const TimeBase base(trace);
-  const TraceContext context{trace, steps, operations, launches, flows, base};
+  const TraceContext context{trace,          steps, operations, launches,
+                             launch_devices, flows, base};
 
   Tracks threads;
   std::map<int32_t, Tracks> devices;

@@ -215,7 +215,7 @@ TEST(XSpaceTest, KernelsCopiesAndTheirLaunches) {
   t.Describe(77);
   t.AddRange(main, "cudaMemcpyAsync", 120, 130, ActivityType::kCudaRuntime);
   t.Describe(78);
-  const auto stream = t.AddStream(1, 7);
+  const auto stream = t.AddStream(1, 7, /*pid=*/7);
   t.AddRange(stream, "sgemm<128>", 50, 90, ActivityType::kConcurrentKernel);
   t.Describe(77,
              {model::Arg::String(t.Intern("grid"), t.Intern("[64, 2]")),

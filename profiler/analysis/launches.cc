@@ -49,6 +49,13 @@ bool IsRuntimeCall(ActivityType type) {
          type == ActivityType::kCudaDriver;
 }
 
+bool HasLaunchId(ActivityType type) {
+  return type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset ||
+         type == ActivityType::kConcurrentKernel ||
+         type == ActivityType::kCudaSync || type == ActivityType::kCudaEvent ||
+         IsRuntimeCall(type);
+}
+
 Launches::Launches(const Trace& trace) : trace_(trace) {
   if (!HasStreamEvents(trace)) return;
   absl::flat_hash_map<LaunchKey, EventIndex> calls;
@@ -62,6 +69,7 @@ Launches::Launches(const Trace& trace) : trace_(trace) {
   launcher_.assign(trace.event_count(), model::kNoEvent);
   is_launcher_.assign(trace.event_count(), false);
   ForEachCorrelated(trace, TrackKind::kStream, [&](EventIndex i, LaunchKey k) {
+    if (!HasLaunchId(trace.type()[i])) return;
     const auto it = calls.find(k);
     if (it == calls.end()) return;
     launcher_[i] = it->second;
@@ -76,6 +84,16 @@ EventIndex Launches::OperationOf(EventIndex event) const {
     at = trace_.parent()[at];
   } while (at != model::kNoEvent && trace_.type()[at] != ActivityType::kCpuOp);
   return at;
+}
+
+uint64_t Launches::FileId(EventIndex event) const {
+  const int64_t pid = trace_.tracks()[trace_.track()[event]].pid;
+  uint64_t number = 0;
+  for (const model::Process& process : trace_.processes()) {
+    if (process.pid == pid) break;
+    ++number;
+  }
+  return trace_.detail(event)->correlation_id + (number << 32);
 }
 
 }  // namespace kymo::analysis

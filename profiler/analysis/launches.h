@@ -4,6 +4,7 @@
 //   launches.LauncherOf(kernel)     // the event of cudaLaunchKernel
 //   launches.IsLauncher(call)       // it launched something
 //   launches.OperationOf(kernel)    // the cpu_op around that call
+//   launches.FileId(kernel)         // an id of the two, for files
 //
 // CUPTI's rule: events with the same correlation id in the same process belong
 // together. Where a call of the runtime and one of the driver share an id, the
@@ -15,14 +16,20 @@
 #ifndef KYMO_PROFILER_ANALYSIS_LAUNCHES_H_
 #define KYMO_PROFILER_ANALYSIS_LAUNCHES_H_
 
+#include <cstdint>
 #include <vector>
 
+#include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
 
 // A call of a device's runtime or driver.
 bool IsRuntimeCall(model::ActivityType type);
+
+// The correlation id of such events is the driver's, which calls and what they
+// launched share; that of others is an operation's.
+bool HasLaunchId(model::ActivityType type);
 
 class Launches {
  public:
@@ -38,6 +45,10 @@ class Launches {
   }
   // Of a call, or of what a call launched; kNoEvent where there is none.
   model::EventIndex OperationOf(model::EventIndex event) const;
+  // The correlation id, for files that know no processes: the first process has
+  // its ids, further ones, which count their own, a number in the upper half.
+  // REQUIRES: the event has a correlation id.
+  uint64_t FileId(model::EventIndex event) const;
 
  private:
   const model::Trace& trace_;

@@ -62,6 +62,39 @@ TEST(LaunchesTest, IdsOfAnotherProcessAreOthers) {
   EXPECT_EQ(Launches(trace).LauncherOf(kernel), kNoEvent);
 }
 
+TEST(LaunchesTest, AnnotationsOfAStreamHaveIdsOfOperations) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "cudaLaunchKernel", 10, 20, ActivityType::kCudaRuntime);
+  t.Describe(7);
+  const auto stream = t.AddStream(0, 7, /*pid=*/1);
+  const auto annotation =
+      t.AddRange(stream, "step", 30, 90, ActivityType::kGpuUserAnnotation);
+  t.Describe(7);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(Launches(trace).LauncherOf(annotation), kNoEvent);
+}
+
+TEST(LaunchesTest, IdsOfFilesTellProcessesApart) {
+  TestTrace t;
+  t.AddProcess(1, "one");
+  t.AddProcess(2, "two");
+  for (const int pid : {1, 2}) {
+    t.AddRange(t.AddThread(pid, pid, "main"), "cudaLaunchKernel", 10, 20,
+               ActivityType::kCudaRuntime);
+    t.Describe(7);
+    t.AddRange(t.AddStream(0, 7, pid), "gemm", 30, 90,
+               ActivityType::kConcurrentKernel);
+    t.Describe(7);
+  }
+  const model::Trace trace = std::move(t).Build();
+  const Launches launches(trace);
+  EXPECT_EQ(launches.FileId(0), 7u);
+  EXPECT_EQ(launches.FileId(1), 7u);
+  EXPECT_EQ(launches.FileId(2), launches.FileId(3));
+  EXPECT_NE(launches.FileId(2), 7u);
+}
+
 TEST(LaunchesTest, WithoutAStreamThereIsNothingToJoin) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
