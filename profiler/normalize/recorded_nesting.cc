@@ -56,6 +56,9 @@ class RecordedNesting::Scanner {
       const size_t level = depth - base_;
       if (level > deepest_) [[unlikely]]
         Deepen(level);
+      if (level == 0 && depth != 0) [[unlikely]] {
+        segment_.orphans.push_back(static_cast<uint32_t>(row));
+      }
       is_wrong |= !Place(row, level);
     }
     EndRun();
@@ -106,8 +109,9 @@ class RecordedNesting::Scanner {
   void OpenGroup(size_t row) {
     base_ = depth_[row];
     may_be_ = base_;
-    segment_.groups.push_back(
-        {.first_row = row, .depth = base_, .first_start = start_[row]});
+    segment_.groups.push_back({.first_orphan = segment_.orphans.size(),
+                               .depth = base_,
+                               .first_start = start_[row]});
     levels_[0] = {.end = kOpenEnd, .event = kNoEvent};
     Deepen(0);
   }
@@ -247,15 +251,13 @@ void RecordedNesting::FindCloseTime() {
 void RecordedNesting::Finish(size_t index) {
   const Segment& segment = segments_[index];
   model::TraceData& to = *rows_.data;
+  EventIndex* const parent = to.parent.data() + rows_.first;
   for (size_t g = 0; g < segment.groups.size(); ++g) {
-    const Group& group = segment.groups[g];
-    if (group.parent == kNoEvent) continue;
     const size_t end = g + 1 < segment.groups.size()
-                           ? segment.groups[g + 1].first_row
-                           : RowsEnd(index);
-    EventIndex* const parent = to.parent.data() + rows_.first;
-    for (size_t row = group.first_row; row < end; ++row) {
-      if (parent[row] == kNoEvent) parent[row] = group.parent;
+                           ? segment.groups[g + 1].first_orphan
+                           : segment.orphans.size();
+    for (size_t i = segment.groups[g].first_orphan; i < end; ++i) {
+      parent[segment.orphans[i]] = segment.groups[g].parent;
     }
   }
   for (const OpenRow& open : segment.open) {

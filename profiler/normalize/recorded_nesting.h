@@ -63,7 +63,7 @@ class RecordedNesting {
  private:
   // Orphans of one segment that have one parent, and what is below them.
   struct Group {
-    size_t first_row = 0;
+    size_t first_orphan = 0;  // in Segment::orphans
     uint32_t depth = 0;
     TimeNs first_start = 0;
     TimeNs last_end = 0;
@@ -87,6 +87,9 @@ class RecordedNesting {
   struct Segment {
     bool failed = false;
     std::vector<Group> groups;
+    // Rows without a parent in the segment, ascending. None of depth 0, which
+    // need none.
+    std::vector<uint32_t> orphans;
     std::vector<Run> runs;
     std::vector<Level> levels;  // open at the end of each run, outermost first
     std::vector<OpenRow> open;
