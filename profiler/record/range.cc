@@ -237,10 +237,11 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
   entry.text = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   entry.id = id;
+  entry.hash = name.hash;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   entry.text = name.text;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (entry.id != id) entry.text = nullptr;
+  if (entry.id != id || entry.hash != name.hash) entry.text = nullptr;
   return id;
 }
 

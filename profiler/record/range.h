@@ -29,17 +29,25 @@
 
 namespace kymo::record {
 
-// Text that lives for ever at one address: a string literal (or __func__). Its
-// address is its name while recording, so that it costs a pointer.
+// Text that lives at one address as long as its library: a string literal (or
+// __func__). Address and hash are its name while recording, so that it costs a
+// pointer and a constant.
 struct Literal {
   constexpr Literal() noexcept = default;
   template <size_t N>
   consteval Literal(const char (&literal)[N]) noexcept  // NOLINT: implicit
-      : text(literal), size(N - 1) {}
+      : text(literal), size(N - 1), hash(2166136261u) {
+    // FNV-1a, when compiled.
+    for (const char c : literal) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    }
+  }
 
   const char* text = nullptr;
   uint32_t size = 0;
+  uint32_t hash = 0;
 };
+static_assert(sizeof(Literal) == 16);  // in two registers
 
 struct OpenRange {
   Slot* slot = nullptr;
@@ -116,8 +124,8 @@ inline Slot* Take(uint32_t count) noexcept {
 
 inline uint32_t NameId(ThreadStream* stream, Literal name) noexcept {
   const NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
-  if (entry.text == name.text) [[likely]] {
-    return static_cast<uint32_t>(entry.id);
+  if (entry.text == name.text && entry.hash == name.hash) [[likely]] {
+    return entry.id;
   }
   return InternSlow(stream, name);
 }

@@ -23,10 +23,13 @@
 namespace kymo::record {
 
 // The ids of literals that this thread has used, by their address: direct
-// mapped, so that a hit is one load and one compare.
+// mapped, so that a hit is two compares. At the address there may be another
+// literal by now, when its library was unloaded and another one loaded; the
+// hash tells.
 struct NameCacheEntry {
   const char* text;
-  uint64_t id;
+  uint32_t id;
+  uint32_t hash;
 };
 inline constexpr size_t kNameCacheEntries = 512;
 
