@@ -1,0 +1,45 @@
+// The scenarios within a session of their own process.
+#include "tests/reliability/scenarios.h"
+
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kymo/profile.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::reliability {
+namespace {
+
+class ScenariosTest : public testing::TestWithParam<Scenario> {};
+
+TEST_P(ScenariosTest, IsRecordedWhole) {
+  const Scenario& scenario = GetParam();
+  if (scenario.starts_itself) GTEST_SKIP() << "see process_test.py";
+  ProfileOptions options;
+  options.activities = {"cpu"};
+  options.experimental_config.profile_all_threads = true;
+  Profile profile(options);
+  ASSERT_TRUE(profile.Start().ok());
+  const Expected expected = scenario.run();
+  const absl::Status status = profile.Stop();
+  ASSERT_TRUE(status.ok()) << status;
+  const model::Trace& trace = *profile.trace();
+  EXPECT_TRUE(model::ValidateTrace(trace).ok());
+  Counts counts;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    ++counts[std::string(trace.EventName(i))];
+  }
+  for (const auto& [name, count] : expected.own) {
+    if (count == -1) counts[name] = -1;
+  }
+  EXPECT_EQ(counts, expected.own);
+  EXPECT_EQ(trace.ledger().Get(model::Loss::kRangesOpenAtEnd), expected.open);
+  EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScenariosTest, testing::ValuesIn(Scenarios()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace kymo::reliability
