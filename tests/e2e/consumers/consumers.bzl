@@ -1,12 +1,13 @@
 """Tests that read Kymo's files with other programs."""
 
-def consumer_test(name, srcs = [], data = [], **kwargs):
+def consumer_test(name, srcs = [], data = [], env = {}, **kwargs):
     """Runs NAME.py with the viewers' packages.
 
     Args:
       name: of the test; its module is NAME.py.
       srcs: modules of this folder that it imports.
       data: what else it needs.
+      env: variables beside those that say where programs are.
       **kwargs: of sh_test.
     """
     native.sh_test(
@@ -22,11 +23,12 @@ def consumer_test(name, srcs = [], data = [], **kwargs):
             "//examples:train_mlp",
             "//tools:profile",
         ] + srcs + data,
-        env = {
-            "KYMO_GPU_WRITER": "$(rootpath :gpu_trace_writer)",
-            "KYMO_PROFILE": "$(rootpath //tools:profile)",
-            "KYMO_TRAIN_MLP": "$(rootpath //examples:train_mlp)",
-        },
+        env = dict(
+            env,
+            KYMO_GPU_WRITER = "$(rootpath :gpu_trace_writer)",
+            KYMO_PROFILE = "$(rootpath //tools:profile)",
+            KYMO_TRAIN_MLP = "$(rootpath //examples:train_mlp)",
+        ),
         # They profile, and start browsers and servers.
         tags = [
             "local",
