@@ -42,6 +42,12 @@ std::string EventPlace(const model::Trace& trace, model::EventIndex event) {
       track.id, " of process ", track.pid);
 }
 
+// Databases have no bytes to name, and some findings are about a whole file.
+std::string BytePlace(const ImportFinding& finding) {
+  if (finding.first_offset == 0) return "";
+  return absl::StrCat("byte ", finding.first_offset);
+}
+
 std::string Plural(size_t count, const char* word) {
   return absl::StrCat(count, " ", word, count == 1 ? "" : "s");
 }
@@ -56,9 +62,8 @@ CheckReport::CheckReport(const LoadedTrace& loaded)
       event_count_(loaded.trace.event_count()) {
   for (const LoadedFile& file : loaded.files) {
     for (const ImportFinding& f : file.findings) {
-      lines_.push_back({f.severity, f.rule, f.count,
-                        absl::StrCat("byte ", f.first_offset), f.message,
-                        file.path});
+      lines_.push_back(
+          {f.severity, f.rule, f.count, BytePlace(f), f.message, file.path});
     }
   }
   for (const TraceFinding& f : CheckTrace(loaded.trace)) {
@@ -102,9 +107,9 @@ std::string CheckReport::PlainText() const {
         &text,
         absl::StrFormat("%-8s %-22s %9u", SeverityName(line.severity),
                         line.rule, line.count),
-        line.place.empty() ? "" : "  ", line.place,
-        line.file.empty() ? "" : " of ", line.file, "\n         ", line.message,
-        "\n");
+        line.place.empty() && line.file.empty() ? "" : "  ", line.place,
+        line.place.empty() || line.file.empty() ? "" : " of ", line.file,
+        "\n         ", line.message, "\n");
   }
   absl::StrAppend(
       &text,
