@@ -3,13 +3,16 @@
 //   ./bazelw run //tests/benchmarks:pipeline_benchmark
 //   KYMO_PIPELINE_RANGES=100000000 ... --benchmark_filter=ranges:100000000
 //
-// The variable adds a size; 100 million ranges take 10 GiB.
+// The variable adds a size; 100 million ranges take 10 GiB. Of each counter the
+// smallest of all iterations is shown: see StageTimer.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -20,12 +23,15 @@
 #include "profiler/analysis/call_tree.h"
 #include "profiler/analysis/key_averages.h"
 #include "profiler/api/record_function.h"
+#include "profiler/base/column.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/activity_backend.h"
+#include "tests/benchmarks/stage_timer.h"
 #include "tests/benchmarks/synthetic_chunks.h"
 
 namespace kymo::benchmarks {
@@ -59,11 +65,14 @@ model::Trace ToTrace(model::TraceShard shard) {
                     {.start_ns = 1, .end_ns = INT64_MAX / 2});
 }
 
-void SetRanges(benchmark::State& state, size_t ranges) {
-  const double all = static_cast<double>(state.iterations()) * 1e-9 *
-                     static_cast<double>(ranges);
-  state.counters["ns_per_range"] = benchmark::Counter(
-      all, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+// Of the columns that every event has.
+size_t ColumnBytes(const model::TraceData& data) {
+  const auto bytes = [](const auto& column) {
+    return column.size() * sizeof(column[0]);
+  };
+  return bytes(data.start) + bytes(data.end) + bytes(data.name) +
+         bytes(data.track) + bytes(data.parent) + bytes(data.detail) +
+         bytes(data.type) + bytes(data.scope) + bytes(data.flags);
 }
 
 // cores, and ranges in the recording.
@@ -72,36 +81,74 @@ void Sizes(benchmark::internal::Benchmark* b) {
   if (const char* const more = std::getenv("KYMO_PIPELINE_RANGES")) {
     sizes.push_back(std::atoll(more));
   }
-  b->ArgNames({"ranges", "cores"})->UseRealTime();
+  b->ArgNames({"ranges", "cores"})->UseManualTime();
   b->Unit(benchmark::kMillisecond);
   for (const int64_t size : sizes) {
     for (const int64_t cores : {1, 2}) b->Args({size, cores});
   }
 }
 
+// What the machine does at best with memory, for comparison: a copy, and the
+// first write to memory that is new to the process.
+// Bytes and cores: more than any cache has.
+void ManyBytes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"bytes", "cores"})->UseManualTime();
+  for (const int64_t cores : {1, 2}) b->Args({int64_t{256} << 20, cores});
+}
+
+void BM_CopyMemory(benchmark::State& state) {
+  const auto bytes = static_cast<size_t>(state.range(0));
+  const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  Column<char> from(bytes, 1);
+  Column<char> to(bytes, 1);
+  StageTimer timer(state, bytes);
+  for (auto _ : state) {
+    timer.Time([&] {
+      ParallelFor(bytes, size_t{1} << 20, [&](size_t begin, size_t end) {
+        std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+      });
+    });
+  }
+}
+BENCHMARK(BM_CopyMemory)->Apply(ManyBytes);
+
+void BM_TouchNewMemory(benchmark::State& state) {
+  const auto bytes = static_cast<size_t>(state.range(0));
+  const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, bytes);
+  for (auto _ : state) {
+    Column<char> to(bytes);
+    timer.Time([&] {
+      ParallelFor(bytes, size_t{2} << 20, [&](size_t begin, size_t end) {
+        std::memset(to.data() + begin, 1, end - begin);
+      });
+    });
+  }
+}
+BENCHMARK(BM_TouchNewMemory)->Apply(ManyBytes);
+
 void BM_Decode(benchmark::State& state) {
   const SyntheticChunks& chunks = Chunks(state.range(0));
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, chunks.ranges());
   for (auto _ : state) {
-    auto shard = std::make_unique<model::TraceShard>(Decode(chunks));
-    state.PauseTiming();
-    shard.reset();
-    state.ResumeTiming();
+    model::TraceShard shard;
+    timer.Time([&] { shard = Decode(chunks); });
   }
-  SetRanges(state, chunks.ranges());
 }
 BENCHMARK(BM_Decode)->Apply(Sizes);
 
 void MeasureChunksToTrace(benchmark::State& state, uint32_t threads) {
   const SyntheticChunks& chunks = Chunks(state.range(0), threads);
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, chunks.ranges());
   for (auto _ : state) {
-    auto trace = std::make_unique<model::Trace>(ToTrace(Decode(chunks)));
-    state.PauseTiming();
-    trace.reset();
-    state.ResumeTiming();
+    std::optional<model::Trace> trace;
+    timer.Time([&] { trace = ToTrace(Decode(chunks)); });
+    state.counters["bytes_per_range"] =
+        static_cast<double>(ColumnBytes(trace->data())) /
+        static_cast<double>(chunks.ranges());
   }
-  SetRanges(state, chunks.ranges());
 }
 
 void BM_ChunksToTrace(benchmark::State& state) {
@@ -112,32 +159,37 @@ BENCHMARK(BM_ChunksToTrace)->Apply(Sizes);
 void BM_SelfTimesAndKeyAverages(benchmark::State& state) {
   const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, trace.event_count());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::SelfTimes(trace));
-    benchmark::DoNotOptimize(analysis::KeyAverages(trace));
+    Column<DurationNs> self;
+    timer.Time([&] {
+      self = analysis::SelfTimes(trace);
+      benchmark::DoNotOptimize(analysis::KeyAverages(trace));
+    });
   }
-  SetRanges(state, trace.event_count());
 }
 BENCHMARK(BM_SelfTimesAndKeyAverages)->Apply(Sizes);
 
 void BM_KeyAverages(benchmark::State& state) {
   const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, trace.event_count());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::KeyAverages(trace));
+    timer.Time([&] { benchmark::DoNotOptimize(analysis::KeyAverages(trace)); });
   }
-  SetRanges(state, trace.event_count());
 }
 BENCHMARK(BM_KeyAverages)->Apply(Sizes);
 
 void BM_KeyAverages_MergeDuplicates(benchmark::State& state) {
   const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, trace.event_count());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(
-        analysis::KeyAverages(trace, analysis::Duplicates::kMerge));
+    timer.Time([&] {
+      benchmark::DoNotOptimize(
+          analysis::KeyAverages(trace, analysis::Duplicates::kMerge));
+    });
   }
-  SetRanges(state, trace.event_count());
 }
 BENCHMARK(BM_KeyAverages_MergeDuplicates)->Apply(Sizes);
 
@@ -179,10 +231,12 @@ void MeasureGrouped(benchmark::State& state,
   const model::Trace trace =
       WithDetails(ToTrace(Decode(Chunks(state.range(0)))));
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, trace.event_count());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::KeyAverages(trace, options));
+    timer.Time([&] {
+      benchmark::DoNotOptimize(analysis::KeyAverages(trace, options));
+    });
   }
-  SetRanges(state, trace.event_count());
 }
 
 void BM_KeyAverages_ByShape(benchmark::State& state) {
@@ -205,8 +259,8 @@ BENCHMARK(BM_ChunksToTrace_OneThread)->Apply(Sizes);
 void BM_StopToKeyAverages(benchmark::State& state) {
   const std::unique_ptr<ActivityBackend> backend = NewCpuBackend();
   const ParallelismLimit limit(static_cast<int>(state.range(1)));
+  StageTimer timer(state, state.range(0));
   for (auto _ : state) {
-    state.PauseTiming();
     auto session = *backend->NewSession({.target_path = ""});
     if (!session->Prepare(nullptr).ok() || !session->Start(getpid()).ok()) {
       state.SkipWithError("cannot record");
@@ -215,17 +269,18 @@ void BM_StopToKeyAverages(benchmark::State& state) {
     for (int64_t i = 0; i < state.range(0); ++i) {
       KYMO_RECORD_FUNCTION("operation");
     }
-    state.ResumeTiming();
-    session->Stop().IgnoreError();
-    model::TraceShard shard;
-    session->Collect(shard).IgnoreError();
-    const model::Trace trace = ToTrace(std::move(shard));
-    if (analysis::KeyAverages(trace)[0].count != state.range(0)) {
+    std::vector<analysis::KeyAverage> averages;
+    timer.Time([&] {
+      session->Stop().IgnoreError();
+      model::TraceShard shard;
+      session->Collect(shard).IgnoreError();
+      averages = analysis::KeyAverages(ToTrace(std::move(shard)));
+    });
+    if (averages[0].count != state.range(0)) {
       state.SkipWithError("operations are missing");
       return;
     }
   }
-  SetRanges(state, state.range(0));
 }
 BENCHMARK(BM_StopToKeyAverages)->Apply(Sizes);
 
