@@ -7,8 +7,10 @@
 #include <string_view>
 #include <tuple>
 
+#include "importers/load/recorded_options.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
 #include "profiler/events/event_groups.h"
 #include "profiler/events/event_list.h"
 #include "profiler/events/event_table.h"
@@ -17,27 +19,6 @@
 
 namespace kymo::tools {
 namespace {
-
-bool HasStreamEvents(const model::Trace& trace) {
-  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
-    if (trace.tracks()[t].kind == model::TrackKind::kStream &&
-        trace.track_begin(t) != trace.track_end(t)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether the metadata say 1 or true.
-bool Says(const model::Trace& trace, std::string_view key) {
-  return std::any_of(trace.metadata().begin(), trace.metadata().end(),
-                     [&](const model::Metadata& entry) {
-                       const std::string_view value =
-                           trace.Name(entry.json_value);
-                       return trace.Name(entry.key) == key &&
-                              (value == "1" || value == "true");
-                     });
-}
 
 // What overlaps stands on a lane of its own: a track of the same ids.
 bool HasLanes(const model::Trace& trace) {
@@ -50,10 +31,14 @@ bool HasLanes(const model::Trace& trace) {
              }) != tracks.end();
 }
 
-// Whether an object per event is affordable.
+// Whether an object per event is affordable, and PyTorch's microseconds since
+// the start, which are doubles, still tell nanoseconds. They do for a job; not
+// between files whose clocks began decades apart.
 bool AddsLikePyTorch(const model::Trace& trace) {
   constexpr size_t kMostEvents = 100'000;
   constexpr size_t kMostEventsOnLanes = 2'000'000;
+  constexpr DurationNs kMostNs = DurationNs{30} * 24 * 60 * 60 * kNsPerSecond;
+  if (trace.end_ns() - trace.start_ns() > kMostNs) return false;
   return trace.event_count() <=
          (HasLanes(trace) ? kMostEventsOnLanes : kMostEvents);
 }
@@ -94,13 +79,13 @@ absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
                                  const RowOptions& options,
                                  const EventFilter& filter) {
   TraceRows result;
-  result.profile_memory =
-      !trace.memory().empty() || Says(trace, "profile_memory");
-  result.with_flops = options.with_flops || Says(trace, "with_flops");
+  const RecordedOptions recorded = RecordedOptionsOf(trace);
+  result.profile_memory = recorded.profile_memory;
+  result.with_flops = options.with_flops || recorded.with_flops;
   TraceEventsOptions events;
   events.profile_memory = result.profile_memory;
   events.with_flops = result.with_flops;
-  if (HasStreamEvents(trace)) {
+  if (recorded.use_device) {
     result.use_device = options.device;
     events.use_device = options.device;
   }

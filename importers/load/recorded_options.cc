@@ -1,0 +1,42 @@
+#include "importers/load/recorded_options.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace kymo {
+namespace {
+
+bool HasStreamEvents(const model::Trace& trace) {
+  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    if (trace.tracks()[t].kind == model::TrackKind::kStream &&
+        trace.track_begin(t) != trace.track_end(t)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the metadata say 1 or true.
+bool Says(const model::Trace& trace, std::string_view key) {
+  return std::any_of(trace.metadata().begin(), trace.metadata().end(),
+                     [&](const model::Metadata& entry) {
+                       const std::string_view value =
+                           trace.Name(entry.json_value);
+                       return trace.Name(entry.key) == key &&
+                              (value == "1" || value == "true");
+                     });
+}
+
+}  // namespace
+
+RecordedOptions RecordedOptionsOf(const model::Trace& trace) {
+  return {
+      .profile_memory =
+          !trace.memory().empty() || Says(trace, "profile_memory"),
+      .with_flops = Says(trace, "with_flops"),
+      .with_stack = Says(trace, "with_stack"),
+      .use_device = HasStreamEvents(trace),
+  };
+}
+
+}  // namespace kymo

@@ -1,0 +1,58 @@
+#include "importers/load/recorded_options.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "importers/load/fake_importer.h"
+#include "importers/load/load.h"
+
+namespace kymo {
+namespace {
+
+model::Trace LoadFake(const std::string& name) {
+  ImporterRegistry importers;
+  EXPECT_TRUE(importers.Register(std::make_unique<FakeImporter>()).ok());
+  auto loaded = Load({WriteFake(name, "range a 7 1 100 200\n")}, {}, importers);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return std::move(loaded->trace);
+}
+
+model::Trace WithMetadata(model::Trace trace, const std::string& key,
+                          const std::string& json) {
+  model::TraceData data = std::move(trace).Release();
+  data.metadata.push_back(
+      {data.strings.Intern(key), data.strings.Intern(json)});
+  return model::Trace(std::move(data));
+}
+
+TEST(RecordedOptionsTest, NothingIsAssumed) {
+  const RecordedOptions recorded = RecordedOptionsOf(LoadFake("plain"));
+  EXPECT_FALSE(recorded.profile_memory);
+  EXPECT_FALSE(recorded.with_flops);
+  EXPECT_FALSE(recorded.with_stack);
+  EXPECT_FALSE(recorded.use_device);
+}
+
+TEST(RecordedOptionsTest, MetadataSayItAsNumberOrWord) {
+  for (const char* const yes : {"1", "true"}) {
+    EXPECT_TRUE(
+        RecordedOptionsOf(WithMetadata(LoadFake("on"), "with_stack", yes))
+            .with_stack);
+  }
+  for (const char* const no : {"0", "false", "\"1\""}) {
+    EXPECT_FALSE(
+        RecordedOptionsOf(WithMetadata(LoadFake("off"), "with_flops", no))
+            .with_flops);
+  }
+}
+
+TEST(RecordedOptionsTest, AStreamThatWorkedIsADevice) {
+  model::TraceData data = LoadFake("stream").Release();
+  data.tracks[0].kind = model::TrackKind::kStream;
+  EXPECT_TRUE(RecordedOptionsOf(model::Trace(std::move(data))).use_device);
+}
+
+}  // namespace
+}  // namespace kymo
