@@ -100,6 +100,7 @@ TEST_F(ChildSessionTest, WithoutALibraryTheProgramGoesOnAndTheUserIsTold) {
   EXPECT_EQ(wait_status_, 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("no libcupti"), std::string::npos) << status;
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kProcessesNotRecorded), 1u);
 }
 
 TEST_F(ChildSessionTest, KeepsLogsWhereItIsToldTo) {

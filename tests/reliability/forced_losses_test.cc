@@ -1,0 +1,144 @@
+// Losses that take some effort, forced: each is counted, and the rest is there.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "kymo/profile.h"
+#include "kymo/record_function.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/trace.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/host.h"
+
+namespace kymo {
+namespace {
+
+using model::Loss;
+
+// A session of all threads around `work`.
+template <typename Work>
+std::unique_ptr<Profile> Record(Work work) {
+  ProfileOptions options;
+  options.activities = {"cpu"};
+  options.experimental_config.profile_all_threads = true;
+  auto profile = std::make_unique<Profile>(std::move(options));
+  EXPECT_TRUE(profile->Start().ok());
+  work();
+  EXPECT_TRUE(profile->Stop().ok());
+  return profile;
+}
+
+int64_t CountOf(const Profile& profile, std::string_view name) {
+  const model::Trace& trace = *profile.trace();
+  int64_t count = 0;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    count += trace.EventName(i) == name;
+  }
+  return count;
+}
+
+uint64_t Lost(const Profile& profile, Loss loss) {
+  return profile.trace()->ledger().Get(loss);
+}
+
+struct LongText {
+  char text[record::kMaxNameBytes + 100] = {};
+  constexpr LongText() {
+    for (char& c : text) c = 'x';
+    text[sizeof(text) - 1] = '\0';
+  }
+};
+constexpr LongText kLongText;
+
+TEST(ForcedLossesTest, NamesLongerThanTheLimit) {
+  const auto profile = Record([] { RecordFunction range(kLongText.text); });
+  EXPECT_EQ(Lost(*profile, Loss::kArgumentsTruncated), 1);
+  EXPECT_EQ(CountOf(*profile, std::string(record::kMaxNameBytes, 'x')), 1);
+}
+
+std::atomic<int> in_handler = 0;
+void HandlerWithRange(int) {
+  RecordFunction range("in handler");
+  ++in_handler;
+}
+
+TEST(ForcedLossesTest, HandlersThatMeetTheSlowPath) {
+  struct sigaction action = {};
+  action.sa_handler = HandlerWithRange;
+  struct sigaction old;
+  sigaction(SIGUSR1, &action, &old);
+  const auto profile = Record([] {
+    { RecordFunction range("before"); }
+    const record::ArenaHeader& header = record::ProcessArena()->header();
+    const pthread_t self = pthread_self();
+    std::atomic<bool> done = false;
+    std::thread sender([&] {
+      while (!done) {
+        pthread_kill(self, SIGUSR1);
+        usleep(20);
+      }
+    });
+    const int64_t end_ns = MonotonicNs() + 30'000'000'000;
+    while (header.dropped_in_handlers.load() == 0 && MonotonicNs() < end_ns) {
+      record::SetThreadPaused(true);
+      record::SetThreadPaused(false);
+    }
+    done = true;
+    sender.join();
+    RecordFunction range("after");
+  });
+  sigaction(SIGUSR1, &old, nullptr);
+  EXPECT_GT(Lost(*profile, Loss::kEventsDroppedInHandlers), 0);
+  EXPECT_EQ(CountOf(*profile, "before"), 1);
+  EXPECT_EQ(CountOf(*profile, "after"), 1);
+}
+
+// The rest fill tables of the process for ever, and come last.
+
+TEST(ForcedLossesTest, MoreThreadsThanStreams) {
+  const auto profile = Record([] {
+    { RecordFunction range("has a stream"); }
+    const record::Arena& arena = *record::ProcessArena();
+    while (arena.AddStream(getpid(), 1) != record::Arena::kNoStream) {
+    }
+    std::thread([] {
+      for (int i = 0; i < 10; ++i) RecordFunction range("has none");
+    }).join();
+    RecordFunction range("has a stream");
+  });
+  EXPECT_EQ(Lost(*profile, Loss::kEventsDroppedNoStream), 10);
+  EXPECT_EQ(CountOf(*profile, "has none"), 0);
+  EXPECT_EQ(CountOf(*profile, "has a stream"), 2);
+}
+
+TEST(ForcedLossesTest, MoreNamesThanTheTableHolds) {
+  const auto profile = Record([] {
+    { RecordFunction range("known name"); }
+    const record::Arena& arena = *record::ProcessArena();
+    std::string text(record::kMaxNameBytes, 'n');
+    for (int i = 0; arena.InternName(text) != record::kNameLost; ++i) {
+      text.replace(0, 8, std::to_string(10'000'000 + i));
+    }
+    // What is left is too little for one of these, and enough for small ones.
+    for (int i = 0; arena.InternName(std::to_string(i)) != record::kNameLost;
+         ++i) {
+    }
+    { RecordFunction range("new name"); }
+    RecordFunction range("known name");
+  });
+  // The two of this test, and the new one.
+  EXPECT_EQ(Lost(*profile, Loss::kNamesDroppedTableFull), 3);
+  EXPECT_EQ(CountOf(*profile, "known name"), 2);
+  EXPECT_EQ(CountOf(*profile, "(name lost)"), 1);
+}
+
+}  // namespace
+}  // namespace kymo
