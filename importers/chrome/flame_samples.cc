@@ -32,8 +32,8 @@ class Sampler {
 
   void Run() {
     FindStretches();
-    const DurationNs period = FindPeriod();
-    if (period <= 0) return;
+    if (stretches_.empty()) return;
+    const DurationNs period = std::max(FindPeriod(), LeastPeriod());
     shard_.sampling_period_ns = std::max(shard_.sampling_period_ns, period);
     for (size_t i = 0; i < stretches_.size(); ++i) {
       AddSamples(stretches_[i], IsBeforeGap(i), period);
@@ -60,6 +60,8 @@ class Sampler {
     };
     if (!slices_.empty()) now = slices_.front().start;
     for (const Range& slice : slices_) {
+      // No sample has no time.
+      if (slice.end <= slice.start) continue;
       pass(slice.start);
       const StackId below =
           open.empty() ? model::kEmptyStack : open.back().stack;
@@ -114,12 +116,28 @@ class Sampler {
     return period;
   }
 
+  // A damaged file may say that a stretch took a nanosecond, and another one a
+  // year; what a thread really spends in one stack is an hour, in milliseconds.
+  DurationNs LeastPeriod() const {
+    constexpr size_t kMostSamples = size_t{32} << 20;
+    const size_t have = std::min(shard_.samples.size(), kMostSamples - 1);
+    const size_t most = std::min(kMostSamples - have,
+                                 (size_t{4} << 20) + 1'000 * stretches_.size());
+    // Nothing overlaps, so that the sum fits.
+    DurationNs covered = 0;
+    for (const Stretch& stretch : stretches_) {
+      covered += stretch.end - stretch.start;
+    }
+    return covered / static_cast<DurationNs>(most) + 1;
+  }
+
   void AddSamples(const Stretch& stretch, bool is_before_gap,
                   DurationNs period) {
     const TimeNs last =
         is_before_gap ? stretch.end - period : stretch.end;  // of the samples
     const DurationNs length = last - stretch.start;
-    const int64_t steps = std::max<int64_t>((length + period / 2) / period, 0);
+    const bool rounds_up = length % period >= period - period / 2;
+    const int64_t steps = std::max<int64_t>(length / period + rounds_up, 0);
     TimeNs time = stretch.start;
     for (int64_t i = 1; i <= steps; ++i) {
       const TimeNs next =

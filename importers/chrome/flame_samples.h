@@ -11,7 +11,8 @@
 // taken. A sample is put where a slice begins or ends, and further ones a
 // period apart, so that the same slices come of them; the weight of each is the
 // time to the next. The period is the shortest time between the last change of
-// a stack and a gap: there a slice ends one period after the last sample.
+// a stack and a gap: there a slice ends one period after the last sample. Where
+// that would make tens of millions of samples, it is longer.
 #ifndef KYMO_IMPORTERS_CHROME_FLAME_SAMPLES_H_
 #define KYMO_IMPORTERS_CHROME_FLAME_SAMPLES_H_
 

@@ -114,6 +114,35 @@ TEST(RowTracksTest, FlowsTellTheNumbersOfThreads) {
   EXPECT_EQ(got.trace->tracks()[1].logical_id, 1u);
 }
 
+// The samples of a row that holds these slices.
+size_t CountOfSamples(const std::string& slices) {
+  std::string text = R"([{"ph":"M","name":"thread_name","pid":7,"tid":8,
+                          "args":{"name":"thread 7 (xz) samples"}})";
+  const Imported got = ImportText(text + slices + "]");
+  EXPECT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->event_count(), 0u);
+  return got.trace->samples().size();
+}
+
+std::string Slice(const std::string& members) {
+  return R"(,{"cat":"cpu_sample","name":"f","pid":7,"tid":8,)" + members + "}";
+}
+
+TEST(RowTracksTest, FlameChartsWithoutTimeHaveNoSamples) {
+  EXPECT_EQ(CountOfSamples(Slice(R"("ph":"X","ts":5,"dur":0)")), 0u);
+  EXPECT_EQ(CountOfSamples(Slice(R"("ph":"X","ts":5,"dur":-1)")), 0u);
+  EXPECT_EQ(CountOfSamples(Slice(R"("ph":"B","ts":5)")), 0u);
+  EXPECT_EQ(CountOfSamples(Slice(R"("ph":"X","ts":5,"dur":2)") +
+                           Slice(R"("ph":"X","ts":6,"dur":0)")),
+            1u);
+}
+
+TEST(RowTracksTest, FlameChartsOfImpossibleTimesHaveAFewMillionSamples) {
+  EXPECT_LT(CountOfSamples(Slice(R"("ph":"X","ts":1,"dur":0.001)") +
+                           Slice(R"("ph":"X","ts":5,"dur":9e14)")),
+            5'000'000u);
+}
+
 TEST(RowTracksTest, FlameChartsBecomeSamples) {
   const Imported got = ImportText(R"([
       {"ph":"M","name":"thread_name","pid":7,"tid":1000000000,

@@ -155,8 +155,8 @@ class Maker {
     for (std::vector<Range>& block : store_.ranges) {
       for (Range range : block) {
         if (!is_slice(range)) continue;
+        range.end = Moved(range.is_open ? last_ : range.end);
         range.start = Moved(range.start);
-        range.end = Moved(range.end);
         slices[range.row].push_back(range);
       }
       std::erase_if(block, is_slice);
