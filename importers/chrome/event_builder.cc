@@ -55,6 +55,10 @@ void EventBuilder::Add(const RawEvent& event) {
     out_.findings.Add(Rule::kValueUnreadable, event.offset,
                       event.unreadable_members);
   }
+  if (event.repeated_members != 0) {
+    out_.findings.Add(Rule::kMemberRepeated, event.offset,
+                      event.repeated_members);
+  }
   switch (event.phase) {
     case 'X':
       return AddRange(event);

@@ -38,6 +38,7 @@ enum class Member : uint8_t {
   kTime,
   kDuration,
   kId,
+  kId2,
   kArgs,
   kScope,
   kSilent,  // of no use, and nothing is lost
@@ -58,7 +59,7 @@ Member FindMember(std::string_view key) {
       if (key == "pid") return Member::kPid;
       if (key == "tid") return Member::kTid;
       if (key == "dur") return Member::kDuration;
-      return key == "id2" ? Member::kId : Member::kUnknown;
+      return key == "id2" ? Member::kId2 : Member::kUnknown;
     case 4:
       if (key == "name") return Member::kName;
       return key == "args" ? Member::kArgs : Member::kUnknown;
@@ -69,8 +70,16 @@ Member FindMember(std::string_view key) {
   }
 }
 
+void NoteMember(Member member, RawEvent& event) {
+  if (member >= Member::kSilent) return;
+  const auto bit = static_cast<uint16_t>(1u << static_cast<unsigned>(member));
+  event.repeated_members += (event.seen_members & bit) != 0;
+  event.seen_members |= bit;
+}
+
 bool ReadMember(std::string_view key, ondemand::value value, RawEvent& event) {
   const Member member = FindMember(key);
+  NoteMember(member, event);
   if (member == Member::kArgs) {
     if (value.raw_json_token().substr(0, 1) == "{") {
       return ReadArgs(value, event);
@@ -114,6 +123,7 @@ bool ReadMember(std::string_view key, ondemand::value value, RawEvent& event) {
       event.has_duration = true;
       break;
     case Member::kId:
+    case Member::kId2:
       event.id = read;
       break;
     case Member::kScope:

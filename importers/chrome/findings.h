@@ -31,6 +31,7 @@ enum class Rule : uint8_t {
   kDurationNegative,   // taken as 0
   kValueUnreadable,    // a member of an event of the wrong type
   kMemberIgnored,      // a member of an event that no trace keeps
+  kMemberRepeated,     // a member that an event has twice: the last counts
   kEndWithoutBegin,    // E or e that nothing began
   kBeginWithoutEnd,    // B or b that nothing ends
   kFlowNotKept,        // a flow other than launches and forward to backward

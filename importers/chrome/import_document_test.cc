@@ -301,7 +301,21 @@ TEST(ImportDocumentTest, DurationsThatCannotBeAreZero) {
   EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+0", "b@3000+0", "c@5000+2000"));
   EXPECT_EQ(got.Count("duration_negative"), 1u);
   EXPECT_EQ(got.Count("duration_missing"), 1u);
+  EXPECT_EQ(got.Count("member_repeated"), 1u);
   EXPECT_EQ(got.trace->ledger().Get(Loss::kImpossibleTimestamps), 1u);
+}
+
+TEST(ImportDocumentTest, OfAMemberThatStandsTwiceTheLastCounts) {
+  const Imported got = ImportText(
+      R"({"traceEvents":[{"ph":"X","name":"first","ts":1,"dur":1,"args":{},
+          "name":"last","ts":2,"args":{}},
+          {"ph":"i","s":"t","s":"t","name":"i","ts":1,"id":1,"id2":{}}],
+          "traceEvents":[{"ph":"X","name":"b","ts":5,"dur":1}]})");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(),
+              ElementsAre("i@1000+0", "last@2000+1000", "b@5000+1000"));
+  EXPECT_EQ(got.Count("member_repeated"), 3u);
+  EXPECT_EQ(got.Offset("member_repeated"), 16u);
 }
 
 TEST(ImportDocumentTest, EventsOutOfOrderAreSorted) {

@@ -21,6 +21,7 @@ struct RawEvent {
   char phase = 0;  // 0: missing
   bool has_time = false;
   bool has_duration = false;
+  uint16_t seen_members = 0;  // a bit for each that is known
   JsonValue name;
   JsonValue category;
   JsonValue pid;
@@ -32,6 +33,7 @@ struct RawEvent {
   std::vector<RawArg> args;
   uint32_t ignored_members = 0;
   uint32_t unreadable_members = 0;
+  uint32_t repeated_members = 0;
   uint64_t offset = 0;  // in the file
 
   // As new, but for the memory.
