@@ -92,7 +92,7 @@ class GzipFile final : public TextSource {
     if (done > left_) {
       return absl::ResourceExhaustedError(
           "the file unpacks to more bytes than max_unpacked_bytes allows; "
-          "raise the limit if you trust it");
+          "raise the limit (--max_unpacked_mib) if you trust it");
     }
     left_ -= done;
     return done;

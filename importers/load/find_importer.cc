@@ -86,6 +86,12 @@ absl::StatusOr<const TraceImporter*> FindImporter(
   for (const TraceImporter* importer : importers.List()) {
     if (importer->Recognizes(head)) return importer;
   }
+  if (head.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": the file is empty, or gzip that unpacks to "
+                     "nothing"));
+  }
   constexpr size_t kShownBytes = 24;
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": no importer knows this file, which begins with \"",

@@ -16,7 +16,6 @@
 #include "profiler/analysis/launches.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace_slice.h"
 
@@ -59,6 +58,15 @@ class Regex {
   bool compiled_ = false;
 };
 
+// Of streams that have none of their own, what files call them.
+std::string NameOf(const Trace& trace, const Track& track) {
+  const std::string_view name = trace.Name(track.name);
+  if (name.empty() && track.kind == model::TrackKind::kStream) {
+    return absl::StrCat("stream ", track.id);
+  }
+  return std::string(name);
+}
+
 // Whether `word` means the track.
 bool Means(const Trace& trace, const std::string& word, const Track& track) {
   const size_t slash = word.find('/');
@@ -69,7 +77,7 @@ bool Means(const Trace& trace, const std::string& word, const Track& track) {
     return pid == track.pid && id == track.id;
   }
   if (absl::SimpleAtoi(word, &id)) return id == track.id;
-  return word == trace.Name(track.name);
+  return word == NameOf(trace, track);
 }
 
 std::string TrackList(const Trace& trace) {
@@ -81,9 +89,9 @@ std::string TrackList(const Trace& trace) {
           absl::StrCat("and ", trace.tracks().size() - kMost, " more"));
       break;
     }
-    const std::string_view name = trace.Name(track.name);
-    words.push_back(absl::StrCat(track.pid, "/", track.id,
-                                 name.empty() ? "" : " ", ToAbsl(name)));
+    const std::string name = NameOf(trace, track);
+    words.push_back(
+        absl::StrCat(track.pid, "/", track.id, name.empty() ? "" : " ", name));
   }
   return absl::StrJoin(words, ", ");
 }

@@ -61,6 +61,7 @@ TEST(EventFilterTest, NamesAreRegularExpressions) {
 TEST(EventFilterTest, ThreadsAreIdsOrNames) {
   EXPECT_EQ(Chosen({.threads = {"worker"}}), (Events{6}));
   EXPECT_EQ(Chosen({.threads = {"1/11", "7"}}), (Events{6, 7, 8}));
+  EXPECT_EQ(Chosen({.threads = {"stream 7"}}), (Events{7, 8}));
 }
 
 TEST(EventFilterTest, TimesCountFromTheStart) {
@@ -72,7 +73,7 @@ TEST(EventFilterTest, SaysWhatTheTraceHas) {
   const model::Trace trace = SomeTrace();
   EXPECT_EQ(ChooseEvents(trace, {.threads = {"3"}}).status().message(),
             "--thread: the trace has no thread '3'; it has 1/10 main, "
-            "1/11 worker, 1/7");
+            "1/11 worker, 1/7 stream 7");
   EXPECT_EQ(ChooseEvents(trace, {.steps = {{7, 8}}}).status().message(),
             "--step: the trace has only the steps 1 to 2");
   EXPECT_EQ(ChooseEvents(trace, {.name = "("}).status().code(),
