@@ -407,7 +407,7 @@ TEST(NsysImporterTest, OtherDatabasesAreRefusedWithTheirTables) {
 
 TEST(NsysImporterTest, MutatedFilesNeitherCrashNorHang) {
   sqlite::ImportMutations(*NewNsysImporter(),
-                          MakeDatabase("mutate.sqlite", FullDatabase()), 5);
+                          MakeDatabase("mutate.sqlite", FullDatabase()));
 }
 
 }  // namespace

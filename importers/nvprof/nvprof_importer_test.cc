@@ -316,7 +316,7 @@ TEST(NvprofImporterTest, RecognizesItsFilesByTheirTables) {
 
 TEST(NvprofImporterTest, MutatedFilesNeitherCrashNorHang) {
   sqlite::ImportMutations(*NewNvprofImporter(),
-                          MakeDatabase("mutate.nvprof", FullDatabase()), 5);
+                          MakeDatabase("mutate.nvprof", FullDatabase()));
 }
 
 }  // namespace

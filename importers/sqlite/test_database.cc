@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -95,8 +96,10 @@ const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
   return nullptr;
 }
 
-void ImportMutations(const TraceImporter& importer, const std::string& good,
-                     double seconds) {
+void ImportMutations(const TraceImporter& importer, const std::string& good) {
+  constexpr int kDefaultSeconds = 5;
+  const char* const wanted = std::getenv("KYMO_FUZZ_SECONDS");
+  const int seconds = wanted == nullptr ? kDefaultSeconds : std::atoi(wanted);
   const std::string bytes = ReadFile(good);
   const std::string path = good + ".mutated";
   std::mt19937 random(1);
@@ -104,7 +107,7 @@ void ImportMutations(const TraceImporter& importer, const std::string& good,
   size_t refused = 0;
   const auto begin = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - begin <
-         std::chrono::duration<double>(seconds)) {
+         std::chrono::seconds(seconds)) {
     WriteFile(path, Mutated(bytes, random));
     absl::StatusOr<ImportedTrace> imported = importer.Import(path, {});
     if (imported.ok()) {

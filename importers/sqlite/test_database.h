@@ -36,11 +36,10 @@ model::Trace TraceOf(ImportedTrace imported);
 const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
                               std::string_view rule);
 
-// Changes the bytes of a good database and imports each, for `seconds`: must
-// neither crash nor hang nor make a broken trace. The same every time, but for
-// how far it gets.
-void ImportMutations(const TraceImporter& importer, const std::string& good,
-                     double seconds);
+// Changes the bytes of a good database and imports each, for KYMO_FUZZ_SECONDS
+// (5): must neither crash nor hang nor make a broken trace. The same every time,
+// but for how far it gets.
+void ImportMutations(const TraceImporter& importer, const std::string& good);
 
 // The first event of this name; kNoEvent if there is none.
 model::EventIndex EventNamed(const model::Trace& trace, std::string_view name);
