@@ -1,5 +1,6 @@
 """//tools:report on traces that PyTorch and Kymo wrote, and on broken ones."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -7,16 +8,27 @@ import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
+import sys
 import tarfile
 import tempfile
-import time
 import unittest
+
+from tests.e2e import kineto_trace
 
 REPORT = os.path.abspath(os.environ["KYMO_REPORT"])
 PROFILE = os.path.abspath(os.environ["KYMO_PROFILE"])
 TARGET = os.path.abspath(os.environ["KYMO_TARGET"])
 TESTDATA = pathlib.Path("tests/conformance/testdata").resolve()
+
+# A process of its own: the peak of a child counts what its parent had.
+MEASURE = """
+import resource, subprocess, sys
+returncode = subprocess.run(sys.argv[1:]).returncode
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(end=f"{returncode} {usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}")
+"""
 
 # How PyTorch's tables of real programs were asked for, by file name.
 PYTORCH_TABLES = {
@@ -78,6 +90,16 @@ class ReportTestCase(unittest.TestCase):
         self.assertEqual(completed.returncode, status,
                          completed.stdout + completed.stderr)
         return completed
+
+    def measure(self, *words, status=0):
+        """(output, CPU seconds, most bytes of memory)"""
+        completed = subprocess.run(
+            [sys.executable, "-c", MEASURE, REPORT, *words],
+            stdout=subprocess.PIPE, timeout=120, check=True, text=True)
+        out, numbers = completed.stdout.rsplit("\n", 1)
+        returncode, seconds, peak_kib = numbers.split()
+        self.assertEqual(int(returncode), status, out)
+        return out, float(seconds), int(peak_kib) * 1024
 
 
 def op(name, begin_us, dur_us, pid=1, tid=1, **more):
@@ -224,6 +246,111 @@ class BadInputTest(ReportTestCase):
         self.report("--wrong", "x", status=2)
         self.report("--sort_by=beauty", "x", status=2)
 
+    def write_bytes(self, name, data):
+        path = self.path(name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def test_files_that_are_no_trace_say_what_they_are(self):
+        for text, message in (
+                ("hello world", 'begins with "hello world"'),
+                ("42", 'begins with "42"'),
+                ("[" * 1_000_000, "no importer knows this file"),
+                ('{"a": [1, 2]}', "no member traceEvents"),
+                ('{"traceEvents": {"a": 1}}', "byte 16 is '{'"),
+                ('{"a":' * 1_000_000 + "1" + "}" * 1_000_000,
+                 "no member traceEvents")):
+            with self.subTest(text[:30]):
+                path = self.write("trace.json", text)
+                self.assertIn(message, self.report(path, status=1).stderr)
+        nothing = self.write_bytes("nothing.gz", gzip.compress(b""))
+        self.assertIn("unpacks to nothing",
+                      self.report(nothing, status=1).stderr)
+
+    def test_what_is_wrong_with_events_is_counted(self):
+        event = '{"ph": "X", "name": "%s", "pid": 1, "tid": 1, %s}'
+        deep = "[" * 1_000_000 + "]" * 1_000_000
+        for members, rule in (
+                ('"ts": 2, "ts": 1, "dur": 1', "member_repeated"),
+                ('"ts": "soon", "dur": 1', "time_missing"),
+                ('"ts": 1, "dur": "long"', "duration_missing"),
+                ('"ts": 1, "dur": -1', "duration_negative"),
+                ('"ts": 1, "dur": 1}, {"ts": 1', "phase_missing"),
+                ('"ts": 1, "dur": 1, "args": [' + deep + "]",
+                 "value_unreadable"),
+                ('"ts": 1e99, "dur": 1', "time_missing")):
+            with self.subTest(rule):
+                path = self.write("trace.json", '{"traceEvents": [' + ", ".join(
+                    (event % ("before", '"ts": 0.5, "dur": 0.1'),
+                     event % ("odd", members),
+                     event % ("after", '"ts": "9.5", "dur": "0.1"'))) + "]}")
+                check = self.report("--check", "--format=json", path, status=3)
+                findings = {finding["rule"]: finding for finding in
+                            json.loads(check.stdout)["findings"]}
+                self.assertEqual(findings[rule]["count"], 1)
+                self.assertRegex(findings[rule]["first"], "byte [0-9]+")
+                # The others are as they were.
+                names = [row["name"] for row in json.loads(
+                    self.report("--format=json", path).stdout)["rows"]]
+                self.assertIn("before", names)
+                self.assertIn("after", names)
+
+    def test_gzip_that_is_cut_off_or_unpacks_to_too_much(self):
+        trace = json.dumps({"traceEvents": [
+            op(f"op{i}", 1000 + 10 * i, 8) for i in range(1000)]})
+        packed = gzip.compress(trace.encode())
+        cut = self.write_bytes("cut.json.gz", packed[:-200])
+        check = self.report("--check", cut, status=3).stdout
+        self.assertRegex(check, r"gzip_damaged +1  byte \d+")
+        self.assertIn("files_cut_off", check)
+        self.assertIn("op0 ", self.report("--sort_by=", cut).stdout)
+        bomb = self.write_bytes("bomb.json.gz", gzip.compress(
+            b'{"traceEvents": [' + b" " * (64 << 20) + b"]}"))
+        self.report(bomb)
+        self.assertIn("--max_unpacked_mib",
+                      self.report("--max_unpacked_mib=16", bomb,
+                                  status=1).stderr)
+
+    def test_a_line_without_an_end_takes_no_memory(self):
+        path = self.path("line.json")
+        tail = b'", "ts": 1}, ' + json.dumps(op("after", 5, 1)).encode() + b"]}"
+        size = 1 << 30
+        with open(path, "wb") as file:
+            file.write(b'{"traceEvents": [{"ph": "X", "name": "')
+            # Of zeros, which take no disk.
+            file.truncate(size)
+            file.seek(size)
+            file.write(tail)
+        out, _, peak_bytes = self.measure("--check", path, status=3)
+        self.assertIn("element_unreadable", out)
+        self.assertIn("(1 event)", out)
+        self.assertLess(peak_bytes, 200e6)
+
+    def database(self, name, *statements):
+        path = self.path(name)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+            connection.commit()
+        return path
+
+    def test_databases_of_others_and_damaged_ones(self):
+        other = self.database("other.sqlite", "CREATE TABLE songs (id, name)")
+        self.assertIn("the tables here: songs",
+                      self.report(other, status=1).stderr)
+        some = self.database(
+            "some.sqlite", "CREATE TABLE StringIds (id INTEGER, value TEXT)",
+            "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType "
+            "INTEGER, text TEXT, globalTid INTEGER)",
+            "INSERT INTO NVTX_EVENTS VALUES (10, 20, 59, 'range', 1)")
+        self.assertIn("range ", self.report(some).stdout)
+        with open(some, "rb") as file:
+            data = file.read()
+        damaged = self.write_bytes("damaged.sqlite", data[:100] + bytes(
+            255 - byte for byte in data[100:]))
+        self.report(damaged, status=1)
+
     def test_errors_are_one_line(self):
         stderr = self.report(self.write("text", "hello"), status=1).stderr
         self.assertEqual(stderr.count("\n"), 1, stderr)
@@ -252,6 +379,14 @@ class SeveralFilesTest(ReportTestCase):
         names = {e["args"]["name"] for e in events
                  if e["name"] == "process_name"}
         self.assertTrue(any("rank1.json" in name for name in names), names)
+
+    def test_clocks_that_began_at_other_times_cost_no_digits(self):
+        early = self.write("early.json", {"traceEvents": [op("a", 5, 1.001)]})
+        late = self.write("late.json",
+                          {"traceEvents": [op("a", 1712195495505582, 1.002)]})
+        [row] = json.loads(
+            self.report("--format=json", early, late).stdout)["rows"]
+        self.assertAlmostEqual(row["cpu_time_total_us"], 2.003, places=6)
 
     def test_diff(self):
         out = self.report("--diff", "--format=json", self.rank(0, 10),
@@ -351,18 +486,26 @@ class RawTest(ReportTestCase):
 
 
 class SpeedTest(ReportTestCase):
+    """Budgets of docs/report.md, in the command's own CPU time.
+
+    Machines that run tests have other things to do: wall times say little.
+    """
 
     def test_five_thousand_events_answer_at_once(self):
-        events = [op(f"op{i % 50}", 1000 + 10 * i, 8) for i in range(5000)]
-        path = self.write("trace.json", {"traceEvents": events})
-        best = float("inf")
-        for _ in range(10):
-            begin = time.monotonic()
-            self.report(path)
-            best = min(best, time.monotonic() - begin)
-        # The budget is 0.05 s; machines that run tests have other things to
-        # do.
-        self.assertLess(best, 0.25)
+        path = self.path("trace.json")
+        kineto_trace.write(path, 5_000)
+        best = min(self.measure(path)[1] for _ in range(10))
+        self.assertLess(best, 0.05, "seconds")
+
+    def test_large_traces_take_little_time_and_memory(self):
+        path = self.path("trace.json")
+        kineto_trace.write(path, 200_000)
+        runs = [self.measure(path) for _ in range(3)]
+        # A million may take 0.8 s on two cores.
+        self.assertLess(min(seconds for _, seconds, _ in runs), 1.6 / 5)
+        # The command itself takes 16 MB.
+        self.assertLess(max(peak_bytes for _, _, peak_bytes in runs),
+                        1.5 * os.path.getsize(path) + 16e6)
 
 
 if __name__ == "__main__":
