@@ -405,6 +405,9 @@ class ConversionTest(ReportTestCase):
              f"--output_dir={first}", TARGET, "ranges", "1000"],
             check=True, capture_output=True, timeout=120)
         trace = os.path.join(first, "trace.json")
+        with open(os.path.join(first, "key_averages.txt"),
+                  encoding="utf-8") as file:
+            self.assertEqual(self.report(trace).stdout, file.read())
         second = self.path("second")
         self.report("--export=chrome,summary", "--gzip",
                     f"--output_dir={second}", trace)
