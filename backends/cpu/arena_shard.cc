@@ -131,11 +131,35 @@ size_t MemoryRecordLimit() {
   return ~size_t{0};
 }
 
+// Records in chunks that threads are taking from their owners, or were when
+// they died, and have not counted yet.
+uint64_t BeingOverwritten(const Arena& arena) {
+  uint64_t records = 0;
+  for (uint32_t chunk = 0; chunk < arena.high_water(); ++chunk) {
+    const record::ChunkWord& word = arena.word(chunk);
+    if (word.ticket.load(std::memory_order_acquire) != 0 ||
+        record::OwnerState(word.owner.load(std::memory_order_relaxed)) !=
+            record::ChunkState::kOwned) {
+      continue;
+    }
+    const uint32_t read =
+        std::min(word.read_slots.load(std::memory_order_acquire),
+                 record::kSlotsPerChunk);
+    record::ForEachRecord(
+        {.slots = {arena.slots(chunk) + read, record::kSlotsPerChunk - read}},
+        [&](const record::Slot&, std::span<const record::Slot>, uint32_t) {
+          ++records;
+        });
+  }
+  return records;
+}
+
 }  // namespace
 
 LossCounters ReadLosses(const Arena& arena) {
   const record::ArenaHeader& header = arena.header();
   LossCounters losses;
+  losses.overwritten = BeingOverwritten(arena);
   losses.dropped_in_handlers =
       header.dropped_in_handlers.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < arena.stream_count(); ++i) {

@@ -348,6 +348,8 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
     word(oldest).ticket.store(0, std::memory_order_relaxed);
     CountOverwritten(OwnerStream(owner), slots(oldest),
                      word(oldest).read_slots.load(std::memory_order_relaxed));
+    // Whose process dies up to here leaves it to the reader to count them.
+    word(oldest).read_slots.store(kSlotsPerChunk, std::memory_order_release);
     memset(static_cast<void*>(slots(oldest)), 0, kChunkBytes);
     return oldest;
   }
@@ -520,6 +522,12 @@ std::string_view Arena::NameText(uint32_t id) const noexcept {
     return kLostName;
   }
   return std::string_view(entry->bytes, size_plus_1 - 1);
+}
+
+std::span<const std::byte> Arena::name_texts() const noexcept {
+  return {base_ + name_text_offset_,
+          std::min(header().name_text_used.load(std::memory_order_relaxed),
+                   name_text_bytes_)};
 }
 
 }  // namespace kymo::record

@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "profiler/base/clock.h"
@@ -66,6 +67,7 @@ class Arena {
   void Unmap() noexcept;
 
   bool valid() const noexcept { return base_ != nullptr; }
+  uint64_t bytes() const noexcept { return bytes_; }
   ArenaHeader& header() const noexcept {
     return *reinterpret_cast<ArenaHeader*>(base_);
   }
@@ -140,6 +142,8 @@ class Arena {
   uint32_t InternName(std::string_view text) const noexcept;
   // Checks the id; "(name lost)" for kNameLost and for one that is no id.
   std::string_view NameText(uint32_t id) const noexcept;
+  // The memory that texts have taken so far.
+  std::span<const std::byte> name_texts() const noexcept;
 
  private:
   static Arena MapFront(int fd, int map_flags) noexcept;
