@@ -16,6 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
+#include "backends/cpu/flight_recorder.h"
+#include "backends/cpu/raw_dump.h"
 #include "backends/cpu/raw_file.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
@@ -61,6 +63,19 @@ absl::StatusOr<FullPolicy> ParsePolicy(const std::string& text) {
   if (text == "drain") return FullPolicy::kDrain;
   return absl::InvalidArgumentError(absl::StrCat(
       "when_full is '", text, "'; it takes one of: drain, overwrite, stop"));
+}
+
+absl::StatusOr<std::optional<cpu::FlightLimit>> ParseFlight(
+    const SessionOptions& options) {
+  const std::string text = Setting(options, "flight_recorder", "");
+  if (text.empty()) return std::nullopt;
+  if (options.settings.contains("when_full")) {
+    return absl::InvalidArgumentError(
+        "a flight recorder overwrites when it is full: leave out when_full");
+  }
+  KYMO_ASSIGN_OR_RETURN(const cpu::FlightLimit limit,
+                        cpu::ParseFlightLimit(text));
+  return limit;
 }
 
 // What the settings say about the heap.
@@ -289,13 +304,15 @@ class ChildSession : public ActivitySession {
  public:
   ChildSession(uint64_t arena_bytes, FullPolicy policy,
                record::RecordFlags flags, uint64_t heap_sample_interval,
-               std::string scratch_dir, bool keep_raw)
+               std::string scratch_dir, bool keep_raw,
+               std::optional<cpu::FlightLimit> flight)
       : arena_bytes_(arena_bytes),
         policy_(policy),
         flags_(flags),
         heap_sample_interval_(heap_sample_interval),
         scratch_dir_(std::move(scratch_dir)),
-        keep_raw_(keep_raw) {}
+        keep_raw_(keep_raw),
+        flight_limit_(flight) {}
   ~ChildSession() override {
     if (raw_.has_value()) return;
     arena_.Unmap();
@@ -305,6 +322,9 @@ class ChildSession : public ActivitySession {
   absl::Status Prepare(Environment* environment) override {
     KYMO_RETURN_IF_ERROR(keep_raw_ ? MakeRawFile() : MakeArena());
     reader_.emplace(arena_);
+    if (flight_limit_) {
+      flight_.emplace(arena_, flight_limit_->keep_ns, &store_);
+    }
     PopulateAhead();
     (*environment)[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
@@ -331,8 +351,20 @@ class ChildSession : public ActivitySession {
       reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
       arena_.RecountFree();
     }
+    if (flight_) flight_->Poll(MonotonicNs());
     PopulateAhead();
     if (raw_.has_value()) NoteClock();
+  }
+
+  absl::Status Dump(const std::string& path) override {
+    if (!flight_) {
+      return absl::FailedPreconditionError(
+          "only a flight recorder can be dumped: record with "
+          "--flight_recorder=30s, or with --keep_raw=1, whose file can be read "
+          "at any time");
+    }
+    return cpu::WriteRawDump(
+        path, arena_, [this](cpu::ChunkStore& dump) { return Fill(dump); });
   }
 
   absl::Status Stop() override {
@@ -351,12 +383,17 @@ class ChildSession : public ActivitySession {
     }
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
+    if (flight_) {
+      for (ChunkView& chunk : chunks) chunk = WithoutOld(chunk);
+      std::erase_if(chunks,
+                    [](const ChunkView& chunk) { return chunk.slots.empty(); });
+    }
     shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
     cpu::FillShard({.arena = arena_,
                     .chunks = std::move(chunks),
                     .clock = TickConverter(arena_.clock_source(), first_anchor_,
                                            last_anchor_, EpochOffsetNs()),
-                    .first_ticket = 0,
+                    .first_ticket = flight_ ? cpu::kNoFirstTicket : 0,
                     .losses_at_start = {},
                     .heap_sample_interval = heap_sample_interval_,
                     .with_memory = (flags_ & kMemoryFlags) != 0},
@@ -401,6 +438,31 @@ class ChildSession : public ActivitySession {
             .is_complete = is_complete};
   }
 
+  // What a flight recorder has now.
+  cpu::RawHeader Fill(cpu::ChunkStore& dump) {
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    for (const ChunkView& kept : flight_->kept()) dump.Add(kept);
+    cpu::SnapshotChunks(arena_, [&](const ChunkView& view) {
+      const ChunkView left = WithoutOld(view);
+      if (!left.slots.empty()) dump.Add(left);
+    });
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    return Header(/*is_complete=*/true);
+  }
+
+  // Of a flight recorder with a time to keep. REQUIRES: the last anchor is of
+  // now, or of the end.
+  ChunkView WithoutOld(const ChunkView& chunk) const {
+    if (flight_limit_->keep_ns == 0 || chunk.ticket >= cpu::kKeptTicket) {
+      return chunk;
+    }
+    const TickConverter clock(arena_.clock_source(), first_anchor_,
+                              last_anchor_, EpochOffsetNs());
+    return cpu::WithoutOld(
+        chunk, clock,
+        clock.ToEpochNs(last_anchor_.ticks) - flight_limit_->keep_ns);
+  }
+
   // The second anchor of a raw file, should this process die: the further from
   // the first, the better.
   void NoteClock() {
@@ -441,11 +503,13 @@ class ChildSession : public ActivitySession {
   const uint64_t heap_sample_interval_;
   const std::string scratch_dir_;
   const bool keep_raw_;
+  const std::optional<cpu::FlightLimit> flight_limit_;
   int fd_ = -1;
   Arena arena_;
   std::optional<cpu::RawFile> raw_;  // has them, if there is one
   std::optional<ChunkReader> reader_;
   cpu::ChunkStore store_;
+  std::optional<cpu::FlightRecorder> flight_;
   uint32_t populated_ = 0;
   ClockAnchor first_anchor_, last_anchor_;
 };
@@ -487,9 +551,12 @@ class CpuBackend : public ActivityBackend {
         const bool keep_raw,
         ParseSwitch("keep_raw", Setting(options, "keep_raw", "0")));
     if (child) {
-      return std::make_unique<ChildSession>(arena_bytes, policy, flags,
-                                            heap.sample_interval,
-                                            options.scratch_dir, keep_raw);
+      KYMO_ASSIGN_OR_RETURN(const std::optional<cpu::FlightLimit> flight,
+                            ParseFlight(options));
+      return std::make_unique<ChildSession>(
+          flight && flight->bytes != 0 ? flight->bytes : arena_bytes,
+          flight ? FullPolicy::kOverwrite : policy, flags, heap.sample_interval,
+          options.scratch_dir, keep_raw, flight);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
+#include "backends/cpu/flight_recorder.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/chunk_reader.h"
 
@@ -100,6 +101,13 @@ void GiveBackHalfRead(const Arena& arena, const std::vector<ChunkView>& known) {
         record::PackOwner(ChunkState::kSealed, record::OwnerStream(owner)),
         std::memory_order_relaxed);
   }
+}
+
+// Of the first event in the shard, or `otherwise`.
+TimeNs FirstTime(const model::TraceShard& shard, TimeNs otherwise) {
+  const auto& starts = shard.block.start_ns;
+  const auto first = std::min_element(starts.begin(), starts.end());
+  return first == starts.end() ? otherwise : std::max(*first, otherwise);
 }
 
 // The latest time in the shard, or `otherwise`.
@@ -211,15 +219,19 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
   const TickConverter clock(arena.clock_source(), header.first_anchor,
                             header.last_anchor, header.epoch_offset_ns);
   result.shard.ledger.Add(model::Loss::kDrainBytesLost, header.lost_bytes);
+  // A flight recorder's: what began before it is not missing.
+  const bool overwrites = arena.policy() == record::FullPolicy::kOverwrite;
   FillShard({.arena = arena,
              .chunks = std::move(chunks),
              .clock = clock,
+             .first_ticket = overwrites ? kNoFirstTicket : 0,
              .losses_at_start = {},
              .heap_sample_interval = header.heap_sample_interval,
              .with_memory = header.with_memory == 1,
              .epoch_offset_ns = header.epoch_offset_ns},
             result.shard);
   result.start_ns = clock.ToEpochNs(header.first_anchor.ticks);
+  if (overwrites) result.start_ns = FirstTime(result.shard, result.start_ns);
   result.end_ns = clock.ToEpochNs(header.last_anchor.ticks);
   if (!result.is_complete) {
     result.end_ns = LastTime(result.shard, result.end_ns);

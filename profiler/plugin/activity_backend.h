@@ -6,7 +6,7 @@
 //
 //   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
 //   empty
-//                                      | Poll, SetCollecting,
+//                                      | Poll, SetCollecting, Dump,
 //                                      | Push/PopCorrelationId
 //
 // Each arrow happens at most once; BackendController rejects anything else, so
@@ -94,6 +94,11 @@ class ActivitySession {
   // While live: leaves out what happens until it is switched on again.
   virtual absl::Status SetCollecting(bool /*collecting*/) {
     return absl::UnimplementedError("collection cannot be switched");
+  }
+
+  // While live: writes what it has now into a file that an importer reads.
+  virtual absl::Status Dump(const std::string& /*path*/) {
+    return absl::UnimplementedError("what was recorded comes at the end");
   }
 
   // Ends recording. When it returns, no hook of this session can still write.

@@ -52,6 +52,11 @@ absl::Status BackendController::SetCollecting(bool collecting) {
   return session_->SetCollecting(collecting);
 }
 
+absl::Status BackendController::Dump(const std::string& path) {
+  KYMO_RETURN_IF_ERROR(Expect(State::kLive, "Dump"));
+  return session_->Dump(path);
+}
+
 absl::Status BackendController::Stop() {
   KYMO_RETURN_IF_ERROR(Expect(State::kLive, "Stop"));
   return Settle(session_->Stop(), State::kStopped);

@@ -30,6 +30,8 @@ class BackendController {
   // Does nothing unless live.
   void Poll();
   absl::Status SetCollecting(bool collecting);
+  // A failure leaves the session as it is.
+  absl::Status Dump(const std::string& path);
   absl::Status Stop();
   absl::Status Collect(model::TraceShard& shard);
 

@@ -1,6 +1,7 @@
 #include "profiler/session/recording.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,18 @@
 
 namespace kymo {
 namespace {
+
+// Of the first event in the shards, or `otherwise`.
+TimeNs FirstTime(const std::vector<model::TraceShard>& shards,
+                 TimeNs otherwise) {
+  TimeNs first = std::numeric_limits<TimeNs>::max();
+  for (const model::TraceShard& shard : shards) {
+    for (const TimeNs t : shard.block.start_ns) first = std::min(first, t);
+  }
+  return first == std::numeric_limits<TimeNs>::max()
+             ? otherwise
+             : std::max(first, otherwise);
+}
 
 TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
 
@@ -103,6 +116,16 @@ absl::Status Recording::SetCollecting(const std::string& backend,
       absl::StrCat("activity ", backend, " is not being recorded"));
 }
 
+absl::Status Recording::Dump(const std::string& path) {
+  absl::Status status =
+      absl::FailedPreconditionError("nothing is being recorded");
+  for (const auto& controller : controllers_) {
+    status = controller->Dump(path);
+    if (!absl::IsUnimplemented(status)) break;
+  }
+  return status;
+}
+
 absl::Status Recording::Stop() {
   absl::Status status = ForEach([](BackendController& c) { return c.Stop(); });
   end_ns_ = Now();
@@ -118,15 +141,15 @@ absl::StatusOr<model::Trace> Recording::Finish(
     shards.push_back(std::move(shard));
     return absl::OkStatus();
   }));
+  if (begins_with_first_event_) start_ns_ = FirstTime(shards, start_ns_);
   model::TraceShard& about = shards.emplace_back();
   for (const auto& [key, json] : metadata) {
     about.metadata.push_back(
         {about.strings.Intern(key), about.strings.Intern(json)});
   }
-  return Normalize(std::move(shards),
-                   {.start_ns = start_ns_,
-                    .end_ns = end_ns_,
-                    .project_annotations = true});
+  return Normalize(
+      std::move(shards),
+      {.start_ns = start_ns_, .end_ns = end_ns_, .project_annotations = true});
 }
 
 std::vector<std::string> Recording::backends() const {

@@ -54,7 +54,14 @@ class Recording {
   void Poll();
   // Switches one backend's collection; kNotFound when it is not in use.
   absl::Status SetCollecting(const std::string& backend, bool collecting);
+  // Writes what the backends have now into a file that an importer reads: what
+  // the first of them that can writes. Else the reason why none can.
+  absl::Status Dump(const std::string& path);
   absl::Status Stop();
+
+  // The trace begins with its first event, whenever the recording did: of a
+  // flight recorder, which has only the newest.
+  void BeginWithFirstEvent() noexcept { begins_with_first_event_ = true; }
 
   // Collects from every backend and normalises. `metadata` is added to the
   // trace: pairs of key and JSON text.
@@ -87,6 +94,7 @@ class Recording {
   std::vector<Skipped> skipped_;
   std::vector<std::string> limitations_;
   std::vector<absl::Status> problems_;
+  bool begins_with_first_event_ = false;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;
 };

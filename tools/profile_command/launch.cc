@@ -183,8 +183,10 @@ bool Child::WaitFor(int timeout_ms) {
   siginfo_t info = {};
   const int signal = sigtimedwait(&handled, &info, &timeout);
   const bool from_terminal = info.si_code == SI_KERNEL;
-  if (signal > 0 && signal != SIGCHLD &&
-      !((signal == SIGINT || signal == SIGQUIT) && from_terminal)) {
+  if (signal > 0 && signal == kept_signal_) {
+    got_signal_ = true;
+  } else if (signal > 0 && signal != SIGCHLD &&
+             !((signal == SIGINT || signal == SIGQUIT) && from_terminal)) {
     kill(pid_, signal);
   }
   pid_t got;

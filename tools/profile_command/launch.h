@@ -8,14 +8,15 @@
 // Signals: while the child runs, SIGINT and SIGQUIT that the terminal sends go
 // to the whole foreground group, so the child has them already and we only
 // wait; one sent to us alone, and SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, is passed
-// on. The child starts with the signal mask and dispositions that we were
-// started with.
+// on; but not the one of KeepSignal. The child starts with the signal mask and
+// dispositions that we were started with.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +38,12 @@ class Child {
 
   pid_t pid() const noexcept { return pid_; }
 
+  // SIGUSR1 or SIGUSR2 is for us and not for the child from here on; WaitFor
+  // returns early when it has come.
+  void KeepSignal(int signal) noexcept { kept_signal_ = signal; }
+  // Whether it has come since the last call.
+  bool TakeSignal() noexcept { return std::exchange(got_signal_, false); }
+
   // Lets the child exec. On failure (kNotFound, kPermissionDenied) the child
   // is gone.
   absl::Status Exec();
@@ -51,8 +58,10 @@ class Child {
   Child() = default;
 
   pid_t pid_ = -1;
-  int go_fd_ = -1;     // closing without a byte: give up
-  int error_fd_ = -1;  // the child's errno, if exec fails
+  int go_fd_ = -1;       // closing without a byte: give up
+  int error_fd_ = -1;    // the child's errno, if exec fails
+  int kept_signal_ = 0;  // 0 = none
+  bool got_signal_ = false;
   bool ended_ = false;
   int wait_status_ = 0;
 };

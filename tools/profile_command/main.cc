@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "profiler/plugin/sink.h"
 #include "profiler/session/recording.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
@@ -207,6 +209,10 @@ class ProfileRun {
                                      : absl::StrCat(runtime, ":", others);
     InjectInto(command_.settings, runtime, &environment_);
     KYMO_RETURN_IF_ERROR(InjectIntoCuda(&environment_));
+    if (command_.flight_recorder) {
+      KYMO_ASSIGN_OR_RETURN(ControlSocket control, ControlSocket::Listen());
+      control_.emplace(std::move(control));
+    }
     if (!command_.quiet) {
       Say(PreFlightLine(*recording_, target_, command_.profile_memory));
     }
@@ -221,11 +227,35 @@ class ProfileRun {
                           Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     KYMO_RETURN_IF_ERROR(child.Exec());
-    while (!child.WaitFor(kPollMs)) recording_->Poll();
+    if (command_.flight_recorder) recording_->BeginWithFirstEvent();
+    if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
+    while (!child.WaitFor(kPollMs)) {
+      recording_->Poll();
+      AnswerRequests(child);
+    }
     *wait_status = child.wait_status();
     recording_->Poll();
     stopped_ = recording_->Stop();
     return absl::OkStatus();
+  }
+
+  // Writes the next dump; its path.
+  absl::StatusOr<std::string> Dump() {
+    const std::string path =
+        absl::StrCat(std::filesystem::absolute(out_->path()).string(), "/dump-",
+                     ++dumps_, ".raw");
+    KYMO_RETURN_IF_ERROR(recording_->Dump(path));
+    return path;
+  }
+
+  void AnswerRequests(Child& child) {
+    if (child.TakeSignal()) {
+      const absl::StatusOr<std::string> path = Dump();
+      Say(path.ok() ? absl::StrCat("wrote ", *path)
+                    : std::string(path.status().message()));
+    }
+    if (!control_.has_value()) return;
+    if (const auto request = control_->Accept()) request->Answer(Dump());
   }
 
   // Analyses and writes; a failure here does not touch the target's status.
@@ -264,6 +294,8 @@ class ProfileRun {
   std::unique_ptr<OutputDirectory> out_;
   Environment environment_;
   std::unique_ptr<Recording> recording_;
+  std::optional<ControlSocket> control_;
+  int dumps_ = 0;
   absl::Status stopped_;
 };
 
@@ -286,6 +318,12 @@ int Main(const std::vector<std::string>& arguments) {
     options.target = TargetKind::kChildProcess;
     options.settings = command->settings;
     fputs(ListActivities(backends, options).c_str(), stdout);
+    return 0;
+  }
+  if (command->dump_pid != 0) {
+    const absl::StatusOr<std::string> path = AskForDump(command->dump_pid);
+    if (!path.ok()) return Fail(path.status(), kExitFailed);
+    Say(absl::StrCat("wrote ", *path, "; //tools:report reads it"));
     return 0;
   }
   return ProfileRun(*std::move(command), backends, exporters).Run();

@@ -1,5 +1,7 @@
 #include "tools/profile_command/options.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -62,6 +64,16 @@ ABSL_FLAG(bool, strict, false,
           "Exit with status 3 if the target succeeded but anything was lost "
           "from the trace.");
 ABSL_FLAG(bool, quiet, false, "No words on standard error but errors.");
+ABSL_FLAG(std::string, flight_recorder, "",
+          "Keep the newest only, of annotated ranges: 30s, or 64MiB. With "
+          "seconds, --arena_mib says how much memory they may take. Written "
+          "at the end, or when --dump asks.");
+ABSL_FLAG(int, dump, 0,
+          "Ask the command that records process PID with --flight_recorder to "
+          "write what it has now, for //tools:report; then exit.");
+ABSL_FLAG(std::string, dump_signal, "",
+          "With --flight_recorder: this signal, USR1 or USR2, asks this "
+          "command for a dump, too, and no longer goes to the target.");
 ABSL_FLAG(bool, list, false,
           "Say what can be recorded on this machine, and for the rest why not "
           "and what would help; then exit.");
@@ -73,7 +85,10 @@ constexpr int64_t kMostFileBytes = int64_t{1} << 40;
 
 constexpr OwnFlag kOwnFlags[] = {
     {"activities", "NAMES"},
+    {"dump", "PID"},
+    {"dump_signal", "NAME"},
     {"export", "NAMES"},
+    {"flight_recorder", "AMOUNT"},
     {"group_by_input_shape", nullptr},
     {"group_by_stack_n", "N"},
     {"gzip", nullptr},
@@ -117,6 +132,33 @@ absl::StatusOr<std::vector<std::string>> FindAllExporters(
   return names;
 }
 
+constexpr char kFlightRecorder[] = "flight_recorder";
+
+// What the flags of the flight recorder say, and what follows from them.
+absl::Status ReadFlightRecorder(ProfileCommand& command) {
+  const std::string amount = absl::GetFlag(FLAGS_flight_recorder);
+  const std::string signal = absl::GetFlag(FLAGS_dump_signal);
+  if (amount.empty()) {
+    return signal.empty() ? absl::OkStatus()
+                          : absl::InvalidArgumentError(
+                                "--dump_signal needs --flight_recorder");
+  }
+  command.flight_recorder = true;
+  command.settings[kFlightRecorder] = amount;
+  if (command.activities.empty()) command.activities = {"cpu"};
+  if (command.activities != std::vector<std::string>{"cpu"}) {
+    return absl::InvalidArgumentError(
+        "--flight_recorder keeps what programs annotate: leave out "
+        "--activities, or say --activities=cpu");
+  }
+  if (signal == "USR1") command.dump_signal = SIGUSR1;
+  if (signal == "USR2") command.dump_signal = SIGUSR2;
+  if (!signal.empty() && command.dump_signal == 0) {
+    return absl::InvalidArgumentError("--dump_signal takes USR1 or USR2");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(
@@ -141,7 +183,10 @@ absl::Status CheckValues(const ProfileCommand& command,
   if (command.group_by_stack_n < 0 || command.group_by_stack_n > 64) {
     return absl::InvalidArgumentError("--group_by_stack_n takes 0 to 64");
   }
-  if (command.target.empty() && !command.list) {
+  if (command.dump_pid < 0) {
+    return absl::InvalidArgumentError("--dump takes a process id");
+  }
+  if (command.target.empty() && !command.list && command.dump_pid == 0) {
     return absl::InvalidArgumentError(
         "no target; usage: profile [flags] target [argument ...] (see --help)");
   }
@@ -209,6 +254,8 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.strict = absl::GetFlag(FLAGS_strict);
   command.quiet = absl::GetFlag(FLAGS_quiet);
   command.list = absl::GetFlag(FLAGS_list);
+  command.dump_pid = absl::GetFlag(FLAGS_dump);
+  KYMO_RETURN_IF_ERROR(ReadFlightRecorder(command));
   KYMO_RETURN_IF_ERROR(CheckValues(command, backends));
   return command;
 }
@@ -250,7 +297,8 @@ std::string ManualPage(const BackendRegistry& backends,
       "    key_averages.txt, summary.json and the exporters' files, in the "
       "output\n"
       "    folder. The table is also shown on standard error if that is a "
-      "terminal.\n\n"
+      "terminal.\n"
+      "    dump-1.raw and so on are a flight recorder's dumps.\n\n"
       "EXIT STATUS\n"
       "    The target's own. A target that died of a signal: profile dies of "
       "it too.\n"

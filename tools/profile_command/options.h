@@ -21,6 +21,7 @@ namespace kymo::tools {
 struct ProfileCommand {
   bool help = false;
   bool list = false;
+  int dump_pid = 0;  // ask that command for a dump, and do nothing else
 
   std::vector<std::string> activities;  // empty: whatever is available
   std::vector<std::string> exporters;
@@ -39,6 +40,8 @@ struct ProfileCommand {
   int64_t max_file_bytes = 0;  // of a timeline; 0: any number
   bool strict = false;
   bool quiet = false;
+  bool flight_recorder = false;
+  int dump_signal = 0;  // that means a dump instead of going to the target
   std::map<std::string, std::string> settings;  // of plugins
 
   std::vector<std::string> target;  // its words, the program first

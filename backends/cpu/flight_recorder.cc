@@ -1,0 +1,178 @@
+#include "backends/cpu/flight_recorder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/record/layout.h"
+
+namespace kymo::cpu {
+namespace {
+
+using record::Arena;
+using record::ChunkState;
+using record::ChunkView;
+using record::ChunkWord;
+using record::Slot;
+using record::SlotKind;
+
+// Whether the chunk is still what it was when `owner` and `ticket` were read;
+// what was read of it in between is then good.
+bool IsStill(const ChunkWord& word, uint64_t owner, uint64_t ticket) {
+  // The reads of the slots come first.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return word.ticket.load(std::memory_order_relaxed) == ticket &&
+         record::OwnerStream(word.owner.load(std::memory_order_relaxed)) ==
+             record::OwnerStream(owner);
+}
+
+bool IsSaidOnce(const Slot& head) {
+  const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+  return kind == SlotKind::kMapping || kind == SlotKind::kResource;
+}
+
+// What a record of a stream says, without when.
+std::string TextOf(uint32_t stream, const Slot* slots, size_t count) {
+  std::string text(reinterpret_cast<const char*>(&stream), sizeof(stream));
+  text.append(reinterpret_cast<const char*>(&slots->end),
+              count * sizeof(Slot) - offsetof(Slot, end));
+  return text;
+}
+
+bool HasEnd(SlotKind kind) { return kind == SlotKind::kRange; }
+
+}  // namespace
+
+absl::StatusOr<FlightLimit> ParseFlightLimit(std::string_view text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, static_cast<size_t>(end - stop));
+  if (error == std::errc() && number >= 1) {
+    if (unit == "s" && number <= 86'400) {
+      return FlightLimit{.keep_ns =
+                             static_cast<DurationNs>(number) * kNsPerSecond};
+    }
+    if (unit == "MiB" && number <= 65'536) {
+      return FlightLimit{.bytes = number << 20};
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("flight_recorder is '", std::string(text),
+                   "'; it takes seconds or memory: 1s to 86400s, 1MiB to "
+                   "65536MiB"));
+}
+
+void FlightRecorder::Poll(int64_t now_ns) {
+  const uint32_t taken = arena_.high_water();
+  seen_.resize(std::max<size_t>(seen_.size(), taken));
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    ChunkWord& word = arena_.word(chunk);
+    uint64_t owner = word.owner.load(std::memory_order_acquire);
+    if (record::OwnerState(owner) != ChunkState::kSealed) continue;
+    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+    Seen& seen = seen_[chunk];
+    if (seen.ticket != ticket) {
+      KeepSaidOnce(chunk, owner, ticket);
+      seen = {.ticket = ticket, .at_ns = now_ns};
+    }
+    if (keep_ns_ == 0 || now_ns - seen.at_ns <= keep_ns_) continue;
+    if (word.owner.compare_exchange_strong(
+            owner,
+            record::PackOwner(ChunkState::kReading, record::OwnerStream(owner)),
+            std::memory_order_acquire, std::memory_order_relaxed)) {
+      arena_.FreeChunk(chunk);
+    }
+  }
+  arena_.RecountFree();
+}
+
+void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
+                                  uint64_t ticket) {
+  const ChunkView view = {
+      .stream = record::OwnerStream(owner),
+      .ticket = ticket,
+      .slots = {arena_.slots(chunk), record::kSlotsPerChunk}};
+  const auto keep = [&](const Slot& head, std::span<const Slot> payload,
+                        uint32_t index) {
+    if (!IsSaidOnce(head)) return;
+    const size_t slots = 1 + payload.size();
+    std::unique_ptr<Slot[]> copy = record::CopySlots({&head, slots});
+    if (!IsStill(arena_.word(chunk), owner, ticket)) return;
+    if (!kept_texts_.insert(TextOf(view.stream, copy.get(), slots)).second) {
+      return;
+    }
+    kept_.push_back({.stream = view.stream,
+                     .ticket = ticket | kKeptTicket,
+                     .first_index = index,
+                     .slots = {copy.get(), slots}});
+    kept_slots_.push_back(std::move(copy));
+    store_.Add(kept_.back());
+  };
+  record::ForEachRecord(view, keep);
+}
+
+void SnapshotChunks(const Arena& arena,
+                    const record::ChunkReader::Visit& visit) {
+  constexpr int kTries = 100;
+  const uint32_t taken = arena.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    const ChunkWord& word = arena.word(chunk);
+    // A chunk that is being taken has no ticket for a moment, or for ever if
+    // its thread has died then.
+    for (int tries = 0; tries < kTries; ++tries) {
+      const uint64_t owner = word.owner.load(std::memory_order_acquire);
+      const ChunkState state = record::OwnerState(owner);
+      if (state != ChunkState::kOwned && state != ChunkState::kSealed) break;
+      const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+      const std::span<const Slot> slots(arena.slots(chunk),
+                                        record::kSlotsPerChunk);
+      const size_t used = state == ChunkState::kSealed
+                              ? record::WrittenSlots(slots)
+                              : record::UsedSlots(slots);
+      const std::unique_ptr<Slot[]> copy = record::CopySlots(slots.first(used));
+      if (ticket == 0 || !IsStill(word, owner, ticket)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        continue;
+      }
+      if (used != 0) {
+        visit({.stream = record::OwnerStream(owner),
+               .ticket = ticket,
+               .slots = {copy.get(), used}});
+      }
+      break;
+    }
+  }
+}
+
+ChunkView WithoutOld(ChunkView chunk, const TickConverter& clock,
+                     TimeNs oldest_ns) {
+  size_t old = 0;
+  while (old < chunk.slots.size()) {
+    const size_t taken = record::RecordSlots(chunk.slots, old);
+    const Slot& head = chunk.slots[old];
+    const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+    const uint64_t last = HasEnd(kind)
+                              ? head.end.load(std::memory_order_relaxed)
+                              : head.begin.load(std::memory_order_relaxed);
+    if (taken == 0 || last == 0 || IsSaidOnce(head) ||
+        clock.ToEpochNs(last) >= oldest_ns) {
+      break;
+    }
+    old += taken;
+  }
+  chunk.first_index += static_cast<uint32_t>(old);
+  chunk.slots = chunk.slots.subspan(old);
+  return chunk;
+}
+
+}  // namespace kymo::cpu

@@ -1,0 +1,96 @@
+// flight_recorder.h - the newest of a recording that never ends.
+//
+//   KYMO_ASSIGN_OR_RETURN(FlightLimit limit, ParseFlightLimit("30s"));
+//   FlightRecorder recorder(arena, limit.keep_ns, &store);
+//   while (target runs) recorder.Poll(MonotonicNs());
+//   SnapshotChunks(arena, [&](const ChunkView& chunk) {...});
+//
+// The arena's policy is to overwrite: recorders that find no free chunk take
+// the oldest. With a time to keep, chunks are also freed once everything in
+// them is older; what is overwritten sooner than that is counted as ever
+// (events_overwritten), and says that the arena is too small for the time.
+//
+// Some records are said once and needed for ever: where code is mapped, what
+// things are called. They are copied out of every sealed chunk, under tickets
+// that no chunk has, and into `store`; each once, however often it is said.
+//
+// Threads: one at a time, which is the arena's only reader; the recorders run
+//   on. What one of them overwrites meanwhile is left out.
+#ifndef KYMO_BACKENDS_CPU_FLIGHT_RECORDER_H_
+#define KYMO_BACKENDS_CPU_FLIGHT_RECORDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/cpu/chunk_store.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/time.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+// What is kept; one of them is 0.
+struct FlightLimit {
+  DurationNs keep_ns = 0;
+  uint64_t bytes = 0;
+};
+
+// "30s" (1 to 86400) or "64MiB" (1 to 65536); kInvalidArgument says so.
+absl::StatusOr<FlightLimit> ParseFlightLimit(std::string_view text);
+
+// Beside the tickets of chunks: those of copied records.
+inline constexpr uint64_t kKeptTicket = uint64_t{1} << 63;
+
+// A flight recorder knows not what it let go of: ends that find no beginning
+// are of ranges from before.
+inline constexpr uint64_t kNoFirstTicket = ~uint64_t{0};
+
+class FlightRecorder {
+ public:
+  // `keep_ns` 0: whatever fits. `store` may write anywhere.
+  FlightRecorder(const record::Arena& arena, DurationNs keep_ns,
+                 ChunkStore* store)
+      : arena_(arena), keep_ns_(keep_ns), store_(*store) {}
+
+  void Poll(int64_t now_ns);
+
+  // What is said once, of chunks that may be gone. Valid until the next Poll.
+  const std::vector<record::ChunkView>& kept() const noexcept { return kept_; }
+
+ private:
+  // A sealed chunk, and when it was first seen to be sealed.
+  struct Seen {
+    uint64_t ticket = 0;
+    int64_t at_ns = 0;
+  };
+
+  void KeepSaidOnce(uint32_t chunk, uint64_t owner, uint64_t ticket);
+
+  const record::Arena& arena_;
+  const DurationNs keep_ns_;
+  ChunkStore& store_;
+  std::vector<Seen> seen_;  // by chunk
+  std::vector<record::ChunkView> kept_;
+  std::vector<std::unique_ptr<record::Slot[]>> kept_slots_;
+  std::unordered_set<std::string> kept_texts_;  // streams and bytes of kept_
+};
+
+// Visits copies of the chunks as they stand, sealed or owned; nothing is freed
+// or marked, and the recorders run on.
+void SnapshotChunks(const record::Arena& arena,
+                    const record::ChunkReader::Visit& visit);
+
+// The chunk without its front, up to the first record that ends at `oldest_ns`
+// or later, or not at all.
+record::ChunkView WithoutOld(record::ChunkView chunk,
+                             const TickConverter& clock, TimeNs oldest_ns);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_FLIGHT_RECORDER_H_

@@ -1,0 +1,170 @@
+#include "tools/profile_command/control_socket.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kOk[] = "ok ";
+constexpr char kError[] = "error ";
+constexpr size_t kMaxAnswerBytes = 16 * 1024;
+constexpr int kWaitSeconds = 120;
+
+struct Address {
+  sockaddr_un name = {};
+  socklen_t size = 0;
+};
+
+// A NUL at the front: the abstract name space.
+Address AddressOf(pid_t pid) {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  const int text =
+      snprintf(address.name.sun_path + 1, sizeof(address.name.sun_path) - 1,
+               "kymo-profile/%d", static_cast<int>(pid));
+  address.size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text);
+  return address;
+}
+
+const sockaddr* Pointer(const Address& address) {
+  return reinterpret_cast<const sockaddr*>(&address.name);
+}
+
+// Who is at the other end; -1 if the kernel does not say.
+int64_t PeerUser(int fd) {
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0
+             ? int64_t{peer.uid}
+             : -1;
+}
+
+bool IsOwnerOrRoot(int64_t user) {
+  return user == 0 || user == int64_t{geteuid()};
+}
+
+// 0 at the end of the chain.
+pid_t ParentOf(pid_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  std::string text;
+  std::getline(file, text);
+  // The name, in parentheses, may hold anything.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream rest(text.substr(name_end + 1));
+  char state = 0;
+  pid_t parent = 0;
+  rest >> state >> parent;
+  return parent;
+}
+
+std::string ReadAnswer(int fd) {
+  std::string answer;
+  char buffer[1024];
+  while (answer.size() < kMaxAnswerBytes) {
+    const ssize_t got = read(fd, buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    answer.append(buffer, static_cast<size_t>(got));
+  }
+  return answer;
+}
+
+absl::StatusOr<std::string> Parse(std::string_view answer) {
+  if (answer.starts_with(kOk)) {
+    return std::string(answer.substr(strlen(kOk)));
+  }
+  if (answer.starts_with(kError)) {
+    answer.remove_prefix(strlen(kError));
+    return absl::FailedPreconditionError(std::string(answer));
+  }
+  return absl::UnavailableError("the command ended without an answer");
+}
+
+// kNotFound when nobody listens there.
+absl::StatusOr<std::string> Ask(pid_t pid, int fd) {
+  const Address address = AddressOf(pid);
+  if (connect(fd, Pointer(address), address.size) != 0) {
+    return absl::NotFoundError("");
+  }
+  const int64_t user = PeerUser(fd);
+  if (geteuid() != 0 && !IsOwnerOrRoot(user)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("process ", pid, " is user ", user, "'s"));
+  }
+  const timeval wait = {kWaitSeconds, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+  return Parse(ReadAnswer(fd));
+}
+
+}  // namespace
+
+ControlSocket::Request::~Request() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void ControlSocket::Request::Answer(
+    const absl::StatusOr<std::string>& answer) const {
+  const std::string text =
+      answer.ok() ? kOk + *answer
+                  : kError + std::string(answer.status().message());
+  static_cast<void>(
+      !send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+absl::StatusOr<ControlSocket> ControlSocket::Listen() {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot make a socket");
+  ControlSocket control(fd);
+  const Address address = AddressOf(getpid());
+  if (bind(fd, Pointer(address), address.size) != 0 || listen(fd, 4) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot listen for requests");
+  }
+  return control;
+}
+
+ControlSocket::~ControlSocket() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::optional<ControlSocket::Request> ControlSocket::Accept() const {
+  const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  Request request(fd);
+  if (!IsOwnerOrRoot(PeerUser(fd))) {
+    request.Answer(absl::PermissionDeniedError(
+        "only the user who has started it may ask for a dump"));
+    return std::nullopt;
+  }
+  return request;
+}
+
+absl::StatusOr<std::string> AskForDump(pid_t pid) {
+  for (pid_t asked = pid; asked > 0; asked = ParentOf(asked)) {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return absl::ErrnoToStatus(errno, "cannot make a socket");
+    const absl::StatusOr<std::string> answer = Ask(asked, fd);
+    close(fd);
+    if (!absl::IsNotFound(answer.status())) return answer;
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "process ", pid,
+      " is not recorded by a profile command that can be asked: start it with "
+      "--flight_recorder"));
+}
+
+}  // namespace kymo::tools
