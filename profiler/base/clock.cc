@@ -112,7 +112,8 @@ TickConverter::TickConverter(ClockSource source, const ClockAnchor& first,
                              const ClockAnchor& last,
                              int64_t epoch_offset_ns) noexcept
     : base_ticks_(first.ticks),
-      base_ns_(first.monotonic_ns + epoch_offset_ns),
+      base_ns_(static_cast<TimeNs>(static_cast<uint64_t>(first.monotonic_ns) +
+                                   static_cast<uint64_t>(epoch_offset_ns))),
       multiplier_(int64_t{1} << kShift),
       error_ns_(first.uncertainty_ns > last.uncertainty_ns
                     ? first.uncertainty_ns
@@ -126,7 +127,7 @@ TickConverter::TickConverter(ClockSource source, const ClockAnchor& first,
   const int64_t ticks = static_cast<int64_t>(last.ticks - first.ticks);
   if (ticks <= 0) return;
   multiplier_ = static_cast<int64_t>(
-      (static_cast<__int128>(last.monotonic_ns - first.monotonic_ns)
+      ((static_cast<__int128>(last.monotonic_ns) - first.monotonic_ns)
        << kShift) /
       ticks);
 }

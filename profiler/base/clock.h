@@ -78,9 +78,10 @@ class TickConverter {
   TimeNs ToEpochNs(uint64_t ticks) const noexcept {
     // Signed: a tick just before the first anchor is legal.
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
-    return base_ns_ +
-           static_cast<int64_t>((static_cast<__int128>(delta) * multiplier_) >>
-                                kShift);
+    // Unsigned: files may hold any ticks, and what they mean is some time.
+    const auto since = static_cast<uint64_t>(
+        (static_cast<__int128>(delta) * multiplier_) >> kShift);
+    return static_cast<TimeNs>(static_cast<uint64_t>(base_ns_) + since);
   }
   int64_t error_ns() const noexcept { return error_ns_; }
 
