@@ -39,12 +39,11 @@ void AppendSizes(std::string& text, std::span<const Input> inputs) {
 }
 
 void AppendProducers(std::string& text, std::span<const Input> inputs,
-                     const Producers* producers) {
+                     const Producers& producers) {
   text += ", input_op_ids = [";
   const char* separator = "";
   ForEachEntry(inputs, [&](std::span<const int64_t>, const void* identity) {
-    const Producer producer =
-        producers == nullptr ? Producer() : producers->Find(identity);
+    const Producer producer = producers.Find(identity);
     text += separator;
     separator = ", ";
     text += '(' + std::to_string(producer.op_id) + ',' +
@@ -84,9 +83,10 @@ std::string EmittedName(const OperationView& operation,
   if (operation.handle > 0) {
     text += ", op_id = " + std::to_string(operation.handle);
   }
-  if (!operation.inputs.empty()) {
-    AppendSizes(text, operation.inputs);
-    AppendProducers(text, operation.inputs, producers);
+  if (operation.inputs.empty()) return text;
+  AppendSizes(text, operation.inputs);
+  if (producers != nullptr) {
+    AppendProducers(text, operation.inputs, *producers);
   }
   return text;
 }

@@ -7,8 +7,9 @@
 //   , op_id = N         where it has a handle
 //   , sizes = ...       where it has inputs that are asked for: of a tensor its
 //                       sizes, of a list of tensors each one's, else []
-//   , input_op_ids = .. of each of these the operation that made it and which
-//                       of its outputs it is, or (0,-1)
+//   , input_op_ids = .. where producers are known: of each of these the
+//                       operation that made it and which of its outputs it is,
+//                       or (0,-1)
 #ifndef KYMO_PROFILER_API_EMIT_TEXT_H_
 #define KYMO_PROFILER_API_EMIT_TEXT_H_
 
@@ -49,7 +50,7 @@ enum class SequenceWords {
   kStashedBackward,  // ", stashed seq = N" for backward, as it once did
 };
 
-// `producers` may be null: then nobody made anything.
+// `producers` may be null: then input_op_ids are not said.
 std::string EmittedName(const OperationView& operation,
                         const Producers* producers, SequenceWords words);
 
