@@ -1,11 +1,16 @@
 #include "exporters/builtin/builtin_exporters.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "exporters/json/test_full_disk.h"
 #include "exporters/json/test_golden.h"
 #include "profiler/analysis/test_trace.h"
+#include "profiler/base/parallel.h"
 
 namespace kymo {
 namespace {
@@ -66,6 +71,78 @@ TEST_P(ExporterConformanceTest, OddTraceGivesTheSameBytesTwice) {
   for (const auto& [name, text] : files) {
     if (name.ends_with(".json")) ParseJson(text);
   }
+}
+
+// Ranges, steps, operations, samples, counters and memory with stacks.
+model::Trace MakeFullTrace() {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  for (const int tid : {1, 2}) {
+    const auto track = t.AddThread(1, tid, "worker");
+    for (int i = 0; i < 2'000; ++i) {
+      const TimeNs start = 100 * i;
+      if (i % 100 == 0) {
+        t.AddAnnotation(track, "ProfilerStep#" + std::to_string(i / 100), start,
+                        start + 9'990);
+      }
+      t.AddRange(track, "operation " + std::to_string(i % 7), start,
+                 start + 50);
+      if (i % 3 == 0) t.Describe(static_cast<uint64_t>(i) + 1);
+      t.AddRange(track, "inner", start + 10, start + 20);
+    }
+    t.AddSample(track, 5, 1'000, {"main()", "f()"});
+    t.AddSample(track, 1'005, 1'000, {"main()", "g()"});
+    t.AddCounter(track, "queue", 7, 0.5);
+    for (int i = 0; i < 200; ++i) {
+      t.data().memory.push_back({.track = track,
+                                 .source = model::MemorySource::kHeap,
+                                 .time_ns = 10 * i,
+                                 .address = 64,
+                                 .bytes = i % 2 == 0 ? 1'000 : -1'000,
+                                 .total_allocated = i % 2 == 0 ? 1'000 : 0,
+                                 .stack = t.data().samples.back().stack});
+    }
+  }
+  return std::move(t).Build();
+}
+
+TEST_P(ExporterConformanceTest, AFullDiskLeavesNoFileAndSaysSo) {
+  const model::Trace trace = MakeFullTrace();
+  size_t needed = 0;
+  const Exported files = Export(exporter(), trace);
+  for (const auto& [name, text] : files) needed += text.size();
+  for (const FullAt full_at : {FullAt::kAppend, FullAt::kCommit}) {
+    for (size_t i = 0; i <= 20; ++i) {
+      FullDirectory out((needed - 1) * i / 20, full_at);
+      const auto names = exporter().Export(trace, {}, out);
+      EXPECT_EQ(names.status().code(), absl::StatusCode::kResourceExhausted);
+      EXPECT_TRUE(out.committed().empty()) << *out.committed().begin();
+    }
+    FullDirectory out(needed, full_at);
+    EXPECT_TRUE(exporter().Export(trace, {}, out).ok());
+    EXPECT_EQ(out.committed().size(), files.size());
+  }
+}
+
+TEST_P(ExporterConformanceTest, ProgressGrowsToOne) {
+  std::vector<double> progress;
+  ExportOptions options;
+  options.progress = [&](double done) { progress.push_back(done); };
+  Export(exporter(), MakeFullTrace(), options);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_EQ(progress.back(), 1.0);
+}
+
+TEST_P(ExporterConformanceTest, ThreadsDoNotChangeTheBytes) {
+  const model::Trace trace = MakeFullTrace();
+  const auto export_with = [&](int threads) {
+    const ParallelismLimit limit(threads);
+    return Export(exporter(), trace);
+  };
+  const Exported one = export_with(1);
+  EXPECT_TRUE(export_with(2) == one);
+  EXPECT_TRUE(export_with(5) == one);
 }
 
 TEST_P(ExporterConformanceTest, UnwritableFolderIsAnError) {

@@ -159,25 +159,39 @@ class StacksExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(options));
     std::vector<std::string> names;
+    absl::Status status;
     try {
-      if (settings.folded) {
-        KYMO_RETURN_IF_ERROR(WriteFoldedFiles(trace, settings, out, names));
-      }
-      if (settings.pprof) {
-        KYMO_RETURN_IF_ERROR(stacks::WritePprof(trace, out, names));
-      }
-      if (settings.speedscope) {
-        KYMO_RETURN_IF_ERROR(
-            WriteSpeedscopeFile(trace, options.gzip, out, names));
-      }
+      status = Write(trace, settings, options, out, names);
     } catch (const std::bad_alloc&) {
-      return absl::ResourceExhaustedError("not enough memory to fold stacks");
+      status = absl::ResourceExhaustedError("not enough memory to fold stacks");
+    }
+    if (!status.ok()) {
+      for (const std::string& name : names) out.Remove(name);
+      return status;
     }
     if (options.progress) options.progress(1.0);
     return names;
   }
 
  private:
+  static absl::Status Write(const Trace& trace, const Settings& settings,
+                            const ExportOptions& options, OutputDirectory& out,
+                            std::vector<std::string>& names) {
+    const auto report = [&](double done) {
+      if (options.progress) options.progress(done);
+    };
+    if (settings.folded) {
+      KYMO_RETURN_IF_ERROR(WriteFoldedFiles(trace, settings, out, names));
+      report(0.3);
+    }
+    if (settings.pprof) {
+      KYMO_RETURN_IF_ERROR(stacks::WritePprof(trace, out, names));
+      report(0.6);
+    }
+    if (!settings.speedscope) return absl::OkStatus();
+    return WriteSpeedscopeFile(trace, options.gzip, out, names);
+  }
+
   const PluginInfo info_ = {
       .name = "stacks",
       .purpose =

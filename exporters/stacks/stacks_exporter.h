@@ -34,6 +34,9 @@
 //   metric    | of folded stacks: weight (ns or bytes), or count (samples,
 //             | calls or blocks)
 //   threads   | 1: folded stacks have "thread <tid> (<name>)" below the process
+//
+// Memory: some 200 bytes for each distinct stack or path, which each step of a
+//   program has of its own (ProfilerStep#N).
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 #define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 

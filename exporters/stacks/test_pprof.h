@@ -23,7 +23,7 @@ struct DecodedProfile {
     std::vector<int64_t> values;
   };
 
-  std::vector<std::string> types;  // "cpu/nanoseconds"
+  std::vector<std::string> types;    // "cpu/nanoseconds"
   std::vector<std::string> modules;  // of the mappings, the program first
   std::string default_type;
   std::string period;  // "cpu/nanoseconds 1000"

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -192,6 +193,18 @@ absl::StatusOr<std::unique_ptr<ByteSink>> OutputDirectory::Open(
       std::filesystem::path(path_.empty() ? "." : path_) / relative;
   KYMO_RETURN_IF_ERROR(MakeFolders(full.parent_path()));
   return NewFileSink(full.string());
+}
+
+void OutputDirectory::Remove(std::string_view name) noexcept {
+  try {
+    const std::filesystem::path relative(name);
+    if (!CheckRelative(relative).ok()) return;
+    const std::filesystem::path full =
+        std::filesystem::path(path_.empty() ? "." : path_) / relative;
+    unlink(full.c_str());  // files only, never folders
+  } catch (const std::bad_alloc&) {
+    // The file stays, which is complete.
+  }
 }
 
 absl::Status OutputDirectory::CheckWritable() {

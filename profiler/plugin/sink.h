@@ -59,6 +59,10 @@ class OutputDirectory {
   // `name` is relative and may hold slashes; its folders are made.
   virtual absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view name);
 
+  // Takes a file away that was committed, for exporters of several files that
+  // cannot write the next one. No error where there is none.
+  virtual void Remove(std::string_view name) noexcept;
+
   // Makes the folder now and proves that files can be made in it.
   absl::Status CheckWritable();
 

@@ -62,6 +62,48 @@ class CountingDirectory : public OutputDirectory {
   int64_t largest_ = 0;
 };
 
+// Writes to `out` and knows which file became the largest.
+class MeasuringDirectory : public OutputDirectory {
+ public:
+  struct File {
+    std::string name;
+    int64_t bytes = 0;
+  };
+
+  explicit MeasuringDirectory(OutputDirectory& out)
+      : OutputDirectory(out.path()), out_(out) {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(
+      std::string_view name) override {
+    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out_.Open(name));
+    return std::make_unique<Sink>(std::string(name), std::move(sink), largest_);
+  }
+  void Remove(std::string_view name) noexcept override { out_.Remove(name); }
+  const File& largest() const { return largest_; }
+
+ private:
+  class Sink : public ByteSink {
+   public:
+    Sink(std::string name, std::unique_ptr<ByteSink> base, File& largest)
+        : file_{std::move(name)}, base_(std::move(base)), largest_(largest) {}
+    absl::Status Append(std::string_view bytes) override {
+      file_.bytes += static_cast<int64_t>(bytes.size());
+      return base_->Append(bytes);
+    }
+    absl::Status Commit() override {
+      if (file_.bytes > largest_.bytes) largest_ = file_;
+      return base_->Commit();
+    }
+
+   private:
+    File file_;
+    const std::unique_ptr<ByteSink> base_;
+    File& largest_;
+  };
+
+  OutputDirectory& out_;
+  File largest_;
+};
+
 // Puts `infix` before the extension of every file: a/trace.json.gz becomes
 // a/trace.steps_0-11.json.gz.
 class InfixDirectory : public OutputDirectory {
@@ -72,6 +114,9 @@ class InfixDirectory : public OutputDirectory {
       std::string_view name) override {
     names_.push_back(Renamed(name));
     return out_.Open(names_.back());
+  }
+  void Remove(std::string_view name) noexcept override {
+    out_.Remove(Renamed(name));
   }
   const std::vector<std::string>& names() const { return names_; }
 
@@ -156,7 +201,10 @@ class Splitter {
           Plan({first, std::min(first + each, steps_.size())}));
     }
     for (size_t i = 0; i < plan_.size(); ++i) {
-      KYMO_RETURN_IF_ERROR(Write(i, files));
+      if (const absl::Status status = Write(i, files); !status.ok()) {
+        for (const std::string& name : files.names) out_.Remove(name);
+        return status;
+      }
       if (options_.progress) {
         options_.progress(static_cast<double>(i + 1) /
                           static_cast<double>(plan_.size()));
@@ -248,7 +296,15 @@ absl::StatusOr<SplitFiles> ExportWithin(int64_t max_file_bytes,
                                         OutputDirectory& out) {
   if (!exporter.info().splits_by_step) {
     SplitFiles files;
-    KYMO_ASSIGN_OR_RETURN(files.names, exporter.Export(trace, options, out));
+    MeasuringDirectory measured(out);
+    KYMO_ASSIGN_OR_RETURN(files.names,
+                          exporter.Export(trace, options, measured));
+    if (measured.largest().bytes > max_file_bytes) {
+      files.notice = absl::StrCat(
+          exporter.info().name, ": '", measured.largest().name, "' has ",
+          measured.largest().bytes,
+          " bytes, more than asked for: this format cannot be split at steps");
+    }
     return files;
   }
   return Splitter(max_file_bytes, exporter, trace, options, out).Run();

@@ -13,8 +13,11 @@
 // many, its first and last step, and how many of its events stand in an earlier
 // part too. What lies before the first step is in the first part.
 //
-// Nothing is cut: a single step that is too large, and a trace without steps,
-// are written whole and said in `notice`.
+// Nothing is cut: a single step that is too large, a trace without steps, and
+// formats that cannot be split are written whole and said in `notice`.
+//
+// Errors: those of the exporter. Parts that were written before one are
+// removed.
 //
 // Cost: about three exports, of which one writes.
 #ifndef KYMO_PROFILER_PLUGIN_SPLIT_EXPORT_H_
@@ -36,7 +39,7 @@ struct SplitFiles {
   std::string notice;  // what could not be kept to, in words; empty: nothing
 };
 
-// Exporters whose info().splits_by_step is false write as ever.
+// Exporters whose info().splits_by_step is false write whole files.
 // REQUIRES: max_file_bytes > 0.
 absl::StatusOr<SplitFiles> ExportWithin(int64_t max_file_bytes,
                                         const TraceExporter& exporter,

@@ -49,7 +49,20 @@ class MemoryDirectory : public OutputDirectory {
       std::string_view name) override {
     return NewStringSink(&files[std::string(name)]);
   }
+  void Remove(std::string_view name) noexcept override {
+    files.erase(std::string(name));
+  }
   std::map<std::string, std::string> files;
+};
+
+// Is full at the second file.
+class FullDirectory : public MemoryDirectory {
+ public:
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(
+      std::string_view name) override {
+    if (!files.empty()) return absl::ResourceExhaustedError("full");
+    return MemoryDirectory::Open(name);
+  }
 };
 
 // Steps 0..n-1 of `operations` each, all within "run"; "setup" stands before.
@@ -157,6 +170,19 @@ TEST(SplitExportTest, OtherFormatsAreLeftWhole) {
   const auto files = ExportWithin(60, exporter, Steps(4, 10), {}, out);
   ASSERT_TRUE(files.ok());
   EXPECT_THAT(files->names, ElementsAre("a/lines.json.gz"));
+  EXPECT_THAT(files->notice, HasSubstr("lines: 'a/lines.json.gz' has 460"));
+  EXPECT_THAT(files->notice, HasSubstr("cannot be split"));
+  MemoryDirectory small;
+  EXPECT_THAT(ExportWithin(460, exporter, Steps(4, 10), {}, small)->notice,
+              IsEmpty());
+}
+
+TEST(SplitExportTest, APartThatCannotBeWrittenTakesTheOthersAway) {
+  FullDirectory out;
+  EXPECT_EQ(
+      ExportWithin(250, LineExporter(), Steps(4, 10), {}, out).status().code(),
+      absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(out.files, IsEmpty());
 }
 
 TEST(SplitExportTest, PartsSayWhatTheyAre) {

@@ -25,7 +25,7 @@ namespace kymo {
 
 struct ExportOptions {
   bool gzip = false;  // where a format has a plain and a compressed form
-  // Called now and then from the exporting thread with done / total in 0..1.
+  // Called now and then, by one thread at a time, with done / total in 0..1.
   // May be empty.
   std::function<void(double)> progress;
   // Further settings by name, as the exporter's PluginInfo lists them.

@@ -1,0 +1,102 @@
+// How much memory an export takes above its trace. In a program of its own, as
+// the peak is a process's.
+#include <malloc.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "exporters/builtin/builtin_exporters.h"
+#include "profiler/analysis/test_trace.h"
+
+namespace kymo {
+namespace {
+
+constexpr int64_t kMostKib = 64 << 10;
+
+// In KiB, from /proc/self/status.
+int64_t ReadStatus(const std::string& key) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key)) return std::stoll(line.substr(key.size()));
+  }
+  ADD_FAILURE() << "no " << key;
+  return 0;
+}
+
+// From now on, VmHWM counts from what the process has now.
+void ResetPeak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5";
+  ASSERT_TRUE(file.flush().good());
+}
+
+class NullDirectory : public OutputDirectory {
+ public:
+  NullDirectory() : OutputDirectory("nowhere") {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return std::make_unique<Sink>();
+  }
+
+ private:
+  class Sink : public ByteSink {
+    absl::Status Append(std::string_view) override { return absl::OkStatus(); }
+    absl::Status Commit() override { return absl::OkStatus(); }
+  };
+};
+
+// Ranges nested three deep in steps on four threads; 1 in 8 is an operation
+// with arguments.
+model::Trace MakeRanges(int64_t ranges) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const model::Arg argument = model::Arg::Int(t.Intern("rows"), 64);
+  for (int tid = 1; tid <= 4; ++tid) {
+    const auto track = t.AddThread(1, tid, "worker");
+    for (int64_t i = 0; i < ranges / 12; ++i) {
+      const TimeNs start = 1'000 * i;
+      if (i % 1'000 == 0) {
+        t.AddAnnotation(track, "ProfilerStep#" + std::to_string(i / 1'000),
+                        start, start + 999'990);
+      }
+      t.AddRange(track, "ns::operation_" + std::to_string(i % 20), start,
+                 start + 900);
+      if (i % 3 == 0) t.Describe(static_cast<uint64_t>(i) + 1, {argument});
+      t.AddRange(track, "inner", start + 10, start + 500);
+      t.AddRange(track, "innermost", start + 20, start + 400);
+    }
+  }
+  return std::move(t).Build();
+}
+
+class PeakMemoryTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PeakMemoryTest, OfAnExportIsWithinSixtyFourMebibytes) {
+  ExporterRegistry registry;
+  ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
+  static const model::Trace trace = MakeRanges(3'000'000);
+  NullDirectory out;
+  // What the tests before gave back must not hide what this one takes.
+  malloc_trim(0);
+  const int64_t before_kib = ReadStatus("VmRSS:");
+  ResetPeak();
+  const auto files = registry.Find(GetParam())->Export(trace, {}, out);
+  ASSERT_TRUE(files.ok()) << files.status();
+  const int64_t kib = ReadStatus("VmHWM:") - before_kib;
+  std::printf("%s: %lld KiB\n", GetParam(), static_cast<long long>(kib));
+  EXPECT_LE(kib, kMostKib);
+}
+
+INSTANTIATE_TEST_SUITE_P(Builtin, PeakMemoryTest,
+                         ::testing::Values("chrome", "memory_timeline",
+                                           "perfetto", "stacks", "summary",
+                                           "tensorboard"));
+
+}  // namespace
+}  // namespace kymo
