@@ -2,7 +2,7 @@
 
 Strict JSON in valid UTF-8; a name everywhere and a category on every slice;
 ids in 31 bits; the slices of a row nested, parents before children; each flow
-with one start and one end, both where a slice begins.
+with one start and its ends, where slices begin.
 """
 
 import collections
@@ -49,7 +49,11 @@ def check_flows(flows, rows):
     if not flows:
         sys.exit("no flows to check")
     for key, ends in flows.items():
-        if sorted(end["ph"] for end in ends) != ["f", "s"]:
+        phases = sorted(end["ph"] for end in ends)
+        # A call may launch many kernels, under one id.
+        if key[0] == "ac2g":
+            phases = sorted(set(phases)) if phases.count("s") == 1 else phases
+        if phases != ["f", "s"]:
             sys.exit("a flow without one start and one end: %r" % (key,))
         for end in ends:
             if end["ph"] == "f" and end["bp"] != "e":

@@ -17,6 +17,12 @@ using model::EventIndex;
 using model::NameId;
 using model::Trace;
 
+// Flows are bound to slices alone.
+bool IsSlice(const Trace& trace, EventIndex event) {
+  return (trace.flags()[event] & (model::kEventAsync | model::kEventInstant)) ==
+         0;
+}
+
 std::string Quoted(std::string_view text) {
   std::string json;
   json::AppendJsonString(json, text);
@@ -109,10 +115,12 @@ void EventText::AppendFlowEnds(std::string& out, EventIndex event) const {
     const timeline::FlowEnd flow = flows_[event];
     AppendFlowEnd(out, event, "fwdbwd", flow.id, flow.is_start);
   }
+  if (!IsSlice(trace_, event)) return;
   if (launches_.IsLauncher(event)) {
     AppendFlowEnd(out, event, "ac2g", launches_.FileId(event), true);
   }
-  if (launches_.LauncherOf(event) != model::kNoEvent) {
+  const EventIndex launcher = launches_.LauncherOf(event);
+  if (launcher != model::kNoEvent && IsSlice(trace_, launcher)) {
     AppendFlowEnd(out, event, "ac2g", launches_.FileId(event), false);
   }
 }

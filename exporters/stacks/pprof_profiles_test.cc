@@ -9,6 +9,7 @@
 #include "exporters/json/test_golden.h"
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/stacks/test_pprof.h"
+#include "exporters/timeline/test_random_trace.h"
 #include "profiler/analysis/test_trace.h"
 
 namespace kymo {
@@ -180,6 +181,19 @@ TEST(PprofProfilesTest, OddNamesAreKeptAsUtf8) {
       ElementsAre(std::string(65'536, 'T') + " 1 process=p\uFFFD (1) thread=2",
                   "[unknown] 5 process=p\uFFFD (1) thread=2",
                   "a;\n\"λ\uFFFD 10 process=p\uFFFD (1) thread=2"));
+}
+
+TEST(PprofProfilesTest, RandomTracesKeepTheRules) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    const model::Trace trace = RandomTrace(seed).Make();
+    const Exported files = Export(*NewStacksExporter(), trace);
+    const DecodedProfile profile = ReadProfile(files.at("stacks.pb.gz"));
+    EXPECT_EQ(profile.Total("samples"),
+              static_cast<int64_t>(trace.samples().size()));
+    ParseJson(files.at("stacks.speedscope.json"));
+    if (HasFailure()) break;
+  }
 }
 
 }  // namespace
