@@ -22,19 +22,21 @@ std::string Quoted(std::string_view text) {
 
 std::string DeviceJson(const DecodedLog::Device& device) {
   const DeviceRecord& d = device.record;
-  return absl::StrCat("{\"id\": ", d.id, ", \"name\": ", Quoted(device.name),
-                      ", \"totalGlobalMem\": ", d.memory_bytes,
-                      ", \"computeMajor\": ", d.major,
-                      ", \"computeMinor\": ", d.minor,
-                      ", \"maxThreadsPerBlock\": ", d.block_threads,
-                      ", \"maxThreadsPerMultiprocessor\": ",
-                      uint64_t{d.max_warps} * d.warp_size,
-                      ", \"regsPerBlock\": ", d.block_registers,
-                      ", \"warpSize\": ", d.warp_size,
-                      ", \"sharedMemPerBlock\": ", d.block_shared,
-                      ", \"numSms\": ", d.multiprocessors,
-                      ", \"regsPerMultiprocessor\": ", d.max_registers,
-                      ", \"sharedMemPerMultiprocessor\": ", d.max_shared, "}");
+  return absl::StrCat(
+      "{\"id\": ", d.id, ", \"name\": ", Quoted(device.name),
+      ", \"totalGlobalMem\": ", d.memory_bytes, ", \"computeMajor\": ", d.major,
+      ", \"computeMinor\": ", d.minor,
+      ", \"maxThreadsPerBlock\": ", d.block_threads,
+      ", \"maxThreadsPerMultiprocessor\": ",
+      uint64_t{d.max_warps} * d.warp_size,
+      ", \"regsPerBlock\": ", d.block_registers,
+      ", \"warpSize\": ", d.warp_size,
+      ", \"sharedMemPerBlock\": ", d.block_shared,
+      ", \"numSms\": ", d.multiprocessors,
+      ", \"regsPerMultiprocessor\": ", d.max_registers,
+      ", \"sharedMemPerMultiprocessor\": ", d.max_shared,
+      ", \"clockRate\": ", d.core_clock,
+      ", \"memoryBandwidth\": ", d.memory_bandwidth * 1'000, "}");
 }
 
 void Add(std::string_view key, const std::string& json,

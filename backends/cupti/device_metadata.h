@@ -1,6 +1,7 @@
 // device_metadata.h - devices and clocks in a trace's metadata.
 //
-//   deviceProperties      Kineto's list of devices, ids ascending
+//   deviceProperties      Kineto's list of devices, ids ascending; and clockRate
+//                         (kHz) and memoryBandwidth (bytes per second) of each
 //   cupti_version         130001
 //   cuda_clock_error_ns   how far times of the device can be off (log_clock.h)
 //   cuda_early_ns         the most by which an activity seemed to begin before

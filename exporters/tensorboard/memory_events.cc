@@ -4,14 +4,11 @@
 #include <cstdlib>
 #include <limits>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "exporters/proto/proto_writer.h"
 #include "exporters/tensorboard/memory_pool_names.h"
 #include "exporters/tensorboard/range_sweep.h"
 #include "exporters/tensorboard/stat_writer.h"
 #include "profiler/analysis/thinned_curve.h"
-#include "profiler/base/strings.h"
 
 namespace kymo::tensorboard {
 namespace {
@@ -27,10 +24,10 @@ using model::Trace;
 constexpr size_t kThinnedPoints = 20'000;  // of a pool
 
 // Names the innermost range around each record that stays.
-class OperationFinder {
+class RangeFinder {
  public:
-  OperationFinder(const Trace& trace, PlaneIds& ids,
-                  std::vector<MemoryPoint>& points)
+  RangeFinder(const Trace& trace, const PlaneIds& ids,
+              std::vector<MemoryPoint>& points)
       : trace_(trace), ids_(ids), points_(points) {}
 
   void Enter(EventIndex event) { open_.push_back(event); }
@@ -40,23 +37,13 @@ class OperationFinder {
     MemoryPoint& point = points_[next_++];
     if (open_.empty()) return;
     const NameId name = trace_.name()[open_.back()];
-    if (!ids_.IsStep(name)) point.operation = Interned(name);
+    if (!ids_.IsStep(name)) point.range = name;
   }
 
  private:
-  uint32_t Interned(NameId name) {
-    const auto [it, is_new] = interned_.try_emplace(Index(name), 0);
-    if (is_new) {
-      it->second = static_cast<uint32_t>(
-          ids_.Intern(absl::StrCat(ToAbsl(trace_.Name(name)), " (memory)")));
-    }
-    return it->second;
-  }
-
   const Trace& trace_;
-  PlaneIds& ids_;
+  const PlaneIds& ids_;
   std::vector<MemoryPoint>& points_;
-  absl::flat_hash_map<uint32_t, uint32_t> interned_;
   std::vector<EventIndex> open_;
   size_t next_ = 0;
 };
@@ -86,7 +73,7 @@ MemoryEvents::MemoryEvents(const Trace& trace, PlaneIds& ids,
   FindPeaks();
   if (max_heap_records >= 0) ThinHeap(static_cast<size_t>(max_heap_records));
   FindPoints();
-  OperationFinder finder(trace, ids, points_);
+  RangeFinder finder(trace, ids, points_);
   SweepRanges(trace, finder);
 }
 
@@ -187,8 +174,8 @@ void MemoryEvents::Append(std::string& out, const MemoryPoint& point) const {
     stats.Int(ids_.Stat(name), value);
   };
   stats.Ref(ids_.Stat(StatName::kAllocatorName), ids_.Text(pool_names_[pool]));
-  if (point.operation != 0) {
-    stats.Ref(ids_.Stat(StatName::kTfOp), ids_.Text(uint64_t{point.operation}));
+  if (point.range != model::kEmptyName) {
+    stats.Ref(ids_.Stat(StatName::kRegionType), ids_.Text(point.range));
   }
   add(StatName::kRequestedBytes, Magnitude(record.bytes));
   if (!failed) {

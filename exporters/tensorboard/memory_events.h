@@ -8,8 +8,8 @@
 // Each is a MemoryAllocation or MemoryDeallocation, from which XProf makes its
 // memory profile, or an OutOfMemory. What is in use is that of the record's
 // pool (memory_pool_names.h), the peak that of the whole trace. The innermost
-// range around a record is its operation, "NAME (memory)": a name that XProf's
-// statistics of operations do not add to the operation's own.
+// range around a record is its region type: as its operation (tf_op), XProf's
+// statistics of operations would count each record as a call of no time.
 //
 // Of more records of the heap than asked for those stay that keep the extremes
 // of what was in use, some thousands; all others are left out.
@@ -36,7 +36,7 @@ namespace kymo::tensorboard {
 struct MemoryPoint {
   model::EventIndex position = 0;  // of the first event that is later
   model::MemoryIndex record = 0;
-  uint32_t operation = 0;  // interned text; 0: none
+  model::NameId range = model::kEmptyName;  // the innermost one around it
 };
 
 class MemoryEvents {

@@ -62,10 +62,10 @@ TEST(MemoryEventsTest, StandBetweenTheRangesOfTheirThread) {
           "allocation_bytes=64 bytes_allocated=64 bytes_reserved=0 "
           "peak_bytes_in_use=1064 addr=123145302315008",
           "f:f(f) 10+10",
-          "MemoryAllocation 10+0 allocator_name->heap tf_op->f (memory) "
+          "MemoryAllocation 10+0 allocator_name->heap region_type->f "
           "requested_bytes=1000 allocation_bytes=1000 bytes_allocated=1064 "
           "bytes_reserved=0 peak_bytes_in_use=1064 addr=8192",
-          "MemoryDeallocation 20+0 allocator_name->heap tf_op->f (memory) "
+          "MemoryDeallocation 20+0 allocator_name->heap region_type->f "
           "requested_bytes=1000 allocation_bytes=1000 bytes_allocated=64 "
           "bytes_reserved=0 peak_bytes_in_use=1064 addr=8192",
           "MemoryDeallocation 200+0 allocator_name->heap requested_bytes=64 "

@@ -77,6 +77,7 @@ enum class StatName : uint8_t {
   kMemcpyDetails,
   kMemsetDetails,
   kAllocatorName,
+  kRegionType,
   kBytesAllocated,
   kBytesReserved,
   kPeakBytesInUse,

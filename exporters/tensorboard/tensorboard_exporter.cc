@@ -3,11 +3,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +18,7 @@
 #include "exporters/tensorboard/step_names.h"
 #include "exporters/tensorboard/step_scalars.h"
 #include "exporters/tensorboard/xspace.h"
+#include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
 
@@ -103,18 +103,26 @@ class TensorboardExporter final : public TraceExporter {
     const StepNames steps(trace.strings());
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> space,
                           out.Open(space_name));
-    KYMO_RETURN_IF_ERROR(WriteXSpace(
-        trace, steps, {.host = host, .max_heap_records = max_heap_records},
-        options.progress, *space));
+    // The event file's sweeps over the trace take one thread, the XSpace all.
+    absl::Status space_status;
+    std::string event_file;
+    ParallelForEach(2, [&](size_t task) {
+      if (task == 0) {
+        space_status = WriteXSpace(
+            trace, steps, {.host = host, .max_heap_records = max_heap_records},
+            options.progress, *space);
+      } else {
+        event_file = EventFile(trace, steps);
+      }
+    });
+    KYMO_RETURN_IF_ERROR(space_status);
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> events,
                           out.Open(events_name));
-    KYMO_RETURN_IF_ERROR(events->Append(EventFile(trace, steps)));
+    KYMO_RETURN_IF_ERROR(events->Append(event_file));
     KYMO_RETURN_IF_ERROR(events->Commit());
     // Its last bytes may be what the disk has no room for.
     if (const absl::Status status = space->Commit(); !status.ok()) {
-      std::error_code ignored;
-      std::filesystem::remove(std::filesystem::path(out.path()) / events_name,
-                              ignored);
+      out.Remove(events_name);
       return status;
     }
     if (options.progress) options.progress(1.0);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "exporters/proto/proto_writer.h"
 #include "exporters/tensorboard/counter_plane.h"
 #include "exporters/tensorboard/device_details.h"
+#include "exporters/tensorboard/device_properties.h"
 #include "exporters/tensorboard/event_bytes.h"
 #include "exporters/tensorboard/lines.h"
 #include "exporters/tensorboard/memory_events.h"
@@ -77,8 +77,11 @@ TrackPlane MakeDevicePlane(const TraceContext& context, int32_t device,
     made.events->InternTexts(context.trace.track_begin(track),
                              context.trace.track_end(track));
   }
-  made.plane = std::make_unique<Plane>(
-      device, absl::StrCat("/device:GPU:", device), made.ids.get());
+  std::string properties;
+  AppendDeviceProperties(context.trace, device, *made.ids, properties);
+  made.plane =
+      std::make_unique<Plane>(device, absl::StrCat("/device:GPU:", device),
+                              made.ids.get(), std::move(properties));
   AddTrackLines(context, *made.events, /*memory=*/nullptr, *made.ids, tracks,
                 *made.plane);
   return made;
@@ -138,15 +141,16 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
 }
 
 absl::Status CheckSize(const std::string& fields,
-                       const std::vector<const Plane*>& planes) {
+                       const std::vector<const Plane*>& planes,
+                       uint64_t most_bytes) {
   uint64_t bytes = fields.size();
   for (const Plane* plane : planes) bytes += plane->bytes();
-  constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
-  if (bytes <= kMost) return absl::OkStatus();
+  if (bytes <= most_bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
       "tensorboard: the trace makes an XSpace of ", bytes,
-      " bytes, and XProf reads at most ", kMost,
-      "; record for a shorter time, or export chrome or perfetto"));
+      " bytes, and XProf reads at most ", most_bytes,
+      "; record fewer steps or a shorter time, or export chrome or perfetto, "
+      "whose files --max_file_mib splits at steps"));
 }
 
 }  // namespace
@@ -193,7 +197,8 @@ absl::Status WriteXSpace(const Trace& trace, const StepNames& steps,
   }
   const std::string fields =
       SpaceFields(trace, settings, made.front().memory->left_out());
-  KYMO_RETURN_IF_ERROR(CheckSize(fields, {planes.begin(), planes.end()}));
+  KYMO_RETURN_IF_ERROR(
+      CheckSize(fields, {planes.begin(), planes.end()}, settings.most_bytes));
   KYMO_RETURN_IF_ERROR(sink.Append(fields));
   timeline::OrderedOutput output(sink, items, progress);
   for (const Plane* const plane : planes) {

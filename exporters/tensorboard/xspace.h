@@ -4,7 +4,8 @@
 //
 //   plane                     | what it holds
 //   /host:CPU                 | threads of all processes (lines.h)
-//   /device:GPU:N             | streams of device N
+//   /device:GPU:N             | streams of device N, and what it can do
+//                             | (device_properties.h)
 //   /device:CUSTOM:counters   | counters (counter_plane.h)
 //   Task Environment          | start and end, ns since the epoch
 //
@@ -15,6 +16,7 @@
 //
 // Errors: those of the sink; kResourceExhausted where the message would be
 //   larger than protobuf's readers take, which is 2 GiB: nothing is written.
+//   The message says what to do instead.
 // Memory: 32 MiB, besides 3 bytes for each name of the trace and 12 for each
 //   memory record that is written.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_XSPACE_H_
@@ -22,6 +24,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "absl/status/status.h"
@@ -35,6 +38,8 @@ struct XSpaceSettings {
   std::string host;  // as in the name of the file
   // Most records of the heap as events; -1: all (memory_events.h).
   int64_t max_heap_records = -1;
+  // What protobuf's readers take.
+  uint64_t most_bytes = std::numeric_limits<int32_t>::max();
 };
 
 // Does not commit.

@@ -12,7 +12,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "exporters/tensorboard/test_event_file.h"
 #include "exporters/tensorboard/test_xspace.h"
+#include "exporters/timeline/test_random_trace.h"
 #include "profiler/analysis/test_trace.h"
 #include "profiler/base/op_inputs.h"
 
@@ -79,7 +81,9 @@ void CheckNesting(const schema::XLine& line) {
     };
     if (before != nullptr) {
       EXPECT_GE(event.offset_ps(), before->offset_ps());
-      if (event.offset_ps() == before->offset_ps()) {
+      // What has no length holds nothing, and may stand before.
+      if (event.offset_ps() == before->offset_ps() &&
+          before->duration_ps() > 0) {
         EXPECT_LE(event.duration_ps(), before->duration_ps());
       }
     }
@@ -247,6 +251,21 @@ TEST(XSpaceTest, KernelsCopiesAndTheirLaunches) {
                     "correlation_id=78u memcpy_details->num_bytes:4096\n")));
 }
 
+TEST(XSpaceTest, TooLargeIsAnErrorThatSaysWhatToDo) {
+  TestTrace t;
+  t.AddRange(t.AddThread(7, 42, "main"), "f", 0, 10);
+  const model::Trace trace = std::move(t).Build();
+  const StepNames steps(trace.strings());
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  const absl::Status status =
+      WriteXSpace(trace, steps, {.host = "host", .most_bytes = 100}, {}, *sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 100"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--max_file_mib"));
+  EXPECT_EQ(bytes, "");
+}
+
 TEST(XSpaceTest, SamplesAreNestedSlices) {
   TestTrace t;
   const auto main = t.AddThread(7, 42, "main");
@@ -399,6 +418,49 @@ TEST(XSpaceTest, NamesOfAllKindsSurvive) {
   }
   EXPECT_THAT(view.Texts(kHost, "main"),
               Contains("bad \xEF\xBF\xBD\xEF\xBF\xBD 100+5"));
+}
+
+// Events but for those of memory and counters and the slices of samples.
+size_t CountTraceEvents(const schema::XSpace& space) {
+  size_t count = 0;
+  for (const schema::XPlane& plane : space.planes()) {
+    if (plane.name() == "/device:CUSTOM:counters") continue;
+    for (const schema::XLine& line : plane.lines()) {
+      if (line.name().find(" samples") != std::string::npos) continue;
+      for (const schema::XEvent& event : line.events()) {
+        const std::string& name =
+            plane.event_metadata().at(event.metadata_id()).name();
+        count += name != "MemoryAllocation" && name != "MemoryDeallocation" &&
+                 name != "OutOfMemory";
+      }
+    }
+  }
+  return count;
+}
+
+TEST(XSpaceTest, RandomTracesKeepTheRules) {
+  for (uint64_t seed = 1; seed <= 20 && !::testing::Test::HasFailure();
+       ++seed) {
+    SCOPED_TRACE(seed);
+    const model::Trace trace = RandomTrace(seed).Make();
+    for (const auto& [name, bytes] : Export(*NewTensorboardExporter(), trace)) {
+      if (!name.ends_with(".xplane.pb")) {
+        EXPECT_GT(ReadEventFile(bytes).size(), 2u);
+        continue;
+      }
+      const XSpaceView view(bytes);
+      CheckSpace(view.space());
+      EXPECT_EQ(CountTraceEvents(view.space()), trace.event_count());
+      for (const schema::XPlane& plane : view.space().planes()) {
+        for (const schema::XLine& line : plane.lines()) {
+          const bool is_flat =
+              line.name().find("(async)") != std::string::npos ||
+              line.name() == "_counters_";
+          if (!is_flat) CheckNesting(line);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
