@@ -177,6 +177,7 @@ BENCHMARK(BM_Export_RangesToFile)
     ->ArgName("gzip")
     ->Arg(0)
     ->Arg(1)
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 
 // 100 000 samples, 20 frames deep, most frames shared with the one before.

@@ -168,6 +168,7 @@ BENCHMARK(BM_Export_RangesToFile)
     ->Args({1, 0})
     ->Args({2, 0})
     ->Args({2, 1})
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 
 }  // namespace
