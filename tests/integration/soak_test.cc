@@ -69,5 +69,46 @@ TEST(SoakTest, NeitherDoSessionsWithAllThatTheyCanKeep) {
   ExpectNothingLeft(options, kSessions / 100);
 }
 
+// An hour of a program that makes ten steps a second, as fast as it goes.
+TEST(SoakTest, AnHourOfScheduledRecordingStaysAsItWas) {
+  constexpr int kStepsASecond = 10;
+  constexpr int kStepsBefore = 60 * kStepsASecond;
+  constexpr int kSteps = 60 * 60 * kStepsASecond;
+  constexpr int kCycle = 5;
+  int64_t cycles = 0;
+  int64_t events = 0;
+  bool lost = false;
+  ProfileOptions options;
+  options.activities = {"cpu"};
+  options.schedule = *MakeSchedule({.wait = 1, .warmup = 1, .active = 3});
+  options.on_trace_ready = [&](Profile& p) {
+    ++cycles;
+    events += static_cast<int64_t>(p.trace()->event_count());
+    lost = lost || p.trace()->ledger().AnythingLost();
+    return absl::OkStatus();
+  };
+  Profile profile(options);
+  ASSERT_TRUE(profile.Start().ok());
+  const auto step = [&] {
+    {
+      RecordFunction forward("forward");
+      RecordFunction layer(std::string("layer of step"));
+    }
+    { RecordFunction backward("backward", {{"step", profile.step_num()}}); }
+    ASSERT_TRUE(profile.Step().ok());
+  };
+  for (int i = 0; i < kStepsBefore; ++i) step();
+  const size_t resident = ResidentBytes();
+  const size_t descriptors = CountEntries("/proc/self/fd");
+  for (int i = kStepsBefore; i < kSteps; ++i) step();
+  EXPECT_LE(ResidentBytes(), resident + (1 << 20));
+  EXPECT_EQ(CountEntries("/proc/self/fd"), descriptors);
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(cycles, kSteps / kCycle);
+  // Three active steps, each with its own range and three of ours.
+  EXPECT_EQ(events, cycles * 3 * 4);
+  EXPECT_FALSE(lost);
+}
+
 }  // namespace
 }  // namespace kymo
