@@ -139,8 +139,8 @@ class FlightRecorderTest(unittest.TestCase):
             self.assertGreater(shown, (1 << 20) // 32)
             self.assertEqual(dump.ledger["records_corrupt"], 0)
             seen = shown + dump.ledger["events_overwritten"]
-            # Four threads' chunks may change hands between two looks.
-            self.assertGreater(seen, before - 8 * 2048)
+            # What changes hands between two looks is not seen: at most all.
+            self.assertGreater(seen, before - (2 << 20) // 32)
             self.assertLess(seen, after * 1.01 + 100_000)
         os.kill(self.child_of(process), signal.SIGKILL)
         self.assertEqual(process.wait(timeout=60), -signal.SIGKILL)
