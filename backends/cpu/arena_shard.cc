@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "backends/cpu/decode.h"
 #include "backends/cpu/process_stacks.h"
+#include "profiler/base/available_memory.h"
 
 namespace kymo::cpu {
 namespace {
@@ -119,16 +119,11 @@ void AddHeapCounts(const ArenaShardInput& input,
   }
 }
 
-// What fits into three quarters of the memory that this machine has left;
-// analysing takes about 100 bytes a record at the peak.
+// What fits into three quarters of the memory that is left; analysing takes
+// about 100 bytes a record at the peak.
 size_t MemoryRecordLimit() {
   constexpr size_t kBytesPerRecord = 100;
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  for (uint64_t kib = 0; file >> key >> kib; file.ignore(80, '\n')) {
-    if (key == "MemAvailable:") return kib * 1024 / 4 * 3 / kBytesPerRecord;
-  }
-  return ~size_t{0};
+  return AvailableMemoryBytes() / 4 * 3 / kBytesPerRecord;
 }
 
 // Records in chunks that threads are taking from their owners, or were when
@@ -192,7 +187,8 @@ std::vector<HeapNumbers> ReadHeapNumbers(const Arena& arena) {
   return numbers;
 }
 
-void FillShard(ArenaShardInput input, model::TraceShard& shard) {
+std::vector<DecodedChunk> FillShard(ArenaShardInput input,
+                                    model::TraceShard& shard) {
   const LossCounters& before = input.losses_at_start;
   const LossCounters now = ReadLosses(input.arena);
   shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
@@ -217,7 +213,7 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       static_cast<double>(input.heap_sample_interval);
   const Arena& arena = input.arena;
   ProcessStacks stacks(&shard);
-  const DecodeInput decode = {
+  DecodeInput decode = {
       .chunks = std::move(input.chunks),
       .stream_tracks = std::move(tracks),
       .name_text = [&arena](uint32_t id) { return arena.NameText(id); },
@@ -225,16 +221,21 @@ void FillShard(ArenaShardInput input, model::TraceShard& shard) {
       .clock = input.clock,
       .first_ticket = input.first_ticket,
       .recorded = std::move(input.recorded),
-      .mapping =
-          [&](int64_t pid, const record::MappingPayload& mapping,
-              std::string_view path) { stacks.AddMapping(pid, mapping, path); },
-      .stack =
-          [&](int64_t pid, std::span<const uint64_t> pcs) {
-            return stacks.Add(pid, pcs);
-          },
+      .mapping = nullptr,
+      .stack = nullptr,
       .with_memory = input.with_memory,
-      .memory_limit = MemoryRecordLimit()};
-  DecodeChunks(decode, shard);
+      .memory_limit = input.only_ranges ? 0 : MemoryRecordLimit(),
+      .is_elsewhere = std::move(input.is_elsewhere)};
+  if (!input.only_ranges) {
+    decode.mapping = [&](int64_t pid, const record::MappingPayload& mapping,
+                         std::string_view path) {
+      stacks.AddMapping(pid, mapping, path);
+    };
+    decode.stack = [&](int64_t pid, std::span<const uint64_t> pcs) {
+      return stacks.Add(pid, pcs);
+    };
+  }
+  return DecodeChunks(decode, shard);
 }
 
 }  // namespace kymo::cpu

@@ -4,6 +4,7 @@
 #define KYMO_BACKENDS_CPU_ARENA_SHARD_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backends/cpu/decode.h"
@@ -49,11 +50,16 @@ struct ArenaShardInput {
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
   // False: what is there of memory is for somebody else.
   bool with_memory = true;
+  // True: events have no stacks, and memory records are left out and counted.
+  bool only_ranges = false;
+  std::function<bool(uint64_t ticket)> is_elsewhere = {};
   // Epoch minus CLOCK_MONOTONIC where it was recorded.
   int64_t epoch_offset_ns = EpochOffsetNs();
 };
 
-void FillShard(ArenaShardInput input, model::TraceShard& shard);
+// Returns what DecodeChunks does.
+std::vector<DecodedChunk> FillShard(ArenaShardInput input,
+                                    model::TraceShard& shard);
 
 }  // namespace kymo::cpu
 

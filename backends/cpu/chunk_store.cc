@@ -103,6 +103,12 @@ absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
   return absl::OkStatus();
 }
 
+bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes) {
+  return entry.magic == ChunkEntry::kMagic && entry.slots != 0 &&
+         entry.slots <= record::kSlotsPerChunk &&
+         entry.slots <= bytes / sizeof(record::Slot);
+}
+
 size_t ReadChunkEntries(std::span<const std::byte> bytes,
                         std::vector<record::ChunkView>& chunks) {
   size_t at = 0;
@@ -110,11 +116,7 @@ size_t ReadChunkEntries(std::span<const std::byte> bytes,
     ChunkEntry entry;
     std::memcpy(&entry, bytes.data() + at, sizeof(entry));
     const size_t begin = at + sizeof(entry);
-    if (entry.magic != ChunkEntry::kMagic || entry.slots == 0 ||
-        entry.slots > record::kSlotsPerChunk ||
-        entry.slots > (bytes.size() - begin) / sizeof(record::Slot)) {
-      break;
-    }
+    if (!IsChunkEntry(entry, bytes.size() - begin)) break;
     const auto* const slots =
         reinterpret_cast<const record::Slot*>(bytes.data() + begin);
     chunks.push_back({.stream = entry.stream,

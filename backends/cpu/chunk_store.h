@@ -72,6 +72,9 @@ class ChunkStore {
   uint64_t mapped_bytes_ = 0;
 };
 
+// Whether `bytes` behind the entry hold its chunk, and it is an entry.
+bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes);
+
 // Adds the chunks of such a file's bytes, which must begin at a multiple of 8
 // and outlive the views. Returns how many bytes they took: up to the first
 // entry that is none, or whose chunk is cut off.

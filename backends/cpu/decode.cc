@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "backends/cpu/decode_names.h"
 #include "backends/cpu/decode_payload.h"
@@ -28,7 +29,7 @@ class Decoder {
         payloads_(input.stack, names_, shard),
         chunk_decoder_(input.clock, input.recorded, names_) {}
 
-  void Run() {
+  std::vector<DecodedChunk> Run() {
     SortChunks();
     ParallelForEach(chunks_.size(),
                     [&](size_t i) { chunk_decoder_.Count(chunks_[i]); });
@@ -47,6 +48,7 @@ class Decoder {
     for (const Chunk& chunk : chunks_) {
       shard_.ledger.Add(model::Loss::kRecordsCorrupt, chunk.rest.corrupt);
     }
+    return Decoded();
   }
 
  private:
@@ -132,14 +134,21 @@ class Decoder {
     events.depth.resize(rows);
   }
 
-  Chunk* FindChunk(uint64_t ticket) {
+  // The chunk, or the part of it, that has the slot. Parts follow each other.
+  Chunk* FindChunk(uint64_t ticket, uint32_t index) {
     if (by_ticket_.empty()) {
       for (size_t i = 0; i < chunks_.size(); ++i) {
         by_ticket_.emplace(chunks_[i].view->ticket, i);
       }
     }
     const auto it = by_ticket_.find(ticket);
-    return it == by_ticket_.end() ? nullptr : &chunks_[it->second];
+    if (it == by_ticket_.end()) return nullptr;
+    size_t i = it->second;
+    while (i + 1 < chunks_.size() && chunks_[i + 1].view->ticket == ticket &&
+           chunks_[i + 1].view->first_index <= index) {
+      ++i;
+    }
+    return &chunks_[i];
   }
 
   int64_t PidOf(const Chunk& chunk) const {
@@ -149,8 +158,12 @@ class Decoder {
   void ApplyFollowUps() {
     for (Chunk& chunk : chunks_) {
       for (const FollowUp& follow_up : chunk.rest.follow_ups) {
-        Chunk* const target = FindChunk(follow_up.ticket);
+        Chunk* const target = FindChunk(follow_up.ticket, follow_up.index);
         if (target == nullptr) {
+          if (input_.is_elsewhere && input_.is_elsewhere(follow_up.ticket)) {
+            for_others_[&chunk].push_back(follow_up.own_index);
+            continue;
+          }
           // What began before the session was never meant to be in it.
           if (follow_up.kind == SlotKind::kEnd &&
               follow_up.ticket >= input_.first_ticket) {
@@ -265,6 +278,24 @@ class Decoder {
     }
   }
 
+  std::vector<DecodedChunk> Decoded() {
+    std::vector<DecodedChunk> decoded;
+    for (Chunk& chunk : chunks_) {
+      std::erase_if(chunk.rest.open, [this](const OpenRange& range) {
+        return shard_.block.end_ns[range.row] != 0;
+      });
+      DecodedChunk& result =
+          decoded.emplace_back(DecodedChunk{.view = *chunk.view,
+                                            .first_row = chunk.first_row,
+                                            .event_count = chunk.event_count,
+                                            .open = std::move(chunk.rest.open),
+                                            .for_others = {}});
+      const auto others = for_others_.find(&chunk);
+      if (others != for_others_.end()) result.for_others = others->second;
+    }
+    return decoded;
+  }
+
   const DecodeInput& input_;
   model::TraceShard& shard_;
   NameMap names_;
@@ -273,12 +304,14 @@ class Decoder {
   std::vector<Chunk> chunks_;  // by stream, then ticket
   std::unordered_map<uint64_t, size_t> by_ticket_;
   std::unordered_map<const Chunk*, std::vector<uint32_t>> rows_;
+  std::unordered_map<const Chunk*, std::vector<uint32_t>> for_others_;
 };
 
 }  // namespace
 
-void DecodeChunks(const DecodeInput& input, model::TraceShard& shard) {
-  Decoder(input, shard).Run();
+std::vector<DecodedChunk> DecodeChunks(const DecodeInput& input,
+                                       model::TraceShard& shard) {
+  return Decoder(input, shard).Run();
 }
 
 }  // namespace kymo::cpu

@@ -45,12 +45,27 @@ struct DecodeInput {
   // How many memory records the shard may take; the latest beyond are left out
   // and counted (kMemoryRecordsLeftOut).
   size_t memory_limit = ~size_t{0};
+  // Whether a chunk of that ticket is in the input of another call. What ends
+  // or extends its records is then in the result. Empty: none is.
+  std::function<bool(uint64_t ticket)> is_elsewhere;
+};
+
+// What became of a chunk.
+struct DecodedChunk {
+  record::ChunkView view;
+  size_t first_row = 0;  // of its events in the shard's block
+  size_t event_count = 0;
+  std::vector<OpenRange> open;  // still, after all that the input ended
+  // Slots of records about records that are elsewhere.
+  std::vector<uint32_t> for_others;
 };
 
 // Adds events (as the shard's block), counters, memory records and their names
 // to `shard`, whose tracks exist. Plain events are decoded on all cores, chunk
-// by chunk; payloads are read one after the other.
-void DecodeChunks(const DecodeInput& input, model::TraceShard& shard);
+// by chunk; payloads are read one after the other. Returns the chunks in the
+// order of their rows.
+std::vector<DecodedChunk> DecodeChunks(const DecodeInput& input,
+                                       model::TraceShard& shard);
 
 }  // namespace kymo::cpu
 

@@ -106,7 +106,7 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
                   uint32_t index) {
     if (!BecomesEvent(head)) {
       if (!IsMemory(record::UnpackKind(head.kind_scope_depth))) {
-        AddToRest(chunk, head, payload);
+        AddToRest(chunk, head, payload, index);
       } else if (IsWanted(head) && !chunk.without_memory) {
         memory[memory_row].track = chunk.track;
         const std::span<const Slot> stack =
@@ -143,14 +143,16 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
 }
 
 void ChunkDecoder::AddToRest(Chunk& chunk, const Slot& head,
-                             std::span<const Slot> payload) const {
+                             std::span<const Slot> payload,
+                             uint32_t index) const {
   const TimeNs time_ns =
       clock_.ToEpochNs(head.begin.load(std::memory_order_relaxed));
   const uint64_t end = head.end.load(std::memory_order_relaxed);
   const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
   if (kind == SlotKind::kEnd || kind == SlotKind::kExtra) {
     if (end == record::kNoTicket && !IsWanted(head)) return;
-    chunk.rest.follow_ups.push_back({kind, end, head.name, time_ns, payload});
+    chunk.rest.follow_ups.push_back(
+        {kind, index, end, head.name, time_ns, payload});
     return;
   }
   if (!IsWanted(head)) return;

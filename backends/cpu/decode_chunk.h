@@ -52,6 +52,7 @@ struct NamedResource {
 // An end or extra payload for a record of (maybe) another chunk.
 struct FollowUp {
   record::SlotKind kind;
+  uint32_t own_index;  // of its slot in the chunk that holds it
   uint64_t ticket;
   uint32_t index;
   TimeNs time_ns;
@@ -134,7 +135,7 @@ class ChunkDecoder {
   }
 
   void AddToRest(Chunk& chunk, const record::Slot& head,
-                 std::span<const record::Slot> payload) const;
+                 std::span<const record::Slot> payload, uint32_t index) const;
   static bool IsMemory(record::SlotKind kind) {
     return kind == record::SlotKind::kAllocation ||
            kind == record::SlotKind::kFree || kind == record::SlotKind::kMemory;

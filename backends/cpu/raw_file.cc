@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
 #include "backends/cpu/flight_recorder.h"
+#include "backends/cpu/raw_parts.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/chunk_reader.h"
 
@@ -27,81 +27,41 @@ namespace kymo::cpu {
 namespace {
 
 using record::Arena;
-using record::ChunkState;
 using record::ChunkView;
 
 absl::Status FileError(const std::string& path, const char* what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", what, " ", path));
 }
 
-absl::Status NotRaw(const std::string& path, std::string_view why) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, " is no raw file of this version of Kymo: ",
-                   absl::string_view(why.data(), why.size())));
-}
-
-// A file as memory, for reading.
-class MappedFile {
+// The file from `begin` on as memory, for reading. Nothing where it ends
+// before.
+class MappedEnd {
  public:
-  MappedFile() = default;
-  ~MappedFile() {
+  MappedEnd() = default;
+  ~MappedEnd() {
     if (base_ != nullptr) munmap(base_, size_);
-    if (fd_ >= 0) close(fd_);
   }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+  MappedEnd(const MappedEnd&) = delete;
+  MappedEnd& operator=(const MappedEnd&) = delete;
 
-  absl::Status Open(const std::string& path) {
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (fd_ < 0 || fstat(fd_, &about) != 0) return FileError(path, "read");
-    if (about.st_size == 0) return NotRaw(path, "it is empty");
-    size_ = static_cast<size_t>(about.st_size);
-    void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd_, 0);
+  absl::Status Map(const std::string& path, int fd, uint64_t begin,
+                   uint64_t end) {
+    if (end <= begin) return absl::OkStatus();
+    void* const mapped = mmap(nullptr, end - begin, PROT_READ, MAP_PRIVATE, fd,
+                              static_cast<off_t>(begin));
     if (mapped == MAP_FAILED) return FileError(path, "map");
     base_ = mapped;
+    size_ = end - begin;
     return absl::OkStatus();
   }
-  int fd() const { return fd_; }
   std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(base_), size_};
   }
 
  private:
-  int fd_ = -1;
   void* base_ = nullptr;
   size_t size_ = 0;
 };
-
-class MappedArena {
- public:
-  explicit MappedArena(int fd) : arena_(Arena::MapCopy(fd)) {}
-  ~MappedArena() { arena_.Unmap(); }
-  MappedArena(const MappedArena&) = delete;
-  MappedArena& operator=(const MappedArena&) = delete;
-  const Arena& arena() const { return arena_; }
-
- private:
-  Arena arena_;
-};
-
-// Chunks that a dying collector had in its hands: those that it had not written
-// are to be drained still.
-void GiveBackHalfRead(const Arena& arena, const std::vector<ChunkView>& known) {
-  std::set<uint64_t> tickets;
-  for (const ChunkView& chunk : known) tickets.insert(chunk.ticket);
-  for (uint32_t i = 0; i < arena.high_water(); ++i) {
-    record::ChunkWord& word = arena.word(i);
-    const uint64_t owner = word.owner.load(std::memory_order_relaxed);
-    if (record::OwnerState(owner) != ChunkState::kReading ||
-        tickets.contains(word.ticket.load(std::memory_order_relaxed))) {
-      continue;
-    }
-    word.owner.store(
-        record::PackOwner(ChunkState::kSealed, record::OwnerStream(owner)),
-        std::memory_order_relaxed);
-  }
-}
 
 // Of the first event in the shard, or `otherwise`.
 TimeNs FirstTime(const model::TraceShard& shard, TimeNs otherwise) {
@@ -175,53 +135,30 @@ void RawFile::DropArenaChunks() const {
 }
 
 absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
-  MappedFile file;
-  KYMO_RETURN_IF_ERROR(file.Open(path));
-  const MappedArena mapped(file.fd());
-  const Arena& arena = mapped.arena();
-  if (!arena.valid()) return NotRaw(path, "the arena at its front is not one");
-  const std::span<const std::byte> bytes = file.bytes();
-  const uint64_t header_at = arena.header().arena_bytes;
-  RawHeader header;
-  if (bytes.size() < header_at + sizeof(header)) {
-    return NotRaw(path, "it ends before its header");
-  }
-  std::memcpy(&header, bytes.data() + header_at, sizeof(header));
-  if (header.magic != RawHeader::kMagic ||
-      header.version != RawHeader::kVersion) {
-    return NotRaw(path, "its header is not one");
-  }
-  if (header.last_anchor.ticks <= header.first_anchor.ticks) {
-    return NotRaw(path,
-                  "the collector ended before it had read the clock twice");
-  }
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawParts> parts,
+                        RawParts::Open(path));
+  MappedEnd drained;
+  KYMO_RETURN_IF_ERROR(drained.Map(path, parts->fd(), parts->chunks_begin(),
+                                   parts->file_bytes()));
   RawRecording result;
+  const RawHeader& header = parts->header();
   result.is_complete = header.is_complete == 1;
   std::vector<ChunkView> chunks;
-  if (bytes.size() > header_at + kRawHeaderBytes) {
-    const std::span<const std::byte> drained =
-        bytes.subspan(header_at + kRawHeaderBytes);
-    const size_t read = ReadChunkEntries(drained, chunks);
-    result.cut_bytes = drained.size() - read;
-    result.first_cut_byte = header_at + kRawHeaderBytes + read;
+  const size_t read = ReadChunkEntries(drained.bytes(), chunks);
+  result.cut_bytes = drained.bytes().size() - read;
+  if (!drained.bytes().empty()) {
+    result.first_cut_byte = parts->chunks_begin() + read;
   }
-  GiveBackHalfRead(arena, chunks);
-  // Copies, since draining clears chunks.
-  std::vector<std::unique_ptr<record::Slot[]>> copies;
-  const auto add = [&](const ChunkView& view) {
-    copies.push_back(record::CopySlots(view.slots));
-    chunks.push_back(view);
-    chunks.back().slots = {copies.back().get(), view.slots.size()};
-  };
-  record::ChunkReader reader(arena);
-  reader.DrainRest(add);
-  reader.ReadOwned(add);
-  const TickConverter clock(arena.clock_source(), header.first_anchor,
-                            header.last_anchor, header.epoch_offset_ns);
+  std::set<uint64_t> tickets;
+  for (const ChunkView& chunk : chunks) tickets.insert(chunk.ticket);
+  const std::vector<ChunkView> undrained = parts->TakeUndrained(tickets);
+  chunks.insert(chunks.end(), undrained.begin(), undrained.end());
+  const TickConverter clock = parts->clock();
   result.shard.ledger.Add(model::Loss::kDrainBytesLost, header.lost_bytes);
   // A flight recorder's: what began before it is not missing.
-  const bool overwrites = arena.policy() == record::FullPolicy::kOverwrite;
-  FillShard({.arena = arena,
+  const bool overwrites =
+      parts->arena().policy() == record::FullPolicy::kOverwrite;
+  FillShard({.arena = parts->arena(),
              .chunks = std::move(chunks),
              .clock = clock,
              .first_ticket = overwrites ? kNoFirstTicket : 0,

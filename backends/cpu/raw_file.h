@@ -27,7 +27,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/base/clock.h"
+#include "backends/cpu/raw_header.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena.h"
@@ -36,26 +36,6 @@ namespace kymo::cpu {
 
 // What raw files begin with: the magic of an arena.
 bool BeginsLikeRawFile(std::string_view head);
-
-inline constexpr uint64_t kRawHeaderBytes = 4096;
-
-// Plain data, behind the arena.
-struct RawHeader {
-  static constexpr uint64_t kMagic = 0x77617265746f6d79u;
-  static constexpr uint32_t kVersion = 1;
-
-  uint64_t magic = kMagic;
-  uint32_t version = kVersion;
-  uint32_t with_memory = 0;
-  int64_t epoch_offset_ns = 0;
-  uint64_t heap_sample_interval = 0;
-  uint64_t lost_bytes = 0;  // of drained chunks
-  ClockAnchor first_anchor;
-  ClockAnchor last_anchor;
-  uint32_t is_complete = 0;  // 1: the collector ended the recording
-  uint32_t reserved = 0;
-};
-static_assert(sizeof(RawHeader) <= kRawHeaderBytes);
 
 class RawFile {
  public:

@@ -39,8 +39,10 @@ class AllSums {
   std::vector<KeyAverage> Averages() const {
     std::vector<KeyAverage> averages;
     for (size_t g = 0; g < sums_.size(); ++g) {
-      // Groups of nothing but duplicates have none.
-      if (sums_[g].count == 0 || GroupKeys::IsLeftOut(keys_[g])) continue;
+      // Groups of nothing but duplicates have none; those of nothing but
+      // repeated events may owe time to what was inside of these.
+      if (sums_[g].count == 0 && sums_[g].self_ns == 0) continue;
+      if (GroupKeys::IsLeftOut(keys_[g])) continue;
       averages.push_back(Average(g));
     }
     if (!job_.options.include_python_functions) {

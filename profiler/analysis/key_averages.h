@@ -16,6 +16,10 @@
 // the ranges around them. Groups stand in the order of their first event in the
 // whole trace, events sorted by (start, longer first, index).
 //
+// In a trace that is a window of a larger one, repeated events (kEventRepeated)
+// do not count; the time of what is inside of them still is not theirs. A group
+// of them alone has count 0, and a self time below 0: see window_sums.h.
+//
 // CPU times are those of threads: the total of a group sums whole durations,
 // so nested events of one name count repeatedly; its self time is the sum of
 // self times (call_tree.h). Ranges of device streams count as device time.

@@ -219,7 +219,10 @@ class AveragesWorker {
     const uint8_t* const flags = job_.trace.flags().data();
     const uint32_t* const group_of_row = group_of_row_.data() - first;
     for (size_t i = begin; i < end; ++i) {
-      if (flags[i] & model::kEventInstant) continue;
+      if (flags[i] & (model::kEventInstant | model::kEventRepeated)) {
+        if (flags[i] & model::kEventRepeated) NoteRepeated(i, device_bit);
+        continue;
+      }
       if (kHasDuplicates && job_.is_duplicate[i]) continue;
       const DurationNs duration = ends[i] - starts[i];
       Sums& group = sums_[group_of_row[i]];
@@ -238,6 +241,15 @@ class AveragesWorker {
       sums_[parent].self_ns -= duration;
       if (kHasExtras) TakeChild(i, extras_[parent]);
     }
+  }
+
+  // An event that counts in another window tells of which kind its group is,
+  // whose time children take here.
+  void NoteRepeated(size_t event, uint32_t device_bit) {
+    Sums& group = sums_[GroupOf(event, device_bit)];
+    if (group.first_event != model::kNoEvent) return;
+    group.first_event = static_cast<model::EventIndex>(event);
+    group.first_start = job_.trace.start()[event];
   }
 
   uint32_t GroupOf(size_t event, uint32_t device_bit) {

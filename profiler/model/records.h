@@ -28,6 +28,9 @@ enum EventFlag : uint8_t {
   kEventOpen = 2,     // never ended; end is where the recording ended
   kEventAsync = 4,    // ended elsewhere than it began: no parent, no children
   kEventModule = 8,   // stands for a module: part of the hierarchy below it
+  // Of a trace that is a window of a larger one: counts in another window, and
+  // is here for what is inside of it.
+  kEventRepeated = 16,
 };
 
 struct Process {

@@ -32,8 +32,8 @@ TickConverter Clock() {
 // Fills the chunks of one thread.
 class SyntheticChunks::Thread {
  public:
-  Thread(SyntheticChunks& owner, uint32_t stream)
-      : owner_(owner), stream_(stream), random_(stream) {}
+  Thread(SyntheticChunks& owner, uint32_t stream, uint32_t callees)
+      : owner_(owner), stream_(stream), callees_(callees), random_(stream) {}
 
   void Record(size_t ranges) {
     for (size_t i = 0; i < ranges; ++i) {
@@ -54,6 +54,7 @@ class SyntheticChunks::Thread {
   struct Range {
     uint64_t ticket;
     uint32_t index;
+    uint32_t name;
   };
 
   // As the recorder: into the range's own slot, or, where its chunk is sealed,
@@ -72,8 +73,15 @@ class SyntheticChunks::Thread {
 
   void Open() {
     Slot& slot = NextSlot(record::SlotKind::kRange);
-    slot.name = 1 + random_() % static_cast<uint32_t>(owner_.names_.size());
-    open_.push_back({ticket_, used_ - 1});
+    slot.name = NextName();
+    open_.push_back({ticket_, used_ - 1, slot.name});
+  }
+
+  uint32_t NextName() {
+    const auto names = static_cast<uint32_t>(owner_.names_.size());
+    if (callees_ == 0) return 1 + random_() % names;
+    const uint32_t caller = open_.empty() ? 0 : open_.back().name;
+    return 1 + (caller * 31 + random_() % callees_) % names;
   }
 
   Slot& NextSlot(record::SlotKind kind) {
@@ -96,6 +104,7 @@ class SyntheticChunks::Thread {
 
   SyntheticChunks& owner_;
   const uint32_t stream_;
+  const uint32_t callees_;
   std::mt19937 random_;
   uint64_t now_ = kFirstTick;
   Slot* slots_ = nullptr;
@@ -112,7 +121,7 @@ SyntheticChunks::SyntheticChunks(const SyntheticOptions& options)
   }
   for (uint32_t stream = 0; stream < options.threads; ++stream) {
     input_.stream_tracks.push_back(stream);
-    Thread(*this, stream).Record(ranges_ / options.threads);
+    Thread(*this, stream, options.callees).Record(ranges_ / options.threads);
   }
   input_.name_limit = options.names + 1;
   input_.name_text = [this](uint32_t id) -> std::string_view {

@@ -27,6 +27,9 @@ struct SyntheticOptions {
   size_t ranges = 1'000'000;
   uint32_t threads = 8;
   uint32_t names = 200;
+  // How many names the ranges inside of one name have; 0 = all. With few, the
+  // same call paths come again and again.
+  uint32_t callees = 0;
 };
 
 class SyntheticChunks {
