@@ -342,9 +342,10 @@ absl::Status Profile::export_memory_timeline(const std::string& path,
 }
 
 absl::StatusOr<std::vector<std::string>> Profile::Export(
-    const std::string& exporter, const std::string& directory) const {
+    const std::string& exporter, const std::string& directory,
+    const ProfileExportOptions& options) const {
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
-  return last->Export(exporter, directory);
+  return last->Export(exporter, directory, options);
 }
 
 const ProfilerStats* Profile::stats() const noexcept {

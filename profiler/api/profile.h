@@ -92,7 +92,8 @@ class Profile {
   absl::Status export_memory_timeline(const std::string& path,
                                       std::string_view device = "") const;
   absl::StatusOr<std::vector<std::string>> Export(
-      const std::string& exporter, const std::string& directory) const;
+      const std::string& exporter, const std::string& directory,
+      const ProfileExportOptions& options = {}) const;
   // Null before there is a finished cycle.
   const ProfilerStats* stats() const noexcept;
 

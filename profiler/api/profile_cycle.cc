@@ -1,9 +1,12 @@
 #include "profiler/api/profile_cycle.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/json/json_check.h"
 #include "exporters/json/json_text.h"
@@ -17,6 +20,8 @@
 #include "profiler/plugin/exporter_library.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/split_export.h"
+#include "profiler/plugin/trace_exporter.h"
 
 namespace kymo {
 namespace {
@@ -29,22 +34,68 @@ class RenamedOutput : public OutputDirectory {
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
     return NewFileSink(file_path_);
   }
+  void Remove(std::string_view) noexcept override {
+    unlink(file_path_.c_str());
+  }
 
  private:
   const std::string file_path_;
 };
 
+constexpr int64_t kMostFileMib = int64_t{1} << 20;
+
+// That one of the exporters has each of the settings.
+absl::Status CheckSettings(const std::map<std::string, std::string>& settings,
+                           const std::string& name,
+                           const std::vector<const TraceExporter*>& exporters) {
+  std::vector<std::string> known;
+  for (const TraceExporter* const exporter : exporters) {
+    for (const PluginOption& option : exporter->info().options) {
+      known.push_back(option.name);
+    }
+  }
+  for (const auto& [setting, value] : settings) {
+    if (std::find(known.begin(), known.end(), setting) != known.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "exporter '", name, "' has no setting '", setting, "'; it has ",
+        known.empty() ? "none" : absl::StrJoin(known, ", ")));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> RunExporter(
+    const TraceExporter& exporter, const model::Trace& trace,
+    int64_t max_file_mib, const ExportOptions& options, OutputDirectory& out) {
+  if (max_file_mib == 0) return exporter.Export(trace, options, out);
+  KYMO_ASSIGN_OR_RETURN(
+      SplitFiles files,
+      ExportWithin(max_file_mib << 20, exporter, trace, options, out));
+  if (!files.notice.empty()) Warn(files.notice);
+  return std::move(files.names);
+}
+
+absl::StatusOr<std::vector<std::string>> RunExporters(
     const std::string& name, const model::Trace& trace,
-    const ExportOptions& options, OutputDirectory& out) {
+    const ProfileExportOptions& options, OutputDirectory& out) {
+  if (options.max_file_mib < 0 || options.max_file_mib > kMostFileMib) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max_file_mib is ", options.max_file_mib, ", not 0 to ", kMostFileMib));
+  }
   ExporterRegistry registry;
   KYMO_RETURN_IF_ERROR(RegisterBuiltinExporters(registry));
-  KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> exporters,
+  KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         FindExporters(name, registry));
+  std::vector<const TraceExporter*> exporters;
+  for (const std::string& found : names) {
+    exporters.push_back(registry.Find(found));
+  }
+  KYMO_RETURN_IF_ERROR(CheckSettings(options.settings, name, exporters));
   std::vector<std::string> files;
-  for (const std::string& exporter : exporters) {
-    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> written,
-                          registry.Find(exporter)->Export(trace, options, out));
+  for (const TraceExporter* const exporter : exporters) {
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<std::string> written,
+        RunExporter(*exporter, trace, options.max_file_mib,
+                    {options.gzip, options.progress, options.settings}, out));
     files.insert(files.end(), written.begin(), written.end());
   }
   return files;
@@ -180,7 +231,7 @@ absl::Status ProfileCycle::add_metadata_json(std::string_view key,
 
 absl::Status ProfileCycle::export_chrome_trace(const std::string& path) const {
   RenamedOutput out(path);
-  return RunExporter("chrome", trace_, {.gzip = path.ends_with(".gz")}, out)
+  return RunExporters("chrome", trace_, {.gzip = path.ends_with(".gz")}, out)
       .status();
 }
 
@@ -208,9 +259,10 @@ absl::Status ProfileCycle::export_memory_timeline(
 }
 
 absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(
-    const std::string& exporter, const std::string& directory) const {
+    const std::string& exporter, const std::string& directory,
+    const ProfileExportOptions& options) const {
   OutputDirectory out(directory);
-  return RunExporter(exporter, trace_, ExportOptions(), out);
+  return RunExporters(exporter, trace_, options, out);
 }
 
 }  // namespace kymo

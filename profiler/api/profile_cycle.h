@@ -13,6 +13,8 @@
 #define KYMO_PROFILER_API_PROFILE_CYCLE_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,6 +71,19 @@ class KeyAverages {
   EventAverages averages_;
 };
 
+// How Export() writes: what the command's flags say.
+//   {.gzip = true, .max_file_mib = 64, .settings = {{"memory_events", "-1"}}}
+struct ProfileExportOptions {
+  bool gzip = false;  // where a format has a plain and a compressed form
+  // Split timelines whose file would be larger at the steps of the program;
+  // what cannot be split is written whole, with a warning. 0: never.
+  int64_t max_file_mib = 0;
+  // Settings of the exporter by name; `//tools:profile --help` lists them.
+  std::map<std::string, std::string> settings;
+  // Called now and then with done / total in 0..1; may be empty.
+  std::function<void(double)> progress;
+};
+
 class ProfileCycle {
  public:
   // For Profile.
@@ -111,11 +126,13 @@ class ProfileCycle {
   // "cuda:0"; empty: the session's device, else "cpu". Needs profile_memory.
   absl::Status export_memory_timeline(const std::string& path,
                                       std::string_view device = "") const;
-  // The files of any exporter ("chrome", "stacks", "summary"), or of those of a
-  // library (a path with a slash; see exporter.h), into a folder; returns their
-  // names there.
+  // The files of any exporter ("chrome", "tensorboard", "perfetto", "stacks",
+  // "summary", "memory_timeline"), or of those of a library (a path with a
+  // slash; see exporter.h), into a folder; returns their names there. A setting
+  // that the exporter does not have is kInvalidArgument.
   absl::StatusOr<std::vector<std::string>> Export(
-      const std::string& exporter, const std::string& directory) const;
+      const std::string& exporter, const std::string& directory,
+      const ProfileExportOptions& options = {}) const;
 
  private:
   friend class Profile;
