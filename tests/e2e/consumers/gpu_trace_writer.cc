@@ -50,7 +50,8 @@ class Training {
     t_.AddMetadata(
         "deviceProperties",
         R"([{"id": 0, "name": "A GPU", "totalGlobalMem": 8589934592,)"
-        R"( "computeMajor": 8, "computeMinor": 0, "numSms": 108}])");
+        R"( "computeMajor": 8, "computeMinor": 0, "numSms": 108,)"
+        R"( "clockRate": 1410000, "memoryBandwidth": 1555000000000}])");
     thread_ = t_.AddThread(kPid, kPid, "main");
     t_.AddRange(thread_, "load", At(0), At(90));
     for (int step = 0; step < kSteps; ++step) AddStep(step, 100 + 1'000 * step);

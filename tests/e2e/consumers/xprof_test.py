@@ -38,7 +38,7 @@ class XprofTestCase(BoardTestCase):
         """Rows of the framework operator statistics, without idle time."""
         _, without_idle = self.data("framework_op_stats")
         return {row["operation"]: row for row in table_rows(without_idle)
-                if row["host_or_device"] == where and row["type"]}
+                if row["host_or_device"] == where}
 
     def slices(self):
         """Names of the trace viewer's slices, and how often they come."""
@@ -98,7 +98,10 @@ class CpuTest(XprofTestCase):
         self.assertEqual(heap["profileSummary"]["peakBytesUsageLifetime"], peak)
         self.assertEqual(
             heap["profileSummary"]["peakStats"]["heapAllocatedBytes"], peak)
-        self.assertTrue(heap["memoryProfileSnapshots"])
+        ranges = {snapshot["activityMetadata"]["regionType"]
+                  for snapshot in heap["memoryProfileSnapshots"]}
+        self.assertTrue(ranges)
+        self.assertLessEqual(ranges, {"", *self.recorded.rows})
         self.assertTrue(heap["activeAllocations"])
 
     def test_losses_are_a_warning(self):
@@ -157,6 +160,16 @@ class GpuTest(XprofTestCase):
     def test_steps(self):
         rows = table_rows(self.data("overview_page")[1])
         self.assertEqual(len(rows), self.recorded.step_count)
+
+    def test_properties_of_the_device(self):
+        roofline = self.data("roofline_model")[0]["p"]
+        self.assertEqual(roofline["device_type"], "Nvidia GPU (Ampere)")
+        # 108 SMs of 1.41 GHz, each 2048 half-precision FLOPs a cycle.
+        self.assertAlmostEqual(float(roofline["peak_flop_rate"]),
+                               108 * 1.41 * 2048, delta=1)
+        # In GiB/s.
+        self.assertAlmostEqual(float(roofline["peak_hbm_bw"]),
+                               1555e9 / 2**30, delta=0.01)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,135 @@
+// Exports a trace as programs seldom leave one:
+//
+//   odd_trace_writer empty|far|odd|SEED FOLDER EXPORTER ...
+//
+//   empty  nothing in it
+//   far    one range of a microsecond at the end of a year
+//   odd    ranges with every odd name, number and length, a few of each
+//   SEED   a number: exporters/timeline/test_random_trace.h
+//
+// FOLDER/ranges.json says what is in it: {"NAME": [COUNT, NS], ...}, with names
+// as UTF-8.
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "exporters/builtin/builtin_exporters.h"
+#include "exporters/json/json_text.h"
+#include "exporters/json/utf8.h"
+#include "exporters/timeline/test_random_trace.h"
+#include "profiler/analysis/test_trace.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo {
+namespace {
+
+constexpr TimeNs kBegin = 1'700'000'000 * kNsPerSecond;
+constexpr TimeNs kYear = 365 * 86'400 * kNsPerSecond;
+
+model::Trace Far() {
+  TestTrace t;
+  t.AddProcess(1, "patient");
+  const auto main = t.AddThread(1, 1, "main");
+  t.SetWindow(kBegin, kBegin + kYear);
+  t.AddRange(main, "at last", kBegin + kYear - kNsPerUs, kBegin + kYear);
+  return std::move(t).Build();
+}
+
+model::Trace Odd() {
+  using Limits = std::numeric_limits<double>;
+  TestTrace t;
+  t.AddProcess(1, "a \"quoted\" app");
+  const auto main = t.AddThread(1, 1, "main\n\x01");
+  t.SetWindow(kBegin, kBegin + kNsPerMs);
+  const std::string names[] = {"say \"hello\"",        "back\\slash",
+                               "tab\tline\nbell\x07",  "bad \xFF\xC3( UTF-8",
+                               "\xF0\x9F\xA6\x8A fox", "semi;colon",
+                               "</script><b>",         RandomTrace::LongName()};
+  const model::NameId ratio = t.Intern("ratio");
+  const double numbers[] = {Limits::quiet_NaN(), Limits::infinity(),
+                            -Limits::infinity(), Limits::max()};
+  TimeNs now = kBegin;
+  for (const std::string& name : names) {
+    for (const double number : numbers) {
+      t.AddRange(main, name, now, now + 1'000);
+      t.Describe(0, {model::Arg::Double(ratio, number),
+                     model::Arg::String(t.Intern(name), t.Intern(name))});
+      now += 2'000;
+    }
+  }
+  t.AddRange(main, "no length", now, now);
+  t.AddRange(main, "one ns", now + 1, now + 2);
+  t.AddRange(main, "never ended", now + 10, kBegin + kNsPerMs,
+             model::ActivityType::kCpuOp, model::kEventOpen);
+  for (const double number : numbers) {
+    t.AddCounter(main, "not finite", kBegin, number);
+  }
+  return std::move(t).Build();
+}
+
+model::Trace Make(std::string_view kind) {
+  if (kind == "empty") return TestTrace().Build();
+  if (kind == "far") return Far();
+  if (kind == "odd") return Odd();
+  return RandomTrace(std::stoull(std::string(kind))).Make();
+}
+
+absl::Status WriteRanges(const model::Trace& trace, OutputDirectory& out) {
+  std::map<std::string, std::pair<int64_t, DurationNs>> ranges;
+  std::string scratch;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (trace.flags()[i] & model::kEventInstant) continue;
+    auto& [count, ns] =
+        ranges[std::string(json::ToUtf8(trace.EventName(i), scratch))];
+    count += 1;
+    ns += trace.end()[i] - trace.start()[i];
+  }
+  std::string text = "{";
+  for (const auto& [name, sums] : ranges) {
+    if (text.size() > 1) text += ",";
+    json::AppendJsonString(text, name);
+    text += ":[" + std::to_string(sums.first) + "," +
+            std::to_string(sums.second) + "]";
+  }
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
+                        out.Open("ranges.json"));
+  KYMO_RETURN_IF_ERROR(sink->Append(text + "}"));
+  return sink->Commit();
+}
+
+absl::Status Export(int argc, char** argv) {
+  ExporterRegistry registry;
+  absl::Status status = RegisterBuiltinExporters(registry);
+  const model::Trace trace = Make(argv[1]);
+  status.Update(model::ValidateTrace(trace));
+  OutputDirectory out(argv[2]);
+  status.Update(WriteRanges(trace, out));
+  for (int i = 3; i < argc; ++i) {
+    const TraceExporter* const exporter = registry.Find(argv[i]);
+    if (exporter == nullptr) {
+      return absl::NotFoundError(std::string("no exporter ") + argv[i]);
+    }
+    ExportOptions options;
+    options.settings["timeline_form"] = "json";
+    status.Update(exporter->Export(trace, options, out).status());
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace kymo
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const absl::Status status = kymo::Export(argc, argv);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return 1;
+}
