@@ -131,7 +131,7 @@ absl::StatusOr<HeapSettings> ParseHeap(const SessionOptions& options) {
   return heap;
 }
 
-// Which interfaces of others are listened to.
+// Which interfaces of others are listened to, and whether Kymo's own is.
 absl::StatusOr<record::RecordFlags> ParseCapture(
     const SessionOptions& options) {
   KYMO_ASSIGN_OR_RETURN(
@@ -139,21 +139,32 @@ absl::StatusOr<record::RecordFlags> ParseCapture(
       ParseSwitch("capture_nvtx", Setting(options, "capture_nvtx", "1")));
   KYMO_ASSIGN_OR_RETURN(
       const bool itt,
-      ParseSwitch("capture_itt", Setting(options, "capture_itt", "1")));
-  record::RecordFlags flags = 0;
+      ParseSwitch("capture_itt", Setting(options, "capture_itt", "0")));
+  KYMO_ASSIGN_OR_RETURN(const bool ranges,
+                        ParseSwitch("ranges", Setting(options, "ranges", "1")));
+  record::RecordFlags flags = ranges ? 0 : record::kRangesOff;
   if (nvtx) flags |= record::kGateNvtx;
   if (itt) flags |= record::kGateItt;
   return flags;
+}
+
+std::string CapturedInterfaces(record::RecordFlags flags) {
+  std::string names;
+  if (flags & record::kGateItt) names += "itt,";
+  if (flags & record::kGateNvtx) names += "nvtx,";
+  if (!names.empty()) names.pop_back();
+  return names;
 }
 
 record::RecordFlags WantedFlags(const SessionOptions& options,
                                 const HeapSettings& heap,
                                 record::RecordFlags capture) {
   record::RecordFlags flags = heap.flags | capture;
+  if (options.profile_memory) flags |= record::kGateMemory;
+  if (flags & record::kRangesOff) return flags;
   if (options.record_shapes) flags |= record::kGateInputs;
   if (options.with_stack) flags |= record::kGateStacks;
   if (options.with_modules) flags |= record::kGateModules;
-  if (options.profile_memory) flags |= record::kGateMemory;
   return flags;
 }
 
@@ -328,6 +339,7 @@ class ChildSession : public ActivitySession {
     PopulateAhead();
     (*environment)[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+    (*environment)[record::kCaptureVariable] = CapturedInterfaces(flags_);
     return absl::OkStatus();
   }
 
@@ -578,28 +590,37 @@ class CpuBackend : public ActivityBackend {
       .purpose =
           "annotated ranges, instants and counters of the program, and its "
           "memory with profile_memory",
-      .options = {
-          {"arena_mib", "256", "memory for records, MiB"},
-          {"when_full", "drain",
-           "what to do when it is full: drain, overwrite or stop"},
-          {"keep_raw", "0",
-           "1: of a child, everything is kept as it was recorded, in kymo.raw "
-           "in the output folder, even if this command is killed; "
-           "//tools:report reads it"},
-          {"memory_mode", "all",
-           "with profile_memory: all (every allocation), sampled (one "
-           "in memory_interval bytes, unbiased), counters (numbers "
-           "per thread only) or reports (what the program itself "
-           "reports, and no heap)"},
-          {"memory_interval", "524288",
-           "bytes per sample with memory_mode=sampled"},
-          {"memory_stacks", "1",
-           "whether an allocation keeps its stack: 0 or 1; within a "
-           "process the default is that of with_stack"},
-          {"memory_mappings", "0",
-           "1: mmap, munmap and mremap of the program, too"},
-          {"capture_nvtx", "1", "what libraries say through NVTX, too: 0 or 1"},
-          {"capture_itt", "1", "what libraries say through ITT, too: 0 or 1"}}};
+      .options =
+          {{"arena_mib", "256", "memory for records, MiB"},
+           {"when_full", "drain",
+            "what to do when it is full: drain, overwrite or stop"},
+           {"keep_raw", "0",
+            "1: of a child, everything is kept as it was recorded, in kymo.raw "
+            "in the output folder, even if this command is killed; "
+            "//tools:report reads it"},
+           {"memory_mode", "all",
+            "with profile_memory: all (every allocation), sampled (one "
+            "in memory_interval bytes, unbiased), counters (numbers "
+            "per thread only) or reports (what the program itself "
+            "reports, and no heap)"},
+           {"memory_interval", "524288",
+            "bytes per sample with memory_mode=sampled"},
+           {"memory_stacks", "1",
+            "whether an allocation keeps its stack: 0 or 1; within a "
+            "process the default is that of with_stack"},
+           {"memory_mappings", "0",
+            "1: mmap, munmap and mremap of the program, too"},
+           {"ranges", "1",
+            "what the program says through Kymo: 0 or 1; 0 is the default "
+            "where only nvtx or itt is asked for"},
+           {"capture_nvtx", "1",
+            "what libraries say through NVTX, too: 0 or 1"},
+           {"capture_itt", "0",
+            "what libraries say through ITT, too, such as oneTBB each of its "
+            "tasks: 0 or 1"}},
+      .parts = {{"itt", "what libraries say through ITT", "capture_itt"},
+                {"nvtx", "what libraries say through NVTX", "capture_nvtx"}},
+      .rest_option = "ranges"};
 };
 
 }  // namespace

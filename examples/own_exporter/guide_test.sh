@@ -10,7 +10,7 @@ fail() {
 out=$TEST_TMPDIR/out
 profile() { "$KYMO_PROFILE" --quiet --output_dir="$out" "$@"; }
 
-profile --export="./$KYMO_LIBRARY,chrome" --csv_separator=';' --capture_itt=0 \
+profile --export="./$KYMO_LIBRARY,chrome" --csv_separator=';' \
   "$KYMO_TARGET" >/dev/null
 [[ -s $out/trace.json ]] || fail "no trace.json beside the library's file"
 python3 - "$out" <<'EOF'

@@ -173,7 +173,7 @@ void RecordCapturedResource(ResourceKind kind, uint64_t handle,
 
 void AddCapturedArgs(const OpenRange& range, const CapturedArg* args,
                      size_t arg_count) noexcept {
-  if (range.slot == nullptr || !IsOn()) return;
+  if (range.slot == nullptr || !IsAnythingOn()) return;
   AddArgsTo(range.ticket, SlotIndex(range.slot), args, arg_count);
 }
 
@@ -181,12 +181,12 @@ void AddCapturedArgs(uint64_t id, const CapturedArg* args,
                      size_t arg_count) noexcept {
   uint64_t ticket = 0;
   const Slot* const slot = SlotOf(id, &ticket);
-  if (slot == nullptr || !IsOn()) return;
+  if (slot == nullptr || !IsAnythingOn()) return;
   AddArgsTo(ticket, SlotIndex(slot), args, arg_count);
 }
 
 void CountEndWithoutBegin() noexcept {
-  if (!IsOn()) return;
+  if (!IsAnythingOn()) return;
   Slot* const slot = TakeFollowUp(SlotKind::kEnd, kNoTicket, 0, 0);
   if (slot != nullptr) Publish(slot);
 }

@@ -53,7 +53,7 @@ inline constexpr uint8_t kCapturedScope = 7;
 // Head and payload, all written but the head's kind and times; out of line.
 Slot* TakeCaptured(const Captured& what) noexcept;
 
-// REQUIRES, here and below: IsOn() was true.
+// REQUIRES, here and below: IsAnythingOn() was true.
 inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
   if (what.arg_count == 0 && what.name.id != kNameInPayload) [[likely]] {
     Slot* const slot = Take(1);

@@ -2,7 +2,7 @@
 // end "the innermost one" (of a domain) instead of naming it.
 //
 //   OpenCaptured* const open = PushCaptured(domain);
-//   if (open != nullptr && IsOn()) BeginCaptured(open->range, what);
+//   if (open != nullptr && IsAnythingOn()) BeginCaptured(open->range, what);
 //   ...
 //   OpenRange range;
 //   if (PopCaptured(domain, &range) < 0) CountEndWithoutBegin();

@@ -98,7 +98,7 @@ void* AllocateForeign(size_t bytes) noexcept;
 // Whether AllocateForeign may have returned it.
 bool IsForeignAllocation(const void* address) noexcept;
 
-// The recorder's id. REQUIRES: this process records (IsOn).
+// The recorder's id. REQUIRES: this process records (IsAnythingOn).
 uint32_t ForeignIdSlow(ForeignText* text) noexcept;
 inline uint32_t ForeignId(ForeignText* text) noexcept {
   const uint32_t id = text->id.load(std::memory_order_relaxed);
@@ -110,7 +110,7 @@ inline ForeignName NameOf(ForeignText* text) noexcept {
 
 ForeignName NameOfSlow(const char* text) noexcept;
 
-// REQUIRES: this process records (IsOn).
+// REQUIRES: this process records (IsAnythingOn).
 inline ForeignName NameOf(const char* text) noexcept {
   ForeignTables* const tables = foreign_tables.load(std::memory_order_acquire);
   if (tables != nullptr && text != nullptr) [[likely]] {

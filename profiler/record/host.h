@@ -41,6 +41,9 @@ namespace kymo::record {
 
 // Path of the collector's arena, for a process that it starts.
 inline constexpr char kArenaVariable[] = "KYMO_ARENA";
+// Which interfaces of others its recording listens to ("itt,nvtx"): said to who
+// starts the process.
+inline constexpr char kCaptureVariable[] = "KYMO_CAPTURE";
 
 // Address space of a process's own arena, where that is not limited.
 inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
@@ -49,7 +52,7 @@ inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
 // compares with one number.
 enum GateState : uint32_t {
   kGateOff = 0,
-  kGateOn = 1,          // somebody records some thread of this process
+  kGateOn = 1,          // somebody records ranges of some thread
   kGateUnresolved = 2,  // no host chosen yet
   kGateObserved = 4,    // this copy has callbacks for operations
   kGateInputs = 8,      // somebody wants the inputs of operations
@@ -67,12 +70,16 @@ enum GateState : uint32_t {
   kGateItt = 8192,     // or through ITT
 };
 
+// Of a recording that wants none of the program's own ranges, instants and
+// counters: kGateOn is not set for its sake.
+inline constexpr uint32_t kRangesOff = 16384;
+
 // What a recording wants beside names and times.
 using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
     kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped |
-    kGateNvtx | kGateItt;
+    kGateNvtx | kGateItt | kRangesOff;
 // How the heap is watched: one way at a time for a whole process.
 inline constexpr RecordFlags kHeapModeFlags =
     kGateHeap | kGateHeapSampled | kGateHeapCounts;

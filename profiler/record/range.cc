@@ -225,7 +225,7 @@ Slot* TakeSlotsSlow(uint32_t count) noexcept {
   if (InSlowPath()) return nullptr;
   const HostApi& host = Host();
   // A copy whose gate was unresolved may learn here that nothing records.
-  if (!IsOn()) return nullptr;
+  if (!IsAnythingOn()) return nullptr;
   return host.take_slots(&thread_stream, count);
 }
 
@@ -248,7 +248,7 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
 void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
                   uint32_t depth) noexcept {
   // The gate may have been switched off since; then nobody waits for this.
-  if (!IsOn()) return;
+  if (!IsAnythingOn()) return;
   {
     const InSessionOf session(slot, ticket);
     Slot* const end = TakeFollowUp(SlotKind::kEnd, ticket, SlotIndex(slot), 0);

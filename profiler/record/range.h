@@ -100,9 +100,13 @@ inline uint32_t GateBits() noexcept {
   return gate.state.load(std::memory_order_relaxed);
 }
 
-// Somebody records, or nobody has asked yet.
+// Somebody records ranges, or nobody has asked yet.
 inline bool IsOn() noexcept {
   return (GateBits() & (kGateOn | kGateUnresolved)) != 0;
+}
+// The same of anything, also of what others than ranges say (captured.h).
+inline bool IsAnythingOn() noexcept {
+  return (GateBits() & ~uint32_t{kGateObserved}) != kGateOff;
 }
 
 // Out of line: what happens once per chunk, per thread, per new name.

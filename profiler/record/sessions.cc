@@ -196,10 +196,14 @@ SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
 
 void UpdateGates() noexcept {
   uint32_t state = kGateOff;
-  if (CollectorRecords()) state |= kGateOn | CollectorFlags();
+  const auto add = [&state](RecordFlags flags) {
+    if ((flags & kRangesOff) == 0) state |= kGateOn;
+    state |= flags & ~kRangesOff;
+  };
+  if (CollectorRecords()) add(CollectorFlags());
   for (const OwnSession& session : own.sessions) {
     if (session.id.load(std::memory_order_relaxed) == kNoSession) continue;
-    if (session.enabled) state |= kGateOn | session.flags;
+    if (session.enabled) add(session.flags);
   }
   own.gate_state = state;
   for (Gate* g = own.gates; g != nullptr; g = g->next) {

@@ -8,6 +8,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/normalize/normalize.h"
+#include "profiler/plugin/activities.h"
 
 namespace kymo {
 namespace {
@@ -32,19 +33,12 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
     const BackendRegistry& registry, const std::vector<std::string>& names,
     const SessionOptions& options) {
   std::unique_ptr<Recording> recording(new Recording());
-  std::vector<std::string> wanted = names;
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  for (const std::string& name : wanted) {
-    ActivityBackend* const backend = registry.Find(name);
-    if (backend == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no activity '", name,
-                       "'; it is one of: ", registry.Names()));
-    }
-    KYMO_RETURN_IF_ERROR(recording->Add(*backend, options));
+  KYMO_ASSIGN_OR_RETURN(const std::vector<PlannedBackend> plan,
+                        PlanBackends(registry, names, options));
+  for (const PlannedBackend& planned : plan) {
+    KYMO_RETURN_IF_ERROR(recording->Add(*planned.backend, planned.options));
   }
-  if (!wanted.empty()) return recording;
+  if (!plan.empty()) return recording;
   for (ActivityBackend* const backend : registry.List()) {
     absl::Status status = recording->Add(*backend, options);
     // A wrong setting is the user's to mend; the rest is how the machine is.

@@ -8,8 +8,9 @@
 //   KYMO_RETURN_IF_ERROR(recording->Stop());
 //   KYMO_ASSIGN_OR_RETURN(model::Trace trace, recording->Finish());
 //
-// Which backends: those asked for by name, all of which must be available; or,
-// when none is named, all that are available, and the others are listed.
+// Which backends: those that record the activities asked for (activities.h),
+// all of which must be available; or, when none is named, all that are
+// available, and the others are listed.
 //
 // Errors: partial success is success. A backend that fails once recording has
 //   been asked for is left out and stands in problems(); only when none is left

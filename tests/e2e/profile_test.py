@@ -127,9 +127,8 @@ class AnnotatedProgramTest(ProfileTestCase):
 
     def test_train_mlp_agrees_with_its_own_counters(self):
         counts = os.path.join(self.folder.name, "counts.json")
-        # Its own counters know nothing of oneTBB's tasks.
         result = self.profile(TRAIN_MLP, "--epochs=3", f"--counts={counts}",
-                              flags=("--activities=cpu", "--capture_itt=0"))
+                              flags=("--activities=cpu",))
         self.assertEqual(result.status, 0, result.stderr)
         own = collections.Counter()
         for name, count in load_json(counts).items():
@@ -149,8 +148,7 @@ class AnnotatedProgramTest(ProfileTestCase):
         result = self.profile(TRAIN_MLP, "--epochs=2")
         tracks = collections.defaultdict(list)
         for event in result.slices():
-            # oneTBB says what it does, too.
-            if event["cat"] in ("cpu_op", "user_annotation", "itt_task"):
+            if event["cat"] in ("cpu_op", "user_annotation"):
                 begin = to_ns(event["ts"])
                 tracks[event["tid"]].append((begin, begin + to_ns(event["dur"])))
         covered = 0

@@ -352,6 +352,24 @@ TEST(NvtxCaptureTest, TheCppInterfaceIsCaptured) {
   EXPECT_EQ(trace.flags()[Find(trace, "whole process")], model::kEventAsync);
 }
 
+TEST(NvtxCaptureTest, ItCanBeAskedForAlone) {
+  const auto profile = RecordAll(
+      [] {
+        const RecordFunction ours("ours");
+        kymo::Instant("ours, too");
+        nvtxRangePushA("theirs");
+        nvtxMarkA("mark");
+        std::thread([] { nvtxMarkA("mark elsewhere"); }).join();
+        nvtxRangePop();
+      },
+      {.activities = {"nvtx"}});
+  const model::Trace& trace = *profile->trace();
+  EXPECT_EQ(trace.event_count(), 3u);
+  EXPECT_EQ(ParentName(trace, "mark"), "theirs");
+  Find(trace, "mark elsewhere");
+  EXPECT_EQ(report::LedgerText(trace.ledger()), "");
+}
+
 TEST(NvtxCaptureTest, ASettingSwitchesItOff) {
   const auto profile = RecordAll([] { nvtxMarkA("unheard"); },
                                  {.settings = {{"capture_nvtx", "0"}}});

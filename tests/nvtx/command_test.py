@@ -17,13 +17,13 @@ def path_of(variable):
 class Run:
     """One run of the command: its trace, and what tools behind it wrote."""
 
-    def __init__(self, *words, flags=(), environment=None):
+    def __init__(self, *words, activities="cpu", flags=(), environment=None):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)
             # The command itself may use the interface, too.
             log_path = out / f"log.{os.path.basename(words[0])}"
             completed = subprocess.run(
-                [path_of("KYMO_PROFILE"), "--activities=cpu",
+                [path_of("KYMO_PROFILE"), f"--activities={activities}",
                  f"--output_dir={out / 'profile'}", *flags, *words],
                 env={**os.environ, **(environment or {}),
                      "NVTX_LOG": str(out / "log"),
@@ -78,6 +78,15 @@ class NvtxTest(unittest.TestCase):
         self.assertEqual(run.stdout, "-2 -2 -2 -2\n" * 3)
         self.assertFalse(run.counts("nvtx_range"))
 
+    def test_it_can_be_asked_for_alone(self):
+        run = Run(path_of("KYMO_NVTX_CLIENT"), activities="nvtx")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(
+            run.counts("nvtx_range"),
+            {"step": 3, "factorise": 3, "everything": 1, "open at exit": 1})
+        self.assertEqual(run.losses,
+                         {"ends_without_begin": 1, "ranges_open_at_end": 1})
+
     def test_a_tool_behind_ours_gets_every_call_with_its_own_handles(self):
         run = Run(path_of("KYMO_NVTX_CLIENT"),
                   environment={"NVTX_INJECTION64_PATH":
@@ -118,7 +127,7 @@ class NvtxTest(unittest.TestCase):
 class IttTest(unittest.TestCase):
 
     def test_onetbb_shows_its_algorithms(self):
-        run = Run(path_of("KYMO_TBB_CLIENT"))
+        run = Run(path_of("KYMO_TBB_CLIENT"), activities="cpu,itt")
         self.assertEqual(run.status, 0, run.stderr)
         counts = run.counts("itt_task")
         self.assertGreaterEqual(counts["tbb_parallel_for"], 3)
@@ -129,12 +138,21 @@ class IttTest(unittest.TestCase):
         self.assertIn("TBB Worker Thread", run.thread_names())
         self.assertNotIn("ends_without_begin", run.losses)
 
-    def test_a_setting_switches_it_off(self):
-        run = Run(path_of("KYMO_TBB_CLIENT"), flags=["--capture_itt=0"])
+    def test_it_is_recorded_where_it_is_asked_for(self):
+        run = Run(path_of("KYMO_TBB_CLIENT"))
         self.assertFalse(run.counts("itt_task"))
+        run = Run(path_of("KYMO_TBB_CLIENT"), flags=["--capture_itt=1"])
+        self.assertTrue(run.counts("itt_task"))
+
+    def test_it_can_be_asked_for_alone(self):
+        run = Run(path_of("KYMO_EMIT_CLIENT"), activities="itt")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.counts("itt_task"), {"outer": 1, "inner": 1})
+        self.assertFalse(run.counts("cpu_op"))
+        self.assertEqual(run.losses, {})
 
     def test_a_tool_behind_ours_gets_the_tasks(self):
-        run = Run(path_of("KYMO_TBB_CLIENT"),
+        run = Run(path_of("KYMO_TBB_CLIENT"), activities="cpu,itt",
                   environment={"INTEL_LIBITTNOTIFY64":
                                path_of("KYMO_ITT_TOOL")})
         self.assertEqual(run.status, 0, run.stderr)
@@ -177,7 +195,7 @@ class EmitTest(unittest.TestCase):
         self.assertEqual(self.emit()[1], [])
 
     def test_the_command_captures_what_is_emitted(self):
-        run = Run(path_of("KYMO_EMIT_CLIENT"))
+        run = Run(path_of("KYMO_EMIT_CLIENT"), activities="cpu,itt")
         self.assertEqual(run.status, 0, run.stderr)
         self.assertEqual(run.counts("itt_task"), {"outer": 1, "inner": 1})
         self.assertEqual(run.counts("cpu_op"), {"outer": 2, "inner": 2})

@@ -49,6 +49,11 @@ void AppendPlugin(std::string& page, const PluginInfo& info) {
                     option.default_value, ")\n");
     AppendWrapped(page, option.purpose, 12);
   }
+  for (const PluginPart& part : info.parts) {
+    absl::StrAppend(&page, "    ", part.name, "\n");
+    AppendWrapped(page,
+                  absl::StrCat(part.purpose, "; part of ", info.name, "."), 8);
+  }
 }
 
 }  // namespace kymo::tools

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include <set>
+
+#include "absl/strings/str_split.h"
 #include "backends/itt/itt_abi.h"
 #include "backends/nvtx/nvtx_abi.h"
 #include "profiler/record/host.h"
@@ -10,23 +13,23 @@ namespace kymo::tools {
 namespace {
 
 struct Interface {
-  const char* setting;
+  const char* name;
   const char* variable;
   const char* next_variable;
 };
 constexpr Interface kInterfaces[] = {
-    {"capture_itt", itt::kToolVariable, itt::kNextToolVariable},
-    {"capture_nvtx", nvtx::kInjectionVariable, nvtx::kNextToolVariable},
+    {"itt", itt::kToolVariable, itt::kNextToolVariable},
+    {"nvtx", nvtx::kInjectionVariable, nvtx::kNextToolVariable},
 };
 
 }  // namespace
 
-void InjectInto(const std::map<std::string, std::string>& settings,
-                const std::string& runtime, Environment* environment) {
-  if (!environment->contains(record::kArenaVariable)) return;
+void InjectInto(const std::string& runtime, Environment* environment) {
+  const auto node = environment->extract(record::kCaptureVariable);
+  if (node.empty()) return;
+  const std::set<std::string> wanted = absl::StrSplit(node.mapped(), ',');
   for (const Interface& interface : kInterfaces) {
-    const auto setting = settings.find(interface.setting);
-    if (setting != settings.end() && setting->second == "0") continue;
+    if (!wanted.contains(interface.name)) continue;
     const char* const other = getenv(interface.variable);
     if (other != nullptr && *other != '\0' && other != runtime) {
       (*environment)[interface.next_variable] = other;

@@ -1,6 +1,6 @@
 // injection.h - makes the runtime hear what a program says to other tools.
 //
-//   InjectInto(settings, "/path/libkymo_runtime.so", &environment);
+//   InjectInto("/path/libkymo_runtime.so", &environment);
 //
 // Libraries that are annotated for other tools load one that a variable names,
 // when they are used first. A tool that the user has named there already is
@@ -8,17 +8,15 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 
-#include <map>
 #include <string>
 
 #include "profiler/plugin/activity_backend.h"
 
 namespace kymo::tools {
 
-// Adds the variables, unless nothing is recorded there (no arena) or the
-// settings switch an interface off (capture_nvtx=0).
-void InjectInto(const std::map<std::string, std::string>& settings,
-                const std::string& runtime, Environment* environment);
+// Adds the variables of those interfaces that the recording listens to, as it
+// says in record::kCaptureVariable; takes that variable away.
+void InjectInto(const std::string& runtime, Environment* environment);
 
 }  // namespace kymo::tools
 

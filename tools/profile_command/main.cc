@@ -207,7 +207,7 @@ class ProfileRun {
     environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
                                      ? runtime
                                      : absl::StrCat(runtime, ":", others);
-    InjectInto(command_.settings, runtime, &environment_);
+    InjectInto(runtime, &environment_);
     KYMO_RETURN_IF_ERROR(InjectIntoCuda(&environment_));
     if (command_.flight_recorder) {
       KYMO_ASSIGN_OR_RETURN(ControlSocket control, ControlSocket::Listen());

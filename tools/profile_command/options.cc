@@ -11,9 +11,9 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/activities.h"
 #include "profiler/plugin/exporter_library.h"
 #include "profiler/report/table.h"
 #include "tools/command_line/flag_words.h"
@@ -107,18 +107,6 @@ constexpr OwnFlag kOwnFlags[] = {
     {"with_stack", nullptr},
 };
 
-absl::Status CheckNames(const std::vector<std::string>& names,
-                        const std::string& known, const char* kind) {
-  const std::vector<std::string> valid = absl::StrSplit(known, ", ");
-  for (const std::string& name : names) {
-    if (std::find(valid.begin(), valid.end(), name) == valid.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there is no ", kind, " '", name, "'; it is one of: ", known));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // Of a list separated by commas; loads the libraries in it.
 absl::StatusOr<std::vector<std::string>> FindAllExporters(
     const std::vector<std::string>& words, ExporterRegistry& exporters) {
@@ -161,8 +149,7 @@ absl::Status ReadFlightRecorder(ProfileCommand& command) {
 
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
-  KYMO_RETURN_IF_ERROR(
-      CheckNames(command.activities, backends.Names(), "activity"));
+  KYMO_RETURN_IF_ERROR(PlanBackends(backends, command.activities, {}).status());
   const auto keys = report::TableSortKeys();
   if (!command.sort_by.empty() &&
       std::find(keys.begin(), keys.end(), command.sort_by) == keys.end()) {
@@ -323,6 +310,11 @@ std::string ListActivities(const BackendRegistry& backends,
     } else if (const std::string limitation = backend->Limitation(options);
                !limitation.empty()) {
       AppendWrapped(text, limitation, 11);
+    }
+    for (const PluginPart& part : backend->info().parts) {
+      absl::StrAppend(&text, absl::StrFormat("%-10s part of %s\n", part.name,
+                                             backend->info().name));
+      AppendWrapped(text, part.purpose, 11);
     }
   }
   return text;

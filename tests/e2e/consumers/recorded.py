@@ -73,10 +73,11 @@ def record(folder, *flags, activities="cpu", with_libraries=False):
     PyTorch's categories alone leave such ranges out, and then count their time
     as that of the operation around them.
     """
-    libraries = [] if with_libraries else ["--capture_itt=0"]
+    if with_libraries:
+        activities += ",itt"
     completed = subprocess.run(
         [PROFILE, f"--output_dir={folder}", f"--activities={activities}",
-         *libraries, *flags, TRAIN_MLP, f"--epochs={EPOCHS}"],
+         *flags, TRAIN_MLP, f"--epochs={EPOCHS}"],
         capture_output=True, text=True, timeout=120, check=False)
     if completed.returncode != 0:
         raise AssertionError(f"the profile ended with {completed.returncode}:\n"
