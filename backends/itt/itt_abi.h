@@ -80,21 +80,7 @@ struct Global {
 
 using ApiInit = void (*)(Global* global, int groups);
 
-// Of a counter's values.
-enum CounterType : int {
-  kCounterUint64 = 1,
-  kCounterInt64 = 2,
-  kCounterUint32 = 3,
-  kCounterInt32 = 4,
-  kCounterUint16 = 5,
-  kCounterInt16 = 6,
-  kCounterUint8 = 7,
-  kCounterInt8 = 8,
-  kCounterFloat = 9,
-  kCounterDouble = 10,
-};
-
-// Of metadata's values.
+// Of metadata's and counters' values; 0: unknown.
 enum MetadataType : int {
   kMetadataUint64 = 1,
   kMetadataInt64 = 2,

@@ -43,17 +43,21 @@ ForeignName NameOfWide(const Narrowed& text) noexcept {
 FullEvent::FullEvent(const Domain* domain,
                      const EventAttributes* event) noexcept {
   captured_ = PlainIn(domain, {});
-  EventAttributes copy = {};
-  if (event != nullptr) {
-    // Attributes of an older version end earlier.
-    if (event->size >= sizeof(copy)) {
-      copy = *event;
-    } else {
-      memcpy(&copy, event, event->size);
-    }
+  if (event != nullptr && event->size >= sizeof(*event)) [[likely]] {
+    // Read where it is: a copy would wait for what the caller has just written.
+    Add(*domain, *event);
+    return;
   }
-  captured_.name = MessageOf(copy);
-  AddArgs(*domain, copy);
+  // Attributes of an older version end earlier.
+  EventAttributes copy = {};
+  if (event != nullptr) memcpy(&copy, event, event->size);
+  Add(*domain, copy);
+}
+
+void FullEvent::Add(const Domain& domain,
+                    const EventAttributes& event) noexcept {
+  captured_.name = MessageOf(event);
+  AddArgs(domain, event);
   captured_.args = args_.data();
   captured_.arg_count = args_.size();
 }

@@ -93,6 +93,7 @@ class FullEvent {
   const record::Captured& captured() const noexcept { return captured_; }
 
  private:
+  void Add(const Domain& domain, const EventAttributes& event) noexcept;
   record::ForeignName MessageOf(const EventAttributes& event) noexcept;
   void AddArgs(const Domain& domain, const EventAttributes& event) noexcept;
 

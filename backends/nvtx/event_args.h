@@ -53,26 +53,23 @@ class EventArgs {
   size_t size() const noexcept { return size_; }
 
   void AddInt(uint32_t key, int64_t value) noexcept {
-    Add({key, record::PayloadKind::kInt, static_cast<uint64_t>(value), {}});
+    Add(key, record::PayloadKind::kInt, static_cast<uint64_t>(value), {});
   }
   void AddDouble(uint32_t key, double value) noexcept {
-    Add({key,
-         record::PayloadKind::kDouble,
-         std::bit_cast<uint64_t>(value),
-         {}});
+    Add(key, record::PayloadKind::kDouble, std::bit_cast<uint64_t>(value), {});
   }
   // A text of ours by its id, or where it has none as it is.
   void AddNamed(uint32_t key, record::ForeignText* text) noexcept {
     const uint32_t id = record::ForeignId(text);
     if (id != record::kNameInPayload) {
-      Add({key, record::PayloadKind::kNamed, id, {}});
+      Add(key, record::PayloadKind::kNamed, id, {});
     } else {
       AddText(key, {text->text, text->size});
     }
   }
   // Borrowed until the event is recorded.
   void AddText(uint32_t key, std::string_view text) noexcept {
-    Add({key, record::PayloadKind::kString, 0, text});
+    Add(key, record::PayloadKind::kString, 0, text);
   }
   // Integers that may not fit into a signed one.
   void AddUint(uint32_t key, uint64_t value) noexcept;
@@ -93,9 +90,12 @@ class EventArgs {
   }
 
  private:
-  void Add(const record::CapturedArg& arg) noexcept {
+  // Made in its place, not copied there.
+  void Add(uint32_t key, record::PayloadKind kind, uint64_t bits,
+           std::string_view text) noexcept {
     if (size_ == kMax) return record::Host().count_truncated();
-    new (args_ + size_ * sizeof(arg)) record::CapturedArg(arg);
+    new (args_ + size_ * sizeof(record::CapturedArg))
+        record::CapturedArg{key, kind, bits, text};
     ++size_;
   }
 
