@@ -46,7 +46,12 @@ class RawImporter : public TraceImporter {
   const PluginInfo info_ = {
       .name = "raw",
       .purpose =
-          "what //tools:profile --keep_raw=1 kept, also if it was killed"};
+          "what //tools:profile --keep_raw=1 kept, also if it was killed",
+      .options = {
+          {"windows", "auto",
+           "for a recording that is larger than memory: the table and the "
+           "folded stacks from one part after the other: auto, always, "
+           "never"}}};
 };
 
 }  // namespace

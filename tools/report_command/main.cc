@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -9,7 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/raw_windows.h"
 #include "exporters/builtin/builtin_exporters.h"
+#include "exporters/stacks/folded.h"
 #include "importers/builtin/builtin_importers.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
@@ -19,6 +22,7 @@
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
+#include "tools/report_command/large_recording.h"
 #include "tools/report_command/options.h"
 #include "tools/report_command/report_manual.h"
 
@@ -58,6 +62,9 @@ class ReportRun {
   }
 
   absl::StatusOr<int> Run() {
+    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<cpu::RawWindows> windows,
+                          OpenInWindows(command_));
+    if (windows != nullptr) return ReportLarge(*windows);
     if (command_.check) return Check();
     if (command_.diff) return Diff();
     return Report();
@@ -93,15 +100,35 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text));
     if (command_.exporters.empty()) return kExitDone;
-    OutputDirectory out(UserPath(command_.output_dir.empty()
-                                     ? DatedOutputFolder(FileStem())
-                                     : command_.output_dir));
+    OutputDirectory out(OutputFolder());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportTrace(loaded.trace, command_, exporters_, out));
     for (const std::string& notice : notices) Say(notice);
     if (!command_.quiet) Say("wrote " + out.path());
     return kExitDone;
+  }
+
+  absl::StatusOr<int> ReportLarge(cpu::RawWindows& windows) {
+    KYMO_ASSIGN_OR_RETURN(const WindowReport report,
+                          ReportInWindows(command_, windows));
+    if (!command_.quiet) {
+      for (const std::string& note : report.notes) Say(note);
+      fputs(report::LedgerText(report.ledger).c_str(), stderr);
+    }
+    KYMO_RETURN_IF_ERROR(Print(report.table));
+    if (command_.exporters.empty()) return kExitDone;
+    OutputDirectory out(OutputFolder());
+    KYMO_RETURN_IF_ERROR(out.CheckWritable());
+    KYMO_RETURN_IF_ERROR(
+        stacks::WriteFolded(report.stacks, out, "stacks.folded"));
+    if (!command_.quiet) Say("wrote " + out.path());
+    return kExitDone;
+  }
+
+  std::string OutputFolder() const {
+    return UserPath(command_.output_dir.empty() ? DatedOutputFolder(FileStem())
+                                                : command_.output_dir);
   }
 
   // What is wrong with the files, and what the trace lacks.

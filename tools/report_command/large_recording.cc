@@ -1,0 +1,166 @@
+#include "tools/report_command/large_recording.h"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/raw_file.h"
+#include "profiler/analysis/window_sums.h"
+#include "profiler/base/available_memory.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/model/trace.h"
+#include "profiler/normalize/normalize.h"
+#include "profiler/report/table.h"
+#include "tools/report_command/row_source.h"
+
+namespace kymo::tools {
+namespace {
+
+using analysis::WindowSums;
+
+bool IsRawFile(const std::string& path) {
+  std::array<char, 8> head = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return file.good() &&
+         cpu::BeginsLikeRawFile(std::string_view(head.data(), head.size()));
+}
+
+std::string Setting(const ReportCommand& command, const std::string& name,
+                    const char* otherwise) {
+  const auto it = command.settings.find(name);
+  return it == command.settings.end() ? otherwise : it->second;
+}
+
+// What of the command needs the whole trace; empty: nothing.
+std::string NeedsAll(const ReportCommand& command) {
+  if (command.check) return "--check";
+  if (!command.analyses.empty()) return "--analysis";
+  if (!command.filter.empty()) return "choosing events";
+  const KeyAveragesOptions& grouping = command.rows.grouping;
+  if (command.rows.single_events || grouping.group_by_overload_name ||
+      grouping.group_by_input_shape || grouping.group_by_stack_n != 0 ||
+      grouping.include_python_functions) {
+    return "grouping by more than names";
+  }
+  if (command.rows.with_flops) return "--with_flops";
+  if (command.format == TextFormat::kJson) return "--format=json";
+  for (const std::string& exporter : command.exporters) {
+    if (exporter != "stacks") return "--export=" + exporter;
+  }
+  if (command.exporters.empty()) return "";
+  const std::string formats = Setting(command, "formats", "folded");
+  if (formats != "folded") return "--formats=" + formats;
+  if (Setting(command, "metric", "weight") != "weight") return "--metric";
+  if (Setting(command, "threads", "0") != "0") return "--threads";
+  return "";
+}
+
+absl::Status CheckCommand(const ReportCommand& command,
+                          const cpu::RawWindows& windows) {
+  const std::string needs_all = NeedsAll(command);
+  if (needs_all.empty()) return absl::OkStatus();
+  constexpr uint64_t kMib = uint64_t{1} << 20;
+  return absl::FailedPreconditionError(absl::StrCat(
+      needs_all, " needs the whole trace: its ", windows.chunk_bytes() / kMib,
+      " MiB of records take twice as much memory, and ",
+      AvailableMemoryBytes() / kMib,
+      " MiB are left. In windows there are the table by name, as text or CSV, "
+      "and --export=stacks. Use a machine with more memory, record for a "
+      "shorter time, or try it with --windows=never"));
+}
+
+stacks::Folded FoldPaths(const WindowSums& sums) {
+  std::vector<std::string> lines;
+  stacks::Folded folded;
+  for (const WindowSums::Path& path : sums.paths()) {
+    const std::string frame = stacks::FrameText(sums.PathName(path));
+    lines.push_back(path.parent == WindowSums::kNoPath
+                        ? frame
+                        : absl::StrCat(lines[path.parent], ";", frame));
+    if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
+  }
+  return folded;
+}
+
+absl::StatusOr<std::string> TableOf(const WindowSums& sums,
+                                    const ReportCommand& command) {
+  TraceRows rows;
+  rows.rows = report::TableRows(sums.Averages());
+  report::TableOptions table = OptionsFor(rows, command.table);
+  if (table.sort_by == "auto") table.sort_by = "self_cpu_time_total";
+  if (command.format == TextFormat::kText) {
+    return report::FormatTable(rows.rows, table);
+  }
+  KYMO_ASSIGN_OR_RETURN(const DataTable data, RowData(rows, table));
+  return data.Csv();
+}
+
+std::vector<std::string> NotesOn(const WindowSums& sums,
+                                 const cpu::RawWindows& windows, size_t count) {
+  std::vector<std::string> notes = {
+      absl::StrCat("read in ", count, " windows: ", sums.event_count(),
+                   " events; recursion counts as often as it happened")};
+  if (!windows.is_complete()) {
+    notes.emplace_back(
+        "nobody ended this recording: the command was killed, or still runs");
+  }
+  if (windows.cut_bytes() != 0) {
+    notes.push_back(absl::StrCat("the last ", windows.cut_bytes(),
+                                 " bytes of the file are no whole chunk"));
+  }
+  if (sums.paths_left_out() != 0) {
+    notes.push_back(absl::StrCat("more than ", WindowSums::kMostPaths,
+                                 " different stacks: ", sums.paths_left_out(),
+                                 " calls count for the stack around them"));
+  }
+  return notes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
+    const ReportCommand& command) {
+  const std::string when = Setting(command, "windows", "auto");
+  if (when != "auto" && when != "always" && when != "never") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "windows is '", when, "'; it takes one of: always, auto, never"));
+  }
+  if (when == "never" || command.diff || command.files.size() != 1 ||
+      !IsRawFile(command.files[0])) {
+    return nullptr;
+  }
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<cpu::RawWindows> windows,
+                        cpu::RawWindows::Open(command.files[0]));
+  const bool fits = windows->chunk_bytes() < AvailableMemoryBytes() / 4 * 3 / 2;
+  if (when == "auto" && fits) return nullptr;
+  return windows;
+}
+
+absl::StatusOr<WindowReport> ReportInWindows(const ReportCommand& command,
+                                             cpu::RawWindows& windows) {
+  KYMO_RETURN_IF_ERROR(CheckCommand(command, windows));
+  WindowSums sums;
+  size_t count = 0;
+  for (; !windows.is_done(); ++count) {
+    KYMO_ASSIGN_OR_RETURN(cpu::RawWindow window, windows.Next());
+    std::vector<model::TraceShard> shards;
+    shards.push_back(std::move(window.shard));
+    KYMO_ASSIGN_OR_RETURN(
+        const model::Trace trace,
+        Normalize(std::move(shards),
+                  {.start_ns = window.start_ns, .end_ns = window.end_ns}));
+    sums.Add(trace, window.is_last);
+  }
+  WindowReport report;
+  KYMO_ASSIGN_OR_RETURN(report.table, TableOf(sums, command));
+  if (!command.exporters.empty()) report.stacks = FoldPaths(sums);
+  report.ledger = sums.ledger();
+  report.notes = NotesOn(sums, windows, count);
+  return report;
+}
+
+}  // namespace kymo::tools
