@@ -27,14 +27,16 @@ class CuptiBackend : public ActivityBackend {
             kCudaDriver,       kCudaSync,  kCudaEvent, kOverhead};
   }
 
-  absl::Status Availability(const SessionOptions&) const override {
+  absl::Status Availability(const SessionOptions& options) const override {
     if (api_ != nullptr) return absl::OkStatus();
     if (!cupti::kHasCupti) {
       char problem[256] = {};
       cupti::LoadCupti("", problem, sizeof(problem));
       return absl::UnimplementedError(problem);
     }
-    return cupti::FindDriver().status();
+    KYMO_ASSIGN_OR_RETURN(const cupti::CuptiSettings settings,
+                          cupti::ParseCuptiSettings(options));
+    return cupti::FindDriver(settings.device_check).status();
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
@@ -44,7 +46,8 @@ class CuptiBackend : public ActivityBackend {
     if (options.target == TargetKind::kThisProcess) {
       return cupti::NewLocalSession(settings, api_);
     }
-    KYMO_ASSIGN_OR_RETURN(const int driver, cupti::FindDriver());
+    KYMO_ASSIGN_OR_RETURN(const int driver,
+                          cupti::FindDriver(settings.device_check));
     return cupti::NewChildSession(settings, options.scratch_dir,
                                   cupti::CuptiPaths(driver));
   }

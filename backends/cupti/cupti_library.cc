@@ -100,6 +100,7 @@ void Unsubscribe() noexcept {
 ApiStatus ConfigureUnified() noexcept {
   if (cupti.configure_unified == nullptr) return ApiStatus::kMissing;
   // CUpti_ActivityUnifiedMemoryCounterConfig: scope, kind, device, enable.
+  // Scope and device are there for versions before CUDA 7.0: it is all devices.
   struct Config {
     uint32_t scope, kind, device, enable;
   };

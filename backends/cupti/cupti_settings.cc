@@ -64,6 +64,9 @@ absl::StatusOr<CuptiSettings> ParseCuptiSettings(
   if (options.profile_memory) flags |= kCaptureMemory;
   KYMO_ASSIGN_OR_RETURN(settings.with_queries,
                         IsSecond(options, "cuda_calls", "work", "all", "work"));
+  KYMO_ASSIGN_OR_RETURN(const bool check_device,
+                        IsSecond(options, "cuda_device_check", "0", "1", "1"));
+  if (!check_device) settings.device_check = DeviceCheck::kNone;
   KYMO_ASSIGN_OR_RETURN(const uint64_t buffer_kib,
                         Number(options, "cuda_buffer_kib", "2048", 64, 65536));
   settings.capture.buffer_bytes = buffer_kib << 10;
@@ -89,6 +92,8 @@ std::vector<PluginOption> CuptiOptions() {
       {"cuda_buffer_kib", "2048", "size of one of CUPTI's buffers, KiB"},
       {"cuda_flush_ms", "100",
        "of a child: what was recorded is saved that often, ms"},
+      {"cuda_device_check", "1",
+       "0: record though /dev shows no device of NVIDIA's"},
       {"cuda_save", "",
        "a folder for what CUPTI said, to look into or decode again"},
   };

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cupti/capture.h"
+#include "backends/cupti/driver.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/plugin_info.h"
 
@@ -16,6 +17,7 @@ struct CuptiSettings {
   CaptureSettings capture;
   unsigned flush_ms = 100;
   bool with_queries = false;
+  DeviceCheck device_check = DeviceCheck::kInDev;
   std::string save_folder;  // empty: logs are not kept
 };
 

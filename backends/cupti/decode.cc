@@ -1,5 +1,7 @@
 #include "backends/cupti/decode.h"
 
+#include <algorithm>
+
 #include "backends/cupti/event_decoder.h"
 #include "backends/cupti/log_reader.h"
 #include "backends/cupti/log_tables.h"
@@ -17,10 +19,11 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
   if (facts.state == LogState::kOpen) {
     ledger.Add(Loss::kDeviceBuffersLost, facts.buffers_out);
   }
+  uint64_t dropped = 0;
   for (const auto& [reason, count] : tables.losses()) {
     switch (reason) {
       case LossReason::kDropped:
-        ledger.Add(Loss::kDeviceRecordsDropped, count);
+        dropped += count;
         break;
       case LossReason::kTexts:
         ledger.Add(Loss::kNamesDroppedTableFull, count);
@@ -29,6 +32,10 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
         ledger.Add(Loss::kRecordsCorrupt, count);
     }
   }
+  // A request that was refused stands for a record at least, and CUPTI tells
+  // of dropped ones only with the next buffer that it hands back.
+  ledger.Add(Loss::kDeviceRecordsDropped,
+             std::max(dropped, facts.buffers_refused));
 }
 
 }  // namespace

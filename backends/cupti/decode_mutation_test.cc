@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -126,10 +127,15 @@ void Check(const model::TraceShard& shard) {
 
 TEST(DecodeMutationTest, AnyBytesMakeATrace) {
   const std::vector<std::byte> whole = WholeLog();
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  // By hand, for longer: KYMO_MUTATION_SECONDS=600.
+  const char* const seconds = getenv("KYMO_MUTATION_SECONDS");
+  const auto end =
+      std::chrono::steady_clock::now() +
+      std::chrono::seconds(seconds == nullptr ? 10 : atoi(seconds));
+  const uint64_t last = seconds == nullptr ? 20'000 : ~uint64_t{0};
   // The seeds are the same each time; a slow machine tries fewer of them.
   uint64_t seed = 1;
-  for (; seed < 20'000 && std::chrono::steady_clock::now() < end; ++seed) {
+  for (; seed < last && std::chrono::steady_clock::now() < end; ++seed) {
     std::vector<std::byte> log = whole;
     Mutator(seed).Mutate(log);
     // Memory of exactly that size, so that asan sees what lies behind.

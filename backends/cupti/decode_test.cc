@@ -342,6 +342,12 @@ TEST_F(DecodeTest, SaysWhatCuptiAndAKilledProgramLost) {
   EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceBuffersLost), 2u);
 }
 
+TEST_F(DecodeTest, ARefusedBufferIsARecordDroppedIfCuptiHasNotToldOfMore) {
+  facts_.buffers_refused = 3;
+  Decode();
+  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceRecordsDropped), 3u);
+}
+
 TEST_F(DecodeTest, OverheadNestsWithNothing) {
   OverheadRecord overhead = {};
   overhead.start = 1000;

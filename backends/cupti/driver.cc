@@ -29,7 +29,7 @@ std::vector<std::string> Matching(const std::string& pattern) {
   return paths;
 }
 
-bool HasDevice() {
+bool HasDeviceNode() {
   // The last is that of Windows' subsystem for Linux.
   return !Matching("/dev/nvidia[0-9]*").empty() ||
          !Matching("/dev/nvidia-caps/nvidia-cap*").empty() ||
@@ -63,7 +63,7 @@ std::vector<std::string> Folders() {
 
 }  // namespace
 
-absl::StatusOr<int> FindDriver() {
+absl::StatusOr<int> FindDriver(DeviceCheck check) {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) {
     return absl::NotFoundError(
@@ -78,10 +78,11 @@ absl::StatusOr<int> FindDriver() {
     return absl::NotFoundError(
         "no NVIDIA driver: libcuda.so.1 is a stub, or too old");
   }
-  if (!HasDevice()) {
+  if (check == DeviceCheck::kInDev && !HasDeviceNode()) {
     return absl::NotFoundError(
         "no NVIDIA GPU: there is a driver, but no device in /dev; load the "
-        "kernel module, or start the container with the GPU (--gpus all)");
+        "kernel module, or start the container with the GPU (--gpus all). "
+        "Where devices have other names: --cuda_device_check=0");
   }
   return version;
 }

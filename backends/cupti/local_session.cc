@@ -46,7 +46,7 @@ class LocalSession : public ActivitySession {
 
   absl::Status Prepare(Environment*) override {
     if (api_ != nullptr) return absl::OkStatus();
-    KYMO_ASSIGN_OR_RETURN(const int driver, FindDriver());
+    KYMO_ASSIGN_OR_RETURN(const int driver, FindDriver(settings_.device_check));
     char problem[256] = {};
     api_ = LoadCupti(CuptiPaths(driver).c_str(), problem, sizeof(problem));
     return api_ != nullptr ? absl::OkStatus() : absl::NotFoundError(problem);

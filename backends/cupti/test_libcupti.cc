@@ -1,5 +1,6 @@
-// test_libcupti.cc - a libcupti without a driver: what kymo_test_launch says
-// that a device did is handed over in CUPTI's own records and buffers.
+// test_libcupti.cc - a libcupti without a driver: what kymo_test_launch and
+// kymo_test_copy say that a device did is handed over in CUPTI's own records
+// and buffers.
 #include <cuda.h>
 #include <cupti.h>
 #include <string.h>
@@ -7,14 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <mutex>
+
 namespace {
 
+std::mutex lock;
 CUpti_BuffersCallbackRequestFunc request_buffer;
 CUpti_BuffersCallbackCompleteFunc complete_buffer;
 uint8_t* buffer;
 size_t buffer_size, buffer_used;
 uint32_t next_correlation = 1;
 CUpti_TimestampCallbackFunc timestamp;
+uint64_t stream_free = 0;  // when its last activity ended
 
 size_t SizeOf(const CUpti_Activity* record) {
   switch (record->kind) {
@@ -22,11 +27,14 @@ size_t SizeOf(const CUpti_Activity* record) {
       return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CUpti_ActivityMemcpy6);
     default:
       return sizeof(CUpti_ActivityDevice5);
   }
 }
 
+// REQUIRES: `lock` is held: flushes come from another thread than launches.
 void HandBack() {
   if (buffer == nullptr) return;
   uint8_t* const full = buffer;
@@ -35,6 +43,7 @@ void HandBack() {
 }
 
 void Put(const void* record, size_t size) {
+  const std::lock_guard locked(lock);
   if (buffer != nullptr && buffer_used + size > buffer_size) HandBack();
   if (buffer == nullptr) {
     size_t max_records = 0;
@@ -53,29 +62,86 @@ T Zero(CUpti_ActivityKind kind) {
   return record;
 }
 
+// Of 500 ns, ended when it returns.
+CUpti_ActivityAPI PutCall(uint32_t cbid) {
+  auto call = Zero<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  call.cbid = cbid;
+  call.start = timestamp();
+  call.end = call.start + 500;
+  while (timestamp() < call.end) {
+  }
+  call.processId = static_cast<uint32_t>(getpid());
+  call.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
+  call.correlationId = next_correlation++;
+  Put(&call, sizeof(call));
+  return call;
+}
+
+// 1 us after the call began, or when the stream is free; sets both times.
+template <typename T>
+void PutOnStream(T& activity, const CUpti_ActivityAPI& call,
+                 uint64_t duration) {
+  activity.start = call.start + 1000;
+  if (activity.start < stream_free) activity.start = stream_free;
+  activity.end = stream_free = activity.start + duration;
+  activity.contextId = 1;
+  activity.streamId = 7;
+  activity.correlationId = call.correlationId;
+  Put(&activity, sizeof(activity));
+}
+
+void PutDevice() {
+  auto device = Zero<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
+  device.name = "Scripted GPU";
+  device.globalMemorySize = uint64_t{16} << 30;
+  device.computeCapabilityMajor = 9;
+  device.numMultiprocessors = 4;
+  device.numThreadsPerWarp = 32;
+  device.maxWarpsPerMultiprocessor = 64;
+  device.maxBlocksPerMultiprocessor = 32;
+  device.maxThreadsPerBlock = 1024;
+  device.maxRegistersPerMultiprocessor = 65536;
+  device.maxRegistersPerBlock = 65536;
+  device.maxSharedMemoryPerMultiprocessor = 233472;
+  device.maxSharedMemoryPerBlock = 49152;
+  device.coreClockRate = 1'000'000;
+  Put(&device, sizeof(device));
+}
+
 }  // namespace
 
 extern "C" {
 
+// A kernel of 2 us on stream 7 of device 0.
 void kymo_test_launch(const char* name) {
-  auto call = Zero<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  call.cbid = 211;
-  call.start = timestamp();
-  call.end = call.start + 500;
-  call.processId = static_cast<uint32_t>(getpid());
-  call.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
-  call.correlationId = next_correlation;
-  Put(&call, sizeof(call));
+  const CUpti_ActivityAPI call = PutCall(211);
   auto kernel =
       Zero<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  kernel.start = call.start + 1000;
-  kernel.end = call.start + 3000;
   kernel.name = name;
-  kernel.streamId = 7;
-  kernel.correlationId = next_correlation++;
-  kernel.gridX = kernel.gridY = kernel.gridZ = 1;
-  kernel.blockX = kernel.blockY = kernel.blockZ = 1;
-  Put(&kernel, sizeof(kernel));
+  kernel.gridX = 4;
+  kernel.gridY = kernel.gridZ = 1;
+  kernel.blockX = 128;
+  kernel.blockY = kernel.blockZ = 1;
+  kernel.registersPerThread = 32;
+  kernel.staticSharedMemory = 2048;
+  PutOnStream(kernel, call, 2000);
+}
+
+// A copy of 1 us to the device.
+void kymo_test_copy(uint64_t bytes) {
+  const CUpti_ActivityAPI call = PutCall(41);
+  auto copy = Zero<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY);
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  copy.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+  copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  copy.bytes = bytes;
+  PutOnStream(copy, call, 1000);
+}
+
+// Until the device has done everything, and a microsecond.
+void kymo_test_wait() {
+  while (timestamp() < stream_free + 1000) {
+  }
 }
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
@@ -93,9 +159,13 @@ CUptiResult cuptiActivityRegisterCallbacks(
   complete_buffer = complete;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityEnable(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE) PutDevice();
+  return CUPTI_SUCCESS;
+}
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(uint32_t) {
+  const std::lock_guard locked(lock);
   HandBack();
   return CUPTI_SUCCESS;
 }
@@ -135,9 +205,9 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t* from, size_t valid,
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t,
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t cbid,
                                  const char** name) {
-  *name = "cudaLaunchKernel_v7000";
+  *name = cbid == 211 ? "cudaLaunchKernel_v7000" : "cudaMemcpyAsync_v3020";
   return CUPTI_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
   check.py PROFILE WORK [--keep=FOLDER]
 
 PROFILE is the command, WORK the program of work.cu. Exit 77: there is no
-device. Prints a line for each check, and at the end what was measured: for
+device, or its driver is too old for the toolkit that built WORK. Prints a line for each check, and at the end what was measured: for
 docs/gpu.md.
 """
 
@@ -203,7 +203,7 @@ def main():
         result = subprocess.run([work, mode], capture_output=True, text=True,
                                 timeout=300, check=False)
         if result.returncode == 77:
-            print("SKIPPED: there is no CUDA device here", file=sys.stderr)
+            print(f"SKIPPED: {result.stderr.strip()}", file=sys.stderr)
             sys.exit(77)
         return json.loads(result.stdout.splitlines()[-1])
 

@@ -212,8 +212,10 @@ int main(int argc, char** argv) {
   for (const Mode& mode : kModes) {
     if (argc != 2 || strcmp(argv[1], mode.name) != 0) continue;
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      fprintf(stderr, "no CUDA device\n");
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess || devices == 0) {
+      // Too old a driver for this toolkit is among the reasons.
+      fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
       return 77;
     }
     mode.run();

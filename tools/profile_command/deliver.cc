@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "importers/load/recorded_options.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/analysis/memory_profile.h"
 #include "profiler/base/clock.h"
@@ -24,6 +25,7 @@ namespace kymo::tools {
 namespace {
 
 constexpr char kDefaultSort[] = "self_cpu_time_total";
+constexpr char kDeviceSort[] = "self_device_time_total";
 
 // Sampled functions have fewer columns than averages; a key that they lack
 // sorts them by self time.
@@ -76,6 +78,7 @@ absl::StatusOr<std::string> AveragesTable(
     const report::TableOptions& table_options) {
   TraceEventsOptions options = {.profile_memory = command.profile_memory,
                                 .with_flops = command.with_flops};
+  if (RecordedOptionsOf(trace).use_device) options.use_device = "cuda";
   FlopsEstimate estimate;
   if (command.with_flops) {
     estimate = EstimateFlops(trace, FlopsRegistry::Process());
@@ -100,8 +103,10 @@ absl::StatusOr<std::string> AveragesTable(
 
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command) {
-  const std::string sort_by =
-      command.sort_by.empty() ? kDefaultSort : command.sort_by;
+  std::string sort_by = command.sort_by;
+  if (sort_by.empty()) {
+    sort_by = RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
+  }
   report::TableOptions options;
   options.sort_by = sort_by;
   options.row_limit = command.row_limit;
