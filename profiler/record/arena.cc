@@ -468,7 +468,10 @@ uint32_t Arena::StoreText(std::string_view text) const noexcept {
   ArenaHeader& h = header();
   uint64_t at = h.name_text_used.load(std::memory_order_relaxed);
   do {
-    if (at + bytes > name_text_bytes_) return kNameLost;
+    // Another process may have written anything here.
+    if (at % 8 != 0 || at > name_text_bytes_ || bytes > name_text_bytes_ - at) {
+      return kNameLost;
+    }
   } while (!h.name_text_used.compare_exchange_weak(at, at + bytes,
                                                    std::memory_order_relaxed));
   NameEntry* const entry =
