@@ -210,8 +210,12 @@ class ProfileRun {
     InjectInto(runtime, &environment_);
     KYMO_RETURN_IF_ERROR(InjectIntoCuda(&environment_));
     if (command_.flight_recorder) {
-      KYMO_ASSIGN_OR_RETURN(ControlSocket control, ControlSocket::Listen());
-      control_.emplace(std::move(control));
+      absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
+      if (control.ok()) {
+        control_.emplace(*std::move(control));
+      } else {
+        Say(std::string(control.status().message()));
+      }
     }
     if (!command_.quiet) {
       Say(PreFlightLine(*recording_, target_, command_.profile_memory));
