@@ -2,6 +2,7 @@
 #include "backends/cpu/raw_windows.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -121,21 +122,27 @@ class RawWindowsTest : public testing::Test {
                       {.start_ns = raw->start_ns, .end_ns = raw->end_ns});
   }
 
+  static model::Trace NextTrace(cpu::RawWindows& windows) {
+    auto window = windows.Next();
+    EXPECT_TRUE(window.ok()) << window.status();
+    std::vector<model::TraceShard> shards;
+    shards.push_back(std::move(window->shard));
+    model::Trace trace =
+        *Normalize(std::move(shards),
+                   {.start_ns = window->start_ns, .end_ns = window->end_ns});
+    EXPECT_TRUE(ValidateTrace(trace).ok()) << ValidateTrace(trace);
+    EXPECT_EQ(window->is_last, windows.is_done());
+    return trace;
+  }
+
   WindowSums InWindows(uint64_t window_bytes) const {
     WindowSums sums;
     auto windows = cpu::RawWindows::Open(path_, window_bytes);
     EXPECT_TRUE(windows.ok()) << windows.status();
     size_t count = 0;
     for (; !(*windows)->is_done(); ++count) {
-      auto window = (*windows)->Next();
-      EXPECT_TRUE(window.ok()) << window.status();
-      std::vector<model::TraceShard> shards;
-      shards.push_back(std::move(window->shard));
-      const model::Trace trace =
-          *Normalize(std::move(shards),
-                     {.start_ns = window->start_ns, .end_ns = window->end_ns});
-      EXPECT_TRUE(ValidateTrace(trace).ok()) << ValidateTrace(trace);
-      sums.Add(trace, window->is_last);
+      const model::Trace trace = NextTrace(**windows);
+      sums.Add(trace, (*windows)->is_done());
     }
     EXPECT_GE(count, 4);
     return sums;
@@ -253,6 +260,32 @@ TEST_F(RawWindowsTest, EndsMayStandInWindowsBeforeTheirRange) {
     if (average.name != "request") continue;
     EXPECT_EQ(average.count, 1);
     EXPECT_EQ(average.cpu_time_total_ns, 100'000'000);
+  }
+}
+
+// A broken target, or disk, may have written anything.
+TEST_F(RawWindowsTest, WhateverTheChunksHoldIsRead) {
+  Write();
+  struct stat about;
+  ASSERT_EQ(fstat(file_->fd(), &about), 0);
+  const uint64_t begin = file_->chunks_begin();
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 6; ++round) {
+    for (int change = 0; change < 500; ++change) {
+      const uint8_t byte = random() % 3 == 0 ? 0xff : random() % 256;
+      const uint64_t size = static_cast<uint64_t>(about.st_size) - begin;
+      ASSERT_EQ(pwrite(file_->fd(), &byte, 1,
+                       static_cast<off_t>(begin + random() % size)),
+                1);
+    }
+    auto windows = cpu::RawWindows::Open(path_, kSmallWindow);
+    ASSERT_TRUE(windows.ok()) << windows.status();
+    WindowSums sums;
+    while (!(*windows)->is_done()) {
+      const model::Trace trace = NextTrace(**windows);
+      sums.Add(trace, (*windows)->is_done());
+    }
+    EXPECT_GT(sums.event_count(), 0);
   }
 }
 
