@@ -204,13 +204,22 @@ class Checker {
     if (finding.count != 0) findings_.push_back(std::move(finding));
   }
 
+  // As analysis/device_kernels.h has it: ranges of NVTX count where no
+  // operation is.
+  bool IsInOperation(EventIndex call) const {
+    if (launches_.OperationOf(call) != model::kNoEvent) return true;
+    EventIndex at = trace_.parent()[call];
+    while (at != model::kNoEvent &&
+           trace_.type()[at] != model::ActivityType::kNvtxRange) {
+      at = trace_.parent()[at];
+    }
+    return at != model::kNoEvent;
+  }
+
   void CheckOperations() {
     Count count;
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
-      if (launches_.IsLauncher(i) &&
-          launches_.OperationOf(i) == model::kNoEvent) {
-        count.Add(i);
-      }
+      if (launches_.IsLauncher(i) && !IsInOperation(i)) count.Add(i);
     }
     Report(Severity::kNote, "operation_missing",
            "no operation is around this call, which launched device work",

@@ -12,7 +12,7 @@
 //   forward_missing        warning   backward operations whose forward is not
 //                                    in the trace
 //   step_missing           warning   steps between two that are there
-//   operation_missing      note      launches outside of all operations
+//   operation_missing      note      launches outside of operations and NVTX
 //   duration_zero          note      ranges that took no time
 //
 // ranges_overlapping of the ledger is nesting: ranges of one thread that are

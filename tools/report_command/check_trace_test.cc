@@ -86,6 +86,18 @@ TEST(CheckTraceTest, BackwardOperationsNeedTheirForwardOnes) {
   EXPECT_EQ(findings.at("forward_missing").first, 2);
 }
 
+TEST(CheckTraceTest, RangesOfNvtxStandForOperations) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "");
+  t.AddRange(main, "solve", 100, 200, ActivityType::kNvtxRange);
+  t.AddRange(main, "cudaLaunchKernel", 110, 120, ActivityType::kCudaRuntime);
+  t.Describe(5);
+  t.AddRange(t.AddStream(0, 7, 1), "gemm", 130, 140,
+             ActivityType::kConcurrentKernel);
+  t.Describe(5);
+  EXPECT_TRUE(Check(std::move(t)).empty());
+}
+
 TEST(CheckTraceTest, OverlapsAreFoundWhereTheLaneBegins) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "");
