@@ -19,6 +19,7 @@
 #include "backends/cpu/flight_recorder.h"
 #include "backends/cpu/raw_dump.h"
 #include "backends/cpu/raw_file.h"
+#include "profiler/base/available_memory.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
@@ -392,6 +393,7 @@ class ChildSession : public ActivitySession {
     if (raw_.has_value()) {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropArenaChunks();
+      KYMO_RETURN_IF_ERROR(CheckTraceFits());
     }
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
@@ -422,6 +424,18 @@ class ChildSession : public ActivitySession {
             .chunk_bytes_total = arena_bytes_,
             .policy = policy_,
             .clock_source = DetectClockSource()};
+  }
+
+  // Records that a raw file keeps are not worth the death of this process.
+  absl::Status CheckTraceFits() const {
+    const uint64_t available = AvailableMemoryBytes();
+    if (2 * store_.bytes() <= available / 4 * 3) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the trace of ", store_.bytes() / kMib,
+        " MiB of records does not fit into the ", available / kMib,
+        " MiB of memory that are left; //tools:report makes the table and the "
+        "stacks of ",
+        scratch_dir_, "/kymo.raw, part by part"));
   }
 
   absl::Status MakeArena() {
