@@ -393,7 +393,7 @@ class TroubleTest(ProfileTestCase):
         marker = os.path.join(self.folder.name, "ran")
         for flags, says in (
             (["--nonsense"], "--activities"),
-            (["--activities=cpu,gpu"], "cpu, cuda, sampling"),
+            (["--activities=cpu,gpu"], "cpu, cuda, itt, nvtx, sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),
             (["--sampling_hz=0"], "1 to 20000"),
