@@ -273,7 +273,7 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("cpu, cuda, sampling"), std::string::npos);
+  EXPECT_NE(status.message().find("cpu, cuda, itt, nvtx, sampling"), std::string::npos);
   Profile full({.settings = {{"when_full", "panic"}}});
   EXPECT_EQ(full.Start().code(), absl::StatusCode::kInvalidArgument);
 }
