@@ -430,10 +430,9 @@ class TroubleTest(ProfileTestCase):
             check=True)
         lines = completed.stdout.decode().split()
         self.assertEqual(lines[:2], ["status", "0"], completed.stderr)
-        self.assertEqual(
-            sorted(lines[2:]),
-            ["key_averages.txt", "stacks.folded", "stacks.pb.gz",
-             "summary.json"])
+        # An exporter that lacks room for one of its files leaves none of them.
+        self.assertEqual(sorted(lines[2:]),
+                         ["key_averages.txt", "summary.json"])
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
 
