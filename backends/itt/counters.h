@@ -14,24 +14,24 @@
 namespace kymo::itt {
 
 // Handles of counters; null when memory is short.
-void *CounterCreate(const char *name, const char *domain) noexcept;
+void* CounterCreate(const char* name, const char* domain) noexcept;
 // `type`: a MetadataType.
-void *CounterCreateTyped(const char *name, const char *domain,
+void* CounterCreateTyped(const char* name, const char* domain,
                          int type) noexcept;
-void CounterSetValue(void *handle, void *value) noexcept;
-void CounterInc(void *handle) noexcept;
-void CounterIncDelta(void *handle, uint64_t delta) noexcept;
-void CounterDec(void *handle) noexcept;
-void CounterDecDelta(void *handle, uint64_t delta) noexcept;
+void CounterSetValue(void* handle, void* value) noexcept;
+void CounterInc(void* handle) noexcept;
+void CounterIncDelta(void* handle, uint64_t delta) noexcept;
+void CounterDec(void* handle) noexcept;
+void CounterDecDelta(void* handle, uint64_t delta) noexcept;
 
 // Version 3: a counter is a domain and a name.
-void CounterIncV3(const Domain *domain, StringHandle *name) noexcept;
-void CounterIncDeltaV3(const Domain *domain, StringHandle *name,
+void CounterIncV3(const Domain* domain, StringHandle* name) noexcept;
+void CounterIncDeltaV3(const Domain* domain, StringHandle* name,
                        uint64_t delta) noexcept;
-void CounterDecV3(const Domain *domain, StringHandle *name) noexcept;
-void CounterDecDeltaV3(const Domain *domain, StringHandle *name,
+void CounterDecV3(const Domain* domain, StringHandle* name) noexcept;
+void CounterDecDeltaV3(const Domain* domain, StringHandle* name,
                        uint64_t delta) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_COUNTERS_H_
+#endif  // KYMO_BACKENDS_ITT_COUNTERS_H_

@@ -10,7 +10,7 @@ namespace kymo::itt {
 namespace {
 
 // Behind "__itt_".
-constexpr const char *kNames[] = {
+constexpr const char* kNames[] = {
     "domain_create",
     "string_handle_create",
     "task_begin",
@@ -44,43 +44,39 @@ constexpr const char *kNames[] = {
 };
 static_assert(sizeof(kNames) / sizeof(kNames[0]) == kFunctionCount);
 
-} // namespace
+}  // namespace
 
-constinit void *next_functions[kFunctionCount] = {};
+constinit void* next_functions[kFunctionCount] = {};
 
-FunctionIndex FindFunction(const char *name) noexcept {
+FunctionIndex FindFunction(const char* name) noexcept {
   constexpr std::string_view kPrefix = "__itt_";
   if (strncmp(name, kPrefix.data(), kPrefix.size()) == 0) {
     name += kPrefix.size();
   }
   int index = 0;
-  while (index < kFunctionCount && strcmp(kNames[index], name) != 0)
-    ++index;
+  while (index < kFunctionCount && strcmp(kNames[index], name) != 0) ++index;
   return static_cast<FunctionIndex>(index);
 }
 
-void AttachNext(Global *global, int groups) noexcept {
+void AttachNext(Global* global, int groups) noexcept {
   static constinit ApiInit initialize = nullptr;
-  static constinit void *library = nullptr;
+  static constinit void* library = nullptr;
   if (library == nullptr) {
-    const char *const path = getenv(kNextToolVariable);
-    if (path == nullptr || *path == '\0')
-      return;
+    const char* const path = getenv(kNextToolVariable);
+    if (path == nullptr || *path == '\0') return;
     library = dlopen(path, RTLD_LAZY);
-    if (library == nullptr)
-      return;
+    if (library == nullptr) return;
     initialize = reinterpret_cast<ApiInit>(dlsym(library, "__itt_api_init"));
   }
-  if (initialize == nullptr)
-    return;
-  void *const ours = global->library;
+  if (initialize == nullptr) return;
+  void* const ours = global->library;
   global->library = library;
   initialize(global, groups);
   global->library = ours;
-  for (const ApiEntry *entry = global->api_list; entry->name != nullptr;
+  for (const ApiEntry* entry = global->api_list; entry->name != nullptr;
        ++entry) {
     const FunctionIndex index = FindFunction(entry->name);
-    void *const theirs = *entry->function;
+    void* const theirs = *entry->function;
     if (index == kFunctionCount || theirs == entry->null_function ||
         theirs == entry->init_function) {
       continue;
@@ -89,4 +85,4 @@ void AttachNext(Global *global, int groups) noexcept {
   }
 }
 
-} // namespace kymo::itt
+}  // namespace kymo::itt

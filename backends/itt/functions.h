@@ -51,29 +51,27 @@ enum FunctionIndex : int {
 
 // Of an entry's name, "__itt_task_begin" or "task_begin"; kFunctionCount: none
 // that Kymo knows.
-FunctionIndex FindFunction(const char *name) noexcept;
+FunctionIndex FindFunction(const char* name) noexcept;
 
 // By FunctionIndex; null: there is no tool, or it has no such function.
-extern constinit void *next_functions[kFunctionCount];
+extern constinit void* next_functions[kFunctionCount];
 
 template <typename R, typename... A>
 R CallNext(FunctionIndex function, R otherwise, A... arguments) noexcept {
-  void *const next = next_functions[function];
-  if (next == nullptr)
-    return otherwise;
+  void* const next = next_functions[function];
+  if (next == nullptr) return otherwise;
   return reinterpret_cast<R (*)(A...)>(next)(arguments...);
 }
 template <typename... A>
 void TellNext(FunctionIndex function, A... arguments) noexcept {
-  void *const next = next_functions[function];
-  if (next != nullptr)
-    reinterpret_cast<void (*)(A...)>(next)(arguments...);
+  void* const next = next_functions[function];
+  if (next != nullptr) reinterpret_cast<void (*)(A...)>(next)(arguments...);
 }
 
 // Lets the other tool fill in the program's table, and remembers what it put
 // where ours go. Not concurrently.
-void AttachNext(Global *global, int groups) noexcept;
+void AttachNext(Global* global, int groups) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_FUNCTIONS_H_
+#endif  // KYMO_BACKENDS_ITT_FUNCTIONS_H_

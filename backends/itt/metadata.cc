@@ -17,16 +17,16 @@ namespace {
 using record::CapturedArg;
 using record::PayloadKind;
 
-void AddArg(const Domain *domain, Id id, const CapturedArg &arg) noexcept {
+void AddArg(const Domain* domain, Id id, const CapturedArg& arg) noexcept {
   const uint64_t range = id.is_null() ? 0 : FindOpen(domain, id);
-  if (range != 0)
-    return record::AddCapturedArgs(range, &arg, 1);
-  if (const record::OpenCaptured *const open = record::TopCaptured(domain)) {
+  if (range != 0) return record::AddCapturedArgs(range, &arg, 1);
+  if (const record::OpenCaptured* const open = record::TopCaptured(domain)) {
     record::AddCapturedArgs(open->range, &arg, 1);
   }
 }
 
-template <typename T> CapturedArg ArgOf(T value) noexcept {
+template <typename T>
+CapturedArg ArgOf(T value) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
     return {.kind = PayloadKind::kDouble,
             .bits = std::bit_cast<uint64_t>(static_cast<double>(value))};
@@ -36,10 +36,10 @@ template <typename T> CapturedArg ArgOf(T value) noexcept {
   }
 }
 
-} // namespace
+}  // namespace
 
-void MetadataAdd(const Domain *domain, Id id, StringHandle *key, int type,
-                 size_t count, void *data) noexcept {
+void MetadataAdd(const Domain* domain, Id id, StringHandle* key, int type,
+                 size_t count, void* data) noexcept {
   if (IsCapturing() && data != nullptr && count != 0 && key != nullptr) {
     CapturedArg arg =
         WithValue(type, data, [](auto value) { return ArgOf(value); });
@@ -49,8 +49,8 @@ void MetadataAdd(const Domain *domain, Id id, StringHandle *key, int type,
   TellNext(kMetadataAdd, domain, id, key, type, count, data);
 }
 
-void MetadataStrAdd(const Domain *domain, Id id, StringHandle *key,
-                    const char *text, size_t size) noexcept {
+void MetadataStrAdd(const Domain* domain, Id id, StringHandle* key,
+                    const char* text, size_t size) noexcept {
   if (IsCapturing() && text != nullptr && key != nullptr) {
     AddArg(domain, id,
            {.key = IdOf(key->text),
@@ -61,4 +61,4 @@ void MetadataStrAdd(const Domain *domain, Id id, StringHandle *key,
   TellNext(kMetadataStrAdd, domain, id, key, text, size);
 }
 
-} // namespace kymo::itt
+}  // namespace kymo::itt

@@ -13,12 +13,12 @@
 
 namespace kymo::itt {
 
-void MetadataAdd(const Domain *domain, Id id, StringHandle *key, int type,
-                 size_t count, void *data) noexcept;
+void MetadataAdd(const Domain* domain, Id id, StringHandle* key, int type,
+                 size_t count, void* data) noexcept;
 // `size` 0: up to the NUL.
-void MetadataStrAdd(const Domain *domain, Id id, StringHandle *key,
-                    const char *text, size_t size) noexcept;
+void MetadataStrAdd(const Domain* domain, Id id, StringHandle* key,
+                    const char* text, size_t size) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_METADATA_H_
+#endif  // KYMO_BACKENDS_ITT_METADATA_H_

@@ -24,16 +24,16 @@ inline bool IsCapturing() noexcept {
 }
 
 // Null when memory is short.
-Domain *DomainCreate(const char *name) noexcept;
-StringHandle *StringHandleCreate(const char *text) noexcept;
+Domain* DomainCreate(const char* name) noexcept;
+StringHandle* StringHandleCreate(const char* text) noexcept;
 
 // As an argument's key; kNameLost where there is no room for it.
-uint32_t IdOf(const char *text) noexcept;
-record::ForeignName NameOf(const StringHandle *handle) noexcept;
+uint32_t IdOf(const char* text) noexcept;
+record::ForeignName NameOf(const StringHandle* handle) noexcept;
 
 // What is recorded under the name, without arguments.
-record::Captured In(const Domain *domain, record::ForeignName name) noexcept;
+record::Captured In(const Domain* domain, record::ForeignName name) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_NAMES_H_
+#endif  // KYMO_BACKENDS_ITT_NAMES_H_

@@ -15,26 +15,26 @@
 
 namespace kymo::itt {
 
-void TaskBeginOverlapped(const Domain *domain, Id id, Id parent,
-                         StringHandle *name) noexcept;
-void TaskEndOverlapped(const Domain *domain, Id id) noexcept;
-void RegionBegin(const Domain *domain, Id id, Id parent,
-                 StringHandle *name) noexcept;
-void RegionEnd(const Domain *domain, Id id) noexcept;
+void TaskBeginOverlapped(const Domain* domain, Id id, Id parent,
+                         StringHandle* name) noexcept;
+void TaskEndOverlapped(const Domain* domain, Id id) noexcept;
+void RegionBegin(const Domain* domain, Id id, Id parent,
+                 StringHandle* name) noexcept;
+void RegionEnd(const Domain* domain, Id id) noexcept;
 // `id` may be null.
-void FrameBegin(const Domain *domain, const Id *id) noexcept;
-void FrameEnd(const Domain *domain, const Id *id) noexcept;
+void FrameBegin(const Domain* domain, const Id* id) noexcept;
+void FrameEnd(const Domain* domain, const Id* id) noexcept;
 
-void Marker(const Domain *domain, Id id, StringHandle *name,
+void Marker(const Domain* domain, Id id, StringHandle* name,
             int scope) noexcept;
 
 // What a thing of a domain is filed under; not 0.
-uint64_t KeyOf(const Domain *domain, Id id, uint64_t kind) noexcept;
+uint64_t KeyOf(const Domain* domain, Id id, uint64_t kind) noexcept;
 
 // The open task, region or frame of that id, as record/captured.h has it; 0:
 // there is none.
-uint64_t FindOpen(const Domain *domain, Id id) noexcept;
+uint64_t FindOpen(const Domain* domain, Id id) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_RANGES_BY_ID_H_
+#endif  // KYMO_BACKENDS_ITT_RANGES_BY_ID_H_

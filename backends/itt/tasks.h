@@ -14,17 +14,17 @@
 
 namespace kymo::itt {
 
-void TaskBegin(const Domain *domain, Id id, Id parent,
-               StringHandle *name) noexcept;
+void TaskBegin(const Domain* domain, Id id, Id parent,
+               StringHandle* name) noexcept;
 // Named by the function's symbol.
-void TaskBeginFn(const Domain *domain, Id id, Id parent,
+void TaskBeginFn(const Domain* domain, Id id, Id parent,
                  void (*function)()) noexcept;
-void TaskEnd(const Domain *domain) noexcept;
+void TaskEnd(const Domain* domain) noexcept;
 
-void *StackCallerCreate() noexcept;
-void StackCalleeEnter(void *caller) noexcept;
-void StackCalleeLeave(void *caller) noexcept;
+void* StackCallerCreate() noexcept;
+void StackCalleeEnter(void* caller) noexcept;
+void StackCalleeLeave(void* caller) noexcept;
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_TASKS_H_
+#endif  // KYMO_BACKENDS_ITT_TASKS_H_

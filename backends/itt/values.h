@@ -10,7 +10,8 @@
 
 namespace kymo::itt {
 
-template <typename T> T Load(const void *data) noexcept {
+template <typename T>
+T Load(const void* data) noexcept {
   T value;
   memcpy(&value, data, sizeof(value));
   return value;
@@ -19,27 +20,27 @@ template <typename T> T Load(const void *data) noexcept {
 // Calls f(value) with the number's own type, and returns what f does. An
 // unknown type is taken for a word, such as a pointer.
 template <typename F>
-auto WithValue(int type, const void *data, const F &f) noexcept {
+auto WithValue(int type, const void* data, const F& f) noexcept {
   switch (type) {
-  case kMetadataInt64:
-    return f(Load<int64_t>(data));
-  case kMetadataUint32:
-    return f(Load<uint32_t>(data));
-  case kMetadataInt32:
-    return f(Load<int32_t>(data));
-  case kMetadataUint16:
-    return f(Load<uint16_t>(data));
-  case kMetadataInt16:
-    return f(Load<int16_t>(data));
-  case kMetadataFloat:
-    return f(Load<float>(data));
-  case kMetadataDouble:
-    return f(Load<double>(data));
-  default:
-    return f(Load<uint64_t>(data));
+    case kMetadataInt64:
+      return f(Load<int64_t>(data));
+    case kMetadataUint32:
+      return f(Load<uint32_t>(data));
+    case kMetadataInt32:
+      return f(Load<int32_t>(data));
+    case kMetadataUint16:
+      return f(Load<uint16_t>(data));
+    case kMetadataInt16:
+      return f(Load<int16_t>(data));
+    case kMetadataFloat:
+      return f(Load<float>(data));
+    case kMetadataDouble:
+      return f(Load<double>(data));
+    default:
+      return f(Load<uint64_t>(data));
   }
 }
 
-} // namespace kymo::itt
+}  // namespace kymo::itt
 
-#endif // KYMO_BACKENDS_ITT_VALUES_H_
+#endif  // KYMO_BACKENDS_ITT_VALUES_H_
