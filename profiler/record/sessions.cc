@@ -207,9 +207,10 @@ void UpdateGates() noexcept {
   }
   own.gate_state = state;
   for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    // The copy's own bit stays; a moment between the two is harmless.
-    g->state.fetch_and(kGateObserved | state, std::memory_order_relaxed);
+    // The copy's own bit stays. What is new comes first: in the moment between
+    // the two, long if this thread has to wait, no range may find nothing on.
     g->state.fetch_or(state, std::memory_order_relaxed);
+    g->state.fetch_and(kGateObserved | state, std::memory_order_relaxed);
   }
 }
 
