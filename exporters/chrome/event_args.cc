@@ -142,8 +142,8 @@ uint32_t EventArgs::GivenKeys(EventIndex event) const {
 void EventArgs::Append(std::string& out, EventIndex event) const {
   Members members(out, GivenKeys(event));
   const Detail* const detail = trace_.detail(event);
-  const bool has_more =
-      detail != nullptr || modules_.Has(event) || IsOnStream(event);
+  const bool has_more = detail != nullptr || modules_.Has(event) ||
+                        IsOnStream(event) || MayBeNamed(event);
   if (has_more) AppendIds(members, event);
   if (detail != nullptr) AppendRecorded(members, *detail);
   AppendGiven(members, event);

@@ -16,10 +16,11 @@
 //   finished                     | false, where the event never ended
 //
 // besides the arguments that the program gave. An operation is a cpu_op or
-// user_annotation of which the trace has more than name and time; others have
-// no args, which keeps them cheap. Where a trace has no correlation ids, an
-// operation's is its position, from 1, as in lists of events. Of two arguments
-// of one key the last counts, and it counts before a key of this table.
+// user_annotation of which the trace has more than name and time, and every one
+// where devices worked, whose work may name it; others have no args, which
+// keeps them cheap. Where a trace has no correlation ids, an operation's is its
+// position, from 1, as in lists of events. Of two arguments of one key the last
+// counts, and it counts before a key of this table.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_CHROME_EVENT_ARGS_H_
@@ -48,7 +49,7 @@ class EventArgs {
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
            (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event) ||
-           IsOnStream(event);
+           IsOnStream(event) || MayBeNamed(event);
   }
   // `,"args":{...}`, or nothing.
   void Append(std::string& out, model::EventIndex event) const;
@@ -66,6 +67,10 @@ class EventArgs {
   bool IsOnStream(model::EventIndex event) const {
     return has_streams_ && trace_.tracks()[trace_.track()[event]].kind ==
                                model::TrackKind::kStream;
+  }
+  // What a device did names the operation by its position.
+  bool MayBeNamed(model::EventIndex event) const {
+    return has_streams_ && !has_operation_ids_ && IsOperation(event);
   }
   uint32_t GivenKeys(model::EventIndex event) const;
 
