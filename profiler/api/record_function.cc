@@ -35,7 +35,8 @@ __attribute__((noinline)) OpenOperation BeginOperation(
          .inputs = info.inputs,
          .kwinputs = info.args});
   }
-  if (bits & record::kGateOn) {
+  // Still unresolved: this is a signal handler, whose range is counted as lost.
+  if (bits & (record::kGateOn | record::kGateUnresolved)) {
     record::BeginRangeWithDetails(
         operation.range, name, dynamic_name, static_cast<uint8_t>(info.scope),
         {.args = info.args.data(),

@@ -51,6 +51,9 @@ Wiped* GetWiped() noexcept {
 namespace {
 
 constinit std::atomic<const HostApi*> chosen_host = nullptr;
+// The same once it knows this copy's gate. Who went on before would find the
+// gate unresolved, and nothing on.
+constinit std::atomic<const HostApi*> ready_host = nullptr;
 
 size_t ReadFile(const char* path, char* to, size_t size) noexcept {
   const int fd = static_cast<int>(
@@ -162,6 +165,11 @@ void StayLoaded() noexcept {
 }
 
 const HostApi& Choose() noexcept {
+  // A signal handler, while this thread is choosing: it cannot wait for itself.
+  if (own_thread.busy != 0) {
+    const HostApi* const host = chosen_host.load(std::memory_order_acquire);
+    return host != nullptr ? *host : own_api;
+  }
   const int saved_errno = errno;
   const Busy busy;
   StayLoaded();
@@ -179,6 +187,7 @@ const HostApi& Choose() noexcept {
     host = expected;
   }
   host->add_gate(&gate);
+  ready_host.store(host, std::memory_order_release);
   errno = saved_errno;
   return *host;
 }
@@ -186,7 +195,7 @@ const HostApi& Choose() noexcept {
 }  // namespace
 
 const HostApi& Host() noexcept {
-  const HostApi* const host = chosen_host.load(std::memory_order_acquire);
+  const HostApi* const host = ready_host.load(std::memory_order_acquire);
   return host != nullptr ? *host : Choose();
 }
 
