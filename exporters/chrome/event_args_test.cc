@@ -204,9 +204,9 @@ TEST(EventArgsTest, OperationsHaveIdsWhereATraceHasNone) {
 TEST(EventArgsTest, OperationsHaveIdsWhereDevicesNameThem) {
   TestTrace t;
   t.AddThread(1, 1, "main");
-  const model::TrackIndex stream = t.AddStream(0, 7);
   t.AddRange(0, "plain", 0, 10);
-  t.AddRange(stream, "kernel", 40, 50, model::ActivityType::kConcurrentKernel);
+  t.AddRange(t.AddStream(0, 7, 1), "kernel", 40, 50,
+             model::ActivityType::kConcurrentKernel);
   EXPECT_THAT(ChromeText(std::move(t).Build()),
               HasSubstr("\"args\":{\"External id\":1,"
                         "\"Record function id\":0,\"Ev Idx\":0}"));
