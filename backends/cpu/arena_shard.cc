@@ -54,7 +54,10 @@ void AddProcesses(const ArenaShardInput& input, model::TraceShard& shard) {
          .parent_pid = entry.parent_pid,
          .name = shard.strings.Intern(UpToNul(entry.name, sizeof(entry.name))),
          .command_line = shard.strings.Intern(command_line),
-         .start_ns = entry.attach_monotonic_ns + input.epoch_offset_ns});
+         // Unsigned: what a broken target says is some time.
+         .start_ns = static_cast<TimeNs>(
+             static_cast<uint64_t>(entry.attach_monotonic_ns) +
+             static_cast<uint64_t>(input.epoch_offset_ns))});
   }
 }
 
