@@ -257,8 +257,10 @@ TEST(CaptureStackTest, CapturesOnStacksThatComeAndGo) {
       chain.Next();
     });
     // libgcc also gives the place where a context begins, which is no call.
+    // What is inlined decides whether the lambda has one frame or two.
     Pcs& libgcc = on_other_stack.libgcc;
-    ASSERT_EQ(libgcc.size(), 3u);
+    ASSERT_GE(libgcc.size(), 3u);
+    ASSERT_LE(libgcc.size(), 4u);
     libgcc.pop_back();
     EXPECT_EQ(on_other_stack.ours, libgcc);
     munmap(memory, kBytes + 8192);
