@@ -27,10 +27,9 @@ using record::SlotKind;
 
 // Whether the chunk is still what it was when `owner` and `ticket` were read;
 // what was read of it in between is then good.
-bool IsStill(const ChunkWord& word, uint64_t owner, uint64_t ticket) {
-  // The reads of the slots come first.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return word.ticket.load(std::memory_order_relaxed) == ticket &&
+bool IsStill(ChunkWord& word, uint64_t owner, uint64_t ticket) {
+  // A release that writes nothing new: the reads of the slots come first.
+  return word.ticket.fetch_add(0, std::memory_order_acq_rel) == ticket &&
          record::OwnerStream(word.owner.load(std::memory_order_relaxed)) ==
              record::OwnerStream(owner);
 }
@@ -126,7 +125,7 @@ void SnapshotChunks(const Arena& arena,
   constexpr int kTries = 100;
   const uint32_t taken = arena.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
-    const ChunkWord& word = arena.word(chunk);
+    ChunkWord& word = arena.word(chunk);
     // A chunk that is being taken has no ticket for a moment, or for ever if
     // its thread has died then.
     for (int tries = 0; tries < kTries; ++tries) {

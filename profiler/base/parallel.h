@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -110,15 +110,16 @@ class PerWorker {
    public:
     explicit OneValue(std::function<T()> make) : make_(std::move(make)) {}
     T& local() {
-      if (!value_) value_.emplace(make_());
+      // T may be neither copied nor moved.
+      if (value_ == nullptr) value_.reset(new T(make_()));
       return *value_;
     }
-    T* begin() { return value_ ? &*value_ : nullptr; }
-    T* end() { return value_ ? &*value_ + 1 : nullptr; }
+    T* begin() { return value_.get(); }
+    T* end() { return value_ ? value_.get() + 1 : nullptr; }
 
    private:
     const std::function<T()> make_;
-    std::optional<T> value_;
+    std::unique_ptr<T> value_;
   };
   OneValue values_;
 #endif
