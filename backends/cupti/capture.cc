@@ -43,7 +43,7 @@ constexpr WantedKind kWantedKinds[] = {
 
 // CUPTI's callbacks carry no pointer of ours, so there is one of all this.
 struct CaptureState {
-  // Null: no capture. Read without the lock by threads that push.
+  // Null: no capture. Read without the lock by threads that flush.
   std::atomic<const CuptiApi*> api{nullptr};
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   LogHeader* header = nullptr;  // null: what comes back is not wanted
@@ -271,16 +271,6 @@ void FlushCapture(FlushMode mode) noexcept {
   WriteAnchor(*api);
   // Calls Complete, so it must not hold the lock.
   (void)api->flush(mode == FlushMode::kEverything);
-}
-
-void PushExternal(ExternalKind kind, uint64_t id) noexcept {
-  const CuptiApi* const api = state.api.load(std::memory_order_acquire);
-  if (api != nullptr) (void)api->push_external(kind, id);
-}
-
-void PopExternal(ExternalKind kind) noexcept {
-  const CuptiApi* const api = state.api.load(std::memory_order_acquire);
-  if (api != nullptr) (void)api->pop_external(kind);
 }
 
 void StopCapture(StopMode mode) noexcept {

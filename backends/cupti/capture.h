@@ -59,10 +59,6 @@ enum class FlushMode { kFinished, kEverything };
 // sink; and so does the state of the clocks. Does nothing without a capture.
 void FlushCapture(FlushMode mode) noexcept;
 
-// What this thread does until Pop belongs to the operation `id`.
-void PushExternal(ExternalKind kind, uint64_t id) noexcept;
-void PopExternal(ExternalKind kind) noexcept;
-
 // kExit: the process is about to end, and CUDA perhaps half gone: what CUPTI
 // holds is taken, and nothing else of it is touched.
 enum class StopMode { kDetach, kExit };

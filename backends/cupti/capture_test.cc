@@ -188,17 +188,6 @@ TEST_F(CaptureTest, NothingIsRecordedWhileItIsSwitchedOff) {
   StopCapture();
 }
 
-TEST_F(CaptureTest, IdsArePushedWhileItLasts) {
-  PushExternal(ExternalKind::kOperation, 1);
-  ASSERT_TRUE(Start());
-  PushExternal(ExternalKind::kOperation, 2);
-  PopExternal(ExternalKind::kOperation);
-  StopCapture();
-  ASSERT_EQ(fake_.pushed.size(), 1u);
-  EXPECT_EQ(fake_.pushed[0].second, 2u);
-  EXPECT_EQ(fake_.popped, 1);
-}
-
 TEST_F(CaptureTest, ThreadsEmitWhileItIsFlushed) {
   ASSERT_TRUE(Start());
   std::vector<std::thread> threads;

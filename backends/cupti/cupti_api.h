@@ -54,9 +54,6 @@ enum class ActivityKind : uint32_t {
   kGraph = 51,
 };
 
-// Kinds of external ids (CUpti_ExternalCorrelationKind) that Kymo pushes.
-enum class ExternalKind : uint32_t { kOperation = 3, kAnnotation = 4 };
-
 // Makes a buffer for CUPTI to fill, 8-byte aligned; *buffer null: there is
 // none, and CUPTI drops and counts.
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* size,
@@ -90,9 +87,6 @@ struct CuptiApi {
   // CUPTI's clock becomes `now`, ns.
   ApiStatus (*set_clock)(uint64_t (*now)()) noexcept;
   ApiStatus (*timestamp)(uint64_t* ns) noexcept;
-
-  ApiStatus (*push_external)(ExternalKind kind, uint64_t id) noexcept;
-  ApiStatus (*pop_external)(ExternalKind kind) noexcept;
 
   // How many records there was no buffer for, since the last time.
   ApiStatus (*dropped)(void* context, uint32_t stream, size_t* count) noexcept;

@@ -28,8 +28,6 @@ struct Functions {
   int (*flush_all)(uint32_t);
   int (*set_clock)(uint64_t (*)());
   int (*get_timestamp)(uint64_t*);
-  int (*push_external)(uint32_t, uint64_t);
-  int (*pop_external)(uint32_t, uint64_t*);
   int (*dropped)(void*, uint32_t, size_t*);
   int (*result_string)(int, const char**);
   RecordFunctions records;
@@ -60,10 +58,6 @@ bool FindAll(void* library) noexcept {
          Find(library, "cuptiActivityDisable", cupti.disable) &&
          Find(library, "cuptiActivityFlushAll", cupti.flush_all) &&
          Find(library, "cuptiGetTimestamp", cupti.get_timestamp) &&
-         Find(library, "cuptiActivityPushExternalCorrelationId",
-              cupti.push_external) &&
-         Find(library, "cuptiActivityPopExternalCorrelationId",
-              cupti.pop_external) &&
          Find(library, "cuptiActivityGetNumDroppedRecords", cupti.dropped) &&
          Find(library, "cuptiGetResultString", cupti.result_string) &&
          Find(library, "cuptiActivityGetNextRecord",
@@ -161,17 +155,6 @@ constinit CuptiApi api = {
     .timestamp =
         [](uint64_t* ns) noexcept {
           return ApiStatus{cupti.get_timestamp(ns)};
-        },
-    .push_external =
-        [](ExternalKind kind, uint64_t id) noexcept {
-          return ApiStatus{
-              cupti.push_external(static_cast<uint32_t>(kind), id)};
-        },
-    .pop_external =
-        [](ExternalKind kind) noexcept {
-          uint64_t last = 0;
-          return ApiStatus{
-              cupti.pop_external(static_cast<uint32_t>(kind), &last)};
         },
     .dropped =
         [](void* context, uint32_t stream, size_t* count) noexcept {

@@ -72,16 +72,6 @@ FakeCupti::FakeCupti() {
             *ns = static_cast<uint64_t>(MonotonicNs() + fake->clock_offset_ns);
             return ApiStatus::kOk;
           },
-      .push_external =
-          [](ExternalKind kind, uint64_t id) noexcept {
-            fake->pushed.emplace_back(kind, id);
-            return ApiStatus::kOk;
-          },
-      .pop_external =
-          [](ExternalKind) noexcept {
-            ++fake->popped;
-            return ApiStatus::kOk;
-          },
       .dropped =
           [](void*, uint32_t, size_t* count) noexcept {
             *count = std::exchange(fake->next_dropped, 0);

@@ -19,7 +19,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "backends/cupti/cupti_api.h"
 #include "backends/cupti/gpu_record.h"
@@ -64,8 +63,6 @@ class FakeCupti {
   int flushes = 0;
   int forced_flushes = 0;
   uint64_t lost = 0;  // records for which it got no buffer
-  std::vector<std::pair<ExternalKind, uint64_t>> pushed;
-  int popped = 0;
 
  private:
   struct Entry;

@@ -84,19 +84,7 @@ class LocalSession : public ActivitySession {
         absl::StrCat(settings_.save_folder, "/cuda-", facts.pid, ".log"));
   }
 
-  void PushCorrelationId(uint64_t id, CorrelationKind kind) noexcept override {
-    PushExternal(KindOf(kind), id);
-  }
-  void PopCorrelationId(CorrelationKind kind) noexcept override {
-    PopExternal(KindOf(kind));
-  }
-
  private:
-  static ExternalKind KindOf(CorrelationKind kind) noexcept {
-    return kind == CorrelationKind::kDefault ? ExternalKind::kOperation
-                                             : ExternalKind::kAnnotation;
-  }
-
   const CuptiSettings settings_;
   const CuptiApi* api_;
   bool is_live_ = false;

@@ -178,14 +178,6 @@ CUptiResult cuptiGetTimestamp(uint64_t* ns) {
   *ns = timestamp();
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityPushExternalCorrelationId(
-    CUpti_ExternalCorrelationKind, uint64_t) {
-  return CUPTI_SUCCESS;
-}
-CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind,
-                                                  uint64_t*) {
-  return CUPTI_SUCCESS;
-}
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t,
                                               size_t* dropped) {
   *dropped = 0;

@@ -39,8 +39,6 @@ KYMO_SAME(ApiStatus::kNoPrivileges, ERROR_INSUFFICIENT_PRIVILEGES);
 KYMO_SAME(ApiStatus::kOtherSubscriber,
           ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 KYMO_SAME(ApiStatus::kUnknown, ERROR_UNKNOWN);
-KYMO_SAME(ExternalKind::kOperation, EXTERNAL_CORRELATION_KIND_CUSTOM0);
-KYMO_SAME(ExternalKind::kAnnotation, EXTERNAL_CORRELATION_KIND_CUSTOM1);
 #undef KYMO_SAME
 
 // The newest struct of a kind, of which the library filled `size_bytes`.

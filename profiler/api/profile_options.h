@@ -2,7 +2,8 @@
 //
 // The options of torch.profiler.profile and torch.autograd.profiler.profile in
 // one struct, with their defaults. What PyTorch has for Python alone is not
-// here; what another option makes needless neither.
+// here; neither is what another option makes needless, nor what has nothing to
+// switch off: operations tell devices nothing (disable_external_correlation).
 #ifndef KYMO_PROFILER_API_PROFILE_OPTIONS_H_
 #define KYMO_PROFILER_API_PROFILE_OPTIONS_H_
 
@@ -31,8 +32,6 @@ struct ExperimentalConfig {
   bool capture_overload_names = false;
   // Make a trace only: events() is an error, exports work.
   bool trace_only = false;
-  // Do not tell devices which operation is running.
-  bool disable_external_correlation = false;
 };
 
 struct ProfileOptions {

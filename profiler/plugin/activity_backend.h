@@ -6,8 +6,7 @@
 //
 //   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
 //   empty
-//                                      | Poll, SetCollecting, Dump,
-//                                      | Push/PopCorrelationId
+//                                      | Poll, SetCollecting, Dump
 //
 // Each arrow happens at most once; BackendController rejects anything else, so
 // that sessions need not check. A prepared or live session may be destroyed at
@@ -18,8 +17,7 @@
 // and Start is called when it exists (pid known, stopped before its exec).
 //
 // Threads:   calls on one session never overlap but may come from different
-//            threads; Push/PopCorrelationId come from the threads that run the
-//            operations, concurrently with everything but the destructor.
+//            threads.
 // Errors:    trouble in the environment (no device, no permission) is a Status
 //            that tells the user what to do; the others go on without it.
 // Ownership: the registry owns backends, the controller sessions; a shard is
@@ -71,8 +69,6 @@ struct SessionOptions {
 // Environment variables for a child, set before its exec.
 using Environment = std::map<std::string, std::string>;
 
-enum class CorrelationKind { kDefault, kUser };
-
 class ActivitySession {
  public:
   ActivitySession() = default;
@@ -106,12 +102,6 @@ class ActivitySession {
 
   // Moves every record, and the counts of lost ones, into `shard`.
   virtual absl::Status Collect(model::TraceShard& shard) = 0;
-
-  // Around every operation of the calling thread, so that what the source sees
-  // in between is linked to `id` (> 0). noexcept: runs inside the program.
-  virtual void PushCorrelationId(uint64_t /*id*/,
-                                 CorrelationKind /*kind*/) noexcept {}
-  virtual void PopCorrelationId(CorrelationKind /*kind*/) noexcept {}
 };
 
 class ActivityBackend {
