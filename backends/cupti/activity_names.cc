@@ -40,6 +40,11 @@ constexpr std::string_view kUnifiedCounters[] = {"",
                                                  "throttling",
                                                  "remote maps"};
 
+constexpr std::string_view kExternalKeys[] = {
+    "External id (invalid)",  "External id (unknown)",
+    "External id (OpenACC)",  "External id",
+    "External id (custom 1)", "External id (custom 2)"};
+
 template <size_t N>
 std::string_view At(const std::string_view (&names)[N], uint32_t i,
                     std::string_view otherwise) {
@@ -99,6 +104,10 @@ std::string_view UnifiedCopyName(uint32_t counter) {
     default:
       return "";
   }
+}
+
+std::string_view ExternalKey(uint32_t kind) {
+  return At(kExternalKeys, kind, "External id (other)");
 }
 
 std::string KernelName(std::string_view symbol) {

@@ -23,6 +23,11 @@ std::string_view UnifiedCounterName(uint32_t counter);
 // Of a transfer of unified memory: "Unified Memory HtoD"; else empty.
 std::string_view UnifiedCopyName(uint32_t counter);
 
+// The argument that has the program's own id of this kind: "External id" of the
+// first custom one, which Kineto pushes, "External id (OpenACC)" and the like
+// of others.
+std::string_view ExternalKey(uint32_t kind);
+
 // Demangled; "kernel" is Kineto's "Kernel", and no name "(no name)".
 std::string KernelName(std::string_view symbol);
 // Without the version that some end with: cudaLaunchKernel_v7000 is

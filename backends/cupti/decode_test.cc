@@ -268,6 +268,38 @@ TEST_F(DecodeTest, GivesTheProgramsOwnIds) {
   EXPECT_EQ(Find(shard_, "cudaLaunchKernel")->args["External id"], "1234");
 }
 
+TEST_F(DecodeTest, OwnIdsOfOtherKindsHaveArgumentsOfTheirOwn) {
+  for (uint32_t kind = 1; kind < 7; ++kind) {
+    ExternalRecord external = {};
+    external.id = 100 + kind;
+    external.kind = kind;
+    external.correlation = 7;
+    log_.Add(RecordKind::kExternal, external);
+  }
+  log_.Kernel("k", 7, 3000, 9000);
+  log_.Kernel("other", 8, 9000, 9500);
+  Decode();
+  auto args = Find(shard_, "k")->args;
+  EXPECT_EQ(args["External id (unknown)"], "101");
+  EXPECT_EQ(args["External id (OpenACC)"], "102");
+  EXPECT_EQ(args["External id"], "103");
+  EXPECT_EQ(args["External id (custom 1)"], "104");
+  EXPECT_EQ(args["External id (custom 2)"], "105");
+  EXPECT_EQ(args["External id (other)"], "106");
+  EXPECT_FALSE(Find(shard_, "other")->args.contains("External id"));
+}
+
+TEST_F(DecodeTest, SharedMemoryIsStaticAndDynamicAndSaysWhatOfItIsStatic) {
+  KernelRecord kernel = TestLog::SomeKernel(7, 3000, 9000);
+  kernel.static_shared = 2'048;
+  kernel.dynamic_shared = 1'000;
+  log_.Add(RecordKind::kKernel, kernel, "k");
+  Decode();
+  auto args = Find(shard_, "k")->args;
+  EXPECT_EQ(args["shared memory"], "3048");
+  EXPECT_EQ(args["static shared memory"], "2048");
+}
+
 TEST_F(DecodeTest, SortsWhatComesOutOfOrder) {
   log_.Kernel("b", 2, 5000, 6000);
   log_.Kernel("a", 1, 1000, 2000);

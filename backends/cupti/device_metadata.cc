@@ -20,6 +20,14 @@ std::string Quoted(std::string_view text) {
   return json + '"';
 }
 
+void Add(std::string_view key, const std::string& json,
+         model::TraceShard& shard) {
+  shard.metadata.push_back(
+      {shard.strings.Intern(key), shard.strings.Intern(json)});
+}
+
+}  // namespace
+
 std::string DeviceJson(const DecodedLog::Device& device) {
   const DeviceRecord& d = device.record;
   return absl::StrCat(
@@ -38,14 +46,6 @@ std::string DeviceJson(const DecodedLog::Device& device) {
       ", \"clockRate\": ", d.core_clock,
       ", \"memoryBandwidth\": ", d.memory_bandwidth * 1'000, "}");
 }
-
-void Add(std::string_view key, const std::string& json,
-         model::TraceShard& shard) {
-  shard.metadata.push_back(
-      {shard.strings.Intern(key), shard.strings.Intern(json)});
-}
-
-}  // namespace
 
 void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
                        model::TraceShard& shard) {

@@ -1,6 +1,7 @@
 // device_metadata.h - devices and clocks in a trace's metadata.
 //
-//   deviceProperties      Kineto's list of devices, ids ascending; and clockRate
+//   deviceProperties      Kineto's list of devices, ids ascending; and
+//   clockRate
 //                         (kHz) and memoryBandwidth (bytes per second) of each
 //   cupti_version         130001
 //   cuda_clock_error_ns   how far times of the device can be off (log_clock.h)
@@ -11,11 +12,16 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "backends/cupti/decode.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::cupti {
+
+// One entry of deviceProperties. CUPTI gives bandwidths in kB/s of 1000 bytes:
+// an A100's 1,555.2 GB/s are 1,555,200,000 of them.
+std::string DeviceJson(const DecodedLog::Device& device);
 
 // `logs`: of the recording's processes, in any order; nothing for none.
 void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,

@@ -19,6 +19,9 @@ int64_t StreamId(uint32_t stream) {
   return stream == kNoStream ? -1 : int64_t{stream};
 }
 
+// CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0.
+constexpr uint32_t kKinetosExternalKind = 3;
+
 bool WaitsForEvent(uint32_t sync_type) {
   return sync_type == 1 || sync_type == 2;
 }
@@ -44,7 +47,7 @@ EventDecoder::Keys::Keys(model::StringTable& strings)
       to_context(strings.Intern("toContext")),
       cbid(strings.Intern("cbid")),
       result(strings.Intern("result")),
-      external_id(strings.Intern("External id")),
+      external_id(strings.Intern(ExternalKey(kKinetosExternalKind))),
       sync_kind(strings.Intern("cuda_sync_kind")),
       wait_stream(strings.Intern("wait_on_stream")),
       wait_correlation(strings.Intern("wait_on_cuda_event_record_corr_id")),
@@ -124,8 +127,12 @@ void EventDecoder::Int(NameId key, uint64_t value) {
 }
 
 void EventDecoder::ExternalArg(uint32_t correlation) {
-  const uint64_t id = tables_.ExternalId(correlation);
-  if (id != 0) Int(keys_.external_id, id);
+  for (const ExternalRecord& external : tables_.ExternalIds(correlation)) {
+    const NameId key = external.kind == kKinetosExternalKind
+                           ? keys_.external_id
+                           : strings_.Intern(ExternalKey(external.kind));
+    Int(key, external.id);
+  }
 }
 
 template <typename R>

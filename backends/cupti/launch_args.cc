@@ -68,6 +68,7 @@ LaunchArgs::LaunchArgs(model::StringTable& strings)
             .block = strings.Intern("block"),
             .occupancy_percent = strings.Intern("est. achieved occupancy %"),
             .occupancy = strings.Intern("occupancy"),
+            .static_shared = strings.Intern("static shared memory"),
             .cluster = strings.Intern("cluster")} {}
 
 std::span<const Arg> LaunchArgs::Of(const KernelRecord& kernel,
@@ -114,6 +115,9 @@ std::vector<Arg> LaunchArgs::Make(const KernelRecord& kernel,
   if (occupancy.active_blocks != 0) {
     args.push_back(
         Arg::Json(keys_.occupancy, strings_.Intern(OccupancyJson(occupancy))));
+  }
+  if (kernel.static_shared != 0) {
+    args.push_back(Arg::Int(keys_.static_shared, kernel.static_shared));
   }
   if (kernel.cluster[0] != 0) {
     args.push_back(

@@ -4,7 +4,9 @@
 //   args.Of(kernel, device)    // grid, block, registers, occupancy, ...
 //
 // A program launches few shapes, many times: text and occupancy are made once
-// for each. Keys and their order are Kineto's.
+// for each. Keys and their order are Kineto's; behind them stand two of ours,
+// where they are not 0: "static shared memory", the part of "shared memory"
+// that the kernel declares, and "cluster".
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_LAUNCH_ARGS_H_
@@ -41,7 +43,7 @@ class LaunchArgs {
   model::StringTable& strings_;
   struct Keys {
     model::NameId registers, shared, blocks_per_sm, warps_per_sm, grid, block,
-        occupancy_percent, occupancy, cluster;
+        occupancy_percent, occupancy, static_shared, cluster;
   } keys_;
   std::map<Shape, std::vector<model::Arg>> by_shape_;
   // Shapes that were asked for last, by a hash.

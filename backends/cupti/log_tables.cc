@@ -43,11 +43,9 @@ LogTables::LogTables(std::span<const std::byte> records,
             {event.correlation, event.stream, event.event_sync});
         break;
       }
-      case RecordKind::kExternal: {
-        const ExternalRecord external = reader.Get<ExternalRecord>();
-        externals_[external.correlation] = external.id;
+      case RecordKind::kExternal:
+        externals_.push_back(reader.Get<ExternalRecord>());
         break;
-      }
       case RecordKind::kAnchor:
         clock_.Add(reader.Get<AnchorRecord>());
         break;
@@ -63,6 +61,7 @@ LogTables::LogTables(std::span<const std::byte> records,
   corrupt_ = reader.corrupt();
   clock_.Finish();
   FinishCalls();
+  FinishExternals();
   for (auto& [key, recorded] : events_) {
     std::stable_sort(recorded.begin(), recorded.end(),
                      [](const RecordedEvent& a, const RecordedEvent& b) {
@@ -101,6 +100,22 @@ void LogTables::FinishCalls() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     call_places_[calls_[i].correlation - first] = static_cast<uint32_t>(i + 1);
   }
+}
+
+void LogTables::FinishExternals() {
+  const auto key = [](const ExternalRecord& external) {
+    return std::pair(external.correlation, external.kind);
+  };
+  std::stable_sort(externals_.begin(), externals_.end(),
+                   [&](const ExternalRecord& a, const ExternalRecord& b) {
+                     return key(a) < key(b);
+                   });
+  const auto last =
+      std::unique(externals_.begin(), externals_.end(),
+                  [&](const ExternalRecord& a, const ExternalRecord& b) {
+                    return key(a) == key(b);
+                  });
+  externals_.erase(last, externals_.end());
 }
 
 const DeviceRecord* LogTables::Device(uint32_t id) const {
@@ -150,10 +165,15 @@ const RecordedEvent* LogTables::FindEvent(const SyncRecord& sync) const {
   return after == recorded.begin() ? nullptr : &*(after - 1);
 }
 
-uint64_t LogTables::ExternalId(uint32_t correlation) const {
-  if (externals_.empty()) return 0;
-  const auto it = externals_.find(correlation);
-  return it == externals_.end() ? 0 : it->second;
+std::span<const ExternalRecord> LogTables::ExternalIds(
+    uint32_t correlation) const {
+  const auto [begin, end] =
+      std::equal_range(externals_.begin(), externals_.end(),
+                       ExternalRecord{.correlation = correlation},
+                       [](const ExternalRecord& a, const ExternalRecord& b) {
+                         return a.correlation < b.correlation;
+                       });
+  return {begin, end};
 }
 
 }  // namespace kymo::cupti

@@ -56,8 +56,9 @@ class LogTables {
   const LaunchCall* Launch(uint32_t correlation) const;
   // What a wait for an event of a context waits for.
   const RecordedEvent* FindEvent(const SyncRecord& sync) const;
-  // The program's own id for what ran with `correlation`; 0 = none.
-  uint64_t ExternalId(uint32_t correlation) const;
+  // The program's own ids for what ran with `correlation`, one of a kind, by
+  // kind.
+  std::span<const ExternalRecord> ExternalIds(uint32_t correlation) const;
 
   LogClockConverter& clock() { return clock_; }
   // How many records of a kind there are.
@@ -71,6 +72,7 @@ class LogTables {
  private:
   void AddText(uint32_t id, std::string_view text);
   void FinishCalls();
+  void FinishExternals();
 
   std::vector<std::string_view> texts_;  // by id
   std::map<uint32_t, DeviceRecord> devices_;
@@ -81,7 +83,7 @@ class LogTables {
   std::vector<uint32_t> call_places_;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RecordedEvent>>
       events_;  // by context and event, those by correlation
-  std::unordered_map<uint32_t, uint64_t> externals_;
+  std::vector<ExternalRecord> externals_;  // by correlation and kind
   LogClockConverter clock_;
   std::array<size_t, static_cast<size_t>(RecordKind::kEnd)> counts_ = {};
   std::map<LossReason, uint64_t> losses_;

@@ -1,5 +1,6 @@
 #include "exporters/tensorboard/device_details.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 
@@ -62,9 +63,13 @@ std::string ThreeNumbers(const Trace& trace, EventIndex event,
 }  // namespace
 
 std::string KernelDetails(const Trace& trace, EventIndex event) {
+  const uint64_t shared = Number(trace, event, "shared memory");
+  const uint64_t static_shared =
+      std::min(Number(trace, event, "static shared memory"), shared);
   return absl::StrCat(
       "regs:", Number(trace, event, "registers per thread"),
-      " static_shared:0 dynamic_shared:", Number(trace, event, "shared memory"),
+      " static_shared:", static_shared,
+      " dynamic_shared:", shared - static_shared,
       " grid:", ThreeNumbers(trace, event, "grid"),
       " block:", ThreeNumbers(trace, event, "block"),
       " occ_pct:", Number(trace, event, "est. achieved occupancy %"));

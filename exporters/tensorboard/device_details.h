@@ -9,7 +9,8 @@
 //
 //   argument                        | what it is
 //   registers per thread            | number
-//   shared memory                   | bytes
+//   shared memory                   | bytes, static and dynamic together
+//   static shared memory            | bytes of these; Kymo's, PyTorch has none
 //   grid, block                     | [64, 1, 1], as JSON or text
 //   est. achieved occupancy %       | number
 //   bytes                           | of a copy or a fill

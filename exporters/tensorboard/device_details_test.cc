@@ -36,6 +36,20 @@ TEST(DeviceDetailsTest, ReplaysTheExample) {
             "block:256,1,1 occ_pct:50");
 }
 
+TEST(DeviceDetailsTest, SharedMemoryIsStaticAsFarAsTheTraceSaysSo) {
+  TestTrace t;
+  const Arg args[] = {Arg::Int(t.Intern("shared memory"), 1'024),
+                      Arg::Int(t.Intern("static shared memory"), 1'000)};
+  EXPECT_EQ(KernelDetails(Activity(std::move(t), {args[0], args[1]}), 0),
+            "regs:0 static_shared:1000 dynamic_shared:24 grid:1,1,1 "
+            "block:1,1,1 occ_pct:0");
+  TestTrace odd;
+  const Arg more = Arg::Int(odd.Intern("static shared memory"), 1'000);
+  EXPECT_EQ(KernelDetails(Activity(std::move(odd), {more}), 0),
+            "regs:0 static_shared:0 dynamic_shared:0 grid:1,1,1 block:1,1,1 "
+            "occ_pct:0");
+}
+
 TEST(DeviceDetailsTest, KernelsWithoutArgumentsHaveDetailsToo) {
   EXPECT_EQ(KernelDetails(Activity(TestTrace(), {}), 0),
             "regs:0 static_shared:0 dynamic_shared:0 grid:1,1,1 block:1,1,1 "
