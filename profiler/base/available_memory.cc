@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "profiler/base/control_group.h"
+
 namespace kymo {
 namespace {
 
@@ -22,33 +24,6 @@ uint64_t MachineHasLeft() {
   std::string key;
   for (uint64_t kib = 0; file >> key >> kib; file.ignore(80, '\n')) {
     if (key == "MemAvailable:") return kib * 1024;
-  }
-  return kUnlimited;
-}
-
-// A file that holds a number; "max" and no file are no limit.
-uint64_t NumberIn(const std::string& path) {
-  std::ifstream file(path);
-  uint64_t number = 0;
-  return file >> number ? number : kUnlimited;
-}
-
-// Of control groups of version 2, which /proc/self/cgroup has as "0::/path".
-// The page cache that the group holds can be taken back.
-uint64_t ControlGroupHasLeft() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;
-    const std::string folder = "/sys/fs/cgroup" + line.substr(3);
-    const uint64_t limit = NumberIn(folder + "/memory.max");
-    if (limit == kUnlimited) return kUnlimited;
-    std::ifstream stat(folder + "/memory.stat");
-    std::string key;
-    uint64_t cached = 0;
-    for (uint64_t bytes = 0; stat >> key >> bytes;) {
-      if (key == "file") cached = bytes;
-    }
-    return LeftOf(limit, LeftOf(NumberIn(folder + "/memory.current"), cached));
   }
   return kUnlimited;
 }
@@ -69,9 +44,11 @@ uint64_t AvailableMemoryBytes() {
   uint64_t pages[6] = {};
   for (uint64_t& count : pages) file >> count;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min({MachineHasLeft(), ControlGroupHasLeft(),
-                   ProcessMayTake(RLIMIT_AS, pages[0] * page),
-                   ProcessMayTake(RLIMIT_DATA, pages[5] * page)});
+  return std::min(
+      {MachineHasLeft(),
+       ControlGroupMemoryLeft("/proc/self/cgroup", "/sys/fs/cgroup"),
+       ProcessMayTake(RLIMIT_AS, pages[0] * page),
+       ProcessMayTake(RLIMIT_DATA, pages[5] * page)});
 }
 
 }  // namespace kymo

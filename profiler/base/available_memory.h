@@ -3,8 +3,9 @@
 //   if (needed_bytes > AvailableMemoryBytes() / 4 * 3) ...
 //
 // The least of what the machine has left (MemAvailable, which counts the page
-// cache as free), what the process' control group may still take, and the
-// limits of address space and data. What cannot be read is no limit.
+// cache as free), what the process' control groups may still take
+// (control_group.h), and the limits of address space and data. What cannot be
+// read is no limit.
 #ifndef KYMO_PROFILER_BASE_AVAILABLE_MEMORY_H_
 #define KYMO_PROFILER_BASE_AVAILABLE_MEMORY_H_
 

@@ -1,0 +1,87 @@
+#include "profiler/base/control_group.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+namespace kymo {
+namespace {
+
+constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+
+// What a version calls its files, and the keys of memory.stat.
+struct Names {
+  const char* limit;
+  const char* used;
+  std::string_view cache[2];
+};
+constexpr Names kVersion1 = {"/memory.limit_in_bytes",
+                             "/memory.usage_in_bytes",
+                             {"total_active_file", "total_inactive_file"}};
+constexpr Names kVersion2 = {
+    "/memory.max", "/memory.current", {"active_file", "inactive_file"}};
+
+uint64_t LeftOf(uint64_t limit, uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
+
+// A file that holds a number; "max" and no file are no limit.
+uint64_t NumberIn(const std::string& path) {
+  std::ifstream file(path);
+  uint64_t number = 0;
+  return file >> number ? number : kUnlimited;
+}
+
+uint64_t PageCacheOf(const std::string& folder, const Names& names) {
+  std::ifstream stat(folder + "/memory.stat");
+  uint64_t cached = 0;
+  std::string key;
+  for (uint64_t bytes = 0; stat >> key >> bytes;) {
+    if (key == names.cache[0] || key == names.cache[1]) cached += bytes;
+  }
+  return cached;
+}
+
+uint64_t LeftIn(const std::string& folder, const Names& names) {
+  const uint64_t limit = NumberIn(folder + names.limit);
+  if (limit == kUnlimited) return kUnlimited;
+  const uint64_t used = NumberIn(folder + names.used);
+  if (used == kUnlimited) return limit;
+  return LeftOf(limit, LeftOf(used, PageCacheOf(folder, names)));
+}
+
+// Of the group "/a/b" and those around it: /a/b, /a and the outermost.
+uint64_t LeastLeft(const std::string& top, std::string path,
+                   const Names& names) {
+  uint64_t left = LeftIn(top, names);
+  while (path.size() > 1) {
+    left = std::min(left, LeftIn(top + path, names));
+    path.resize(path.rfind('/'));
+  }
+  return left;
+}
+
+}  // namespace
+
+uint64_t ControlGroupMemoryLeft(const std::string& groups_of_process,
+                                const std::string& mount) {
+  std::ifstream file(groups_of_process);
+  uint64_t left = kUnlimited;
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (second == line.npos || line.find('/', second) != second + 1) continue;
+    const std::string controllers =
+        "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,") {
+      left = std::min(left, LeastLeft(mount, path, kVersion2));
+    } else if (controllers.find(",memory,") != controllers.npos) {
+      left = std::min(left, LeastLeft(mount + "/memory", path, kVersion1));
+    }
+  }
+  return left;
+}
+
+}  // namespace kymo
