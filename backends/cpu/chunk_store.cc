@@ -19,7 +19,8 @@ ChunkStore::~ChunkStore() {
   if (fd_ >= 0) close(fd_);
 }
 
-absl::Status ChunkStore::Open(const std::string& directory) {
+absl::Status ChunkStore::Open(const std::string& directory, uint64_t begin) {
+  begin_ = begin;
   fd_ = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd_ >= 0) return absl::OkStatus();
   // A file system without O_TMPFILE.

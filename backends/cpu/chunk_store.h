@@ -3,8 +3,9 @@
 //   file  = { entry chunk }
 //   entry = ChunkEntry      chunk = the used slots of one chunk, 32 bytes each
 //
-// The file has no name, so that nothing is left behind, whatever happens; or it
-// is the end of a raw file (raw_file.h), which is to be left.
+// The file has no name, so that nothing is left behind, whatever happens,
+// unless it gets one in the end (raw_keep.h); or it is the end of a raw file
+// (raw_file.h), which is to be left.
 //
 // Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
 //   disk that is nearly full: its last twentieth, or GiB, is not ours.
@@ -45,8 +46,9 @@ class ChunkStore {
   ChunkStore(const ChunkStore&) = delete;
   ChunkStore& operator=(const ChunkStore&) = delete;
 
-  // Makes the file in `directory`; the message names it.
-  absl::Status Open(const std::string& directory);
+  // Makes the file in `directory`; the message names it. Chunks stand from
+  // `begin` on, a multiple of the page size.
+  absl::Status Open(const std::string& directory, uint64_t begin);
   // Appends to a file from `begin` on, a multiple of the page size.
   void OpenAt(int fd, uint64_t begin);
 
@@ -55,6 +57,7 @@ class ChunkStore {
   // Everything added, readable as long as the store lives. Ends adding.
   absl::Status Map(std::vector<record::ChunkView>& chunks);
 
+  int fd() const noexcept { return fd_; }
   uint64_t bytes() const noexcept { return bytes_; }
   uint64_t lost_bytes() const noexcept { return lost_bytes_; }
 

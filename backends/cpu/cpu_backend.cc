@@ -19,11 +19,14 @@
 #include "backends/cpu/flight_recorder.h"
 #include "backends/cpu/raw_dump.h"
 #include "backends/cpu/raw_file.h"
-#include "profiler/base/available_memory.h"
+#include "backends/cpu/raw_front.h"
+#include "backends/cpu/raw_keep.h"
+#include "backends/cpu/trace_memory.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
+#include "profiler/plugin/kept_recording.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/chunk_reader.h"
 #include "profiler/record/host.h"
@@ -316,7 +319,7 @@ class ChildSession : public ActivitySession {
  public:
   ChildSession(uint64_t arena_bytes, FullPolicy policy,
                record::RecordFlags flags, uint64_t heap_sample_interval,
-               std::string scratch_dir, bool keep_raw,
+               std::string scratch_dir, bool keep_raw, std::string max_memory,
                std::optional<cpu::FlightLimit> flight)
       : arena_bytes_(arena_bytes),
         policy_(policy),
@@ -324,6 +327,7 @@ class ChildSession : public ActivitySession {
         heap_sample_interval_(heap_sample_interval),
         scratch_dir_(std::move(scratch_dir)),
         keep_raw_(keep_raw),
+        max_memory_(std::move(max_memory)),
         flight_limit_(flight) {}
   ~ChildSession() override {
     if (raw_.has_value()) return;
@@ -393,8 +397,9 @@ class ChildSession : public ActivitySession {
     if (raw_.has_value()) {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropArenaChunks();
-      KYMO_RETURN_IF_ERROR(CheckTraceFits());
     }
+    KYMO_ASSIGN_OR_RETURN(const uint64_t limit, cpu::MemoryLimit(max_memory_));
+    if (cpu::TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
     if (flight_) {
@@ -426,28 +431,34 @@ class ChildSession : public ActivitySession {
             .clock_source = DetectClockSource()};
   }
 
-  // Records that a raw file keeps are not worth the death of this process.
-  absl::Status CheckTraceFits() const {
-    const uint64_t available = AvailableMemoryBytes();
-    if (2 * store_.bytes() <= available / 4 * 3) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the trace of ", store_.bytes() / kMib,
-        " MiB of records does not fit into the ", available / kMib,
-        " MiB of memory that are left; //tools:report makes the table and the "
-        "stacks of ",
-        scratch_dir_, "/kymo.raw, part by part"));
+  // A trace is not worth the death of this process, nor that of the records.
+  absl::Status Keep(uint64_t limit) const {
+    const std::string path = RawPath();
+    if (!raw_.has_value()) {
+      KYMO_RETURN_IF_ERROR(cpu::KeepRawFile(store_.fd(), path, arena_,
+                                            Header(/*is_complete=*/true)));
+    }
+    return KeptRecording(
+        absl::StrCat("a trace of the ", store_.bytes() / kMib,
+                     " MiB of records would take ",
+                     cpu::TraceMemoryBytes(store_.bytes()) / kMib,
+                     " MiB of memory, more than the ", limit / kMib,
+                     " MiB that may be taken (--max_memory)"),
+        path);
   }
 
+  std::string RawPath() const { return scratch_dir_ + "/kymo.raw"; }
+
   absl::Status MakeArena() {
-    KYMO_RETURN_IF_ERROR(store_.Open(scratch_dir_));
     arena_ = Arena::CreateShared(Options(), &fd_);
-    if (arena_.valid()) return absl::OkStatus();
-    return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+    if (!arena_.valid()) {
+      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+    }
+    return store_.Open(scratch_dir_, cpu::RawChunksBegin(arena_));
   }
 
   absl::Status MakeRawFile() {
-    KYMO_ASSIGN_OR_RETURN(
-        raw_, cpu::RawFile::Create(scratch_dir_ + "/kymo.raw", Options()));
+    KYMO_ASSIGN_OR_RETURN(raw_, cpu::RawFile::Create(RawPath(), Options()));
     arena_ = raw_->arena();
     fd_ = raw_->fd();
     store_.OpenAt(fd_, raw_->chunks_begin());
@@ -529,6 +540,7 @@ class ChildSession : public ActivitySession {
   const uint64_t heap_sample_interval_;
   const std::string scratch_dir_;
   const bool keep_raw_;
+  const std::string max_memory_;
   const std::optional<cpu::FlightLimit> flight_limit_;
   int fd_ = -1;
   Arena arena_;
@@ -576,13 +588,15 @@ class CpuBackend : public ActivityBackend {
     KYMO_ASSIGN_OR_RETURN(
         const bool keep_raw,
         ParseSwitch("keep_raw", Setting(options, "keep_raw", "0")));
+    const std::string max_memory = Setting(options, "max_memory", "");
+    KYMO_RETURN_IF_ERROR(cpu::MemoryLimit(max_memory).status());
     if (child) {
       KYMO_ASSIGN_OR_RETURN(const std::optional<cpu::FlightLimit> flight,
                             ParseFlight(options));
       return std::make_unique<ChildSession>(
           flight && flight->bytes != 0 ? flight->bytes : arena_bytes,
           flight ? FullPolicy::kOverwrite : policy, flags, heap.sample_interval,
-          options.scratch_dir, keep_raw, flight);
+          options.scratch_dir, keep_raw, max_memory, flight);
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(
@@ -612,6 +626,10 @@ class CpuBackend : public ActivityBackend {
             "1: of a child, everything is kept as it was recorded, in kymo.raw "
             "in the output folder, even if this command is killed; "
             "//tools:report reads it"},
+           {"max_memory", "",
+            "memory that making a trace of a child may take, as 512MiB or "
+            "4GiB: what would take more is left in kymo.raw, and comes out as "
+            "table and stacks; default: three quarters of what is left"},
            {"memory_mode", "all",
             "with profile_memory: all (every allocation), sampled (one "
             "in memory_interval bytes, unbiased), counters (numbers "

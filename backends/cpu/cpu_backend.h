@@ -9,6 +9,9 @@
 //           `when_full`   stop | overwrite | drain (default: stop in this
 //                         process, drain for a child)
 //           `keep_raw`    1: for a child, a raw file (raw_file.h)
+//           `max_memory`  for a child, what its trace may take (default: three
+//                         quarters of what is left); a larger one is kept as a
+//                         raw file instead (kept_recording.h)
 #ifndef KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 #define KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/raw_dump.h"
+#include "backends/cpu/raw_file.h"
 #include "gtest/gtest.h"
 
 namespace kymo::cpu {
@@ -29,7 +30,7 @@ class FlightRecorderTest : public testing::Test {
              .policy = record::FullPolicy::kOverwrite})),
         stream_(arena_.AddStream(7, 8)) {
     arena_.AddProcess()->pid.store(7);
-    EXPECT_TRUE(store_.Open(testing::TempDir()).ok());
+    EXPECT_TRUE(store_.Open(testing::TempDir(), 0).ok());
   }
   ~FlightRecorderTest() override { arena_.Unmap(); }
 

@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "backends/cpu/chunk_store.h"
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw_header.h"
 #include "profiler/record/arena.h"
 
 namespace kymo::cpu {

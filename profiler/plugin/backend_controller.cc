@@ -4,7 +4,9 @@
 #include <new>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -29,8 +31,12 @@ absl::Status BackendController::Settle(absl::Status status, State next) {
     return status;
   }
   state_ = State::kFailed;
-  return absl::Status(status.code(),
-                      absl::StrCat("backend ", name_, ": ", status.message()));
+  absl::Status named(status.code(),
+                     absl::StrCat("backend ", name_, ": ", status.message()));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    named.SetPayload(type, payload);
+  });
+  return named;
 }
 
 absl::Status BackendController::Prepare(Environment* environment) {

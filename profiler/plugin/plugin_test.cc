@@ -3,6 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "profiler/plugin/backend_controller.h"
+#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 
 namespace kymo {
@@ -80,6 +81,20 @@ TEST(BackendControllerTest, FailureEndsTheSessionAndNamesTheBackend) {
   EXPECT_EQ(status.message(), "backend fake: no right");
   EXPECT_FALSE(controller.Stop().ok());
   EXPECT_EQ(calls, "prepare start ");
+}
+
+TEST(BackendControllerTest, FailureKeepsTheFileThatItNames) {
+  std::string calls;
+  BackendController controller(
+      "fake", std::make_unique<FakeSession>(
+                  &calls, KeptRecording("too large", "out/kymo.raw")));
+  ASSERT_TRUE(controller.Prepare(nullptr).ok());
+  const absl::Status status = controller.Start(1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "backend fake: too large");
+  EXPECT_EQ(KeptRecordingPath(status), "out/kymo.raw");
+  EXPECT_EQ(KeptRecordingPath(absl::ResourceExhaustedError("too large")),
+            std::nullopt);
 }
 
 TEST(PluginRegistryTest, ListsSortedAndRejectsDuplicatesAndOddNames) {
