@@ -31,14 +31,8 @@ constexpr std::string_view kOverheads[] = {"Unknown",
                                            "Command Buffer Full",
                                            "Activity Buffer Request",
                                            "Unified Memory Activity Init"};
-constexpr std::string_view kUnifiedCounters[] = {"",
-                                                 "",
-                                                 "",
-                                                 "CPU page faults",
-                                                 "GPU page faults",
-                                                 "thrashing",
-                                                 "throttling",
-                                                 "remote maps"};
+constexpr std::string_view kUnifiedCounters[] = {"", "", "", "CPU page faults",
+                                                 "GPU page faults"};
 
 constexpr std::string_view kExternalKeys[] = {
     "External id (invalid)",  "External id (unknown)",
@@ -99,8 +93,6 @@ std::string_view UnifiedCopyName(uint32_t counter) {
       return "Unified Memory HtoD";
     case 2:
       return "Unified Memory DtoH";
-    case 8:
-      return "Unified Memory DtoD";
     default:
       return "";
   }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 
 namespace kymo::cupti {
@@ -17,18 +18,33 @@ uint8_t* BufferPool::Take() noexcept {
     free_ = taken->next;
     return reinterpret_cast<uint8_t*>(taken);
   }
-  if (buffer_bytes_ == 0 || mapped_bytes_ + buffer_bytes_ > max_bytes_) {
+  if (buffer_bytes_ == 0 ||
+      mapped_bytes_ + buffer_bytes_ > std::min(max_bytes_, kReservedBytes)) {
     return nullptr;
   }
-  void* const memory = mmap(nullptr, buffer_bytes_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  if (begin_ == nullptr) {
+    void* const space =
+        mmap(nullptr, kReservedBytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return nullptr;
+    begin_ = static_cast<uint8_t*>(space);
+  }
+  uint8_t* const buffer = begin_ + mapped_bytes_;
+  if (mprotect(buffer, buffer_bytes_, PROT_READ | PROT_WRITE) != 0) {
+    return nullptr;
+  }
   mapped_bytes_ += buffer_bytes_;
-  return static_cast<uint8_t*>(memory);
+  return buffer;
+}
+
+bool BufferPool::Owns(const uint8_t* buffer) const noexcept {
+  const auto at = reinterpret_cast<uintptr_t>(buffer);
+  const auto begin = reinterpret_cast<uintptr_t>(begin_);
+  return begin_ != nullptr && at >= begin && at - begin < mapped_bytes_;
 }
 
 void BufferPool::Return(uint8_t* buffer) noexcept {
-  if (buffer == nullptr) return;
+  if (!Owns(buffer)) return;
   Free* const returned = new (buffer) Free{free_};
   free_ = returned;
 }

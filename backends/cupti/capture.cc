@@ -6,40 +6,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <iterator>
 
 #include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/capture_kinds.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::cupti {
 namespace {
-
-struct WantedKind {
-  ActivityKind kind;
-  uint32_t flags;  // CaptureFlag bits, any of which asks for it; 0: always
-  bool is_needed;  // without it there is no capture
-};
-
-// In the order in which they are switched on: what describes comes first.
-constexpr WantedKind kWantedKinds[] = {
-    {ActivityKind::kDevice, 0, false},
-    {ActivityKind::kContext, 0, false},
-    {ActivityKind::kStream, 0, false},
-    {ActivityKind::kExternal, 0, false},
-    {ActivityKind::kOverhead, 0, false},
-    {ActivityKind::kSync, kCaptureSync, false},
-    {ActivityKind::kEvent, kCaptureSync, false},
-    {ActivityKind::kMemory, kCaptureMemory, false},
-    {ActivityKind::kPool, kCaptureMemory, false},
-    {ActivityKind::kUnified, kCaptureUnified, false},
-    {ActivityKind::kGraph, kCaptureGraphs, false},
-    {ActivityKind::kDriver, 0, false},
-    {ActivityKind::kRuntime, 0, true},
-    {ActivityKind::kSet, 0, true},
-    {ActivityKind::kPeerCopy, 0, false},
-    {ActivityKind::kCopy, 0, true},
-    {ActivityKind::kKernel, 0, true},
-};
 
 // CUPTI's callbacks carry no pointer of ours, so there is one of all this.
 struct CaptureState {
@@ -49,7 +22,7 @@ struct CaptureState {
   LogHeader* header = nullptr;  // null: what comes back is not wanted
   CaptureSettings settings;
   LogClock clock = LogClock::kCupti;
-  bool enabled[std::size(kWantedKinds)] = {};
+  CaptureKinds kinds;
   BufferPool buffers;
   LogWriter writer;
 };
@@ -91,15 +64,16 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t,
               size_t valid_bytes) {
   const Locked locked;
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
+  const bool is_ours = state.buffers.Owns(buffer);
   if (state.header != nullptr && api != nullptr) {
-    if (buffer != nullptr && valid_bytes > 0) {
+    if (is_ours && valid_bytes > 0) {
       api->translate(buffer, valid_bytes, state.writer);
     }
     CountDropped(*api, context, stream);
     state.writer.Flush();
     state.header->records.store(state.writer.records(),
                                 std::memory_order_relaxed);
-    if (buffer != nullptr) {
+    if (is_ours) {
       state.header->buffers_out.fetch_sub(1, std::memory_order_relaxed);
     }
   }
@@ -132,31 +106,20 @@ void WriteAnchor(const CuptiApi& api) noexcept {
   state.writer.Flush();
 }
 
-void DisableKinds(const CuptiApi& api) noexcept {
-  for (size_t i = std::size(kWantedKinds); i-- > 0;) {
-    if (state.enabled[i]) (void)api.disable(kWantedKinds[i].kind);
-    state.enabled[i] = false;
-  }
-}
-
-// The status of the first needed kind that could not be switched on; then none
-// is on.
-ApiStatus EnableKinds(const CuptiApi& api) noexcept {
-  if (state.settings.flags & kCaptureUnified) (void)api.configure_unified();
-  if (state.settings.flags & kCaptureLatency) (void)api.enable_latency(true);
-  for (size_t i = 0; i < std::size(kWantedKinds); ++i) {
-    const WantedKind& wanted = kWantedKinds[i];
-    if (wanted.flags != 0 && (wanted.flags & state.settings.flags) == 0) {
-      continue;
-    }
-    const ApiStatus status = api.enable(wanted.kind);
-    state.enabled[i] = status == ApiStatus::kOk;
-    if (status != ApiStatus::kOk && wanted.is_needed) {
-      DisableKinds(api);
-      return status;
-    }
-  }
-  return ApiStatus::kOk;
+// The log says that something is missing that was asked for.
+void WriteRefused(const CuptiApi& api, uint32_t kind, const char* name,
+                  ApiStatus status) noexcept {
+  const char* const text = api.text(status);
+  char words[160];
+  snprintf(words, sizeof(words), "%s: %s (%d)", name,
+           text == nullptr ? "not in this libcupti" : text,
+           static_cast<int>(status));
+  RefusedRecord refused = {};
+  refused.kind = kind;
+  refused.status = static_cast<int32_t>(status);
+  const Locked locked;
+  refused.header.name = state.writer.TextId(words);
+  state.writer.Write(RecordKind::kRefused, refused);
 }
 
 // What the user can do about it.
@@ -234,15 +197,14 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
                ? FailBusy(header, other)
                : Fail(api, header, "cannot subscribe", status);
   }
-  // Without our clock, CUPTI's is paired with it; without system thread ids,
-  // those that it makes up are of no use, but the device's work is.
+  // Without our clock, CUPTI's is paired with it.
   state.clock = api.set_clock(Now) == ApiStatus::kOk ? LogClock::kMonotonic
                                                      : LogClock::kCupti;
-  (void)api.use_system_threads();
   status = api.register_callbacks(Request, Complete);
   if (status == ApiStatus::kOk) {
     state.api.store(&api, std::memory_order_release);
-    status = EnableKinds(api);
+    status =
+        state.kinds.Start(api, settings.flags, settings.is_late, WriteRefused);
   }
   if (status != ApiStatus::kOk) {
     state.api.store(nullptr, std::memory_order_release);
@@ -259,27 +221,33 @@ void SetCapturing(bool capturing) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
   if (capturing) {
-    (void)EnableKinds(*api);
+    (void)state.kinds.Enable(*api, /*describes=*/true);
   } else {
-    DisableKinds(*api);
+    state.kinds.Disable(*api);
   }
 }
 
 void FlushCapture(FlushMode mode) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
+  if (mode == FlushMode::kFinished) state.kinds.Retry(*api);
   WriteAnchor(*api);
   // Calls Complete, so it must not hold the lock.
   (void)api->flush(mode == FlushMode::kEverything);
 }
 
-void StopCapture(StopMode mode) noexcept {
+void StopCapture(StopMode mode, void (*settle)() noexcept) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
   LogHeader* const header = state.header;
+  state.kinds.GiveUp(*api);
+  if (mode == StopMode::kDetach && settle != nullptr) {
+    state.kinds.DisableCalls(*api);
+    settle();
+  }
   FlushCapture(FlushMode::kEverything);
   if (mode == StopMode::kDetach) {
-    DisableKinds(*api);
+    state.kinds.Stop(*api);
     // What the disabling itself has finished.
     FlushCapture(FlushMode::kEverything);
   }
@@ -287,6 +255,13 @@ void StopCapture(StopMode mode) noexcept {
   if (mode == StopMode::kDetach) api->unsubscribe();
   CloseLog();
   header->state.store(LogState::kClosed, std::memory_order_release);
+}
+
+void ForgetCapture() noexcept {
+  state.api.store(nullptr, std::memory_order_release);
+  state.header = nullptr;
+  // Another thread of the parent may have held it.
+  state.lock = PTHREAD_MUTEX_INITIALIZER;
 }
 
 }  // namespace kymo::cupti

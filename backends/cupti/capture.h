@@ -13,6 +13,7 @@
 // A good neighbour: takes CUPTI's place for a client before it touches
 // anything, and gives up if somebody else has it; on failure everything that
 // was switched on is switched off again, in reverse; never calls cuptiFinalize.
+// Buffers of a client before it, which CUPTI may still hand back, are not its.
 //
 // Threads: one capture per process. Start, Stop and SetCapturing are not called
 //   concurrently; everything else may be, from any thread.
@@ -30,16 +31,21 @@
 namespace kymo::cupti {
 
 // What is recorded besides kernels, copies, sets, calls and CUPTI's overhead.
+// What CUPTI refuses of it is told in the log (RefusedRecord).
 enum CaptureFlag : uint32_t {
   kCaptureSync = 1,      // waits, and recordings of events
   kCaptureMemory = 2,    // allocations and pools
   kCaptureUnified = 4,   // transfers and faults of unified memory
   kCaptureGraphs = 8,    // graphs as a whole, not node by node
   kCaptureLatency = 16,  // when kernels were queued and submitted
+  kCaptureMarkers = 32,  // NVTX, as CUPTI hears it
 };
 
 struct CaptureSettings {
   uint32_t flags = kCaptureSync;  // CaptureFlag bits
+  // CUDA may have been used before: devices, contexts and streams that are
+  // there have to be asked for.
+  bool is_late = false;
   // Of one buffer, and of all that CUPTI may hold.
   size_t buffer_bytes = size_t{2} << 20;
   size_t max_bytes = size_t{512} << 20;
@@ -64,8 +70,14 @@ void FlushCapture(FlushMode mode) noexcept;
 enum class StopMode { kDetach, kExit };
 
 // Ends the capture: everything that CUPTI held is in the sink, the log is
-// closed. Does nothing without a capture.
-void StopCapture(StopMode mode = StopMode::kDetach) noexcept;
+// closed. Does nothing without a capture. What is still at work on a device has
+// no times: `settle`, called where calls are recorded no more and what they
+// started still is, can wait for it.
+void StopCapture(StopMode mode = StopMode::kDetach,
+                 void (*settle)() noexcept = nullptr) noexcept;
+
+// In a forked child, which has a copy of all this and may touch none of it.
+void ForgetCapture() noexcept;
 
 }  // namespace kymo::cupti
 

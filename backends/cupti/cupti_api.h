@@ -23,8 +23,8 @@ class LogWriter;
 // CUptiResult; those that are told apart.
 enum class ApiStatus : int32_t {
   kOk = 0,
-  kInvalidKind = 21,
   kNotInitialized = 15,
+  kInvalidKind = 21,
   kNotSupported = 27,
   kUnifiedNotSupported = 28,
   kNoPrivileges = 35,
@@ -42,6 +42,9 @@ enum class ActivityKind : uint32_t {
   kDevice = 8,
   kContext = 9,
   kKernel = 10,  // concurrent ones
+  kName = 11,
+  kMarker = 12,
+  kMarkerData = 13,
   kOverhead = 17,
   kPeerCopy = 22,
   kUnified = 25,
@@ -52,6 +55,17 @@ enum class ActivityKind : uint32_t {
   kMemory = 49,
   kPool = 50,
   kGraph = 51,
+};
+
+// What can be set, of this client or, in older versions, of the library.
+enum class ApiSetting {
+  kSystemThreads,  // threads are called by their system ids
+  kLatency,        // kernels have times of queueing and submission
+  kNoLatency,
+  kEventTimes,          // CUDA events have times of the device
+  kOnlyFulfilledWaits,  // no records of queries that found work left
+  kUnified,      // all counters of unified memory; needs CUDA initialised
+  kWholeGraphs,  // needed where several clients are at work
 };
 
 // Makes a buffer for CUPTI to fill, 8-byte aligned; *buffer null: there is
@@ -67,24 +81,26 @@ inline constexpr size_t kSubscriberNameBytes = 128;
 struct CuptiApi {
   uint32_t version;  // 130000 is CUDA 13.0's
 
-  // Takes the one place that CUPTI has for a client. kOtherSubscriber: it is
-  // taken, by `other` (kSubscriberNameBytes; may stay empty).
+  // Takes a place for a client: one beside others where the library has such
+  // (CUDA 13.3) and nobody has refused others, else the only one.
+  // kOtherSubscriber: it is taken, by `other` (kSubscriberNameBytes; may stay
+  // empty).
   ApiStatus (*subscribe)(char* other) noexcept;
   void (*unsubscribe)() noexcept;
 
   ApiStatus (*register_callbacks)(RequestBuffer request,
                                   CompleteBuffer complete) noexcept;
   ApiStatus (*enable)(ActivityKind kind) noexcept;
+  // As well as enabling, has records made of those devices, contexts or streams
+  // that there are already.
+  ApiStatus (*enable_and_describe)(ActivityKind kind) noexcept;
   ApiStatus (*disable)(ActivityKind kind) noexcept;
-  // Transfers and page faults, which have to be asked for one by one.
-  ApiStatus (*configure_unified)() noexcept;
-  ApiStatus (*enable_latency)(bool on) noexcept;
-  // Threads are called by their system ids.
-  ApiStatus (*use_system_threads)() noexcept;
+  ApiStatus (*configure)(ApiSetting setting) noexcept;
   // Hands back the buffers whose activities have finished, or, `forced`, all.
   ApiStatus (*flush)(bool forced) noexcept;
 
-  // CUPTI's clock becomes `now`, ns.
+  // CUPTI's clock becomes `now`, ns. kNotSupported in versions (CUDA 12.6 to
+  // 13.0) that lose kernels' times then.
   ApiStatus (*set_clock)(uint64_t (*now)()) noexcept;
   ApiStatus (*timestamp)(uint64_t* ns) noexcept;
 

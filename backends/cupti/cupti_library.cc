@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <cstddef>
+#include <iterator>
+
+#include "backends/cupti/cupti_functions.h"
 #include "backends/cupti/translate.h"
 
 namespace kymo::cupti {
@@ -12,83 +16,93 @@ const bool kHasCupti = true;
 
 namespace {
 
-// The library's functions, with int for its enums and void* for its types.
-struct Functions {
-  int (*get_version)(uint32_t*);
-  int (*subscribe)(void**, void (*)(void*, int, uint32_t, const void*), void*);
-  int (*subscribe_v2)(void**, void (*)(void*, int, uint32_t, const void*),
-                      void*, void*);
-  int (*unsubscribe)(void*);
-  int (*register_callbacks)(RequestBuffer, CompleteBuffer);
-  int (*enable)(uint32_t);
-  int (*disable)(uint32_t);
-  int (*configure_unified)(void*, uint32_t);
-  int (*enable_latency)(uint8_t);
-  int (*set_thread_id_type)(int);
-  int (*flush_all)(uint32_t);
-  int (*set_clock)(uint64_t (*)());
-  int (*get_timestamp)(uint64_t*);
-  int (*dropped)(void*, uint32_t, size_t*);
-  int (*result_string)(int, const char**);
-  RecordFunctions records;
-};
-constinit Functions cupti = {};
+constinit CuptiFunctions cupti = {};
 constinit void* subscriber = nullptr;
+// The place is one among several: the functions that end in _v2 count.
+constinit bool is_one_of_several = false;
 
-template <typename F>
-bool Find(void* library, const char* name, F*& function) noexcept {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  return function != nullptr;
-}
-
-// The newer ones may be missing; their callers then get kMissing.
-bool FindAll(void* library) noexcept {
-  Find(library, "cuptiSubscribe_v2", cupti.subscribe_v2);
-  Find(library, "cuptiActivityRegisterTimestampCallback", cupti.set_clock);
-  Find(library, "cuptiActivityConfigureUnifiedMemoryCounter",
-       cupti.configure_unified);
-  Find(library, "cuptiActivityEnableLatencyTimestamps", cupti.enable_latency);
-  Find(library, "cuptiSetThreadIdType", cupti.set_thread_id_type);
-  return Find(library, "cuptiGetVersion", cupti.get_version) &&
-         Find(library, "cuptiSubscribe", cupti.subscribe) &&
-         Find(library, "cuptiUnsubscribe", cupti.unsubscribe) &&
-         Find(library, "cuptiActivityRegisterCallbacks",
-              cupti.register_callbacks) &&
-         Find(library, "cuptiActivityEnable", cupti.enable) &&
-         Find(library, "cuptiActivityDisable", cupti.disable) &&
-         Find(library, "cuptiActivityFlushAll", cupti.flush_all) &&
-         Find(library, "cuptiGetTimestamp", cupti.get_timestamp) &&
-         Find(library, "cuptiActivityGetNumDroppedRecords", cupti.dropped) &&
-         Find(library, "cuptiGetResultString", cupti.result_string) &&
-         Find(library, "cuptiActivityGetNextRecord",
-              cupti.records.next_record) &&
-         Find(library, "cuptiGetCallbackName", cupti.records.callback_name);
-}
-
-// CUpti_SubscriberParams.
+// CUpti_SubscriberParams; the last two since CUDA 13.2.
 struct SubscriberParams {
-  size_t struct_size = sizeof(SubscriberParams);
+  size_t struct_size;
   const char* name = "Kymo";
-  char* other = nullptr;
-  size_t other_size = 0;
+  char* other;
+  size_t other_size = kSubscriberNameBytes;
+  uint8_t allows_others = 1;
+  uint8_t padding[7] = {};
 };
 
 // Nothing is asked for that it could be told.
 void Ignore(void*, int, uint32_t, const void*) {}
 
+ApiStatus SubscribeByName(char* other, size_t params_size) noexcept {
+  SubscriberParams params = {.struct_size = params_size, .other = other};
+  return ApiStatus{cupti.subscribe_v2(&subscriber, Ignore, nullptr, &params)};
+}
+
 ApiStatus Subscribe(char* other) noexcept {
-  if (cupti.subscribe_v2 != nullptr) {
-    SubscriberParams params;
-    params.other = other;
-    params.other_size = kSubscriberNameBytes;
-    return ApiStatus{cupti.subscribe_v2(&subscriber, Ignore, nullptr, &params)};
+  if (HasClients(cupti)) {
+    // An older driver, or a client that wants to be alone, refuses this.
+    is_one_of_several =
+        SubscribeByName(other, sizeof(SubscriberParams)) == ApiStatus::kOk;
+    if (is_one_of_several) return ApiStatus::kOk;
   }
-  return ApiStatus{cupti.subscribe(&subscriber, Ignore, nullptr)};
+  // In between, the named subscription goes only with functions that came
+  // later.
+  const bool has_name =
+      cupti.subscribe_v2 != nullptr && cupti.enable_v2 == nullptr;
+  return has_name
+             ? SubscribeByName(other, offsetof(SubscriberParams, allows_others))
+             : ApiStatus{cupti.subscribe(&subscriber, Ignore, nullptr)};
 }
 
 void Unsubscribe() noexcept {
   if (subscriber != nullptr) cupti.unsubscribe(subscriber);
   subscriber = nullptr;
+  is_one_of_several = false;
+}
+
+constinit RequestBuffer request_buffer = nullptr;
+constinit CompleteBuffer complete_buffer = nullptr;
+
+ApiStatus RegisterCallbacks(RequestBuffer request,
+                            CompleteBuffer complete) noexcept {
+  if (!is_one_of_several) {
+    return ApiStatus{cupti.register_callbacks(request, complete)};
+  }
+  request_buffer = request;
+  complete_buffer = complete;
+  return ApiStatus{cupti.register_callbacks_v2(
+      subscriber,
+      [](uint8_t** buffer, size_t* size, size_t* max_records, void*) {
+        request_buffer(buffer, size, max_records);
+      },
+      [](uint8_t* buffer, size_t size, size_t valid_bytes, void*) {
+        complete_buffer(nullptr, 0, buffer, size, valid_bytes);
+      })};
+}
+
+ApiStatus Enable(ActivityKind kind) noexcept {
+  const uint32_t number = static_cast<uint32_t>(kind);
+  return ApiStatus{is_one_of_several
+                       ? cupti.enable_v2(subscriber, number, nullptr)
+                       : cupti.enable(number)};
+}
+
+ApiStatus EnableAndDescribe(ActivityKind kind) noexcept {
+  const uint32_t number = static_cast<uint32_t>(kind);
+  if (is_one_of_several) {
+    return ApiStatus{cupti.enable_and_dump_v2(subscriber, number, nullptr)};
+  }
+  return cupti.enable_and_dump == nullptr
+             ? ApiStatus::kMissing
+             : ApiStatus{cupti.enable_and_dump(number)};
+}
+
+ApiStatus Disable(ActivityKind kind) noexcept {
+  const uint32_t number = static_cast<uint32_t>(kind);
+  return ApiStatus{is_one_of_several
+                       ? cupti.disable_v2(subscriber, number, nullptr)
+                       : cupti.disable(number)};
 }
 
 ApiStatus ConfigureUnified() noexcept {
@@ -105,8 +119,86 @@ ApiStatus ConfigureUnified() noexcept {
       {kOneDevice, 3, 0, 1},  // page faults of the host
       {kOneDevice, 4, 0, 1},  // page faults of the device
   };
-  return ApiStatus{cupti.configure_unified(configs, 4)};
+  return ApiStatus{cupti.configure_unified(configs, std::size(configs))};
 }
+
+template <typename F, typename V>
+ApiStatus Call(F* function, V value) noexcept {
+  return function == nullptr ? ApiStatus::kMissing : ApiStatus{function(value)};
+}
+
+// CUpti_ActivityAttribute.
+template <typename V>
+ApiStatus SetAttribute(uint32_t attribute, V value) noexcept {
+  size_t size = sizeof(value);
+  return ApiStatus{
+      cupti.set_attribute_v2(subscriber, attribute, &size, &value)};
+}
+
+constexpr int kSystemThreadIds = 1;
+
+ApiStatus Configure(ApiSetting setting) noexcept {
+  switch (setting) {
+    case ApiSetting::kSystemThreads:
+      return Call(cupti.set_thread_id_type, kSystemThreadIds);
+    case ApiSetting::kLatency:
+      return Call(cupti.enable_latency, uint8_t{1});
+    case ApiSetting::kNoLatency:
+      return Call(cupti.enable_latency, uint8_t{0});
+    case ApiSetting::kEventTimes:
+      return Call(cupti.enable_event_times, uint8_t{1});
+    case ApiSetting::kOnlyFulfilledWaits:
+      return Call(cupti.enable_all_sync, uint8_t{0});
+    case ApiSetting::kUnified:
+      return ConfigureUnified();
+    case ApiSetting::kWholeGraphs:
+      return ApiStatus::kOk;
+  }
+  return ApiStatus::kMissing;
+}
+
+// The same, of this client alone.
+ApiStatus ConfigureClient(ApiSetting setting) noexcept {
+  switch (setting) {
+    case ApiSetting::kSystemThreads: {
+      const ApiStatus status = SetAttribute(21, kSystemThreadIds);
+      // Before CUDA 13.4 it was the library's.
+      return status == ApiStatus::kOk ? status : Configure(setting);
+    }
+    case ApiSetting::kLatency:
+      return SetAttribute(15, uint8_t{1});
+    case ApiSetting::kNoLatency:
+      return SetAttribute(15, uint8_t{0});
+    case ApiSetting::kEventTimes:
+      return SetAttribute(17, uint8_t{1});
+    case ApiSetting::kOnlyFulfilledWaits:
+      return SetAttribute(16, uint8_t{0});
+    case ApiSetting::kUnified:
+      return ConfigureUnified();
+    case ApiSetting::kWholeGraphs:
+      return SetAttribute(20, uint8_t{1});
+  }
+  return ApiStatus::kMissing;
+}
+
+// With a clock of the client's, CUDA 12.6 Update 2 to 13.0 give some kernels no
+// times; the version does not tell updates of 12.6 apart.
+bool LosesTimes(uint32_t version) noexcept {
+  return version >= 24 && version < 130'100;
+}
+
+int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
+  return is_one_of_several
+             ? cupti.next_record_v2(subscriber, buffer, valid_bytes, record)
+             : cupti.next_record(buffer, valid_bytes, record);
+}
+
+int CallbackName(int domain, uint32_t cbid, const char** name) {
+  return cupti.callback_name(domain, cbid, name);
+}
+
+constexpr RecordFunctions kRecordFunctions = {.next_record = NextRecord,
+                                              .callback_name = CallbackName};
 
 const char* Text(ApiStatus status) noexcept {
   const char* text = nullptr;
@@ -114,58 +206,51 @@ const char* Text(ApiStatus status) noexcept {
                                                                    : nullptr;
 }
 
+ApiStatus SetClock(uint64_t (*now)()) noexcept;
+
 constinit CuptiApi api = {
     .version = 0,
     .subscribe = Subscribe,
     .unsubscribe = Unsubscribe,
-    .register_callbacks =
-        [](RequestBuffer request, CompleteBuffer complete) noexcept {
-          return ApiStatus{cupti.register_callbacks(request, complete)};
-        },
-    .enable =
-        [](ActivityKind kind) noexcept {
-          return ApiStatus{cupti.enable(static_cast<uint32_t>(kind))};
-        },
-    .disable =
-        [](ActivityKind kind) noexcept {
-          return ApiStatus{cupti.disable(static_cast<uint32_t>(kind))};
-        },
-    .configure_unified = ConfigureUnified,
-    .enable_latency =
-        [](bool on) noexcept {
-          return cupti.enable_latency == nullptr
-                     ? ApiStatus::kMissing
-                     : ApiStatus{cupti.enable_latency(on)};
-        },
-    .use_system_threads =
-        []() noexcept {
-          return cupti.set_thread_id_type == nullptr
-                     ? ApiStatus::kMissing
-                     : ApiStatus{cupti.set_thread_id_type(1)};
+    .register_callbacks = RegisterCallbacks,
+    .enable = Enable,
+    .enable_and_describe = EnableAndDescribe,
+    .disable = Disable,
+    .configure =
+        [](ApiSetting setting) noexcept {
+          return is_one_of_several ? ConfigureClient(setting)
+                                   : Configure(setting);
         },
     .flush =
         [](bool forced) noexcept {
           return ApiStatus{cupti.flush_all(forced ? 1 : 0)};
         },
-    .set_clock =
-        [](uint64_t (*now)()) noexcept {
-          return cupti.set_clock == nullptr ? ApiStatus::kMissing
-                                            : ApiStatus{cupti.set_clock(now)};
-        },
+    .set_clock = SetClock,
     .timestamp =
         [](uint64_t* ns) noexcept {
-          return ApiStatus{cupti.get_timestamp(ns)};
+          return ApiStatus{is_one_of_several
+                               ? cupti.get_timestamp_v2(subscriber, ns)
+                               : cupti.get_timestamp(ns)};
         },
     .dropped =
         [](void* context, uint32_t stream, size_t* count) noexcept {
-          return ApiStatus{cupti.dropped(context, stream, count)};
+          return ApiStatus{
+              is_one_of_several
+                  ? cupti.dropped_v2(subscriber, context, stream, count)
+                  : cupti.dropped(context, stream, count)};
         },
     .translate =
         [](uint8_t* buffer, size_t valid_bytes, LogWriter& writer) noexcept {
-          TranslateBuffer(cupti.records, buffer, valid_bytes, writer);
+          TranslateBuffer(kRecordFunctions, buffer, valid_bytes, writer);
         },
     .text = Text,
 };
+
+ApiStatus SetClock(uint64_t (*now)()) noexcept {
+  if (LosesTimes(api.version)) return ApiStatus::kNotSupported;
+  // Before CUDA 13.4 all clients have one clock: it is not ours to set.
+  return is_one_of_several ? SetAttribute(22, now) : Call(cupti.set_clock, now);
+}
 
 constexpr const char* kLoadedNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
@@ -205,7 +290,8 @@ const CuptiApi* LoadCupti(const char* paths, char* problem,
   if (library == nullptr) library = LoadFirst(paths, problem, problem_size);
   if (library == nullptr) return nullptr;
   uint32_t version = 0;
-  if (!FindAll(library) || cupti.get_version(&version) != 0 || version == 0) {
+  if (!FindFunctions(library, cupti) || cupti.get_version(&version) != 0 ||
+      version == 0) {
     snprintf(problem, problem_size,
              "libcupti lacks functions that Kymo needs; install CUDA 12 or 13");
     return nullptr;

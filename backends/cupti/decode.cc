@@ -5,6 +5,7 @@
 #include "backends/cupti/event_decoder.h"
 #include "backends/cupti/log_reader.h"
 #include "backends/cupti/log_tables.h"
+#include "backends/cupti/marker_decoder.h"
 #include "backends/cupti/memory_decoder.h"
 
 namespace kymo::cupti {
@@ -28,6 +29,9 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
       case LossReason::kTexts:
         ledger.Add(Loss::kNamesDroppedTableFull, count);
         break;
+      case LossReason::kUnknown:
+        ledger.Add(Loss::kEventsNotImported, count);
+        break;
       default:
         ledger.Add(Loss::kRecordsCorrupt, count);
     }
@@ -46,22 +50,29 @@ DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
   AddLosses(facts, tables, shard.ledger);
   EventDecoder decoder(facts.pid, options, tables, shard);
   MemoryDecoder memory(facts.pid, tables, decoder.writer());
+  MarkerDecoder markers(facts.pid, tables, decoder.writer());
   const size_t kernels = tables.count(RecordKind::kKernel);
   const size_t others = tables.count(RecordKind::kCopy) +
                         tables.count(RecordKind::kSet) +
                         tables.count(RecordKind::kCall);
   decoder.writer().Reserve(kernels + others, 10 * kernels + 3 * others);
+  DecodedLog decoded;
   for (LogReader reader(records); reader.Next();) {
     decoder.Decode(reader);
     memory.Decode(reader);
+    markers.Decode(reader);
+    if (reader.kind() == RecordKind::kRefused) {
+      decoded.refused.emplace_back(
+          tables.Text(reader.Get<RefusedRecord>().header.name));
+    }
   }
   memory.Finish();
+  markers.Finish();
   decoder.Finish();
 
   model::Process process;
   process.pid = facts.pid;
   shard.processes.push_back(process);
-  DecodedLog decoded;
   decoded.clock_error_ns = tables.clock().error_ns();
   decoded.early_ns = decoder.early_ns();
   for (const auto& [id, device] : tables.devices()) {

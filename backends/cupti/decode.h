@@ -12,6 +12,8 @@
 //   memory                         memory records of the device, on the thread
 //                                  that asked for it; pinned memory and pools:
 //                                  counters
+//   markers                        what a program says through NVTX, see
+//                                  marker_decoder.h
 //   unified memory                 transfers are events of the device's stream
 //                                  -1; faults and the like are counters
 //
@@ -21,6 +23,7 @@
 //
 // Counted and not shown: activities without times, and such that seem to begin
 // before the call that launched them (the clocks are not as close as that).
+// Waits that found work left (queries) are not shown.
 //
 // Threads: none. Any bytes may be handed in.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_H_
@@ -31,6 +34,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/cupti/gpu_log.h"
 #include "backends/cupti/gpu_record.h"
@@ -60,6 +64,8 @@ struct DecodedLog {
   DurationNs clock_error_ns = 0;
   // The most by which a device's activity seems to begin before its launch.
   DurationNs early_ns = 0;
+  // What was asked for and CUPTI would not record: "unified memory: ... (28)".
+  std::vector<std::string> refused;
   // With their names; those that the log describes.
   struct Device {
     DeviceRecord record;

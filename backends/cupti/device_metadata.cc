@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,7 @@
 namespace kymo::cupti {
 namespace {
 
-// Names of devices are ASCII; anything else becomes a blank.
+// Names of devices and CUPTI's words are ASCII; anything else becomes a blank.
 std::string Quoted(std::string_view text) {
   std::string json = "\"";
   for (const char c : text) {
@@ -53,10 +54,12 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   std::map<uint32_t, DecodedLog::Device> devices;
   DurationNs error_ns = 0;
   DurationNs early_ns = 0;
+  std::set<std::string> refused;
   for (const DecodedLog& log : logs) {
     devices.insert(log.devices.begin(), log.devices.end());
-    error_ns = std::max(error_ns, log.clock_error_ns);
     early_ns = std::max(early_ns, log.early_ns);
+    error_ns = std::max({error_ns, log.clock_error_ns, log.early_ns});
+    refused.insert(log.refused.begin(), log.refused.end());
   }
   std::string json = "[";
   for (const auto& [id, device] : devices) {
@@ -66,6 +69,12 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   Add("cupti_version", absl::StrCat(cupti_version), shard);
   Add("cuda_clock_error_ns", absl::StrCat(error_ns), shard);
   Add("cuda_early_ns", absl::StrCat(early_ns), shard);
+  if (refused.empty()) return;
+  std::string list;
+  for (const std::string& what : refused) {
+    absl::StrAppend(&list, list.empty() ? "[" : ", ", Quoted(what));
+  }
+  Add("cuda_not_recorded", list + "]", shard);
 }
 
 }  // namespace kymo::cupti

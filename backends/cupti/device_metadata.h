@@ -4,9 +4,13 @@
 //   clockRate
 //                         (kHz) and memoryBandwidth (bytes per second) of each
 //   cupti_version         130001
-//   cuda_clock_error_ns   how far times of the device can be off (log_clock.h)
+//   cuda_clock_error_ns   how far times of the device are off, as far as that
+//                         can be seen: the larger one of the clocks' error
+//                         (log_clock.h) and of cuda_early_ns
 //   cuda_early_ns         the most by which an activity seemed to begin before
-//                         its launch: what the error is in fact, at least
+//                         its launch
+//   cuda_not_recorded     a list of what was asked for and CUPTI refused; not
+//                         there where it is empty
 #ifndef KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_
 #define KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_
 

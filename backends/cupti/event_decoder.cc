@@ -263,7 +263,7 @@ void EventDecoder::WaitArgs(const SyncRecord& sync) {
 }
 
 void EventDecoder::Sync(const SyncRecord& sync) {
-  if (!HasTimes(sync.start, sync.end)) return;
+  if (sync.result != 0 || !HasTimes(sync.start, sync.end)) return;
   const NameId name = strings_.Intern(SyncName(sync.type));
   writer_.BeginDetail(sync.correlation);
   writer_.Arg(Arg::String(keys_.sync_kind, name));

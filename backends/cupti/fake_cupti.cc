@@ -49,14 +49,23 @@ FakeCupti::FakeCupti() {
             if (status == ApiStatus::kOk) fake->enabled.insert(kind);
             return status;
           },
+      .enable_and_describe =
+          [](ActivityKind kind) noexcept {
+            fake->described.insert(kind);
+            return fake->api_.enable(kind);
+          },
       .disable =
           [](ActivityKind kind) noexcept {
             fake->enabled.erase(kind);
             return ApiStatus::kOk;
           },
-      .configure_unified = []() noexcept { return ApiStatus::kOk; },
-      .enable_latency = [](bool) noexcept { return ApiStatus::kOk; },
-      .use_system_threads = []() noexcept { return ApiStatus::kOk; },
+      .configure =
+          [](ApiSetting setting) noexcept {
+            fake->configured.insert(setting);
+            const auto it = fake->setting_status.find(setting);
+            return it == fake->setting_status.end() ? ApiStatus::kOk
+                                                    : it->second;
+          },
       .flush =
           [](bool forced) noexcept {
             ++(forced ? fake->forced_flushes : fake->flushes);

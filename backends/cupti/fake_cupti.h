@@ -40,6 +40,7 @@ class FakeCupti {
   std::string other_subscriber;
   ApiStatus register_status = ApiStatus::kOk;
   std::map<ActivityKind, ApiStatus> enable_status;  // others: kOk
+  std::map<ApiSetting, ApiStatus> setting_status;   // others: kOk
   bool takes_our_clock = true;
   // Its own clock: CLOCK_MONOTONIC plus this.
   int64_t clock_offset_ns = 1'000'000'000'000;
@@ -59,6 +60,8 @@ class FakeCupti {
   // --- what happened ---
 
   std::set<ActivityKind> enabled;
+  std::set<ActivityKind> described;
+  std::set<ApiSetting> configured;
   bool is_subscribed = false;
   int flushes = 0;
   int forced_flushes = 0;

@@ -42,10 +42,15 @@ enum class RecordKind : uint16_t {
   kExternal,
   kAnchor,
   kLoss,
+  kMarker,
+  kMarkerData,
+  kName,
+  kRefused,
   kEnd,  // one behind the last
 };
 
 inline constexpr uint32_t kNoStream = 0xffffffffu;
+inline constexpr uint64_t kNoEventSync = 0;
 
 struct RecordHeader {
   RecordKind kind;
@@ -121,8 +126,8 @@ struct SyncRecord {
   uint32_t type;  // CUPTI's number
   uint32_t context, stream, correlation;
   uint32_t event;
-  uint32_t reserved;
-  uint64_t event_sync;  // id of one recording of an event
+  int32_t result;       // of the call; not 0: what it waits for was not done
+  uint64_t event_sync;  // id of one recording of an event; kNoEventSync
 };
 
 // cudaEventRecord.
@@ -210,6 +215,63 @@ struct ExternalRecord {
   uint32_t correlation;
 };
 
+// CUpti_ActivityFlag of a marker; the others are of synchronisation objects.
+enum MarkerPhase : uint32_t {
+  kMarkerInstant = 1,
+  kMarkerStart = 2,
+  kMarkerEnd = 4,
+};
+
+// What a program says through NVTX, as CUPTI hears it; the header names it.
+struct MarkerRecord {
+  RecordHeader header;
+  uint64_t time;
+  uint32_t id;     // of a range, its start's and its end's
+  uint32_t phase;  // MarkerPhase bits
+  uint32_t process;
+  uint32_t thread;  // 0 = of no thread: started here, ended anywhere
+  uint32_t domain;  // text id; 0 = the default one
+  uint32_t reserved;
+};
+
+// CUpti_MetricValueKind, as far as payloads have it.
+enum class MarkerPayload : uint32_t {
+  kDouble = 0,
+  kUint64 = 1,
+  kInt64 = 4,
+  kExtended = 6,  // with a schema
+};
+
+// More about the marker of that id.
+struct MarkerDataRecord {
+  RecordHeader header;
+  uint64_t payload;  // bits of a number
+  MarkerPayload payload_kind;
+  uint32_t id;
+  uint32_t color;  // ARGB
+  uint32_t has_color;
+  uint32_t category;
+  uint32_t reserved;
+};
+
+// CUpti_ActivityObjectKind, as far as names are shown.
+enum class NamedObject : uint32_t { kThread = 2, kStream = 5 };
+
+// The header says what the program calls a thread or a stream.
+struct NameRecord {
+  RecordHeader header;
+  NamedObject object;
+  uint32_t process, thread;
+  uint32_t device, context, stream;
+};
+
+// The header says what CUPTI would not record, and why.
+struct RefusedRecord {
+  RecordHeader header;
+  uint32_t kind;  // CUPTI's number; 0: a setting
+  int32_t status;
+};
+
 enum class LogClock : uint32_t {
   kMonotonic = 0,  // times are CLOCK_MONOTONIC: CUPTI took our clock
   kCupti = 1,      // times are CUPTI's own clock
@@ -229,6 +291,7 @@ enum class LossReason : uint32_t {
   kDropped = 0,  // records that CUPTI had no buffer for
   kUnknown = 1,  // records of kinds that Kymo does not know
   kTexts = 2,    // texts that the table had no room for
+  kBroken = 3,   // rests of buffers that CUPTI itself cannot read
 };
 
 struct LossRecord {
@@ -249,7 +312,9 @@ static_assert(kIsRecord<KernelRecord> && kIsRecord<CopyRecord> &&
               kIsRecord<OverheadRecord> && kIsRecord<DeviceRecord> &&
               kIsRecord<ContextRecord> && kIsRecord<StreamRecord> &&
               kIsRecord<ExternalRecord> && kIsRecord<AnchorRecord> &&
-              kIsRecord<LossRecord> && kIsRecord<TextRecord>);
+              kIsRecord<LossRecord> && kIsRecord<TextRecord> &&
+              kIsRecord<MarkerRecord> && kIsRecord<MarkerDataRecord> &&
+              kIsRecord<NameRecord> && kIsRecord<RefusedRecord>);
 
 }  // namespace kymo::cupti
 

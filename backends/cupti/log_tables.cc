@@ -39,8 +39,11 @@ LogTables::LogTables(std::span<const std::byte> records,
       }
       case RecordKind::kEvent: {
         const EventRecord event = reader.Get<EventRecord>();
-        events_[{event.context, event.event}].push_back(
-            {event.correlation, event.stream, event.event_sync});
+        const RecordedEvent recorded = {event.correlation, event.stream};
+        events_[{event.context, event.event}].push_back(recorded);
+        if (event.event_sync != kNoEventSync) {
+          events_by_sync_[event.event_sync] = recorded;
+        }
         break;
       }
       case RecordKind::kExternal:
@@ -148,17 +151,14 @@ const LaunchCall* LogTables::Launch(uint32_t correlation) const {
 }
 
 const RecordedEvent* LogTables::FindEvent(const SyncRecord& sync) const {
+  // The one that it names, else the last one before it.
+  if (sync.event_sync != kNoEventSync) {
+    const auto named = events_by_sync_.find(sync.event_sync);
+    if (named != events_by_sync_.end()) return &named->second;
+  }
   const auto it = events_.find({sync.context, sync.event});
   if (it == events_.end()) return nullptr;
   const std::vector<RecordedEvent>& recorded = it->second;
-  // The one that it names, else the last one before it.
-  if (sync.event_sync != 0) {
-    const auto named = std::find_if(
-        recorded.begin(), recorded.end(), [&](const RecordedEvent& event) {
-          return event.event_sync == sync.event_sync;
-        });
-    if (named != recorded.end()) return &*named;
-  }
   const auto after = std::upper_bound(
       recorded.begin(), recorded.end(), sync.correlation,
       [](uint32_t id, const RecordedEvent& e) { return id < e.correlation; });

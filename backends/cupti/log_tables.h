@@ -35,7 +35,6 @@ struct LaunchCall {
 struct RecordedEvent {
   uint32_t correlation = 0;
   uint32_t stream = 0;
-  uint64_t event_sync = 0;
 };
 
 class LogTables {
@@ -83,6 +82,7 @@ class LogTables {
   std::vector<uint32_t> call_places_;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RecordedEvent>>
       events_;  // by context and event, those by correlation
+  std::unordered_map<uint64_t, RecordedEvent> events_by_sync_;
   std::vector<ExternalRecord> externals_;  // by correlation and kind
   LogClockConverter clock_;
   std::array<size_t, static_cast<size_t>(RecordKind::kEnd)> counts_ = {};

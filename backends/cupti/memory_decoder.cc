@@ -14,6 +14,12 @@ constexpr uint8_t kRelease = 2;
 // CUPTI's kinds of memory.
 constexpr uint8_t kPageable = 1;
 constexpr uint8_t kPinned = 2;
+// CUPTI's type of a pool that this process made.
+constexpr uint32_t kLocalPool = 1;
+constexpr uint32_t kPoolDestroyed = 2;
+// In place of a device.
+constexpr uint32_t kOfHost = 0xffffffffu;
+constexpr uint32_t kHostFaults = 3;
 
 }  // namespace
 
@@ -65,23 +71,44 @@ void MemoryDecoder::Memory(const MemoryRecord& memory) {
   record.address = memory.address;
   record.bytes = change;
   records_.push_back(record);
-  if (memory.pool_type != 0) {
-    PoolCounter(memory.device, log_time, memory.pool_used);
+  if (memory.pool_type == kLocalPool) {
+    SetPool(memory.device, memory.pool_address, log_time, memory.pool_used);
   }
 }
 
-void MemoryDecoder::PoolCounter(uint32_t device, uint64_t time, uint64_t used) {
-  model::TraceShard& shard = writer_.shard();
-  shard.counters.push_back(
-      {.track = TrackOf(0),
-       .name = shard.strings.Intern("CUDA pools in use, device " +
-                                    std::to_string(device)),
-       .time_ns = tables_.clock().ToEpochNs(time),
-       .value = static_cast<double>(used)});
+void MemoryDecoder::SetPool(uint32_t device, uint64_t address, uint64_t time,
+                            uint64_t used) {
+  pools_[device].push_back({tables_.clock().ToEpochNs(time), address, used});
 }
 
+// Of another process's pool nobody says how much it holds.
 void MemoryDecoder::Pool(const PoolRecord& pool) {
-  if (pool.time != 0) PoolCounter(pool.device, pool.time, pool.used);
+  if (pool.time == 0 || pool.pool_type != kLocalPool) return;
+  SetPool(pool.device, pool.address, pool.time,
+          pool.operation == kPoolDestroyed ? 0 : pool.used);
+}
+
+void MemoryDecoder::PoolCounters() {
+  model::TraceShard& shard = writer_.shard();
+  for (auto& [device, changes] : pools_) {
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const PoolChange& a, const PoolChange& b) {
+                       return a.time_ns < b.time_ns;
+                     });
+    const model::NameId name = shard.strings.Intern(
+        "CUDA pools in use, device " + std::to_string(device));
+    std::map<uint64_t, uint64_t> used;  // by address
+    uint64_t sum = 0;                   // unsigned: odd input may wrap
+    for (const PoolChange& change : changes) {
+      uint64_t& pool = used[change.address];
+      sum += change.used - pool;
+      pool = change.used;
+      shard.counters.push_back({.track = TrackOf(0),
+                                .name = name,
+                                .time_ns = change.time_ns,
+                                .value = static_cast<double>(sum)});
+    }
+  }
 }
 
 void MemoryDecoder::Unified(const UnifiedRecord& unified) {
@@ -90,8 +117,10 @@ void MemoryDecoder::Unified(const UnifiedRecord& unified) {
     writer_.shard().ledger.Add(model::Loss::kDeviceTimesMissing, 1);
     return;
   }
-  faults_[{unified.from, unified.counter}].emplace_back(
-      tables_.clock().ToEpochNs(unified.start), unified.value);
+  // Of a fault of the host, `value` is where it happened, and `from` nothing.
+  const bool is_host = unified.counter == kHostFaults;
+  faults_[{is_host ? kOfHost : unified.from, unified.counter}].emplace_back(
+      tables_.clock().ToEpochNs(unified.start), is_host ? 1 : unified.value);
 }
 
 void MemoryDecoder::Finish() {
@@ -112,10 +141,13 @@ void MemoryDecoder::Finish() {
   };
   if (!pinned_.empty()) add_curve("CUDA pinned host memory", pinned_);
   for (auto& [key, changes] : faults_) {
-    add_curve("Unified memory: " + std::string(UnifiedCounterName(key.second)) +
-                  ", device " + std::to_string(key.first),
-              changes);
+    const auto& [device, counter] = key;
+    std::string name =
+        "Unified memory: " + std::string(UnifiedCounterName(counter));
+    if (device != kOfHost) name += ", device " + std::to_string(device);
+    add_curve(name, changes);
   }
+  PoolCounters();
   std::stable_sort(
       records_.begin(), records_.end(),
       [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });

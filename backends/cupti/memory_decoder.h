@@ -40,7 +40,9 @@ class MemoryDecoder {
   void Memory(const MemoryRecord& memory);
   void Pool(const PoolRecord& pool);
   void Unified(const UnifiedRecord& unified);
-  void PoolCounter(uint32_t device, uint64_t time, uint64_t used);
+  // What one pool of a device holds from now on.
+  void SetPool(uint32_t device, uint64_t address, uint64_t time, uint64_t used);
+  void PoolCounters();
   model::TrackIndex TrackOf(uint32_t correlation);
 
   const int64_t pid_;
@@ -49,7 +51,12 @@ class MemoryDecoder {
   std::vector<model::MemoryRecord> records_;
   // Bytes on the host, as changes; a counter in the end.
   std::vector<std::pair<TimeNs, int64_t>> pinned_;
-  // Increments of counters, by device and kind.
+  struct PoolChange {
+    TimeNs time_ns;
+    uint64_t address, used;
+  };
+  std::map<uint32_t, std::vector<PoolChange>> pools_;  // by device
+  // Increments of counters, by device (kOfHost: none) and kind.
   std::map<std::pair<uint32_t, uint32_t>,
            std::vector<std::pair<TimeNs, uint64_t>>>
       faults_;

@@ -2,44 +2,16 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
 
-#include "backends/cupti/cupti_api.h"
+#include "backends/cupti/cupti_numbers.h"
 
 namespace kymo::cupti {
 namespace {
-
-#define KYMO_SAME(ours, theirs)                \
-  static_assert(static_cast<uint32_t>(ours) == \
-                static_cast<uint32_t>(CUPTI_##theirs))
-KYMO_SAME(ActivityKind::kCopy, ACTIVITY_KIND_MEMCPY);
-KYMO_SAME(ActivityKind::kSet, ACTIVITY_KIND_MEMSET);
-KYMO_SAME(ActivityKind::kDriver, ACTIVITY_KIND_DRIVER);
-KYMO_SAME(ActivityKind::kRuntime, ACTIVITY_KIND_RUNTIME);
-KYMO_SAME(ActivityKind::kDevice, ACTIVITY_KIND_DEVICE);
-KYMO_SAME(ActivityKind::kContext, ACTIVITY_KIND_CONTEXT);
-KYMO_SAME(ActivityKind::kKernel, ACTIVITY_KIND_CONCURRENT_KERNEL);
-KYMO_SAME(ActivityKind::kOverhead, ACTIVITY_KIND_OVERHEAD);
-KYMO_SAME(ActivityKind::kPeerCopy, ACTIVITY_KIND_MEMCPY2);
-KYMO_SAME(ActivityKind::kUnified, ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-KYMO_SAME(ActivityKind::kEvent, ACTIVITY_KIND_CUDA_EVENT);
-KYMO_SAME(ActivityKind::kStream, ACTIVITY_KIND_STREAM);
-KYMO_SAME(ActivityKind::kSync, ACTIVITY_KIND_SYNCHRONIZATION);
-KYMO_SAME(ActivityKind::kExternal, ACTIVITY_KIND_EXTERNAL_CORRELATION);
-KYMO_SAME(ActivityKind::kMemory, ACTIVITY_KIND_MEMORY2);
-KYMO_SAME(ActivityKind::kPool, ACTIVITY_KIND_MEMORY_POOL);
-KYMO_SAME(ActivityKind::kGraph, ACTIVITY_KIND_GRAPH_TRACE);
-KYMO_SAME(ApiStatus::kNotInitialized, ERROR_NOT_INITIALIZED);
-KYMO_SAME(ApiStatus::kInvalidKind, ERROR_INVALID_KIND);
-KYMO_SAME(ApiStatus::kNotSupported, ERROR_NOT_SUPPORTED);
-KYMO_SAME(ApiStatus::kUnifiedNotSupported, ERROR_UM_PROFILING_NOT_SUPPORTED);
-KYMO_SAME(ApiStatus::kNoPrivileges, ERROR_INSUFFICIENT_PRIVILEGES);
-KYMO_SAME(ApiStatus::kOtherSubscriber,
-          ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-KYMO_SAME(ApiStatus::kUnknown, ERROR_UNKNOWN);
-#undef KYMO_SAME
 
 // The newest struct of a kind, of which the library filled `size_bytes`.
 template <typename T>
@@ -50,23 +22,26 @@ T Take(const void* record, size_t size_bytes) noexcept {
   return value;
 }
 
-static_assert(CUPTI_TIMESTAMP_UNKNOWN == 0);  // as in gpu_record.h
-
 class Translator {
  public:
   Translator(const RecordFunctions& functions, LogWriter& writer)
       : functions_(functions), writer_(writer) {}
 
   void Translate(const void* record, size_t size) noexcept;
-  void Finish() noexcept {
-    if (unknown_ == 0) return;
-    LossRecord to = {};
-    to.count = unknown_;
-    to.reason = LossReason::kUnknown;
-    writer_.Write(RecordKind::kLoss, to);
+  // `is_whole`: the library could read the buffer to its end.
+  void Finish(bool is_whole) noexcept {
+    AddLoss(unknown_, LossReason::kUnknown);
+    AddLoss(is_whole ? 0 : 1, LossReason::kBroken);
   }
 
  private:
+  void AddLoss(uint64_t count, LossReason reason) noexcept {
+    if (count == 0) return;
+    LossRecord to = {};
+    to.count = count;
+    to.reason = reason;
+    writer_.Write(RecordKind::kLoss, to);
+  }
   void Kernel(const CUpti_ActivityKernel10& from) noexcept;
   void Copy(const CUpti_ActivityMemcpy6& from) noexcept;
   void PeerCopy(const CUpti_ActivityMemcpyPtoP4& from) noexcept;
@@ -83,6 +58,9 @@ class Translator {
   void Context(const CUpti_ActivityContext3& from) noexcept;
   void Stream(const CUpti_ActivityStream& from) noexcept;
   void External(const CUpti_ActivityExternalCorrelation& from) noexcept;
+  void Marker(const CUpti_ActivityMarker2& from) noexcept;
+  void MarkerData(const CUpti_ActivityMarkerData& from) noexcept;
+  void Name(const CUpti_ActivityName& from) noexcept;
 
   const RecordFunctions& functions_;
   LogWriter& writer_;
@@ -201,6 +179,10 @@ void Translator::Call(const CUpti_ActivityAPI& from,
   writer_.Write(RecordKind::kCall, to);
 }
 
+uint64_t EventSync(uint64_t from) noexcept {
+  return from == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? kNoEventSync : from;
+}
+
 void Translator::Sync(const CUpti_ActivitySynchronization2& from) noexcept {
   SyncRecord to = {};
   to.start = from.start;
@@ -213,7 +195,8 @@ void Translator::Sync(const CUpti_ActivitySynchronization2& from) noexcept {
                   : from.streamId;
   to.correlation = from.correlationId;
   to.event = from.cudaEventId;
-  to.event_sync = from.cudaEventSyncId;
+  to.event_sync = EventSync(from.cudaEventSyncId);
+  to.result = static_cast<int32_t>(from.returnValue);
   writer_.Write(RecordKind::kSync, to);
 }
 
@@ -228,7 +211,7 @@ void Translator::Event(const CUpti_ActivityCudaEvent2& from,
   to.event = from.eventId;
   to.has_device =
       size >= offsetof(CUpti_ActivityCudaEvent2, deviceId) + sizeof(uint32_t);
-  to.event_sync = from.cudaEventSyncId;
+  to.event_sync = EventSync(from.cudaEventSyncId);
   writer_.Write(RecordKind::kEvent, to);
 }
 
@@ -236,8 +219,10 @@ void Translator::Graph(const CUpti_ActivityGraphTrace2& from) noexcept {
   GraphRecord to = {};
   to.start = from.start;
   to.end = from.end;
-  to.device = from.deviceId;
-  to.context = from.contextId;
+  // One that begins on the host is shown where it ends.
+  const bool begins_on_host = from.deviceId == INT_MAX;
+  to.device = begins_on_host ? from.endDeviceId : from.deviceId;
+  to.context = begins_on_host ? from.endContextId : from.contextId;
   to.stream = from.streamId;
   to.correlation = from.correlationId;
   to.graph = from.graphId;
@@ -251,10 +236,10 @@ void Translator::Memory(const CUpti_ActivityMemory4& from) noexcept {
   to.address = from.address;
   to.bytes = from.bytes;
   to.pool_address = from.memoryPoolConfig.address;
-  to.pool_used = from.memoryPoolConfig.utilizedSize;
   to.pool_type = static_cast<uint8_t>(from.memoryPoolConfig.memoryPoolType);
   if (to.pool_type == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL) {
     to.pool_size = from.memoryPoolConfig.pool.size;
+    to.pool_used = from.memoryPoolConfig.utilizedSize;
   }
   to.device = from.deviceId;
   to.context = from.contextId;
@@ -311,6 +296,8 @@ void Translator::Overhead(const CUpti_ActivityOverhead3& from) noexcept {
     to.process = 0;
   }
   to.correlation = from.correlationId;
+  // CUPTI leaves that to its client.
+  free(from.overheadData);
   writer_.Write(RecordKind::kOverhead, to);
 }
 
@@ -363,6 +350,46 @@ void Translator::External(
   writer_.Write(RecordKind::kExternal, to);
 }
 
+void Translator::Marker(const CUpti_ActivityMarker2& from) noexcept {
+  MarkerRecord to = {};
+  to.header.name = writer_.TextId(from.name);
+  to.domain = writer_.TextId(from.domain);
+  to.time = from.timestamp;
+  to.id = from.id;
+  to.phase = static_cast<uint32_t>(from.flags);
+  to.process = from.objectId.pt.processId;
+  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
+    to.thread = from.objectId.pt.threadId;
+  }
+  writer_.Write(RecordKind::kMarker, to);
+}
+
+void Translator::MarkerData(const CUpti_ActivityMarkerData& from) noexcept {
+  MarkerDataRecord to = {};
+  to.id = from.id;
+  to.payload = from.payload.metricValueUint64;
+  to.payload_kind = static_cast<MarkerPayload>(from.payloadKind);
+  to.has_color = (from.flags & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
+  to.color = from.color;
+  to.category = from.category;
+  writer_.Write(RecordKind::kMarkerData, to);
+}
+
+void Translator::Name(const CUpti_ActivityName& from) noexcept {
+  NameRecord to = {};
+  to.header.name = writer_.TextId(from.name);
+  to.object = static_cast<NamedObject>(from.objectKind);
+  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
+    to.process = from.objectId.pt.processId;
+    to.thread = from.objectId.pt.threadId;
+  } else if (from.objectKind == CUPTI_ACTIVITY_OBJECT_STREAM) {
+    to.device = from.objectId.dcs.deviceId;
+    to.context = from.objectId.dcs.contextId;
+    to.stream = from.objectId.dcs.streamId;
+  }
+  writer_.Write(RecordKind::kName, to);
+}
+
 void Translator::Translate(const void* record, size_t size) noexcept {
   switch (static_cast<const CUpti_Activity*>(record)->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -400,6 +427,12 @@ void Translator::Translate(const void* record, size_t size) noexcept {
       return Stream(Take<CUpti_ActivityStream>(record, size));
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return External(Take<CUpti_ActivityExternalCorrelation>(record, size));
+    case CUPTI_ACTIVITY_KIND_MARKER:
+      return Marker(Take<CUpti_ActivityMarker2>(record, size));
+    case CUPTI_ACTIVITY_KIND_MARKER_DATA:
+      return MarkerData(Take<CUpti_ActivityMarkerData>(record, size));
+    case CUPTI_ACTIVITY_KIND_NAME:
+      return Name(Take<CUpti_ActivityName>(record, size));
     case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
       return;  // comes with devices; DeviceRecord has what is of use
     default:
@@ -412,18 +445,21 @@ void Translator::Translate(const void* record, size_t size) noexcept {
 void TranslateBuffer(const RecordFunctions& functions, uint8_t* buffer,
                      size_t valid_bytes, LogWriter& writer) noexcept {
   Translator translator(functions, writer);
+  constexpr int kAtEnd = CUPTI_ERROR_MAX_LIMIT_REACHED;
   void* record = nullptr;
   int status = functions.next_record(buffer, valid_bytes, &record);
   while (status == 0) {
     void* next = record;
     status = functions.next_record(buffer, valid_bytes, &next);
+    // Where the next one cannot be read, nobody knows how long this one is.
+    if (status != 0 && status != kAtEnd) break;
     const uint8_t* const end =
         status == 0 ? static_cast<uint8_t*>(next) : buffer + valid_bytes;
     translator.Translate(
         record, static_cast<size_t>(end - static_cast<uint8_t*>(record)));
     record = next;
   }
-  translator.Finish();
+  translator.Finish(status == kAtEnd);
 }
 
 }  // namespace kymo::cupti

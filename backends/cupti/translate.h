@@ -6,6 +6,7 @@
 // the program has need not be the one whose header Kymo was built with. So the
 // length of a record is asked of the library, which steps from one to the next;
 // what a shorter one lacks reads as 0, what a longer one has more is left.
+// (Fields have kept their places from CUDA 12.0 to 13.5.)
 //
 // Threads: one at a time.
 // Standard library: nothing that needs linking.

@@ -1,0 +1,72 @@
+// cupti_functions.h - the functions of a loaded libcupti.
+//
+//   CuptiFunctions cupti;
+//   if (!FindFunctions(library, cupti)) ...   // too old
+//
+// With int for CUPTI's enums and void* for its types, since libraries of
+// several versions are loaded, newer ones than the toolkit's header among them.
+// Those that only newer versions have are null elsewhere.
+//
+// Two sets of functions: since CUDA 13.3, those that end in _v2 are of one
+// client among several; in one process either these are used or the others.
+//
+// Standard library: nothing that needs linking.
+#ifndef KYMO_BACKENDS_CUPTI_CUPTI_FUNCTIONS_H_
+#define KYMO_BACKENDS_CUPTI_CUPTI_FUNCTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cupti/cupti_api.h"
+
+namespace kymo::cupti {
+
+using CuptiCallback = void (*)(void*, int, uint32_t, const void*);
+// CUpti_BuffersCallbackRequestFunc_v2, CUpti_BuffersCallbackCompleteFunc_v2.
+using RequestBufferV2 = void (*)(uint8_t**, size_t*, size_t*, void*);
+using CompleteBufferV2 = void (*)(uint8_t*, size_t, size_t, void*);
+
+struct CuptiFunctions {
+  int (*get_version)(uint32_t*);
+  int (*unsubscribe)(void*);
+  int (*flush_all)(uint32_t);
+  int (*result_string)(int, const char**);
+  int (*callback_name)(int, uint32_t, const char**);
+
+  int (*subscribe)(void**, CuptiCallback, void*);
+  int (*register_callbacks)(RequestBuffer, CompleteBuffer);
+  int (*enable)(uint32_t);
+  int (*disable)(uint32_t);
+  int (*next_record)(uint8_t*, size_t, void**);
+  int (*dropped)(void*, uint32_t, size_t*);
+  int (*get_timestamp)(uint64_t*);
+  // May be missing.
+  int (*subscribe_v2)(void**, CuptiCallback, void*, void*);  // CUDA 13.0
+  int (*enable_and_dump)(uint32_t);
+  int (*set_clock)(uint64_t (*)());
+  int (*configure_unified)(void*, uint32_t);
+  int (*enable_latency)(uint8_t);
+  int (*enable_event_times)(uint8_t);
+  int (*enable_all_sync)(uint8_t);
+  int (*set_thread_id_type)(int);
+
+  // Of one client among several; all or none of them, see HasClients.
+  int (*register_callbacks_v2)(void*, RequestBufferV2, CompleteBufferV2);
+  int (*enable_v2)(void*, uint32_t, void*);
+  int (*disable_v2)(void*, uint32_t, void*);
+  int (*enable_and_dump_v2)(void*, uint32_t, void*);
+  int (*next_record_v2)(void*, uint8_t*, size_t, void**);
+  int (*dropped_v2)(void*, void*, uint32_t, size_t*);
+  int (*get_timestamp_v2)(void*, uint64_t*);
+  int (*set_attribute_v2)(void*, uint32_t, size_t*, void*);
+};
+
+// False when one of those is missing that every version from CUDA 12 on has.
+bool FindFunctions(void* library, CuptiFunctions& functions) noexcept;
+
+// Whether the library lets several clients work side by side.
+bool HasClients(const CuptiFunctions& functions) noexcept;
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_CUPTI_FUNCTIONS_H_
