@@ -49,6 +49,21 @@ std::vector<std::byte> WholeLog() {
   log.Add(RecordKind::kStream, StreamRecord{});
   log.Add(RecordKind::kExternal, ExternalRecord{.id = 5});
   log.Add(RecordKind::kLoss, LossRecord{.count = 1});
+  MarkerRecord marker = {};
+  marker.time = 100;
+  marker.id = 1;
+  marker.phase = kMarkerStart;
+  marker.thread = 42;
+  marker.domain = 1;
+  log.Add(RecordKind::kMarker, marker, "step");
+  log.Add(RecordKind::kMarkerData,
+          MarkerDataRecord{.payload = 5, .id = 1, .category = 2});
+  marker.time = 200;
+  marker.phase = kMarkerEnd;
+  log.Add(RecordKind::kMarker, marker);
+  log.Add(RecordKind::kName,
+          NameRecord{.object = NamedObject::kThread, .thread = 42}, "main");
+  log.Add(RecordKind::kRefused, RefusedRecord{.kind = 25}, "memory: no");
   anchor.log_ns = 30'000;
   anchor.monotonic_ns = 30'300;
   log.Add(RecordKind::kAnchor, anchor);
@@ -98,6 +113,9 @@ class Mutator {
 };
 
 void Check(const model::TraceShard& shard) {
+  for (const model::Track& track : shard.tracks) {
+    EXPECT_LT(Index(track.name), shard.strings.size());
+  }
   for (const model::TrackEvents& events : shard.events) {
     EXPECT_LT(events.track, shard.tracks.size());
     EXPECT_EQ(events.end_ns.size(), events.size());

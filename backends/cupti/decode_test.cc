@@ -345,6 +345,127 @@ TEST_F(DecodeTest, SumsUpADevicesMemory) {
   EXPECT_EQ(shard_.counters[0].value, 100);
 }
 
+TEST_F(DecodeTest, PoolsOfADeviceAreSummedUp) {
+  PoolRecord pool = {};
+  pool.pool_type = 1;
+  pool.operation = 1;
+  pool.device = 2;
+  pool.address = 0x10;
+  pool.time = 1000;
+  log_.Add(RecordKind::kPool, pool);
+  MemoryRecord memory = {};
+  memory.operation = 1;
+  memory.memory_kind = 3;
+  memory.device = 2;
+  memory.pool_type = 1;
+  memory.pool_address = 0x10;
+  memory.pool_used = 100;
+  memory.time = 2000;
+  log_.Add(RecordKind::kMemory, memory);
+  memory.pool_address = 0x20;
+  memory.pool_used = 7;
+  memory.time = 3000;
+  log_.Add(RecordKind::kMemory, memory);
+  memory.pool_type = 2;  // imported: nobody says what it holds
+  log_.Add(RecordKind::kMemory, memory);
+  pool.operation = 2;  // destroyed
+  pool.used = 100;
+  pool.time = 4000;
+  log_.Add(RecordKind::kPool, pool);
+  Decode();
+  std::vector<double> used;
+  for (const model::CounterSample& sample : shard_.counters) {
+    EXPECT_EQ(shard_.strings.Get(sample.name), "CUDA pools in use, device 2");
+    used.push_back(sample.value);
+  }
+  EXPECT_EQ(used, (std::vector<double>{0, 100, 107, 7}));
+}
+
+TEST_F(DecodeTest, AFaultOfTheHostIsOneWhereverItHappened) {
+  UnifiedRecord unified = {};
+  unified.counter = 3;
+  unified.start = 1000;
+  unified.value = 0x7fff12345678;  // where
+  log_.Add(RecordKind::kUnified, unified);
+  unified.from = 9;
+  log_.Add(RecordKind::kUnified, unified);
+  Decode();
+  ASSERT_EQ(shard_.counters.size(), 2u);
+  EXPECT_EQ(shard_.strings.Get(shard_.counters[1].name),
+            "Unified memory: CPU page faults");
+  EXPECT_EQ(shard_.counters[1].value, 2);
+}
+
+TEST_F(DecodeTest, WaitsMeanTheRecordingThatTheyName) {
+  log_.Context(1, 0);
+  for (uint32_t i = 1; i < 4; ++i) {
+    EventRecord recorded = {};
+    recorded.time = 100 * i;
+    recorded.context = 1;
+    recorded.stream = i;
+    recorded.event = 11;
+    recorded.event_sync = 50 + i;
+    recorded.correlation = i;
+    log_.Add(RecordKind::kEvent, recorded);
+  }
+  SyncRecord wait = {};
+  wait.start = 1000;
+  wait.end = 2000;
+  wait.type = 1;
+  wait.context = 1;
+  wait.stream = 9;
+  wait.correlation = 30;
+  wait.event = 11;
+  wait.event_sync = 52;
+  log_.Add(RecordKind::kSync, wait);
+  Decode();
+  EXPECT_EQ(Find(shard_, "Event Sync")->args["wait_on_stream"], "2");
+}
+
+TEST_F(DecodeTest, AQueryThatFoundWorkLeftIsNoWait) {
+  SyncRecord query = {};
+  query.start = 1000;
+  query.end = 1100;
+  query.type = 3;
+  query.result = 600;  // CUDA_ERROR_NOT_READY
+  log_.Add(RecordKind::kSync, query);
+  Decode();
+  EXPECT_TRUE(EventsOf(shard_).empty());
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(DecodeTest, ALaunchedGraphCanBeOneEvent) {
+  log_.Call("cudaGraphLaunch_v10000", 7, 1000, 2000);
+  GraphRecord graph = {};
+  graph.start = 3000;
+  graph.end = 5000;
+  graph.stream = 7;
+  graph.correlation = 7;
+  graph.graph = 4;
+  log_.Add(RecordKind::kGraph, graph);
+  Decode();
+  auto event = *Find(shard_, "CUDA Graph");
+  EXPECT_EQ(event.type, ActivityType::kConcurrentKernel);
+  EXPECT_EQ(event.correlation, 7u);
+  EXPECT_EQ(event.args["graph id"], "4");
+}
+
+TEST_F(DecodeTest, CallsOfTheDriverAreTheirOwnKind) {
+  log_.Call("cuLaunchKernel", 3, 1000, 2000, 42, CallDomain::kDriver);
+  Decode();
+  EXPECT_EQ(Find(shard_, "cuLaunchKernel")->type, ActivityType::kCudaDriver);
+}
+
+TEST_F(DecodeTest, SaysWhatCuptiWouldNotRecord) {
+  RefusedRecord refused = {};
+  refused.kind = 25;
+  refused.status = 28;
+  log_.Add(RecordKind::kRefused, refused, "unified memory: no (28)");
+  const DecodedLog decoded = Decode();
+  EXPECT_EQ(decoded.refused,
+            std::vector<std::string>{"unified memory: no (28)"});
+}
+
 TEST_F(DecodeTest, TellsTransfersAndFaultsOfUnifiedMemoryApart) {
   UnifiedRecord unified = {};
   unified.start = 1000;
