@@ -23,6 +23,7 @@ namespace {
 using json::JsonWriter;
 using model::Trace;
 
+constexpr char kFileName[] = "summary.json";
 constexpr int64_t kSchemaVersion = 1;
 constexpr size_t kMaxSampledFunctions = 1000;
 
@@ -111,9 +112,8 @@ void WriteAverage(const analysis::KeyAverage& average, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteAverages(const Trace& trace, JsonWriter& json) {
-  std::vector<analysis::KeyAverage> averages =
-      analysis::KeyAverages(trace, analysis::Duplicates::kMerge);
+void WriteAverages(std::vector<analysis::KeyAverage> averages,
+                   JsonWriter& json) {
   std::stable_sort(averages.begin(), averages.end(),
                    [](const auto& a, const auto& b) {
                      return a.self_cpu_time_total_ns > b.self_cpu_time_total_ns;
@@ -156,7 +156,7 @@ void WriteProfiler(const Trace& trace, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteLedger(const Trace& trace, JsonWriter& json) {
+void WriteLedger(const model::LossLedger& ledger, JsonWriter& json) {
   json.Key("ledger");
   json.BeginArray();
   for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
@@ -164,13 +164,13 @@ void WriteLedger(const Trace& trace, JsonWriter& json) {
     json.BeginObject();
     json.Member("name", model::LossName(loss));
     json.Key("count");
-    json.Uint(trace.ledger().Get(loss));
+    json.Uint(ledger.Get(loss));
     json.Member("is_loss", model::IsLoss(loss));
     json.Member("meaning", model::LossMeaning(loss));
     json.EndObject();
   }
   json.EndArray();
-  json.Member("anything_lost", trace.ledger().AnythingLost());
+  json.Member("anything_lost", ledger.AnythingLost());
 }
 
 void WriteMetadata(const Trace& trace, JsonWriter& json) {
@@ -204,14 +204,28 @@ std::string SummaryText(const Trace& trace) {
   WriteTracks(trace, totals, model::TrackKind::kThread, json);
   WriteTracks(trace, totals, model::TrackKind::kStream, json);
   WriteTotals(totals, json);
-  WriteAverages(trace, json);
+  WriteAverages(analysis::KeyAverages(trace, analysis::Duplicates::kMerge),
+                json);
   WriteSampledFunctions(trace, json);
   WriteMemory(trace, json);
   WriteProfiler(trace, json);
-  WriteLedger(trace, json);
+  WriteLedger(trace.ledger(), json);
   WriteMetadata(trace, json);
   json.EndObject();
   return text;
+}
+
+// `text` makes it.
+template <typename Text>
+absl::Status WriteFile(const Text& text, OutputDirectory& out) {
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
+                        out.Open(kFileName));
+  try {
+    KYMO_RETURN_IF_ERROR(sink->Append(text()));
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("not enough memory for summary.json");
+  }
+  return sink->Commit();
 }
 
 class SummaryExporter final : public TraceExporter {
@@ -221,16 +235,9 @@ class SummaryExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    const std::string name = "summary.json";
-    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-    try {
-      KYMO_RETURN_IF_ERROR(sink->Append(SummaryText(trace)));
-    } catch (const std::bad_alloc&) {
-      return absl::ResourceExhaustedError("not enough memory for summary.json");
-    }
-    KYMO_RETURN_IF_ERROR(sink->Commit());
+    KYMO_RETURN_IF_ERROR(WriteFile([&] { return SummaryText(trace); }, out));
     if (options.progress) options.progress(1.0);
-    return std::vector<std::string>{name};
+    return std::vector<std::string>{kFileName};
   }
 
  private:
@@ -241,6 +248,22 @@ class SummaryExporter final : public TraceExporter {
 };
 
 }  // namespace
+
+absl::Status WriteSummaryOfSums(
+    const std::vector<analysis::KeyAverage>& averages,
+    const model::LossLedger& ledger, OutputDirectory& out) {
+  const auto text = [&] {
+    std::string text;
+    JsonWriter json(text);
+    json.BeginObject();
+    json.Member("schema_version", kSchemaVersion);
+    WriteAverages(averages, json);
+    WriteLedger(ledger, json);
+    json.EndObject();
+    return text;
+  };
+  return WriteFile(text, out);
+}
 
 std::unique_ptr<TraceExporter> NewSummaryExporter() {
   return std::make_unique<SummaryExporter>();

@@ -22,12 +22,23 @@
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 
 #include <memory>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "profiler/analysis/key_averages.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_exporter.h"
 
 namespace kymo {
 
 std::unique_ptr<TraceExporter> NewSummaryExporter();
+
+// summary.json of a recording that is too large to be a trace: schema_version,
+// key_averages, ledger and anything_lost, and no other member.
+absl::Status WriteSummaryOfSums(
+    const std::vector<analysis::KeyAverage>& averages,
+    const model::LossLedger& ledger, OutputDirectory& out);
 
 }  // namespace kymo
 

@@ -1,5 +1,7 @@
 #include "exporters/summary/summary_exporter.h"
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -41,6 +43,26 @@ TEST(SummaryExporterTest, EmptyTraceIsValid) {
   EXPECT_EQ(json.fields().at("ledger").list_value().values_size(),
             static_cast<int>(model::Loss::kCount));
   EXPECT_FALSE(json.fields().at("anything_lost").bool_value());
+}
+
+TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
+  const std::string folder = testing::TempDir() + "/sums";
+  OutputDirectory out(folder);
+  ASSERT_TRUE(out.CheckWritable().ok());
+  model::LossLedger ledger;
+  ledger.Add(model::Loss::kSamplesLost, 3);
+  ASSERT_TRUE(
+      WriteSummaryOfSums({{.name = "work", .count = 7}}, ledger, out).ok());
+  std::ifstream file(folder + "/summary.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto json = ParseJson(text);
+  const auto& averages = json.fields().at("key_averages").list_value();
+  ASSERT_EQ(averages.values_size(), 1);
+  EXPECT_EQ(
+      averages.values(0).struct_value().fields().at("count").number_value(), 7);
+  EXPECT_TRUE(json.fields().at("anything_lost").bool_value());
+  EXPECT_EQ(json.fields().at("ledger").list_value().values_size(),
+            static_cast<int>(model::Loss::kCount));
 }
 
 TEST(SummaryExporterTest, AtMostAThousandFunctions) {

@@ -51,7 +51,10 @@ class RawImporter : public TraceImporter {
           {"windows", "auto",
            "for a recording that is larger than memory: the table and the "
            "folded stacks from one part after the other: auto, always, "
-           "never"}}};
+           "never"},
+          {"max_memory", "",
+           "what auto goes by: memory that a trace may take, as 512MiB or "
+           "4GiB; default: three quarters of what is left"}}};
 };
 
 }  // namespace

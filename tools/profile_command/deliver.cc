@@ -27,6 +27,11 @@ namespace {
 constexpr char kDefaultSort[] = "self_cpu_time_total";
 constexpr char kDeviceSort[] = "self_device_time_total";
 
+std::string SortKey(const model::Trace& trace, const ProfileCommand& command) {
+  if (!command.sort_by.empty()) return command.sort_by;
+  return RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
+}
+
 // Sampled functions have fewer columns than averages; a key that they lack
 // sorts them by self time.
 std::string SampleSort(const std::string& sort_by) {
@@ -65,13 +70,6 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-absl::Status WriteText(const std::string& name, const std::string& text,
-                       OutputDirectory& out) {
-  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-  KYMO_RETURN_IF_ERROR(sink->Append(text));
-  return sink->Commit();
-}
-
 // PyTorch's table of averages, grouped as the command asks.
 absl::StatusOr<std::string> AveragesTable(
     const model::Trace& trace, const ProfileCommand& command,
@@ -101,23 +99,30 @@ absl::StatusOr<std::string> AveragesTable(
 
 }  // namespace
 
+absl::Status WriteText(const std::string& name, const std::string& text,
+                       OutputDirectory& out) {
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
+  KYMO_RETURN_IF_ERROR(sink->Append(text));
+  return sink->Commit();
+}
+
+absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
+                                         const ProfileCommand& command) {
+  report::SampleTableOptions options;
+  options.sort_by = SampleSort(SortKey(trace, command));
+  options.row_limit = command.row_limit;
+  return report::FormatSampleTable(report::MakeSampleTable(trace), options);
+}
+
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command) {
-  std::string sort_by = command.sort_by;
-  if (sort_by.empty()) {
-    sort_by = RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
-  }
   report::TableOptions options;
-  options.sort_by = sort_by;
+  options.sort_by = SortKey(trace, command);
   options.row_limit = command.row_limit;
   KYMO_ASSIGN_OR_RETURN(std::string text,
                         AveragesTable(trace, command, options));
-  report::SampleTableOptions sample_options;
-  sample_options.sort_by = SampleSort(sort_by);
-  sample_options.row_limit = command.row_limit;
   KYMO_ASSIGN_OR_RETURN(const std::string samples,
-                        report::FormatSampleTable(
-                            report::MakeSampleTable(trace), sample_options));
+                        SamplesTable(trace, command));
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
   if (command.profile_memory) {

@@ -19,6 +19,14 @@ namespace kymo::tools {
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command);
 
+// The second of them alone; empty where there are no samples.
+absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
+                                         const ProfileCommand& command);
+
+// A file of the output folder.
+absl::Status WriteText(const std::string& name, const std::string& text,
+                       OutputDirectory& out);
+
 // key_averages.txt, summary.json and the exporters' files. Goes on after a
 // failure; the first is returned, and every file is complete or absent. Adds to
 // `notices` what the user should know of files that are there.

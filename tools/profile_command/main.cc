@@ -22,12 +22,14 @@
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/json/json_text.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/session/recording.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
+#include "tools/profile_command/deliver_large.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
@@ -268,8 +270,15 @@ class ProfileRun {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     const absl::StatusOr<model::Trace> trace = recording_->Finish(
         {{"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}});
+    std::optional<std::string> kept;
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
+      if (!kept) kept = KeptRecordingPath(problem);
+    }
+    if (kept) {
+      ShowLarge(
+          DeliverLarge(*kept, trace.ok() ? &*trace : nullptr, command_, *out_));
+      return true;
     }
     if (!trace.ok()) {
       Say(std::string(trace.status().message()));
@@ -283,12 +292,21 @@ class ProfileRun {
         WriteFiles(*trace, text, command_, exporters_, *out_, notices);
     for (const std::string& notice : notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
-    if (!command_.quiet) {
-      if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);
-      Say(absl::StrCat("wrote ", out_->path()));
-    }
+    ShowTable(text);
     return !written.ok() || !recording_->problems().empty() ||
            trace->ledger().AnythingLost();
+  }
+
+  void ShowLarge(const LargeDelivery& delivery) const {
+    for (const std::string& notice : delivery.notices) Say(notice);
+    if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
+    ShowTable(delivery.table);
+  }
+
+  void ShowTable(const std::string& text) const {
+    if (command_.quiet) return;
+    if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);
+    Say(absl::StrCat("wrote ", out_->path()));
   }
 
   const ProfileCommand command_;

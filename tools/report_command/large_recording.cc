@@ -8,13 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/raw_file.h"
+#include "backends/cpu/trace_memory.h"
 #include "profiler/analysis/window_sums.h"
-#include "profiler/base/available_memory.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/model/trace.h"
-#include "profiler/normalize/normalize.h"
 #include "profiler/report/table.h"
 #include "tools/report_command/row_source.h"
+#include "tools/report_command/sum_windows.h"
 
 namespace kymo::tools {
 namespace {
@@ -33,6 +32,11 @@ std::string Setting(const ReportCommand& command, const std::string& name,
                     const char* otherwise) {
   const auto it = command.settings.find(name);
   return it == command.settings.end() ? otherwise : it->second;
+}
+
+// Memory that a whole trace may take.
+absl::StatusOr<uint64_t> LimitOf(const ReportCommand& command) {
+  return cpu::MemoryLimit(Setting(command, "max_memory", ""));
 }
 
 // What of the command needs the whole trace; empty: nothing.
@@ -64,26 +68,16 @@ absl::Status CheckCommand(const ReportCommand& command,
   const std::string needs_all = NeedsAll(command);
   if (needs_all.empty()) return absl::OkStatus();
   constexpr uint64_t kMib = uint64_t{1} << 20;
+  KYMO_ASSIGN_OR_RETURN(const uint64_t limit, LimitOf(command));
   return absl::FailedPreconditionError(absl::StrCat(
-      needs_all, " needs the whole trace: its ", windows.chunk_bytes() / kMib,
-      " MiB of records take twice as much memory, and ",
-      AvailableMemoryBytes() / kMib,
-      " MiB are left. In windows there are the table by name, as text or CSV, "
+      needs_all, " needs the whole trace: of ", windows.chunk_bytes() / kMib,
+      " MiB of records it takes ",
+      cpu::TraceMemoryBytes(windows.chunk_bytes()) / kMib,
+      " MiB of memory, and ", limit / kMib,
+      " MiB may be taken. In windows there are the table by name, as text or "
+      "CSV, "
       "and --export=stacks. Use a machine with more memory, record for a "
       "shorter time, or try it with --windows=never"));
-}
-
-stacks::Folded FoldPaths(const WindowSums& sums) {
-  std::vector<std::string> lines;
-  stacks::Folded folded;
-  for (const WindowSums::Path& path : sums.paths()) {
-    const std::string frame = stacks::FrameText(sums.PathName(path));
-    lines.push_back(path.parent == WindowSums::kNoPath
-                        ? frame
-                        : absl::StrCat(lines[path.parent], ";", frame));
-    if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
-  }
-  return folded;
 }
 
 absl::StatusOr<std::string> TableOf(const WindowSums& sums,
@@ -99,27 +93,6 @@ absl::StatusOr<std::string> TableOf(const WindowSums& sums,
   return data.Csv();
 }
 
-std::vector<std::string> NotesOn(const WindowSums& sums,
-                                 const cpu::RawWindows& windows, size_t count) {
-  std::vector<std::string> notes = {
-      absl::StrCat("read in ", count, " windows: ", sums.event_count(),
-                   " events; recursion counts as often as it happened")};
-  if (!windows.is_complete()) {
-    notes.emplace_back(
-        "nobody ended this recording: the command was killed, or still runs");
-  }
-  if (windows.cut_bytes() != 0) {
-    notes.push_back(absl::StrCat("the last ", windows.cut_bytes(),
-                                 " bytes of the file are no whole chunk"));
-  }
-  if (sums.paths_left_out() != 0) {
-    notes.push_back(absl::StrCat("more than ", WindowSums::kMostPaths,
-                                 " different stacks: ", sums.paths_left_out(),
-                                 " calls count for the stack around them"));
-  }
-  return notes;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
@@ -133,9 +106,11 @@ absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
       !IsRawFile(command.files[0])) {
     return nullptr;
   }
-  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<cpu::RawWindows> windows,
-                        cpu::RawWindows::Open(command.files[0]));
-  const bool fits = windows->chunk_bytes() < AvailableMemoryBytes() / 4 * 3 / 2;
+  KYMO_ASSIGN_OR_RETURN(const uint64_t limit, LimitOf(command));
+  KYMO_ASSIGN_OR_RETURN(
+      std::unique_ptr<cpu::RawWindows> windows,
+      cpu::RawWindows::Open(command.files[0], cpu::WindowBytesFor(limit)));
+  const bool fits = cpu::TraceMemoryBytes(windows->chunk_bytes()) <= limit;
   if (when == "auto" && fits) return nullptr;
   return windows;
 }
@@ -143,23 +118,12 @@ absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
 absl::StatusOr<WindowReport> ReportInWindows(const ReportCommand& command,
                                              cpu::RawWindows& windows) {
   KYMO_RETURN_IF_ERROR(CheckCommand(command, windows));
-  WindowSums sums;
-  size_t count = 0;
-  for (; !windows.is_done(); ++count) {
-    KYMO_ASSIGN_OR_RETURN(cpu::RawWindow window, windows.Next());
-    std::vector<model::TraceShard> shards;
-    shards.push_back(std::move(window.shard));
-    KYMO_ASSIGN_OR_RETURN(
-        const model::Trace trace,
-        Normalize(std::move(shards),
-                  {.start_ns = window.start_ns, .end_ns = window.end_ns}));
-    sums.Add(trace, window.is_last);
-  }
+  KYMO_ASSIGN_OR_RETURN(SummedWindows summed, SumWindows(windows));
   WindowReport report;
-  KYMO_ASSIGN_OR_RETURN(report.table, TableOf(sums, command));
-  if (!command.exporters.empty()) report.stacks = FoldPaths(sums);
-  report.ledger = sums.ledger();
-  report.notes = NotesOn(sums, windows, count);
+  KYMO_ASSIGN_OR_RETURN(report.table, TableOf(summed.sums, command));
+  if (!command.exporters.empty()) report.stacks = FoldPaths(summed.sums);
+  report.ledger = summed.sums.ledger();
+  report.notes = std::move(summed.notes);
   return report;
 }
 

@@ -8,10 +8,8 @@
 //     Print(report.table) ...
 //   }
 //
-// The recording is read window by window (backends/cpu/raw_windows.h), so that
-// memory is bounded whatever its size. What can be said then are averages by
-// name and the folded stacks of ranges; recursion counts as often as it
-// happened, which the table of a whole trace merges as PyTorch does.
+// sum_windows.h reads it; what can be said then are averages by name and the
+// folded stacks of ranges.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_LARGE_RECORDING_H_
 #define KYMO_TOOLS_REPORT_COMMAND_LARGE_RECORDING_H_
 
@@ -29,7 +27,8 @@ namespace kymo::tools {
 
 // What is to be read in windows: the one raw file of the command, if --windows
 // is always, or if it is auto and the trace of the file would take more than
-// three quarters of the memory that is left. Null: nothing is.
+// --max_memory, by default three quarters of the memory that is left. Null:
+// nothing is.
 absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
     const ReportCommand& command);
 

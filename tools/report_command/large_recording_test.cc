@@ -88,6 +88,15 @@ TEST_F(LargeRecordingTest, WhatFitsIntoMemoryIsReadAtOnce) {
   EXPECT_EQ(*windows, nullptr);
 }
 
+TEST_F(LargeRecordingTest, MaxMemorySaysWhatFits) {
+  command_.settings.erase("windows");
+  command_.settings["max_memory"] = "1MiB";
+  EXPECT_EQ(OpenInWindows(command_).value(), nullptr);
+  command_.settings["max_memory"] = "much";
+  EXPECT_EQ(OpenInWindows(command_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(LargeRecordingTest, AnotherWordForWindowsIsRefused) {
   command_.settings["windows"] = "sometimes";
   EXPECT_EQ(OpenInWindows(command_).status().code(),
