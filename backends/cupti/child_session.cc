@@ -12,6 +12,7 @@
 #include "backends/cupti/decode.h"
 #include "backends/cupti/device_metadata.h"
 #include "backends/cupti/injection.h"
+#include "backends/cupti/remarks.h"
 #include "backends/cupti/saved_log.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
@@ -56,25 +57,34 @@ class ChildSession : public ActivitySession {
     std::string problem;
     uint32_t version = 0;
     for (const std::string& path : FindLogs(folder_)) {
-      KYMO_ASSIGN_OR_RETURN(const SavedLog log, SavedLog::Map(path));
-      const LogFacts& facts = log.facts();
-      if (facts.state == LogState::kFailed) {
-        problem = absl::StrCat("process ", facts.pid, ": ", facts.problem);
+      const absl::StatusOr<SavedLog> log = SavedLog::Map(path);
+      if (!log.ok() || log->facts().state == LogState::kFailed) {
+        problem = log.ok() ? absl::StrCat("process ", log->facts().pid, ": ",
+                                          log->facts().problem)
+                           : std::string(log.status().message());
+        remarks_.push_back(problem);
         shard.ledger.Add(model::Loss::kProcessesNotRecorded, 1);
         continue;
       }
+      const LogFacts& facts = log->facts();
       version = std::max(version, facts.cupti_version);
-      decoded.push_back(DecodeLog(facts, log.records(),
+      decoded.push_back(DecodeLog(facts, log->records(),
                                   {.epoch_offset_ns = EpochOffsetNs(),
                                    .with_queries = settings_.with_queries},
                                   shard));
     }
     if (decoded.empty() && !problem.empty()) {
+      remarks_.clear();
       return absl::FailedPreconditionError(problem);
     }
     AddDeviceMetadata(decoded, version, shard);
+    for (std::string& remark : RemarksOf(decoded, version)) {
+      remarks_.push_back(std::move(remark));
+    }
     return Save();
   }
+
+  std::vector<std::string> Remarks() const override { return remarks_; }
 
  private:
   absl::Status Save() const {
@@ -106,6 +116,7 @@ class ChildSession : public ActivitySession {
   const std::string folder_;
   const std::string library_paths_;
   int64_t started_ns_ = 0;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace

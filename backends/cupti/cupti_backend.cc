@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "backends/cupti/child_session.h"
+#include "backends/cupti/cuda_driver.h"
 #include "backends/cupti/cupti_library.h"
 #include "backends/cupti/cupti_settings.h"
 #include "backends/cupti/driver.h"
@@ -17,7 +18,8 @@ namespace {
 
 class CuptiBackend : public ActivityBackend {
  public:
-  explicit CuptiBackend(const cupti::CuptiApi* api) : api_(api) {}
+  CuptiBackend(const cupti::CuptiApi* api, const cupti::CudaDriver& driver)
+      : api_(api), driver_(driver) {}
 
   const PluginInfo& info() const noexcept override { return info_; }
 
@@ -44,7 +46,7 @@ class CuptiBackend : public ActivityBackend {
     KYMO_ASSIGN_OR_RETURN(const cupti::CuptiSettings settings,
                           cupti::ParseCuptiSettings(options));
     if (options.target == TargetKind::kThisProcess) {
-      return cupti::NewLocalSession(settings, api_);
+      return cupti::NewLocalSession(settings, api_, driver_);
     }
     KYMO_ASSIGN_OR_RETURN(const int driver,
                           cupti::FindDriver(settings.device_check));
@@ -54,6 +56,7 @@ class CuptiBackend : public ActivityBackend {
 
  private:
   const cupti::CuptiApi* const api_;  // null: the library's
+  const cupti::CudaDriver& driver_;
   const PluginInfo info_ = {
       .name = "cuda",
       .purpose =
@@ -66,12 +69,12 @@ class CuptiBackend : public ActivityBackend {
 }  // namespace
 
 std::unique_ptr<ActivityBackend> NewCuptiBackend() {
-  return std::make_unique<CuptiBackend>(nullptr);
+  return std::make_unique<CuptiBackend>(nullptr, cupti::LoadedCudaDriver());
 }
 
 std::unique_ptr<ActivityBackend> NewCuptiBackendWith(
-    const cupti::CuptiApi& api) {
-  return std::make_unique<CuptiBackend>(&api);
+    const cupti::CuptiApi& api, const cupti::CudaDriver& driver) {
+  return std::make_unique<CuptiBackend>(&api, driver);
 }
 
 }  // namespace kymo

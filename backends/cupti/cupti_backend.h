@@ -7,8 +7,8 @@
 // a log in the session's scratch folder, which is read at Collect.
 //
 // CUPTI records a whole process: a session of one thread gets everybody's
-// activities. It takes one client at a time: where another one has it, the
-// session fails and says who.
+// activities. Before CUDA 13.3 it takes one client at a time: where another one
+// has it, the session fails and says who.
 #ifndef KYMO_BACKENDS_CUPTI_CUPTI_BACKEND_H_
 #define KYMO_BACKENDS_CUPTI_CUPTI_BACKEND_H_
 
@@ -19,15 +19,16 @@
 namespace kymo {
 
 namespace cupti {
+struct CudaDriver;
 struct CuptiApi;
-}
+}  // namespace cupti
 
 std::unique_ptr<ActivityBackend> NewCuptiBackend();
 
-// For tests: sessions of this process use `api`, which must outlive them; the
+// For tests: sessions of this process use these, which must outlive them; the
 // backend is available.
 std::unique_ptr<ActivityBackend> NewCuptiBackendWith(
-    const cupti::CuptiApi& api);
+    const cupti::CuptiApi& api, const cupti::CudaDriver& driver);
 
 }  // namespace kymo
 

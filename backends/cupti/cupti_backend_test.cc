@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "backends/cupti/cuda_driver.h"
 #include "backends/cupti/fake_cupti.h"
 #include "backends/cupti/saved_log.h"
 #include "profiler/base/clock.h"
@@ -20,6 +22,12 @@ using cupti::ActivityKind;
 using cupti::ApiStatus;
 using cupti::FakeCupti;
 using cupti::RecordKind;
+
+bool cuda_is_up = false;
+int waits = 0;
+constexpr cupti::CudaDriver kDriver = {
+    .is_up = []() noexcept { return cuda_is_up; },
+    .wait = []() noexcept { ++waits; }};
 
 class CuptiBackendTest : public ::testing::Test {
  protected:
@@ -56,7 +64,7 @@ class CuptiBackendTest : public ::testing::Test {
 
   FakeCupti fake_;
   const std::unique_ptr<ActivityBackend> backend_ =
-      NewCuptiBackendWith(fake_.api());
+      NewCuptiBackendWith(fake_.api(), kDriver);
   std::unique_ptr<BackendController> controller_;
   absl::Status start_;
   model::TraceShard shard_;
@@ -77,6 +85,48 @@ TEST_F(CuptiBackendTest, RecordsThisProcess) {
     has_devices |= shard_.strings.Get(entry.key) == "deviceProperties";
   }
   EXPECT_TRUE(has_devices);
+}
+
+TEST_F(CuptiBackendTest, AsksForWhatIsThereAlreadyWhereCudaIsUp) {
+  cuda_is_up = false;
+  Start();
+  EXPECT_TRUE(fake_.described.empty());
+  Collect();
+  cuda_is_up = true;
+  Start();
+  EXPECT_TRUE(fake_.described.contains(ActivityKind::kDevice));
+  EXPECT_TRUE(fake_.described.contains(ActivityKind::kContext));
+  Collect();
+  cuda_is_up = false;
+}
+
+TEST_F(CuptiBackendTest, WaitsForTheDeviceBeforeItTakesTheLast) {
+  const int before = waits;
+  Start();
+  fake_.is_busy = true;
+  EmitLaunch();
+  EXPECT_EQ(waits, before);
+  Collect();
+  EXPECT_EQ(waits, before + 1);
+  EXPECT_EQ(shard_.events.size(), 2u);
+}
+
+TEST_F(CuptiBackendTest, TakesWhatHasFinishedNowAndThen) {
+  Start({.settings = {{"cuda_flush_ms", "10"}}});
+  for (int i = 0; i < 2000 && fake_.flushes == 0; ++i) usleep(1000);
+  EXPECT_GT(fake_.flushes, 0);
+  Collect();
+  EXPECT_GT(fake_.forced_flushes, 0);
+}
+
+TEST_F(CuptiBackendTest, TellsWhatCuptiRefused) {
+  fake_.setting_status[cupti::ApiSetting::kLatency] = ApiStatus::kNotSupported;
+  Start({.settings = {{"cuda_latency", "1"}}});
+  ASSERT_TRUE(start_.ok()) << start_;
+  Collect();
+  const std::vector<std::string> remarks = controller_->Remarks();
+  ASSERT_EQ(remarks.size(), 1u);
+  EXPECT_NE(remarks[0].find("latency"), std::string::npos) << remarks[0];
 }
 
 TEST_F(CuptiBackendTest, FailsWhereAnotherClientHasCupti) {

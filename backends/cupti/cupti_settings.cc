@@ -68,7 +68,7 @@ absl::StatusOr<CuptiSettings> ParseCuptiSettings(
                         IsSecond(options, "cuda_device_check", "0", "1", "1"));
   if (!check_device) settings.device_check = DeviceCheck::kNone;
   KYMO_ASSIGN_OR_RETURN(const uint64_t buffer_kib,
-                        Number(options, "cuda_buffer_kib", "2048", 64, 65536));
+                        Number(options, "cuda_buffer_kib", "256", 64, 65536));
   settings.capture.buffer_bytes = buffer_kib << 10;
   KYMO_ASSIGN_OR_RETURN(const uint64_t flush_ms,
                         Number(options, "cuda_flush_ms", "100", 10, 60'000));
@@ -85,13 +85,16 @@ std::vector<PluginOption> CuptiOptions() {
       {"cuda_graphs", "nodes",
        "what of a launched graph is recorded: its nodes, or the whole"},
       {"cuda_latency", "0",
-       "when kernels were queued and submitted, too, which takes time: 0 or 1"},
+       "when kernels were queued and submitted, too, which takes time; only "
+       "where CUDA is initialised after the start: 0 or 1"},
       {"cuda_calls", "work",
        "calls of the runtime and driver: work (those that do something) or "
        "all (those that only ask, too)"},
-      {"cuda_buffer_kib", "2048", "size of one of CUPTI's buffers, KiB"},
-      {"cuda_flush_ms", "100",
-       "of a child: what was recorded is saved that often, ms"},
+      {"cuda_buffer_kib", "256",
+       "size of one of CUPTI's buffers, KiB; a killed program loses one of "
+       "each "
+       "thread"},
+      {"cuda_flush_ms", "100", "how often finished activities are taken, ms"},
       {"cuda_device_check", "1",
        "0: record though /dev shows no device of NVIDIA's"},
       {"cuda_save", "",

@@ -69,7 +69,7 @@ FakeCupti::FakeCupti() {
       .flush =
           [](bool forced) noexcept {
             ++(forced ? fake->forced_flushes : fake->flushes);
-            fake->FillBuffer();
+            if (forced || !fake->is_busy) fake->FillBuffer();
             return ApiStatus::kOk;
           },
       .set_clock =

@@ -13,6 +13,7 @@
 #ifndef KYMO_BACKENDS_CUPTI_FAKE_CUPTI_H_
 #define KYMO_BACKENDS_CUPTI_FAKE_CUPTI_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -45,6 +46,8 @@ class FakeCupti {
   // Its own clock: CLOCK_MONOTONIC plus this.
   int64_t clock_offset_ns = 1'000'000'000'000;
   size_t next_dropped = 0;  // said once
+  // Something is at work on the device: only a forced flush brings anything.
+  std::atomic<bool> is_busy = false;
 
   // A device did something; `name` must live on. The first `size` bytes only,
   // if not 0: an older CUPTI has less to say.
@@ -63,8 +66,8 @@ class FakeCupti {
   std::set<ActivityKind> described;
   std::set<ApiSetting> configured;
   bool is_subscribed = false;
-  int flushes = 0;
-  int forced_flushes = 0;
+  std::atomic<int> flushes = 0;
+  std::atomic<int> forced_flushes = 0;
   uint64_t lost = 0;  // records for which it got no buffer
 
  private:

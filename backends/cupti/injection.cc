@@ -6,52 +6,29 @@
 #include "backends/cupti/injection.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-#include <atomic>
 
 #include "backends/cupti/capture.h"
 #include "backends/cupti/cupti_library.h"
+#include "backends/cupti/flush_thread.h"
 #include "backends/cupti/log_file.h"
 
 namespace kymo::cupti {
 namespace {
 
 constinit LogFile file;
-constinit std::atomic<bool> ending{false};
-constinit unsigned flush_ms = 100;
+constinit FlushThread flushing;
 
-// So that a program that is killed loses only what was recorded since.
-void* Flush(void*) {
-  const timespec pause = {flush_ms / 1000,
-                          static_cast<long>(flush_ms % 1000) * 1'000'000};
-  while (!ending.load(std::memory_order_relaxed)) {
-    nanosleep(&pause, nullptr);
-    if (ending.load(std::memory_order_relaxed)) break;
-    FlushCapture(FlushMode::kFinished);
-  }
-  return nullptr;
-}
+// The log is the parent's; what the child's CUPTI does is nobody's.
+void AfterFork() { ForgetCapture(); }
 
-void StartFlushing() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  if (pthread_create(&thread, nullptr, Flush, nullptr) == 0) {
-    pthread_detach(thread);
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
+// Before CUPTI's own handlers, which were there earlier: the last flush is
+// over when they begin to take CUPTI down.
 void AtExit() {
-  // A forked child that ends has nothing of its own in the log.
   if (file.header()->pid != getpid()) return;
-  ending.store(true, std::memory_order_relaxed);
+  flushing.Stop();
   StopCapture(StopMode::kExit);
 }
 
@@ -62,15 +39,13 @@ void Start() {
     return;
   }
   CaptureSettings settings;
+  unsigned flush_ms = 100;
   const char* const wanted = getenv(kCaptureVariable);
   if (wanted != nullptr) {
     (void)sscanf(wanted, "%u:%zu:%u", &settings.flags, &settings.buffer_bytes,
                  &flush_ms);
   }
   LogHeader* const header = file.header();
-  header->magic = kLogMagic;
-  header->version = kLogVersion;
-  header->pid = getpid();
   const char* const paths = getenv(kLibraryVariable);
   const CuptiApi* const api = LoadCupti(
       paths == nullptr ? "" : paths, header->problem, sizeof(header->problem));
@@ -79,8 +54,9 @@ void Start() {
     return;
   }
   if (!StartCapture(*api, settings, file.sink(), header)) return;
+  pthread_atfork(nullptr, nullptr, AfterFork);
   atexit(AtExit);
-  StartFlushing();
+  flushing.Start(flush_ms);
 }
 
 }  // namespace

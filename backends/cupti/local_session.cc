@@ -12,6 +12,8 @@
 #include "backends/cupti/decode.h"
 #include "backends/cupti/device_metadata.h"
 #include "backends/cupti/driver.h"
+#include "backends/cupti/flush_thread.h"
+#include "backends/cupti/remarks.h"
 #include "backends/cupti/saved_log.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/column.h"
@@ -38,10 +40,13 @@ struct MemoryLog {
 
 class LocalSession : public ActivitySession {
  public:
-  LocalSession(const CuptiSettings& settings, const CuptiApi* api)
-      : settings_(settings), api_(api) {}
+  LocalSession(const CuptiSettings& settings, const CuptiApi* api,
+               const CudaDriver& driver)
+      : settings_(settings), api_(api), driver_(driver) {}
   ~LocalSession() override {
-    if (is_live_) StopCapture();
+    if (!is_live_) return;
+    flushing_.Stop();
+    StopCapture();
   }
 
   absl::Status Prepare(Environment*) override {
@@ -54,9 +59,12 @@ class LocalSession : public ActivitySession {
 
   absl::Status Start(pid_t) override {
     const LogSink sink = {.append = MemoryLog::Append, .to = &log_};
-    is_live_ = StartCapture(*api_, settings_.capture, sink, &log_.header);
-    return is_live_ ? absl::OkStatus()
-                    : absl::FailedPreconditionError(log_.header.problem);
+    CaptureSettings capture = settings_.capture;
+    capture.is_late = driver_.is_up();
+    is_live_ = StartCapture(*api_, capture, sink, &log_.header);
+    if (!is_live_) return absl::FailedPreconditionError(log_.header.problem);
+    flushing_.Start(settings_.flush_ms);
+    return absl::OkStatus();
   }
 
   absl::Status SetCollecting(bool collecting) override {
@@ -66,7 +74,8 @@ class LocalSession : public ActivitySession {
 
   absl::Status Stop() override {
     is_live_ = false;
-    StopCapture();
+    flushing_.Stop();
+    StopCapture(StopMode::kDetach, driver_.wait);
     return absl::OkStatus();
   }
 
@@ -78,24 +87,31 @@ class LocalSession : public ActivitySession {
                    .with_queries = settings_.with_queries},
                   shard);
     AddDeviceMetadata({&decoded, 1}, facts.cupti_version, shard);
+    remarks_ = RemarksOf({&decoded, 1}, facts.cupti_version);
     if (settings_.save_folder.empty()) return absl::OkStatus();
     return SaveLog(
         log_.header, log_.bytes,
         absl::StrCat(settings_.save_folder, "/cuda-", facts.pid, ".log"));
   }
 
+  std::vector<std::string> Remarks() const override { return remarks_; }
+
  private:
   const CuptiSettings settings_;
   const CuptiApi* api_;
+  const CudaDriver driver_;
   bool is_live_ = false;
+  FlushThread flushing_;
   MemoryLog log_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace
 
 std::unique_ptr<ActivitySession> NewLocalSession(const CuptiSettings& settings,
-                                                 const CuptiApi* api) {
-  return std::make_unique<LocalSession>(settings, api);
+                                                 const CuptiApi* api,
+                                                 const CudaDriver& driver) {
+  return std::make_unique<LocalSession>(settings, api, driver);
 }
 
 }  // namespace kymo::cupti

@@ -4,15 +4,20 @@
 
 #include <memory>
 
+#include "backends/cupti/cuda_driver.h"
 #include "backends/cupti/cupti_api.h"
 #include "backends/cupti/cupti_settings.h"
 #include "profiler/plugin/activity_backend.h"
 
 namespace kymo::cupti {
 
+// Stop waits until the devices have done what they were asked to do: times are
+// known only then, as torch.profiler does.
+//
 // `api`: null = the library of this machine, loaded at Prepare.
-std::unique_ptr<ActivitySession> NewLocalSession(const CuptiSettings& settings,
-                                                 const CuptiApi* api);
+std::unique_ptr<ActivitySession> NewLocalSession(
+    const CuptiSettings& settings, const CuptiApi* api,
+    const CudaDriver& driver = LoadedCudaDriver());
 
 }  // namespace kymo::cupti
 

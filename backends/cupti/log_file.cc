@@ -26,8 +26,14 @@ bool LogFile::Open(const char* folder) noexcept {
                   fd, 0);
   }
   close(fd);
-  if (memory == MAP_FAILED) return false;
+  if (memory == MAP_FAILED) {
+    unlink(path_);
+    return false;
+  }
   header_ = new (memory) LogHeader;
+  header_->version = kLogVersion;
+  header_->pid = getpid();
+  header_->magic = kLogMagic;
   offset_ = kLogHeaderBytes;
   return true;
 }

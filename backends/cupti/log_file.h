@@ -27,7 +27,8 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  // False when the folder takes no file; errno says why.
+  // A log of nothing so far. False when the folder takes no file, and then
+  // leaves none.
   bool Open(const char* folder) noexcept;
 
   // Mapped: what is stored there is seen by the collector, whatever happens to

@@ -1,186 +1,151 @@
-// test_libcupti.cc - a libcupti without a driver: what kymo_test_launch and
-// kymo_test_copy say that a device did is handed over in CUPTI's own records
-// and buffers.
+// test_libcupti.cc - a libcupti without a driver, as CUDA 12.5's, but for the
+// name of a client that CUDA 13.0 brought. What it plays is told in
+// test_cupti.h; a program says by the kymo_test_ functions what it does.
 #include <cuda.h>
 #include <cupti.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <mutex>
+#include "backends/cupti/test_cupti.h"
 
 namespace {
 
-std::mutex lock;
-CUpti_BuffersCallbackRequestFunc request_buffer;
-CUpti_BuffersCallbackCompleteFunc complete_buffer;
-uint8_t* buffer;
-size_t buffer_size, buffer_used;
-uint32_t next_correlation = 1;
-CUpti_TimestampCallbackFunc timestamp;
-uint64_t stream_free = 0;  // when its last activity ended
+// One client behind the other. What is asked of the library stays when they go,
+// and so do buffers that have not come back.
+TestClient& OneClient() {
+  static TestClient& client = TestCupti::Get().AddClient("");
+  return client;
+}
+bool is_subscribed = false;
 
-size_t SizeOf(const CUpti_Activity* record) {
-  switch (record->kind) {
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-      return sizeof(CUpti_ActivityAPI);
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return sizeof(CUpti_ActivityMemcpy6);
-    default:
-      return sizeof(CUpti_ActivityDevice5);
-  }
+// The two sets of functions may not be mixed.
+CUptiResult Result() {
+  return TestCupti::Get().is_side_by_side
+             ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+             : CUPTI_SUCCESS;
 }
 
-// REQUIRES: `lock` is held: flushes come from another thread than launches.
-void HandBack() {
-  if (buffer == nullptr) return;
-  uint8_t* const full = buffer;
-  buffer = nullptr;
-  complete_buffer(nullptr, 0, full, buffer_size, buffer_used);
-}
-
-void Put(const void* record, size_t size) {
-  const std::lock_guard locked(lock);
-  if (buffer != nullptr && buffer_used + size > buffer_size) HandBack();
-  if (buffer == nullptr) {
-    size_t max_records = 0;
-    request_buffer(&buffer, &buffer_size, &max_records);
-    buffer_used = 0;
-  }
-  memcpy(buffer + buffer_used, record, size);
-  buffer_used += size;
-}
-
-template <typename T>
-T Zero(CUpti_ActivityKind kind) {
-  T record;
-  memset(static_cast<void*>(&record), 0, sizeof(record));
-  record.kind = kind;
-  return record;
-}
-
-// Of 500 ns, ended when it returns.
-CUpti_ActivityAPI PutCall(uint32_t cbid) {
-  auto call = Zero<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  call.cbid = cbid;
-  call.start = timestamp();
-  call.end = call.start + 500;
-  while (timestamp() < call.end) {
-  }
-  call.processId = static_cast<uint32_t>(getpid());
-  call.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
-  call.correlationId = next_correlation++;
-  Put(&call, sizeof(call));
-  return call;
-}
-
-// 1 us after the call began, or when the stream is free; sets both times.
-template <typename T>
-void PutOnStream(T& activity, const CUpti_ActivityAPI& call,
-                 uint64_t duration) {
-  activity.start = call.start + 1000;
-  if (activity.start < stream_free) activity.start = stream_free;
-  activity.end = stream_free = activity.start + duration;
-  activity.contextId = 1;
-  activity.streamId = 7;
-  activity.correlationId = call.correlationId;
-  Put(&activity, sizeof(activity));
-}
-
-void PutDevice() {
-  auto device = Zero<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
-  device.name = "Scripted GPU";
-  device.globalMemorySize = uint64_t{16} << 30;
-  device.computeCapabilityMajor = 9;
-  device.numMultiprocessors = 4;
-  device.numThreadsPerWarp = 32;
-  device.maxWarpsPerMultiprocessor = 64;
-  device.maxBlocksPerMultiprocessor = 32;
-  device.maxThreadsPerBlock = 1024;
-  device.maxRegistersPerMultiprocessor = 65536;
-  device.maxRegistersPerBlock = 65536;
-  device.maxSharedMemoryPerMultiprocessor = 233472;
-  device.maxSharedMemoryPerBlock = 49152;
-  device.coreClockRate = 1'000'000;
-  Put(&device, sizeof(device));
+CUpti_SubscriberHandle Handle() {
+  return reinterpret_cast<CUpti_SubscriberHandle>(&OneClient());
 }
 
 }  // namespace
 
 extern "C" {
 
-// A kernel of 2 us on stream 7 of device 0.
-void kymo_test_launch(const char* name) {
-  const CUpti_ActivityAPI call = PutCall(211);
-  auto kernel =
-      Zero<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  kernel.name = name;
-  kernel.gridX = 4;
-  kernel.gridY = kernel.gridZ = 1;
-  kernel.blockX = 128;
-  kernel.blockY = kernel.blockZ = 1;
-  kernel.registersPerThread = 32;
-  kernel.staticSharedMemory = 2048;
-  PutOnStream(kernel, call, 2000);
-}
+void kymo_test_launch(const char* name) { TestCupti::Get().Launch(name); }
+void kymo_test_copy(uint64_t bytes) { TestCupti::Get().Copy(bytes); }
+void kymo_test_slow_down(uint64_t ns) { TestCupti::Get().SlowDown(ns); }
+void kymo_test_wait() { TestCupti::Get().Wait(); }
+int kymo_test_is_up() { return TestCupti::Get().is_up(); }
 
-// A copy of 1 us to the device.
-void kymo_test_copy(uint64_t bytes) {
-  const CUpti_ActivityAPI call = PutCall(41);
-  auto copy = Zero<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY);
-  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
-  copy.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
-  copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-  copy.bytes = bytes;
-  PutOnStream(copy, call, 1000);
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle,
+                           CUpti_CallbackFunc callback, void*) {
+  if (is_subscribed) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (Result() != CUPTI_SUCCESS) return Result();
+  is_subscribed = true;
+  OneClient().callback = callback;
+  *handle = Handle();
+  return CUPTI_SUCCESS;
 }
-
-// Until the device has done everything, and a microsecond.
-void kymo_test_wait() {
-  while (timestamp() < stream_free + 1000) {
-  }
-}
-
+#ifndef KYMO_TEST_SIDE_BY_SIDE
 CUptiResult cuptiGetVersion(uint32_t* version) {
-  *version = CUPTI_API_VERSION;
+  *version = 23;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle,
+                              CUpti_CallbackFunc callback, void* userdata,
+                              CUpti_SubscriberParams* params) {
+  if (params->structSize != CUpti_SubscriberParams_STRUCT_SIZE) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  if (is_subscribed && params->oldSubscriberName != nullptr) {
+    strncpy(params->oldSubscriberName, OneClient().name.c_str(),
+            params->oldSubscriberSize - 1);
+  }
+  const CUptiResult result = cuptiSubscribe(handle, callback, userdata);
+  if (result == CUPTI_SUCCESS) OneClient().name = params->subscriberName;
+  return result;
+}
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  OneClient().wants_init = false;
+  is_subscribed = false;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) { return CUPTI_SUCCESS; }
+#endif
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+                                CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
+      id == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED) {
+    reinterpret_cast<TestClient*>(handle)->wants_init = enable != 0;
+  }
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityRegisterCallbacks(
     CUpti_BuffersCallbackRequestFunc request,
     CUpti_BuffersCallbackCompleteFunc complete) {
-  request_buffer = request;
-  complete_buffer = complete;
+  if (Result() != CUPTI_SUCCESS) return Result();
+  OneClient().request = [request](uint8_t** buffer, size_t* size) {
+    size_t max_records = 0;
+    request(buffer, size, &max_records);
+  };
+  OneClient().complete = [complete](uint8_t* buffer, size_t size, size_t used) {
+    complete(nullptr, 0, buffer, size, used);
+  };
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
-  if (kind == CUPTI_ACTIVITY_KIND_DEVICE) PutDevice();
+  if (Result() != CUPTI_SUCCESS) return Result();
+  TestCupti::Get().Enable(OneClient(), kind, /*dumps=*/false);
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityDisable(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityFlushAll(uint32_t) {
-  const std::lock_guard locked(lock);
-  HandBack();
+CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
+  if (Result() != CUPTI_SUCCESS) return Result();
+  TestCupti::Get().Enable(OneClient(), kind, /*dumps=*/true);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  if (Result() != CUPTI_SUCCESS) return Result();
+  TestCupti::Get().Disable(OneClient(), kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
+    CUpti_ActivityUnifiedMemoryCounterConfig*, uint32_t) {
+  return TestCupti::Get().ConfigureUnified();
+}
+CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  TestCupti::Get().Flush(flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityRegisterTimestampCallback(
     CUpti_TimestampCallbackFunc function) {
-  timestamp = function;
+  if (Result() != CUPTI_SUCCESS) return Result();
+  if (function == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  OneClient().clock = function;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  if (Result() != CUPTI_SUCCESS) return Result();
+  OneClient().has_system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
+  if (Result() != CUPTI_SUCCESS) return Result();
+  *type = OneClient().has_system_threads
+              ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+              : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetTimestamp(uint64_t* ns) {
-  *ns = timestamp();
+  if (Result() != CUPTI_SUCCESS) return Result();
+  *ns = TestCupti::Get().Timestamp(OneClient());
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t,
                                               size_t* dropped) {
-  *dropped = 0;
+  if (Result() != CUPTI_SUCCESS) return Result();
+  *dropped = OneClient().dropped.exchange(0);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
@@ -189,13 +154,7 @@ CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
 }
 CUptiResult cuptiActivityGetNextRecord(uint8_t* from, size_t valid,
                                        CUpti_Activity** record) {
-  uint8_t* const next =
-      *record == nullptr
-          ? from
-          : reinterpret_cast<uint8_t*>(*record) + SizeOf(*record);
-  if (next >= from + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-  *record = reinterpret_cast<CUpti_Activity*>(next);
-  return CUPTI_SUCCESS;
+  return TestCupti::NextRecord(from, valid, record);
 }
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t cbid,
                                  const char** name) {
