@@ -9,6 +9,8 @@
 
 #include "backends/cpu/decode.h"
 #include "backends/cpu/process_stacks.h"
+#include "backends/cpu/program_images.h"
+#include "backends/cpu/program_starts.h"
 #include "profiler/base/available_memory.h"
 
 namespace kymo::cpu {
@@ -174,6 +176,7 @@ LossCounters ReadLosses(const Arena& arena) {
       header.heap_samples_lost.load(std::memory_order_relaxed);
   losses.heaps_not_watched =
       header.heaps_not_watched.load(std::memory_order_relaxed);
+  losses.processes_not_recorded = CountUnrecorded(arena);
   return losses;
 }
 
@@ -209,6 +212,11 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
                    now.heap_samples_lost - before.heap_samples_lost);
   shard.ledger.Add(Loss::kHeapsNotWatched,
                    now.heaps_not_watched - before.heaps_not_watched);
+  if (input.with_children) {
+    shard.ledger.Add(
+        Loss::kProcessesNotRecorded,
+        now.processes_not_recorded - before.processes_not_recorded);
+  }
   AddProcesses(input, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
   if (input.with_memory) AddHeapCounts(input, tracks, shard);
@@ -238,7 +246,15 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
       return stacks.Add(pid, pcs);
     };
   }
-  return DecodeChunks(decode, shard);
+  std::vector<DecodedChunk> decoded = DecodeChunks(decode, shard);
+  const ProgramImages images(arena, input.epoch_offset_ns);
+  for (DecodedChunk& chunk : decoded) {
+    if (chunk.open.empty()) continue;
+    chunk.replaced_ns = images.ReplacedNs(chunk.view.stream);
+  }
+  // Elsewhere there may be the ends.
+  if (!decode.is_elsewhere) EndReplaced(decoded, shard.block);
+  return decoded;
 }
 
 }  // namespace kymo::cpu

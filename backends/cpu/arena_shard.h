@@ -26,6 +26,7 @@ struct LossCounters {
   uint64_t texts_truncated = 0;
   uint64_t heap_samples_lost = 0;
   uint64_t heaps_not_watched = 0;
+  uint64_t processes_not_recorded = 0;
 };
 LossCounters ReadLosses(const record::Arena& arena);
 
@@ -50,6 +51,8 @@ struct ArenaShardInput {
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
   // False: what is there of memory is for somebody else.
   bool with_memory = true;
+  // False: a session of one process, which follows no others.
+  bool with_children = true;
   // True: events have no stacks, and memory records are left out and counted.
   bool only_ranges = false;
   std::function<bool(uint64_t ticket)> is_elsewhere = {};

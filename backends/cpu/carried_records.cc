@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "backends/cpu/program_images.h"
 #include "profiler/model/records.h"
 
 namespace kymo::cpu {
@@ -85,6 +86,7 @@ void CarriedRecords::Update(const std::vector<DecodedChunk>& chunks,
     begin = end;
   }
   records_ = std::move(next);
+  EndReplaced(chunks, shard.block);
 }
 
 // What has counted does not again, and ends when it did.

@@ -17,6 +17,7 @@
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
 #include "backends/cpu/flight_recorder.h"
+#include "backends/cpu/program_starts.h"
 #include "backends/cpu/raw_dump.h"
 #include "backends/cpu/raw_file.h"
 #include "backends/cpu/raw_front.h"
@@ -246,7 +247,8 @@ class LocalSession : public ActivitySession {
                     .recorded = recorded_,
                     .heap_at_start = std::move(heap_at_start_),
                     .heap_sample_interval = heap_sample_interval_,
-                    .with_memory = (request_.flags & kMemoryFlags) != 0},
+                    .with_memory = (request_.flags & kMemoryFlags) != 0,
+                    .with_children = false},
                    shard);
     return absl::OkStatus();
   }
@@ -314,21 +316,23 @@ class LocalSession : public ActivitySession {
   uint64_t heap_sample_interval_ = 0;
 };
 
+struct ChildSettings {
+  std::string target_path;
+  uint64_t arena_bytes = 0;
+  FullPolicy policy = FullPolicy::kDrain;
+  record::RecordFlags flags = 0;
+  uint64_t heap_sample_interval = 0;
+  std::string scratch_dir;
+  bool keep_raw = false;
+  std::string max_memory;
+  std::optional<cpu::FlightLimit> flight;
+};
+
 // Records a child and what it starts, through a shared arena.
 class ChildSession : public ActivitySession {
  public:
-  ChildSession(uint64_t arena_bytes, FullPolicy policy,
-               record::RecordFlags flags, uint64_t heap_sample_interval,
-               std::string scratch_dir, bool keep_raw, std::string max_memory,
-               std::optional<cpu::FlightLimit> flight)
-      : arena_bytes_(arena_bytes),
-        policy_(policy),
-        flags_(flags),
-        heap_sample_interval_(heap_sample_interval),
-        scratch_dir_(std::move(scratch_dir)),
-        keep_raw_(keep_raw),
-        max_memory_(std::move(max_memory)),
-        flight_limit_(flight) {}
+  explicit ChildSession(ChildSettings settings)
+      : settings_(std::move(settings)) {}
   ~ChildSession() override {
     if (raw_.has_value()) return;
     arena_.Unmap();
@@ -336,23 +340,27 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status Prepare(Environment* environment) override {
-    KYMO_RETURN_IF_ERROR(keep_raw_ ? MakeRawFile() : MakeArena());
+    KYMO_RETURN_IF_ERROR(settings_.keep_raw ? MakeRawFile() : MakeArena());
     reader_.emplace(arena_);
-    if (flight_limit_) {
-      flight_.emplace(arena_, flight_limit_->keep_ns, &store_);
+    if (settings_.flight) {
+      flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
     }
     PopulateAhead();
     (*environment)[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
-    (*environment)[record::kCaptureVariable] = CapturedInterfaces(flags_);
+    (*environment)[record::kCaptureVariable] =
+        CapturedInterfaces(settings_.flags);
     return absl::OkStatus();
   }
 
-  absl::Status Start(pid_t) override {
+  absl::Status Start(pid_t pid) override {
+    // The program that this process is about to become.
+    arena_.AddStart(pid, settings_.target_path, MonotonicNs());
     first_anchor_ = MeasureAnchor(arena_.clock_source());
-    arena_.header().heap_sample_interval.store(heap_sample_interval_,
+    arena_.header().heap_sample_interval.store(settings_.heap_sample_interval,
                                                std::memory_order_relaxed);
-    arena_.header().record_flags.store(flags_, std::memory_order_relaxed);
+    arena_.header().record_flags.store(settings_.flags,
+                                       std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
     last_anchor_ = first_anchor_;
     if (raw_.has_value()) {
@@ -364,7 +372,7 @@ class ChildSession : public ActivitySession {
   }
 
   void Poll() override {
-    if (policy_ == FullPolicy::kDrain) {
+    if (settings_.policy == FullPolicy::kDrain) {
       reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
       arena_.RecountFree();
     }
@@ -385,9 +393,14 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status Stop() override {
+    cpu::AwaitAttaching(arena_);
     last_anchor_ = MeasureAnchor(arena_.clock_source());
     arena_.header().recording.store(0, std::memory_order_relaxed);
     return absl::OkStatus();
+  }
+
+  std::vector<std::string> Remarks() const override {
+    return cpu::DescribeUnrecorded(arena_);
   }
 
   absl::Status Collect(model::TraceShard& shard) override {
@@ -398,7 +411,8 @@ class ChildSession : public ActivitySession {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropArenaChunks();
     }
-    KYMO_ASSIGN_OR_RETURN(const uint64_t limit, cpu::MemoryLimit(max_memory_));
+    KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
+                          cpu::MemoryLimit(settings_.max_memory));
     if (cpu::TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
@@ -414,8 +428,8 @@ class ChildSession : public ActivitySession {
                                            last_anchor_, EpochOffsetNs()),
                     .first_ticket = flight_ ? cpu::kNoFirstTicket : 0,
                     .losses_at_start = {},
-                    .heap_sample_interval = heap_sample_interval_,
-                    .with_memory = (flags_ & kMemoryFlags) != 0},
+                    .heap_sample_interval = settings_.heap_sample_interval,
+                    .with_memory = (settings_.flags & kMemoryFlags) != 0},
                    shard);
     return absl::OkStatus();
   }
@@ -425,9 +439,9 @@ class ChildSession : public ActivitySession {
   static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
 
   record::ArenaOptions Options() const {
-    return {.capacity_bytes = arena_bytes_,
-            .chunk_bytes_total = arena_bytes_,
-            .policy = policy_,
+    return {.capacity_bytes = settings_.arena_bytes,
+            .chunk_bytes_total = settings_.arena_bytes,
+            .policy = settings_.policy,
             .clock_source = DetectClockSource()};
   }
 
@@ -447,14 +461,14 @@ class ChildSession : public ActivitySession {
         path);
   }
 
-  std::string RawPath() const { return scratch_dir_ + "/kymo.raw"; }
+  std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
 
   absl::Status MakeArena() {
     arena_ = Arena::CreateShared(Options(), &fd_);
     if (!arena_.valid()) {
       return absl::ErrnoToStatus(errno, "cannot make the shared arena");
     }
-    return store_.Open(scratch_dir_, cpu::RawChunksBegin(arena_));
+    return store_.Open(settings_.scratch_dir, cpu::RawChunksBegin(arena_));
   }
 
   absl::Status MakeRawFile() {
@@ -466,9 +480,9 @@ class ChildSession : public ActivitySession {
   }
 
   cpu::RawHeader Header(bool is_complete) const {
-    return {.with_memory = (flags_ & kMemoryFlags) != 0,
+    return {.with_memory = (settings_.flags & kMemoryFlags) != 0,
             .epoch_offset_ns = EpochOffsetNs(),
-            .heap_sample_interval = heap_sample_interval_,
+            .heap_sample_interval = settings_.heap_sample_interval,
             .lost_bytes = store_.lost_bytes(),
             .first_anchor = first_anchor_,
             .last_anchor = last_anchor_,
@@ -490,14 +504,14 @@ class ChildSession : public ActivitySession {
   // Of a flight recorder with a time to keep. REQUIRES: the last anchor is of
   // now, or of the end.
   ChunkView WithoutOld(const ChunkView& chunk) const {
-    if (flight_limit_->keep_ns == 0 || chunk.ticket >= cpu::kKeptTicket) {
+    if (settings_.flight->keep_ns == 0 || chunk.ticket >= cpu::kKeptTicket) {
       return chunk;
     }
     const TickConverter clock(arena_.clock_source(), first_anchor_,
                               last_anchor_, EpochOffsetNs());
     return cpu::WithoutOld(
         chunk, clock,
-        clock.ToEpochNs(last_anchor_.ticks) - flight_limit_->keep_ns);
+        clock.ToEpochNs(last_anchor_.ticks) - settings_.flight->keep_ns);
   }
 
   // The second anchor of a raw file, should this process die: the further from
@@ -534,14 +548,7 @@ class ChildSession : public ActivitySession {
     populated_ += count;
   }
 
-  const uint64_t arena_bytes_;
-  const FullPolicy policy_;
-  const record::RecordFlags flags_;
-  const uint64_t heap_sample_interval_;
-  const std::string scratch_dir_;
-  const bool keep_raw_;
-  const std::string max_memory_;
-  const std::optional<cpu::FlightLimit> flight_limit_;
+  const ChildSettings settings_;
   int fd_ = -1;
   Arena arena_;
   std::optional<cpu::RawFile> raw_;  // has them, if there is one
@@ -593,10 +600,17 @@ class CpuBackend : public ActivityBackend {
     if (child) {
       KYMO_ASSIGN_OR_RETURN(const std::optional<cpu::FlightLimit> flight,
                             ParseFlight(options));
-      return std::make_unique<ChildSession>(
-          flight && flight->bytes != 0 ? flight->bytes : arena_bytes,
-          flight ? FullPolicy::kOverwrite : policy, flags, heap.sample_interval,
-          options.scratch_dir, keep_raw, max_memory, flight);
+      return std::make_unique<ChildSession>(ChildSettings{
+          .target_path = options.target_path,
+          .arena_bytes =
+              flight && flight->bytes != 0 ? flight->bytes : arena_bytes,
+          .policy = flight ? FullPolicy::kOverwrite : policy,
+          .flags = flags,
+          .heap_sample_interval = heap.sample_interval,
+          .scratch_dir = options.scratch_dir,
+          .keep_raw = keep_raw,
+          .max_memory = max_memory,
+          .flight = flight});
     }
     if (policy == FullPolicy::kDrain) {
       return absl::InvalidArgumentError(

@@ -289,7 +289,8 @@ class Decoder {
                                             .first_row = chunk.first_row,
                                             .event_count = chunk.event_count,
                                             .open = std::move(chunk.rest.open),
-                                            .for_others = {}});
+                                            .for_others = {},
+                                            .replaced_ns = 0});
       const auto others = for_others_.find(&chunk);
       if (others != for_others_.end()) result.for_others = others->second;
     }

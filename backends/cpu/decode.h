@@ -14,6 +14,7 @@
 #include "backends/cpu/decode_chunk.h"
 #include "backends/cpu/decode_payload.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/chunk_reader.h"
 
@@ -58,6 +59,9 @@ struct DecodedChunk {
   std::vector<OpenRange> open;  // still, after all that the input ended
   // Slots of records about records that are elsewhere.
   std::vector<uint32_t> for_others;
+  // When its program was replaced by another (program_images.h); 0 = it was
+  // not, or the caller has not said yet.
+  TimeNs replaced_ns = 0;
 };
 
 // Adds events (as the shard's block), counters, memory records and their names

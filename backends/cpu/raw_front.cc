@@ -54,6 +54,10 @@ absl::Status WriteRawFront(int fd, const std::string& path, const Arena& arena,
         write(&arena.process(0),
               arena.process_count() * sizeof(record::ProcessEntry)));
   }
+  if (arena.start_count() != 0) {
+    KYMO_RETURN_IF_ERROR(write(
+        &arena.start(0), arena.start_count() * sizeof(record::StartEntry)));
+  }
   const std::span<const std::byte> names = arena.name_texts();
   KYMO_RETURN_IF_ERROR(write(names.data(), names.size()));
   KYMO_RETURN_IF_ERROR(Write(fd, path, &header, sizeof(header), arena.bytes()));

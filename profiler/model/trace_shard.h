@@ -27,7 +27,9 @@ namespace kymo::model {
 // Events as columns of equal length.
 struct EventColumns {
   Column<TimeNs> start_ns;
-  Column<TimeNs> end_ns;  // 0 = still open when the recording ended
+  // 0 = still open when the recording ended; with kEventOpen, how long an open
+  // range can have been so.
+  Column<TimeNs> end_ns;
   Column<NameId> name;
   Column<ActivityType> type;
   Column<RecordScope> scope;

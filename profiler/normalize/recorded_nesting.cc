@@ -14,6 +14,8 @@ using model::EventIndex;
 using model::kNoEvent;
 
 constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
+// What NestTrack alone places and counts.
+constexpr uint8_t kTakesLanes = model::kEventAsync | model::kEventOpen;
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
 
 template <typename T>
@@ -84,7 +86,7 @@ class RecordedNesting::Scanner {
       segment_.open.push_back({row, end});
     }
     is_right = is_right && end >= start && end <= parent.end &&
-               (flags_[row] & model::kEventAsync) == 0;
+               (flags_[row] & kTakesLanes) == 0;
     sibling.end = end;
     sibling.event = static_cast<EventIndex>(first_ + row);
     ++may_be_;

@@ -17,8 +17,9 @@
 // finds the parent of each. Finish writes it down.
 //
 // Join says no where the result would not be what NestTrack (lanes.h) makes:
-// asynchronous ranges, ranges whose end was lost or that overlap, events out of
-// order or of the window. The source is unchanged then.
+// asynchronous ranges, ranges whose end was lost, that their source has ended
+// or that overlap, events out of order or of the window. The source is
+// unchanged then.
 //
 // Threads: Copy and Finish may run at once for different segments.
 #ifndef KYMO_PROFILER_NORMALIZE_RECORDED_NESTING_H_

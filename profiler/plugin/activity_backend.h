@@ -102,6 +102,10 @@ class ActivitySession {
 
   // Moves every record, and the counts of lost ones, into `shard`.
   virtual absl::Status Collect(model::TraceShard& shard) = 0;
+
+  // After Collect: what the user should know of what was lost, beyond numbers;
+  // sentences ("/bin/x was not recorded: it is statically linked").
+  virtual std::vector<std::string> Remarks() const { return {}; }
 };
 
 class ActivityBackend {

@@ -80,4 +80,9 @@ absl::Status BackendController::Collect(model::TraceShard& shard) {
   }
 }
 
+std::vector<std::string> BackendController::Remarks() const {
+  if (state_ != State::kEmpty) return {};
+  return session_->Remarks();
+}
+
 }  // namespace kymo

@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "profiler/plugin/activity_backend.h"
@@ -34,6 +35,8 @@ class BackendController {
   absl::Status Dump(const std::string& path);
   absl::Status Stop();
   absl::Status Collect(model::TraceShard& shard);
+  // Empty before Collect.
+  std::vector<std::string> Remarks() const;
 
   const std::string& name() const noexcept { return name_; }
   bool is_live() const noexcept { return state_ == State::kLive; }

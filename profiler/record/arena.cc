@@ -20,6 +20,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2 * 1024 * 1024;
 constexpr uint32_t kStreamCapacity = 1u << 18;
 constexpr uint32_t kProcessCapacity = 1u << 14;
+constexpr uint32_t kStartCapacity = 1u << 16;
 constexpr uint32_t kNameIndexCapacity = 1u << 19;
 constexpr uint64_t kNameTextBytes = uint64_t{32} << 20;
 constexpr std::string_view kLostName = "(name lost)";
@@ -93,38 +94,60 @@ uint64_t HashText(std::string_view text) noexcept {
   return hash ^ hash >> 32;
 }
 
-struct Offsets {
-  uint64_t streams, heap_counts, processes, name_index, name_text, words,
-      chunks, end;
+struct Capacities {
+  uint32_t streams, processes, starts, names;
+  uint64_t name_text_bytes;
+  uint32_t chunks;
 };
 
-Offsets Lay(uint32_t streams, uint32_t processes, uint32_t names,
-            uint64_t text_bytes, uint32_t chunks) noexcept {
+Capacities CapacitiesFor(const ArenaOptions& options) noexcept {
+  return {
+      .streams = kStreamCapacity,
+      .processes = kProcessCapacity,
+      .starts = kStartCapacity,
+      .names = kNameIndexCapacity,
+      .name_text_bytes = kNameTextBytes,
+      .chunks = static_cast<uint32_t>(options.capacity_bytes / kChunkBytes)};
+}
+
+Capacities CapacitiesOf(const ArenaHeader& header) noexcept {
+  return {.streams = header.stream_capacity,
+          .processes = header.process_capacity,
+          .starts = header.start_capacity,
+          .names = header.name_index_capacity,
+          .name_text_bytes = header.name_text_bytes,
+          .chunks = header.chunk_count};
+}
+
+struct Offsets {
+  uint64_t streams, heap_counts, processes, starts, name_index, name_text,
+      words, chunks, end;
+};
+
+Offsets Lay(const Capacities& of) noexcept {
   Offsets at;
   at.streams = kPage;
   at.heap_counts =
-      RoundUp(at.streams + uint64_t{streams} * sizeof(StreamEntry), kPage);
-  at.processes =
-      RoundUp(at.heap_counts + uint64_t{streams} * sizeof(HeapCounts), kPage);
+      RoundUp(at.streams + uint64_t{of.streams} * sizeof(StreamEntry), kPage);
+  at.processes = RoundUp(
+      at.heap_counts + uint64_t{of.streams} * sizeof(HeapCounts), kPage);
+  at.starts = RoundUp(
+      at.processes + uint64_t{of.processes} * sizeof(ProcessEntry), kPage);
   at.name_index =
-      RoundUp(at.processes + uint64_t{processes} * sizeof(ProcessEntry), kPage);
+      RoundUp(at.starts + uint64_t{of.starts} * sizeof(StartEntry), kPage);
   at.name_text =
-      RoundUp(at.name_index + uint64_t{names} * sizeof(uint32_t), kPage);
-  at.words = RoundUp(at.name_text + text_bytes, kPage);
+      RoundUp(at.name_index + uint64_t{of.names} * sizeof(uint32_t), kPage);
+  at.words = RoundUp(at.name_text + of.name_text_bytes, kPage);
   at.chunks =
-      RoundUp(at.words + uint64_t{chunks} * sizeof(ChunkWord), kHugePage);
-  at.end = at.chunks + uint64_t{chunks} * kChunkBytes;
+      RoundUp(at.words + uint64_t{of.chunks} * sizeof(ChunkWord), kHugePage);
+  at.end = at.chunks + uint64_t{of.chunks} * kChunkBytes;
   return at;
 }
 
 }  // namespace
 
 Arena Arena::CreateAnonymous(const ArenaOptions& options) noexcept {
-  const uint32_t chunks =
-      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
-  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
-                             kNameIndexCapacity, kNameTextBytes, chunks)
-                             .end;
+  const uint64_t bytes = Lay(CapacitiesFor(options)).end;
   Arena arena;
   arena.base_ = MapAligned(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (arena.base_ == nullptr) return arena;
@@ -135,11 +158,7 @@ Arena Arena::CreateAnonymous(const ArenaOptions& options) noexcept {
 }
 
 Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
-  const uint32_t chunks =
-      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
-  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
-                             kNameIndexCapacity, kNameTextBytes, chunks)
-                             .end;
+  const uint64_t bytes = Lay(CapacitiesFor(options)).end;
   Arena arena;
   *fd = memfd_create("kymo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (*fd < 0) return arena;
@@ -160,11 +179,7 @@ Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
 }
 
 Arena Arena::CreateInFile(const ArenaOptions& options, int fd) noexcept {
-  const uint32_t chunks =
-      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
-  const uint64_t bytes = Lay(kStreamCapacity, kProcessCapacity,
-                             kNameIndexCapacity, kNameTextBytes, chunks)
-                             .end;
+  const uint64_t bytes = Lay(CapacitiesFor(options)).end;
   Arena arena;
   if (fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) return arena;
   arena.base_ = MapAligned(bytes, MAP_SHARED, fd);
@@ -205,24 +220,24 @@ void Arena::Unmap() noexcept {
 
 void Arena::Format(const ArenaOptions& options, uint64_t bytes) noexcept {
   ArenaHeader& h = header();
-  const uint32_t chunks =
-      static_cast<uint32_t>(options.capacity_bytes / kChunkBytes);
-  const Offsets at = Lay(kStreamCapacity, kProcessCapacity, kNameIndexCapacity,
-                         kNameTextBytes, chunks);
+  const Capacities capacities = CapacitiesFor(options);
+  const Offsets at = Lay(capacities);
   h.version = kLayoutVersion;
   h.header_bytes = sizeof(ArenaHeader);
   h.arena_bytes = bytes;
   h.clock_source = static_cast<uint32_t>(options.clock_source);
-  h.stream_capacity = kStreamCapacity;
-  h.process_capacity = kProcessCapacity;
-  h.name_index_capacity = kNameIndexCapacity;
-  h.chunk_count = chunks;
+  h.stream_capacity = capacities.streams;
+  h.process_capacity = capacities.processes;
+  h.start_capacity = capacities.starts;
+  h.name_index_capacity = capacities.names;
+  h.chunk_count = capacities.chunks;
   h.streams_offset = at.streams;
   h.heap_counts_offset = at.heap_counts;
   h.processes_offset = at.processes;
+  h.starts_offset = at.starts;
   h.name_index_offset = at.name_index;
   h.name_text_offset = at.name_text;
-  h.name_text_bytes = kNameTextBytes;
+  h.name_text_bytes = capacities.name_text_bytes;
   h.words_offset = at.words;
   h.chunks_offset = at.chunks;
   h.next_ticket.store(1, std::memory_order_relaxed);
@@ -272,9 +287,7 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
       h.header_bytes != sizeof(ArenaHeader) || h.arena_bytes != bytes) {
     return false;
   }
-  const Offsets at =
-      Lay(h.stream_capacity, h.process_capacity, h.name_index_capacity,
-          h.name_text_bytes, h.chunk_count);
+  const Offsets at = Lay(CapacitiesOf(h));
   if (at.end != bytes || at.chunks != h.chunks_offset ||
       (h.name_index_capacity & (h.name_index_capacity - 1)) != 0) {
     return false;
@@ -284,6 +297,7 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
   streams_offset_ = at.streams;
   heap_counts_offset_ = at.heap_counts;
   processes_offset_ = at.processes;
+  starts_offset_ = at.starts;
   name_index_offset_ = at.name_index;
   name_text_offset_ = at.name_text;
   name_text_bytes_ = h.name_text_bytes;
@@ -291,6 +305,7 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
   chunks_offset_ = at.chunks;
   stream_capacity_ = h.stream_capacity;
   process_capacity_ = h.process_capacity;
+  start_capacity_ = h.start_capacity;
   name_index_capacity_ = h.name_index_capacity;
   chunk_count_ = h.chunk_count;
   clock_source_ = static_cast<ClockSource>(h.clock_source);
@@ -451,12 +466,34 @@ uint32_t Arena::stream_count() const noexcept {
 
 ProcessEntry* Arena::AddProcess() const noexcept {
   const uint32_t index = CountUp(header().process_count, process_capacity_);
-  return index < process_capacity_ ? &process(index) : nullptr;
+  if (index < process_capacity_) return &process(index);
+  header().processes_without_entry.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
 }
 
 uint32_t Arena::process_count() const noexcept {
   const uint32_t count = header().process_count.load(std::memory_order_acquire);
   return count < process_capacity_ ? count : process_capacity_;
+}
+
+StartEntry* Arena::AddStart(int32_t pid, std::string_view program,
+                            int64_t start_monotonic_ns) const noexcept {
+  const uint32_t index = CountUp(header().start_count, start_capacity_);
+  if (index >= start_capacity_) {
+    header().starts_without_entry.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  StartEntry& entry = start(index);
+  entry.program = InternName(program);
+  entry.start_monotonic_ns = start_monotonic_ns;
+  // release: whoever sees the pid sees the rest.
+  entry.pid.store(pid, std::memory_order_release);
+  return &entry;
+}
+
+uint32_t Arena::start_count() const noexcept {
+  const uint32_t count = header().start_count.load(std::memory_order_acquire);
+  return count < start_capacity_ ? count : start_capacity_;
 }
 
 bool Arena::EntryIs(uint32_t id, std::string_view text) const noexcept {

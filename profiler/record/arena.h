@@ -113,7 +113,7 @@ class Arena {
   // Makes the pages of [first, first + count) present in this process.
   void Populate(uint32_t first, uint32_t count) const noexcept;
 
-  // --- streams, processes ---
+  // --- streams, processes, starts ---
 
   // kNoStream when the table is full; counted by the caller.
   static constexpr uint32_t kNoStream = ~uint32_t{0};
@@ -128,12 +128,20 @@ class Arena {
   uint32_t stream_count() const noexcept;
   uint32_t stream_capacity() const noexcept { return stream_capacity_; }
 
-  // Null when the table is full.
+  // Null when the table is full, which is counted.
   ProcessEntry* AddProcess() const noexcept;
   ProcessEntry& process(uint32_t index) const noexcept {
     return reinterpret_cast<ProcessEntry*>(base_ + processes_offset_)[index];
   }
   uint32_t process_count() const noexcept;
+
+  // Null when the table is full, which is counted.
+  StartEntry* AddStart(int32_t pid, std::string_view program,
+                       int64_t start_monotonic_ns) const noexcept;
+  StartEntry& start(uint32_t index) const noexcept {
+    return reinterpret_cast<StartEntry*>(base_ + starts_offset_)[index];
+  }
+  uint32_t start_count() const noexcept;
 
   // --- names ---
 
@@ -163,6 +171,7 @@ class Arena {
   uint64_t streams_offset_ = 0;
   uint64_t heap_counts_offset_ = 0;
   uint64_t processes_offset_ = 0;
+  uint64_t starts_offset_ = 0;
   uint64_t name_index_offset_ = 0;
   uint64_t name_text_offset_ = 0;
   uint64_t name_text_bytes_ = 0;
@@ -170,6 +179,7 @@ class Arena {
   uint64_t chunks_offset_ = 0;
   uint32_t stream_capacity_ = 0;
   uint32_t process_capacity_ = 0;
+  uint32_t start_capacity_ = 0;
   uint32_t name_index_capacity_ = 0;
   uint32_t chunk_count_ = 0;
   ClockSource clock_source_ = ClockSource::kSystem;

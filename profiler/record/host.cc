@@ -55,6 +55,15 @@ constinit std::atomic<const HostApi*> chosen_host = nullptr;
 // gate unresolved, and nothing on.
 constinit std::atomic<const HostApi*> ready_host = nullptr;
 
+// The kernel puts 16 random bytes into every program that it starts.
+uint64_t ProgramImage() noexcept {
+  uint64_t image = 0;
+  const void* const random =
+      reinterpret_cast<const void*>(getauxval(AT_RANDOM));
+  if (random != nullptr) memcpy(&image, random, sizeof(image));
+  return image;
+}
+
 size_t ReadFile(const char* path, char* to, size_t size) noexcept {
   const int fd = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
@@ -206,8 +215,10 @@ void RegisterProcess(Wiped* wiped) noexcept {
   wiped->process_registered = 1;
   ProcessEntry* const entry = own.arena.AddProcess();
   if (entry == nullptr) return;
+  wiped->process = static_cast<uint32_t>(entry - &own.arena.process(0)) + 1;
   entry->parent_pid = getppid();
   entry->attach_monotonic_ns = MonotonicNs();
+  entry->image = ProgramImage();
   const size_t name_size =
       ReadFile("/proc/self/comm", entry->name, sizeof(entry->name) - 1);
   if (name_size > 0 && entry->name[name_size - 1] == '\n') {

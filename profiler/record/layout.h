@@ -2,7 +2,7 @@
 //
 //   +--------------+---------+-----------+---------+-------+------------+
 //   | ArenaHeader  | streams | processes | name    | chunk | chunks     |
-//   | (one page)   |         |           | index + | words | 64 KiB     |
+//   | (one page)   |         | starts    | index + | words | 64 KiB     |
 //   |              |         |           | texts   |       | each       |
 //   +--------------+---------+-----------+---------+-------+------------+
 //
@@ -35,7 +35,7 @@
 namespace kymo::record {
 
 inline constexpr uint64_t kArenaMagic = 0x616e6572416f6d79u;
-inline constexpr uint32_t kLayoutVersion = 5;
+inline constexpr uint32_t kLayoutVersion = 6;
 
 enum class SlotKind : uint8_t {
   kNone = 0,
@@ -215,7 +215,9 @@ struct StreamEntry {
   std::atomic<uint64_t> explicit_name;  // 1 + name id set by the program
   // Threads of a process, counted from 1 in the order in which they asked.
   std::atomic<uint64_t> logical_thread;
-  uint64_t reserved;
+  // Of the process table, counted from 1; 0 = not known.
+  std::atomic<uint32_t> process;
+  uint32_t reserved;
 };
 static_assert(sizeof(StreamEntry) == 64);
 
@@ -234,10 +236,22 @@ struct ProcessEntry {
   std::atomic<int32_t> pid;  // written last; 0 = not filled in yet
   int32_t parent_pid;
   int64_t attach_monotonic_ns;
+  // The same for what one exec began, also in forked children; else different.
+  uint64_t image;
   char name[32];           // NUL-terminated
-  char command_line[464];  // arguments separated by NUL, cut
+  char command_line[456];  // arguments separated by NUL, cut
 };
 static_assert(sizeof(ProcessEntry) == 512);
+
+// A program that is about to run in a process. Whether it has attached there
+// since, the process table tells.
+struct StartEntry {
+  // Written last; 0 = not filled in yet, or the program could not be run.
+  std::atomic<int32_t> pid;
+  uint32_t program;  // name id of its path, or of the word that was looked up
+  int64_t start_monotonic_ns;
+};
+static_assert(sizeof(StartEntry) == 16);
 
 // What to do when a thread needs a chunk and none is free.
 enum class FullPolicy : uint32_t {
@@ -256,11 +270,14 @@ struct ArenaHeader {
 
   uint32_t stream_capacity;
   uint32_t process_capacity;
+  uint32_t start_capacity;
   uint32_t name_index_capacity;  // a power of two
   uint32_t chunk_count;
+  uint32_t reserved_2;
   uint64_t streams_offset;
   uint64_t heap_counts_offset;
   uint64_t processes_offset;
+  uint64_t starts_offset;
   uint64_t name_index_offset;
   uint64_t name_text_offset;
   uint64_t name_text_bytes;
@@ -282,6 +299,7 @@ struct ArenaHeader {
   std::atomic<uint32_t> chunk_limit;
   std::atomic<uint32_t> stream_count;
   std::atomic<uint32_t> process_count;
+  std::atomic<uint32_t> start_count;
   std::atomic<uint32_t> free_hint;   // no free chunk below, roughly
   std::atomic<uint32_t> high_water;  // chunks that were ever taken are below
   std::atomic<int64_t> free_chunks;  // roughly; the reader sets it right
@@ -289,6 +307,9 @@ struct ArenaHeader {
   std::atomic<uint64_t> name_text_used;  // bytes
   std::atomic<uint64_t> names_lost;
   std::atomic<uint64_t> events_without_stream;
+  // Beyond the size of their tables.
+  std::atomic<uint64_t> processes_without_entry;
+  std::atomic<uint64_t> starts_without_entry;
   std::atomic<uint64_t> texts_truncated;
   std::atomic<uint64_t> dropped_in_handlers;
 };

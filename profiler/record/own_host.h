@@ -38,6 +38,7 @@ inline constexpr uint32_t kMaxThreadsToName = 256;
 struct Wiped {
   std::atomic<uint32_t> lock;
   uint32_t process_registered;
+  uint32_t process;  // as StreamEntry has it
   std::atomic<uint32_t> mappings_recorded;
   // Who records mappings has the buffer.
   std::atomic<uint32_t> maps_buffer_taken;

@@ -197,6 +197,7 @@ bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
   stream->stream_plus_1 = id + 1;
   stream->clock_source = own.arena.clock_source();
   stream->heap_counts = &own.arena.heap_counts(id);
+  own.arena.stream(id).process.store(wiped->process, std::memory_order_relaxed);
   own.arena.stream(id).logical_thread.store(OwnLogicalThreadId(),
                                             std::memory_order_relaxed);
   StoreExplicitName(own.arena.stream(id));

@@ -146,6 +146,16 @@ absl::StatusOr<model::Trace> Recording::Finish(
       {.start_ns = start_ns_, .end_ns = end_ns_, .project_annotations = true});
 }
 
+std::vector<std::string> Recording::Remarks() const {
+  std::vector<std::string> remarks;
+  for (const auto& controller : controllers_) {
+    for (std::string& remark : controller->Remarks()) {
+      remarks.push_back(std::move(remark));
+    }
+  }
+  return remarks;
+}
+
 std::vector<std::string> Recording::backends() const {
   std::vector<std::string> names;
   for (const auto& controller : controllers_) {

@@ -80,6 +80,9 @@ class Recording {
   const std::vector<absl::Status>& problems() const noexcept {
     return problems_;
   }
+  // After Finish: what backends say of what was lost
+  // (ActivitySession::Remarks).
+  std::vector<std::string> Remarks() const;
   TimeNs start_ns() const noexcept { return start_ns_; }
   TimeNs end_ns() const noexcept { return end_ns_; }
 

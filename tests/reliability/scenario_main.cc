@@ -4,12 +4,15 @@
 //   children NAME<tab>COUNT
 //   open COUNT
 //
-// scenario list: their names. scenario leaf COUNT: see RunLeaf.
+// scenario list: their names. scenario leaf COUNT: see RunLeaf. scenario become
+// COUNT: becomes the latter within a range, "before exec".
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <string>
 
+#include "kymo/record_function.h"
 #include "tests/reliability/scenarios.h"
 
 namespace kymo::reliability {
@@ -25,6 +28,12 @@ int Main(const std::string& wanted, long count) {
   if (wanted == "leaf") {
     RunLeaf(count);
     return 0;
+  }
+  if (wanted == "become") {
+    RecordFunction range("before exec");
+    execl("/proc/self/exe", "leaf", "leaf", std::to_string(count).c_str(),
+          nullptr);
+    return 1;
   }
   for (const Scenario& scenario : Scenarios()) {
     if (wanted == "list") {

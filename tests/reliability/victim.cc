@@ -122,10 +122,7 @@ int Run(const Arguments& arguments) {
   const int64_t end_us = NowUs() + arguments.delay_us;
   counters->pid.store(getpid(), std::memory_order_release);
   Count& finished = counters->finished[arguments.first + arguments.threads];
-  // Named apart from what was open at an exec, which goes on around it: of two
-  // ranges of one name without anything else between them, one counts.
-  RecordFunction open("open at the end, from " +
-                      std::to_string(arguments.first));
+  RecordFunction open("open at the end");
   while (arguments.death == "wait" || NowUs() < end_us) Work(finished);
   Die(arguments, finished);
 }

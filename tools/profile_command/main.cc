@@ -109,10 +109,9 @@ std::string PreFlightLine(const Recording& recording, const Target& target,
   for (const std::string& limitation : recording.limitations()) {
     absl::StrAppend(&line, "; ", limitation);
   }
-  if (target.is_static || target.is_set_id) {
+  if (!target.obstacle.empty()) {
     absl::StrAppend(
-        &line, "; ", target.name, " is ",
-        target.is_static ? "statically linked" : "set-uid",
+        &line, "; ", target.name, " ", target.obstacle,
         ", so nothing can be preloaded into it: it is sampled only");
   } else if (profile_memory && BringsMalloc(target.path)) {
     absl::StrAppend(
@@ -274,6 +273,9 @@ class ProfileRun {
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
       if (!kept) kept = KeptRecordingPath(problem);
+    }
+    if (!command_.quiet) {
+      for (const std::string& remark : recording_->Remarks()) Say(remark);
     }
     if (kept) {
       ShowLarge(

@@ -1,6 +1,5 @@
 #include "tools/profile_command/target.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,12 +10,12 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "backends/cpu/preloading.h"
 #include "profiler/base/status_macros.h"
 #include "tools/command_line/user_folder.h"
 
@@ -151,29 +150,6 @@ absl::StatusOr<std::string> FindOnPath(const std::string& word) {
   return absl::NotFoundError(absl::StrCat(word, ": command not found"));
 }
 
-// Reads what the ELF header says; anything else (a script) counts as dynamic,
-// since its interpreter most likely is.
-bool IsStatic(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  Elf64_Ehdr header;
-  bool has_interpreter = true;
-  if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-      memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-      header.e_ident[EI_CLASS] == ELFCLASS64) {
-    has_interpreter = false;
-    for (int i = 0; i < header.e_phnum; ++i) {
-      Elf64_Phdr segment;
-      const off_t at =
-          static_cast<off_t>(header.e_phoff) + i * header.e_phentsize;
-      if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment)) break;
-      has_interpreter |= segment.p_type == PT_INTERP;
-    }
-  }
-  close(fd);
-  return !has_interpreter;
-}
-
 }  // namespace
 
 absl::StatusOr<Target> FindTarget(const std::string& word) {
@@ -202,9 +178,7 @@ absl::StatusOr<Target> FindTarget(const std::string& word) {
         absl::StrCat(word, ": ", strerror(errno)));
   }
   target.name = fs::path(target.path).filename().string();
-  target.is_static = IsStatic(target.path);
-  target.is_set_id =
-      (status.st_mode & (S_ISUID | S_ISGID)) != 0 && status.st_uid != geteuid();
+  target.obstacle = cpu::ObstacleToPreloading(target.path);
   return target;
 }
 

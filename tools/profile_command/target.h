@@ -13,11 +13,11 @@
 namespace kymo::tools {
 
 struct Target {
-  std::string word;        // argv[0] for it
-  std::string path;        // absolute
-  std::string name;        // last part of the path
-  bool is_static = false;  // no dynamic loader: nothing can be preloaded
-  bool is_set_id = false;  // set-uid or set-gid: the loader ignores preloads
+  std::string word;  // argv[0] for it
+  std::string path;  // absolute
+  std::string name;  // last part of the path
+  // Why nothing can be preloaded into it ("is statically linked"), or empty.
+  std::string obstacle;
 };
 
 // kNotFound (exit 127), kPermissionDenied (exit 126, it is no executable), or

@@ -4,7 +4,7 @@
 // recorder to every annotated copy of Kymo in the process (kymo_host_v1). Where
 // the kernel's own sampling is not permitted it also arms per-thread timers. It
 // is an injection library of NVTX and a collector of ITT (backends/nvtx, itt),
-// too.
+// too, and stands before the functions that start programs (start_hooks.h).
 //
 // A guest: needs libc only, starts no thread, installs no handler unless the
 // timers are asked for, keeps no descriptor open, and does nothing at exit.
@@ -18,6 +18,7 @@
 #include "backends/sampling/target_timer.h"
 #include "profiler/record/host.h"
 #include "tools/runtime/stack_capture.h"
+#include "tools/runtime/start_hooks.h"
 
 #define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -57,6 +58,7 @@ __attribute__((constructor)) void Join(int, char**, char** environment) {
   if (environ == nullptr) environ = environment;
   if (const char* const path = getenv(record::kArenaVariable)) {
     InstallStackCapture();
+    FindRealStarts();
     // A collector that is gone leaves the program as it is.
     (void)record::AttachToCollector(path);
   }

@@ -1,0 +1,17 @@
+#include "profiler/record/starts.h"
+
+#include "profiler/record/own_host.h"
+
+namespace kymo::record {
+
+StartEntry* NoteStart(int32_t pid, std::string_view program,
+                      int64_t start_monotonic_ns) noexcept {
+  if (!CollectorRecords()) return nullptr;
+  return own.arena.AddStart(pid, program, start_monotonic_ns);
+}
+
+void TakeBackStart(StartEntry* start) noexcept {
+  if (start != nullptr) start->pid.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace kymo::record

@@ -1,0 +1,2 @@
+// Does nothing, and ends well.
+int main() { return 0; }

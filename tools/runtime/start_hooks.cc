@@ -1,0 +1,204 @@
+#include "tools/runtime/start_hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "profiler/base/clock.h"
+#include "profiler/record/starts.h"
+
+#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace kymo {
+namespace {
+
+using Words = char* const*;
+using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                      const posix_spawnattr_t*, Words, Words);
+
+// The next function of a name, usually libc's. Null only before
+// FindRealStarts, or where there is none.
+template <typename Function>
+class Real {
+ public:
+  explicit constexpr Real(const char* name) : name_(name) {}
+
+  Function Get() noexcept {
+    if (function_ == nullptr) {
+      function_ = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
+    }
+    return function_;
+  }
+
+ private:
+  const char* name_;
+  Function function_ = nullptr;
+};
+
+constinit Real<int (*)(const char*, Words, Words)> real_execve("execve");
+constinit Real<int (*)(const char*, Words)> real_execvp("execvp");
+constinit Real<int (*)(const char*, Words, Words)> real_execvpe("execvpe");
+constinit Real<int (*)(int, const char*, Words, Words, int)> real_execveat(
+    "execveat");
+constinit Real<int (*)(int, Words, Words)> real_fexecve("fexecve");
+constinit Real<Spawn> real_posix_spawn("posix_spawn");
+constinit Real<Spawn> real_posix_spawnp("posix_spawnp");
+
+// Calls `exec`, which only returns when it could not run the program.
+template <typename Function, typename... Arguments>
+int Exec(std::string_view program, Function exec,
+         Arguments... arguments) noexcept {
+  if (exec == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  record::StartEntry* const start =
+      record::NoteStart(getpid(), program, MonotonicNs());
+  const int result = exec(arguments...);
+  record::TakeBackStart(start);
+  return result;
+}
+
+int SpawnAndNote(Spawn spawn, pid_t* pid, const char* program,
+                 const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, Words argv,
+                 Words envp) noexcept {
+  if (spawn == nullptr) return ENOSYS;
+  const int64_t start_ns = MonotonicNs();
+  pid_t child = 0;
+  const int error = spawn(&child, program, actions, attributes, argv, envp);
+  if (error != 0) return error;
+  if (pid != nullptr) *pid = child;
+  record::NoteStart(child, program, start_ns);
+  return 0;
+}
+
+// What execl and its like get, as an array on the stack, to `exec`.
+template <typename Function>
+int WithWords(const char* first, va_list* rest, Function exec) noexcept {
+  va_list counted;
+  va_copy(counted, *rest);
+  size_t count = 1;
+  for (const char* word = first; word != nullptr; ++count) {
+    word = va_arg(counted, const char*);
+  }
+  va_end(counted);
+  auto* const words =
+      static_cast<char**>(__builtin_alloca(count * sizeof(char*)));
+  words[0] = const_cast<char*>(first);
+  for (size_t i = 1; i < count; ++i) words[i] = va_arg(*rest, char*);
+  return exec(words);
+}
+
+// The path of an open file, in `path`. Negative descriptors have none.
+std::string_view PathOf(int fd, char (&path)[PATH_MAX]) noexcept {
+  char link[] = "/proc/self/fd/0000000000";
+  const size_t prefix = sizeof("/proc/self/fd/") - 1;
+  size_t digits = 1;
+  for (int left = fd; left >= 10; left /= 10) ++digits;
+  link[prefix + digits] = '\0';
+  char* digit = link + prefix + digits;
+  for (int left = fd; digits-- > 0; left /= 10) {
+    *--digit = static_cast<char>('0' + left % 10);
+  }
+  const ssize_t size = readlink(link, path, sizeof(path));
+  return {path, size > 0 ? static_cast<size_t>(size) : 0};
+}
+
+}  // namespace
+
+void FindRealStarts() noexcept {
+  real_execve.Get();
+  real_execvp.Get();
+  real_execvpe.Get();
+  real_execveat.Get();
+  real_fexecve.Get();
+  real_posix_spawn.Get();
+  real_posix_spawnp.Get();
+}
+
+}  // namespace kymo
+
+KYMO_EXPORT int execve(const char* path, char* const* argv,
+                       char* const* envp) noexcept {
+  return kymo::Exec(path, kymo::real_execve.Get(), path, argv, envp);
+}
+
+KYMO_EXPORT int execv(const char* path, char* const* argv) noexcept {
+  return kymo::Exec(path, kymo::real_execve.Get(), path, argv, environ);
+}
+
+KYMO_EXPORT int execvp(const char* file, char* const* argv) noexcept {
+  return kymo::Exec(file, kymo::real_execvp.Get(), file, argv);
+}
+
+KYMO_EXPORT int execvpe(const char* file, char* const* argv,
+                        char* const* envp) noexcept {
+  return kymo::Exec(file, kymo::real_execvpe.Get(), file, argv, envp);
+}
+
+KYMO_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  va_list rest;
+  va_start(rest, first);
+  const int result = kymo::WithWords(
+      first, &rest, [path](char** words) { return execv(path, words); });
+  va_end(rest);
+  return result;
+}
+
+KYMO_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  va_list rest;
+  va_start(rest, first);
+  const int result = kymo::WithWords(
+      first, &rest, [file](char** words) { return execvp(file, words); });
+  va_end(rest);
+  return result;
+}
+
+// The environment stands behind the words.
+KYMO_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  va_list rest;
+  va_start(rest, first);
+  const int result = kymo::WithWords(first, &rest, [path, &rest](char** words) {
+    return execve(path, words, va_arg(rest, char* const*));
+  });
+  va_end(rest);
+  return result;
+}
+
+KYMO_EXPORT int execveat(int folder, const char* path, char* const* argv,
+                         char* const* envp, int flags) noexcept {
+  char opened[PATH_MAX];
+  const bool is_folder_itself = (flags & AT_EMPTY_PATH) != 0 && *path == '\0';
+  return kymo::Exec(
+      is_folder_itself ? kymo::PathOf(folder, opened) : std::string_view(path),
+      kymo::real_execveat.Get(), folder, path, argv, envp, flags);
+}
+
+KYMO_EXPORT int fexecve(int fd, char* const* argv, char* const* envp) noexcept {
+  char opened[PATH_MAX];
+  return kymo::Exec(kymo::PathOf(fd, opened), kymo::real_fexecve.Get(), fd,
+                    argv, envp);
+}
+
+KYMO_EXPORT int posix_spawn(pid_t* pid, const char* path,
+                            const posix_spawn_file_actions_t* actions,
+                            const posix_spawnattr_t* attributes,
+                            char* const* argv, char* const* envp) {
+  return kymo::SpawnAndNote(kymo::real_posix_spawn.Get(), pid, path, actions,
+                            attributes, argv, envp);
+}
+
+KYMO_EXPORT int posix_spawnp(pid_t* pid, const char* file,
+                             const posix_spawn_file_actions_t* actions,
+                             const posix_spawnattr_t* attributes,
+                             char* const* argv, char* const* envp) {
+  return kymo::SpawnAndNote(kymo::real_posix_spawnp.Get(), pid, file, actions,
+                            attributes, argv, envp);
+}
