@@ -68,6 +68,41 @@ bool IsDeviceWork(ActivityType type) {
          type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset;
 }
 
+// Makes extents wider, but not into those that end before or begin after.
+class Widener {
+ public:
+  explicit Widener(const std::map<uint32_t, Extent>& extents) {
+    for (const auto& [annotation, extent] : extents) {
+      starts_.push_back(extent.start_ns);
+      ends_.push_back(extent.end_ns);
+    }
+    std::sort(starts_.begin(), starts_.end());
+    std::sort(ends_.begin(), ends_.end());
+  }
+
+  Extent operator()(const Extent& extent) const {
+    Extent wide = {.start_ns = extent.start_ns - 1,
+                   .end_ns = extent.end_ns + 1};
+    // What takes no time is not its own neighbour.
+    const auto next =
+        std::lower_bound(starts_.begin(), starts_.end(),
+                         std::max(extent.end_ns, extent.start_ns + 1));
+    if (next != starts_.end()) wide.end_ns = std::min(wide.end_ns, *next);
+    const auto after =
+        std::upper_bound(ends_.begin(), ends_.end(),
+                         std::min(extent.start_ns, extent.end_ns - 1));
+    if (after != ends_.begin()) {
+      const TimeNs taken = std::min(*(after - 1) + 1, extent.start_ns);
+      wide.start_ns = std::max(wide.start_ns, taken);
+    }
+    return wide;
+  }
+
+ private:
+  std::vector<TimeNs> starts_;
+  std::vector<TimeNs> ends_;
+};
+
 bool NeedsProjection(std::span<const TraceShard> shards) {
   bool has_work = false;
   bool has_own = false;
@@ -207,9 +242,10 @@ class Projection {
       Track& track = shard.tracks.emplace_back();
       track.kind = TrackKind::kStream;
       std::tie(track.pid, track.device_index, track.id) = key;
+      const Widener widen(extents);
       std::vector<std::pair<Extent, uint32_t>> sorted;
       for (const auto& [annotation, extent] : extents) {
-        sorted.emplace_back(extent, annotation);
+        sorted.emplace_back(widen(extent), annotation);
       }
       std::stable_sort(sorted.begin(), sorted.end(),
                        [](const auto& a, const auto& b) {
@@ -218,8 +254,8 @@ class Projection {
                                     : a.first.end_ns > b.first.end_ns;
                        });
       for (const auto& [extent, annotation] : sorted) {
-        events.start_ns.push_back(extent.start_ns - 1);
-        events.end_ns.push_back(extent.end_ns + 1);
+        events.start_ns.push_back(extent.start_ns);
+        events.end_ns.push_back(extent.end_ns);
         events.name.push_back(
             shard.strings.Intern(annotations_[annotation].name));
         events.type.push_back(ActivityType::kGpuUserAnnotation);

@@ -96,6 +96,37 @@ TEST_F(DeviceAnnotationsTest, OneInAnotherHasItsOwn) {
             (std::vector<std::string>{"outer 7 149-181", "inner 7 149-161"}));
 }
 
+TEST_F(DeviceAnnotationsTest, StepsOfABusyStreamTouchAndDoNotOverlap) {
+  for (TimeNs gap_ns : {0, 1, 2, 3}) {
+    ShardMaker maker;
+    const auto thread = maker.AddTrack(model::TrackKind::kThread, 1);
+    const auto stream = maker.AddTrack(model::TrackKind::kStream, 7, 0);
+    maker.Add(thread, "a", ActivityType::kUserAnnotation, 100, 200);
+    maker.Add(thread, "launch", ActivityType::kCudaRuntime, 110, 120, 1);
+    maker.Add(thread, "b", ActivityType::kUserAnnotation, 200, 300);
+    maker.Add(thread, "launch", ActivityType::kCudaRuntime, 210, 220, 2);
+    maker.Add(stream, "k", ActivityType::kConcurrentKernel, 400, 500, 1);
+    maker.Add(stream, "k", ActivityType::kConcurrentKernel, 500 + gap_ns, 600,
+              2);
+    const std::string end = gap_ns == 0 ? "500" : "501";
+    const std::string start = gap_ns == 0   ? "500"
+                              : gap_ns == 1 ? "501"
+                              : gap_ns == 2 ? "501"
+                                            : "502";
+    EXPECT_EQ(
+        Text(ProjectAnnotations({&maker.shard, 1})),
+        (std::vector<std::string>{"a 7 399-" + end, "b 7 " + start + "-601"}))
+        << gap_ns;
+  }
+}
+
+TEST_F(DeviceAnnotationsTest, WhatTookNoTimeIsWiderToo) {
+  s_.Add(main_, "a", ActivityType::kUserAnnotation, 100, 200);
+  s_.Add(main_, "launch", ActivityType::kCudaRuntime, 110, 120, 1);
+  s_.Add(stream_, "k", ActivityType::kGpuMemset, 400, 400, 1);
+  EXPECT_EQ(Project(), std::vector<std::string>{"a 7 399-401"});
+}
+
 TEST_F(DeviceAnnotationsTest, EachStreamHasItsOwn) {
   const auto other = s_.AddTrack(model::TrackKind::kStream, 9, 0);
   s_.Add(main_, "step", ActivityType::kUserAnnotation, 100, 200);
