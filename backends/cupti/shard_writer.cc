@@ -11,8 +11,7 @@
 namespace kymo::cupti {
 namespace {
 
-// Kineto's, for the row beside a stream.
-constexpr int64_t kSyncRows = 1'000'000;
+using model::kSyncRows;
 
 // Room in `rows` for so many more; asks for huge pages, whose first touch is
 // several times cheaper (see base/column.h). Advice: it may be refused.

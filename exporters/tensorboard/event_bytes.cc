@@ -183,7 +183,9 @@ void EventBytes::AppendFlow(StatWriter& stats, EventIndex event) const {
 
 void EventBytes::AppendLaunch(StatWriter& stats, EventIndex event) const {
   const ActivityType type = trace_.type()[event];
-  if (!analysis::HasLaunchId(type)) return;
+  // What has a launch's id or an operation, XProf takes for computing: a device
+  // that waits does not.
+  if (!analysis::HasLaunchId(type) || analysis::IsWait(type)) return;
   const Detail* const detail = trace_.detail(event);
   if (detail != nullptr && detail->correlation_id != 0) {
     stats.Uint(ids_.Stat(StatName::kCorrelationId),

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/timeline/flame_slices.h"
+#include "profiler/analysis/launches.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
 
@@ -140,16 +141,19 @@ std::span<const StackSample> SamplesOf(const Trace& trace, TrackIndex track) {
 std::string StreamKinds(const Trace& trace, TrackIndex track) {
   bool copies = false;
   bool fills = false;
+  bool waits = false;
   for (EventIndex i = trace.track_begin(track); i < trace.track_end(track);
        ++i) {
     const model::ActivityType type = trace.type()[i];
     if (type == model::ActivityType::kConcurrentKernel) return "Compute";
     copies |= type == model::ActivityType::kGpuMemcpy;
     fills |= type == model::ActivityType::kGpuMemset;
+    waits |= analysis::IsWait(type);
   }
   return copies && fills ? "Memcpy,Memset"
          : copies        ? "Memcpy"
          : fills         ? "Memset"
+         : waits         ? "Sync"
                          : "Compute";
 }
 

@@ -251,6 +251,20 @@ TEST(XSpaceTest, KernelsCopiesAndTheirLaunches) {
                     "correlation_id=78u memcpy_details->num_bytes:4096\n")));
 }
 
+TEST(XSpaceTest, ADeviceThatWaitsComputesNothing) {
+  TestTrace t;
+  const model::TrackIndex main = t.AddThread(7, 42, "main");
+  t.AddRange(main, "cudaStreamSynchronize", 10, 100,
+             ActivityType::kCudaRuntime);
+  t.Describe(5);
+  const model::TrackIndex row = t.AddStream(0, model::kSyncRows + 7);
+  t.AddRange(row, "Stream Sync", 11, 99, ActivityType::kCudaSync);
+  t.Describe(5);
+  const XSpaceView view = View(std::move(t));
+  EXPECT_THAT(view.Texts("/device:GPU:0", "Stream #1000007(Sync)"),
+              ElementsAre("Stream Sync 11+88"));
+}
+
 TEST(XSpaceTest, TooLargeIsAnErrorThatSaysWhatToDo) {
   TestTrace t;
   t.AddRange(t.AddThread(7, 42, "main"), "f", 0, 10);

@@ -76,6 +76,12 @@ class GraphMaker {
     return {track.pid, track.device_index, track.id};
   }
 
+  // The stream that a wait is about, whose row need not be the stream's own.
+  StreamKey StreamOfWait(EventIndex sync) const {
+    auto [pid, device, id] = StreamOf(sync);
+    return {pid, device, id >= model::kSyncRows ? id - model::kSyncRows : id};
+  }
+
   bool IsHostNode(EventIndex event) const {
     switch (trace_.type()[event]) {
       case ActivityType::kCpuOp:
@@ -246,7 +252,7 @@ class GraphMaker {
         return;
       }
       const EventIndex after = LaunchedAfter(
-          StreamOf(sync), trace_.track()[call], trace_.start()[call]);
+          StreamOfWait(sync), trace_.track()[call], trace_.start()[call]);
       if (after != kNoEvent) waits_for_[after] = before;
       return;
     }
@@ -254,7 +260,7 @@ class GraphMaker {
     for (const auto& [stream, list] : launched_) {
       const bool is_meant =
           name == "Stream Sync"
-              ? stream == StreamOf(sync)
+              ? stream == StreamOfWait(sync)
               : std::get<0>(stream) == std::get<0>(StreamOf(sync));
       if (is_meant) AddWait(LastEnded(list, trace_.end()[call]), call);
     }

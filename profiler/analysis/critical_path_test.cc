@@ -135,6 +135,21 @@ TEST(CriticalPathTest, AStreamWaitsForAnEventOfAnother) {
             "launch(cudaLaunchKernel)8 kernel(gemm)82 kernel(relu)48");
 }
 
+TEST(CriticalPathTest, WaitsInARowBesideTheirStreamAreAboutTheStream) {
+  Work work;
+  work.Call("cudaLaunchKernel", 10, 15, 1);
+  work.Call("cudaStreamSynchronize", 20, 105, 3);
+  work.Op("after", 110, 200);
+  work.Stream(7);
+  work.Kernel("gemm", 18, 100, 1);
+  work.Stream(8);
+  work.Kernel("copy", 18, 104, 9);
+  work.Stream(model::kSyncRows + 7);
+  work.Sync("Stream Sync", 20, 104, 3);
+  EXPECT_EQ(PathOf(std::move(work).Build()),
+            "launch(cudaLaunchKernel)8 kernel(gemm)82 host(after)90");
+}
+
 TEST(CriticalPathTest, ACallWaitsForAnEvent) {
   Work work;
   work.Call("cudaLaunchKernel", 10, 15, 1);

@@ -56,6 +56,10 @@ bool HasLaunchId(ActivityType type) {
          IsRuntimeCall(type);
 }
 
+bool IsWait(ActivityType type) {
+  return type == ActivityType::kCudaSync || type == ActivityType::kCudaEvent;
+}
+
 Launches::Launches(const Trace& trace) : trace_(trace) {
   if (!HasStreamEvents(trace)) return;
   absl::flat_hash_map<LaunchKey, EventIndex> calls;

@@ -31,6 +31,9 @@ bool IsRuntimeCall(model::ActivityType type);
 // launched share; that of others is an operation's.
 bool HasLaunchId(model::ActivityType type);
 
+// A device that waits, and the moments that others wait for; no work.
+bool IsWait(model::ActivityType type);
+
 class Launches {
  public:
   // `trace` must outlive the object.

@@ -48,6 +48,10 @@ enum class TrackKind : uint8_t {
 };
 
 // One line of the timeline.
+// As in Kineto's files, waits for a stream are in a row beside it, so that they
+// hide no kernel: a stream track with the stream's id and this.
+inline constexpr int64_t kSyncRows = 1'000'000;
+
 struct Track {
   TrackKind kind = TrackKind::kThread;
   int64_t pid = 0;  // of a stream: the process that used it
