@@ -17,9 +17,7 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
                model::LossLedger& ledger) {
   ledger.Add(Loss::kRecordsCorrupt, tables.corrupt());
   ledger.Add(Loss::kDrainBytesLost, facts.bytes_lost);
-  if (facts.state == LogState::kOpen) {
-    ledger.Add(Loss::kDeviceBuffersLost, facts.buffers_out);
-  }
+  ledger.Add(Loss::kDeviceBuffersLost, facts.buffers_out);
   uint64_t dropped = 0;
   for (const auto& [reason, count] : tables.losses()) {
     switch (reason) {
@@ -28,6 +26,9 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
         break;
       case LossReason::kTexts:
         ledger.Add(Loss::kNamesDroppedTableFull, count);
+        break;
+      case LossReason::kForeign:
+        ledger.Add(Loss::kDeviceBuffersLost, count);
         break;
       case LossReason::kUnknown:
         ledger.Add(Loss::kEventsNotImported, count);
@@ -76,6 +77,7 @@ DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
   decoded.clock_error_ns = tables.clock().error_ns();
   decoded.early_ns = decoder.early_ns();
   for (const auto& [id, device] : tables.devices()) {
+    if (device.is_hidden != 0) continue;
     decoded.devices[id] = {device,
                            std::string(tables.Text(device.header.name))};
   }

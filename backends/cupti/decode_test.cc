@@ -523,6 +523,35 @@ TEST_F(DecodeTest, DescribesDevices) {
   EXPECT_EQ(decoded.devices.at(1).record.multiprocessors, 108u);
 }
 
+TEST_F(DecodeTest, DevicesThatTheProgramCannotUseAreNotListed) {
+  DeviceRecord hidden = TestLog::A100();
+  hidden.is_hidden = 1;
+  log_.Add(RecordKind::kDevice, hidden, "hidden, with the same id");
+  log_.Device(0, "used");
+  log_.Add(RecordKind::kDevice, hidden, "hidden, with the same id");
+  hidden.id = 1;
+  log_.Add(RecordKind::kDevice, hidden, "hidden");
+  const DecodedLog decoded = Decode();
+  ASSERT_EQ(decoded.devices.size(), 1u);
+  EXPECT_EQ(decoded.devices.at(0).name, "used");
+}
+
+TEST_F(DecodeTest, WhatRanInAContextTellsItsDevice) {
+  KernelRecord kernel = TestLog::SomeKernel(7, 3000, 9000);
+  kernel.device = 3;
+  kernel.context = 12;
+  log_.Add(RecordKind::kKernel, kernel, "k");
+  SyncRecord wait = {};
+  wait.start = 1000;
+  wait.end = 2000;
+  wait.type = 4;
+  wait.context = 12;
+  wait.stream = kNoStream;
+  log_.Add(RecordKind::kSync, wait);
+  Decode();
+  EXPECT_EQ(Find(shard_, "Context Sync")->track.device_index, 3);
+}
+
 TEST_F(DecodeTest, AnEmptyLogIsAnEmptyShard) {
   Decode();
   EXPECT_TRUE(EventsOf(shard_).empty());

@@ -195,6 +195,8 @@ struct DeviceRecord {
   uint32_t max_shared, max_registers;            // per multiprocessor, bytes
   uint32_t block_shared, block_registers;        // per block
   uint32_t block_threads, core_clock, l2_cache;  // kHz, bytes
+  uint32_t is_hidden;  // 1: from the program, by CUDA_VISIBLE_DEVICES
+  uint32_t reserved;
 };
 
 struct ContextRecord {
@@ -292,6 +294,7 @@ enum class LossReason : uint32_t {
   kUnknown = 1,  // records of kinds that Kymo does not know
   kTexts = 2,    // texts that the table had no room for
   kBroken = 3,   // rests of buffers that CUPTI itself cannot read
+  kForeign = 4,  // buffers that a client before Kymo had left with CUPTI
 };
 
 struct LossRecord {

@@ -27,11 +27,18 @@ LogTables::LogTables(std::span<const std::byte> records,
         calls_.push_back({call.start, call.correlation, call.thread});
         break;
       }
-      case RecordKind::kDevice: {
-        const DeviceRecord device = reader.Get<DeviceRecord>();
-        devices_[device.id] = device;
+      case RecordKind::kDevice:
+        AddDevice(reader.Get<DeviceRecord>());
         break;
-      }
+      case RecordKind::kKernel:
+        LearnContext(reader.Get<KernelRecord>());
+        break;
+      case RecordKind::kCopy:
+        LearnContext(reader.Get<CopyRecord>());
+        break;
+      case RecordKind::kSet:
+        LearnContext(reader.Get<SetRecord>());
+        break;
       case RecordKind::kContext: {
         const ContextRecord context = reader.Get<ContextRecord>();
         context_devices_[context.id] = context.device;
@@ -71,6 +78,21 @@ LogTables::LogTables(std::span<const std::byte> records,
                        return a.correlation < b.correlation;
                      });
   }
+}
+
+void LogTables::AddDevice(const DeviceRecord& device) {
+  const auto [it, is_new] = devices_.try_emplace(device.id, device);
+  if (!is_new && (device.is_hidden == 0 || it->second.is_hidden != 0)) {
+    it->second = device;
+  }
+}
+
+template <typename R>
+void LogTables::LearnContext(const R& record) {
+  if (record.context == last_context_) [[likely]]
+    return;
+  last_context_ = record.context;
+  context_devices_.try_emplace(record.context, record.device);
 }
 
 void LogTables::AddText(uint32_t id, std::string_view text) {

@@ -70,12 +70,19 @@ class LogTables {
 
  private:
   void AddText(uint32_t id, std::string_view text);
+  // Of several with one id, one that the program can use counts, then the last.
+  void AddDevice(const DeviceRecord& device);
+  // What ran in a context tells its device, too: CUPTI may have begun later
+  // than the context, and describes no green ones.
+  template <typename R>
+  void LearnContext(const R& record);
   void FinishCalls();
   void FinishExternals();
 
   std::vector<std::string_view> texts_;  // by id
   std::map<uint32_t, DeviceRecord> devices_;
   std::unordered_map<uint32_t, uint32_t> context_devices_;
+  uint32_t last_context_ = 0xffffffffu;
   std::vector<LaunchCall> calls_;  // by correlation, which is unique
   // By correlation - calls_[0].correlation, 1 + the place in calls_; empty
   // where the ids are too far apart for it.

@@ -238,6 +238,7 @@ void TestCupti::Describe(TestClient& client, CUpti_ActivityKind kind) {
     device.maxSharedMemoryPerMultiprocessor = 233472;
     device.maxSharedMemoryPerBlock = 49152;
     device.coreClockRate = 1'000'000;
+    device.isCudaVisible = 1;
     Put(client, &device, sizeof(device), 0);
   }
 }

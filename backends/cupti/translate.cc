@@ -54,7 +54,7 @@ class Translator {
   void Pool(const CUpti_ActivityMemoryPool3& from) noexcept;
   void Unified(const CUpti_ActivityUnifiedMemoryCounter3& from) noexcept;
   void Overhead(const CUpti_ActivityOverhead3& from) noexcept;
-  void Device(const CUpti_ActivityDevice5& from) noexcept;
+  void Device(const CUpti_ActivityDevice5& from, size_t size) noexcept;
   void Context(const CUpti_ActivityContext3& from) noexcept;
   void Stream(const CUpti_ActivityStream& from) noexcept;
   void External(const CUpti_ActivityExternalCorrelation& from) noexcept;
@@ -301,7 +301,8 @@ void Translator::Overhead(const CUpti_ActivityOverhead3& from) noexcept {
   writer_.Write(RecordKind::kOverhead, to);
 }
 
-void Translator::Device(const CUpti_ActivityDevice5& from) noexcept {
+void Translator::Device(const CUpti_ActivityDevice5& from,
+                        size_t size) noexcept {
   DeviceRecord to = {};
   to.header.name = writer_.TextId(from.name);
   to.memory_bytes = from.globalMemorySize;
@@ -320,6 +321,9 @@ void Translator::Device(const CUpti_ActivityDevice5& from) noexcept {
   to.block_threads = from.maxThreadsPerBlock;
   to.core_clock = from.coreClockRate;
   to.l2_cache = from.l2CacheSize;
+  to.is_hidden = size >= offsetof(CUpti_ActivityDevice5, isCudaVisible) +
+                             sizeof(from.isCudaVisible) &&
+                 from.isCudaVisible == 0;
   writer_.Write(RecordKind::kDevice, to);
 }
 
@@ -420,7 +424,7 @@ void Translator::Translate(const void* record, size_t size) noexcept {
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return Overhead(Take<CUpti_ActivityOverhead3>(record, size));
     case CUPTI_ACTIVITY_KIND_DEVICE:
-      return Device(Take<CUpti_ActivityDevice5>(record, size));
+      return Device(Take<CUpti_ActivityDevice5>(record, size), size);
     case CUPTI_ACTIVITY_KIND_CONTEXT:
       return Context(Take<CUpti_ActivityContext3>(record, size));
     case CUPTI_ACTIVITY_KIND_STREAM:

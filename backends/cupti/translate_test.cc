@@ -228,6 +228,7 @@ TEST_F(TranslateTest, CopiesMemoryAndDevices) {
   auto device = Zero<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
   device.name = "NVIDIA H100";
   device.numMultiprocessors = 132;
+  device.isCudaVisible = 1;
   Put(device);
   Translate();
   EXPECT_EQ(Get<CopyRecord>(RecordKind::kCopy).copy_kind, 2);
@@ -237,6 +238,7 @@ TEST_F(TranslateTest, CopiesMemoryAndDevices) {
   EXPECT_EQ(got.address, 0x1234u);
   EXPECT_EQ(got.pool_used, 66u);
   EXPECT_EQ(Get<DeviceRecord>(RecordKind::kDevice).multiprocessors, 132u);
+  EXPECT_EQ(Get<DeviceRecord>(RecordKind::kDevice).is_hidden, 0u);
 }
 
 TEST_F(TranslateTest, AKernelHasTimesOfQueueingAndItsGraphsNode) {
