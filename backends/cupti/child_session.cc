@@ -12,6 +12,7 @@
 #include "backends/cupti/decode.h"
 #include "backends/cupti/device_metadata.h"
 #include "backends/cupti/injection.h"
+#include "backends/cupti/nvtx_route.h"
 #include "backends/cupti/remarks.h"
 #include "backends/cupti/saved_log.h"
 #include "profiler/base/clock.h"
@@ -35,6 +36,9 @@ class ChildSession : public ActivitySession {
       return absl::FailedPreconditionError(
           absl::StrCat(kInjectionVariable, " is set to ", other,
                        ": CUDA takes one tool at a time; unset it"));
+    }
+    if (settings_.capture.flags & kCaptureMarkers) {
+      KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths_, environment));
     }
     (*environment)[kLogFolderVariable] =
         std::filesystem::absolute(folder_).string();

@@ -61,6 +61,7 @@ absl::StatusOr<CuptiSettings> ParseCuptiSettings(
   KYMO_RETURN_IF_ERROR(
       add("cuda_graphs", "nodes", "whole", "nodes", kCaptureGraphs));
   KYMO_RETURN_IF_ERROR(add("cuda_latency", "0", "1", "0", kCaptureLatency));
+  KYMO_RETURN_IF_ERROR(add("cuda_markers", "0", "1", "0", kCaptureMarkers));
   if (options.profile_memory) flags |= kCaptureMemory;
   KYMO_ASSIGN_OR_RETURN(settings.with_queries,
                         IsSecond(options, "cuda_calls", "work", "all", "work"));
@@ -87,6 +88,9 @@ std::vector<PluginOption> CuptiOptions() {
       {"cuda_latency", "0",
        "when kernels were queued and submitted, too, which takes time; only "
        "where CUDA is initialised after the start: 0 or 1"},
+      {"cuda_markers", "0",
+       "1: what the program says through NVTX, as CUPTI hears it, in place of "
+       "capture_nvtx"},
       {"cuda_calls", "work",
        "calls of the runtime and driver: work (those that do something) or "
        "all (those that only ask, too)"},

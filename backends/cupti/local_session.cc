@@ -13,6 +13,7 @@
 #include "backends/cupti/device_metadata.h"
 #include "backends/cupti/driver.h"
 #include "backends/cupti/flush_thread.h"
+#include "backends/cupti/nvtx_route.h"
 #include "backends/cupti/remarks.h"
 #include "backends/cupti/saved_log.h"
 #include "profiler/base/clock.h"
@@ -50,6 +51,9 @@ class LocalSession : public ActivitySession {
   }
 
   absl::Status Prepare(Environment*) override {
+    if (settings_.capture.flags & kCaptureMarkers) {
+      KYMO_RETURN_IF_ERROR(CheckNvtxRoute());
+    }
     if (api_ != nullptr) return absl::OkStatus();
     KYMO_ASSIGN_OR_RETURN(const int driver, FindDriver(settings_.device_check));
     char problem[256] = {};

@@ -1,0 +1,72 @@
+#include "backends/cupti/nvtx_route.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "profiler/record/host.h"
+
+namespace kymo::cupti {
+namespace {
+
+constexpr char kVariable[] = "NVTX_INJECTION64_PATH";
+
+class NvtxRouteTest : public ::testing::Test {
+ protected:
+  NvtxRouteTest() { unsetenv(kVariable); }
+  ~NvtxRouteTest() override { unsetenv(kVariable); }
+
+  Environment environment_;
+};
+
+TEST_F(NvtxRouteTest, LeadsToTheFirstLibraryThatIsThere) {
+  const std::string there = ::testing::TempDir() + "/libcupti.so.13";
+  std::ofstream(there) << "a library";
+  ASSERT_TRUE(
+      RouteNvtx("/none/libcupti.so.13:libcupti.so.13:" + there, &environment_)
+          .ok());
+  EXPECT_EQ(environment_[kVariable], there);
+}
+
+TEST_F(NvtxRouteTest, WithoutAFileTheLoaderLooksForIt) {
+  ASSERT_TRUE(RouteNvtx("/none/libcupti.so.13:libcupti.so.13:libcupti.so.12",
+                        &environment_)
+                  .ok());
+  EXPECT_EQ(environment_[kVariable], "libcupti.so.13");
+}
+
+TEST_F(NvtxRouteTest, IsRefusedWhereKymoCapturesNvtxItself) {
+  environment_[record::kCaptureVariable] = "itt,nvtx";
+  const absl::Status status = RouteNvtx("libcupti.so.13", &environment_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("--capture_nvtx=0"), std::string::npos);
+  EXPECT_FALSE(environment_.contains(kVariable));
+  environment_[record::kCaptureVariable] = "itt";
+  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &environment_).ok());
+}
+
+TEST_F(NvtxRouteTest, AnotherToolIsNotPutAside) {
+  setenv(kVariable, "/opt/other/libtool.so", 1);
+  const absl::Status status = RouteNvtx("libcupti.so.13", &environment_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("/opt/other/libtool.so"), std::string::npos);
+  EXPECT_TRUE(environment_.empty());
+}
+
+TEST_F(NvtxRouteTest, ALibcuptiThatTheUserNamedStays) {
+  setenv(kVariable, "/opt/cuda/lib64/libcupti.so", 1);
+  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &environment_).ok());
+  EXPECT_TRUE(environment_.empty());
+  EXPECT_TRUE(CheckNvtxRoute().ok());
+}
+
+TEST_F(NvtxRouteTest, AProcessOfItsOwnHasToHaveItFromTheStart) {
+  EXPECT_NE(CheckNvtxRoute().message().find(kVariable), std::string::npos);
+  setenv(kVariable, "/opt/other/libtool.so", 1);
+  EXPECT_FALSE(CheckNvtxRoute().ok());
+}
+
+}  // namespace
+}  // namespace kymo::cupti
