@@ -1,9 +1,9 @@
 // buffer_pool.h - the memory that CUPTI writes its records into.
 //
 //   BufferPool pool;                        // constinit
-//   pool.SetLimits(2 MiB, 512 MiB);
+//   pool.SetLimits(256 KiB, 512 MiB);
 //   uint8_t* buffer = pool.Take();          // null: all are taken
-//   pool.Return(buffer);
+//   if (pool.Owns(buffer)) pool.Return(buffer);
 //
 // A buffer that came back is used again first, while the caches know it. What
 // was mapped stays mapped: CUPTI keeps buffers for the next recording. What
@@ -29,9 +29,11 @@ class BufferPool {
   size_t buffer_bytes() const noexcept { return buffer_bytes_; }
 
   uint8_t* Take() noexcept;
-  // Null and what is not the pool's: nothing happens.
-  void Return(uint8_t* buffer) noexcept;
   bool Owns(const uint8_t* buffer) const noexcept;
+  // REQUIRES: Owns(buffer), and it was taken.
+  void Return(uint8_t* buffer) noexcept;
+  // Those that have not come back.
+  size_t taken() const noexcept { return taken_; }
 
  private:
   // The beginning of a buffer that nobody uses.
@@ -39,12 +41,15 @@ class BufferPool {
     Free* next;
   };
 
-  // Buffers are made one behind the other in address space taken at first.
-  static constexpr size_t kReservedBytes = size_t{4} << 30;
+  // Takes address space, as much as there is of what could be needed.
+  bool Reserve() noexcept;
 
   size_t buffer_bytes_ = 0;
+  size_t stride_ = 0;  // from one buffer to the next: whole pages
   size_t max_bytes_ = 0;
+  size_t reserved_bytes_ = 0;
   size_t mapped_bytes_ = 0;
+  size_t taken_ = 0;
   uint8_t* begin_ = nullptr;
   Free* free_ = nullptr;
 };

@@ -2,13 +2,12 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <atomic>
 
-#include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/capture_kinds.h"
+#include "backends/cupti/capture_log.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::cupti {
@@ -16,68 +15,55 @@ namespace {
 
 // CUPTI's callbacks carry no pointer of ours, so there is one of all this.
 struct CaptureState {
-  // Null: no capture. Read without the lock by threads that flush.
+  // Null: no capture. Read without a lock by threads that flush.
   std::atomic<const CuptiApi*> api{nullptr};
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  LogHeader* header = nullptr;  // null: what comes back is not wanted
-  CaptureSettings settings;
+  LogHeader* header = nullptr;
   LogClock clock = LogClock::kCupti;
-  CaptureKinds kinds;
-  BufferPool buffers;
-  LogWriter writer;
+  CaptureLog log;
+  pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
+  CaptureKinds kinds;  // kinds_lock
+  std::atomic<bool> cuda_is_up{false};
+  bool forks_are_seen = false;
 };
 constinit CaptureState state;
 
-class Locked {
+class KindsLocked {
  public:
-  Locked() noexcept { pthread_mutex_lock(&state.lock); }
-  ~Locked() { pthread_mutex_unlock(&state.lock); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  KindsLocked() noexcept { pthread_mutex_lock(&state.kinds_lock); }
+  ~KindsLocked() { pthread_mutex_unlock(&state.kinds_lock); }
+  KindsLocked(const KindsLocked&) = delete;
+  KindsLocked& operator=(const KindsLocked&) = delete;
 };
 
 uint64_t Now() { return static_cast<uint64_t>(MonotonicNs()); }
 
 void Request(uint8_t** buffer, size_t* size, size_t* max_records) {
   *max_records = 0;  // as many as fit
-  const Locked locked;
-  *buffer = state.buffers.Take();
-  *size = *buffer == nullptr ? 0 : state.buffers.buffer_bytes();
-  if (state.header == nullptr) return;
-  auto& counter = *buffer == nullptr ? state.header->buffers_refused
-                                     : state.header->buffers_out;
-  counter.fetch_add(1, std::memory_order_relaxed);
-}
-
-void CountDropped(const CuptiApi& api, void* context,
-                  uint32_t stream) noexcept {
-  size_t dropped = 0;
-  if (api.dropped(context, stream, &dropped) != ApiStatus::kOk) return;
-  if (dropped == 0) return;
-  LossRecord loss = {};
-  loss.count = dropped;
-  loss.reason = LossReason::kDropped;
-  state.writer.Write(RecordKind::kLoss, loss);
+  state.log.Request(buffer, size);
 }
 
 void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t,
               size_t valid_bytes) {
-  const Locked locked;
+  state.log.Complete(context, stream, buffer, valid_bytes);
+}
+
+// In a thread that is in the midst of cuInit, and perhaps holds locks of
+// CUPTI's: it does not wait for one that switches kinds, which looks at
+// `cuda_is_up` when it has done so.
+void CudaIsUp() {
+  state.cuda_is_up.store(true, std::memory_order_seq_cst);
+  if (pthread_mutex_trylock(&state.kinds_lock) != 0) return;
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
-  const bool is_ours = state.buffers.Owns(buffer);
-  if (state.header != nullptr && api != nullptr) {
-    if (is_ours && valid_bytes > 0) {
-      api->translate(buffer, valid_bytes, state.writer);
-    }
-    CountDropped(*api, context, stream);
-    state.writer.Flush();
-    state.header->records.store(state.writer.records(),
-                                std::memory_order_relaxed);
-    if (is_ours) {
-      state.header->buffers_out.fetch_sub(1, std::memory_order_relaxed);
-    }
-  }
-  state.buffers.Return(buffer);
+  if (api != nullptr) state.kinds.CudaIsUp(*api);
+  pthread_mutex_unlock(&state.kinds_lock);
+}
+
+// The child has a copy of all this and may touch nothing of it: log and CUPTI's
+// state are its parent's.
+void ForgetCapture() {
+  state.api.store(nullptr, std::memory_order_release);
+  state.log.Forget();
+  state.kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 }
 
 // Pairs the log's clock with ours: the closest of a few readings.
@@ -100,10 +86,7 @@ void WriteAnchor(const CuptiApi& api) noexcept {
       best.uncertainty_ns = uncertainty;
     }
   }
-  const Locked locked;
-  if (state.header == nullptr) return;
-  state.writer.Write(RecordKind::kAnchor, best);
-  state.writer.Flush();
+  state.log.Write(RecordKind::kAnchor, best);
 }
 
 // The log says that something is missing that was asked for.
@@ -117,9 +100,7 @@ void WriteRefused(const CuptiApi& api, uint32_t kind, const char* name,
   RefusedRecord refused = {};
   refused.kind = kind;
   refused.status = static_cast<int32_t>(status);
-  const Locked locked;
-  refused.header.name = state.writer.TextId(words);
-  state.writer.Write(RecordKind::kRefused, refused);
+  state.log.Write(RecordKind::kRefused, refused, words);
 }
 
 // What the user can do about it.
@@ -155,29 +136,36 @@ bool FailBusy(LogHeader* header, const char* other) noexcept {
   return false;
 }
 
-void OpenLog(const CuptiApi& api, const LogSink& sink,
-             LogHeader* header) noexcept {
-  header->magic = kLogMagic;
-  header->version = kLogVersion;
-  header->pid = getpid();
-  header->cupti_version = api.version;
-  const Locked locked;
-  state.buffers.SetLimits(state.settings.buffer_bytes,
-                          state.settings.max_bytes);
-  state.writer.Open(sink);
-  state.header = header;
+// Unlike a client's own thread, a forked child's has no capture.
+void SeeForks() noexcept {
+  if (state.forks_are_seen) return;
+  state.forks_are_seen = pthread_atfork(nullptr, nullptr, ForgetCapture) == 0;
 }
 
-void CloseLog() noexcept {
-  const Locked locked;
-  if (state.writer.texts_lost() != 0) {
-    LossRecord loss = {};
-    loss.count = state.writer.texts_lost();
-    loss.reason = LossReason::kTexts;
-    state.writer.Write(RecordKind::kLoss, loss);
+// The kinds that are wanted.
+ApiStatus StartKinds(const CuptiApi& api,
+                     const CaptureSettings& settings) noexcept {
+  const ApiStatus status = [&] {
+    const KindsLocked locked;
+    return state.kinds.Start(api, settings.flags, settings.is_late,
+                             WriteRefused);
+  }();
+  if (status == ApiStatus::kOk &&
+      state.cuda_is_up.load(std::memory_order_seq_cst)) {
+    const KindsLocked locked;
+    state.kinds.CudaIsUp(api);
   }
-  state.writer.Flush();
-  state.header = nullptr;
+  return status;
+}
+
+// Most of what is at work on a device ends within an instant: buffers come back
+// by themselves then, and with times.
+void FlushPatiently(const CuptiApi& api) noexcept {
+  constexpr timespec kInstant = {0, 2'000'000};
+  for (int i = 0; i < 5 && state.log.buffers_out() > 0; ++i) {
+    if (i > 0) nanosleep(&kInstant, nullptr);
+    (void)api.flush(false);
+  }
 }
 
 }  // namespace
@@ -187,12 +175,13 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
   if (state.api.load(std::memory_order_acquire) != nullptr) {
     return FailBusy(header, "Kymo");
   }
-  state.settings = settings;
-  OpenLog(api, sink, header);
+  SeeForks();
+  state.header = header;
+  state.log.Open(api, settings, sink, header);
   char other[kSubscriberNameBytes] = {};
-  ApiStatus status = api.subscribe(other);
+  ApiStatus status = api.subscribe(other, CudaIsUp);
   if (status != ApiStatus::kOk) {
-    CloseLog();
+    state.log.Close();
     return status == ApiStatus::kOtherSubscriber
                ? FailBusy(header, other)
                : Fail(api, header, "cannot subscribe", status);
@@ -203,13 +192,12 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
   status = api.register_callbacks(Request, Complete);
   if (status == ApiStatus::kOk) {
     state.api.store(&api, std::memory_order_release);
-    status =
-        state.kinds.Start(api, settings.flags, settings.is_late, WriteRefused);
+    status = StartKinds(api, settings);
   }
   if (status != ApiStatus::kOk) {
     state.api.store(nullptr, std::memory_order_release);
+    state.log.Close();
     api.unsubscribe();
-    CloseLog();
     return Fail(api, header, "cannot record activities", status);
   }
   header->state.store(LogState::kOpen, std::memory_order_release);
@@ -217,51 +205,49 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
   return true;
 }
 
-void SetCapturing(bool capturing) noexcept {
+ApiStatus ResumeCapture() noexcept {
+  const CuptiApi* const api = state.api.load(std::memory_order_acquire);
+  if (api == nullptr) return ApiStatus::kOk;
+  const KindsLocked locked;
+  return state.kinds.Enable(*api, /*describes=*/true);
+}
+
+void PauseCapture(void (*settle)() noexcept) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
-  if (capturing) {
-    (void)state.kinds.Enable(*api, /*describes=*/true);
-  } else {
-    state.kinds.Disable(*api);
-  }
+  const KindsLocked locked;
+  state.kinds.DisableCalls(*api);
+  if (settle != nullptr) settle();
+  state.kinds.Disable(*api);
 }
 
 void FlushCapture(FlushMode mode) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
-  if (mode == FlushMode::kFinished) state.kinds.Retry(*api);
   WriteAnchor(*api);
-  // Calls Complete, so it must not hold the lock.
+  // Calls Complete, so it must not hold a lock.
   (void)api->flush(mode == FlushMode::kEverything);
 }
 
 void StopCapture(StopMode mode, void (*settle)() noexcept) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
-  LogHeader* const header = state.header;
-  state.kinds.GiveUp(*api);
-  if (mode == StopMode::kDetach && settle != nullptr) {
-    state.kinds.DisableCalls(*api);
-    settle();
-  }
-  FlushCapture(FlushMode::kEverything);
-  if (mode == StopMode::kDetach) {
-    state.kinds.Stop(*api);
-    // What the disabling itself has finished.
+  if (mode == StopMode::kExit) {
+    FlushPatiently(*api);
     FlushCapture(FlushMode::kEverything);
+    state.header->state.store(LogState::kClosed, std::memory_order_release);
+    return;
   }
+  PauseCapture(settle);
+  FlushCapture(FlushMode::kEverything);
+  {
+    const KindsLocked locked;
+    state.kinds.Stop(*api);
+  }
+  state.log.Close();
   state.api.store(nullptr, std::memory_order_release);
-  if (mode == StopMode::kDetach) api->unsubscribe();
-  CloseLog();
-  header->state.store(LogState::kClosed, std::memory_order_release);
-}
-
-void ForgetCapture() noexcept {
-  state.api.store(nullptr, std::memory_order_release);
-  state.header = nullptr;
-  // Another thread of the parent may have held it.
-  state.lock = PTHREAD_MUTEX_INITIALIZER;
+  api->unsubscribe();
+  state.header->state.store(LogState::kClosed, std::memory_order_release);
 }
 
 }  // namespace kymo::cupti

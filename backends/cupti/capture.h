@@ -14,8 +14,10 @@
 // anything, and gives up if somebody else has it; on failure everything that
 // was switched on is switched off again, in reverse; never calls cuptiFinalize.
 // Buffers of a client before it, which CUPTI may still hand back, are not its.
+// A forked child has no capture.
 //
-// Threads: one capture per process. Start, Stop and SetCapturing are not called
+// Threads: one capture per process. Start, Stop, Pause and Resume are not
+// called
 //   concurrently; everything else may be, from any thread.
 // Standard library: nothing that needs linking, for the injected library.
 #ifndef KYMO_BACKENDS_CUPTI_CAPTURE_H_
@@ -46,8 +48,9 @@ struct CaptureSettings {
   // CUDA may have been used before: devices, contexts and streams that are
   // there have to be asked for.
   bool is_late = false;
-  // Of one buffer, and of all that CUPTI may hold.
-  size_t buffer_bytes = size_t{2} << 20;
+  // Of one buffer, and of all that CUPTI may hold. CUPTI before that of CUDA
+  // 12.9 must not be refused one: there the second does not count.
+  size_t buffer_bytes = size_t{256} << 10;
   size_t max_bytes = size_t{512} << 20;
 };
 
@@ -56,28 +59,30 @@ struct CaptureSettings {
 bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
                   const LogSink& sink, LogHeader* header) noexcept;
 
-// Switches everything off and on again.
-void SetCapturing(bool capturing) noexcept;
+// What is still at work on a device has no times yet: `settle`, called where
+// calls are recorded no more and what they started still is, can wait for it.
+void PauseCapture(void (*settle)() noexcept = nullptr) noexcept;
+// Not kOk: nothing is recorded.
+ApiStatus ResumeCapture() noexcept;
 
 enum class FlushMode { kFinished, kEverything };
 
-// Records of activities that have finished, or whatever CUPTI holds, go to the
-// sink; and so does the state of the clocks. Does nothing without a capture.
+// Whole buffers go to the sink: those whose activities have all finished, or
+// whatever CUPTI holds. (A thread that always has something at work keeps its
+// buffer until it is full.) So does the state of the clocks. Does nothing
+// without a capture.
 void FlushCapture(FlushMode mode) noexcept;
 
 // kExit: the process is about to end, and CUDA perhaps half gone: what CUPTI
-// holds is taken, and nothing else of it is touched.
+// holds is taken, and nothing else of it is touched. The log counts as closed;
+// what comes after all is still written.
 enum class StopMode { kDetach, kExit };
 
 // Ends the capture: everything that CUPTI held is in the sink, the log is
-// closed. Does nothing without a capture. What is still at work on a device has
-// no times: `settle`, called where calls are recorded no more and what they
-// started still is, can wait for it.
+// closed. Does nothing without a capture. `settle`: as of PauseCapture; not
+// called at exit, where it might wait for ever.
 void StopCapture(StopMode mode = StopMode::kDetach,
                  void (*settle)() noexcept = nullptr) noexcept;
-
-// In a forked child, which has a copy of all this and may touch none of it.
-void ForgetCapture() noexcept;
 
 }  // namespace kymo::cupti
 

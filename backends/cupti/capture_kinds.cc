@@ -81,35 +81,46 @@ void CaptureKinds::DisableOne(const CuptiApi& api, size_t i) noexcept {
   enabled_[i] = false;
 }
 
+ApiStatus CaptureKinds::Set(const CuptiApi& api, ApiSetting setting) noexcept {
+  const ApiStatus status = api.configure(setting, true);
+  if (status == ApiStatus::kOk) settings_ |= 1u << static_cast<int>(setting);
+  return status;
+}
+
 ApiStatus CaptureKinds::Start(const CuptiApi& api, uint32_t flags,
                               bool describes, Refused refused) noexcept {
   flags_ = flags;
   refused_ = refused;
   // Without system thread ids, those that CUPTI makes up are of no use, but
   // the device's work is.
-  (void)api.configure(ApiSetting::kSystemThreads);
+  (void)Set(api, ApiSetting::kSystemThreads);
   if (flags & kCaptureSync) {
-    (void)api.configure(ApiSetting::kEventTimes);
-    (void)api.configure(ApiSetting::kOnlyFulfilledWaits);
+    (void)Set(api, ApiSetting::kEventTimes);
+    (void)Set(api, ApiSetting::kOnlyFulfilledWaits);
   }
   if (flags & kCaptureLatency) {
-    Tell(api, 0, "latency", api.configure(ApiSetting::kLatency));
+    Tell(api, 0, "latency", Set(api, ApiSetting::kLatency));
   }
   if (flags & kCaptureGraphs) {
-    Tell(api, 0, "whole graphs", api.configure(ApiSetting::kWholeGraphs));
+    Tell(api, 0, "whole graphs", Set(api, ApiSetting::kWholeGraphs));
   }
-  return Enable(api, describes);
+  const ApiStatus status = Enable(api, describes);
+  if (status != ApiStatus::kOk) TakeBack(api);
+  return status;
 }
 
 ApiStatus CaptureKinds::Enable(const CuptiApi& api, bool describes) noexcept {
-  unified_ = flags_ & kCaptureUnified ? api.configure(ApiSetting::kUnified)
-                                      : ApiStatus::kOk;
+  const ApiStatus unified = flags_ & kCaptureUnified
+                                ? Set(api, ApiSetting::kUnified)
+                                : ApiStatus::kOk;
+  awaits_cuda_ = unified == ApiStatus::kNotInitialized;
+  if (!awaits_cuda_) Tell(api, 0, kUnifiedName, unified);
   for (size_t i = 0; i < std::size(kWantedKinds); ++i) {
     const WantedKind& wanted = kWantedKinds[i];
     const bool is_wanted = wanted.flags == 0 || (wanted.flags & flags_) != 0;
-    const bool is_early =
-        wanted.kind == ActivityKind::kUnified && unified_ != ApiStatus::kOk;
-    if (!is_wanted || is_early) continue;
+    const bool is_vain =
+        wanted.kind == ActivityKind::kUnified && unified != ApiStatus::kOk;
+    if (!is_wanted || is_vain) continue;
     const ApiStatus status = EnableOne(api, i, describes);
     if (status != ApiStatus::kOk && wanted.need == Need::kMust) {
       Disable(api);
@@ -119,20 +130,17 @@ ApiStatus CaptureKinds::Enable(const CuptiApi& api, bool describes) noexcept {
   return ApiStatus::kOk;
 }
 
-void CaptureKinds::Retry(const CuptiApi& api) noexcept {
-  if (unified_ == ApiStatus::kOk) return;
-  unified_ = api.configure(ApiSetting::kUnified);
-  if (unified_ != ApiStatus::kOk) return;
+void CaptureKinds::CudaIsUp(const CuptiApi& api) noexcept {
+  if (!awaits_cuda_) return;
+  awaits_cuda_ = false;
+  const ApiStatus status = Set(api, ApiSetting::kUnified);
+  Tell(api, 0, kUnifiedName, status);
+  if (status != ApiStatus::kOk) return;
   for (size_t i = 0; i < std::size(kWantedKinds); ++i) {
     if (kWantedKinds[i].kind == ActivityKind::kUnified) {
       (void)EnableOne(api, i, /*describes=*/false);
     }
   }
-}
-
-void CaptureKinds::GiveUp(const CuptiApi& api) noexcept {
-  Tell(api, 0, kUnifiedName, unified_);
-  unified_ = ApiStatus::kOk;
 }
 
 void CaptureKinds::DisableCalls(const CuptiApi& api) noexcept {
@@ -145,9 +153,21 @@ void CaptureKinds::Disable(const CuptiApi& api) noexcept {
   for (size_t i = std::size(kWantedKinds); i-- > 0;) DisableOne(api, i);
 }
 
+void CaptureKinds::TakeBack(const CuptiApi& api) noexcept {
+  for (int bit = 31; bit >= 0; --bit) {
+    if ((settings_ >> bit & 1) == 0) continue;
+    (void)api.configure(static_cast<ApiSetting>(bit), false);
+  }
+  settings_ = 0;
+}
+
 void CaptureKinds::Stop(const CuptiApi& api) noexcept {
+  if (awaits_cuda_) {
+    Tell(api, 0, kUnifiedName, ApiStatus::kNotInitialized);
+    awaits_cuda_ = false;
+  }
   Disable(api);
-  if (flags_ & kCaptureLatency) (void)api.configure(ApiSetting::kNoLatency);
+  TakeBack(api);
 }
 
 }  // namespace kymo::cupti

@@ -2,6 +2,7 @@
 //
 //   CaptureKinds kinds;                                   // constinit
 //   ApiStatus status = kinds.Start(api, flags, is_late, refused);
+//   kinds.CudaIsUp(api);                                  // by and by
 //   kinds.Disable(api);  kinds.Enable(api, true);         // a pause
 //   kinds.Stop(api);
 //
@@ -34,16 +35,13 @@ class CaptureKinds {
   ApiStatus Start(const CuptiApi& api, uint32_t flags, bool describes,
                   Refused refused) noexcept;
   ApiStatus Enable(const CuptiApi& api, bool describes) noexcept;
-  // Where a program is recorded from within cuInit, unified memory can be asked
-  // for only some time later: asks again, until that has worked.
-  void Retry(const CuptiApi& api) noexcept;
-  // The waiting has an end: what has not worked until now is told.
-  void GiveUp(const CuptiApi& api) noexcept;
+  // Unified memory can be asked for only when CUDA has been initialised.
+  void CudaIsUp(const CuptiApi& api) noexcept;
 
   void DisableCalls(const CuptiApi& api) noexcept;
   // In reverse.
   void Disable(const CuptiApi& api) noexcept;
-  // Takes back settings, too.
+  // Takes back settings, too; tells what there was no chance to ask for.
   void Stop(const CuptiApi& api) noexcept;
 
  private:
@@ -51,13 +49,15 @@ class CaptureKinds {
 
   ApiStatus EnableOne(const CuptiApi& api, size_t i, bool describes) noexcept;
   void DisableOne(const CuptiApi& api, size_t i) noexcept;
+  ApiStatus Set(const CuptiApi& api, ApiSetting setting) noexcept;
+  void TakeBack(const CuptiApi& api) noexcept;
   void Tell(const CuptiApi& api, uint32_t kind, const char* name,
             ApiStatus status) noexcept;
 
   uint32_t flags_ = 0;
   Refused refused_ = nullptr;
-  // Of unified memory, which needs CUDA to be initialised.
-  ApiStatus unified_ = ApiStatus::kOk;
+  bool awaits_cuda_ = false;  // to ask for unified memory
+  uint32_t settings_ = 0;     // a bit for each ApiSetting that is on
   bool enabled_[kMaxKinds] = {};
 };
 

@@ -59,13 +59,14 @@ enum class ActivityKind : uint32_t {
 
 // What can be set, of this client or, in older versions, of the library.
 enum class ApiSetting {
-  kSystemThreads,  // threads are called by their system ids
-  kLatency,        // kernels have times of queueing and submission
-  kNoLatency,
+  kSystemThreads,       // threads are called by their system ids
+  kLatency,             // kernels have times of queueing and submission
   kEventTimes,          // CUDA events have times of the device
   kOnlyFulfilledWaits,  // no records of queries that found work left
-  kUnified,      // all counters of unified memory; needs CUDA initialised
-  kWholeGraphs,  // needed where several clients are at work
+  // All counters of unified memory; needs CUDA initialised. Stays.
+  kUnified,
+  // Needed where several clients are at work, and of all of them. Stays.
+  kWholeGraphs,
 };
 
 // Makes a buffer for CUPTI to fill, 8-byte aligned; *buffer null: there is
@@ -84,8 +85,9 @@ struct CuptiApi {
   // Takes a place for a client: one beside others where the library has such
   // (CUDA 13.3) and nobody has refused others, else the only one.
   // kOtherSubscriber: it is taken, by `other` (kSubscriberNameBytes; may stay
-  // empty).
-  ApiStatus (*subscribe)(char* other) noexcept;
+  // empty). `cuda_is_up` is called when CUDA has been initialised, in the midst
+  // of the thread that does so.
+  ApiStatus (*subscribe)(char* other, void (*cuda_is_up)()) noexcept;
   void (*unsubscribe)() noexcept;
 
   ApiStatus (*register_callbacks)(RequestBuffer request,
@@ -95,12 +97,13 @@ struct CuptiApi {
   // that there are already.
   ApiStatus (*enable_and_describe)(ActivityKind kind) noexcept;
   ApiStatus (*disable)(ActivityKind kind) noexcept;
-  ApiStatus (*configure)(ApiSetting setting) noexcept;
+  // Off: as it was, or as it is without being asked for.
+  ApiStatus (*configure)(ApiSetting setting, bool on) noexcept;
   // Hands back the buffers whose activities have finished, or, `forced`, all.
   ApiStatus (*flush)(bool forced) noexcept;
 
-  // CUPTI's clock becomes `now`, ns. kNotSupported in versions (CUDA 12.6 to
-  // 13.0) that lose kernels' times then.
+  // CUPTI's clock becomes `now`, ns of CLOCK_MONOTONIC. kNotSupported in
+  // versions (CUDA 12.6 to 13.3) that lose kernels' times then.
   ApiStatus (*set_clock)(uint64_t (*now)()) noexcept;
   ApiStatus (*timestamp)(uint64_t* ns) noexcept;
 

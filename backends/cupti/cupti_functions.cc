@@ -22,6 +22,8 @@ void FindNewer(void* library, CuptiFunctions& f) noexcept {
        f.enable_event_times);
   Find(library, "cuptiActivityEnableAllSyncRecords", f.enable_all_sync);
   Find(library, "cuptiSetThreadIdType", f.set_thread_id_type);
+  Find(library, "cuptiGetThreadIdType", f.get_thread_id_type);
+  Find(library, "cuptiEnableCallback", f.enable_callback);
   Find(library, "cuptiActivityRegisterCallbacks_v2", f.register_callbacks_v2);
   Find(library, "cuptiActivityEnable_v2", f.enable_v2);
   Find(library, "cuptiActivityDisable_v2", f.disable_v2);

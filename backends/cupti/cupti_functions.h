@@ -26,6 +26,10 @@ using CuptiCallback = void (*)(void*, int, uint32_t, const void*);
 using RequestBufferV2 = void (*)(uint8_t**, size_t*, size_t*, void*);
 using CompleteBufferV2 = void (*)(uint8_t*, size_t, size_t, void*);
 
+// CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED.
+inline constexpr int kResourceDomain = 3;
+inline constexpr uint32_t kCudaInitialized = 5;
+
 struct CuptiFunctions {
   int (*get_version)(uint32_t*);
   int (*unsubscribe)(void*);
@@ -49,6 +53,8 @@ struct CuptiFunctions {
   int (*enable_event_times)(uint8_t);
   int (*enable_all_sync)(uint8_t);
   int (*set_thread_id_type)(int);
+  int (*get_thread_id_type)(int*);
+  int (*enable_callback)(uint32_t, void*, int, uint32_t);
 
   // Of one client among several; all or none of them, see HasClients.
   int (*register_callbacks_v2)(void*, RequestBufferV2, CompleteBufferV2);

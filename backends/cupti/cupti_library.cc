@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <cstddef>
-#include <iterator>
 
+#include "backends/cupti/cupti_configure.h"
 #include "backends/cupti/cupti_functions.h"
 #include "backends/cupti/translate.h"
 
@@ -21,6 +21,9 @@ constinit void* subscriber = nullptr;
 // The place is one among several: the functions that end in _v2 count.
 constinit bool is_one_of_several = false;
 
+// As cupti_configure.h has it.
+void* Client() noexcept { return is_one_of_several ? subscriber : nullptr; }
+
 // CUpti_SubscriberParams; the last two since CUDA 13.2.
 struct SubscriberParams {
   size_t struct_size;
@@ -31,15 +34,21 @@ struct SubscriberParams {
   uint8_t padding[7] = {};
 };
 
-// Nothing is asked for that it could be told.
-void Ignore(void*, int, uint32_t, const void*) {}
+// Of the capture, which wants to know when CUDA has been initialised.
+using CudaIsUp = void (*)();
+constinit CudaIsUp cuda_is_up = nullptr;
+
+void OnCallback(void*, int domain, uint32_t id, const void*) {
+  if (domain == kResourceDomain && id == kCudaInitialized) cuda_is_up();
+}
 
 ApiStatus SubscribeByName(char* other, size_t params_size) noexcept {
   SubscriberParams params = {.struct_size = params_size, .other = other};
-  return ApiStatus{cupti.subscribe_v2(&subscriber, Ignore, nullptr, &params)};
+  return ApiStatus{
+      cupti.subscribe_v2(&subscriber, OnCallback, nullptr, &params)};
 }
 
-ApiStatus Subscribe(char* other) noexcept {
+ApiStatus TakePlace(char* other) noexcept {
   if (HasClients(cupti)) {
     // An older driver, or a client that wants to be alone, refuses this.
     is_one_of_several =
@@ -52,7 +61,17 @@ ApiStatus Subscribe(char* other) noexcept {
       cupti.subscribe_v2 != nullptr && cupti.enable_v2 == nullptr;
   return has_name
              ? SubscribeByName(other, offsetof(SubscriberParams, allows_others))
-             : ApiStatus{cupti.subscribe(&subscriber, Ignore, nullptr)};
+             : ApiStatus{cupti.subscribe(&subscriber, OnCallback, nullptr)};
+}
+
+ApiStatus Subscribe(char* other, void (*on_cuda_is_up)()) noexcept {
+  cuda_is_up = on_cuda_is_up;
+  const ApiStatus status = TakePlace(other);
+  if (status == ApiStatus::kOk && cupti.enable_callback != nullptr) {
+    (void)cupti.enable_callback(1, subscriber, kResourceDomain,
+                                kCudaInitialized);
+  }
+  return status;
 }
 
 void Unsubscribe() noexcept {
@@ -105,86 +124,12 @@ ApiStatus Disable(ActivityKind kind) noexcept {
                        : cupti.disable(number)};
 }
 
-ApiStatus ConfigureUnified() noexcept {
-  if (cupti.configure_unified == nullptr) return ApiStatus::kMissing;
-  // CUpti_ActivityUnifiedMemoryCounterConfig: scope, kind, device, enable.
-  // Scope and device are there for versions before CUDA 7.0: it is all devices.
-  struct Config {
-    uint32_t scope, kind, device, enable;
-  };
-  constexpr uint32_t kOneDevice = 1;
-  Config configs[] = {
-      {kOneDevice, 1, 0, 1},  // bytes to the device
-      {kOneDevice, 2, 0, 1},  // bytes to the host
-      {kOneDevice, 3, 0, 1},  // page faults of the host
-      {kOneDevice, 4, 0, 1},  // page faults of the device
-  };
-  return ApiStatus{cupti.configure_unified(configs, std::size(configs))};
-}
-
-template <typename F, typename V>
-ApiStatus Call(F* function, V value) noexcept {
-  return function == nullptr ? ApiStatus::kMissing : ApiStatus{function(value)};
-}
-
-// CUpti_ActivityAttribute.
-template <typename V>
-ApiStatus SetAttribute(uint32_t attribute, V value) noexcept {
-  size_t size = sizeof(value);
-  return ApiStatus{
-      cupti.set_attribute_v2(subscriber, attribute, &size, &value)};
-}
-
-constexpr int kSystemThreadIds = 1;
-
-ApiStatus Configure(ApiSetting setting) noexcept {
-  switch (setting) {
-    case ApiSetting::kSystemThreads:
-      return Call(cupti.set_thread_id_type, kSystemThreadIds);
-    case ApiSetting::kLatency:
-      return Call(cupti.enable_latency, uint8_t{1});
-    case ApiSetting::kNoLatency:
-      return Call(cupti.enable_latency, uint8_t{0});
-    case ApiSetting::kEventTimes:
-      return Call(cupti.enable_event_times, uint8_t{1});
-    case ApiSetting::kOnlyFulfilledWaits:
-      return Call(cupti.enable_all_sync, uint8_t{0});
-    case ApiSetting::kUnified:
-      return ConfigureUnified();
-    case ApiSetting::kWholeGraphs:
-      return ApiStatus::kOk;
-  }
-  return ApiStatus::kMissing;
-}
-
-// The same, of this client alone.
-ApiStatus ConfigureClient(ApiSetting setting) noexcept {
-  switch (setting) {
-    case ApiSetting::kSystemThreads: {
-      const ApiStatus status = SetAttribute(21, kSystemThreadIds);
-      // Before CUDA 13.4 it was the library's.
-      return status == ApiStatus::kOk ? status : Configure(setting);
-    }
-    case ApiSetting::kLatency:
-      return SetAttribute(15, uint8_t{1});
-    case ApiSetting::kNoLatency:
-      return SetAttribute(15, uint8_t{0});
-    case ApiSetting::kEventTimes:
-      return SetAttribute(17, uint8_t{1});
-    case ApiSetting::kOnlyFulfilledWaits:
-      return SetAttribute(16, uint8_t{0});
-    case ApiSetting::kUnified:
-      return ConfigureUnified();
-    case ApiSetting::kWholeGraphs:
-      return SetAttribute(20, uint8_t{1});
-  }
-  return ApiStatus::kMissing;
-}
-
-// With a clock of the client's, CUDA 12.6 Update 2 to 13.0 give some kernels no
-// times; the version does not tell updates of 12.6 apart.
+// Versions that lose times of kernels with a client's clock: from CUDA 12.6
+// Update 2 on some have none (release notes of 13.1; the version does not tell
+// updates of 12.6 apart), and up to 13.3 those of contexts that are older than
+// the client may be in CUPTI's own clock.
 bool LosesTimes(uint32_t version) noexcept {
-  return version >= 24 && version < 130'100;
+  return version >= 24 && version < 130'400;
 }
 
 int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
@@ -217,9 +162,8 @@ constinit CuptiApi api = {
     .enable_and_describe = EnableAndDescribe,
     .disable = Disable,
     .configure =
-        [](ApiSetting setting) noexcept {
-          return is_one_of_several ? ConfigureClient(setting)
-                                   : Configure(setting);
+        [](ApiSetting setting, bool on) noexcept {
+          return Configure(cupti, Client(), setting, on);
         },
     .flush =
         [](bool forced) noexcept {
@@ -246,10 +190,23 @@ constinit CuptiApi api = {
     .text = Text,
 };
 
+// Whether times are now those of `now`: another client may have set its own.
+bool IsClock(uint64_t (*now)()) noexcept {
+  uint64_t time = 0;
+  const uint64_t before = now();
+  return api.timestamp(&time) == ApiStatus::kOk && before <= time &&
+         time <= now();
+}
+
 ApiStatus SetClock(uint64_t (*now)()) noexcept {
   if (LosesTimes(api.version)) return ApiStatus::kNotSupported;
-  // Before CUDA 13.4 all clients have one clock: it is not ours to set.
-  return is_one_of_several ? SetAttribute(22, now) : Call(cupti.set_clock, now);
+  if (is_one_of_several) return ConfigureClock(cupti, Client(), now);
+  // Once per process: setting it again spoils the times of the next kernels.
+  static constinit bool is_set = false;
+  if (!is_set) {
+    is_set = ConfigureClock(cupti, Client(), now) == ApiStatus::kOk;
+  }
+  return IsClock(now) ? ApiStatus::kOk : ApiStatus::kNotSupported;
 }
 
 constexpr const char* kLoadedNames[] = {"libcupti.so.13", "libcupti.so.12"};

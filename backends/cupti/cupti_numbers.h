@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/cupti/cupti_api.h"
+#include "backends/cupti/cupti_functions.h"
 #include "backends/cupti/gpu_record.h"
 
 namespace kymo::cupti {
@@ -55,6 +56,8 @@ KYMO_SAME(MarkerPayload::kUint64, METRIC_VALUE_KIND_UINT64);
 KYMO_SAME(MarkerPayload::kInt64, METRIC_VALUE_KIND_INT64);
 KYMO_SAME(MarkerPayload::kExtended, METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD);
 KYMO_SAME(NamedObject::kThread, ACTIVITY_OBJECT_THREAD);
+KYMO_SAME(kResourceDomain, CB_DOMAIN_RESOURCE);
+KYMO_SAME(kCudaInitialized, CBID_RESOURCE_CU_INIT_FINISHED);
 KYMO_SAME(NamedObject::kStream, ACTIVITY_OBJECT_STREAM);
 #undef KYMO_SAME
 

@@ -28,7 +28,8 @@ FakeCupti::FakeCupti() {
   api_ = {
       .version = 999'001,
       .subscribe =
-          [](char* other) noexcept {
+          [](char* other, void (*cuda_is_up)()) noexcept {
+            fake->cuda_is_up_ = cuda_is_up;
             strncpy(other, fake->other_subscriber.c_str(),
                     kSubscriberNameBytes - 1);
             fake->is_subscribed = fake->subscribe_status == ApiStatus::kOk;
@@ -60,11 +61,16 @@ FakeCupti::FakeCupti() {
             return ApiStatus::kOk;
           },
       .configure =
-          [](ApiSetting setting) noexcept {
-            fake->configured.insert(setting);
+          [](ApiSetting setting, bool on) noexcept {
+            if (!on) {
+              fake->configured.erase(setting);
+              return ApiStatus::kOk;
+            }
             const auto it = fake->setting_status.find(setting);
-            return it == fake->setting_status.end() ? ApiStatus::kOk
-                                                    : it->second;
+            const ApiStatus status =
+                it == fake->setting_status.end() ? ApiStatus::kOk : it->second;
+            if (status == ApiStatus::kOk) fake->configured.insert(setting);
+            return status;
           },
       .flush =
           [](bool forced) noexcept {

@@ -37,6 +37,7 @@ class FakeCupti {
 
   // --- the script ---
 
+  void SetVersion(uint32_t version) { api_.version = version; }
   ApiStatus subscribe_status = ApiStatus::kOk;
   std::string other_subscriber;
   ApiStatus register_status = ApiStatus::kOk;
@@ -59,6 +60,12 @@ class FakeCupti {
   }
   // Hands back what there is, as CUPTI's own thread does.
   void FillBuffer();
+  // Hands back one that it did not get from whoever registered last.
+  void HandBackForeign(uint8_t* buffer, size_t size) {
+    complete_(nullptr, 0, buffer, size, size);
+  }
+  // A thread of the program's has called cuInit.
+  void InitializeCuda() { cuda_is_up_(); }
 
   // --- what happened ---
 
@@ -79,6 +86,7 @@ class FakeCupti {
   CuptiApi api_;
   RequestBuffer request_ = nullptr;
   CompleteBuffer complete_ = nullptr;
+  void (*cuda_is_up_)() = nullptr;
   std::mutex lock_;
   uint8_t* buffer_ = nullptr;
   size_t size_ = 0;

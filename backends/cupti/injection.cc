@@ -5,7 +5,6 @@
 // no signal, keeps no descriptor, and lets the program go on whatever fails.
 #include "backends/cupti/injection.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,9 +19,6 @@ namespace {
 
 constinit LogFile file;
 constinit FlushThread flushing;
-
-// The log is the parent's; what the child's CUPTI does is nobody's.
-void AfterFork() { ForgetCapture(); }
 
 // Before CUPTI's own handlers, which were there earlier: the last flush is
 // over when they begin to take CUPTI down.
@@ -54,7 +50,6 @@ void Start() {
     return;
   }
   if (!StartCapture(*api, settings, file.sink(), header)) return;
-  pthread_atfork(nullptr, nullptr, AfterFork);
   atexit(AtExit);
   flushing.Start(flush_ms);
 }

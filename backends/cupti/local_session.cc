@@ -72,8 +72,19 @@ class LocalSession : public ActivitySession {
   }
 
   absl::Status SetCollecting(bool collecting) override {
-    SetCapturing(collecting);
-    return absl::OkStatus();
+    // As PyTorch has it: what is switched off is waited for, and so is what
+    // was launched while it was off.
+    if (!collecting) {
+      PauseCapture(driver_.wait);
+      return absl::OkStatus();
+    }
+    driver_.wait();
+    const ApiStatus status = ResumeCapture();
+    return status == ApiStatus::kOk
+               ? absl::OkStatus()
+               : absl::InternalError(
+                     absl::StrCat("CUPTI does not record any more: error ",
+                                  static_cast<int>(status)));
   }
 
   absl::Status Stop() override {
