@@ -98,9 +98,12 @@ absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
     return absl::ErrnoToStatus(errno, "cannot map the drained records");
   }
   mapped_bytes_ = bytes_;
+  guard_ = ShrinkGuard(mapped_, mapped_bytes_);
   madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
-  ReadChunkEntries({static_cast<const std::byte*>(mapped_), mapped_bytes_},
-                   chunks);
+  lost_bytes_ +=
+      bytes_ -
+      ReadChunkEntries({static_cast<const std::byte*>(mapped_), mapped_bytes_},
+                       chunks);
   return absl::OkStatus();
 }
 

@@ -8,7 +8,8 @@
 // (raw_file.h), which is to be left.
 //
 // Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
-//   disk that is nearly full: its last twentieth, or GiB, is not ours.
+//   disk that is nearly full: its last twentieth, or GiB, is not ours; and what
+//   somebody has cut off the file.
 // Threads: one at a time.
 #ifndef KYMO_BACKENDS_CPU_CHUNK_STORE_H_
 #define KYMO_BACKENDS_CPU_CHUNK_STORE_H_
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "backends/cpu/shrink_guard.h"
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
@@ -72,6 +74,7 @@ class ChunkStore {
   uint64_t bytes_ = 0;
   uint64_t lost_bytes_ = 0;
   void* mapped_ = nullptr;
+  ShrinkGuard guard_;
   uint64_t mapped_bytes_ = 0;
 };
 

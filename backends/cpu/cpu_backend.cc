@@ -301,6 +301,7 @@ class LocalSession : public ActivitySession {
     const bool collector =
         arena.header().recording.load(std::memory_order_relaxed) != 0;
     ChunkReader(arena).Release(id_, pid_, collector);
+    record::ReleaseSession(id_);
     id_ = record::kNoSession;
   }
 
@@ -405,11 +406,10 @@ class ChildSession : public ActivitySession {
 
   absl::Status Collect(model::TraceShard& shard) override {
     auto add = [this](const ChunkView& view) { store_.Add(view); };
-    reader_->DrainRest(add);
-    reader_->ReadOwned(add);
+    reader_->ReadAll(add);
     if (raw_.has_value()) {
       raw_->Note(Header(/*is_complete=*/true));
-      raw_->DropArenaChunks();
+      raw_->DropFreeChunks();
     }
     KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
                           cpu::MemoryLimit(settings_.max_memory));
@@ -422,6 +422,9 @@ class ChildSession : public ActivitySession {
                     [](const ChunkView& chunk) { return chunk.slots.empty(); });
     }
     shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
+    if (WasCut()) {
+      shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
+    }
     cpu::FillShard({.arena = arena_,
                     .chunks = std::move(chunks),
                     .clock = TickConverter(arena_.clock_source(), first_anchor_,
@@ -460,6 +463,9 @@ class ChildSession : public ActivitySession {
                      " MiB that may be taken (--max_memory)"),
         path);
   }
+
+  // Somebody has shortened the raw file, and what the arena held is zeros.
+  bool WasCut() const { return arena_.header().magic != record::kArenaMagic; }
 
   std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
 

@@ -94,20 +94,28 @@ bool BeginsLikeRawFile(std::string_view head) {
 absl::StatusOr<RawFile> RawFile::Create(const std::string& path,
                                         const record::ArenaOptions& options) {
   RawFile file;
-  file.fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // Never the memory of a recording that was made here before: its processes
+  // may still write there.
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return FileError(path, "replace");
+  }
+  file.fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file.fd_ < 0) return FileError(path, "make");
   file.arena_ = Arena::CreateInFile(options, file.fd_);
   if (!file.arena_.valid()) return FileError(path, "reserve space for");
+  file.guard_ = ShrinkGuard(&file.arena_.header(), file.arena_.bytes());
   return file;
 }
 
 RawFile::RawFile(RawFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
-      arena_(std::exchange(other.arena_, Arena())) {}
+      arena_(std::exchange(other.arena_, Arena())),
+      guard_(std::move(other.guard_)) {}
 
 RawFile& RawFile::operator=(RawFile&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(arena_, other.arena_);
+  std::swap(guard_, other.guard_);
   return *this;
 }
 
@@ -117,21 +125,33 @@ RawFile::~RawFile() {
 }
 
 uint64_t RawFile::chunks_begin() const {
-  return arena_.header().arena_bytes + kRawHeaderBytes;
+  return arena_.bytes() + kRawHeaderBytes;
 }
 
 void RawFile::Note(const RawHeader& header) const {
-  const auto at = static_cast<off_t>(arena_.header().arena_bytes);
+  const auto at = static_cast<off_t>(arena_.bytes());
   static_cast<void>(!pwrite(fd_, &header, sizeof(header), at));
 }
 
-void RawFile::DropArenaChunks() const {
-  const record::ArenaHeader& header = arena_.header();
-  // Where holes are not possible, the file stays as large as it is.
-  static_cast<void>(
-      fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                static_cast<off_t>(header.chunks_offset),
-                static_cast<off_t>(header.arena_bytes - header.chunks_offset)));
+void RawFile::DropFreeChunks() const {
+  const auto is_free = [this](uint32_t chunk) {
+    return record::OwnerState(arena_.word(chunk).owner.load(
+               std::memory_order_relaxed)) == record::ChunkState::kFree;
+  };
+  const uint32_t count = arena_.chunk_count();
+  for (uint32_t begin = 0; begin < count;) {
+    uint32_t end = begin;
+    while (end < count && is_free(end)) ++end;
+    // Where holes are not possible, the file stays as large as it is.
+    if (begin != end) {
+      static_cast<void>(fallocate(
+          fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+          reinterpret_cast<const std::byte*>(arena_.slots(begin)) -
+              reinterpret_cast<const std::byte*>(&arena_.header()),
+          static_cast<off_t>(uint64_t{end - begin} * record::kChunkBytes)));
+    }
+    begin = end + 1;
+  }
 }
 
 absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {

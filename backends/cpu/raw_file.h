@@ -17,7 +17,9 @@
 // Errors:  creating: the errno's status, with the path; a file system that
 //          cannot reserve space is kUnimplemented. Reading: kInvalidArgument
 //          for a file of another kind or version.
-// Trust:   a raw file may hold anything, as an arena may.
+// Trust:   a raw file may hold anything, as an arena may; and whoever may write
+//          it may shorten it while it is recorded into, which costs what it
+//          held.
 #ifndef KYMO_BACKENDS_CPU_RAW_FILE_H_
 #define KYMO_BACKENDS_CPU_RAW_FILE_H_
 
@@ -28,6 +30,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/raw_header.h"
+#include "backends/cpu/shrink_guard.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena.h"
@@ -54,13 +57,15 @@ class RawFile {
   // Writes the header; what cannot be written stays as it was.
   void Note(const RawHeader& header) const;
   // Everything is drained: gives the disk back what the arena's chunks took.
-  void DropArenaChunks() const;
+  // Those of threads that outlive the recording stay; they may write there.
+  void DropFreeChunks() const;
 
  private:
   RawFile() = default;
 
   int fd_ = -1;
   record::Arena arena_;
+  ShrinkGuard guard_;
 };
 
 struct RawRecording {

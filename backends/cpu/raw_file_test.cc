@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "backends/cpu/chunk_store.h"
 #include "profiler/record/chunk_reader.h"
@@ -131,9 +132,32 @@ TEST_F(RawFileTest, ACompleteOneNeedsNoArenaChunks) {
       [&](const ChunkView& view) { store.Add(view); });
   header_.is_complete = 1;
   file_->Note(header_);
-  file_->DropArenaChunks();
+  file_->DropFreeChunks();
   EXPECT_EQ(Read(), (Events{{"last", {110, 120}}}));
   EXPECT_TRUE(recording_.is_complete);
+}
+
+TEST_F(RawFileTest, ChunksOfThreadsThatGoOnKeepTheirSpace) {
+  const uint32_t owned = AddChunk("goes on", 110, 120);
+  const uint32_t sealed = AddChunk("full", 130, 140);
+  arena().SealChunk(sealed);
+  record::ChunkReader(arena()).ReadAll([](const ChunkView&) {});
+  file_->DropFreeChunks();
+  const auto has_space = [this](uint32_t chunk) {
+    const off_t at = reinterpret_cast<const char*>(arena().slots(chunk)) -
+                     reinterpret_cast<const char*>(&arena().header());
+    return lseek(file_->fd(), at, SEEK_DATA) == at;
+  };
+  EXPECT_TRUE(has_space(owned));
+  EXPECT_FALSE(has_space(sealed));
+}
+
+TEST_F(RawFileTest, ANewFileLeavesTheOldOnesMemoryAlone) {
+  AddChunk("old", 110, 120);
+  auto second = RawFile::Create(path_, {.capacity_bytes = record::kChunkBytes});
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(arena().high_water(), 1);
+  EXPECT_EQ(second->arena().high_water(), 0);
 }
 
 TEST_F(RawFileTest, RecordsAfterTheLastAnchorAreInTheWindow) {

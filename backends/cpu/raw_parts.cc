@@ -95,9 +95,7 @@ std::vector<ChunkView> RawParts::TakeUndrained(
     chunks.push_back(view);
     chunks.back().slots = {copies_.back().get(), view.slots.size()};
   };
-  record::ChunkReader reader(arena_);
-  reader.DrainRest(add);
-  reader.ReadOwned(add);
+  record::ChunkReader(arena_).ReadAll(add);
   return chunks;
 }
 

@@ -55,6 +55,7 @@ void InSession(benchmark::State& state, record::RecordFlags flags) {
   for (int i = 0; i < 2'000'000; ++i) free(malloc(kBytes));
   Pairs(state);
   record::StopSession(id);
+  record::ReleaseSession(id);
 }
 
 void BM_Sampled(benchmark::State& state) {

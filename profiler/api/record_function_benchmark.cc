@@ -42,6 +42,11 @@ void StartTouched(record::RecordFlags flags = 0) {
                        &session);
 }
 
+void StopUnread() {
+  record::StopSession(session);
+  record::ReleaseSession(session);
+}
+
 void BM_Range_Off(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) {
@@ -56,7 +61,7 @@ void BM_Range_On(benchmark::State& state) {
     RecordFunction range("benchmark");
     benchmark::ClobberMemory();
   }
-  if (state.thread_index() == 0) record::StopSession(session);
+  if (state.thread_index() == 0) StopUnread();
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -93,7 +98,7 @@ void BM_Range_OnDynamicNameTwoIntegers(benchmark::State& state) {
                          {{"rows", i}, {"cols", 7}});
     benchmark::DoNotOptimize(++i);
   }
-  record::StopSession(session);
+  StopUnread();
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -104,7 +109,7 @@ void BM_Range_OnTwoIntegers(benchmark::State& state) {
     RecordFunction range("benchmark", {{"rows", i}, {"cols", 7}});
     benchmark::DoNotOptimize(++i);
   }
-  record::StopSession(session);
+  StopUnread();
 }
 
 struct Tensor {
@@ -131,7 +136,7 @@ void BM_Range_ThreeShapesOff(benchmark::State& state) {
 void BM_Range_OnThreeShapes(benchmark::State& state) {
   StartTouched(record::kGateInputs);
   RecordThreeShapes(state);
-  record::StopSession(session);
+  StopUnread();
 }
 
 uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
@@ -156,20 +161,20 @@ void BM_Range_OnStackOf15(benchmark::State& state) {
   uint64_t pcs[64];
   const int frames_here = static_cast<int>(unwind::CaptureStack(pcs, 64, 0));
   RecordWithStack(state, 15 - frames_here - 1);
-  record::StopSession(session);
+  StopUnread();
   record::SetStackCapture(nullptr);
 }
 
 void BM_Instant_On(benchmark::State& state) {
   StartTouched();
   for (auto _ : state) Instant("benchmark");
-  record::StopSession(session);
+  StopUnread();
 }
 
 void BM_Counter_On(benchmark::State& state) {
   StartTouched();
   for (auto _ : state) Counter("benchmark", 1.5);
-  record::StopSession(session);
+  StopUnread();
 }
 
 BENCHMARK(BM_EmptyLoop);
@@ -179,7 +184,7 @@ BENCHMARK(BM_Range_On)->Threads(1)->Threads(2);
 BENCHMARK(BM_Range_OnFirstTouch)
     ->Iterations(kFirstTouchRanges)
     ->Setup(StartUntouched)
-    ->Teardown([](const benchmark::State&) { record::StopSession(session); });
+    ->Teardown([](const benchmark::State&) { StopUnread(); });
 BENCHMARK(BM_Range_OnTwoIntegers);
 BENCHMARK(BM_Range_OnDynamicNameTwoIntegers);
 BENCHMARK(BM_Range_ThreeShapesOff);

@@ -71,7 +71,7 @@ auto Bracket(Read read_middle, int64_t* monotonic_ns,
 }  // namespace
 
 ClockSource DetectClockSource() noexcept {
-  const char* const wish = getenv("KYMO_CLOCK");
+  const char* const wish = secure_getenv("KYMO_CLOCK");
   if (wish != nullptr && strcmp(wish, "system") == 0) {
     return ClockSource::kSystem;
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
@@ -287,9 +288,14 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
       h.header_bytes != sizeof(ArenaHeader) || h.arena_bytes != bytes) {
     return false;
   }
-  const Offsets at = Lay(CapacitiesOf(h));
+  // Read once: others may write here.
+  const Capacities of = CapacitiesOf(h);
+  // The one size of 64 bits; with it in bounds no sum can run over, and
+  // everything is in bounds if the end is.
+  if (of.name_text_bytes > bytes) return false;
+  const Offsets at = Lay(of);
   if (at.end != bytes || at.chunks != h.chunks_offset ||
-      (h.name_index_capacity & (h.name_index_capacity - 1)) != 0) {
+      !std::has_single_bit(of.names)) {
     return false;
   }
   base_ = base;
@@ -300,14 +306,14 @@ bool Arena::Adopt(std::byte* base, uint64_t bytes) noexcept {
   starts_offset_ = at.starts;
   name_index_offset_ = at.name_index;
   name_text_offset_ = at.name_text;
-  name_text_bytes_ = h.name_text_bytes;
+  name_text_bytes_ = of.name_text_bytes;
   words_offset_ = at.words;
   chunks_offset_ = at.chunks;
-  stream_capacity_ = h.stream_capacity;
-  process_capacity_ = h.process_capacity;
-  start_capacity_ = h.start_capacity;
-  name_index_capacity_ = h.name_index_capacity;
-  chunk_count_ = h.chunk_count;
+  stream_capacity_ = of.streams;
+  process_capacity_ = of.processes;
+  start_capacity_ = of.starts;
+  name_index_capacity_ = of.names;
+  chunk_count_ = of.chunks;
   clock_source_ = static_cast<ClockSource>(h.clock_source);
   return true;
 }

@@ -187,6 +187,30 @@ TEST(ArenaTest, AttachRejectsWhatIsNoArena) {
   close(fd);
 }
 
+TEST(ArenaTest, AttachRejectsSizesThatOnlyAddUp) {
+  int fd = -1;
+  Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 1), &fd);
+  ArenaHeader& header = owner.header();
+  // Texts of nearly 2^64 bytes: what follows begins before them. More room for
+  // processes puts it where it was.
+  const uint64_t texts = header.name_text_bytes;
+  const uint32_t processes = header.process_capacity;
+  header.name_text_bytes = uint64_t{0} - 4096;
+  header.process_capacity +=
+      static_cast<uint32_t>((texts + 4096) / sizeof(ProcessEntry));
+  EXPECT_FALSE(Arena::Attach(fd).valid());
+  header.name_text_bytes = texts;
+  header.process_capacity = processes;
+  ASSERT_TRUE(Arena::Attach(fd).valid());
+  // No index at all, which a mask of its size less one would not bound.
+  header.process_capacity += static_cast<uint32_t>(
+      header.name_index_capacity * sizeof(uint32_t) / sizeof(ProcessEntry));
+  header.name_index_capacity = 0;
+  EXPECT_FALSE(Arena::Attach(fd).valid());
+  owner.Unmap();
+  close(fd);
+}
+
 TEST(ChunkReaderTest, ReadsOwnedChunksOnceAndContinues) {
   Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 2));
   uint64_t ticket = 0;
@@ -207,6 +231,25 @@ TEST(ChunkReaderTest, ReadsOwnedChunksOnceAndContinues) {
   arena.SealChunk(chunk);
   reader.DrainSealed(visit);
   EXPECT_EQ(seen, (std::vector<std::pair<uint32_t, size_t>>{{0, 4}, {4, 1}}));
+  arena.Unmap();
+}
+
+TEST(ChunkReaderTest, ReadsAllThoughAThreadSealsItsChunkMeanwhile) {
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 2));
+  uint64_t ticket = 0;
+  const uint32_t owned = arena.AcquireChunk(0, 0, &ticket);
+  const uint64_t owned_ticket = ticket;
+  const uint32_t full = arena.AcquireChunk(0, 0, &ticket);
+  WriteSlot(arena.slots(full)[0], 1);
+  WriteSlot(arena.slots(owned)[0], 1);
+  arena.SealChunk(full);
+  int visited = 0;
+  ChunkReader(arena).ReadAll([&](const ChunkView& view) {
+    // By then the other one was passed by, as one that is not sealed.
+    if (view.ticket != owned_ticket) arena.SealChunk(owned);
+    ++visited;
+  });
+  EXPECT_EQ(visited, 2);
   arena.Unmap();
 }
 

@@ -108,8 +108,6 @@ size_t ChunkReader::DrainSealed(const Visit& visit) {
   return Drain(false, visit);
 }
 
-size_t ChunkReader::DrainRest(const Visit& visit) { return Drain(true, visit); }
-
 void ChunkReader::ReadOwned(const Visit& visit) {
   const uint32_t taken = arena_.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
@@ -131,6 +129,14 @@ void ChunkReader::ReadOwned(const Visit& visit) {
            .first_index = from,
            .slots = slots.subspan(from, used)});
   }
+}
+
+void ChunkReader::ReadAll(const Visit& visit) {
+  // Full chunks first: what is owned changes while they are read.
+  Drain(true, visit);
+  ReadOwned(visit);
+  // Sealed between the two.
+  Drain(true, visit);
 }
 
 void ChunkReader::ReadSession(SessionId session, int32_t pid,

@@ -2,7 +2,7 @@
 //
 //   ChunkReader reader(arena);
 //   while (target runs) reader.DrainSealed([&](const ChunkView& chunk) {...});
-//   reader.ReadOwned(visit);       // what the threads still hold
+//   reader.ReadAll(visit);         // the rest, and what threads still hold
 //
 // Sealed chunks are visited, cleared and freed. Owned chunks are visited from
 // where the last ReadOwned stopped, and stay with their threads.
@@ -89,9 +89,10 @@ class ChunkReader {
 
   // Returns the number of chunks visited.
   size_t DrainSealed(const Visit& visit);
-  // The same with those that sessions have not read. Nobody records any more.
-  size_t DrainRest(const Visit& visit);
   void ReadOwned(const Visit& visit);
+  // Both, for the end: also the chunks that sessions have not read, and those
+  // that a thread which outlives the recording seals meanwhile.
+  void ReadAll(const Visit& visit);
 
   // Visits the chunks of one session of process `pid`, sealed or owned, from
   // their start. Nothing is freed or marked.

@@ -143,6 +143,7 @@ constinit const HostApi own_api = {
     .set_stack_capture = OwnSetStackCapture,
     .arena = OwnArena,
     .name_thread = OwnNameThread,
+    .release_session = OwnReleaseSession,
 };
 
 // --- choosing a host ---
@@ -181,11 +182,14 @@ const HostApi& Choose() noexcept {
   }
   const int saved_errno = errno;
   const Busy busy;
-  StayLoaded();
   const HostApi* host = RuntimeHost();
+  // The runtime is linked to stay. And it may be here before libc has been
+  // initialised, which a dlopen would do without the program's arguments.
+  if (host != &own_api) StayLoaded();
   if (host == nullptr) {
     MakeExitKey();
-    if (const char* const path = getenv(kArenaVariable)) {
+    // Whoever starts a set-uid program must not give it its memory.
+    if (const char* const path = secure_getenv(kArenaVariable)) {
       AttachToCollector(path);
     }
     host = &own_api;
@@ -297,6 +301,8 @@ RecordFlags HeapMode(uint64_t* sample_interval) noexcept {
 }
 
 int StopSession(SessionId id) noexcept { return Host().stop_session(id); }
+
+int ReleaseSession(SessionId id) noexcept { return Host().release_session(id); }
 
 int SetSessionEnabled(SessionId id, bool enabled) noexcept {
   return Host().set_session_enabled(id, enabled);

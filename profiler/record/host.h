@@ -92,7 +92,7 @@ struct Gate {
   Gate* next;
 };
 
-inline constexpr uint32_t kMaxSessions = 64;  // live at a time
+inline constexpr uint32_t kMaxSessions = 64;  // live or not read, at a time
 
 enum class SessionScope : uint32_t { kThread = 0, kProcess = 1 };
 
@@ -138,6 +138,7 @@ struct HostApi {
   const Arena* (*arena)() noexcept;
   // Names a thread of this process, by its system id.
   void (*name_thread)(int32_t tid, const char* text, uint64_t size) noexcept;
+  int (*release_session)(SessionId id) noexcept;
 };
 
 // This copy's gate and its thread's stream.
@@ -186,7 +187,7 @@ void ForgetMappings() noexcept;
 // Starts one and, for kThread, puts the calling thread into it. Returns 0, or
 //   EALREADY  this thread is in a session already
 //   EBUSY     a kProcess session is live, or (for kProcess) any session
-//   ENOSPC    kMaxSessions are live
+//   ENOSPC    kMaxSessions are live or not read
 //   ENOTSUP   another one watches the heap in another way
 //   or mmap's errno.
 // Where a collector watches the heap, its way counts for sessions, too.
@@ -197,6 +198,9 @@ RecordFlags HeapMode(uint64_t* sample_interval) noexcept;
 // thread. EINVAL when it is not live. Its chunks keep its id until its reader
 // hands them on (ChunkReader).
 int StopSession(SessionId id) noexcept;
+// Its chunks have been read, or nobody will: a session that starts may discard
+// what is left of them. EINVAL when it was not stopped or is released already.
+int ReleaseSession(SessionId id) noexcept;
 // Switches recording for the session off and on. What is recorded meanwhile for
 // somebody else may still carry the session's id; its reader knows the times.
 int SetSessionEnabled(SessionId id, bool enabled) noexcept;

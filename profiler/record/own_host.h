@@ -58,7 +58,8 @@ struct Wiped {
 
 // One session of this process. Written under the lock, read without.
 struct OwnSession {
-  std::atomic<SessionId> id;  // 0 = free
+  std::atomic<SessionId> id;  // 0 = not live
+  SessionId to_read;          // the same until its chunks are read; 0 = free
   RecordFlags flags;
   bool enabled;
 };
@@ -164,6 +165,7 @@ SessionId OwnExchangeThreadSession(SessionId id) noexcept;
 bool SessionIsLive(SessionId id) noexcept;
 int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept;
 int OwnStopSession(SessionId id) noexcept;
+int OwnReleaseSession(SessionId id) noexcept;
 int OwnSetSessionEnabled(SessionId id, int enabled) noexcept;
 SessionId OwnThreadSession() noexcept;
 SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept;

@@ -17,6 +17,21 @@ OwnSession* Find(SessionId id) noexcept {
   return nullptr;
 }
 
+OwnSession* FindFree() noexcept {
+  for (OwnSession& session : own.sessions) {
+    if (session.to_read == kNoSession) return &session;
+  }
+  return nullptr;
+}
+
+// Whether chunks of a session, live or over, are still to be read.
+bool AnyToRead() noexcept {
+  for (const OwnSession& session : own.sessions) {
+    if (session.to_read != kNoSession) return true;
+  }
+  return false;
+}
+
 bool AnySession() noexcept {
   for (const OwnSession& session : own.sessions) {
     if (session.id.load(std::memory_order_relaxed) != kNoSession) return true;
@@ -27,6 +42,7 @@ bool AnySession() noexcept {
 // A forked child is in none of its parent's sessions: nobody would read what it
 // records for them.
 void AfterForkInChild() {
+  for (OwnSession& session : own.sessions) session.to_read = kNoSession;
   if (!AnySession()) return;
   for (OwnSession& session : own.sessions) {
     session.id.store(kNoSession, std::memory_order_relaxed);
@@ -53,7 +69,7 @@ int MakeLocalArena() noexcept {
   return errno;
 }
 
-// For the first of the live sessions, where no collector has its own rules.
+// For the first of several sessions, where no collector has its own rules.
 void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
   // What threads recorded late for sessions that are over.
   own.arena.DiscardSealed();
@@ -123,19 +139,20 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
       (whole_process && any)) {
     return EBUSY;
   }
-  OwnSession* const session = Find(kNoSession);
+  OwnSession* const session = FindFree();
   if (session == nullptr) return ENOSPC;
   if (const int error = MakeLocalArena(); error != 0) return error;
   if (!own.has_fork_handler) {
     own.has_fork_handler =
         pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
   }
-  if (!any && !CollectorRecords()) PrepareLocalArena(wiped, *request);
+  if (!AnyToRead() && !CollectorRecords()) PrepareLocalArena(wiped, *request);
   RecordFlags flags = 0;
   if (!SettleHeapMode(*request, &flags)) return ENOTSUP;
   *id = NextId();
   session->flags = flags;
   session->enabled = true;
+  session->to_read = *id;
   session->id.store(*id, std::memory_order_relaxed);
   if (whole_process) {
     // Before the chunks: a thread that takes one looks again afterwards.
@@ -161,6 +178,21 @@ int OwnStopSession(SessionId id) noexcept {
   if (own_thread.session == id) OwnExchangeThreadSession(kNoSession);
   UpdateGates();
   return 0;
+}
+
+int OwnReleaseSession(SessionId id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  for (OwnSession& session : own.sessions) {
+    if (id == kNoSession || session.to_read != id ||
+        session.id.load(std::memory_order_relaxed) == id) {
+      continue;
+    }
+    session.to_read = kNoSession;
+    return 0;
+  }
+  return EINVAL;
 }
 
 int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {

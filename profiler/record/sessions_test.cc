@@ -47,6 +47,7 @@ std::map<std::string, int> Read(SessionId id) {
     });
   });
   reader.Release(id, getpid(), /*collector_records=*/false);
+  EXPECT_EQ(ReleaseSession(id), 0);
   return counts;
 }
 
@@ -118,6 +119,22 @@ TEST_F(SessionsTest, SeveralThreadsHaveSessionsOfTheirOwn) {
     EXPECT_EQ(StopAndRead(other), (std::map<std::string, int>{{"second", 1}}));
   }).join();
   EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"first", 1}}));
+}
+
+TEST_F(SessionsTest, OneThatStartsLeavesWhatAnotherHasToRead) {
+  constexpr int kRanges = 3 * static_cast<int>(kSlotsPerChunk);
+  const SessionId id = Start(SessionScope::kThread);
+  for (int i = 0; i < kRanges; ++i) Record("first");
+  EXPECT_EQ(StopSession(id), 0);
+  EXPECT_EQ(ReleaseSession(kNoSession), EINVAL);
+  std::thread([] {
+    const SessionId other = Start(SessionScope::kThread);
+    Record("second");
+    EXPECT_EQ(ReleaseSession(other), EINVAL) << "it is live";
+    EXPECT_EQ(StopAndRead(other), (std::map<std::string, int>{{"second", 1}}));
+  }).join();
+  EXPECT_EQ(Read(id), (std::map<std::string, int>{{"first", kRanges}}));
+  EXPECT_EQ(ReleaseSession(id), EINVAL) << "it is released already";
 }
 
 TEST_F(SessionsTest, RefusesASecondSession) {

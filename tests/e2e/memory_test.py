@@ -272,6 +272,16 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(result.status, 0, result.stderr)
         self.assertEqual(result.stdout, b"fine\n")
 
+    def test_libc_starts_with_the_programs_arguments(self):
+        # Whatever the hooks do before libc's own constructor has run.
+        result = self.profile(
+            "/usr/bin/python3", "-c",
+            "import ctypes\n"
+            "libc = ctypes.CDLL(None)\n"
+            "name = 'program_invocation_short_name'\n"
+            "print(ctypes.c_char_p.in_dll(libc, name).value.decode())")
+        self.assertEqual(result.stdout, b"python3\n")
+
     def test_a_malloc_of_ones_own_is_said_and_counted(self):
         result = self.profile(OWN_MALLOC, flags=("--strict",))
         self.assertEqual(result.stdout, b"allocated by my own malloc\n")

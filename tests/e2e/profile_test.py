@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -74,6 +75,9 @@ class Result:
 
     def slices(self):
         return [e for e in self.trace["traceEvents"] if e["ph"] == "X"]
+
+
+KEEP_RAW = ("--activities=cpu", "--keep_raw=1")
 
 
 class ProfileTestCase(unittest.TestCase):
@@ -301,6 +305,22 @@ class GuestTest(ProfileTestCase):
             "sh", "-c", '(: > "$KYMO_ARENA"); exit 7')
         self.assertEqual(result.status, 7, result.stderr)
         self.assertEqual(result.counts, {})
+        # A raw file can be shortened: what it held is lost, and said.
+        result = self.profile(
+            "sh", "-c", '(: > "$KYMO_ARENA"); exit 7', flags=KEEP_RAW)
+        self.assertEqual(result.status, 7, result.stderr)
+        self.assertEqual(result.counts, {})
+        self.assertGreater(result.losses["drain_bytes_lost"], 0)
+
+    def test_second_recording_leaves_the_raw_file_of_a_live_one(self):
+        out = os.path.join(self.folder.name, f"out{self.runs + 1}")
+        second = shlex.join(
+            [PROFILE, f"--output_dir={out}", *KEEP_RAW, TARGET, "ranges", "3"])
+        result = self.profile(
+            "sh", "-c", f"{second} && {shlex.quote(TARGET)} ranges 5000",
+            flags=KEEP_RAW)
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.counts["inner"], 5000)
 
     def test_forked_child_does_not_end_its_parents_ranges(self):
         result = self.profile(TARGET, "fork_inside", "0")

@@ -33,7 +33,10 @@ class Recording {
                           .policy = record::FullPolicy::kOverwrite},
                          &session_);
   }
-  ~Recording() { record::StopSession(session_); }
+  ~Recording() {
+    record::StopSession(session_);
+    record::ReleaseSession(session_);
+  }
 
  private:
   record::SessionId session_ = 0;
