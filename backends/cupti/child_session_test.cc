@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,9 @@ class ChildSessionTest : public ::testing::Test {
     EXPECT_TRUE(session->Start(pid).ok());
     waitpid(pid, &wait_status_, 0);
     EXPECT_TRUE(session->Stop().ok());
-    return session->Collect(shard_);
+    const absl::Status status = session->Collect(shard_);
+    remarks_ = session->Remarks();
+    return status;
   }
 
   size_t CountEvents(model::ActivityType type) const {
@@ -68,6 +71,7 @@ class ChildSessionTest : public ::testing::Test {
 
   const std::string folder_;
   int wait_status_ = 0;
+  std::vector<std::string> remarks_;
   model::TraceShard shard_;
 };
 
@@ -86,11 +90,74 @@ TEST_F(ChildSessionTest, RecordsAProgramThatInitialisesCuda) {
   EXPECT_TRUE(FindLogs(folder_).empty()) << "the session removes its files";
 }
 
+TEST_F(ChildSessionTest, IsOneClientAmongSeveralWhereTheLibraryHasSuch) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI_V2");
+  const absl::Status status = Record({cupti, "3000"}, cupti);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(CountEvents(kKernel), 3000u);
+  EXPECT_EQ(CountEvents(kCall), 3000u);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(ChildSessionTest, WhatIsAtWorkForAnInstantAtTheEndIsWaitedFor) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  ASSERT_TRUE(Record({cupti, "10", "exit_busy"}, cupti).ok());
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(CountEvents(kKernel), 11u);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(ChildSessionTest, AForkedChildLeavesItsParentsLogAlone) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  ASSERT_TRUE(Record({cupti, "100", "fork"}, cupti).ok());
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(CountEvents(kKernel), 101u);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(ChildSessionTest, UnifiedMemoryIsAskedForWhenCudaIsUp) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  CuptiSettings settings;
+  settings.capture.flags |= kCaptureUnified;
+  ASSERT_TRUE(Record({cupti, "1", "copy"}, cupti, settings).ok());
+  EXPECT_EQ(CountEvents(model::ActivityType::kGpuMemcpy), 2u)
+      << "the copy, and the pages that moved";
+  EXPECT_TRUE(remarks_.empty());
+}
+
+TEST_F(ChildSessionTest, ABufferOfAClientBeforeIsNotTouched) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  const absl::Status status = Record({cupti, "0", "after_other"}, cupti);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(CountEvents(kKernel), 1000u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kDeviceBuffersLost), 1u);
+}
+
+TEST_F(ChildSessionTest, ALogThatCannotBeReadDoesNotCostTheOthers) {
+  const std::string broken = folder_ + "/cuda-1-1.log";
+  std::ofstream(broken) << std::string(8192, '\0');
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  ASSERT_TRUE(Record({cupti, "5"}, cupti).ok());
+  EXPECT_EQ(CountEvents(kKernel), 5u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kProcessesNotRecorded), 1u);
+  ASSERT_EQ(remarks_.size(), 1u);
+  EXPECT_NE(remarks_[0].find("cuda-1-1.log"), std::string::npos);
+}
+
 TEST_F(ChildSessionTest, AKilledProgramLosesOnlyWhatWasNotFlushed) {
   const std::string cupti = Path("KYMO_TEST_CUPTI");
   ASSERT_TRUE(Record({cupti, "100", "kill"}, cupti).ok());
   EXPECT_TRUE(WIFSIGNALED(wait_status_));
   EXPECT_EQ(CountEvents(kKernel), 100u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kDeviceBuffersLost), 1u);
+}
+
+TEST_F(ChildSessionTest, AKilledProgramThatIsAlwaysAtWorkLosesABuffer) {
+  const std::string cupti = Path("KYMO_TEST_CUPTI");
+  ASSERT_TRUE(Record({cupti, "100", "kill_busy"}, cupti).ok());
+  EXPECT_TRUE(WIFSIGNALED(wait_status_));
+  EXPECT_LT(CountEvents(kKernel), 120u) << "CUPTI holds what has not ended";
   EXPECT_EQ(shard_.ledger.Get(model::Loss::kDeviceBuffersLost), 1u);
 }
 
