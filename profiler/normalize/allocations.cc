@@ -49,17 +49,29 @@ struct Moment {
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };
 
+// Those that ran in one process, numbered from `first` on.
+struct Programs {
+  uint64_t first = 0;
+  std::span<const TimeNs> later_starts;
+};
+
 class Pairing {
  public:
-  explicit Pairing(model::TraceData& data)
-      : data_(data), memory_(data.memory), processes_(data.tracks.size()) {
-    for (size_t t = 0; t < data.tracks.size(); ++t) {
-      const auto [first, last] = std::equal_range(
-          data.processes.begin(), data.processes.end(),
-          model::Process{.pid = data.tracks[t].pid},
-          [](const auto& a, const auto& b) { return a.pid < b.pid; });
-      processes_[t] = {static_cast<uint32_t>(first - data.processes.begin()),
-                       static_cast<uint32_t>(last - data.processes.begin())};
+  Pairing(model::TraceData& data, const ProgramReplacements& replacements)
+      : data_(data), memory_(data.memory) {
+    std::unordered_map<int64_t, Programs> by_pid;
+    uint64_t programs = 0;
+    for (const model::Track& track : data.tracks) {
+      const auto [entry, is_new] = by_pid.try_emplace(track.pid);
+      if (is_new) {
+        entry->second.first = programs++;
+        if (const auto it = replacements.find(track.pid);
+            it != replacements.end()) {
+          entry->second.later_starts = it->second;
+          programs += it->second.size();
+        }
+      }
+      programs_.push_back(entry->second);
     }
   }
 
@@ -77,25 +89,15 @@ class Pairing {
     return record.source != MemorySource::kReported;
   }
 
-  // An exec keeps the pid and begins a new heap.
-  uint64_t ProcessOf(const MemoryRecord& record) const {
-    auto [first, last] = processes_[record.track];
-    // Not described: its tracks' pid tells it apart.
-    if (first == last) {
-      constexpr uint64_t kByPid = uint64_t{1} << 63;
-      return kByPid | static_cast<uint64_t>(data_.tracks[record.track].pid)
-                          << 24;
-    }
-    uint32_t process = first;
-    while (process + 1 < last &&
-           data_.processes[process + 1].start_ns <= record.time_ns) {
-      ++process;
-    }
-    return uint64_t{process} << 24;
+  uint64_t ProgramOf(const MemoryRecord& record) const {
+    const auto& [first, later] = programs_[record.track];
+    const auto next =
+        std::upper_bound(later.begin(), later.end(), record.time_ns);
+    return first + static_cast<uint64_t>(next - later.begin());
   }
 
   uint64_t GroupOf(const MemoryRecord& record) const {
-    return ProcessOf(record) |
+    return ProgramOf(record) << 24 |
            uint64_t{static_cast<uint8_t>(record.source)} << 16 |
            uint64_t{static_cast<uint8_t>(record.device_type)} << 8 |
            uint64_t{static_cast<uint8_t>(record.device_index)};
@@ -247,14 +249,15 @@ class Pairing {
   model::TraceData& data_;
   Column<MemoryRecord>& memory_;
   // Beside the tracks: [first, last) of the processes of the track's pid.
-  std::vector<std::pair<uint32_t, uint32_t>> processes_;
+  std::vector<Programs> programs_;     // by track
   std::vector<MemoryIndex> replaced_;  // blocks whose free nobody saw
 };
 
 }  // namespace
 
-void PairAllocations(model::TraceData& data) {
-  if (!data.memory.empty()) Pairing(data).Run();
+void PairAllocations(model::TraceData& data,
+                     const ProgramReplacements& replacements) {
+  if (!data.memory.empty()) Pairing(data, replacements).Run();
 }
 
 }  // namespace kymo

@@ -1,6 +1,6 @@
 // allocations.h - which free belongs to which allocation.
 //
-//   PairAllocations(data);     // fills what the records cannot know themselves
+//   PairAllocations(data, replacements);   // what records cannot know
 //
 // A record is made on one thread, its block may be freed on another one. Here
 // the records of all threads meet: within one process (between two execs) and
@@ -23,12 +23,22 @@
 #ifndef KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 #define KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
 namespace kymo {
 
+// When programs took the place of another one in a process, in order; by pid.
+// An exec keeps the pid and begins a new heap.
+using ProgramReplacements = std::map<int64_t, std::vector<TimeNs>>;
+
 // REQUIRES: the records are sorted by track and time.
-void PairAllocations(model::TraceData& data);
+void PairAllocations(model::TraceData& data,
+                     const ProgramReplacements& replacements = {});
 
 }  // namespace kymo
 

@@ -42,13 +42,11 @@ MemoryRecord Free(TrackIndex track, TimeNs time_ns, uint64_t address) {
 
 // Two threads of process 1, one of process 2.
 TraceData Paired(std::initializer_list<MemoryRecord> records,
-                 std::vector<model::Process> processes = {{.pid = 1},
-                                                          {.pid = 2}}) {
+                 const ProgramReplacements& replacements = {}) {
   TraceData data;
-  data.processes = std::move(processes);
   data.tracks = {{.pid = 1, .id = 1}, {.pid = 1, .id = 2}, {.pid = 2, .id = 3}};
   data.memory.assign(records.begin(), records.end());
-  PairAllocations(data);
+  PairAllocations(data, replacements);
   return data;
 }
 
@@ -108,8 +106,7 @@ TEST(AllocationsTest, ProcessesAndExecsHaveHeapsOfTheirOwn) {
       Paired({Allocate(0, 10, 0x100, 64), Free(2, 11, 0x100)});
   EXPECT_EQ(forked.ledger.Get(Loss::kFreesOfUnknownBlocks), 1u);
   const TraceData executed = Paired(
-      {Allocate(0, 10, 0x100, 64), Allocate(0, 30, 0x100, 8)},
-      {{.pid = 1, .start_ns = 1}, {.pid = 1, .start_ns = 20}, {.pid = 2}});
+      {Allocate(0, 10, 0x100, 64), Allocate(0, 30, 0x100, 8)}, {{1, {20}}});
   EXPECT_EQ(executed.ledger.Get(Loss::kFreesNotSeen), 0u);
   EXPECT_THAT(TotalsOf(executed), ElementsAre(64, 8));
 }
@@ -139,7 +136,6 @@ TEST(AllocationsTest, SampledTotalsAreThoseOfAllThatTheSamplesStandFor) {
 TEST(AllocationsTest, ManyThreadsComeOutAsOneHeap) {
   std::mt19937_64 random(1);
   TraceData data;
-  data.processes = {{.pid = 1}};
   std::vector<std::vector<MemoryRecord>> threads(8);
   std::vector<std::pair<uint64_t, int64_t>> live;
   int64_t total = 0;

@@ -105,6 +105,9 @@ class Merger {
     std::map<int64_t, model::Process> merged;
     for (size_t s = 0; s < shards_.size(); ++s) {
       for (const model::Process& process : shards_[s].processes) {
+        if (!shards_[s].memory.empty() && process.start_ns != 0) {
+          replacements_[process.pid].push_back(process.start_ns);
+        }
         model::Process& into = merged[process.pid];
         into.pid = process.pid;
         if (process.parent_pid != 0) into.parent_pid = process.parent_pid;
@@ -123,6 +126,11 @@ class Merger {
     }
     for (const auto& [pid, process] : merged) {
       data_.processes.push_back(process);
+    }
+    for (auto& [pid, starts] : replacements_) {
+      std::sort(starts.begin(), starts.end());
+      // The first program took nobody's place.
+      starts.erase(starts.begin());
     }
   }
 
@@ -295,7 +303,7 @@ class Merger {
     std::stable_sort(
         data_.allocation_counts.begin(), data_.allocation_counts.end(),
         [](const auto& a, const auto& b) { return a.track < b.track; });
-    PairAllocations(data_);
+    PairAllocations(data_, replacements_);
   }
 
   void MergeSamples() {
@@ -361,6 +369,7 @@ class Merger {
   std::vector<Track> tracks_;   // merged, sorted by key; before lanes
   std::vector<std::vector<TrackSource>> sources_;  // beside tracks_
   std::vector<TrackIndex> first_lane_;             // beside tracks_
+  ProgramReplacements replacements_;
   TraceData data_;
 };
 
