@@ -6,10 +6,12 @@
 // prints one line of JSON: how many kernels it launched, how many bytes it
 // copied in which way, what CUDA events measured. Exit 77: there is no device.
 #include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -70,8 +72,12 @@ void Streams() {
   printf("{\"kernels\": {\"Spin\": 200}, \"streams\": 4}\n");
 }
 
+__device__ char symbol[4096];
+
+// Every number of bytes is another one, so that none stands for another.
 void Copies() {
   constexpr size_t kBytes = 1'234'567;
+  constexpr size_t kPitch = 512, kWidth = 300, kHeight = 40;
   std::vector<char> pageable(kBytes);
   char *pinned, *first, *second;
   CHECK(cudaMallocHost(&pinned, kBytes));
@@ -84,10 +90,27 @@ void Copies() {
   CHECK(cudaMemcpy(pageable.data(), second, kBytes - 4,
                    cudaMemcpyDeviceToHost));
   CHECK(cudaMemset(first, 7, kBytes - 5));
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaMemcpyAsync(first, pinned, kBytes - 6, cudaMemcpyHostToDevice,
+                        stream));
+  CHECK(cudaMemcpyAsync(pinned, first, kBytes - 7, cudaMemcpyDeviceToHost,
+                        stream));
+  CHECK(cudaMemcpy2DAsync(second, kPitch, first, kPitch, kWidth, kHeight,
+                          cudaMemcpyDeviceToDevice, stream));
+  CHECK(cudaMemcpyToSymbolAsync(symbol, pinned, sizeof(symbol), 0,
+                                cudaMemcpyHostToDevice, stream));
+  CHECK(cudaMemsetAsync(first, 1, kBytes - 8, stream));
+  CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaDeviceSynchronize());
-  printf("{\"bytes\": {\"Memcpy HtoD\": %zu, \"Memcpy DtoD\": %zu, "
-         "\"Memcpy DtoH\": %zu, \"Memset\": %zu}}\n",
-         2 * kBytes - 1, kBytes - 2, 2 * kBytes - 7, kBytes - 5);
+  printf("{\"bytes\": {\"Memcpy HtoD (Pageable -> \": %zu, "
+         "\"Memcpy HtoD (Pinned -> \": %zu, \"Memcpy DtoD (Device -> \": %zu, "
+         "\"Memcpy DtoH (Device -> Pinned)\": %zu, "
+         "\"Memcpy DtoH (Device -> Pageable)\": %zu, \"Memset (\": %zu}, "
+         "\"stream_waits\": 1}\n",
+         kBytes, kBytes - 1 + kBytes - 6 + sizeof(symbol),
+         kBytes - 2 + kWidth * kHeight, kBytes - 3 + kBytes - 7, kBytes - 4,
+         kBytes - 5 + kBytes - 8);
 }
 
 void Graph() {
@@ -185,6 +208,48 @@ void Memory() {
   printf("{\"allocated_bytes\": %d, \"left_bytes\": %d}\n", 10 << 20, 4 << 20);
 }
 
+// Of a pool, in the order of a stream.
+void Pool() {
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  void* blocks[3];
+  for (void*& block : blocks) {
+    CHECK(cudaMallocAsync(&block, 2 << 20, stream));
+  }
+  CHECK(cudaMemsetAsync(blocks[0], 0, 2 << 20, stream));
+  for (void* block : blocks) CHECK(cudaFreeAsync(block, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  printf("{\"allocated_bytes\": %d}\n", 6 << 20);
+}
+
+// CUDA is there before NVTX is asked: one version of CUPTI wants it so.
+void Markers() {
+  CHECK(cudaFree(nullptr));
+  nvtxRangePushA("step");
+  Spin<<<1, 32>>>(100'000);
+  CHECK(cudaDeviceSynchronize());
+  nvtxMarkA("mark");
+  nvtxRangePop();
+  const nvtxRangeId_t id = nvtxRangeStartA("across");
+  std::thread([id] { nvtxRangeEnd(id); }).join();
+  printf("{\"kernels\": {\"Spin\": 1}}\n");
+}
+
+// Killed while it launches: at least so many had been launched.
+void Busy() {
+  static std::atomic<long long> launched{0};
+  std::thread([] {
+    sleep(2);
+    printf("{\"launched\": %lld}\n", launched.load());
+    fflush(stdout);
+    raise(SIGKILL);
+  }).detach();
+  for (;; ++launched) {
+    Spin<<<1, 32>>>(20'000);
+    if (launched % 1000 == 999) CHECK(cudaDeviceSynchronize());
+  }
+}
+
 // Killed by itself, after what it launched had time to be saved.
 void Killed() {
   for (int i = 0; i < 100; ++i) Empty<<<1, 1>>>();
@@ -203,7 +268,8 @@ constexpr Mode kModes[] = {
     {"streams", Streams}, {"copies", Copies},   {"graph", Graph},
     {"threads", Threads}, {"unified", Unified}, {"events", Events},
     {"matmul", Product},  {"small", Small},     {"memory", Memory},
-    {"killed", Killed},
+    {"killed", Killed},   {"pool", Pool},       {"markers", Markers},
+    {"busy", Busy},
 };
 
 }  // namespace
