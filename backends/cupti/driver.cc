@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,15 +49,25 @@ std::vector<std::string> Folders() {
   }
   folders.push_back("/usr/local/cuda/extras/CUPTI/lib64");
   folders.push_back("/usr/local/cuda/lib64");
-  const char* const environment = getenv("VIRTUAL_ENV");
-  const std::string pythons[] = {
-      environment == nullptr ? "" : absl::StrCat(environment, "/lib"),
-      "/usr/local/lib", "/usr/lib"};
+  std::vector<std::string> pythons;
+  for (const auto& [variable, part] :
+       {std::pair("VIRTUAL_ENV", "/lib"), std::pair("CONDA_PREFIX", "/lib"),
+        std::pair("HOME", "/.local/lib")}) {
+    const char* const root = getenv(variable);
+    if (root == nullptr || *root == '\0') continue;
+    pythons.push_back(absl::StrCat(root, part));
+  }
+  pythons.push_back("/usr/local/lib");
+  pythons.push_back("/usr/lib");
   for (const std::string& python : pythons) {
-    if (python.empty()) continue;
     // nvidia/cuda_cupti/lib of CUDA 12's wheels, nvidia/cu13/lib of 13's.
     folders.push_back(
         absl::StrCat(python, "/python3*/[sd]i[ts][et]-packages/nvidia/*/lib"));
+  }
+  // Where Conda's own package has it.
+  const char* const conda = getenv("CONDA_PREFIX");
+  if (conda != nullptr && *conda != '\0') {
+    folders.push_back(absl::StrCat(conda, "/lib"));
   }
   return folders;
 }

@@ -23,8 +23,9 @@ absl::StatusOr<int> FindDriver(DeviceCheck check = DeviceCheck::kInDev);
 
 // Where libcupti may be, best first, separated by ':': the versions that the
 // driver can serve, newest first, of $CUDA_HOME, $CUDA_PATH, /usr/local/cuda,
-// the CUDA wheels in Python's folders, and wherever the loader finds it. Only
-// files that exist, and names for the loader.
+// the CUDA wheels in Python's folders (an environment's, the user's, the
+// machine's), Conda's, and wherever the loader finds it. Only files that exist,
+// and names for the loader.
 std::string CuptiPaths(int driver_version);
 
 }  // namespace kymo::cupti

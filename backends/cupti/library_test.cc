@@ -1,6 +1,9 @@
 // The toolkit's own libcupti, here, where there is most likely no driver.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -52,6 +55,24 @@ TEST(LibraryTest, TheBackendSaysThatThereIsNoDriver) {
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
     EXPECT_NE(status.message().find("no NVIDIA"), std::string::npos) << status;
   }
+}
+
+TEST(LibraryTest, IsFoundInTheFoldersOfPythonAndConda) {
+  const std::filesystem::path root =
+      std::filesystem::path(::testing::TempDir()) / "library_test";
+  const std::string wheel =
+      root / "lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13";
+  const std::string conda = root / "lib/libcupti.so.13";
+  std::filesystem::create_directories(
+      std::filesystem::path(wheel).parent_path());
+  std::ofstream{wheel};
+  std::ofstream{conda};
+  setenv("CONDA_PREFIX", root.c_str(), 1);
+  const std::string paths = CuptiPaths(13'000);
+  unsetenv("CONDA_PREFIX");
+  EXPECT_NE(paths.find(wheel), std::string::npos) << paths;
+  EXPECT_NE(paths.find(conda), std::string::npos) << paths;
+  EXPECT_EQ(CuptiPaths(13'000).find(root), std::string::npos);
 }
 
 TEST(LibraryTest, NamesWhatIsMissingWhereNoPathCanBeLoaded) {
