@@ -76,6 +76,7 @@ DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
   shard.processes.push_back(process);
   decoded.clock_error_ns = tables.clock().error_ns();
   decoded.early_ns = decoder.early_ns();
+  decoded.late_ns = decoder.late_ns();
   for (const auto& [id, device] : tables.devices()) {
     if (device.is_hidden != 0) continue;
     decoded.devices[id] = {device,

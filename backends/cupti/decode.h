@@ -64,6 +64,8 @@ struct DecodedLog {
   DurationNs clock_error_ns = 0;
   // The most by which a device's activity seems to begin before its launch.
   DurationNs early_ns = 0;
+  // The most by which one seems to end after a wait for it (wait_table.h).
+  DurationNs late_ns = 0;
   // What was asked for and CUPTI would not record: "unified memory: ... (28)".
   std::vector<std::string> refused;
   // With their names; those that the log describes.

@@ -255,6 +255,22 @@ TEST_F(DecodeTest, CountsWhatHasNoTimesOrBeginsBeforeItsLaunch) {
   EXPECT_EQ(decoded.early_ns, 600);
 }
 
+TEST_F(DecodeTest, SaysHowMuchTooLateWorkSeemsToEnd) {
+  log_.Call("cudaLaunchKernel", 7, 1000, 2000);
+  log_.Kernel("k", 7, 3000, 9050);
+  log_.Call("cudaStreamSynchronize", 8, 2500, 9000);
+  SyncRecord wait = {};
+  wait.start = 2500;
+  wait.end = 9000;
+  wait.type = 3;
+  wait.context = 1;
+  wait.stream = 7;
+  wait.correlation = 8;
+  log_.Add(RecordKind::kSync, wait);
+  EXPECT_EQ(Decode().late_ns, 50);
+  EXPECT_EQ(Find(shard_, "k")->end_ns, 9050) << "it is shown as it is";
+}
+
 TEST_F(DecodeTest, GivesTheProgramsOwnIds) {
   ExternalRecord external = {};
   external.id = 1234;

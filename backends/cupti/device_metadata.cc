@@ -54,11 +54,14 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   std::map<uint32_t, DecodedLog::Device> devices;
   DurationNs error_ns = 0;
   DurationNs early_ns = 0;
+  DurationNs late_ns = 0;
   std::set<std::string> refused;
   for (const DecodedLog& log : logs) {
     devices.insert(log.devices.begin(), log.devices.end());
     early_ns = std::max(early_ns, log.early_ns);
-    error_ns = std::max({error_ns, log.clock_error_ns, log.early_ns});
+    late_ns = std::max(late_ns, log.late_ns);
+    error_ns =
+        std::max({error_ns, log.clock_error_ns, log.early_ns, log.late_ns});
     refused.insert(log.refused.begin(), log.refused.end());
   }
   std::string json = "[";
@@ -69,6 +72,7 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   Add("cupti_version", absl::StrCat(cupti_version), shard);
   Add("cuda_clock_error_ns", absl::StrCat(error_ns), shard);
   Add("cuda_early_ns", absl::StrCat(early_ns), shard);
+  Add("cuda_late_ns", absl::StrCat(late_ns), shard);
   if (refused.empty()) return;
   std::string list;
   for (const std::string& what : refused) {

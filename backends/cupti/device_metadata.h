@@ -5,10 +5,12 @@
 //                         (kHz) and memoryBandwidth (bytes per second) of each
 //   cupti_version         130001
 //   cuda_clock_error_ns   how far times of the device are off, as far as that
-//                         can be seen: the larger one of the clocks' error
-//                         (log_clock.h) and of cuda_early_ns
+//                         can be seen: the largest of the clocks' error
+//                         (log_clock.h) and of the two below
 //   cuda_early_ns         the most by which an activity seemed to begin before
 //                         its launch
+//   cuda_late_ns          the most by which one seemed to end after a wait for
+//                         it was over (wait_table.h)
 //   cuda_not_recorded     a list of what was asked for and CUPTI refused; not
 //                         there where it is empty
 #ifndef KYMO_BACKENDS_CUPTI_DEVICE_METADATA_H_

@@ -69,6 +69,7 @@ TEST(DeviceMetadataTest, DevicesOfSeveralProcessesAreToldOnceAndTheWorstClock) {
   logs[1].devices[1].record.id = logs[0].devices[1].record.id = 1;
   logs[1].clock_error_ns = 3;
   logs[1].early_ns = 7;
+  logs[0].late_ns = 9;
   logs[0].refused = logs[1].refused = {"unified memory: no (28)"};
   model::TraceShard shard;
   AddDeviceMetadata(logs, 130'001, shard);
@@ -77,10 +78,10 @@ TEST(DeviceMetadataTest, DevicesOfSeveralProcessesAreToldOnceAndTheWorstClock) {
   EXPECT_LT(list.find("\"zero\""), list.find("\"one\"")) << list;
   EXPECT_EQ(list.find("\"one\""), list.rfind("\"one\"")) << list;
   EXPECT_EQ(metadata.at("cupti_version"), "130001");
-  EXPECT_EQ(metadata.at("cuda_clock_error_ns"), "7");
+  EXPECT_EQ(metadata.at("cuda_clock_error_ns"), "9");
   EXPECT_EQ(metadata.at("cuda_early_ns"), "7");
-  EXPECT_EQ(metadata.at("cuda_not_recorded"),
-            "[\"unified memory: no (28)\"]");
+  EXPECT_EQ(metadata.at("cuda_late_ns"), "9");
+  EXPECT_EQ(metadata.at("cuda_not_recorded"), "[\"unified memory: no (28)\"]");
 }
 
 TEST(DeviceMetadataTest, WithoutALogThereIsNothingToSay) {

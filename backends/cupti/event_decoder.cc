@@ -22,6 +22,10 @@ int64_t StreamId(uint32_t stream) {
 // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0.
 constexpr uint32_t kKinetosExternalKind = 3;
 
+DurationNs Clamped(uint64_t ns) {
+  return static_cast<DurationNs>(std::min<uint64_t>(ns, INT64_MAX));
+}
+
 bool WaitsForEvent(uint32_t sync_type) {
   return sync_type == 1 || sync_type == 2;
 }
@@ -100,13 +104,17 @@ bool EventDecoder::HasTimes(uint64_t start, uint64_t end) {
   return false;
 }
 
-bool EventDecoder::IsAfterLaunch(uint64_t start, uint32_t correlation) {
-  const LaunchCall* const call = tables_.Launch(correlation);
-  if (call == nullptr || start >= call->start) [[likely]]
+// Notes on the way what seems to end too late; that is shown.
+template <typename R>
+bool EventDecoder::IsAfterLaunch(const R& work) {
+  const LaunchCall* const call = tables_.Launch(work.correlation);
+  if (call == nullptr) return true;
+  const uint64_t late = tables_.waits().LateBy(call->thread, work);
+  if (late != 0) late_ns_ = std::max(late_ns_, Clamped(late));
+  if (work.start >= call->start) [[likely]]
     return true;
   ledger_.Add(Loss::kDeviceBeforeLaunch, 1);
-  early_ns_ = std::max(early_ns_, static_cast<DurationNs>(std::min<uint64_t>(
-                                      call->start - start, INT64_MAX)));
+  early_ns_ = std::max(early_ns_, Clamped(call->start - work.start));
   return false;
 }
 
@@ -157,7 +165,7 @@ void EventDecoder::AddOnStream(const R& record, NameId name,
 
 void EventDecoder::Kernel(const KernelRecord& kernel) {
   if (!HasTimes(kernel.start, kernel.end)) return;
-  if (!IsAfterLaunch(kernel.start, kernel.correlation)) return;
+  if (!IsAfterLaunch(kernel)) return;
   const NameId name = KernelNameOf(kernel.header.name);
   writer_.BeginDetail(kernel.correlation);
   ExternalArg(kernel.correlation);
@@ -198,7 +206,7 @@ void EventDecoder::TransferArgs(const R& record) {
 
 void EventDecoder::Copy(const CopyRecord& copy) {
   if (!HasTimes(copy.start, copy.end)) return;
-  if (!IsAfterLaunch(copy.start, copy.correlation)) return;
+  if (!IsAfterLaunch(copy)) return;
   const uint64_t kinds = uint64_t{1} << 32 | uint64_t{copy.copy_kind} << 16 |
                          uint64_t{copy.from_kind} << 8 | copy.to_kind;
   NameId& name = transfer_names_[kinds];
@@ -220,7 +228,7 @@ void EventDecoder::Copy(const CopyRecord& copy) {
 
 void EventDecoder::Set(const SetRecord& set) {
   if (!HasTimes(set.start, set.end)) return;
-  if (!IsAfterLaunch(set.start, set.correlation)) return;
+  if (!IsAfterLaunch(set)) return;
   NameId& name = transfer_names_[uint64_t{2} << 32 | set.memory_kind];
   if (name == model::kEmptyName) name = strings_.Intern(SetName(set));
   BeginTransfer(set);
@@ -296,7 +304,7 @@ void EventDecoder::Event(const EventRecord& event) {
 
 void EventDecoder::Graph(const GraphRecord& graph) {
   if (!HasTimes(graph.start, graph.end)) return;
-  if (!IsAfterLaunch(graph.start, graph.correlation)) return;
+  if (!IsAfterLaunch(graph)) return;
   writer_.BeginDetail(graph.correlation);
   ExternalArg(graph.correlation);
   Int(keys_.context, graph.context);

@@ -30,6 +30,7 @@ class EventDecoder {
   void Finish() { writer_.Finish(); }
 
   DurationNs early_ns() const { return early_ns_; }
+  DurationNs late_ns() const { return late_ns_; }
   ShardWriter& writer() { return writer_; }
 
  private:
@@ -60,7 +61,8 @@ class EventDecoder {
 
   // False (and counted) for an activity that cannot be shown.
   bool HasTimes(uint64_t start, uint64_t end);
-  bool IsAfterLaunch(uint64_t start, uint32_t correlation);
+  template <typename R>
+  bool IsAfterLaunch(const R& work);
   NameCache& Names(uint32_t text);
   model::NameId KernelNameOf(uint32_t text);
   void Int(model::NameId key, uint64_t value);
@@ -90,6 +92,7 @@ class EventDecoder {
   // By the numbers that the name is made of.
   std::unordered_map<uint64_t, model::NameId> transfer_names_;
   DurationNs early_ns_ = 0;
+  DurationNs late_ns_ = 0;
 };
 
 }  // namespace kymo::cupti

@@ -53,6 +53,9 @@ LogTables::LogTables(std::span<const std::byte> records,
         }
         break;
       }
+      case RecordKind::kSync:
+        syncs_.push_back(reader.Get<SyncRecord>());
+        break;
       case RecordKind::kExternal:
         externals_.push_back(reader.Get<ExternalRecord>());
         break;
@@ -72,6 +75,7 @@ LogTables::LogTables(std::span<const std::byte> records,
   clock_.Finish();
   FinishCalls();
   FinishExternals();
+  FinishWaits();
   for (auto& [key, recorded] : events_) {
     std::stable_sort(recorded.begin(), recorded.end(),
                      [](const RecordedEvent& a, const RecordedEvent& b) {
@@ -141,6 +145,15 @@ void LogTables::FinishExternals() {
                     return key(a) == key(b);
                   });
   externals_.erase(last, externals_.end());
+}
+
+void LogTables::FinishWaits() {
+  for (const SyncRecord& sync : syncs_) {
+    const LaunchCall* const call = Launch(sync.correlation);
+    if (call != nullptr) waits_.Add(sync, call->thread);
+  }
+  waits_.Finish();
+  syncs_ = {};
 }
 
 const DeviceRecord* LogTables::Device(uint32_t id) const {

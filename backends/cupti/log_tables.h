@@ -21,6 +21,7 @@
 
 #include "backends/cupti/gpu_record.h"
 #include "backends/cupti/log_clock.h"
+#include "backends/cupti/wait_table.h"
 
 namespace kymo::cupti {
 
@@ -53,6 +54,7 @@ class LogTables {
 
   // Where runtime and driver share an id, the outer one.
   const LaunchCall* Launch(uint32_t correlation) const;
+  const WaitTable& waits() const { return waits_; }
   // What a wait for an event of a context waits for.
   const RecordedEvent* FindEvent(const SyncRecord& sync) const;
   // The program's own ids for what ran with `correlation`, one of a kind, by
@@ -78,6 +80,7 @@ class LogTables {
   void LearnContext(const R& record);
   void FinishCalls();
   void FinishExternals();
+  void FinishWaits();
 
   std::vector<std::string_view> texts_;  // by id
   std::map<uint32_t, DeviceRecord> devices_;
@@ -91,6 +94,8 @@ class LogTables {
       events_;  // by context and event, those by correlation
   std::unordered_map<uint64_t, RecordedEvent> events_by_sync_;
   std::vector<ExternalRecord> externals_;  // by correlation and kind
+  std::vector<SyncRecord> syncs_;          // until FinishWaits
+  WaitTable waits_;
   LogClockConverter clock_;
   std::array<size_t, static_cast<size_t>(RecordKind::kEnd)> counts_ = {};
   std::map<LossReason, uint64_t> losses_;
