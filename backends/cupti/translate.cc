@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 #include "backends/cupti/cupti_numbers.h"
 
@@ -21,6 +23,18 @@ T Take(const void* record, size_t size_bytes) noexcept {
   memcpy(static_cast<void*>(&value), record, std::min(size_bytes, sizeof(T)));
   return value;
 }
+
+// A library that is newer than its header may use numbers that the header's
+// enum does not have; of a packed struct nothing can be referred to.
+template <typename T>
+uint32_t NumberAt(const T& record, size_t offset) noexcept {
+  uint32_t number;
+  memcpy(&number, reinterpret_cast<const char*>(&record) + offset,
+         sizeof(number));
+  return number;
+}
+#define KYMO_NUMBER(record, field) \
+  NumberAt(record, offsetof(std::remove_cvref_t<decltype(record)>, field))
 
 class Translator {
  public:
@@ -91,7 +105,7 @@ void Translator::Kernel(const CUpti_ActivityKernel10& from) noexcept {
   to.graph_node = from.graphNodeId;
   to.graph = from.graphId;
   to.channel = from.channelID;
-  to.channel_type = static_cast<uint32_t>(from.channelType);
+  to.channel_type = KYMO_NUMBER(from, channelType);
   to.cluster[0] = from.clusterX;
   to.cluster[1] = from.clusterY;
   to.cluster[2] = from.clusterZ;
@@ -111,7 +125,7 @@ void TakeTransfer(To& to, const From& from) noexcept {
   to.graph_node = from.graphNodeId;
   to.graph = from.graphId;
   to.channel = from.channelID;
-  to.channel_type = static_cast<uint32_t>(from.channelType);
+  to.channel_type = KYMO_NUMBER(from, channelType);
 }
 
 void Translator::Copy(const CUpti_ActivityMemcpy6& from) noexcept {
@@ -187,7 +201,7 @@ void Translator::Sync(const CUpti_ActivitySynchronization2& from) noexcept {
   SyncRecord to = {};
   to.start = from.start;
   to.end = from.end;
-  to.type = static_cast<uint32_t>(from.type);
+  to.type = KYMO_NUMBER(from, type);
   to.context = from.contextId;
   to.stream = from.streamId ==
                       static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
@@ -236,7 +250,8 @@ void Translator::Memory(const CUpti_ActivityMemory4& from) noexcept {
   to.address = from.address;
   to.bytes = from.bytes;
   to.pool_address = from.memoryPoolConfig.address;
-  to.pool_type = static_cast<uint8_t>(from.memoryPoolConfig.memoryPoolType);
+  to.pool_type =
+      static_cast<uint8_t>(KYMO_NUMBER(from, memoryPoolConfig.memoryPoolType));
   if (to.pool_type == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL) {
     to.pool_size = from.memoryPoolConfig.pool.size;
     to.pool_used = from.memoryPoolConfig.utilizedSize;
@@ -246,8 +261,8 @@ void Translator::Memory(const CUpti_ActivityMemory4& from) noexcept {
   to.stream = from.streamId;
   to.correlation = from.correlationId;
   to.process = from.processId;
-  to.operation = static_cast<uint8_t>(from.memoryOperationType);
-  to.memory_kind = static_cast<uint8_t>(from.memoryKind);
+  to.operation = static_cast<uint8_t>(KYMO_NUMBER(from, memoryOperationType));
+  to.memory_kind = static_cast<uint8_t>(KYMO_NUMBER(from, memoryKind));
   to.is_async = from.isAsync != 0;
   writer_.Write(RecordKind::kMemory, to);
 }
@@ -260,8 +275,8 @@ void Translator::Pool(const CUpti_ActivityMemoryPool3& from) noexcept {
   to.used = from.utilizedSize;
   to.release_threshold = from.releaseThreshold;
   to.keep_bytes = from.minBytesToKeep;
-  to.operation = static_cast<uint32_t>(from.memoryPoolOperationType);
-  to.pool_type = static_cast<uint32_t>(from.memoryPoolType);
+  to.operation = KYMO_NUMBER(from, memoryPoolOperationType);
+  to.pool_type = KYMO_NUMBER(from, memoryPoolType);
   to.process = from.processId;
   to.device = from.deviceId;
   to.correlation = from.correlationId;
@@ -275,7 +290,7 @@ void Translator::Unified(
   to.end = from.end;
   to.value = from.value;
   to.address = from.address;
-  to.counter = static_cast<uint32_t>(from.counterKind);
+  to.counter = KYMO_NUMBER(from, counterKind);
   to.from = from.srcId;
   to.to = from.dstId;
   to.stream = from.streamId;
@@ -288,11 +303,11 @@ void Translator::Overhead(const CUpti_ActivityOverhead3& from) noexcept {
   OverheadRecord to = {};
   to.start = from.start;
   to.end = from.end;
-  to.overhead = static_cast<uint32_t>(from.overheadKind);
+  to.overhead = KYMO_NUMBER(from, overheadKind);
   to.process = from.objectId.pt.processId;
-  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
+  if (KYMO_NUMBER(from, objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD) {
     to.thread = from.objectId.pt.threadId;
-  } else if (from.objectKind != CUPTI_ACTIVITY_OBJECT_PROCESS) {
+  } else if (KYMO_NUMBER(from, objectKind) != CUPTI_ACTIVITY_OBJECT_PROCESS) {
     to.process = 0;
   }
   to.correlation = from.correlationId;
@@ -341,7 +356,7 @@ void Translator::Stream(const CUpti_ActivityStream& from) noexcept {
   to.id = from.streamId;
   to.context = from.contextId;
   to.priority = from.priority;
-  to.flag = static_cast<uint32_t>(from.flag);
+  to.flag = KYMO_NUMBER(from, flag);
   writer_.Write(RecordKind::kStream, to);
 }
 
@@ -349,7 +364,7 @@ void Translator::External(
     const CUpti_ActivityExternalCorrelation& from) noexcept {
   ExternalRecord to = {};
   to.id = from.externalId;
-  to.kind = static_cast<uint32_t>(from.externalKind);
+  to.kind = KYMO_NUMBER(from, externalKind);
   to.correlation = from.correlationId;
   writer_.Write(RecordKind::kExternal, to);
 }
@@ -360,9 +375,9 @@ void Translator::Marker(const CUpti_ActivityMarker2& from) noexcept {
   to.domain = writer_.TextId(from.domain);
   to.time = from.timestamp;
   to.id = from.id;
-  to.phase = static_cast<uint32_t>(from.flags);
+  to.phase = KYMO_NUMBER(from, flags);
   to.process = from.objectId.pt.processId;
-  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
+  if (KYMO_NUMBER(from, objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD) {
     to.thread = from.objectId.pt.threadId;
   }
   writer_.Write(RecordKind::kMarker, to);
@@ -372,8 +387,9 @@ void Translator::MarkerData(const CUpti_ActivityMarkerData& from) noexcept {
   MarkerDataRecord to = {};
   to.id = from.id;
   to.payload = from.payload.metricValueUint64;
-  to.payload_kind = static_cast<MarkerPayload>(from.payloadKind);
-  to.has_color = (from.flags & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
+  to.payload_kind = static_cast<MarkerPayload>(KYMO_NUMBER(from, payloadKind));
+  to.has_color =
+      (KYMO_NUMBER(from, flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
   to.color = from.color;
   to.category = from.category;
   writer_.Write(RecordKind::kMarkerData, to);
@@ -382,11 +398,11 @@ void Translator::MarkerData(const CUpti_ActivityMarkerData& from) noexcept {
 void Translator::Name(const CUpti_ActivityName& from) noexcept {
   NameRecord to = {};
   to.header.name = writer_.TextId(from.name);
-  to.object = static_cast<NamedObject>(from.objectKind);
-  if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
+  to.object = static_cast<NamedObject>(KYMO_NUMBER(from, objectKind));
+  if (KYMO_NUMBER(from, objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD) {
     to.process = from.objectId.pt.processId;
     to.thread = from.objectId.pt.threadId;
-  } else if (from.objectKind == CUPTI_ACTIVITY_OBJECT_STREAM) {
+  } else if (KYMO_NUMBER(from, objectKind) == CUPTI_ACTIVITY_OBJECT_STREAM) {
     to.device = from.objectId.dcs.deviceId;
     to.context = from.objectId.dcs.contextId;
     to.stream = from.objectId.dcs.streamId;
@@ -395,7 +411,8 @@ void Translator::Name(const CUpti_ActivityName& from) noexcept {
 }
 
 void Translator::Translate(const void* record, size_t size) noexcept {
-  switch (static_cast<const CUpti_Activity*>(record)->kind) {
+  const CUpti_Activity& activity = *static_cast<const CUpti_Activity*>(record);
+  switch (KYMO_NUMBER(activity, kind)) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL:
       return Kernel(Take<CUpti_ActivityKernel10>(record, size));
@@ -443,6 +460,8 @@ void Translator::Translate(const void* record, size_t size) noexcept {
       ++unknown_;
   }
 }
+
+#undef KYMO_NUMBER
 
 }  // namespace
 
