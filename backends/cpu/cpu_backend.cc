@@ -300,7 +300,9 @@ class LocalSession : public ActivitySession {
     const Arena& arena = *record::ProcessArena();
     const bool collector =
         arena.header().recording.load(std::memory_order_relaxed) != 0;
-    ChunkReader(arena).Release(id_, pid_, collector);
+    ChunkReader(arena).Release(
+        id_, pid_, collector,
+        [](size_t count, const auto& call) { ParallelForEach(count, call); });
     record::ReleaseSession(id_);
     id_ = record::kNoSession;
   }

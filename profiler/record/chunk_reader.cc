@@ -1,6 +1,7 @@
 #include "profiler/record/chunk_reader.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace kymo::record {
 
@@ -161,23 +162,36 @@ void ChunkReader::ReadSession(SessionId session, int32_t pid,
   }
 }
 
+void ChunkReader::InTurn(size_t count,
+                         const std::function<void(size_t)>& call) {
+  for (size_t i = 0; i < count; ++i) call(i);
+}
+
+void ChunkReader::ReleaseChunk(uint32_t chunk) const {
+  ChunkWord& word = arena_.word(chunk);
+  uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  if (OwnerState(owner) == ChunkState::kOwned) {
+    // What is overwritten of these from now on is nobody's loss.
+    word.read_slots.store(
+        static_cast<uint32_t>(UsedSlots({arena_.slots(chunk), kSlotsPerChunk})),
+        std::memory_order_relaxed);
+  } else if (OwnerState(owner) == ChunkState::kSealed &&
+             word.owner.compare_exchange_strong(
+                 owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+                 std::memory_order_acquire, std::memory_order_relaxed)) {
+    arena_.FreeChunk(chunk);
+  }
+}
+
 void ChunkReader::Release(SessionId session, int32_t pid,
-                          bool collector_records) {
-  const uint32_t taken = arena_.high_water();
-  for (uint32_t chunk = 0; chunk < taken && !collector_records; ++chunk) {
-    if (!IsOf(arena_, chunk, session, pid)) continue;
-    ChunkWord& word = arena_.word(chunk);
-    uint64_t owner = word.owner.load(std::memory_order_relaxed);
-    if (OwnerState(owner) == ChunkState::kOwned) {
-      // What is overwritten of these from now on is nobody's loss.
-      word.read_slots.store(static_cast<uint32_t>(UsedSlots(
-                                {arena_.slots(chunk), kSlotsPerChunk})),
-                            std::memory_order_relaxed);
-    } else if (word.owner.compare_exchange_strong(
-                   owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
-                   std::memory_order_acquire, std::memory_order_relaxed)) {
-      arena_.FreeChunk(chunk);
+                          bool collector_records, const ForEach& for_each) {
+  if (!collector_records) {
+    std::vector<uint32_t> chunks;
+    const uint32_t taken = arena_.high_water();
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+      if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
     }
+    for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i]); });
   }
   arena_.Retag(pid, session, kNoSession);
 }

@@ -98,11 +98,17 @@ class ChunkReader {
   // their start. Nothing is freed or marked.
   void ReadSession(SessionId session, int32_t pid, const Visit& visit);
   // The session is done with its chunks: a collector may have them; without
-  // one, the sealed ones are freed.
-  void Release(SessionId session, int32_t pid, bool collector_records);
+  // one, the sealed ones are freed. That is a write to all that was recorded,
+  // so for_each(n, call) may do call(0) to call(n - 1) at the same time.
+  using ForEach =
+      std::function<void(size_t, const std::function<void(size_t)>&)>;
+  void Release(SessionId session, int32_t pid, bool collector_records,
+               const ForEach& for_each = InTurn);
 
  private:
   size_t Drain(bool sessions_too, const Visit& visit);
+  void ReleaseChunk(uint32_t chunk) const;
+  static void InTurn(size_t count, const std::function<void(size_t)>& call);
 
   const Arena& arena_;
 };
