@@ -10,8 +10,8 @@ const bool kHasCupti = false;
 const CuptiApi* LoadCupti(const char*, char* problem,
                           size_t problem_size) noexcept {
   snprintf(problem, problem_size,
-           "this Kymo was built without CUDA: no cupti.h was found; build it "
-           "with CUDA_HOME set");
+           "this Kymo was built without CUDA: no cupti.h of CUDA 13 or newer "
+           "was found; build it with CUDA_HOME set");
   return nullptr;
 }
 

@@ -43,6 +43,19 @@ def _roots(ctx):
             return [ctx.path(folder)]
     return _wheels(ctx)
 
+def _is_new_enough(ctx, part, folder):
+    """CUPTI's newest records that we read are those of CUDA 13.0."""
+    if part != "cupti":
+        return True
+    version = ctx.path(folder + "/cupti_version.h")
+    if not version.exists:
+        return False
+    for line in ctx.read(version).splitlines():
+        words = line.split(" ")
+        if words[:2] == ["#define", "CUPTI_API_VERSION"]:
+            return int(words[-1]) >= 130000
+    return False
+
 def _cuda_repository_impl(ctx):
     roots = _roots(ctx)
     headers = {"cuda": "cuda.h", "nvtx": "nvtx3/nvToolsExt.h", "cupti": "cupti.h"}
@@ -51,7 +64,9 @@ def _cuda_repository_impl(ctx):
         for folder in ["include", "extras/CUPTI/include"]:
             for part, header in headers.items():
                 path = "{}/{}".format(root, folder)
-                if part not in found and ctx.path(path + "/" + header).exists:
+                if part in found or not ctx.path(path + "/" + header).exists:
+                    continue
+                if _is_new_enough(ctx, part, path):
                     found[part] = path
     for part, path in found.items():
         ctx.symlink(ctx.path(path), part)
