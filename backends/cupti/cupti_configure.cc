@@ -6,20 +6,6 @@
 namespace kymo::cupti {
 namespace {
 
-// CUpti_ActivityAttribute, since CUDA 13.2.
-enum Attribute : uint32_t {
-  kLatency = 15,
-  kAllSyncRecords = 16,
-  kEventTimes = 17,
-  kWholeGraphs = 20,
-  kThreadIdType = 21,
-  kTimestampCallback = 22,
-};
-
-// CUpti_ActivityThreadIdType.
-constexpr int kDefaultThreadIds = 0;
-constexpr int kSystemThreadIds = 1;
-
 template <typename F, typename V>
 ApiStatus Call(F* function, V value) noexcept {
   return function == nullptr ? ApiStatus::kMissing : ApiStatus{function(value)};
@@ -72,9 +58,10 @@ ApiStatus ConfigureLibrary(const CuptiFunctions& cupti, ApiSetting setting,
 
 template <typename V>
 ApiStatus SetAttribute(const CuptiFunctions& cupti, void* client,
-                       Attribute attribute, V value) noexcept {
+                       ClientAttribute attribute, V value) noexcept {
   size_t size = sizeof(value);
-  return ApiStatus{cupti.set_attribute_v2(client, attribute, &size, &value)};
+  return ApiStatus{cupti.set_attribute_v2(
+      client, static_cast<uint32_t>(attribute), &size, &value)};
 }
 
 }  // namespace
@@ -82,32 +69,39 @@ ApiStatus SetAttribute(const CuptiFunctions& cupti, void* client,
 ApiStatus Configure(const CuptiFunctions& cupti, void* client,
                     ApiSetting setting, bool on) noexcept {
   if (client == nullptr) return ConfigureLibrary(cupti, setting, on);
-  const auto set = [&](Attribute attribute, auto value) noexcept {
+  const auto set = [&](ClientAttribute attribute, auto value) noexcept {
     return SetAttribute(cupti, client, attribute, value);
   };
   switch (setting) {
     case ApiSetting::kSystemThreads:
-      return set(kThreadIdType, on ? kSystemThreadIds : kDefaultThreadIds);
+      return set(ClientAttribute::kThreadIdType,
+                 on ? kSystemThreadIds : kDefaultThreadIds);
     case ApiSetting::kLatency:
-      return set(kLatency, uint8_t{on});
+      return set(ClientAttribute::kLatency, uint8_t{on});
     case ApiSetting::kEventTimes:
-      return set(kEventTimes, uint8_t{on});
+      return set(ClientAttribute::kEventTimes, uint8_t{on});
     case ApiSetting::kOnlyFulfilledWaits:
       // A client has no others without asking for them.
-      return set(kAllSyncRecords, uint8_t{0});
+      return set(ClientAttribute::kAllSyncRecords, uint8_t{0});
     case ApiSetting::kUnified:
       return on ? ConfigureUnified(cupti) : ApiStatus::kOk;
     case ApiSetting::kWholeGraphs:
-      return on ? set(kWholeGraphs, uint8_t{1}) : ApiStatus::kOk;
+      return on ? set(ClientAttribute::kWholeGraphs, uint8_t{1})
+                : ApiStatus::kOk;
   }
   return ApiStatus::kMissing;
+}
+
+bool TakesClocks(uint32_t version) noexcept {
+  return version < 24 || version >= 130'400;
 }
 
 ApiStatus ConfigureClock(const CuptiFunctions& cupti, void* client,
                          uint64_t (*now)()) noexcept {
   return client == nullptr
              ? Call(cupti.set_clock, now)
-             : SetAttribute(cupti, client, kTimestampCallback, now);
+             : SetAttribute(cupti, client, ClientAttribute::kTimestampCallback,
+                            now);
 }
 
 }  // namespace kymo::cupti

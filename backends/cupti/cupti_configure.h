@@ -19,6 +19,12 @@ namespace kymo::cupti {
 ApiStatus Configure(const CuptiFunctions& cupti, void* client,
                     ApiSetting setting, bool on) noexcept;
 
+// Whether times of kernels survive a client's clock. From CUDA 12.6 Update 2 on
+// some have none then (release notes of 13.1; the version does not tell updates
+// of 12.6 apart); up to 13.3 those of contexts that are older than the client
+// may be in CUPTI's own clock all the same.
+bool TakesClocks(uint32_t version) noexcept;
+
 // CUPTI's clock becomes `now`.
 ApiStatus ConfigureClock(const CuptiFunctions& cupti, void* client,
                          uint64_t (*now)()) noexcept;

@@ -30,6 +30,30 @@ using CompleteBufferV2 = void (*)(uint8_t*, size_t, size_t, void*);
 inline constexpr int kResourceDomain = 3;
 inline constexpr uint32_t kCudaInitialized = 5;
 
+// CUpti_SubscriberParams; before CUDA 13.2 it ended behind `other_size`.
+struct SubscriberParams {
+  size_t struct_size;
+  const char* name = "Kymo";
+  char* other;
+  size_t other_size = kSubscriberNameBytes;
+  uint8_t allows_others = 1;
+  uint8_t padding[7] = {};
+};
+
+// CUpti_ActivityAttribute; of one client among several.
+enum class ClientAttribute : uint32_t {
+  kLatency = 15,
+  kAllSyncRecords = 16,
+  kEventTimes = 17,
+  kWholeGraphs = 20,
+  kThreadIdType = 21,
+  kTimestampCallback = 22,
+};
+
+// CUpti_ActivityThreadIdType.
+inline constexpr int kDefaultThreadIds = 0;
+inline constexpr int kSystemThreadIds = 1;
+
 struct CuptiFunctions {
   int (*get_version)(uint32_t*);
   int (*unsubscribe)(void*);

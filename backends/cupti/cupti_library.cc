@@ -24,16 +24,6 @@ constinit bool is_one_of_several = false;
 // As cupti_configure.h has it.
 void* Client() noexcept { return is_one_of_several ? subscriber : nullptr; }
 
-// CUpti_SubscriberParams; the last two since CUDA 13.2.
-struct SubscriberParams {
-  size_t struct_size;
-  const char* name = "Kymo";
-  char* other;
-  size_t other_size = kSubscriberNameBytes;
-  uint8_t allows_others = 1;
-  uint8_t padding[7] = {};
-};
-
 // Of the capture, which wants to know when CUDA has been initialised.
 using CudaIsUp = void (*)();
 constinit CudaIsUp cuda_is_up = nullptr;
@@ -124,14 +114,6 @@ ApiStatus Disable(ActivityKind kind) noexcept {
                        : cupti.disable(number)};
 }
 
-// Versions that lose times of kernels with a client's clock: from CUDA 12.6
-// Update 2 on some have none (release notes of 13.1; the version does not tell
-// updates of 12.6 apart), and up to 13.3 those of contexts that are older than
-// the client may be in CUPTI's own clock.
-bool LosesTimes(uint32_t version) noexcept {
-  return version >= 24 && version < 130'400;
-}
-
 int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
   return is_one_of_several
              ? cupti.next_record_v2(subscriber, buffer, valid_bytes, record)
@@ -199,7 +181,7 @@ bool IsClock(uint64_t (*now)()) noexcept {
 }
 
 ApiStatus SetClock(uint64_t (*now)()) noexcept {
-  if (LosesTimes(api.version)) return ApiStatus::kNotSupported;
+  if (!TakesClocks(api.version)) return ApiStatus::kNotSupported;
   if (is_one_of_several) return ConfigureClock(cupti, Client(), now);
   // Once per process: setting it again spoils the times of the next kernels.
   static constinit bool is_set = false;
@@ -246,11 +228,19 @@ const CuptiApi* LoadCupti(const char* paths, char* problem,
   void* library = FindLoaded();
   if (library == nullptr) library = LoadFirst(paths, problem, problem_size);
   if (library == nullptr) return nullptr;
-  uint32_t version = 0;
-  if (!FindFunctions(library, cupti) || cupti.get_version(&version) != 0 ||
-      version == 0) {
+  if (!FindFunctions(library, cupti)) {
     snprintf(problem, problem_size,
              "libcupti lacks functions that Kymo needs; install CUDA 12 or 13");
+    return nullptr;
+  }
+  // Since CUDA 13.3 it does not say so much as this without a driver.
+  uint32_t version = 0;
+  const int status = cupti.get_version(&version);
+  if (status != 0 || version == 0) {
+    snprintf(problem, problem_size,
+             "libcupti cannot be used (%d): is there an NVIDIA driver, as new "
+             "as this libcupti?",
+             status);
     return nullptr;
   }
   api.version = version;

@@ -7,6 +7,7 @@
 #include <cuda.h>
 #include <cupti.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "backends/cupti/cupti_api.h"
@@ -56,6 +57,29 @@ KYMO_SAME(MarkerPayload::kUint64, METRIC_VALUE_KIND_UINT64);
 KYMO_SAME(MarkerPayload::kInt64, METRIC_VALUE_KIND_INT64);
 KYMO_SAME(MarkerPayload::kExtended, METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD);
 KYMO_SAME(NamedObject::kThread, ACTIVITY_OBJECT_THREAD);
+KYMO_SAME(kDefaultThreadIds, ACTIVITY_THREAD_ID_TYPE_DEFAULT);
+KYMO_SAME(kSystemThreadIds, ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+#if CUPTI_API_VERSION >= 130300
+KYMO_SAME(ClientAttribute::kLatency,
+          ACTIVITY_ATTR_ENABLE_KERNEL_LATENCY_TIMESTAMPS);
+KYMO_SAME(ClientAttribute::kAllSyncRecords,
+          ACTIVITY_ATTR_ENABLE_ALL_SYNC_RECORDS);
+KYMO_SAME(ClientAttribute::kEventTimes,
+          ACTIVITY_ATTR_ENABLE_CUDA_EVENT_DEVICE_TIMESTAMPS);
+KYMO_SAME(ClientAttribute::kWholeGraphs,
+          ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE);
+KYMO_SAME(ClientAttribute::kThreadIdType, ACTIVITY_ATTR_THREAD_ID_TYPE);
+KYMO_SAME(ClientAttribute::kTimestampCallback,
+          ACTIVITY_ATTR_TIMESTAMP_CALLBACK);
+static_assert(sizeof(SubscriberParams) == sizeof(CUpti_SubscriberParams));
+static_assert(offsetof(SubscriberParams, allows_others) ==
+              offsetof(CUpti_SubscriberParams, allowMultipleSubscribers));
+#else
+static_assert(offsetof(SubscriberParams, allows_others) ==
+              sizeof(CUpti_SubscriberParams));
+#endif
+static_assert(offsetof(SubscriberParams, other_size) ==
+              offsetof(CUpti_SubscriberParams, oldSubscriberSize));
 KYMO_SAME(kResourceDomain, CB_DOMAIN_RESOURCE);
 KYMO_SAME(kCudaInitialized, CBID_RESOURCE_CU_INIT_FINISHED);
 KYMO_SAME(NamedObject::kStream, ACTIVITY_OBJECT_STREAM);
