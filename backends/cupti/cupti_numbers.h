@@ -74,7 +74,7 @@ KYMO_SAME(ClientAttribute::kTimestampCallback,
 static_assert(sizeof(SubscriberParams) == sizeof(CUpti_SubscriberParams));
 static_assert(offsetof(SubscriberParams, allows_others) ==
               offsetof(CUpti_SubscriberParams, allowMultipleSubscribers));
-#else
+#elif CUPTI_API_VERSION < 130200
 static_assert(offsetof(SubscriberParams, allows_others) ==
               sizeof(CUpti_SubscriberParams));
 #endif

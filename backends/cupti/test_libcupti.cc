@@ -5,6 +5,8 @@
 #include <cupti.h>
 #include <string.h>
 
+#include <cstddef>
+
 #include "backends/cupti/test_cupti.h"
 
 namespace {
@@ -55,7 +57,10 @@ CUptiResult cuptiGetVersion(uint32_t* version) {
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle,
                               CUpti_CallbackFunc callback, void* userdata,
                               CUpti_SubscriberParams* params) {
-  if (params->structSize != CUpti_SubscriberParams_STRUCT_SIZE) {
+  // As it was before CUDA 13.2, whatever the header says.
+  if (params->structSize !=
+      offsetof(CUpti_SubscriberParams, oldSubscriberSize) +
+          sizeof(params->oldSubscriberSize)) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   if (is_subscribed && params->oldSubscriberName != nullptr) {
