@@ -26,6 +26,18 @@ def path_of(variable):
     return os.path.abspath(os.environ[variable])
 
 
+def play_a_device(folder):
+    """Makes the libraries of a driver and of CUDA; where programs find them."""
+    for part in ("driver", "cuda/lib64"):
+        (folder / part).mkdir(parents=True)
+    shutil.copy(path_of("KYMO_FAKE_LIBCUDA"), folder / "driver/libcuda.so.1")
+    shutil.copy(path_of("KYMO_FAKE_CUPTI"),
+                folder / "cuda/lib64/libcupti.so.13")
+    return {**os.environ,
+            "CUDA_HOME": str(folder / "cuda"),
+            "LD_LIBRARY_PATH": str(folder / "driver")}
+
+
 class FakeDeviceTest:
     """What holds however the program was recorded; `record` does that."""
 
@@ -34,19 +46,14 @@ class FakeDeviceTest:
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
-        for part in ("driver", "cuda/lib64", "saved", "out"):
-            (cls.folder / part).mkdir(parents=True)
-        shutil.copy(path_of("KYMO_FAKE_LIBCUDA"),
-                    cls.folder / "driver/libcuda.so.1")
-        shutil.copy(path_of("KYMO_FAKE_CUPTI"),
-                    cls.folder / "cuda/lib64/libcupti.so.13")
+        environment = play_a_device(cls.folder)
+        for part in ("saved", "out"):
+            (cls.folder / part).mkdir()
         cls.out = cls.folder / "out"
         cls.saved = cls.folder / "saved"
         completed = subprocess.run(
             cls.words(), capture_output=True, text=True, check=False,
-            env={**os.environ,
-                 "CUDA_HOME": str(cls.folder / "cuda"),
-                 "LD_LIBRARY_PATH": str(cls.folder / "driver")})
+            env=environment)
         if completed.returncode != 0:
             raise AssertionError(completed.stderr)
         trace = json.loads((cls.out / "trace.json").read_text())
@@ -170,6 +177,35 @@ class LibraryTest(FakeDeviceTest, unittest.TestCase):
     def words(cls):
         return [path_of("KYMO_FAKE_PROGRAM"), "host", str(cls.out),
                 str(cls.saved)]
+
+
+class MarkersTest(unittest.TestCase):
+    """Who hears a program's NVTX where CUPTI is to."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.environment = play_a_device(self.folder)
+
+    def record(self, *flags):
+        """Of a program that prints its environment."""
+        return subprocess.run(
+            [path_of("KYMO_PROFILE"), "--activities=cpu,cuda",
+             "--cuda_device_check=0", "--cuda_markers=1", *flags,
+             f"--output_dir={self.folder}/out", "/usr/bin/env"],
+            capture_output=True, text=True, check=False, env=self.environment)
+
+    def test_it_is_led_to_the_libcupti_that_records(self):
+        completed = self.record("--capture_nvtx=0")
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        self.assertIn(f"NVTX_INJECTION64_PATH={self.folder}/cuda/lib64/"
+                      "libcupti.so.13", completed.stdout.splitlines())
+
+    def test_both_at_once_are_refused_with_what_to_do(self):
+        completed = self.record()
+        self.assertIn("add --capture_nvtx=0", completed.stderr)
+        self.assertNotIn("libcupti.so.13", completed.stdout)
 
 
 if __name__ == "__main__":
