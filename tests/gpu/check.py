@@ -79,7 +79,7 @@ class Checks:
 
     def check(self, what, passed, detail=""):
         print(("ok    " if passed else "FAIL  ") + what +
-              (f": {detail}" if detail and not passed else ""))
+              ("" if passed or detail == "" else f": {detail}"))
         self.failures += not passed
 
     def common(self, mode, run):
@@ -125,7 +125,8 @@ class Checks:
                    not unordered, unordered[:1])
         self.measured["clock"] = {
             name: run.trace.get(name) for name in (
-                "cuda_clock_error_ns", "cuda_early_ns", "cupti_version")}
+                "cuda_clock_error_ns", "cuda_early_ns", "cuda_late_ns",
+                "cupti_version")}
 
     def copies(self):
         run = self.run("copies")
@@ -199,9 +200,10 @@ class Checks:
                        args["static shared memory"] == 2048 and
                        args["registers per thread"] > 0, args)
             break
-        best = min(e["dur"] for e in run.kernels("MatMul"))
-        self.measured["matrix product"] = (
-            f"{run.said['flops'] / best / 1e3:.1f} GFLOP/s")
+        best = min((e["dur"] for e in run.kernels("MatMul")), default=0)
+        if best:
+            self.measured["matrix product"] = (
+                f"{run.said['flops'] / best / 1e3:.1f} GFLOP/s")
 
     def memory(self):
         run = self.run("memory", ("--profile_memory", "--memory_mode=reports"))
@@ -316,7 +318,8 @@ def main():
                      "library", "small", "killed", "busy"):
             try:
                 getattr(checks, mode)()
-            except (AssertionError, KeyError, subprocess.SubprocessError) as e:
+            except (AssertionError, LookupError, ValueError, OSError,
+                    subprocess.SubprocessError) as e:
                 checks.check(mode, False, repr(e))
         for what, value in checks.measured.items():
             print(f"{what}: {value}")
