@@ -131,10 +131,10 @@ size_t MemoryRecordLimit() {
   return AvailableMemoryBytes() / 4 * 3 / kBytesPerRecord;
 }
 
-// Records in chunks that threads are taking from their owners, or were when
-// they died, and have not counted yet.
+// Events in chunks that threads are taking from their owners, or were when they
+// died, and have not counted yet.
 uint64_t BeingOverwritten(const Arena& arena) {
-  uint64_t records = 0;
+  uint64_t events = 0;
   for (uint32_t chunk = 0; chunk < arena.high_water(); ++chunk) {
     const record::ChunkWord& word = arena.word(chunk);
     if (word.ticket.load(std::memory_order_acquire) != 0 ||
@@ -147,11 +147,11 @@ uint64_t BeingOverwritten(const Arena& arena) {
                  record::kSlotsPerChunk);
     record::ForEachRecord(
         {.slots = {arena.slots(chunk) + read, record::kSlotsPerChunk - read}},
-        [&](const record::Slot&, std::span<const record::Slot>, uint32_t) {
-          ++records;
+        [&](const record::Slot& head, std::span<const record::Slot>, uint32_t) {
+          events += record::IsEvent(record::UnpackKind(head.kind_scope_depth));
         });
   }
-  return records;
+  return events;
 }
 
 }  // namespace

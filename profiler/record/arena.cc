@@ -380,13 +380,20 @@ uint32_t Arena::TakeOldestSealed(uint32_t stream) const noexcept {
 void Arena::CountOverwritten(uint32_t loser, const Slot* old,
                              uint32_t read_slots) const noexcept {
   if (loser >= stream_capacity_) return;
-  uint64_t records = 0;
+  uint64_t events = 0;
   // What a reader has had is not lost.
-  for (uint64_t i = read_slots; i < kSlotsPerChunk; ++records) {
-    if (old[i].begin.load(std::memory_order_relaxed) == 0) break;
-    i += uint64_t{1} + old[i].extra_slots;
+  for (uint32_t i = read_slots; i < kSlotsPerChunk;) {
+    const uint32_t extra = old[i].extra_slots;
+    // Behind a record that was never finished there may be others.
+    if (old[i].begin.load(std::memory_order_relaxed) == 0 ||
+        extra >= kSlotsPerChunk - i) {
+      ++i;
+      continue;
+    }
+    events += IsEvent(UnpackKind(old[i].kind_scope_depth));
+    i += 1 + extra;
   }
-  stream(loser).overwritten.fetch_add(records, std::memory_order_relaxed);
+  stream(loser).overwritten.fetch_add(events, std::memory_order_relaxed);
 }
 
 uint32_t Arena::AcquireChunk(uint32_t stream, uint32_t session,

@@ -98,8 +98,8 @@ class Arena {
   void FreeChunk(uint32_t chunk) const noexcept;
   // Frees every sealed chunk unread. REQUIRES: nobody reads this arena.
   void DiscardSealed() const noexcept;
-  // The chunks that process `pid` owns and that are session `from`'s become
-  // session `to`'s.
+  // The chunks that process `pid` owns, or has sealed, and that are session
+  // `from`'s become session `to`'s.
   void Retag(int32_t pid, uint32_t from, uint32_t to) const noexcept;
 
   ChunkWord& word(uint32_t chunk) const noexcept {

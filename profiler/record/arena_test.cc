@@ -89,6 +89,46 @@ TEST(ArenaTest, OverwriteTakesTheOldestSealedChunkAndCounts) {
   arena.Unmap();
 }
 
+TEST(ArenaTest, OverwrittenEventsAreCountedBehindHolesAndNothingElseIs) {
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kOverwrite, 1));
+  const uint32_t stream = arena.AddStream(1, 1);
+  uint64_t ticket = 0;
+  const uint32_t chunk = arena.AcquireChunk(stream, 0, &ticket);
+  Slot* const slots = arena.slots(chunk);
+  WriteSlot(slots[0], 1, /*extra_slots=*/2);
+  // What a thread was about to write in slot 3 when it died is not there.
+  WriteSlot(slots[4], 1);
+  for (const SlotKind kind : {SlotKind::kEnd, SlotKind::kExtra,
+                              SlotKind::kMapping, SlotKind::kResource}) {
+    Slot& slot = slots[4 + static_cast<uint32_t>(kind)];
+    WriteSlot(slot, 1);
+    slot.kind_scope_depth = PackKind(kind, 0, 0);
+  }
+  WriteSlot(slots[kSlotsPerChunk - 1], 1, /*extra_slots=*/~uint32_t{0});
+  arena.SealChunk(chunk);
+  EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunk);
+  EXPECT_EQ(arena.stream(stream).overwritten.load(), 2);
+  arena.Unmap();
+}
+
+TEST(ArenaTest, StartsThatFindNoRoomAreCounted) {
+  Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 1));
+  StartEntry* const first = arena.AddStart(7, "/bin/first", 100);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->pid.load(), 7);
+  EXPECT_EQ(arena.NameText(first->program), "/bin/first");
+  EXPECT_EQ(first->start_monotonic_ns, 100);
+  while (arena.AddStart(8, "/bin/other", 200) != nullptr) {
+  }
+  EXPECT_EQ(arena.AddStart(9, "/bin/last", 300), nullptr);
+  EXPECT_EQ(arena.header().starts_without_entry.load(), 2);
+  EXPECT_EQ(&arena.start(0), first);
+  while (arena.AddProcess() != nullptr) {
+  }
+  EXPECT_EQ(arena.header().processes_without_entry.load(), 1);
+  arena.Unmap();
+}
+
 TEST(ArenaTest, EqualTextsHaveOneIdAcrossThreads) {
   Arena arena = Arena::CreateAnonymous(SmallOptions(FullPolicy::kStop, 1));
   constexpr int kThreads = 4;

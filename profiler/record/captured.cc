@@ -33,10 +33,6 @@ Slot* SlotOf(uint64_t id, uint64_t* ticket) noexcept {
   return arena->slots(chunk) + (id & (kSlotsPerChunk - 1));
 }
 
-std::string_view First(std::string_view text, size_t n) noexcept {
-  return {text.data(), text.size() < n ? text.size() : n};
-}
-
 size_t ItemBytes(const CapturedArg& arg) noexcept {
   return sizeof(PayloadHeader) +
          (arg.kind == PayloadKind::kString

@@ -1,44 +1,25 @@
 #include "profiler/record/handle_map.h"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #include "profiler/record/own_host.h"
 
 namespace kymo::record {
 
-class HandleMap::Lock {
- public:
-  explicit Lock(HandleMap* map) noexcept : word_(WordOf(map)) {
-    if (word_ == nullptr) return;
-    while (word_->exchange(1, std::memory_order_acquire) != 0) sched_yield();
+// Null: there is no memory even for the lock. In memory that is wiped on fork.
+std::atomic<uint32_t>* HandleMap::LockWord() noexcept {
+  std::atomic<uint32_t>* word = lock_.load(std::memory_order_acquire);
+  if (word != nullptr) return word;
+  const Busy busy;
+  auto* const made = static_cast<std::atomic<uint32_t>*>(
+      MapWiped(sizeof(std::atomic<uint32_t>)));
+  if (made == nullptr) return nullptr;
+  if (lock_.compare_exchange_strong(word, made, std::memory_order_acq_rel)) {
+    return made;
   }
-  ~Lock() {
-    if (word_ != nullptr) word_->store(0, std::memory_order_release);
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  // False: there is no memory even for the lock.
-  bool is_held() const noexcept { return word_ != nullptr; }
-
- private:
-  static std::atomic<uint32_t>* WordOf(HandleMap* map) noexcept {
-    std::atomic<uint32_t>* word = map->lock_.load(std::memory_order_acquire);
-    if (word != nullptr) return word;
-    const Busy busy;
-    auto* const made = static_cast<std::atomic<uint32_t>*>(
-        MapWiped(sizeof(std::atomic<uint32_t>)));
-    if (made == nullptr) return nullptr;
-    if (map->lock_.compare_exchange_strong(word, made,
-                                           std::memory_order_acq_rel)) {
-      return made;
-    }
-    munmap(made, sizeof(*made));
-    return word;
-  }
-
-  std::atomic<uint32_t>* const word_;
-};
+  munmap(made, sizeof(*made));
+  return word;
+}
 
 HandleMap::Entry* HandleMap::FindEntry(uint64_t handle) noexcept {
   for (uint64_t at = PlaceOf(handle);; at = (at + 1) % kCapacity) {
@@ -49,10 +30,10 @@ HandleMap::Entry* HandleMap::FindEntry(uint64_t handle) noexcept {
 }
 
 bool HandleMap::Put(uint64_t handle, uint64_t value) noexcept {
-  const Lock lock(this);
-  if (!lock.is_held()) return false;
+  std::atomic<uint32_t>* const word = LockWord();
+  if (word == nullptr || InSlowPath()) return false;
+  const Lock lock(word);
   if (entries_ == nullptr) {
-    const Busy busy;
     void* const mapped =
         mmap(nullptr, kCapacity * sizeof(Entry), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,16 +50,20 @@ bool HandleMap::Put(uint64_t handle, uint64_t value) noexcept {
 }
 
 bool HandleMap::Find(uint64_t handle, uint64_t* value) noexcept {
-  const Lock lock(this);
-  if (!lock.is_held() || entries_ == nullptr) return false;
+  std::atomic<uint32_t>* const word = LockWord();
+  if (word == nullptr || InSlowPath()) return false;
+  const Lock lock(word);
+  if (entries_ == nullptr) return false;
   const Entry* const entry = FindEntry(handle);
   *value = entry->value;
   return entry->handle != 0;
 }
 
 bool HandleMap::Take(uint64_t handle, uint64_t* value) noexcept {
-  const Lock lock(this);
-  if (!lock.is_held() || entries_ == nullptr) return false;
+  std::atomic<uint32_t>* const word = LockWord();
+  if (word == nullptr || InSlowPath()) return false;
+  const Lock lock(word);
+  if (entries_ == nullptr) return false;
   Entry* const entry = FindEntry(handle);
   if (entry->handle == 0) return false;
   *value = entry->value;

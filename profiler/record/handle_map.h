@@ -4,7 +4,9 @@
 //   map.Put(handle, value);
 //   if (uint64_t value; map.Take(handle, &value)) ...
 //
-// Threads: any; one lock, which yields. Memory is taken as it is touched.
+// Threads: any; one lock, which sleeps. A signal handler that interrupts its
+//   holder, or the recorder, finds nothing, which is counted.
+// Memory is taken as it is touched.
 // Standard library: nothing that needs linking, for the preloaded runtime.
 #ifndef KYMO_PROFILER_RECORD_HANDLE_MAP_H_
 #define KYMO_PROFILER_RECORD_HANDLE_MAP_H_
@@ -21,7 +23,8 @@ class HandleMap {
 
   constexpr HandleMap() noexcept = default;
 
-  // False: full. Replaces what was there. `handle` is not 0.
+  // False: full, or in such a handler. Replaces what was there. `handle` is not
+  // 0.
   bool Put(uint64_t handle, uint64_t value) noexcept;
   // False: not there.
   bool Find(uint64_t handle, uint64_t* value) noexcept;
@@ -32,11 +35,11 @@ class HandleMap {
     uint64_t handle;  // 0 = none
     uint64_t value;
   };
-  class Lock;
 
   static uint64_t PlaceOf(uint64_t handle) noexcept {
     return handle * 0x9e3779b97f4a7c15u >> (64 - 18);
   }
+  std::atomic<uint32_t>* LockWord() noexcept;
   Entry* FindEntry(uint64_t handle) noexcept;
   void Remove(Entry* entry) noexcept;
 

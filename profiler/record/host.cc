@@ -48,6 +48,11 @@ Wiped* GetWiped() noexcept {
   return wiped;
 }
 
+void OwnCountTruncated() noexcept {
+  if (!own.has_arena.load(std::memory_order_acquire)) return;
+  own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
+}
+
 namespace {
 
 constinit std::atomic<const HostApi*> chosen_host = nullptr;
@@ -90,11 +95,6 @@ void OwnAddGate(Gate* added) noexcept {
 
 uint32_t OwnIntern(const char* text, uint64_t size) noexcept {
   return own.arena.InternName({text, size});
-}
-
-void OwnCountTruncated() noexcept {
-  if (!own.has_arena.load(std::memory_order_acquire)) return;
-  own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
 }
 
 const Arena* OwnArena() noexcept {

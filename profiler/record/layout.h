@@ -56,6 +56,13 @@ enum class SlotKind : uint8_t {
   kResource = 10,
 };
 
+// Whether it is something that happened, and not more about something else.
+constexpr bool IsEvent(SlotKind kind) noexcept {
+  return kind != SlotKind::kNone && kind != SlotKind::kEnd &&
+         kind != SlotKind::kExtra && kind != SlotKind::kMapping &&
+         kind != SlotKind::kResource;
+}
+
 // What annotations of others give names to (backends/nvtx).
 enum class ResourceKind : uint8_t {
   kOther = 0,
@@ -208,7 +215,7 @@ struct StreamEntry {
   std::atomic<int32_t> pid;  // 0 = not filled in yet
   std::atomic<int32_t> tid;
   std::atomic<uint64_t> dropped;      // records lost because the arena was full
-  std::atomic<uint64_t> overwritten;  // records lost to policy overwrite
+  std::atomic<uint64_t> overwritten;  // events lost to policy overwrite
   // The thread's name as of its last look, NUL-terminated; words so that a
   // reader beside the writer sees some mixture and never a fault.
   std::atomic<uint64_t> name[2];

@@ -35,7 +35,10 @@ class LineReader {
 
  private:
   bool Fill() noexcept {
-    if (begin_ == 0 && end_ == kBufferBytes) end_ = 0;  // too long: skip it
+    if (begin_ == 0 && end_ == kBufferBytes) {
+      end_ = 0;  // too long: skip it
+      OwnCountTruncated();
+    }
     memmove(buffer_, buffer_ + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;

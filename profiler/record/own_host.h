@@ -115,30 +115,34 @@ class Busy {
   Busy& operator=(const Busy&) = delete;
 };
 
-// The lock of `wiped`.
+// The lock of `wiped`, or another word that is 1 while it is held.
 class Lock {
  public:
-  explicit Lock(Wiped* wiped) noexcept : wiped_(wiped) {
-    for (int tries = 0;
-         wiped_->lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
+  explicit Lock(Wiped* wiped) noexcept : Lock(&wiped->lock) {}
+  explicit Lock(std::atomic<uint32_t>* word) noexcept : word_(word) {
+    for (int tries = 0; word_->exchange(1, std::memory_order_acquire) != 0;
+         ++tries) {
       // Sleeping lets a holder of lower priority run, too.
       const timespec pause = {0, tries < 16 ? 0 : 50'000};
       syscall(SYS_nanosleep, &pause, nullptr);
     }
   }
-  ~Lock() { wiped_->lock.store(0, std::memory_order_release); }
+  ~Lock() { word_->store(0, std::memory_order_release); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
-  Busy busy_;
-  Wiped* wiped_;
+  const Busy busy_;
+  std::atomic<uint32_t>* const word_;
 };
 
 // Private memory that reads as zero in a forked child; null when short.
 void* MapWiped(size_t bytes) noexcept;
-// Null when memory is short; recording then drops everything.
+// Null when memory is short, or the kernel cannot wipe it on fork: nothing is
+// recorded then, and counted where there is an arena to count in.
 Wiped* GetWiped() noexcept;
+// A text was cut, or left out.
+void OwnCountTruncated() noexcept;
 // Puts this process into the collector's table, once. REQUIRES: the lock.
 void RegisterProcess(Wiped* wiped) noexcept;
 

@@ -20,6 +20,11 @@ namespace kymo::record {
 
 constexpr size_t RoundUp8(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
+// substr, without its exception: the runtime links no C++ library.
+constexpr std::string_view First(std::string_view text, size_t n) noexcept {
+  return {text.data(), text.size() < n ? text.size() : n};
+}
+
 // Where slot i of its chunk stands; chunks are aligned to their size.
 inline uint32_t SlotIndex(const Slot* slot) noexcept {
   return static_cast<uint32_t>(

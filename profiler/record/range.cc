@@ -9,10 +9,6 @@
 namespace kymo::record {
 namespace {
 
-// substr, without its exception: the runtime links no C++ library.
-constexpr std::string_view First(std::string_view text, size_t n) noexcept {
-  return {text.data(), text.size() < n ? text.size() : n};
-}
 // REQUIRES: n <= text.size().
 constexpr std::string_view Behind(std::string_view text, size_t n) noexcept {
   return {text.data() + n, text.size() - n};
@@ -100,6 +96,9 @@ class DetailItems {
   DetailItems(const RangeDetails& details, uint32_t gate_bits,
               const Stack* stack) noexcept
       : details_(details), stack_(stack) {
+    if (details.overload_name.size > kMaxPieceBytes) [[unlikely]] {
+      Host().count_truncated();
+    }
     if ((gate_bits & kGateInputs) == 0) return;
     input_bytes_ = EncodedInputBytes(details.inputs, details.input_count);
     if (input_bytes_ > kMaxPieceBytes) [[unlikely]] {

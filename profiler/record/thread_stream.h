@@ -54,8 +54,9 @@ struct alignas(64) ThreadStream {
   uint32_t stream_plus_1;  // 0 = not registered in this process
   ThreadStream* next_free;
   HeapCounts* heap_counts;  // null = not registered
-  // Thread-locals of the library's copies that point here; cleared at exit.
-  ThreadStream** caches[4];
+  // Thread-locals of the library's copies that point here; cleared at exit. A
+  // copy that finds no place here records nothing, which is counted.
+  ThreadStream** caches[16];
 
   NameCacheEntry names[kNameCacheEntries];
 };

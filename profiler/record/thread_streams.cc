@@ -205,14 +205,21 @@ bool Register(Wiped* wiped, ThreadStream* stream) noexcept {
   return true;
 }
 
-void RememberCache(ThreadStream* stream, ThreadStream** cache) noexcept {
+// Whether `cache` will be cleared when the thread ends.
+bool RememberCache(ThreadStream* stream, ThreadStream** cache) noexcept {
   for (ThreadStream**& known : stream->caches) {
-    if (known == cache) return;
+    if (known == cache) return true;
     if (known == nullptr) {
       known = cache;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+void CountWithoutStream() noexcept {
+  own.arena.header().events_without_stream.fetch_add(1,
+                                                     std::memory_order_relaxed);
 }
 
 // --- the slow path of taking slots ---
@@ -264,8 +271,7 @@ Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
     return nullptr;
   }
   if (stream->stream_plus_1 == 0 && !Register(wiped, stream)) {
-    own.arena.header().events_without_stream.fetch_add(
-        1, std::memory_order_relaxed);
+    CountWithoutStream();
     return nullptr;
   }
   return NewChunk(wiped, stream, session, count);
@@ -275,11 +281,7 @@ Slot* Refill(Wiped* wiped, ThreadStream* stream, uint32_t count) noexcept {
 ThreadStream* OwnStream(Wiped* wiped) noexcept {
   if (own_thread.stream != nullptr) return own_thread.stream;
   ThreadStream* const stream = NewStream(wiped);
-  if (stream == nullptr) {
-    own.arena.header().events_without_stream.fetch_add(
-        1, std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (stream == nullptr) return nullptr;
   own_thread.stream = stream;
   if (own_thread.exit_rounds >= kExitRounds) {
     AddLate(wiped, stream);
@@ -319,8 +321,9 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
     Busy busy;
     Wiped* const wiped = GetWiped();
     ThreadStream* const stream = wiped ? OwnStream(wiped) : nullptr;
-    if (stream != nullptr) {
-      RememberCache(stream, cache);
+    if (stream == nullptr || !RememberCache(stream, cache)) {
+      CountWithoutStream();
+    } else {
       // Another copy of the library may have slots left for this thread.
       if (*cache != stream) {
         *cache = stream;
@@ -336,6 +339,7 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
 
 void OwnSetThreadName(const char* text, uint64_t size) noexcept {
   const size_t kept = size < kThreadNameBytes ? size : kThreadNameBytes;
+  if (kept < size) OwnCountTruncated();
   memcpy(own_thread.name, text, kept);
   own_thread.name_size = static_cast<uint32_t>(kept);
   const ThreadStream* const stream = own_thread.stream;
@@ -346,6 +350,7 @@ void OwnSetThreadName(const char* text, uint64_t size) noexcept {
 
 void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept {
   if (tid == ThreadId()) return OwnSetThreadName(text, size);
+  if (InSlowPath()) return;
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr || !own.has_arena.load(std::memory_order_acquire)) {
     return;
@@ -357,6 +362,8 @@ void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept {
   const uint32_t at =
       __atomic_fetch_add(&wiped->threads_to_name_count, 1, __ATOMIC_SEQ_CST) %
       kMaxThreadsToName;
+  // The oldest of many that never recorded makes room.
+  if (wiped->threads_to_name[at].tid != 0) OwnCountTruncated();
   wiped->threads_to_name[at] = {tid, name};
   // The newest first: system ids come again.
   for (uint32_t id = own.arena.stream_count(); id-- > 0;) {
