@@ -14,8 +14,8 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
-#include "profiler/plugin/exporter_library.h"
 #include "profiler/report/table.h"
+#include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
 #include "tools/command_line/manual.h"
 
@@ -106,19 +106,6 @@ constexpr OwnFlag kOwnFlags[] = {
     {"with_modules", nullptr},
     {"with_stack", nullptr},
 };
-
-// Of a list separated by commas; loads the libraries in it.
-absl::StatusOr<std::vector<std::string>> FindAllExporters(
-    const std::vector<std::string>& words, ExporterRegistry& exporters) {
-  std::vector<std::string> names;
-  for (const std::string& word : words) {
-    if (word.empty()) continue;
-    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                          FindExporters(word, exporters));
-    names.insert(names.end(), found.begin(), found.end());
-  }
-  return names;
-}
 
 constexpr char kFlightRecorder[] = "flight_recorder";
 

@@ -17,7 +17,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
-#include "profiler/plugin/exporter_library.h"
+#include "tools/command_line/exporter_words.h"
 #include "tools/report_command/analyses.h"
 
 ABSL_FLAG(bool, check, false,
@@ -134,21 +134,6 @@ constexpr OwnFlag kOwnFlags[] = {
 
 absl::Status Invalid(const std::string& message) {
   return absl::InvalidArgumentError(message);
-}
-
-// Of a list separated by commas; loads the libraries in it.
-absl::StatusOr<std::vector<std::string>> FindAllExporters(
-    const std::vector<std::string>& words, ExporterRegistry& exporters) {
-  std::vector<std::string> names;
-  for (const std::string& word : words) {
-    if (word.empty()) continue;
-    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                          FindExporters(word, exporters));
-    names.insert(names.end(), found.begin(), found.end());
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
 }
 
 absl::StatusOr<TextFormat> FormatOf(const std::string& word) {
