@@ -1,6 +1,5 @@
 // From annotations to the trace, within one process.
 #include <setjmp.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "profiler/model/trace.h"
+#include "tests/support/signal_storm.h"
 
 namespace kymo {
 namespace {
@@ -273,7 +273,8 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("cpu, cuda, itt, nvtx, sampling"), std::string::npos);
+  EXPECT_NE(status.message().find("cpu, cuda, itt, nvtx, sampling"),
+            std::string::npos);
   Profile full({.settings = {{"when_full", "panic"}}});
   EXPECT_EQ(full.Start().code(), absl::StatusCode::kInvalidArgument);
 }
@@ -377,26 +378,12 @@ void HandlerWithRanges(int) {
 }
 
 TEST(ProfileTest, RangesInSignalHandlersNeverHurtTheThread) {
-  struct sigaction action = {};
-  action.sa_handler = HandlerWithRanges;
-  struct sigaction old;
-  sigaction(SIGUSR1, &action, &old);
   handled = 0;
   constexpr int kRanges = 300'000;
   const auto profile = Record([] {
-    const pthread_t self = pthread_self();
-    std::atomic<bool> done = false;
-    std::thread sender([&] {
-      while (!done) {
-        pthread_kill(self, SIGUSR1);
-        usleep(20);
-      }
-    });
+    const SignalStorm storm(HandlerWithRanges);
     for (int i = 0; i < kRanges; ++i) RecordFunction range("in thread");
-    done = true;
-    sender.join();
   });
-  sigaction(SIGUSR1, &old, nullptr);
   auto counts = Counts(*profile);
   const int64_t dropped =
       profile->trace()->ledger().Get(model::Loss::kEventsDroppedInHandlers);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kymo/profile.h"
@@ -84,6 +86,36 @@ TEST(SoakTest, NeitherDoSessionsWithAllThatTheyCanKeep) {
   options.with_modules = true;
   options.profile_memory = true;
   ExpectNothingLeft(options, kSessions / 100);
+}
+
+// A thread leaves its line in the tables of threads (96 bytes), however often
+// sessions come and go: all else that it took is the next one's.
+TEST(SoakTest, NeitherDoThreadsThatComeAndGo) {
+  ProfileOptions options;
+  options.activities = {"cpu"};
+  options.experimental_config.profile_all_threads = true;
+  constexpr int kRounds = 1'000;
+  constexpr int kThreads = 8;
+  const auto run = [&] {
+    Profile profile(options);
+    ASSERT_TRUE(profile.Start().ok());
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([] { RecordFunction range("operation"); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(profile.Stop().ok());
+    ASSERT_EQ(profile.trace()->event_count(), kThreads);
+  };
+  for (int i = 0; i < kRounds / 5; ++i) run();
+  const size_t allocated = AllocatedBytes();
+  const size_t threads = CountEntries("/proc/self/task");
+  const size_t before = ResidentBytes();
+  for (int i = 0; i < kRounds; ++i) run();
+  const size_t lines = kRounds * kThreads * 96;
+  EXPECT_LE(ResidentBytes(), before + lines + (1 << 20));
+  EXPECT_LE(AllocatedBytes(), allocated + (64 << 10));
+  EXPECT_EQ(CountEntries("/proc/self/task"), threads);
 }
 
 // An hour of a program that makes ten steps a second, as fast as it goes.

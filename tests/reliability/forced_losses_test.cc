@@ -1,8 +1,6 @@
 // Losses that take some effort, forced: each is counted, and the rest is there.
-#include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/host.h"
+#include "tests/support/signal_storm.h"
 
 namespace kymo {
 namespace {
@@ -64,38 +63,22 @@ TEST(ForcedLossesTest, NamesLongerThanTheLimit) {
   EXPECT_EQ(CountOf(*profile, std::string(record::kMaxNameBytes, 'x')), 1);
 }
 
-std::atomic<int> in_handler = 0;
-void HandlerWithRange(int) {
-  RecordFunction range("in handler");
-  ++in_handler;
-}
+void HandlerWithRange(int) { RecordFunction range("in handler"); }
 
 TEST(ForcedLossesTest, HandlersThatMeetTheSlowPath) {
-  struct sigaction action = {};
-  action.sa_handler = HandlerWithRange;
-  struct sigaction old;
-  sigaction(SIGUSR1, &action, &old);
   const auto profile = Record([] {
     { RecordFunction range("before"); }
     const record::ArenaHeader& header = record::ProcessArena()->header();
-    const pthread_t self = pthread_self();
-    std::atomic<bool> done = false;
-    std::thread sender([&] {
-      while (!done) {
-        pthread_kill(self, SIGUSR1);
-        usleep(20);
-      }
-    });
     const int64_t end_ns = MonotonicNs() + 30'000'000'000;
-    while (header.dropped_in_handlers.load() == 0 && MonotonicNs() < end_ns) {
-      record::SetThreadPaused(true);
-      record::SetThreadPaused(false);
+    {
+      const SignalStorm storm(HandlerWithRange);
+      while (header.dropped_in_handlers.load() == 0 && MonotonicNs() < end_ns) {
+        record::SetThreadPaused(true);
+        record::SetThreadPaused(false);
+      }
     }
-    done = true;
-    sender.join();
     RecordFunction range("after");
   });
-  sigaction(SIGUSR1, &old, nullptr);
   EXPECT_GT(Lost(*profile, Loss::kEventsDroppedInHandlers), 0);
   EXPECT_EQ(CountOf(*profile, "before"), 1);
   EXPECT_EQ(CountOf(*profile, "after"), 1);

@@ -121,7 +121,7 @@ uint64_t Place(Random& random, const record::ArenaHeader& sound) {
   const auto within = [&](uint64_t begin, uint64_t bytes) {
     return begin + Below(random, bytes);
   };
-  switch (Below(random, 8)) {
+  switch (Below(random, 9)) {
     case 0:
       return within(0, sizeof(record::ArenaHeader));
     case 1:
@@ -133,6 +133,8 @@ uint64_t Place(Random& random, const record::ArenaHeader& sound) {
     case 4:
       return within(sound.name_text_offset, 4096);
     case 5:
+      return within(sound.starts_offset, 16 * sizeof(record::StartEntry));
+    case 6:
       return within(sound.words_offset, 32 * sizeof(record::ChunkWord));
     default:
       return within(sound.chunks_offset, 32 * record::kChunkBytes);
@@ -214,11 +216,11 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     Environment environment;
     ASSERT_TRUE((*session)->Prepare(&environment).ok());
     const TimeNs start = MonotonicNs() + EpochOffsetNs();
-    ASSERT_TRUE((*session)->Start(1).ok());
     const pid_t pid = fork();
     if (pid == 0) {
       BeHostile(environment.at(record::kArenaVariable), seed, 30 * kNsPerMs);
     }
+    ASSERT_TRUE((*session)->Start(pid).ok());
     int status = 0;
     for (int polls = 0; waitpid(pid, &status, WNOHANG) == 0; ++polls) {
       (*session)->Poll();

@@ -2,6 +2,7 @@
 //
 //   own NAME<tab>COUNT        -1: any number
 //   children NAME<tab>COUNT
+//   at_least NAME<tab>COUNT
 //   open COUNT
 //
 // scenario list: their names. scenario leaf COUNT: see RunLeaf. scenario become
@@ -42,6 +43,7 @@ int Main(const std::string& wanted, long count) {
       const Expected expected = scenario.run();
       Print("own", expected.own);
       Print("children", expected.children);
+      Print("at_least", expected.at_least);
       printf("open %ld\n", static_cast<long>(expected.open));
       return 0;
     }

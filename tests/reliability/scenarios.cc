@@ -6,12 +6,14 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -154,7 +156,30 @@ Expected Daemon() {
   char byte;
   if (read(ready[0], &byte, 1) != 1) abort();
   // What it does until this ends is its own affair.
-  return {.children = {{"daemon", kRanges}, {"daemon later", -1}}};
+  return {.children = {{"daemon", kRanges}}, .at_least = {{"daemon later", 0}}};
+}
+
+// One that goes on starting and ending threads while the recording is read.
+Expected DaemonWithThreads() {
+  constexpr int kRanges = 100;
+  constexpr int kThreads = 50;
+  const pid_t program = getpid();
+  void* const shared =
+      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) abort();
+  auto* const ended = new (shared) std::atomic<int>(0);
+  Wait(Fork([ended, program] {
+    setsid();
+    if (fork() != 0) return;
+    for (const int fd : {0, 1, 2}) close(fd);
+    for (int left = 100; left > 0; left -= kill(program, 0) != 0) {
+      std::thread([] { Ranges("brief", kRanges); }).join();
+      ++*ended;
+    }
+  }));
+  while (*ended < kThreads) usleep(100);
+  return {.at_least = {{"brief", int64_t{kRanges} * *ended}}};
 }
 
 }  // namespace
@@ -166,6 +191,7 @@ const std::vector<Scenario>& Scenarios() {
       {"vfork", Vfork},
       {"spawn", Spawn, /*starts_itself=*/true},
       {"daemon", Daemon},
+      {"daemon_with_threads", DaemonWithThreads},
       {"short_lived_threads", ShortLivedThreads},
       {"threads_end_inside_ranges", ThreadsEndInsideRanges},
       {"cancelled_threads", CancelledThreads},

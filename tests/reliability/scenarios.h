@@ -6,7 +6,7 @@
 //     ... compares a recording with it ...
 //   }
 //
-// A session of the process sees `own`, the command `own` and `children`.
+// A session of the process sees `own`, the command the others, too.
 // Scenarios use their time, not chance: each run has the same counts, or says
 // which it had.
 #ifndef KYMO_TESTS_RELIABILITY_SCENARIOS_H_
@@ -25,6 +25,7 @@ using Counts = std::map<std::string, int64_t>;
 struct Expected {
   Counts own;
   Counts children;   // of processes that it starts
+  Counts at_least;   // of processes that go on when it has ended
   int64_t open = 0;  // of them, those that never end
 };
 

@@ -38,10 +38,10 @@ int64_t NowUs() {
   return now.tv_sec * int64_t{1'000'000} + now.tv_nsec / 1000;
 }
 
-// Four ranges.
+// Four ranges: records of one slot and of several.
 void Work(Count& finished) {
   {
-    RecordFunction outer("outer");
+    RecordFunction outer("outer", {{"of", "the victim"}});
     for (int i = 0; i < 3; ++i) {
       { RecordFunction inner("inner"); }
       finished.Add(1);
