@@ -34,6 +34,8 @@ constexpr std::string_view kOverheads[] = {"Unknown",
 constexpr std::string_view kUnifiedCounters[] = {"", "", "", "CPU page faults",
                                                  "GPU page faults"};
 
+constexpr std::string_view kStreamKinds[] = {"unknown", "blocking",
+                                             "non-blocking", "default"};
 constexpr std::string_view kExternalKeys[] = {
     "External id (invalid)",  "External id (unknown)",
     "External id (OpenACC)",  "External id",
@@ -96,6 +98,10 @@ std::string_view UnifiedCopyName(uint32_t counter) {
     default:
       return "";
   }
+}
+
+std::string_view StreamKind(uint32_t flag) {
+  return At(kStreamKinds, flag, "unknown");
 }
 
 std::string_view ExternalKey(uint32_t kind) {

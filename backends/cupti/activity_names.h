@@ -23,6 +23,10 @@ std::string_view UnifiedCounterName(uint32_t counter);
 // Of a transfer of unified memory: "Unified Memory HtoD"; else empty.
 std::string_view UnifiedCopyName(uint32_t counter);
 
+// What a stream waits for by itself: "blocking" (for the default stream),
+// "non-blocking", or "default" for that one.
+std::string_view StreamKind(uint32_t flag);
+
 // The argument that has the program's own id of this kind: "External id" of the
 // first custom one, which Kineto pushes, "External id (OpenACC)" and the like
 // of others.

@@ -42,6 +42,13 @@ TEST(ActivityNamesTest, QueriesAreNoWork) {
   EXPECT_FALSE(IsQuery("cuLaunchKernel"));
 }
 
+TEST(ActivityNamesTest, StreamsAreOfAKind) {
+  EXPECT_EQ(StreamKind(1), "blocking");
+  EXPECT_EQ(StreamKind(2), "non-blocking");
+  EXPECT_EQ(StreamKind(3), "default");
+  EXPECT_EQ(StreamKind(0xffff), "unknown");
+}
+
 TEST(ActivityNamesTest, OverheadsAndWaitsHaveNames) {
   EXPECT_EQ(OverheadName(1), "Driver Compiler");
   EXPECT_EQ(OverheadName(1 << 16), "Buffer Flush");

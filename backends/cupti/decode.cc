@@ -43,6 +43,18 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
              std::max(dropped, facts.buffers_refused));
 }
 
+void AddStream(int64_t pid, const StreamRecord& stream, const LogTables& tables,
+               DecodedLog& decoded) {
+  if (decoded.streams.size() >= DecodedLog::kMaxStreams) return;
+  decoded.streams.insert(
+      {.pid = pid,
+       .device = tables.DeviceOfContext(stream.context).value_or(0),
+       .context = stream.context,
+       .id = stream.id,
+       .priority = static_cast<int32_t>(stream.priority),
+       .flag = stream.flag});
+}
+
 }  // namespace
 
 DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
@@ -62,9 +74,16 @@ DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,
     decoder.Decode(reader);
     memory.Decode(reader);
     markers.Decode(reader);
-    if (reader.kind() == RecordKind::kRefused) {
-      decoded.refused.emplace_back(
-          tables.Text(reader.Get<RefusedRecord>().header.name));
+    switch (reader.kind()) {
+      case RecordKind::kRefused:
+        decoded.refused.emplace_back(
+            tables.Text(reader.Get<RefusedRecord>().header.name));
+        break;
+      case RecordKind::kStream:
+        AddStream(facts.pid, reader.Get<StreamRecord>(), tables, decoded);
+        break;
+      default:
+        break;
     }
   }
   memory.Finish();

@@ -29,9 +29,11 @@
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_H_
 #define KYMO_BACKENDS_CUPTI_DECODE_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +76,17 @@ struct DecodedLog {
     std::string name;
   };
   std::map<uint32_t, Device> devices;
+  // Streams that the log describes, once each, by device, context and id; the
+  // first kMaxStreams.
+  struct Stream {
+    int64_t pid;
+    uint32_t device, context, id;
+    int32_t priority;
+    uint32_t flag;  // CUPTI's number
+    auto operator<=>(const Stream&) const = default;
+  };
+  static constexpr size_t kMaxStreams = 1000;
+  std::set<Stream> streams;
 };
 
 DecodedLog DecodeLog(const LogFacts& facts, std::span<const std::byte> records,

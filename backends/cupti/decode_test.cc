@@ -539,6 +539,22 @@ TEST_F(DecodeTest, DescribesDevices) {
   EXPECT_EQ(decoded.devices.at(1).record.multiprocessors, 108u);
 }
 
+TEST_F(DecodeTest, DescribesStreamsOnceEach) {
+  StreamRecord stream = {};
+  stream.id = 13;
+  stream.context = 1;
+  stream.priority = static_cast<uint32_t>(-5);
+  stream.flag = 2;
+  log_.Add(RecordKind::kStream, stream);
+  log_.Add(RecordKind::kStream, stream);
+  log_.Context(1, 3);
+  const DecodedLog decoded = Decode();
+  ASSERT_EQ(decoded.streams.size(), 1u);
+  EXPECT_EQ(decoded.streams.begin()->device, 3u);
+  EXPECT_EQ(decoded.streams.begin()->priority, -5);
+  EXPECT_EQ(decoded.streams.begin()->pid, 42);
+}
+
 TEST_F(DecodeTest, DevicesThatTheProgramCannotUseAreNotListed) {
   DeviceRecord hidden = TestLog::A100();
   hidden.is_hidden = 1;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cupti/activity_names.h"
 
 namespace kymo::cupti {
 namespace {
@@ -19,6 +20,18 @@ std::string Quoted(std::string_view text) {
     json += c >= ' ' && c < 0x7f ? c : ' ';
   }
   return json + '"';
+}
+
+std::string StreamsJson(const std::set<DecodedLog::Stream>& streams) {
+  std::string json;
+  for (const DecodedLog::Stream& stream : streams) {
+    absl::StrAppend(
+        &json, json.empty() ? "[" : ", ", "{\"process\": ", stream.pid,
+        ", \"device\": ", stream.device, ", \"context\": ", stream.context,
+        ", \"stream\": ", stream.id, ", \"priority\": ", stream.priority,
+        ", \"kind\": ", Quoted(StreamKind(stream.flag)), "}");
+  }
+  return json + "]";
 }
 
 void Add(std::string_view key, const std::string& json,
@@ -55,9 +68,11 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   DurationNs error_ns = 0;
   DurationNs early_ns = 0;
   DurationNs late_ns = 0;
+  std::set<DecodedLog::Stream> streams;
   std::set<std::string> refused;
   for (const DecodedLog& log : logs) {
     devices.insert(log.devices.begin(), log.devices.end());
+    streams.insert(log.streams.begin(), log.streams.end());
     early_ns = std::max(early_ns, log.early_ns);
     late_ns = std::max(late_ns, log.late_ns);
     error_ns =
@@ -69,6 +84,7 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
     absl::StrAppend(&json, json.size() == 1 ? "" : ", ", DeviceJson(device));
   }
   Add("deviceProperties", json + "]", shard);
+  if (!streams.empty()) Add("cuda_streams", StreamsJson(streams), shard);
   Add("cupti_version", absl::StrCat(cupti_version), shard);
   Add("cuda_clock_error_ns", absl::StrCat(error_ns), shard);
   Add("cuda_early_ns", absl::StrCat(early_ns), shard);

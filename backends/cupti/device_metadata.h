@@ -3,6 +3,9 @@
 //   deviceProperties      Kineto's list of devices, ids ascending; and
 //   clockRate
 //                         (kHz) and memoryBandwidth (bytes per second) of each
+//   cuda_streams          streams with their process, device, context, priority
+//                         (low numbers first) and kind; those that were made,
+//                         or were there, while it was recorded
 //   cupti_version         130001
 //   cuda_clock_error_ns   how far times of the device are off, as far as that
 //                         can be seen: the largest of the clocks' error

@@ -84,6 +84,21 @@ TEST(DeviceMetadataTest, DevicesOfSeveralProcessesAreToldOnceAndTheWorstClock) {
   EXPECT_EQ(metadata.at("cuda_not_recorded"), "[\"unified memory: no (28)\"]");
 }
 
+TEST(DeviceMetadataTest, StreamsHavePriorityAndKind) {
+  std::vector<DecodedLog> logs(1);
+  logs[0].streams.insert({.pid = 42,
+                          .device = 1,
+                          .context = 2,
+                          .id = 13,
+                          .priority = -5,
+                          .flag = 2});
+  model::TraceShard shard;
+  AddDeviceMetadata(logs, 130'001, shard);
+  EXPECT_EQ(MetadataOf(shard).at("cuda_streams"),
+            "[{\"process\": 42, \"device\": 1, \"context\": 2, \"stream\": 13, "
+            "\"priority\": -5, \"kind\": \"non-blocking\"}]");
+}
+
 TEST(DeviceMetadataTest, WithoutALogThereIsNothingToSay) {
   model::TraceShard shard;
   AddDeviceMetadata({}, 130'001, shard);
