@@ -136,7 +136,7 @@ bool FailBusy(LogHeader* header, const char* other) noexcept {
   return false;
 }
 
-// Unlike a client's own thread, a forked child's has no capture.
+// Once per process: a forked child has no capture.
 void SeeForks() noexcept {
   if (state.forks_are_seen) return;
   state.forks_are_seen = pthread_atfork(nullptr, nullptr, ForgetCapture) == 0;
@@ -176,16 +176,16 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
     return FailBusy(header, "Kymo");
   }
   SeeForks();
-  state.header = header;
-  state.log.Open(api, settings, sink, header);
+  state.cuda_is_up.store(false, std::memory_order_seq_cst);
   char other[kSubscriberNameBytes] = {};
   ApiStatus status = api.subscribe(other, CudaIsUp);
   if (status != ApiStatus::kOk) {
-    state.log.Close();
     return status == ApiStatus::kOtherSubscriber
                ? FailBusy(header, other)
                : Fail(api, header, "cannot subscribe", status);
   }
+  state.header = header;
+  state.log.Open(api, settings, sink, header);
   // Without our clock, CUPTI's is paired with it.
   state.clock = api.set_clock(Now) == ApiStatus::kOk ? LogClock::kMonotonic
                                                      : LogClock::kCupti;

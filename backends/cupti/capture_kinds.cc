@@ -110,9 +110,12 @@ ApiStatus CaptureKinds::Start(const CuptiApi& api, uint32_t flags,
 }
 
 ApiStatus CaptureKinds::Enable(const CuptiApi& api, bool describes) noexcept {
-  const ApiStatus unified = flags_ & kCaptureUnified
-                                ? Set(api, ApiSetting::kUnified)
-                                : ApiStatus::kOk;
+  ApiStatus unified = ApiStatus::kOk;
+  if (flags_ & kCaptureUnified) {
+    // Where there may be nothing to describe, CUDA is not up yet.
+    unified =
+        describes ? Set(api, ApiSetting::kUnified) : ApiStatus::kNotInitialized;
+  }
   awaits_cuda_ = unified == ApiStatus::kNotInitialized;
   if (!awaits_cuda_) Tell(api, 0, kUnifiedName, unified);
   for (size_t i = 0; i < std::size(kWantedKinds); ++i) {

@@ -76,12 +76,14 @@ TEST_F(CaptureTest, AFlushBringsWhatHasFinishedWithoutForcingTheRest) {
 TEST_F(CaptureTest, SaysWhoHasCupti) {
   fake_.subscribe_status = ApiStatus::kOtherSubscriber;
   fake_.other_subscriber = "Nsight Systems";
+  fake_.next_dropped = 5;
   EXPECT_FALSE(Start());
   EXPECT_NE(std::string(header_->problem).find("Nsight Systems"),
             std::string::npos)
       << header_->problem;
   EXPECT_EQ(header_->state, LogState::kFailed);
   EXPECT_TRUE(fake_.enabled.empty()) << "touches nothing of the other's";
+  EXPECT_EQ(fake_.next_dropped, 5u) << "not even what would be reset";
 }
 
 TEST_F(CaptureTest, UndoesEverythingWhereAKindIsRefused) {
@@ -106,7 +108,8 @@ TEST_F(CaptureTest, RecordsOnlyWhatWasAskedFor) {
   EXPECT_FALSE(fake_.enabled.contains(ActivityKind::kSync));
   EXPECT_FALSE(fake_.enabled.contains(ActivityKind::kMemory));
   StopCapture();
-  ASSERT_TRUE(Start({.flags = kCaptureMemory | kCaptureUnified}));
+  ASSERT_TRUE(
+      Start({.flags = kCaptureMemory | kCaptureUnified, .is_late = true}));
   EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kMemory));
   EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kUnified));
   StopCapture();
@@ -277,10 +280,9 @@ TEST_F(CaptureTest, AnOldCuptiIsNeverRefusedABuffer) {
 }
 
 TEST_F(CaptureTest, AsksForUnifiedMemoryWhenCudaIsUp) {
-  fake_.setting_status[ApiSetting::kUnified] = ApiStatus::kNotInitialized;
   ASSERT_TRUE(Start({.flags = kCaptureUnified}));
+  EXPECT_FALSE(fake_.configured.contains(ApiSetting::kUnified));
   EXPECT_FALSE(fake_.enabled.contains(ActivityKind::kUnified));
-  fake_.setting_status.clear();
   fake_.InitializeCuda();
   EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kUnified));
   StopCapture();
@@ -289,7 +291,6 @@ TEST_F(CaptureTest, AsksForUnifiedMemoryWhenCudaIsUp) {
 }
 
 TEST_F(CaptureTest, TellsThatThereWasNoChanceToAskForUnifiedMemory) {
-  fake_.setting_status[ApiSetting::kUnified] = ApiStatus::kNotInitialized;
   ASSERT_TRUE(Start({.flags = kCaptureUnified}));
   StopCapture();
   EXPECT_EQ(Count(RecordKind::kRefused), 1u);

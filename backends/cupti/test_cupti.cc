@@ -166,6 +166,7 @@ void TestCupti::PutForAll(const T& record, uint64_t ends_at) {
 
 void TestCupti::Flush(bool forced) {
   const std::lock_guard locked(lock_);
+  ++flushes_;
   for (TestClient& client : clients_) {
     std::vector<TestClient::Buffer> buffers = std::exchange(client.full, {});
     for (auto& [thread, buffer] : std::exchange(client.open, {})) {

@@ -88,6 +88,7 @@ class TestCupti {
   // Until the device has done everything, and a microsecond.
   void Wait();
   bool is_up() const { return is_up_; }
+  int flushes() const { return flushes_; }
 
   // The functions that end in _v2 are in use: the others may not be.
   std::atomic<bool> is_side_by_side = false;
@@ -110,6 +111,7 @@ class TestCupti {
   std::list<TestClient> clients_;
   bool is_up_ = false;
   bool counts_unified_ = false;
+  std::atomic<int> flushes_ = 0;
   uint32_t next_correlation_ = 1;
   uint64_t stream_free_ = 0;  // when its last activity ends
   uint64_t slow_ns_ = 0;

@@ -38,6 +38,7 @@ void kymo_test_launch(const char* name) { TestCupti::Get().Launch(name); }
 void kymo_test_copy(uint64_t bytes) { TestCupti::Get().Copy(bytes); }
 void kymo_test_slow_down(uint64_t ns) { TestCupti::Get().SlowDown(ns); }
 void kymo_test_wait() { TestCupti::Get().Wait(); }
+int kymo_test_flushes() { return TestCupti::Get().flushes(); }
 int kymo_test_is_up() { return TestCupti::Get().is_up(); }
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle,
