@@ -198,7 +198,8 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
   const LossCounters& before = input.losses_at_start;
   const LossCounters now = ReadLosses(input.arena);
   shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
-  shard.ledger.Add(Loss::kEventsOverwritten,
+  shard.ledger.Add(input.was_to_hold_time ? Loss::kEventsDroppedArenaFull
+                                          : Loss::kEventsOverwritten,
                    now.overwritten - before.overwritten);
   shard.ledger.Add(Loss::kEventsDroppedInHandlers,
                    now.dropped_in_handlers - before.dropped_in_handlers);

@@ -38,6 +38,10 @@ struct HeapNumbers {
 };
 std::vector<HeapNumbers> ReadHeapNumbers(const record::Arena& arena);
 
+// What overwrites knows not what it let go of: ends that find no beginning are
+// of ranges from before.
+inline constexpr uint64_t kNoFirstTicket = ~uint64_t{0};
+
 struct ArenaShardInput {
   const record::Arena& arena;
   std::vector<record::ChunkView> chunks;
@@ -55,6 +59,9 @@ struct ArenaShardInput {
   bool with_children = true;
   // True: events have no stacks, and memory records are left out and counted.
   bool only_ranges = false;
+  // True: what was overwritten is missing, since a time was to be held. Else
+  // the newest that fit were asked for.
+  bool was_to_hold_time = false;
   std::function<bool(uint64_t ticket)> is_elsewhere = {};
   // Epoch minus CLOCK_MONOTONIC where it was recorded.
   int64_t epoch_offset_ns = EpochOffsetNs();

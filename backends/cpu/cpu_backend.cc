@@ -242,7 +242,9 @@ class LocalSession : public ActivitySession {
                     .chunks = std::move(chunks),
                     .clock = TickConverter(source_, first_anchor_, last_anchor_,
                                            EpochOffsetNs()),
-                    .first_ticket = first_ticket_,
+                    .first_ticket = request_.policy == FullPolicy::kOverwrite
+                                        ? cpu::kNoFirstTicket
+                                        : first_ticket_,
                     .losses_at_start = losses_at_start_,
                     .recorded = recorded_,
                     .heap_at_start = std::move(heap_at_start_),
@@ -434,7 +436,8 @@ class ChildSession : public ActivitySession {
                     .first_ticket = flight_ ? cpu::kNoFirstTicket : 0,
                     .losses_at_start = {},
                     .heap_sample_interval = settings_.heap_sample_interval,
-                    .with_memory = (settings_.flags & kMemoryFlags) != 0},
+                    .with_memory = (settings_.flags & kMemoryFlags) != 0,
+                    .was_to_hold_time = IsToHoldTime()},
                    shard);
     return absl::OkStatus();
   }
@@ -494,7 +497,12 @@ class ChildSession : public ActivitySession {
             .lost_bytes = store_.lost_bytes(),
             .first_anchor = first_anchor_,
             .last_anchor = last_anchor_,
-            .is_complete = is_complete};
+            .is_complete = is_complete,
+            .was_to_hold_time = IsToHoldTime()};
+  }
+
+  bool IsToHoldTime() const {
+    return settings_.flight && settings_.flight->keep_ns != 0;
   }
 
   // What a flight recorder has now.
@@ -512,7 +520,7 @@ class ChildSession : public ActivitySession {
   // Of a flight recorder with a time to keep. REQUIRES: the last anchor is of
   // now, or of the end.
   ChunkView WithoutOld(const ChunkView& chunk) const {
-    if (settings_.flight->keep_ns == 0 || chunk.ticket >= cpu::kKeptTicket) {
+    if (!IsToHoldTime() || chunk.ticket >= cpu::kKeptTicket) {
       return chunk;
     }
     const TickConverter clock(arena_.clock_source(), first_anchor_,

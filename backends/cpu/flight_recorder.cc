@@ -84,15 +84,26 @@ void FlightRecorder::Poll(int64_t now_ns) {
       KeepSaidOnce(chunk, owner, ticket);
       seen = {.ticket = ticket, .at_ns = now_ns};
     }
-    if (keep_ns_ == 0 || now_ns - seen.at_ns <= keep_ns_) continue;
-    if (word.owner.compare_exchange_strong(
-            owner,
-            record::PackOwner(ChunkState::kReading, record::OwnerStream(owner)),
-            std::memory_order_acquire, std::memory_order_relaxed)) {
-      arena_.FreeChunk(chunk);
-    }
+    if (keep_ns_ != 0 && now_ns - seen.at_ns > keep_ns_) Free(chunk, owner);
   }
   arena_.RecountFree();
+}
+
+void FlightRecorder::Free(uint32_t chunk, uint64_t owner) {
+  ChunkWord& word = arena_.word(chunk);
+  if (word.session.load(std::memory_order_relaxed) != record::kNoSession ||
+      !word.owner.compare_exchange_strong(
+          owner,
+          record::PackOwner(ChunkState::kReading, record::OwnerStream(owner)),
+          std::memory_order_acquire, std::memory_order_relaxed)) {
+    return;
+  }
+  // The same stream may have taken, filled and sealed it again meanwhile.
+  if (word.ticket.load(std::memory_order_relaxed) == seen_[chunk].ticket) {
+    arena_.FreeChunk(chunk);
+  } else {
+    word.owner.store(owner, std::memory_order_release);
+  }
 }
 
 void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,

@@ -7,8 +7,9 @@
 //
 // The arena's policy is to overwrite: recorders that find no free chunk take
 // the oldest. With a time to keep, chunks are also freed once everything in
-// them is older; what is overwritten sooner than that is counted as ever
-// (events_overwritten), and says that the arena is too small for the time.
+// them is older; what is overwritten sooner than that is lost
+// (events_dropped_arena_full): the arena is too small for the time. Chunks
+// that a session of the program has yet to read are left to it.
 //
 // Some records are said once and needed for ever: where code is mapped, what
 // things are called. They are copied out of every sealed chunk, under tickets
@@ -47,10 +48,6 @@ absl::StatusOr<FlightLimit> ParseFlightLimit(std::string_view text);
 // Beside the tickets of chunks: those of copied records.
 inline constexpr uint64_t kKeptTicket = uint64_t{1} << 63;
 
-// A flight recorder knows not what it let go of: ends that find no beginning
-// are of ranges from before.
-inline constexpr uint64_t kNoFirstTicket = ~uint64_t{0};
-
 class FlightRecorder {
  public:
   // `keep_ns` 0: whatever fits. `store` may write anywhere.
@@ -70,6 +67,8 @@ class FlightRecorder {
     int64_t at_ns = 0;
   };
 
+  // Unless it is no longer the chunk that was seen.
+  void Free(uint32_t chunk, uint64_t owner);
   void KeepSaidOnce(uint32_t chunk, uint64_t owner, uint64_t ticket);
 
   const record::Arena& arena_;

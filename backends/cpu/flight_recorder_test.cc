@@ -96,6 +96,18 @@ TEST_F(FlightRecorderTest, LetsGoOfWhatIsOlderThanItKeeps) {
   EXPECT_EQ(arena_.stream(stream_).overwritten.load(), 0) << "is no loss";
 }
 
+TEST_F(FlightRecorderTest, LeavesToSessionsWhatTheyHaveYetToRead) {
+  FlightRecorder recorder(arena_, /*keep_ns=*/100, &store_);
+  const uint32_t chunk = AddChunk("of a session", 10, 20);
+  arena_.word(chunk).session.store(1);
+  recorder.Poll(1'000);
+  recorder.Poll(2'000);
+  EXPECT_EQ(Names(), (Texts{"of a session"}));
+  arena_.word(chunk).session.store(record::kNoSession);
+  recorder.Poll(2'001);
+  EXPECT_EQ(Names(), Texts());
+}
+
 TEST_F(FlightRecorderTest, KeepsWhatFitsWithoutATime) {
   FlightRecorder recorder(arena_, /*keep_ns=*/0, &store_);
   for (uint32_t i = 0; i < kChunks + 2; ++i) {

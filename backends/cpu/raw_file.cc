@@ -18,9 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/arena_shard.h"
 #include "backends/cpu/chunk_store.h"
-#include "backends/cpu/flight_recorder.h"
 #include "backends/cpu/raw_parts.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/shard_times.h"
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
@@ -62,25 +62,6 @@ class MappedEnd {
   void* base_ = nullptr;
   size_t size_ = 0;
 };
-
-// Of the first event in the shard, or `otherwise`.
-TimeNs FirstTime(const model::TraceShard& shard, TimeNs otherwise) {
-  const auto& starts = shard.block.start_ns;
-  const auto first = std::min_element(starts.begin(), starts.end());
-  return first == starts.end() ? otherwise : std::max(*first, otherwise);
-}
-
-// The latest time in the shard, or `otherwise`.
-TimeNs LastTime(const model::TraceShard& shard, TimeNs otherwise) {
-  TimeNs last = otherwise;
-  for (const TimeNs t : shard.block.start_ns) last = std::max(last, t);
-  for (const TimeNs t : shard.block.end_ns) last = std::max(last, t);
-  for (const auto& record : shard.memory) last = std::max(last, record.time_ns);
-  for (const auto& counter : shard.counters) {
-    last = std::max(last, counter.time_ns);
-  }
-  return last;
-}
 
 }  // namespace
 
@@ -175,23 +156,25 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
   chunks.insert(chunks.end(), undrained.begin(), undrained.end());
   const TickConverter clock = parts->clock();
   result.shard.ledger.Add(model::Loss::kDrainBytesLost, header.lost_bytes);
-  // A flight recorder's: what began before it is not missing.
-  const bool overwrites =
-      parts->arena().policy() == record::FullPolicy::kOverwrite;
   FillShard({.arena = parts->arena(),
              .chunks = std::move(chunks),
              .clock = clock,
-             .first_ticket = overwrites ? kNoFirstTicket : 0,
+             .first_ticket = parts->first_ticket(),
              .losses_at_start = {},
              .heap_sample_interval = header.heap_sample_interval,
              .with_memory = header.with_memory == 1,
+             .was_to_hold_time = header.was_to_hold_time == 1,
              .epoch_offset_ns = header.epoch_offset_ns},
             result.shard);
   result.start_ns = clock.ToEpochNs(header.first_anchor.ticks);
-  if (overwrites) result.start_ns = FirstTime(result.shard, result.start_ns);
   result.end_ns = clock.ToEpochNs(header.last_anchor.ticks);
-  if (!result.is_complete) {
-    result.end_ns = LastTime(result.shard, result.end_ns);
+  if (const auto times = model::TimesOf(result.shard)) {
+    if (parts->overwrites()) {
+      result.start_ns = std::max(result.start_ns, times->first_ns);
+    }
+    if (!result.is_complete) {
+      result.end_ns = std::max(result.end_ns, times->last_ns);
+    }
   }
   return result;
 }

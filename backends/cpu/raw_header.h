@@ -24,7 +24,8 @@ struct RawHeader {
   ClockAnchor first_anchor;
   ClockAnchor last_anchor;
   uint32_t is_complete = 0;  // 1: the collector ended the recording
-  uint32_t reserved = 0;
+  // 1: a flight recorder that was to hold a time; what it overwrote is lost.
+  uint32_t was_to_hold_time = 0;
 };
 static_assert(sizeof(RawHeader) <= kRawHeaderBytes);
 

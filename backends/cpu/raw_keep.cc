@@ -69,9 +69,12 @@ absl::Status MoveContents(int from, const std::string& path) {
       open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (to < 0) return CannotKeep(path);
   absl::Status status;
-  if (!MoveData(from, to)) status = CannotKeep(path);
+  if (!MoveData(from, to)) {
+    status = absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot write all of ", path,
+                            ", which has what came first of the recording"));
+  }
   close(to);
-  if (!status.ok()) unlink(path.c_str());
   return status;
 }
 

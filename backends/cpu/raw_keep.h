@@ -9,7 +9,9 @@
 // Where the file system can name such a file, nothing is copied. Else the file
 // is, block by block, and what is copied is given back to the disk.
 //
-// Errors: the errno's status, with the path; then no file of that name is left.
+// Errors: the errno's status, with the path. What could be copied is left
+// there:
+//   readers take it for a recording that was cut off.
 #ifndef KYMO_BACKENDS_CPU_RAW_KEEP_H_
 #define KYMO_BACKENDS_CPU_RAW_KEEP_H_
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/arena_shard.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {
@@ -67,6 +68,14 @@ TickConverter RawParts::clock() const {
 
 uint64_t RawParts::chunks_begin() const {
   return arena_.header().arena_bytes + kRawHeaderBytes;
+}
+
+bool RawParts::overwrites() const {
+  return arena_.policy() == record::FullPolicy::kOverwrite;
+}
+
+uint64_t RawParts::first_ticket() const {
+  return overwrites() ? kNoFirstTicket : 0;
 }
 
 // Chunks that a dying collector had in its hands: those that it had not written

@@ -38,6 +38,11 @@ class RawParts {
   const RawHeader& header() const { return header_; }
   TickConverter clock() const;
   uint64_t chunks_begin() const;
+  // Whether the newest is all that there was to be.
+  bool overwrites() const;
+  // As FillShard takes it: of a flight recorder, what began before it is not
+  // missing.
+  uint64_t first_ticket() const;
   uint64_t file_bytes() const { return file_bytes_; }
 
   // Views, valid as long as this, of the chunks that nobody drained. `drained`:

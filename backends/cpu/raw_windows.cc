@@ -132,12 +132,14 @@ absl::StatusOr<RawWindow> RawWindows::Next() {
       {.arena = arena,
        .chunks = std::move(chunks),
        .clock = clock,
+       .first_ticket = parts_->first_ticket(),
        .losses_at_start = is_first ? LossCounters() : ReadLosses(arena),
        .heap_at_start =
            is_first ? std::vector<HeapNumbers>() : ReadHeapNumbers(arena),
        .heap_sample_interval = header.heap_sample_interval,
        .with_memory = header.with_memory == 1,
        .only_ranges = true,
+       .was_to_hold_time = header.was_to_hold_time == 1,
        .is_elsewhere = [this](uint64_t t) { return tickets_.contains(t); },
        .epoch_offset_ns = header.epoch_offset_ns},
       window.shard);

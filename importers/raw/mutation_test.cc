@@ -22,6 +22,7 @@
 
 #include "backends/cpu/chunk_store.h"
 #include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw_windows.h"
 #include "importers/raw/raw_importer.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
@@ -179,7 +180,35 @@ bool Import(const TraceImporter& importer, const std::string& path) {
   return true;
 }
 
-TEST(MutationTest, NothingBreaksTheImporter) {
+// The same in windows of a chunk, or of a record.
+bool ReadInWindows(const std::string& path, uint64_t window_bytes) {
+  const auto windows = cpu::RawWindows::Open(path, window_bytes);
+  if (!windows.ok()) {
+    EXPECT_FALSE(windows.status().message().empty());
+    return false;
+  }
+  while (!(*windows)->is_done()) {
+    absl::StatusOr<cpu::RawWindow> window = (*windows)->Next();
+    EXPECT_TRUE(window.ok()) << window.status();
+    if (!window.ok()) return false;
+    EXPECT_EQ(window->is_last, (*windows)->is_done());
+    std::vector<model::TraceShard> shards;
+    shards.push_back(std::move(window->shard));
+    const absl::StatusOr<model::Trace> trace =
+        Normalize(std::move(shards),
+                  {.start_ns = window->start_ns, .end_ns = window->end_ns});
+    EXPECT_TRUE(trace.ok()) << trace.status();
+    if (!trace.ok()) return false;
+    const absl::Status valid = model::ValidateTrace(*trace);
+    EXPECT_TRUE(valid.ok()) << valid;
+  }
+  return true;
+}
+
+// Calls `read` with broken files until time is up; whether it could read them
+// is its result.
+template <typename Read>
+void ReadBrokenFiles(const Read& read_file) {
   const char* const wanted = std::getenv("KYMO_FUZZ_SECONDS");
   const int seconds = wanted == nullptr ? kDefaultSeconds : std::atoi(wanted);
   const std::string path = MakeSeed();
@@ -188,8 +217,7 @@ TEST(MutationTest, NothingBreaksTheImporter) {
   record::ArenaHeader header;
   ASSERT_EQ(pread(fd, &header, sizeof(header), 0),
             static_cast<ssize_t>(sizeof(header)));
-  const auto importer = NewRawImporter();
-  ASSERT_TRUE(Import(*importer, path));
+  ASSERT_TRUE(read_file(path));
   const uint64_t size = std::filesystem::file_size(path);
   std::mt19937_64 random(1);
   size_t read = 0;
@@ -198,14 +226,28 @@ TEST(MutationTest, NothingBreaksTheImporter) {
       std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   while (std::chrono::steady_clock::now() < end) {
     const Mutation mutation(fd, size, header.arena_bytes, random);
-    read += Import(*importer, path);
+    read += read_file(path);
     ++total;
     ASSERT_FALSE(::testing::Test::HasFailure()) << "mutation " << total;
   }
   close(fd);
-  RecordProperty("files", static_cast<int>(total));
+  ::testing::Test::RecordProperty("files", static_cast<int>(total));
   EXPECT_GT(read, total / 4);
   EXPECT_LT(read, total);
+}
+
+TEST(MutationTest, NothingBreaksTheImporter) {
+  const auto importer = NewRawImporter();
+  ReadBrokenFiles(
+      [&](const std::string& path) { return Import(*importer, path); });
+}
+
+TEST(MutationTest, NothingBreaksTheWindows) {
+  for (const uint64_t window_bytes : {record::kChunkBytes, uint64_t{1}}) {
+    ReadBrokenFiles([&](const std::string& path) {
+      return ReadInWindows(path, window_bytes);
+    });
+  }
 }
 
 }  // namespace

@@ -11,9 +11,11 @@ struct Entry {
 
 constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
     {"events_dropped_arena_full",
-     "events not recorded because the arena was full", true},
+     "events that the arena had no room for: not recorded, or overwritten "
+     "sooner than a flight recorder was to keep them",
+     true},
     {"events_overwritten",
-     "oldest events overwritten by newer ones, as the policy says", true},
+     "older events that made room for the newest, as was asked for", false},
     {"events_dropped_in_handlers",
      "events of signal handlers that met the recorder in its slow path", true},
     {"events_dropped_no_stream",

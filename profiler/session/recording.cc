@@ -7,18 +7,21 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/shard_times.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/activities.h"
 
 namespace kymo {
 namespace {
 
-// Of the first event in the shards, or `otherwise`.
+// Of the first record in the shards, or `otherwise`.
 TimeNs FirstTime(const std::vector<model::TraceShard>& shards,
                  TimeNs otherwise) {
   TimeNs first = std::numeric_limits<TimeNs>::max();
   for (const model::TraceShard& shard : shards) {
-    for (const TimeNs t : shard.block.start_ns) first = std::min(first, t);
+    if (const auto times = model::TimesOf(shard)) {
+      first = std::min(first, times->first_ns);
+    }
   }
   return first == std::numeric_limits<TimeNs>::max()
              ? otherwise

@@ -220,16 +220,17 @@ TEST(ProfileTest, OverwriteKeepsTheNewest) {
   constexpr int kRanges = 100'000;
   const auto profile = Record(
       [] {
-        for (int i = 0; i < kRanges; ++i) RecordFunction range("range");
-        RecordFunction last("last");
+        for (int i = 0; i < kRanges / 2; ++i) RecordFunction range("old");
+        for (int i = 0; i < kRanges / 2; ++i) RecordFunction range("new");
       },
       {.settings = {{"arena_mib", "1"}, {"when_full", "overwrite"}}});
   auto counts = Counts(*profile);
-  EXPECT_EQ(counts["last"], 1);
-  EXPECT_EQ(
-      counts["range"] + static_cast<int64_t>(profile->trace()->ledger().Get(
-                            model::Loss::kEventsOverwritten)),
-      kRanges);
+  EXPECT_EQ(counts["old"], 0);
+  const model::LossLedger& ledger = profile->trace()->ledger();
+  EXPECT_EQ(counts["new"] + static_cast<int64_t>(
+                                ledger.Get(model::Loss::kEventsOverwritten)),
+            kRanges);
+  EXPECT_FALSE(ledger.AnythingLost()) << "it was asked for";
 }
 
 TEST(ProfileTest, RangeThatIsOpenWhenTheArenaFillsStillEnds) {

@@ -99,6 +99,31 @@ class FlightRecorderTest(unittest.TestCase):
         self.assertEqual(shown + summary.ledger["events_overwritten"],
                          count + 1)
         self.assertEqual(summary.ledger["ends_without_begin"], 0)
+        # That is what was asked for.
+        self.assertFalse(summary.json["anything_lost"], summary.ledger)
+
+    def test_what_made_room_as_asked_passes_strict(self):
+        self.run_command("1MiB", TARGET, "ranges", "200000",
+                         flags=("--strict",))
+        self.assertGreater(Summary(self.out).ledger["events_overwritten"], 0)
+
+    def test_memory_that_does_not_hold_the_time_is_a_loss(self):
+        self.run_command("60s", TARGET, "ranges", "200000",
+                         flags=("--arena_mib=1", "--strict"), status=3)
+        ledger = Summary(self.out).ledger
+        self.assertGreater(ledger["events_dropped_arena_full"], 0)
+        self.assertEqual(ledger["events_overwritten"], 0)
+
+    def test_windows_tell_of_no_other_loss(self):
+        self.run_command("1MiB", TARGET, "ranges", "200000",
+                         flags=("--keep_raw=1",))
+        for windows in ("always", "never"):
+            says = subprocess.run(
+                [REPORT, f"--windows={windows}", f"{self.out}/kymo.raw"],
+                capture_output=True, timeout=60, check=True,
+                encoding="utf-8").stderr
+            self.assertIn("events_overwritten", says)
+            self.assertNotIn("Lost:", says)
 
     def test_keeps_the_last_seconds(self):
         process = self.start_waiting("1s")
@@ -179,7 +204,7 @@ class FlightRecorderTest(unittest.TestCase):
         before = self.finished(counters)
         self.wait_for(lambda: self.finished(counters) > before + 500_000)
         os.kill(target, signal.SIGKILL)
-        time.sleep(0.1)
+        self.wait_for(lambda: not self.is_alive(target))
         summary = self.report(f"{self.out}/kymo.raw")
         seen = (sum(summary.counts.values()) -
                 summary.ledger["ranges_open_at_end"] +
@@ -213,11 +238,20 @@ class FlightRecorderTest(unittest.TestCase):
         for amount, flags, says in (
             ("5", (), "1s to 86400s"),
             ("1s", ("--activities=sampling",), "--activities=cpu"),
+            ("1s", ("--activities=cpu,cuda",), "nor what devices do"),
+            ("1s", ("--profile_memory",), "leave out --profile_memory"),
             ("1s", ("--when_full=drain",), "leave out when_full"),
             ("1s", ("--dump_signal=TERM",), "USR1 or USR2"),
         ):
             completed = self.run_command(amount, "true", flags=flags, status=2)
             self.assertIn(says, completed.stderr)
+
+    def is_alive(self, pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text(
+                encoding="utf-8").rsplit(") ", 1)[1][0] != "Z"
+        except FileNotFoundError:
+            return False
 
     def make_counters(self):
         path = os.path.join(self.folder, "counters")

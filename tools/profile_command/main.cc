@@ -241,6 +241,8 @@ class ProfileRun {
     *wait_status = child.wait_status();
     recording_->Poll();
     stopped_ = recording_->Stop();
+    // Who asks for a dump from now on hears at once that there is none.
+    control_.reset();
     return absl::OkStatus();
   }
 

@@ -123,8 +123,14 @@ absl::Status ReadFlightRecorder(ProfileCommand& command) {
   if (command.activities.empty()) command.activities = {"cpu"};
   if (command.activities != std::vector<std::string>{"cpu"}) {
     return absl::InvalidArgumentError(
-        "--flight_recorder keeps what programs annotate: leave out "
-        "--activities, or say --activities=cpu");
+        "--flight_recorder keeps what programs annotate, not samples nor what "
+        "devices do: leave out --activities, or say --activities=cpu");
+  }
+  if (command.profile_memory) {
+    return absl::InvalidArgumentError(
+        "--flight_recorder keeps no heap, since a block may have been "
+        "allocated "
+        "before what is kept: leave out --profile_memory");
   }
   if (signal == "USR1") command.dump_signal = SIGUSR1;
   if (signal == "USR2") command.dump_signal = SIGUSR2;

@@ -54,6 +54,12 @@ TEST_F(OptionsTest, FlightRecorderIsOfAnnotatedRanges) {
   EXPECT_NE(ErrorOf({"--flight_recorder=30s", "--activities=sampling", "a"})
                 .find("--activities=cpu"),
             std::string::npos);
+  EXPECT_NE(ErrorOf({"--flight_recorder=30s", "--activities=cpu,cuda", "a"})
+                .find("--activities=cpu"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--flight_recorder=30s", "--profile_memory", "a"})
+                .find("leave out --profile_memory"),
+            std::string::npos);
   EXPECT_NE(ErrorOf({"--dump_signal=USR1", "a"}).find("--flight_recorder"),
             std::string::npos);
 }

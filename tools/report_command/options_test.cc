@@ -1,6 +1,13 @@
 #include "tools/report_command/options.h"
 
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -116,6 +123,71 @@ TEST_F(OptionsTest, TheManualHasEveryFlag) {
     end = manual.find('\n', begin);
     EXPECT_LE(end - begin, 80) << manual.substr(begin, end - begin);
   }
+}
+
+// A word as people and broken scripts write them.
+std::string RandomWord(std::minstd_rand& random) {
+  static const std::vector<std::string> kValues = {
+      "",     "0",      "1",      "-1",   "99999999999999999999",
+      "name", ",,",     "name,",  "true", "NaN",
+      "0x10", "1e9",    "event",  "3-5",  "1s..2s",
+      "\xff", "..",     "=",      "--",   "-",
+      " ",    "'\"`$",  "(a|b)*", "[",    "json",
+      "all",  "512MiB", "always"};
+  const auto value = [&] { return kValues[random() % kValues.size()]; };
+  const auto name = [&]() -> std::string {
+    const std::span<const OwnFlag> flags = ReportFlags();
+    const size_t i = random() % (flags.size() + 4);
+    constexpr const char* kOthers[] = {"help", "fake_option", "unknown", ""};
+    return i < flags.size() ? flags[i].name : kOthers[i - flags.size()];
+  };
+  std::string bytes(random() % 12, ' ');
+  for (char& byte : bytes) {
+    do {
+      byte = static_cast<char>(random());
+    } while (byte == '\0' || byte == '\n' || byte == '/');
+  }
+  switch (random() % 8) {
+    case 0:
+      return value();
+    case 1:
+      return bytes;
+    case 2:
+      return std::string(1 + random() % 70'000, '-');
+    case 3:
+      return "--no" + name();
+    case 4:
+      return "-" + name();
+    case 5:
+      return "--" + name() + "=" + bytes;
+    default:
+      return "--" + name() + (random() % 4 == 0 ? "" : "=" + value());
+  }
+}
+
+TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
+  const char* const given = std::getenv("KYMO_SEED");
+  const auto seed = given != nullptr ? static_cast<uint32_t>(std::atol(given))
+                                     : std::random_device()();
+  std::cout << "KYMO_SEED=" << seed << std::endl;
+  std::minstd_rand random(seed);
+  int commands = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    std::vector<std::string> words(random() % 7);
+    for (std::string& word : words) word = RandomWord(random);
+    const auto command = ParseReport(words, importers_, exporters_);
+    if (command.ok()) {
+      ++commands;
+      EXPECT_TRUE(command->help || command->list || !command->files.empty());
+    } else {
+      EXPECT_EQ(command.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_FALSE(command.status().message().empty());
+      EXPECT_EQ(std::string(command.status().message()).find('\n'),
+                std::string::npos)
+          << command.status();
+    }
+  }
+  EXPECT_GT(commands, 0);
 }
 
 }  // namespace
