@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/decode.h"
+#include "backends/cpu/loss_counters.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena.h"
@@ -15,19 +16,6 @@
 
 namespace kymo::cpu {
 
-// The header's and streams' loss counters at one moment. They only grow; a
-// session's losses are the difference between its two ends.
-struct LossCounters {
-  uint64_t dropped = 0;
-  uint64_t dropped_in_handlers = 0;
-  uint64_t overwritten = 0;
-  uint64_t without_stream = 0;
-  uint64_t names_lost = 0;
-  uint64_t texts_truncated = 0;
-  uint64_t heap_samples_lost = 0;
-  uint64_t heaps_not_watched = 0;
-  uint64_t processes_not_recorded = 0;
-};
 LossCounters ReadLosses(const record::Arena& arena);
 
 // What each stream has counted of the heap so far.

@@ -215,6 +215,25 @@ class LocalSession : public ActivitySession {
     return absl::OkStatus();
   }
 
+  absl::Status Dump(const std::string& path) override {
+    if (request_.policy != FullPolicy::kOverwrite) {
+      return absl::FailedPreconditionError(
+          "only a session that keeps the newest can be dumped: start it with "
+          "the setting when_full=overwrite");
+    }
+    const Arena& arena = *record::ProcessArena();
+    return cpu::WriteRawDump(path, arena, [&](cpu::ChunkStore& dump) {
+      cpu::SnapshotSession(arena, id_, pid_,
+                           [&](const ChunkView& view) { AddOurs(view, dump); });
+      return cpu::RawHeader{.epoch_offset_ns = EpochOffsetNs(),
+                            .first_anchor = first_anchor_,
+                            .last_anchor = MeasureAnchor(source_),
+                            .is_complete = 1,
+                            .keeps_newest = 1,
+                            .losses_before = losses_at_start_};
+    });
+  }
+
   absl::Status Stop() override {
     last_anchor_ = MeasureAnchor(source_);
     const int error = record::StopSession(id_);
@@ -280,6 +299,35 @@ class LocalSession : public ActivitySession {
       default:
         return absl::ErrnoToStatus(error, "cannot reserve memory for records");
     }
+  }
+
+  bool IsOurs(uint64_t begin) const {
+    return std::any_of(recorded_.begin(), recorded_.end(),
+                       [=](const cpu::TickInterval& interval) {
+                         return begin >= interval.begin && begin < interval.end;
+                       });
+  }
+
+  // The records of the chunk that are of when this session was switched on.
+  void AddOurs(const ChunkView& view, cpu::ChunkStore& dump) const {
+    size_t first = 0;  // of those in a row
+    const auto add_up_to = [&](size_t end) {
+      if (first == end) return;
+      dump.Add({.stream = view.stream,
+                .ticket = view.ticket,
+                .first_index = static_cast<uint32_t>(view.first_index + first),
+                .slots = view.slots.subspan(first, end - first)});
+    };
+    for (size_t i = 0; i < view.slots.size();) {
+      const size_t taken =
+          std::max<size_t>(record::RecordSlots(view.slots, i), 1);
+      if (!IsOurs(view.slots[i].begin.load(std::memory_order_relaxed))) {
+        add_up_to(i);
+        first = i + taken;
+      }
+      i += taken;
+    }
+    add_up_to(view.slots.size());
   }
 
   // Whether any record of the chunk is of this session's time.
@@ -390,8 +438,8 @@ class ChildSession : public ActivitySession {
     if (!flight_) {
       return absl::FailedPreconditionError(
           "only a flight recorder can be dumped: record with "
-          "--flight_recorder=30s, or with --keep_raw=1, whose file can be read "
-          "at any time");
+          "--flight_recorder=30s, or with --keep_raw=1, whose file has all of "
+          "it in the end");
     }
     return cpu::WriteRawDump(
         path, arena_, [this](cpu::ChunkStore& dump) { return Fill(dump); });

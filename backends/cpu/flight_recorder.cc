@@ -131,8 +131,12 @@ void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
   record::ForEachRecord(view, keep);
 }
 
-void SnapshotChunks(const Arena& arena,
-                    const record::ChunkReader::Visit& visit) {
+namespace {
+
+// `is_wanted` is asked for the stream and the word of each chunk.
+template <typename IsWanted>
+void Snapshot(const Arena& arena, const IsWanted& is_wanted,
+              const record::ChunkReader::Visit& visit) {
   constexpr int kTries = 100;
   const uint32_t taken = arena.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
@@ -143,6 +147,7 @@ void SnapshotChunks(const Arena& arena,
       const uint64_t owner = word.owner.load(std::memory_order_acquire);
       const ChunkState state = record::OwnerState(owner);
       if (state != ChunkState::kOwned && state != ChunkState::kSealed) break;
+      if (!is_wanted(record::OwnerStream(owner), word)) break;
       const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
       const std::span<const Slot> slots(arena.slots(chunk),
                                         record::kSlotsPerChunk);
@@ -162,6 +167,24 @@ void SnapshotChunks(const Arena& arena,
       break;
     }
   }
+}
+
+}  // namespace
+
+void SnapshotChunks(const Arena& arena,
+                    const record::ChunkReader::Visit& visit) {
+  Snapshot(
+      arena, [](uint32_t, const ChunkWord&) { return true; }, visit);
+}
+
+void SnapshotSession(const Arena& arena, record::SessionId session, int32_t pid,
+                     const record::ChunkReader::Visit& visit) {
+  const auto is_wanted = [&](uint32_t stream, const ChunkWord& word) {
+    return word.session.load(std::memory_order_relaxed) == session &&
+           stream < arena.stream_count() &&
+           arena.stream(stream).pid.load(std::memory_order_relaxed) == pid;
+  };
+  Snapshot(arena, is_wanted, visit);
 }
 
 ChunkView WithoutOld(ChunkView chunk, const TickConverter& clock,

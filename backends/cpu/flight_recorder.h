@@ -84,6 +84,9 @@ class FlightRecorder {
 // or marked, and the recorders run on.
 void SnapshotChunks(const record::Arena& arena,
                     const record::ChunkReader::Visit& visit);
+// Those alone that a session of process `pid` has to itself.
+void SnapshotSession(const record::Arena& arena, record::SessionId session,
+                     int32_t pid, const record::ChunkReader::Visit& visit);
 
 // The chunk without its front, up to the first record that ends at `oldest_ns`
 // or later, or not at all.

@@ -160,7 +160,7 @@ absl::StatusOr<RawRecording> ReadRawFile(const std::string& path) {
              .chunks = std::move(chunks),
              .clock = clock,
              .first_ticket = parts->first_ticket(),
-             .losses_at_start = {},
+             .losses_at_start = header.losses_before,
              .heap_sample_interval = header.heap_sample_interval,
              .with_memory = header.with_memory == 1,
              .was_to_hold_time = header.was_to_hold_time == 1,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/loss_counters.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::cpu {
@@ -26,6 +27,11 @@ struct RawHeader {
   uint32_t is_complete = 0;  // 1: the collector ended the recording
   // 1: a flight recorder that was to hold a time; what it overwrote is lost.
   uint32_t was_to_hold_time = 0;
+  // 1: what began before it is not missing, whatever the arena's policy is.
+  uint32_t keeps_newest = 0;
+  uint32_t reserved = 0;
+  // Of a session: what the arena had lost when it began.
+  LossCounters losses_before;
 };
 static_assert(sizeof(RawHeader) <= kRawHeaderBytes);
 

@@ -71,7 +71,8 @@ uint64_t RawParts::chunks_begin() const {
 }
 
 bool RawParts::overwrites() const {
-  return arena_.policy() == record::FullPolicy::kOverwrite;
+  return arena_.policy() == record::FullPolicy::kOverwrite ||
+         header_.keeps_newest == 1;
 }
 
 uint64_t RawParts::first_ticket() const {

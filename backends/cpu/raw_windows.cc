@@ -133,7 +133,7 @@ absl::StatusOr<RawWindow> RawWindows::Next() {
        .chunks = std::move(chunks),
        .clock = clock,
        .first_ticket = parts_->first_ticket(),
-       .losses_at_start = is_first ? LossCounters() : ReadLosses(arena),
+       .losses_at_start = is_first ? header.losses_before : ReadLosses(arena),
        .heap_at_start =
            is_first ? std::vector<HeapNumbers>() : ReadHeapNumbers(arena),
        .heap_sample_interval = header.heap_sample_interval,

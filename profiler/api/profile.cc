@@ -385,6 +385,14 @@ absl::Status Profile::toggle_collection_dynamic(
   return absl::OkStatus();
 }
 
+absl::Status Profile::Dump(const std::string& path) {
+  if (state_->recording == nullptr) {
+    return absl::FailedPreconditionError(
+        "nothing is being recorded: a dump is of a session that runs");
+  }
+  return state_->recording->Dump(path);
+}
+
 absl::Status Profile::EnableInChildThread() {
   if (!state_->thread_state) {
     return absl::FailedPreconditionError(

@@ -107,6 +107,17 @@ class Profile {
   absl::Status EnableInChildThread();
   absl::Status DisableInChildThread();
 
+  // Writes what a session that keeps the newest (setting when_full=overwrite)
+  // has now into a file, for //tools:report and kymo/load_trace.h:
+  //   profile.Dump("slow_request.raw")
+  // Threads record on; the session, and what its Stop() will have, stays as it
+  // is. Ranges without memory records; stacks lack names where the mappings of
+  // code were overwritten.
+  // Errors: kFailedPrecondition when no such session records; the errno's
+  //   status, with the path, when it cannot be written: then no file is there.
+  // Threads: any, but as ever one call at a time on one Profile.
+  absl::Status Dump(const std::string& path);
+
   // For the cycle that is being recorded, or within on_trace_ready and later
   // for the last finished one.
   absl::Status add_metadata(std::string_view key, std::string_view value);
