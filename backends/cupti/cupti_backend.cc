@@ -25,8 +25,9 @@ class CuptiBackend : public ActivityBackend {
 
   std::vector<model::ActivityType> activity_types() const override {
     using enum model::ActivityType;
-    return {kConcurrentKernel, kGpuMemcpy, kGpuMemset, kCudaRuntime,
-            kCudaDriver,       kCudaSync,  kCudaEvent, kOverhead};
+    return {kConcurrentKernel, kGpuMemcpy,      kGpuMemset, kCudaRuntime,
+            kCudaDriver,       kCudaSync,       kCudaEvent, kOverhead,
+            kNvtxRange,        kCpuInstantEvent};
   }
 
   absl::Status Availability(const SessionOptions& options) const override {

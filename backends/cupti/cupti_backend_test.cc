@@ -143,6 +143,35 @@ TEST_F(CuptiBackendTest, RecordsMemoryWhereItIsProfiled) {
   Collect();
 }
 
+TEST_F(CuptiBackendTest, TakesNvtxFromCuptiWhereItIsLedThere) {
+  const SessionOptions options = {.settings = {{"cuda_markers", "1"}}};
+  auto lost = backend_->NewSession(options);
+  ASSERT_TRUE(lost.ok()) << lost.status();
+  EXPECT_EQ((*lost)->Prepare(nullptr).code(),
+            absl::StatusCode::kFailedPrecondition);
+  setenv("NVTX_INJECTION64_PATH", "/opt/cuda/libcupti.so.13", 1);
+  Start(options);
+  unsetenv("NVTX_INJECTION64_PATH");
+  ASSERT_TRUE(start_.ok()) << start_;
+  EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kMarker));
+  EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kMarkerData));
+  EXPECT_TRUE(fake_.enabled.contains(ActivityKind::kName));
+  cupti::MarkerRecord marker = {};
+  marker.id = 1;
+  marker.time = static_cast<uint64_t>(MonotonicNs());
+  marker.phase = cupti::kMarkerStart;
+  marker.thread = static_cast<uint32_t>(getpid());
+  fake_.Emit(RecordKind::kMarker, marker, "step");
+  marker.phase = cupti::kMarkerEnd;
+  marker.time += 1000;
+  fake_.Emit(RecordKind::kMarker, marker);
+  Collect();
+  ASSERT_EQ(shard_.events.size(), 1u);
+  EXPECT_EQ(shard_.events[0].type[0], model::ActivityType::kNvtxRange);
+  EXPECT_EQ(shard_.strings.Get(shard_.events[0].name[0]), "step");
+  EXPECT_EQ(shard_.events[0].end_ns[0] - shard_.events[0].start_ns[0], 1000);
+}
+
 TEST_F(CuptiBackendTest, ASessionThatGoesLeavesNothingOn) {
   auto session = backend_->NewSession({});
   ASSERT_TRUE(session.ok());
