@@ -14,6 +14,7 @@ constexpr uint32_t kContextSync = 4;
 void WaitTable::Add(const SyncRecord& sync, uint32_t thread) {
   if (sync.result != 0 || sync.end == 0) return;
   if (sync.type != kStreamSync && sync.type != kContextSync) return;
+  has_context_waits_ |= sync.type == kContextSync;
   const uint32_t stream = sync.type == kContextSync ? kNoStream : sync.stream;
   waits_[{thread, sync.context, stream}].push_back(
       {sync.correlation, sync.end});

@@ -14,9 +14,9 @@
 #ifndef KYMO_BACKENDS_CUPTI_WAIT_TABLE_H_
 #define KYMO_BACKENDS_CUPTI_WAIT_TABLE_H_
 
-#include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/cupti/gpu_record.h"
@@ -36,6 +36,7 @@ class WaitTable {
       return 0;
     const uint64_t of_stream =
         LateBy({thread, work.context, work.stream}, work.correlation, work.end);
+    if (!has_context_waits_) return of_stream;
     const uint64_t of_context =
         LateBy({thread, work.context, kNoStream}, work.correlation, work.end);
     return of_stream > of_context ? of_stream : of_context;
@@ -44,7 +45,14 @@ class WaitTable {
  private:
   struct Key {
     uint32_t thread, context, stream;  // kNoStream: all of the context
-    auto operator<=>(const Key&) const = default;
+    bool operator==(const Key&) const = default;
+  };
+  struct HashKey {
+    size_t operator()(const Key& key) const {
+      return ((uint64_t{key.thread} << 32 | key.stream) ^ uint64_t{key.context}
+                                                              << 16) *
+             0x9e3779b97f4a7c15u;
+    }
   };
   struct Wait {
     uint32_t correlation;
@@ -53,7 +61,8 @@ class WaitTable {
 
   uint64_t LateBy(const Key& key, uint32_t correlation, uint64_t end) const;
 
-  std::map<Key, std::vector<Wait>> waits_;  // by correlation
+  std::unordered_map<Key, std::vector<Wait>, HashKey> waits_;  // by correlation
+  bool has_context_waits_ = false;
 };
 
 }  // namespace kymo::cupti
