@@ -2,89 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "backends/cupti/test_log.h"
+#include "backends/cupti/test_decoded.h"
 
 namespace kymo::cupti {
 namespace {
 
 using model::ActivityType;
-using model::Loss;
 
-struct DecodedEvent {
-  std::string name;
-  ActivityType type;
-  TimeNs start_ns, end_ns;
-  model::Track track;
-  uint64_t correlation;
-  std::map<std::string, std::string> args;
-  uint8_t flags;
-};
-
-std::string TextOf(const model::TraceShard& shard, const model::Arg& arg) {
-  switch (arg.type) {
-    case model::ArgType::kInt:
-      return std::to_string(arg.int_value());
-    case model::ArgType::kDouble:
-      return std::to_string(arg.double_value());
-    default:
-      return std::string(shard.strings.Get(arg.string_value()));
-  }
-}
-
-// Everything in the order of the shard.
-std::vector<DecodedEvent> EventsOf(const model::TraceShard& shard) {
-  std::vector<DecodedEvent> all;
-  for (const model::TrackEvents& events : shard.events) {
-    for (size_t i = 0; i < events.size(); ++i) {
-      DecodedEvent& event = all.emplace_back();
-      event.name = shard.strings.Get(events.name[i]);
-      event.type = events.type[i];
-      event.start_ns = events.start_ns[i];
-      event.end_ns = events.end_ns[i];
-      event.track = shard.tracks[events.track];
-      event.flags = events.flags[i];
-      event.correlation = 0;
-      if (events.detail[i] == model::kNoDetail) continue;
-      const model::Detail& detail = shard.details[events.detail[i]];
-      event.correlation = detail.correlation_id;
-      for (uint32_t a = detail.args_begin; a < detail.args_end; ++a) {
-        const model::Arg& arg = shard.args[a];
-        event.args[std::string(shard.strings.Get(arg.key))] =
-            TextOf(shard, arg);
-      }
-    }
-  }
-  return all;
-}
-
-// The only event of that name.
-std::optional<DecodedEvent> Find(const model::TraceShard& shard,
-                                 const std::string& name) {
-  std::optional<DecodedEvent> found;
-  for (const DecodedEvent& event : EventsOf(shard)) {
-    if (event.name != name) continue;
-    EXPECT_FALSE(found.has_value()) << "two events " << name;
-    found = event;
-  }
-  EXPECT_TRUE(found.has_value()) << "no event " << name;
-  return found;
-}
-
-class DecodeTest : public ::testing::Test {
- protected:
-  DecodedLog Decode(const DecodeOptions& options = {}) {
-    return DecodeLog(facts_, log_.bytes(), options, shard_);
-  }
-
-  LogFacts facts_ = {.pid = 42};
-  TestLog log_;
-  model::TraceShard shard_;
-};
+class DecodeTest : public DecodedLogTest {};
 
 TEST_F(DecodeTest, LinksAKernelToTheCallThatLaunchedIt) {
   log_.Device(0, "A100");
@@ -243,34 +168,6 @@ TEST_F(DecodeTest, LeavesOutCallsThatOnlyAsk) {
   EXPECT_EQ(EventsOf(all).size(), 2u);
 }
 
-TEST_F(DecodeTest, CountsWhatHasNoTimesOrBeginsBeforeItsLaunch) {
-  log_.Call("cudaLaunchKernel", 7, 1000, 2000);
-  log_.Kernel("early", 7, 400, 9000);
-  log_.Kernel("timeless", 8, 0, 0);
-  log_.Kernel("open", 8, 400, 0);
-  const DecodedLog decoded = Decode();
-  EXPECT_EQ(EventsOf(shard_).size(), 1u);
-  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceBeforeLaunch), 1u);
-  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceTimesMissing), 2u);
-  EXPECT_EQ(decoded.early_ns, 600);
-}
-
-TEST_F(DecodeTest, SaysHowMuchTooLateWorkSeemsToEnd) {
-  log_.Call("cudaLaunchKernel", 7, 1000, 2000);
-  log_.Kernel("k", 7, 3000, 9050);
-  log_.Call("cudaStreamSynchronize", 8, 2500, 9000);
-  SyncRecord wait = {};
-  wait.start = 2500;
-  wait.end = 9000;
-  wait.type = 3;
-  wait.context = 1;
-  wait.stream = 7;
-  wait.correlation = 8;
-  log_.Add(RecordKind::kSync, wait);
-  EXPECT_EQ(Decode().late_ns, 50);
-  EXPECT_EQ(Find(shard_, "k")->end_ns, 9050) << "it is shown as it is";
-}
-
 TEST_F(DecodeTest, GivesTheProgramsOwnIds) {
   ExternalRecord external = {};
   external.id = 1234;
@@ -327,89 +224,6 @@ TEST_F(DecodeTest, SortsWhatComesOutOfOrder) {
   EXPECT_EQ(events[1].name, "b");
   EXPECT_EQ(events[2].name, "c");
   EXPECT_EQ(events[0].correlation, 1u);
-}
-
-TEST_F(DecodeTest, SumsUpADevicesMemory) {
-  MemoryRecord memory = {};
-  memory.operation = 1;
-  memory.memory_kind = 3;
-  memory.device = 2;
-  memory.address = 0x1000;
-  memory.bytes = 100;
-  memory.time = 2000;
-  log_.Add(RecordKind::kMemory, memory);
-  memory.operation = 2;
-  memory.time = 3000;
-  log_.Add(RecordKind::kMemory, memory);
-  memory.operation = 1;
-  memory.address = 0x2000;
-  memory.time = 1000;
-  log_.Add(RecordKind::kMemory, memory);
-  memory.memory_kind = 2;
-  log_.Add(RecordKind::kMemory, memory);
-  Decode();
-  ASSERT_EQ(shard_.memory.size(), 3u);
-  EXPECT_EQ(shard_.memory[0].address, 0x2000u);
-  EXPECT_EQ(shard_.memory[0].device_type, 1);
-  EXPECT_EQ(shard_.memory[0].device_index, 2);
-  EXPECT_EQ(shard_.memory[1].total_allocated, 200);
-  EXPECT_EQ(shard_.memory[2].bytes, -100);
-  EXPECT_EQ(shard_.memory[2].total_allocated, 100);
-  ASSERT_EQ(shard_.counters.size(), 1u);
-  EXPECT_EQ(shard_.strings.Get(shard_.counters[0].name),
-            "CUDA pinned host memory");
-  EXPECT_EQ(shard_.counters[0].value, 100);
-}
-
-TEST_F(DecodeTest, PoolsOfADeviceAreSummedUp) {
-  PoolRecord pool = {};
-  pool.pool_type = 1;
-  pool.operation = 1;
-  pool.device = 2;
-  pool.address = 0x10;
-  pool.time = 1000;
-  log_.Add(RecordKind::kPool, pool);
-  MemoryRecord memory = {};
-  memory.operation = 1;
-  memory.memory_kind = 3;
-  memory.device = 2;
-  memory.pool_type = 1;
-  memory.pool_address = 0x10;
-  memory.pool_used = 100;
-  memory.time = 2000;
-  log_.Add(RecordKind::kMemory, memory);
-  memory.pool_address = 0x20;
-  memory.pool_used = 7;
-  memory.time = 3000;
-  log_.Add(RecordKind::kMemory, memory);
-  memory.pool_type = 2;  // imported: nobody says what it holds
-  log_.Add(RecordKind::kMemory, memory);
-  pool.operation = 2;  // destroyed
-  pool.used = 100;
-  pool.time = 4000;
-  log_.Add(RecordKind::kPool, pool);
-  Decode();
-  std::vector<double> used;
-  for (const model::CounterSample& sample : shard_.counters) {
-    EXPECT_EQ(shard_.strings.Get(sample.name), "CUDA pools in use, device 2");
-    used.push_back(sample.value);
-  }
-  EXPECT_EQ(used, (std::vector<double>{0, 100, 107, 7}));
-}
-
-TEST_F(DecodeTest, AFaultOfTheHostIsOneWhereverItHappened) {
-  UnifiedRecord unified = {};
-  unified.counter = 3;
-  unified.start = 1000;
-  unified.value = 0x7fff12345678;  // where
-  log_.Add(RecordKind::kUnified, unified);
-  unified.from = 9;
-  log_.Add(RecordKind::kUnified, unified);
-  Decode();
-  ASSERT_EQ(shard_.counters.size(), 2u);
-  EXPECT_EQ(shard_.strings.Get(shard_.counters[1].name),
-            "Unified memory: CPU page faults");
-  EXPECT_EQ(shard_.counters[1].value, 2);
 }
 
 TEST_F(DecodeTest, WaitsMeanTheRecordingThatTheyName) {
@@ -472,51 +286,6 @@ TEST_F(DecodeTest, CallsOfTheDriverAreTheirOwnKind) {
   EXPECT_EQ(Find(shard_, "cuLaunchKernel")->type, ActivityType::kCudaDriver);
 }
 
-TEST_F(DecodeTest, SaysWhatCuptiWouldNotRecord) {
-  RefusedRecord refused = {};
-  refused.kind = 25;
-  refused.status = 28;
-  log_.Add(RecordKind::kRefused, refused, "unified memory: no (28)");
-  const DecodedLog decoded = Decode();
-  EXPECT_EQ(decoded.refused,
-            std::vector<std::string>{"unified memory: no (28)"});
-}
-
-TEST_F(DecodeTest, TellsTransfersAndFaultsOfUnifiedMemoryApart) {
-  UnifiedRecord unified = {};
-  unified.start = 1000;
-  unified.end = 2000;
-  unified.value = 4096;
-  unified.counter = 1;
-  log_.Add(RecordKind::kUnified, unified);
-  unified.counter = 4;
-  unified.value = 3;
-  log_.Add(RecordKind::kUnified, unified);
-  log_.Add(RecordKind::kUnified, unified);
-  Decode();
-  EXPECT_EQ(Find(shard_, "Unified Memory HtoD")->args["bytes"], "4096");
-  ASSERT_EQ(shard_.counters.size(), 2u);
-  EXPECT_EQ(shard_.counters[1].value, 6);
-}
-
-TEST_F(DecodeTest, SaysWhatCuptiAndAKilledProgramLost) {
-  LossRecord loss = {};
-  loss.count = 17;
-  loss.reason = LossReason::kDropped;
-  log_.Add(RecordKind::kLoss, loss);
-  facts_.state = LogState::kOpen;
-  facts_.buffers_out = 2;
-  Decode();
-  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceRecordsDropped), 17u);
-  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceBuffersLost), 2u);
-}
-
-TEST_F(DecodeTest, ARefusedBufferIsARecordDroppedIfCuptiHasNotToldOfMore) {
-  facts_.buffers_refused = 3;
-  Decode();
-  EXPECT_EQ(shard_.ledger.Get(Loss::kDeviceRecordsDropped), 3u);
-}
-
 TEST_F(DecodeTest, OverheadNestsWithNothing) {
   OverheadRecord overhead = {};
   overhead.start = 1000;
@@ -529,65 +298,6 @@ TEST_F(DecodeTest, OverheadNestsWithNothing) {
   EXPECT_EQ(event->type, ActivityType::kOverhead);
   EXPECT_EQ(event->track.id, 43);
   EXPECT_EQ(event->flags, model::kEventAsync);
-}
-
-TEST_F(DecodeTest, DescribesDevices) {
-  log_.Device(1, "NVIDIA A100");
-  const DecodedLog decoded = Decode();
-  ASSERT_EQ(decoded.devices.size(), 1u);
-  EXPECT_EQ(decoded.devices.at(1).name, "NVIDIA A100");
-  EXPECT_EQ(decoded.devices.at(1).record.multiprocessors, 108u);
-}
-
-TEST_F(DecodeTest, DescribesStreamsOnceEach) {
-  StreamRecord stream = {};
-  stream.id = 13;
-  stream.context = 1;
-  stream.priority = static_cast<uint32_t>(-5);
-  stream.flag = 2;
-  log_.Add(RecordKind::kStream, stream);
-  log_.Add(RecordKind::kStream, stream);
-  log_.Context(1, 3);
-  const DecodedLog decoded = Decode();
-  ASSERT_EQ(decoded.streams.size(), 1u);
-  EXPECT_EQ(decoded.streams.begin()->device, 3u);
-  EXPECT_EQ(decoded.streams.begin()->priority, -5);
-  EXPECT_EQ(decoded.streams.begin()->pid, 42);
-}
-
-TEST_F(DecodeTest, DevicesThatTheProgramCannotUseAreNotListed) {
-  DeviceRecord hidden = TestLog::A100();
-  hidden.is_hidden = 1;
-  log_.Add(RecordKind::kDevice, hidden, "hidden, with the same id");
-  log_.Device(0, "used");
-  log_.Add(RecordKind::kDevice, hidden, "hidden, with the same id");
-  hidden.id = 1;
-  log_.Add(RecordKind::kDevice, hidden, "hidden");
-  const DecodedLog decoded = Decode();
-  ASSERT_EQ(decoded.devices.size(), 1u);
-  EXPECT_EQ(decoded.devices.at(0).name, "used");
-}
-
-TEST_F(DecodeTest, WhatRanInAContextTellsItsDevice) {
-  KernelRecord kernel = TestLog::SomeKernel(7, 3000, 9000);
-  kernel.device = 3;
-  kernel.context = 12;
-  log_.Add(RecordKind::kKernel, kernel, "k");
-  SyncRecord wait = {};
-  wait.start = 1000;
-  wait.end = 2000;
-  wait.type = 4;
-  wait.context = 12;
-  wait.stream = kNoStream;
-  log_.Add(RecordKind::kSync, wait);
-  Decode();
-  EXPECT_EQ(Find(shard_, "Context Sync")->track.device_index, 3);
-}
-
-TEST_F(DecodeTest, AnEmptyLogIsAnEmptyShard) {
-  Decode();
-  EXPECT_TRUE(EventsOf(shard_).empty());
-  EXPECT_FALSE(shard_.ledger.AnythingLost());
 }
 
 }  // namespace
