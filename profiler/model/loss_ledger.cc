@@ -56,8 +56,8 @@ constexpr std::array<Entry, static_cast<size_t>(Loss::kCount)> kEntries = {{
     {"device_records_dropped",
      "records of device activities for which CUPTI had no buffer", true},
     {"device_buffers_lost",
-     "buffers of device activities that a program had not handed over when it "
-     "was killed",
+     "buffers of device activities that had not been handed over when their "
+     "program was killed, or were another client's",
      true},
     {"device_times_missing",
      "device activities not shown: they have no times", true},

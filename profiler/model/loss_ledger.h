@@ -39,7 +39,7 @@ enum class Loss : uint8_t {
   kFilesCutOff,                 // imported, they end in the middle
   kFreesNotSeen,                // a block's address came again without a free
   kDeviceRecordsDropped,        // the driver's tracing had no buffer for them
-  kDeviceBuffersLost,           // held by the tracing of a killed program
+  kDeviceBuffersLost,           // of a killed program, or another client's
   kDeviceTimesMissing,          // device activities without times; not shown
   kDeviceBeforeLaunch,          // they seem to begin before their launch
   kRangesOpenAtEnd,             // note: shown, ending with the trace
