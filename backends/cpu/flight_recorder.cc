@@ -116,6 +116,8 @@ void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
                         uint32_t index) {
     if (!IsSaidOnce(head)) return;
     const size_t slots = 1 + payload.size();
+    const uint64_t bytes = slots * sizeof(Slot);
+    if (kept_bytes_ + bytes > most_kept_bytes_) return;
     std::unique_ptr<Slot[]> copy = record::CopySlots({&head, slots});
     if (!IsStill(arena_.word(chunk), owner, ticket)) return;
     if (!kept_texts_.insert(TextOf(view.stream, copy.get(), slots)).second) {
@@ -126,6 +128,7 @@ void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
                      .first_index = index,
                      .slots = {copy.get(), slots}});
     kept_slots_.push_back(std::move(copy));
+    kept_bytes_ += bytes;
     store_.Add(kept_.back());
   };
   record::ForEachRecord(view, keep);

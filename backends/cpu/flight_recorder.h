@@ -13,7 +13,9 @@
 //
 // Some records are said once and needed for ever: where code is mapped, what
 // things are called. They are copied out of every sealed chunk, under tickets
-// that no chunk has, and into `store`; each once, however often it is said.
+// that no chunk has, and into `store`; each once, however often it is said, and
+// up to a limit, beyond which they go with their chunks: processes that come
+// and go for ever say them for ever.
 //
 // Threads: one at a time, which is the arena's only reader; the recorders run
 //   on. What one of them overwrites meanwhile is left out.
@@ -50,10 +52,15 @@ inline constexpr uint64_t kKeptTicket = uint64_t{1} << 63;
 
 class FlightRecorder {
  public:
+  static constexpr uint64_t kMostKeptBytes = uint64_t{64} << 20;
+
   // `keep_ns` 0: whatever fits. `store` may write anywhere.
   FlightRecorder(const record::Arena& arena, DurationNs keep_ns,
-                 ChunkStore* store)
-      : arena_(arena), keep_ns_(keep_ns), store_(*store) {}
+                 ChunkStore* store, uint64_t most_kept_bytes = kMostKeptBytes)
+      : arena_(arena),
+        keep_ns_(keep_ns),
+        store_(*store),
+        most_kept_bytes_(most_kept_bytes) {}
 
   void Poll(int64_t now_ns);
 
@@ -74,6 +81,8 @@ class FlightRecorder {
   const record::Arena& arena_;
   const DurationNs keep_ns_;
   ChunkStore& store_;
+  const uint64_t most_kept_bytes_;
+  uint64_t kept_bytes_ = 0;
   std::vector<Seen> seen_;  // by chunk
   std::vector<record::ChunkView> kept_;
   std::vector<std::unique_ptr<record::Slot[]>> kept_slots_;

@@ -140,6 +140,19 @@ TEST_F(FlightRecorderTest, KeepsWhatIsSaidOnce) {
   EXPECT_EQ(recorder.kept()[1].slots.size(), 1);
 }
 
+TEST_F(FlightRecorderTest, KeepsNoMoreOfWhatIsSaidOnceThanItMay) {
+  FlightRecorder recorder(arena_, /*keep_ns=*/0, &store_,
+                          /*most_kept_bytes=*/3 * sizeof(Slot));
+  for (uint32_t i = 0; i < 5; ++i) {
+    uint64_t ticket = 0;
+    const uint32_t chunk = arena_.AcquireChunk(stream_, 0, &ticket);
+    Add(chunk, 0, SlotKind::kResource, "stream " + std::to_string(i), 10, i);
+    arena_.SealChunk(chunk);
+    recorder.Poll(i);
+  }
+  EXPECT_EQ(recorder.kept().size(), 3);
+}
+
 TEST_F(FlightRecorderTest, CutsOffAFrontThatIsOld) {
   uint64_t ticket = 0;
   const uint32_t chunk = arena_.AcquireChunk(stream_, 0, &ticket);
