@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/kept_recording.h"
 
 namespace kymo {
 
@@ -30,7 +31,9 @@ absl::Status BackendController::Settle(absl::Status status, State next) {
     state_ = next;
     return status;
   }
-  state_ = State::kFailed;
+  // What a session has left in a file is collected.
+  state_ = next == State::kEmpty && KeptRecordingPath(status) ? next
+                                                              : State::kFailed;
   absl::Status named(status.code(),
                      absl::StrCat("backend ", name_, ": ", status.message()));
   status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {

@@ -1,5 +1,8 @@
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/plugin/backend_controller.h"
@@ -29,6 +32,17 @@ class FakeSession : public ActivitySession {
   }
   std::string* calls_;
   absl::Status start_;
+};
+
+// Its records do not fit into memory.
+class LargeSession : public FakeSession {
+ public:
+  explicit LargeSession(std::string* calls)
+      : FakeSession(calls, absl::OkStatus()) {}
+  absl::Status Collect(model::TraceShard&) override {
+    return KeptRecording("too large", "out/kymo.raw");
+  }
+  std::vector<std::string> Remarks() const override { return {"a remark"}; }
 };
 
 class FakeBackend : public ActivityBackend {
@@ -83,18 +97,20 @@ TEST(BackendControllerTest, FailureEndsTheSessionAndNamesTheBackend) {
   EXPECT_EQ(calls, "prepare start ");
 }
 
-TEST(BackendControllerTest, FailureKeepsTheFileThatItNames) {
+TEST(BackendControllerTest, WhatIsLeftInAFileIsCollected) {
   std::string calls;
-  BackendController controller(
-      "fake", std::make_unique<FakeSession>(
-                  &calls, KeptRecording("too large", "out/kymo.raw")));
+  BackendController controller("fake", std::make_unique<LargeSession>(&calls));
   ASSERT_TRUE(controller.Prepare(nullptr).ok());
-  const absl::Status status = controller.Start(1);
+  ASSERT_TRUE(controller.Start(1).ok());
+  ASSERT_TRUE(controller.Stop().ok());
+  model::TraceShard shard;
+  const absl::Status status = controller.Collect(shard);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(), "backend fake: too large");
   EXPECT_EQ(KeptRecordingPath(status), "out/kymo.raw");
   EXPECT_EQ(KeptRecordingPath(absl::ResourceExhaustedError("too large")),
             std::nullopt);
+  EXPECT_EQ(controller.Remarks(), (std::vector<std::string>{"a remark"}));
 }
 
 TEST(PluginRegistryTest, ListsSortedAndRejectsDuplicatesAndOddNames) {

@@ -84,6 +84,9 @@ absl::Status Recording::ForEach(Call call) {
     if (status.ok()) return false;
     first.Update(status);
     problems_.push_back(std::move(status));
+    for (std::string& remark : controller->Remarks()) {
+      remarks_.push_back(std::move(remark));
+    }
     return true;
   });
   return controllers_.empty() ? first : absl::OkStatus();
@@ -150,7 +153,7 @@ absl::StatusOr<model::Trace> Recording::Finish(
 }
 
 std::vector<std::string> Recording::Remarks() const {
-  std::vector<std::string> remarks;
+  std::vector<std::string> remarks = remarks_;
   for (const auto& controller : controllers_) {
     for (std::string& remark : controller->Remarks()) {
       remarks.push_back(std::move(remark));

@@ -98,6 +98,7 @@ class Recording {
   std::vector<Skipped> skipped_;
   std::vector<std::string> limitations_;
   std::vector<absl::Status> problems_;
+  std::vector<std::string> remarks_;  // of those that are left out
   bool begins_with_first_event_ = false;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;
