@@ -38,7 +38,7 @@ TEST(BufferPoolTest, GivesNoMoreThanItMay) {
 
 TEST(BufferPoolTest, KnowsWhatIsNotItsOwn) {
   BufferPool pool;
-  uint8_t others[64];
+  uint8_t others[64] = {};
   EXPECT_FALSE(pool.Owns(others));
   EXPECT_FALSE(pool.Owns(nullptr));
   pool.SetLimits(64 * 1024, 1 << 20);
