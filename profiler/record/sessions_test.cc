@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "profiler/record/chunk_reader.h"
@@ -248,6 +250,27 @@ TEST_F(SessionsTest, LogicalThreadsCountFromTheFirstThatAsks) {
   uint64_t other = 0;
   std::thread([&] { other = LogicalThreadId(); }).join();
   EXPECT_GT(other, mine);
+}
+
+TEST_F(SessionsTest, CopiesThatFindNoPlaceRecordNothingAndAreCounted) {
+  constexpr size_t kCopies = 20;
+  constexpr size_t kPlaces = std::extent_v<decltype(ThreadStream::caches)>;
+  static_assert(kPlaces < kCopies);
+  const SessionId id = Start(SessionScope::kProcess);
+  const std::atomic<uint64_t>& lost =
+      ProcessArena()->header().events_without_stream;
+  const uint64_t before = lost.load();
+  ThreadStream* caches[kCopies] = {};
+  std::thread([&caches] {
+    for (size_t i = 0; i < kCopies; ++i) {
+      EXPECT_EQ(Host().take_slots(&caches[i], 1) != nullptr, i < kPlaces);
+      EXPECT_EQ(caches[i] != nullptr, i < kPlaces);
+    }
+  }).join();
+  // The thread's stream is another one's now.
+  for (const ThreadStream* cache : caches) EXPECT_EQ(cache, nullptr);
+  EXPECT_EQ(lost.load() - before, kCopies - kPlaces);
+  StopAndRead(id);
 }
 
 }  // namespace

@@ -17,9 +17,11 @@ class PromisesTest(unittest.TestCase):
         self.assertGreater(len(named), 30)
         for file, test in named:
             with self.subTest(file=file, test=test):
-                self.assertRegex(
-                    (ROOT / file).read_text(encoding="utf-8"),
-                    rf"(?m)^ *(def {test}\(|TEST(_[FP])?\(\w+,\s+{test}\))")
+                definition = (rf"(?m)^ *(def {test}\(|"
+                              rf"TEST(_[FP])?\(\w+,\s+{test}\))")
+                self.assertTrue(
+                    re.search(definition,
+                              (ROOT / file).read_text(encoding="utf-8")))
 
     def test_every_promise_has_one(self):
         for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
