@@ -73,9 +73,10 @@ def measure(binaries, threads, seconds, directory):
              str(threads), str(seconds)],
             stdout=subprocess.PIPE, text=True)
         cpu = collector_cpu_seconds(process)
-        count, took_ns = (int(word) for word in process.stdout.read().split())
+        said = process.stdout.read()
         if process.wait() != 0:
             sys.exit(f"the command ended with status {process.returncode}")
+        count, took_ns = (int(word) for word in said.split())
         with open(os.path.join(out, "summary.json"),
                   encoding="utf-8") as file:
             summary = json.load(file)
