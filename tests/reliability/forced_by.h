@@ -21,7 +21,7 @@ inline constexpr char kForcedLosses[] =
 inline constexpr char kDecode[] = "backends/cpu/decode_test.cc";
 inline constexpr char kDocument[] = "importers/chrome/import_document_test.cc";
 inline constexpr char kNormalize[] = "profiler/normalize/normalize_test.cc";
-inline constexpr char kCuptiDecode[] = "backends/cupti/decode_test.cc";
+inline constexpr char kDecodedLog[] = "backends/cupti/decoded_log_test.cc";
 
 inline constexpr ForcedBy kForcedBy[] = {
     {kEventsDroppedArenaFull, "tests/e2e/profile_test.py",
@@ -63,12 +63,12 @@ inline constexpr ForcedBy kForcedBy[] = {
     {kFilesCutOff, kDocument, "AFileThatIsCutOffGivesEveryCompleteEvent"},
     {kFreesNotSeen, "profiler/normalize/allocations_test.cc",
      "ABlockWhoseFreeWasNotSeenEndsWithTheNextAtItsAddress"},
-    {kDeviceRecordsDropped, kCuptiDecode, "SaysWhatCuptiAndAKilledProgramLost"},
+    {kDeviceRecordsDropped, kDecodedLog, "SaysWhatCuptiAndAKilledProgramLost"},
     {kDeviceBuffersLost, "backends/cupti/child_session_test.cc",
      "AKilledProgramLosesOnlyWhatWasNotFlushed"},
-    {kDeviceTimesMissing, kCuptiDecode,
+    {kDeviceTimesMissing, kDecodedLog,
      "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch"},
-    {kDeviceBeforeLaunch, kCuptiDecode,
+    {kDeviceBeforeLaunch, kDecodedLog,
      "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch"},
     {kRangesOpenAtEnd, "tests/reliability/scenarios_test.cc",
      "IsRecordedWhole"},
