@@ -83,6 +83,8 @@ inline constexpr RecordFlags kAllRecordFlags =
 // How the heap is watched: one way at a time for a whole process.
 inline constexpr RecordFlags kHeapModeFlags =
     kGateHeap | kGateHeapSampled | kGateHeapCounts;
+// Of a recording that wants memory.
+inline constexpr RecordFlags kMemoryFlags = kGateMemory | kHeapModeFlags;
 // Those that mean nothing for a range without inputs.
 inline constexpr RecordFlags kNotForPlainRanges =
     kAllRecordFlags & ~uint32_t{kGateStacks};

@@ -1,0 +1,295 @@
+#include "backends/cpu/child_session.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/arena_shard.h"
+#include "backends/cpu/chunk_store.h"
+#include "backends/cpu/program_starts.h"
+#include "backends/cpu/raw_dump.h"
+#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw_front.h"
+#include "backends/cpu/raw_keep.h"
+#include "backends/cpu/trace_memory.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
+#include "profiler/plugin/kept_recording.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+namespace {
+
+using record::Arena;
+using record::ChunkReader;
+using record::ChunkView;
+using record::FullPolicy;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+
+std::string CapturedInterfaces(record::RecordFlags flags) {
+  std::string names;
+  if (flags & record::kGateItt) names += "itt,";
+  if (flags & record::kGateNvtx) names += "nvtx,";
+  if (!names.empty()) names.pop_back();
+  return names;
+}
+
+class ChildSession : public ActivitySession {
+ public:
+  explicit ChildSession(ChildSettings settings)
+      : settings_(std::move(settings)) {}
+  ~ChildSession() override {
+    if (raw_.has_value()) return;
+    arena_.Unmap();
+    if (fd_ >= 0) close(fd_);
+  }
+
+  absl::Status Prepare(Environment* environment) override {
+    KYMO_RETURN_IF_ERROR(settings_.keep_raw ? MakeRawFile() : MakeArena());
+    reader_.emplace(arena_);
+    if (settings_.flight) {
+      flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
+    }
+    PopulateAhead();
+    (*environment)[record::kArenaVariable] =
+        absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+    (*environment)[record::kCaptureVariable] =
+        CapturedInterfaces(settings_.flags);
+    return absl::OkStatus();
+  }
+
+  absl::Status Start(pid_t pid) override {
+    // The program that this process is about to become.
+    arena_.AddStart(pid, settings_.target_path, MonotonicNs());
+    first_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().heap_sample_interval.store(settings_.heap_sample_interval,
+                                               std::memory_order_relaxed);
+    arena_.header().record_flags.store(settings_.flags,
+                                       std::memory_order_relaxed);
+    arena_.header().recording.store(1, std::memory_order_relaxed);
+    last_anchor_ = first_anchor_;
+    if (raw_.has_value()) {
+      // Whoever reads the file needs two anchors, and now may be all there is.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      NoteClock();
+    }
+    return absl::OkStatus();
+  }
+
+  void Poll() override {
+    if (settings_.policy == FullPolicy::kDrain) {
+      reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
+      arena_.RecountFree();
+    }
+    if (flight_) flight_->Poll(MonotonicNs());
+    PopulateAhead();
+    if (raw_.has_value()) NoteClock();
+  }
+
+  absl::Status Dump(const std::string& path) override {
+    if (!flight_) {
+      return absl::FailedPreconditionError(
+          "only a flight recorder can be dumped: record with "
+          "--flight_recorder=30s, or with --keep_raw=1, whose file has all of "
+          "it in the end");
+    }
+    return WriteRawDump(path, arena_,
+                        [this](ChunkStore& dump) { return Fill(dump); });
+  }
+
+  absl::Status Stop() override {
+    AwaitAttaching(arena_);
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().recording.store(0, std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> Remarks() const override {
+    return DescribeUnrecorded(arena_);
+  }
+
+  absl::Status Collect(model::TraceShard& shard) override {
+    auto add = [this](const ChunkView& view) { store_.Add(view); };
+    reader_->ReadAll(add);
+    if (raw_.has_value()) {
+      raw_->Note(Header(/*is_complete=*/true));
+      raw_->DropFreeChunks();
+    }
+    KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
+                          MemoryLimit(settings_.max_memory));
+    if (TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
+    std::vector<ChunkView> chunks;
+    KYMO_RETURN_IF_ERROR(store_.Map(chunks));
+    if (flight_) {
+      for (ChunkView& chunk : chunks) chunk = WithoutOld(chunk);
+      std::erase_if(chunks,
+                    [](const ChunkView& chunk) { return chunk.slots.empty(); });
+    }
+    shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
+    if (WasCut()) {
+      shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
+    }
+    FillShard({.arena = arena_,
+               .chunks = std::move(chunks),
+               .clock = TickConverter(arena_.clock_source(), first_anchor_,
+                                      last_anchor_, EpochOffsetNs()),
+               .first_ticket = flight_ ? kNoFirstTicket : 0,
+               .losses_at_start = {},
+               .heap_sample_interval = settings_.heap_sample_interval,
+               .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+               .was_to_hold_time = IsToHoldTime()},
+              shard);
+    return absl::OkStatus();
+  }
+
+ private:
+  // How far the clock may be extrapolated after a death.
+  static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
+
+  record::ArenaOptions Options() const {
+    return {.capacity_bytes = settings_.arena_bytes,
+            .chunk_bytes_total = settings_.arena_bytes,
+            .policy = settings_.policy,
+            .clock_source = DetectClockSource()};
+  }
+
+  // A trace is not worth the death of this process, nor that of the records.
+  absl::Status Keep(uint64_t limit) const {
+    const std::string path = RawPath();
+    if (!raw_.has_value()) {
+      KYMO_RETURN_IF_ERROR(
+          KeepRawFile(store_.fd(), path, arena_, Header(/*is_complete=*/true)));
+    }
+    return KeptRecording(
+        absl::StrCat("a trace of the ", store_.bytes() / kMib,
+                     " MiB of records would take ",
+                     TraceMemoryBytes(store_.bytes()) / kMib,
+                     " MiB of memory, more than the ", limit / kMib,
+                     " MiB that may be taken (--max_memory)"),
+        path);
+  }
+
+  // Somebody has shortened the raw file, and what the arena held is zeros.
+  bool WasCut() const { return arena_.header().magic != record::kArenaMagic; }
+
+  std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
+
+  absl::Status MakeArena() {
+    arena_ = Arena::CreateShared(Options(), &fd_);
+    if (!arena_.valid()) {
+      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+    }
+    return store_.Open(settings_.scratch_dir, RawChunksBegin(arena_));
+  }
+
+  absl::Status MakeRawFile() {
+    KYMO_ASSIGN_OR_RETURN(raw_, RawFile::Create(RawPath(), Options()));
+    arena_ = raw_->arena();
+    fd_ = raw_->fd();
+    store_.OpenAt(fd_, raw_->chunks_begin());
+    return absl::OkStatus();
+  }
+
+  RawHeader Header(bool is_complete) const {
+    return {.with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+            .epoch_offset_ns = EpochOffsetNs(),
+            .heap_sample_interval = settings_.heap_sample_interval,
+            .lost_bytes = store_.lost_bytes(),
+            .first_anchor = first_anchor_,
+            .last_anchor = last_anchor_,
+            .is_complete = is_complete,
+            .was_to_hold_time = IsToHoldTime()};
+  }
+
+  bool IsToHoldTime() const {
+    return settings_.flight && settings_.flight->keep_ns != 0;
+  }
+
+  // What a flight recorder has now.
+  RawHeader Fill(ChunkStore& dump) {
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    for (const ChunkView& kept : flight_->kept()) dump.Add(kept);
+    SnapshotChunks(arena_, [&](const ChunkView& view) {
+      const ChunkView left = WithoutOld(view);
+      if (!left.slots.empty()) dump.Add(left);
+    });
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    return Header(/*is_complete=*/true);
+  }
+
+  // Of a flight recorder with a time to keep. REQUIRES: the last anchor is of
+  // now, or of the end.
+  ChunkView WithoutOld(const ChunkView& chunk) const {
+    if (!IsToHoldTime() || chunk.ticket >= kKeptTicket) {
+      return chunk;
+    }
+    const TickConverter clock(arena_.clock_source(), first_anchor_,
+                              last_anchor_, EpochOffsetNs());
+    return cpu::WithoutOld(
+        chunk, clock,
+        clock.ToEpochNs(last_anchor_.ticks) - settings_.flight->keep_ns);
+  }
+
+  // The second anchor of a raw file, should this process die: the further from
+  // the first, the better.
+  void NoteClock() {
+    const int64_t known_ns =
+        last_anchor_.monotonic_ns - first_anchor_.monotonic_ns;
+    if (MonotonicNs() - last_anchor_.monotonic_ns <
+        std::min(known_ns, kNoteEveryNs)) {
+      return;
+    }
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    raw_->Note(Header(/*is_complete=*/false));
+  }
+
+  // Makes the pages of the next chunks, so that the target only maps them.
+  void PopulateAhead() {
+    uint32_t used = 0;  // chunks up to the last one in use
+    const uint32_t taken = std::min(populated_, arena_.high_water());
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+      const uint64_t owner =
+          arena_.word(chunk).owner.load(std::memory_order_relaxed);
+      if (record::OwnerState(owner) != record::ChunkState::kFree) {
+        used = chunk + 1;
+      }
+    }
+    constexpr uint32_t kAhead = 32;
+    if (populated_ >= used + kAhead || populated_ >= arena_.chunk_count()) {
+      return;
+    }
+    const uint32_t count =
+        std::min(2 * kAhead, arena_.chunk_count() - populated_);
+    arena_.Populate(populated_, count);
+    populated_ += count;
+  }
+
+  const ChildSettings settings_;
+  int fd_ = -1;
+  Arena arena_;
+  std::optional<RawFile> raw_;  // has them, if there is one
+  std::optional<ChunkReader> reader_;
+  ChunkStore store_;
+  std::optional<FlightRecorder> flight_;
+  uint32_t populated_ = 0;
+  ClockAnchor first_anchor_, last_anchor_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewChildSession(ChildSettings settings) {
+  return std::make_unique<ChildSession>(std::move(settings));
+}
+
+}  // namespace kymo::cpu
