@@ -2,9 +2,10 @@
 """Measures recording for long, into a collector that drains to disk.
 
     tests/benchmarks/sustained_recording.py [--seconds=5] [--threads=1,2] \
-        [DIRECTORY ...]
+        [--millions=24] [DIRECTORY ...]
 
-Runs a program whose threads record plain ranges, as fast as they can, under
+Runs a program whose threads record plain ranges, --millions a second together
+or as fast as they can (then no core is left to the collector), under
 //tools:profile, and prints a row for each number of threads and each directory
 to drain to: one of /dev/shm, which is memory, and one of a real disk say what
 the disk costs. Lost is what the ledger says, and what the table has less than
@@ -63,14 +64,14 @@ def collector_cpu_seconds(process):
     return seconds
 
 
-def measure(binaries, threads, seconds, directory):
+def measure(binaries, threads, options, directory):
     """Ranges, their time, the collector's CPU time, and what was lost."""
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
         out = os.path.join(scratch, "out")
         process = subprocess.Popen(
             [str(binaries / PROFILE), "--activities=cpu", "--export=",
              "--quiet", f"--output_dir={out}", str(binaries / TARGET),
-             str(threads), str(seconds)],
+             str(threads), str(options.seconds), str(options.millions)],
             stdout=subprocess.PIPE, text=True)
         cpu = collector_cpu_seconds(process)
         said = process.stdout.read()
@@ -95,6 +96,7 @@ def main():
                         default=["/dev/shm", tempfile.gettempdir()])
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--millions", type=float, default=0)
     parser.add_argument("--bin",
                         help="where the binaries are; not built then")
     options = parser.parse_args()
@@ -105,7 +107,7 @@ def main():
     for threads in (int(n) for n in options.threads.split(",")):
         for directory in options.directories:
             count, took, cpu, missing, losses = measure(
-                binaries, threads, options.seconds, directory)
+                binaries, threads, options, directory)
             lost = f"{missing}" + "".join(
                 f", {name} {n}" for name, n in losses.items())
             print(f"| {threads} | {directory} | {count / took / 1e6:.1f} "
