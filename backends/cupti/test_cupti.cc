@@ -20,6 +20,13 @@ uint64_t Read(clockid_t clock) {
 
 uint64_t Now() { return Read(CLOCK_MONOTONIC); }
 
+// From that to CUPTI's own clock. Once: a thread may be held up between two
+// readings, and what has ended must not run again then.
+uint64_t OwnClockOffset() {
+  static const uint64_t offset = Read(CLOCK_REALTIME) - Now();
+  return offset;
+}
+
 pid_t ThreadId() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 template <typename T>
@@ -32,8 +39,7 @@ T Zero(CUpti_ActivityKind kind) {
 
 // What differs from client to client.
 void Localize(const TestClient& client, CUpti_ActivityAPI& call) {
-  const uint64_t offset =
-      client.clock != nullptr ? 0 : Read(CLOCK_REALTIME) - Now();
+  const uint64_t offset = client.clock != nullptr ? 0 : OwnClockOffset();
   call.start += offset;
   call.end += offset;
   if (!client.has_system_threads) {
@@ -44,8 +50,7 @@ void Localize(const TestClient& client, CUpti_ActivityAPI& call) {
 template <typename T>
 void Localize(const TestClient& client, T& activity) {
   if constexpr (requires { activity.start; }) {
-    const uint64_t offset =
-        client.clock != nullptr ? 0 : Read(CLOCK_REALTIME) - Now();
+    const uint64_t offset = client.clock != nullptr ? 0 : OwnClockOffset();
     activity.start += offset;
     activity.end += offset;
   }
@@ -109,8 +114,7 @@ void TestCupti::RemoveClient(TestClient* client) {
 }
 
 void TestCupti::HandBack(TestClient& client, TestClient::Buffer buffer) {
-  const uint64_t offset =
-      client.clock != nullptr ? 0 : Read(CLOCK_REALTIME) - Now();
+  const uint64_t offset = client.clock != nullptr ? 0 : OwnClockOffset();
   for (size_t at = 0; at < buffer.used;) {
     uint8_t* const data = buffer.data + at;
     const auto* const record = reinterpret_cast<const CUpti_Activity*>(data);
@@ -199,7 +203,7 @@ void TestCupti::Disable(TestClient& client, CUpti_ActivityKind kind) {
 }
 
 uint64_t TestCupti::Timestamp(const TestClient& client) const {
-  return client.clock != nullptr ? client.clock() : Read(CLOCK_REALTIME);
+  return client.clock != nullptr ? client.clock() : Now() + OwnClockOffset();
 }
 
 CUptiResult TestCupti::NextRecord(uint8_t* from, size_t valid,
