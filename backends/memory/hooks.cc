@@ -128,9 +128,10 @@ KYMO_REST void ReportedFree(void* block) {
 
 KYMO_INLINE void Free(void* block) {
   const uint32_t bits = GateBits();
-  if ((bits & kymo::record::kHeapBits) == 0 ||
-      ((bits & kymo::record::kGateHeapSampled) != 0 &&
-       !kymo::record::MayBeSampled(block))) [[likely]] {
+  if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
+    return real.free(block);
+  if ((bits & kymo::record::kGateHeapSampled) != 0 &&
+      !kymo::record::MayBeSampled(block)) {
     return real.free(block);
   }
   return ReportedFree(block);
@@ -163,8 +164,14 @@ KYMO_INLINE void* NewBlock(size_t bytes, size_t alignment) {
 // --- the malloc family ---
 
 KYMO_HOOK void* malloc(size_t bytes) {
-  if (!IsToReport(bytes)) [[likely]]
+  const uint32_t bits = GateBits();
+  if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
     return real.malloc(bytes);
+  // Apart from the test above, so that sampling takes the fewest jumps.
+  if ((bits & kymo::record::kGateHeapSampled) != 0 &&
+      !kymo::record::IsSampleDue(bytes)) {
+    return real.malloc(bytes);
+  }
   return ReportedMalloc(bytes);
 }
 

@@ -85,9 +85,9 @@ inline bool IsSampleDue(size_t bytes) noexcept {
   // At least one byte: what has no size is a block, too. More than this is no
   // block at all, and must not run over.
   constexpr size_t kMost = size_t{1} << 40;
-  heap_sampling.bytes_until_sample -=
-      static_cast<int64_t>(bytes < kMost ? bytes : kMost) + (bytes == 0);
-  return heap_sampling.bytes_until_sample < 0;
+  if (bytes - 1 >= kMost) [[unlikely]]
+    bytes = bytes == 0 ? 1 : kMost;
+  return (heap_sampling.bytes_until_sample -= static_cast<int64_t>(bytes)) < 0;
 }
 
 // Out of line.
