@@ -112,6 +112,7 @@ class ChildSession : public ActivitySession {
     AwaitAttaching(arena_);
     last_anchor_ = MeasureAnchor(arena_.clock_source());
     arena_.header().recording.store(0, std::memory_order_relaxed);
+    stopped_ticks_ = ReadTicks(arena_.clock_source());
     return absl::OkStatus();
   }
 
@@ -146,6 +147,8 @@ class ChildSession : public ActivitySession {
                                       last_anchor_, EpochOffsetNs()),
                .first_ticket = flight_ ? kNoFirstTicket : 0,
                .losses_at_start = {},
+               // Whoever outlives the recording goes on in its chunk.
+               .recorded = {{.begin = 0, .end = stopped_ticks_}},
                .heap_sample_interval = settings_.heap_sample_interval,
                .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
                .was_to_hold_time = IsToHoldTime()},
@@ -284,6 +287,7 @@ class ChildSession : public ActivitySession {
   std::optional<FlightRecorder> flight_;
   uint32_t populated_ = 0;
   ClockAnchor first_anchor_, last_anchor_;
+  uint64_t stopped_ticks_ = 0;
 };
 
 }  // namespace
