@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/chunk_store.h"
+#include "backends/cpu/raw/chunk_store.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/time.h"
 #include "profiler/record/arena.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cpu/raw_dump.h"
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/raw_dump.h"
+#include "backends/cpu/raw/raw_file.h"
 #include "gtest/gtest.h"
 
 namespace kymo::cpu {

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/arena_shard.h"
-#include "backends/cpu/chunk_store.h"
+#include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/flight_recorder.h"
-#include "backends/cpu/raw_dump.h"
+#include "backends/cpu/raw/chunk_store.h"
+#include "backends/cpu/raw/raw_dump.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cupti/decode.h"
-#include "backends/cupti/device_metadata.h"
-#include "backends/cupti/injection.h"
+#include "backends/cupti/decode/decode.h"
+#include "backends/cupti/decode/device_metadata.h"
+#include "backends/cupti/decode/remarks.h"
+#include "backends/cupti/decode/saved_log.h"
 #include "backends/cupti/nvtx_route.h"
-#include "backends/cupti/remarks.h"
-#include "backends/cupti/saved_log.h"
+#include "backends/cupti/target/injection.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 

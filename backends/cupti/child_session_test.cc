@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cupti/injection.h"
-#include "backends/cupti/saved_log.h"
+#include "backends/cupti/decode/saved_log.h"
+#include "backends/cupti/target/injection.h"
 
 namespace kymo::cupti {
 namespace {

@@ -7,10 +7,10 @@
 #include "absl/status/status.h"
 #include "backends/cupti/child_session.h"
 #include "backends/cupti/cuda_driver.h"
-#include "backends/cupti/cupti_library.h"
 #include "backends/cupti/cupti_settings.h"
 #include "backends/cupti/driver.h"
 #include "backends/cupti/local_session.h"
+#include "backends/cupti/target/cupti_library.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/cupti/cuda_driver.h"
-#include "backends/cupti/fake_cupti.h"
-#include "backends/cupti/saved_log.h"
+#include "backends/cupti/decode/saved_log.h"
+#include "backends/cupti/target/test_cupti_api.h"
 #include "profiler/base/clock.h"
 #include "profiler/plugin/backend_controller.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cupti/capture.h"
 #include "backends/cupti/driver.h"
+#include "backends/cupti/target/capture.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/plugin_info.h"
 

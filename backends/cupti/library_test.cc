@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "backends/cupti/capture.h"
 #include "backends/cupti/cupti_backend.h"
-#include "backends/cupti/cupti_library.h"
 #include "backends/cupti/driver.h"
+#include "backends/cupti/target/capture.h"
+#include "backends/cupti/target/cupti_library.h"
 
 namespace kymo::cupti {
 namespace {

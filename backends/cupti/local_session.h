@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "backends/cupti/cuda_driver.h"
-#include "backends/cupti/cupti_api.h"
 #include "backends/cupti/cupti_settings.h"
+#include "backends/cupti/target/cupti_api.h"
 #include "profiler/plugin/activity_backend.h"
 
 namespace kymo::cupti {

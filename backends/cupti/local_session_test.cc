@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "backends/cupti/cupti_library.h"
+#include "backends/cupti/target/cupti_library.h"
 
 namespace kymo::cupti {
 namespace {

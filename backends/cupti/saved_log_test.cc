@@ -1,4 +1,4 @@
-#include "backends/cupti/saved_log.h"
+#include "backends/cupti/decode/saved_log.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 
-#include "backends/cupti/capture.h"
-#include "backends/cupti/fake_cupti.h"
-#include "backends/cupti/log_file.h"
+#include "backends/cupti/log/log_file.h"
+#include "backends/cupti/target/capture.h"
+#include "backends/cupti/target/test_cupti_api.h"
 
 namespace kymo::cupti {
 namespace {

@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "backends/cupti/decode.h"
-#include "backends/cupti/log_reader.h"
-#include "backends/cupti/translate.h"
+#include "backends/cupti/decode/decode.h"
+#include "backends/cupti/log/log_reader.h"
+#include "backends/cupti/target/translate.h"
 
 namespace kymo::cupti {
 namespace {

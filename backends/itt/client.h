@@ -13,7 +13,7 @@
 #ifndef KYMO_BACKENDS_ITT_CLIENT_H_
 #define KYMO_BACKENDS_ITT_CLIENT_H_
 
-#include "backends/itt/itt_abi.h"
+#include "backends/itt/target/itt_abi.h"
 
 namespace kymo::itt {
 

@@ -2,7 +2,7 @@
 // and free of 64 bytes, on a stack of a few frames.
 #include <stdlib.h>
 
-#include "backends/memory/real_allocator.h"
+#include "backends/memory/target/real_allocator.h"
 #include "benchmark/benchmark.h"
 #include "profiler/record/heap.h"
 #include "profiler/record/host.h"

@@ -16,7 +16,7 @@
 #ifndef KYMO_BACKENDS_NVTX_CLIENT_H_
 #define KYMO_BACKENDS_NVTX_CLIENT_H_
 
-#include "backends/nvtx/nvtx_abi.h"
+#include "backends/nvtx/target/nvtx_abi.h"
 
 namespace kymo::nvtx {
 

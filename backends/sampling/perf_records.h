@@ -17,7 +17,7 @@
 #include <span>
 #include <string_view>
 
-#include "backends/sampling/registers.h"
+#include "backends/sampling/unwind/registers.h"
 
 namespace kymo::sampling {
 

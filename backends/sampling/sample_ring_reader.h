@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/sampling/registers.h"
-#include "backends/sampling/sample_ring.h"
+#include "backends/sampling/target/sample_ring.h"
+#include "backends/sampling/unwind/registers.h"
 #include "profiler/base/time.h"
 
 namespace kymo::sampling {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "backends/sampling/process_table.h"
-#include "backends/sampling/unwinder.h"
+#include "backends/sampling/unwind/unwinder.h"
 #include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"

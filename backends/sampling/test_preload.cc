@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "backends/sampling/target_timer.h"
+#include "backends/sampling/target/target_timer.h"
 
 namespace {
 

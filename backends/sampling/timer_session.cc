@@ -10,7 +10,7 @@
 #include "backends/sampling/elf_program.h"
 #include "backends/sampling/sample_ring_reader.h"
 #include "backends/sampling/sample_store.h"
-#include "backends/sampling/target_timer.h"
+#include "backends/sampling/target/target_timer.h"
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_full_disk.h"
-#include "exporters/json/test_golden.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_full_disk.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/builtin/builtin_exporters.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "exporters/json/json_text.h"
 #include "profiler/events/trace_events.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 

@@ -17,11 +17,11 @@
 #include "exporters/chrome/event_text.h"
 #include "exporters/chrome/memory_events.h"
 #include "exporters/chrome/rows.h"
-#include "exporters/json/json_text.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo {
 namespace {

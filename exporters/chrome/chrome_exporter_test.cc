@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "exporters/chrome/test_chrome.h"
-#include "exporters/json/test_golden.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exporters/json/json_text.h"
 #include "profiler/base/parallel.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "exporters/json/json_text.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 namespace {

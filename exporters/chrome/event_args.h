@@ -34,7 +34,7 @@
 #include "exporters/chrome/call_stacks.h"
 #include "exporters/chrome/escaped_names.h"
 #include "exporters/chrome/input_texts.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::chrome {

@@ -12,8 +12,8 @@
 
 #include "exporters/chrome/input_texts.h"
 #include "exporters/chrome/test_chrome.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/op_inputs.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_text.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 namespace {

@@ -17,7 +17,7 @@
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/forward_backward.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/chrome/test_chrome.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "exporters/json/json_text.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 namespace {

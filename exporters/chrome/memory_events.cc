@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_text.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 namespace {

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "exporters/chrome/test_chrome.h"
-#include "exporters/json/test_golden.h"
 #include "exporters/timeline/memory_counters.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

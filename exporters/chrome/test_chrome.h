@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exporters/chrome/chrome_exporter.h"
-#include "exporters/json/test_golden.h"
 #include "profiler/model/trace.h"
+#include "tests/support/test_golden.h"
 
 namespace kymo {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/memory_timeline/timeline_json.h"
 #include "exporters/memory_timeline/timeline_page.h"
-#include "profiler/analysis/memory_timeline.h"
+#include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 

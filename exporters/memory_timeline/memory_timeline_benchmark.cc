@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "exporters/memory_timeline/memory_timeline.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "exporters/json/json_text.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::memory_timeline {
 namespace {

@@ -14,7 +14,7 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "profiler/analysis/memory_timeline.h"
+#include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/plugin/sink.h"
 
 namespace kymo::memory_timeline {

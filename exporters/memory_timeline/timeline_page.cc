@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
-#include "exporters/json/json_text.h"
 #include "exporters/memory_timeline/page_text.h"
-#include "profiler/analysis/thinned_curve.h"
+#include "profiler/analysis/memory/thinned_curve.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::memory_timeline {
 namespace {

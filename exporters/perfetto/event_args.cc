@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "exporters/json/utf8.h"
 #include "exporters/perfetto/schema.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/flops.h"
-#include "profiler/analysis/launches.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "exporters/perfetto/schema.h"
 #include "exporters/timeline/forward_backward.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 
 namespace kymo::perfetto {
 namespace {

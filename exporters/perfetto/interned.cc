@@ -2,12 +2,12 @@
 
 #include <iterator>
 
-#include "exporters/json/json_text.h"
-#include "exporters/json/utf8.h"
 #include "exporters/perfetto/schema.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_events.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/text/json_text.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "exporters/perfetto/perfetto_exporter.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

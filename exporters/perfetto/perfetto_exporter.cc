@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/perfetto/counter_packets.h"
 #include "exporters/perfetto/event_packets.h"
 #include "exporters/perfetto/interned.h"
@@ -24,6 +23,7 @@
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo {
 namespace {

@@ -21,7 +21,7 @@
 //
 // Times count from the earliest in the trace, and a ClockSnapshot says which
 // wall time that is. Names are never altered but for bytes that are not UTF-8
-// (exporters/json/utf8.h). There is one packet sequence; what is interned
+// (profiler/text/utf8.h). There is one packet sequence; what is interned
 // stands before everything that uses it, so that the file may be read as it is
 // written, and cut off anywhere between packets.
 #ifndef KYMO_EXPORTERS_PERFETTO_PERFETTO_EXPORTER_H_

@@ -12,10 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
 #include "exporters/perfetto/test_reader.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
 #include "exporters/perfetto/perfetto_exporter.h"
 #include "exporters/perfetto/test_reader.h"
 #include "exporters/timeline/test_random_trace.h"
+#include "tests/support/test_golden.h"
 
 namespace kymo {
 namespace {

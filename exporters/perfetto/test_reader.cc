@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/perfetto/test_schema.pb.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
 namespace {

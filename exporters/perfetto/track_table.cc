@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/perfetto/schema.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
 namespace {

@@ -11,7 +11,7 @@
 // are equal bytes. PutVarint is for where every nanosecond counts.
 //
 // Threads: none of its own. Errors: none. Strings must be UTF-8 (see
-// exporters/json/utf8.h) where the field is a `string`, not `bytes`.
+// profiler/text/utf8.h) where the field is a `string`, not `bytes`.
 #ifndef KYMO_EXPORTERS_PROTO_PROTO_WRITER_H_
 #define KYMO_EXPORTERS_PROTO_PROTO_WRITER_H_
 

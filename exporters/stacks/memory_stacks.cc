@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "profiler/analysis/memory_device.h"
-#include "profiler/analysis/memory_usage.h"
+#include "profiler/analysis/memory/memory_device.h"
+#include "profiler/analysis/memory/memory_usage.h"
 
 namespace kymo::stacks {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "exporters/stacks/folded.h"
-#include "profiler/analysis/memory_blocks.h"
+#include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::stacks {

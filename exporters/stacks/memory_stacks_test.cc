@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
 #include "exporters/stacks/stacks_exporter.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/stacks/test_pprof.h"
 #include "exporters/timeline/test_random_trace.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

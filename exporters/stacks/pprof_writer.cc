@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exporters/json/utf8.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::stacks {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_text.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::stacks {
 namespace {

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/test_golden.h"
 #include "exporters/stacks/stacks_exporter.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

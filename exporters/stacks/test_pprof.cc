@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/stacks/test_profile.pb.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::stacks {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/memory_device.h"
-#include "profiler/analysis/memory_profile.h"
+#include "profiler/analysis/memory/memory_device.h"
+#include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/time.h"
 #include "profiler/events/trace_events.h"
 

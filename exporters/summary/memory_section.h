@@ -41,8 +41,8 @@
 #ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 
-#include "exporters/json/json_writer.h"
 #include "profiler/model/trace.h"
+#include "profiler/text/json_writer.h"
 
 namespace kymo {
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
-#include "profiler/analysis/test_memory.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_memory.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

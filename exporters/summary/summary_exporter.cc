@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "exporters/json/json_text.h"
-#include "exporters/json/json_writer.h"
 #include "exporters/summary/memory_section.h"
-#include "profiler/analysis/key_averages.h"
-#include "profiler/analysis/sampled_functions.h"
-#include "profiler/analysis/totals.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/averages/sampled_functions.h"
+#include "profiler/analysis/averages/totals.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/text/json_text.h"
+#include "profiler/text/json_writer.h"
 
 namespace kymo {
 namespace {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "profiler/analysis/key_averages.h"
+#include "profiler/analysis/averages/key_averages.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_exporter.h"

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "exporters/tensorboard/range_sweep.h"
-#include "profiler/analysis/memory_usage.h"
+#include "profiler/analysis/memory/memory_usage.h"
 
 namespace kymo::tensorboard {
 namespace {

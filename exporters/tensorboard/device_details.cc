@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "exporters/json/utf8.h"
 #include "exporters/tensorboard/device_details.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/trace_events.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -40,7 +40,7 @@
 #include "exporters/tensorboard/stat_writer.h"
 #include "exporters/tensorboard/time_base.h"
 #include "exporters/timeline/forward_backward.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/timeline/flame_slices.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
 

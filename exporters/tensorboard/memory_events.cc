@@ -8,7 +8,7 @@
 #include "exporters/tensorboard/memory_pool_names.h"
 #include "exporters/tensorboard/range_sweep.h"
 #include "exporters/tensorboard/stat_writer.h"
-#include "profiler/analysis/thinned_curve.h"
+#include "profiler/analysis/memory/thinned_curve.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -27,8 +27,8 @@
 
 #include "exporters/tensorboard/plane_ids.h"
 #include "exporters/tensorboard/time_base.h"
-#include "profiler/analysis/live_bytes.h"
-#include "profiler/analysis/memory_pools.h"
+#include "profiler/analysis/memory/live_bytes.h"
+#include "profiler/analysis/memory/memory_pools.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::tensorboard {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/tensorboard/test_xspace.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/memory_device.h"
+#include "profiler/analysis/memory/memory_device.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/memory_pools.h"
+#include "profiler/analysis/memory/memory_pools.h"
 
 namespace kymo::tensorboard {
 

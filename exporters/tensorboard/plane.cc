@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "exporters/json/utf8.h"
 #include "exporters/proto/proto_writer.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/proto/proto_writer.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/proto/proto_writer.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

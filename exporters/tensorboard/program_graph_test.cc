@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/tensorboard/event.pb.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/tensorboard/memory_pool_names.h"
 #include "exporters/tensorboard/range_sweep.h"
-#include "profiler/analysis/live_bytes.h"
-#include "profiler/analysis/memory_pools.h"
-#include "profiler/analysis/memory_steps.h"
+#include "profiler/analysis/memory/live_bytes.h"
+#include "profiler/analysis/memory/memory_pools.h"
+#include "profiler/analysis/memory/memory_steps.h"
 #include "profiler/model/activity_type.h"
 
 namespace kymo::tensorboard {

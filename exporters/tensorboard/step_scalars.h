@@ -23,7 +23,7 @@
 
 #include <vector>
 
-#include "exporters/tensorboard/event_file.h"
+#include "exporters/tensorboard/event_file/event_file.h"
 #include "exporters/tensorboard/step_names.h"
 #include "profiler/model/trace.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "exporters/tensorboard/tensorboard_exporter.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

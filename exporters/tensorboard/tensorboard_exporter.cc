@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "exporters/tensorboard/event_file.h"
+#include "exporters/tensorboard/event_file/event_file.h"
 #include "exporters/tensorboard/program_graph.h"
 #include "exporters/tensorboard/step_names.h"
 #include "exporters/tensorboard/step_scalars.h"

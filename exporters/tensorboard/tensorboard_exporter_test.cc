@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/tensorboard/test_event_file.h"
 #include "exporters/tensorboard/test_xspace.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_event_file.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

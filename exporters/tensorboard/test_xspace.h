@@ -12,10 +12,10 @@
 
 #include <gtest/gtest.h>
 
-#include "exporters/json/test_golden.h"
 #include "exporters/tensorboard/tensorboard_exporter.h"
 #include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/model/trace.h"
+#include "tests/support/test_golden.h"
 
 namespace kymo::tensorboard {
 

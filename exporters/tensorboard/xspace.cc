@@ -11,7 +11,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "exporters/json/utf8.h"
 #include "exporters/proto/proto_writer.h"
 #include "exporters/tensorboard/counter_plane.h"
 #include "exporters/tensorboard/device_details.h"
@@ -21,9 +20,10 @@
 #include "exporters/tensorboard/memory_events.h"
 #include "exporters/tensorboard/plane.h"
 #include "exporters/timeline/ordered_output.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
 namespace {

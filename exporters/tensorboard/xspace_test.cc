@@ -12,11 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exporters/tensorboard/test_event_file.h"
 #include "exporters/tensorboard/test_xspace.h"
 #include "exporters/timeline/test_random_trace.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/op_inputs.h"
+#include "tests/support/test_event_file.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tensorboard {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "profiler/analysis/memory_device.h"
+#include "profiler/analysis/memory/memory_device.h"
 
 namespace kymo::timeline {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/thinned_curve.h"
+#include "profiler/analysis/memory/thinned_curve.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::timeline {

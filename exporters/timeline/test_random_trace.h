@@ -16,9 +16,9 @@
 #include <random>
 #include <string>
 
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 

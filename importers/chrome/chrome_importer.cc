@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "importers/chrome/import_document.h"
-#include "importers/chrome/text_source.h"
-#include "importers/chrome/value_scanner.h"
+#include "importers/chrome/json/text_source.h"
+#include "importers/chrome/json/value_scanner.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {

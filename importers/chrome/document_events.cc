@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "importers/chrome/document_reader.h"
-#include "importers/chrome/value_scanner.h"
+#include "importers/chrome/json/value_scanner.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::chrome_import {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "importers/chrome/json_string.h"
-#include "importers/chrome/value_scanner.h"
+#include "importers/chrome/json/json_string.h"
+#include "importers/chrome/json/value_scanner.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 

@@ -25,9 +25,9 @@
 #include "absl/status/status.h"
 #include "importers/chrome/event_parser.h"
 #include "importers/chrome/findings.h"
+#include "importers/chrome/json/text_source.h"
+#include "importers/chrome/json/text_window.h"
 #include "importers/chrome/parsed_events.h"
-#include "importers/chrome/text_source.h"
-#include "importers/chrome/text_window.h"
 #include "profiler/base/parallel.h"
 
 namespace kymo::chrome_import {

@@ -7,7 +7,7 @@
 #include <simdjson.h>
 
 #include "importers/chrome/event_builder.h"
-#include "importers/chrome/json_value.h"
+#include "importers/chrome/json/json_value.h"
 #include "importers/chrome/raw_event.h"
 
 namespace kymo::chrome_import {

@@ -6,7 +6,7 @@
 
 #include <simdjson.h>
 
-#include "importers/chrome/decimal.h"
+#include "importers/chrome/json/decimal.h"
 
 namespace kymo::chrome_import {
 namespace {

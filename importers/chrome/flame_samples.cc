@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "importers/chrome/decimal.h"
+#include "importers/chrome/json/decimal.h"
 
 namespace kymo::chrome_import {
 namespace {

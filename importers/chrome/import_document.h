@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "importers/chrome/document_reader.h"
-#include "importers/chrome/text_source.h"
+#include "importers/chrome/json/text_source.h"
 #include "profiler/plugin/trace_importer.h"
 
 namespace kymo::chrome_import {

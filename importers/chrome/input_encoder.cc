@@ -10,11 +10,11 @@
 
 #include <simdjson.h>
 
-#include "exporters/json/json_text.h"
-#include "importers/chrome/decimal.h"
-#include "importers/chrome/value_scanner.h"
+#include "importers/chrome/json/decimal.h"
+#include "importers/chrome/json/value_scanner.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::chrome_import {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/chrome/json_value.h"
+#include "importers/chrome/json/json_value.h"
 
 namespace kymo::chrome_import {
 

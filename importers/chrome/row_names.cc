@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "importers/chrome/decimal.h"
+#include "importers/chrome/json/decimal.h"
 
 namespace kymo::chrome_import {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "importers/chrome/decimal.h"
 #include "importers/chrome/event_args.h"
+#include "importers/chrome/json/decimal.h"
 #include "importers/chrome/row_names.h"
 
 namespace kymo::chrome_import {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "importers/load/fake_importer.h"
 #include "importers/load/load.h"
+#include "tests/support/test_importer.h"
 
 namespace kymo {
 namespace {

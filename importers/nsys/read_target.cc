@@ -7,7 +7,7 @@
 #include "importers/nsys/nsys_file.h"
 #include "importers/sqlite/device_json.h"
 #include "profiler/base/strings.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo::nsys {
 namespace {

@@ -20,9 +20,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/chunk_store.h"
-#include "backends/cpu/raw_file.h"
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/chunk_store.h"
+#include "backends/cpu/raw/raw_file.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "importers/raw/raw_importer.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"

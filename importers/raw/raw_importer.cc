@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/raw_file.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/raw_file.h"
 
 namespace kymo {
 namespace {

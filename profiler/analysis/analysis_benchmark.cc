@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/averages/sampled_functions.h"
+#include "profiler/analysis/averages/totals.h"
 #include "profiler/analysis/call_tree.h"
-#include "profiler/analysis/key_averages.h"
-#include "profiler/analysis/sampled_functions.h"
-#include "profiler/analysis/test_trace.h"
-#include "profiler/analysis/totals.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
 namespace {

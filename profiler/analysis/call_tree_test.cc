@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "profiler/analysis/device_work.h"
+#include "profiler/analysis/device/device_work.h"
 #include "profiler/analysis/path_graph.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/records.h"

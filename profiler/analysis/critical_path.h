@@ -36,7 +36,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/path_cause.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -23,8 +23,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/api/profile.h"
-#include "profiler/api/record_function.h"
+#include "kymo/profile.h"
+#include "kymo/record_function.h"
 #include "profiler/coverage/coverage.h"
 
 namespace kymo {

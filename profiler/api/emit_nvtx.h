@@ -26,7 +26,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "profiler/api/emission.h"
+#include "profiler/library/emission.h"
 
 namespace kymo {
 

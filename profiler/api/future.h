@@ -28,8 +28,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/api/record_function.h"
-#include "profiler/api/thread_state.h"
+#include "kymo/record_function.h"
+#include "kymo/thread_state.h"
 
 namespace kymo {
 

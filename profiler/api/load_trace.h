@@ -31,7 +31,7 @@
 
 #include "absl/status/statusor.h"
 #include "importers/load/load.h"
-#include "profiler/api/profile_cycle.h"
+#include "profiler/library/profile_cycle.h"
 
 namespace kymo {
 

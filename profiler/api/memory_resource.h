@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <memory_resource>
 
-#include "profiler/api/memory.h"
+#include "kymo/memory.h"
 
 namespace kymo {
 

@@ -47,8 +47,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/api/profile_cycle.h"
-#include "profiler/api/profile_options.h"
+#include "kymo/profile_options.h"
+#include "profiler/library/profile_cycle.h"
 
 namespace kymo {
 

@@ -21,7 +21,7 @@
 #include <optional>
 #include <utility>
 
-#include "profiler/api/thread_state.h"
+#include "kymo/thread_state.h"
 
 namespace kymo {
 

@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "profiler/api/observed_call.h"
+#include "profiler/callbacks/observed_call.h"
 #include "profiler/record/host.h"
 
 namespace kymo {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

@@ -1,7 +1,7 @@
 #include "profiler/events/enforce_unique.h"
 
 #include "absl/strings/str_cat.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

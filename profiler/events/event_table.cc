@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

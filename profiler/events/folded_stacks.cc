@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/strings.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

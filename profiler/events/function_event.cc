@@ -6,8 +6,8 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/compensated_sum.h"
-#include "profiler/events/format.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/format.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/events/format.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/format.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo {
 namespace {

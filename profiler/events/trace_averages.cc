@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/key_averages.h"
-#include "profiler/analysis/memory_usage.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/event_names.h"
 
@@ -82,8 +82,8 @@ bool ColumnsSuffice(const model::Trace& trace,
                   });
   return !device_memory && !options.timeout_s &&
          !(grouping.group_by_stack_n != 0 && HasBackward(trace)) &&
-         !HasDevices(trace) && !HasFilteredNames(trace) &&
-         !HasNodes(trace) && !HasOverlaps(trace);
+         !HasDevices(trace) && !HasFilteredNames(trace) && !HasNodes(trace) &&
+         !HasOverlaps(trace);
 }
 
 // The innermost `n` entries.

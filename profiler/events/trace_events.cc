@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/launches.h"
-#include "profiler/analysis/memory_usage.h"
+#include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/op_inputs.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/events/trace_averages.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/status_macros.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

@@ -7,7 +7,7 @@
 // A program that takes nothing preloaded (it is static, set-uid, or was given
 // another environment) cannot tell the collector that it is there. So whoever
 // starts it does, and the collector compares with the programs that attached
-// (backends/cpu/program_starts.h).
+// (backends/cpu/decode/program_starts.h).
 //
 // Threads: any; also a signal handler, and a child between vfork and exec.
 // Standard library: nothing that needs linking, for the preloaded runtime.

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::report {
 namespace {

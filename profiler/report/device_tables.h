@@ -17,11 +17,11 @@
 #include <span>
 
 #include "profiler/analysis/critical_path.h"
-#include "profiler/analysis/device_copies.h"
-#include "profiler/analysis/device_idle.h"
-#include "profiler/analysis/device_kernels.h"
-#include "profiler/analysis/device_queue.h"
-#include "profiler/analysis/device_times.h"
+#include "profiler/analysis/device/device_copies.h"
+#include "profiler/analysis/device/device_idle.h"
+#include "profiler/analysis/device/device_kernels.h"
+#include "profiler/analysis/device/device_queue.h"
+#include "profiler/analysis/device/device_times.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/memory_device.h"
+#include "profiler/analysis/memory/memory_device.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
 #include "profiler/report/allocation_stack.h"
-#include "profiler/report/text_cells.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 namespace {

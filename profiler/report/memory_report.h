@@ -31,7 +31,7 @@
 #include <span>
 #include <string>
 
-#include "profiler/analysis/memory_profile.h"
+#include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::report {

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/test_memory.h"
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_memory.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::report {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/sampled_functions.h"
+#include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/report/table_layout.h"
-#include "profiler/report/text_cells.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 namespace {

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "profiler/analysis/key_averages.h"
+#include "profiler/analysis/averages/key_averages.h"
 
 namespace kymo::report {
 

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/report/text_cells.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 

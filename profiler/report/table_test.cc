@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/report/text_cells.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "profiler/base/time.h"
 #include "profiler/report/table_layout.h"
-#include "profiler/report/text_cells.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 namespace {

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/decode.h"
+#include "backends/cpu/decode/decode.h"
+#include "kymo/record_function.h"
+#include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/call_tree.h"
-#include "profiler/analysis/key_averages.h"
-#include "profiler/api/record_function.h"
 #include "profiler/base/column.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"

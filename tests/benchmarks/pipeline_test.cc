@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/decode.h"
+#include "backends/cpu/decode/decode.h"
+#include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/call_tree.h"
-#include "profiler/analysis/key_averages.h"
 #include "profiler/base/column.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/time.h"

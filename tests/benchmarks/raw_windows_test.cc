@@ -1,5 +1,5 @@
 // A recording read in windows has the averages and paths of the whole.
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/raw_windows.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/chunk_store.h"
-#include "backends/cpu/raw_file.h"
-#include "profiler/analysis/key_averages.h"
-#include "profiler/analysis/window_sums.h"
+#include "backends/cpu/raw/chunk_store.h"
+#include "backends/cpu/raw/raw_file.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/record/chunk_reader.h"

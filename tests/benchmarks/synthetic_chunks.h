@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/decode.h"
+#include "backends/cpu/decode/decode.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/layout.h"
 

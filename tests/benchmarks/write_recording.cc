@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/chunk_store.h"
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/chunk_store.h"
+#include "backends/cpu/raw/raw_file.h"
 #include "profiler/record/chunk_reader.h"
 #include "tests/benchmarks/synthetic_chunks.h"
 

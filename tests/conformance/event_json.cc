@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "exporters/json/json_writer.h"
-#include "profiler/events/python_text.h"
+#include "profiler/text/json_writer.h"
+#include "profiler/text/python_text.h"
 
 namespace kymo::conformance {
 namespace {

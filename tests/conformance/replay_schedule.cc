@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_writer.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/session/schedule.h"
+#include "profiler/text/json_writer.h"
 
 namespace kymo::conformance {
 namespace {

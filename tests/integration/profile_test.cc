@@ -15,7 +15,7 @@
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "profiler/model/trace.h"
-#include "tests/support/signal_storm.h"
+#include "tests/support/test_signal_storm.h"
 
 namespace kymo {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/itt/itt_abi.h"
+#include "backends/itt/target/itt_abi.h"
 
 extern "C" void __itt_api_init(kymo::itt::Global* global, int groups);
 

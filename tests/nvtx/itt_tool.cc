@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "backends/itt/itt_abi.h"
+#include "backends/itt/target/itt_abi.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "backends/nvtx/nvtx_abi.h"
+#include "backends/nvtx/target/nvtx_abi.h"
 
 namespace {
 

@@ -18,10 +18,11 @@ using enum model::Loss;
 
 inline constexpr char kForcedLosses[] =
     "tests/reliability/forced_losses_test.cc";
-inline constexpr char kDecode[] = "backends/cpu/decode_test.cc";
+inline constexpr char kDecode[] = "backends/cpu/decode/decode_test.cc";
 inline constexpr char kDocument[] = "importers/chrome/import_document_test.cc";
 inline constexpr char kNormalize[] = "profiler/normalize/normalize_test.cc";
-inline constexpr char kDecodedLog[] = "backends/cupti/decoded_log_test.cc";
+inline constexpr char kDecodedLog[] =
+    "backends/cupti/decode/decoded_log_test.cc";
 
 inline constexpr ForcedBy kForcedBy[] = {
     {kEventsDroppedArenaFull, "tests/e2e/profile_test.py",

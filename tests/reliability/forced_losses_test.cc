@@ -15,7 +15,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/host.h"
-#include "tests/support/signal_storm.h"
+#include "tests/support/test_signal_storm.h"
 
 namespace kymo {
 namespace {

@@ -14,13 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "gtest/gtest.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/report/ledger_text.h"
 #include "tests/reliability/forced_by.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::reliability {
 namespace {

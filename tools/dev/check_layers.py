@@ -8,7 +8,9 @@ status 1 if there are any. The rules:
 
   - an include goes only where the table has an arrow;
   - it is rooted at the workspace, without `..`;
-  - the first include of foo.cc and foo_test.cc is foo.h, if that exists;
+  - the first include of foo.cc and foo_test.cc is foo.h, if that exists
+    beside it or, for what implements them, among the public headers;
+  - code that runs in the profiled program includes nothing of the collector;
   - the include guard of a/b.h is KYMO_A_B_H_.
 """
 
@@ -45,11 +47,11 @@ class Table:
 
     def __init__(self, text, name="layers.txt"):
         self.rows = []  # (pattern of areas, [patterns of areas])
-        self.files = {}  # file -> its area
         self.aliases = []  # (prefix, folder)
         self.generated = []
         self.tests = []
         self.vendors = []  # (prefix, [patterns of areas and files])
+        self.worlds = []  # (name, pattern of areas), as they stand
         for number, line in enumerate(text.splitlines(), 1):
             line = line.split("#")[0].strip()
             if line:
@@ -57,19 +59,21 @@ class Table:
                     self._parse(line)
                 except ValueError:
                     raise TableError(f"{name}:{number}: cannot read '{line}'")
+        if self.worlds:
+            self._check_worlds(name)
 
     def _parse(self, line):
         word, _, rest = line.partition(" ")
-        if word == "area":
-            area, files = rest.split("=")
-            self.files.update((file, area.strip()) for file in files.split())
-        elif word == "alias":
+        if word == "alias":
             prefix, folder = rest.split("=")
             self.aliases.append((prefix.strip() + "/", folder.strip() + "/"))
         elif word == "generated":
             self.generated += rest.split()
         elif word == "tests":
             self.tests += rest.split()
+        elif word == "world":
+            world, rows = rest.split(":")
+            self.worlds += [(world.strip(), row) for row in rows.split()]
         elif word == "vendor":
             prefixes, users = rest.split(":")
             self.vendors += [(p, users.split()) for p in prefixes.split()]
@@ -77,16 +81,41 @@ class Table:
             row, targets = line.split(":")
             self.rows.append((row.strip(), targets.split()))
 
+    def world(self, area):
+        """The world of an area: that of the first row that it fits."""
+        for name, row in self.worlds:
+            if fits(area, row) or area == row:
+                return name
+        return None
+
+    def _check_worlds(self, name):
+        """Every row stands in a world, and no arrow leads out of the target."""
+        for row, targets in self.rows:
+            if row.startswith("@"):
+                continue
+            world = self.world(row)
+            if world is None:
+                raise TableError(f"{name}: '{row}' stands in no world")
+            for target in targets:
+                if world == "target" and self.world(target) == "collector":
+                    raise TableError(
+                        f"{name}: '{row}' runs in the program and may not"
+                        f" include '{target}', which runs after it")
+
     def area(self, path):
-        """The area of a file: its own, or its longest folder with a row."""
-        if path in self.files:
-            return self.files[path]
+        """The area of a file: its longest folder with a row."""
         folder = os.path.dirname(path)
         while folder:
             if any(fits(folder, row) for row, _ in self.rows):
                 return folder
             folder = os.path.dirname(folder)
         return None
+
+    def implements(self, path, folder):
+        """Whether the headers of the folder may include the file's area."""
+        area, public = self.area(path), folder.rstrip("/")
+        return any(fits(area, target) for row, targets in self.rows
+                   if row == public for target in targets)
 
     def is_test(self, path):
         name = os.path.basename(path)
@@ -200,12 +229,18 @@ class Checker:
         if extension == ".h":
             return
         for own in (stem, re.sub("_test$", "", stem)):
-            if self.exists(own + ".h"):
-                first = self.resolve(found[0][2]) if found else None
-                if first != own + ".h":
-                    self.report(path, found[0][0] if found else 1,
-                                f"the first include must be '{own}.h'")
-                return
+            # Beside it, or a public header that the file implements.
+            places = [own + ".h"] + [
+                folder + os.path.basename(own) + ".h"
+                for _, folder in self.table.aliases
+                if self.table.implements(path, folder)]
+            for place in places:
+                if self.exists(place):
+                    first = self.resolve(found[0][2]) if found else None
+                    if first != place:
+                        self.report(path, found[0][0] if found else 1,
+                                    f"the first include must be '{place}'")
+                    return
 
     def check_guard(self, path, text):
         if not path.endswith(".h"):

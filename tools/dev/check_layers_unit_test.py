@@ -11,11 +11,10 @@ TABLE = """
 alias kymo = profiler/api
 generated .pb.h
 tests *_test.cc
-area profiler/facade = profiler/api/profile.h profiler/api/profile.cc
 profiler/base   :
 profiler/record : profiler/base
-profiler/api    : profiler/base profiler/record
-profiler/facade : profiler/api backends/builtin
+profiler/api    : profiler/base profiler/record profiler/library
+profiler/library : profiler/api backends/builtin
 backends/*      : profiler/base
 backends/builtin : backends/*
 exporters/*     : profiler/base
@@ -95,15 +94,36 @@ class CheckLayersTest(unittest.TestCase):
             files, "backends/nvtx/a.cc:1: backends/nvtx may not include"
             " backends/cpu ('backends/cpu/cpu.h')")
 
-    def test_a_file_can_be_an_area(self):
-        files = tree("backends/builtin/list.h", "profiler/api/profile.h")
-        include = '#include "backends/builtin/list.h"\n'
-        files["profiler/api/profile.cc"] = (
-            '#include "profiler/api/profile.h"\n' + include)
-        files["profiler/api/record.cc"] = include
+    def test_a_folder_below_an_area_is_of_it_unless_it_has_a_row(self):
+        files = tree("profiler/base/deep/a.h", "backends/builtin/list.h")
+        files["profiler/base/deep/b.cc"] = (
+            '#include "profiler/base/deep/a.h"\n'
+            '#include "backends/builtin/list.h"\n')
         self.assert_only(
-            files, "profiler/api/record.cc:1: profiler/api may not include"
+            files, "profiler/base/deep/b.cc:2: profiler/base may not include"
             " backends/builtin ('backends/builtin/list.h')")
+
+    def test_what_implements_a_public_header_includes_it_first(self):
+        files = tree("backends/builtin/list.h", "profiler/api/profile.h")
+        files["profiler/library/profile.cc"] = (
+            '#include "backends/builtin/list.h"\n'
+            '#include "kymo/profile.h"\n')
+        self.assert_only(
+            files, "profiler/library/profile.cc:1: the first include must be"
+            " 'profiler/api/profile.h'")
+
+    def test_the_target_does_not_include_the_collector(self):
+        table = ("profiler/record : profiler/base\n"
+                 "profiler/base :\nprofiler/model : profiler/base\n"
+                 "world both : profiler/base\n"
+                 "world target : profiler/record\n"
+                 "world collector : profiler/model\n")
+        check_layers.Table(table)
+        with self.assertRaisesRegex(check_layers.TableError, "runs after it"):
+            check_layers.Table(
+                table + "profiler/record : profiler/model\n")
+        with self.assertRaisesRegex(check_layers.TableError, "in no world"):
+            check_layers.Table(table + "profiler/other : profiler/base\n")
 
     def test_only_tests_include_test_support(self):
         files = tree("tests/support/fake.h")

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "importers/load/recorded_options.h"
 #include "profiler/analysis/flops.h"
-#include "profiler/analysis/memory_profile.h"
+#include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_averages.h"

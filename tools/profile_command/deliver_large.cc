@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "backends/cpu/trace_memory.h"
 #include "exporters/stacks/folded.h"
 #include "exporters/summary/summary_exporter.h"

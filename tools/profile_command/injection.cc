@@ -5,8 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_split.h"
-#include "backends/itt/itt_abi.h"
-#include "backends/nvtx/nvtx_abi.h"
+#include "backends/itt/target/itt_abi.h"
+#include "backends/nvtx/target/nvtx_abi.h"
 #include "profiler/record/host.h"
 
 namespace kymo::tools {

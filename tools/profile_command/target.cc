@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "backends/cpu/preloading.h"
+#include "backends/cpu/decode/preloading.h"
 #include "profiler/base/status_macros.h"
 #include "tools/command_line/user_folder.h"
 

@@ -6,16 +6,16 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_writer.h"
 #include "profiler/analysis/critical_path.h"
-#include "profiler/analysis/device_copies.h"
-#include "profiler/analysis/device_idle.h"
-#include "profiler/analysis/device_kernels.h"
-#include "profiler/analysis/device_queue.h"
-#include "profiler/analysis/device_times.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/device_copies.h"
+#include "profiler/analysis/device/device_idle.h"
+#include "profiler/analysis/device/device_kernels.h"
+#include "profiler/analysis/device/device_queue.h"
+#include "profiler/analysis/device/device_times.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/base/strings.h"
 #include "profiler/report/device_tables.h"
+#include "profiler/text/json_writer.h"
 
 namespace kymo::tools {
 namespace {

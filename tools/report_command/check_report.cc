@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "exporters/json/json_writer.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
-#include "profiler/report/text_cells.h"
+#include "profiler/text/json_writer.h"
+#include "profiler/text/text_cells.h"
 #include "tools/report_command/check_trace.h"
 
 namespace kymo::tools {

@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"

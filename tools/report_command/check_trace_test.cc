@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/test_trace.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tools {
 namespace {

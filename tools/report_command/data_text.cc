@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_join.h"
-#include "exporters/json/json_text.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::tools {
 namespace {

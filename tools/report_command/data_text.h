@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "exporters/json/json_writer.h"
+#include "profiler/text/json_writer.h"
 
 namespace kymo::tools {
 

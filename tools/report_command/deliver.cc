@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/json/json_writer.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/split_export.h"
 #include "profiler/report/sample_table.h"
+#include "profiler/text/json_writer.h"
 #include "tools/report_command/analyses.h"
 #include "tools/report_command/diff.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "importers/load/fake_importer.h"
+#include "tests/support/test_importer.h"
 
 namespace kymo::tools {
 namespace {

@@ -9,11 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "exporters/json/json_writer.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/report/table_layout.h"
-#include "profiler/report/text_cells.h"
+#include "profiler/text/json_writer.h"
+#include "profiler/text/text_cells.h"
 
 namespace kymo::tools {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "profiler/analysis/launches.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/activity_type.h"

@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/raw_file.h"
 #include "backends/cpu/trace_memory.h"
-#include "profiler/analysis/window_sums.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/report/table.h"
 #include "tools/report_command/row_source.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "exporters/stacks/folded.h"
 #include "profiler/model/loss_ledger.h"
 #include "tools/report_command/options.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "backends/cpu/raw_file.h"
+#include "backends/cpu/raw/raw_file.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/layout.h"
 

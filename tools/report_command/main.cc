@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/stacks/folded.h"
 #include "importers/builtin/builtin_importers.h"

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "importers/load/fake_importer.h"
+#include "tests/support/test_importer.h"
 #include "tools/report_command/report_manual.h"
 
 namespace kymo::tools {

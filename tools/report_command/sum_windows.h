@@ -5,10 +5,10 @@
 //   report::FormatTable(report::TableRows(sums.sums.Averages()), options);
 //   stacks::WriteFolded(FoldPaths(sums.sums), out, "stacks.folded");
 //
-// The recording is read window by window (backends/cpu/raw_windows.h), so that
-// memory is bounded whatever its size: averages by name and the folded stacks
-// of ranges. Recursion counts as often as it happened, which the table of a
-// whole trace merges as PyTorch does.
+// The recording is read window by window (backends/cpu/raw/raw_windows.h), so
+// that memory is bounded whatever its size: averages by name and the folded
+// stacks of ranges. Recursion counts as often as it happened, which the table
+// of a whole trace merges as PyTorch does.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_SUM_WINDOWS_H_
 #define KYMO_TOOLS_REPORT_COMMAND_SUM_WINDOWS_H_
 
@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/raw_windows.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "exporters/stacks/folded.h"
-#include "profiler/analysis/window_sums.h"
+#include "profiler/analysis/averages/window_sums.h"
 
 namespace kymo::tools {
 

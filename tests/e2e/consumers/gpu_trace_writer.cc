@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "exporters/builtin/builtin_exporters.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/registry.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

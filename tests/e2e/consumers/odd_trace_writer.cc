@@ -19,13 +19,13 @@
 #include <utility>
 
 #include "exporters/builtin/builtin_exporters.h"
-#include "exporters/json/json_text.h"
-#include "exporters/json/utf8.h"
 #include "exporters/timeline/test_random_trace.h"
-#include "profiler/analysis/test_trace.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/registry.h"
+#include "profiler/text/json_text.h"
+#include "profiler/text/utf8.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {

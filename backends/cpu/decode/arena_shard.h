@@ -1,0 +1,64 @@
+// arena_shard.h - an arena's tables as a shard: streams to tracks, processes,
+// losses; and its chunks through the decoder.
+#ifndef KYMO_BACKENDS_CPU_DECODE_ARENA_SHARD_H_
+#define KYMO_BACKENDS_CPU_DECODE_ARENA_SHARD_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "backends/cpu/decode/decode.h"
+#include "backends/cpu/decode/loss_counters.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+LossCounters ReadLosses(const record::Arena& arena);
+
+// What each stream has counted of the heap so far.
+struct HeapNumbers {
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t allocated_bytes = 0;
+};
+std::vector<HeapNumbers> ReadHeapNumbers(const record::Arena& arena);
+
+// What overwrites knows not what it let go of: ends that find no beginning are
+// of ranges from before.
+inline constexpr uint64_t kNoFirstTicket = ~uint64_t{0};
+
+struct ArenaShardInput {
+  const record::Arena& arena;
+  std::vector<record::ChunkView> chunks;
+  TickConverter clock;
+  uint64_t first_ticket = 0;
+  LossCounters losses_at_start;
+  // As in DecodeInput.
+  std::vector<TickInterval> recorded = {};
+  // By stream; shorter where streams came later.
+  std::vector<HeapNumbers> heap_at_start = {};
+  uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
+  // False: what is there of memory is for somebody else.
+  bool with_memory = true;
+  // False: a session of one process, which follows no others.
+  bool with_children = true;
+  // True: events have no stacks, and memory records are left out and counted.
+  bool only_ranges = false;
+  // True: what was overwritten is missing, since a time was to be held. Else
+  // the newest that fit were asked for.
+  bool was_to_hold_time = false;
+  std::function<bool(uint64_t ticket)> is_elsewhere = {};
+  // Epoch minus CLOCK_MONOTONIC where it was recorded.
+  int64_t epoch_offset_ns = EpochOffsetNs();
+};
+
+// Returns what DecodeChunks does.
+std::vector<DecodedChunk> FillShard(ArenaShardInput input,
+                                    model::TraceShard& shard);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_DECODE_ARENA_SHARD_H_

@@ -1,0 +1,92 @@
+// chunk_store.h - drained chunks on disk, read back through a mapping.
+//
+//   file  = { entry chunk }
+//   entry = ChunkEntry      chunk = the used slots of one chunk, 32 bytes each
+//
+// The file has no name, so that nothing is left behind, whatever happens,
+// unless it gets one in the end (raw_keep.h); or it is the end of a raw file
+// (raw_file.h), which is to be left.
+//
+// Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
+//   disk that is nearly full: its last twentieth, or GiB, is not ours; and what
+//   somebody has cut off the file.
+// Threads: one at a time.
+#ifndef KYMO_BACKENDS_CPU_RAW_CHUNK_STORE_H_
+#define KYMO_BACKENDS_CPU_RAW_CHUNK_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/cpu/raw/shrink_guard.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+// Stands before each chunk in the file.
+struct ChunkEntry {
+  static constexpr uint32_t kMagic = 0x6b6e6863;  // "chnk"
+
+  uint32_t magic = kMagic;
+  uint32_t stream = 0;
+  uint32_t first_index = 0;
+  uint32_t slots = 0;
+  uint64_t ticket = 0;
+  uint64_t reserved = 0;
+};
+static_assert(sizeof(ChunkEntry) == sizeof(record::Slot));
+
+class ChunkStore {
+ public:
+  static constexpr uint64_t kMaxReserveBytes = uint64_t{1} << 30;
+
+  ChunkStore() = default;
+  ~ChunkStore();
+  ChunkStore(const ChunkStore&) = delete;
+  ChunkStore& operator=(const ChunkStore&) = delete;
+
+  // Makes the file in `directory`; the message names it. Chunks stand from
+  // `begin` on, a multiple of the page size.
+  absl::Status Open(const std::string& directory, uint64_t begin);
+  // Appends to a file from `begin` on, a multiple of the page size.
+  void OpenAt(int fd, uint64_t begin);
+
+  void Add(const record::ChunkView& chunk);
+
+  // Everything added, readable as long as the store lives. Ends adding.
+  absl::Status Map(std::vector<record::ChunkView>& chunks);
+
+  int fd() const noexcept { return fd_; }
+  uint64_t bytes() const noexcept { return bytes_; }
+  uint64_t lost_bytes() const noexcept { return lost_bytes_; }
+
+ private:
+  bool HasRoom();
+  bool Write(const void* data, uint64_t size, uint64_t at) const;
+
+  int fd_ = -1;
+  uint64_t begin_ = 0;          // of the first entry in the file
+  uint64_t next_check_at_ = 0;  // bytes, when free space is asked for again
+  bool has_room_ = true;
+  uint64_t bytes_ = 0;
+  uint64_t lost_bytes_ = 0;
+  void* mapped_ = nullptr;
+  ShrinkGuard guard_;
+  uint64_t mapped_bytes_ = 0;
+};
+
+// Whether `bytes` behind the entry hold its chunk, and it is an entry.
+bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes);
+
+// Adds the chunks of such a file's bytes, which must begin at a multiple of 8
+// and outlive the views. Returns how many bytes they took: up to the first
+// entry that is none, or whose chunk is cut off.
+size_t ReadChunkEntries(std::span<const std::byte> bytes,
+                        std::vector<record::ChunkView>& chunks);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_RAW_CHUNK_STORE_H_

@@ -1,0 +1,93 @@
+#include "backends/cpu/raw/raw_keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/raw/raw_front.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::cpu {
+namespace {
+
+constexpr off_t kBlockBytes = off_t{4} << 20;
+
+absl::Status CannotKeep(const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+}
+
+// Whether [begin, end) could be copied to the same place.
+bool CopyBlock(int from, int to, off_t begin, off_t end,
+               std::vector<std::byte>& buffer) {
+  while (begin < end) {
+    const ssize_t got =
+        pread(from, buffer.data(), static_cast<size_t>(end - begin), begin);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    for (ssize_t written = 0; written < got;) {
+      const ssize_t put =
+          pwrite(to, buffer.data() + written,
+                 static_cast<size_t>(got - written), begin + written);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return false;
+      written += put;
+    }
+    begin += got;
+  }
+  return true;
+}
+
+// Only where there is data; the rest are holes in both.
+bool MoveData(int from, int to) {
+  std::vector<std::byte> buffer(kBlockBytes);
+  const off_t size = lseek(from, 0, SEEK_END);
+  if (size < 0 || ftruncate(to, size) != 0) return false;
+  for (off_t at = 0; at < size;) {
+    const off_t begin = lseek(from, at, SEEK_DATA);
+    if (begin < 0) return errno == ENXIO;  // a hole up to the end
+    const off_t hole = lseek(from, begin, SEEK_HOLE);
+    if (hole < 0) return false;
+    at = std::min(hole, begin + kBlockBytes);
+    if (!CopyBlock(from, to, begin, at, buffer)) return false;
+    // Where it cannot be given back, both need room.
+    fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin,
+              at - begin);
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::Status MoveContents(int from, const std::string& path) {
+  const int to =
+      open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (to < 0) return CannotKeep(path);
+  absl::Status status;
+  if (!MoveData(from, to)) {
+    status = absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot write all of ", path,
+                            ", which has what came first of the recording"));
+  }
+  close(to);
+  return status;
+}
+
+absl::Status KeepRawFile(int fd, const std::string& path,
+                         const record::Arena& arena, const RawHeader& header) {
+  KYMO_RETURN_IF_ERROR(WriteRawFront(fd, path, arena, header));
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) return CannotKeep(path);
+  const std::string self = absl::StrCat("/proc/self/fd/", fd);
+  if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(),
+             AT_SYMLINK_FOLLOW) == 0) {
+    return absl::OkStatus();
+  }
+  return MoveContents(fd, path);
+}
+
+}  // namespace kymo::cpu

@@ -1,0 +1,36 @@
+// raw_keep.h - gives a recording that has no name yet one, as a raw file.
+//
+//   ChunkStore store;
+//   store.Open(folder, RawChunksBegin(arena));    // a file without a name
+//   ... store.Add(chunk) ...
+//   KYMO_RETURN_IF_ERROR(
+//       KeepRawFile(store.fd(), folder + "/kymo.raw", arena, header));
+//
+// Where the file system can name such a file, nothing is copied. Else the file
+// is, block by block, and what is copied is given back to the disk.
+//
+// Errors: the errno's status, with the path. What could be copied is left
+// there:
+//   readers take it for a recording that was cut off.
+#ifndef KYMO_BACKENDS_CPU_RAW_RAW_KEEP_H_
+#define KYMO_BACKENDS_CPU_RAW_RAW_KEEP_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "backends/cpu/raw/raw_header.h"
+#include "profiler/record/arena.h"
+
+namespace kymo::cpu {
+
+// Replaces a file of that name. REQUIRES: `fd` has the chunks where
+// RawChunksBegin() says, and nothing in front of them.
+absl::Status KeepRawFile(int fd, const std::string& path,
+                         const record::Arena& arena, const RawHeader& header);
+
+// The second way, whatever the file system can do. `from` is empty afterwards.
+absl::Status MoveContents(int from, const std::string& path);
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_RAW_RAW_KEEP_H_

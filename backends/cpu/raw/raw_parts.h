@@ -1,0 +1,67 @@
+// raw_parts.h - what a raw file (raw_file.h) has in front of its chunks, read.
+//
+//   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawParts> parts,
+//                         RawParts::Open(path));
+//   parts->fd(), parts->chunks_begin()     // where drained chunks stand
+//   parts->TakeUndrained(tickets)          // those that are in the arena still
+//
+// Errors and trust: as ReadRawFile.
+#ifndef KYMO_BACKENDS_CPU_RAW_RAW_PARTS_H_
+#define KYMO_BACKENDS_CPU_RAW_RAW_PARTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/cpu/raw/raw_header.h"
+#include "profiler/base/clock.h"
+#include "profiler/record/arena.h"
+#include "profiler/record/chunk_reader.h"
+
+namespace kymo::cpu {
+
+class RawParts {
+ public:
+  static absl::StatusOr<std::unique_ptr<RawParts>> Open(
+      const std::string& path);
+  ~RawParts();
+  RawParts(const RawParts&) = delete;
+  RawParts& operator=(const RawParts&) = delete;
+
+  int fd() const { return fd_; }
+  // A copy; what is written into it reaches nobody.
+  const record::Arena& arena() const { return arena_; }
+  const RawHeader& header() const { return header_; }
+  TickConverter clock() const;
+  uint64_t chunks_begin() const;
+  // Whether the newest is all that there was to be.
+  bool overwrites() const;
+  // As FillShard takes it: of a flight recorder, what began before it is not
+  // missing.
+  uint64_t first_ticket() const;
+  uint64_t file_bytes() const { return file_bytes_; }
+
+  // Views, valid as long as this, of the chunks that nobody drained. `drained`:
+  // tickets of those that the file has behind its header.
+  std::vector<record::ChunkView> TakeUndrained(
+      const std::set<uint64_t>& drained);
+
+ private:
+  RawParts() = default;
+  absl::Status Read(const std::string& path);
+  void GiveBackHalfRead(const std::set<uint64_t>& drained);
+
+  int fd_ = -1;
+  uint64_t file_bytes_ = 0;
+  record::Arena arena_;
+  RawHeader header_;
+  std::vector<std::unique_ptr<record::Slot[]>> copies_;
+};
+
+}  // namespace kymo::cpu
+
+#endif  // KYMO_BACKENDS_CPU_RAW_RAW_PARTS_H_

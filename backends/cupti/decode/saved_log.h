@@ -1,0 +1,57 @@
+// saved_log.h - logs that processes left in a folder.
+//
+//   for (const std::string& path : FindLogs(folder)) {
+//     KYMO_ASSIGN_OR_RETURN(SavedLog log, SavedLog::Map(path));
+//     DecodeLog(log.facts(), log.records(), options, shard);
+//   }
+//
+// Threads: const and safe to call concurrently.
+#ifndef KYMO_BACKENDS_CUPTI_DECODE_SAVED_LOG_H_
+#define KYMO_BACKENDS_CUPTI_DECODE_SAVED_LOG_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/cupti/decode/decode.h"
+
+namespace kymo::cupti {
+
+// Paths of the logs in a folder, sorted.
+std::vector<std::string> FindLogs(const std::string& folder);
+
+// What the header says; it may be anything.
+LogFacts FactsOf(const LogHeader& header);
+
+// Writes a log as a process would have left it.
+absl::Status SaveLog(const LogHeader& header,
+                     std::span<const std::byte> records,
+                     const std::string& path);
+
+class SavedLog {
+ public:
+  // kDataLoss for a file that is no log, or of another version.
+  static absl::StatusOr<SavedLog> Map(const std::string& path);
+  SavedLog(SavedLog&& other) noexcept;
+  SavedLog& operator=(SavedLog&&) = delete;
+  ~SavedLog();
+
+  const LogFacts& facts() const { return facts_; }
+  // Live as long as the object. The file must not shrink meanwhile.
+  std::span<const std::byte> records() const {
+    return file_.subspan(kLogHeaderBytes);
+  }
+
+ private:
+  SavedLog() = default;
+
+  std::span<const std::byte> file_;
+  LogFacts facts_;
+};
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_DECODE_SAVED_LOG_H_

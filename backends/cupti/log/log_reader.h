@@ -1,0 +1,90 @@
+// log_reader.h - the records of a log, one by one, trusting nothing.
+//
+//   LogReader reader(bytes);
+//   while (reader.Next()) {
+//     if (reader.kind() == RecordKind::kKernel) {
+//       const KernelRecord kernel = reader.Get<KernelRecord>();
+//     }
+//   }
+//   reader.corrupt();                       // what could not be read
+//
+// Threads: none.
+#ifndef KYMO_BACKENDS_CUPTI_LOG_LOG_READER_H_
+#define KYMO_BACKENDS_CUPTI_LOG_LOG_READER_H_
+
+#include <string.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "backends/cupti/log/gpu_record.h"
+
+namespace kymo::cupti {
+
+class LogReader {
+ public:
+  // `bytes` must outlive the reader; of any alignment.
+  explicit LogReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  // The next record; false at the end. A log that was cut in the middle of a
+  // record ends before it. Where a header makes no sense, nothing behind it
+  // can be found: that is one corrupt record, and the end.
+  bool Next() {
+    rest_ = rest_.subspan(size_);
+    size_ = 0;
+    if (rest_.size() < sizeof(RecordHeader)) return false;
+    memcpy(&header_, rest_.data(), sizeof(header_));
+    const size_t size = size_t{header_.words} * 8;
+    if (size == 0 || header_.kind == RecordKind{0} ||
+        header_.kind >= RecordKind::kEnd) {
+      ++corrupt_;
+      rest_ = {};
+      return false;
+    }
+    if (size > rest_.size()) return false;
+    size_ = size;
+    return true;
+  }
+
+  RecordKind kind() const { return header_.kind; }
+  uint32_t name() const { return header_.name; }
+
+  // The record; what a shorter one lacks is 0.
+  template <typename R>
+  R Get() const {
+    static_assert(kIsRecord<R>);
+    if (size_ >= sizeof(R)) [[likely]] {
+      R record;
+      memcpy(&record, rest_.data(), sizeof(R));
+      return record;
+    }
+    R record = {};
+    memcpy(&record, rest_.data(), size_);
+    return record;
+  }
+
+  // Of kText; lives as long as the bytes.
+  std::string_view text() const {
+    if (size_ < sizeof(TextRecord)) return {};
+    const size_t room = size_ - sizeof(TextRecord);
+    const char* const begin =
+        reinterpret_cast<const char*>(rest_.data()) + sizeof(TextRecord);
+    return {begin, static_cast<size_t>(
+                       std::min<uint64_t>(Get<TextRecord>().size_bytes, room))};
+  }
+
+  uint64_t corrupt() const { return corrupt_; }
+
+ private:
+  std::span<const std::byte> rest_;  // from the current record on
+  size_t size_ = 0;                  // of the current record
+  RecordHeader header_ = {};
+  uint64_t corrupt_ = 0;
+};
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_LOG_LOG_READER_H_

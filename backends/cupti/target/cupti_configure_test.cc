@@ -1,0 +1,105 @@
+#include "backends/cupti/target/cupti_configure.h"
+
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include <utility>
+#include <vector>
+
+namespace kymo::cupti {
+namespace {
+
+// What was set of one client: attributes, and their values' first bytes.
+std::vector<std::pair<uint32_t, uint64_t>> attributes;
+std::vector<int> thread_ids;
+
+int SetAttribute(void*, uint32_t attribute, size_t* size, void* value) {
+  uint64_t bytes = 0;
+  memcpy(&bytes, value, *size);
+  attributes.emplace_back(attribute, bytes);
+  return 0;
+}
+
+uint64_t Now() { return 42; }
+
+class CuptiConfigureTest : public ::testing::Test {
+ protected:
+  CuptiConfigureTest() {
+    attributes.clear();
+    thread_ids.clear();
+  }
+
+  int client_ = 0;
+  CuptiFunctions functions_ = {};
+};
+
+TEST_F(CuptiConfigureTest, SaysWhatAnOlderLibraryLacks) {
+  for (const ApiSetting setting :
+       {ApiSetting::kSystemThreads, ApiSetting::kLatency,
+        ApiSetting::kEventTimes, ApiSetting::kOnlyFulfilledWaits,
+        ApiSetting::kUnified}) {
+    EXPECT_EQ(Configure(functions_, nullptr, setting, true),
+              ApiStatus::kMissing);
+  }
+  EXPECT_EQ(ConfigureClock(functions_, nullptr, Now), ApiStatus::kMissing);
+}
+
+TEST_F(CuptiConfigureTest, PutsBackTheIdsOfThreadsThatThereWere) {
+  functions_.get_thread_id_type = [](int* type) {
+    *type = kSystemThreadIds;
+    return 0;
+  };
+  functions_.set_thread_id_type = [](int type) {
+    thread_ids.push_back(type);
+    return 0;
+  };
+  const auto threads = ApiSetting::kSystemThreads;
+  EXPECT_EQ(Configure(functions_, nullptr, threads, true), ApiStatus::kOk);
+  EXPECT_EQ(Configure(functions_, nullptr, threads, false), ApiStatus::kOk);
+  EXPECT_EQ(thread_ids, (std::vector{kSystemThreadIds, kSystemThreadIds}));
+  functions_.get_thread_id_type = [](int* type) {
+    *type = kDefaultThreadIds;
+    return 0;
+  };
+  thread_ids.clear();
+  Configure(functions_, nullptr, threads, true);
+  Configure(functions_, nullptr, threads, false);
+  EXPECT_EQ(thread_ids, (std::vector{kSystemThreadIds, kDefaultThreadIds}));
+}
+
+TEST_F(CuptiConfigureTest, SetsAttributesOfAClientAlone) {
+  functions_.set_attribute_v2 = SetAttribute;
+  const auto set = [&](ApiSetting setting, bool on) {
+    EXPECT_EQ(Configure(functions_, &client_, setting, on), ApiStatus::kOk);
+  };
+  set(ApiSetting::kSystemThreads, true);
+  set(ApiSetting::kLatency, true);
+  set(ApiSetting::kLatency, false);
+  set(ApiSetting::kOnlyFulfilledWaits, true);
+  set(ApiSetting::kEventTimes, true);
+  set(ApiSetting::kWholeGraphs, true);
+  set(ApiSetting::kWholeGraphs, false);
+  using Set = std::vector<std::pair<uint32_t, uint64_t>>;
+  EXPECT_EQ(attributes,
+            (Set{{21, 1}, {15, 1}, {15, 0}, {16, 0}, {17, 1}, {20, 1}}));
+}
+
+TEST_F(CuptiConfigureTest, AClientHasAClockOfItsOwn) {
+  functions_.set_attribute_v2 = SetAttribute;
+  EXPECT_EQ(ConfigureClock(functions_, &client_, Now), ApiStatus::kOk);
+  ASSERT_EQ(attributes.size(), 1u);
+  EXPECT_EQ(attributes[0].first, 22u);
+  EXPECT_EQ(attributes[0].second, reinterpret_cast<uint64_t>(&Now));
+}
+
+TEST_F(CuptiConfigureTest, ClocksAreSetOnlyWhereTimesSurviveThem) {
+  EXPECT_TRUE(TakesClocks(19)) << "CUDA 12.0";
+  EXPECT_TRUE(TakesClocks(23)) << "CUDA 12.5";
+  EXPECT_FALSE(TakesClocks(24)) << "CUDA 12.6";
+  EXPECT_FALSE(TakesClocks(130'001)) << "CUDA 13.0 Update 1";
+  EXPECT_FALSE(TakesClocks(130'303)) << "CUDA 13.3";
+  EXPECT_TRUE(TakesClocks(130'400)) << "CUDA 13.4";
+}
+
+}  // namespace
+}  // namespace kymo::cupti

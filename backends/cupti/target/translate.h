@@ -1,0 +1,36 @@
+// translate.h - CUPTI's activity records as Kymo's (gpu_record.h).
+//
+//   TranslateBuffer(functions, buffer, valid_bytes, writer);
+//
+// CUPTI's structs grow at the end from version to version, and the library that
+// the program has need not be the one whose header Kymo was built with. So the
+// length of a record is asked of the library, which steps from one to the next;
+// what a shorter one lacks reads as 0, what a longer one has more is left.
+// (Fields have kept their places from CUDA 12.0 to 13.5.)
+//
+// Threads: one at a time.
+// Standard library: nothing that needs linking.
+#ifndef KYMO_BACKENDS_CUPTI_TARGET_TRANSLATE_H_
+#define KYMO_BACKENDS_CUPTI_TARGET_TRANSLATE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cupti/log/log_writer.h"
+
+namespace kymo::cupti {
+
+// The library's functions, with void* for its types.
+struct RecordFunctions {
+  // cuptiActivityGetNextRecord; *record null: the first one.
+  int (*next_record)(uint8_t* buffer, size_t valid_bytes, void** record);
+  // cuptiGetCallbackName.
+  int (*callback_name)(int domain, uint32_t cbid, const char** name);
+};
+
+void TranslateBuffer(const RecordFunctions& functions, uint8_t* buffer,
+                     size_t valid_bytes, LogWriter& writer) noexcept;
+
+}  // namespace kymo::cupti
+
+#endif  // KYMO_BACKENDS_CUPTI_TARGET_TRANSLATE_H_

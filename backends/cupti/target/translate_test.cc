@@ -1,0 +1,483 @@
+// With the toolkit's header, and a library of its own that steps from record to
+// record as CUPTI does: by lengths that the version decides.
+#include "backends/cupti/target/translate.h"
+
+#include <cuda.h>
+#include <cupti.h>
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/log/log_reader.h"
+
+namespace kymo::cupti {
+namespace {
+
+// Lengths of records in this buffer, by offset.
+std::map<size_t, size_t> lengths;
+
+// From there on the library can read nothing.
+size_t broken_at = SIZE_MAX;
+
+int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
+  size_t at = 0;
+  if (*record != nullptr) {
+    at = static_cast<size_t>(static_cast<uint8_t*>(*record) - buffer);
+    at += lengths.at(at);
+  }
+  if (at >= valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (at >= broken_at) return CUPTI_ERROR_INVALID_KIND;
+  *record = buffer + at;
+  return 0;
+}
+
+int CallbackName(int domain, uint32_t cbid, const char** name) {
+  *name = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "cudaLaunchKernel_v7000"
+                                                : "cuLaunchKernel";
+  return cbid == 9999 ? 1 : 0;
+}
+
+constexpr RecordFunctions kFunctions = {.next_record = NextRecord,
+                                        .callback_name = CallbackName};
+
+class TranslateTest : public ::testing::Test {
+ protected:
+  TranslateTest() {
+    lengths.clear();
+    broken_at = SIZE_MAX;
+    writer_->Open({.append =
+                       [](void* to, const void* data, size_t size) noexcept {
+                         auto& bytes =
+                             *static_cast<std::vector<std::byte>*>(to);
+                         const auto* from = static_cast<const std::byte*>(data);
+                         bytes.insert(bytes.end(), from, from + size);
+                       },
+                   .to = &log_});
+  }
+
+  // The first `size` bytes: what an older library writes.
+  template <typename T>
+  void Put(const T& record, size_t size = sizeof(T)) {
+    lengths[buffer_.size()] = size;
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(&record);
+    buffer_.insert(buffer_.end(), bytes, bytes + size);
+  }
+
+  void Translate() {
+    TranslateBuffer(kFunctions, buffer_.data(), buffer_.size(), *writer_);
+    writer_->Flush();
+  }
+
+  // The only record of that kind.
+  template <typename R>
+  R Get(RecordKind kind) {
+    R record = {};
+    int found = 0;
+    for (LogReader reader(log_); reader.Next();) {
+      if (reader.kind() != kind) continue;
+      record = reader.Get<R>();
+      ++found;
+    }
+    EXPECT_EQ(found, 1);
+    return record;
+  }
+
+  // By id.
+  std::map<uint32_t, std::string> Texts() const {
+    std::map<uint32_t, std::string> texts;
+    for (LogReader reader(log_); reader.Next();) {
+      if (reader.kind() != RecordKind::kText) continue;
+      texts[reader.name()] = reader.text();
+    }
+    return texts;
+  }
+
+  std::vector<uint8_t> buffer_;
+  std::vector<std::byte> log_;
+  std::unique_ptr<LogWriter> writer_ = std::make_unique<LogWriter>();
+};
+
+template <typename T>
+T Zero(CUpti_ActivityKind kind) {
+  T record;
+  memset(static_cast<void*>(&record), 0, sizeof(record));
+  record.kind = kind;
+  return record;
+}
+
+TEST_F(TranslateTest, AKernelAndItsCall) {
+  auto call = Zero<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  call.cbid = 211;
+  call.start = 10;
+  call.end = 20;
+  call.threadId = 77;
+  call.correlationId = 5;
+  Put(call);
+  auto kernel =
+      Zero<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel.name = "sgemm";
+  kernel.start = 30;
+  kernel.end = 40;
+  kernel.correlationId = 5;
+  kernel.gridX = 3;
+  kernel.staticSharedMemory = 16;
+  kernel.dynamicSharedMemory = 32;
+  kernel.registersPerThread = 40;
+  kernel.clusterX = 2;
+  Put(kernel);
+  Translate();
+  const auto got = Get<KernelRecord>(RecordKind::kKernel);
+  EXPECT_EQ(got.start, 30u);
+  EXPECT_EQ(got.grid[0], 3);
+  EXPECT_EQ(got.static_shared, 16u);
+  EXPECT_EQ(got.dynamic_shared, 32u);
+  EXPECT_EQ(got.registers, 40u);
+  EXPECT_EQ(got.cluster[0], 2u);
+  const auto got_call = Get<CallRecord>(RecordKind::kCall);
+  EXPECT_EQ(got_call.thread, 77u);
+  EXPECT_EQ(got_call.domain, CallDomain::kRuntime);
+  EXPECT_EQ(Texts()[got.header.name], "sgemm");
+  EXPECT_EQ(Texts()[got_call.header.name], "cudaLaunchKernel_v7000");
+}
+
+TEST_F(TranslateTest, RecordsOfCuda12HaveZeroWhereTheyEnd) {
+  // Of the record behind, nothing may be read.
+  auto sync =
+      Zero<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+  sync.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  sync.start = 1;
+  sync.streamId = 3;
+  Put(sync, sizeof(CUpti_ActivitySynchronization));
+  auto event = Zero<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+  event.eventId = 9;
+  Put(event, sizeof(CUpti_ActivityCudaEvent));
+  auto kernel =
+      Zero<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel.start = 30;
+  kernel.clusterX = 2;
+  Put(kernel, sizeof(CUpti_ActivityKernel4));
+  auto set = Zero<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET);
+  set.bytes = ~uint64_t{0};
+  Put(set, sizeof(CUpti_ActivityMemset3));
+  Translate();
+  EXPECT_EQ(Get<SyncRecord>(RecordKind::kSync).event_sync, 0u);
+  EXPECT_EQ(Get<SyncRecord>(RecordKind::kSync).stream, 3u);
+  const auto got_event = Get<EventRecord>(RecordKind::kEvent);
+  EXPECT_EQ(got_event.event, 9u);
+  EXPECT_EQ(got_event.has_device, 0u);
+  EXPECT_EQ(got_event.time, 0u);
+  EXPECT_EQ(Get<KernelRecord>(RecordKind::kKernel).start, 30u);
+  EXPECT_EQ(Get<KernelRecord>(RecordKind::kKernel).cluster[0], 0u);
+  EXPECT_EQ(Get<SetRecord>(RecordKind::kSet).bytes, ~uint64_t{0});
+}
+
+TEST_F(TranslateTest, ARecordOfANewerCuptiIsReadAsFarAsItIsKnown) {
+  struct Newer {
+    CUpti_ActivityExternalCorrelation known;
+    uint64_t more[3];
+  } newer = {};
+  newer.known.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+  newer.known.externalId = 99;
+  newer.more[0] = 1;
+  Put(newer);
+  auto context = Zero<CUpti_ActivityContext3>(CUPTI_ACTIVITY_KIND_CONTEXT);
+  context.contextId = 4;
+  context.deviceId = 2;
+  Put(context);
+  Translate();
+  EXPECT_EQ(Get<ExternalRecord>(RecordKind::kExternal).id, 99u);
+  EXPECT_EQ(Get<ContextRecord>(RecordKind::kContext).device, 2u);
+}
+
+TEST_F(TranslateTest, CountsKindsThatItDoesNotKnow) {
+  Put(Zero<CUpti_ActivityPCSampling3>(CUPTI_ACTIVITY_KIND_PC_SAMPLING));
+  Put(Zero<CUpti_ActivityPCSampling3>(CUPTI_ACTIVITY_KIND_PC_SAMPLING));
+  Translate();
+  const auto loss = Get<LossRecord>(RecordKind::kLoss);
+  EXPECT_EQ(loss.reason, LossReason::kUnknown);
+  EXPECT_EQ(loss.count, 2u);
+}
+
+TEST_F(TranslateTest, AContextWaitIsOfNoStream) {
+  auto sync =
+      Zero<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+  sync.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  Put(sync);
+  Translate();
+  EXPECT_EQ(Get<SyncRecord>(RecordKind::kSync).stream, kNoStream);
+}
+
+TEST_F(TranslateTest, CopiesMemoryAndDevices) {
+  auto copy = Zero<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY);
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+  copy.bytes = 12;
+  Put(copy);
+  auto memory = Zero<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  memory.address = 0x1234;
+  memory.bytes = 55;
+  memory.memoryPoolConfig.memoryPoolType =
+      CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  memory.memoryPoolConfig.utilizedSize = 66;
+  Put(memory);
+  auto device = Zero<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
+  device.name = "NVIDIA H100";
+  device.numMultiprocessors = 132;
+  device.isCudaVisible = 1;
+  Put(device);
+  Translate();
+  EXPECT_EQ(Get<CopyRecord>(RecordKind::kCopy).copy_kind, 2);
+  EXPECT_EQ(Get<CopyRecord>(RecordKind::kCopy).bytes, 12u);
+  const auto got = Get<MemoryRecord>(RecordKind::kMemory);
+  EXPECT_EQ(got.operation, 1);
+  EXPECT_EQ(got.address, 0x1234u);
+  EXPECT_EQ(got.pool_used, 66u);
+  EXPECT_EQ(Get<DeviceRecord>(RecordKind::kDevice).multiprocessors, 132u);
+  EXPECT_EQ(Get<DeviceRecord>(RecordKind::kDevice).is_hidden, 0u);
+}
+
+TEST_F(TranslateTest, AKernelHasTimesOfQueueingAndItsGraphsNode) {
+  auto kernel =
+      Zero<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel.queued = 10;
+  kernel.submitted = 20;
+  kernel.graphId = 3;
+  kernel.graphNodeId = 4;
+  Put(kernel);
+  Translate();
+  const auto got = Get<KernelRecord>(RecordKind::kKernel);
+  EXPECT_EQ(got.queued, 10u);
+  EXPECT_EQ(got.submitted, 20u);
+  EXPECT_EQ(got.graph, 3u);
+  EXPECT_EQ(got.graph_node, 4u);
+}
+
+TEST_F(TranslateTest, PeerCopiesSayBetweenWhom) {
+  auto copy = Zero<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2);
+  copy.deviceId = 1;
+  copy.srcDeviceId = 1;
+  copy.srcContextId = 11;
+  copy.dstDeviceId = 2;
+  copy.dstContextId = 12;
+  copy.bytes = 64;
+  Put(copy);
+  Translate();
+  const auto got = Get<CopyRecord>(RecordKind::kCopy);
+  EXPECT_EQ(got.is_peer, 1u);
+  EXPECT_EQ(got.from_device, 1u);
+  EXPECT_EQ(got.from_context, 11u);
+  EXPECT_EQ(got.to_device, 2u);
+  EXPECT_EQ(got.to_context, 12u);
+  EXPECT_EQ(got.bytes, 64u);
+}
+
+TEST_F(TranslateTest, GraphsThatBeginOnTheHostAreWhereTheyEnd) {
+  auto graph = Zero<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  graph.graphId = 7;
+  graph.streamId = 5;
+  graph.deviceId = INT_MAX;
+  graph.contextId = INT_MAX;
+  graph.endDeviceId = 1;
+  graph.endContextId = 2;
+  Put(graph);
+  Translate();
+  const auto got = Get<GraphRecord>(RecordKind::kGraph);
+  EXPECT_EQ(got.graph, 7u);
+  EXPECT_EQ(got.stream, 5u);
+  EXPECT_EQ(got.device, 1u);
+  EXPECT_EQ(got.context, 2u);
+}
+
+TEST_F(TranslateTest, OverheadIsOfAThreadOrAProcessAndFreesWhatCuptiMade) {
+  auto overhead = Zero<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  overhead.objectId.pt.processId = 42;
+  overhead.objectId.pt.threadId = 43;
+  overhead.start = 1;
+  overhead.end = 2;
+  overhead.overheadData = malloc(64);  // a leak, for asan, if it stayed
+  Put(overhead);
+  Translate();
+  const auto got = Get<OverheadRecord>(RecordKind::kOverhead);
+  EXPECT_EQ(got.process, 42u);
+  EXPECT_EQ(got.thread, 43u);
+  EXPECT_EQ(got.end, 2u);
+}
+
+TEST_F(TranslateTest, OnlyPoolsOfThisProcessSayWhatTheyHold) {
+  auto pool = Zero<CUpti_ActivityMemoryPool3>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+  pool.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  pool.memoryPoolOperationType =
+      CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+  pool.address = 0x10;
+  pool.utilizedSize = 99;
+  Put(pool);
+  auto memory = Zero<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
+  memory.memoryPoolConfig.memoryPoolType =
+      CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
+  memory.memoryPoolConfig.utilizedSize = 1234;  // not valid of such
+  Put(memory);
+  Translate();
+  const auto got = Get<PoolRecord>(RecordKind::kPool);
+  EXPECT_EQ(got.operation, 3u);
+  EXPECT_EQ(got.pool_type, 1u);
+  EXPECT_EQ(got.used, 99u);
+  EXPECT_EQ(Get<MemoryRecord>(RecordKind::kMemory).pool_used, 0u);
+}
+
+TEST_F(TranslateTest, UnifiedMemoryAndStreamsAreKept) {
+  auto unified = Zero<CUpti_ActivityUnifiedMemoryCounter3>(
+      CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+  unified.counterKind =
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+  unified.value = 4096;
+  unified.srcId = 1;
+  unified.start = 5;
+  unified.end = 6;
+  Put(unified);
+  auto stream = Zero<CUpti_ActivityStream>(CUPTI_ACTIVITY_KIND_STREAM);
+  stream.streamId = 13;
+  stream.contextId = 2;
+  stream.priority = 4;
+  Put(stream);
+  Translate();
+  const auto got = Get<UnifiedRecord>(RecordKind::kUnified);
+  EXPECT_EQ(got.counter, 2u);
+  EXPECT_EQ(got.value, 4096u);
+  EXPECT_EQ(got.from, 1u);
+  EXPECT_EQ(Get<StreamRecord>(RecordKind::kStream).id, 13u);
+}
+
+TEST_F(TranslateTest, WaitsSayWhatTheyWereToldAndWhichRecordingTheyMean) {
+  auto sync =
+      Zero<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+  sync.cudaEventSyncId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  sync.returnValue = CUDA_ERROR_NOT_READY;
+  Put(sync);
+  auto event = Zero<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+  event.cudaEventSyncId = 77;
+  event.deviceTimestamp = 88;
+  event.deviceId = 2;
+  Put(event);
+  Translate();
+  const auto got = Get<SyncRecord>(RecordKind::kSync);
+  EXPECT_EQ(got.event_sync, kNoEventSync);
+  EXPECT_EQ(got.result, CUDA_ERROR_NOT_READY);
+  const auto recorded = Get<EventRecord>(RecordKind::kEvent);
+  EXPECT_EQ(recorded.event_sync, 77u);
+  EXPECT_EQ(recorded.time, 88u);
+  EXPECT_EQ(recorded.has_device, 1u);
+}
+
+TEST_F(TranslateTest, OwnIdsOfEveryKindAreKept) {
+  for (uint32_t kind = CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN;
+       kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; ++kind) {
+    auto external = Zero<CUpti_ActivityExternalCorrelation>(
+        CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    external.externalKind = static_cast<CUpti_ExternalCorrelationKind>(kind);
+    external.externalId = 100 + kind;
+    external.correlationId = 5;
+    Put(external);
+  }
+  Translate();
+  std::map<uint32_t, uint64_t> ids;
+  for (LogReader reader(log_); reader.Next();) {
+    if (reader.kind() != RecordKind::kExternal) continue;
+    const auto external = reader.Get<ExternalRecord>();
+    EXPECT_EQ(external.correlation, 5u);
+    ids[external.kind] = external.id;
+  }
+  const std::map<uint32_t, uint64_t> expected = {
+      {1, 101}, {2, 102}, {3, 103}, {4, 104}, {5, 105}};
+  EXPECT_EQ(ids, expected);
+}
+
+TEST_F(TranslateTest, AMarkerWithItsDomainAndData) {
+  auto marker = Zero<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+  marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+  marker.timestamp = 10;
+  marker.id = 3;
+  marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  marker.objectId.pt.processId = 42;
+  marker.objectId.pt.threadId = 43;
+  marker.name = "step";
+  marker.domain = "loader";
+  Put(marker);
+  auto data = Zero<CUpti_ActivityMarkerData>(CUPTI_ACTIVITY_KIND_MARKER_DATA);
+  data.flags = CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB;
+  data.id = 3;
+  data.payloadKind = CUPTI_METRIC_VALUE_KIND_INT64;
+  data.payload.metricValueInt64 = -5;
+  data.color = 0xff112233;
+  data.category = 9;
+  Put(data);
+  Translate();
+  const auto got = Get<MarkerRecord>(RecordKind::kMarker);
+  EXPECT_EQ(Texts()[got.header.name], "step");
+  EXPECT_EQ(Texts()[got.domain], "loader");
+  EXPECT_EQ(got.phase, kMarkerStart);
+  EXPECT_EQ(got.time, 10u);
+  EXPECT_EQ(got.thread, 43u);
+  const auto got_data = Get<MarkerDataRecord>(RecordKind::kMarkerData);
+  EXPECT_EQ(got_data.id, 3u);
+  EXPECT_EQ(got_data.payload_kind, MarkerPayload::kInt64);
+  EXPECT_EQ(static_cast<int64_t>(got_data.payload), -5);
+  EXPECT_EQ(got_data.has_color, 1u);
+  EXPECT_EQ(got_data.color, 0xff112233u);
+  EXPECT_EQ(got_data.category, 9u);
+}
+
+TEST_F(TranslateTest, AMarkerOfTheProcessIsOfNoThread) {
+  auto marker = Zero<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+  marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
+  marker.objectKind = CUPTI_ACTIVITY_OBJECT_PROCESS;
+  marker.objectId.pt.processId = 42;
+  marker.objectId.pt.threadId = 43;
+  Put(marker);
+  Translate();
+  EXPECT_EQ(Get<MarkerRecord>(RecordKind::kMarker).thread, 0u);
+  EXPECT_EQ(Get<MarkerRecord>(RecordKind::kMarker).header.name, 0u);
+}
+
+TEST_F(TranslateTest, NamesOfThreadsAndStreams) {
+  auto name = Zero<CUpti_ActivityName>(CUPTI_ACTIVITY_KIND_NAME);
+  name.objectKind = CUPTI_ACTIVITY_OBJECT_STREAM;
+  name.objectId.dcs.deviceId = 1;
+  name.objectId.dcs.streamId = 13;
+  name.name = "copies";
+  Put(name);
+  Translate();
+  const auto got = Get<NameRecord>(RecordKind::kName);
+  EXPECT_EQ(got.object, NamedObject::kStream);
+  EXPECT_EQ(got.device, 1u);
+  EXPECT_EQ(got.stream, 13u);
+  EXPECT_EQ(Texts()[got.header.name], "copies");
+}
+
+TEST_F(TranslateTest, ABufferThatCannotBeReadToItsEndIsALoss) {
+  auto call = Zero<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  Put(call);
+  Put(call);
+  broken_at = 2 * sizeof(call);
+  Put(call);
+  Translate();
+  const auto loss = Get<LossRecord>(RecordKind::kLoss);
+  EXPECT_EQ(loss.reason, LossReason::kBroken);
+  EXPECT_EQ(loss.count, 1u);
+  // Of the one before, nobody knows how long it is.
+  Get<CallRecord>(RecordKind::kCall);
+}
+
+TEST_F(TranslateTest, AnEmptyBufferIsNothing) {
+  Translate();
+  EXPECT_TRUE(log_.empty());
+}
+
+}  // namespace
+}  // namespace kymo::cupti

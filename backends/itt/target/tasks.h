@@ -1,0 +1,30 @@
+// tasks.h - ITT's ranges of a thread.
+//
+//   task_begin, task_end           a stack per domain
+//   stack_callee_enter, _leave     a range "task": a piece of work (of oneTBB,
+//                                  say) on the thread that does it; its
+//                                  argument `caller` is the same for all of one
+//                                  algorithm
+//
+// The functions are ITT's own, of the same names. Threads: any.
+#ifndef KYMO_BACKENDS_ITT_TARGET_TASKS_H_
+#define KYMO_BACKENDS_ITT_TARGET_TASKS_H_
+
+#include "backends/itt/target/itt_abi.h"
+
+namespace kymo::itt {
+
+void TaskBegin(const Domain* domain, Id id, Id parent,
+               StringHandle* name) noexcept;
+// Named by the function's symbol.
+void TaskBeginFn(const Domain* domain, Id id, Id parent,
+                 void (*function)()) noexcept;
+void TaskEnd(const Domain* domain) noexcept;
+
+void* StackCallerCreate() noexcept;
+void StackCalleeEnter(void* caller) noexcept;
+void StackCalleeLeave(void* caller) noexcept;
+
+}  // namespace kymo::itt
+
+#endif  // KYMO_BACKENDS_ITT_TARGET_TASKS_H_

@@ -1,0 +1,256 @@
+#include "backends/memory/target/real_allocator.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+namespace kymo::memory {
+
+namespace {
+
+// Blocks that the loader took while the allocator was being found.
+constexpr size_t kEarlyBytes = 64 * 1024;
+alignas(4096) char early_bytes[kEarlyBytes];
+
+constexpr size_t kAlignment = 16;
+
+constinit std::atomic<size_t> early_used = 0;
+// 0 = not known, 1 = one heap, 2 = two.
+constinit std::atomic<int> new_is_malloc = 0;
+
+// How deep the calling thread is in Find.
+constinit thread_local int finding __attribute__((tls_model("initial-exec"))) =
+    0;
+
+void* EarlyBlock(size_t bytes, size_t alignment) noexcept {
+  if (alignment < kAlignment) alignment = kAlignment;
+  size_t used = early_used.load(std::memory_order_relaxed);
+  size_t begin;
+  do {
+    begin = (used + alignment - 1) / alignment * alignment;
+    if (bytes > kEarlyBytes || begin > kEarlyBytes - bytes) {
+      errno = ENOMEM;
+      return nullptr;
+    }
+    // Never of no size: each block has an address of its own.
+  } while (!early_used.compare_exchange_weak(used, begin + bytes + (bytes == 0),
+                                             std::memory_order_relaxed));
+  return early_bytes + begin;
+}
+
+bool IsEarly(const void* block) noexcept {
+  return reinterpret_cast<uint64_t>(block) -
+             reinterpret_cast<uint64_t>(early_bytes) <
+         kEarlyBytes;
+}
+
+// At least the bytes of the block: those up to the end of what is in use.
+size_t EarlyBytesFrom(const void* block) noexcept {
+  return static_cast<size_t>(early_bytes +
+                             early_used.load(std::memory_order_relaxed) -
+                             static_cast<const char*>(block));
+}
+
+// Finds the allocator; false while the calling thread is doing so.
+bool Find() noexcept;
+
+void* FirstMalloc(size_t bytes) {
+  return Find() ? real.malloc(bytes) : EarlyBlock(bytes, kAlignment);
+}
+void* FirstCalloc(size_t count, size_t bytes) {
+  if (Find()) return real.calloc(count, bytes);
+  size_t total;
+  if (__builtin_mul_overflow(count, bytes, &total)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  // The buffer is zero, and its bytes are handed out once.
+  return EarlyBlock(total, kAlignment);
+}
+void* FirstRealloc(void* block, size_t bytes) {
+  if (Find()) return real.realloc(block, bytes);
+  void* const moved = EarlyBlock(bytes, kAlignment);
+  if (block != nullptr && moved != nullptr) {
+    const size_t known = EarlyBytesFrom(block);
+    memmove(moved, block, bytes < known ? bytes : known);
+  }
+  return moved;
+}
+void FirstFree(void* block) {
+  if (!IsEarly(block) && Find()) real.free(block);
+}
+void* FirstMemalign(size_t alignment, size_t bytes) {
+  return Find() ? real.memalign(alignment, bytes)
+                : EarlyBlock(bytes, alignment);
+}
+void* FirstAlignedAlloc(size_t alignment, size_t bytes) {
+  return Find() ? real.aligned_alloc(alignment, bytes)
+                : EarlyBlock(bytes, alignment);
+}
+int FirstPosixMemalign(void** block, size_t alignment, size_t bytes) {
+  if (Find()) return real.posix_memalign(block, alignment, bytes);
+  *block = EarlyBlock(bytes, alignment);
+  return *block == nullptr ? ENOMEM : 0;
+}
+void* FirstValloc(size_t bytes) {
+  return Find() ? real.valloc(bytes) : EarlyBlock(bytes, 4096);
+}
+void* FirstPvalloc(size_t bytes) {
+  return Find() ? real.pvalloc(bytes) : EarlyBlock(bytes, 4096);
+}
+size_t FirstUsableSize(void* block) {
+  return Find() ? real.malloc_usable_size(block) : 0;
+}
+void* FirstMmap(void* address, size_t bytes, int protection, int flags, int fd,
+                off_t offset) {
+  using Function = void* (*)(void*, size_t, int, int, int, off_t);
+  return reinterpret_cast<Function>(FindNext("mmap"))(
+      address, bytes, protection, flags, fd, offset);
+}
+int FirstMunmap(void* address, size_t bytes) {
+  return reinterpret_cast<int (*)(void*, size_t)>(FindNext("munmap"))(address,
+                                                                      bytes);
+}
+void* FirstMremap(void* old, size_t old_bytes, size_t bytes, int flags, ...) {
+  __builtin_va_list arguments;
+  __builtin_va_start(arguments, flags);
+  void* const wanted = __builtin_va_arg(arguments, void*);
+  __builtin_va_end(arguments);
+  using Function = void* (*)(void*, size_t, size_t, int, ...);
+  return reinterpret_cast<Function>(FindNext("mremap"))(old, old_bytes, bytes,
+                                                        flags, wanted);
+}
+
+// Where there are early blocks, these stand before the real functions.
+struct {
+  void* (*realloc)(void*, size_t);
+  void (*free)(void*);
+  size_t (*malloc_usable_size)(void*);
+} behind_early;
+
+void* ReallocMaybeEarly(void* block, size_t bytes) {
+  if (!IsEarly(block)) return behind_early.realloc(block, bytes);
+  void* const moved = real.malloc(bytes);
+  const size_t known = EarlyBytesFrom(block);
+  if (moved != nullptr) memcpy(moved, block, bytes < known ? bytes : known);
+  return moved;
+}
+void FreeMaybeEarly(void* block) {
+  if (!IsEarly(block)) behind_early.free(block);
+}
+size_t UsableSizeMaybeEarly(void* block) {
+  return IsEarly(block) ? EarlyBytesFrom(block)
+                        : behind_early.malloc_usable_size(block);
+}
+
+template <typename Function>
+void Set(Function& function, const char* name) noexcept {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) return;
+  // Threads that come at the same time store the same.
+  __atomic_store_n(&function, reinterpret_cast<Function>(found),
+                   __ATOMIC_RELAXED);
+}
+
+bool Find() noexcept {
+  if (finding != 0) return false;
+  ++finding;
+  const int saved_errno = errno;
+  Set(real.calloc, "calloc");
+  Set(real.realloc, "realloc");
+  Set(real.free, "free");
+  Set(real.memalign, "memalign");
+  Set(real.aligned_alloc, "aligned_alloc");
+  Set(real.posix_memalign, "posix_memalign");
+  Set(real.valloc, "valloc");
+  Set(real.pvalloc, "pvalloc");
+  Set(real.malloc_usable_size, "malloc_usable_size");
+  Set(real.mmap, "mmap");
+  Set(real.munmap, "munmap");
+  Set(real.mremap, "mremap");
+  Set(real.malloc, "malloc");
+  if (early_used.load(std::memory_order_relaxed) != 0 &&
+      real.free != FreeMaybeEarly) {
+    behind_early = {real.realloc, real.free, real.malloc_usable_size};
+    real.realloc = ReallocMaybeEarly;
+    real.free = FreeMaybeEarly;
+    real.malloc_usable_size = UsableSizeMaybeEarly;
+  }
+  errno = saved_errno;
+  --finding;
+  return true;
+}
+
+const char* FileOf(const void* function) noexcept {
+  Dl_info info;
+  if (function == nullptr || dladdr(function, &info) == 0 ||
+      info.dli_fname == nullptr) {
+    return "";
+  }
+  return info.dli_fname;
+}
+
+bool BaseNameBegins(const char* path, const char* begin) noexcept {
+  const char* const slash = strrchr(path, '/');
+  return strncmp(slash == nullptr ? path : slash + 1, begin, strlen(begin)) ==
+         0;
+}
+
+// The file of the first function of this name in the loader's order.
+const void* FirstFile(const char* name) noexcept {
+  Dl_info first;
+  return dladdr(dlsym(RTLD_DEFAULT, name), &first) == 0 ? nullptr
+                                                        : first.dli_fbase;
+}
+
+bool FindNewIsMalloc() noexcept {
+  // A program may define malloc, or of all forms of new and delete only those
+  // that the others are made of: then the C++ library's others lead there.
+  for (const char* name :
+       {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"}) {
+    if (FirstFile(name) != FirstFile("kymo_heap_hooks_v1")) return false;
+  }
+  const char* const file = FileOf(FindNext("_Znwm"));
+  return *file == '\0' || BaseNameBegins(file, "libstdc++.so") ||
+         BaseNameBegins(file, "libc++.so") ||
+         BaseNameBegins(file, "libc++abi.so") ||
+         strcmp(file, FileOf(reinterpret_cast<void*>(real.malloc))) == 0;
+}
+
+}  // namespace
+
+constinit RealAllocator real = {
+    FirstMalloc,   FirstCalloc,       FirstRealloc,       FirstFree,
+    FirstMemalign, FirstAlignedAlloc, FirstPosixMemalign, FirstValloc,
+    FirstPvalloc,  FirstUsableSize,   FirstMmap,          FirstMunmap,
+    FirstMremap,
+};
+
+void* FindNext(const char* name) noexcept {
+  ++finding;
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr && strncmp(name, "_Zn", 3) == 0) {
+    // A program without C++ whose plug-in brings it: not in the global order.
+    if (void* const library =
+            dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD)) {
+      found = dlsym(library, name);
+      dlclose(library);
+    }
+  }
+  --finding;
+  return found;
+}
+
+bool NewIsMalloc() noexcept {
+  int known = new_is_malloc.load(std::memory_order_relaxed);
+  if (known == 0) [[unlikely]] {
+    if (finding != 0) return true;
+    const int saved_errno = errno;
+    known = FindNewIsMalloc() ? 1 : 2;
+    errno = saved_errno;
+    new_is_malloc.store(known, std::memory_order_relaxed);
+  }
+  return known == 1;
+}
+
+}  // namespace kymo::memory

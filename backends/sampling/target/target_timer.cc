@@ -1,0 +1,314 @@
+#include "backends/sampling/target/target_timer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "backends/sampling/target/sample_ring.h"
+
+// libc's own, which the sigaction() below stands before.
+extern "C" int __sigaction(int signal, const struct sigaction* action,
+                           struct sigaction* old) noexcept;
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+namespace kymo {
+namespace {
+
+using sampling::CellHeader;
+using sampling::RingHeader;
+
+constexpr int kSignal = SIGPROF;
+constexpr uint32_t kProbes = 16;
+constexpr uint32_t kPageBytes = 4096;
+constexpr uint32_t kMaxPages = 18;  // 64 KiB and its partial pages
+
+// Written once by TargetTimerInit, before any handler can run.
+constinit RingHeader* g_ring = nullptr;
+constinit uint32_t g_cell_count = 0;
+constinit uint32_t g_stack_bytes = 0;
+constinit int64_t g_period_ns = 0;
+constinit int64_t g_image_ns = 0;
+// Follow fork.
+constinit int32_t g_pid = 0;
+constinit int32_t g_parent_pid = 0;
+
+// The program's own handling of SIGPROF: the newest of a few slots, so that a
+// handler on another thread never sees a half-written one.
+constexpr uint32_t kActionSlots = 64;
+constinit struct sigaction g_program_actions[kActionSlots] = {};
+constinit std::atomic<uint32_t> g_program_action{0};
+
+// initial-exec: the library is loaded at start, and access from the handler
+// must not allocate.
+struct ThreadTimer {
+  timer_t timer;
+  int32_t tid;
+  bool is_armed;
+};
+[[gnu::tls_model(
+    "initial-exec")]] thread_local constinit ThreadTimer t_timer = {};
+
+int32_t CurrentThread() noexcept {
+  return static_cast<int32_t>(syscall(SYS_gettid));
+}
+
+void Disarm() noexcept {
+  if (!t_timer.is_armed) return;
+  t_timer.is_armed = false;
+  timer_delete(t_timer.timer);
+}
+
+void Arm() noexcept {
+  if (g_ring == nullptr || t_timer.is_armed) return;
+  if (g_ring->is_enabled.load(std::memory_order_relaxed) == 0) return;
+  t_timer.tid = CurrentThread();
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = kSignal;
+  event.sigev_value.sival_ptr = g_ring;  // marks our signals
+  event.sigev_notify_thread_id = t_timer.tid;
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer.timer) != 0) {
+    return;
+  }
+  struct itimerspec period;
+  period.it_interval.tv_sec = g_period_ns / 1'000'000'000;
+  period.it_interval.tv_nsec = g_period_ns % 1'000'000'000;
+  period.it_value = period.it_interval;
+  t_timer.is_armed = true;
+  if (timer_settime(t_timer.timer, 0, &period, nullptr) != 0) Disarm();
+}
+
+CellHeader* TakeCell(std::atomic<uint32_t>** state) noexcept {
+  std::atomic<uint32_t>* const states = sampling::StatesOf(g_ring);
+  const uint32_t first =
+      g_ring->next_cell.fetch_add(1, std::memory_order_relaxed);
+  for (uint32_t probe = 0; probe < kProbes; ++probe) {
+    const uint32_t index = (first + probe) % g_cell_count;
+    uint32_t expected = sampling::kCellFree;
+    // Acquire: the collector has read the cell before it was freed.
+    if (states[index].compare_exchange_strong(expected, sampling::kCellWriting,
+                                              std::memory_order_acquire,
+                                              std::memory_order_relaxed)) {
+      *state = &states[index];
+      return sampling::CellOf(g_ring, index, g_cell_count, g_stack_bytes);
+    }
+  }
+  return nullptr;
+}
+
+// Copies the stack from `from` up as far as it is mapped. The kernel does it
+// for us and stops where memory ends; page by page, since one piece is copied
+// entirely or not at all.
+uint32_t CopyStack(uint64_t from, char* to, uint32_t limit_bytes) noexcept {
+  struct iovec pages[kMaxPages];
+  uint32_t count = 0;
+  uint32_t described = 0;
+  while (described < limit_bytes && count < kMaxPages) {
+    const uint64_t at = from + described;
+    uint32_t size = kPageBytes - static_cast<uint32_t>(at & (kPageBytes - 1));
+    if (size > limit_bytes - described) size = limit_bytes - described;
+    pages[count].iov_base = reinterpret_cast<void*>(at);
+    pages[count].iov_len = size;
+    described += size;
+    ++count;
+  }
+  struct iovec target = {to, described};
+  const ssize_t copied = process_vm_readv(g_pid, &target, 1, pages, count, 0);
+  return copied < 0 ? 0 : static_cast<uint32_t>(copied);
+}
+
+void CopyRegisters(const ucontext_t& context, uint64_t* registers) noexcept {
+  static constexpr int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
+                                   REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
+                                   REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+                                   REG_R15, REG_RIP};
+  for (int i = 0; i < 17; ++i) {
+    registers[i] = static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+  }
+}
+
+int64_t NowNs() noexcept {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
+  std::atomic<uint32_t>* state = nullptr;
+  CellHeader* const cell = TakeCell(&state);
+  if (cell == nullptr) {
+    g_ring->dropped.fetch_add(1 + static_cast<uint64_t>(info.si_overrun),
+                              std::memory_order_relaxed);
+    return;
+  }
+  cell->time_ns = NowNs();
+  cell->image_ns = g_image_ns;
+  cell->pid = g_pid;
+  cell->tid = t_timer.tid;
+  cell->parent_pid = g_parent_pid;
+  cell->tick_count = 1 + static_cast<uint32_t>(info.si_overrun);
+  prctl(PR_GET_NAME, cell->thread_name);
+  CopyRegisters(context, cell->registers);
+  cell->stack_bytes = CopyStack(
+      cell->registers[7], reinterpret_cast<char*>(cell + 1), g_stack_bytes);
+  // Release: publishes the cell (I1).
+  state->store(sampling::kCellReady, std::memory_order_release);
+}
+
+// A SIGPROF that is not our timer's goes where the program wants it.
+void PassOn(int signal, siginfo_t* info, void* context) noexcept {
+  const struct sigaction& action =
+      g_program_actions[g_program_action.load(std::memory_order_acquire) %
+                        kActionSlots];
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else if (action.sa_handler == SIG_DFL) {
+    // Ends the process, as it would have without us.
+    struct sigaction plain = {};
+    plain.sa_handler = SIG_DFL;
+    __sigaction(signal, &plain, nullptr);
+    raise(signal);
+  } else if (action.sa_handler != SIG_IGN) {
+    action.sa_handler(signal);
+  }
+}
+
+void Handle(int signal, siginfo_t* info, void* context) noexcept {
+  const int saved_errno = errno;
+  if (info->si_code == SI_TIMER && info->si_value.sival_ptr == g_ring) {
+    if (g_ring->is_enabled.load(std::memory_order_relaxed) == 0) {
+      Disarm();
+    } else {
+      Record(*info, *static_cast<const ucontext_t*>(context));
+    }
+  } else {
+    PassOn(signal, info, context);
+  }
+  errno = saved_errno;
+}
+
+// The ring, or null if it is not what we expect.
+RingHeader* MapRing(const char* path) noexcept {
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  struct stat status;
+  RingHeader* ring = nullptr;
+  size_t size = 0;
+  if (fstat(fd, &status) == 0 &&
+      status.st_size >= static_cast<off_t>(sizeof(RingHeader))) {
+    size = static_cast<size_t>(status.st_size);
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) ring = static_cast<RingHeader*>(memory);
+  }
+  close(fd);
+  if (ring == nullptr) return nullptr;
+  const bool fits =
+      ring->magic == sampling::kRingMagic &&
+      ring->version == sampling::kRingVersion && ring->cell_count > 0 &&
+      ring->period_ns > 0 &&
+      sampling::RingBytes(ring->cell_count, ring->stack_bytes) <= size;
+  if (fits) return ring;
+  munmap(ring, size);
+  return nullptr;
+}
+
+bool InstallHandler() noexcept {
+  struct sigaction action = {};
+  action.sa_sigaction = Handle;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return __sigaction(kSignal, &action, &g_program_actions[0]) == 0;
+}
+
+// sigaction() for SIGPROF while the sampler owns it.
+int ProgramAction(const struct sigaction* action,
+                  struct sigaction* old) noexcept {
+  const uint32_t current = g_program_action.load(std::memory_order_acquire);
+  if (old != nullptr) *old = g_program_actions[current % kActionSlots];
+  if (action != nullptr) {
+    g_program_actions[(current + 1) % kActionSlots] = *action;
+    g_program_action.store(current + 1, std::memory_order_release);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void TargetTimerInit() noexcept {
+  if (g_ring != nullptr) return;
+  const int saved_errno = errno;
+  const char* const path = getenv(kTargetTimerVariable);
+  RingHeader* const ring = path == nullptr ? nullptr : MapRing(path);
+  if (ring != nullptr) {
+    g_cell_count = ring->cell_count;
+    g_stack_bytes = ring->stack_bytes;
+    g_period_ns = ring->period_ns;
+    g_image_ns = NowNs();
+    g_pid = static_cast<int32_t>(getpid());
+    g_parent_pid = static_cast<int32_t>(getppid());
+    if (InstallHandler()) {
+      g_ring = ring;
+      Arm();
+    }
+  }
+  errno = saved_errno;
+}
+
+void TargetTimerThreadStart() noexcept {
+  const int saved_errno = errno;
+  Arm();
+  errno = saved_errno;
+}
+
+void TargetTimerThreadExit() noexcept {
+  const int saved_errno = errno;
+  Disarm();
+  errno = saved_errno;
+}
+
+void TargetTimerAfterForkInChild() noexcept {
+  if (g_ring == nullptr) return;
+  const int saved_errno = errno;
+  g_pid = static_cast<int32_t>(getpid());
+  g_parent_pid = static_cast<int32_t>(getppid());
+  t_timer.is_armed = false;  // the parent's timer
+  Arm();
+  errno = saved_errno;
+}
+
+}  // namespace kymo
+
+extern "C" {
+
+int sigaction(int signal, const struct sigaction* action,
+              struct sigaction* old) noexcept {
+  if (signal == kymo::kSignal && kymo::g_ring != nullptr) {
+    return kymo::ProgramAction(action, old);
+  }
+  return __sigaction(signal, action, old);
+}
+
+sighandler_t signal(int signal, sighandler_t handler) noexcept {
+  struct sigaction action = {};
+  struct sigaction old = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  if (sigaction(signal, &action, &old) != 0) return SIG_ERR;
+  return old.sa_handler;
+}
+
+}  // extern "C"

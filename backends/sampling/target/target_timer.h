@@ -1,0 +1,39 @@
+// target_timer.h - the part of the sampler that runs inside the target.
+//
+// Only where perf_event_open is not permitted. Each thread has a timer on its
+// own CPU time; its signal (SIGPROF) copies registers and the top of the stack
+// into a free cell of a ring that the collector owns and reads:
+//
+//   constructor of the preloaded library   TargetTimerInit
+//   first / last thing of a new thread     TargetTimerThreadStart / ThreadExit
+//   pthread_atfork's child handler         TargetTimerAfterForkInChild
+//
+// All are no-ops unless the environment variable kTargetTimerVariable names the
+// ring. Needs libc only: no libstdc++, no allocation, no lock, no descriptor.
+//
+// A program that uses SIGPROF itself keeps it: sigaction() and signal() of this
+// file stand before libc's in a preloaded library, remember the program's
+// handler for SIGPROF and pass on every signal that is not our timer's.
+//
+// Threads: each call concerns the calling thread; the handler is
+//   async-signal-safe, keeps errno and never faults on the stack it copies.
+#ifndef KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
+#define KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_
+
+namespace kymo {
+
+// Set for the target by the backend's Prepare.
+inline constexpr char kTargetTimerVariable[] = "KYMO_SAMPLING_RING";
+
+// Maps the ring, installs the handler, and arms the calling thread.
+void TargetTimerInit() noexcept;
+
+void TargetTimerThreadStart() noexcept;
+void TargetTimerThreadExit() noexcept;
+
+// Timers do not survive fork; arms the child's only thread.
+void TargetTimerAfterForkInChild() noexcept;
+
+}  // namespace kymo
+
+#endif  // KYMO_BACKENDS_SAMPLING_TARGET_TARGET_TIMER_H_

@@ -1,0 +1,189 @@
+#include "backends/sampling/unwind/cfi_rules.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace kymo::sampling {
+namespace {
+
+bool HasSection(Elf* elf, const char* name) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return false;
+  for (Elf_Scn* section = nullptr;
+       (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) continue;
+    const char* const text = elf_strptr(elf, names, header.sh_name);
+    if (text != nullptr && std::strcmp(text, name) == 0) return true;
+  }
+  return false;
+}
+
+bool FitsOffset(uint64_t value) {
+  const auto number = static_cast<int64_t>(value);
+  return number == static_cast<int32_t>(number);
+}
+
+// [call_frame_cfa] or [call_frame_cfa, plus_uconst n]: cfa + n.
+bool IsCfaOffset(std::span<const Dwarf_Op> ops, int32_t* offset) {
+  if (ops.empty() || ops[0].atom != DW_OP_call_frame_cfa) return false;
+  if (ops.size() == 1) {
+    *offset = 0;
+    return true;
+  }
+  if (ops.size() != 2 || ops[1].atom != DW_OP_plus_uconst) return false;
+  *offset = static_cast<int32_t>(ops[1].number);
+  return FitsOffset(ops[1].number);
+}
+
+}  // namespace
+
+RuleTable::RuleTable(const symbolize::ModuleTable* modules)
+    : modules_(modules), cache_(size_t{1} << kCacheBits), rules_(1) {}
+
+RuleTable::~RuleTable() {
+  for (const ModuleRules& rules : by_module_) {
+    if (rules.eh_frame != nullptr) dwarf_cfi_end(rules.eh_frame);
+    if (rules.dwarf != nullptr) dwarf_end(rules.dwarf);
+  }
+}
+
+void RuleTable::OpenModule(symbolize::ModuleId module, ModuleRules& rules) {
+  rules.is_open = true;
+  Elf* const elf = modules_->module(module).elf();
+  if (elf == nullptr) return;
+  rules.eh_frame = dwarf_getcfi_elf(elf);
+  if (!HasSection(elf, ".debug_frame")) return;
+  rules.dwarf = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
+  if (rules.dwarf != nullptr) rules.debug_frame = dwarf_getcfi(rules.dwarf);
+}
+
+uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
+  if (module >= by_module_.size()) by_module_.resize(module + 1);
+  ModuleRules& rules = by_module_[module];
+  if (!rules.is_open) OpenModule(module, rules);
+  const auto after = rules.ranges.upper_bound(address);
+  if (after != rules.ranges.begin()) {
+    const Range& range = std::prev(after)->second;
+    if (address < range.end) return range.rule;
+  }
+  for (Dwarf_CFI* const cfi : {rules.eh_frame, rules.debug_frame}) {
+    Dwarf_Frame* frame = nullptr;
+    if (cfi == nullptr || dwarf_cfi_addrframe(cfi, address, &frame) != 0) {
+      continue;
+    }
+    Dwarf_Addr start = address, end = address + 1;
+    bool is_signal = false;
+    const int return_register =
+        dwarf_frame_info(frame, &start, &end, &is_signal);
+    const uint32_t rule = AddRule(frame, return_register, is_signal);
+    std::free(frame);
+    if (address < start || address >= end) return rule;
+    rules.ranges[start] = {end, rule};
+    return rule;
+  }
+  return 0;
+}
+
+uint32_t RuleTable::AddRule(Dwarf_Frame* frame, int return_register,
+                            bool is_signal) {
+  UnwindRule rule;
+  rule.is_signal_frame = is_signal;
+  rule.saved_begin = static_cast<uint32_t>(saved_.size());
+  bool usable = return_register == kRip && ReadCfa(frame, rule);
+  for (int number = 0; usable && number < kRegisterCount; ++number) {
+    usable = ReadRegister(frame, number, number == return_register, rule);
+  }
+  if (!usable) {
+    saved_.resize(rule.saved_begin);
+    return 0;
+  }
+  rules_.push_back(rule);
+  return static_cast<uint32_t>(rules_.size() - 1);
+}
+
+bool RuleTable::ReadCfa(Dwarf_Frame* frame, UnwindRule& rule) {
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count == 0) return false;
+  const uint8_t code = ops[0].atom;
+  const bool is_indexed = code == DW_OP_bregx;
+  const bool is_register =
+      count == 1 &&
+      (is_indexed || (code >= DW_OP_breg0 && code <= DW_OP_breg31));
+  const uint64_t number = is_indexed ? ops[0].number : code - DW_OP_breg0;
+  const uint64_t offset = is_indexed ? ops[0].number2 : ops[0].number;
+  if (is_register && number < kRegisterCount && FitsOffset(offset)) {
+    rule.cfa_kind = CfaKind::kRegisterOffset;
+    rule.cfa_register = static_cast<uint8_t>(number);
+    rule.cfa_offset = static_cast<int32_t>(offset);
+  } else {
+    rule.cfa_kind = CfaKind::kExpression;
+    rule.cfa_offset = AddExpression({ops, count});
+  }
+  return true;
+}
+
+bool RuleTable::ReadRegister(Dwarf_Frame* frame, int number, bool is_return,
+                             UnwindRule& rule) {
+  Dwarf_Op memory[3];
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_frame_register(frame, number, memory, &ops, &count) != 0) {
+    return false;
+  }
+  if (count == 0) {
+    // `memory` means undefined, null the same value.
+    if (is_return) rule.is_outermost = ops == memory;
+    return !is_return || rule.is_outermost;
+  }
+  SavedRegister saved{.number = static_cast<uint8_t>(number)};
+  const std::span<const Dwarf_Op> all(ops, count);
+  const bool is_value = all.back().atom == DW_OP_stack_value;
+  const auto place = is_value ? all.first(count - 1) : all;
+  if (IsCfaOffset(place, &saved.value)) {
+    saved.kind = is_value ? SavedKind::kCfaOffset : SavedKind::kAtCfaOffset;
+  } else if (count == 1 && ops[0].atom == DW_OP_regx) {
+    saved.kind = SavedKind::kRegister;
+    saved.value = static_cast<int32_t>(ops[0].number);
+  } else if (count == 1 && ops[0].atom >= DW_OP_reg0 &&
+             ops[0].atom <= DW_OP_reg31) {
+    saved.kind = SavedKind::kRegister;
+    saved.value = ops[0].atom - DW_OP_reg0;
+  } else {
+    saved.kind =
+        is_value ? SavedKind::kExpressionValue : SavedKind::kAtExpression;
+    saved.value = AddExpression(place);
+  }
+  saved_.push_back(saved);
+  ++rule.saved_count;
+  return true;
+}
+
+int32_t RuleTable::AddExpression(std::span<const Dwarf_Op> ops) {
+  std::vector<ExpressionOp> expression;
+  for (const Dwarf_Op& op : ops) {
+    ExpressionOp copy{op.atom, op.number, op.number2};
+    if (op.atom == DW_OP_skip || op.atom == DW_OP_bra) {
+      // 3: the bytes of the branch itself. A target inside of an operation is
+      // taken as the next one; one outside ends the expression.
+      const uint64_t target =
+          op.offset + 3 +
+          static_cast<uint64_t>(int64_t{static_cast<int16_t>(op.number)});
+      size_t index = 0;
+      while (index < ops.size() && (ops[index].offset == ~Dwarf_Word{0} ||
+                                    ops[index].offset < target)) {
+        ++index;
+      }
+      copy.first = index;
+    }
+    expression.push_back(copy);
+  }
+  expressions_.push_back(std::move(expression));
+  return static_cast<int32_t>(expressions_.size() - 1);
+}
+
+}  // namespace kymo::sampling

@@ -1,0 +1,20 @@
+// registers.h - the registers of a sampled x86-64 thread, numbered as in DWARF.
+#ifndef KYMO_BACKENDS_SAMPLING_UNWIND_REGISTERS_H_
+#define KYMO_BACKENDS_SAMPLING_UNWIND_REGISTERS_H_
+
+#include <array>
+#include <cstdint>
+
+namespace kymo::sampling {
+
+// rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15 rip.
+inline constexpr int kRegisterCount = 17;
+inline constexpr int kRbp = 6;
+inline constexpr int kRsp = 7;
+inline constexpr int kRip = 16;
+
+using Registers = std::array<uint64_t, kRegisterCount>;
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_UNWIND_REGISTERS_H_

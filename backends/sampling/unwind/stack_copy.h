@@ -1,0 +1,33 @@
+// stack_copy.h - the part of a thread's stack that came with a sample.
+#ifndef KYMO_BACKENDS_SAMPLING_UNWIND_STACK_COPY_H_
+#define KYMO_BACKENDS_SAMPLING_UNWIND_STACK_COPY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace kymo::sampling {
+
+struct StackCopy {
+  uint64_t base = 0;  // address of the first byte: the stack pointer
+  std::span<const std::byte> bytes;
+
+  // The 8 bytes at `address`, if all of them were copied.
+  std::optional<uint64_t> Read(uint64_t address) const noexcept {
+    const uint64_t offset = address - base;
+    if (bytes.size() < 8 || offset > bytes.size() - 8) return std::nullopt;
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + offset, sizeof(value));
+    return value;
+  }
+  // Whether `address` lies above what was copied.
+  bool IsBeyond(uint64_t address) const noexcept {
+    return address >= base && address + 8 > base + bytes.size();
+  }
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_UNWIND_STACK_COPY_H_

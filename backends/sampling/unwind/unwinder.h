@@ -1,0 +1,74 @@
+// unwinder.h - from a sample's registers and stack copy to return addresses.
+//
+//   Unwinder unwinder(&modules);
+//   UnwoundStack stack;
+//   unwinder.Unwind(space, registers, copy, &stack);
+//   stack.frames            // leaf first
+//
+// Each step applies the rule of the frame's address (cfi_rules.h); where there
+// is none (JIT, hand-written assembly) it takes the frame pointer's link, if
+// that leads up the stack to executable memory. The end is complete where the
+// tables say that there is no caller.
+//
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
+#define KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "backends/sampling/unwind/cfi_rules.h"
+#include "backends/sampling/unwind/registers.h"
+#include "backends/sampling/unwind/stack_copy.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/elf_module.h"
+
+namespace kymo::sampling {
+
+enum class StackEnd {
+  kComplete,
+  kTruncated,   // went on above the copy, or past the limit of frames
+  kIncomplete,  // no rule and no plausible frame pointer
+};
+
+struct UnwoundStack {
+  std::vector<symbolize::CodePlace> frames;  // leaf first
+  StackEnd end = StackEnd::kComplete;
+};
+
+class Unwinder {
+ public:
+  static constexpr size_t kMaxFrames = 1024;
+
+  explicit Unwinder(const symbolize::ModuleTable* modules)
+      : modules_(modules), rules_(modules) {}
+
+  // `copy_was_cut`: the stack goes on above the copy.
+  void Unwind(const symbolize::AddressSpace& space, const Registers& registers,
+              const StackCopy& copy, bool copy_was_cut, UnwoundStack* stack);
+
+  const RuleTable& rules() const noexcept { return rules_; }
+
+ private:
+  enum class Step { kCaller, kEnd, kMissedMemory, kNoRule };
+
+  Step ApplyRule(const UnwindRule& rule, const StackCopy& copy);
+  std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,
+                                  const StackCopy& copy);
+  std::optional<uint64_t> Read(const StackCopy& copy, uint64_t address);
+  Step FollowFramePointer(const symbolize::AddressSpace& space,
+                          const StackCopy& copy);
+  StackEnd EndAfterMiss(const StackCopy& copy, bool copy_was_cut) const;
+
+  const symbolize::ModuleTable* modules_;
+  RuleTable rules_;
+  Registers registers_{};
+  uint64_t missed_address_ = 0;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_

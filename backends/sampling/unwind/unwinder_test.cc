@@ -1,0 +1,202 @@
+#include "backends/sampling/unwind/unwinder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/sampling/unwind/test_frames.h"
+#include "backends/sampling/unwind/test_own_stack.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/module_symbolizer.h"
+#include "profiler/symbolize/process_mappings.h"
+
+// A function's end behind its pops, whose table still says that rbx is saved,
+// now below the stack pointer: compilers do not always take that back.
+asm(R"(
+.pushsection .text
+.type test_popping, @function
+test_popping:
+  .cfi_startproc
+  push %rbx
+  .cfi_def_cfa_offset 16
+  .cfi_offset rbx, -16
+  pop %rbx
+  .cfi_def_cfa_offset 8
+.globl test_popped
+test_popped:
+  ret
+  .cfi_endproc
+.size test_popping, . - test_popping
+.popsection
+)");
+extern "C" const char test_popped;
+
+namespace kymo::sampling {
+namespace {
+
+constexpr size_t kPlenty = 512 << 10;
+
+void Capture(void* result) {
+  *static_cast<OwnStack*>(result) = CaptureOwnStack(kPlenty);
+}
+
+class UnwinderTest : public ::testing::Test {
+ protected:
+  UnwinderTest() { symbolize::AddOwnMappings(modules_, space_); }
+
+  // Function names, leaf first.
+  std::vector<std::string> Unwind(const OwnStack& own, bool was_cut = false) {
+    Unwinder unwinder(&modules_);
+    unwinder.Unwind(space_, own.registers, own.copy(), was_cut, &stack_);
+    std::vector<std::string> names;
+    for (const symbolize::CodePlace& place : stack_.frames) {
+      symbolize::ModuleSymbolizer symbolizer(modules_.module(place.module));
+      for (const symbolize::NamedFrame& frame :
+           symbolizer.Name(place.address)) {
+        if (!frame.is_inlined) names.push_back(frame.function);
+      }
+    }
+    return names;
+  }
+
+  symbolize::ModuleTable modules_;
+  symbolize::AddressSpace space_;
+  UnwoundStack stack_;
+};
+
+// Whether `wanted` follow each other directly somewhere in `names`.
+testing::AssertionResult HasRun(const std::vector<std::string>& names,
+                                const std::vector<std::string>& wanted) {
+  if (std::search(names.begin(), names.end(), wanted.begin(), wanted.end()) !=
+      names.end()) {
+    return testing::AssertionSuccess();
+  }
+  auto failure = testing::AssertionFailure();
+  for (const std::string& name : names) failure << "\n  " << name;
+  return failure;
+}
+
+TEST_F(UnwinderTest, GoesThroughFunctionsWithFramePointers) {
+  OwnStack own;
+  with_pointer_outer(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own), {"with_pointer_inner", "with_pointer_middle",
+                                   "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, GoesThroughFunctionsWithoutFramePointers) {
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  const auto names = Unwind(own);
+  EXPECT_TRUE(HasRun(names, {"without_pointer_inner", "without_pointer_middle",
+                             "without_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  EXPECT_EQ(names.back(), "_start");
+}
+
+TEST_F(UnwinderTest, GoesThroughRealignedAndDynamicFrames) {
+  OwnStack own;
+  without_pointer_realigned(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own),
+                     {"without_pointer_inner", "without_pointer_realigned"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  without_pointer_dynamic(Capture, &own);
+  EXPECT_TRUE(HasRun(Unwind(own),
+                     {"without_pointer_inner", "without_pointer_dynamic"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, GoesThroughASignalHandler) {
+  static OwnStack own;
+  struct sigaction action = {};
+  struct sigaction old = {};
+  action.sa_handler = [](int) { without_pointer_outer(Capture, &own); };
+  sigaction(SIGUSR1, &action, &old);
+  with_pointer_outer([](void*) { raise(SIGUSR1); }, nullptr);
+  sigaction(SIGUSR1, &old, nullptr);
+  const auto names = Unwind(own);
+  EXPECT_TRUE(HasRun(names, {"without_pointer_outer"}));
+  EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
+                             "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, EndsAtTheBeginningOfAThread) {
+  OwnStack own;
+  std::thread([&] { without_pointer_outer(Capture, &own); }).join();
+  symbolize::AddOwnMappings(modules_, space_);
+  EXPECT_TRUE(HasRun(Unwind(own), {"without_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, SaysThatTheCopyWasTooShort) {
+  OwnStack own;
+  test_recursion(300, Capture, &own);
+  EXPECT_GT(Unwind(own).size(), 300u);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  own.memory.resize(8 << 10);
+  EXPECT_GT(Unwind(own, /*was_cut=*/true).size(), 10u);
+  EXPECT_EQ(stack_.end, StackEnd::kTruncated);
+}
+
+TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
+  // A return into this test from memory without tables, as of a JIT.
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  Unwind(own);
+  ASSERT_GT(stack_.frames.size(), 3u);
+  const uint64_t jit = 0x10000;
+  space_.Map(
+      {.start = jit, .end = jit + 0x1000, .module = modules_.Named("[anon]")});
+  const uint64_t base = own.registers[kRsp];
+  const uint64_t link[] = {0, own.registers[kRip]};
+  std::memcpy(own.memory.data() + 64, link, sizeof(link));
+  own.registers[kRbp] = base + 64;
+  own.registers[kRip] = jit + 0x10;
+  Unwind(own);
+  ASSERT_GE(stack_.frames.size(), 2u);
+  EXPECT_EQ(modules_.module(stack_.frames[0].module).path(), "[anon]");
+  EXPECT_NE(stack_.frames[1].module, symbolize::ModuleTable::kUnknown);
+}
+
+TEST_F(UnwinderTest, KeepsRegistersThatWerePopped) {
+  OwnStack own;
+  without_pointer_outer(Capture, &own);
+  Unwind(own);
+  const std::vector<symbolize::CodePlace> callers = stack_.frames;
+  ASSERT_EQ(stack_.end, StackEnd::kComplete);
+  // As if the capture had been called from there.
+  std::vector<std::byte> memory(8);
+  std::memcpy(memory.data(), &own.registers[kRip], 8);
+  memory.insert(memory.end(), own.memory.begin(), own.memory.end());
+  own.memory = memory;
+  own.registers[kRsp] -= 8;
+  own.registers[kRip] = reinterpret_cast<uint64_t>(&test_popped);
+  Unwind(own);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  EXPECT_EQ(stack_.frames.size(), callers.size() + 1);
+}
+
+TEST_F(UnwinderTest, StopsOnNonsense) {
+  OwnStack own;
+  own.memory.resize(4096);
+  for (const uint64_t value : {uint64_t{0}, uint64_t{8}, ~uint64_t{0},
+                               ~uint64_t{7}, uint64_t{1} << 63}) {
+    own.registers.fill(value);
+    for (size_t at = 0; at < own.memory.size(); at += 8) {
+      std::memcpy(own.memory.data() + at, &value, 8);
+    }
+    Unwind(own);
+    EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+    EXPECT_EQ(stack_.frames.size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace kymo::sampling

@@ -1,0 +1,131 @@
+#include "importers/chrome/json/decimal.h"
+
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <system_error>
+
+namespace kymo::chrome_import {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// |value| * 10^exponent, of at most 30 digits, whose sign is apart.
+struct Decimal {
+  unsigned __int128 value = 0;
+  int64_t exponent = 0;
+  bool is_negative = false;
+};
+
+constexpr int kMaxDigits = 30;
+
+std::optional<Decimal> ParseDecimal(std::string_view text) {
+  Decimal decimal;
+  size_t at = 0;
+  if (at < text.size() && text[at] == '-') {
+    decimal.is_negative = true;
+    ++at;
+  }
+  int digits = 0;
+  const auto take = [&](bool is_fraction) {
+    const size_t begin = at;
+    for (; at < text.size() && IsDigit(text[at]); ++at) {
+      if (digits < kMaxDigits) {
+        decimal.value =
+            decimal.value * 10 + static_cast<unsigned>(text[at] - '0');
+        if (decimal.value != 0) ++digits;
+        if (is_fraction) --decimal.exponent;
+      } else if (!is_fraction) {
+        ++decimal.exponent;
+      }
+    }
+    return at != begin;
+  };
+  if (!take(/*is_fraction=*/false)) return std::nullopt;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (!take(/*is_fraction=*/true)) return std::nullopt;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && text[at] == '+') ++at;
+    int32_t exponent = 0;
+    const auto [end, error] =
+        std::from_chars(text.data() + at, text.data() + text.size(), exponent);
+    if (error != std::errc()) return std::nullopt;
+    at = static_cast<size_t>(end - text.data());
+    decimal.exponent += exponent;
+  }
+  return at == text.size() ? std::optional(decimal) : std::nullopt;
+}
+
+// Rounded to a whole number.
+std::optional<int64_t> ToInt(Decimal decimal) {
+  constexpr auto kMost =
+      static_cast<unsigned __int128>(std::numeric_limits<int64_t>::max());
+  unsigned __int128 value = decimal.value;
+  for (; decimal.exponent > 0 && value != 0 && value <= kMost;
+       --decimal.exponent) {
+    value *= 10;
+  }
+  unsigned rest = 0;  // the digit behind the point
+  for (; decimal.exponent < 0 && (value != 0 || rest != 0);
+       ++decimal.exponent) {
+    rest = static_cast<unsigned>(value % 10);
+    value /= 10;
+  }
+  if (rest >= 5) ++value;
+  if (value > kMost) return std::nullopt;
+  const auto number = static_cast<int64_t>(value);
+  return decimal.is_negative ? -number : number;
+}
+
+template <typename T>
+std::optional<T> Parse(std::string_view text) {
+  T value{};
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<int64_t> MicrosToNs(std::string_view text) {
+  // The usual form: up to 15 digits, a point, three decimals.
+  if (text.size() >= 5 && text.size() <= 19 && text[text.size() - 4] == '.') {
+    int64_t ns = 0;
+    bool is_usual = true;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (i == text.size() - 4) continue;
+      is_usual = is_usual && IsDigit(text[i]);
+      ns = ns * 10 + (text[i] - '0');
+    }
+    if (is_usual) return ns;
+  }
+  std::optional<Decimal> decimal = ParseDecimal(text);
+  if (!decimal) return std::nullopt;
+  decimal->exponent += 3;
+  return ToInt(*decimal);
+}
+
+std::optional<int64_t> ParseInt(std::string_view text) {
+  return Parse<int64_t>(text);
+}
+
+std::optional<uint64_t> ParseUint(std::string_view text) {
+  return Parse<uint64_t>(text);
+}
+
+std::optional<double> ParseDouble(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  const size_t first = text.find_first_not_of('-');
+  if (first == std::string_view::npos || !IsDigit(text[first])) {
+    return std::nullopt;
+  }
+  return Parse<double>(text);
+}
+
+}  // namespace kymo::chrome_import

@@ -1,0 +1,77 @@
+#include "importers/chrome/json/decimal.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace kymo::chrome_import {
+namespace {
+
+TEST(DecimalTest, TimesOfTheEpochKeepTheirNanoseconds) {
+  EXPECT_EQ(MicrosToNs("1712195495519689.250"), 1712195495519689250);
+  EXPECT_EQ(MicrosToNs("4353551411402.791"), 4353551411402791);
+  EXPECT_EQ(MicrosToNs("1682725898236567"), 1682725898236567000);
+}
+
+TEST(DecimalTest, TakesEveryFormOfANumber) {
+  EXPECT_EQ(MicrosToNs("0"), 0);
+  EXPECT_EQ(MicrosToNs("-0.001"), -1);
+  EXPECT_EQ(MicrosToNs("12.5"), 12500);
+  EXPECT_EQ(MicrosToNs("1.5e3"), 1500000);
+  EXPECT_EQ(MicrosToNs("1.7e+15"), 1700000000000000000);
+  EXPECT_EQ(MicrosToNs("15E-1"), 1500);
+  EXPECT_EQ(MicrosToNs("0000000000000000000000000000000000007"), 7000);
+  EXPECT_EQ(MicrosToNs("0.00000000000000000000000000000000000000001"), 0);
+  EXPECT_EQ(MicrosToNs("0e999999999"), 0);
+}
+
+TEST(DecimalTest, RoundsPartsOfANanosecond) {
+  EXPECT_EQ(MicrosToNs("1.0004"), 1000);
+  EXPECT_EQ(MicrosToNs("1.0005"), 1001);
+  EXPECT_EQ(MicrosToNs("-1.0005"), -1001);
+  EXPECT_EQ(MicrosToNs("-1.00049999"), -1000);
+}
+
+TEST(DecimalTest, RefusesWhatIsNoNumberOrDoesNotFit) {
+  for (const char* const text :
+       {"", "-", ".", "1.", ".5", "1e", "1e+", "1.2.3", "12x", "0x10", " 1",
+        "1 ", "NaN", "Infinity", "--1", "9223372036854776", "1e300",
+        "1e99999999999", "12345678901234567890123456789012345678901234"}) {
+    EXPECT_EQ(MicrosToNs(text), std::nullopt) << text;
+  }
+}
+
+TEST(DecimalTest, FastAndGeneralFormsAgree) {
+  for (int64_t ns = 1; ns < int64_t{1} << 58; ns = ns * 3 + 7) {
+    std::string decimals = std::to_string(ns % 1000);
+    decimals.insert(0, 3 - decimals.size(), '0');
+    const std::string text = std::to_string(ns / 1000) + "." + decimals;
+    EXPECT_EQ(MicrosToNs(text), ns) << text;
+    EXPECT_EQ(MicrosToNs(text + "0"), ns) << text;
+    EXPECT_EQ(MicrosToNs("-" + text), -ns) << text;
+  }
+}
+
+TEST(DecimalTest, ReadsWhatPythonWritesForDoubles) {
+  EXPECT_EQ(ParseDouble("814.2150101419878"), 814.2150101419878);
+  EXPECT_EQ(ParseDouble("-1e-7"), -1e-7);
+  EXPECT_TRUE(std::isnan(*ParseDouble("NaN")));
+  EXPECT_EQ(ParseDouble("-Infinity"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ParseDouble("inf"), std::nullopt);
+  EXPECT_EQ(ParseDouble("-nan"), std::nullopt);
+  EXPECT_EQ(ParseDouble("1,5"), std::nullopt);
+}
+
+TEST(DecimalTest, IntegersFillTheirTypes) {
+  EXPECT_EQ(ParseInt("-9223372036854775808"),
+            std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(ParseInt("9223372036854775808"), std::nullopt);
+  EXPECT_EQ(ParseUint("18446744073709551615"),
+            std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(ParseInt("7.0"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace kymo::chrome_import

@@ -1,0 +1,92 @@
+// json_value.h - a value of simdjson's as its text.
+//
+// Numbers, words and strings are taken from the text themselves: exact, and
+// without a second copy. Nested values stay text.
+#ifndef KYMO_IMPORTERS_CHROME_JSON_JSON_VALUE_H_
+#define KYMO_IMPORTERS_CHROME_JSON_JSON_VALUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "importers/chrome/json/decimal.h"
+#include "importers/chrome/json/json_string.h"
+#include "importers/chrome/json/value_scanner.h"
+
+namespace kymo::chrome_import {
+
+struct JsonValue {
+  enum class Kind : uint8_t { kString, kScalar, kNested };
+  Kind kind = Kind::kScalar;
+  std::string_view text;  // of a string: what stands between the quotes
+
+  bool is_string() const { return kind == Kind::kString; }
+
+  // Numbers may also stand in quotes.
+  std::optional<int64_t> Int() const {
+    return kind == Kind::kNested ? std::nullopt : ParseInt(text);
+  }
+  std::optional<int64_t> TimeNs() const {
+    return kind == Kind::kNested ? std::nullopt : MicrosToNs(text);
+  }
+};
+
+// The text without the spaces at its end.
+inline std::string_view TrimEnd(std::string_view text) {
+  while (!text.empty() && IsJsonSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// False where simdjson finds an error.
+inline bool ReadValue(simdjson::ondemand::value value, JsonValue& out) {
+  const std::string_view token = value.raw_json_token();
+  if (token.empty()) return false;
+  if (token.front() == '{' || token.front() == '[') {
+    out.kind = JsonValue::Kind::kNested;
+    std::string_view raw;
+    if (token.front() == '{') {
+      simdjson::ondemand::object object;
+      if (value.get_object().get(object) != simdjson::SUCCESS ||
+          object.raw_json().get(raw) != simdjson::SUCCESS) {
+        return false;
+      }
+    } else {
+      simdjson::ondemand::array array;
+      if (value.get_array().get(array) != simdjson::SUCCESS ||
+          array.raw_json().get(raw) != simdjson::SUCCESS) {
+        return false;
+      }
+    }
+    out.text = TrimEnd(raw);
+    return true;
+  }
+  const std::string_view text = TrimEnd(token);
+  if (text.front() != '"') {
+    static constexpr std::string_view kFirst = "-0123456789tfnNI";
+    if (kFirst.find(text.front()) == std::string_view::npos) return false;
+    out.kind = JsonValue::Kind::kScalar;
+    out.text = text;
+    return true;
+  }
+  if (text.size() < 2 || text.back() != '"') return false;
+  out.kind = JsonValue::Kind::kString;
+  out.text = text.substr(1, text.size() - 2);
+  return true;
+}
+
+// The text of a key, as it stands.
+inline std::string_view KeyText(simdjson::ondemand::raw_json_string key) {
+  const char* const begin = key.raw();
+  const char* end = begin;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return std::string_view(begin, static_cast<size_t>(end - begin));
+}
+
+}  // namespace kymo::chrome_import
+
+#endif  // KYMO_IMPORTERS_CHROME_JSON_JSON_VALUE_H_

@@ -1,0 +1,78 @@
+// text_window.h - a window that moves over a file's text.
+//
+//   TextWindow window(*source);
+//   KYMO_RETURN_IF_ERROR(window.Grow());    // reads the first bytes
+//   window.text();                          // what was read and not passed
+//   window.Pass(bytes);
+//   window.Prefetch();                      // may run beside users of text()
+//
+// Grow keeps what was not passed and adds what comes next. Two buffers, so that
+// one can be filled while the other is worked on: memory is twice the window,
+// or twice what is kept if that is more.
+//
+// Threads: Prefetch may run while others read text(); all else, one at a time.
+#ifndef KYMO_IMPORTERS_CHROME_JSON_TEXT_WINDOW_H_
+#define KYMO_IMPORTERS_CHROME_JSON_TEXT_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "importers/chrome/json/text_source.h"
+
+namespace kymo::chrome_import {
+
+class TextWindow {
+ public:
+  static constexpr size_t kWindowBytes = size_t{8} << 20;
+
+  // `source` must outlive the object.
+  explicit TextWindow(TextSource& source, size_t window_bytes = kWindowBytes);
+
+  std::string_view text() const {
+    return {current_.bytes.get() + begin_, end_ - begin_};
+  }
+  // REQUIRES: bytes <= text().size().
+  void Pass(size_t bytes) {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
+  // Of text() in the file.
+  uint64_t offset() const { return offset_; }
+  // Nothing comes behind text().
+  bool is_last() const { return is_last_; }
+
+  // Reads ahead; what it meets is told by Grow.
+  void Prefetch();
+  absl::Status Grow();
+
+ private:
+  struct Buffer {
+    std::unique_ptr<char[]> bytes;
+    size_t size = 0;
+  };
+
+  // Makes the buffer at least that large; what was in it is lost.
+  static void Resize(Buffer& buffer, size_t size);
+
+  TextSource& source_;
+  const size_t window_bytes_;
+  Buffer current_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  uint64_t offset_ = 0;
+  bool is_last_ = false;
+
+  Buffer next_;  // room_ bytes for what is kept, then what was read ahead
+  size_t room_ = 0;
+  size_t next_bytes_ = 0;
+  bool is_ahead_ = false;
+  bool is_read_ = false;  // the source has no more
+  absl::Status status_;
+};
+
+}  // namespace kymo::chrome_import
+
+#endif  // KYMO_IMPORTERS_CHROME_JSON_TEXT_WINDOW_H_

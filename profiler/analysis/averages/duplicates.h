@@ -1,0 +1,26 @@
+// duplicates.h - ranges that PyTorch merges into the range around them.
+//
+//   add [0, 10]            add [0, 10]
+//     add [1, 9]      ->     mul [3, 4]
+//       mul [3, 4]
+//
+// A range is a duplicate when the range around it has the same name and no
+// other child. PyTorch's event list drops such ranges and hands their children
+// to the one that stays (remove_dup_nodes); its averages count them once.
+// Instants and asynchronous ranges are nobody's children here.
+#ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_DUPLICATES_H_
+#define KYMO_PROFILER_ANALYSIS_AVERAGES_DUPLICATES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+// One entry per event of the trace: 1 for duplicates, else 0. Linear.
+std::vector<uint8_t> DuplicateRanges(const model::Trace& trace);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_AVERAGES_DUPLICATES_H_

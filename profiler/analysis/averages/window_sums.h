@@ -1,0 +1,95 @@
+// window_sums.h - averages and call paths of a trace that is only there in
+// windows, one after the other.
+//
+//   WindowSums sums;
+//   while (...) sums.Add(window, is_last);       // each may be forgotten then
+//   sums.Averages()                              // as KeyAverages()
+//   for (const WindowSums::Path& path : sums.paths()) ...
+//
+// Events that windows repeat carry kEventRepeated and count once. The averages
+// are by name, device and kind, and those that the whole trace has, duplicates
+// kept; their first events are none of any trace.
+//
+// Memory: names, groups and paths; beyond kMostPaths, paths count for the known
+// path around them, and paths_left_out() says how often that was.
+#ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_WINDOW_SUMS_H_
+#define KYMO_PROFILER_ANALYSIS_AVERAGES_WINDOW_SUMS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/base/time.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+class WindowSums {
+ public:
+  static constexpr uint32_t kNoPath = ~uint32_t{0};
+  static constexpr size_t kMostPaths = 1'000'000;
+
+  // Ranges of one name inside of the same ranges; outermost: the process.
+  struct Path {
+    uint32_t parent = kNoPath;  // an earlier one; kNoPath: of a process
+    model::NameId name = model::kEmptyName;
+    DurationNs self_ns = 0;
+    int64_t calls = 0;
+  };
+
+  explicit WindowSums(size_t most_paths = kMostPaths)
+      : most_paths_(most_paths) {}
+
+  // In the order of time. `is_last`: ranges that are open are so at the end.
+  void Add(const model::Trace& window, bool is_last);
+
+  // In the order of the groups' first events.
+  std::vector<KeyAverage> Averages() const;
+  const std::vector<Path>& paths() const { return paths_; }
+  std::string_view PathName(const Path& path) const {
+    return names_.Get(path.name);
+  }
+  uint64_t paths_left_out() const { return paths_left_out_; }
+  const model::LossLedger& ledger() const { return ledger_; }
+  uint64_t event_count() const { return event_count_; }
+
+ private:
+  // Name, device, annotation, frame.
+  using GroupId = std::tuple<std::string, bool, bool, bool>;
+  struct Group {
+    KeyAverage sums;
+    TimeNs first_start = 0;
+    TimeNs first_end = 0;
+  };
+
+  void AddAverages(const model::Trace& window);
+  void AddPaths(const model::Trace& window);
+  void AddTrack(const model::Trace& window, model::TrackIndex track,
+                uint32_t root);
+  void AddLosses(const model::LossLedger& ledger, bool is_last);
+  uint32_t RootOf(const model::Trace& window, const model::Track& track);
+  uint32_t Find(uint32_t parent, model::NameId name);
+
+  const size_t most_paths_;
+  std::map<GroupId, Group> groups_;
+  model::StringTable names_;
+  std::vector<model::NameId> name_of_window_;  // by the window's name ids
+  absl::flat_hash_map<uint64_t, uint32_t> path_ids_;  // by parent and name
+  std::vector<Path> paths_;
+  uint64_t paths_left_out_ = 0;
+  uint64_t event_count_ = 0;
+  model::LossLedger ledger_;
+};
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_AVERAGES_WINDOW_SUMS_H_

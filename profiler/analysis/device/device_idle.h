@@ -1,0 +1,64 @@
+// device_idle.h - how long streams and devices had nothing to do, and why.
+//
+//   for (const IdleTime& idle : ComputeIdleTimes(trace, Launches(trace), {}))
+//     idle.host_ns, idle.launch_ns, idle.dependency_ns
+//
+// A gap lies between the end of a stream's work and the start of its next; its
+// cause is found at the call that launched that next work:
+//
+//   host        the call began after the gap did: the host was late
+//        call            ######
+//        stream  ####~~~~~~~~~~~~####
+//   launch      launched in time, and the gap is shorter than
+//               `launch_gap_ns`: what two kernels in a row take
+//   dependency  launched in time, but it waited: for another stream, an event,
+//               a resource
+//
+// Work without a call counts as launched in time. HolisticTraceAnalysis:
+// get_idle_time_breakdown, whose host_wait, kernel_wait and other these are,
+// with its `consecutive_kernel_delay` of 30, which traces take for us. Where
+// work of a stream overlaps, a gap counts from the last end so far, so that
+// times are never negative (in HolisticTraceAnalysis they can be).
+//
+// The same for a whole device: a gap in which none of its streams worked.
+//
+// Cost: linear.
+#ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_IDLE_H_
+#define KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_IDLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/analysis/device/launches.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+struct IdleOptions {
+  DurationNs launch_gap_ns = 30 * kNsPerUs;
+};
+
+struct IdleTime {
+  int64_t pid = 0;
+  int32_t device = 0;
+  std::optional<int64_t> stream;  // none: the device as a whole
+  DurationNs host_ns = 0;
+  DurationNs launch_ns = 0;
+  DurationNs dependency_ns = 0;
+  int64_t host_count = 0;
+  int64_t launch_count = 0;
+  int64_t dependency_count = 0;
+
+  DurationNs total_ns() const { return host_ns + launch_ns + dependency_ns; }
+};
+
+// By process and device: the device as a whole, then its streams.
+std::vector<IdleTime> ComputeIdleTimes(const model::Trace& trace,
+                                       const Launches& launches,
+                                       const IdleOptions& options);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_IDLE_H_

@@ -1,0 +1,80 @@
+// device_kernels.h - device time by kernel, and by the operation behind it.
+//
+//   const Launches launches(trace);
+//   KernelSums(trace);                    // by name
+//   OperationSums(trace, launches);       // who caused how much
+//   OperationKernels(trace, launches);    // which kernels of whom
+//
+//   aten::linear      self 0,  total 90
+//     aten::addmm     self 90, total 90
+//       cudaLaunchKernel ~~~> gemm 90
+//
+// Work belongs to the operation around the call that launched it: the innermost
+// cpu_op, else the innermost range of NVTX, else nobody (kEmptyName). Self time
+// is of what an operation launched itself, total time also of what those inside
+// of it did; once for each name, however often that stands in a stack. Copies
+// and sets are work, too.
+//
+// Cost: linear in the events and in the depth of stacks.
+#ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_KERNELS_H_
+#define KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_KERNELS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/device/device_work.h"
+#include "profiler/analysis/device/launches.h"
+#include "profiler/base/time.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+struct KernelSum {
+  model::NameId name = model::kEmptyName;
+  WorkKind kind = WorkKind::kNone;
+  int64_t count = 0;
+  DurationNs total_ns = 0;
+  DurationNs min_ns = 0;
+  DurationNs max_ns = 0;
+  double stddev_ns = 0;  // of a sample: n - 1; 0 for one
+};
+
+// By total time, descending, then name.
+std::vector<KernelSum> KernelSums(const model::Trace& trace);
+
+struct OperationSum {
+  model::NameId name = model::kEmptyName;
+  int64_t launch_count = 0;  // pieces of work that it launched itself
+  DurationNs self_ns = 0;
+  DurationNs total_ns = 0;
+};
+
+// By self time, then total time, both descending, then name.
+std::vector<OperationSum> OperationSums(const model::Trace& trace,
+                                        const Launches& launches);
+
+struct OperationKernel {
+  model::NameId operation = model::kEmptyName;
+  model::NameId kernel = model::kEmptyName;
+  int64_t count = 0;
+  DurationNs total_ns = 0;
+};
+
+// By operation's name, then time, descending, then kernel's name.
+std::vector<OperationKernel> OperationKernels(const model::Trace& trace,
+                                              const Launches& launches);
+
+// How much of a device's work could be followed to whoever caused it.
+struct LaunchLinks {
+  int64_t work_count = 0;
+  int64_t without_call = 0;       // no call of the runtime has its id
+  int64_t without_operation = 0;  // a call, but nothing around it
+};
+
+LaunchLinks CountLaunchLinks(const model::Trace& trace,
+                             const Launches& launches);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_KERNELS_H_

@@ -1,0 +1,104 @@
+#include "profiler/analysis/device/device_kernels.h"
+
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::ActivityType;
+
+// linear { addmm { launch 1, launch 2 } relu { linear { launch 3 } } },
+// an NVTX range { launch 4 }, launch 5, and a kernel without a call.
+model::Trace SomeTrace() {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  const auto call = [&](TimeNs start, uint64_t id) {
+    t.AddRange(main, "cudaLaunchKernel", start, start + 5,
+               ActivityType::kCudaRuntime);
+    t.Describe(id);
+  };
+  t.AddRange(main, "linear", 0, 100);
+  t.AddRange(main, "addmm", 10, 50);
+  call(12, 1);
+  call(20, 2);
+  t.AddRange(main, "relu", 60, 90);
+  t.AddRange(main, "linear", 61, 80);
+  call(65, 3);
+  t.AddRange(main, "range", 110, 130, ActivityType::kNvtxRange);
+  call(112, 4);
+  call(140, 5);
+  const auto stream = t.AddStream(0, 7, 1);
+  const auto kernel = [&](const char* name, TimeNs start, TimeNs end,
+                          uint64_t id) {
+    t.AddRange(stream, name, start, end, ActivityType::kConcurrentKernel);
+    t.Describe(id);
+  };
+  kernel("gemm", 100, 110, 1);
+  kernel("gemm", 110, 130, 2);
+  kernel("fill", 130, 133, 3);
+  kernel("gemm", 140, 170, 4);
+  kernel("fill", 170, 171, 5);
+  kernel("orphan", 180, 187, 99);
+  return std::move(t).Build();
+}
+
+TEST(DeviceKernelsTest, SumsByKernel) {
+  const model::Trace trace = SomeTrace();
+  const std::vector<KernelSum> sums = KernelSums(trace);
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_EQ(trace.Name(sums[0].name), "gemm");
+  EXPECT_EQ(sums[0].kind, WorkKind::kCompute);
+  EXPECT_EQ(sums[0].count, 3);
+  EXPECT_EQ(sums[0].total_ns, 60);
+  EXPECT_EQ(sums[0].min_ns, 10);
+  EXPECT_EQ(sums[0].max_ns, 30);
+  EXPECT_DOUBLE_EQ(sums[0].stddev_ns, 10);
+  EXPECT_EQ(trace.Name(sums[1].name), "orphan");
+  EXPECT_EQ(sums[1].stddev_ns, 0);
+  EXPECT_EQ(trace.Name(sums[2].name), "fill");
+}
+
+TEST(DeviceKernelsTest, SelfTimeIsOfTheInnermostOperationTotalOfAllAround) {
+  const model::Trace trace = SomeTrace();
+  std::string text;
+  for (const OperationSum& sum : OperationSums(trace, Launches(trace))) {
+    text += std::string(trace.Name(sum.name)) + ":" +
+            std::to_string(sum.launch_count) + ":" +
+            std::to_string(sum.self_ns) + ":" + std::to_string(sum.total_ns) +
+            " ";
+  }
+  // linear stands in its own stack, and counts once there. Nobody's: 5 and the
+  // orphan.
+  EXPECT_EQ(text,
+            "addmm:2:30:30 range:1:30:30 :2:8:8 linear:1:3:33 "
+            "relu:0:0:3 ");
+}
+
+TEST(DeviceKernelsTest, ListsTheKernelsOfEachOperation) {
+  const model::Trace trace = SomeTrace();
+  std::string text;
+  for (const OperationKernel& sum : OperationKernels(trace, Launches(trace))) {
+    text += std::string(trace.Name(sum.operation)) + ">" +
+            std::string(trace.Name(sum.kernel)) + ":" +
+            std::to_string(sum.count) + ":" + std::to_string(sum.total_ns) +
+            " ";
+  }
+  EXPECT_EQ(text,
+            ">orphan:1:7 >fill:1:1 addmm>gemm:2:30 linear>fill:1:3 "
+            "range>gemm:1:30 ");
+}
+
+TEST(DeviceKernelsTest, CountsWhatCannotBeFollowed) {
+  const model::Trace trace = SomeTrace();
+  const LaunchLinks links = CountLaunchLinks(trace, Launches(trace));
+  EXPECT_EQ(links.work_count, 6);
+  EXPECT_EQ(links.without_call, 1);
+  EXPECT_EQ(links.without_operation, 1);
+}
+
+}  // namespace
+}  // namespace kymo::analysis

@@ -1,0 +1,82 @@
+#include "profiler/analysis/device/device_queue.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::ActivityType;
+
+TEST(DeviceQueueTest, LengthGoesUpWithCallsAndDownWithWork) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  const auto call = [&](TimeNs start, uint64_t id) {
+    t.AddRange(main, "cudaLaunchKernel", start, start + 5,
+               ActivityType::kCudaRuntime);
+    t.Describe(id);
+  };
+  call(10, 1);
+  call(20, 2);
+  call(30, 3);
+  const auto stream = t.AddStream(0, 7, 1);
+  const auto kernel = [&](TimeNs start, TimeNs end, uint64_t id) {
+    t.AddRange(stream, "gemm", start, end, ActivityType::kConcurrentKernel);
+    t.Describe(id);
+  };
+  kernel(30, 60, 1);
+  kernel(60, 80, 2);
+  kernel(130, 140, 3);
+  kernel(150, 160, 99);  // by no call
+  const model::Trace trace = std::move(t).Build();
+
+  const std::vector<StreamQueue> queues =
+      ComputeStreamQueues(trace, Launches(trace), {.full_length = 2});
+  ASSERT_EQ(queues.size(), 1u);
+  const StreamQueue& queue = queues[0];
+  EXPECT_EQ(queue.stream, 7);
+  EXPECT_EQ(queue.launch_count, 3);
+  // 1 at 10, 2 at 20, 3 and then 2 at 30, 1 at 60, 0 at 130.
+  EXPECT_EQ(queue.max_length, 3);
+  EXPECT_DOUBLE_EQ(queue.mean_length, 9.0 / 6);
+  EXPECT_DOUBLE_EQ(queue.time_mean_length,
+                   (10 * 1 + 10 * 2 + 30 * 2 + 70 * 1) / 120.0);
+  EXPECT_EQ(queue.full_ns, 10 + 30);
+  EXPECT_EQ(queue.delay.min_ns, 15);
+  EXPECT_EQ(queue.delay.median_ns, 35);
+  EXPECT_EQ(queue.delay.max_ns, 95);
+  EXPECT_EQ(queue.delay.total_ns, 145);
+}
+
+TEST(DeviceQueueTest, NodesOfAGraphShareTheirCallsDelay) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "cudaGraphLaunch", 10, 15, ActivityType::kCudaRuntime);
+  t.Describe(1);
+  const auto stream = t.AddStream(0, 7, 1);
+  for (const TimeNs start : {20, 30, 40}) {
+    t.AddRange(stream, "node", start, start + 5,
+               ActivityType::kConcurrentKernel);
+    t.Describe(1);
+  }
+  const model::Trace trace = std::move(t).Build();
+  const std::vector<StreamQueue> queues =
+      ComputeStreamQueues(trace, Launches(trace), {});
+  ASSERT_EQ(queues.size(), 1u);
+  EXPECT_EQ(queues[0].launch_count, 1);
+  EXPECT_EQ(queues[0].delay.max_ns, 5);
+  EXPECT_EQ(queues[0].max_length, 3);
+}
+
+TEST(DeviceQueueTest, WithoutCallsThereIsNoQueue) {
+  TestTrace t;
+  const auto stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "gemm", 0, 10, ActivityType::kConcurrentKernel);
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_TRUE(ComputeStreamQueues(trace, Launches(trace), {}).empty());
+}
+
+}  // namespace
+}  // namespace kymo::analysis

@@ -1,0 +1,76 @@
+#include "profiler/analysis/memory/live_bytes.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::MemoryEvent;
+using model::MemoryIndex;
+using model::MemoryRecord;
+using model::MemorySource;
+
+}  // namespace
+
+LiveBytes::LiveBytes(const model::Trace& trace, const MemoryPools& pools)
+    : trace_(trace) {
+  const bool is_needed = std::any_of(
+      pools.all().begin(), pools.all().end(),
+      [](const auto& pool) { return pool.source != MemorySource::kHeap; });
+  if (!is_needed) return;
+
+  const auto memory = trace.memory();
+  const MemoryBlocks blocks(trace);
+  Column<MemoryMoment> order;
+  for (MemoryIndex i = 0; i < memory.size(); ++i) {
+    if (memory[i].source != MemorySource::kHeap &&
+        memory[i].event == MemoryEvent::kAllocation) {
+      order.push_back(blocks.MomentOf(i));
+    }
+  }
+  if (!std::is_sorted(order.begin(), order.end())) {
+    ParallelSort(order.begin(), order.end(), std::less<>());
+  }
+
+  sums_.resize(memory.size());
+  std::vector<int64_t> totals(pools.size());
+  // Bytes of blocks that nobody saw the free of, by the record they end at.
+  std::unordered_map<MemoryIndex, int64_t> ended;
+  for (const MemoryMoment& moment : order) {
+    const MemoryRecord& record = memory[moment.index];
+    int64_t& total = totals[pools.IndexOf(record)];
+    if (const auto end = ended.find(moment.index); end != ended.end()) {
+      total -= end->second;
+      ended.erase(end);
+    }
+    total += record.bytes;
+    sums_[moment.index] = total;
+    if (blocks.IsAllocation(moment.index) &&
+        blocks.EndOf(moment.index) == BlockEnd::kUnseen) {
+      ended[record.partner] += record.bytes;
+    }
+  }
+}
+
+std::vector<CurvePoint> LiveBytesOverTime(const model::Trace& trace,
+                                          const MemoryPools& pools, size_t pool,
+                                          size_t max_points) {
+  const LiveBytes live(trace, pools);
+  ThinnedCurve curve(trace.start_ns(), trace.end_ns(), max_points);
+  const auto memory = trace.memory();
+  for (MemoryIndex i = 0; i < memory.size(); ++i) {
+    if (memory[i].event == MemoryEvent::kAllocation &&
+        pools.IndexOf(memory[i]) == pool) {
+      curve.Add(
+          {.time = memory[i].time_ns, .order = i, .value = live.After(i)});
+    }
+  }
+  return curve.Points();
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,71 @@
+// memory_groups.h - blocks added up by what they have in common: the stack that
+// allocated them, or the operation.
+//
+//   StackMemorySums sums;
+//   sums.Add(record.stack, amount);
+//   sums.LargestFirst().front().bytes
+//
+// Sums are integers: the result does not depend on the order of additions.
+#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_GROUPS_H_
+#define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_GROUPS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+
+namespace kymo::analysis {
+
+template <typename Id>
+struct MemoryGroup {
+  Id id = {};
+  int64_t count = 0;  // of blocks
+  int64_t bytes = 0;
+
+  friend bool operator==(const MemoryGroup&, const MemoryGroup&) = default;
+};
+
+template <typename Id>
+class MemorySums {
+ public:
+  void Add(Id id, const MemoryAmount& amount) { amounts_[Index(id)] += amount; }
+
+  void Merge(const MemorySums& other) {
+    for (const auto& [id, amount] : other.amounts_) amounts_[id] += amount;
+  }
+
+  // By bytes, then count, both descending, then id.
+  std::vector<MemoryGroup<Id>> LargestFirst() const {
+    std::vector<MemoryGroup<Id>> groups;
+    groups.reserve(amounts_.size());
+    for (const auto& [id, amount] : amounts_) {
+      groups.push_back({Id{id}, amount.count(), amount.bytes});
+    }
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+      return std::tuple(b.bytes, b.count, a.id) <
+             std::tuple(a.bytes, a.count, b.id);
+    });
+    return groups;
+  }
+
+ private:
+  absl::flat_hash_map<uint32_t, MemoryAmount> amounts_;
+};
+
+// By where blocks were allocated; kEmptyStack: not known.
+using StackMemory = MemoryGroup<model::StackId>;
+using StackMemorySums = MemorySums<model::StackId>;
+
+// By the name of the innermost event that was open on the thread when it
+// allocated; kEmptyName: none was.
+using OperationMemory = MemoryGroup<model::NameId>;
+using OperationMemorySums = MemorySums<model::NameId>;
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_GROUPS_H_

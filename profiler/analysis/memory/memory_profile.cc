@@ -1,0 +1,112 @@
+#include "profiler/analysis/memory/memory_profile.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "profiler/analysis/memory/live_bytes.h"
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/memory/memory_sums.h"
+#include "profiler/analysis/memory/runtime_memory.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::MemorySource;
+
+PowerHistogram WholeBlocks(const PowerHistogram& units) {
+  PowerHistogram counts;
+  std::transform(units.begin(), units.end(), counts.begin(), [](int64_t n) {
+    return MemoryAmount{n, 0}.count();
+  });
+  return counts;
+}
+
+void SetSums(const PoolSums& sums, MemoryProfile& profile) {
+  profile.totals = {.allocations = sums.allocated.count(),
+                    .frees = sums.freed.count(),
+                    .allocated_bytes = sums.allocated.bytes,
+                    .freed_bytes = sums.freed.bytes,
+                    .alive_bytes = sums.allocated.bytes - sums.freed.bytes,
+                    .out_of_memory = sums.out_of_memory};
+  profile.leaks = sums.leaks.LargestFirst();
+  if (profile.detail == MemoryDetail::kRecords) {
+    profile.temporary = {.count = sums.temporary.count(),
+                         .bytes = sums.temporary.bytes,
+                         .by_stack = sums.temporary_by_stack.LargestFirst()};
+  }
+  profile.sizes = WholeBlocks(sums.size_units);
+  profile.lifetimes = WholeBlocks(sums.lifetime_units);
+}
+
+// Takes out of the leaks what is none.
+void SetApartRuntime(const model::Trace& trace, MemoryProfile& profile) {
+  std::erase_if(profile.leaks, [&](const StackMemory& leak) {
+    if (!IsRuntimeMemory(trace, leak.id)) return false;
+    profile.runtime_kept.count += leak.count;
+    profile.runtime_kept.bytes += leak.bytes;
+    return true;
+  });
+}
+
+std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
+                                       const MemoryPools& pools) {
+  std::vector<MemoryProfile> profiles(pools.size());
+  const std::vector<PoolSums> sums = SumMemory(trace, pools);
+  const LiveBytes live(trace, pools);
+  std::vector<MemoryPeak> peaks = MemoryPeaks(trace, pools, live);
+  std::vector<std::vector<MemoryStep>> steps = MemorySteps(trace, pools, live);
+  for (size_t p = 0; p < profiles.size(); ++p) {
+    MemoryProfile& profile = profiles[p];
+    profile.pool = pools.all()[p];
+    const bool is_sampled = trace.memory_sample_interval() != 0 &&
+                            profile.pool.source == MemorySource::kHeap;
+    profile.detail =
+        is_sampled ? MemoryDetail::kSamples : MemoryDetail::kRecords;
+    SetSums(sums[p], profile);
+    SetApartRuntime(trace, profile);
+    profile.peak = std::move(peaks[p]);
+    profile.steps = std::move(steps[p]);
+  }
+  return profiles;
+}
+
+// Counts are a thread's: where its process became another one by an exec, they
+// are shown as the last one's.
+void AddCounts(const model::Trace& trace, const MemoryPools& pools,
+               std::vector<MemoryProfile>& profiles) {
+  std::map<MemoryPool, MemoryTotals> counted;
+  for (const model::AllocationCounts& counts : trace.allocation_counts()) {
+    const MemoryPool pool = {
+        .pid = trace.tracks()[counts.track].pid,
+        .process = pools.ProcessAt(counts.track, trace.end_ns()),
+        .source = MemorySource::kHeap};
+    MemoryTotals& totals = counted[pool];
+    totals.allocations += static_cast<int64_t>(counts.allocations);
+    totals.frees += static_cast<int64_t>(counts.frees);
+    totals.allocated_bytes += static_cast<int64_t>(counts.allocated_bytes);
+  }
+  for (const auto& [pool, totals] : counted) {
+    const auto has_records = [&](const MemoryProfile& profile) {
+      return profile.pool.pid == pool.pid &&
+             profile.pool.source == MemorySource::kHeap;
+    };
+    if (std::none_of(profiles.begin(), profiles.end(), has_records)) {
+      profiles.push_back(
+          {.pool = pool, .detail = MemoryDetail::kCounts, .totals = totals});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
+  const MemoryPools pools(trace);
+  std::vector<MemoryProfile> profiles = FromRecords(trace, pools);
+  AddCounts(trace, pools, profiles);
+  std::sort(profiles.begin(), profiles.end(),
+            [](const auto& a, const auto& b) { return a.pool < b.pool; });
+  return profiles;
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,218 @@
+#include "profiler/analysis/memory/memory_steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::MemoryEvent;
+using model::MemoryIndex;
+using model::MemoryRecord;
+
+constexpr size_t kGrain = 64 * 1024;
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+
+// The number of a step's name.
+std::optional<int64_t> StepNumber(std::string_view name) {
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  name.remove_prefix(kStepPrefix.size());
+  int64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+using StepNames = std::map<model::NameId, int64_t>;
+
+StepNames FindStepNames(const model::StringTable& strings) {
+  StepNames names;
+  for (uint32_t i = 0; i < strings.size(); ++i) {
+    const std::optional<int64_t> number =
+        StepNumber(strings.Get(model::NameId{i}));
+    if (number) names[model::NameId{i}] = *number;
+  }
+  return names;
+}
+
+// What happened between two cuts.
+struct Interval {
+  MemoryAmount allocated;
+  MemoryMoment last;  // of the records that `live` is known after
+  int64_t live = 0;
+  bool is_used = false;
+
+  void SetLive(const MemoryMoment& moment, int64_t bytes) {
+    if (is_used && moment < last) return;
+    last = moment;
+    live = bytes;
+    is_used = true;
+  }
+  void Merge(const Interval& other) {
+    allocated += other.allocated;
+    if (other.is_used) SetLive(other.last, other.live);
+  }
+};
+
+// The steps of one pool. Their bounds cut time into intervals: [-inf, cuts[0]),
+// [cuts[0], cuts[1]), ... A step's records are those of the intervals from the
+// cut at its start to the one right after its end.
+struct PoolSteps {
+  std::vector<MemoryStep> steps;
+  std::vector<TimeNs> cuts;
+
+  size_t IntervalOf(TimeNs time_ns) const {
+    return static_cast<size_t>(
+        std::upper_bound(cuts.begin(), cuts.end(), time_ns) - cuts.begin());
+  }
+};
+
+class Steps {
+ public:
+  Steps(const model::Trace& trace, const MemoryPools& pools,
+        const LiveBytes& live)
+      : trace_(trace), pools_(pools), live_(live), blocks_(trace) {}
+
+  std::vector<std::vector<MemoryStep>> Run() {
+    std::vector<std::vector<MemoryStep>> steps(pools_.size());
+    if (pools_.size() == 0) return steps;
+    const StepNames names = FindStepNames(trace_.strings());
+    if (names.empty()) return steps;
+    FindSteps(names);
+    const Intervals intervals = AddRecords();
+    for (size_t p = 0; p < steps.size(); ++p) {
+      Measure(intervals[p], of_pool_[p]);
+      steps[p] = std::move(of_pool_[p].steps);
+    }
+    return steps;
+  }
+
+ private:
+  using Intervals = std::vector<std::vector<Interval>>;  // by pool
+
+  void FindSteps(const StepNames& names) {
+    std::map<std::pair<int64_t, uint32_t>, std::vector<MemoryStep>> of_process;
+    for (model::TrackIndex t = 0; t < trace_.tracks().size(); ++t) {
+      if (trace_.tracks()[t].kind != model::TrackKind::kThread) continue;
+      for (auto i = trace_.track_begin(t); i < trace_.track_end(t); ++i) {
+        const auto name = names.find(trace_.name()[i]);
+        if (name == names.end()) continue;
+        const TimeNs start_ns = trace_.start()[i];
+        of_process[{trace_.tracks()[t].pid, pools_.ProcessAt(t, start_ns)}]
+            .push_back({.number = name->second,
+                        .start_ns = start_ns,
+                        .end_ns = trace_.end()[i]});
+      }
+    }
+    of_pool_.resize(pools_.size());
+    for (size_t p = 0; p < of_pool_.size(); ++p) {
+      const MemoryPool& pool = pools_.all()[p];
+      const auto found = of_process.find({pool.pid, pool.process});
+      if (found != of_process.end()) SetSteps(found->second, of_pool_[p]);
+    }
+  }
+
+  static void SetSteps(const std::vector<MemoryStep>& steps, PoolSteps& pool) {
+    pool.steps = steps;
+    std::sort(pool.steps.begin(), pool.steps.end(),
+              [](const MemoryStep& a, const MemoryStep& b) {
+                return std::tie(a.start_ns, a.number, a.end_ns) <
+                       std::tie(b.start_ns, b.number, b.end_ns);
+              });
+    for (const MemoryStep& step : steps) {
+      pool.cuts.insert(pool.cuts.end(), {step.start_ns, step.end_ns + 1});
+    }
+    std::sort(pool.cuts.begin(), pool.cuts.end());
+    pool.cuts.erase(std::unique(pool.cuts.begin(), pool.cuts.end()),
+                    pool.cuts.end());
+  }
+
+  Intervals NoIntervals() const {
+    Intervals intervals(of_pool_.size());
+    for (size_t p = 0; p < intervals.size(); ++p) {
+      intervals[p].resize(of_pool_[p].cuts.size() + 1);
+    }
+    return intervals;
+  }
+
+  Intervals AddRecords() const {
+    PerWorker<Intervals> workers([&] { return NoIntervals(); });
+    ParallelFor(trace_.memory().size(), kGrain, [&](size_t begin, size_t end) {
+      Intervals& intervals = workers.Local();
+      for (size_t i = begin; i < end; ++i) {
+        AddRecord(static_cast<MemoryIndex>(i), intervals);
+      }
+    });
+    Intervals all = NoIntervals();
+    workers.ForEach([&](const Intervals& part) {
+      for (size_t p = 0; p < all.size(); ++p) {
+        for (size_t i = 0; i < all[p].size(); ++i) all[p][i].Merge(part[p][i]);
+      }
+    });
+    return all;
+  }
+
+  void AddRecord(MemoryIndex i, Intervals& intervals) const {
+    const MemoryRecord& record = trace_.memory()[i];
+    if (record.event != MemoryEvent::kAllocation) return;
+    const size_t pool = pools_.IndexOf(record);
+    if (of_pool_[pool].cuts.empty()) return;
+    Interval& interval =
+        intervals[pool][of_pool_[pool].IntervalOf(record.time_ns)];
+    interval.SetLive(blocks_.MomentOf(i), live_.After(i));
+    if (!blocks_.IsFree(i)) interval.allocated += blocks_.AmountOf(i);
+  }
+
+  static void Measure(const std::vector<Interval>& intervals, PoolSteps& pool) {
+    // Up to the end of each interval.
+    std::vector<MemoryAmount> allocated(intervals.size());
+    std::vector<int64_t> live(intervals.size());
+    MemoryAmount sum;
+    int64_t latest = 0;
+    for (size_t i = 0; i < intervals.size(); ++i) {
+      sum += intervals[i].allocated;
+      if (intervals[i].is_used) latest = intervals[i].live;
+      allocated[i] = sum;
+      live[i] = latest;
+    }
+    for (MemoryStep& step : pool.steps) {
+      const size_t before = pool.IntervalOf(step.start_ns) - 1;
+      const size_t last = pool.IntervalOf(step.end_ns);
+      step.live_begin_bytes = live[before];
+      step.live_end_bytes = live[last];
+      const MemoryAmount within = {
+          allocated[last].units - allocated[before].units,
+          allocated[last].bytes - allocated[before].bytes};
+      step.allocations = within.count();
+      step.allocated_bytes = within.bytes;
+    }
+  }
+
+  const model::Trace& trace_;
+  const MemoryPools& pools_;
+  const LiveBytes& live_;
+  const MemoryBlocks blocks_;
+  std::vector<PoolSteps> of_pool_;
+};
+
+}  // namespace
+
+std::vector<std::vector<MemoryStep>> MemorySteps(const model::Trace& trace,
+                                                 const MemoryPools& pools,
+                                                 const LiveBytes& live) {
+  return Steps(trace, pools, live).Run();
+}
+
+}  // namespace kymo::analysis

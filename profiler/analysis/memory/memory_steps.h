@@ -1,0 +1,46 @@
+// memory_steps.h - how memory moved in each step of the program.
+//
+//   const std::vector<std::vector<MemoryStep>> steps =
+//       MemorySteps(trace, pools, live);
+//   steps[pool][0].live_end_bytes - steps[pool][0].live_begin_bytes
+//
+// A step is a range "ProfilerStep#N" of some thread of the pool's process. What
+// any thread of the process did within it, bounds included, is the step's; so
+// live_begin_bytes is what was alive just before the step.
+//
+// Cost: a pass over the names, events and records where there are steps, the
+//   records in parallel; memory for the steps only.
+#ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_
+#define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/memory/live_bytes.h"
+#include "profiler/analysis/memory/memory_pools.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+struct MemoryStep {
+  int64_t number = 0;
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;
+  int64_t live_begin_bytes = 0;
+  int64_t live_end_bytes = 0;
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+
+  friend bool operator==(const MemoryStep&, const MemoryStep&) = default;
+};
+
+// Beside `pools`; steps by start, then number. `live` is made of the same trace
+// and pools.
+std::vector<std::vector<MemoryStep>> MemorySteps(const model::Trace& trace,
+                                                 const MemoryPools& pools,
+                                                 const LiveBytes& live);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_

@@ -1,0 +1,172 @@
+#include "profiler/analysis/memory/memory_timeline.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/open_events.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::EventIndex;
+using model::kNoEvent;
+using model::kNoMemory;
+using model::MemoryIndex;
+using model::MemoryRecord;
+using model::Trace;
+using model::TrackIndex;
+
+bool IsRange(const Trace& trace, EventIndex event) {
+  return (trace.flags()[event] & (model::kEventInstant | model::kEventAsync)) ==
+         0;
+}
+
+bool IsOperation(const Trace& trace, EventIndex event) {
+  return trace.type()[event] == model::ActivityType::kCpuOp &&
+         trace.scope()[event] != model::RecordScope::kUserScope &&
+         (trace.flags()[event] & model::kEventModule) == 0;
+}
+
+// Which allocations were freed inside of the leaf operation that made them.
+class TemporaryBlocks {
+ public:
+  explicit TemporaryBlocks(const Trace& trace)
+      : trace_(trace),
+        blocks_(trace),
+        has_ranges_(trace.event_count()),
+        is_temporary_(trace.memory().size()) {
+    ParallelForEach(trace.tracks().size(),
+                    [&](size_t t) { MarkTrack(static_cast<TrackIndex>(t)); });
+  }
+
+  bool Contain(MemoryIndex allocation) const {
+    return is_temporary_[allocation] != 0;
+  }
+
+ private:
+  void MarkTrack(TrackIndex track) {
+    const auto [first, last] = std::equal_range(
+        trace_.memory().begin(), trace_.memory().end(),
+        MemoryRecord{.track = track},
+        [](const auto& a, const auto& b) { return a.track < b.track; });
+    if (first == last) return;
+    for (EventIndex i = trace_.track_begin(track); i < trace_.track_end(track);
+         ++i) {
+      const EventIndex parent = trace_.parent()[i];
+      if (parent != kNoEvent && IsRange(trace_, i)) has_ranges_[parent] = 1;
+    }
+    OpenEvents open(trace_, track, first->time_ns);
+    for (auto record = first; record != last; ++record) {
+      const auto i = static_cast<MemoryIndex>(record - trace_.memory().begin());
+      is_temporary_[i] = EndsInside(i, open.InnermostAt(record->time_ns));
+    }
+  }
+
+  bool EndsInside(MemoryIndex i, EventIndex event) const {
+    if (event == kNoEvent || has_ranges_[event] ||
+        !IsOperation(trace_, event) || !blocks_.IsAllocation(i) ||
+        blocks_.EndOf(i) != BlockEnd::kFreed) {
+      return false;
+    }
+    const MemoryRecord& record = trace_.memory()[i];
+    const MemoryRecord& end = trace_.memory()[record.partner];
+    return end.track == record.track && end.time_ns <= trace_.end()[event];
+  }
+
+  const Trace& trace_;
+  const MemoryBlocks blocks_;
+  // By event and by record; bytes, because threads write neighbours.
+  std::vector<uint8_t> has_ranges_;
+  std::vector<uint8_t> is_temporary_;
+};
+
+bool IsOfDevice(const MemoryRecord& record, MemoryDeviceId device,
+                model::MemorySource host_source) {
+  if (device.type == DeviceType::kCpu) {
+    return IsHostMemory(record) && record.source == host_source;
+  }
+  return record.device_type == static_cast<int8_t>(device.type) &&
+         record.device_index == device.index;
+}
+
+}  // namespace
+
+std::string_view MemoryCategoryName(MemoryCategory category) {
+  static constexpr std::string_view kNames[kMemoryCategories] = {
+      "PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
+      "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
+  return kNames[Index(category)];
+}
+
+Column<MemoryTimelineEvent> MemoryTimeline(const Trace& trace,
+                                           MemoryDeviceId device) {
+  const model::MemorySource host_source = HostSource(trace);
+  const TemporaryBlocks temporary(trace);
+  const MemoryBlocks blocks(trace);
+  Column<MemoryTimelineEvent> events;
+  for (MemoryIndex i = 0; i < trace.memory().size(); ++i) {
+    const MemoryRecord& record = trace.memory()[i];
+    if (!IsOfDevice(record, device, host_source)) continue;
+    const int64_t bytes = blocks.AmountOf(i).bytes;
+    if (blocks.IsAllocation(i)) {
+      const MemoryCategory category = temporary.Contain(i)
+                                          ? MemoryCategory::kTemporary
+                                          : MemoryCategory::kUnknown;
+      events.push_back(
+          {record.time_ns, bytes, i, MemoryAction::kCreate, category});
+      if (record.partner == kNoMemory) continue;
+      events.push_back({trace.memory()[record.partner].time_ns, -bytes, i,
+                        MemoryAction::kDestroy, category});
+    } else if (record.address == 0 && record.partner == kNoMemory &&
+               blocks.IsFree(i)) {
+      events.push_back({record.time_ns, -bytes, i, MemoryAction::kDestroy});
+    }
+  }
+  ParallelSort(events.begin(), events.end(),
+               [](const MemoryTimelineEvent& a, const MemoryTimelineEvent& b) {
+                 return std::tie(a.time_ns, a.action, a.block) <
+                        std::tie(b.time_ns, b.action, b.block);
+               });
+  return events;
+}
+
+int64_t MemoryTimelineMicroseconds(TimeNs time_ns) {
+  // Whole us are exact in a double, so the sum rounds once.
+  return static_cast<int64_t>(static_cast<double>(time_ns / kNsPerUs) +
+                              static_cast<double>(time_ns % kNsPerUs) /
+                                  static_cast<double>(kNsPerUs));
+}
+
+void ForEachMemoryTimelineRow(
+    std::span<const MemoryTimelineEvent> events,
+    const std::function<void(const MemoryTimelineRow&)>& visit) {
+  const auto recorded = std::find_if(events.begin(), events.end(),
+                                     [](const MemoryTimelineEvent& event) {
+                                       return event.time_ns != kBeforeRecording;
+                                     });
+  const auto time_of = [](const MemoryTimelineEvent& event) {
+    return MemoryTimelineMicroseconds(event.time_ns);
+  };
+  MemoryTimelineRow row;
+  for (auto event = events.begin(); event != events.end();) {
+    auto next = event;
+    if (event < recorded) {
+      next = recorded;
+      row.time_us = recorded == events.end() ? 0 : time_of(*recorded);
+    } else {
+      row.time_us = time_of(*event);
+      while (next != events.end() && time_of(*next) == row.time_us) ++next;
+    }
+    for (; event != next; ++event) {
+      row.bytes[Index(event->category)] += event->bytes;
+    }
+    visit(row);
+  }
+}
+
+}  // namespace kymo::analysis

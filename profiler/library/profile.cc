@@ -1,0 +1,454 @@
+#include "kymo/profile.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/builtin/builtin_backends.h"
+#include "kymo/record_function.h"
+#include "kymo/thread_state.h"
+#include "kymo/warning.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/record/host.h"
+#include "profiler/session/distributed_info.h"
+#include "profiler/session/recording.h"
+#include "profiler/session/step_machine.h"
+#include "profiler/session/step_tracker.h"
+#include "profiler/text/json_check.h"
+#include "profiler/text/json_text.h"
+#include "profiler/unwind/capture_stack.h"
+
+namespace kymo {
+namespace {
+
+constexpr char kStepRequester[] = "ProfilerStep";
+
+absl::Status NoResults() {
+  return absl::FailedPreconditionError(
+      "Expected profiling results: call Start() and Stop() first");
+}
+
+uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
+                            uint64_t max) noexcept {
+  return unwind::CaptureStackAbove(frame, pcs, max);
+}
+
+// A version-4 UUID as 32 hexadecimal digits.
+std::string RandomTraceId() {
+  std::random_device random;
+  std::array<uint32_t, 4> words;
+  for (uint32_t& word : words) word = random();
+  words[1] = (words[1] & 0xffff0fff) | 0x4000;
+  words[2] = (words[2] & 0x3fffffff) | 0x80000000;
+  return absl::StrFormat("%08X%08X%08X%08X", words[0], words[1], words[2],
+                         words[3]);
+}
+
+// Keys with JSON texts, a later value for a key winning.
+using MetadataMap = std::map<std::string, std::string>;
+
+// The thread's membership in the session of another one's Profile.
+std::unique_ptr<ThreadStateGuard>& ChildGuard() {
+  static thread_local std::unique_ptr<ThreadStateGuard> guard;
+  return guard;
+}
+
+int64_t UsSince(int64_t start_ns) { return (MonotonicNs() - start_ns) / 1000; }
+
+}  // namespace
+
+// What a StepMachine drives: one Recording after the other.
+struct Profile::State : public CycleRecorder {
+  State(Profile* profile_in)
+      : profile(profile_in),
+        machine(this, profile_in->options_.schedule, MonotonicNs) {}
+
+  absl::Status PrepareTrace() override;
+  absl::Status StartTrace() override;
+  absl::Status StopTrace() override;
+  absl::Status TraceReady() override;
+  void BeginStepRange(int64_t step) override {
+    const std::string name = absl::StrCat("ProfilerStep#", step);
+    step_range.emplace(std::string_view(name), RecordScope::kUserScope);
+  }
+  void EndStepRange() override { step_range.reset(); }
+  void Warn(std::string_view text) override { kymo::Warn(text); }
+
+  absl::Status Fail(absl::Status status) {
+    recording.reset();
+    thread_state.reset();
+    return status;
+  }
+  std::vector<std::pair<std::string, std::string>> Metadata() const;
+
+  Profile* const profile;
+  StepMachine machine;
+  BackendRegistry backends;
+  SessionPlan plan;
+  std::unique_ptr<Recording> recording;  // of the cycle being recorded
+  std::optional<RecordFunction> step_range;
+  std::optional<ThreadState> thread_state;  // of the thread that started
+  std::thread::id owner;
+  MetadataMap cycle_metadata;
+  MetadataMap preset_metadata;
+  ProfilerStats stats;
+  int64_t enabled_ns = 0;
+  bool stopped_since_start = false;
+  int cycle = 0;
+};
+
+absl::Status Profile::State::PrepareTrace() {
+  const int64_t start_ns = MonotonicNs();
+  static std::atomic<bool> warned = false;
+  const ProfileOptions& options = profile->options_;
+  if (cycle > 0 && !options.acc_events && !options.keep_cycles &&
+      !options.on_trace_ready && !warned.exchange(true)) {
+    Warn(
+        "Profiler clears events at the end of each cycle. Only events from "
+        "the current cycle will be reported. To keep events across cycles, "
+        "set acc_events=True.");
+  }
+  profile->trace_id_ = options.custom_trace_id_callback
+                           ? options.custom_trace_id_callback()
+                           : RandomTraceId();
+  cycle_metadata.clear();
+  stats = ProfilerStats();
+  KYMO_ASSIGN_OR_RETURN(
+      recording, Recording::Create(backends, plan.activities, plan.session));
+  if (absl::Status status = recording->Prepare(nullptr); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  if (plan.session.with_stack) record::SetStackCapture(CaptureForRecorder);
+  stats.profiler_prepare_call_duration_us = UsSince(start_ns);
+  return absl::OkStatus();
+}
+
+absl::Status Profile::State::StartTrace() {
+  if (recording == nullptr) {
+    return absl::FailedPreconditionError(
+        "Profiler must be initialized before starting trace");
+  }
+  const int64_t start_ns = MonotonicNs();
+  if (absl::Status status = recording->Start(getpid()); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  owner = std::this_thread::get_id();
+  if (!plan.session.all_threads) thread_state = ThreadState::Capture();
+  enabled_ns = MonotonicNs();
+  stats.profiler_enable_call_duration_us = (enabled_ns - start_ns) / 1000;
+  return absl::OkStatus();
+}
+
+absl::Status Profile::State::StopTrace() {
+  if (recording == nullptr) {
+    return absl::FailedPreconditionError(
+        "Profiler must be initialized before stopping trace");
+  }
+  const int64_t start_ns = MonotonicNs();
+  stats.profiling_window_duration_sec =
+      static_cast<double>(start_ns - enabled_ns) / kNsPerSecond;
+  if (absl::Status status = recording->Stop(); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  stats.profiler_disable_call_duration_us = UsSince(start_ns);
+  const int64_t parse_start_ns = MonotonicNs();
+  absl::StatusOr<model::Trace> trace = recording->Finish(Metadata());
+  if (!trace.ok()) return Fail(trace.status());
+  stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
+  stats.number_of_events = static_cast<int64_t>(trace->event_count());
+  recording.reset();
+  thread_state.reset();
+
+  ProfileOptions options = profile->options_;
+  options.use_device = plan.use_device;
+  options.experimental_config.trace_only = plan.trace_only;
+  auto& cycles = profile->cycles_;
+  if (!options.keep_cycles && !options.acc_events) cycles.clear();
+  cycles.push_back(std::make_shared<ProfileCycle>(
+      ++cycle, profile->trace_id_, options, *std::move(trace), stats));
+  profile->accumulated_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status Profile::State::TraceReady() {
+  const auto& ready = profile->options_.on_trace_ready;
+  return ready ? ready(*profile) : absl::OkStatus();
+}
+
+std::vector<std::pair<std::string, std::string>> Profile::State::Metadata()
+    const {
+  MetadataMap all;
+  const ProfileOptions& options = profile->options_;
+  const std::pair<const char*, bool> flags[] = {
+      {"profile_memory", options.profile_memory},
+      {"with_stack", options.with_stack},
+      {"record_shapes", options.record_shapes},
+      {"with_modules", options.with_modules},
+      {"with_flops", options.with_flops}};
+  for (const auto& [name, on] : flags) {
+    if (on) all.emplace(name, std::string(1, '1'));
+  }
+  const DistributedInfo info = FindDistributedInfo(getenv);
+  for (const std::string& warning : info.warnings) kymo::Warn(warning);
+  if (info.is_distributed()) all["distributedInfo"] = info.ToJson();
+  json::AppendJsonString(all["trace_id"], profile->trace_id_);
+  for (const auto& [key, json] : preset_metadata) all[key] = json;
+  for (const auto& [key, json] : cycle_metadata) all[key] = json;
+  return {all.begin(), all.end()};
+}
+
+Profile::Profile(ProfileOptions options)
+    : options_(std::move(options)), state_(std::make_unique<State>(this)) {
+  StepTracker::Process().init_step_count(kStepRequester);
+}
+
+Profile::~Profile() {
+  // What a handler would do with a half-finished object is nobody's guess.
+  options_.on_trace_ready = nullptr;
+  if (state_->machine.is_running()) state_->machine.Stop().IgnoreError();
+  StepTracker::Process().erase_step_count(kStepRequester);
+}
+
+absl::Status Profile::Start() {
+  if (!options_.enabled) return absl::OkStatus();
+  if (state_->machine.is_running()) return state_->machine.Start();
+  if (state_->backends.List().empty()) {
+    KYMO_RETURN_IF_ERROR(RegisterBuiltinBackends(state_->backends));
+  }
+  KYMO_ASSIGN_OR_RETURN(state_->plan, PlanSession(options_, state_->backends));
+  return state_->machine.Start();
+}
+
+absl::Status Profile::Step() {
+  if (!options_.enabled) return absl::OkStatus();
+  KYMO_RETURN_IF_ERROR(CheckThread());
+  absl::Status status = state_->machine.Step();
+  StepTracker::Process().increment_step(kStepRequester);
+  return status;
+}
+
+absl::Status Profile::Stop() {
+  if (!options_.enabled) return absl::OkStatus();
+  KYMO_RETURN_IF_ERROR(CheckThread());
+  return state_->machine.Stop();
+}
+
+// A session of one thread is its thread's to step and stop.
+absl::Status Profile::CheckThread() const {
+  if (state_->thread_state && state_->owner != std::this_thread::get_id()) {
+    return absl::FailedPreconditionError(
+        "Can't disable Kineto profiler when it's not running on this thread: "
+        "a session of one thread is stopped by the thread that started it");
+  }
+  return absl::OkStatus();
+}
+
+int64_t Profile::step_num() const noexcept {
+  return state_->machine.step_num();
+}
+
+ProfilerAction Profile::current_action() const noexcept {
+  return state_->machine.current_action();
+}
+
+// --- results ---
+
+absl::StatusOr<ProfileCycle*> Profile::Last() const {
+  if (cycles_.empty()) return NoResults();
+  return cycles_.back().get();
+}
+
+absl::StatusOr<const EventList*> Profile::Accumulated() {
+  if (accumulated_ == nullptr) {
+    std::vector<const EventList*> lists;
+    for (const auto& cycle : cycles_) {
+      KYMO_ASSIGN_OR_RETURN(const EventList* const list, cycle->events());
+      lists.push_back(list);
+    }
+    accumulated_ = std::make_unique<EventList>(EventList::Concatenate(lists));
+  }
+  return accumulated_.get();
+}
+
+const model::Trace* Profile::trace() const noexcept {
+  return cycles_.empty() ? nullptr : &cycles_.back()->trace();
+}
+
+KeyAverages Profile::key_averages(const KeyAveragesOptions& options) {
+  if (!options_.enabled) return KeyAverages(EventAverages());
+  if (cycles_.empty()) return KeyAverages(NoResults());
+  if (!options_.acc_events || cycles_.size() == 1) {
+    return cycles_.back()->key_averages(options);
+  }
+  const absl::StatusOr<const EventList*> all = Accumulated();
+  if (!all.ok()) return KeyAverages(all.status());
+  absl::StatusOr<EventAverages> averages = (*all)->key_averages(options);
+  return averages.ok() ? KeyAverages(*std::move(averages))
+                       : KeyAverages(averages.status());
+}
+
+absl::StatusOr<const EventList*> Profile::events() {
+  KYMO_ASSIGN_OR_RETURN(ProfileCycle* const last, Last());
+  if (!options_.acc_events || cycles_.size() == 1) return last->events();
+  return Accumulated();
+}
+
+absl::StatusOr<FunctionEventAvg> Profile::total_average() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->total_average();
+}
+
+absl::StatusOr<double> Profile::self_cpu_time_total() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->self_cpu_time_total();
+}
+
+std::string Profile::table(const report::TableOptions& options) {
+  const absl::StatusOr<const EventList*> list = events();
+  if (!list.ok()) return list.status().ToString();
+  const absl::StatusOr<std::string> text = (*list)->table(options);
+  return text.ok() ? *text : text.status().ToString();
+}
+
+absl::Status Profile::export_chrome_trace(const std::string& path) const {
+  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
+  return last->export_chrome_trace(path);
+}
+
+absl::Status Profile::export_stacks(const std::string& path,
+                                    std::string_view metric) {
+  if (!options_.with_stack) {
+    return absl::FailedPreconditionError(
+        "export_stacks() requires with_stack=True");
+  }
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->export_stacks(path, metric);
+}
+
+absl::Status Profile::export_memory_timeline(const std::string& path,
+                                             std::string_view device) const {
+  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
+  return last->export_memory_timeline(path, device);
+}
+
+absl::StatusOr<std::vector<std::string>> Profile::Export(
+    const std::string& exporter, const std::string& directory,
+    const ProfileExportOptions& options) const {
+  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
+  return last->Export(exporter, directory, options);
+}
+
+const ProfilerStats* Profile::stats() const noexcept {
+  return cycles_.empty() ? nullptr : &cycles_.back()->stats();
+}
+
+// --- while it records ---
+
+absl::Status Profile::toggle_collection_dynamic(
+    bool enable, const std::vector<std::string>& activities) {
+  bool cpu = false;
+  bool device = false;
+  for (const std::string& activity : activities) {
+    if (activity == "cpu") {
+      cpu = true;
+    } else if (activity == "cuda" || activity == "xpu") {
+      device = true;
+    } else if (activity != "sampling") {
+      Warn(
+          absl::StrCat("Dynamic toggle is only supported for CPU/GPU "
+                       "activity, skipping toggling of ",
+                       activity));
+      continue;
+    }
+    if (state_->recording == nullptr) continue;
+    KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(activity, enable));
+  }
+  if (cpu && !device && !state_->plan.use_device.empty()) {
+    Warn(
+        "Toggling CPU activity with GPU activity on may result in traces with "
+        "GPU events on arbitrary tracks");
+  } else if (device && !cpu) {
+    Warn(
+        "Toggling GPU activity with CPU activity on may result in traces with "
+        "incorrect correlation between CPU and GPU events");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Profile::Dump(const std::string& path) {
+  if (state_->recording == nullptr) {
+    return absl::FailedPreconditionError(
+        "nothing is being recorded: a dump is of a session that runs");
+  }
+  return state_->recording->Dump(path);
+}
+
+absl::Status Profile::EnableInChildThread() {
+  if (!state_->thread_state) {
+    return absl::FailedPreconditionError(
+        "Profiler is not enabled in main thread.");
+  }
+  if (ChildGuard() != nullptr || record::ThreadSession() != 0) {
+    return absl::FailedPreconditionError(
+        "Profiler is already enabled in this thread.");
+  }
+  ChildGuard() = std::make_unique<ThreadStateGuard>(*state_->thread_state);
+  return absl::OkStatus();
+}
+
+absl::Status Profile::DisableInChildThread() {
+  if (ChildGuard() == nullptr) {
+    return absl::FailedPreconditionError(
+        "Can't disable Kineto profiler when it's not running in this thread");
+  }
+  ChildGuard().reset();
+  return absl::OkStatus();
+}
+
+absl::Status Profile::add_metadata(std::string_view key,
+                                   std::string_view value) {
+  std::string json;
+  json::AppendJsonString(json, value);
+  return add_metadata_json(key, json);
+}
+
+absl::Status Profile::add_metadata_json(std::string_view key,
+                                        std::string_view json) {
+  KYMO_RETURN_IF_ERROR(json::CheckJson(json));
+  if (state_->recording != nullptr) {
+    state_->cycle_metadata[std::string(key)] = std::string(json);
+    return absl::OkStatus();
+  }
+  KYMO_ASSIGN_OR_RETURN(ProfileCycle* const last, Last());
+  return last->add_metadata_json(key, json);
+}
+
+absl::Status Profile::preset_metadata_json(std::string_view key,
+                                           std::string_view json) {
+  KYMO_RETURN_IF_ERROR(json::CheckJson(json));
+  state_->preset_metadata[std::string(key)] = std::string(json);
+  return absl::OkStatus();
+}
+
+void Profile::set_custom_trace_id_callback(
+    std::function<std::string()> callback) {
+  options_.custom_trace_id_callback = std::move(callback);
+}
+
+absl::Status ProfileScope::Stop() {
+  if (stopped_ || !status_.ok()) return absl::OkStatus();
+  stopped_ = true;
+  return profile_.Stop();
+}
+
+}  // namespace kymo

@@ -1,0 +1,268 @@
+#include "profiler/library/profile_cycle.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "exporters/memory_timeline/memory_timeline.h"
+#include "kymo/warning.h"
+#include "profiler/analysis/flops.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/events/trace_averages.h"
+#include "profiler/plugin/exporter_library.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "profiler/plugin/split_export.h"
+#include "profiler/plugin/trace_exporter.h"
+#include "profiler/text/json_check.h"
+#include "profiler/text/json_text.h"
+
+namespace kymo {
+namespace {
+
+// An exporter's one file under a path of the caller's choice.
+class RenamedOutput : public OutputDirectory {
+ public:
+  explicit RenamedOutput(std::string path)
+      : OutputDirectory(""), file_path_(std::move(path)) {}
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+    return NewFileSink(file_path_);
+  }
+  void Remove(std::string_view) noexcept override {
+    unlink(file_path_.c_str());
+  }
+
+ private:
+  const std::string file_path_;
+};
+
+constexpr int64_t kMostFileMib = int64_t{1} << 20;
+
+// That one of the exporters has each of the settings.
+absl::Status CheckSettings(const std::map<std::string, std::string>& settings,
+                           const std::string& name,
+                           const std::vector<const TraceExporter*>& exporters) {
+  std::vector<std::string> known;
+  for (const TraceExporter* const exporter : exporters) {
+    for (const PluginOption& option : exporter->info().options) {
+      known.push_back(option.name);
+    }
+  }
+  for (const auto& [setting, value] : settings) {
+    if (std::find(known.begin(), known.end(), setting) != known.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "exporter '", name, "' has no setting '", setting, "'; it has ",
+        known.empty() ? "none" : absl::StrJoin(known, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> RunExporter(
+    const TraceExporter& exporter, const model::Trace& trace,
+    int64_t max_file_mib, const ExportOptions& options, OutputDirectory& out) {
+  if (max_file_mib == 0) return exporter.Export(trace, options, out);
+  KYMO_ASSIGN_OR_RETURN(
+      SplitFiles files,
+      ExportWithin(max_file_mib << 20, exporter, trace, options, out));
+  if (!files.notice.empty()) Warn(files.notice);
+  return std::move(files.names);
+}
+
+absl::StatusOr<std::vector<std::string>> RunExporters(
+    const std::string& name, const model::Trace& trace,
+    const ProfileExportOptions& options, OutputDirectory& out) {
+  if (options.max_file_mib < 0 || options.max_file_mib > kMostFileMib) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max_file_mib is ", options.max_file_mib, ", not 0 to ", kMostFileMib));
+  }
+  ExporterRegistry registry;
+  KYMO_RETURN_IF_ERROR(RegisterBuiltinExporters(registry));
+  KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        FindExporters(name, registry));
+  std::vector<const TraceExporter*> exporters;
+  for (const std::string& found : names) {
+    exporters.push_back(registry.Find(found));
+  }
+  KYMO_RETURN_IF_ERROR(CheckSettings(options.settings, name, exporters));
+  std::vector<std::string> files;
+  for (const TraceExporter* const exporter : exporters) {
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<std::string> written,
+        RunExporter(*exporter, trace, options.max_file_mib,
+                    {options.gzip, options.progress, options.settings}, out));
+    files.insert(files.end(), written.begin(), written.end());
+  }
+  return files;
+}
+
+std::string TextOr(absl::StatusOr<std::string> text) {
+  return text.ok() ? *std::move(text) : text.status().ToString();
+}
+
+model::Trace WithMetadata(model::Trace trace, std::string_view key,
+                          std::string_view json) {
+  model::TraceData data = std::move(trace).Release();
+  const model::NameId key_id = data.strings.Intern(key);
+  const model::NameId value_id = data.strings.Intern(json);
+  const auto place = std::find_if(
+      data.metadata.begin(), data.metadata.end(),
+      [&](const auto& entry) { return data.strings.Get(entry.key) >= key; });
+  if (place != data.metadata.end() && place->key == key_id) {
+    place->json_value = value_id;
+  } else {
+    data.metadata.insert(place, {key_id, value_id});
+  }
+  return model::Trace(std::move(data));
+}
+
+}  // namespace
+
+std::string KeyAverages::table(const report::TableOptions& options) const {
+  return status_.ok() ? TextOr(averages_.table(options)) : status_.ToString();
+}
+
+ProfileCycle::ProfileCycle(int number, std::string trace_id,
+                           const ProfileOptions& options, model::Trace trace,
+                           ProfilerStats stats)
+    : number_(number),
+      trace_id_(std::move(trace_id)),
+      use_device_(options.use_device),
+      with_flops_(options.with_flops),
+      profile_memory_(options.profile_memory),
+      with_stack_(options.with_stack),
+      trace_only_(options.experimental_config.trace_only),
+      timeout_s_(options.post_processing_timeout_s),
+      trace_(std::move(trace)),
+      stats_(stats) {}
+
+template <typename Use>
+auto ProfileCycle::WithEventOptions(Use use) {
+  TraceEventsOptions options = {.profile_memory = profile_memory_,
+                                .with_flops = with_flops_,
+                                .timeout_s = timeout_s_};
+  if (!use_device_.empty()) options.use_device = use_device_;
+  FlopsEstimate estimate;
+  if (with_flops_) {
+    estimate = EstimateFlops(trace_, FlopsRegistry::Process());
+    for (const std::string& warning : estimate.warnings) AddWarning(warning);
+    options.flops = [&](model::EventIndex event) {
+      return estimate.flops[event];
+    };
+  }
+  return use(options);
+}
+
+void ProfileCycle::AddWarning(const std::string& warning) {
+  if (std::find(warnings_.begin(), warnings_.end(), warning) ==
+      warnings_.end()) {
+    warnings_.push_back(warning);
+    Warn(warning);
+  }
+}
+
+KeyAverages ProfileCycle::key_averages(const KeyAveragesOptions& options) {
+  absl::StatusOr<EventAverages> averages;
+  if (events_ != nullptr) {
+    averages = events_->key_averages(options);
+  } else {
+    averages = WithEventOptions([&](const TraceEventsOptions& event_options) {
+      return AveragesOfTrace(trace_, event_options, options);
+    });
+  }
+  return averages.ok() ? KeyAverages(*std::move(averages))
+                       : KeyAverages(averages.status());
+}
+
+absl::StatusOr<const EventList*> ProfileCycle::events() {
+  if (trace_only_) {
+    return absl::FailedPreconditionError(
+        "events() is not available when trace_only=True in ExperimentalConfig. "
+        "Use export_chrome_trace() instead.");
+  }
+  if (events_ == nullptr) {
+    const int64_t start_ns = MonotonicNs();
+    KYMO_ASSIGN_OR_RETURN(
+        ConvertedEvents converted,
+        WithEventOptions([&](const TraceEventsOptions& options) {
+          return EventsOfTrace(trace_, options);
+        }));
+    events_ = std::make_unique<EventList>(std::move(converted.events));
+    for (const std::string& warning : converted.warnings) AddWarning(warning);
+    stats_.number_of_events = static_cast<int64_t>(events_->size());
+    stats_.function_events_build_tree_call_duration_us =
+        (MonotonicNs() - start_ns) / 1000;
+  }
+  return events_.get();
+}
+
+absl::StatusOr<FunctionEventAvg> ProfileCycle::total_average() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->total_average();
+}
+
+absl::StatusOr<double> ProfileCycle::self_cpu_time_total() {
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->self_cpu_time_total();
+}
+
+std::string ProfileCycle::table(const report::TableOptions& options) {
+  const absl::StatusOr<const EventList*> list = events();
+  return list.ok() ? TextOr((*list)->table(options)) : list.status().ToString();
+}
+
+void ProfileCycle::add_metadata(std::string_view key, std::string_view value) {
+  std::string json;
+  json::AppendJsonString(json, value);
+  trace_ = WithMetadata(std::move(trace_), key, json);
+}
+
+absl::Status ProfileCycle::add_metadata_json(std::string_view key,
+                                             std::string_view json) {
+  KYMO_RETURN_IF_ERROR(json::CheckJson(json));
+  trace_ = WithMetadata(std::move(trace_), key, json);
+  return absl::OkStatus();
+}
+
+absl::Status ProfileCycle::export_chrome_trace(const std::string& path) const {
+  RenamedOutput out(path);
+  return RunExporters("chrome", trace_, {.gzip = path.ends_with(".gz")}, out)
+      .status();
+}
+
+absl::Status ProfileCycle::export_stacks(const std::string& path,
+                                         std::string_view metric) {
+  if (!with_stack_) {
+    return absl::FailedPreconditionError(
+        "export_stacks() requires with_stack=True");
+  }
+  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
+  return list->export_stacks(path, metric);
+}
+
+absl::Status ProfileCycle::export_memory_timeline(
+    const std::string& path, std::string_view device) const {
+  if (!profile_memory_) {
+    return absl::InvalidArgumentError(
+        "profile_memory=True required for memory profiling.");
+  }
+  std::string wanted(device);
+  if (wanted.empty()) {
+    wanted = use_device_.empty() ? "cpu" : use_device_ + ":0";
+  }
+  return ExportMemoryTimeline(trace_, path, wanted);
+}
+
+absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(
+    const std::string& exporter, const std::string& directory,
+    const ProfileExportOptions& options) const {
+  OutputDirectory out(directory);
+  return RunExporters(exporter, trace_, options, out);
+}
+
+}  // namespace kymo

@@ -1,0 +1,135 @@
+#include "profiler/library/profile_cycle.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kymo/warning.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A finished cycle of 40 steps with some 2 MB of Chrome trace, and a folder.
+class ProfileExportTest : public ::testing::Test {
+ protected:
+  ProfileExportTest()
+      : cycle_(1, "id", ProfileOptions(), Steps(), ProfilerStats()) {
+    SetWarningHandler(
+        [this](std::string_view text) { warnings_.emplace_back(text); });
+  }
+  ~ProfileExportTest() override {
+    SetWarningHandler({});
+    std::filesystem::remove_all(folder_);
+  }
+
+  static model::Trace Steps() {
+    TestTrace t;
+    t.AddProcess(1, "app");
+    const auto main = t.AddThread(1, 1, "main");
+    for (int step = 0; step < 40; ++step) {
+      const TimeNs start = 1'000'000 * step;
+      t.AddAnnotation(main, "ProfilerStep#" + std::to_string(step), start,
+                      start + 999'000);
+      for (int i = 0; i < 500; ++i) {
+        t.AddRange(main, "operation", start + 100 * i, start + 100 * i + 50);
+      }
+    }
+    return std::move(t).Build();
+  }
+
+  std::set<std::string> Files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  const std::string folder_ = testing::TempDir() + "/profile_export_test";
+  std::vector<std::string> warnings_;
+  const ProfileCycle cycle_;
+};
+
+TEST_F(ProfileExportTest, WithoutOptionsAnExporterWritesAsEver) {
+  EXPECT_THAT(*cycle_.Export("chrome", folder_), ElementsAre("trace.json"));
+  EXPECT_THAT(Files(), ElementsAre("trace.json"));
+}
+
+TEST_F(ProfileExportTest, GzipIsWhereAFormatHasIt) {
+  EXPECT_THAT(*cycle_.Export("chrome", folder_, {.gzip = true}),
+              ElementsAre("trace.json.gz"));
+  EXPECT_THAT(*cycle_.Export("summary", folder_, {.gzip = true}),
+              ElementsAre("summary.json"));
+  std::ifstream file(folder_ + "/trace.json.gz", std::ios::binary);
+  EXPECT_EQ(file.get(), 0x1f);
+  EXPECT_EQ(file.get(), 0x8b);
+}
+
+TEST_F(ProfileExportTest, LargeTimelinesAreSplitAtSteps) {
+  const auto files = cycle_.Export("chrome", folder_, {.max_file_mib = 1});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_GE(files->size(), 2u);
+  EXPECT_THAT(files->front(), HasSubstr("trace.steps_0-"));
+  for (const std::string& name : *files) {
+    EXPECT_LE(std::filesystem::file_size(folder_ + "/" + name), 1u << 20);
+  }
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ProfileExportTest, WhatCannotBeSplitIsAWarning) {
+  const ProfileExportOptions options = {
+      .max_file_mib = 1, .settings = {{"formats", "speedscope"}}};
+  EXPECT_THAT(*cycle_.Export("stacks", folder_, options),
+              ElementsAre("stacks.speedscope.json"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("cannot be split at steps")));
+}
+
+TEST_F(ProfileExportTest, SettingsAreTheExportersOwn) {
+  EXPECT_THAT(*cycle_.Export("stacks", folder_,
+                             {.settings = {{"formats", "speedscope"}}}),
+              ElementsAre("stacks.speedscope.json"));
+  const auto unknown =
+      cycle_.Export("stacks", folder_, {.settings = {{"memory_events", "1"}}});
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(unknown.status().message(),
+            "exporter 'stacks' has no setting 'memory_events'; it has "
+            "formats, metric, threads");
+  EXPECT_EQ(cycle_.Export("stacks", folder_, {.settings = {{"formats", "svg"}}})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ProfileExportTest, SizesMustMakeSense) {
+  for (const int64_t mib : {int64_t{-1}, int64_t{1} << 40}) {
+    EXPECT_EQ(
+        cycle_.Export("chrome", folder_, {.max_file_mib = mib}).status().code(),
+        absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(ProfileExportTest, ProgressIsTold) {
+  std::vector<double> progress;
+  ASSERT_TRUE(
+      cycle_
+          .Export("perfetto", folder_,
+                  {.progress = [&](double d) { progress.push_back(d); }})
+          .ok());
+  ASSERT_FALSE(progress.empty());
+  EXPECT_EQ(progress.back(), 1.0);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,138 @@
+#include "profiler/text/json_text.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "profiler/text/json_writer.h"
+
+namespace kymo::json {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  AppendJsonString(out, text);
+  return out;
+}
+
+std::string Double(double value) {
+  std::string out;
+  AppendDouble(out, value);
+  return out;
+}
+
+std::string Microseconds(DurationNs ns) {
+  std::string out;
+  AppendMicroseconds(out, ns);
+  return out;
+}
+
+TEST(JsonTextTest, ReplaysTheExample) {
+  std::string out = "{\"name\":";
+  AppendJsonString(out, "aten::add");
+  out += ",\"ts\":";
+  AppendMicroseconds(out, 1'234'567);
+  EXPECT_EQ(out + "}", "{\"name\":\"aten::add\",\"ts\":1234.567}");
+}
+
+TEST(JsonTextTest, EscapesWhatMustBe) {
+  EXPECT_EQ(Quoted(""), "\"\"");
+  EXPECT_EQ(Quoted("a\"b\\c/d"), R"("a\"b\\c/d")");
+  EXPECT_EQ(Quoted("\n\t\r\b\f"), R"("\n\t\r\u0008\u000c")");
+  EXPECT_EQ(Quoted(std::string_view("\0\x1f\x7f", 3)),
+            R"("\u0000\u001f\u007f")");
+  EXPECT_EQ(Quoted("λ→😀"), "\"λ→😀\"");
+}
+
+TEST(JsonTextTest, ReplacesWhatIsNotUtf8) {
+  const std::string r = "\xEF\xBF\xBD";
+  EXPECT_EQ(Quoted("a\xFF"
+                   "b"),
+            "\"a" + r + "b\"");
+  EXPECT_EQ(Quoted("\xC3"), "\"" + r + "\"");
+  EXPECT_EQ(Quoted("\xE2\x82"), "\"" + r + "\"");              // cut short: one
+  EXPECT_EQ(Quoted("\xC0\x80"), "\"" + r + r + "\"");          // overlong
+  EXPECT_EQ(Quoted("\xED\xA0\x80"), "\"" + r + r + r + "\"");  // surrogate
+  EXPECT_EQ(Quoted("\xF4\x90\x80\x80"),
+            "\"" + r + r + r + r + "\"");  // beyond U+10FFFF
+  EXPECT_EQ(Quoted("\xF0\x9F\x98\"x"), "\"" + r + "\\\"x\"");
+}
+
+TEST(JsonTextTest, Numbers) {
+  std::string out;
+  AppendInt(out, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(out, "-9223372036854775808");
+  out.clear();
+  AppendUint(out, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(out, "18446744073709551615");
+  EXPECT_EQ(Double(2), "2");
+  EXPECT_EQ(Double(0.1), "0.1");
+  EXPECT_EQ(Double(1e300), "1e+300");
+  EXPECT_EQ(Double(std::nan("")), "\"NaN\"");
+  EXPECT_EQ(Double(INFINITY), "\"Infinity\"");
+  EXPECT_EQ(Double(-INFINITY), "\"-Infinity\"");
+}
+
+TEST(JsonTextTest, MicrosecondsByIntegerArithmetic) {
+  EXPECT_EQ(Microseconds(0), "0.000");
+  EXPECT_EQ(Microseconds(5), "0.005");
+  EXPECT_EQ(Microseconds(1'234'567), "1234.567");
+  EXPECT_EQ(Microseconds(-1'500), "-1.500");
+  EXPECT_EQ(Microseconds(std::numeric_limits<int64_t>::max()),
+            "9223372036854775.807");
+  EXPECT_EQ(Microseconds(std::numeric_limits<int64_t>::min()),
+            "-9223372036854775.808");
+}
+
+TEST(JsonTextTest, AcceptsJsonAndNothingElse) {
+  for (const char* good :
+       {"0", "-1.5e+3", "\"\"", "true", "null", " [ ] ", "[1, [2], {}]",
+        R"({"a": {"b": "\u00e9\n"}, "c": [false]})", "\"λ\"", "1E5"}) {
+    EXPECT_TRUE(IsValidJson(good)) << good;
+  }
+  for (const char* bad :
+       {"",      " ",       "01",     "1.",       ".5",          "+1",
+        "-",     "1e",      "NaN",    "nul",      "[1,]",        "{\"a\":1,}",
+        "{a:1}", "[1 2]",   "\"\t\"", "\"\\x\"",  "\"\\u12g4\"", "\"open",
+        "[",     "{\"a\"}", "1 1",    "\"\xFF\"", "'a'"}) {
+    EXPECT_FALSE(IsValidJson(bad)) << bad;
+  }
+  EXPECT_TRUE(IsValidJson(std::string(400, '[') + std::string(400, ']')));
+  EXPECT_FALSE(IsValidJson(std::string(1'000'000, '[')));
+}
+
+TEST(JsonWriterTest, IndentsAndSeparates) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Member("name", "a\"b");
+  json.Key("threads");
+  json.BeginArray();
+  json.Int(-1);
+  json.Double(0.5);
+  json.BeginObject();
+  json.EndObject();
+  json.EndArray();
+  json.Member("ok", true);
+  json.Key("raw");
+  json.Raw("[1, 2]");
+  json.EndObject();
+  EXPECT_EQ(out, R"({
+  "name": "a\"b",
+  "threads": [
+    -1,
+    0.5,
+    {}
+  ],
+  "ok": true,
+  "raw": [1, 2]
+}
+)");
+}
+
+}  // namespace
+}  // namespace kymo::json

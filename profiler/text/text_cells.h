@@ -1,0 +1,39 @@
+// text_cells.h - the cells of PyTorch's tables: times, bytes, shares, padding.
+#ifndef KYMO_PROFILER_TEXT_TEXT_CELLS_H_
+#define KYMO_PROFILER_TEXT_TEXT_CELLS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kymo::report {
+
+// printf's %.<decimals>f.
+std::string FormatFixed(double value, int decimals);
+
+// "1.500ms"; `time_unit` "s", "ms" or "us" forces the unit.
+std::string FormatTime(double us, std::string_view time_unit);
+
+// "1.50 KB".
+std::string FormatMemory(int64_t bytes);
+
+// "12.50%"; "NaN" when the total is 0.
+std::string FormatShare(double part, double total);
+
+// Code points; a byte that starts none counts as one.
+size_t TextWidth(std::string_view text);
+
+// The first or last `width` code points.
+std::string_view TakeFirst(std::string_view text, size_t width);
+std::string_view TakeLast(std::string_view text, size_t width);
+
+enum class Align { kLeft, kRight };
+
+// Padded with spaces to `width` code points; longer text stays whole.
+void AppendPadded(std::string& out, std::string_view text, size_t width,
+                  Align align);
+
+}  // namespace kymo::report
+
+#endif  // KYMO_PROFILER_TEXT_TEXT_CELLS_H_

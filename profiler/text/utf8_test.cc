@@ -1,0 +1,42 @@
+#include "profiler/text/utf8.h"
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace kymo::json {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+std::string Utf8(std::string_view text) {
+  std::string scratch;
+  return std::string(ToUtf8(text, scratch));
+}
+
+TEST(Utf8Test, ReplaysTheExample) {
+  EXPECT_EQ(Utf8("\xFF a"), "\xEF\xBF\xBD a");
+}
+
+TEST(Utf8Test, ValidTextIsNotCopied) {
+  constexpr auto text = "\0 quo\"te \x7f λ→😀 \xF4\x8F\xBF\xBF"sv;
+  std::string scratch;
+  EXPECT_EQ(ToUtf8(text, scratch).data(), text.data());
+  EXPECT_EQ(Utf8(""), "");
+}
+
+TEST(Utf8Test, BrokenSequencesBecomeOneReplacementEach) {
+  // The Unicode standard's example of maximal subparts.
+  EXPECT_EQ(Utf8("a\xF1\x80\x80\xE1\x80\xC2"
+                 "b\x80"
+                 "c"),
+            "a\uFFFD\uFFFD\uFFFDb\uFFFDc");
+  EXPECT_EQ(Utf8("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
+  EXPECT_EQ(Utf8("\xC0\xAF"), "\uFFFD\uFFFD");            // overlong
+  EXPECT_EQ(Utf8("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(Utf8("λ\xC3"), "λ\uFFFD");  // ends too early
+}
+
+}  // namespace
+}  // namespace kymo::json

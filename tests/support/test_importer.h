@@ -1,0 +1,112 @@
+// test_importer.h - an importer of files whose text says what they hold.
+//
+//   fake
+//   range NAME PID TID START_NS END_NS
+//   finding SEVERITY RULE MESSAGE          (note, warning or error)
+#ifndef KYMO_TESTS_SUPPORT_TEST_IMPORTER_H_
+#define KYMO_TESTS_SUPPORT_TEST_IMPORTER_H_
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "absl/status/status.h"
+#include "profiler/plugin/trace_importer.h"
+
+namespace kymo {
+
+class FakeImporter : public TraceImporter {
+ public:
+  FakeImporter() {
+    info_.name = "fake";
+    info_.purpose = "what tests write";
+    info_.options.push_back({"fake_option", "1", "an option"});
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  bool Recognizes(std::string_view head) const override {
+    return head.starts_with("fake\n");
+  }
+
+  absl::StatusOr<ImportedTrace> Import(const std::string& path,
+                                       const ImportOptions&) const override {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    if (line != "fake") return absl::InvalidArgumentError("byte 0: not fake");
+    ImportedTrace imported;
+    model::TraceShard& shard = imported.shards.emplace_back();
+    while (std::getline(file, line)) AddLine(line, imported, shard);
+    return imported;
+  }
+
+ private:
+  static void AddLine(const std::string& line, ImportedTrace& imported,
+                      model::TraceShard& shard) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "range") {
+      std::string name;
+      int64_t pid = 0;
+      int64_t tid = 0;
+      TimeNs start_ns = 0;
+      TimeNs end_ns = 0;
+      words >> name >> pid >> tid >> start_ns >> end_ns;
+      AddRange(shard.strings.Intern(name), pid, tid, start_ns, end_ns, shard);
+    } else if (kind == "finding") {
+      std::string severity;
+      ImportFinding finding;
+      words >> severity >> finding.rule;
+      std::getline(words >> std::ws, finding.message);
+      finding.severity = severity == "error" ? ImportFinding::Severity::kError
+                         : severity == "note"
+                             ? ImportFinding::Severity::kNote
+                             : ImportFinding::Severity::kWarning;
+      finding.count = 1;
+      finding.first_offset = 17;
+      imported.findings.push_back(finding);
+    }
+  }
+
+  static void AddRange(model::NameId name, int64_t pid, int64_t tid,
+                       TimeNs start_ns, TimeNs end_ns,
+                       model::TraceShard& shard) {
+    const auto known = std::find_if(
+        shard.tracks.begin(), shard.tracks.end(),
+        [&](const model::Track& t) { return t.pid == pid && t.id == tid; });
+    const auto track =
+        static_cast<model::TrackIndex>(known - shard.tracks.begin());
+    if (known == shard.tracks.end()) {
+      shard.processes.push_back({.pid = pid});
+      shard.tracks.push_back(
+          {.pid = pid, .id = tid, .logical_id = uint64_t{track} + 1});
+      shard.events.emplace_back().track = track;
+    }
+    model::TrackEvents& events = shard.events[track];
+    events.start_ns.push_back(start_ns);
+    events.end_ns.push_back(end_ns);
+    events.name.push_back(name);
+    events.type.push_back(model::ActivityType::kCpuOp);
+    events.scope.push_back(model::RecordScope::kFunction);
+    events.flags.push_back(0);
+  }
+
+  PluginInfo info_;
+};
+
+// Writes such a file into the test's folder and returns its path.
+inline std::string WriteFake(const std::string& name,
+                             const std::string& lines) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path) << "fake\n" << lines;
+  return path;
+}
+
+}  // namespace kymo
+
+#endif  // KYMO_TESTS_SUPPORT_TEST_IMPORTER_H_
