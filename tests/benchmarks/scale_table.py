@@ -55,7 +55,7 @@ ROWS = [
         21 + 26,
         8,
         "two sums per event, its own group's and its parent's, one after the "
-        "other if these are the same",
+        "other if the two are the same group",
     ),
     (
         "averages by name alone",
@@ -87,7 +87,7 @@ ROWS = [
         40,
         32 + 32 + 32 + 21 + 26,
         32 + 31 + 12,
-        "new pages, and the copy of chunks that threads write on",
+        "new pages, and the copy of chunks that threads still write",
     ),
 ]
 
