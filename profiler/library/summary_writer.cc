@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<SummaryWriter>> SummaryWriter::Create(
   std::filesystem::create_directories(folder, error);
   if (error) {
     return ErrnoStatus(error.value(),
-                       absl::StrCat("making folder '", log_dir, "'"));
+                       absl::StrCat("could not make folder '", log_dir, "'"));
   }
   const double now_s = NowSeconds();
   const std::string host = tensorboard::HostName();
@@ -54,7 +54,9 @@ absl::StatusOr<std::unique_ptr<SummaryWriter>> SummaryWriter::Create(
     const int fd =
         open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
-    if (fd < 0) return ErrnoStatus(errno, absl::StrCat("making '", path, "'"));
+    if (fd < 0) {
+      return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));
+    }
     std::unique_ptr<SummaryWriter> writer(new SummaryWriter(path, fd));
     tensorboard::AppendFileVersion(writer->pending_, now_s);
     KYMO_RETURN_IF_ERROR(writer->Flush());
@@ -138,7 +140,7 @@ absl::Status SummaryWriter::Write() {
 
 // Half a record would hide from readers whatever came after it.
 absl::Status SummaryWriter::Fail(int error) {
-  status_ = ErrnoStatus(error, absl::StrCat("writing '", path_, "'"));
+  status_ = ErrnoStatus(error, absl::StrCat("could not write '", path_, "'"));
   pending_.clear();
   if (fd_ >= 0) {
     // Nothing more can be done where this does not work either.

@@ -57,7 +57,7 @@ class GzipSink final : public ByteSink {
       stream_.next_out = out_.data();
       stream_.avail_out = static_cast<uint32_t>(out_.size());
       if (isal_deflate(&stream_) != COMP_OK) {
-        status_ = absl::InternalError("gzip compression failed");
+        status_ = absl::InternalError("could not compress with gzip");
         return status_;
       }
       status_ = base_->Append(

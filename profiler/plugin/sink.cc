@@ -27,11 +27,11 @@ namespace {
 
 constexpr size_t kBufferBytes = 256 << 10;
 
-// `doing` reads like "writing 'a.json'".
-absl::Status ErrnoStatus(int error, const std::string& doing) {
+// `what` reads like "could not write 'a.json'".
+absl::Status ErrnoStatus(int error, const std::string& what) {
   return absl::Status(
       absl::ErrnoToStatusCode(error),
-      absl::StrCat(doing, ": ", std::generic_category().message(error)));
+      absl::StrCat(what, ": ", std::generic_category().message(error)));
 }
 
 class StringSink final : public ByteSink {
@@ -77,9 +77,9 @@ class FileSink final : public ByteSink {
     KYMO_RETURN_IF_ERROR(Flush());
     // Network file systems report what they could not write only here.
     const int closed = close(std::exchange(fd_, -1));
-    if (closed != 0 && errno != EINTR) return Fail(errno, "closing");
+    if (closed != 0 && errno != EINTR) return Fail(errno, "close");
     if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      return Fail(errno, "naming");
+      return Fail(errno, "rename");
     }
     temporary_path_.clear();
     status_ = absl::FailedPreconditionError(
@@ -100,7 +100,7 @@ class FileSink final : public ByteSink {
       const ssize_t written = write(fd_, bytes.data(), bytes.size());
       if (written < 0) {
         if (errno == EINTR) continue;
-        return Fail(errno, "writing");
+        return Fail(errno, "write");
       }
       bytes.remove_prefix(static_cast<size_t>(written));
     }
@@ -108,7 +108,8 @@ class FileSink final : public ByteSink {
   }
 
   absl::Status Fail(int error, const char* verb) {
-    status_ = ErrnoStatus(error, absl::StrCat(verb, " '", path_, "'"));
+    status_ =
+        ErrnoStatus(error, absl::StrCat("could not ", verb, " '", path_, "'"));
     Discard();
     return status_;
   }
@@ -159,8 +160,8 @@ absl::Status MakeFolders(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
-  return ErrnoStatus(error.value(),
-                     absl::StrCat("making folder '", folder.string(), "'"));
+  return ErrnoStatus(error.value(), absl::StrCat("could not make folder '",
+                                                 folder.string(), "'"));
 }
 
 }  // namespace
@@ -180,7 +181,7 @@ absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path) {
     }
     // A killed process of the same pid may have left its file.
     if (errno != EEXIST && errno != EINTR) {
-      return ErrnoStatus(errno, absl::StrCat("making '", path, "'"));
+      return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));
     }
   }
 }
