@@ -93,7 +93,7 @@ absl::StatusOr<std::string_view> ParsePart(std::string_view part,
   }
   if (equals == std::string_view::npos || field == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", ToAbsl(part), "' is no part of a schedule; it takes ",
+        "'", ToAbsl(part), "' is not a part of a schedule; it takes ",
         "wait=N,warmup=N,active=N,repeat=N,skip_first=N,skip_first_wait=N"));
   }
   const std::string_view number = part.substr(equals + 1);
@@ -136,8 +136,8 @@ absl::StatusOr<ProfilerAction> AskSchedule(const Schedule& schedule,
   const ProfilerAction action = schedule(info);
   if (ProfilerActionName(action).empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the schedule answers ", static_cast<int>(action), " for step ",
-        info.step, ": it must answer one of the four ProfilerActions"));
+        "the schedule returned ", static_cast<int>(action), " for step ",
+        info.step, ": it must return one of the four ProfilerActions"));
   }
   return action;
 }

@@ -140,7 +140,7 @@ TEST(ScheduleTest, AnswersAreChecked) {
   const Schedule odd = [](const StepInfo&) { return ProfilerAction{4}; };
   EXPECT_EQ(AskSchedule(odd, {.step = 7}).status(),
             absl::InvalidArgumentError(
-                "the schedule answers 4 for step 7: it must answer one of the "
+                "the schedule returned 4 for step 7: it must return one of the "
                 "four ProfilerActions"));
 }
 
@@ -204,7 +204,7 @@ TEST(ParseScheduleTest, ReadsAnyPartsInAnyOrder) {
 
 TEST(ParseScheduleTest, SaysWhatIsWrong) {
   constexpr char kParts[] =
-      " is no part of a schedule; it takes "
+      " is not a part of a schedule; it takes "
       "wait=N,warmup=N,active=N,repeat=N,skip_first=N,skip_first_wait=N";
   EXPECT_EQ(ParseError(""), std::string("''") + kParts);
   EXPECT_EQ(ParseError("wait"), std::string("'wait'") + kParts);
