@@ -185,10 +185,9 @@ class Splitter {
     KYMO_ASSIGN_OR_RETURN(const int64_t bytes, Count(trace_));
     if (bytes <= max_file_bytes_ || steps_.size() < 2) {
       if (bytes > max_file_bytes_) {
-        files.notice =
-            absl::StrCat(exporter_.info().name, ": the file has ", bytes,
-                         " bytes, more than asked for: the trace has no steps "
-                         "(ProfilerStep#N) to split it at");
+        files.notice = absl::StrCat(
+            exporter_.info().name, ": could not split the file of ", bytes,
+            " bytes: the trace has no steps (ProfilerStep#N)");
       }
       KYMO_ASSIGN_OR_RETURN(files.names,
                             exporter_.Export(trace_, options_, out_));
@@ -258,7 +257,7 @@ class Splitter {
       absl::StrAppend(&notice_, notice_.empty() ? "" : "; ",
                       exporter_.info().name, ": step ",
                       steps_[part.first].number, " alone makes a file of ",
-                      bytes, " bytes, more than asked for");
+                      bytes, " bytes, and a step cannot be split");
     }
     plan_.push_back(part);
     return absl::OkStatus();
@@ -300,10 +299,10 @@ absl::StatusOr<SplitFiles> ExportWithin(int64_t max_file_bytes,
     KYMO_ASSIGN_OR_RETURN(files.names,
                           exporter.Export(trace, options, measured));
     if (measured.largest().bytes > max_file_bytes) {
-      files.notice = absl::StrCat(
-          exporter.info().name, ": '", measured.largest().name, "' has ",
-          measured.largest().bytes,
-          " bytes, more than asked for: this format cannot be split at steps");
+      files.notice =
+          absl::StrCat(exporter.info().name, ": '", measured.largest().name,
+                       "' has ", measured.largest().bytes,
+                       " bytes: this format cannot be split at steps");
     }
     return files;
   }

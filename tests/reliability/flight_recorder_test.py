@@ -229,7 +229,7 @@ class FlightRecorderTest(unittest.TestCase):
             says = self.dump(process.pid, status=1, user=65534)
         except PermissionError:
             self.skipTest("NOT TESTED HERE: nobody cannot read the command")
-        self.assertIn("only the user who has started it", says)
+        self.assertIn("only the user who started this command", says)
         self.assertEqual(os.listdir(self.out), [])
         self.end(process)
 

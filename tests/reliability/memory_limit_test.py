@@ -54,7 +54,8 @@ class MemoryLimitTest(unittest.TestCase):
         count = 1_000_000
         says = self.profile(count, "--max_memory=40MiB")
         self.assertIn("more than the 40 MiB that may be taken", says)
-        self.assertIn("not written, since it takes the trace: chrome", says)
+        self.assertIn("not written, because it needs the whole trace: chrome",
+                      says)
         self.assertIn("kymo.raw: //tools:report reads it", says)
         self.assertEqual(
             sorted(os.listdir(self.out)),

@@ -103,8 +103,9 @@ absl::StatusOr<std::string> Ask(pid_t pid, int fd) {
   }
   const int64_t user = PeerUser(fd);
   if (geteuid() != 0 && !IsOwnerOrRoot(user)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("process ", pid, " is user ", user, "'s"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        "could not ask for a dump: process ", pid, " belongs to user ", user,
+        "; try it as that user or as root"));
   }
   const timeval wait = {kWaitSeconds, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
@@ -128,11 +129,11 @@ void ControlSocket::Request::Answer(
 
 absl::StatusOr<ControlSocket> ControlSocket::Listen() {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot make a socket");
+  if (fd < 0) return absl::ErrnoToStatus(errno, "could not make a socket");
   ControlSocket control(fd);
   const Address address = AddressOf(getpid());
   if (bind(fd, Pointer(address), address.size) != 0 || listen(fd, 4) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot listen for requests");
+    return absl::ErrnoToStatus(errno, "could not listen for --dump");
   }
   return control;
 }
@@ -147,7 +148,7 @@ std::optional<ControlSocket::Request> ControlSocket::Accept() const {
   Request request(fd);
   if (!IsOwnerOrRoot(PeerUser(fd))) {
     request.Answer(absl::PermissionDeniedError(
-        "only the user who has started it may ask for a dump"));
+        "only the user who started this command may ask for a dump"));
     return std::nullopt;
   }
   return request;
@@ -156,15 +157,15 @@ std::optional<ControlSocket::Request> ControlSocket::Accept() const {
 absl::StatusOr<std::string> AskForDump(pid_t pid) {
   for (pid_t asked = pid; asked > 0; asked = ParentOf(asked)) {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return absl::ErrnoToStatus(errno, "cannot make a socket");
+    if (fd < 0) return absl::ErrnoToStatus(errno, "could not make a socket");
     const absl::StatusOr<std::string> answer = Ask(asked, fd);
     close(fd);
     if (!absl::IsNotFound(answer.status())) return answer;
   }
   return absl::NotFoundError(absl::StrCat(
-      "process ", pid,
-      " is not recorded by a profile command that can be asked: start it with "
-      "--flight_recorder"));
+      "could not ask for a dump: process ", pid,
+      " is not recorded with --flight_recorder; try starting it with "
+      "profile --flight_recorder=30s"));
 }
 
 }  // namespace kymo::tools

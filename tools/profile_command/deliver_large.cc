@@ -42,7 +42,8 @@ absl::StatusOr<SummedWindows> SumIn(uint64_t window_bytes,
                           cpu::RawWindows::Open(raw_path, window_bytes));
     return SumWindows(*windows);
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("not enough memory for a part of it");
+    return absl::ResourceExhaustedError(
+        "could not read the recording part by part: not enough memory");
   }
 }
 
@@ -89,17 +90,19 @@ std::vector<std::string> NoticesOn(const std::string& raw_path,
   }
   std::vector<std::string> notices;
   if (!missing.empty()) {
-    notices.push_back(absl::StrCat("not written, since it takes the trace: ",
-                                   absl::StrJoin(missing, ", ")));
+    notices.push_back(
+        absl::StrCat("not written, because it needs the whole trace: ",
+                     absl::StrJoin(missing, ", ")));
   }
   if (command.group_by_input_shape || command.group_by_stack_n > 0) {
-    notices.emplace_back("the rows are by name: other groups take the trace");
+    notices.emplace_back(
+        "the rows are by name, because other groups need the whole trace");
   }
   notices.push_back(
-      absl::StrCat("all that was recorded is in ", raw_path,
+      absl::StrCat("everything that was recorded is in ", raw_path,
                    ": //tools:report reads it part by part with "
-                   "--windows=always, and makes the trace of it where there "
-                   "is more memory"));
+                   "--windows=always; for the whole trace, try a machine with "
+                   "more memory"));
   return notices;
 }
 

@@ -110,12 +110,14 @@ absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
   std::vector<char*> argv = Pointers(argv_words);
   std::vector<char*> envp = Pointers(env_words);
   int go[2], error[2];
-  if (pipe2(go, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
+  if (pipe2(go, O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "could not make a pipe");
+  }
   if (pipe2(error, O_CLOEXEC) != 0) {
     const int saved = errno;
     close(go[0]);
     close(go[1]);
-    return absl::ErrnoToStatus(saved, "pipe");
+    return absl::ErrnoToStatus(saved, "could not make a pipe");
   }
   TakeSignals();
   const pid_t pid = fork();
@@ -131,7 +133,7 @@ absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
     GiveSignalsBack();
     close(go[1]);
     close(error[0]);
-    return absl::ErrnoToStatus(saved, "cannot start a process");
+    return absl::ErrnoToStatus(saved, "could not start a process");
   }
   Child child;
   child.pid_ = pid;

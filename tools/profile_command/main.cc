@@ -158,7 +158,8 @@ class ProfileRun {
     try {
       lost = Deliver();
     } catch (const std::bad_alloc&) {
-      Say("not enough memory to analyse what was recorded");
+      Say("could not analyse the recording: not enough memory; try recording "
+          "for a shorter time");
     }
     if (lost && command_.strict && WIFEXITED(wait_status) &&
         WEXITSTATUS(wait_status) == 0) {

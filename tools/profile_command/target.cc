@@ -72,7 +72,7 @@ absl::StatusOr<std::string> Output(const std::vector<std::string>& words,
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(words[0], " ", words[1], " did not succeed"));
+        absl::StrCat("'", words[0], " ", words[1], "' ended with an error"));
   }
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
@@ -92,7 +92,8 @@ absl::StatusOr<std::string> WorkspaceRoot(const std::string& from) {
     if (folder == folder.root_path()) break;
   }
   return absl::NotFoundError(
-      absl::StrCat("no Bazel workspace contains ", from));
+      absl::StrCat("could not find a Bazel workspace in or above ", from,
+                   ", which a label needs; try it inside your workspace"));
 }
 
 // What cquery prints for a target: the path of its executable, if it has one.
@@ -124,7 +125,9 @@ absl::StatusOr<std::string> BuildLabel(const std::string& label) {
   const std::vector<std::string> lines = absl::StrSplit(executable, '\n');
   if (lines.size() != 1 || lines[0].empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(label, " is not one executable target"));
+        absl::StrCat("could not run ", label,
+                     ": it is not exactly one executable; try the label of a "
+                     "binary"));
   }
   KYMO_ASSIGN_OR_RETURN(
       const std::string execution_root,

@@ -44,7 +44,7 @@ class Regex {
     char why[128];
     regerror(error, &regex_, why, sizeof(why));
     return absl::InvalidArgumentError(absl::StrCat(
-        "--name: '", pattern, "' is no regular expression: ", why));
+        "--name: '", pattern, "' is not a regular expression: ", why));
   }
 
   bool Fits(std::string_view text) const {

@@ -70,14 +70,12 @@ absl::Status CheckCommand(const ReportCommand& command,
   constexpr uint64_t kMib = uint64_t{1} << 20;
   KYMO_ASSIGN_OR_RETURN(const uint64_t limit, LimitOf(command));
   return absl::FailedPreconditionError(absl::StrCat(
-      needs_all, " needs the whole trace: of ", windows.chunk_bytes() / kMib,
-      " MiB of records it takes ",
-      cpu::TraceMemoryBytes(windows.chunk_bytes()) / kMib,
-      " MiB of memory, and ", limit / kMib,
-      " MiB may be taken. In windows there are the table by name, as text or "
-      "CSV, "
-      "and --export=stacks. Use a machine with more memory, record for a "
-      "shorter time, or try it with --windows=never"));
+      needs_all, " needs the whole trace, which takes ",
+      cpu::TraceMemoryBytes(windows.chunk_bytes()) / kMib, " MiB of memory (",
+      windows.chunk_bytes() / kMib, " MiB of records); ", limit / kMib,
+      " MiB may be used. Part by part this command can make the table by name, "
+      "as text or CSV, and --export=stacks. Try a machine with more memory, a "
+      "shorter recording, or --windows=never"));
 }
 
 absl::StatusOr<std::string> TableOf(const WindowSums& sums,

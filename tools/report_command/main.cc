@@ -48,7 +48,7 @@ absl::Status Print(const std::string& text) {
       fflush(stdout) == 0) {
     return absl::OkStatus();
   }
-  return absl::ErrnoToStatus(errno, "cannot write to standard output");
+  return absl::ErrnoToStatus(errno, "could not write to standard output");
 }
 
 class ReportRun {
@@ -185,7 +185,8 @@ int Main(const std::vector<std::string>& arguments) {
     return exit_status.ok() ? *exit_status
                             : Fail(exit_status.status(), kExitFailed);
   } catch (const std::bad_alloc&) {
-    Say("not enough memory for this trace");
+    Say("could not read the trace: not enough memory; try a machine with "
+        "more");
     return kExitFailed;
   }
 }
