@@ -44,13 +44,12 @@ def kymo_cc_benchmark(name, srcs, copts = [], deps = [], tags = [], **kwargs):
         deps = deps + ["//third_party/benchmark:benchmark_main"],
         **kwargs
     )
-    cc_test(
+    native.sh_test(
         name = name + "_smoke",
         size = "small",
-        srcs = srcs,
-        args = ["--benchmark_min_time=0.001"],
-        copts = KYMO_TEST_COPTS + copts,
+        srcs = ["//tools/build_defs:smoke.sh"],
+        args = ["$(rootpath :%s)" % name],
+        data = [":" + name],
         tags = tags + ["benchmark"],
-        deps = deps + ["//third_party/benchmark:benchmark_main"],
-        **kwargs
+        **{k: v for k, v in kwargs.items() if k == "target_compatible_with"}
     )
