@@ -213,6 +213,12 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string JsonString(std::string_view text) {
+  std::string out;
+  AppendJsonString(out, text);
+  return out;
+}
+
 char* WriteInt(char* to, int64_t value) {
   return std::to_chars(to, to + kMaxNumberLength, value).ptr;
 }

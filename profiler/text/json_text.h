@@ -24,6 +24,8 @@ namespace kymo::json {
 
 // With quotes.
 void AppendJsonString(std::string& out, std::string_view text);
+// The same as a string of its own.
+std::string JsonString(std::string_view text);
 
 void AppendInt(std::string& out, int64_t value);
 void AppendUint(std::string& out, uint64_t value);

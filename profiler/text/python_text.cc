@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "profiler/text/json_text.h"
+#include "profiler/text/utf8.h"
+
 namespace kymo {
 namespace {
 
@@ -15,31 +18,14 @@ void AppendHex(std::string& out, const char* prefix, int digits,
   out += text;
 }
 
-// The code point at the start of `text` and its length in bytes; U+FFFD and 1
-// for what is not UTF-8.
-struct CodePoint {
-  uint32_t value;
-  size_t length;
-};
-
-CodePoint FirstCodePoint(std::string_view text) {
-  constexpr CodePoint kBroken = {0xFFFD, 1};
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return kBroken;
-  uint32_t value = first & (0xFF >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return kBroken;
-    value = value << 6 | (byte(i) & 0x3F);
+// REQUIRES: `sequence` is one character beyond ASCII in UTF-8.
+uint32_t CodePoint(std::string_view sequence) {
+  uint32_t value =
+      static_cast<uint8_t>(sequence[0]) & (0xFF >> (sequence.size() + 1));
+  for (const char c : sequence.substr(1)) {
+    value = value << 6 | (static_cast<uint8_t>(c) & 0x3F);
   }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = value >= 0xD800 && value < 0xE000;
-  if (value < kLeast[length] || value > 0x10FFFF || is_surrogate) {
-    return kBroken;
-  }
-  return {value, length};
+  return value;
 }
 
 void AppendJsonEscape(std::string& out, uint32_t code_point) {
@@ -121,41 +107,26 @@ std::string PythonString(std::string_view text) {
 }
 
 std::string PythonJsonString(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const auto [code_point, length] = FirstCodePoint(text);
-    const char c = text[0];
-    text.remove_prefix(length);
-    switch (code_point) {
-      case '"':
-      case '\\':
-        out += '\\';
-        out += c;
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (code_point < 0x20 || code_point >= 0x7F) {
-          AppendJsonEscape(out, code_point);
-        } else {
-          out += c;
-        }
+  const std::string json = json::JsonString(text);
+  std::string out;
+  for (std::string_view rest = json; !rest.empty();) {
+    size_t length = 1;
+    if (static_cast<uint8_t>(rest[0]) >= 0x80) {
+      length = json::ReadUtf8(rest).length;
+      AppendJsonEscape(out, CodePoint(rest.substr(0, length)));
+    } else if (rest.starts_with("\\u0008")) {
+      length = 6;
+      out += "\\b";
+    } else if (rest.starts_with("\\u000c")) {
+      length = 6;
+      out += "\\f";
+    } else {
+      if (rest[0] == '\\') length = 2;
+      out += rest.substr(0, length);
     }
+    rest.remove_prefix(length);
   }
-  return out + "\"";
+  return out;
 }
 
 }  // namespace kymo

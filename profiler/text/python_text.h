@@ -30,7 +30,7 @@ std::string PythonList(const std::vector<std::vector<int64_t>>& shapes);
 std::string PythonString(std::string_view text);
 
 // json.dumps(text): ASCII only, the rest as \uXXXX (two of them beyond the
-// basic plane). Bytes that are not UTF-8 become \ufffd, one each.
+// basic plane). Bytes that are not UTF-8 become \ufffd, as json_text.h says.
 std::string PythonJsonString(std::string_view text);
 
 }  // namespace kymo

@@ -50,11 +50,18 @@ TEST(PythonTextTest, JsonIsAscii) {
   EXPECT_EQ(PythonJsonString("a\"\\\n\t\x01\x7f"),
             "\"a\\\"\\\\\\n\\t\\u0001\\u007f\"");
   EXPECT_EQ(PythonJsonString("\U0001F600"), "\"\\ud83d\\ude00\"");
+  EXPECT_EQ(PythonJsonString("\u00e9\uffff"), "\"\\u00e9\\uffff\"");
+}
+
+TEST(PythonTextTest, JsonHasPythonsShortEscapes) {
+  EXPECT_EQ(PythonJsonString("\b\f\r"), "\"\\b\\f\\r\"");
+  // A backslash before such text is no escape of it.
+  EXPECT_EQ(PythonJsonString("\\u0008"), "\"\\\\u0008\"");
 }
 
 TEST(PythonTextTest, JsonReplacesWhatIsNotUtf8) {
   EXPECT_EQ(PythonJsonString("a\xff"), "\"a\\ufffd\"");
-  EXPECT_EQ(PythonJsonString("\xe2\x82"), "\"\\ufffd\\ufffd\"");
+  EXPECT_EQ(PythonJsonString("\xe2\x82"), "\"\\ufffd\"");
   EXPECT_EQ(PythonJsonString("\xc0\x80"), "\"\\ufffd\\ufffd\"");
   EXPECT_EQ(PythonJsonString("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
 }

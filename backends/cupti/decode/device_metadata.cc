@@ -8,30 +8,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cupti/decode/activity_names.h"
+#include "profiler/text/json_text.h"
 
 namespace kymo::cupti {
 namespace {
 
-// Names of devices and CUPTI's words are ASCII; anything else becomes a blank.
-std::string Quoted(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += c >= ' ' && c < 0x7f ? c : ' ';
-  }
-  return json + '"';
-}
-
 std::string StreamsJson(const std::set<DecodedLog::Stream>& streams) {
-  std::string json;
+  std::string list;
   for (const DecodedLog::Stream& stream : streams) {
     absl::StrAppend(
-        &json, json.empty() ? "[" : ", ", "{\"process\": ", stream.pid,
+        &list, list.empty() ? "[" : ", ", "{\"process\": ", stream.pid,
         ", \"device\": ", stream.device, ", \"context\": ", stream.context,
         ", \"stream\": ", stream.id, ", \"priority\": ", stream.priority,
-        ", \"kind\": ", Quoted(StreamKind(stream.flag)), "}");
+        ", \"kind\": ", json::JsonString(StreamKind(stream.flag)), "}");
   }
-  return json + "]";
+  return list + "]";
 }
 
 void Add(std::string_view key, const std::string& json,
@@ -45,7 +36,7 @@ void Add(std::string_view key, const std::string& json,
 std::string DeviceJson(const DecodedLog::Device& device) {
   const DeviceRecord& d = device.record;
   return absl::StrCat(
-      "{\"id\": ", d.id, ", \"name\": ", Quoted(device.name),
+      "{\"id\": ", d.id, ", \"name\": ", json::JsonString(device.name),
       ", \"totalGlobalMem\": ", d.memory_bytes, ", \"computeMajor\": ", d.major,
       ", \"computeMinor\": ", d.minor,
       ", \"maxThreadsPerBlock\": ", d.block_threads,
@@ -92,7 +83,7 @@ void AddDeviceMetadata(std::span<const DecodedLog> logs, uint32_t cupti_version,
   if (refused.empty()) return;
   std::string list;
   for (const std::string& what : refused) {
-    absl::StrAppend(&list, list.empty() ? "[" : ", ", Quoted(what));
+    absl::StrAppend(&list, list.empty() ? "[" : ", ", json::JsonString(what));
   }
   Add("cuda_not_recorded", list + "]", shard);
 }
