@@ -1,4 +1,4 @@
-// Tree, averages and totals over a million ranges; samples by function.
+// Averages and totals over a million ranges; samples by function.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
-#include "profiler/analysis/call_tree.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_trace.h"
 
@@ -52,16 +51,6 @@ void Measure(benchmark::State& state, const Analyse& analyse) {
                           static_cast<int64_t>(trace.event_count()));
 }
 
-void BM_SelfTimes(benchmark::State& state) {
-  Measure(state, [](const model::Trace& trace) {
-    benchmark::DoNotOptimize(SelfTimes(trace));
-  });
-}
-BENCHMARK(BM_SelfTimes)
-    ->ArgNames({"cores", "names"})
-    ->ArgsProduct({{1, 2}, {100}})
-    ->UseRealTime();
-
 void BM_KeyAverages(benchmark::State& state) {
   Measure(state, [](const model::Trace& trace) {
     benchmark::DoNotOptimize(KeyAverages(trace));
@@ -78,17 +67,6 @@ void BM_KeyAverages_MergeDuplicates(benchmark::State& state) {
   });
 }
 BENCHMARK(BM_KeyAverages_MergeDuplicates)
-    ->ArgNames({"cores", "names"})
-    ->ArgsProduct({{1, 2}, {100}})
-    ->UseRealTime();
-
-void BM_SelfTimesAndKeyAverages(benchmark::State& state) {
-  Measure(state, [](const model::Trace& trace) {
-    benchmark::DoNotOptimize(SelfTimes(trace));
-    benchmark::DoNotOptimize(KeyAverages(trace));
-  });
-}
-BENCHMARK(BM_SelfTimesAndKeyAverages)
     ->ArgNames({"cores", "names"})
     ->ArgsProduct({{1, 2}, {100}})
     ->UseRealTime();

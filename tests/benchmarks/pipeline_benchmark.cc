@@ -22,11 +22,9 @@
 #include "backends/cpu/decode/decode.h"
 #include "kymo/record_function.h"
 #include "profiler/analysis/averages/key_averages.h"
-#include "profiler/analysis/call_tree.h"
 #include "profiler/base/column.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
-#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/normalize/normalize.h"
@@ -155,20 +153,6 @@ void BM_ChunksToTrace(benchmark::State& state) {
   MeasureChunksToTrace(state, 8);
 }
 BENCHMARK(BM_ChunksToTrace)->Apply(Sizes);
-
-void BM_SelfTimesAndKeyAverages(benchmark::State& state) {
-  const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));
-  const ParallelismLimit limit(static_cast<int>(state.range(1)));
-  StageTimer timer(state, trace.event_count());
-  for (auto _ : state) {
-    Column<DurationNs> self;
-    timer.Time([&] {
-      self = analysis::SelfTimes(trace);
-      benchmark::DoNotOptimize(analysis::KeyAverages(trace));
-    });
-  }
-}
-BENCHMARK(BM_SelfTimesAndKeyAverages)->Apply(Sizes);
 
 void BM_KeyAverages(benchmark::State& state) {
   const model::Trace trace = ToTrace(Decode(Chunks(state.range(0))));

@@ -8,10 +8,7 @@
 
 #include "backends/cpu/decode/decode.h"
 #include "profiler/analysis/averages/key_averages.h"
-#include "profiler/analysis/call_tree.h"
-#include "profiler/base/column.h"
 #include "profiler/base/parallel.h"
-#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/normalize/normalize.h"
@@ -33,14 +30,12 @@ model::Trace MakeTrace(const SyntheticChunks& chunks) {
 struct Answers {
   explicit Answers(const SyntheticChunks& chunks)
       : trace(MakeTrace(chunks)),
-        self(analysis::SelfTimes(trace)),
         by_name(analysis::KeyAverages(trace)),
         merged(analysis::KeyAverages(trace, analysis::Duplicates::kMerge)),
         by_shape_and_stack(analysis::KeyAverages(
             trace, {.by_input_shapes = true, .by_stack_n = 5})) {}
 
   model::Trace trace;
-  Column<DurationNs> self;
   std::vector<analysis::KeyAverage> by_name;
   std::vector<analysis::KeyAverage> merged;
   std::vector<analysis::KeyAverage> by_shape_and_stack;
@@ -81,7 +76,6 @@ TEST_P(PipelineTest, AnswersAreTheSameForAnyNumberOfThreads) {
     SCOPED_TRACE(threads);
     const Answers answers = AnswersOf(chunks, threads);
     ExpectEqualColumns(answers.trace.data(), expected.trace.data());
-    EXPECT_EQ(answers.self, expected.self);
     EXPECT_EQ(answers.by_name, expected.by_name);
     EXPECT_EQ(answers.merged, expected.merged);
     EXPECT_EQ(answers.by_shape_and_stack, expected.by_shape_and_stack);

@@ -49,21 +49,13 @@ ROWS = [
         "the same",
     ),
     (
-        "self times and averages by name",
-        "BM_SelfTimesAndKeyAverages",
-        8,
-        21 + 26,
-        8,
-        "two sums per event, its own group's and its parent's, one after the "
-        "other if the two are the same group",
-    ),
-    (
-        "averages by name alone",
+        "averages by name",
         "BM_KeyAverages",
-        None,
+        8,
         26,
         0,
-        "the same",
+        "two sums per event, its own group's and its parent's, one after the "
+        "other if these are the same",
     ),
     (
         "averages by shape",
@@ -185,7 +177,7 @@ def print_rows(best, counter, ranges):
 
 def print_large(binary, counter, best):
     """100 million ranges against 10 million, on two cores."""
-    stages = ("BM_ChunksToTrace", "BM_SelfTimesAndKeyAverages")
+    stages = ("BM_ChunksToTrace", "BM_KeyAverages")
     large = run_benchmark(
         binary,
         2,

@@ -22,7 +22,7 @@
 //
 // CPU times are those of threads: the total of a group sums whole durations,
 // so nested events of one name count repeatedly; its self time is the sum of
-// self times (call_tree.h). Ranges of device streams count as device time.
+// self times. Ranges of device streams count as device time.
 //
 // Cost: one linear pass over name, times and parents, in parallel; by overload,
 //   shapes or stack also over the details, with one hash probe per event. All

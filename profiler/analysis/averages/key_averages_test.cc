@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/call_tree.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/op_inputs.h"
@@ -26,6 +25,14 @@ std::vector<std::string> Names(const std::vector<KeyAverage>& averages) {
   std::vector<std::string> names;
   for (const KeyAverage& average : averages) names.push_back(average.name);
   return names;
+}
+
+std::vector<DurationNs> SelfTimes(const std::vector<KeyAverage>& averages) {
+  std::vector<DurationNs> times;
+  for (const KeyAverage& average : averages) {
+    times.push_back(average.self_cpu_time_total_ns);
+  }
+  return times;
 }
 
 // Ranges at random, from `threads` threads, with `names` names.
@@ -44,6 +51,22 @@ model::Trace RandomTrace(int events, int threads, int names) {
     }
   }
   return std::move(t).Build();
+}
+
+// The duration of each event less those of its direct children; of instants and
+// asynchronous ranges nothing, nor do they take from their parent.
+std::vector<DurationNs> SimpleSelfTimes(const model::Trace& trace) {
+  std::vector<DurationNs> self(trace.event_count());
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (trace.flags()[i] & (model::kEventInstant | model::kEventAsync)) {
+      continue;
+    }
+    const DurationNs duration = trace.end()[i] - trace.start()[i];
+    self[i] += duration;
+    const model::EventIndex parent = trace.parent()[i];
+    if (parent != model::kNoEvent) self[parent] -= duration;
+  }
+  return self;
 }
 
 TEST(KeyAveragesTest, AddsUpByName) {
@@ -138,6 +161,43 @@ TEST(KeyAveragesTest, AsyncRangesHaveTotalButNoSelfTime) {
   EXPECT_EQ(rows[0].self_cpu_time_total_ns, 0);
 }
 
+TEST(KeyAveragesTest, InstantsAndAsyncRangesTakeNothingFromTheirParent) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "a", 0, 100);
+  t.AddInstant(main, "i", 10);
+  t.AddRange(main, "async", 20, 500, model::ActivityType::kCpuOp,
+             model::kEventAsync);
+  t.AddRange(main, "b", 30, 40);
+  EXPECT_THAT(SelfTimes(KeyAverages(std::move(t).Build())),
+              ElementsAre(90, 0, 10));
+}
+
+TEST(KeyAveragesTest, OverlappingChildrenMakeSelfTimesNegative) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "a", 0, 10);
+  t.AddRange(main, "b", 1, 8);
+  t.AddRange(main, "c", 2, 10);
+  EXPECT_THAT(SelfTimes(KeyAverages(std::move(t).Build())),
+              ElementsAre(-5, 7, 8));
+}
+
+// Parents and children stand in different parts of the parallel pass.
+TEST(KeyAveragesTest, RootOverManyRangesLosesAllItsChildren) {
+  constexpr int kChildren = 300'000;
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "root", 0, 10 * kChildren);
+  for (int i = 0; i < kChildren / 2; ++i) {
+    t.AddRange(main, "child", 20 * i, 20 * i + 9);
+    t.AddRange(main, "grandchild", 20 * i + 1, 20 * i + 3);
+  }
+  EXPECT_THAT(SelfTimes(KeyAverages(std::move(t).Build())),
+              ElementsAre(10 * kChildren - 9 * (kChildren / 2),
+                          7 * (kChildren / 2), 2 * (kChildren / 2)));
+}
+
 TEST(KeyAveragesTest, DuplicatesMergeOnRequest) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
@@ -158,10 +218,10 @@ TEST(KeyAveragesTest, DuplicatesMergeOnRequest) {
   EXPECT_EQ(merged[1].self_cpu_time_total_ns, 1);
 }
 
-TEST(KeyAveragesTest, SelfTimesAgreeWithTheCallTree) {
+TEST(KeyAveragesTest, SelfTimesAddUpToThoseOfTheEvents) {
   const model::Trace trace = RandomTrace(200'000, 3, 50);
   DurationNs of_events = 0;
-  for (const DurationNs self : SelfTimes(trace)) of_events += self;
+  for (const DurationNs self : SimpleSelfTimes(trace)) of_events += self;
   DurationNs of_groups = 0;
   int64_t count = 0;
   for (const KeyAverage& row : KeyAverages(trace)) {
@@ -397,7 +457,7 @@ std::map<std::string, SimpleSums> SimpleAverages(
     return options.include_python_functions ||
            trace.type()[event] != model::ActivityType::kPythonFunction;
   };
-  const auto self = SelfTimes(trace);
+  const auto self = SimpleSelfTimes(trace);
   std::map<std::string, SimpleSums> groups;
   for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
     if (trace.flags()[i] & model::kEventInstant) continue;
