@@ -8,14 +8,13 @@
 
 #include "gtest/gtest.h"
 #include "profiler/base/parallel.h"
-#include "profiler/model/trace_builder.h"
+#include "tests/support/test_shard.h"
 
 namespace kymo {
 namespace {
 
 using model::EventIndex;
 using model::Loss;
-using model::ShardBuilder;
 using model::Trace;
 using model::TraceShard;
 using model::TrackIndex;
@@ -28,7 +27,7 @@ Trace Build(std::vector<TraceShard> shards, NormalizeOptions options = {}) {
   return *std::move(trace);
 }
 
-Trace Build(ShardBuilder builder, NormalizeOptions options = {}) {
+Trace Build(TestShard builder, NormalizeOptions options = {}) {
   std::vector<TraceShard> shards;
   shards.push_back(std::move(builder).Build());
   return Build(std::move(shards), options);
@@ -50,7 +49,7 @@ std::string Tree(const Trace& trace) {
 }
 
 TEST(NormalizeTest, NestsByTimeWhereDepthIsUnknown) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "A", 10, 20);
   builder.AddRange(t, "B", 11, 13);
@@ -61,7 +60,7 @@ TEST(NormalizeTest, NestsByTimeWhereDepthIsUnknown) {
 }
 
 TEST(NormalizeTest, DepthDecidesWhereTheClockDidNotAdvance) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "A", 10, 10);
   builder.AddRange(t, "B", 10, 10);
@@ -71,12 +70,12 @@ TEST(NormalizeTest, DepthDecidesWhereTheClockDidNotAdvance) {
 }
 
 TEST(NormalizeTest, JoinsShardsOnOneThread) {
-  ShardBuilder ranges;
+  TestShard ranges;
   ranges.AddProcess(7, "prog");
   const TrackIndex t = ranges.AddThread(7, 8, "");
   ranges.AddRange(t, "outer", 100, 200);
   ranges.AddRange(t, "late", 250, 300);
-  ShardBuilder others;
+  TestShard others;
   const TrackIndex u = others.AddThread(7, 8, "worker");
   others.AddThread(7, 9, "second");
   others.AddRange(u, "from elsewhere", 120, 150,
@@ -97,7 +96,7 @@ TEST(NormalizeTest, JoinsShardsOnOneThread) {
 }
 
 TEST(NormalizeTest, PartialOverlapGoesToALaneAndIsCounted) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "A", 10, 20);
   builder.AddRange(t, "B", 15, 25);
@@ -110,7 +109,7 @@ TEST(NormalizeTest, PartialOverlapGoesToALaneAndIsCounted) {
 }
 
 TEST(NormalizeTest, OnADevicesStreamRangesMayOverlap) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 7, "stream");
   builder.shard().tracks[t].kind = model::TrackKind::kStream;
   builder.AddRange(t, "A", 10, 20);
@@ -121,7 +120,7 @@ TEST(NormalizeTest, OnADevicesStreamRangesMayOverlap) {
 }
 
 TEST(NormalizeTest, AsynchronousRangesNeverShareTimeInALane) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   constexpr int kRequests = 20'000;
   for (int i = 0; i < kRequests; ++i) {
@@ -139,7 +138,7 @@ TEST(NormalizeTest, AsynchronousRangesNeverShareTimeInALane) {
 }
 
 TEST(NormalizeTest, StaircaseOfOverlapsIsNotQuadratic) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   constexpr int kRanges = 50'000;
   for (int i = 0; i < kRanges; ++i) {
@@ -151,7 +150,7 @@ TEST(NormalizeTest, StaircaseOfOverlapsIsNotQuadratic) {
 }
 
 TEST(NormalizeTest, RunningRangeIsNotOverBecauseOfADepth) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "A", 10, 20);
   builder.AddRange(t, "B", 12, 40);
@@ -163,7 +162,7 @@ TEST(NormalizeTest, RunningRangeIsNotOverBecauseOfADepth) {
 }
 
 TEST(NormalizeTest, RangeWhoseEndWasLostEndsWhereTheNextBegins) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "lost end", 10, 0);
   builder.AddRange(t, "inside", 12, 14);
@@ -176,7 +175,7 @@ TEST(NormalizeTest, RangeWhoseEndWasLostEndsWhereTheNextBegins) {
 }
 
 TEST(NormalizeTest, OpenRangesEndWithTheirParentOrTheWindow) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "closed", 10, 20);
   builder.AddRange(t, "open inside", 12, 0);
@@ -192,7 +191,7 @@ TEST(NormalizeTest, OpenRangesEndWithTheirParentOrTheWindow) {
 }
 
 TEST(NormalizeTest, OpenRangesEndWithTheirProcess) {
-  ShardBuilder builder;
+  TestShard builder;
   builder.shard().processes.push_back({.pid = 1, .end_ns = 60});
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "open", 30, 0);
@@ -203,7 +202,7 @@ TEST(NormalizeTest, OpenRangesEndWithTheirProcess) {
 }
 
 TEST(NormalizeTest, OutOfWindowAndImpossibleTimesAreCounted) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "before", 10, 20);
   builder.AddRange(t, "inside", 110, 120);
@@ -218,7 +217,7 @@ TEST(NormalizeTest, OutOfWindowAndImpossibleTimesAreCounted) {
 }
 
 TEST(NormalizeTest, EventsOutOfOrderAreSorted) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "interrupted", 20, 40);
   builder.AddRange(t, "handler", 10, 15);
@@ -228,7 +227,7 @@ TEST(NormalizeTest, EventsOutOfOrderAreSorted) {
 TEST(NormalizeTest, ArgumentsAndNamesSurviveTheMerge) {
   std::vector<TraceShard> shards;
   for (int i = 0; i < 2; ++i) {
-    ShardBuilder builder;
+    TestShard builder;
     builder.Intern("padding " + std::to_string(i));
     const TrackIndex t = builder.AddThread(1, i + 1, "t");
     builder.AddRange(
@@ -258,7 +257,7 @@ std::vector<TraceShard> RandomShards(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<TraceShard> shards;
   for (int s = 0; s < 2; ++s) {
-    ShardBuilder builder;
+    TestShard builder;
     for (int thread = 0; thread < 3; ++thread) {
       const TrackIndex t = builder.AddThread(1, thread, "t");
       TimeNs now = 1000;
@@ -372,7 +371,7 @@ TEST(NormalizeTest, BlockOfAllEventsIsNotCopied) {
 
 TEST(NormalizeTest, BlockBesideOtherEventsIsMerged) {
   std::vector<TraceShard> shards;
-  ShardBuilder other;
+  TestShard other;
   other.Intern("padding, so that ids differ");
   other.AddRange(other.AddThread(1, 1, "one"), "from elsewhere", 5, 500'000);
   shards.push_back(std::move(other).Build());
@@ -405,7 +404,7 @@ TEST(NormalizeTest, EventsTakeThirtyFiveBytes) {
 }
 
 TEST(NormalizeTest, AsynchronousAndOverlappingRangesNeverShareALane) {
-  ShardBuilder builder;
+  TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
   builder.AddRange(t, "async", 1, 2);
   builder.shard().events[0].flags.back() = model::kEventAsync;
