@@ -46,7 +46,6 @@ class ProcessTable {
   // Made at first sight.
   SampledProcess& Process(int64_t pid);
   SampledThread& Thread(int64_t pid, int64_t tid);
-  bool HasProcess(int64_t pid) const { return processes_.contains(pid); }
 
   // A new thread (pid == parent_pid) or a new process, which begins as a copy.
   void OnFork(int64_t pid, int64_t tid, int64_t parent_pid, int64_t parent_tid,

@@ -66,16 +66,6 @@ struct EventDetails {
   std::string structured_input_shapes;          // JSON, tensor lists nested
   std::string structured_input_strides;
   std::vector<std::string> module_hierarchy;  // outermost first
-  std::string activity_type;                  // "cpu_op"
-  int64_t external_id = 0;
-  int64_t linked_correlation_id = 0;
-  int64_t flow_id = 0;
-  int32_t flow_type = 0;
-  bool flow_start = false;
-  int64_t python_id = -1;
-  int64_t python_parent_id = -1;
-  int64_t python_module_id = -1;
-  std::map<std::string, std::string> metadata;  // "stream" -> "7"
 };
 
 // Sums over the direct children.

@@ -39,8 +39,6 @@ class BackendController {
   std::vector<std::string> Remarks() const;
 
   const std::string& name() const noexcept { return name_; }
-  bool is_live() const noexcept { return state_ == State::kLive; }
-  bool is_stopped() const noexcept { return state_ == State::kStopped; }
 
  private:
   enum class State { kMade, kReady, kLive, kStopped, kEmpty, kFailed };

@@ -80,8 +80,6 @@ class RuleTable {
     return expressions_[static_cast<size_t>(index)];
   }
 
-  size_t rule_count() const noexcept { return rules_.size(); }
-
  private:
   static constexpr int kAddressBits = 47;  // of user space
   static constexpr int kCacheBits = 14;
