@@ -375,15 +375,6 @@ class GraphMaker {
 
 }  // namespace
 
-std::array<DurationNs, static_cast<size_t>(PathCause::kCount)>
-CriticalPath::ByCause() const {
-  std::array<DurationNs, static_cast<size_t>(PathCause::kCount)> sums{};
-  for (const PathStep& step : steps) {
-    sums[static_cast<size_t>(step.cause)] += step.weight_ns;
-  }
-  return sums;
-}
-
 CriticalPath FindCriticalPath(const Trace& trace, const Launches& launches,
                               const CriticalPathOptions& options) {
   const PathGraph graph = GraphMaker(trace, launches, options).Run();

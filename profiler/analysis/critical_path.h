@@ -2,7 +2,6 @@
 //
 //   const CriticalPath path = FindCriticalPath(trace, Launches(trace), {});
 //   for (const PathStep& step : path.steps) Print(step);
-//   path.ByCause()[PathCause::kKernel]    // how much of it is kernels
 //
 // Starts and ends of ranges are the nodes of a graph, whose edges say what
 // waited for what; the path is the one on which most time is spent:
@@ -31,7 +30,6 @@
 #ifndef KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
 #define KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -62,9 +60,6 @@ struct PathStep {
 struct CriticalPath {
   std::vector<PathStep> steps;  // in time
   DurationNs length_ns = 0;     // sum of the weights
-
-  std::array<DurationNs, static_cast<size_t>(PathCause::kCount)> ByCause()
-      const;
 };
 
 CriticalPath FindCriticalPath(const model::Trace& trace,

@@ -14,13 +14,12 @@ enum class PathCause : uint8_t {
   kLaunch,
   kQueue,
   kDependency,
-  kCount,
 };
 
 // "host", "kernel", "launch", "queue", "dependency".
 constexpr std::string_view PathCauseName(PathCause cause) noexcept {
-  constexpr std::string_view kNames[] = {"host",  "kernel",     "launch",
-                                         "queue", "dependency", ""};
+  constexpr std::string_view kNames[] = {"host", "kernel", "launch", "queue",
+                                         "dependency"};
   return kNames[static_cast<size_t>(cause)];
 }
 

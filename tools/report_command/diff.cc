@@ -87,8 +87,6 @@ bool HasDeviceTime(std::span<const TableRow> rows) {
 
 }  // namespace
 
-std::span<const std::string_view> DiffMetrics() { return kMetrics; }
-
 absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
                                  std::span<const TableRow> after,
                                  std::string_view metric) {

@@ -62,9 +62,6 @@ class RowDiff {
   std::vector<DiffRow> rows_;
 };
 
-// The times that traces can be compared by.
-std::span<const std::string_view> DiffMetrics();
-
 // kInvalidArgument for another metric. An empty one is self_device_time_total
 // where some row has such time, else self_cpu_time_total. The rows must outlive
 // the result.

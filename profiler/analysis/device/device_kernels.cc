@@ -155,17 +155,4 @@ std::vector<OperationKernel> OperationKernels(const Trace& trace,
   return list;
 }
 
-LaunchLinks CountLaunchLinks(const Trace& trace, const Launches& launches) {
-  LaunchLinks links;
-  ForEachWork(trace, [&](EventIndex work) {
-    ++links.work_count;
-    if (launches.LauncherOf(work) == kNoEvent) {
-      ++links.without_call;
-    } else if (CauseOf(trace, launches, work) == kNoEvent) {
-      ++links.without_operation;
-    }
-  });
-  return links;
-}
-
 }  // namespace kymo::analysis

@@ -65,16 +65,6 @@ struct OperationKernel {
 std::vector<OperationKernel> OperationKernels(const model::Trace& trace,
                                               const Launches& launches);
 
-// How much of a device's work could be followed to whoever caused it.
-struct LaunchLinks {
-  int64_t work_count = 0;
-  int64_t without_call = 0;       // no call of the runtime has its id
-  int64_t without_operation = 0;  // a call, but nothing around it
-};
-
-LaunchLinks CountLaunchLinks(const model::Trace& trace,
-                             const Launches& launches);
-
 }  // namespace kymo::analysis
 
 #endif  // KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_KERNELS_H_

@@ -92,13 +92,5 @@ TEST(DeviceKernelsTest, ListsTheKernelsOfEachOperation) {
             "range>gemm:1:30 ");
 }
 
-TEST(DeviceKernelsTest, CountsWhatCannotBeFollowed) {
-  const model::Trace trace = SomeTrace();
-  const LaunchLinks links = CountLaunchLinks(trace, Launches(trace));
-  EXPECT_EQ(links.work_count, 6);
-  EXPECT_EQ(links.without_call, 1);
-  EXPECT_EQ(links.without_operation, 1);
-}
-
 }  // namespace
 }  // namespace kymo::analysis

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <vector>
 
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/base/parallel.h"
@@ -55,22 +56,6 @@ LiveBytes::LiveBytes(const model::Trace& trace, const MemoryPools& pools)
       ended[record.partner] += record.bytes;
     }
   }
-}
-
-std::vector<CurvePoint> LiveBytesOverTime(const model::Trace& trace,
-                                          const MemoryPools& pools, size_t pool,
-                                          size_t max_points) {
-  const LiveBytes live(trace, pools);
-  ThinnedCurve curve(trace.start_ns(), trace.end_ns(), max_points);
-  const auto memory = trace.memory();
-  for (MemoryIndex i = 0; i < memory.size(); ++i) {
-    if (memory[i].event == MemoryEvent::kAllocation &&
-        pools.IndexOf(memory[i]) == pool) {
-      curve.Add(
-          {.time = memory[i].time_ns, .order = i, .value = live.After(i)});
-    }
-  }
-  return curve.Points();
 }
 
 }  // namespace kymo::analysis

@@ -3,7 +3,6 @@
 //   const MemoryPools pools(trace);
 //   const LiveBytes live(trace, pools);
 //   live.After(i)                               // with those of all threads
-//   for (const CurvePoint& point : LiveBytesOverTime(trace, pools, 0, 100)) ..
 //
 // Counted are blocks that were allocated within the recording. The heap's
 // records know this sum (MemoryRecord::total_allocated). Of mappings and
@@ -18,10 +17,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "profiler/analysis/memory/memory_pools.h"
-#include "profiler/analysis/memory/thinned_curve.h"
 #include "profiler/base/column.h"
 #include "profiler/model/trace.h"
 
@@ -43,13 +40,6 @@ class LiveBytes {
   const model::Trace& trace_;
   Column<int64_t> sums_;  // beside the records, if some are not the heap's
 };
-
-// The live bytes of one pool, as at most max_points points that keep each
-// interval's least, greatest and last value. Times are the trace's.
-// REQUIRES: max_points >= 3.
-std::vector<CurvePoint> LiveBytesOverTime(const model::Trace& trace,
-                                          const MemoryPools& pools, size_t pool,
-                                          size_t max_points);
 
 }  // namespace kymo::analysis
 

@@ -1,6 +1,5 @@
 #include "profiler/analysis/memory/live_bytes.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -64,44 +63,6 @@ TEST(LiveBytesTest, AMappingEndsWhereItsAddressComesAgain) {
   std::move(memory).AddTo(t.data());
   EXPECT_EQ(LiveOf(std::move(t).Build()),
             (std::vector<int64_t>{4096, 4096, 0}));
-}
-
-TEST(LiveBytesTest, OverTimeKeepTheirPeak) {
-  TestTrace t;
-  t.SetWindow(0, 100'000);
-  const auto main = t.AddThread(1, 1, "main");
-  TestMemory memory;
-  for (TimeNs now = 0; now < 100'000; now += 10) {
-    const int64_t bytes = now == 77'770 ? 5'000 : 1 + now % 100;
-    memory.Free(memory.Allocate({.track = main, .bytes = bytes}, now), main,
-                now + 5);
-  }
-  std::move(memory).AddTo(t.data());
-  const model::Trace trace = std::move(t).Build();
-
-  const std::vector<CurvePoint> points =
-      LiveBytesOverTime(trace, MemoryPools(trace), 0, 60);
-  EXPECT_LE(points.size(), 60u);
-  EXPECT_GE(points.size(), 30u);
-  const auto peak =
-      std::max_element(points.begin(), points.end(),
-                       [](auto& a, auto& b) { return a.value < b.value; });
-  EXPECT_EQ(peak->value, 5'000);
-  EXPECT_EQ(peak->time, 77'770);
-  EXPECT_EQ(points.back().value, 0);
-}
-
-TEST(LiveBytesTest, OverTimeOfFewRecordsAreAllOfThePool) {
-  TestTrace t;
-  t.SetWindow(0, 100);
-  const auto main = t.AddThread(1, 1, "main");
-  t.data().memory = {
-      {.track = main, .time_ns = 1, .bytes = 100},
-      {.track = main, .device_type = 1, .time_ns = 2, .bytes = 5},
-      {.track = main, .time_ns = 3, .bytes = -100}};
-  const model::Trace trace = std::move(t).Build();
-  EXPECT_EQ(LiveBytesOverTime(trace, MemoryPools(trace), 0, 10),
-            (std::vector<CurvePoint>{{1, 0, 100}, {3, 2, 0}}));
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/memory/live_bytes.h"
-#include "profiler/analysis/memory/memory_pools.h"
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_memory.h"
@@ -75,22 +73,6 @@ void BM_ProfileMemory(benchmark::State& state) {
 BENCHMARK(BM_ProfileMemory)
     ->ArgNames({"records", "cores"})
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 2}})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-
-void BM_LiveBytesOverTime(benchmark::State& state) {
-  const model::Trace& trace = TraceOf(state.range(0));
-  const MemoryPools pools(trace);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(LiveBytesOverTime(trace, pools, 0, 10'000));
-  }
-  state.SetItemsProcessed(state.iterations() *
-                          static_cast<int64_t>(trace.memory().size()));
-}
-BENCHMARK(BM_LiveBytesOverTime)
-    ->ArgNames({"records"})
-    ->Arg(1'000'000)
-    ->Arg(10'000'000)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
