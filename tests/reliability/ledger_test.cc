@@ -1,10 +1,11 @@
 // Every counter of the loss ledger is shown everywhere, and forced by a test.
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,10 +17,10 @@
 #include "gtest/gtest.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/loss_table.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/report/ledger_text.h"
-#include "tests/reliability/forced_by.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::reliability {
@@ -96,20 +97,28 @@ TEST_P(LedgerTest, IsALossForStrictUnlessItIsANote) {
             model::IsLoss(GetParam()));
 }
 
+// The test that forces a loss, by the loss.
+struct ForcingTest {
+  const char* file;
+  const char* name;
+};
+constexpr ForcingTest kForcingTests[] = {
+#define KYMO_FORCING_TEST(id, name, severity, meaning, file, test) {file, test},
+    KYMO_LOSS_TABLE(KYMO_FORCING_TEST)
+#undef KYMO_FORCING_TEST
+};
+
 TEST_P(LedgerTest, IsForcedByATest) {
-  const auto* const forced =
-      std::find_if(std::begin(kForcedBy), std::end(kForcedBy),
-                   [](const ForcedBy& by) { return by.loss == GetParam(); });
-  ASSERT_NE(forced, std::end(kForcedBy))
-      << "name the test that forces it in forced_by.h";
+  const ForcingTest& test = kForcingTests[static_cast<size_t>(GetParam())];
   // The runfiles are links into the workspace.
   const std::filesystem::path here =
-      std::filesystem::canonical(std::getenv("KYMO_FORCED_BY"));
+      std::filesystem::canonical(std::getenv("KYMO_TEST_SOURCE"));
   const std::filesystem::path root =
       here.parent_path().parent_path().parent_path();
-  const std::string test = ReadFile(root / forced->file);
-  EXPECT_NE(test.find(forced->test), std::string::npos)
-      << forced->file << " has no test " << forced->test;
+  const std::regex definition(absl::StrCat(
+      "TEST(_[FP])?\\(\\w+,\\s+", test.name, "\\)|def ", test.name, "\\("));
+  EXPECT_TRUE(std::regex_search(ReadFile(root / test.file), definition))
+      << test.file << " has no test " << test.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, LedgerTest, testing::ValuesIn(AllLosses()),

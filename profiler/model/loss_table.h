@@ -1,0 +1,142 @@
+// loss_table.h - the counters of the loss ledger, a row each.
+//
+//   ROW(kSamplesLost, "samples_lost", kLoss,
+//       "samples dropped by the kernel before they were read",
+//       "tests/reliability/lost_samples_test.py",
+//       "test_collector_that_does_not_keep_up")
+//
+// The columns are:
+//
+//   1. the counter in code, Loss::kSamplesLost
+//   2. its name in files and below tables, lower_snake; it never changes
+//   3. kLoss: something is missing, so --strict fails; kNote: worth saying
+//   4. what it counts, for people; it follows the number
+//   5. the file of the test that forces the loss, from the workspace root
+//   6. that test's name
+//
+// To add a counter, add its row and its test. The enum, names, texts and
+// severities follow from the table (loss_ledger.h); ledger_test checks that the
+// test exists and that every place that shows the ledger shows the counter.
+// What is shown stands in the order of the rows, losses before notes.
+#ifndef KYMO_PROFILER_MODEL_LOSS_TABLE_H_
+#define KYMO_PROFILER_MODEL_LOSS_TABLE_H_
+
+#define KYMO_LOSS_TABLE(ROW)                                                   \
+  ROW(kEventsDroppedArenaFull, "events_dropped_arena_full", kLoss,             \
+      "events that the arena had no room for: not recorded, or "               \
+      "overwritten sooner than a flight recorder was to keep them",            \
+      "tests/e2e/profile_test.py", "test_full_arena_is_said")                  \
+  ROW(kEventsOverwritten, "events_overwritten", kNote,                         \
+      "older events that made room for the newest, as was asked for",          \
+      "tests/integration/profile_test.cc", "OverwriteKeepsTheNewest")          \
+  ROW(kEventsDroppedInHandlers, "events_dropped_in_handlers", kLoss,           \
+      "events of signal handlers that met the recorder in its slow path",      \
+      "tests/reliability/forced_losses_test.cc",                               \
+      "HandlersThatMeetTheSlowPath")                                           \
+  ROW(kEventsDroppedNoStream, "events_dropped_no_stream", kLoss,               \
+      "events of threads beyond the size of the stream table",                 \
+      "tests/reliability/forced_losses_test.cc", "MoreThreadsThanStreams")     \
+  ROW(kNamesDroppedTableFull, "names_dropped_table_full", kLoss,               \
+      "names not kept because the name table was full",                        \
+      "tests/reliability/forced_losses_test.cc", "MoreNamesThanTheTableHolds") \
+  ROW(kArgumentsTruncated, "arguments_truncated", kLoss,                       \
+      "arguments or names cut at the size limit",                              \
+      "tests/reliability/forced_losses_test.cc", "NamesLongerThanTheLimit")    \
+  ROW(kRecordsCorrupt, "records_corrupt", kLoss,                               \
+      "records that could not be read", "backends/cpu/decode/decode_test.cc",  \
+      "StreamsOutOfTheTableAreCounted")                                        \
+  ROW(kEndsWithoutBegin, "ends_without_begin", kLoss,                          \
+      "ends of ranges whose beginning was not recorded",                       \
+      "backends/cpu/decode/decode_test.cc", "EndsWithoutBeginAreCounted")      \
+  ROW(kEventsOutOfWindow, "events_out_of_window", kLoss,                       \
+      "events outside of the session's window",                                \
+      "profiler/normalize/normalize_test.cc",                                  \
+      "OutOfWindowAndImpossibleTimesAreCounted")                               \
+  ROW(kImpossibleTimestamps, "impossible_timestamps", kLoss,                   \
+      "events that ended before they began; set to 0",                         \
+      "profiler/normalize/normalize_test.cc",                                  \
+      "OutOfWindowAndImpossibleTimesAreCounted")                               \
+  ROW(kRangesOverlapping, "ranges_overlapping", kLoss,                         \
+      "ranges of one thread that are neither nested nor apart",                \
+      "tests/integration/profile_test.cc",                                     \
+      "RangesThatEndInTheWrongOrderAreShownBesideEachOther")                   \
+  ROW(kDrainBytesLost, "drain_bytes_lost", kLoss,                              \
+      "bytes of records that could not be written to disk",                    \
+      "tests/reliability/kill_test.py",                                        \
+      "test_disk_is_full_while_it_is_drained")                                 \
+  ROW(kSamplesLost, "samples_lost", kLoss,                                     \
+      "samples dropped by the kernel before they were read",                   \
+      "tests/reliability/lost_samples_test.py",                                \
+      "test_collector_that_does_not_keep_up")                                  \
+  ROW(kSamplesNotDelivered, "samples_not_delivered", kLoss,                    \
+      "samples asked for that the timer did not deliver",                      \
+      "tests/reliability/lost_samples_test.py",                                \
+      "test_child_that_no_timer_reaches")                                      \
+  ROW(kStacksTruncated, "stacks_truncated", kLoss,                             \
+      "stacks deeper than what was copied",                                    \
+      "backends/sampling/sampling_child_test.cc",                              \
+      "AStackDeeperThanTheCopyIsCountedAsTruncated")                           \
+  ROW(kStacksIncomplete, "stacks_incomplete", kLoss,                           \
+      "stacks whose unwinding stopped early",                                  \
+      "backends/sampling/sample_store_test.cc",                                \
+      "StackThatEndsNowhereIsCountedAsIncomplete")                             \
+  ROW(kFramesUnresolved, "frames_unresolved", kLoss,                           \
+      "distinct frames shown as module+offset",                                \
+      "profiler/symbolize/raw_stack_names_test.cc",                            \
+      "CountsUnresolvedFramesOnce")                                            \
+  ROW(kProcessesNotRecorded, "processes_not_recorded", kLoss,                  \
+      "processes that could not be followed",                                  \
+      "tests/reliability/unrecorded_test.py",                                  \
+      "test_static_children_however_they_are_started")                         \
+  ROW(kHeapsNotWatched, "heaps_not_watched", kLoss,                            \
+      "processes whose allocations were not seen: they bring their own "       \
+      "malloc",                                                                \
+      "tests/e2e/memory_test.py",                                              \
+      "test_a_malloc_of_ones_own_is_said_and_counted")                         \
+  ROW(kHeapSamplesLost, "heap_samples_lost", kLoss,                            \
+      "sampled allocations beyond the size of the table of live ones",         \
+      "tests/reliability/forced_heap_losses_test.cc",                          \
+      "MoreLiveSamplesThanTheTableHolds")                                      \
+  ROW(kMemoryRecordsLeftOut, "memory_records_left_out", kLoss,                 \
+      "latest memory records left out: all are more than fit into memory",     \
+      "backends/cpu/decode/decode_test.cc",                                    \
+      "TooManyMemoryRecordsLoseTheLatestAndSaySo")                             \
+  ROW(kEventsNotImported, "events_not_imported", kLoss,                        \
+      "events of a file of kinds that no trace keeps",                         \
+      "importers/chrome/import_document_test.cc",                              \
+      "WhatATraceCannotKeepIsCounted")                                         \
+  ROW(kFilesCutOff, "files_cut_off", kLoss,                                    \
+      "files that end in the middle: what came next is missing",               \
+      "importers/chrome/import_document_test.cc",                              \
+      "AFileThatIsCutOffGivesEveryCompleteEvent")                              \
+  ROW(kFreesNotSeen, "frees_not_seen", kLoss,                                  \
+      "blocks whose address came again without a free",                        \
+      "profiler/normalize/allocations_test.cc",                                \
+      "ABlockWhoseFreeWasNotSeenEndsWithTheNextAtItsAddress")                  \
+  ROW(kDeviceRecordsDropped, "device_records_dropped", kLoss,                  \
+      "records of device activities for which CUPTI had no buffer",            \
+      "backends/cupti/decode/decoded_log_test.cc",                             \
+      "SaysWhatCuptiAndAKilledProgramLost")                                    \
+  ROW(kDeviceBuffersLost, "device_buffers_lost", kLoss,                        \
+      "buffers of device activities that had not been handed over when "       \
+      "their program was killed, or were another client's",                    \
+      "backends/cupti/child_session_test.cc",                                  \
+      "AKilledProgramLosesOnlyWhatWasNotFlushed")                              \
+  ROW(kDeviceTimesMissing, "device_times_missing", kLoss,                      \
+      "device activities not shown: they have no times",                       \
+      "backends/cupti/decode/decoded_log_test.cc",                             \
+      "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch")                           \
+  ROW(kDeviceBeforeLaunch, "device_before_launch", kLoss,                      \
+      "device activities not shown: they seem to begin before their "          \
+      "launch",                                                                \
+      "backends/cupti/decode/decoded_log_test.cc",                             \
+      "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch")                           \
+  ROW(kRangesOpenAtEnd, "ranges_open_at_end", kNote,                           \
+      "ranges still open when the recording ended",                            \
+      "tests/reliability/scenarios_test.cc", "IsRecordedWhole")                \
+  ROW(kFreesOfUnknownBlocks, "frees_of_unknown_blocks", kNote,                 \
+      "frees of blocks that were not allocated within the recording",          \
+      "profiler/normalize/allocations_test.cc",                                \
+      "FreesOfBlocksFromBeforeAreCountedAndLeftOut")
+
+#endif  // KYMO_PROFILER_MODEL_LOSS_TABLE_H_
