@@ -39,8 +39,7 @@ DurationNs SumOfTotals(std::span<const T> list) {
 }  // namespace
 
 ValueTable DeviceTimesTable(std::span<const analysis::DeviceTimes> devices) {
-  ValueTable table{.name = "device_times",
-                   .columns = {{"process", "Process", Unit::kCount},
+  ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"device", "Device", Unit::kCount},
                                {"streams", "Streams", Unit::kCount},
                                {"kernels", "Kernels", Unit::kCount},
@@ -74,8 +73,7 @@ ValueTable DeviceTimesTable(std::span<const analysis::DeviceTimes> devices) {
 
 ValueTable DeviceKernelTable(const Trace& trace,
                              std::span<const analysis::KernelSum> kernels) {
-  ValueTable table{.name = "device_kernels",
-                   .columns = {{"name", "Kernel", Unit::kText},
+  ValueTable table{.columns = {{"name", "Kernel", Unit::kText},
                                {"kind", "Kind", Unit::kText},
                                {"share", "Total %", Unit::kShare},
                                {"total_ns", "Total", Unit::kNs},
@@ -98,8 +96,7 @@ ValueTable DeviceKernelTable(const Trace& trace,
 
 ValueTable DeviceOperationTable(
     const Trace& trace, std::span<const analysis::OperationSum> operations) {
-  ValueTable table{.name = "device_operations",
-                   .columns = {{"operation", "Operation", Unit::kText},
+  ValueTable table{.columns = {{"operation", "Operation", Unit::kText},
                                {"self_share", "Self device %", Unit::kShare},
                                {"self_ns", "Self device", Unit::kNs},
                                {"total_share", "Device %", Unit::kShare},
@@ -118,8 +115,7 @@ ValueTable DeviceOperationTable(
 
 ValueTable DeviceOperationKernelTable(
     const Trace& trace, std::span<const analysis::OperationKernel> kernels) {
-  ValueTable table{.name = "device_operation_kernels",
-                   .columns = {{"operation", "Operation", Unit::kText},
+  ValueTable table{.columns = {{"operation", "Operation", Unit::kText},
                                {"kernel", "Kernel", Unit::kText},
                                {"share", "Total %", Unit::kShare},
                                {"total_ns", "Total", Unit::kNs},
@@ -136,7 +132,6 @@ ValueTable DeviceOperationKernelTable(
 
 ValueTable DeviceCopyTable(std::span<const analysis::CopySum> copies) {
   ValueTable table{
-      .name = "device_copies",
       .columns = {{"direction", "Direction", Unit::kText},
                   {"count", "# of Copies", Unit::kCount},
                   {"unknown_count", "Of no size", Unit::kCount},
@@ -161,8 +156,7 @@ ValueTable DeviceCopyTable(std::span<const analysis::CopySum> copies) {
 }
 
 ValueTable DeviceIdleTable(std::span<const analysis::IdleTime> streams) {
-  ValueTable table{.name = "device_idle",
-                   .columns = {{"process", "Process", Unit::kCount},
+  ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"device", "Device", Unit::kCount},
                                {"stream", "Stream", Unit::kText},
                                {"idle_ns", "Idle", Unit::kNs},
@@ -188,8 +182,7 @@ ValueTable DeviceIdleTable(std::span<const analysis::IdleTime> streams) {
 }
 
 ValueTable DeviceQueueTable(std::span<const analysis::StreamQueue> queues) {
-  ValueTable table{.name = "device_queues",
-                   .columns = {{"process", "Process", Unit::kCount},
+  ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"device", "Device", Unit::kCount},
                                {"stream", "Stream", Unit::kCount},
                                {"launches", "# of Launches", Unit::kCount},
@@ -214,8 +207,7 @@ ValueTable DeviceQueueTable(std::span<const analysis::StreamQueue> queues) {
 }
 
 ValueTable CriticalPathTable(const Trace& trace, const CriticalPath& path) {
-  ValueTable table{.name = "critical_path",
-                   .columns = {{"cause", "Cause", Unit::kText},
+  ValueTable table{.columns = {{"cause", "Cause", Unit::kText},
                                {"name", "Name", Unit::kText},
                                {"share", "Path %", Unit::kShare},
                                {"path_ns", "On the path", Unit::kNs},
@@ -245,8 +237,7 @@ ValueTable CriticalPathTable(const Trace& trace, const CriticalPath& path) {
 }
 
 ValueTable CriticalPathStepTable(const Trace& trace, const CriticalPath& path) {
-  ValueTable table{.name = "critical_path_steps",
-                   .columns = {{"start_ns", "Start", Unit::kNs},
+  ValueTable table{.columns = {{"start_ns", "Start", Unit::kNs},
                                {"cause", "Cause", Unit::kText},
                                {"name", "Name", Unit::kText},
                                {"path_ns", "On the path", Unit::kNs}},

@@ -33,41 +33,6 @@ model::Trace SomeTrace() {
   return std::move(t).Build();
 }
 
-// Every table has a value per column, of its column's kind, and a text.
-void ExpectWellFormed(const ValueTable& table) {
-  ASSERT_FALSE(table.rows.empty()) << table.name;
-  for (const std::vector<Value>& row : table.rows) {
-    ASSERT_EQ(row.size(), table.columns.size()) << table.name;
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (std::holds_alternative<std::monostate>(row[i])) continue;
-      EXPECT_EQ(std::holds_alternative<std::string>(row[i]),
-                table.columns[i].unit == Unit::kText)
-          << table.name << "." << table.columns[i].name;
-    }
-  }
-  EXPECT_FALSE(FormatValueTable(table, {}).empty());
-}
-
-TEST(DeviceTablesTest, EveryAnalysisHasATable) {
-  const model::Trace trace = SomeTrace();
-  const analysis::Launches launches(trace);
-  const analysis::CriticalPath path =
-      analysis::FindCriticalPath(trace, launches, {});
-  ExpectWellFormed(DeviceTimesTable(analysis::ComputeDeviceTimes(trace)));
-  ExpectWellFormed(DeviceKernelTable(trace, analysis::KernelSums(trace)));
-  ExpectWellFormed(
-      DeviceOperationTable(trace, analysis::OperationSums(trace, launches)));
-  ExpectWellFormed(DeviceOperationKernelTable(
-      trace, analysis::OperationKernels(trace, launches)));
-  ExpectWellFormed(DeviceCopyTable(analysis::CopySums(trace)));
-  ExpectWellFormed(
-      DeviceIdleTable(analysis::ComputeIdleTimes(trace, launches, {})));
-  ExpectWellFormed(
-      DeviceQueueTable(analysis::ComputeStreamQueues(trace, launches, {})));
-  ExpectWellFormed(CriticalPathTable(trace, path));
-  ExpectWellFormed(CriticalPathStepTable(trace, path));
-}
-
 TEST(DeviceTablesTest, OperationsShowTheirShares) {
   const model::Trace trace = SomeTrace();
   EXPECT_EQ(

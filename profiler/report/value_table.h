@@ -1,7 +1,6 @@
 // value_table.h - tables of named values, as text or for other formats.
 //
-//   ValueTable table{.name = "device_copies",
-//                    .columns = {{"direction", "Direction", Unit::kText},
+//   ValueTable table{.columns = {{"direction", "Direction", Unit::kText},
 //                                {"bytes", "Bytes", Unit::kBytes}},
 //                    .rows = {}};
 //   table.rows.push_back({std::string("Memcpy HtoD"), int64_t{4096}});
@@ -45,7 +44,6 @@ struct ValueColumn {
 using Value = std::variant<std::monostate, std::string, int64_t, double>;
 
 struct ValueTable {
-  std::string name;  // lower_snake
   std::vector<ValueColumn> columns;
   std::vector<std::vector<Value>> rows;  // a value per column
 };

@@ -6,8 +6,7 @@ namespace kymo::report {
 namespace {
 
 TEST(ValueTableTest, ShowsValuesByTheirUnit) {
-  ValueTable table{.name = "device_copies",
-                   .columns = {{"direction", "Direction", Unit::kText},
+  ValueTable table{.columns = {{"direction", "Direction", Unit::kText},
                                {"bytes", "Bytes", Unit::kBytes},
                                {"total_ns", "Total", Unit::kNs},
                                {"share", "Share", Unit::kShare},
@@ -35,8 +34,7 @@ TEST(ValueTableTest, ShowsValuesByTheirUnit) {
 }
 
 TEST(ValueTableTest, RowsAndTextsAreCut) {
-  ValueTable table{.name = "names",
-                   .columns = {{"name", "Name", Unit::kText}},
+  ValueTable table{.columns = {{"name", "Name", Unit::kText}},
                    .rows = {{std::string("abcdefghijkl")},
                             {std::string("short")},
                             {std::string("not shown")}}};
@@ -48,9 +46,7 @@ TEST(ValueTableTest, RowsAndTextsAreCut) {
 
 TEST(ValueTableTest, ATableWithoutRowsIsNoText) {
   EXPECT_EQ(
-      FormatValueTable(
-          {.name = "none", .columns = {{"a", "A", Unit::kText}}, .rows = {}},
-          {}),
+      FormatValueTable({.columns = {{"a", "A", Unit::kText}}, .rows = {}}, {}),
       "");
 }
 

@@ -22,16 +22,6 @@ model::Trace LaunchingTrace() {
   return std::move(t).Build();
 }
 
-TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernel) {
-  const model::Trace trace = LaunchingTrace();
-  for (const Analysis& analysis : Analyses()) {
-    EXPECT_EQ(FindAnalysis(analysis.name), &analysis);
-    if (analysis.name == "device_copies") continue;
-    EXPECT_FALSE(analysis.table(trace).rows.empty()) << analysis.name;
-  }
-  EXPECT_EQ(FindAnalysis("weather"), nullptr);
-}
-
 TEST(AnalysesTest, TextHasATitleForEach) {
   const std::vector<std::string> names = {"device_kernels", "device_copies"};
   const std::string text =

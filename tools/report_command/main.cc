@@ -174,7 +174,7 @@ int Main(const std::vector<std::string>& arguments) {
   if (!command.ok()) return Fail(command.status(), kExitUsage);
   if (command->help || command->list) {
     fputs((command->help ? ReportManual(importers, exporters)
-                         : ListPlugins(importers, exporters))
+                         : ReportList(importers, exporters))
               .c_str(),
           stdout);
     return kExitDone;

@@ -17,8 +17,8 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/report/analyses.h"
 #include "tools/command_line/exporter_words.h"
-#include "tools/report_command/analyses.h"
 
 ABSL_FLAG(bool, check, false,
           "Say what is wrong with the files instead of printing tables: the "
@@ -91,7 +91,8 @@ ABSL_FLAG(int64_t, max_file_mib, 0,
           "Split timelines whose file would be larger, in MiB, at the steps of "
           "the program: trace.steps_0-99.json. 0 = never.");
 ABSL_FLAG(bool, quiet, false, "No words on standard error but errors.");
-ABSL_FLAG(bool, list, false, "List importers and exporters, then exit.");
+ABSL_FLAG(bool, list, false,
+          "List analyses, importers and exporters, then exit.");
 
 namespace kymo::tools {
 namespace {
@@ -147,12 +148,12 @@ absl::StatusOr<TextFormat> FormatOf(const std::string& word) {
 absl::Status SetAnalyses(ReportCommand& command) {
   for (const std::string& word : absl::GetFlag(FLAGS_analysis)) {
     std::vector<std::string> known;
-    for (const Analysis& analysis : Analyses()) {
+    for (const report::Analysis& analysis : report::Analyses()) {
       known.emplace_back(analysis.name);
     }
     if (word == "all") {
       command.analyses = known;
-    } else if (FindAnalysis(word) != nullptr) {
+    } else if (report::FindAnalysis(word) != nullptr) {
       command.analyses.push_back(word);
     } else {
       return Invalid(absl::StrCat("there is no analysis '", word,

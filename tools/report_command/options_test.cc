@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exporters/summary/summary_exporter.h"
+#include "profiler/report/analyses.h"
 #include "tests/support/test_importer.h"
 #include "tools/report_command/report_manual.h"
 
@@ -122,6 +124,18 @@ TEST_F(OptionsTest, TheManualHasEveryFlag) {
   for (size_t begin = 0, end; begin < manual.size(); begin = end + 1) {
     end = manual.find('\n', begin);
     EXPECT_LE(end - begin, 80) << manual.substr(begin, end - begin);
+  }
+}
+
+TEST_F(OptionsTest, TheListHasEveryAnalysisAndPlugin) {
+  ASSERT_TRUE(exporters_.Register(NewSummaryExporter()).ok());
+  const std::string list = ReportList(importers_, exporters_);
+  std::vector<std::string> names = {"fake", "summary"};
+  for (const report::Analysis& analysis : report::Analyses()) {
+    names.emplace_back(analysis.name);
+  }
+  for (const std::string& name : names) {
+    EXPECT_NE(list.find("\n    " + name + "\n"), std::string::npos) << name;
   }
 }
 

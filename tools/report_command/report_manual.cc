@@ -1,25 +1,10 @@
 #include "tools/report_command/report_manual.h"
 
+#include "profiler/report/analyses.h"
 #include "tools/command_line/manual.h"
-#include "tools/report_command/analyses.h"
 #include "tools/report_command/options.h"
 
 namespace kymo::tools {
-namespace {
-
-void AppendPlugins(std::string& page, const ImporterRegistry& importers,
-                   const ExporterRegistry& exporters) {
-  page += "IMPORTERS\n";
-  for (const TraceImporter* importer : importers.List()) {
-    AppendPlugin(page, importer->info());
-  }
-  page += "\nEXPORTERS\n";
-  for (const TraceExporter* exporter : exporters.List()) {
-    AppendPlugin(page, exporter->info());
-  }
-}
-
-}  // namespace
 
 std::string ReportManual(const ImporterRegistry& importers,
                          const ExporterRegistry& exporters) {
@@ -48,13 +33,7 @@ std::string ReportManual(const ImporterRegistry& importers,
       4);
   page += "\nFLAGS\n";
   AppendFlags(page, ReportFlags());
-  page += "\nANALYSES\n";
-  for (const Analysis& analysis : Analyses()) {
-    page += "    " + std::string(analysis.name) + "\n";
-    AppendWrapped(page, std::string(analysis.purpose) + ".", 8);
-  }
-  page += '\n';
-  AppendPlugins(page, importers, exporters);
+  page += '\n' + ReportList(importers, exporters);
   page +=
       "\nEXIT STATUS\n"
       "    0    done; with --check: nothing but notes was found\n"
@@ -64,10 +43,21 @@ std::string ReportManual(const ImporterRegistry& importers,
   return page;
 }
 
-std::string ListPlugins(const ImporterRegistry& importers,
-                        const ExporterRegistry& exporters) {
-  std::string page;
-  AppendPlugins(page, importers, exporters);
+std::string ReportList(const ImporterRegistry& importers,
+                       const ExporterRegistry& exporters) {
+  std::string page = "ANALYSES\n";
+  for (const report::Analysis& analysis : report::Analyses()) {
+    page += "    " + std::string(analysis.name) + "\n";
+    AppendWrapped(page, std::string(analysis.purpose) + ".", 8);
+  }
+  page += "\nIMPORTERS\n";
+  for (const TraceImporter* importer : importers.List()) {
+    AppendPlugin(page, importer->info());
+  }
+  page += "\nEXPORTERS\n";
+  for (const TraceExporter* exporter : exporters.List()) {
+    AppendPlugin(page, exporter->info());
+  }
   return page;
 }
 

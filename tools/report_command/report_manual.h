@@ -12,9 +12,9 @@ namespace kymo::tools {
 std::string ReportManual(const ImporterRegistry& importers,
                          const ExporterRegistry& exporters);
 
-// What --list prints: every importer and exporter.
-std::string ListPlugins(const ImporterRegistry& importers,
-                        const ExporterRegistry& exporters);
+// What --list prints: every analysis, importer and exporter.
+std::string ReportList(const ImporterRegistry& importers,
+                       const ExporterRegistry& exporters);
 
 }  // namespace kymo::tools
 

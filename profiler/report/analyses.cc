@@ -1,0 +1,80 @@
+#include "profiler/report/analyses.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "profiler/analysis/critical_path.h"
+#include "profiler/analysis/device/device_copies.h"
+#include "profiler/analysis/device/device_idle.h"
+#include "profiler/analysis/device/device_kernels.h"
+#include "profiler/analysis/device/device_queue.h"
+#include "profiler/analysis/device/device_times.h"
+#include "profiler/analysis/device/launches.h"
+#include "profiler/report/device_tables.h"
+
+namespace kymo::report {
+namespace {
+
+using analysis::Launches;
+using model::Trace;
+
+// Sorted by name; docs/add-an-analysis.md says what else a new row needs.
+constexpr Analysis kAnalyses[] = {
+    {"critical_path", "what the run waited for in the end, by cause and name",
+     [](const Trace& trace) {
+       return CriticalPathTable(
+           trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
+     }},
+    {"critical_path_steps", "the same, step by step in time",
+     [](const Trace& trace) {
+       return CriticalPathStepTable(
+           trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
+     }},
+    {"device_copies", "copies and sets by direction, with bandwidth",
+     [](const Trace& trace) {
+       return DeviceCopyTable(analysis::CopySums(trace));
+     }},
+    {"device_idle",
+     "idle time of devices and streams by cause: host, launch, dependency",
+     [](const Trace& trace) {
+       return DeviceIdleTable(
+           analysis::ComputeIdleTimes(trace, Launches(trace), {}));
+     }},
+    {"device_kernels", "kernels by name",
+     [](const Trace& trace) {
+       return DeviceKernelTable(trace, analysis::KernelSums(trace));
+     }},
+    {"device_operation_kernels", "which kernels each operation launched",
+     [](const Trace& trace) {
+       return DeviceOperationKernelTable(
+           trace, analysis::OperationKernels(trace, Launches(trace)));
+     }},
+    {"device_operations", "device time by the operation that caused it",
+     [](const Trace& trace) {
+       return DeviceOperationTable(
+           trace, analysis::OperationSums(trace, Launches(trace)));
+     }},
+    {"device_queue", "launches that waited for their stream, and how long",
+     [](const Trace& trace) {
+       return DeviceQueueTable(
+           analysis::ComputeStreamQueues(trace, Launches(trace), {}));
+     }},
+    {"device_times",
+     "how busy devices were: computing, communication, their overlap, idle",
+     [](const Trace& trace) {
+       return DeviceTimesTable(analysis::ComputeDeviceTimes(trace));
+     }},
+};
+
+}  // namespace
+
+std::span<const Analysis> Analyses() { return kAnalyses; }
+
+const Analysis* FindAnalysis(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(kAnalyses), std::end(kAnalyses),
+                   [&](const Analysis& a) { return a.name == name; });
+  return found == std::end(kAnalyses) ? nullptr : found;
+}
+
+}  // namespace kymo::report

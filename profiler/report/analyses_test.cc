@@ -1,0 +1,127 @@
+#include "profiler/report/analyses.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/support/test_trace.h"
+
+namespace kymo::report {
+namespace {
+
+using model::ActivityType;
+using model::Arg;
+
+// An operation that launches a kernel and a copy, and a kernel of nobody.
+model::Trace SomeTrace() {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "aten::mm", 1000, 9000);
+  t.AddRange(main, "cudaLaunchKernel", 2000, 3000, ActivityType::kCudaRuntime);
+  t.Describe(1);
+  t.AddRange(main, "cudaMemcpyAsync", 4000, 5000, ActivityType::kCudaRuntime);
+  t.Describe(2);
+  const auto stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "gemm", 3500, 6000, ActivityType::kConcurrentKernel);
+  t.Describe(1);
+  t.AddRange(stream, "Memcpy DtoH (Device -> Pinned)", 6010, 7010,
+             ActivityType::kGpuMemcpy);
+  t.Describe(2, {Arg::Int(t.Intern("bytes"), 5000)});
+  t.AddRange(stream, "ncclDevKernel_AllReduce", 8000, 12000,
+             ActivityType::kConcurrentKernel);
+  return std::move(t).Build();
+}
+
+TEST(AnalysesTest, AreSortedAndFoundByTheirNames) {
+  std::string_view last;
+  for (const Analysis& analysis : Analyses()) {
+    EXPECT_LT(last, analysis.name);
+    last = analysis.name;
+    EXPECT_EQ(FindAnalysis(analysis.name), &analysis);
+    EXPECT_EQ(analysis.name.find_first_not_of(
+                  "abcdefghijklmnopqrstuvwxyz0123456789_"),
+              std::string_view::npos)
+        << analysis.name;
+  }
+  EXPECT_EQ(FindAnalysis("weather"), nullptr);
+}
+
+TEST(AnalysesTest, PurposesAreOneLineWithoutAFullStop) {
+  for (const Analysis& analysis : Analyses()) {
+    EXPECT_FALSE(analysis.purpose.empty()) << analysis.name;
+    EXPECT_EQ(analysis.purpose.find('\n'), std::string_view::npos)
+        << analysis.name;
+    EXPECT_FALSE(analysis.purpose.ends_with('.')) << analysis.name;
+  }
+}
+
+// Every table has a value per column, of its column's kind, and a text.
+TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
+  const model::Trace trace = SomeTrace();
+  for (const Analysis& analysis : Analyses()) {
+    SCOPED_TRACE(analysis.name);
+    const ValueTable table = analysis.table(trace);
+    ASSERT_FALSE(table.rows.empty());
+    for (const std::vector<Value>& row : table.rows) {
+      ASSERT_EQ(row.size(), table.columns.size());
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (std::holds_alternative<std::monostate>(row[i])) continue;
+        EXPECT_EQ(std::holds_alternative<std::string>(row[i]),
+                  table.columns[i].unit == Unit::kText)
+            << table.columns[i].name;
+      }
+    }
+    EXPECT_FALSE(FormatValueTable(table, {}).empty());
+  }
+}
+
+TEST(AnalysesTest, NoneFailsOfAnEmptyTrace) {
+  const model::Trace trace = TestTrace().Build();
+  for (const Analysis& analysis : Analyses()) {
+    EXPECT_TRUE(analysis.table(trace).rows.empty()) << analysis.name;
+  }
+}
+
+TEST(AnalysesTest, NamesOfColumnsEndInTheirUnit) {
+  const model::Trace trace = SomeTrace();
+  for (const Analysis& analysis : Analyses()) {
+    std::set<std::string> names;
+    for (const ValueColumn& column : analysis.table(trace).columns) {
+      SCOPED_TRACE(std::string(analysis.name) + ": " + column.name);
+      EXPECT_TRUE(names.insert(column.name).second);
+      EXPECT_EQ(column.name.ends_with("_ns"), column.unit == Unit::kNs);
+      EXPECT_EQ(column.name == "bytes" || column.name.ends_with("_bytes"),
+                column.unit == Unit::kBytes);
+    }
+  }
+}
+
+TEST(AnalysesTest, ReportMdHasARowForEachInThisOrder) {
+  std::ifstream file(std::getenv("KYMO_DOCUMENT"));
+  ASSERT_TRUE(file.good());
+  std::string rows;
+  bool is_section = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("## ")) is_section = line == "## Analyses";
+    if (is_section && line.starts_with("| `")) rows += line + "\n";
+  }
+  std::string expected;
+  for (const Analysis& analysis : Analyses()) {
+    expected += "| `" + std::string(analysis.name) + "` | " +
+                std::string(analysis.purpose) + " |\n";
+  }
+  EXPECT_EQ(rows, expected)
+      << "The table of the section \"Analyses\" in docs/report.md is:\n"
+      << expected;
+}
+
+}  // namespace
+}  // namespace kymo::report
