@@ -60,8 +60,6 @@ constexpr std::array<RuleText, static_cast<size_t>(Rule::kCount)> kRules = {{
     {Severity::kNote, "times_shifted",
      "times before 1970 or at its very begin cannot be kept; all times were "
      "moved"},
-    {Severity::kNote, "kernel_not_linked",
-     "the call that launched a device's work is not in the file"},
 }};
 
 }  // namespace

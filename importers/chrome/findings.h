@@ -38,7 +38,6 @@ enum class Rule : uint8_t {
   kCounterNoNumber,    // a counter's value that is no number
   kOutOfOrder,         // ranges that stand behind later ones: sorted
   kTimesShifted,       // times before 1970: all are moved
-  kKernelNotLinked,    // device work whose call is not in the file
   kCount,
 };
 
