@@ -221,7 +221,7 @@ TEST(ArenaTest, AttachRejectsWhatIsNoArena) {
   owner.header().version = kLayoutVersion + 1;
   EXPECT_FALSE(Arena::Attach(fd).valid());
   owner.header().version = kLayoutVersion;
-  owner.header().chunk_count = 1000;
+  owner.header().plan.chunk_count = 1000;
   EXPECT_FALSE(Arena::Attach(fd).valid());
   owner.Unmap();
   close(fd);
@@ -230,22 +230,22 @@ TEST(ArenaTest, AttachRejectsWhatIsNoArena) {
 TEST(ArenaTest, AttachRejectsSizesThatOnlyAddUp) {
   int fd = -1;
   Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 1), &fd);
-  ArenaHeader& header = owner.header();
+  ArenaPlan& plan = owner.header().plan;
   // Texts of nearly 2^64 bytes: what follows begins before them. More room for
   // processes puts it where it was.
-  const uint64_t texts = header.name_text_bytes;
-  const uint32_t processes = header.process_capacity;
-  header.name_text_bytes = uint64_t{0} - 4096;
-  header.process_capacity +=
+  const uint64_t texts = plan.name_text_bytes;
+  const uint32_t processes = plan.process_capacity;
+  plan.name_text_bytes = uint64_t{0} - 4096;
+  plan.process_capacity +=
       static_cast<uint32_t>((texts + 4096) / sizeof(ProcessEntry));
   EXPECT_FALSE(Arena::Attach(fd).valid());
-  header.name_text_bytes = texts;
-  header.process_capacity = processes;
+  plan.name_text_bytes = texts;
+  plan.process_capacity = processes;
   ASSERT_TRUE(Arena::Attach(fd).valid());
   // No index at all, which a mask of its size less one would not bound.
-  header.process_capacity += static_cast<uint32_t>(
-      header.name_index_capacity * sizeof(uint32_t) / sizeof(ProcessEntry));
-  header.name_index_capacity = 0;
+  plan.process_capacity += static_cast<uint32_t>(
+      plan.name_index_capacity * sizeof(uint32_t) / sizeof(ProcessEntry));
+  plan.name_index_capacity = 0;
   EXPECT_FALSE(Arena::Attach(fd).valid());
   owner.Unmap();
   close(fd);

@@ -1,10 +1,14 @@
 // layout.h - the arena's memory, as every process that maps it sees it.
 //
-//   +--------------+---------+-----------+---------+-------+------------+
-//   | ArenaHeader  | streams | processes | name    | chunk | chunks     |
-//   | (one page)   |         | starts    | index + | words | 64 KiB     |
-//   |              |         |           | texts   |       | each       |
-//   +--------------+---------+-----------+---------+-------+------------+
+//   ArenaHeader     one page
+//   StreamEntry     one for each thread that has recorded
+//   HeapCounts      one for each StreamEntry
+//   ProcessEntry    one for each process that has attached
+//   StartEntry      one for each program that a process was about to run
+//   name index      uint32_t: a hash table of name ids
+//   name texts      the names, one behind the other
+//   ChunkWord       one for each chunk: who has it
+//   chunks          64 KiB each
 //
 // A chunk is 2048 slots of 32 bytes that one thread fills from front to back.
 // A thread's stream is the sequence of its chunks in ticket order.
@@ -24,7 +28,8 @@
 // Everything is plain data without pointers, valid at any address. The reader
 // trusts nothing in it: a broken target may have written anything.
 //
-// kLayoutVersion changes with any change of this file or of thread_stream.h.
+// kLayoutVersion changes whenever memory that this file or thread_stream.h
+// describes changes.
 #ifndef KYMO_PROFILER_RECORD_LAYOUT_H_
 #define KYMO_PROFILER_RECORD_LAYOUT_H_
 
@@ -267,20 +272,15 @@ enum class FullPolicy : uint32_t {
   kDrain = 2,      // a collector frees chunks; drop and count meanwhile
 };
 
-struct ArenaHeader {
-  uint64_t magic;
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t arena_bytes;
-  uint32_t clock_source;  // ClockSource
-  uint32_t reserved;
-
+// How many entries each part of the arena has, and at which byte it begins.
+// Each part begins on a page of its own, the chunks on a huge page.
+struct ArenaPlan {
   uint32_t stream_capacity;
   uint32_t process_capacity;
   uint32_t start_capacity;
   uint32_t name_index_capacity;  // a power of two
   uint32_t chunk_count;
-  uint32_t reserved_2;
+  uint32_t reserved;
   uint64_t streams_offset;
   uint64_t heap_counts_offset;
   uint64_t processes_offset;
@@ -290,6 +290,17 @@ struct ArenaHeader {
   uint64_t name_text_bytes;
   uint64_t words_offset;
   uint64_t chunks_offset;
+};
+static_assert(sizeof(ArenaPlan) == 96);
+
+struct ArenaHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t arena_bytes;
+  uint32_t clock_source;  // ClockSource
+  uint32_t reserved;
+  ArenaPlan plan;
 
   std::atomic<uint32_t> recording;  // 1 while a session is live
   std::atomic<uint32_t> policy;     // FullPolicy

@@ -78,11 +78,11 @@ uint64_t BadNumber(Random& random, const record::ArenaHeader& sound) {
                               uint64_t{1} << 63,
                               ~uint64_t{0},
                               ~uint64_t{0} >> 1,
-                              sound.chunk_count - 1u,
-                              sound.chunk_count,
-                              sound.stream_capacity,
-                              sound.name_text_bytes,
-                              sound.name_text_bytes - 4,
+                              sound.plan.chunk_count - 1u,
+                              sound.plan.chunk_count,
+                              sound.plan.stream_capacity,
+                              sound.plan.name_text_bytes,
+                              sound.plan.name_text_bytes - 4,
                               sound.arena_bytes};
   if (Below(random, 4) == 0) return uint64_t{random()} << 33 ^ random();
   return numbers[Below(random, std::size(numbers))];
@@ -125,19 +125,22 @@ uint64_t Place(Random& random, const record::ArenaHeader& sound) {
     case 0:
       return within(0, sizeof(record::ArenaHeader));
     case 1:
-      return within(sound.streams_offset, 16 * sizeof(record::StreamEntry));
+      return within(sound.plan.streams_offset,
+                    16 * sizeof(record::StreamEntry));
     case 2:
-      return within(sound.heap_counts_offset, 16 * sizeof(record::HeapCounts));
+      return within(sound.plan.heap_counts_offset,
+                    16 * sizeof(record::HeapCounts));
     case 3:
-      return within(sound.processes_offset, 4 * sizeof(record::ProcessEntry));
+      return within(sound.plan.processes_offset,
+                    4 * sizeof(record::ProcessEntry));
     case 4:
-      return within(sound.name_text_offset, 4096);
+      return within(sound.plan.name_text_offset, 4096);
     case 5:
-      return within(sound.starts_offset, 16 * sizeof(record::StartEntry));
+      return within(sound.plan.starts_offset, 16 * sizeof(record::StartEntry));
     case 6:
-      return within(sound.words_offset, 32 * sizeof(record::ChunkWord));
+      return within(sound.plan.words_offset, 32 * sizeof(record::ChunkWord));
     default:
-      return within(sound.chunks_offset, 32 * record::kChunkBytes);
+      return within(sound.plan.chunks_offset, 32 * record::kChunkBytes);
   }
 }
 
