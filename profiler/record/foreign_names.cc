@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "profiler/record/host.h"
 #include "profiler/record/own_host.h"
 
 namespace kymo::record {

@@ -4,54 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "profiler/record/live_sessions.h"
 #include "profiler/record/mappings.h"
 #include "profiler/record/own_host.h"
-
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18  // Linux 4.14
-#endif
+#include "profiler/record/own_process.h"
+#include "profiler/record/sessions.h"
+#include "profiler/record/thread_names.h"
+#include "profiler/record/thread_streams.h"
 
 namespace kymo::record {
 
 constinit Gate gate = {{kGateUnresolved}, nullptr};
-constinit thread_local ThreadStream* thread_stream = nullptr;
-constinit OwnState own = {};
-constinit thread_local OwnThread own_thread = {};
-
-void* MapWiped(size_t bytes) noexcept {
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  if (madvise(mapped, bytes, MADV_WIPEONFORK) != 0) {
-    // Without it a fork would let parent and child write into one chunk.
-    munmap(mapped, bytes);
-    return nullptr;
-  }
-  return mapped;
-}
-
-Wiped* GetWiped() noexcept {
-  Wiped* wiped = own.wiped.load(std::memory_order_acquire);
-  if (wiped != nullptr) return wiped;
-  Wiped* const made = static_cast<Wiped*>(MapWiped(sizeof(Wiped)));
-  if (made == nullptr) return nullptr;
-  if (own.wiped.compare_exchange_strong(wiped, made,
-                                        std::memory_order_acq_rel)) {
-    return made;
-  }
-  munmap(made, sizeof(Wiped));
-  return wiped;
-}
-
-void OwnCountTruncated() noexcept {
-  if (!own.has_arena.load(std::memory_order_acquire)) return;
-  own.arena.header().texts_truncated.fetch_add(1, std::memory_order_relaxed);
-}
 
 namespace {
 
@@ -59,24 +25,6 @@ constinit std::atomic<const HostApi*> chosen_host = nullptr;
 // The same once it knows this copy's gate. Who went on before would find the
 // gate unresolved, and nothing on.
 constinit std::atomic<const HostApi*> ready_host = nullptr;
-
-// The kernel puts 16 random bytes into every program that it starts.
-uint64_t ProgramImage() noexcept {
-  uint64_t image = 0;
-  const void* const random =
-      reinterpret_cast<const void*>(getauxval(AT_RANDOM));
-  if (random != nullptr) memcpy(&image, random, sizeof(image));
-  return image;
-}
-
-size_t ReadFile(const char* path, char* to, size_t size) noexcept {
-  const int fd = static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return 0;
-  const ssize_t got = syscall(SYS_read, fd, to, size);
-  syscall(SYS_close, fd);
-  return got > 0 ? static_cast<size_t>(got) : 0;
-}
 
 void OwnAddGate(Gate* added) noexcept {
   Wiped* const wiped = GetWiped();
@@ -214,25 +162,6 @@ const HostApi& Host() noexcept {
 
 const HostApi* OwnHost() noexcept { return &own_api; }
 
-void RegisterProcess(Wiped* wiped) noexcept {
-  if (wiped->process_registered != 0) return;
-  wiped->process_registered = 1;
-  ProcessEntry* const entry = own.arena.AddProcess();
-  if (entry == nullptr) return;
-  wiped->process = static_cast<uint32_t>(entry - &own.arena.process(0)) + 1;
-  entry->parent_pid = getppid();
-  entry->attach_monotonic_ns = MonotonicNs();
-  entry->image = ProgramImage();
-  const size_t name_size =
-      ReadFile("/proc/self/comm", entry->name, sizeof(entry->name) - 1);
-  if (name_size > 0 && entry->name[name_size - 1] == '\n') {
-    entry->name[name_size - 1] = '\0';
-  }
-  ReadFile("/proc/self/cmdline", entry->command_line,
-           sizeof(entry->command_line) - 1);
-  entry->pid.store(getpid(), std::memory_order_release);
-}
-
 int AttachToCollector(const char* path) noexcept {
   MakeExitKey();
   Wiped* const wiped = GetWiped();
@@ -250,15 +179,6 @@ int AttachToCollector(const char* path) noexcept {
   RegisterProcess(wiped);
   UpdateGates();
   return 0;
-}
-
-bool InSlowPath() noexcept {
-  if (own_thread.busy == 0) return false;
-  if (own.has_arena.load(std::memory_order_acquire)) {
-    own.arena.header().dropped_in_handlers.fetch_add(1,
-                                                     std::memory_order_relaxed);
-  }
-  return true;
 }
 
 bool IsRecording() noexcept {

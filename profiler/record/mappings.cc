@@ -6,8 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profiler/base/clock.h"
 #include "profiler/record/own_host.h"
-#include "profiler/record/range.h"
+#include "profiler/record/thread_streams.h"
 
 namespace kymo::record {
 namespace {
@@ -105,7 +106,7 @@ void RecordLine(const char* at) noexcept {
   const size_t path_bytes = strlen(at) + 1;
   const uint32_t payload_slots =
       static_cast<uint32_t>(1 + (path_bytes + sizeof(Slot) - 1) / sizeof(Slot));
-  Slot* const slot = Take(1 + payload_slots);
+  Slot* const slot = OwnTake(1 + payload_slots);
   if (slot == nullptr) return;
   memcpy(static_cast<void*>(slot + 1), &mapping, sizeof(mapping));
   memcpy(static_cast<void*>(slot + 2), at, path_bytes);
@@ -118,13 +119,10 @@ void RecordLine(const char* at) noexcept {
 }  // namespace
 
 void RecordMappings() noexcept {
-  // The runtime's copy may not have recorded anything yet.
-  if (GateBits() & kGateUnresolved) Host();
-  if ((GateBits() & (kGateStacks | kGateHeapStacks)) == 0) return;
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr ||
       wiped->maps_buffer_taken.exchange(1, std::memory_order_acquire) != 0) {
-    // Another thread is at it; the next stack asks again.
+    // Another thread is recording them; the next stack asks again.
     if (wiped != nullptr) {
       wiped->mappings_recorded.store(0, std::memory_order_relaxed);
     }

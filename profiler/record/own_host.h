@@ -1,11 +1,18 @@
-// own_host.h - the state of this copy's own host; for the .cc files here only.
+// own_host.h - the state of this copy's own host, and the lock on it.
 //
-// System calls that an allocation can lead to go through syscall(): libc's own
-// functions of that kind are points where a thread can be cancelled, and malloc
-// is none.
+//   Wiped* const wiped = GetWiped();
+//   if (wiped == nullptr) return;
+//   Lock lock(wiped);
+//   own.sessions[0].enabled = true;
 //
-// Everything that outlives a fork as it is stands in OwnState; what must not
-// stands in Wiped, which the kernel zeroes in the child.
+// For the .cc files of this folder only. This is the host's lowest layer: it
+// knows none of the code that changes the state (README.md has the order).
+//
+// Fork: a child keeps OwnState as it is. Wiped holds what a child must not
+//   keep; the kernel zeroes it there.
+// System calls that an allocation can lead to go through syscall(). A thread
+//   can be cancelled in libc's functions for them, and malloc must not be a
+//   place where that happens.
 #ifndef KYMO_PROFILER_RECORD_OWN_HOST_H_
 #define KYMO_PROFILER_RECORD_OWN_HOST_H_
 
@@ -19,7 +26,7 @@
 #include <cstdint>
 
 #include "profiler/record/arena.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host_api.h"
 #include "profiler/record/thread_stream.h"
 
 namespace kymo::record {
@@ -33,19 +40,19 @@ struct ThreadToName {
 };
 inline constexpr uint32_t kMaxThreadsToName = 256;
 
-// A lock that another thread held at the fork is free in the child, lists are
-// empty.
+// In a forked child the lock is free, although another thread may have held it,
+// and the lists are empty.
 struct Wiped {
   std::atomic<uint32_t> lock;
   uint32_t process_registered;
   uint32_t process;  // as StreamEntry has it
   std::atomic<uint32_t> mappings_recorded;
-  // Who records mappings has the buffer.
+  // 1 while a thread records mappings, and has the buffer.
   std::atomic<uint32_t> maps_buffer_taken;
   char maps_buffer[8192];
   ThreadStream* free_streams;
-  // Streams of threads that recorded after their exit handler had run: nobody
-  // tells when these end.
+  // Streams of threads that recorded after their exit handler had run. Nothing
+  // tells when these threads end.
   ThreadStream* late_streams;
   ThreadStream* slab_next;
   ThreadStream* slab_end;
@@ -75,7 +82,6 @@ struct OwnState {
   pthread_key_t exit_key;
   bool has_exit_key;
   bool has_fork_handler;
-  uint32_t gate_state;
   std::atomic<uint64_t> logical_threads;
   std::atomic<StackCapture> stack_capture;
   // The live kProcess session.
@@ -84,8 +90,8 @@ struct OwnState {
 };
 extern constinit OwnState own;
 
-// What a thread has before and beside its stream. Plain words, so that it needs
-// neither construction nor destruction.
+// What the host knows of a thread, also of one without a stream. Plain words,
+// which need neither construction nor destruction.
 struct OwnThread {
   ThreadStream* stream;
   uint64_t logical_id;
@@ -143,8 +149,9 @@ void* MapWiped(size_t bytes) noexcept;
 Wiped* GetWiped() noexcept;
 // A text was cut, or left out.
 void OwnCountTruncated() noexcept;
-// Puts this process into the collector's table, once. REQUIRES: the lock.
-void RegisterProcess(Wiped* wiped) noexcept;
+// Whether this thread is inside of the host's code, which a signal handler must
+// not enter again. Counts what the handler loses by that.
+bool InSlowPath() noexcept;
 
 // A collector is listening now.
 inline bool CollectorRecords() noexcept {
@@ -152,27 +159,9 @@ inline bool CollectorRecords() noexcept {
          own.arena.header().recording.load(std::memory_order_relaxed) != 0;
 }
 
-// Sets every gate to what collector and sessions want. REQUIRES: the lock.
-void UpdateGates() noexcept;
-
-// thread_streams.cc
-void MakeExitKey() noexcept;
-void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept;
-Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept;
-void OwnSetThreadName(const char* text, uint64_t size) noexcept;
-void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept;
-uint64_t OwnLogicalThreadId() noexcept;
-void OwnSetThreadPaused(int paused) noexcept;
-SessionId OwnExchangeThreadSession(SessionId id) noexcept;
-
-// sessions.cc
-bool SessionIsLive(SessionId id) noexcept;
-int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept;
-int OwnStopSession(SessionId id) noexcept;
-int OwnReleaseSession(SessionId id) noexcept;
-int OwnSetSessionEnabled(SessionId id, int enabled) noexcept;
-SessionId OwnThreadSession() noexcept;
-SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept;
+inline int32_t ThreadId() noexcept {
+  return static_cast<int32_t>(syscall(SYS_gettid));
+}
 
 }  // namespace kymo::record
 

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "profiler/record/own_host.h"
 #include "profiler/record/payload_writer.h"
 
 namespace kymo::record {

@@ -1,49 +1,22 @@
-// Sessions of this process, as its own host keeps them.
+#include "profiler/record/sessions.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
-#include "profiler/record/own_host.h"
+#include "profiler/record/live_sessions.h"
+#include "profiler/record/thread_streams.h"
 
 namespace kymo::record {
 namespace {
 
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
-OwnSession* Find(SessionId id) noexcept {
-  for (OwnSession& session : own.sessions) {
-    if (session.id.load(std::memory_order_relaxed) == id) return &session;
-  }
-  return nullptr;
-}
-
-OwnSession* FindFree() noexcept {
-  for (OwnSession& session : own.sessions) {
-    if (session.to_read == kNoSession) return &session;
-  }
-  return nullptr;
-}
-
-// Whether chunks of a session, live or over, are still to be read.
-bool AnyToRead() noexcept {
-  for (const OwnSession& session : own.sessions) {
-    if (session.to_read != kNoSession) return true;
-  }
-  return false;
-}
-
-bool AnySession() noexcept {
-  for (const OwnSession& session : own.sessions) {
-    if (session.id.load(std::memory_order_relaxed) != kNoSession) return true;
-  }
-  return false;
-}
-
 // A forked child is in none of its parent's sessions: nobody would read what it
 // records for them.
 void AfterForkInChild() {
   for (OwnSession& session : own.sessions) session.to_read = kNoSession;
-  if (!AnySession()) return;
+  if (!AnySessionIsLive()) return;
   for (OwnSession& session : own.sessions) {
     session.id.store(kNoSession, std::memory_order_relaxed);
   }
@@ -88,14 +61,6 @@ SessionId NextId() noexcept {
   return id;
 }
 
-// What the collector asks for; 0 without one.
-RecordFlags CollectorFlags() noexcept {
-  return CollectorRecords()
-             ? own.arena.header().record_flags.load(std::memory_order_relaxed) &
-                   kAllRecordFlags
-             : 0;
-}
-
 // The flags of a request, with the way in which the heap is watched; false if
 // that is another one than a live session's.
 bool SettleHeapMode(const SessionRequest& request,
@@ -124,29 +89,27 @@ bool SettleHeapMode(const SessionRequest& request,
 
 }  // namespace
 
-bool SessionIsLive(SessionId id) noexcept {
-  return id != kNoSession && Find(id) != nullptr;
-}
-
 int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
   if (SessionIsLive(own_thread.session)) return EALREADY;
   const bool whole_process = request->scope == SessionScope::kProcess;
-  const bool any = AnySession();
+  const bool any = AnySessionIsLive();
   if (own.process_session.load(std::memory_order_relaxed) != kNoSession ||
       (whole_process && any)) {
     return EBUSY;
   }
-  OwnSession* const session = FindFree();
+  OwnSession* const session = FindFreeSession();
   if (session == nullptr) return ENOSPC;
   if (const int error = MakeLocalArena(); error != 0) return error;
   if (!own.has_fork_handler) {
     own.has_fork_handler =
         pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
   }
-  if (!AnyToRead() && !CollectorRecords()) PrepareLocalArena(wiped, *request);
+  if (!AnySessionToRead() && !CollectorRecords()) {
+    PrepareLocalArena(wiped, *request);
+  }
   RecordFlags flags = 0;
   if (!SettleHeapMode(*request, &flags)) return ENOTSUP;
   *id = NextId();
@@ -169,7 +132,7 @@ int OwnStopSession(SessionId id) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return EINVAL;
   Lock lock(wiped);
-  OwnSession* const session = id == kNoSession ? nullptr : Find(id);
+  OwnSession* const session = FindSession(id);
   if (session == nullptr) return EINVAL;
   session->id.store(kNoSession, std::memory_order_relaxed);
   SessionId process_session = id;
@@ -199,15 +162,11 @@ int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return EINVAL;
   Lock lock(wiped);
-  OwnSession* const session = id == kNoSession ? nullptr : Find(id);
+  OwnSession* const session = FindSession(id);
   if (session == nullptr) return EINVAL;
   session->enabled = enabled != 0;
   UpdateGates();
   return 0;
-}
-
-SessionId OwnThreadSession() noexcept {
-  return SessionIsLive(own_thread.session) ? own_thread.session : kNoSession;
 }
 
 SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
@@ -224,26 +183,6 @@ SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
   return session == own.process_session.load(std::memory_order_relaxed)
              ? kNoSession
              : session;
-}
-
-void UpdateGates() noexcept {
-  uint32_t state = kGateOff;
-  const auto add = [&state](RecordFlags flags) {
-    if ((flags & kRangesOff) == 0) state |= kGateOn;
-    state |= flags & ~kRangesOff;
-  };
-  if (CollectorRecords()) add(CollectorFlags());
-  for (const OwnSession& session : own.sessions) {
-    if (session.id.load(std::memory_order_relaxed) == kNoSession) continue;
-    if (session.enabled) add(session.flags);
-  }
-  own.gate_state = state;
-  for (Gate* g = own.gates; g != nullptr; g = g->next) {
-    // The copy's own bit stays. What is new comes first: in the moment between
-    // the two, long if this thread has to wait, no range may find nothing on.
-    g->state.fetch_or(state, std::memory_order_relaxed);
-    g->state.fetch_and(kGateObserved | state, std::memory_order_relaxed);
-  }
 }
 
 }  // namespace kymo::record

@@ -1,4 +1,6 @@
-// Sessions of this process: who records what, at the level of chunks.
+// Which thread records for which session, at the level of chunks.
+#include "profiler/record/sessions.h"
+
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -61,6 +61,11 @@ struct alignas(64) ThreadStream {
   NameCacheEntry names[kNameCacheEntries];
 };
 
+// The calling thread's stream, as this copy of the library knows it; null until
+// the thread's first record.
+extern constinit thread_local ThreadStream* thread_stream
+    __attribute__((tls_model("initial-exec")));
+
 // Takes `count` slots; the result may lie beyond the chunk. Atomic with regard
 // to signal handlers of the same thread.
 inline Slot* TakeSlots(ThreadStream* stream, uint32_t count) noexcept {
