@@ -143,7 +143,7 @@ class RecordFunction {
     if (bits == record::kGateOff) [[likely]]
       return;
     if ((bits & ~record::kNotForPlainRanges) == record::kGateOn) [[likely]] {
-      record::BeginRange(operation_.range, name, static_cast<uint8_t>(scope));
+      record::BeginRange(operation_.range, name, scope);
     } else {
       operation_ = internal::BeginOperation(name, {}, {.scope = scope});
     }
@@ -223,9 +223,8 @@ class RecordFunction {
   void Begin(Literal name, std::string_view dynamic_name, RecordScope scope,
              std::initializer_list<Arg> args) noexcept {
     if ((record::GateBits() & ~record::kNotForPlainRanges) == record::kGateOn) {
-      record::BeginRangeWithPayload(operation_.range, name, dynamic_name,
-                                    static_cast<uint8_t>(scope), args.begin(),
-                                    args.size());
+      record::BeginRangeWithPayload(operation_.range, name, dynamic_name, scope,
+                                    args.begin(), args.size());
     } else {
       operation_ = internal::BeginOperation(
           name, dynamic_name,
@@ -244,17 +243,15 @@ class RecordModule {
  public:
   explicit RecordModule(Literal entry) noexcept {
     if (record::GateBits() & record::kGateModules) [[unlikely]] {
-      record::BeginRangeWithDetails(
-          range_, entry, {}, static_cast<uint8_t>(RecordScope::kFunction),
-          {.flags = record::kSlotModule});
+      record::BeginRangeWithDetails(range_, entry, {}, RecordScope::kFunction,
+                                    {.flags = record::kSlotModule});
     }
   }
   template <DynamicText Text>
   explicit RecordModule(const Text& entry) noexcept {
     if (record::GateBits() & record::kGateModules) [[unlikely]] {
-      record::BeginRangeWithDetails(
-          range_, {}, entry, static_cast<uint8_t>(RecordScope::kFunction),
-          {.flags = record::kSlotModule});
+      record::BeginRangeWithDetails(range_, {}, entry, RecordScope::kFunction,
+                                    {.flags = record::kSlotModule});
     }
   }
   RecordModule(const RecordModule&) = delete;

@@ -38,7 +38,7 @@ __attribute__((noinline)) OpenOperation BeginOperation(
   // Still unresolved: this is a signal handler, whose range is counted as lost.
   if (bits & (record::kGateOn | record::kGateUnresolved)) {
     record::BeginRangeWithDetails(
-        operation.range, name, dynamic_name, static_cast<uint8_t>(info.scope),
+        operation.range, name, dynamic_name, info.scope,
         {.args = info.args.data(),
          .arg_count = info.args.size(),
          .inputs = info.inputs.data(),

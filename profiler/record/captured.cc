@@ -109,7 +109,8 @@ uint64_t BeginCapturedAsync(const Captured& what) noexcept {
   const ThreadStream* const stream = thread_stream;
   slot->flags |= kSlotAsync;
   slot->kind_scope_depth =
-      PackKind(SlotKind::kRange, kCapturedScope, stream->depth & kMaxDepth);
+      PackKind(SlotKind::kRange, static_cast<uint8_t>(kCapturedScope),
+               stream->depth & kMaxDepth);
   const uint64_t id = PackId(stream->ticket, stream->chunk, SlotIndex(slot));
   Publish(slot);
   return id;

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "profiler/base/record_scope.h"
 #include "profiler/record/foreign_names.h"
 #include "profiler/record/layout.h"
 #include "profiler/record/range.h"
@@ -47,8 +48,8 @@ struct Captured {
   }
 };
 
-// RecordScope::kUserScope: `user_annotation` in PyTorch's words.
-inline constexpr uint8_t kCapturedScope = 7;
+// `user_annotation` in PyTorch's words.
+inline constexpr RecordScope kCapturedScope = RecordScope::kUserScope;
 
 // Head and payload, all written but the head's kind and times; out of line.
 Slot* TakeCaptured(const Captured& what) noexcept;

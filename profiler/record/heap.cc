@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include <bit>
-#include <iterator>
 
+#include "profiler/record/caller_stack.h"
 #include "profiler/record/own_host.h"
 
 namespace kymo::record {
@@ -162,25 +162,14 @@ inline void Publish(Slot* slot) noexcept {
 __attribute__((noinline)) void RecordWithStack(uint64_t address, uint64_t bytes,
                                                HeapSource source,
                                                const void* frame) noexcept {
-  struct {
-    PayloadHeader header;
-    uint64_t pcs[kMaxStackFrames + 1];
-  } stack;
-  size_t size = Host().capture_stack(frame, stack.pcs, std::size(stack.pcs));
-  const bool is_cut = size > kMaxStackFrames;
-  if (is_cut) size = kMaxStackFrames;
-  const size_t stack_bytes = size * sizeof(stack.pcs[0]);
-  stack.header = {.kind = PayloadKind::kStack,
-                  .continues = 0,
-                  .size_bytes = static_cast<uint16_t>(stack_bytes),
-                  .key = is_cut};
-  const size_t payload_bytes = sizeof(stack.header) + stack_bytes;
-  const uint32_t extra_slots =
-      static_cast<uint32_t>((payload_bytes + sizeof(Slot) - 1) / sizeof(Slot));
+  CallerStack stack;
+  stack.Capture(frame);
+  const uint32_t extra_slots = static_cast<uint32_t>(
+      (stack.payload_bytes() + sizeof(Slot) - 1) / sizeof(Slot));
   Slot* const slot =
       TakeHeapSlots(SlotKind::kAllocation, address, bytes, source, extra_slots);
   if (slot == nullptr) return;
-  memcpy(static_cast<void*>(slot + 1), &stack, payload_bytes);
+  memcpy(static_cast<void*>(slot + 1), stack.payload(), stack.payload_bytes());
   Publish(slot);
 }
 

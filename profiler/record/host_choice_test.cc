@@ -21,7 +21,7 @@ namespace {
 void Record(Literal name) {
   if (!IsRecording()) return;
   OpenRange range;
-  BeginRange(range, name, 0);
+  BeginRange(range, name, RecordScope::kFunction);
   EndRange(range);
 }
 

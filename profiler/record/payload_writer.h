@@ -68,6 +68,11 @@ class PayloadWriter {
     write(at_);
     at_ += RoundUp8(size);
   }
+  // An item that is complete: its header, and data in steps of 8 bytes.
+  KYMO_INLINE void Item(const void* item, size_t bytes) noexcept {
+    memcpy(at_, item, bytes);
+    at_ += bytes;
+  }
   KYMO_INLINE void Argument(ThreadStream* stream, const Arg& arg) noexcept {
     const uint32_t key = NameId(stream, arg.key);
     switch (arg.kind) {

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include <iterator>
-
+#include "profiler/record/caller_stack.h"
 #include "profiler/record/own_host.h"
 #include "profiler/record/payload_writer.h"
+#include "profiler/record/range_details.h"
 
 namespace kymo::record {
 namespace {
@@ -19,20 +19,6 @@ size_t ItemBytes(const Arg& arg) noexcept {
   return sizeof(PayloadHeader) +
          (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
 }
-
-// A stack, before there is room for it in a record.
-struct Stack {
-  uint64_t pcs[kMaxStackFrames + 1];
-  size_t size = 0;
-  bool is_cut = false;
-
-  void Capture(const void* frame) noexcept {
-    size = Host().capture_stack(frame, pcs, std::size(pcs));
-    is_cut = size > kMaxStackFrames;
-    if (is_cut) size = kMaxStackFrames;
-  }
-  size_t bytes() const noexcept { return size * sizeof(pcs[0]); }
-};
 
 // Text longer than a piece, in follow-up records; the first piece stands in
 // the record itself (or, for arguments, in the first follow-up).
@@ -90,90 +76,12 @@ KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
   return slot;
 }
 
-// What a range's details take in its payload, name and arguments apart.
-class DetailItems {
- public:
-  // `stack` is null where none is wanted.
-  DetailItems(const RangeDetails& details, uint32_t gate_bits,
-              const Stack* stack) noexcept
-      : details_(details), stack_(stack) {
-    if (details.overload_name.size > kMaxPieceBytes) [[unlikely]] {
-      Host().count_truncated();
-    }
-    if ((gate_bits & kGateInputs) == 0) return;
-    input_bytes_ = EncodedInputBytes(details.inputs, details.input_count);
-    if (input_bytes_ > kMaxPieceBytes) [[unlikely]] {
-      input_bytes_ = 0;
-      Host().count_truncated();
-    }
-  }
-
-  size_t Bytes() const noexcept {
-    size_t bytes = 0;
-    if (HasSequence()) bytes += sizeof(PayloadHeader) + 8;
-    if (HasHandle()) bytes += sizeof(PayloadHeader) + 8;
-    if (HasOverload()) {
-      bytes += sizeof(PayloadHeader) + RoundUp8(OverloadSize());
-    }
-    if (input_bytes_ != 0) bytes += sizeof(PayloadHeader) + input_bytes_;
-    if (HasStack()) bytes += sizeof(PayloadHeader) + stack_->bytes();
-    return bytes;
-  }
-
-  KYMO_INLINE void Write(PayloadWriter& writer) const noexcept {
-    if (HasSequence()) {
-      writer.Word(PayloadKind::kSequence,
-                  static_cast<uint32_t>(details_.forward_thread_id),
-                  static_cast<uint64_t>(details_.sequence_nr));
-    }
-    if (HasHandle()) {
-      writer.Word(PayloadKind::kHandle,
-                  static_cast<uint32_t>(details_.node_id + 1),
-                  static_cast<uint64_t>(details_.debug_handle));
-    }
-    if (HasOverload()) {
-      writer.Text(PayloadKind::kOverload, kNameLost,
-                  {details_.overload_name.text, OverloadSize()});
-    }
-    if (input_bytes_ != 0) {
-      writer.Block(PayloadKind::kInputs, 0, input_bytes_, [this](char* to) {
-        EncodeInputs(details_.inputs, details_.input_count, to);
-      });
-    }
-    if (HasStack()) {
-      writer.Block(
-          PayloadKind::kStack, stack_->is_cut, stack_->bytes(),
-          [this](char* to) { memcpy(to, stack_->pcs, stack_->bytes()); });
-    }
-  }
-
- private:
-  bool HasStack() const noexcept {
-    return stack_ != nullptr && stack_->size != 0;
-  }
-  bool HasSequence() const noexcept {
-    return details_.sequence_nr != -1 || details_.forward_thread_id != 0;
-  }
-  bool HasHandle() const noexcept {
-    return details_.debug_handle != -1 || details_.node_id != -1;
-  }
-  bool HasOverload() const noexcept { return details_.overload_name.size != 0; }
-  size_t OverloadSize() const noexcept {
-    return details_.overload_name.size < kMaxPieceBytes
-               ? details_.overload_name.size
-               : kMaxPieceBytes;
-  }
-
-  const RangeDetails& details_;
-  const Stack* stack_;
-  size_t input_bytes_ = 0;
-};
-
 // A range whose payload does not fit into one record: the name's first piece
 // in it, everything else behind.
 __attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
-                                              uint8_t scope, const Arg* args,
+                                              RecordScope scope,
+                                              const Arg* args,
                                               size_t arg_count) noexcept {
   const std::string_view piece = First(dynamic_name, kMaxPieceBytes);
   Slot* const slot = TakeWithPayload(name, piece, nullptr, 0,
@@ -258,7 +166,7 @@ void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
 }
 
 void BeginRangeWithPayload(OpenRange& range, Literal name,
-                           std::string_view dynamic_name, uint8_t scope,
+                           std::string_view dynamic_name, RecordScope scope,
                            const Arg* args, size_t arg_count) noexcept {
   const size_t bytes = PayloadBytes(name, dynamic_name, args, arg_count);
   if (bytes > kMaxRecordBytes) [[unlikely]] {
@@ -274,8 +182,8 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
 namespace {
 
 KYMO_INLINE void BeginWithItems(OpenRange& range, Literal name,
-                                std::string_view dynamic_name, uint8_t scope,
-                                const RangeDetails& details,
+                                std::string_view dynamic_name,
+                                RecordScope scope, const RangeDetails& details,
                                 const DetailItems& items) noexcept {
   const size_t detail_bytes = items.Bytes();
   const size_t bytes =
@@ -301,10 +209,10 @@ KYMO_INLINE void BeginWithItems(OpenRange& range, Literal name,
 // Apart, so that ranges without a stack have no room for one on theirs.
 __attribute__((noinline)) void BeginWithStack(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
-                                              uint8_t scope,
+                                              RecordScope scope,
                                               const RangeDetails& details,
                                               const void* frame) noexcept {
-  Stack stack;
+  CallerStack stack;
   stack.Capture(frame);
   BeginWithItems(range, name, dynamic_name, scope, details,
                  DetailItems(details, GateBits(), &stack));
@@ -313,12 +221,11 @@ __attribute__((noinline)) void BeginWithStack(OpenRange& range, Literal name,
 }  // namespace
 
 void BeginRangeWithDetails(OpenRange& range, Literal name,
-                           std::string_view dynamic_name, uint8_t scope,
+                           std::string_view dynamic_name, RecordScope scope,
                            const RangeDetails& details) noexcept {
   const uint32_t bits = GateBits();
   // PyTorch's rule: backward operations get the stack of their forward one.
-  constexpr uint8_t kBackwardFunction = 1;
-  if ((bits & kGateStacks) != 0 && scope != kBackwardFunction) {
+  if ((bits & kGateStacks) != 0 && scope != RecordScope::kBackwardFunction) {
     BeginWithStack(
         range, name, dynamic_name, scope, details,
         details.frame != nullptr ? details.frame : __builtin_frame_address(0));
@@ -368,24 +275,21 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
 }
 
 void RecordMemory(const MemoryReport& report) noexcept {
-  Stack stack;
-  if ((GateBits() & kGateStacks) != 0)
+  CallerStack stack;
+  if ((GateBits() & kGateStacks) != 0) {
     stack.Capture(__builtin_frame_address(0));
+  }
   const uint32_t extra_slots =
-      1 + (stack.size == 0
-               ? 0
-               : PayloadSlots(sizeof(PayloadHeader) + stack.bytes()));
+      1 + (stack.size() == 0 ? 0 : PayloadSlots(stack.payload_bytes()));
   Slot* const slot = Take(1 + extra_slots);
   if (slot == nullptr) return;
   const MemoryPayload payload = {.bytes = report.bytes,
                                  .total_allocated = report.total_allocated,
                                  .total_reserved = report.total_reserved,
-                                 .stack_size = stack.size};
+                                 .stack_size = stack.size()};
   memcpy(static_cast<void*>(slot + 1), &payload, sizeof(payload));
-  if (stack.size != 0) {
-    PayloadWriter(slot + 2).Block(
-        PayloadKind::kStack, stack.is_cut, stack.bytes(),
-        [&](char* to) { memcpy(to, stack.pcs, stack.bytes()); });
+  if (stack.size() != 0) {
+    PayloadWriter(slot + 2).Item(stack.payload(), stack.payload_bytes());
   }
   slot->name = report.device_type |
                uint32_t{static_cast<uint16_t>(report.device_index)} << 16;

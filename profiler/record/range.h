@@ -23,6 +23,7 @@
 
 #include "profiler/base/clock.h"
 #include "profiler/base/op_inputs.h"
+#include "profiler/base/record_scope.h"
 #include "profiler/record/host.h"
 #include "profiler/record/layout.h"
 #include "profiler/record/thread_stream.h"
@@ -134,9 +135,11 @@ inline uint32_t NameId(ThreadStream* stream, Literal name) noexcept {
   return InternSlow(stream, name);
 }
 
+static_assert(static_cast<int>(RecordScope::kCount) <= 16);  // four bits
+
 // Publishes a range whose payload, if any, is already behind `slot`.
-inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name, uint8_t scope,
-                     uint32_t extra_slots) noexcept {
+inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name,
+                     RecordScope scope, uint32_t extra_slots) noexcept {
   ThreadStream* const stream = thread_stream;
   const uint32_t depth = stream->depth;
   range.slot = slot;
@@ -144,14 +147,16 @@ inline void OpenSlot(OpenRange& range, Slot* slot, uint32_t name, uint8_t scope,
   range.stream = stream;
   range.depth = depth;
   slot->name = name;
-  slot->kind_scope_depth = PackKind(SlotKind::kRange, scope, depth & kMaxDepth);
+  slot->kind_scope_depth = PackKind(
+      SlotKind::kRange, static_cast<uint8_t>(scope), depth & kMaxDepth);
   slot->extra_slots = extra_slots;
   stream->depth = depth + 1;
   slot->begin.store(ReadTicks(stream->clock_source), std::memory_order_release);
 }
 
 // REQUIRES: IsOn() was true.
-inline void BeginRange(OpenRange& range, Literal name, uint8_t scope) noexcept {
+inline void BeginRange(OpenRange& range, Literal name,
+                       RecordScope scope) noexcept {
   Slot* const slot = Take(1);
   if (slot == nullptr) [[unlikely]]
     return;
@@ -160,13 +165,13 @@ inline void BeginRange(OpenRange& range, Literal name, uint8_t scope) noexcept {
 
 // With arguments and, where `name.text` is null, a dynamic name.
 void BeginRangeWithPayload(OpenRange& range, Literal name,
-                           std::string_view dynamic_name, uint8_t scope,
+                           std::string_view dynamic_name, RecordScope scope,
                            const Arg* args, size_t arg_count) noexcept;
 
 // With everything that the gate's bits ask for: inputs, the caller's stack.
 // REQUIRES: IsOn() was true.
 void BeginRangeWithDetails(OpenRange& range, Literal name,
-                           std::string_view dynamic_name, uint8_t scope,
+                           std::string_view dynamic_name, RecordScope scope,
                            const RangeDetails& details) noexcept;
 
 // Adds arguments to a range that is open, from any thread.

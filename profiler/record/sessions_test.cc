@@ -23,7 +23,7 @@ namespace {
 void Record(Literal name) {
   if ((GateBits() & kGateOn) == 0) return;
   OpenRange range;
-  BeginRange(range, name, 0);
+  BeginRange(range, name, RecordScope::kFunction);
   EndRange(range);
 }
 
@@ -159,7 +159,7 @@ TEST_F(SessionsTest, RefusesASecondSession) {
 TEST_F(SessionsTest, EndOnAThreadOutsideIsTheSessions) {
   const SessionId id = Start(SessionScope::kThread);
   OpenRange range;
-  BeginRange(range, "crosses", 0);
+  BeginRange(range, "crosses", RecordScope::kFunction);
   std::thread([&] { EndRange(range); }).join();
   EXPECT_EQ(StopSession(id), 0);
   int ends = 0;
@@ -177,7 +177,7 @@ TEST_F(SessionsTest, EndOnAThreadOutsideIsTheSessions) {
 TEST_F(SessionsTest, PausedThreadRecordsNothingAndStillEndsRanges) {
   const SessionId id = Start(SessionScope::kThread);
   OpenRange range;
-  BeginRange(range, "open", 0);
+  BeginRange(range, "open", RecordScope::kFunction);
   SetThreadPaused(true);
   Record("paused");
   Slot* const slot = range.slot;
