@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "exporters/builtin/builtin_exporters.h"
+#include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
@@ -37,20 +36,6 @@ void ResetPeak() {
   file << "5";
   ASSERT_TRUE(file.flush().good());
 }
-
-class NullDirectory : public OutputDirectory {
- public:
-  NullDirectory() : OutputDirectory("nowhere") {}
-  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
-    return std::make_unique<Sink>();
-  }
-
- private:
-  class Sink : public ByteSink {
-    absl::Status Append(std::string_view) override { return absl::OkStatus(); }
-    absl::Status Commit() override { return absl::OkStatus(); }
-  };
-};
 
 // Ranges nested three deep in steps on four threads; 1 in 8 is an operation
 // with arguments.

@@ -6,46 +6,19 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "exporters/chrome/chrome_exporter.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {
 
 constexpr int kRanges = 1'000'000;
-
-// Counts bytes and forgets them.
-class NullDirectory : public OutputDirectory {
- public:
-  NullDirectory() : OutputDirectory("nowhere") {}
-  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
-    return std::make_unique<Sink>(bytes_);
-  }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  class Sink : public ByteSink {
-   public:
-    explicit Sink(int64_t& bytes) : bytes_(bytes) {}
-    absl::Status Append(std::string_view bytes) override {
-      bytes_ += static_cast<int64_t>(bytes.size());
-      return absl::OkStatus();
-    }
-    absl::Status Commit() override { return absl::OkStatus(); }
-
-   private:
-    int64_t& bytes_;
-  };
-
-  int64_t bytes_ = 0;
-};
 
 model::Trace MakeRanges() {
   TestTrace t;

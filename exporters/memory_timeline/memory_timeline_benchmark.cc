@@ -3,29 +3,14 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <string_view>
 #include <utility>
 
 #include "exporters/memory_timeline/memory_timeline.h"
+#include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {
-
-class NullDirectory : public OutputDirectory {
- public:
-  NullDirectory() : OutputDirectory("nowhere") {}
-  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
-    return std::make_unique<Sink>();
-  }
-
- private:
-  class Sink : public ByteSink {
-    absl::Status Append(std::string_view) override { return absl::OkStatus(); }
-    absl::Status Commit() override { return absl::OkStatus(); }
-  };
-};
 
 // Two records a block; every block outlives the next 15.
 model::Trace MakeBlocks(int64_t records) {

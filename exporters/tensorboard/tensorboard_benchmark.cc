@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "exporters/tensorboard/tensorboard_exporter.h"
 #include "profiler/base/parallel.h"
+#include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
@@ -19,32 +18,6 @@ namespace {
 
 constexpr int kRanges = 1'000'000;
 constexpr TimeNs kBase = 1'735'632'360 * kNsPerSecond;
-
-// Counts bytes and forgets them.
-class NullDirectory : public OutputDirectory {
- public:
-  NullDirectory() : OutputDirectory("nowhere") {}
-  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
-    return std::make_unique<Sink>(bytes_);
-  }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  class Sink : public ByteSink {
-   public:
-    explicit Sink(int64_t& bytes) : bytes_(bytes) {}
-    absl::Status Append(std::string_view bytes) override {
-      bytes_ += static_cast<int64_t>(bytes.size());
-      return absl::OkStatus();
-    }
-    absl::Status Commit() override { return absl::OkStatus(); }
-
-   private:
-    int64_t& bytes_;
-  };
-
-  int64_t bytes_ = 0;
-};
 
 // `names` distinct outer operations.
 model::Trace MakeRanges(int names) {
