@@ -155,13 +155,6 @@ class LocalSession : public ActivitySession {
     }
   }
 
-  bool IsOurs(uint64_t begin) const {
-    return std::any_of(recorded_.begin(), recorded_.end(),
-                       [=](const TickInterval& interval) {
-                         return begin >= interval.begin && begin < interval.end;
-                       });
-  }
-
   // The records of the chunk that are of when this session was switched on.
   void AddOurs(const ChunkView& view, ChunkStore& dump) const {
     size_t first = 0;  // of those in a row
@@ -175,7 +168,9 @@ class LocalSession : public ActivitySession {
     for (size_t i = 0; i < view.slots.size();) {
       const size_t taken =
           std::max<size_t>(record::RecordSlots(view.slots, i), 1);
-      if (!IsOurs(view.slots[i].begin.load(std::memory_order_relaxed))) {
+      const uint64_t begin =
+          view.slots[i].begin.load(std::memory_order_relaxed);
+      if (!IsInAny(recorded_, begin)) {
         add_up_to(i);
         first = i + taken;
       }

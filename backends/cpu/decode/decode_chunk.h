@@ -34,6 +34,14 @@ struct TickInterval {
   uint64_t end = 0;
 };
 
+// Whether `ticks` is in one of the intervals.
+inline bool IsInAny(std::span<const TickInterval> intervals, uint64_t ticks) {
+  return std::any_of(intervals.begin(), intervals.end(),
+                     [ticks](const TickInterval& interval) {
+                       return ticks >= interval.begin && ticks < interval.end;
+                     });
+}
+
 // Payload of the event in `row`.
 struct PendingPayload {
   std::span<const record::Slot> payload;
@@ -126,12 +134,8 @@ class ChunkDecoder {
 
   // Whether the record is one of this session.
   bool IsWanted(const record::Slot& head) const {
-    if (recorded_.empty()) return true;
-    const uint64_t begin = head.begin.load(std::memory_order_relaxed);
-    return std::any_of(recorded_.begin(), recorded_.end(),
-                       [begin](const TickInterval& interval) {
-                         return begin >= interval.begin && begin < interval.end;
-                       });
+    return recorded_.empty() ||
+           IsInAny(recorded_, head.begin.load(std::memory_order_relaxed));
   }
 
   void AddToRest(Chunk& chunk, const record::Slot& head,
