@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/whole_io.h"
 
 namespace kymo::cpu {
 
@@ -40,19 +41,6 @@ void ChunkStore::OpenAt(int fd, uint64_t begin) {
   begin_ = begin;
 }
 
-bool ChunkStore::Write(const void* data, uint64_t size, uint64_t at) const {
-  uint64_t written = 0;
-  while (written < size) {
-    const ssize_t got =
-        pwrite(fd_, static_cast<const char*>(data) + written, size - written,
-               static_cast<off_t>(begin_ + at + written));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    written += static_cast<uint64_t>(got);
-  }
-  return true;
-}
-
 // The slots come first: where an entry is, its chunk is complete.
 void ChunkStore::Add(const record::ChunkView& chunk) {
   const uint64_t size = chunk.slots.size_bytes();
@@ -60,11 +48,13 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
                             .first_index = chunk.first_index,
                             .slots = static_cast<uint32_t>(chunk.slots.size()),
                             .ticket = chunk.ticket};
-  if (!HasRoom() || !Write(chunk.slots.data(), size, bytes_ + sizeof(entry)) ||
-      !Write(&entry, sizeof(entry), bytes_)) {
+  const uint64_t at = begin_ + bytes_;
+  if (!HasRoom() ||
+      !WriteWhole(fd_, at + sizeof(entry), chunk.slots.data(), size) ||
+      !WriteWhole(fd_, at, &entry, sizeof(entry))) {
     lost_bytes_ += size;
     // A part of it would only take room.
-    static_cast<void>(!ftruncate(fd_, static_cast<off_t>(begin_ + bytes_)));
+    static_cast<void>(!ftruncate(fd_, static_cast<off_t>(at)));
     return;
   }
   bytes_ += sizeof(entry) + size;

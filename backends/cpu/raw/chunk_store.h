@@ -65,7 +65,6 @@ class ChunkStore {
 
  private:
   bool HasRoom();
-  bool Write(const void* data, uint64_t size, uint64_t at) const;
 
   int fd_ = -1;
   uint64_t begin_ = 0;          // of the first entry in the file

@@ -19,6 +19,7 @@
 #include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_parts.h"
+#include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/shard_times.h"
 #include "profiler/record/chunk_reader.h"
@@ -110,8 +111,7 @@ uint64_t RawFile::chunks_begin() const {
 }
 
 void RawFile::Note(const RawHeader& header) const {
-  const auto at = static_cast<off_t>(arena_.bytes());
-  static_cast<void>(!pwrite(fd_, &header, sizeof(header), at));
+  static_cast<void>(!WriteWhole(fd_, arena_.bytes(), &header, sizeof(header)));
 }
 
 void RawFile::DropFreeChunks() const {

@@ -1,13 +1,13 @@
 #include "backends/cpu/raw/raw_front.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
 #include <span>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/layout.h"
 
@@ -19,17 +19,8 @@ using record::ArenaHeader;
 
 absl::Status Write(int fd, const std::string& path, const void* data,
                    uint64_t size, uint64_t at) {
-  const char* const bytes = static_cast<const char*>(data);
-  for (uint64_t written = 0; written < size;) {
-    const ssize_t got = pwrite(fd, bytes + written, size - written,
-                               static_cast<off_t>(at + written));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-    }
-    written += static_cast<uint64_t>(got);
-  }
-  return absl::OkStatus();
+  if (WriteWhole(fd, at, data, size)) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
 }  // namespace

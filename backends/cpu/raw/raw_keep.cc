@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/raw/raw_front.h"
+#include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {
@@ -20,27 +21,6 @@ constexpr off_t kBlockBytes = off_t{4} << 20;
 
 absl::Status CannotKeep(const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-}
-
-// Whether [begin, end) could be copied to the same place.
-bool CopyBlock(int from, int to, off_t begin, off_t end,
-               std::vector<std::byte>& buffer) {
-  while (begin < end) {
-    const ssize_t got =
-        pread(from, buffer.data(), static_cast<size_t>(end - begin), begin);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    for (ssize_t written = 0; written < got;) {
-      const ssize_t put =
-          pwrite(to, buffer.data() + written,
-                 static_cast<size_t>(got - written), begin + written);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return false;
-      written += put;
-    }
-    begin += got;
-  }
-  return true;
 }
 
 // Only where there is data; the rest are holes in both.
@@ -54,7 +34,12 @@ bool MoveData(int from, int to) {
     const off_t hole = lseek(from, begin, SEEK_HOLE);
     if (hole < 0) return false;
     at = std::min(hole, begin + kBlockBytes);
-    if (!CopyBlock(from, to, begin, at, buffer)) return false;
+    const auto place = static_cast<uint64_t>(begin);
+    const auto bytes = static_cast<uint64_t>(at - begin);
+    if (!ReadWhole(from, place, buffer.data(), bytes) ||
+        !WriteWhole(to, place, buffer.data(), bytes)) {
+      return false;
+    }
     // Where it cannot be given back, both need room.
     fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin,
               at - begin);

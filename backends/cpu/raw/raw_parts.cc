@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/decode/arena_shard.h"
+#include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {
@@ -46,8 +47,7 @@ absl::Status RawParts::Read(const std::string& path) {
   arena_ = Arena::MapCopy(fd_);
   if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
   const uint64_t header_at = arena_.header().arena_bytes;
-  if (pread(fd_, &header_, sizeof(header_), static_cast<off_t>(header_at)) !=
-      ssize_t{sizeof(header_)}) {
+  if (!ReadWhole(fd_, header_at, &header_, sizeof(header_))) {
     return NotRaw(path, "it ends before its header");
   }
   if (header_.magic != RawHeader::kMagic ||

@@ -1,8 +1,5 @@
 #include "backends/cpu/raw/raw_windows.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -11,6 +8,7 @@
 
 #include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/raw/chunk_store.h"
+#include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {
@@ -18,19 +16,6 @@ namespace {
 
 using record::ChunkView;
 using record::Slot;
-
-// Whether all of it could be read.
-bool ReadAt(int fd, uint64_t at, void* to, uint64_t bytes) {
-  uint64_t read = 0;
-  while (read < bytes) {
-    const ssize_t got = pread(fd, static_cast<char*>(to) + read, bytes - read,
-                              static_cast<off_t>(at + read));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    read += static_cast<uint64_t>(got);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -69,7 +54,7 @@ void RawWindows::IndexFile() {
   uint64_t at = parts_->chunks_begin();
   ChunkEntry entry;
   while (at + sizeof(entry) <= end &&
-         ReadAt(parts_->fd(), at, &entry, sizeof(entry)) &&
+         ReadWhole(parts_->fd(), at, &entry, sizeof(entry)) &&
          IsChunkEntry(entry, end - at - sizeof(entry))) {
     index_.push_back({.view = {.stream = entry.stream,
                                .ticket = entry.ticket,
@@ -105,7 +90,7 @@ absl::Status RawWindows::ReadChunks(size_t end,
     chunks.push_back(chunk.view);
     if (!chunk.view.slots.empty()) continue;
     std::byte* const to = buffer_.data() + at;
-    if (!ReadAt(parts_->fd(), chunk.at, to, chunk.slots * sizeof(Slot))) {
+    if (!ReadWhole(parts_->fd(), chunk.at, to, chunk.slots * sizeof(Slot))) {
       return absl::DataLossError(
           "the raw file became shorter, or cannot be read, while it was read");
     }
