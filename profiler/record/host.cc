@@ -72,7 +72,7 @@ void OwnSetStackCapture(StackCapture capture) noexcept {
 }
 
 constinit const HostApi own_api = {
-    .version = kLayoutVersion,
+    .version = kHostVersion,
     .size = sizeof(HostApi),
     .take_slots = OwnTakeSlots,
     .intern = OwnIntern,
@@ -101,7 +101,7 @@ const HostApi* RuntimeHost() noexcept {
   void* const symbol = dlsym(RTLD_DEFAULT, "kymo_host_v1");
   if (symbol == nullptr) return nullptr;
   const HostApi* const api = reinterpret_cast<GetHost>(symbol)();
-  if (api == nullptr || api->version != kLayoutVersion ||
+  if (api == nullptr || api->version != kHostVersion ||
       api->size < sizeof(HostApi)) {
     return nullptr;
   }

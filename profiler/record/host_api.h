@@ -8,7 +8,7 @@
 // (host.h says which). It sets all gates, and the others call it through
 // HostApi.
 //
-// All of this is part of kLayoutVersion: copies of another version are no host.
+// A copy whose kHostVersion is another is nobody's host.
 #ifndef KYMO_PROFILER_RECORD_HOST_API_H_
 #define KYMO_PROFILER_RECORD_HOST_API_H_
 
@@ -20,6 +20,11 @@
 #include "profiler/record/thread_stream.h"
 
 namespace kymo::record {
+
+// Changes whenever something changes that copies share as C++ objects: a struct
+// of this file, ThreadStream, or Arena, to which HostApi hands out a pointer.
+// Changes with the arena's memory (kLayoutVersion), too.
+inline constexpr uint32_t kHostVersion = 7;
 
 // Bits of a gate. A plain recording is kGateOn alone, so that the hot path
 // compares with one number.
@@ -92,7 +97,7 @@ using StackCapture = uint64_t (*)(const void* frame, uint64_t* pcs,
 // The host's functions, which one copy of the library hands to another. C types
 // only. New functions are added at the end; `size` says which there are.
 struct HostApi {
-  uint32_t version;  // kLayoutVersion
+  uint32_t version;  // kHostVersion
   uint32_t size;
   // `count` slots for the calling thread, after the fast path found none. Sets
   // *cache. Null when the record is lost, which is counted.

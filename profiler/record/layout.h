@@ -28,8 +28,7 @@
 // Everything is plain data without pointers, valid at any address. The reader
 // trusts nothing in it: a broken target may have written anything.
 //
-// kLayoutVersion changes whenever memory that this file or thread_stream.h
-// describes changes.
+// kLayoutVersion changes whenever the memory that this file describes changes.
 #ifndef KYMO_PROFILER_RECORD_LAYOUT_H_
 #define KYMO_PROFILER_RECORD_LAYOUT_H_
 

@@ -1,13 +1,13 @@
 // thread_stream.h - what a thread needs to record, in its process's memory.
 //
-// One per thread and process, whatever the number of copies of this library in
-// the process: the copies (a program's own, the preloaded runtime's) agree on
-// one host, and each caches the pointer to the thread's stream in a
-// thread-local of its own. So the layout is part of kLayoutVersion.
+// A thread has one stream in its process, whatever the number of copies of this
+// library there: the copies (a program's own, the preloaded runtime's) agree on
+// one host. Each caches the pointer to the thread's stream in a thread-local of
+// its own. So the layout is part of kHostVersion (host_api.h).
 //
-// The memory is wiped on fork (MADV_WIPEONFORK): in the child a stream is all
-// zero, which reads as "no chunk", and the next record registers the child's
-// thread anew. No handler needs to run, so that clone() and vfork() are fine.
+// The kernel wipes the memory on fork (MADV_WIPEONFORK). In the child a stream
+// is all zero, which means "no chunk", and the next record registers the
+// child's thread anew. No handler needs to run: clone() and vfork() are fine.
 //
 // Threads: only the owner touches it, and a signal handler on the owner. The
 //   one step where both may meet, taking slots, is a single instruction.
@@ -23,9 +23,8 @@
 namespace kymo::record {
 
 // The ids of literals that this thread has used, by their address: direct
-// mapped, so that a hit is two compares. At the address there may be another
-// literal by now, when its library was unloaded and another one loaded; the
-// hash tells.
+// mapped, so that a hit is two compares. After a library was unloaded, another
+// library's literal may be at the address; its hash tells.
 struct NameCacheEntry {
   const char* text;
   uint32_t id;
