@@ -1,5 +1,4 @@
-// captured.h - records of annotations that are made through other interfaces
-// than Kymo's: NVTX, ITT.
+// captured.h - records of annotations that programs make through NVTX or ITT.
 //
 //   const Captured what = {.name = NameOf(text), .source = kSlotNvtx};
 //   OpenRange range;
@@ -7,14 +6,14 @@
 //   EndRange(range);
 //
 //   uint64_t id = BeginCapturedAsync(what);   // a range of no thread
-//   EndCapturedAsync(id);                     // by whom and when one likes
+//   EndCapturedAsync(id);                     // any thread may end it
 //
-// The record is a range's or an instant's as range.h makes it; its flags say
-// where it comes from, and the name of its domain. The argument keys are name
-// ids, since those that a program invents at run time are no literals.
+// The record is a range or an instant, as range.h makes it. Its flags say which
+// interface it comes from, and the name of its domain. The keys of arguments
+// are name ids: a program may make them at run time, so they are no literals.
 //
-// Threads: any. Errors: none; what cannot be kept is counted. What ends without
-//   having begun is counted, too (kEndsWithoutBegin).
+// Threads: any. Errors: none. Records that cannot be kept are counted, and so
+//   are ends without a begin (kEndsWithoutBegin).
 #ifndef KYMO_PROFILER_RECORD_CAPTURED_H_
 #define KYMO_PROFILER_RECORD_CAPTURED_H_
 

@@ -1,20 +1,20 @@
-// chunk_reader.h - takes what was recorded out of an arena.
+// chunk_reader.h - takes the records out of an arena.
 //
 //   ChunkReader reader(arena);
 //   while (target runs) reader.DrainSealed([&](const ChunkView& chunk) {...});
 //   reader.ReadAll(visit);         // the rest, and what threads still hold
 //
-// Sealed chunks are visited, cleared and freed. Owned chunks are visited from
-// where the last ReadOwned stopped, and stay with their threads.
+// The reader visits, clears and frees sealed chunks. It visits owned chunks
+// from where the last ReadOwned stopped, and leaves them to their threads.
 //
-// A collector's reader leaves the chunks alone that a session of a recorded
-// process has yet to read (ChunkWord::session), until the end. Such a session
-// reads its own chunks with ReadSession, and hands them on with Release.
+// A session of a recorded process reads its own chunks first (ReadSession), and
+// hands them on with Release. Until then, or until the end, a collector's
+// reader leaves these chunks alone (ChunkWord::session says whose they are).
 //
 // Threads: one reader per arena and session, one call at a time; the recorders
 //   run on.
-// Trust:   a view is of the chunk's size whatever stands in it; its records are
-//   for ForEachRecord to check.
+// Trust:   a view never reaches beyond its chunk, whatever is in there;
+//   ForEachRecord checks the records.
 #ifndef KYMO_PROFILER_RECORD_CHUNK_READER_H_
 #define KYMO_PROFILER_RECORD_CHUNK_READER_H_
 

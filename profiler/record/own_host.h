@@ -5,8 +5,8 @@
 //   Lock lock(wiped);
 //   own.sessions[0].enabled = true;
 //
-// For the .cc files of this folder only. This is the host's lowest layer: it
-// knows none of the code that changes the state (README.md has the order).
+// For the .cc files of this folder only. This is the host's lowest layer. It
+// knows none of the code that changes the state; README.md has the order.
 //
 // Fork: a child keeps OwnState as it is. Wiped holds what a child must not
 //   keep; the kernel zeroes it there.

@@ -1,10 +1,12 @@
-// payload_writer.h - what stands behind a head; for the .cc files here.
+// payload_writer.h - writes the payload that stands behind a record's head.
 //
 //   Slot* const slot = Take(1 + PayloadSlots(bytes));
 //   PayloadWriter writer(slot + 1);
 //   writer.Word(PayloadKind::kInt, key, 42);
 //   writer.Text(PayloadKind::kString, key, "text");
 //   Publish(slot);
+//
+// For the .cc files of this folder only.
 #ifndef KYMO_PROFILER_RECORD_PAYLOAD_WRITER_H_
 #define KYMO_PROFILER_RECORD_PAYLOAD_WRITER_H_
 

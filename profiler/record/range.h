@@ -4,14 +4,14 @@
 //   BeginRange(range, "matmul", scope);   // two clock reads and
 //   EndRange(range);                      // one 32-byte store
 //
-// Callers test the gate first: if it is kGateOn alone, BeginRange; else what
-// its bits ask for (stacks, inputs) goes through BeginRangeWithDetails. A range
-// that was not begun (or was lost) has slot == null, and ending it does
+// Callers test the gate first. If it is kGateOn alone, they call BeginRange.
+// Else its bits ask for more (stacks, inputs): they call BeginRangeWithDetails.
+// A range that was not begun, or was lost, has a null slot: to end it does
 // nothing.
 //
-// Why each store is ordered as it is: `begin` is written last and with release,
-// so that another process which sees it sees the record; `end` needs only
-// release against the work inside the range. On x86 both are plain stores.
+// The order of the stores: `begin` is written last and with release, so another
+// process that sees it sees the whole record. `end` needs release only against
+// the work inside the range. On x86 both are plain stores.
 #ifndef KYMO_PROFILER_RECORD_RANGE_H_
 #define KYMO_PROFILER_RECORD_RANGE_H_
 
@@ -30,9 +30,9 @@
 
 namespace kymo::record {
 
-// Text that lives at one address as long as its library: a string literal (or
-// __func__). Address and hash are its name while recording, so that it costs a
-// pointer and a constant.
+// A string literal (or __func__): text that stays at one address as long as its
+// library is loaded. While recording, address and hash stand for the text, so
+// that a name costs a pointer and a constant.
 struct Literal {
   constexpr Literal() noexcept = default;
   template <size_t N>
@@ -101,11 +101,11 @@ inline uint32_t GateBits() noexcept {
   return gate.state.load(std::memory_order_relaxed);
 }
 
-// Somebody records ranges, or nobody has asked yet.
+// Whether somebody records ranges, or this copy has not asked yet.
 inline bool IsOn() noexcept {
   return (GateBits() & (kGateOn | kGateUnresolved)) != 0;
 }
-// The same of anything, also of what others than ranges say (captured.h).
+// The same for records of any kind, captured ones included (captured.h).
 inline bool IsAnythingOn() noexcept {
   return (GateBits() & ~uint32_t{kGateObserved}) != kGateOff;
 }
