@@ -86,6 +86,12 @@ SampleTable MakeSampleTable(const model::Trace& trace) {
   return table;
 }
 
+std::string SampleSortKey(const std::string& sort_by) {
+  return sort_by == "cpu_time_total" || sort_by == "count"
+             ? sort_by
+             : "self_cpu_time_total";
+}
+
 absl::StatusOr<std::string> FormatSampleTable(
     const SampleTable& table, const SampleTableOptions& options) {
   if (table.rows.empty()) return std::string();

@@ -52,6 +52,11 @@ struct SampleTableOptions {
 // All sampled functions of the trace; no rows when it holds no samples.
 SampleTable MakeSampleTable(const model::Trace& trace);
 
+// The key by which to sort sampled functions below a table of averages that is
+// sorted by `sort_by`: the same, or self time where this table has no such
+// column.
+std::string SampleSortKey(const std::string& sort_by);
+
 // Empty text when there are no rows. An unknown sort key is kInvalidArgument.
 absl::StatusOr<std::string> FormatSampleTable(
     const SampleTable& table, const SampleTableOptions& options);

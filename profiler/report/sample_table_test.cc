@@ -64,6 +64,14 @@ TEST(SampleTableTest, UnknownSortKeyIsAnError) {
               HasSubstr("self_cpu_time_total"));
 }
 
+TEST(SampleTableTest, KeysOfOtherTablesMeanSelfTime) {
+  EXPECT_EQ(SampleSortKey("count"), "count");
+  EXPECT_EQ(SampleSortKey("cpu_time_total"), "cpu_time_total");
+  EXPECT_EQ(SampleSortKey("self_cpu_time_total"), "self_cpu_time_total");
+  EXPECT_EQ(SampleSortKey("self_device_time_total"), "self_cpu_time_total");
+  EXPECT_EQ(SampleSortKey(""), "self_cpu_time_total");
+}
+
 TEST(SampleTableTest, NoSamplesGiveNoText) {
   const auto text = FormatSampleTable(MakeSampleTable(TestTrace().Build()), {});
   ASSERT_TRUE(text.ok());

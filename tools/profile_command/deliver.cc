@@ -32,13 +32,6 @@ std::string SortKey(const model::Trace& trace, const ProfileCommand& command) {
   return RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
 }
 
-// Sampled functions have fewer columns than averages; a key that they lack
-// sorts them by self time.
-std::string SampleSort(const std::string& sort_by) {
-  return sort_by == "cpu_time_total" || sort_by == "count" ? sort_by
-                                                           : kDefaultSort;
-}
-
 // "kymo: writing trace.json 43%", on a terminal, once it takes a while.
 class ProgressLine {
  public:
@@ -109,7 +102,7 @@ absl::Status WriteText(const std::string& name, const std::string& text,
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
                                          const ProfileCommand& command) {
   report::SampleTableOptions options;
-  options.sort_by = SampleSort(SortKey(trace, command));
+  options.sort_by = report::SampleSortKey(SortKey(trace, command));
   options.row_limit = command.row_limit;
   return report::FormatSampleTable(report::MakeSampleTable(trace), options);
 }

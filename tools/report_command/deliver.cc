@@ -26,14 +26,6 @@ report::TableOptions TableFor(const TraceRows& rows,
   return table;
 }
 
-// Sampled functions have fewer columns than averages; a key that they lack
-// sorts them by self time.
-std::string SampleSort(const std::string& sort_by) {
-  return sort_by == "cpu_time_total" || sort_by == "count"
-             ? sort_by
-             : "self_cpu_time_total";
-}
-
 void AppendSection(const std::string& section, std::string& text) {
   if (!text.empty() && !section.empty()) text += '\n';
   text += section;
@@ -50,7 +42,7 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
   }
   if (command.filter.empty()) {
     report::SampleTableOptions samples;
-    samples.sort_by = SampleSort(table.sort_by);
+    samples.sort_by = report::SampleSortKey(table.sort_by);
     samples.row_limit = table.row_limit;
     samples.max_name_column_width = table.max_name_column_width;
     samples.time_unit = table.time_unit;
