@@ -14,11 +14,13 @@
 #include "exporters/stacks/pprof_profiles.h"
 #include "exporters/stacks/range_paths.h"
 #include "exporters/stacks/speedscope.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
 namespace {
 
+using analysis::WindowSums;
 using model::Trace;
 using stacks::Folded;
 using stacks::FrameTexts;
@@ -31,6 +33,7 @@ using stacks::WriteFolded;
 constexpr char kFormats[] = "formats";
 constexpr char kMetric[] = "metric";
 constexpr char kThreads[] = "threads";
+constexpr char kFoldedFile[] = "stacks.folded";
 
 struct Settings {
   bool folded = true;
@@ -62,6 +65,20 @@ Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots,
     lines.push_back(absl::StrCat(above, ";", texts.Get(path.name)));
     folded[lines.back()] +=
         metric == Metric::kCount ? path.calls : path.self_ns;
+  }
+  return folded;
+}
+
+// Self times of the call paths.
+Folded FoldSums(const WindowSums& sums) {
+  std::vector<std::string> lines;
+  Folded folded;
+  for (const WindowSums::Path& path : sums.paths()) {
+    const std::string frame = stacks::FrameText(sums.PathName(path));
+    lines.push_back(path.parent == WindowSums::kNoPath
+                        ? frame
+                        : absl::StrCat(lines[path.parent], ";", frame));
+    if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
   }
   return folded;
 }
@@ -116,7 +133,7 @@ absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
       stacks::StackRoots(trace, settings.threads);
   const Metric metric = settings.metric;
   const bool has_samples = !trace.samples().empty();
-  names.push_back("stacks.folded");
+  names.emplace_back(kFoldedFile);
   KYMO_RETURN_IF_ERROR(WriteFolded(has_samples
                                        ? FoldSamples(trace, roots, metric)
                                        : FoldRanges(trace, roots, metric),
@@ -173,6 +190,28 @@ class StacksExporter final : public TraceExporter {
     return names;
   }
 
+  std::string BeyondSums(const ExportOptions& options) const override {
+    const auto given = [&](const char* name, const char* otherwise) {
+      const auto it = options.settings.find(name);
+      return it == options.settings.end() ? otherwise : it->second;
+    };
+    const std::string formats = given(kFormats, "folded");
+    if (formats != "folded") return absl::StrCat("--", kFormats, "=", formats);
+    if (given(kMetric, "weight") != "weight")
+      return absl::StrCat("--", kMetric);
+    if (given(kThreads, "0") != "0") return absl::StrCat("--", kThreads);
+    return "";
+  }
+
+  // Self times of ranges, without threads, as folded stacks.
+  absl::StatusOr<std::vector<std::string>> ExportSums(
+      const WindowSums& sums, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    KYMO_RETURN_IF_ERROR(WriteFolded(FoldSums(sums), out, kFoldedFile));
+    if (options.progress) options.progress(1.0);
+    return std::vector<std::string>{kFoldedFile};
+  }
+
  private:
   static absl::Status Write(const Trace& trace, const Settings& settings,
                             const ExportOptions& options, OutputDirectory& out,
@@ -201,6 +240,7 @@ class StacksExporter final : public TraceExporter {
                   {kMetric, "weight",
                    "of folded stacks: weight (ns, bytes) or count"},
                   {kThreads, "0", "1: a frame for the thread"}},
+      .exports_sums = true,
   };
 };
 

@@ -35,6 +35,9 @@
 //             | calls or blocks)
 //   threads   | 1: folded stacks have "thread <tid> (<name>)" below the process
 //
+// Of a recording that is larger than memory there is stacks.folded alone, with
+// the self times of paths of ranges, without threads.
+//
 // Memory: some 200 bytes for each distinct stack or path, which each step of a
 //   program has of its own (ProfilerStep#N).
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/averages/window_sums.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -103,6 +104,40 @@ TEST(StacksExporterTest, CountsInPlaceOfTimeOnRequest) {
               ElementsAre(Pair("stacks.folded", "xz;main 2\n"),
                           Pair("stacks.ranges.folded",
                                "xz;forward 1\nxz;forward;matmul 2\n")));
+}
+
+TEST(StacksExporterTest, SumsAreFoldedStacksOfSelfTime) {
+  TestTrace t = WithThread("a;b");
+  t.AddRange(0, "forward", 0, 100);
+  t.AddRange(0, "matmul", 10, 40);
+  t.AddRange(0, "idle", 200, 200);
+  analysis::WindowSums sums;
+  sums.Add(std::move(t).Build(), /*is_last=*/true);
+  const auto exporter = NewStacksExporter();
+  EXPECT_TRUE(exporter->info().exports_sums);
+  MemoryDirectory out;
+  const auto names = exporter->ExportSums(sums, {}, out);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_THAT(*names, ElementsAre("stacks.folded"));
+  EXPECT_THAT(out.files(), ElementsAre(Pair("stacks.folded",
+                                            "a:b;forward 70\n"
+                                            "a:b;forward;matmul 30\n")));
+}
+
+TEST(StacksExporterTest, SaysWhatSumsDoNotHave) {
+  const auto exporter = NewStacksExporter();
+  const auto beyond = [&](const std::string& name, const std::string& value) {
+    ExportOptions options;
+    options.settings[name] = value;
+    return exporter->BeyondSums(options);
+  };
+  EXPECT_EQ(exporter->BeyondSums({}), "");
+  EXPECT_EQ(beyond("formats", "folded"), "");
+  EXPECT_EQ(beyond("formats", "folded,pprof"), "--formats=folded,pprof");
+  EXPECT_EQ(beyond("metric", "weight"), "");
+  EXPECT_EQ(beyond("metric", "count"), "--metric");
+  EXPECT_EQ(beyond("threads", "0"), "");
+  EXPECT_EQ(beyond("threads", "1"), "--threads");
 }
 
 std::vector<std::string> FileNames(const ExportOptions& options) {

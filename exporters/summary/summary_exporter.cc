@@ -13,7 +13,10 @@
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/sink.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/json_writer.h"
 
@@ -215,6 +218,17 @@ std::string SummaryText(const Trace& trace) {
   return text;
 }
 
+std::string SumsText(const analysis::WindowSums& sums) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject();
+  json.Member("schema_version", kSchemaVersion);
+  WriteAverages(sums.Averages(), json);
+  WriteLedger(sums.ledger(), json);
+  json.EndObject();
+  return text;
+}
+
 // `text` makes it.
 template <typename Text>
 absl::Status WriteFile(const Text& text, OutputDirectory& out) {
@@ -240,29 +254,27 @@ class SummaryExporter final : public TraceExporter {
     return std::vector<std::string>{kFileName};
   }
 
+  absl::StatusOr<std::vector<std::string>> ExportSums(
+      const analysis::WindowSums& sums, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    KYMO_RETURN_IF_ERROR(WriteFile([&] { return SumsText(sums); }, out));
+    if (options.progress) options.progress(1.0);
+    return std::vector<std::string>{kFileName};
+  }
+
  private:
   const PluginInfo info_ = {
       .name = "summary",
       .purpose = "averages, totals, memory and the loss ledger (summary.json)",
+      .exports_sums = true,
   };
 };
 
 }  // namespace
 
-absl::Status WriteSummaryOfSums(
-    const std::vector<analysis::KeyAverage>& averages,
-    const model::LossLedger& ledger, OutputDirectory& out) {
-  const auto text = [&] {
-    std::string text;
-    JsonWriter json(text);
-    json.BeginObject();
-    json.Member("schema_version", kSchemaVersion);
-    WriteAverages(averages, json);
-    WriteLedger(ledger, json);
-    json.EndObject();
-    return text;
-  };
-  return WriteFile(text, out);
+absl::Status WriteSummaryOfSums(const analysis::WindowSums& sums,
+                                OutputDirectory& out) {
+  return WriteFile([&] { return SumsText(sums); }, out);
 }
 
 std::unique_ptr<TraceExporter> NewSummaryExporter() {

@@ -18,27 +18,23 @@
 //   ledger              every counter: name, count, is_loss, meaning
 //   anything_lost       whether some counter that is a loss is not zero
 //   metadata            the trace's metadata, JSON values as they stand
+//
+// Of a recording that is larger than memory there are schema_version,
+// key_averages, ledger and anything_lost, and no other member.
 #ifndef KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 
 #include <memory>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "profiler/analysis/averages/key_averages.h"
-#include "profiler/model/loss_ledger.h"
-#include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_exporter.h"
 
 namespace kymo {
 
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
-// summary.json of a recording that is too large to be a trace: schema_version,
-// key_averages, ledger and anything_lost, and no other member.
-absl::Status WriteSummaryOfSums(
-    const std::vector<analysis::KeyAverage>& averages,
-    const model::LossLedger& ledger, OutputDirectory& out);
+// What its ExportSums writes.
+absl::Status WriteSummaryOfSums(const analysis::WindowSums& sums,
+                                OutputDirectory& out);
 
 }  // namespace kymo
 

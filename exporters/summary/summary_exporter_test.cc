@@ -4,9 +4,11 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/averages/window_sums.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -49,10 +51,18 @@ TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
   const std::string folder = testing::TempDir() + "/sums";
   OutputDirectory out(folder);
   ASSERT_TRUE(out.CheckWritable().ok());
-  model::LossLedger ledger;
-  ledger.Add(model::Loss::kSamplesLost, 3);
-  ASSERT_TRUE(
-      WriteSummaryOfSums({{.name = "work", .count = 7}}, ledger, out).ok());
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 7; ++i) t.AddRange(main, "work", 10 * i, 10 * i + 5);
+  t.data().ledger.Add(model::Loss::kSamplesLost, 3);
+  analysis::WindowSums sums;
+  sums.Add(std::move(t).Build(), /*is_last=*/true);
+  const auto exporter = NewSummaryExporter();
+  EXPECT_TRUE(exporter->info().exports_sums);
+  EXPECT_EQ(exporter->BeyondSums({}), "");
+  const auto names = exporter->ExportSums(sums, {}, out);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_EQ(*names, std::vector<std::string>{"summary.json"});
   std::ifstream file(folder + "/summary.json");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto json = ParseJson(text);

@@ -35,6 +35,9 @@ struct PluginInfo {
   // Of an exporter: its files are timelines, which may be split in time where
   // they get too large (split_export.h).
   bool splits_by_step = false;
+  // Of an exporter: it has files for a recording that is larger than memory
+  // (TraceExporter::ExportSums).
+  bool exports_sums = false;
 };
 
 }  // namespace kymo

@@ -4,6 +4,11 @@
 // between calls; the same trace and options give the same bytes, whatever the
 // number of threads.
 //
+// There is no trace of a recording that is larger than memory, but there are
+// sums: averages by name and by call path
+// (profiler/analysis/averages/window_sums.h). An exporter that has files for
+// sums sets info().exports_sums.
+//
 // Threads:   Export may run concurrently with other exporters on one trace.
 // Errors:    a Status that names the file; no file stays under a final name.
 // Ownership: everything is borrowed for the call.
@@ -20,6 +25,10 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/plugin_info.h"
 #include "profiler/plugin/sink.h"
+
+namespace kymo::analysis {
+class WindowSums;
+}  // namespace kymo::analysis
 
 namespace kymo {
 
@@ -46,6 +55,20 @@ class TraceExporter {
   virtual absl::StatusOr<std::vector<std::string>> Export(
       const model::Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const = 0;
+
+  // What the options ask for that only a trace has, as a user writes it on the
+  // command line ("--metric"). Empty: ExportSums gives everything.
+  virtual std::string BeyondSums(const ExportOptions& /*options*/) const {
+    return info().exports_sums ? "" : "--export=" + info().name;
+  }
+
+  // As Export, from the sums of a recording that is larger than memory. Leaves
+  // out what BeyondSums names.
+  virtual absl::StatusOr<std::vector<std::string>> ExportSums(
+      const analysis::WindowSums& /*sums*/, const ExportOptions& /*options*/,
+      OutputDirectory& /*out*/) const {
+    return absl::UnimplementedError(info().name + ": needs the whole trace");
+  }
 };
 
 }  // namespace kymo

@@ -118,24 +118,23 @@ LargeDelivery DeliverLarge(const std::string& raw_path,
                            const ProfileCommand& command,
                            OutputDirectory& out) {
   LargeDelivery delivery = {.notices = NoticesOn(raw_path, command)};
-  const absl::StatusOr<SummedWindows> summed = Sum(raw_path, command);
+  absl::StatusOr<SummedWindows> summed = Sum(raw_path, command);
   if (!summed.ok()) {
     delivery.status = summed.status();
     return delivery;
   }
   delivery.notices.insert(delivery.notices.end(), summed->notes.begin(),
                           summed->notes.end());
-  model::LossLedger ledger = summed->sums.ledger();
-  if (rest != nullptr) ledger.Merge(rest->ledger());
-  absl::StatusOr<std::string> table = TableOf(*summed, rest, command, ledger);
+  if (rest != nullptr) summed->sums.AddLedger(rest->ledger());
+  absl::StatusOr<std::string> table =
+      TableOf(*summed, rest, command, summed->sums.ledger());
   if (table.ok()) {
     delivery.table = *std::move(table);
     delivery.status = WriteText("key_averages.txt", delivery.table, out);
   } else {
     delivery.status = table.status();
   }
-  delivery.status.Update(
-      WriteSummaryOfSums(summed->sums.Averages(), ledger, out));
+  delivery.status.Update(WriteSummaryOfSums(summed->sums, out));
   if (WantsStacks(command)) {
     delivery.status.Update(
         stacks::WriteFolded(FoldPaths(summed->sums), out, "stacks.folded"));

@@ -52,6 +52,9 @@ class WindowSums {
   // In the order of time. `is_last`: ranges that are open are so at the end.
   void Add(const model::Trace& window, bool is_last);
 
+  // Adds what was lost of another part of the recording.
+  void AddLedger(const model::LossLedger& ledger) { ledger_.Merge(ledger); }
+
   // In the order of the groups' first events.
   std::vector<KeyAverage> Averages() const;
   const std::vector<Path>& paths() const { return paths_; }
