@@ -1,13 +1,16 @@
 #include "exporters/builtin/builtin_exporters.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/parallel.h"
+#include "profiler/plugin/run_exporter.h"
 #include "tests/support/test_full_disk.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
@@ -132,6 +135,43 @@ TEST_P(ExporterConformanceTest, AFullDiskLeavesNoFileAndSaysSo) {
     EXPECT_TRUE(exporter().Export(trace, {}, out).ok());
     EXPECT_EQ(out.committed().size(), files.size());
   }
+}
+
+TEST_P(ExporterConformanceTest, MemoryThatEndsLeavesNoFileAndSaysSo) {
+  const model::Trace trace = MakeFullTrace();
+  size_t needed = 0;
+  for (const auto& [name, text] : Export(exporter(), trace)) {
+    needed += text.size();
+  }
+  for (size_t i = 0; i <= 20; ++i) {
+    FullDirectory out((needed - 1) * i / 20, FullAt::kNoMemory);
+    const absl::Status status =
+        RunExporter(exporter(), trace, {}, /*max_file_bytes=*/0, out).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(status.message().find("not enough memory to write '") == 0)
+        << status;
+    EXPECT_TRUE(out.committed().empty()) << *out.committed().begin();
+  }
+}
+
+TEST_P(ExporterConformanceTest, TakesSumsIfItSaysSo) {
+  analysis::WindowSums sums;
+  sums.Add(MakeFullTrace(), /*is_last=*/true);
+  FullDirectory out(1'000'000, FullAt::kAppend);
+  const auto names = RunExporterOnSums(exporter(), sums, {}, out);
+  if (!exporter().info().exports_sums) {
+    EXPECT_EQ(names.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_EQ(exporter().BeyondSums({}), std::string("--export=") + GetParam());
+    return;
+  }
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_EQ(exporter().BeyondSums({}), "");
+  EXPECT_EQ(std::set<std::string>(names->begin(), names->end()),
+            out.committed());
+  FullDirectory none(0, FullAt::kNoMemory);
+  EXPECT_EQ(RunExporterOnSums(exporter(), sums, {}, none).status().message(),
+            "not enough memory to write '" + names->front() + "'");
+  EXPECT_TRUE(none.committed().empty());
 }
 
 TEST_P(ExporterConformanceTest, ProgressGrowsToOne) {

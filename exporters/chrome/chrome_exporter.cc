@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -219,13 +218,8 @@ class ChromeExporter final : public TraceExporter {
     const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     if (options.gzip) sink = NewGzipSink(std::move(sink));
-    try {
-      KYMO_RETURN_IF_ERROR(
-          WriteTrace(trace, name, options, max_heap_records, *sink));
-    } catch (const std::bad_alloc&) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("not enough memory to write '", name, "'"));
-    }
+    KYMO_RETURN_IF_ERROR(
+        WriteTrace(trace, name, options, max_heap_records, *sink));
     return std::vector<std::string>{name};
   }
 

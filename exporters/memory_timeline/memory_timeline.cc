@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -47,8 +46,8 @@ absl::Status WritePage(const Trace& trace, MemoryDeviceId device,
 }
 
 // The form that the path's end names, into `sink`, which is then complete.
-absl::Status WriteForm(const Trace& trace, std::string_view path,
-                       MemoryDeviceId device, std::unique_ptr<ByteSink> sink) {
+absl::Status Write(const Trace& trace, std::string_view path,
+                   MemoryDeviceId device, std::unique_ptr<ByteSink> sink) {
   if (path.ends_with(".gz")) sink = NewGzipSink(std::move(sink));
   if (path.ends_with(".html")) {
     KYMO_RETURN_IF_ERROR(WritePage(trace, device, *sink));
@@ -60,16 +59,6 @@ absl::Status WriteForm(const Trace& trace, std::string_view path,
             : memory_timeline::WriteTimelineJson(events, *sink));
   }
   return sink->Commit();
-}
-
-absl::Status Write(const Trace& trace, std::string_view path,
-                   MemoryDeviceId device, std::unique_ptr<ByteSink> sink) {
-  try {
-    return WriteForm(trace, path, device, std::move(sink));
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("not enough memory to write '", ToAbsl(path), "'"));
-  }
 }
 
 class MemoryTimelineExporter final : public TraceExporter {

@@ -4,14 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "exporters/perfetto/counter_packets.h"
 #include "exporters/perfetto/event_packets.h"
 #include "exporters/perfetto/interned.h"
@@ -165,12 +163,7 @@ class PerfettoExporter final : public TraceExporter {
         options.gzip ? "trace.pftrace.gz" : "trace.pftrace";
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     if (options.gzip) sink = NewGzipSink(std::move(sink));
-    try {
-      KYMO_RETURN_IF_ERROR(WriteTrace(trace, options, *sink));
-    } catch (const std::bad_alloc&) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("not enough memory to write '", name, "'"));
-    }
+    KYMO_RETURN_IF_ERROR(WriteTrace(trace, options, *sink));
     return std::vector<std::string>{name};
   }
 

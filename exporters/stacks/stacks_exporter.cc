@@ -1,7 +1,6 @@
 #include "exporters/stacks/stacks_exporter.h"
 
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -176,13 +175,8 @@ class StacksExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(options));
     std::vector<std::string> names;
-    absl::Status status;
-    try {
-      status = Write(trace, settings, options, out, names);
-    } catch (const std::bad_alloc&) {
-      status = absl::ResourceExhaustedError("not enough memory to fold stacks");
-    }
-    if (!status.ok()) {
+    if (absl::Status status = Write(trace, settings, options, out, names);
+        !status.ok()) {
       for (const std::string& name : names) out.Remove(name);
       return status;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -234,11 +233,7 @@ template <typename Text>
 absl::Status WriteFile(const Text& text, OutputDirectory& out) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
                         out.Open(kFileName));
-  try {
-    KYMO_RETURN_IF_ERROR(sink->Append(text()));
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("not enough memory for summary.json");
-  }
+  KYMO_RETURN_IF_ERROR(sink->Append(text()));
   return sink->Commit();
 }
 

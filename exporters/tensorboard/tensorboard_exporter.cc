@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -78,17 +77,6 @@ class TensorboardExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    try {
-      return Write(trace, options, out);
-    } catch (const std::bad_alloc&) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("not enough memory to write '", kFolder, "'"));
-    }
-  }
-
- private:
-  static absl::StatusOr<std::vector<std::string>> Write(
-      const Trace& trace, const ExportOptions& options, OutputDirectory& out) {
     KYMO_ASSIGN_OR_RETURN(const int64_t max_heap_records,
                           MaxHeapRecords(options));
     const std::string host = tensorboard::HostName();
@@ -129,6 +117,7 @@ class TensorboardExporter final : public TraceExporter {
     return std::vector<std::string>{space_name, events_name};
   }
 
+ private:
   const PluginInfo info_ = {
       .name = "tensorboard",
       .purpose = "a log folder for TensorBoard and XProf (tensorboard/)",

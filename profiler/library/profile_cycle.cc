@@ -17,8 +17,8 @@
 #include "profiler/events/trace_averages.h"
 #include "profiler/plugin/exporter_library.h"
 #include "profiler/plugin/registry.h"
+#include "profiler/plugin/run_exporter.h"
 #include "profiler/plugin/sink.h"
-#include "profiler/plugin/split_export.h"
 #include "profiler/plugin/trace_exporter.h"
 #include "profiler/text/json_check.h"
 #include "profiler/text/json_text.h"
@@ -63,17 +63,6 @@ absl::Status CheckSettings(const std::map<std::string, std::string>& settings,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> RunExporter(
-    const TraceExporter& exporter, const model::Trace& trace,
-    int64_t max_file_mib, const ExportOptions& options, OutputDirectory& out) {
-  if (max_file_mib == 0) return exporter.Export(trace, options, out);
-  KYMO_ASSIGN_OR_RETURN(
-      SplitFiles files,
-      ExportWithin(max_file_mib << 20, exporter, trace, options, out));
-  if (!files.notice.empty()) Warn(files.notice);
-  return std::move(files.names);
-}
-
 absl::StatusOr<std::vector<std::string>> RunExporters(
     const std::string& name, const model::Trace& trace,
     const ProfileExportOptions& options, OutputDirectory& out) {
@@ -93,10 +82,12 @@ absl::StatusOr<std::vector<std::string>> RunExporters(
   std::vector<std::string> files;
   for (const TraceExporter* const exporter : exporters) {
     KYMO_ASSIGN_OR_RETURN(
-        const std::vector<std::string> written,
-        RunExporter(*exporter, trace, options.max_file_mib,
-                    {options.gzip, options.progress, options.settings}, out));
-    files.insert(files.end(), written.begin(), written.end());
+        const SplitFiles written,
+        RunExporter(*exporter, trace,
+                    {options.gzip, options.progress, options.settings},
+                    options.max_file_mib << 20, out));
+    if (!written.notice.empty()) Warn(written.notice);
+    files.insert(files.end(), written.names.begin(), written.names.end());
   }
   return files;
 }
@@ -255,7 +246,8 @@ absl::Status ProfileCycle::export_memory_timeline(
   if (wanted.empty()) {
     wanted = use_device_.empty() ? "cpu" : use_device_ + ":0";
   }
-  return ExportMemoryTimeline(trace_, path, wanted);
+  return WriteWithinMemory(
+      path, [&] { return ExportMemoryTimeline(trace_, path, wanted); });
 }
 
 absl::StatusOr<std::vector<std::string>> ProfileCycle::Export(

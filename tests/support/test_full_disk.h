@@ -5,12 +5,14 @@
 //   out.committed()                      // names of complete files
 //
 // With FullAt::kCommit bytes take room only when their file is committed: so a
-// file of the system, which buffers, tells of a full disk last.
+// file of the system, which buffers, tells of a full disk last. With
+// FullAt::kNoMemory appending beyond the room throws std::bad_alloc.
 #ifndef KYMO_TESTS_SUPPORT_TEST_FULL_DISK_H_
 #define KYMO_TESTS_SUPPORT_TEST_FULL_DISK_H_
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,7 +24,7 @@
 
 namespace kymo {
 
-enum class FullAt { kAppend, kCommit };
+enum class FullAt { kAppend, kCommit, kNoMemory };
 
 class FullDirectory : public OutputDirectory {
  public:
@@ -44,7 +46,7 @@ class FullDirectory : public OutputDirectory {
     Sink(FullDirectory& disk, std::string name)
         : disk_(disk), name_(std::move(name)) {}
     absl::Status Append(std::string_view bytes) override {
-      if (disk_.full_at_ == FullAt::kAppend) return disk_.Take(bytes.size());
+      if (disk_.full_at_ != FullAt::kCommit) return disk_.Take(bytes.size());
       buffered_ += bytes.size();
       return absl::OkStatus();
     }
@@ -61,6 +63,7 @@ class FullDirectory : public OutputDirectory {
   };
 
   absl::Status Take(size_t bytes) {
+    if (bytes > room_ && full_at_ == FullAt::kNoMemory) throw std::bad_alloc();
     if (bytes > room_) return absl::ResourceExhaustedError("disk full");
     room_ -= bytes;
     return absl::OkStatus();

@@ -15,11 +15,11 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_averages.h"
-#include "profiler/plugin/split_export.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
+#include "tools/deliver/export_files.h"
 
 namespace kymo::tools {
 namespace {
@@ -130,23 +130,6 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
   return text + report::LedgerText(trace.ledger());
 }
 
-namespace {
-
-absl::Status Export(const TraceExporter& exporter, const model::Trace& trace,
-                    const ExportOptions& options, const ProfileCommand& command,
-                    OutputDirectory& out, std::vector<std::string>& notices) {
-  if (command.max_file_bytes == 0) {
-    return exporter.Export(trace, options, out).status();
-  }
-  KYMO_ASSIGN_OR_RETURN(
-      const SplitFiles files,
-      ExportWithin(command.max_file_bytes, exporter, trace, options, out));
-  if (!files.notice.empty()) notices.push_back(files.notice);
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
@@ -157,15 +140,16 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   ProgressLine progress(!command.quiet);
-  for (const std::string& name : names) {
-    ExportOptions options;
-    options.gzip = command.gzip;
-    options.settings = command.settings;
-    options.progress = [&](double done) { progress.Update(name, done); };
-    const absl::Status status =
-        Export(*exporters.Find(name), trace, options, command, out, notices);
-    first.Update(status);
-  }
+  const ExportRequest request = {
+      .exporters = std::move(names),
+      .gzip = command.gzip,
+      .max_file_bytes = command.max_file_bytes,
+      .settings = command.settings,
+      .after_error = AfterError::kGoOn,
+      .progress = [&](const std::string& exporter, double done) {
+        progress.Update(exporter, done);
+      }};
+  first.Update(ExportFiles(request, trace, exporters, out, notices));
   return first;
 }
 

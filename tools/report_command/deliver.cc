@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
-#include "profiler/plugin/split_export.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/text/json_writer.h"
+#include "tools/deliver/export_files.h"
 #include "tools/report_command/analyses.h"
 #include "tools/report_command/diff.h"
 
@@ -143,20 +143,12 @@ absl::StatusOr<std::vector<std::string>> ExportTrace(
   KYMO_ASSIGN_OR_RETURN(const model::Trace* const exported,
                         Choose(trace, command.filter, chosen));
   std::vector<std::string> notices;
-  for (const std::string& name : command.exporters) {
-    ExportOptions options;
-    options.gzip = command.gzip;
-    options.settings = command.settings;
-    const TraceExporter& exporter = *exporters.Find(name);
-    if (command.max_file_bytes == 0) {
-      KYMO_RETURN_IF_ERROR(exporter.Export(*exported, options, out).status());
-      continue;
-    }
-    KYMO_ASSIGN_OR_RETURN(const SplitFiles files,
-                          ExportWithin(command.max_file_bytes, exporter,
-                                       *exported, options, out));
-    if (!files.notice.empty()) notices.push_back(files.notice);
-  }
+  const ExportRequest request = {.exporters = command.exporters,
+                                 .gzip = command.gzip,
+                                 .max_file_bytes = command.max_file_bytes,
+                                 .settings = command.settings};
+  KYMO_RETURN_IF_ERROR(
+      ExportFiles(request, *exported, exporters, out, notices));
   return notices;
 }
 

@@ -1,0 +1,55 @@
+// export_files.h - the exporters of a command, one after the other.
+//
+//   ExportRequest request = {.exporters = {"chrome", "stacks"}};
+//   absl::Status status = ExportFiles(request, trace, exporters, out, notices);
+//
+// Every file is complete or absent.
+#ifndef KYMO_TOOLS_DELIVER_EXPORT_FILES_H_
+#define KYMO_TOOLS_DELIVER_EXPORT_FILES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "profiler/analysis/averages/window_sums.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo::tools {
+
+enum class AfterError {
+  kStop,
+  kGoOn,  // with the other exporters; the first error is returned
+};
+
+struct ExportRequest {
+  std::vector<std::string> exporters;  // names that are registered
+  bool gzip = false;
+  int64_t max_file_bytes = 0;  // of a timeline; 0: any number
+  std::map<std::string, std::string> settings;
+  AfterError after_error = AfterError::kStop;
+  // Called now and then with what an exporter has done, 0..1. May be empty.
+  std::function<void(const std::string& exporter, double done)> progress;
+};
+
+// Adds to `notices` what the user should know of files that are there.
+absl::Status ExportFiles(const ExportRequest& request,
+                         const model::Trace& trace,
+                         const ExporterRegistry& exporters,
+                         OutputDirectory& out,
+                         std::vector<std::string>& notices);
+
+// The same for a recording that is larger than memory. Exporters that take no
+// sums (PluginInfo::exports_sums) are left out.
+absl::Status ExportFilesOfSums(const ExportRequest& request,
+                               const analysis::WindowSums& sums,
+                               const ExporterRegistry& exporters,
+                               OutputDirectory& out);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_DELIVER_EXPORT_FILES_H_

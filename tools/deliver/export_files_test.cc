@@ -1,0 +1,145 @@
+#include "tools/deliver/export_files.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/plugin/trace_exporter.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+// Says what it was asked to do, and then does as it was told.
+class FakeExporter : public TraceExporter {
+ public:
+  FakeExporter(std::string name, absl::Status result, bool exports_sums,
+               std::vector<std::string>* calls)
+      : result_(std::move(result)), calls_(*calls) {
+    info_.name = std::move(name);
+    info_.exports_sums = exports_sums;
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  absl::StatusOr<std::vector<std::string>> Export(
+      const model::Trace&, const ExportOptions& options,
+      OutputDirectory&) const override {
+    return Answer("trace", options);
+  }
+  absl::StatusOr<std::vector<std::string>> ExportSums(
+      const analysis::WindowSums&, const ExportOptions& options,
+      OutputDirectory&) const override {
+    return Answer("sums", options);
+  }
+
+ private:
+  absl::StatusOr<std::vector<std::string>> Answer(
+      const std::string& what, const ExportOptions& options) const {
+    const auto color = options.settings.find("color");
+    calls_.push_back(
+        info_.name + " " + what + (options.gzip ? " gzip" : "") +
+        (color == options.settings.end() ? "" : " " + color->second));
+    if (options.progress) options.progress(0.5);
+    if (!result_.ok()) return result_;
+    return std::vector<std::string>{};
+  }
+
+  const absl::Status result_;
+  std::vector<std::string>& calls_;
+  PluginInfo info_;
+};
+
+class ExportFilesTest : public ::testing::Test {
+ protected:
+  ExportFilesTest() {
+    Register("bad", absl::DataLossError("bad"), /*exports_sums=*/true);
+    Register("good", absl::OkStatus(), /*exports_sums=*/true);
+    Register("worse", absl::DataLossError("worse"), /*exports_sums=*/false);
+  }
+  void Register(const std::string& name, absl::Status result,
+                bool exports_sums) {
+    EXPECT_TRUE(exporters_
+                    .Register(std::make_unique<FakeExporter>(
+                        name, std::move(result), exports_sums, &calls_))
+                    .ok());
+  }
+
+  std::vector<std::string> calls_;
+  ExporterRegistry exporters_;
+  OutputDirectory out_{"/nowhere"};
+  std::vector<std::string> notices_;
+};
+
+TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
+  std::vector<std::pair<std::string, double>> progress;
+  const ExportRequest request = {
+      .exporters = {"good", "good"},
+      .gzip = true,
+      .settings = {{"color", "red"}},
+      .progress = [&](const std::string& exporter, double done) {
+        progress.emplace_back(exporter, done);
+      }};
+  EXPECT_TRUE(
+      ExportFiles(request, TestTrace().Build(), exporters_, out_, notices_)
+          .ok());
+  EXPECT_THAT(calls_,
+              ElementsAre("good trace gzip red", "good trace gzip red"));
+  EXPECT_THAT(progress, ElementsAre(Pair("good", 0.5), Pair("good", 0.5)));
+}
+
+TEST_F(ExportFilesTest, StopsAtTheFirstErrorUnlessToldToGoOn) {
+  ExportRequest request = {.exporters = {"bad", "worse", "good"}};
+  const model::Trace trace = TestTrace().Build();
+  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notices_).message(),
+            "bad");
+  EXPECT_THAT(calls_, ElementsAre("bad trace"));
+  calls_.clear();
+  request.after_error = AfterError::kGoOn;
+  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notices_).message(),
+            "bad");
+  EXPECT_THAT(calls_, ElementsAre("bad trace", "worse trace", "good trace"));
+}
+
+TEST_F(ExportFilesTest, SumsAreForThoseThatTakeThem) {
+  const ExportRequest request = {.exporters = {"worse", "good"}};
+  EXPECT_TRUE(
+      ExportFilesOfSums(request, analysis::WindowSums(), exporters_, out_)
+          .ok());
+  EXPECT_THAT(calls_, ElementsAre("good sums"));
+}
+
+TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
+  class LargeFile : public TraceExporter {
+   public:
+    LargeFile() { info_.name = "large"; }
+    const PluginInfo& info() const noexcept override { return info_; }
+    absl::StatusOr<std::vector<std::string>> Export(
+        const model::Trace&, const ExportOptions&,
+        OutputDirectory& out) const override {
+      const auto sink = out.Open("large.txt");
+      EXPECT_TRUE(sink.ok()) << sink.status();
+      EXPECT_TRUE((*sink)->Append("123").ok());
+      EXPECT_TRUE((*sink)->Commit().ok());
+      return std::vector<std::string>{"large.txt"};
+    }
+
+   private:
+    PluginInfo info_;
+  };
+  ASSERT_TRUE(exporters_.Register(std::make_unique<LargeFile>()).ok());
+  OutputDirectory out(::testing::TempDir() + "/large");
+  EXPECT_TRUE(ExportFiles({.exporters = {"large"}, .max_file_bytes = 2},
+                          TestTrace().Build(), exporters_, out, notices_)
+                  .ok());
+  ASSERT_EQ(notices_.size(), 1);
+  EXPECT_NE(notices_[0].find("'large.txt' has 3 bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kymo::tools
