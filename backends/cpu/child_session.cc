@@ -19,6 +19,7 @@
 #include "backends/cpu/raw/raw_file.h"
 #include "backends/cpu/raw/raw_front.h"
 #include "backends/cpu/raw/raw_keep.h"
+#include "backends/cpu/raw/raw_windows.h"
 #include "backends/cpu/trace_memory.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
@@ -120,7 +121,7 @@ class ChildSession : public ActivitySession {
     return DescribeUnrecorded(arena_);
   }
 
-  absl::Status Collect(model::TraceShard& shard) override {
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     auto add = [this](const ChunkView& view) { store_.Add(view); };
     reader_->ReadAll(add);
     if (raw_.has_value()) {
@@ -153,7 +154,7 @@ class ChildSession : public ActivitySession {
                .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
                .was_to_hold_time = IsToHoldTime()},
               shard);
-    return absl::OkStatus();
+    return Collected{};
   }
 
  private:
@@ -168,19 +169,24 @@ class ChildSession : public ActivitySession {
   }
 
   // A trace is not worth the death of this process, nor that of the records.
-  absl::Status Keep(uint64_t limit) const {
+  absl::StatusOr<Collected> Keep(uint64_t limit) const {
     const std::string path = RawPath();
     if (!raw_.has_value()) {
       KYMO_RETURN_IF_ERROR(
           KeepRawFile(store_.fd(), path, arena_, Header(/*is_complete=*/true)));
     }
-    return KeptRecording(
-        absl::StrCat("a trace of the ", store_.bytes() / kMib,
-                     " MiB of records would take ",
-                     TraceMemoryBytes(store_.bytes()) / kMib,
-                     " MiB of memory, more than the ", limit / kMib,
-                     " MiB that may be taken (--max_memory)"),
-        path);
+    return Collected{KeptRecording{
+        .path = path,
+        .why = absl::StrCat("a trace of the ", store_.bytes() / kMib,
+                            " MiB of records would take ",
+                            TraceMemoryBytes(store_.bytes()) / kMib,
+                            " MiB of memory, more than the ", limit / kMib,
+                            " MiB that may be taken (--max_memory)"),
+        .open = [path](uint64_t window_bytes)
+            -> absl::StatusOr<std::unique_ptr<TraceWindows>> {
+          return RawWindows::Open(path, window_bytes);
+        },
+        .window_bytes = WindowBytesFor(limit)}};
   }
 
   // Somebody has shortened the raw file, and what the arena held is zeros.

@@ -98,7 +98,7 @@ class LocalSession : public ActivitySession {
                       : absl::ErrnoToStatus(error, "no session is recording");
   }
 
-  absl::Status Collect(model::TraceShard& shard) override {
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::ProcessArena();
     std::vector<ChunkView> chunks;
     ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
@@ -125,7 +125,7 @@ class LocalSession : public ActivitySession {
                .with_memory = (request_.flags & record::kMemoryFlags) != 0,
                .with_children = false},
               shard);
-    return absl::OkStatus();
+    return Collected{};
   }
 
  private:

@@ -56,7 +56,7 @@ class ChildSession : public ActivitySession {
   }
   absl::Status Stop() override { return absl::OkStatus(); }
 
-  absl::Status Collect(model::TraceShard& shard) override {
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     std::vector<DecodedLog> decoded;
     std::string problem;
     uint32_t version = 0;
@@ -85,7 +85,8 @@ class ChildSession : public ActivitySession {
     for (std::string& remark : RemarksOf(decoded, version)) {
       remarks_.push_back(std::move(remark));
     }
-    return Save();
+    KYMO_RETURN_IF_ERROR(Save());
+    return Collected{};
   }
 
   std::vector<std::string> Remarks() const override { return remarks_; }

@@ -56,7 +56,7 @@ class ChildSessionTest : public ::testing::Test {
     EXPECT_TRUE(session->Start(pid).ok());
     waitpid(pid, &wait_status_, 0);
     EXPECT_TRUE(session->Stop().ok());
-    const absl::Status status = session->Collect(shard_);
+    const absl::Status status = session->Collect(shard_).status();
     remarks_ = session->Remarks();
     return status;
   }

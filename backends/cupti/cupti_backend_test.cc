@@ -58,7 +58,7 @@ class CuptiBackendTest : public ::testing::Test {
 
   void Collect() {
     ASSERT_TRUE(controller_->Stop().ok());
-    const absl::Status status = controller_->Collect(shard_);
+    const absl::Status status = controller_->Collect(shard_).status();
     ASSERT_TRUE(status.ok()) << status;
   }
 

@@ -94,7 +94,7 @@ class LocalSession : public ActivitySession {
     return absl::OkStatus();
   }
 
-  absl::Status Collect(model::TraceShard& shard) override {
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const LogFacts facts = FactsOf(log_.header);
     const DecodedLog decoded =
         DecodeLog(facts, log_.bytes,
@@ -103,10 +103,12 @@ class LocalSession : public ActivitySession {
                   shard);
     AddDeviceMetadata({&decoded, 1}, facts.cupti_version, shard);
     remarks_ = RemarksOf({&decoded, 1}, facts.cupti_version);
-    if (settings_.save_folder.empty()) return absl::OkStatus();
-    return SaveLog(
-        log_.header, log_.bytes,
-        absl::StrCat(settings_.save_folder, "/cuda-", facts.pid, ".log"));
+    if (!settings_.save_folder.empty()) {
+      KYMO_RETURN_IF_ERROR(SaveLog(
+          log_.header, log_.bytes,
+          absl::StrCat(settings_.save_folder, "/cuda-", facts.pid, ".log")));
+    }
+    return Collected{};
   }
 
   std::vector<std::string> Remarks() const override { return remarks_; }

@@ -46,7 +46,7 @@ class LocalSessionTest : public ::testing::Test {
   }
   void Collect() {
     ASSERT_TRUE(session_->Stop().ok());
-    const absl::Status status = session_->Collect(*shard_);
+    const absl::Status status = session_->Collect(*shard_).status();
     ASSERT_TRUE(status.ok()) << status;
   }
 

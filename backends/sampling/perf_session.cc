@@ -24,7 +24,7 @@ class PerfSession final : public ActivitySession {
   absl::Status Start(pid_t pid) override;
   void Poll() override;
   absl::Status Stop() override;
-  absl::Status Collect(model::TraceShard& shard) override;
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
 
  private:
   void Drain(uint64_t until_ns);
@@ -196,9 +196,9 @@ absl::Status PerfSession::Stop() {
   return absl::OkStatus();
 }
 
-absl::Status PerfSession::Collect(model::TraceShard& shard) {
+absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
-  return absl::OkStatus();
+  return Collected{};
 }
 
 }  // namespace

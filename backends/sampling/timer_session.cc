@@ -30,7 +30,7 @@ class TimerSession final : public ActivitySession {
   absl::Status Start(pid_t pid) override;
   void Poll() override;
   absl::Status Stop() override;
-  absl::Status Collect(model::TraceShard& shard) override;
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
 
  private:
   void HandleSample(const TimerSample& sample);
@@ -94,9 +94,9 @@ absl::Status TimerSession::Stop() {
   return absl::OkStatus();
 }
 
-absl::Status TimerSession::Collect(model::TraceShard& shard) {
+absl::StatusOr<Collected> TimerSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
-  return absl::OkStatus();
+  return Collected{};
 }
 
 }  // namespace

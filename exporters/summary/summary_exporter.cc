@@ -267,11 +267,6 @@ class SummaryExporter final : public TraceExporter {
 
 }  // namespace
 
-absl::Status WriteSummaryOfSums(const analysis::WindowSums& sums,
-                                OutputDirectory& out) {
-  return WriteFile([&] { return SumsText(sums); }, out);
-}
-
 std::unique_ptr<TraceExporter> NewSummaryExporter() {
   return std::make_unique<SummaryExporter>();
 }

@@ -32,10 +32,6 @@ namespace kymo {
 
 std::unique_ptr<TraceExporter> NewSummaryExporter();
 
-// What its ExportSums writes.
-absl::Status WriteSummaryOfSums(const analysis::WindowSums& sums,
-                                OutputDirectory& out);
-
 }  // namespace kymo
 
 #endif  // KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_

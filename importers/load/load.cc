@@ -123,4 +123,12 @@ absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
   return loader.Finish();
 }
 
+absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
+    const std::string& path, const LoadOptions& options,
+    const ImporterRegistry& importers) {
+  KYMO_ASSIGN_OR_RETURN(const TraceImporter* const importer,
+                        ImporterOf(path, options, importers));
+  return importer->OpenLarge(path, options.import);
+}
+
 }  // namespace kymo

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/trace_importer.h"
+#include "profiler/plugin/trace_windows.h"
 
 namespace kymo {
 
@@ -47,6 +49,12 @@ struct LoadedTrace {
 absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
                                  const LoadOptions& options,
                                  const ImporterRegistry& importers);
+
+// One file in windows, where its importer offers them: its trace would not fit
+// into memory, or the options ask for windows. Nothing: Load() reads it.
+absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
+    const std::string& path, const LoadOptions& options,
+    const ImporterRegistry& importers);
 
 }  // namespace kymo
 

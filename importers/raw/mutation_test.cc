@@ -188,7 +188,7 @@ bool ReadInWindows(const std::string& path, uint64_t window_bytes) {
     return false;
   }
   while (!(*windows)->is_done()) {
-    absl::StatusOr<cpu::RawWindow> window = (*windows)->Next();
+    absl::StatusOr<TraceWindow> window = (*windows)->Next();
     EXPECT_TRUE(window.ok()) << window.status();
     if (!window.ok()) return false;
     EXPECT_EQ(window->is_last, (*windows)->is_done());

@@ -1,14 +1,33 @@
 #include "importers/raw/raw_importer.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/raw/raw_file.h"
+#include "backends/cpu/raw/raw_windows.h"
+#include "backends/cpu/trace_memory.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
 namespace {
+
+std::string Setting(const ImportOptions& options, const std::string& name,
+                    const char* otherwise) {
+  const auto it = options.settings.find(name);
+  return it == options.settings.end() ? otherwise : it->second;
+}
+
+// When a file is read in windows.
+absl::StatusOr<std::string> ReadWhen(const ImportOptions& options) {
+  std::string when = Setting(options, "windows", "auto");
+  if (when == "auto" || when == "always" || when == "never") return when;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "windows is '", when, "'; it takes one of: always, auto, never"));
+}
 
 class RawImporter : public TraceImporter {
  public:
@@ -18,8 +37,9 @@ class RawImporter : public TraceImporter {
     return cpu::BeginsLikeRawFile(head);
   }
 
-  absl::StatusOr<ImportedTrace> Import(const std::string& path,
-                                       const ImportOptions&) const override {
+  absl::StatusOr<ImportedTrace> Import(
+      const std::string& path, const ImportOptions& options) const override {
+    KYMO_RETURN_IF_ERROR(ReadWhen(options).status());
     KYMO_ASSIGN_OR_RETURN(cpu::RawRecording raw, cpu::ReadRawFile(path));
     ImportedTrace trace;
     trace.start_ns = raw.start_ns;
@@ -40,6 +60,25 @@ class RawImporter : public TraceImporter {
     }
     trace.shards.push_back(std::move(raw.shard));
     return trace;
+  }
+
+  absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
+      const std::string& path, const ImportOptions& options) const override {
+    KYMO_ASSIGN_OR_RETURN(const std::string when, ReadWhen(options));
+    if (when == "never") return std::nullopt;
+    KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
+                          cpu::MemoryLimit(Setting(options, "max_memory", "")));
+    KYMO_ASSIGN_OR_RETURN(
+        std::unique_ptr<cpu::RawWindows> windows,
+        cpu::RawWindows::Open(path, cpu::WindowBytesFor(limit)));
+    const uint64_t record_bytes = windows->chunk_bytes();
+    const uint64_t trace_bytes = cpu::TraceMemoryBytes(record_bytes);
+    if (when == "auto" && trace_bytes <= limit) return std::nullopt;
+    return LargeTrace{.windows = std::move(windows),
+                      .record_bytes = record_bytes,
+                      .trace_bytes = trace_bytes,
+                      .memory_limit = limit,
+                      .whole_flag = "--windows=never"};
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "importers/raw/raw_importer.h"
 
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,86 @@ TEST(RawImporterTest, SaysThatACollectorDied) {
   ASSERT_EQ(trace->findings.size(), 1);
   EXPECT_EQ(trace->findings[0].rule, "collector_died");
   EXPECT_EQ(trace->findings[0].severity, ImportFinding::Severity::kWarning);
+}
+
+// A raw file with a range of 100 ns and one of 30 ns inside of it.
+class LargeTraceTest : public ::testing::Test {
+ protected:
+  LargeTraceTest() : path_(::testing::TempDir() + "/large.raw") {
+    auto file = cpu::RawFile::Create(
+        path_, {.capacity_bytes = 4 * record::kChunkBytes,
+                .chunk_bytes_total = 4 * record::kChunkBytes,
+                .policy = record::FullPolicy::kDrain,
+                .clock_source = ClockSource::kSystem});
+    EXPECT_TRUE(file.ok()) << file.status();
+    const record::Arena& arena = file->arena();
+    arena.AddProcess()->pid.store(7);
+    uint64_t ticket = 0;
+    const uint32_t chunk =
+        arena.AcquireChunk(arena.AddStream(7, 8), 0, &ticket);
+    AddRange(arena, chunk, 0, "outer", 100, 200);
+    AddRange(arena, chunk, 1, "inner", 150, 180);
+    file->Note({.first_anchor = {.ticks = 100, .monotonic_ns = 100},
+                .last_anchor = {.ticks = 900, .monotonic_ns = 900},
+                .is_complete = 1});
+  }
+
+  static void AddRange(const record::Arena& arena, uint32_t chunk,
+                       uint32_t depth, const char* name, uint64_t begin,
+                       uint64_t end) {
+    record::Slot& slot = arena.slots(chunk)[depth];
+    slot.name = arena.InternName(name);
+    slot.kind_scope_depth =
+        record::PackKind(record::SlotKind::kRange, 0, depth);
+    slot.end.store(end);
+    slot.begin.store(begin);
+  }
+
+  absl::StatusOr<std::optional<LargeTrace>> Open() const {
+    return NewRawImporter()->OpenLarge(path_, options_);
+  }
+
+  const std::string path_;
+  ImportOptions options_;
+};
+
+TEST_F(LargeTraceTest, ComesInWindowsWhereTheyAreAskedFor) {
+  options_.settings["windows"] = "always";
+  options_.settings["max_memory"] = "2MiB";
+  const auto large = Open();
+  ASSERT_TRUE(large.ok()) << large.status();
+  ASSERT_TRUE(large->has_value());
+  EXPECT_GT((*large)->record_bytes, 0);
+  EXPECT_EQ((*large)->trace_bytes, (*large)->record_bytes / 2 * 5);
+  EXPECT_EQ((*large)->memory_limit, uint64_t{2} << 20);
+  EXPECT_EQ((*large)->whole_flag, "--windows=never");
+  TraceWindows& windows = *(*large)->windows;
+  ASSERT_FALSE(windows.is_done());
+  const auto window = windows.Next();
+  ASSERT_TRUE(window.ok()) << window.status();
+  EXPECT_TRUE(window->is_last);
+  EXPECT_EQ(window->shard.block.start_ns.size(), 2);
+  EXPECT_TRUE(windows.is_done());
+  EXPECT_TRUE(windows.Notes().empty());
+}
+
+TEST_F(LargeTraceTest, WhatFitsIntoMemoryIsReadAtOnce) {
+  EXPECT_FALSE(Open()->has_value());
+  options_.settings["max_memory"] = "1MiB";
+  EXPECT_FALSE(Open()->has_value());
+  options_.settings["windows"] = "always";
+  EXPECT_TRUE(Open()->has_value());
+  options_.settings["windows"] = "never";
+  EXPECT_FALSE(Open()->has_value());
+}
+
+TEST_F(LargeTraceTest, OtherWordsAreRefused) {
+  options_.settings["max_memory"] = "much";
+  EXPECT_EQ(Open().status().code(), absl::StatusCode::kInvalidArgument);
+  options_.settings = {{"windows", "sometimes"}};
+  EXPECT_EQ(Open().status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(NewRawImporter()->Import(path_, options_).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(RawImporterTest, KnowsRawFilesByTheirBeginning) {

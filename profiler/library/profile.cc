@@ -162,8 +162,11 @@ absl::Status Profile::State::StopTrace() {
   }
   stats.profiler_disable_call_duration_us = UsSince(start_ns);
   const int64_t parse_start_ns = MonotonicNs();
-  absl::StatusOr<model::Trace> trace = recording->Finish(Metadata());
+  auto [trace, kept] = recording->Finish(Metadata());
   if (!trace.ok()) return Fail(trace.status());
+  if (!kept.empty()) {
+    return Fail(absl::ResourceExhaustedError(kept.front().why));
+  }
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
   recording.reset();

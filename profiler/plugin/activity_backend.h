@@ -37,6 +37,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/plugin_info.h"
 
 namespace kymo {
@@ -100,8 +101,9 @@ class ActivitySession {
   // Ends recording. When it returns, no hook of this session can still write.
   virtual absl::Status Stop() = 0;
 
-  // Moves every record, and the counts of lost ones, into `shard`.
-  virtual absl::Status Collect(model::TraceShard& shard) = 0;
+  // Moves every record, and the counts of lost ones, into `shard`; or, where
+  // they do not fit into memory, keeps them in a file.
+  virtual absl::StatusOr<Collected> Collect(model::TraceShard& shard) = 0;
 
   // After Collect: what the user should know of what was lost, beyond numbers;
   // sentences ("/bin/x was not recorded: it is statically linked").

@@ -4,13 +4,23 @@
 #include <new>
 #include <utility>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/plugin/kept_recording.h"
 
 namespace kymo {
+namespace {
+
+absl::StatusOr<Collected> CollectWithinMemory(ActivitySession& session,
+                                              model::TraceShard& shard) {
+  try {
+    return session.Collect(shard);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        "not enough memory for what was recorded; record for a shorter time");
+  }
+}
+
+}  // namespace
 
 BackendController::BackendController(std::string name,
                                      std::unique_ptr<ActivitySession> session)
@@ -26,20 +36,11 @@ absl::Status BackendController::Expect(State state, const char* call) const {
                    kNames[static_cast<size_t>(state_)]));
 }
 
-absl::Status BackendController::Settle(absl::Status status, State next) {
-  if (status.ok()) {
-    state_ = next;
-    return status;
-  }
-  // What a session has left in a file is collected.
-  state_ = next == State::kEmpty && KeptRecordingPath(status) ? next
-                                                              : State::kFailed;
-  absl::Status named(status.code(),
-                     absl::StrCat("backend ", name_, ": ", status.message()));
-  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
-    named.SetPayload(type, payload);
-  });
-  return named;
+absl::Status BackendController::Settle(const absl::Status& status, State next) {
+  state_ = status.ok() ? next : State::kFailed;
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("backend ", name_, ": ", status.message()));
 }
 
 absl::Status BackendController::Prepare(Environment* environment) {
@@ -71,16 +72,15 @@ absl::Status BackendController::Stop() {
   return Settle(session_->Stop(), State::kStopped);
 }
 
-absl::Status BackendController::Collect(model::TraceShard& shard) {
+absl::StatusOr<Collected> BackendController::Collect(model::TraceShard& shard) {
   KYMO_RETURN_IF_ERROR(Expect(State::kStopped, "Collect"));
-  try {
-    return Settle(session_->Collect(shard), State::kEmpty);
-  } catch (const std::bad_alloc&) {
-    return Settle(absl::ResourceExhaustedError(
-                      "not enough memory for what was recorded; record for a "
-                      "shorter time"),
-                  State::kEmpty);
+  absl::StatusOr<Collected> collected = CollectWithinMemory(*session_, shard);
+  KYMO_RETURN_IF_ERROR(Settle(collected.status(), State::kEmpty));
+  if (collected->kept) {
+    std::string& why = collected->kept->why;
+    why = absl::StrCat("backend ", name_, ": ", why);
   }
+  return collected;
 }
 
 std::vector<std::string> BackendController::Remarks() const {

@@ -5,7 +5,7 @@
 //
 // A call out of order is kFailedPrecondition and does not reach the session.
 // After a failed call the session is `failed` and gets no more calls. The text
-// of every error names the backend.
+// of every error, and of KeptRecording::why, names the backend.
 //
 // Threads: one call at a time, as for the session itself.
 #ifndef KYMO_PROFILER_PLUGIN_BACKEND_CONTROLLER_H_
@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/kept_recording.h"
 
 namespace kymo {
 
@@ -34,7 +36,7 @@ class BackendController {
   // A failure leaves the session as it is.
   absl::Status Dump(const std::string& path);
   absl::Status Stop();
-  absl::Status Collect(model::TraceShard& shard);
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard);
   // Empty before Collect.
   std::vector<std::string> Remarks() const;
 
@@ -44,7 +46,7 @@ class BackendController {
   enum class State { kMade, kReady, kLive, kStopped, kEmpty, kFailed };
 
   absl::Status Expect(State state, const char* call) const;
-  absl::Status Settle(absl::Status status, State next);
+  absl::Status Settle(const absl::Status& status, State next);
 
   const std::string name_;
   const std::unique_ptr<ActivitySession> session_;

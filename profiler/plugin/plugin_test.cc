@@ -1,5 +1,5 @@
 #include <memory>
-#include <optional>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +23,10 @@ class FakeSession : public ActivitySession {
   }
   void Poll() override { (void)Note("poll "); }
   absl::Status Stop() override { return Note("stop "); }
-  absl::Status Collect(model::TraceShard&) override { return Note("collect "); }
+  absl::StatusOr<Collected> Collect(model::TraceShard&) override {
+    (void)Note("collect ");
+    return Collected{};
+  }
 
  private:
   absl::Status Note(const char* call) {
@@ -39,8 +42,9 @@ class LargeSession : public FakeSession {
  public:
   explicit LargeSession(std::string* calls)
       : FakeSession(calls, absl::OkStatus()) {}
-  absl::Status Collect(model::TraceShard&) override {
-    return KeptRecording("too large", "out/kymo.raw");
+  absl::StatusOr<Collected> Collect(model::TraceShard&) override {
+    return Collected{KeptRecording{
+        .path = "out/kymo.raw", .why = "too large", .window_bytes = 4'096}};
   }
   std::vector<std::string> Remarks() const override { return {"a remark"}; }
 };
@@ -79,7 +83,9 @@ TEST(BackendControllerTest, PassesOrderedCallsAndRejectsOthers) {
   controller.Poll();
   EXPECT_TRUE(controller.Stop().ok());
   EXPECT_FALSE(controller.Stop().ok());
-  EXPECT_TRUE(controller.Collect(shard).ok());
+  const absl::StatusOr<Collected> collected = controller.Collect(shard);
+  ASSERT_TRUE(collected.ok()) << collected.status();
+  EXPECT_FALSE(collected->kept);
   EXPECT_FALSE(controller.Collect(shard).ok());
   EXPECT_EQ(calls, "prepare start poll stop collect ");
 }
@@ -97,6 +103,27 @@ TEST(BackendControllerTest, FailureEndsTheSessionAndNamesTheBackend) {
   EXPECT_EQ(calls, "prepare start ");
 }
 
+TEST(BackendControllerTest, MemoryThatEndsInCollectIsAFailure) {
+  class OutOfMemory : public FakeSession {
+   public:
+    explicit OutOfMemory(std::string* calls)
+        : FakeSession(calls, absl::OkStatus()) {}
+    absl::StatusOr<Collected> Collect(model::TraceShard&) override {
+      throw std::bad_alloc();
+    }
+  };
+  std::string calls;
+  BackendController controller("fake", std::make_unique<OutOfMemory>(&calls));
+  ASSERT_TRUE(controller.Prepare(nullptr).ok());
+  ASSERT_TRUE(controller.Start(1).ok());
+  ASSERT_TRUE(controller.Stop().ok());
+  model::TraceShard shard;
+  EXPECT_EQ(controller.Collect(shard).status().message(),
+            "backend fake: not enough memory for what was recorded; record for "
+            "a shorter time");
+  EXPECT_TRUE(controller.Remarks().empty());
+}
+
 TEST(BackendControllerTest, WhatIsLeftInAFileIsCollected) {
   std::string calls;
   BackendController controller("fake", std::make_unique<LargeSession>(&calls));
@@ -104,12 +131,13 @@ TEST(BackendControllerTest, WhatIsLeftInAFileIsCollected) {
   ASSERT_TRUE(controller.Start(1).ok());
   ASSERT_TRUE(controller.Stop().ok());
   model::TraceShard shard;
-  const absl::Status status = controller.Collect(shard);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(), "backend fake: too large");
-  EXPECT_EQ(KeptRecordingPath(status), "out/kymo.raw");
-  EXPECT_EQ(KeptRecordingPath(absl::ResourceExhaustedError("too large")),
-            std::nullopt);
+  const absl::StatusOr<Collected> collected = controller.Collect(shard);
+  ASSERT_TRUE(collected.ok()) << collected.status();
+  ASSERT_TRUE(collected->kept);
+  EXPECT_EQ(collected->kept->why, "backend fake: too large");
+  EXPECT_EQ(collected->kept->path, "out/kymo.raw");
+  EXPECT_EQ(collected->kept->window_bytes, 4'096);
+  EXPECT_FALSE(controller.Collect(shard).ok());
   EXPECT_EQ(controller.Remarks(), (std::vector<std::string>{"a remark"}));
 }
 

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/trace_windows.h"
 
 namespace kymo {
 
@@ -81,6 +83,14 @@ class TraceImporter {
 
   virtual absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const = 0;
+
+  // The file in windows, if the importer can read it so and either its trace
+  // does not fit into memory or the settings ask for windows. Otherwise
+  // nothing: Import reads the file as a whole.
+  virtual absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
+      const std::string& /*path*/, const ImportOptions& /*options*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace kymo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -76,6 +77,12 @@ absl::Status Recording::Add(ActivityBackend& backend,
   return absl::OkStatus();
 }
 
+void Recording::KeepRemarks(const BackendController& controller) {
+  for (std::string& remark : controller.Remarks()) {
+    remarks_.push_back(std::move(remark));
+  }
+}
+
 template <typename Call>
 absl::Status Recording::ForEach(Call call) {
   absl::Status first;
@@ -84,9 +91,7 @@ absl::Status Recording::ForEach(Call call) {
     if (status.ok()) return false;
     first.Update(status);
     problems_.push_back(std::move(status));
-    for (std::string& remark : controller->Remarks()) {
-      remarks_.push_back(std::move(remark));
-    }
+    KeepRemarks(*controller);
     return true;
   });
   return controllers_.empty() ? first : absl::OkStatus();
@@ -132,24 +137,40 @@ absl::Status Recording::Stop() {
   return status;
 }
 
-absl::StatusOr<model::Trace> Recording::Finish(
+FinishedRecording Recording::Finish(
     const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::vector<model::TraceShard> shards;
-  KYMO_RETURN_IF_ERROR(ForEach([&](BackendController& controller) {
-    model::TraceShard shard;
-    KYMO_RETURN_IF_ERROR(controller.Collect(shard));
-    shards.push_back(std::move(shard));
-    return absl::OkStatus();
-  }));
+  std::vector<KeptRecording> kept;
+  std::set<const BackendController*> left_in_file;
+  const absl::Status status =
+      ForEach([&](BackendController& controller) -> absl::Status {
+        model::TraceShard shard;
+        KYMO_ASSIGN_OR_RETURN(Collected collected, controller.Collect(shard));
+        if (collected.kept) {
+          kept.push_back(*std::move(collected.kept));
+          left_in_file.insert(&controller);
+        } else {
+          shards.push_back(std::move(shard));
+        }
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return {status, std::move(kept)};
+  // Reading the file takes the memory that these sessions still have.
+  std::erase_if(controllers_, [&](const auto& controller) {
+    if (!left_in_file.contains(controller.get())) return false;
+    KeepRemarks(*controller);
+    return true;
+  });
   if (begins_with_first_event_) start_ns_ = FirstTime(shards, start_ns_);
   model::TraceShard& about = shards.emplace_back();
   for (const auto& [key, json] : metadata) {
     about.metadata.push_back(
         {about.strings.Intern(key), about.strings.Intern(json)});
   }
-  return Normalize(
-      std::move(shards),
-      {.start_ns = start_ns_, .end_ns = end_ns_, .project_annotations = true});
+  return {Normalize(std::move(shards), {.start_ns = start_ns_,
+                                        .end_ns = end_ns_,
+                                        .project_annotations = true}),
+          std::move(kept)};
 }
 
 std::vector<std::string> Recording::Remarks() const {

@@ -6,7 +6,8 @@
 //   KYMO_RETURN_IF_ERROR(recording->Start(getpid()));
 //   ...
 //   KYMO_RETURN_IF_ERROR(recording->Stop());
-//   KYMO_ASSIGN_OR_RETURN(model::Trace trace, recording->Finish());
+//   FinishedRecording finished = recording->Finish({});
+//   if (finished.trace.ok()) Use(*finished.trace);
 //
 // Which backends: those that record the activities asked for (activities.h),
 // all of which must be available; or, when none is named, all that are
@@ -31,9 +32,18 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/backend_controller.h"
+#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 
 namespace kymo {
+
+struct FinishedRecording {
+  // Of the records that fit into memory. An error: there is no trace, but there
+  // may be kept recordings.
+  absl::StatusOr<model::Trace> trace;
+  // Of the backends whose records do not.
+  std::vector<KeptRecording> kept;
+};
 
 class Recording {
  public:
@@ -66,7 +76,7 @@ class Recording {
 
   // Collects from every backend and normalises. `metadata` is added to the
   // trace: pairs of key and JSON text.
-  absl::StatusOr<model::Trace> Finish(
+  FinishedRecording Finish(
       const std::vector<std::pair<std::string, std::string>>& metadata);
 
   // Names of the backends in use, sorted.
@@ -93,6 +103,7 @@ class Recording {
   // Keeps the controllers for which `call` succeeds.
   template <typename Call>
   absl::Status ForEach(Call call);
+  void KeepRemarks(const BackendController& controller);
 
   std::vector<std::unique_ptr<BackendController>> controllers_;
   std::vector<Skipped> skipped_;

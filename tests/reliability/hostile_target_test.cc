@@ -237,8 +237,9 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     unharmed_ += WIFEXITED(status) && WEXITSTATUS(status) == 0;
     ASSERT_TRUE((*session)->Stop().ok());
     model::TraceShard shard;
-    const absl::Status collected = (*session)->Collect(shard);
-    ASSERT_TRUE(collected.ok()) << collected;
+    const absl::StatusOr<Collected> collected = (*session)->Collect(shard);
+    ASSERT_TRUE(collected.ok()) << collected.status();
+    ASSERT_FALSE(collected->kept);
     ExpectTrace(std::move(shard), start, MonotonicNs() + EpochOffsetNs());
     session->reset();
     for (const auto& file : std::filesystem::directory_iterator(folder_)) {

@@ -3,20 +3,26 @@
 //   fake
 //   range NAME PID TID START_NS END_NS
 //   finding SEVERITY RULE MESSAGE          (note, warning or error)
+//   large RECORD_BYTES TRACE_BYTES LIMIT   the file is offered in windows: the
+//                                          one window has all of it
 #ifndef KYMO_TESTS_SUPPORT_TEST_IMPORTER_H_
 #define KYMO_TESTS_SUPPORT_TEST_IMPORTER_H_
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "absl/status/status.h"
 #include "profiler/plugin/trace_importer.h"
+#include "profiler/plugin/trace_windows.h"
 
 namespace kymo {
 
@@ -44,7 +50,40 @@ class FakeImporter : public TraceImporter {
     return imported;
   }
 
+  absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
+      const std::string& path, const ImportOptions&) const override {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string kind;
+      words >> kind;
+      if (kind != "large") continue;
+      LargeTrace large;
+      words >> large.record_bytes >> large.trace_bytes >> large.memory_limit;
+      large.whole_flag = "--fake_option=0";
+      large.windows = std::make_unique<OneWindow>(*Import(path, {}));
+      return large;
+    }
+    return std::nullopt;
+  }
+
  private:
+  class OneWindow : public TraceWindows {
+   public:
+    explicit OneWindow(ImportedTrace trace)
+        : shard_(std::move(trace.shards.at(0))) {}
+    bool is_done() const override { return is_done_; }
+    absl::StatusOr<TraceWindow> Next() override {
+      is_done_ = true;
+      return TraceWindow{.shard = std::move(shard_), .is_last = true};
+    }
+    std::vector<std::string> Notes() const override { return {"a fake"}; }
+
+   private:
+    model::TraceShard shard_;
+    bool is_done_ = false;
+  };
+
   static void AddLine(const std::string& line, ImportedTrace& imported,
                       model::TraceShard& shard) {
     std::istringstream words(line);

@@ -90,12 +90,21 @@ absl::StatusOr<std::string> AveragesTable(
   return text;
 }
 
+// The summary is always written.
+std::vector<std::string> ExportersOf(const ProfileCommand& command) {
+  std::vector<std::string> names = command.exporters;
+  names.emplace_back("summary");
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 }  // namespace
 
-absl::Status WriteText(const std::string& name, const std::string& text,
-                       OutputDirectory& out) {
-  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-  KYMO_RETURN_IF_ERROR(sink->Append(text));
+absl::Status WriteTables(const std::string& tables, OutputDirectory& out) {
+  KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
+                        out.Open("key_averages.txt"));
+  KYMO_RETURN_IF_ERROR(sink->Append(tables));
   return sink->Commit();
 }
 
@@ -134,14 +143,10 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         std::vector<std::string>& notices) {
-  absl::Status first = WriteText("key_averages.txt", tables, out);
-  std::vector<std::string> names = command.exporters;
-  names.push_back("summary");
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  absl::Status first = WriteTables(tables, out);
   ProgressLine progress(!command.quiet);
   const ExportRequest request = {
-      .exporters = std::move(names),
+      .exporters = ExportersOf(command),
       .gzip = command.gzip,
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
@@ -151,6 +156,17 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
       }};
   first.Update(ExportFiles(request, trace, exporters, out, notices));
   return first;
+}
+
+absl::Status ExportSums(const analysis::WindowSums& sums,
+                        const ProfileCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out) {
+  const ExportRequest request = {.exporters = ExportersOf(command),
+                                 .gzip = command.gzip,
+                                 .settings = command.settings,
+                                 .after_error = AfterError::kGoOn};
+  return ExportFilesOfSums(request, sums, exporters, out);
 }
 
 }  // namespace kymo::tools

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -23,9 +24,8 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
                                          const ProfileCommand& command);
 
-// A file of the output folder.
-absl::Status WriteText(const std::string& name, const std::string& text,
-                       OutputDirectory& out);
+// key_averages.txt.
+absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 
 // key_averages.txt, summary.json and the exporters' files. Goes on after a
 // failure; the first is returned, and every file is complete or absent. Adds to
@@ -34,6 +34,12 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         std::vector<std::string>& notices);
+
+// The exporters' files alone, of a recording that is larger than memory.
+absl::Status ExportSums(const analysis::WindowSums& sums,
+                        const ProfileCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out);
 
 }  // namespace kymo::tools
 

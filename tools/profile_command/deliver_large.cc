@@ -1,6 +1,5 @@
 #include "tools/profile_command/deliver_large.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -8,38 +7,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/cpu/raw/raw_windows.h"
-#include "backends/cpu/trace_memory.h"
-#include "exporters/stacks/folded.h"
-#include "exporters/summary/summary_exporter.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/trace_windows.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/report/table.h"
+#include "tools/deliver/sum_windows.h"
 #include "tools/profile_command/deliver.h"
-#include "tools/report_command/sum_windows.h"
 
 namespace kymo::tools {
 namespace {
 
-constexpr char kStacks[] = "stacks";
-constexpr char kSummary[] = "summary";
 constexpr uint64_t kSmallestWindow = uint64_t{1} << 20;
 
-absl::StatusOr<uint64_t> WindowBytes(const ProfileCommand& command) {
-  const auto setting = command.settings.find("max_memory");
-  KYMO_ASSIGN_OR_RETURN(
-      const uint64_t limit,
-      cpu::MemoryLimit(setting == command.settings.end() ? ""
-                                                         : setting->second));
-  return cpu::WindowBytesFor(limit);
-}
-
 absl::StatusOr<SummedWindows> SumIn(uint64_t window_bytes,
-                                    const std::string& raw_path) {
+                                    const KeptRecording& kept) {
   try {
-    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<cpu::RawWindows> windows,
-                          cpu::RawWindows::Open(raw_path, window_bytes));
+    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<TraceWindows> windows,
+                          kept.open(window_bytes));
     return SumWindows(*windows);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
@@ -49,11 +33,9 @@ absl::StatusOr<SummedWindows> SumIn(uint64_t window_bytes,
 
 // In ever smaller windows: what the kernel counts as this process' memory is
 // more than what is asked for here.
-absl::StatusOr<SummedWindows> Sum(const std::string& raw_path,
-                                  const ProfileCommand& command) {
-  KYMO_ASSIGN_OR_RETURN(uint64_t window_bytes, WindowBytes(command));
-  for (;; window_bytes /= 4) {
-    absl::StatusOr<SummedWindows> summed = SumIn(window_bytes, raw_path);
+absl::StatusOr<SummedWindows> Sum(const KeptRecording& kept) {
+  for (uint64_t window_bytes = kept.window_bytes;; window_bytes /= 4) {
+    absl::StatusOr<SummedWindows> summed = SumIn(window_bytes, kept);
     if (!absl::IsResourceExhausted(summed.status()) ||
         window_bytes < kSmallestWindow) {
       return summed;
@@ -61,32 +43,30 @@ absl::StatusOr<SummedWindows> Sum(const std::string& raw_path,
   }
 }
 
-absl::StatusOr<std::string> TableOf(const SummedWindows& summed,
+absl::StatusOr<std::string> TableOf(const analysis::WindowSums& sums,
                                     const model::Trace* rest,
-                                    const ProfileCommand& command,
-                                    const model::LossLedger& ledger) {
+                                    const ProfileCommand& command) {
   report::TableOptions options;
   options.sort_by =
       command.sort_by.empty() ? "self_cpu_time_total" : command.sort_by;
   options.row_limit = command.row_limit;
   KYMO_ASSIGN_OR_RETURN(
       std::string text,
-      report::FormatTable(report::TableRows(summed.sums.Averages()), options));
+      report::FormatTable(report::TableRows(sums.Averages()), options));
   if (rest != nullptr) {
     KYMO_ASSIGN_OR_RETURN(const std::string samples,
                           SamplesTable(*rest, command));
     if (!samples.empty()) absl::StrAppend(&text, "\n", samples);
   }
-  return text + report::LedgerText(ledger);
+  return text + report::LedgerText(sums.ledger());
 }
 
-std::vector<std::string> NoticesOn(const std::string& raw_path,
-                                   const ProfileCommand& command) {
+std::vector<std::string> NoticesOn(const KeptRecording& kept,
+                                   const ProfileCommand& command,
+                                   const ExporterRegistry& exporters) {
   std::vector<std::string> missing;
-  for (const std::string& exporter : command.exporters) {
-    if (exporter != kStacks && exporter != kSummary) {
-      missing.push_back(exporter);
-    }
+  for (const std::string& name : command.exporters) {
+    if (!exporters.Find(name)->info().exports_sums) missing.push_back(name);
   }
   std::vector<std::string> notices;
   if (!missing.empty()) {
@@ -99,46 +79,37 @@ std::vector<std::string> NoticesOn(const std::string& raw_path,
         "the rows are by name, because other groups need the whole trace");
   }
   notices.push_back(
-      absl::StrCat("everything that was recorded is in ", raw_path,
+      absl::StrCat("everything that was recorded is in ", kept.path,
                    ": //tools:report reads it part by part with "
                    "--windows=always; for the whole trace, try a machine with "
                    "more memory"));
   return notices;
 }
 
-bool WantsStacks(const ProfileCommand& command) {
-  return std::find(command.exporters.begin(), command.exporters.end(),
-                   kStacks) != command.exporters.end();
-}
-
 }  // namespace
 
-LargeDelivery DeliverLarge(const std::string& raw_path,
-                           const model::Trace* rest,
+LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
                            const ProfileCommand& command,
+                           const ExporterRegistry& exporters,
                            OutputDirectory& out) {
-  LargeDelivery delivery = {.notices = NoticesOn(raw_path, command)};
-  absl::StatusOr<SummedWindows> summed = Sum(raw_path, command);
+  LargeDelivery delivery = {.notices = NoticesOn(kept, command, exporters)};
+  absl::StatusOr<SummedWindows> summed = Sum(kept);
   if (!summed.ok()) {
     delivery.status = summed.status();
     return delivery;
   }
   delivery.notices.insert(delivery.notices.end(), summed->notes.begin(),
                           summed->notes.end());
-  if (rest != nullptr) summed->sums.AddLedger(rest->ledger());
-  absl::StatusOr<std::string> table =
-      TableOf(*summed, rest, command, summed->sums.ledger());
+  analysis::WindowSums& sums = summed->sums;
+  if (rest != nullptr) sums.AddLedger(rest->ledger());
+  absl::StatusOr<std::string> table = TableOf(sums, rest, command);
   if (table.ok()) {
     delivery.table = *std::move(table);
-    delivery.status = WriteText("key_averages.txt", delivery.table, out);
+    delivery.status = WriteTables(delivery.table, out);
   } else {
     delivery.status = table.status();
   }
-  delivery.status.Update(WriteSummaryOfSums(summed->sums, out));
-  if (WantsStacks(command)) {
-    delivery.status.Update(
-        stacks::WriteFolded(FoldPaths(summed->sums), out, "stacks.folded"));
-  }
+  delivery.status.Update(ExportSums(sums, command, exporters, out));
   return delivery;
 }
 

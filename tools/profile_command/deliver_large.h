@@ -1,10 +1,11 @@
 // deliver_large.h - a recording whose trace does not fit into memory, as what
 // comes out of it all the same: the table by name, the stacks, the summary.
 //
-//   if (const auto raw = KeptRecordingPath(problem)) {
-//     LargeDelivery delivery = DeliverLarge(*raw, rest, command, out);
+//   if (!finished.kept.empty()) {
+//     LargeDelivery delivery = DeliverLarge(finished.kept.front(), rest,
+//                                           command, exporters, out);
 //
-// The file is read window by window (tools/report_command/sum_windows.h), each
+// The recording is read window by window (tools/deliver/sum_windows.h), each
 // small enough for the limit that the trace did not keep. What else was
 // recorded (samples) is in `rest` and in the table.
 //
@@ -17,6 +18,8 @@
 
 #include "absl/status/status.h"
 #include "profiler/model/trace.h"
+#include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "tools/profile_command/options.h"
 
@@ -29,10 +32,11 @@ struct LargeDelivery {
   absl::Status status;
 };
 
-// `rest` is null where nothing else was recorded.
-LargeDelivery DeliverLarge(const std::string& raw_path,
-                           const model::Trace* rest,
-                           const ProfileCommand& command, OutputDirectory& out);
+// `rest` is null where there is no trace of what else was recorded.
+LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
+                           const ProfileCommand& command,
+                           const ExporterRegistry& exporters,
+                           OutputDirectory& out);
 
 }  // namespace kymo::tools
 

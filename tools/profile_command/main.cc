@@ -270,25 +270,24 @@ class ProfileRun {
   // Returns whether the trace lacks something.
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
-    const absl::StatusOr<model::Trace> trace = recording_->Finish(
+    const FinishedRecording finished = recording_->Finish(
         {{"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}});
-    std::optional<std::string> kept;
+    const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
-      if (!kept) kept = KeptRecordingPath(problem);
     }
+    for (const KeptRecording& kept : finished.kept) Say(kept.why);
     if (!command_.quiet) {
       for (const std::string& remark : recording_->Remarks()) Say(remark);
     }
-    if (kept) {
-      ShowLarge(
-          DeliverLarge(*kept, trace.ok() ? &*trace : nullptr, command_, *out_));
+    if (!trace.ok()) Say(std::string(trace.status().message()));
+    if (!finished.kept.empty()) {
+      ShowLarge(DeliverLarge(finished.kept.front(),
+                             trace.ok() ? &*trace : nullptr, command_,
+                             exporters_, *out_));
       return true;
     }
-    if (!trace.ok()) {
-      Say(std::string(trace.status().message()));
-      return true;
-    }
+    if (!trace.ok()) return true;
     const absl::StatusOr<std::string> tables = Tables(*trace, command_);
     const std::string text =
         tables.ok() ? *tables : std::string(tables.status().message());

@@ -136,6 +136,17 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
   return diff.Text(command.format, command.table);
 }
 
+namespace {
+
+ExportRequest RequestOf(const ReportCommand& command) {
+  return {.exporters = command.exporters,
+          .gzip = command.gzip,
+          .max_file_bytes = command.max_file_bytes,
+          .settings = command.settings};
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<std::string>> ExportTrace(
     const model::Trace& trace, const ReportCommand& command,
     const ExporterRegistry& exporters, OutputDirectory& out) {
@@ -143,13 +154,16 @@ absl::StatusOr<std::vector<std::string>> ExportTrace(
   KYMO_ASSIGN_OR_RETURN(const model::Trace* const exported,
                         Choose(trace, command.filter, chosen));
   std::vector<std::string> notices;
-  const ExportRequest request = {.exporters = command.exporters,
-                                 .gzip = command.gzip,
-                                 .max_file_bytes = command.max_file_bytes,
-                                 .settings = command.settings};
   KYMO_RETURN_IF_ERROR(
-      ExportFiles(request, *exported, exporters, out, notices));
+      ExportFiles(RequestOf(command), *exported, exporters, out, notices));
   return notices;
+}
+
+absl::Status ExportSums(const analysis::WindowSums& sums,
+                        const ReportCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out) {
+  return ExportFilesOfSums(RequestOf(command), sums, exporters, out);
 }
 
 }  // namespace kymo::tools

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "importers/load/load.h"
+#include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -30,6 +31,12 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
 absl::StatusOr<std::vector<std::string>> ExportTrace(
     const model::Trace& trace, const ReportCommand& command,
     const ExporterRegistry& exporters, OutputDirectory& out);
+
+// The same for a recording that is larger than memory.
+absl::Status ExportSums(const analysis::WindowSums& sums,
+                        const ReportCommand& command,
+                        const ExporterRegistry& exporters,
+                        OutputDirectory& out);
 
 }  // namespace kymo::tools
 

@@ -1,47 +1,48 @@
-// large_recording.h - the table and the stacks of a raw recording (--keep_raw)
-// that is too large for memory.
+// large_recording.h - the report of a recording that is larger than memory.
 //
-//   KYMO_ASSIGN_OR_RETURN(const auto windows, OpenInWindows(command));
-//   if (windows != nullptr) {
+//   KYMO_ASSIGN_OR_RETURN(std::optional<LargeTrace> large,
+//                         OpenInWindows(command, load, importers));
+//   if (large) {
 //     KYMO_ASSIGN_OR_RETURN(WindowReport report,
-//                           ReportInWindows(command, *windows));
+//                           ReportInWindows(command, exporters, *large));
 //     Print(report.table) ...
 //   }
 //
-// sum_windows.h reads it; what can be said then are averages by name and the
-// folded stacks of ranges.
+// tools/deliver/sum_windows.h reads the recording. The report has the table by
+// name. Exporters that take sums (TraceExporter::ExportSums) write their files.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_LARGE_RECORDING_H_
 #define KYMO_TOOLS_REPORT_COMMAND_LARGE_RECORDING_H_
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/raw/raw_windows.h"
-#include "exporters/stacks/folded.h"
-#include "profiler/model/loss_ledger.h"
+#include "importers/load/load.h"
+#include "profiler/analysis/averages/window_sums.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/trace_windows.h"
 #include "tools/report_command/options.h"
 
 namespace kymo::tools {
 
-// What is to be read in windows: the one raw file of the command, if --windows
-// is always, or if it is auto and the trace of the file would take more than
-// --max_memory, by default three quarters of the memory that is left. Null:
-// nothing is.
-absl::StatusOr<std::unique_ptr<cpu::RawWindows>> OpenInWindows(
-    const ReportCommand& command);
+// The one file of the command, if its importer offers it in windows. Nothing:
+// the command reads its files as a whole.
+absl::StatusOr<std::optional<LargeTrace>> OpenInWindows(
+    const ReportCommand& command, const LoadOptions& load,
+    const ImporterRegistry& importers);
 
 struct WindowReport {
-  std::string table;      // as text or CSV
-  stacks::Folded stacks;  // self time, if the command exports stacks
-  model::LossLedger ledger;
+  std::string table;  // as text or CSV
+  analysis::WindowSums sums;
   std::vector<std::string> notes;
 };
 
-// kFailedPrecondition, with what to do, for what needs the whole trace.
+// kFailedPrecondition, with what to do, if the command asks for what only a
+// whole trace has.
 absl::StatusOr<WindowReport> ReportInWindows(const ReportCommand& command,
-                                             cpu::RawWindows& windows);
+                                             const ExporterRegistry& exporters,
+                                             LargeTrace& large);
 
 }  // namespace kymo::tools
 

@@ -1,106 +1,111 @@
 #include "tools/report_command/large_recording.h"
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
-#include "backends/cpu/raw/raw_file.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/layout.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_importer.h"
 
 namespace kymo::tools {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 
-// A raw file with a range of 100 ns and one of 30 ns inside of it.
+constexpr char kRanges[] =
+    "range outer 7 1 100 200\n"
+    "range inner 7 1 150 180\n";
+
+// Files that are larger than memory.
 class LargeRecordingTest : public testing::Test {
  protected:
   LargeRecordingTest() {
-    command_.files = {testing::TempDir() + "/large.raw"};
+    EXPECT_TRUE(importers_.Register(std::make_unique<FakeImporter>()).ok());
+    EXPECT_TRUE(RegisterBuiltinExporters(exporters_).ok());
+    command_.files = {WriteFake(
+        "large", std::string("large 41943040 104857600 31457280\n") + kRanges)};
     command_.table.sort_by = "auto";
-    command_.settings["windows"] = "always";
-    auto file = cpu::RawFile::Create(
-        command_.files[0], {.capacity_bytes = 4 * record::kChunkBytes,
-                            .chunk_bytes_total = 4 * record::kChunkBytes,
-                            .policy = record::FullPolicy::kDrain,
-                            .clock_source = ClockSource::kSystem});
-    EXPECT_TRUE(file.ok()) << file.status();
-    const record::Arena& arena = file->arena();
-    arena.AddProcess()->pid.store(7);
-    uint64_t ticket = 0;
-    const uint32_t chunk =
-        arena.AcquireChunk(arena.AddStream(7, 8), 0, &ticket);
-    AddRange(arena, chunk, 0, "outer", 100, 200);
-    AddRange(arena, chunk, 1, "inner", 150, 180);
-    file->Note({.first_anchor = {.ticks = 100, .monotonic_ns = 100},
-                .last_anchor = {.ticks = 900, .monotonic_ns = 900},
-                .is_complete = 1});
   }
 
-  static void AddRange(const record::Arena& arena, uint32_t chunk,
-                       uint32_t depth, const char* name, uint64_t begin,
-                       uint64_t end) {
-    record::Slot& slot = arena.slots(chunk)[depth];
-    slot.name = arena.InternName(name);
-    slot.kind_scope_depth =
-        record::PackKind(record::SlotKind::kRange, 0, depth);
-    slot.end.store(end);
-    slot.begin.store(begin);
+  absl::StatusOr<std::optional<LargeTrace>> Open() const {
+    return OpenInWindows(command_, {}, importers_);
   }
 
   absl::StatusOr<WindowReport> Report() const {
-    const auto windows = OpenInWindows(command_);
-    EXPECT_TRUE(windows.ok()) << windows.status();
-    return ReportInWindows(command_, **windows);
+    absl::StatusOr<std::optional<LargeTrace>> large = Open();
+    EXPECT_TRUE(large.ok()) << large.status();
+    return ReportInWindows(command_, exporters_, large->value());
   }
 
+  std::string Refusal() const {
+    const absl::Status status = Report().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    return std::string(status.message());
+  }
+
+  ImporterRegistry importers_;
+  ExporterRegistry exporters_;
   ReportCommand command_;
 };
 
 TEST_F(LargeRecordingTest, HasTheTableAndTheStacks) {
-  command_.exporters = {"stacks"};
+  command_.exporters = {"stacks", "summary"};
   const auto report = Report();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->table, HasSubstr("outer"));
   EXPECT_THAT(report->table, HasSubstr("Self CPU time total: 0.100us"));
-  EXPECT_THAT(report->stacks,
-              UnorderedElementsAre(Pair("process 7;outer", 70),
-                                   Pair("process 7;outer;inner", 30)));
+  EXPECT_THAT(report->notes,
+              ElementsAre(HasSubstr("read in 1 windows: 2 events"), "a fake"));
+  MemoryDirectory out;
+  ASSERT_TRUE(
+      exporters_.Find("stacks")->ExportSums(report->sums, {}, out).ok());
+  EXPECT_THAT(out.files(), ElementsAre(Pair("stacks.folded",
+                                            "process 7;outer 70\n"
+                                            "process 7;outer;inner 30\n")));
 }
 
 TEST_F(LargeRecordingTest, WhatNeedsTheWholeTraceSaysWhatToDo) {
-  command_.exporters = {"chrome"};
-  const absl::Status status = Report().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("--export=chrome needs the whole trace"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("--windows=never"));
+  command_.exporters = {"stacks", "chrome"};
+  EXPECT_EQ(Refusal(),
+            "--export=chrome needs the whole trace: of 40 MiB of records it "
+            "takes 100 MiB of memory, and 30 MiB may be taken. In windows "
+            "there are the table by name, as text or CSV, and "
+            "--export=stacks,summary. Use a machine with more memory, record "
+            "for a shorter time, or try it with --fake_option=0");
+}
+
+TEST_F(LargeRecordingTest, SettingsMayNeedTheWholeTrace) {
+  command_.exporters = {"stacks"};
+  command_.settings["metric"] = "count";
+  EXPECT_THAT(Refusal(), HasSubstr("--metric needs the whole trace"));
+  command_.exporters = {};
+  EXPECT_TRUE(Report().ok());
 }
 
 TEST_F(LargeRecordingTest, WhatFitsIntoMemoryIsReadAtOnce) {
-  command_.settings.erase("windows");
-  const auto windows = OpenInWindows(command_);
-  ASSERT_TRUE(windows.ok()) << windows.status();
-  EXPECT_EQ(*windows, nullptr);
+  command_.files = {WriteFake("small", kRanges)};
+  EXPECT_FALSE(Open()->has_value());
 }
 
-TEST_F(LargeRecordingTest, MaxMemorySaysWhatFits) {
-  command_.settings.erase("windows");
-  command_.settings["max_memory"] = "1MiB";
-  EXPECT_EQ(OpenInWindows(command_).value(), nullptr);
-  command_.settings["max_memory"] = "much";
-  EXPECT_EQ(OpenInWindows(command_).status().code(),
-            absl::StatusCode::kInvalidArgument);
+TEST_F(LargeRecordingTest, SeveralFilesAreReadAtOnce) {
+  command_.files.push_back(WriteFake("small", kRanges));
+  EXPECT_FALSE(Open()->has_value());
+  command_.files.pop_back();
+  EXPECT_TRUE(Open()->has_value());
+  command_.diff = true;
+  EXPECT_FALSE(Open()->has_value());
 }
 
-TEST_F(LargeRecordingTest, AnotherWordForWindowsIsRefused) {
-  command_.settings["windows"] = "sometimes";
-  EXPECT_EQ(OpenInWindows(command_).status().code(),
-            absl::StatusCode::kInvalidArgument);
+TEST_F(LargeRecordingTest, AFileThatIsNotThereIsAnError) {
+  command_.files = {"/no/such/file"};
+  EXPECT_EQ(Open().status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -4,20 +4,20 @@
 
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/raw/raw_windows.h"
 #include "exporters/builtin/builtin_exporters.h"
-#include "exporters/stacks/folded.h"
 #include "importers/builtin/builtin_importers.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_windows.h"
 #include "profiler/report/ledger_text.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
@@ -62,9 +62,9 @@ class ReportRun {
   }
 
   absl::StatusOr<int> Run() {
-    KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<cpu::RawWindows> windows,
-                          OpenInWindows(command_));
-    if (windows != nullptr) return ReportLarge(*windows);
+    KYMO_ASSIGN_OR_RETURN(std::optional<LargeTrace> large,
+                          OpenInWindows(command_, load_, importers_));
+    if (large) return ReportLarge(*large);
     if (command_.check) return Check();
     if (command_.diff) return Diff();
     return Report();
@@ -109,19 +109,18 @@ class ReportRun {
     return kExitDone;
   }
 
-  absl::StatusOr<int> ReportLarge(cpu::RawWindows& windows) {
+  absl::StatusOr<int> ReportLarge(LargeTrace& large) {
     KYMO_ASSIGN_OR_RETURN(const WindowReport report,
-                          ReportInWindows(command_, windows));
+                          ReportInWindows(command_, exporters_, large));
     if (!command_.quiet) {
       for (const std::string& note : report.notes) Say(note);
-      fputs(report::LedgerText(report.ledger).c_str(), stderr);
+      fputs(report::LedgerText(report.sums.ledger()).c_str(), stderr);
     }
     KYMO_RETURN_IF_ERROR(Print(report.table));
     if (command_.exporters.empty()) return kExitDone;
     OutputDirectory out(OutputFolder());
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
-    KYMO_RETURN_IF_ERROR(
-        stacks::WriteFolded(report.stacks, out, "stacks.folded"));
+    KYMO_RETURN_IF_ERROR(ExportSums(report.sums, command_, exporters_, out));
     if (!command_.quiet) Say("wrote " + out.path());
     return kExitDone;
   }

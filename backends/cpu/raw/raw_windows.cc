@@ -6,10 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/whole_io.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/trace_shard.h"
 
 namespace kymo::cpu {
 namespace {
@@ -100,8 +102,21 @@ absl::Status RawWindows::ReadChunks(size_t end,
   return absl::OkStatus();
 }
 
-absl::StatusOr<RawWindow> RawWindows::Next() {
-  RawWindow window;
+std::vector<std::string> RawWindows::Notes() const {
+  std::vector<std::string> notes;
+  if (!is_complete()) {
+    notes.emplace_back(
+        "nobody ended this recording: the command was killed, or still runs");
+  }
+  if (cut_bytes_ != 0) {
+    notes.push_back(absl::StrCat("the last ", cut_bytes_,
+                                 " bytes of the file are no whole chunk"));
+  }
+  return notes;
+}
+
+absl::StatusOr<TraceWindow> RawWindows::Next() {
+  TraceWindow window;
   const RawHeader& header = parts_->header();
   const record::Arena& arena = parts_->arena();
   const bool is_first = next_ == 0;

@@ -4,15 +4,13 @@
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawWindows> windows,
 //                         RawWindows::Open(path));
 //   while (!windows->is_done()) {
-//     KYMO_ASSIGN_OR_RETURN(RawWindow window, windows->Next());
-//     Normalize({std::move(window.shard)}, {window.start_ns, window.end_ns});
+//     KYMO_ASSIGN_OR_RETURN(TraceWindow window, windows->Next());
+//     ...                                 // as trace_windows.h shows
 //   }
 //
-// Windows follow each other in the order in which chunks were taken. Each event
-// counts in one of them; where it is repeated, for what is inside of it, it has
-// kEventRepeated (carried_records.h). Losses, too, are in one of them, but for
-// kRangesOpenAtEnd, which the last one alone has right. Events have no stacks;
-// memory records are left out, and counted.
+// Windows follow each other in the order in which chunks were taken.
+// carried_records.h repeats the events that enclose later ones. Events have no
+// stacks. Memory records are left out, and counted.
 //
 // Memory: the arena, two and a half times `window_bytes` with the window's
 //   trace, and 48 bytes per chunk of 64 KiB.
@@ -35,32 +33,22 @@
 #include "backends/cpu/raw/raw_parts.h"
 #include "profiler/base/column.h"
 #include "profiler/base/time.h"
-#include "profiler/model/trace_shard.h"
+#include "profiler/plugin/trace_windows.h"
 #include "profiler/record/chunk_reader.h"
 
 namespace kymo::cpu {
 
-struct RawWindow {
-  model::TraceShard shard;
-  // Of the recording. If nobody ended it, its end is known in the last window;
-  // earlier ones have a time after all others.
-  TimeNs start_ns = 0;
-  TimeNs end_ns = 0;
-  bool is_last = false;
-};
-
-class RawWindows {
+class RawWindows final : public TraceWindows {
  public:
   static constexpr uint64_t kWindowBytes = uint64_t{128} << 20;
 
   static absl::StatusOr<std::unique_ptr<RawWindows>> Open(
       const std::string& path, uint64_t window_bytes = kWindowBytes);
-  RawWindows(const RawWindows&) = delete;
-  RawWindows& operator=(const RawWindows&) = delete;
 
-  bool is_done() const { return is_done_; }
-  // REQUIRES: !is_done().
-  absl::StatusOr<RawWindow> Next();
+  bool is_done() const override { return is_done_; }
+  absl::StatusOr<TraceWindow> Next() override;
+  // That nobody ended the recording, or that the file was cut off.
+  std::vector<std::string> Notes() const override;
 
   // Of all chunks. A trace of the whole takes about as much, and the chunks
   // themselves.

@@ -1,4 +1,4 @@
-#include "tools/report_command/sum_windows.h"
+#include "tools/deliver/sum_windows.h"
 
 #include <cstddef>
 #include <utility>
@@ -14,18 +14,11 @@ namespace {
 using analysis::WindowSums;
 
 std::vector<std::string> NotesOn(const WindowSums& sums,
-                                 const cpu::RawWindows& windows, size_t count) {
+                                 const TraceWindows& windows, size_t count) {
   std::vector<std::string> notes = {
       absl::StrCat("read in ", count, " windows: ", sums.event_count(),
                    " events; recursion counts as often as it happened")};
-  if (!windows.is_complete()) {
-    notes.emplace_back(
-        "nobody ended this recording: the command was killed, or still runs");
-  }
-  if (windows.cut_bytes() != 0) {
-    notes.push_back(absl::StrCat("the last ", windows.cut_bytes(),
-                                 " bytes of the file are no whole chunk"));
-  }
+  for (std::string& note : windows.Notes()) notes.push_back(std::move(note));
   if (sums.paths_left_out() != 0) {
     notes.push_back(absl::StrCat("more than ", WindowSums::kMostPaths,
                                  " different stacks: ", sums.paths_left_out(),
@@ -36,11 +29,11 @@ std::vector<std::string> NotesOn(const WindowSums& sums,
 
 }  // namespace
 
-absl::StatusOr<SummedWindows> SumWindows(cpu::RawWindows& windows) {
+absl::StatusOr<SummedWindows> SumWindows(TraceWindows& windows) {
   SummedWindows result;
   size_t count = 0;
   for (; !windows.is_done(); ++count) {
-    KYMO_ASSIGN_OR_RETURN(cpu::RawWindow window, windows.Next());
+    KYMO_ASSIGN_OR_RETURN(TraceWindow window, windows.Next());
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(window.shard));
     KYMO_ASSIGN_OR_RETURN(
@@ -51,19 +44,6 @@ absl::StatusOr<SummedWindows> SumWindows(cpu::RawWindows& windows) {
   }
   result.notes = NotesOn(result.sums, windows, count);
   return result;
-}
-
-stacks::Folded FoldPaths(const WindowSums& sums) {
-  std::vector<std::string> lines;
-  stacks::Folded folded;
-  for (const WindowSums::Path& path : sums.paths()) {
-    const std::string frame = stacks::FrameText(sums.PathName(path));
-    lines.push_back(path.parent == WindowSums::kNoPath
-                        ? frame
-                        : absl::StrCat(lines[path.parent], ";", frame));
-    if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
-  }
-  return folded;
 }
 
 }  // namespace kymo::tools

@@ -1,0 +1,120 @@
+#include "profiler/session/recording.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace kymo {
+namespace {
+
+// A session that ends with `collected` and a remark.
+class FakeSession : public ActivitySession {
+ public:
+  FakeSession(absl::StatusOr<Collected> collected, bool* is_gone)
+      : collected_(std::move(collected)), is_gone_(is_gone) {}
+  ~FakeSession() override { *is_gone_ = true; }
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
+  absl::Status Start(pid_t) override { return absl::OkStatus(); }
+  absl::Status Stop() override { return absl::OkStatus(); }
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    shard.ledger.Add(model::Loss::kSamplesLost, 1);
+    return collected_;
+  }
+  std::vector<std::string> Remarks() const override { return {"a remark"}; }
+
+ private:
+  const absl::StatusOr<Collected> collected_;
+  bool* const is_gone_;
+};
+
+class FakeBackend : public ActivityBackend {
+ public:
+  FakeBackend(std::string name, absl::StatusOr<Collected> collected,
+              bool* is_gone)
+      : collected_(std::move(collected)), is_gone_(is_gone) {
+    info_.name = std::move(name);
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  std::vector<model::ActivityType> activity_types() const override {
+    return {};
+  }
+  absl::Status Availability(const SessionOptions&) const override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions&) override {
+    return std::make_unique<FakeSession>(collected_, is_gone_);
+  }
+
+ private:
+  const absl::StatusOr<Collected> collected_;
+  bool* const is_gone_;
+  PluginInfo info_;
+};
+
+class RecordingTest : public ::testing::Test {
+ protected:
+  void Add(const std::string& name, absl::StatusOr<Collected> collected,
+           bool* is_gone) {
+    EXPECT_TRUE(registry_
+                    .Register(std::make_unique<FakeBackend>(
+                        name, std::move(collected), is_gone))
+                    .ok());
+  }
+
+  FinishedRecording Record() {
+    recording_ = *Recording::Create(registry_, {}, {});
+    EXPECT_TRUE(recording_->Prepare(nullptr).ok());
+    EXPECT_TRUE(recording_->Start(1).ok());
+    EXPECT_TRUE(recording_->Stop().ok());
+    return recording_->Finish({});
+  }
+
+  BackendRegistry registry_;
+  std::unique_ptr<Recording> recording_;
+};
+
+TEST_F(RecordingTest, WhatIsLargerThanMemoryIsKeptBesideTheTrace) {
+  bool large_is_gone = false;
+  bool small_is_gone = false;
+  Add("large",
+      Collected{KeptRecording{.path = "out/kymo.raw", .why = "too large"}},
+      &large_is_gone);
+  Add("small", Collected{}, &small_is_gone);
+  const FinishedRecording finished = Record();
+  ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
+  EXPECT_EQ(finished.trace->ledger().Get(model::Loss::kSamplesLost), 1);
+  ASSERT_EQ(finished.kept.size(), 1);
+  EXPECT_EQ(finished.kept[0].path, "out/kymo.raw");
+  EXPECT_EQ(finished.kept[0].why, "backend large: too large");
+  EXPECT_TRUE(recording_->problems().empty());
+  EXPECT_EQ(recording_->Remarks(),
+            (std::vector<std::string>{"a remark", "a remark"}));
+  // Whoever reads the file needs the memory of its session.
+  EXPECT_TRUE(large_is_gone);
+  EXPECT_FALSE(small_is_gone);
+}
+
+TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {
+  bool is_gone = false;
+  Add("large", Collected{KeptRecording{.path = "out/kymo.raw"}}, &is_gone);
+  const FinishedRecording finished = Record();
+  EXPECT_EQ(finished.kept.size(), 1);
+  ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
+  EXPECT_EQ(finished.trace->event_count(), 0);
+}
+
+TEST_F(RecordingTest, WithoutAnyRecordsTheFirstProblemIsSaid) {
+  bool is_gone = false;
+  Add("bad", absl::DataLossError("gone"), &is_gone);
+  const FinishedRecording finished = Record();
+  EXPECT_EQ(finished.trace.status().message(), "backend bad: gone");
+  EXPECT_TRUE(finished.kept.empty());
+  ASSERT_EQ(recording_->problems().size(), 1);
+}
+
+}  // namespace
+}  // namespace kymo
