@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/decode/arena_shard.h"
+#include "backends/cpu/decode/preloading.h"
 #include "backends/cpu/decode/program_starts.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_dump.h"
@@ -25,8 +26,10 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/target_setup.h"
 #include "profiler/record/arena.h"
 #include "profiler/record/chunk_reader.h"
+#include "profiler/record/tool_variables.h"
 
 namespace kymo::cpu {
 namespace {
@@ -38,12 +41,18 @@ using record::FullPolicy;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
-std::string CapturedInterfaces(record::RecordFlags flags) {
-  std::string names;
-  if (flags & record::kGateItt) names += "itt,";
-  if (flags & record::kGateNvtx) names += "nvtx,";
-  if (!names.empty()) names.pop_back();
-  return names;
+// The runtime hears what annotated libraries say to other tools.
+void ListenToOtherInterfaces(record::RecordFlags flags, TargetSetup& setup) {
+  if (flags & record::kGateItt) {
+    setup.libraries.push_back({.variable = record::kIttToolVariable,
+                               .file = "",
+                               .next_variable = record::kNextIttToolVariable});
+  }
+  if (flags & record::kGateNvtx) {
+    setup.libraries.push_back({.variable = record::kNvtxToolVariable,
+                               .file = "",
+                               .next_variable = record::kNextNvtxToolVariable});
+  }
 }
 
 class ChildSession : public ActivitySession {
@@ -56,17 +65,18 @@ class ChildSession : public ActivitySession {
     if (fd_ >= 0) close(fd_);
   }
 
-  absl::Status Prepare(Environment* environment) override {
+  absl::Status Prepare(TargetSetup* setup) override {
     KYMO_RETURN_IF_ERROR(settings_.keep_raw ? MakeRawFile() : MakeArena());
     reader_.emplace(arena_);
     if (settings_.flight) {
       flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
     }
     PopulateAhead();
-    (*environment)[record::kArenaVariable] =
+    setup->environment[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
-    (*environment)[record::kCaptureVariable] =
-        CapturedInterfaces(settings_.flags);
+    ListenToOtherInterfaces(settings_.flags, *setup);
+    setup->watches_heap = (settings_.flags & record::kGateMemory) != 0;
+    setup->obstacle = ObstacleToPreloading(settings_.target_path);
     return absl::OkStatus();
   }
 

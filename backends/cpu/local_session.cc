@@ -39,7 +39,7 @@ class LocalSession : public ActivitySession {
     Release();
   }
 
-  absl::Status Prepare(Environment*) override { return absl::OkStatus(); }
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
 
   absl::Status Start(pid_t pid) override {
     pid_ = pid;

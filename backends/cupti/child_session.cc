@@ -30,7 +30,7 @@ class ChildSession : public ActivitySession {
         library_paths_(std::move(library_paths)) {}
   ~ChildSession() override { RemoveLogs(); }
 
-  absl::Status Prepare(Environment* environment) override {
+  absl::Status Prepare(TargetSetup* setup) override {
     const char* const other = getenv(kInjectionVariable);
     if (other != nullptr && *other != '\0') {
       return absl::FailedPreconditionError(
@@ -38,14 +38,20 @@ class ChildSession : public ActivitySession {
                        ": CUDA takes one tool at a time; unset it"));
     }
     if (settings_.capture.flags & kCaptureMarkers) {
-      KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths_, environment));
+      KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths_, setup));
     }
-    (*environment)[kLogFolderVariable] =
+    // CUDA loads the library where the program initialises it; no other program
+    // notices.
+    setup->libraries.push_back({.variable = kInjectionVariable,
+                                .file = kInjectedFile,
+                                .next_variable = ""});
+    Environment& environment = setup->environment;
+    environment[kLogFolderVariable] =
         std::filesystem::absolute(folder_).string();
-    (*environment)[kCaptureVariable] =
+    environment[kCaptureVariable] =
         absl::StrCat(settings_.capture.flags, ":",
                      settings_.capture.buffer_bytes, ":", settings_.flush_ms);
-    (*environment)[kLibraryVariable] = library_paths_;
+    environment[kLibraryVariable] = library_paths_;
     return absl::OkStatus();
   }
 

@@ -35,9 +35,13 @@ class ChildSessionTest : public ::testing::Test {
                       const std::string& library,
                       const CuptiSettings& settings = {.flush_ms = 20}) {
     const auto session = NewChildSession(settings, folder_, library);
-    Environment environment;
-    EXPECT_TRUE(session->Prepare(&environment).ok());
-    environment[kInjectionVariable] = Path("KYMO_CUDA_LIBRARY");
+    TargetSetup setup;
+    EXPECT_TRUE(session->Prepare(&setup).ok());
+    Environment& environment = setup.environment;
+    EXPECT_EQ(setup.libraries.size(), 1);
+    EXPECT_EQ(setup.libraries.at(0).file, "libkymo_cuda.so");
+    EXPECT_EQ(setup.libraries.at(0).next_variable, "");
+    environment[setup.libraries.at(0).variable] = Path("KYMO_CUDA_LIBRARY");
     const pid_t pid = fork();
     if (pid == 0) {
       for (const auto& [name, value] : environment) {
@@ -186,8 +190,8 @@ TEST_F(ChildSessionTest, KeepsLogsWhereItIsToldTo) {
 
 TEST_F(ChildSessionTest, AProgramWithoutCudaLeavesNothing) {
   const auto session = NewChildSession({}, folder_, "");
-  Environment environment;
-  ASSERT_TRUE(session->Prepare(&environment).ok());
+  TargetSetup setup;
+  ASSERT_TRUE(session->Prepare(&setup).ok());
   ASSERT_TRUE(session->Start(1).ok());
   ASSERT_TRUE(session->Stop().ok());
   ASSERT_TRUE(session->Collect(shard_).ok());
@@ -198,8 +202,8 @@ TEST_F(ChildSessionTest, AProgramWithoutCudaLeavesNothing) {
 TEST_F(ChildSessionTest, LeavesTheUsersOwnInjectionAlone) {
   setenv(kInjectionVariable, "/opt/other/libother.so", 1);
   const auto session = NewChildSession({}, folder_, "");
-  Environment environment;
-  const absl::Status status = session->Prepare(&environment);
+  TargetSetup setup;
+  const absl::Status status = session->Prepare(&setup);
   unsetenv(kInjectionVariable);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("/opt/other"), std::string::npos) << status;

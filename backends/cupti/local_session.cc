@@ -50,7 +50,7 @@ class LocalSession : public ActivitySession {
     StopCapture();
   }
 
-  absl::Status Prepare(Environment*) override {
+  absl::Status Prepare(TargetSetup*) override {
     if (settings_.capture.flags & kCaptureMarkers) {
       KYMO_RETURN_IF_ERROR(CheckNvtxRoute());
     }

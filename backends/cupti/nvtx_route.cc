@@ -3,18 +3,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <set>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "profiler/record/host.h"
+#include "profiler/record/tool_variables.h"
 
 namespace kymo::cupti {
 namespace {
 
-constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
+using record::kNvtxToolVariable;
 
 bool NamesLibcupti(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -23,7 +22,7 @@ bool NamesLibcupti(std::string_view path) {
 }
 
 std::string_view Configured() {
-  const char* const path = getenv(kNvtxVariable);
+  const char* const path = getenv(kNvtxToolVariable);
   return path == nullptr ? std::string_view() : path;
 }
 
@@ -43,34 +42,30 @@ std::string FirstOf(const std::string& library_paths) {
 
 }  // namespace
 
-absl::Status RouteNvtx(const std::string& library_paths,
-                       Environment* environment) {
-  const auto capture = environment->find(record::kCaptureVariable);
-  if (capture != environment->end()) {
-    const std::set<std::string> wanted = absl::StrSplit(capture->second, ',');
-    if (wanted.contains("nvtx")) {
-      return absl::FailedPreconditionError(
-          "cuda_markers=1 takes the program's NVTX from CUPTI, and Kymo "
-          "captures it already: add --capture_nvtx=0, or leave cuda_markers "
-          "out");
-    }
+absl::Status RouteNvtx(const std::string& library_paths, TargetSetup* setup) {
+  for (const InjectedLibrary& library : setup->libraries) {
+    if (library.variable != kNvtxToolVariable) continue;
+    return absl::FailedPreconditionError(
+        "cuda_markers=1 takes the program's NVTX from CUPTI, and Kymo "
+        "captures it already: add --capture_nvtx=0, or leave cuda_markers "
+        "out");
   }
   const std::string_view other = Configured();
   if (NamesLibcupti(other)) return absl::OkStatus();
   if (!other.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        kNvtxVariable, " is set to ", std::string(other),
+        kNvtxToolVariable, " is set to ", std::string(other),
         ", which gets the program's NVTX in place of CUPTI: unset it, or leave "
         "cuda_markers out"));
   }
-  (*environment)[kNvtxVariable] = FirstOf(library_paths);
+  setup->environment[kNvtxToolVariable] = FirstOf(library_paths);
   return absl::OkStatus();
 }
 
 absl::Status CheckNvtxRoute() {
   if (NamesLibcupti(Configured())) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "cuda_markers=1 needs ", kNvtxVariable,
+      "cuda_markers=1 needs ", kNvtxToolVariable,
       " in the environment of this program from its start, with the path of "
       "the libcupti that it uses"));
 }

@@ -1,6 +1,6 @@
 // nvtx_route.h - how what a program says through NVTX gets to CUPTI.
 //
-//   KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths, environment));  // of a child
+//   KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths, setup));  // of a child
 //   KYMO_RETURN_IF_ERROR(CheckNvtxRoute());                // of this process
 //
 // NVTX asks at its first call for one library, which NVTX_INJECTION64_PATH
@@ -15,15 +15,14 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/target_setup.h"
 
 namespace kymo::cupti {
 
 // `library_paths`: as LoadCupti takes them; the first that exists is named.
 // What the user has set stays if it is a libcupti. REQUIRES: whoever else
-// captures NVTX has prepared `environment` before.
-absl::Status RouteNvtx(const std::string& library_paths,
-                       Environment* environment);
+// captures NVTX has prepared `setup` before.
+absl::Status RouteNvtx(const std::string& library_paths, TargetSetup* setup);
 
 // This process's NVTX cannot be led elsewhere any more: the variable has to be
 // there.

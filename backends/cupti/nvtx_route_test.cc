@@ -6,8 +6,6 @@
 #include <fstream>
 #include <string>
 
-#include "profiler/record/host.h"
-
 namespace kymo::cupti {
 namespace {
 
@@ -18,47 +16,47 @@ class NvtxRouteTest : public ::testing::Test {
   NvtxRouteTest() { unsetenv(kVariable); }
   ~NvtxRouteTest() override { unsetenv(kVariable); }
 
-  Environment environment_;
+  TargetSetup setup_;
 };
 
 TEST_F(NvtxRouteTest, LeadsToTheFirstLibraryThatIsThere) {
   const std::string there = ::testing::TempDir() + "/libcupti.so.13";
   std::ofstream(there) << "a library";
   ASSERT_TRUE(
-      RouteNvtx("/none/libcupti.so.13:libcupti.so.13:" + there, &environment_)
-          .ok());
-  EXPECT_EQ(environment_[kVariable], there);
+      RouteNvtx("/none/libcupti.so.13:libcupti.so.13:" + there, &setup_).ok());
+  EXPECT_EQ(setup_.environment[kVariable], there);
 }
 
 TEST_F(NvtxRouteTest, WithoutAFileTheLoaderLooksForIt) {
-  ASSERT_TRUE(RouteNvtx("/none/libcupti.so.13:libcupti.so.13:libcupti.so.12",
-                        &environment_)
-                  .ok());
-  EXPECT_EQ(environment_[kVariable], "libcupti.so.13");
+  ASSERT_TRUE(
+      RouteNvtx("/none/libcupti.so.13:libcupti.so.13:libcupti.so.12", &setup_)
+          .ok());
+  EXPECT_EQ(setup_.environment[kVariable], "libcupti.so.13");
 }
 
 TEST_F(NvtxRouteTest, IsRefusedWhereKymoCapturesNvtxItself) {
-  environment_[record::kCaptureVariable] = "itt,nvtx";
-  const absl::Status status = RouteNvtx("libcupti.so.13", &environment_);
+  setup_.libraries = {{.variable = "INTEL_LIBITTNOTIFY64"},
+                      {.variable = kVariable}};
+  const absl::Status status = RouteNvtx("libcupti.so.13", &setup_);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("--capture_nvtx=0"), std::string::npos);
-  EXPECT_FALSE(environment_.contains(kVariable));
-  environment_[record::kCaptureVariable] = "itt";
-  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &environment_).ok());
+  EXPECT_FALSE(setup_.environment.contains(kVariable));
+  setup_.libraries.pop_back();
+  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &setup_).ok());
 }
 
 TEST_F(NvtxRouteTest, AnotherToolIsNotPutAside) {
   setenv(kVariable, "/opt/other/libtool.so", 1);
-  const absl::Status status = RouteNvtx("libcupti.so.13", &environment_);
+  const absl::Status status = RouteNvtx("libcupti.so.13", &setup_);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("/opt/other/libtool.so"), std::string::npos);
-  EXPECT_TRUE(environment_.empty());
+  EXPECT_TRUE(setup_.environment.empty());
 }
 
 TEST_F(NvtxRouteTest, ALibcuptiThatTheUserNamedStays) {
   setenv(kVariable, "/opt/cuda/lib64/libcupti.so", 1);
-  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &environment_).ok());
-  EXPECT_TRUE(environment_.empty());
+  EXPECT_TRUE(RouteNvtx("libcupti.so.13", &setup_).ok());
+  EXPECT_TRUE(setup_.environment.empty());
   EXPECT_TRUE(CheckNvtxRoute().ok());
 }
 

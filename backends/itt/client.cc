@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "profiler/record/tool_variables.h"
+
 namespace kymo::itt {
 namespace {
 
@@ -48,7 +50,7 @@ Global& TheGlobal() {
 }  // namespace
 
 IttClient::IttClient() {
-  const char* const path = getenv(kToolVariable);
+  const char* const path = getenv(record::kIttToolVariable);
   if (path == nullptr) return;
   void* const library = dlopen(path, RTLD_LAZY);
   if (library == nullptr) return;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profiler/record/tool_variables.h"
+
 extern "C" __attribute__((weak))
 kymo::nvtx::InitializeInjection InitializeInjectionNvtx2_fnptr;
 
@@ -56,7 +58,7 @@ const void* GetTable(uint32_t id) {
 }
 
 InitializeInjection FindTool() {
-  if (const char* const path = getenv(kInjectionVariable)) {
+  if (const char* const path = getenv(record::kNvtxToolVariable)) {
     void* const library = dlopen(path, RTLD_LAZY);
     if (library == nullptr) return nullptr;
     return reinterpret_cast<InitializeInjection>(

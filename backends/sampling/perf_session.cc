@@ -18,7 +18,7 @@ class PerfSession final : public ActivitySession {
   explicit PerfSession(const Settings& settings)
       : settings_(settings), store_(settings.period_ns) {}
 
-  absl::Status Prepare(Environment*) override {
+  absl::Status Prepare(TargetSetup*) override {
     return ProbePerf(settings_).status();
   }
   absl::Status Start(pid_t pid) override;

@@ -57,8 +57,9 @@ absl::StatusOr<ChildRun> ProfileChild(const SessionOptions& options,
   const auto backend = NewSamplingBackend();
   KYMO_RETURN_IF_ERROR(backend->Availability(options));
   KYMO_ASSIGN_OR_RETURN(const auto session, backend->NewSession(options));
-  Environment environment;
-  KYMO_RETURN_IF_ERROR(session->Prepare(&environment));
+  TargetSetup setup;
+  KYMO_RETURN_IF_ERROR(session->Prepare(&setup));
+  Environment& environment = setup.environment;
   if (!environment.empty()) environment["LD_PRELOAD"] = preload;
   ChildRun run;
   run.pid = ForkStopped(argv, environment);

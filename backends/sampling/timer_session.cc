@@ -26,7 +26,7 @@ class TimerSession final : public ActivitySession {
   explicit TimerSession(const Settings& settings)
       : settings_(settings), store_(settings.period_ns) {}
 
-  absl::Status Prepare(Environment* environment) override;
+  absl::Status Prepare(TargetSetup* setup) override;
   absl::Status Start(pid_t pid) override;
   void Poll() override;
   absl::Status Stop() override;
@@ -41,12 +41,12 @@ class TimerSession final : public ActivitySession {
   DurationNs children_cpu_before_ns_ = 0;
 };
 
-absl::Status TimerSession::Prepare(Environment* environment) {
+absl::Status TimerSession::Prepare(TargetSetup* setup) {
   KYMO_ASSIGN_OR_RETURN(
       reader_, SampleRingReader::Create(settings_.period_ns,
                                         settings_.stack_bytes, kCellCount));
-  if (environment != nullptr) {
-    (*environment)[kTargetTimerVariable] = reader_->path();
+  if (setup != nullptr) {
+    setup->environment[kTargetTimerVariable] = reader_->path();
   }
   return absl::OkStatus();
 }

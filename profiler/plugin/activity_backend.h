@@ -13,8 +13,9 @@
 // any time and then leaves nothing enabled.
 //
 // Two kinds of target: this process (the library), or a child that the command
-// is about to start. For a child, Prepare may add environment variables for it
-// and Start is called when it exists (pid known, stopped before its exec).
+// is about to start. For a child, Prepare may ask for variables and libraries
+// (target_setup.h), and Start is called when the child exists (pid known,
+// stopped before its exec).
 //
 // Threads:   calls on one session never overlap but may come from different
 //            threads.
@@ -39,6 +40,7 @@
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/target_setup.h"
 
 namespace kymo {
 
@@ -67,9 +69,6 @@ struct SessionOptions {
   std::string scratch_dir;
 };
 
-// Environment variables for a child, set before its exec.
-using Environment = std::map<std::string, std::string>;
-
 class ActivitySession {
  public:
   ActivitySession() = default;
@@ -77,9 +76,10 @@ class ActivitySession {
   ActivitySession& operator=(const ActivitySession&) = delete;
   virtual ~ActivitySession() = default;
 
-  // Takes what recording will need (buffers, descriptors). `environment` is
-  // null unless the target is a child. On failure nothing stays enabled.
-  virtual absl::Status Prepare(Environment* environment) = 0;
+  // Takes what recording will need (buffers, descriptors), and says what the
+  // target needs. `setup` is null unless the target is a child. On failure
+  // nothing stays enabled.
+  virtual absl::Status Prepare(TargetSetup* setup) = 0;
 
   // Begins recording; `pid` is the target's. On failure nothing stays enabled.
   virtual absl::Status Start(pid_t pid) = 0;

@@ -43,9 +43,9 @@ absl::Status BackendController::Settle(const absl::Status& status, State next) {
                       absl::StrCat("backend ", name_, ": ", status.message()));
 }
 
-absl::Status BackendController::Prepare(Environment* environment) {
+absl::Status BackendController::Prepare(TargetSetup* setup) {
   KYMO_RETURN_IF_ERROR(Expect(State::kMade, "Prepare"));
-  return Settle(session_->Prepare(environment), State::kReady);
+  return Settle(session_->Prepare(setup), State::kReady);
 }
 
 absl::Status BackendController::Start(pid_t pid) {

@@ -28,7 +28,7 @@ class BackendController {
  public:
   BackendController(std::string name, std::unique_ptr<ActivitySession> session);
 
-  absl::Status Prepare(Environment* environment);
+  absl::Status Prepare(TargetSetup* setup);
   absl::Status Start(pid_t pid);
   // Does nothing unless live.
   void Poll();

@@ -16,7 +16,7 @@ class FakeSession : public ActivitySession {
  public:
   explicit FakeSession(std::string* calls, absl::Status start)
       : calls_(calls), start_(std::move(start)) {}
-  absl::Status Prepare(Environment*) override { return Note("prepare "); }
+  absl::Status Prepare(TargetSetup*) override { return Note("prepare "); }
   absl::Status Start(pid_t) override {
     (void)Note("start ");
     return start_;

@@ -47,9 +47,6 @@ namespace kymo::record {
 
 // Path of the collector's arena, for a process that it starts.
 inline constexpr char kArenaVariable[] = "KYMO_ARENA";
-// Which interfaces of others the recording listens to ("itt,nvtx"). The backend
-// tells it in this variable to the code that starts the process.
-inline constexpr char kCaptureVariable[] = "KYMO_CAPTURE";
 
 // This copy's gate.
 extern constinit Gate gate;

@@ -97,8 +97,8 @@ absl::Status Recording::ForEach(Call call) {
   return controllers_.empty() ? first : absl::OkStatus();
 }
 
-absl::Status Recording::Prepare(Environment* environment) {
-  return ForEach([=](BackendController& c) { return c.Prepare(environment); });
+absl::Status Recording::Prepare(TargetSetup* setup) {
+  return ForEach([=](BackendController& c) { return c.Prepare(setup); });
 }
 
 absl::Status Recording::Start(pid_t pid) {

@@ -60,7 +60,7 @@ class Recording {
       const BackendRegistry& registry, const std::vector<std::string>& names,
       const SessionOptions& options);
 
-  absl::Status Prepare(Environment* environment);
+  absl::Status Prepare(TargetSetup* setup);
   absl::Status Start(pid_t pid);
   void Poll();
   // Switches one backend's collection; kNotFound when it is not in use.

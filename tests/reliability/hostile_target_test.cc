@@ -216,12 +216,13 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     const auto backend = NewCpuBackend();
     auto session = backend->NewSession(Options());
     ASSERT_TRUE(session.ok()) << session.status();
-    Environment environment;
-    ASSERT_TRUE((*session)->Prepare(&environment).ok());
+    TargetSetup setup;
+    ASSERT_TRUE((*session)->Prepare(&setup).ok());
     const TimeNs start = MonotonicNs() + EpochOffsetNs();
     const pid_t pid = fork();
     if (pid == 0) {
-      BeHostile(environment.at(record::kArenaVariable), seed, 30 * kNsPerMs);
+      BeHostile(setup.environment.at(record::kArenaVariable), seed,
+                30 * kNsPerMs);
     }
     ASSERT_TRUE((*session)->Start(pid).ok());
     int status = 0;

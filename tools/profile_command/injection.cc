@@ -2,40 +2,69 @@
 
 #include <stdlib.h>
 
-#include <set>
+#include <string_view>
 
-#include "absl/strings/str_split.h"
-#include "backends/itt/target/itt_abi.h"
-#include "backends/nvtx/target/nvtx_abi.h"
-#include "profiler/record/host.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
 
 namespace kymo::tools {
 namespace {
 
-struct Interface {
-  const char* name;
-  const char* variable;
-  const char* next_variable;
-};
-constexpr Interface kInterfaces[] = {
-    {"itt", itt::kToolVariable, itt::kNextToolVariable},
-    {"nvtx", nvtx::kInjectionVariable, nvtx::kNextToolVariable},
-};
+absl::StatusOr<std::string> PathOf(const std::string& file,
+                                   const FindLibrary& find) {
+  std::string path = find(file);
+  if (!path.empty()) return path;
+  return absl::NotFoundError(
+      absl::StrCat(file,
+                   " is not beside this command; run it through Bazel, or copy "
+                   "tools/runtime/",
+                   file, " next to it"));
+}
+
+// Only where the heap is to be watched does anything stand before malloc.
+absl::StatusOr<std::string> RuntimeOf(const TargetSetup& setup,
+                                      const FindLibrary& find) {
+  KYMO_ASSIGN_OR_RETURN(std::string runtime,
+                        PathOf(setup.watches_heap ? "libkymo_runtime_memory.so"
+                                                  : "libkymo_runtime.so",
+                               find));
+  if (runtime.find_first_of(" :") != std::string::npos) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        runtime,
+        " cannot be preloaded: the loader splits paths at spaces and colons; "
+        "move Kymo to a path without them"));
+  }
+  return runtime;
+}
+
+// What the user has set.
+std::string_view Given(const std::string& variable) {
+  const char* const value = getenv(variable.c_str());
+  return value == nullptr ? std::string_view() : value;
+}
 
 }  // namespace
 
-void InjectInto(const std::string& runtime, Environment* environment) {
-  const auto node = environment->extract(record::kCaptureVariable);
-  if (node.empty()) return;
-  const std::set<std::string> wanted = absl::StrSplit(node.mapped(), ',');
-  for (const Interface& interface : kInterfaces) {
-    if (!wanted.contains(interface.name)) continue;
-    const char* const other = getenv(interface.variable);
-    if (other != nullptr && *other != '\0' && other != runtime) {
-      (*environment)[interface.next_variable] = other;
+absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
+                                           const FindLibrary& find) {
+  Environment environment = setup.environment;
+  KYMO_ASSIGN_OR_RETURN(const std::string runtime, RuntimeOf(setup, find));
+  const std::string others(Given("LD_PRELOAD"));
+  environment["LD_PRELOAD"] =
+      others.empty() ? runtime : absl::StrCat(runtime, ":", others);
+  for (const InjectedLibrary& library : setup.libraries) {
+    std::string path = runtime;
+    if (!library.file.empty()) {
+      KYMO_ASSIGN_OR_RETURN(path, PathOf(library.file, find));
     }
-    (*environment)[interface.variable] = runtime;
+    const std::string_view other = Given(library.variable);
+    if (!library.next_variable.empty() && !other.empty() && other != path) {
+      environment[library.next_variable] = other;
+    }
+    environment[library.variable] = path;
   }
+  return environment;
 }
 
 }  // namespace kymo::tools

@@ -1,22 +1,28 @@
-// injection.h - makes the runtime hear what a program says to other tools.
+// injection.h - a child's environment, from what the backends ask for.
 //
-//   InjectInto("/path/libkymo_runtime.so", &environment);
+//   KYMO_ASSIGN_OR_RETURN(environment, EnvironmentFor(setup, RuntimePath));
 //
-// Libraries that are annotated for other tools load one that a variable names,
-// when they are used first. A tool that the user has named there already is
-// loaded behind ours, and gets every call, too.
+// It preloads Kymo's runtime, before what the user preloads, and names the
+// libraries that the backends inject.
+//
+// Errors: kNotFound for a library that is not there, kFailedPrecondition for a
+//   runtime that the loader cannot preload.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 
+#include <functional>
 #include <string>
 
-#include "profiler/plugin/activity_backend.h"
+#include "absl/status/statusor.h"
+#include "profiler/plugin/target_setup.h"
 
 namespace kymo::tools {
 
-// Adds the variables of those interfaces that the recording listens to, as it
-// says in record::kCaptureVariable; takes that variable away.
-void InjectInto(const std::string& runtime, Environment* environment);
+// The path of a library of Kymo's; empty: it is not there.
+using FindLibrary = std::function<std::string(const std::string& file)>;
+
+absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
+                                           const FindLibrary& find);
 
 }  // namespace kymo::tools
 

@@ -2,51 +2,108 @@
 
 #include <stdlib.h>
 
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace kymo::tools {
 namespace {
 
+constexpr char kRuntime[] = "/k/libkymo_runtime.so";
+
 class InjectionTest : public testing::Test {
  protected:
   InjectionTest() {
-    unsetenv("NVTX_INJECTION64_PATH");
-    unsetenv("INTEL_LIBITTNOTIFY64");
+    unsetenv("LD_PRELOAD");
+    unsetenv("TOOL");
+  }
+  ~InjectionTest() override {
+    unsetenv("LD_PRELOAD");
+    unsetenv("TOOL");
   }
 
-  Environment environment_ = {{"KYMO_CAPTURE", "itt,nvtx"}};
+  absl::StatusOr<Environment> Make() const {
+    return EnvironmentFor(setup_,
+                          [](const std::string& file) { return "/k/" + file; });
+  }
+
+  TargetSetup setup_;
 };
 
+TEST_F(InjectionTest, EveryChildGetsTheRuntime) {
+  setup_.environment["KYMO_ARENA"] = "/proc/1/fd/3";
+  EXPECT_EQ(*Make(), (Environment{{"KYMO_ARENA", "/proc/1/fd/3"},
+                                  {"LD_PRELOAD", kRuntime}}));
+  setup_.watches_heap = true;
+  EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime_memory.so");
+}
+
+TEST_F(InjectionTest, WhatTheUserPreloadsComesAfterIt) {
+  setenv("LD_PRELOAD", "/their/own.so", 1);
+  EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime.so:/their/own.so");
+}
+
+TEST_F(InjectionTest, ALibraryIsNamedByItsVariable) {
+  setup_.libraries = {{.variable = "TOOL", .file = "libtool.so"}};
+  EXPECT_EQ(Make()->at("TOOL"), "/k/libtool.so");
+}
+
 TEST_F(InjectionTest, TheRuntimeIsWhatAnnotatedLibrariesLoad) {
-  InjectInto("/k/runtime.so", &environment_);
-  EXPECT_EQ(environment_["NVTX_INJECTION64_PATH"], "/k/runtime.so");
-  EXPECT_FALSE(environment_.contains("KYMO_NVTX_NEXT"));
+  setup_.libraries = {{.variable = "TOOL", .next_variable = "NEXT"}};
+  EXPECT_EQ(Make()->at("TOOL"), kRuntime);
+  EXPECT_FALSE(Make()->contains("NEXT"));
+  setup_.watches_heap = true;
+  EXPECT_EQ(Make()->at("TOOL"), "/k/libkymo_runtime_memory.so");
 }
 
 TEST_F(InjectionTest, AToolOfTheUsersStandsBehindIt) {
-  setenv("NVTX_INJECTION64_PATH", "/their/tool.so", 1);
-  InjectInto("/k/runtime.so", &environment_);
-  EXPECT_EQ(environment_["NVTX_INJECTION64_PATH"], "/k/runtime.so");
-  EXPECT_EQ(environment_["KYMO_NVTX_NEXT"], "/their/tool.so");
+  setenv("TOOL", "/their/tool.so", 1);
+  setup_.libraries = {{.variable = "TOOL", .next_variable = "NEXT"}};
+  EXPECT_EQ(Make()->at("TOOL"), kRuntime);
+  EXPECT_EQ(Make()->at("NEXT"), "/their/tool.so");
+  setup_.libraries[0].next_variable = "";
+  EXPECT_EQ(Make()->at("TOOL"), kRuntime);
+  EXPECT_FALSE(Make()->contains("NEXT"));
 }
 
 TEST_F(InjectionTest, WithinAProfiledProfilerItIsNotBehindItself) {
-  setenv("NVTX_INJECTION64_PATH", "/k/runtime.so", 1);
-  InjectInto("/k/runtime.so", &environment_);
-  EXPECT_FALSE(environment_.contains("KYMO_NVTX_NEXT"));
+  setenv("TOOL", kRuntime, 1);
+  setup_.libraries = {{.variable = "TOOL", .next_variable = "NEXT"}};
+  EXPECT_EQ(Make()->at("TOOL"), kRuntime);
+  EXPECT_FALSE(Make()->contains("NEXT"));
 }
 
-TEST_F(InjectionTest, WhatIsSwitchedOffIsLeftAlone) {
-  environment_ = {{"KYMO_CAPTURE", "itt"}};
-  InjectInto("/k/runtime.so", &environment_);
-  EXPECT_EQ(environment_,
-            (Environment{{"INTEL_LIBITTNOTIFY64", "/k/runtime.so"}}));
+TEST_F(InjectionTest, SaysWhichLibraryIsMissing) {
+  const auto make = [&](const std::string& missing) {
+    return EnvironmentFor(setup_,
+                          [&](const std::string& file) {
+                            return file == missing ? "" : "/k/" + file;
+                          })
+        .status();
+  };
+  setup_.libraries = {{.variable = "TOOL", .file = "libtool.so"}};
+  EXPECT_TRUE(make("libother.so").ok());
+  for (const std::string missing : {"libkymo_runtime.so", "libtool.so"}) {
+    const absl::Status status = make(missing);
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(status.message(),
+              missing +
+                  " is not beside this command; run it through Bazel, or copy "
+                  "tools/runtime/" +
+                  missing + " next to it");
+  }
 }
 
-TEST_F(InjectionTest, WithoutARecordingNobodyListens) {
-  environment_.clear();
-  InjectInto("/k/runtime.so", &environment_);
-  EXPECT_TRUE(environment_.empty());
+TEST_F(InjectionTest, TheLoaderCannotPreloadEveryPath) {
+  for (const std::string folder : {"/my files/", "/a:b/"}) {
+    const absl::Status status =
+        EnvironmentFor(setup_, [&](const std::string& file) {
+          return folder + file;
+        }).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(status.message().find("cannot be preloaded"), std::string::npos);
+  }
 }
 
 }  // namespace

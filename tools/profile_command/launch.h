@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/target_setup.h"
 
 namespace kymo::tools {
 

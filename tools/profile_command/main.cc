@@ -1,8 +1,6 @@
 // profile - the command; `profile --help` is its manual.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,12 +16,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/builtin/builtin_backends.h"
-#include "backends/cupti/target/injection.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/target_setup.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
 #include "tools/command_line/user_folder.h"
@@ -81,25 +79,9 @@ std::string RuntimePath(const std::string& name) {
   return "";
 }
 
-// CUDA loads the library where the program initialises it; no other program
-// notices.
-absl::Status InjectIntoCuda(Environment* environment) {
-  if (!environment->contains(cupti::kLogFolderVariable)) {
-    return absl::OkStatus();
-  }
-  const std::string library = RuntimePath("libkymo_cuda.so");
-  if (library.empty()) {
-    return absl::NotFoundError(
-        "libkymo_cuda.so is not beside this command; run it through Bazel, or "
-        "copy tools/runtime/libkymo_cuda.so next to it");
-  }
-  (*environment)[cupti::kInjectionVariable] = library;
-  return absl::OkStatus();
-}
-
 // One line that says what will be recorded, and what will not.
 std::string PreFlightLine(const Recording& recording, const Target& target,
-                          bool profile_memory) {
+                          const std::string& obstacle, bool profile_memory) {
   std::string line =
       absl::StrCat("recording ", absl::StrJoin(recording.backends(), ", "));
   for (const Recording::Skipped& skipped : recording.skipped()) {
@@ -109,9 +91,9 @@ std::string PreFlightLine(const Recording& recording, const Target& target,
   for (const std::string& limitation : recording.limitations()) {
     absl::StrAppend(&line, "; ", limitation);
   }
-  if (!target.obstacle.empty()) {
+  if (!obstacle.empty()) {
     absl::StrAppend(
-        &line, "; ", target.name, " ", target.obstacle,
+        &line, "; ", target.name, " ", obstacle,
         ", so nothing can be preloaded into it: it is sampled only");
   } else if (profile_memory && BringsMalloc(target.path)) {
     absl::StrAppend(
@@ -186,31 +168,9 @@ class ProfileRun {
     options.scratch_dir = out_->path();
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
-    KYMO_RETURN_IF_ERROR(recording_->Prepare(&environment_));
-    // Only where the heap is to be watched does anything stand before malloc.
-    const std::string name = command_.profile_memory
-                                 ? "libkymo_runtime_memory.so"
-                                 : "libkymo_runtime.so";
-    const std::string runtime = RuntimePath(name);
-    if (runtime.empty()) {
-      return absl::NotFoundError(absl::StrCat(
-          name,
-          " is not beside this command; run it through Bazel, or copy "
-          "tools/runtime/",
-          name, " next to it"));
-    }
-    if (runtime.find_first_of(" :") != std::string::npos) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          runtime,
-          " cannot be preloaded: the loader splits paths at spaces and colons; "
-          "move Kymo to a path without them"));
-    }
-    const char* const others = getenv("LD_PRELOAD");
-    environment_["LD_PRELOAD"] = others == nullptr || *others == '\0'
-                                     ? runtime
-                                     : absl::StrCat(runtime, ":", others);
-    InjectInto(runtime, &environment_);
-    KYMO_RETURN_IF_ERROR(InjectIntoCuda(&environment_));
+    TargetSetup setup;
+    KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
+    KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
       if (control.ok()) {
@@ -220,7 +180,8 @@ class ProfileRun {
       }
     }
     if (!command_.quiet) {
-      Say(PreFlightLine(*recording_, target_, command_.profile_memory));
+      Say(PreFlightLine(*recording_, target_, setup.obstacle,
+                        command_.profile_memory));
     }
     return absl::OkStatus();
   }

@@ -15,7 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "backends/cpu/decode/preloading.h"
 #include "profiler/base/status_macros.h"
 #include "tools/command_line/user_folder.h"
 
@@ -181,7 +180,6 @@ absl::StatusOr<Target> FindTarget(const std::string& word) {
         absl::StrCat(word, ": ", strerror(errno)));
   }
   target.name = fs::path(target.path).filename().string();
-  target.obstacle = cpu::ObstacleToPreloading(target.path);
   return target;
 }
 

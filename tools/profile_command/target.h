@@ -16,8 +16,6 @@ struct Target {
   std::string word;  // argv[0] for it
   std::string path;  // absolute
   std::string name;  // last part of the path
-  // Why nothing can be preloaded into it ("is statically linked"), or empty.
-  std::string obstacle;
 };
 
 // kNotFound (exit 127), kPermissionDenied (exit 126, it is no executable), or

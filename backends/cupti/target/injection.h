@@ -8,8 +8,9 @@
 
 namespace kymo::cupti {
 
-// Set for libcuda: the path of libkymo_cuda.so.
+// Set for libcuda: the path of the injected library, of this name.
 inline constexpr char kInjectionVariable[] = "CUDA_INJECTION64_PATH";
+inline constexpr char kInjectedFile[] = "libkymo_cuda.so";
 // Where the process puts its log.
 inline constexpr char kLogFolderVariable[] = "KYMO_CUDA_LOG";
 // CaptureFlag bits, bytes of a buffer, ms between flushes: "1:2097152:100".

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "profiler/record/tool_variables.h"
 namespace kymo::itt {
 namespace {
 
@@ -62,7 +63,7 @@ void AttachNext(Global* global, int groups) noexcept {
   static constinit ApiInit initialize = nullptr;
   static constinit void* library = nullptr;
   if (library == nullptr) {
-    const char* const path = getenv(kNextToolVariable);
+    const char* const path = getenv(record::kNextIttToolVariable);
     if (path == nullptr || *path == '\0') return;
     library = dlopen(path, RTLD_LAZY);
     if (library == nullptr) return;

@@ -17,11 +17,6 @@
 
 namespace kymo::itt {
 
-// The variable that names a tool, and ours for the one that was named there
-// before; //tools:profile sets both.
-inline constexpr char kToolVariable[] = "INTEL_LIBITTNOTIFY64";
-inline constexpr char kNextToolVariable[] = "KYMO_ITT_NEXT";
-
 struct ApiEntry {
   const char* name;  // "__itt_task_begin"; null ends the list
   void** function;   // where the program's copy keeps it

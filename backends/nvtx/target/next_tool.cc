@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "profiler/record/tool_variables.h"
+
 namespace kymo::nvtx {
 
 constinit NextTool next_tool = {};
@@ -66,7 +68,7 @@ const void* GetTable(uint32_t id) {
 }  // namespace
 
 void LoadNextTool() noexcept {
-  const char* const path = getenv(kNextToolVariable);
+  const char* const path = getenv(record::kNextNvtxToolVariable);
   if (path == nullptr || *path == '\0') return;
   library = dlopen(path, RTLD_LAZY);
 }

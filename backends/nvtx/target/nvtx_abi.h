@@ -19,11 +19,6 @@
 
 namespace kymo::nvtx {
 
-// The variable that names an injection library, and ours for the one that was
-// named there before (see next_tool.h); //tools:profile sets both.
-inline constexpr char kInjectionVariable[] = "NVTX_INJECTION64_PATH";
-inline constexpr char kNextToolVariable[] = "KYMO_NVTX_NEXT";
-
 // --- tables ---
 
 using FunctionPointer = void (*)();

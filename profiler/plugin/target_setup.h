@@ -1,0 +1,45 @@
+// target_setup.h - what a child needs before its exec.
+//
+//   absl::Status Prepare(TargetSetup* setup) override {
+//     setup->environment["KYMO_CUDA_LOG"] = folder;
+//     setup->libraries.push_back({.variable = "CUDA_INJECTION64_PATH",
+//                                 .file = "libkymo_cuda.so"});
+//
+// Sessions add to it in Prepare. Whoever starts the child finds the libraries
+// and sets the variables. Kymo's runtime is preloaded into every child; no
+// session has to ask for it.
+#ifndef KYMO_PROFILER_PLUGIN_TARGET_SETUP_H_
+#define KYMO_PROFILER_PLUGIN_TARGET_SETUP_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kymo {
+
+// Environment variables by name.
+using Environment = std::map<std::string, std::string>;
+
+// A library of Kymo's that something in the child loads, because a variable
+// names its path.
+struct InjectedLibrary {
+  std::string variable;
+  std::string file;  // its name, without a folder; empty: the runtime
+  // Gets the library that the user had named in `variable`, which ours calls.
+  // Empty: ours replaces it.
+  std::string next_variable;
+};
+
+struct TargetSetup {
+  Environment environment;
+  std::vector<InjectedLibrary> libraries;
+  // The runtime stands before the child's allocator, too.
+  bool watches_heap = false;
+  // Why the child does not load the runtime, to follow its name ("is statically
+  // linked"). Empty: it does.
+  std::string obstacle;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_PLUGIN_TARGET_SETUP_H_
