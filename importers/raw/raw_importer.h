@@ -3,8 +3,8 @@
 //   profile --keep_raw=1 --output_dir=out ./a.out
 //   report out/kymo.raw
 //
-// backends/cpu/raw/raw_file.h is the format. A file whose collector was killed
-// is read like any other, up to its last record, with a finding:
+// backends/cpu/raw/raw_file.h is the format. A file whose collector was killed is
+// read like any other, up to its last record, with a finding:
 //
 //   collector_died   warning  nobody ended the recording
 //   chunk_cut        warning  the file ends within a chunk, or holds what is
