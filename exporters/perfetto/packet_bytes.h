@@ -2,8 +2,9 @@
 //
 //   char buffer[2 * kMaxPlainPacket];
 //   const TrackField track(uuid);
-//   char* to = PutBegin(buffer, start_ns, track, event::kBegin, category,
-//   name); to = PutEnd(to, end_ns, track);
+//   char* to =
+//       PutBegin(buffer, start_ns, track, event::kBegin, category, name);
+//   to = PutEnd(to, end_ns, track);
 //
 // Begins and ends of ranges are most of a file, so nothing is computed twice:
 // tags are literals, a track's field is made once, and every length is one

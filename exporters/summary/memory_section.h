@@ -20,9 +20,8 @@
 //   peak                bytes, time_us (from the window's start), by_stack,
 //                       by_operation
 //   leaks               a list by stack
-//   runtime_kept        count, bytes: alive, too, but what the C and C++
-//   runtime
-//                       keeps for itself
+//   runtime_kept        count, bytes: alive, too, but kept by the C and C++
+//                       runtime for itself
 //   temporary           count, bytes, share (of allocations), by_stack; not of
 //                       samples, which do not tell
 //   size_histogram      from_bytes, count: blocks of from_bytes up to, not

@@ -23,10 +23,9 @@
 // Arguments that the program called like something that XProf understands get
 // "argument " in front, so that it does not.
 //
-// Threads: Intern, NewEvent and WriteTables with nothing at the same time, the
-// rest
-//   concurrently. What was asked for is marked, not counted: the order does not
-//   matter.
+// Threads: Intern, NewEvent and WriteTables run alone; everything else may run
+//   concurrently. An id that was asked for is marked, not counted, so the order
+//   of the calls does not matter.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_PLANE_IDS_H_
 #define KYMO_EXPORTERS_TENSORBOARD_PLANE_IDS_H_
 

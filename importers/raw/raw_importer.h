@@ -7,8 +7,8 @@
 // read like any other, up to its last record, with a finding:
 //
 //   collector_died   warning  nobody ended the recording
-//   chunk_cut        warning  the file ends within a chunk, or holds what is
-//   none
+//   chunk_cut        warning  the file ends within a chunk, or holds something
+//                             that is no chunk
 #ifndef KYMO_IMPORTERS_RAW_RAW_IMPORTER_H_
 #define KYMO_IMPORTERS_RAW_RAW_IMPORTER_H_
 

@@ -1,13 +1,13 @@
 // op_inputs.h - the inputs of an operation, read back from their encoding.
 //
-//   const std::vector<OpInput> inputs =
-//   DecodeInputs(trace.Name(detail.inputs)); InputShapes(encoded)       //
-//   {{64, 32}, {}} InputDimsJson(encoded)     // [[64, 32], []]: as traces
-//   write them
+//   const std::string_view encoded = trace.Name(detail.inputs);
+//   const std::vector<OpInput> inputs = DecodeInputs(encoded);
+//   InputShapes(encoded);     // {{64, 32}, {}}
+//   InputDimsJson(encoded);   // "[[64, 32], []]", as traces write them
 //
-// base/op_inputs.h has the encoding, and the recorder writes it. Since a broken
-// program may have written anything, nothing here trusts it: what cannot be
-// read ends the list.
+// The recorder writes the encoding; profiler/base/op_inputs.h describes it. A
+// broken program may have written anything, so nothing here trusts the bytes:
+// the list ends before the first input that cannot be read.
 //
 // Texts are PyTorch's, but for plain text among the inputs: PyTorch shows
 // nothing, here it is a concrete input. Lists of more than 30 scalars are shown

@@ -1,7 +1,6 @@
 // backend_controller.h - enforces the order of calls on one ActivitySession.
 //
-//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
-//   empty
+//   made -Prepare-> ready -Start-> live -Stop-> stopped -Collect-> empty
 //
 // A call out of order is kFailedPrecondition and does not reach the session.
 // After a failed call the session is `failed` and gets no more calls. The text

@@ -1,8 +1,8 @@
 // split_export.h - files of bounded size: a long trace split at its steps.
 //
-//   KYMO_ASSIGN_OR_RETURN(SplitFiles files,
-//                         ExportWithin(64 << 20, *chrome, trace, options,
-//                         out));
+//   KYMO_ASSIGN_OR_RETURN(
+//       SplitFiles files,
+//       ExportWithin(64 << 20, *chrome, trace, options, out));
 //   // trace.steps_0-11.json, trace.steps_12-23.json, ...
 //
 // Where a file of the whole trace would have more bytes than allowed, the trace
@@ -17,8 +17,7 @@
 // formats that cannot be split are written whole and said in `notice`.
 //
 // Errors: those of the exporter. Parts that were written before one are
-// removed.
-//
+//   removed.
 // Cost: about three exports, of which one writes.
 #ifndef KYMO_PROFILER_PLUGIN_SPLIT_EXPORT_H_
 #define KYMO_PROFILER_PLUGIN_SPLIT_EXPORT_H_

@@ -16,10 +16,10 @@
 // in) is given up after kMaxTextChanges: its texts go along with the records,
 // which is then cheaper than to look them up.
 //
-// Limits: texts of up to kMaxForeignTextBytes, and per process that many
-// distinct
-//   ones that are not registered but made for a call. All others are
-//   kNameInPayload: dearer, and not lost.
+// Limits: a text has up to kMaxForeignTextBytes. A process has up to
+//   kMaxPassingForeignTexts distinct texts that are not registered but made for
+//   a call. Beyond either limit a name is kNameInPayload: it costs more, but it
+//   is not lost.
 // Handles: a ForeignText stays valid for ever, so that its address can be what
 //   a program gets for a registered string (FindForeignText tells whether an
 //   address is one).

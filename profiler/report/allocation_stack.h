@@ -1,9 +1,9 @@
 // allocation_stack.h - the stack of an allocation, for people: who asked for
 // memory, not how the allocator was reached.
 //
-//   IsAllocationFunction("operator new(unsigned long)")                   //
-//   yes IsAllocationFunction("std::allocator<int>::allocate(unsigned long)") //
-//   yes IsAllocationFunction("Pool::allocate(unsigned long)") // no
+//   IsAllocationFunction("operator new(unsigned long)");     // true
+//   IsAllocationFunction("std::allocator<int>::allocate");   // true
+//   IsAllocationFunction("Pool::allocate(unsigned long)");   // false
 //
 //   std::vector<std::string> lines = AllocationStack(trace, record.stack, 5);
 //   // {"Cache::Fill(int)  cache.cc:12", "main  app.cc:40"}

@@ -1,7 +1,7 @@
 // rule_table.h - the rules of all code addresses that were ever on a stack.
 //
-//   UnwindRule rule = FindRule(pc, identity);       // a few ns when seen
-//   before if (rule.kind == RuleKind::kMissing) rule = ComputeRule(pc, code);
+//   UnwindRule rule = FindRule(pc, identity);   // a few ns for a known address
+//   if (rule.kind == RuleKind::kMissing) rule = ComputeRule(pc, code);
 //
 // One table for the process, of fixed size, in zeroed static memory: it needs
 // no set-up and takes the pages that are used. 4 slots of two words make one

@@ -2,8 +2,9 @@
 //
 //   ranges N          N ranges on the main thread, each inside "outer"
 //   threads T N       T threads with N ranges each, one after the other
-//   kill N            N ranges, reports on standard output, then SIGKILLs
-//   itself fork N            N ranges in the parent and N in a forked child
+//   kill N            N ranges, reports on standard output, then kills itself
+//                     with SIGKILL
+//   fork N            N ranges in the parent and N in a forked child
 //   fork_inside       a range around fork; the child leaves it, too
 //   vfork             vfork + exec of `true`, ranges around it
 //   exec N            N ranges, then exec of itself with `ranges N`

@@ -1,8 +1,8 @@
 // device_metadata.h - devices and clocks in a trace's metadata.
 //
-//   deviceProperties      Kineto's list of devices, ids ascending; and
-//   clockRate
-//                         (kHz) and memoryBandwidth (bytes per second) of each
+//   deviceProperties      Kineto's list of devices, ids ascending, each also
+//                         with clockRate (kHz) and memoryBandwidth (bytes per
+//                         second)
 //   cuda_streams          streams with their process, device, context, priority
 //                         (low numbers first) and kind; those that were made,
 //                         or were there, while it was recorded

@@ -13,12 +13,11 @@
 // A good neighbour: takes CUPTI's place for a client before it touches
 // anything, and gives up if somebody else has it; on failure everything that
 // was switched on is switched off again, in reverse; never calls cuptiFinalize.
-// Buffers of a client before it, which CUPTI may still hand back, are not its.
+// It ignores buffers of an earlier client, which CUPTI may still return.
 // A forked child has no capture.
 //
 // Threads: one capture per process. Start, Stop, Pause and Resume are not
-// called
-//   concurrently; everything else may be, from any thread.
+//   called concurrently; everything else may be, from any thread.
 // Standard library: nothing that needs linking, for the injected library.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_H_

@@ -1,8 +1,8 @@
 // memory_profile.h - who allocated, how much, when, and what never came back.
 //
 //   for (const MemoryProfile& profile : ProfileMemory(trace)) {
-//     profile.pool.pid; profile.totals.allocated_bytes;
-//     profile.peak.by_stack.front(); profile.leaks.front();
+//     Print(profile.pool.pid, profile.totals.allocated_bytes);
+//     Print(profile.peak.by_stack.front(), profile.leaks.front());
 //   }
 //
 // One profile for each process, source and device (memory_pools.h), which are
@@ -12,10 +12,9 @@
 //
 // - A block whose address came again was freed where nobody saw it. It counts
 //   as freed then, not as leaked, but how long it lived is not known.
-// - Leaked is what was not freed when the recording ended, also what the
-// program
-//   still needed, but not what the C and C++ runtime keeps for itself. A
-//   mapping that is unmapped in parts counts as whole.
+// - A block is leaked if it was not freed when the recording ended, even if the
+//   program still needed it. Blocks that the C and C++ runtime keeps for itself
+//   are not leaked. A mapping that is unmapped in parts counts as whole.
 // - Temporary is a block that its own thread frees without an allocation of the
 //   same pool in between. heaptrack's rule, by thread. Samples do not know what
 //   was in between: of them there are none.
