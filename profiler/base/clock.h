@@ -1,19 +1,31 @@
-// clock.h - ticks while recording, one clock of nanoseconds afterwards.
+// clock.h - a cheap clock for recording, and nanoseconds from it afterwards.
 //
-// Recording reads ticks: the invariant time stamp counter where the processor
-// has one, else CLOCK_MONOTONIC in nanoseconds. Around a recording two anchors
-// pair ticks with CLOCK_MONOTONIC; what lies between is interpolated:
+//   const kymo::ClockSource source = kymo::DetectClockSource();
+//   const kymo::ClockAnchor first = kymo::MeasureAnchor(source);
+//   const uint64_t ticks = kymo::ReadTicks(source);   // while recording
+//   Work();
+//   const kymo::ClockAnchor last = kymo::MeasureAnchor(source);
+//   const kymo::TickConverter converter(source, first, last,
+//                                       kymo::EpochOffsetNs());
+//   Print(converter.ToEpochNs(ticks));                // ns since 1970
 //
-//   monotonic_ns(t) = a.ns + (t - a.ticks) * (b.ns - a.ns)/(b.ticks - a.ticks)
+// The recorder reads ticks: the processor's invariant time stamp counter where
+// there is one, else CLOCK_MONOTONIC in nanoseconds. Two anchors, one before
+// and one after the recording, pair ticks with CLOCK_MONOTONIC. The converter
+// interpolates between them:
 //
-// so the conversion is off by at most the larger anchor's uncertainty plus what
-// the kernel's slewing of CLOCK_MONOTONIC deviates from a straight line between
-// the anchors; error_ns() states the first. Epoch time is CLOCK_MONOTONIC plus
-// an offset that is read once per process: all clocks of one program agree, and
-// a step of the wall clock in mid-recording moves nothing.
+//   | monotonic_ns(t) =
+//   |     a.ns + (t - a.ticks) * (b.ns - a.ns) / (b.ticks - a.ticks)
 //
-// Threads: everything may be called concurrently. Nothing allocates, throws or
-//   locks; everything but MeasureAnchor is cheap.
+// Accuracy: two things add up to the error. The first is the larger uncertainty
+//   of the two anchors, which error_ns() returns. The second is how far the
+//   kernel's adjustment of CLOCK_MONOTONIC deviates from a straight line.
+// Epoch:    epoch time is CLOCK_MONOTONIC plus an offset, which a process reads
+//   once. So all times of one program agree, and a step of the wall clock
+//   during a recording moves nothing.
+// Threads:  any, concurrently. Nothing allocates, throws or locks.
+// Cost:     ReadTicks takes a few nanoseconds, MeasureAnchor about one
+//   microsecond, DetectClockSource a file read.
 #ifndef KYMO_PROFILER_BASE_CLOCK_H_
 #define KYMO_PROFILER_BASE_CLOCK_H_
 
@@ -34,19 +46,19 @@ enum class ClockSource : uint32_t {
   kTsc = 1,     // invariant TSC
 };
 
-// kTsc where CPUID says that the TSC is invariant and the kernel did not find
-// it unstable, else kSystem. The environment variable KYMO_CLOCK=tsc|system
-// overrides. Costs a file read; ask once.
+// Returns kTsc where CPUID says that the TSC is invariant and the kernel did
+// not find it unstable, else kSystem. The environment variable
+// KYMO_CLOCK=tsc|system overrides this. It reads a file, so call it once.
 ClockSource DetectClockSource() noexcept;
 
-// ns of CLOCK_MONOTONIC.
+// CLOCK_MONOTONIC in nanoseconds.
 inline int64_t MonotonicNs() noexcept {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
 }
 
-// Ticks of `source`; never 0.
+// The ticks of `source` now; never 0.
 inline uint64_t ReadTicks(ClockSource source) noexcept {
 #if defined(__x86_64__)
   if (source == ClockSource::kTsc) [[likely]]
@@ -59,16 +71,18 @@ inline uint64_t ReadTicks(ClockSource source) noexcept {
 struct ClockAnchor {
   uint64_t ticks = 0;
   int64_t monotonic_ns = 0;
-  int64_t uncertainty_ns = 0;  // half of the bracket that was measured
+  int64_t uncertainty_ns = 0;  // half the time between the readings around it
 };
 
-// The best of a few bracketed readings, about a microsecond.
+// Reads both clocks a few times and returns the pair with the least
+// uncertainty.
 ClockAnchor MeasureAnchor(ClockSource source) noexcept;
 
-// Epoch minus CLOCK_MONOTONIC, ns; measured on the first call, then constant.
+// Epoch time minus CLOCK_MONOTONIC, in nanoseconds. The first call measures it;
+// later calls return the same number.
 int64_t EpochOffsetNs() noexcept;
 
-// Ticks to epoch nanoseconds.
+// Converts ticks to nanoseconds since the epoch.
 class TickConverter {
  public:
   // REQUIRES: `first` was measured before `last`.
@@ -78,7 +92,7 @@ class TickConverter {
   TimeNs ToEpochNs(uint64_t ticks) const noexcept {
     // Signed: a tick just before the first anchor is legal.
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
-    // Unsigned: files may hold any ticks, and what they mean is some time.
+    // Unsigned: a file may hold any ticks, and the sum must not overflow.
     const auto since = static_cast<uint64_t>(
         (static_cast<__int128>(delta) * multiplier_) >> kShift);
     return static_cast<TimeNs>(static_cast<uint64_t>(base_ns_) + since);

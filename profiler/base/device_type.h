@@ -1,8 +1,8 @@
 // device_type.h - kinds of devices, with PyTorch's numbers and names.
 //
-//   DeviceTypeName(DeviceType::kCuda)   // "CUDA"
+//   Print(kymo::DeviceTypeName(kymo::DeviceType::kCuda));   // "CUDA"
 //
-// The numbers stand in records and traces ("Device Type"); they never change.
+// Records and traces ("Device Type") hold the numbers, so they never change.
 #ifndef KYMO_PROFILER_BASE_DEVICE_TYPE_H_
 #define KYMO_PROFILER_BASE_DEVICE_TYPE_H_
 
@@ -38,7 +38,8 @@ enum class DeviceType : uint8_t {
   kCount,
 };
 
-// "CPU"; empty for a number that is none of the above. Lives for ever.
+// The name, such as "CPU"; empty for a number without a name. The text is
+// static.
 constexpr std::string_view DeviceTypeName(DeviceType type) noexcept {
   constexpr std::string_view kNames[] = {
       "CPU",  "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP",

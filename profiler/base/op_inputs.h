@@ -1,25 +1,34 @@
-// op_inputs.h - what an operation was given, on its way into a record.
+// op_inputs.h - the inputs of an operation, and how a record encodes them.
 //
 //   const int64_t sizes[] = {64, 32};
-//   const Input inputs[] = {TensorMeta{.sizes = sizes, .dtype = DType::kFloat},
-//                           Input(1.0), Input()};
-//   char* end = EncodeInputs(inputs, 3, buffer);   // EncodedInputBytes(...)
+//   const kymo::Input inputs[] = {
+//       kymo::TensorMeta{.sizes = sizes, .dtype = kymo::DType::kFloat},
+//       kymo::Input(1.0), kymo::Input()};
+//   std::vector<char> buffer(kymo::EncodedInputBytes(inputs, 3));
+//   kymo::EncodeInputs(inputs, 3, buffer.data());
 //
-// The encoding: per input one InputHeader and behind it its numbers, each 8
-// bytes, or its text, padded to 8 bytes with zeros. Equal inputs have equal
-// bytes, so that encoded inputs serve as a key to group by.
+// Programs need only Input and TensorMeta: record_function.h takes inputs, and
+// the recorder encodes them.
 //
-//   kind                       count          behind the header
-//   kTensor                    rank           sizes, then strides (kHasStrides)
-//   kTensorList                tensors        `count` inputs of kind kTensor
-//   kInt, kDouble, kBool       1              the value (bool as 0 or 1)
-//   kIntList, kDoubleList      values         the values
-//   kBoolList                  values         the values as 0 or 1
-//   kString                    bytes          the text
-//   kNone, kUndefinedTensor    0              -
+// The encoding has an InputHeader for each input. The numbers of the input
+// follow, 8 bytes each, or its text, which zeros pad to a multiple of 8 bytes.
+// Equal inputs give equal bytes, so events can be grouped by their encoding.
 //
-// Threads: values. Errors: none. Nothing here allocates or needs linking; it is
-// part of the recorder. profiler/model/op_inputs.h reads the encoding.
+//   | kind                     count      behind the header
+//   | kTensor                  rank       sizes, then strides if has_strides
+//   | kTensorList              tensors    `count` inputs of kind kTensor
+//   | kInt, kDouble, kBool     1          the value (a bool as 0 or 1)
+//   | kIntList, kDoubleList    values     the values
+//   | kBoolList                values     the values as 0 or 1
+//   | kString                  bytes      the text
+//   | kNone, kUndefinedTensor  0          nothing
+//
+// Ownership: an Input borrows its sizes, values and text. They must live until
+//   the call that takes the input has returned.
+// Threads:   everything here is a value. Errors: none.
+// Cost:      nothing allocates, and nothing needs linking.
+//
+// profiler/model/op_inputs.h reads the encoding.
 #ifndef KYMO_PROFILER_BASE_OP_INPUTS_H_
 #define KYMO_PROFILER_BASE_OP_INPUTS_H_
 
@@ -57,8 +66,8 @@ enum class DType : uint8_t {
   kCount,
 };
 
-// The type's name in C++, as PyTorch's traces spell it ("float", "long int",
-// "c10::BFloat16"); empty for kUnknown. Lives for ever.
+// The type's name in C++, as PyTorch's traces spell it: "float", "long int",
+// "c10::BFloat16". Empty for kUnknown. The text is static.
 constexpr std::string_view DTypeName(DType dtype) noexcept {
   constexpr std::string_view kNames[] = {
       "",
@@ -85,7 +94,8 @@ constexpr std::string_view DTypeName(DType dtype) noexcept {
   return dtype < DType::kCount ? kNames[static_cast<size_t>(dtype)] : "";
 }
 
-// DTypeOf<float> is DType::kFloat, and so on; kUnknown for other types.
+// The element type of a C++ type: DTypeOf<float> is DType::kFloat. kUnknown for
+// types that have none.
 template <typename T>
 inline constexpr DType DTypeOf = std::same_as<T, bool>       ? DType::kBool
                                  : std::same_as<T, float>    ? DType::kFloat
@@ -103,7 +113,7 @@ inline constexpr DType DTypeOf = std::same_as<T, bool>       ? DType::kBool
                                      : DType::kUnknown;
 
 enum class InputKind : uint8_t {
-  kNone = 0,  // missing, or of a kind that is not recorded
+  kNone = 0,  // no value, or a value of a kind that is not recorded
   kTensor,
   kTensorList,
   kInt,
@@ -117,17 +127,18 @@ enum class InputKind : uint8_t {
   kCount,
 };
 
-// What is recorded of a tensor: never its contents. Borrowed for the call.
+// A tensor's sizes, element type and strides. Its contents are never recorded.
 struct TensorMeta {
   std::span<const int64_t> sizes;
   DType dtype = DType::kUnknown;
-  std::span<const int64_t> strides = {};  // elements; empty: not recorded
-  // Tells tensors apart; not recorded. Emitted names (emit_nvtx.h) say by it
-  // which operation made an input.
+  std::span<const int64_t> strides = {};  // in elements; empty: not recorded
+  // An address that tells tensors apart. It is not recorded; emit_nvtx.h finds
+  // by it which operation made an input.
   const void* identity = nullptr;
 };
 
-// One input, borrowed for the call.
+// One input of an operation. Numbers, bools, texts, spans and TensorMeta
+// convert to it.
 class Input {
  public:
   constexpr Input() noexcept = default;
@@ -180,7 +191,7 @@ class Input {
 
   InputKind kind = InputKind::kNone;
   DType dtype = DType::kUnknown;
-  uint32_t count = 0;          // as in the table above
+  uint32_t count = 0;          // see the table above
   const void* data = nullptr;  // sizes, values, TensorMeta or text
   const int64_t* strides = nullptr;
   union {
@@ -193,6 +204,7 @@ class Input {
   }
 };
 
+// The encoding of an input starts with these 8 bytes.
 struct InputHeader {
   InputKind kind;
   DType dtype;
@@ -239,6 +251,7 @@ inline char* PutTensor(const Input& tensor, char* to) noexcept {
 
 }  // namespace op_inputs_internal
 
+// The number of bytes that EncodeInput writes.
 inline size_t EncodedInputBytes(const Input& input) noexcept {
   switch (input.kind) {
     case InputKind::kTensor:
@@ -264,8 +277,8 @@ inline size_t EncodedInputBytes(const Input* inputs, size_t count) noexcept {
   return bytes;
 }
 
-// Writes one input; returns where the next one goes. REQUIRES: the bytes are
-// zero before (padding is skipped).
+// Writes one input to `to` and returns the address for the next one.
+// REQUIRES: the bytes at `to` are zero, because padding is not written.
 inline char* EncodeInput(const Input& input, char* to) noexcept {
   using op_inputs_internal::PutHeader;
   switch (input.kind) {
@@ -310,7 +323,7 @@ inline char* EncodeInput(const Input& input, char* to) noexcept {
 inline char* EncodeInputs(const Input* inputs, size_t count,
                           char* to) noexcept {
   for (size_t i = 0; i < count; ++i) {
-    // Tensors are what operations mostly get; the rest is out of line.
+    // Most inputs are tensors; the other kinds are out of line.
     to = inputs[i].kind == InputKind::kTensor
              ? op_inputs_internal::PutTensor(inputs[i], to)
              : EncodeInput(inputs[i], to);

@@ -1,4 +1,10 @@
-// record_scope.h - PyTorch's RecordScope, with its numbers.
+// record_scope.h - what kind of code a range stands for, as PyTorch counts it.
+//
+//   const kymo::RecordScope scope = kymo::RecordScope::kBackwardFunction;
+//   Print(static_cast<int>(scope));   // 1
+//
+// Names and numbers are those of ATen's RecordScope. Records and traces hold
+// the numbers, so they never change.
 #ifndef KYMO_PROFILER_BASE_RECORD_SCOPE_H_
 #define KYMO_PROFILER_BASE_RECORD_SCOPE_H_
 
@@ -6,7 +12,6 @@
 
 namespace kymo {
 
-// What kind of code a range stands for (ATen's RecordScope).
 enum class RecordScope : uint8_t {
   kFunction = 0,
   kBackwardFunction = 1,
@@ -15,7 +20,7 @@ enum class RecordScope : uint8_t {
   kCustomClass = 4,
   kBuildFeature = 5,
   kLiteInterpreter = 6,
-  kUserScope = 7,  // a range of the user's own: `user_annotation` in traces
+  kUserScope = 7,  // a range of the user's own; `user_annotation` in traces
   kStaticRuntimeOp = 8,
   kStaticRuntimeModel = 9,
   kCount,

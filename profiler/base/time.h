@@ -1,8 +1,11 @@
-// time.h - the one unit of time outside the recorder.
+// time.h - the units of time: nanoseconds in 64-bit integers.
 //
-// Everywhere after collection a point in time is an int64 count of nanoseconds
-// since the Unix epoch and a length of time an int64 count of nanoseconds.
-// Division and rounding happen only where text is made.
+//   const kymo::TimeNs start_ns = 1'700'000'000 * kymo::kNsPerSecond;
+//   const kymo::DurationNs length_ns = 3 * kymo::kNsPerMs;
+//   Print(start_ns + length_ns);
+//
+// Everything after collection uses these units. Division and rounding happen
+// only where text is made.
 #ifndef KYMO_PROFILER_BASE_TIME_H_
 #define KYMO_PROFILER_BASE_TIME_H_
 
@@ -10,8 +13,10 @@
 
 namespace kymo {
 
-// A point in time, ns since 1970-01-01T00:00:00Z, or a length, ns.
+// A point in time: nanoseconds since 1970-01-01T00:00:00Z, without leap
+// seconds.
 using TimeNs = int64_t;
+// A length of time in nanoseconds.
 using DurationNs = int64_t;
 
 inline constexpr int64_t kNsPerUs = 1'000;

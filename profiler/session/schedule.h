@@ -1,19 +1,23 @@
-// schedule.h - which steps of a program are recorded.
+// schedule.h - choose which steps of a program are recorded.
 //
-//   KYMO_ASSIGN_OR_RETURN(
-//       Schedule schedule,
-//       MakeSchedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 2}));
-//   AskSchedule(schedule, {.step = 4})    // ProfilerAction::kRecordAndSave
+//   absl::StatusOr<kymo::Schedule> schedule =
+//       kymo::MakeSchedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 2});
+//   if (!schedule.ok()) return schedule.status();
+//   Print(*kymo::AskSchedule(*schedule, {.step = 4}) ==
+//         kymo::ProfilerAction::kRecordAndSave);   // true
 //
-//   step   0     1       2       3       4             5 ...
-//          NONE  WARMUP  RECORD  RECORD  RECORD_AND_SAVE
-//          `------------------ one cycle --------------'
+// This schedule does:
 //
-// A schedule is any function from the step's number and the time since the
-// start to an action: of PyTorch's kind (MakeSchedule), by the clock
-// (MakeTimedSchedule), or of the program's own.
+//   | step    0     1       2       3       4                5 ...
+//   | action  NONE  WARMUP  RECORD  RECORD  RECORD_AND_SAVE  NONE ...
+//   |         `--------------- one cycle ----------------'
 //
-// Threads: schedules are asked by the thread that steps.
+// A schedule is a function from the step's number and the time since the start
+// to an action. MakeSchedule makes PyTorch's torch.profiler.schedule,
+// MakeTimedSchedule one that follows the clock; or write your own.
+//
+// Threads: a profile asks its schedule on the thread that steps.
+// Errors:  kInvalidArgument, with PyTorch's text where PyTorch has one.
 #ifndef KYMO_PROFILER_SESSION_SCHEDULE_H_
 #define KYMO_PROFILER_SESSION_SCHEDULE_H_
 
@@ -26,15 +30,15 @@
 
 namespace kymo {
 
-// What a step does, with PyTorch's numbers.
+// What the profiler does in a step. The numbers are PyTorch's.
 enum class ProfilerAction : uint8_t {
   kNone = 0,           // nothing
-  kWarmup = 1,         // get ready, throw away
+  kWarmup = 1,         // get ready, and throw away what is recorded
   kRecord = 2,         // record
   kRecordAndSave = 3,  // record, and finish the cycle with this step
 };
 
-// "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE".
+// "NONE", "WARMUP", "RECORD" or "RECORD_AND_SAVE".
 std::string_view ProfilerActionName(ProfilerAction action) noexcept;
 
 // The step that is asked about.
@@ -45,15 +49,17 @@ struct StepInfo {
 
 using Schedule = std::function<ProfilerAction(const StepInfo&)>;
 
-// What the schedule says, checked: kInvalidArgument for a negative step, with
-// PyTorch's text, an empty function, and an answer that is no ProfilerAction.
+// Asks the schedule and checks the answer. kInvalidArgument for a negative step
+// (with PyTorch's text), for an empty function, and for an answer that is no
+// ProfilerAction.
 absl::StatusOr<ProfilerAction> AskSchedule(const Schedule& schedule,
                                            const StepInfo& info);
 
-// PyTorch's torch.profiler.schedule. Each cycle does nothing for `wait` steps,
-// warms up for `warmup` and records `active`; after `repeat` cycles it stops, 0
-// goes on for ever. The first `skip_first` steps come before all that; with
-// `skip_first_wait` the first cycle has no waiting steps.
+// The parameters of PyTorch's torch.profiler.schedule, counted in steps.
+// Nothing happens in the first `skip_first` steps. Then each cycle waits for
+// `wait` steps, warms up for `warmup` steps and records `active` steps. After
+// `repeat` cycles the schedule does nothing more; 0 repeats without end. If
+// `skip_first_wait` is not 0, the first cycle does not wait.
 struct ScheduleOptions {
   int64_t wait = 0;
   int64_t warmup = 0;
@@ -63,22 +69,23 @@ struct ScheduleOptions {
   int64_t skip_first_wait = 0;
 };
 
-// kInvalidArgument with PyTorch's text for numbers that make no sense: active
-// must be positive, the others must not be negative. PyTorch takes any
-// skip_first_wait; here it is checked too.
+// `active` must be positive, and no other number may be negative; else
+// kInvalidArgument with PyTorch's text. (PyTorch does not check
+// skip_first_wait.)
 absl::StatusOr<Schedule> MakeSchedule(const ScheduleOptions& options);
 
-// One cycle in each period of time: the first step that begins in the period
-// warms up, the steps after it are recorded, and the first of those that begins
-// at least `active_ns` after recording began is the last. A period without a
-// step has no cycle. For one profile at a time: it remembers its cycle.
+// Makes a schedule with one cycle in each period of `period_ns` nanoseconds.
+// The first step that begins in the period warms up, and the steps after it are
+// recorded. The cycle ends with the first recorded step that begins at least
+// `active_ns` after recording began. A period without a step has no cycle.
+// The schedule remembers its cycle, so use it for one profile at a time.
 // kInvalidArgument unless 0 < active_ns < period_ns.
 absl::StatusOr<Schedule> MakeTimedSchedule(DurationNs active_ns,
                                            DurationNs period_ns);
 
-// Reads "wait=1,warmup=1,active=3,repeat=2,skip_first=0,skip_first_wait=0";
-// any of them, each at most once, in any order. kInvalidArgument says what is
-// wrong.
+// Reads "wait=1,warmup=1,active=3,repeat=2,skip_first=0,skip_first_wait=0".
+// Each word may stand once, in any order, or be missing. Otherwise
+// kInvalidArgument, which says what is wrong.
 absl::StatusOr<ScheduleOptions> ParseSchedule(std::string_view text);
 
 }  // namespace kymo

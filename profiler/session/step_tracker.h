@@ -1,15 +1,18 @@
-// step_tracker.h - one count of a process's steps, whoever counts them.
+// step_tracker.h - one count of a process's steps, for all who count them.
 //
-//   StepTracker& tracker = StepTracker::Process();
+//   kymo::StepTracker& tracker = kymo::StepTracker::Process();
 //   tracker.init_step_count("ProfilerStep");
-//   tracker.increment_step("ProfilerStep");     // current_step() is 1
+//   tracker.increment_step("ProfilerStep");
+//   Print(tracker.current_step());   // 1
 //
-// Several parts of a program (the profiler's Step(), an optimiser) may count
-// the same steps; the process's step is the largest of their counts, so that
-// each step counts once. PyTorch's KinetoStepTracker.
+// Several parts of a program may count the same steps, for example the
+// profiler's Step() and an optimiser. Each has a name, the requester, and a
+// count. The process's step is the largest of these counts, so each step counts
+// once. The same as PyTorch's KinetoStepTracker.
 //
-// Threads: all calls may be concurrent. The hook and warnings run in the thread
-//   that increments, without a lock held.
+// Threads: any, concurrently. The hook and warnings run on the thread that
+//   increments; no lock is held then.
+// Errors:  none.
 #ifndef KYMO_PROFILER_SESSION_STEP_TRACKER_H_
 #define KYMO_PROFILER_SESSION_STEP_TRACKER_H_
 
@@ -28,26 +31,28 @@ class StepTracker {
   using StepHook = std::function<void()>;
   using Warn = std::function<void(std::string_view)>;
 
-  // `warn` takes the warning about jumps; may be empty.
+  // `warn` gets a warning when the step jumps by more than one; it may be
+  // empty.
   explicit StepTracker(Warn warn = {}) : warn_(std::move(warn)) {}
 
-  // The process's own. Warnings go to standard error.
+  // The process's tracker. Its warnings go to standard error.
   static StepTracker& Process();
 
-  // A requester begins at the current step.
+  // Adds a requester, whose count begins at the current step.
   void init_step_count(const std::string& requester);
-  // Whether it was there.
+  // Removes a requester. Returns whether it was there.
   bool erase_step_count(const std::string& requester);
-  // For a requester whose own count goes on elsewhere, as that of a program
-  // that goes on from a checkpoint. Takes effect with the next increment.
+  // Sets the requester's count, for a program that continues from a checkpoint.
+  // The process's step changes with the next increment.
   void set_step_count(const std::string& requester, int64_t count);
-  // Counts a step of the requester (begun now if it is new) and returns the
-  // current step. The hook runs once for each step that the process gains; more
-  // than one at a time comes with PyTorch's warning.
+  // Adds one to the requester's count and returns the current step. A new
+  // requester is added first. The hook runs once for each step that the process
+  // gains. If it gains more than one, there is PyTorch's warning as well.
   int64_t increment_step(const std::string& requester);
   int64_t current_step() const;
 
-  // Called on every step of the process; replaces the hook before.
+  // Sets the function that runs on every step of the process, in place of the
+  // one before.
   void SetStepHook(StepHook hook);
 
  private:
@@ -56,7 +61,7 @@ class StepTracker {
 
   const Warn warn_;
   mutable std::mutex mutex_;
-  // In the order in which they came, as the warning shows them.
+  // In the order in which they were added; the warning shows them so.
   std::vector<std::pair<std::string, int64_t>> counts_;
   int64_t current_step_ = 0;
   StepHook hook_;
