@@ -1,7 +1,10 @@
 // device_type.h - what the kinds of devices mean for events.
 //
-//   DeviceTypeText(DeviceType::kCuda)       // "DeviceType.CUDA"
-//   DeviceTypeFromName("DeviceType.CUDA")   // DeviceType::kCuda
+//   Print(kymo::DeviceTypeText(kymo::DeviceType::kCuda));  // "DeviceType.CUDA"
+//   const std::optional<kymo::DeviceType> type =
+//       kymo::DeviceTypeFromName("DeviceType.CUDA");       // kCuda
+//
+// Threads: any. Errors: none.
 #ifndef KYMO_PROFILER_EVENTS_DEVICE_TYPE_H_
 #define KYMO_PROFILER_EVENTS_DEVICE_TYPE_H_
 
@@ -13,18 +16,20 @@
 
 namespace kymo {
 
-// "DeviceType.CPU", as PyTorch prints it.
+// The text that PyTorch prints, such as "DeviceType.CPU".
 std::string DeviceTypeText(DeviceType type);
 
-// Of that text or of the name alone; "ORT" is the older name of MAIA.
+// The kind of device for that text, or for the name alone. "ORT" is an older
+// name of MAIA. Nothing for an unknown name.
 std::optional<DeviceType> DeviceTypeFromName(std::string_view name) noexcept;
 
-// Whether events of this kind of device carry device time: CUDA, PrivateUse1,
-// MTIA, HPU and XPU.
+// Whether events of this kind of device carry device time. True for CUDA,
+// PrivateUse1, MTIA, HPU and XPU.
 bool HasDeviceTime(DeviceType type) noexcept;
 
-// Whose memory counts as the host's (CPU, MKLDNN, IDEEP) or as a device's
-// (CUDA, PrivateUse1, HIP, XPU). Memory of other kinds counts as neither.
+// Whether memory of this kind of device counts as the host's (CPU, MKLDNN,
+// IDEEP) or as a device's (CUDA, PrivateUse1, HIP, XPU). Other kinds count as
+// neither.
 bool IsHostMemory(DeviceType type) noexcept;
 bool IsDeviceMemory(DeviceType type) noexcept;
 

@@ -1,10 +1,14 @@
-// enforce_unique.h - tells when a key comes a second time.
+// enforce_unique.h - an error when a key comes a second time.
 //
-//   EnforceUnique keys;
-//   KYMO_RETURN_IF_ERROR(keys.see("train", 7));
-//   keys.see("train", 7);   // kAlreadyExists: duplicate key: ('train', 7)
+//   kymo::EnforceUnique keys;
+//   absl::Status status = keys.see("train", 7);
+//   status = keys.see("train", 7);   // duplicate key: ('train', 7)
 //
 // A key is a tuple of integers and texts.
+//
+// Threads: one at a time. Errors: kAlreadyExists for a key that was seen
+//   before.
+// Cost:    a set of all keys, as texts.
 #ifndef KYMO_PROFILER_EVENTS_ENFORCE_UNIQUE_H_
 #define KYMO_PROFILER_EVENTS_ENFORCE_UNIQUE_H_
 
@@ -23,7 +27,7 @@ class EnforceUnique {
  public:
   using Part = std::variant<int64_t, std::string_view>;
 
-  // Remembers the key, or fails because it is known.
+  // Remembers the key. kAlreadyExists if it was seen before.
   template <typename... T>
   absl::Status see(const T&... parts) {
     const Part key[] = {ToPart(parts)...};

@@ -1,14 +1,17 @@
-// event_averages.h - the list that EventList::key_averages() returns.
+// event_averages.h - averages by name: the result of key_averages().
 //
-//   KYMO_ASSIGN_OR_RETURN(const EventAverages averages, events.key_averages());
-//   for (const FunctionEventAvg& a : averages) std::cout << a.key << "\n";
-//   KYMO_ASSIGN_OR_RETURN(
-//       const std::string text,
-//       averages.table({.sort_by = "self_cpu_time_total", .row_limit = 10}));
+//   #include "profiler/events/event_list.h"
 //
-// Averages cannot be averaged by key again; they can be totalled.
+//   kymo::EventList events;
+//   absl::Status status = events.build_tree();
+//   absl::StatusOr<kymo::EventAverages> averages = events.key_averages();
+//   if (!averages.ok()) return averages.status();
+//   for (const kymo::FunctionEventAvg& row : *averages) Print(row.key);
+//   std::cout << *averages->table({.sort_by = "self_cpu_time_total"});
 //
-// Threads: immutable.
+// Averages cannot be grouped again, but total_average() adds them up.
+//
+// Threads: immutable. Errors: see the functions.
 #ifndef KYMO_PROFILER_EVENTS_EVENT_AVERAGES_H_
 #define KYMO_PROFILER_EVENTS_EVENT_AVERAGES_H_
 
@@ -26,7 +29,7 @@
 
 namespace kymo {
 
-// How the events were recorded.
+// The options that the events were recorded with.
 struct EventListOptions {
   std::optional<std::string> use_device;  // "cuda"
   bool profile_memory = false;
@@ -47,18 +50,18 @@ class EventAverages {
   const FunctionEventAvg& operator[](size_t i) const { return averages_[i]; }
   const EventListOptions& options() const noexcept { return options_; }
 
-  // Sum over the list; frames of a language, which key_averages() leaves out,
-  // are missing from it.
+  // The sum over the list in microseconds. key_averages() leaves out frames of
+  // a host language, so the sum does not have their time.
   double self_cpu_time_total() const;
 
-  // One average of all, named "Total"; its description is the last one's.
+  // One average of all, named "Total". It has the description of the last one.
   FunctionEventAvg total_average() const;
 
-  // PyTorch's table; use_device, profile_memory and with_flops of `options`
-  // are replaced by the list's. kInvalidArgument for an unknown sort key.
+  // PyTorch's table. The list's own use_device, profile_memory and with_flops
+  // replace those of `options`. kInvalidArgument for an unknown sort key.
   absl::StatusOr<std::string> table(report::TableOptions options = {}) const;
 
-  // A line per average with a stack, for flame graphs (folded_stacks.h).
+  // A line for each average with a stack, for flame graphs (folded_stacks.h).
   absl::Status export_stacks(
       const std::string& path,
       std::string_view metric = "self_cpu_time_total") const;

@@ -1,13 +1,15 @@
-// event_groups.h - events with one key, averaged: the work of key_averages().
+// event_groups.h - events with the same key, averaged.
 //
-//   KYMO_ASSIGN_OR_RETURN(
-//       std::vector<FunctionEventAvg> averages,
-//       AverageGroups(events, {.group_by_input_shape = true}));
+//   std::vector<kymo::FunctionEvent> events(2);
+//   absl::StatusOr<std::vector<kymo::FunctionEventAvg>> averages =
+//       kymo::AverageGroups(events, {.group_by_input_shape = true});
 //
-// What is in the key is said in event_list.h. An event without a stack is
-// grouped as one with an empty stack.
+// This is the work of EventList::key_averages(); event_list.h says what is in a
+// key. An event without a stack has the key of one with an empty stack.
 //
-// Cost: one hash probe per event; linear in the sizes of what is in the key.
+// Threads: any. Errors: those of FunctionEventAvg::add.
+// Cost:    one hash look-up for each event, and time linear in the size of
+//   keys.
 #ifndef KYMO_PROFILER_EVENTS_EVENT_GROUPS_H_
 #define KYMO_PROFILER_EVENTS_EVENT_GROUPS_H_
 
@@ -21,13 +23,15 @@
 
 namespace kymo {
 
+// What the key of an average holds besides the name.
 struct KeyAveragesOptions {
   bool group_by_input_shape = false;
-  size_t group_by_stack_n = 0;  // innermost entries; 0: not by stack
+  size_t group_by_stack_n = 0;  // this many innermost entries; 0: no stack
   bool group_by_overload_name = false;
   bool include_python_functions = false;  // frames of a host language
 };
 
+// The averages, in the order of the first event of each group.
 absl::StatusOr<std::vector<FunctionEventAvg>> AverageGroups(
     std::span<const FunctionEvent> events, const KeyAveragesOptions& options);
 

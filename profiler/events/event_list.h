@@ -1,29 +1,30 @@
-// event_list.h - the events of a recording, and what PyTorch computes of them.
+// event_list.h - the events of a recording, and PyTorch's results of them.
 //
-//   EventList events(std::move(function_events), {.use_device = "cuda"});
-//   KYMO_RETURN_IF_ERROR(events.build_tree());
-//   for (const FunctionEvent& e : events) {
-//     std::cout << e.name << " " << e.self_cpu_time_total() << "\n";
+//   std::vector<kymo::FunctionEvent> function_events(3);
+//   kymo::EventList events(std::move(function_events),
+//                          {.use_device = "cuda"});
+//   absl::Status status = events.build_tree();
+//   for (const kymo::FunctionEvent& event : events) {
+//     Print(event.name, event.self_cpu_time_total());
 //   }
-//   KYMO_ASSIGN_OR_RETURN(const EventAverages averages,
-//                         events.key_averages({.group_by_stack_n = 5}));
-//   KYMO_RETURN_IF_ERROR(events.export_stacks("stacks.txt"));
+//   status.Update(events.key_averages({.group_by_stack_n = 5}).status());
+//   status.Update(events.export_stacks("stacks.txt"));
 //
-// Names and results are those of PyTorch's EventList, version 2.14, last digits
-// included. ConvertRawEvents (raw_events.h) makes one from what was recorded.
+// Usually Profile::events() returns the list. Names and results are those of
+// PyTorch's EventList, version 2.14, to the last digit.
 //
-// Groups of key_averages() stand in the order of their first events; members
-// share name, node, kind of device, and whether they are legacy and user
-// annotations. Asynchronous events are averaged with synchronous ones of their
-// name, and the first decides which they count as. In the self time of an
-// operation the language frames below it are missing even where the averages
-// leave the frames out, so shares can exceed 100 %.
+// key_averages() makes groups. The members of a group have the same name, node
+// and kind of device, and the same is_legacy and is_user_annotation. Groups
+// stand in the order of their first events. A group holds asynchronous and
+// synchronous events; the first one decides as which it counts. The self time
+// of an operation lacks the language frames below it, even where the averages
+// leave frames out. So shares can exceed 100 %.
 //
-// Errors:  results before build_tree() are those of events without children;
-//   key_averages() then is kFailedPrecondition, and so is any result that needs
-//   the device time of an event whose kind of device has none.
-// Threads: build_tree() aside, immutable.
-// Cost:    linear, sorting aside.
+// Threads: immutable after build_tree().
+// Errors:  before build_tree() events have no children, and key_averages() is
+//   kFailedPrecondition. A result that needs the device time of an event is
+//   kFailedPrecondition if that kind of device has none.
+// Cost:    linear, except for sorting.
 #ifndef KYMO_PROFILER_EVENTS_EVENT_LIST_H_
 #define KYMO_PROFILER_EVENTS_EVENT_LIST_H_
 
@@ -53,13 +54,13 @@ class EventList {
                      EventListOptions options = {})
       : events_(std::move(events)), options_(std::move(options)) {}
 
-  // Finds parents, merges duplicates, gives backward events their stacks
-  // (event_tree.h). Once; a second time is kFailedPrecondition.
+  // Finds parents, merges duplicates and gives backward events their stacks
+  // (event_tree.h). Call it once; a second call is kFailedPrecondition.
   absl::Status build_tree();
   bool tree_built() const noexcept { return tree_built_; }
 
-  // The events of several lists one after the other, with their trees; the
-  // options are the first one's. Nothing is nested across lists.
+  // The events of several lists, one list after the other, with their trees. No
+  // event is nested in one of another list. The options are the first list's.
   static EventList Concatenate(std::span<const EventList* const> lists);
 
   size_t size() const noexcept { return events_.size(); }
@@ -75,27 +76,28 @@ class EventList {
   bool profile_memory() const noexcept { return options_.profile_memory; }
   bool with_flops() const noexcept { return options_.with_flops; }
 
-  // Over all events, language frames included.
+  // The sum over all events in microseconds, language frames included.
   double self_cpu_time_total() const;
 
+  // Averages by name, and by what `options` add to the key.
   absl::StatusOr<EventAverages> key_averages(
       const KeyAveragesOptions& options = {}) const;
 
-  // One average of all events, named "Total". Nested time counts repeatedly in
-  // its totals; its description is that of the last event.
+  // One average of all events, named "Total". Its totals count the time of
+  // nested events several times. It has the description of the last event.
   absl::StatusOr<FunctionEventAvg> total_average() const;
 
-  // PyTorch's table (event_table.h); use_device, profile_memory and with_flops
-  // of `options` are replaced by the list's.
+  // PyTorch's table (event_table.h). The list's own use_device, profile_memory
+  // and with_flops replace those of `options`.
   absl::StatusOr<std::string> table(report::TableOptions options = {}) const;
 
-  // The form of chrome_trace.h, to a file (never compressed), a stream, or as
-  // a text.
+  // A Chrome trace (chrome_trace.h) to a file, to a stream or as a text. It is
+  // never compressed.
   absl::Status export_chrome_trace(const std::string& path) const;
   void export_chrome_trace(std::ostream& out) const;
   std::string chrome_trace() const;
 
-  // The form of folded_stacks.h. kInvalidArgument for an unknown metric.
+  // Folded stacks (folded_stacks.h). kInvalidArgument for an unknown metric.
   absl::Status export_stacks(
       const std::string& path,
       std::string_view metric = "self_cpu_time_total") const;

@@ -1,24 +1,24 @@
 // function_event.h - one profiled event, with PyTorch's fields and values.
 //
-//   for (const FunctionEvent& e : events) {
-//     std::cout << e.name << " " << e.self_cpu_time_total() << " us\n";
-//     if (e.stack != nullptr) Print(*e.stack);
-//     if (e.cpu_parent) std::cout << "in " << events[*e.cpu_parent].name;
-//   }
+//   kymo::FunctionEvent event;
+//   event.name = "matmul";
+//   event.time_range = {.start_us = 0, .end_us = 4};
+//   Print(event.name, event.self_cpu_time_total());   // "matmul", 4 us
+//   if (event.stack != nullptr) Print(event.stack->front());
 //
-// An EventList (event_list.h) holds the events; building its tree sets
-// cpu_parent, cpu_children and child_totals. Until then an event counts as one
-// without children.
+// An EventList (event_list.h) holds the events. Building its tree sets
+// cpu_parent, cpu_children and child_totals. Before that, an event counts as
+// one without children.
 //
-// Units:   times are microseconds since the start of the recording, memory is
-//   bytes, with those of the children included.
-// Not here: the percentages that PyTorch writes into events while it prints a
-//   table, the deprecated cuda_* names, and the X_str forms, which are
-//   FormatTime(X) (format.h).
-// Of an asynchronous event the self times and device times are 0, but
-// cpu_time_total() is its whole duration; that of a legacy event the device
-// total leaves out the children, while its self time still subtracts them and
-// can be negative. So it is in PyTorch.
+// Units:    times are microseconds since the start of the recording. Memory is
+//   bytes; the memory of an event includes that of its children.
+// Missing:  the percentages that PyTorch writes into events while it prints a
+//   table, and the deprecated cuda_* names. X_str is FormatTime(X) (format.h).
+// As in PyTorch, an asynchronous event has self times and device times of 0,
+// but its cpu_time_total() is its whole duration. The device total of a legacy
+// event leaves out the children. Its self time still subtracts them and can be
+// negative.
+// Threads:  a value. Errors: kFailedPrecondition, see the functions.
 #ifndef KYMO_PROFILER_EVENTS_FUNCTION_EVENT_H_
 #define KYMO_PROFILER_EVENTS_FUNCTION_EVENT_H_
 
@@ -37,6 +37,7 @@
 
 namespace kymo {
 
+// A time range in microseconds since the start of the recording.
 struct Interval {
   double start_us = 0;
   double end_us = 0;
@@ -46,7 +47,7 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Work on a device that a CPU event started.
+// A piece of device work that a CPU event started.
 struct Kernel {
   std::string name;
   int64_t device_index = 0;
@@ -58,7 +59,7 @@ struct Kernel {
 using InputShapes = std::vector<std::vector<int64_t>>;  // sizes, per input
 using EventStack = std::vector<std::string>;            // innermost first
 
-// What few events have and fewer readers ask for.
+// Fields that few events have and few readers need.
 struct EventDetails {
   std::vector<std::string> concrete_inputs;     // "None", "[64, 32]", "0.5"
   std::map<std::string, std::string> kwinputs;  // by keyword
@@ -68,7 +69,7 @@ struct EventDetails {
   std::vector<std::string> module_hierarchy;  // outermost first
 };
 
-// Sums over the direct children.
+// Sums over the direct children of an event.
 struct ChildTotals {
   double cpu_time_us = 0;
   double device_time_us = 0;
@@ -77,29 +78,29 @@ struct ChildTotals {
 };
 
 struct FunctionEvent {
-  // CPU and device events draw from different numbers, and frames of a
-  // language are all 0: unique only among CPU operations.
+  // Unique among CPU operations. Device events have numbers of their own, and
+  // frames of a host language all have 0.
   int64_t id = 0;
-  std::string name;  // to show; also the key of averages
+  std::string name;  // for people; also the key of averages
   std::optional<std::string> overload_name;
-  std::optional<std::string> trace_name;  // as in traces
+  std::optional<std::string> trace_name;  // the name in traces
   Interval time_range;
-  int64_t thread = 0;  // logical; where the event started
-  // Of the forward operation, for a backward one.
+  int64_t thread = 0;  // logical id of the thread that started the event
+  // Of a backward operation: the thread of its forward operation.
   std::optional<int64_t> fwd_thread;
   int32_t node_id = -1;  // of a distributed program
   DeviceType device_type = DeviceType::kCpu;
   RecordScope scope = RecordScope::kFunction;
-  bool is_async = false;  // ended on another thread, or said so
+  bool is_async = false;  // ended on another thread, or was declared so
   bool is_remote = false;
-  bool is_legacy = false;  // device time stands in kernels
+  bool is_legacy = false;  // `kernels` has the device time
   bool is_user_annotation = false;
   bool is_python_function = false;  // a frame of a host language
   int64_t count = 1;
   int64_t sequence_nr = -1;
-  // Of host events the process id, of device events the device's number.
+  // The process id of a host event, the device's number of a device event.
   int64_t device_index = 0;
-  // Stream of a device event; by default `thread`.
+  // The stream of a device event; without a value it is `thread`.
   std::optional<int64_t> device_resource_id;
   std::optional<std::string> use_device;  // lower case: "cuda"
   int64_t cpu_memory_usage = 0;
@@ -107,41 +108,42 @@ struct FunctionEvent {
   std::optional<int64_t> flops;
   std::vector<Kernel> kernels;
 
-  // Shared between events, null = none.
+  // Events may share these; null: none.
   std::shared_ptr<const InputShapes> input_shapes;
   std::shared_ptr<const EventStack> stack;
   std::shared_ptr<const EventDetails> details;
 
-  // The tree, as positions in the list.
+  // The tree: positions in the list of events.
   std::optional<size_t> cpu_parent;
-  std::vector<size_t> cpu_children;  // in start order
+  std::vector<size_t> cpu_children;  // by start
   ChildTotals child_totals;
 
-  // Each is kFailedPrecondition where a CPU event is expected and not given.
+  // Each needs CPU events; otherwise it returns kFailedPrecondition.
   absl::Status append_kernel(Kernel kernel);
   absl::Status append_cpu_child(size_t position, const FunctionEvent& child);
   absl::Status set_cpu_parent(size_t position, const FunctionEvent& parent);
 
-  // Microseconds. The first two are 0 unless the event is of the CPU.
+  // Microseconds; 0 for an event that is not of the CPU.
   double cpu_time_total() const noexcept;
   double self_cpu_time_total() const noexcept;
-  // Kernels and children of a CPU event, duration of a device event; 0 without
-  // use_device. CheckDeviceTime() tells when the 0 stands for an error.
+  // Microseconds. For a CPU event the time of its kernels and children, for a
+  // device event its duration, and 0 without use_device. CheckDeviceTime() says
+  // whether a 0 stands for an error.
   double device_time_total() const noexcept;
   double self_device_time_total() const noexcept;
-  // Per call.
+  // Microseconds per call.
   double cpu_time() const noexcept;
   double device_time() const noexcept;
 
   int64_t self_cpu_memory_usage() const noexcept;
   int64_t self_device_memory_usage() const noexcept;
 
-  // kFailedPrecondition for an event of a device whose events carry no device
-  // time (HasDeviceTime), though use_device is set.
+  // kFailedPrecondition if use_device is set, but events of this kind of device
+  // carry no device time (HasDeviceTime).
   absl::Status CheckDeviceTime() const;
 };
 
-// PyTorch's text of an event, on one line; `events` is the list it is in.
+// PyTorch's text of an event, one line. `events` is the list that holds it.
 std::string ToString(const FunctionEvent& event,
                      std::span<const FunctionEvent> events);
 

@@ -1,13 +1,16 @@
-// function_event_avg.h - what the events of one group took together.
+// function_event_avg.h - the sums over one group of events.
 //
-//   FunctionEventAvg sum;
-//   for (const FunctionEvent& e : events) KYMO_RETURN_IF_ERROR(sum.add(e));
-//   std::cout << sum.key << ": " << sum.cpu_time() << " us per call\n";
+//   kymo::FunctionEvent event;
+//   event.name = "matmul";
+//   kymo::FunctionEventAvg sum;
+//   absl::Status status = sum.add(event);
+//   status.Update(sum.add(event));
+//   Print(sum.key, sum.count, sum.cpu_time());   // "matmul", 2, us per call
 //
-// Totals are added plainly, in the order of the calls, as PyTorch does: the
-// last bits of a sum depend on it.
-//
-// Units: microseconds, bytes.
+// Units:   times are microseconds, memory is bytes.
+// Sums:    add() adds doubles in the order of the calls, as PyTorch does. So
+//   the last digits of a sum depend on that order.
+// Threads: a value. Errors: see add().
 #ifndef KYMO_PROFILER_EVENTS_FUNCTION_EVENT_AVG_H_
 #define KYMO_PROFILER_EVENTS_FUNCTION_EVENT_AVG_H_
 
@@ -22,14 +25,14 @@
 namespace kymo {
 
 struct FunctionEventAvg {
-  // Whether key and description come from an event yet; the first add() takes
-  // them.
+  // Whether key and description are set. The first add() sets them.
   bool has_key = false;
 
-  // Description: of the group's first event.
+  // The description, which is that of the group's first event.
   std::string key;
-  std::string overload_name;  // empty: none, or not grouped by it
-  // "[[64, 32], []]"; "None" for an event without; empty: not grouped by it.
+  std::string overload_name;  // empty: none, or not part of the key
+  // "[[64, 32], []]"; "None" for an event without shapes. Empty: not part of
+  // the key.
   std::string input_shapes;
   EventStack stack;  // innermost first
   int32_t node_id = 0;
@@ -53,24 +56,25 @@ struct FunctionEventAvg {
   int64_t self_device_memory_usage = 0;
   int64_t flops = 0;
 
-  // Per call; 0 if there are none.
+  // Microseconds per call; 0 without calls.
   double cpu_time() const noexcept;
   double device_time() const noexcept;
 
-  // kInvalidArgument if the keys differ; kFailedPrecondition for an event that
-  // CheckDeviceTime() refuses. On errors nothing changes.
+  // Adds an event or an average. kInvalidArgument if the keys differ;
+  // kFailedPrecondition if CheckDeviceTime() refuses the event. An error
+  // changes nothing.
   absl::Status add(const FunctionEvent& event);
   absl::Status add(const FunctionEventAvg& average);
 
-  // The parts of add(): takes the key and description; adds the totals,
-  // whatever the key.
+  // The two parts of add(). Describe takes the key and the description.
+  // AddTotals adds the totals and does not compare keys.
   void Describe(const FunctionEvent& event);
   void Describe(const FunctionEventAvg& average);
   void AddTotals(const FunctionEvent& event);
   void AddTotals(const FunctionEventAvg& average);
 };
 
-// PyTorch's text of an average, on one line.
+// PyTorch's text of an average, one line.
 std::string ToString(const FunctionEventAvg& average);
 
 }  // namespace kymo

@@ -1,13 +1,16 @@
-// mem_records.h - allocations and frees, by time, and which were charged.
+// mem_records.h - allocations and frees in the order of time.
 //
-//   MemRecordsAcc records({{.time_ns = 3, .bytes = 100},
-//                          {.time_ns = 5, .bytes = 50}});
-//   records.Claim(2, 5).cpu_bytes;   // 150
-//   records.Unclaimed();             // empty
+//   kymo::MemRecordsAcc records({{.time_ns = 3, .bytes = 100},
+//                                {.time_ns = 5, .bytes = 50}});
+//   Print(records.Claim(2, 5).cpu_bytes);       // 150
+//   Print(records.Unclaimed().size());          // 0
 //
-// A record belongs to every operation that was running at its time, both ends
-// included. Claim() is O(log n) however many records it covers, so that deep
-// nests cost no more than flat ones.
+// An operation claims the records between its start and its end, both included.
+// Several operations may claim the same record.
+//
+// Threads: one at a time. Errors: none.
+// Cost:    Claim() takes O(log n), however many records it covers. So deeply
+//   nested operations cost no more than flat ones.
 #ifndef KYMO_PROFILER_EVENTS_MEM_RECORDS_H_
 #define KYMO_PROFILER_EVENTS_MEM_RECORDS_H_
 
@@ -24,7 +27,7 @@ struct MemRecord {
   int64_t time_ns = 0;
   int64_t bytes = 0;  // negative: freed
   DeviceType device_type = DeviceType::kCpu;
-  size_t source = 0;  // the caller's number of it
+  size_t source = 0;  // a number of the caller's
 };
 
 struct MemUsage {
@@ -32,22 +35,23 @@ struct MemUsage {
   int64_t device_bytes = 0;
 };
 
-// What a record adds: see IsHostMemory, IsDeviceMemory.
+// The bytes that a record adds, as the host's or a device's; see IsHostMemory
+// and IsDeviceMemory.
 MemUsage UsageOf(const MemRecord& record) noexcept;
 
 class MemRecordsAcc {
  public:
   explicit MemRecordsAcc(std::vector<MemRecord> records);
 
-  // Records with begin_ns <= time <= end_ns in time order, ties in the order
-  // given. Valid as long as the object.
+  // The records with begin_ns <= time <= end_ns, by time; equal times keep the
+  // order of the constructor's argument. Valid as long as the object.
   std::span<const MemRecord> in_interval(int64_t begin_ns,
                                          int64_t end_ns) const;
 
-  // The sum over in_interval(), whose records are claimed from now on.
+  // Claims the records of in_interval() and returns their sum.
   MemUsage Claim(int64_t begin_ns, int64_t end_ns);
 
-  // `source` of the records that no claim covered, in time order.
+  // The `source` of each record that nobody claimed, by time.
   std::vector<size_t> Unclaimed() const;
 
  private:

@@ -1,25 +1,28 @@
-// raw_events.h - from what was recorded to an EventList, by PyTorch's rules.
+// raw_events.h - make an EventList of recorded events, by PyTorch's rules.
 //
-//   std::vector<RawEvent> raw = ...;   // in start order
-//   KYMO_ASSIGN_OR_RETURN(
-//       ConvertedEvents converted,
-//       ConvertRawEvents(std::move(raw), {.trace_start_ns = start,
-//                                         .profile_memory = true}));
-//   converted.events.table();
+//   std::vector<kymo::RawEvent> raw = {
+//       {.name = "matmul", .start_ns = 2000, .end_ns = 5000}};   // by start
+//   absl::StatusOr<kymo::ConvertedEvents> converted = kymo::ConvertRawEvents(
+//       std::move(raw), {.trace_start_ns = 1000, .profile_memory = true});
+//   if (!converted.ok()) return converted.status();
+//   std::cout << *converted->events.table();
 //
-// 1. Bookkeeping (IsFilteredName) and hidden events are left out.
-// 2. A CPU event is charged with the memory records ("[memory]") at whose time
-//    it was running, those of other threads included unless asked otherwise.
-// 3. Kernels are appended to the CPU event whose id they are linked to: those
-//    of CUDA, PrivateUse1 and XPU. CPU events with such a link are calls of a
-//    device's runtime: they move to the thread of that event.
-// 4. Memory records that no event was charged with, and out-of-memory records,
-//    become events of no duration, without a trace name.
-// 5. The list is sorted by (start, longer first) and its tree is built.
+// The rules:
 //
-// Errors: a negative linked correlation id is kInternal; else those of
-//   EventList::build_tree().
-// Cost: linear, sorting and a binary search per event aside.
+// 1. Bookkeeping events (IsFilteredName) and hidden events are left out.
+// 2. A memory record ("[memory]") is charged to the CPU events that were
+//    running at its time. That includes events of other threads, unless
+//    memory_attribution says otherwise.
+// 3. A kernel of CUDA, PrivateUse1 or XPU is appended to the CPU event whose id
+//    it is linked to. A CPU event with such a link is a call of a device's
+//    runtime: it moves to the thread of the event that it is linked to.
+// 4. A memory record that no event was charged with becomes an event without
+//    duration and without a trace name. So does every out-of-memory record.
+// 5. The list is sorted by start, longer events first, and its tree is built.
+//
+// Threads: any. Errors: kInternal for a negative linked correlation id, and
+//   those of EventList::build_tree().
+// Cost:    linear, except for sorting and a binary search for each event.
 #ifndef KYMO_PROFILER_EVENTS_RAW_EVENTS_H_
 #define KYMO_PROFILER_EVENTS_RAW_EVENTS_H_
 
@@ -45,8 +48,8 @@ struct RawEvent {
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
   int64_t correlation_id = 0;
-  // Of a device activity or runtime call, the correlation_id of the operation
-  // that it belongs to; 0 for operations themselves.
+  // For a device activity or a runtime call, the correlation_id of the
+  // operation that it belongs to. 0 for operations.
   int64_t linked_correlation_id = 0;
   int64_t start_thread_id = 0;  // logical
   int64_t end_thread_id = 0;
@@ -56,14 +59,14 @@ struct RawEvent {
   int64_t device_index = 0;
   int64_t device_resource_id = 0;
   RecordScope scope = RecordScope::kFunction;
-  bool is_async = false;  // said to be so, whatever the threads
+  bool is_async = false;  // asynchronous even if it ends on the same thread
   bool is_user_annotation = false;
   bool is_python_function = false;
   bool is_hidden = false;
   int64_t flops = 0;
   int64_t nbytes = 0;  // of a memory record; negative: freed
-  // Device time measured by the host's own event pairs, where there is no
-  // tracing of devices; 0: none.
+  // Device time that the host measured with pairs of events, without tracing
+  // the device; 0: none.
   int64_t cuda_elapsed_us = 0;
   int64_t privateuse1_elapsed_us = 0;
   std::shared_ptr<const InputShapes> input_shapes;  // null: empty
@@ -71,29 +74,31 @@ struct RawEvent {
   std::shared_ptr<const EventDetails> details;
 };
 
+// Which of the operations that run at the time of an allocation it is charged
+// to.
 enum class MemoryAttribution {
-  kAnyThread,   // to every operation running at that time, as PyTorch
-  kSameThread,  // only to operations of the thread that allocated
+  kAnyThread,   // those of all threads, as in PyTorch
+  kSameThread,  // those of the thread that allocated
 };
 
 struct ConversionOptions {
   TimeNs trace_start_ns = 0;
   std::optional<std::string> use_device;
-  // The name under which programs know PrivateUse1.
+  // The name that programs use for PrivateUse1.
   std::string custom_backend_name = "privateuseone";
   bool profile_memory = false;
   bool with_flops = false;
   MemoryAttribution memory_attribution = MemoryAttribution::kAnyThread;
-  // When it is over, the events converted so far are the result; 0 stops at
-  // once.
+  // Stop after this time; the events converted so far are the result. 0 stops
+  // at once.
   std::optional<double> timeout_s;
-  // Seconds since the conversion began; by default a steady clock's.
+  // Returns the seconds since the conversion began; by default a steady clock.
   std::function<double()> elapsed_s;
 };
 
 struct ConvertedEvents {
   EventList events;
-  std::vector<std::string> warnings;  // that events are missing
+  std::vector<std::string> warnings;  // they say that events are missing
 };
 
 absl::StatusOr<ConvertedEvents> ConvertRawEvents(

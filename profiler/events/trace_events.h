@@ -1,19 +1,27 @@
-// trace_events.h - a Trace as PyTorch's event list.
+// trace_events.h - a Trace as PyTorch's list of events.
 //
-//   KYMO_ASSIGN_OR_RETURN(ConvertedEvents converted,
-//                         EventsOfTrace(trace, {.profile_memory = true}));
-//   for (const FunctionEvent& e : converted.events) ...
+//   absl::StatusOr<kymo::ConvertedEvents> converted =
+//       kymo::EventsOfTrace(trace, {.profile_memory = true});
+//   if (!converted.ok()) return converted.status();
+//   for (const kymo::FunctionEvent& event : converted->events) {
+//     Print(event.name);
+//   }
 //
-// Ranges become events, memory records too (raw_events.h); instants, counters
-// and samples do not. Times are relative to the start of the trace. An event's
-// thread is its thread's logical id, or where a trace has none the position of
-// its first track, from 1. Ranges that overlap, which a trace has on lanes of
-// their own, are nested as PyTorch nests them. Memory is charged to operations
-// of the thread that allocated, where PyTorch charges those of all threads.
-// What a device did belongs to the operation that launched it
-// (analysis/launches.h).
+// Ranges and memory records become events by the rules of raw_events.h;
+// instants, counters and samples do not. Times count from the start of the
+// trace.
 //
-// Cost: linear; texts of shapes and stacks are made once for each distinct one.
+// - The thread of an event is its thread's logical id. Where a trace has no
+//   such ids, it is the position of the thread's first track, from 1.
+// - Overlapping ranges, which a trace keeps on lanes, are nested as in PyTorch.
+// - Memory is charged to operations of the thread that allocated. (PyTorch
+//   charges the operations of all threads.)
+// - Work of a device belongs to the operation that launched it
+//   (analysis/launches.h).
+//
+// Threads: any; the trace is immutable. Errors: those of ConvertRawEvents.
+// Cost:    linear. Texts of shapes and stacks are made once for each distinct
+//   one.
 #ifndef KYMO_PROFILER_EVENTS_TRACE_EVENTS_H_
 #define KYMO_PROFILER_EVENTS_TRACE_EVENTS_H_
 
@@ -37,22 +45,22 @@ struct TraceEventsOptions {
   bool profile_memory = false;
   bool with_flops = false;
   std::optional<double> timeout_s;  // as in ConversionOptions
-  // FLOPs of an event; empty: none have any.
+  // Returns the FLOPs of an event; empty: no event has any.
   std::function<int64_t(model::EventIndex)> flops;
 };
 
-// "FILE(LINE): FUNCTION", or what of it is known.
+// "FILE(LINE): FUNCTION", or the known parts of it.
 std::string FrameText(const model::Trace& trace, const model::Frame& frame);
 
-// The frames of a stack as entries, innermost first.
+// The frames of a stack as texts, innermost first.
 EventStack StackEntries(const model::Trace& trace, model::StackId stack);
 
 absl::StatusOr<ConvertedEvents> EventsOfTrace(
     const model::Trace& trace, const TraceEventsOptions& options);
 
-// Those of EventsOfTrace(trace) that are events of the trace with an entry
-// other than 0 in `counted`, which has one for each; with the times, parents
-// and children that they have among all.
+// Chooses from `events`, which EventsOfTrace made, the events whose entry in
+// `counted` is not 0. `counted` has an entry for each event of the trace. The
+// chosen events keep the times, parents and children that they have among all.
 std::vector<FunctionEvent> CountedEvents(const EventList& events,
                                          std::span<const uint8_t> counted);
 

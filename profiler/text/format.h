@@ -1,10 +1,12 @@
 // format.h - times, bytes and shares as PyTorch's tables write them.
 //
-//   FormatTime(1500)          // "1.500ms"
-//   FormatMemory(-1536)       // "-1.50 KB"
-//   FormatTimeShare(1, 8)     // "12.50%"
+//   Print(kymo::FormatTime(1500));           // "1.500ms"
+//   Print(kymo::FormatMemory(-1536));        // "-1.50 KB"
+//   Print(*kymo::FormatTimeShare(1, 8));     // "12.50%"
 //
-// PyTorch's X_str of a time X (cpu_time_str and so on) is FormatTime(X).
+// PyTorch's X_str of a time X, such as cpu_time_str, is FormatTime(X).
+//
+// Threads: any.
 #ifndef KYMO_PROFILER_TEXT_FORMAT_H_
 #define KYMO_PROFILER_TEXT_FORMAT_H_
 
@@ -16,14 +18,16 @@
 
 namespace kymo {
 
-// Microseconds. `time_unit` "s", "ms" or "us" forces the unit; else, seconds
-// from 1,000,000 us and milliseconds from 1,000 us on. Negative: always us.
+// A time of `us` microseconds. `time_unit` may be "s", "ms" or "us". Otherwise
+// the text has seconds from 1,000,000 us on, milliseconds from 1,000 us on, and
+// else microseconds. Negative times are in microseconds.
 std::string FormatTime(double us, std::string_view time_unit = "");
 
-// Bytes, with 1024 to the KB.
+// A number of bytes. A KB has 1024 bytes.
 std::string FormatMemory(int64_t bytes);
 
-// Of a total of 0: "NaN", or kInvalidArgument if `us` is not 0 too.
+// The share of `us` in `total_us`. If both are 0 it is "NaN". If only the total
+// is 0 it is kInvalidArgument.
 absl::StatusOr<std::string> FormatTimeShare(double us, double total_us);
 
 }  // namespace kymo
