@@ -1,28 +1,46 @@
 // activity_backend.h - the contract between the profiler and one event source.
 //
-// A backend is a source of activities (annotated ranges, stack samples, heap
-// traffic, GPU work), after Kineto's activity profiler plugins. It says what
-// it can record here; asked to record, it makes an ActivitySession:
+//   #include "profiler/plugin/registry.h"
 //
-//   made --Prepare--> ready --Start--> live --Stop--> stopped --Collect-->
-//   empty
-//                                      | Poll, SetCollecting, Dump
+//   kymo::BackendRegistry registry;    // RegisterBuiltinBackends() fills it
+//   kymo::ActivityBackend* const backend = registry.Find("cpu");
+//   const kymo::SessionOptions options;
+//   absl::Status status = backend->Availability(options);
+//   if (!status.ok()) return status;
+//   absl::StatusOr<std::unique_ptr<kymo::ActivitySession>> session =
+//       backend->NewSession(options);
+//   if (!session.ok()) return session.status();
+//   status = (*session)->Prepare(nullptr);
+//   if (status.ok()) status = (*session)->Start(getpid());
+//   Work();
+//   if (status.ok()) status = (*session)->Stop();
+//   kymo::model::TraceShard shard;
+//   if (status.ok()) status = (*session)->Collect(shard).status();
+//   return status;
 //
-// Each arrow happens at most once; BackendController rejects anything else, so
-// that sessions need not check. A prepared or live session may be destroyed at
-// any time and then leaves nothing enabled.
+// A backend is a source of activities: annotated ranges, stack samples, heap
+// traffic or GPU work. It says what it can record on this machine. To record,
+// it makes an ActivitySession. The idea is that of Kineto's activity profilers.
 //
-// Two kinds of target: this process (the library), or a child that the command
-// is about to start. For a child, Prepare may ask for variables and libraries
-// (target_setup.h), and Start is called when the child exists (pid known,
-// stopped before its exec).
+//   | made -Prepare-> ready -Start-> live -Stop-> stopped -Collect-> empty
+//   |                                 |
+//   |                                 Poll, SetCollecting, Dump
 //
-// Threads:   calls on one session never overlap but may come from different
-//            threads.
+// Each arrow happens at most once. BackendController rejects any other call, so
+// sessions need not check. A session may be destroyed at any time; nothing of
+// it then stays enabled.
+//
+// The target is this process (the library), or a child that the command is
+// about to start. For a child, Prepare may ask for environment variables and
+// libraries (target_setup.h), and Start is called when the child exists: its pid
+// is known, and it waits before its exec.
+//
+// Threads:   calls on one session do not overlap, but they may come from
+//   different threads.
 // Errors:    trouble in the environment (no device, no permission) is a Status
-//            that tells the user what to do; the others go on without it.
-// Ownership: the registry owns backends, the controller sessions; a shard is
-//            borrowed during Collect. A session may outlive neither.
+//   that tells the user what to do. The other sessions go on.
+// Ownership: the registry owns backends, the controller owns sessions. Collect
+//   borrows the shard. A session must not outlive registry or controller.
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
 
@@ -49,26 +67,28 @@ enum class TargetKind { kThisProcess, kChildProcess };
 // What the user asked for, the same for every backend of a recording.
 struct SessionOptions {
   TargetKind target = TargetKind::kThisProcess;
-  // Path of the program (kChildProcess), for messages and checks of its kind.
+  // Path of the child's program, for messages and for checks of its kind.
   std::string target_path;
 
-  // Within this process: record every thread, or only the one that starts the
-  // session and those that it lends the session to.
+  // In this process: record every thread. false: only the thread that starts
+  // the session, and work that it hands to other threads.
   bool all_threads = true;
 
-  bool record_shapes = false;   // inputs of operations
-  bool profile_memory = false;  // allocations
-  bool with_stack = false;      // where operations were called
+  bool record_shapes = false;   // the inputs of operations
+  bool profile_memory = false;  // allocations and frees
+  bool with_stack = false;      // the stack of each operation
   bool with_modules = false;    // ranges of modules
 
-  // Sampling: ticks per second of CPU time and thread.
+  // Samples per second of CPU time of each thread.
   int sampling_hz = 1000;
-  // Further settings by name, as the backends' PluginInfo lists them.
+  // Further settings by name; a backend's PluginInfo lists its settings.
   std::map<std::string, std::string> settings;
-  // A folder for spilled data; files made there are the backend's to remove.
+  // A folder for data that does not fit into memory. The backend removes the
+  // files that it makes there.
   std::string scratch_dir;
 };
 
+// One recording of one backend.
 class ActivitySession {
  public:
   ActivitySession() = default;
@@ -76,40 +96,41 @@ class ActivitySession {
   ActivitySession& operator=(const ActivitySession&) = delete;
   virtual ~ActivitySession() = default;
 
-  // Takes what recording will need (buffers, descriptors), and says what the
-  // target needs. `setup` is null unless the target is a child. On failure
+  // Takes everything that recording needs (buffers, descriptors), and says what
+  // the target needs. `setup` is null unless the target is a child. On an error
   // nothing stays enabled.
   virtual absl::Status Prepare(TargetSetup* setup) = 0;
 
-  // Begins recording; `pid` is the target's. On failure nothing stays enabled.
+  // Begins recording the target `pid`. On an error nothing stays enabled.
   virtual absl::Status Start(pid_t pid) = 0;
 
-  // Moves what was recorded so far out of bounded buffers. Called every few
-  // milliseconds while live, and once more after the target has ended.
+  // Moves records out of bounded buffers. Called every few milliseconds while
+  // live, and once more after the target has ended.
   virtual void Poll() {}
 
-  // While live: leaves out what happens until it is switched on again.
+  // While live: stops collecting events (false), or goes on (true).
   virtual absl::Status SetCollecting(bool /*collecting*/) {
     return absl::UnimplementedError("collection cannot be switched");
   }
 
-  // While live: writes what it has now into a file that an importer reads.
+  // While live: writes the records so far into a file that an importer reads.
   virtual absl::Status Dump(const std::string& /*path*/) {
     return absl::UnimplementedError("what was recorded comes at the end");
   }
 
-  // Ends recording. When it returns, no hook of this session can still write.
+  // Ends recording. After it has returned, no hook of this session writes.
   virtual absl::Status Stop() = 0;
 
-  // Moves every record, and the counts of lost ones, into `shard`; or, where
-  // they do not fit into memory, keeps them in a file.
+  // Moves all records and the counts of lost records into `shard`. Records that
+  // do not fit into memory stay in a file, which the result names.
   virtual absl::StatusOr<Collected> Collect(model::TraceShard& shard) = 0;
 
-  // After Collect: what the user should know of what was lost, beyond numbers;
-  // sentences ("/bin/x was not recorded: it is statically linked").
+  // After Collect: sentences about losses that numbers do not explain, such as
+  // "/bin/x was not recorded: it is statically linked".
   virtual std::vector<std::string> Remarks() const { return {}; }
 };
 
+// A source of events.
 class ActivityBackend {
  public:
   ActivityBackend() = default;
@@ -117,20 +138,22 @@ class ActivityBackend {
   ActivityBackend& operator=(const ActivityBackend&) = delete;
   virtual ~ActivityBackend() = default;
 
-  // Constant. `info().name` is also the word for --activities.
+  // Never changes. `info().name` is also the word for --activities.
   virtual const PluginInfo& info() const noexcept = 0;
   virtual std::vector<model::ActivityType> activity_types() const = 0;
 
-  // OK, perhaps after a cheap probe, or why not here and what would help.
+  // OK if the backend can record here. Otherwise the reason, and what would
+  // help. It may make a cheap probe.
   virtual absl::Status Availability(const SessionOptions& options) const = 0;
 
-  // A limitation worth saying before the target starts ("the kernel's own
-  // frames are hidden: perf_event_paranoid is 2"); empty when there is none.
-  // Called only where Availability is OK.
+  // A limitation that the user should know before the target starts, such as
+  // "the kernel's own frames are hidden: perf_event_paranoid is 2". Empty:
+  // none. Called only if Availability is OK.
   virtual std::string Limitation(const SessionOptions& /*options*/) const {
     return {};
   }
 
+  // Makes a session, which has recorded nothing yet.
   virtual absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) = 0;
 };

@@ -1,10 +1,17 @@
-// exporter_entry.h - what makes a shared library one of exporters.
+// exporter_entry.h - make a shared library of exporters.
+//
+// Write this once in the library, at namespace scope:
 //
 //   KYMO_EXPORTER_LIBRARY(registry) {
-//     return registry.Register(std::make_unique<CsvExporter>());
+//     std::unique_ptr<kymo::TraceExporter> exporter;   // one of yours
+//     return registry.Register(std::move(exporter));
 //   }
 //
-// Once in a library, at namespace scope.
+// The profile command (--export=PATH) and Profile::Export load the library and
+// call the body. docs/add-an-exporter.md shows a whole library.
+//
+// Errors: the status of the body reaches the user, and the library is not used.
+//   A library that was built for another Kymo is kFailedPrecondition.
 #ifndef KYMO_PROFILER_PLUGIN_EXPORTER_ENTRY_H_
 #define KYMO_PROFILER_PLUGIN_EXPORTER_ENTRY_H_
 
@@ -15,15 +22,16 @@
 
 namespace kymo {
 
-// Counts up with every change of what a library and its host share that the
-// sizes below do not show.
+// The version of what a library and its host share. It goes up with each change
+// that the sizes below do not show.
 inline constexpr uint64_t kExporterContract = 3;
 
-// What library and host must agree on.
+// A number that must be equal in library and host.
 inline constexpr uint64_t kExporterAbi =
     (kExporterContract << 32) + (sizeof(model::TraceData) << 16) +
     (sizeof(ExportOptions) << 8) + sizeof(PluginInfo) + __GXX_ABI_VERSION;
 
+// The symbols of a library, for the code that loads it.
 inline constexpr char kExporterAbiSymbol[] = "kymo_exporter_abi";
 inline constexpr char kExporterRegisterSymbol[] = "kymo_register_exporters";
 using RegisterExportersFunction = void (*)(ExporterRegistry* registry,

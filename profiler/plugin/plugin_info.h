@@ -1,4 +1,14 @@
-// plugin_info.h - what every plugin says of itself.
+// plugin_info.h - what a plugin says about itself: name, purpose, settings.
+//
+//   const kymo::PluginInfo info = {
+//       .name = "csv",
+//       .purpose = "a line of text for each range (events.csv)",
+//       .options = {{"csv_separator", ",", "the text between columns"}},
+//   };
+//
+// --help and --list are made of it, and settings are checked against it.
+//
+// Threads: a value.
 #ifndef KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_
 #define KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_
 
@@ -9,31 +19,31 @@ namespace kymo {
 
 enum class Maturity { kStable, kExperimental };
 
-// One setting that a plugin reads from the session's or export's options.
+// A setting that a plugin reads from the options of a session or an export.
 struct PluginOption {
-  std::string name;  // lower_snake, as on the command line
+  std::string name;  // lower_snake; also the flag on the command line
   std::string default_value;
   std::string purpose;  // one line
 };
 
-// Part of what a backend records, with a word of its own for --activities.
+// A part of a backend's events, with a word of its own for --activities.
 struct PluginPart {
-  std::string name;     // lower_snake, unlike any plugin's
+  std::string name;     // lower_snake; no plugin may have the same
   std::string purpose;  // one line
-  std::string option;   // 1 where it is asked for; see activities.h
+  std::string option;   // set to 1, it switches the part on; see activities.h
 };
 
 struct PluginInfo {
   std::string name;     // unique, stable, lower_snake
-  std::string purpose;  // one line, from which --help and --list are made
+  std::string purpose;  // one line, for --help and --list
   Maturity maturity = Maturity::kStable;
   std::vector<PluginOption> options;
-  // Of a backend that has parts: they can be asked for without the rest of it,
-  // which is then switched off by this option.
+  // For a backend: parts that a user can ask for without the rest of it. The
+  // option `rest_option` then switches the rest off.
   std::vector<PluginPart> parts;
   std::string rest_option;
-  // Of an exporter: its files are timelines, which may be split in time where
-  // they get too large (split_export.h).
+  // For an exporter: whether its files are timelines. A timeline that gets too
+  // large may be split in time (split_export.h).
   bool splits_by_step = false;
   // Of an exporter: it has files for a recording that is larger than memory
   // (TraceExporter::ExportSums).

@@ -1,12 +1,15 @@
-// registry.h - plugins by name, registered explicitly.
+// registry.h - plugins by name.
 //
-//   BackendRegistry registry;
-//   KYMO_RETURN_IF_ERROR(registry.Register(std::make_unique<CpuBackend>()));
-//   ActivityBackend* cpu = registry.Find("cpu");
+//   kymo::ImporterRegistry registry;   // RegisterBuiltinImporters() fills it
+//   kymo::TraceImporter* const importer = registry.Find("chrome");
+//   if (importer == nullptr) Print("there are: ", registry.Names());
 //
-// No globals and no static initialisers: a program makes a registry and calls
-// the lists that it wants (RegisterBuiltinBackends, RegisterBuiltinExporters).
-// Threads: registration needs exclusive access.
+// There are no globals and no static initialisers. A program makes a registry
+// and calls the lists of plugins that it wants, such as
+// RegisterBuiltinBackends.
+//
+// Threads:   Register needs exclusive access; the rest may run concurrently.
+// Ownership: the registry owns its plugins.
 #ifndef KYMO_PROFILER_PLUGIN_REGISTRY_H_
 #define KYMO_PROFILER_PLUGIN_REGISTRY_H_
 
@@ -29,8 +32,8 @@ namespace kymo {
 template <typename Plugin>
 class PluginRegistry {
  public:
-  // kInvalidArgument for a name that is not lower_snake, kAlreadyExists for
-  // one that is taken.
+  // Adds a plugin. kInvalidArgument if its name is not lower_snake,
+  // kAlreadyExists if another plugin has the name.
   absl::Status Register(std::unique_ptr<Plugin> plugin) {
     const std::string name = plugin->info().name;
     if (name.empty() ||
@@ -47,20 +50,20 @@ class PluginRegistry {
     return absl::OkStatus();
   }
 
-  // Null when there is none.
+  // The plugin of that name, or null.
   Plugin* Find(std::string_view name) const {
     const auto it = plugins_.find(std::string(name));
     return it == plugins_.end() ? nullptr : it->second.get();
   }
 
-  // Sorted by name.
+  // All plugins, by name.
   std::vector<Plugin*> List() const {
     std::vector<Plugin*> list;
     for (const auto& [name, plugin] : plugins_) list.push_back(plugin.get());
     return list;
   }
 
-  // "chrome, perfetto, stacks": for error messages.
+  // The names for error messages: "chrome, perfetto, stacks".
   std::string Names() const {
     std::string names;
     for (const auto& [name, plugin] : plugins_) {

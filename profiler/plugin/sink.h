@@ -1,18 +1,19 @@
-// sink.h - where an exporter's bytes go.
+// sink.h - write the files of an exporter, each complete or not at all.
 //
-//   OutputDirectory out("profile");
-//   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open("a.json"));
-//   KYMO_RETURN_IF_ERROR(sink->Append("{}"));
-//   return sink->Commit();                     // now a.json exists, complete
+//   kymo::OutputDirectory out("profile");
+//   absl::StatusOr<std::unique_ptr<kymo::ByteSink>> sink = out.Open("a.json");
+//   if (!sink.ok()) return sink.status();
+//   absl::Status status = (*sink)->Append("{}");
+//   if (status.ok()) status = (*sink)->Commit();   // now a.json exists
+//   return status;
 //
-// A file appears under its name only when it is complete: bytes go to a
-// temporary name beside it, Commit flushes and renames. A sink that is
-// destroyed without Commit leaves nothing.
+// Bytes go to a temporary file in the same folder. Commit flushes the file and
+// gives it its name. A sink that is destroyed without Commit leaves nothing.
 //
-// Errors:  a full disk is kResourceExhausted, everything else the errno's
-//          canonical code; the message names the file. After an error every
-//          further call returns it again.
-// Threads: one at a time per sink.
+// Threads: one call at a time on one sink.
+// Errors:  a full disk is kResourceExhausted; any other error has the code of
+//   the errno. The message names the file. After an error every further call
+//   returns the same error.
 #ifndef KYMO_PROFILER_PLUGIN_SINK_H_
 #define KYMO_PROFILER_PLUGIN_SINK_H_
 
@@ -27,6 +28,7 @@
 
 namespace kymo {
 
+// A destination of bytes.
 class ByteSink {
  public:
   ByteSink() = default;
@@ -35,35 +37,37 @@ class ByteSink {
   virtual ~ByteSink() = default;
 
   virtual absl::Status Append(std::string_view bytes) = 0;
-  // Makes what was appended visible. At most once, last.
+  // Makes the bytes visible. The last call, at most once.
   virtual absl::Status Commit() = 0;
 };
 
-// Appends to a string that the caller owns.
+// A sink that appends to a string. The caller owns the string.
 std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 
-// A file, created on Commit; replaces an existing regular file. Anything else
-// of that name (a folder, a device) is kFailedPrecondition.
+// A sink that makes a file on Commit, in place of an existing regular file. If
+// the name belongs to anything else (a folder, a device), kFailedPrecondition.
 absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path);
 
-// Compresses into `base`, which it owns and commits: gzip of one member that
-// carries no time, so that equal input gives equal bytes. About 2 GB/s.
+// A sink that compresses with gzip and appends to `base`, at about 2 GB/s. It
+// owns `base` and commits it. The output has one member without a time, so
+// equal input gives equal bytes.
 std::unique_ptr<ByteSink> NewGzipSink(std::unique_ptr<ByteSink> base);
 
-// A folder that exporters write files into; made on the first Open.
+// A folder that exporters write files into. The first Open makes it.
 class OutputDirectory {
  public:
   explicit OutputDirectory(std::string path) : path_(std::move(path)) {}
   virtual ~OutputDirectory() = default;
 
-  // `name` is relative and may hold slashes; its folders are made.
+  // Opens a new file. `name` is relative and may have slashes; missing folders
+  // are made.
   virtual absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view name);
 
-  // Takes a file away that was committed, for exporters of several files that
-  // cannot write the next one. No error where there is none.
+  // Removes a committed file, for an exporter of several files that cannot
+  // write the next one. It is no error if the file does not exist.
   virtual void Remove(std::string_view name) noexcept;
 
-  // Makes the folder now and proves that files can be made in it.
+  // Makes the folder now and checks that files can be made in it.
   absl::Status CheckWritable();
 
   const std::string& path() const noexcept { return path_; }

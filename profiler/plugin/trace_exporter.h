@@ -1,8 +1,30 @@
 // trace_exporter.h - the contract between a finished trace and one file format.
+// To write an exporter of yours, derive from TraceExporter at namespace scope:
 //
-// An exporter turns a Trace into the files of its format. It holds no state
-// between calls; the same trace and options give the same bytes, whatever the
-// number of threads.
+//   class CountExporter final : public kymo::TraceExporter {
+//    public:
+//     const kymo::PluginInfo& info() const noexcept override { return info_; }
+//
+//     absl::StatusOr<std::vector<std::string>> Export(
+//         const kymo::model::Trace& trace, const kymo::ExportOptions&,
+//         kymo::OutputDirectory& out) const override {
+//       auto sink = out.Open("count.txt");
+//       if (!sink.ok()) return sink.status();
+//       absl::Status status =
+//           (*sink)->Append(std::to_string(trace.event_count()));
+//       if (status.ok()) status = (*sink)->Commit();
+//       if (!status.ok()) return status;
+//       return std::vector<std::string>{"count.txt"};
+//     }
+//
+//    private:
+//     const kymo::PluginInfo info_ = {.name = "count",
+//                                     .purpose = "the number of events"};
+//   };
+//
+// An exporter turns a trace into the files of its format. It has no state
+// between calls. The same trace and options give the same bytes, whatever the
+// number of threads. docs/add-an-exporter.md shows a whole one.
 //
 // There is no trace of a recording that is larger than memory, but there are
 // sums: averages by name and by call path
@@ -10,8 +32,8 @@
 // sums sets info().exports_sums.
 //
 // Threads:   Export may run concurrently with other exporters on one trace.
-// Errors:    a Status that names the file; no file stays under a final name.
-// Ownership: everything is borrowed for the call.
+// Errors:    a Status that names the file. No file then has its final name.
+// Ownership: Export borrows its arguments until it returns.
 #ifndef KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
 #define KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
 
@@ -33,11 +55,11 @@ class WindowSums;
 namespace kymo {
 
 struct ExportOptions {
-  bool gzip = false;  // where a format has a plain and a compressed form
-  // Called now and then, by one thread at a time, with done / total in 0..1.
-  // May be empty.
+  bool gzip = false;  // compress, if the format has a compressed form
+  // Called now and then with the finished part, 0 to 1, by one thread at a
+  // time. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by name, as the exporter's PluginInfo lists them.
+  // Further settings by name; the exporter's PluginInfo lists them.
   std::map<std::string, std::string> settings;
 };
 
@@ -48,10 +70,10 @@ class TraceExporter {
   TraceExporter& operator=(const TraceExporter&) = delete;
   virtual ~TraceExporter() = default;
 
-  // Constant. `info().name` is also the word for --export.
+  // Never changes. `info().name` is also the word for --export.
   virtual const PluginInfo& info() const noexcept = 0;
 
-  // Writes the files of this format into `out` and returns their names there.
+  // Writes the files of this format into `out` and returns their names in it.
   virtual absl::StatusOr<std::vector<std::string>> Export(
       const model::Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const = 0;

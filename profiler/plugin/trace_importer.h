@@ -1,19 +1,27 @@
-// trace_importer.h - the contract between a file that some tool wrote and a
-// trace.
+// trace_importer.h - the contract between one file format and a trace.
 //
-// An importer turns a file of its format into shards, which normalisation makes
-// a Trace of: every analysis and exporter then serves it like a recording.
+//   #include "profiler/plugin/registry.h"
 //
-//   KYMO_ASSIGN_OR_RETURN(ImportedTrace imported, importer->Import(path, {}));
-//   // imported.findings: what is wrong with the file, though it could be read
+//   kymo::ImporterRegistry registry;   // RegisterBuiltinImporters() fills it
+//   const kymo::TraceImporter* const importer = registry.Find("chrome");
+//   absl::StatusOr<kymo::ImportedTrace> imported =
+//       importer->Import("trace.json", {});
+//   if (!imported.ok()) return imported.status();
+//   for (const kymo::ImportFinding& finding : imported->findings) {
+//     Print(finding.rule, finding.message);   // what is wrong with the file
+//   }
+//
+// An importer turns a file of its format into shards. Normalisation makes a
+// Trace of them, so every analysis and exporter works on it as on a recording.
+//
+// A file that is cut off or wrong in places is no error: the importer reads
+// what it can. The findings and the shards' ledgers say what it could not read.
 //
 // Threads:   Import may run concurrently on several files.
-// Errors:    kNotFound, kPermissionDenied  the file cannot be read
-//            kInvalidArgument              it is not of this format; the
-//                                          message says where (byte offset)
-//            kResourceExhausted            over a limit of the options
-// A file that is cut off or wrong in places is no error: what can be read is,
-// and the shards' ledger and the findings say what was not.
+// Errors:    kNotFound, kPermissionDenied: the file cannot be read.
+//   kInvalidArgument: it is not of this format; the message says at which byte.
+//   kResourceExhausted: it is over a limit of the options.
+// Ownership: the caller owns the result.
 #ifndef KYMO_PROFILER_PLUGIN_TRACE_IMPORTER_H_
 #define KYMO_PROFILER_PLUGIN_TRACE_IMPORTER_H_
 
@@ -34,34 +42,33 @@
 namespace kymo {
 
 struct ImportOptions {
-  // Most bytes that a compressed file may unpack to.
+  // A compressed file may unpack to this many bytes.
   int64_t max_unpacked_bytes = int64_t{64} << 30;
-  // Called now and then from the importing thread with done / total in 0..1.
-  // May be empty.
+  // Called now and then with the finished part, 0 to 1, by the importing
+  // thread. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by name, as the importer's PluginInfo lists them.
+  // Further settings by name; the importer's PluginInfo lists them.
   std::map<std::string, std::string> settings;
 };
 
-// One kind of thing that is wrong with a file.
+// One kind of mistake in a file.
 struct ImportFinding {
   enum class Severity : uint8_t {
-    kNote,     // odd, and read as it was meant
-    kWarning,  // read in part, or guessed
-    kError,    // not what the format allows
+    kNote,     // unusual, but its meaning is clear
+    kWarning,  // read in part, or with a guess
+    kError,    // the format does not allow it
   };
   Severity severity = Severity::kWarning;
   std::string rule;     // stable, lower_snake: "duration_negative"
-  std::string message;  // one sentence about the first of them
+  std::string message;  // one sentence about the first mistake of this kind
   uint64_t count = 0;
-  uint64_t first_offset =
-      0;  // in bytes of the (unpacked) file, where it is one
+  uint64_t first_offset = 0;  // byte of the unpacked file; 0: not known
 };
 
 struct ImportedTrace {
   std::vector<model::TraceShard> shards;
-  // The recording's window, where the file tells; both 0 = from the first to
-  // the last event.
+  // The time of the recording, if the file says it. Both 0: from the first
+  // event to the last.
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
   std::vector<ImportFinding> findings;
@@ -74,13 +81,14 @@ class TraceImporter {
   TraceImporter& operator=(const TraceImporter&) = delete;
   virtual ~TraceImporter() = default;
 
-  // Constant.
+  // Never changes.
   virtual const PluginInfo& info() const noexcept = 0;
 
-  // Whether a file that begins with these bytes (up to 64 KiB, unpacked if it
-  // is gzip) is likely one of this format.
+  // Whether a file that begins with these bytes is likely of this format.
+  // `head` has up to 64 KiB, which are unpacked if the file is gzip.
   virtual bool Recognizes(std::string_view head) const = 0;
 
+  // Reads the file at `path`.
   virtual absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const = 0;
 
