@@ -1,26 +1,33 @@
-// flops.h - how many floating-point operations an operation stands for.
+// flops.h - how many floating-point operations each operation performs.
 //
-//   FlopsRegistry registry = FlopsRegistry::WithPyTorchFormulas();
-//   registry.Register("my::gemm", [](std::span<const model::OpInput> inputs) {
-//     return FlopsResult{.flops = 2 * M * N * K};
-//   });
-//   FlopsEstimate estimate = EstimateFlops(trace, registry);
-//   estimate.flops[event], estimate.warnings
+//   kymo::FlopsRegistry registry = kymo::FlopsRegistry::WithPyTorchFormulas();
+//   registry.Register(
+//       "my::scale", [](std::span<const kymo::model::OpInput> inputs) {
+//         kymo::FlopsResult result{.flops = 1};
+//         for (const int64_t size : inputs[0].sizes) result.flops *= size;
+//         return result;
+//       });
+//   const kymo::FlopsEstimate estimate = kymo::EstimateFlops(trace, registry);
+//   Print(estimate.flops[0], estimate.warnings);   // of event 0; of all events
 //
-// A formula belongs to one exact name and gets the inputs that the operation
-// was recorded with. PyTorch's, with products of 64-bit numbers:
+// A formula belongs to one exact name of operations. It gets the inputs that
+// the operation was recorded with, so record with record_shapes or with_flops.
+// These are PyTorch's formulas (torch/csrc/profiler/util.cpp), with 64-bit
+// products:
 //
-//   aten::conv2d                2 N OH OW KH KW Cin Cout / groups
-//   aten::mm, aten::addmm       2 prod(a) / K prod(b), K the last size of a
-//   aten::bmm, aten::baddbmm    2 prod(a) / K / B prod(b), B the first of a
-//   aten::mul, aten::add        prod(a): the first tensor, no broadcasting
+//   | aten::conv2d              2 N OH OW KH KW Cin Cout / groups
+//   | aten::mm, aten::addmm     2 prod(a) / K prod(b), K the last size of a
+//   | aten::bmm, aten::baddbmm  2 prod(a) / K / B prod(b), B the first of a
+//   | aten::mul, aten::add      prod(a): the first tensor, no broadcasting
+//   |
+//   | OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1, OW likewise
 //
-//   OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1, OW likewise. A
-//   convolution whose output would have no size counts 0 (PyTorch: a negative
-//   size becomes a huge number).
+// A convolution whose output would have no size counts 0. (In PyTorch a
+// negative size becomes a huge number.)
 //
-// Errors: inputs that do not fit a formula give 0 and a warning, in PyTorch's
+// Errors: inputs that do not fit a formula give 0 and a warning in PyTorch's
 //   words.
+// Cost:   each distinct pair of name and inputs is computed once.
 #ifndef KYMO_PROFILER_ANALYSIS_FLOPS_H_
 #define KYMO_PROFILER_ANALYSIS_FLOPS_H_
 
@@ -39,24 +46,25 @@ namespace kymo {
 
 struct FlopsResult {
   uint64_t flops = 0;
-  std::vector<std::string> warnings;  // why it is 0; in the order they arose
+  std::vector<std::string> warnings;  // the reasons why `flops` is 0
 };
 
 using FlopsFormula =
     std::function<FlopsResult(std::span<const model::OpInput> inputs)>;
 
-// Threads: registering needs exclusive access; reading may be concurrent.
+// Formulas by name. Threads: Register needs exclusive access; Find may run
+// concurrently.
 class FlopsRegistry {
  public:
   FlopsRegistry() = default;
   static FlopsRegistry WithPyTorchFormulas();
-  // The process's own, with PyTorch's formulas, which sessions use. Register
-  // before they start.
+  // The process's registry, which begins with PyTorch's formulas. Sessions use
+  // it, so register before they start.
   static FlopsRegistry& Process();
 
-  // Replaces a formula of the same name.
+  // Adds a formula. It replaces an earlier one of the same name.
   void Register(std::string name, FlopsFormula formula);
-  // Null for names without one.
+  // The formula of a name, or null.
   const FlopsFormula* Find(std::string_view name) const;
 
  private:
@@ -65,11 +73,11 @@ class FlopsRegistry {
 
 struct FlopsEstimate {
   std::vector<int64_t> flops;         // one per event of the trace
-  std::vector<std::string> warnings;  // each once, in order of the events
+  std::vector<std::string> warnings;  // each text once, in order of the events
 };
 
-// Each distinct pair of name and inputs is computed once. An operation that was
-// recorded without inputs counts 0, with a warning.
+// Estimates the FLOPs of every event. An operation that was recorded without
+// inputs counts 0, with a warning.
 FlopsEstimate EstimateFlops(const model::Trace& trace,
                             const FlopsRegistry& registry);
 

@@ -1,42 +1,46 @@
-// callbacks.h - run code of one's own around operations.
+// callbacks.h - run your own code at the start and end of operations.
 //
-//   auto handle = kymo::AddGlobalCallback(
-//       kymo::RecordFunctionCallback(
-//           [](const kymo::OperationView& op) {
-//             Log(op.name);
-//             return nullptr;    // or a context for the end
+//   const kymo::CallbackHandle handle =
+//       kymo::AddGlobalCallback(kymo::RecordFunctionCallback(
+//           [](const kymo::OperationView& operation) {
+//             Print(operation.name);
+//             return nullptr;   // or a context for the end
 //           })
-//           .needs_inputs(true)
 //           .scopes({kymo::RecordScope::kFunction}));
-//   ...
+//   Work();
 //   kymo::RemoveCallback(handle);
 //
-// A callback runs for every operation (RecordFunction) of its scopes, on every
-// thread (global) or on the thread that added it (thread-local), whether or not
-// a session records. Global ones run first, each kind in the order in which
-// they were added, and at the end in that same order. What PyTorch has in
+// A callback runs for every operation (RecordFunction) of its scopes, whether
+// or not a session records. A global callback runs on every thread, a
+// thread-local one on the thread that added it. Global callbacks run first.
+// Callbacks of each kind run in the order in which they were added, at the
+// start and at the end of an operation. PyTorch has the same in
 // ATen/record_function.h.
 //
-// Sampling: with probability p < 1 a callback runs for a random share p of the
-//   operations of each thread and scope, start and end together.
-// Re-entry: operations that a callback itself performs are not observed, so
-//   that it may call what it observes. Sessions record them.
-// Changes:  other threads see one at their next operation. A callback that is
-//   removed or disabled may still be running elsewhere when the call returns,
-//   and it runs at the end of operations that it has seen begin. It is
-//   destroyed when the last of these has ended and every thread that had it has
-//   performed another operation or ended.
-// Errors:   an exception from a callback is swallowed and becomes a warning
-//   (warning.h), and the other callbacks run. A probability outside of [0, 1]
-//   adds nothing: handle 0, and a warning. Where memory is short, operations
-//   are not observed; functions that add or change may throw std::bad_alloc.
-// Threads:  everything may be called concurrently, also from callbacks.
-//   Operations in signal handlers must not meet callbacks: those allocate.
-// Copies:   a program made of several shared libraries that each hold a copy of
-//   Kymo has callbacks for each copy.
-// Cost:     without callbacks, none. With some, a few nanoseconds for an
-//   operation that none is due for; one that is due allocates, see
-//   docs/overhead.md.
+// Sampling: a callback with a probability p < 1 runs for a random share p of
+//   the operations of each thread and scope. It runs at both ends of an
+//   operation, or at neither.
+// Re-entry: callbacks do not run for operations that a callback performs, so a
+//   callback may call the functions that it observes. Sessions record those
+//   operations.
+// Changes:  another thread sees a change at its next operation. So a callback
+//   that was removed or disabled may still run on another thread when the call
+//   returns. It also runs at the end of each operation whose start it has seen.
+//   It is destroyed after the last such end, once every thread that had it has
+//   performed another operation or has ended.
+// Threads:  everything may be called concurrently, also from callbacks. A
+//   signal handler must not perform operations while callbacks are registered,
+//   because callbacks allocate.
+// Errors:   an exception from a callback becomes a warning (warning.h), and the
+//   other callbacks run. A probability outside of [0, 1] adds nothing: the
+//   handle is 0, and there is a warning. Where memory is short, operations run
+//   without callbacks. Functions that add or change callbacks may throw
+//   std::bad_alloc.
+// Copies:   if several shared libraries of a program each hold a copy of Kymo,
+//   each copy has callbacks of its own.
+// Cost:     nothing without callbacks. With callbacks, a few nanoseconds for an
+//   operation for which none is due. An operation with a due callback
+//   allocates; see docs/overhead.md.
 #ifndef KYMO_PROFILER_API_CALLBACKS_H_
 #define KYMO_PROFILER_API_CALLBACKS_H_
 
@@ -54,27 +58,28 @@
 
 namespace kymo {
 
-// What a callback learns about an operation. Valid during the call.
+// An operation, as a callback sees it. Valid during the call.
 struct OperationView {
   std::string_view name;
   std::string_view overload_name;
   RecordScope scope = RecordScope::kFunction;
-  uint64_t handle = 0;  // unique, from 1, if some callback needs ids
+  uint64_t handle = 0;  // unique, from 1; 0 unless a callback needs ids
   int64_t sequence_nr = -1;
-  uint64_t thread_id = 0;  // CurrentThreadId() where it began
+  uint64_t thread_id = 0;  // CurrentThreadId() of the thread that began it
   uint64_t forward_thread_id = 0;
   int64_t debug_handle = -1;
   int64_t node_id = -1;
   bool is_async = false;
-  // If some callback that is due for the operation needs them: inputs at the
-  // start, outputs at the end.
+  // Inputs at the start, outputs at the end. Empty unless a callback that is
+  // due for the operation needs them.
   std::span<const Input> inputs;
   std::span<const record::Arg> kwinputs;
   std::span<const Input> outputs;
 };
 
-// What a start hands to its end. Deleted after the end, also where there is no
-// end function; on the thread where the operation ends.
+// An object that a start function hands to its end function. It is deleted
+// after the end function, or without one, on the thread where the operation
+// ends.
 class ObserverContext {
  public:
   ObserverContext() = default;
@@ -83,7 +88,7 @@ class ObserverContext {
   virtual ~ObserverContext() = default;
 };
 
-// A pair of functions and their options; either function may be empty.
+// A start function, an end function and their options. Either may be empty.
 class RecordFunctionCallback {
  public:
   using StartFunction =
@@ -106,12 +111,12 @@ class RecordFunctionCallback {
     needs_ids_ = needed;
     return *this;
   }
-  // In [0, 1]; 1 by default.
+  // The probability of each operation, in [0, 1]; 1 by default.
   RecordFunctionCallback& sampling_prob(double probability) {
     sampling_prob_ = probability;
     return *this;
   }
-  // All by default, and for an empty list.
+  // The scopes of operations. An empty list means all, which is the default.
   RecordFunctionCallback& scopes(std::initializer_list<RecordScope> scopes);
 
   const StartFunction& start() const { return start_; }
@@ -131,34 +136,35 @@ class RecordFunctionCallback {
   bool needs_outputs_ = false;
   bool needs_ids_ = false;
   double sampling_prob_ = 1;
-  uint32_t scopes_ = ~uint32_t{0};  // by bit
+  uint32_t scopes_ = ~uint32_t{0};  // a bit for each scope
 };
 
-// Unique in the process's copy of Kymo; 0 is none.
+// A number that is unique in one copy of Kymo; 0: no callback.
 using CallbackHandle = uint64_t;
 
 CallbackHandle AddGlobalCallback(RecordFunctionCallback callback);
-// The calling thread's, until its end. It goes along with work that is handed
-// to other threads (thread_state.h).
+// Adds a callback of the calling thread until that thread ends. The callback
+// goes along with work that is handed to other threads (thread_state.h).
 CallbackHandle AddThreadLocalCallback(RecordFunctionCallback callback);
-// One of the calling thread, or a global one. An unknown handle is a warning.
+// Removes a global callback or one of the calling thread. An unknown handle
+// gives a warning.
 void RemoveCallback(CallbackHandle handle);
-// Keeps the callback, but does not run it until it is enabled again.
+// Keeps the callback, but does not run it before ReenableCallback.
 void DisableCallback(CallbackHandle handle);
 void ReenableCallback(CallbackHandle handle);
 void ClearGlobalCallbacks();
 void ClearThreadLocalCallbacks();  // the calling thread's
 void ClearCallbacks();             // both
-bool HasGlobalCallbacks();         // also those that are disabled
+bool HasGlobalCallbacks();         // disabled ones included
 bool HasThreadLocalCallbacks();
 bool HasCallbacks();
 
-// Switches operations of the calling thread off for everybody: callbacks,
-// sessions, collectors. On by default.
+// Switches the operations of the calling thread off or on, for callbacks,
+// sessions and collectors alike. They are on by default.
 void EnableRecordFunction(bool enable);
 bool IsRecordFunctionEnabled();
 
-// Switches for a scope, and back.
+// Switches operations for a scope; its end brings back the state before.
 class RecordFunctionGuard {
  public:
   explicit RecordFunctionGuard(bool enable = true)

@@ -1,19 +1,22 @@
-// coverage.h - how much of a program runs in captured regions.
+// coverage.h - measure how much of a program runs in captured regions.
 //
 //   auto compiled = kymo::insert_profiling(CompiledStep);   // a region
 //   kymo::CoverageProfiler profiler;
 //   absl::Status status = profiler.Start();
-//   compiled(batch);
-//   Rest();
+//   for (const Batch& batch : batches) compiled(batch);
+//   Work();                                                 // not captured
 //   status.Update(profiler.Stop());
+//   if (!status.ok()) return status;
 //   std::cout << profiler.results()->ToString() << "\n";
 //
-// PyTorch's torch._dynamo.profiler.Profiler and fx_insert_profiling: what of
-// the operations (RecordFunction) ran within calls of wrapped callables. With
+// The result is the share of operations (RecordFunction) that ran within calls
+// of wrapped callables; see profiler/coverage/coverage.h. With
 // TORCHDYNAMO_PRINT_MISSING=1 in the environment, results() also warns
-// (warning.h) of the operations that did not, with their stacks.
+// (warning.h) of the operations that did not, with their stacks. The same as
+// PyTorch's torch._dynamo.profiler.Profiler and fx_insert_profiling.
 //
-// Threads: a CoverageProfiler is a Profile of one thread (profile.h).
+// Threads: as for a Profile that records one thread (profile.h).
+// Errors:  those of Profile; results() before Stop() is kFailedPrecondition.
 #ifndef KYMO_PROFILER_API_COVERAGE_H_
 #define KYMO_PROFILER_API_COVERAGE_H_
 
@@ -29,8 +32,8 @@
 
 namespace kymo {
 
-// A callable that does what `callable` does, as a captured region. Counts as
-// one of the program's unique graphs from here on.
+// Returns a callable that calls `callable` as a captured region. Each call of
+// insert_profiling counts as one more unique graph of the program.
 template <typename Callable>
 auto insert_profiling(Callable&& callable) {
   CapturedRegions::Add();
@@ -41,15 +44,17 @@ auto insert_profiling(Callable&& callable) {
   };
 }
 
+// Records the calling thread and measures its coverage.
 class CoverageProfiler {
  public:
-  // Stacks are recorded where the missing operations are to be reported.
+  // Records stacks if missing operations are to be reported.
   CoverageProfiler();
 
   absl::Status Start() { return profile_.Start(); }
   absl::Status Stop() { return profile_.Stop(); }
 
-  // Takes the count of unique graphs. kFailedPrecondition before Stop().
+  // The coverage of the last recording. Each call takes the count of unique
+  // graphs, which then starts again at 0. kFailedPrecondition before Stop().
   absl::StatusOr<ProfileResult> results(bool subtract_legacy_ops = false);
 
  private:

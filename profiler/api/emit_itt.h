@@ -1,19 +1,23 @@
-// emit_itt.h - tell Intel's tools (and whoever else listens to ITT) about a
-// program's operations: PyTorch's torch.autograd.profiler.emit_itt.
+// emit_itt.h - show a program's operations in Intel's tools, as ITT tasks.
 //
 //   kymo::EmitItt emit;
 //   absl::Status status = emit.Start();
-//   Train();                         // tasks "matmul", "relu", ...
+//   Work();                             // tasks "matmul", "relu", ...
 //   status.Update(emit.Stop());
 //
-// While it is on, each operation of the thread is an ITT task of the domain
-// "kymo"; nothing is recorded. The name is the operation's alone, as PyTorch
-// has it; full_names writes what EmitNvtx does. Asynchronous operations are not
-// said: ITT's tasks nest. Otherwise as emit_nvtx.h, without a device to wait
-// for; the error is "ITT annotation context manager is not reentrant".
+// Between Start() and Stop() each operation of the thread is a task of the ITT
+// domain "kymo". Its name is the operation's name, as in PyTorch; with
+// full_names it is the text that EmitNvtx writes. Asynchronous operations are
+// left out, because ITT's tasks nest. The emission goes along with work that is
+// handed to other threads (thread_state.h). Kymo itself records nothing, but
+// sessions (profile.h) may record at the same time. The same as PyTorch's
+// torch.autograd.profiler.emit_itt.
 //
-// Cost: without a tool, nothing; with one, see docs/nvtx-itt.md.
-// Threads: one call at a time; Stop by the thread of Start.
+// Threads: one call at a time. The thread that called Start() calls Stop().
+// Errors:  PyTorch's texts. A second Start() is "ITT annotation context manager
+//   is not reentrant". Beside another EmitItt it is "Profiler is already
+//   enabled on this thread.". It is no error that no tool listens.
+// Cost:    nothing without a tool; with one, see docs/nvtx-itt.md.
 #ifndef KYMO_PROFILER_API_EMIT_ITT_H_
 #define KYMO_PROFILER_API_EMIT_ITT_H_
 
@@ -26,9 +30,9 @@ namespace kymo {
 
 struct EmitIttOptions {
   bool enabled = true;         // false: Start and Stop do nothing
-  bool record_shapes = false;  // with full_names
-  bool full_names = false;
-  bool all_threads = false;
+  bool record_shapes = false;  // sizes of inputs; needs full_names
+  bool full_names = false;     // numbers and sizes behind the name
+  bool all_threads = false;    // not only the thread that calls Start()
 };
 
 class EmitItt {
@@ -46,14 +50,15 @@ class EmitItt {
   internal::Emission emission_;
 };
 
-// --- tasks of one's own, as torch.profiler.itt has them ---
+// --- your own tasks, as in torch.profiler.itt ---
 
+// Whether a tool listens.
 bool IttIsAvailable();
 void IttRangePush(const std::string& message);
 void IttRangePop();
 void IttMark(const std::string& message);
 
-// Until the end of its scope.
+// A task until the scope ends.
 class IttRange {
  public:
   explicit IttRange(const std::string& message) { IttRangePush(message); }

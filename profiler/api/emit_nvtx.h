@@ -1,24 +1,25 @@
-// emit_nvtx.h - tell NVIDIA's tools (and whoever else listens to NVTX) about a
-// program's operations: PyTorch's torch.autograd.profiler.emit_nvtx.
+// emit_nvtx.h - show a program's operations in NVIDIA's tools, as NVTX ranges.
 //
 //   kymo::EmitNvtx emit({.record_shapes = true});
 //   absl::Status status = emit.Start();
-//   Train();                 // "matmul, op_id = 7, sizes = [[64, 32], [32,
-//   8]], status.Update(emit.Stop());      // input_op_ids = [(0,-1), (0,-1)]"
+//   Work();   // a range "matmul, op_id = 7, sizes = [[64, 32], [32, 8]],
+//             //          input_op_ids = [(0,-1), (0,-1)]", and so on
+//   status.Update(emit.Stop());
 //
-// While it is on, each operation of the thread is an NVTX range with PyTorch's
-// text (emit_text.h); nothing is recorded. It goes along with work that is
-// handed to other threads (thread_state.h). An operation that is asynchronous
-// is a start/end range. Sessions (profile.h) may record at the same time.
+// Between Start() and Stop() each operation of the thread is an NVTX range with
+// PyTorch's text. The emission goes along with work that is handed to other
+// threads (thread_state.h). An asynchronous operation is a start/end range.
+// Kymo itself records nothing, but sessions (profile.h) may record at the same
+// time. The same as PyTorch's torch.autograd.profiler.emit_nvtx.
 //
-// GPU: where the program has a CUDA runtime or driver loaded, the device is
-//   synchronised at Start and Stop, so that ranges and kernels of different
-//   parts do not mix. Kymo itself is built without CUDA.
-// Errors: PyTorch's texts: "NVTX annotation context manager is not reentrant",
-//   and "Profiler is already enabled on this thread." beside another EmitNvtx.
-//   That no tool listens is none.
-// Cost: without a tool, nothing; with one, see docs/nvtx-itt.md.
-// Threads: one call at a time; Stop by the thread of Start.
+// GPU:     if the program has loaded a CUDA runtime or driver, Start() and
+//   Stop() wait for the device. So work from before does not appear among the
+//   ranges. Kymo itself is built without CUDA.
+// Threads: one call at a time. The thread that called Start() calls Stop().
+// Errors:  PyTorch's texts. A second Start() is "NVTX annotation context
+//   manager is not reentrant". Beside another EmitNvtx it is "Profiler is
+//   already enabled on this thread.". It is no error that no tool listens.
+// Cost:    nothing without a tool; with one, see docs/nvtx-itt.md.
 #ifndef KYMO_PROFILER_API_EMIT_NVTX_H_
 #define KYMO_PROFILER_API_EMIT_NVTX_H_
 
@@ -33,10 +34,10 @@ namespace kymo {
 struct EmitNvtxOptions {
   bool enabled = true;  // false: Start and Stop do nothing
   bool record_shapes = false;
-  // Operations of every thread, not only of the one that starts it.
+  // Operations of every thread, not only of the thread that calls Start().
   bool all_threads = false;
-  // ", stashed seq = N" for backward operations, as PyTorch's documentation has
-  // it; its code writes ", seq = N".
+  // Write ", stashed seq = N" for backward operations, as in PyTorch's
+  // documentation. PyTorch's code writes ", seq = N", and so does false.
   bool stashed_backward_seq = false;
 };
 
@@ -55,19 +56,19 @@ class EmitNvtx {
   internal::Emission emission_;
 };
 
-// --- ranges of one's own, as torch.cuda.nvtx has them ---
+// --- your own ranges, as in torch.cuda.nvtx ---
 
 // Whether a tool listens.
 bool NvtxIsAvailable();
-// Its depth, from 0; negative where nobody listens.
+// Both return the depth of the range, from 0; a negative number without a tool.
 int NvtxRangePush(const std::string& message);
 int NvtxRangePop();
-// A range that may end on another thread; 0 where nobody listens.
+// Begins a range that may end on another thread. Returns 0 without a tool.
 uint64_t NvtxRangeStart(const std::string& message);
 void NvtxRangeEnd(uint64_t id);
 void NvtxMark(const std::string& message);
 
-// Until the end of its scope.
+// A range until the scope ends.
 class NvtxRange {
  public:
   explicit NvtxRange(const std::string& message) { NvtxRangePush(message); }

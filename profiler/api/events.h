@@ -1,5 +1,19 @@
-// events.h - PyTorch's event lists for programs: FunctionEvent, EventList,
-// FunctionEventAvg and what goes with them.
+// events.h - PyTorch's lists of events: EventList, FunctionEvent and averages.
+//
+//   #include "kymo/profile.h"
+//
+//   kymo::Profile profile;
+//   absl::Status status = profile.Start();
+//   Work();
+//   status.Update(profile.Stop());
+//   absl::StatusOr<const kymo::EventList*> events = profile.events();
+//   if (!events.ok()) return events.status();
+//   for (const kymo::FunctionEvent& event : **events) Print(event.name);
+//
+// profile.h includes most of this header. Include it as well to build lists of
+// your own (raw_events.h), to make a list of a trace (trace_events.h), and for
+// times and bytes as PyTorch's tables write them (format.h). The headers in
+// profiler/events declare and describe everything.
 #ifndef KYMO_PROFILER_API_EVENTS_H_
 #define KYMO_PROFILER_API_EVENTS_H_
 

@@ -1,8 +1,23 @@
-// exporter.h - writing a format of one's own; see docs/add-an-exporter.md.
+// exporter.h - write an exporter: a file format of your own.
 //
-// What an exporter is stands in profiler/plugin/trace_exporter.h, what it reads
-// in profiler/model/trace.h, where its bytes go in profiler/plugin/sink.h, and
-// how a shared library offers it in profiler/plugin/exporter_entry.h.
+// You derive from TraceExporter at namespace scope:
+//
+//   class CountExporter final : public kymo::TraceExporter {
+//    public:
+//     const kymo::PluginInfo& info() const noexcept override { return info_; }
+//     absl::StatusOr<std::vector<std::string>> Export(
+//         const kymo::model::Trace& trace, const kymo::ExportOptions& options,
+//         kymo::OutputDirectory& out) const override;
+//
+//    private:
+//     const kymo::PluginInfo info_ = {.name = "count",
+//                                     .purpose = "the number of events"};
+//   };
+//
+// docs/add-an-exporter.md shows a whole exporter.
+// profiler/plugin/trace_exporter.h has the contract, profiler/model/trace.h the
+// trace, profiler/plugin/sink.h the files. profiler/plugin/exporter_entry.h
+// makes a shared library, which //tools:profile and Profile::Export load.
 #ifndef KYMO_PROFILER_API_EXPORTER_H_
 #define KYMO_PROFILER_API_EXPORTER_H_
 

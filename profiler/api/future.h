@@ -1,25 +1,25 @@
-// future.h - ranges that end when a future is ready.
+// future.h - end a range when a future is ready.
 //
-//   kymo::RecordFunction rpc("rpc");
-//   std::future<Reply> reply = client.Send(request);
-//   kymo::EndOnFuture end(rpc);
+//   kymo::RecordFunction range("rpc");
+//   std::future<Reply> reply = Send("request");
+//   kymo::EndOnFuture end(range);
 //   absl::StatusOr<std::future<Reply>> done = end.On(std::move(reply));
-//   ...                 // rpc's scope may end: the range goes on
-//   (*done).get();      // the reply, after the range has ended
+//   if (done.ok()) done->get();   // the reply; the range has ended before
 //
-// PyTorch's _call_end_callbacks_on_future: the future that comes back is ready
-// after the range has ended, with the same value or exception. The range ends
-// on another thread, so it is asynchronous: it has no children and no self
-// time.
+// On() takes a future and returns another one with the same value or exception.
+// The range ends before the returned future is ready, even if the scope of the
+// range has ended long ago. It ends on another thread, so it is asynchronous:
+// it has no children and no self time. The same as PyTorch's
+// _call_end_callbacks_on_future.
 //
-// Futures with continuations (folly's, boost's: a member then(callback) whose
-// callback takes the ready future and whose result is a future) get one;
-// std::future, which has none, gets a thread that waits. Either runs in the
-// state of the thread that called On (thread_state.h).
-//
-// Errors: a second On is kFailedPrecondition with PyTorch's text. A future
+// Futures: a future with continuations (folly's, boost's) has a member
+//   then(callback), which takes a function of the ready future and returns a
+//   future. Such a future gets a continuation. std::future has none and gets a
+//   thread that waits. Either runs in the state of the thread that called On()
+//   (thread_state.h).
+// Threads: the thread that owns the range calls On().
+// Errors:  a second On() is kFailedPrecondition with PyTorch's text. A future
 //   without a state is kInvalidArgument, and the range goes on as before.
-// Threads: On is called by the thread that owns the range.
 #ifndef KYMO_PROFILER_API_FUTURE_H_
 #define KYMO_PROFILER_API_FUTURE_H_
 
@@ -33,15 +33,16 @@
 
 namespace kymo {
 
-// A future with continuations.
+// A future type with continuations.
 template <typename Future>
 concept ContinuableFuture = requires(Future future) {
   std::move(future).then([](auto&&) {});
 };
 
+// Ends one range when a future is ready.
 class EndOnFuture {
  public:
-  // Borrows the range.
+  // Borrows the range until On() has returned.
   explicit EndOnFuture(RecordFunction& range) : range_(&range) {}
 
   template <typename T>

@@ -1,6 +1,4 @@
-// load_trace.h - traces on disk, as if they had just been recorded.
-//
-//   #include "kymo/load_trace.h"
+// load_trace.h - load saved traces and ask them what you would ask a session.
 //
 //   absl::StatusOr<kymo::SavedTrace> saved =
 //       kymo::LoadTrace({"rank0.pt.trace.json.gz"});
@@ -8,20 +6,21 @@
 //   std::cout << saved->profile->key_averages().table(
 //       {.sort_by = "self_cpu_time_total"});
 //
-// Chrome's and Kineto's JSON, databases of nvprof and Nsight Systems, and raw
-// files of Kymo, known by their content. Several files become one trace:
-// processes stay apart and are named after their file; clocks are as the files
-// state them. What a trace does not say (memory, FLOPs, stacks, shapes), the
-// results do not have; docs/report.md lists it.
+// It reads Chrome's and Kineto's JSON, databases of nvprof and Nsight Systems,
+// and raw files of Kymo. It knows the format by the content of the file.
 //
-// Errors:  kNotFound, kPermissionDenied   a file cannot be read
-//          kInvalidArgument               no importer knows it, or it is broken
-//                                         where nothing can be saved of it; the
-//                                         message says where
-//          kResourceExhausted             over a limit of the options
+// Several files become one trace. Their processes stay apart and are named
+// after their file. Times are as the files say; clocks are not aligned. Results
+// lack what a trace does not have (memory, FLOPs, stacks, shapes);
+// docs/report.md lists it.
+//
+// Threads: any, concurrently.
+// Errors:  kNotFound, kPermissionDenied: a file cannot be read.
+//   kInvalidArgument: no importer knows the file, or nothing of it can be read;
+//   the message says where it is broken.
+//   kResourceExhausted: the file is over a limit of the options.
 //   A file that is cut off or wrong in places is no error: `files` and the
 //   trace's ledger say what is missing.
-// Threads: may be called from several threads at a time.
 #ifndef KYMO_PROFILER_API_LOAD_TRACE_H_
 #define KYMO_PROFILER_API_LOAD_TRACE_H_
 
@@ -38,10 +37,11 @@ namespace kymo {
 struct SavedTrace {
   // Averages, events, tables and exports, like those of a session.
   std::unique_ptr<ProfileCycle> profile;
-  // What each file was, and what is wrong with it.
+  // For each file its format, and what is wrong with it.
   std::vector<LoadedFile> files;
 };
 
+// Loads the files as one trace.
 absl::StatusOr<SavedTrace> LoadTrace(const std::vector<std::string>& paths,
                                      const LoadOptions& options = {});
 

@@ -1,26 +1,24 @@
-// memory.h - tell the profiler about memory that it cannot see by itself.
+// memory.h - report allocations that the profiler cannot see by itself.
 //
-//   void* Pool::Allocate(size_t bytes) {
-//     void* block = ...;
-//     kymo::ReportMemoryUsage(block, bytes, {.allocated = used_bytes_,
-//                                            .reserved = pool_bytes_});
-//     return block;
-//   }
-//   void Pool::Free(void* block) {
-//     kymo::ReportMemoryUsage(block, -SizeOf(block), ...);
-//   }
+//   // In the program's own allocator:
+//   kymo::ReportMemoryUsage(block, bytes, {.allocated = used_bytes,
+//                                          .reserved = pool_bytes});
+//   // Where it takes the block back:
+//   kymo::ReportMemoryUsage(block, -bytes);
 //
-// A report becomes a [memory] event of the session, and is charged to the
-// operations that are open on the calling thread. As PyTorch's
-// reportMemoryUsageToProfiler: for one's own allocators, pools, device memory.
+// Report memory of your own allocators, pools and devices. Each report becomes
+// a [memory] event of sessions with profile_memory, which charge its bytes to
+// the operations that are open on the calling thread. The same as PyTorch's
+// reportMemoryUsageToProfiler.
 //
-// The heap needs no reports: //tools:profile --profile_memory watches it, and
-// so does a session of a program that has //:memory_hooks among its
-// dependencies. Host memory is then counted by what the heap says alone. For
-// resources of std::pmr see memory_resource.h.
+// The heap needs no reports. //tools:profile --profile_memory records it, and
+// so does a session in a program that depends on //:memory_hooks. Only the
+// heap's own records then count as host memory. For resources of std::pmr see
+// memory_resource.h.
 //
-// Cost: while no session with profile_memory records, one load and a branch.
-// Threads: any. Errors: none; what cannot be kept is counted.
+// Threads: any.
+// Errors:  none; a report that cannot be kept is counted in the trace's ledger.
+// Cost:    one load and a branch unless a session with profile_memory records.
 #ifndef KYMO_PROFILER_API_MEMORY_H_
 #define KYMO_PROFILER_API_MEMORY_H_
 
@@ -31,19 +29,20 @@
 
 namespace kymo {
 
-// The allocator's state after an event; 0 = not known.
+// The allocator's state after the allocation or free, in bytes; 0: not known.
 struct AllocatorTotals {
-  int64_t allocated = 0;  // bytes in use by the program
-  int64_t reserved = 0;   // bytes taken from the system
+  int64_t allocated = 0;  // in use by the program
+  int64_t reserved = 0;   // taken from the system
 };
 
-// Which memory. The index of CPU memory is -1.
+// The device that the memory belongs to. CPU memory has the index -1.
 struct MemoryDevice {
   DeviceType type = DeviceType::kCpu;
   int16_t index = -1;
 };
 
-// `bytes` is positive for an allocation, negative for a free.
+// Reports an allocation of `bytes` at `address`, or with negative `bytes` a
+// free.
 inline void ReportMemoryUsage(const void* address, int64_t bytes,
                               AllocatorTotals totals = {},
                               MemoryDevice device = {}) noexcept {
@@ -57,7 +56,7 @@ inline void ReportMemoryUsage(const void* address, int64_t bytes,
   }
 }
 
-// An allocation of `bytes` that failed: [OutOfMemory].
+// Reports an allocation of `bytes` that failed; an [OutOfMemory] event.
 inline void ReportOutOfMemory(int64_t bytes, AllocatorTotals totals = {},
                               MemoryDevice device = {}) noexcept {
   if (record::GateBits() & record::kGateMemory) [[unlikely]] {

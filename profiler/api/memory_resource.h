@@ -2,14 +2,17 @@
 //
 //   std::pmr::monotonic_buffer_resource arena;
 //   kymo::ReportingMemoryResource reporting(&arena);
-//   std::pmr::vector<Node> nodes(&reporting);
+//   std::pmr::vector<int> numbers(&reporting);
+//   numbers.resize(1000);
 //
-// Takes everything from another resource, and tells sessions with
-// profile_memory (memory.h): each allocation and deallocation, with the bytes
-// that are in use now, and a failure as [OutOfMemory].
+// It takes all memory from another resource. It reports each allocation and
+// deallocation to sessions with profile_memory (memory.h), with the bytes that
+// are in use afterwards, and a failed allocation as [OutOfMemory].
 //
-// Threads: as the resource behind it; the count of bytes is atomic.
-// Errors:  those of the resource behind it.
+// Threads:   as for the resource behind it; the count of bytes is atomic.
+// Errors:    those of the resource behind it.
+// Ownership: it borrows the resource behind it.
+// Cost:      one atomic addition for each allocation, besides memory.h's.
 #ifndef KYMO_PROFILER_API_MEMORY_RESOURCE_H_
 #define KYMO_PROFILER_API_MEMORY_RESOURCE_H_
 
@@ -24,12 +27,13 @@ namespace kymo {
 
 class ReportingMemoryResource : public std::pmr::memory_resource {
  public:
-  // `upstream` must outlive this.
+  // `upstream` must outlive the new resource.
   explicit ReportingMemoryResource(
       std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
       : upstream_(upstream) {}
 
   std::pmr::memory_resource* upstream() const noexcept { return upstream_; }
+  // The bytes that are in use now.
   int64_t allocated_bytes() const noexcept {
     return allocated_bytes_.load(std::memory_order_relaxed);
   }
@@ -50,13 +54,13 @@ class ReportingMemoryResource : public std::pmr::memory_resource {
 
   void do_deallocate(void* block, size_t bytes, size_t alignment) override {
     const int64_t size = static_cast<int64_t>(bytes);
-    // Before the block may be somebody else's.
+    // Reported first: afterwards another thread may get the same block.
     ReportMemoryUsage(block, -size, {.allocated = Add(-size)});
     upstream_->deallocate(block, bytes, alignment);
   }
 
   bool do_is_equal(const memory_resource& other) const noexcept override {
-    // Each counts what it gave itself.
+    // Each resource counts its own bytes, so it must get its own blocks back.
     return this == &other;
   }
 

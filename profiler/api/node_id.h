@@ -1,11 +1,11 @@
-// node_id.h - which node of a distributed program this process is.
+// node_id.h - tell which node of a distributed program this process is.
 //
 //   kymo::SetDefaultNodeId(rank);
 //
-// Operations that begin from then on carry the number, and so do their rows in
-// tables ("Node ID"). What PyTorch's RecordFunction::setDefaultNodeId does.
+// Operations that begin afterwards carry the number, and tables show it ("Node
+// ID"). The same as PyTorch's RecordFunction::setDefaultNodeId.
 //
-// Threads: any. Errors: a negative number is a warning (warning.h).
+// Threads: any. Errors: a negative number gives a warning (warning.h).
 #ifndef KYMO_PROFILER_API_NODE_ID_H_
 #define KYMO_PROFILER_API_NODE_ID_H_
 
@@ -13,10 +13,11 @@
 
 namespace kymo {
 
-// REQUIRES: node_id >= 0; else a warning, and nothing changes.
+// Sets the number for the whole process. A negative number changes nothing and
+// gives a warning.
 void SetDefaultNodeId(int64_t node_id);
 
-// -1 until one is set.
+// The number that was set last; -1 before the first.
 int64_t DefaultNodeId() noexcept;
 
 }  // namespace kymo

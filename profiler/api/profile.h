@@ -1,4 +1,4 @@
-// profile.h - record this process, then ask.
+// profile.h - record this process, then ask what it did.
 //
 //   #include "kymo/profile.h"
 //
@@ -9,32 +9,38 @@
 //   std::cout << profile.key_averages().table({.sort_by = "cpu_time_total"});
 //   status.Update(profile.export_chrome_trace("trace.json"));
 //
-// Or step by step, as PyTorch's schedule has it:
+// Or record some steps of a program, with PyTorch's schedule:
 //
-//   kymo::Profile profile({
-//       .schedule = *kymo::MakeSchedule({.wait = 1, .warmup = 1, .active = 3}),
-//       .on_trace_ready = kymo::TensorboardTraceHandler("./log")});
-//   status.Update(profile.Start());
+//   const auto schedule =
+//       kymo::MakeSchedule({.wait = 1, .warmup = 1, .active = 3});
+//   kymo::Profile profile(
+//       {.schedule = *schedule,
+//        .on_trace_ready = kymo::TensorboardTraceHandler("./log")});
+//   absl::Status status = profile.Start();
 //   for (const Batch& batch : batches) {
 //     Train(batch);
 //     status.Update(profile.Step());
 //   }
 //   status.Update(profile.Stop());
 //
-// A session records the thread that starts it, and the work that is handed to
-// other threads with its state (thread_state.h); with profile_all_threads it
-// records every thread. Ranges that were open at the start are not in it;
-// ranges that are open at the stop end there and say so. It works as well while
-// //tools:profile records the process: both get what happens.
+// A session records what the program annotates (record_function.h) and what the
+// backends in ProfileOptions::activities see. It records the thread that starts
+// it, and work that this thread hands to others with its state
+// (thread_state.h). With profile_all_threads it records every thread. It does
+// not have ranges that were open at the start. Ranges that are open at the stop
+// end there and are marked. A session works as usual while the profile command
+// records the process.
 //
-// Errors:  PyTorch's, as Status with its texts. A Profile that is recording
-//   cannot be started again ("not reentrant"); a thread has one session at a
-//   time, and a process one of all threads or several of single ones
-//   ("already enabled"). Results before the first finished cycle are
-//   kFailedPrecondition. Options that make no sense are the error of Start().
-//   Warnings go where warning.h says.
 // Threads: one call at a time on one Profile. A session of one thread is
-//   stepped and stopped by the thread that started it.
+//   stepped and stopped by the thread that started it. A thread has one session
+//   at a time. A process has one session of all threads, or several of single
+//   threads.
+// Errors:  PyTorch's errors as Status, with its texts. A Profile that is
+//   recording cannot be started again ("not reentrant"), and neither can a
+//   second session that the rule above forbids ("already enabled"). Start()
+//   returns the errors of options. Results before the first finished cycle are
+//   kFailedPrecondition. Warnings go to the handler of warning.h.
+// Cost:    see docs/overhead.md.
 #ifndef KYMO_PROFILER_API_PROFILE_H_
 #define KYMO_PROFILER_API_PROFILE_H_
 
@@ -52,35 +58,37 @@
 
 namespace kymo {
 
+// A session of this process and its results.
 class Profile {
  public:
   explicit Profile(ProfileOptions options = {});
-  // Stops a live session; what it recorded is gone. A schedule that never came
-  // to an active step is worth a warning.
+  // Stops a live session and throws its records away. Warns of a schedule that
+  // never came to an active step.
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
   absl::Status Start();
-  // The end of one step and the beginning of the next.
+  // Ends a step and begins the next.
   absl::Status Step();
   absl::Status Stop();
 
-  // Steps so far, and what the current one does.
+  // The number of steps so far, and what the profiler does in the current one.
   int64_t step_num() const noexcept;
   ProfilerAction current_action() const noexcept;
 
-  // Finished cycles that are kept, oldest first: the last one, or with
-  // keep_cycles all.
+  // The last finished cycle; with keep_cycles all finished cycles, oldest
+  // first.
   const std::vector<std::shared_ptr<ProfileCycle>>& cycles() const noexcept {
     return cycles_;
   }
 
   // --- results of the last finished cycle; see ProfileCycle ---
 
-  // Null before there is one.
+  // Null before the first finished cycle.
   const model::Trace* trace() const noexcept;
-  // With acc_events, of all cycles.
+  // With acc_events, key_averages() to table() have the events of all cycles,
+  // and so has export_stacks(). The other exports have the last cycle.
   KeyAverages key_averages(const KeyAveragesOptions& options = {});
   absl::StatusOr<const EventList*> events();
   absl::StatusOr<FunctionEventAvg> total_average();
@@ -94,38 +102,42 @@ class Profile {
   absl::StatusOr<std::vector<std::string>> Export(
       const std::string& exporter, const std::string& directory,
       const ProfileExportOptions& options = {}) const;
-  // Null before there is a finished cycle.
+  // Null before the first finished cycle.
   const ProfilerStats* stats() const noexcept;
 
   // --- while it records ---
 
-  // Leaves out (false) or takes in again (true) what single backends see.
+  // Stops (false) or continues (true) to collect the events of some backends.
   absl::Status toggle_collection_dynamic(
       bool enable, const std::vector<std::string>& activities);
-  // The calling thread joins the session of the thread that started it, and
-  // leaves it again.
+  // Lets the calling thread join the session of the thread that started it, and
+  // leave it again.
   absl::Status EnableInChildThread();
   absl::Status DisableInChildThread();
 
-  // Writes what a session that keeps the newest (setting when_full=overwrite)
-  // has now into a file, for //tools:report and kymo/load_trace.h:
-  //   profile.Dump("slow_request.raw")
-  // Threads record on; the session, and what its Stop() will have, stays as it
-  // is. Ranges without memory records; stacks lack names where the mappings of
-  // code were overwritten.
-  // Errors: kFailedPrecondition when no such session records; the errno's
-  //   status, with the path, when it cannot be written: then no file is there.
-  // Threads: any, but as ever one call at a time on one Profile.
+  // Writes the records that a session has now into a file:
+  //
+  //   status = profile.Dump("slow_request.raw");
+  //
+  // The report command and kymo/load_trace.h read the file. The session must
+  // keep the newest records (setting when_full=overwrite). It records on, and
+  // Stop() gives the same results as without the dump. The file has ranges, but
+  // no memory records. Stacks in it lack names where the mappings of code were
+  // overwritten.
+  //
+  // Threads: any, one call at a time on one Profile.
+  // Errors:  kFailedPrecondition if no such session records. If the file cannot
+  //   be written, the errno's status with the path; there is no file then.
   absl::Status Dump(const std::string& path);
 
-  // For the cycle that is being recorded, or within on_trace_ready and later
-  // for the last finished one.
+  // Adds metadata to the cycle that is being recorded. Within on_trace_ready
+  // and after the recording, to the last finished cycle.
   absl::Status add_metadata(std::string_view key, std::string_view value);
   absl::Status add_metadata_json(std::string_view key, std::string_view json);
-  // For every cycle from the next one on.
+  // Adds metadata to every cycle from the next one on.
   absl::Status preset_metadata_json(std::string_view key,
                                     std::string_view json);
-  // The current or last cycle's id; empty before the first is prepared.
+  // The id of the current or last cycle; empty before the first is prepared.
   const std::string& get_trace_id() const noexcept { return trace_id_; }
   void set_custom_trace_id_callback(std::function<std::string()> callback);
 
@@ -140,12 +152,16 @@ class Profile {
   std::unique_ptr<State> state_;
   std::vector<std::shared_ptr<ProfileCycle>> cycles_;
   std::string trace_id_;
-  std::unique_ptr<EventList> accumulated_;  // acc_events, more than one cycle
+  std::unique_ptr<EventList> accumulated_;  // of all cycles, for acc_events
 };
 
-// Starts a profile, and stops it at the end of the scope.
-//   { kymo::ProfileScope scope(profile); Work(); }
-// status() is that of the start; Stop() tells that of the stop.
+// Starts a profile, and stops it when the scope ends:
+//
+//   {
+//     kymo::ProfileScope scope(profile);
+//     Work();
+//   }
+//
 class ProfileScope {
  public:
   explicit ProfileScope(Profile& profile)
@@ -154,8 +170,9 @@ class ProfileScope {
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;
 
+  // The status of the start.
   const absl::Status& status() const noexcept { return status_; }
-  // Stops now; the end of the scope then does nothing.
+  // Stops now and returns the status; the end of the scope then does nothing.
   absl::Status Stop();
 
  private:
@@ -164,9 +181,9 @@ class ProfileScope {
   bool stopped_ = false;
 };
 
-// A handler for on_trace_ready that writes Chrome traces for TensorBoard's
-// PyTorch plugin: <directory>/<worker>.<time in ns>.pt.trace.json[.gz]. Without
-// a worker name: <host name>_<pid>.
+// Returns a handler for on_trace_ready that writes Chrome traces for
+// TensorBoard's PyTorch plugin: <directory>/<worker>.<time in
+// ns>.pt.trace.json[.gz]. An empty worker name becomes <host name>_<pid>.
 std::function<absl::Status(Profile&)> TensorboardTraceHandler(
     std::string directory, std::string worker_name = "", bool use_gzip = false);
 

@@ -1,9 +1,16 @@
 // profile_options.h - what a session records, under PyTorch's names.
 //
-// The options of torch.profiler.profile and torch.autograd.profiler.profile in
-// one struct, with their defaults. What PyTorch has for Python alone is not
-// here; neither is what another option makes needless, nor what has nothing to
-// switch off: operations tell devices nothing (disable_external_correlation).
+//   #include "kymo/profile.h"
+//
+//   kymo::Profile profile({.record_shapes = true, .with_stack = true});
+//
+// These are the options of torch.profiler.profile and of
+// torch.autograd.profiler.profile, with their defaults. Three kinds of options
+// are not here. Some are for Python alone. Some become unnecessary by another
+// option. Others would switch off what Kymo does not do: it gives devices no
+// ids of operations, so there is no disable_external_correlation.
+//
+// Errors: Profile::Start() checks the options and returns kInvalidArgument.
 #ifndef KYMO_PROFILER_API_PROFILE_OPTIONS_H_
 #define KYMO_PROFILER_API_PROFILE_OPTIONS_H_
 
@@ -24,57 +31,60 @@ namespace kymo {
 class Profile;
 
 struct ExperimentalConfig {
-  // Record every thread of the process, not only the one that starts the
-  // session and those that work is handed to (thread_state.h).
+  // Record every thread of the process. false: only the thread that starts the
+  // session, and work that it hands to other threads (thread_state.h).
   bool profile_all_threads = false;
-  // Keep the overload names of operations, as a column and as part of the key
-  // when averages are asked to group by them.
+  // Keep the overload names of operations. Tables show them, and averages can
+  // be grouped by them.
   bool capture_overload_names = false;
-  // Make a trace only: events() is an error, exports work.
+  // Make a trace and no events: exports work, events() is an error.
   bool trace_only = false;
 };
 
 struct ProfileOptions {
-  // false: every call does nothing, and there are no results.
+  // false: every call does nothing and succeeds, and there are no results.
   bool enabled = true;
 
-  // Backends by name: "cpu" (ranges), "sampling", "cuda", ... Empty: "cpu",
-  // and the device of use_device.
+  // Backends by name, such as "cpu" (ranges), "sampling" and "cuda". Empty:
+  // "cpu" and the device of use_device.
   std::vector<std::string> activities;
-  bool use_cpu = true;  // false: the device only
-  // "cuda", "xpu", "mtia", "hpu" or "privateuseone". A device that is not
-  // there is left out with a warning.
+  bool use_cpu = true;  // false: only the device
+  // "cuda", "xpu", "mtia", "hpu" or "privateuseone". A device that this machine
+  // does not have is left out, with a warning.
   std::string use_device;
 
-  bool record_shapes = false;   // inputs of operations
-  bool with_flops = false;      // implies record_shapes
-  bool profile_memory = false;  // allocations, see memory.h
-  bool with_stack = false;      // where operations were called
-  bool with_modules = false;    // RecordModule, and hierarchies from it
+  bool record_shapes = false;   // the inputs of operations
+  bool with_flops = false;      // FLOPs of operations; implies record_shapes
+  bool profile_memory = false;  // allocations and frees, see memory.h
+  bool with_stack = false;      // the stack of each operation
+  bool with_modules = false;    // RecordModule and the hierarchy of modules
   ExperimentalConfig experimental_config;
 
-  // Which steps are recorded; without one, everything from Start() to Stop().
+  // Which steps are recorded. Without a schedule, everything from Start() to
+  // Stop().
   std::optional<Schedule> schedule;
-  // Called within Step() or Stop() when a cycle is finished, which is then the
-  // last of cycles(). Its error is the call's.
+  // Step() or Stop() calls it when a cycle has finished; the cycle is then the
+  // last of cycles(). Step() or Stop() returns its error.
   std::function<absl::Status(Profile&)> on_trace_ready;
-  // Keep the events of earlier cycles: events(), averages and tables are of
-  // all of them, oldest first. Exports and trace() are of the last one.
+  // Keep the events of earlier cycles: events(), averages and tables then have
+  // all cycles, oldest first. Exports and trace() have the last cycle.
   bool acc_events = false;
-  // Keep every cycle in cycles(), not only the last one.
+  // Keep every cycle in cycles(), not only the last.
   bool keep_cycles = false;
 
-  // The id of the next cycle's trace; by default 32 random hexadecimal digits.
+  // Makes the id of the next cycle's trace; by default 32 random hexadecimal
+  // digits.
   std::function<std::string()> custom_trace_id_callback;
-  // Stop making events out of records after this time and deliver what there
-  // is, with a warning.
+  // Stop making events of records after this time. The results then have the
+  // events that were made so far, and there is a warning.
   std::optional<double> post_processing_timeout_s;
 
   // Settings of backends by name, such as arena_mib and when_full.
+  // `//tools:profile --help` lists them.
   std::map<std::string, std::string> settings;
 };
 
-// What the options come to on this machine. For Profile.
+// What the options mean on this machine. For Profile.
 struct SessionPlan {
   std::vector<std::string> activities;
   std::string use_device;  // empty: none
@@ -82,7 +92,8 @@ struct SessionPlan {
   SessionOptions session;
 };
 
-// Checks in PyTorch's order, with its warnings and errors (kInvalidArgument).
+// Checks the options in PyTorch's order, with its warnings and its errors
+// (kInvalidArgument).
 absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
                                         const BackendRegistry& backends);
 

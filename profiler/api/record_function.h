@@ -1,42 +1,45 @@
-// record_function.h - annotate a program.
+// record_function.h - annotate a program with ranges, instants and counters.
 //
 //   #include "kymo/record_function.h"
 //
-//   Tensor MatMul(const Tensor& a, const Tensor& b) {
-//     KYMO_RECORD_OP("matmul", a, b);               // with its inputs
-//     ...
+//   KYMO_RECORD_FUNCTION("forward");               // until the scope ends
+//   KYMO_RECORD_OP("scale", 64, 0.5);              // with its inputs
+//   {
+//     kymo::RecordFunction range("attention", {{"heads", 8}});
+//     Work();
 //   }
-//   void Forward(const Batch& batch) {
-//     KYMO_RECORD_FUNCTION("forward");              // until the scope's end
-//     {
-//       kymo::RecordFunction range("attention", {{"heads", 8}});
-//       ...
-//     }
-//     kymo::Instant("weights loaded");
-//     kymo::Counter("queue length", queue.size());
+//   kymo::Instant("weights loaded");
+//   kymo::Counter("queue length", batches.size());
+//
+// Sessions (profile.h) and //tools:profile record what is annotated.
+//
+// Names: a name is usually a string literal, which costs a pointer. A name that
+//   is made at run time (std::string, std::string_view, const char*) is copied
+//   into the record.
+// Inputs: sessions with record_shapes keep the inputs of operations. To teach
+//   Kymo a tensor type of yours, write this beside it, at namespace scope:
+//
+//   struct Matrix {
+//     std::vector<int64_t> sizes;
+//   };
+//   kymo::Input KymoInput(const Matrix& matrix) {
+//     return kymo::TensorMeta{.sizes = matrix.sizes,
+//                             .dtype = kymo::DType::kFloat};
+//   }
+//   void Multiply(const Matrix& a, const Matrix& b) {
+//     KYMO_RECORD_OP("multiply", a, b);
 //   }
 //
-// Names are string literals: they cost a pointer. A name that is made at run
-// time (std::string, std::string_view, const char*) is copied into the record.
-//
-// Inputs: what an operation was given, kept by sessions with record_shapes. A
-//   program teaches Kymo its own tensor type with one function beside it:
-//
-//     kymo::Input KymoInput(const Tensor& t) {
-//       return kymo::TensorMeta{.sizes = t.sizes(),
-//                               .dtype = kymo::DType::kFloat};
-//     }
-//
-// Cost: with nothing recording, one load and a branch. While a session records
-//   (kymo::Profile, or //tools:profile around the program), two clock reads and
-//   a 32-byte store; see docs/overhead.md. Nothing allocates, locks or throws,
-//   unless callbacks are registered (callbacks.h).
-// Threads: any thread, born and gone at any time. A range belongs to the thread
-//   that begins it and may end on another one; it is asynchronous then. Ranges
-//   in signal handlers are kept, except those that meet the recorder in its
-//   slow path (about one in two thousand), which are counted as lost.
-// Errors: none; what cannot be kept is counted in the trace's loss ledger.
-// Compiled with KYMO_DISABLE defined, everything here is empty.
+// Threads: any thread, at any time of its life. A range belongs to the thread
+//   that begins it. It may end on another thread; then it is asynchronous.
+//   Ranges in signal handlers are recorded. The exception is a signal that
+//   interrupts the recorder's slow path (about one in two thousand): its ranges
+//   are lost and counted.
+// Errors:  none; the trace's loss ledger counts what could not be kept.
+// Cost:    one load and a branch while nothing records. While a session
+//   records, two clock reads and a 32-byte store; see docs/overhead.md. Nothing
+//   allocates, locks or throws unless callbacks are registered (callbacks.h).
+// With KYMO_DISABLE defined, everything in this header is empty.
 #ifndef KYMO_PROFILER_API_RECORD_FUNCTION_H_
 #define KYMO_PROFILER_API_RECORD_FUNCTION_H_
 
@@ -56,12 +59,12 @@
 
 namespace kymo {
 
-// A string literal; anything else does not compile. Text that is only known at
-// run time goes through std::string_view.
+// A string literal; anything else does not compile. Pass text that is made at
+// run time as std::string_view.
 using Literal = record::Literal;
 
-// {"key", value} with a literal key and an integer, double or text value: what
-// PyTorch calls a keyword input. Kept by every session.
+// {"key", value}: the key is a literal, the value an integer, a double or a
+// text. PyTorch calls it a keyword input. Every session keeps it.
 using Arg = record::Arg;
 
 // Text that is not a literal.
@@ -69,9 +72,9 @@ template <typename T>
 concept DynamicText =
     std::convertible_to<const T&, std::string_view> && !std::is_array_v<T>;
 
-// Anything that can stand among the inputs of an operation: what converts to
-// Input (numbers, bools, text, spans, TensorMeta), and types with a function
-// KymoInput(const T&) beside them.
+// Makes an Input of a value. The value's type converts to Input (numbers,
+// bools, text, spans, TensorMeta), or has a function KymoInput(const T&) beside
+// it.
 template <typename T>
 constexpr Input ToInput(const T& value) noexcept {
   if constexpr (std::convertible_to<const T&, Input>) {
@@ -81,43 +84,45 @@ constexpr Input ToInput(const T& value) noexcept {
   }
 }
 
-// The inputs of one operation; borrowed, so make them in the call.
+// The inputs of one operation. They borrow the values, so make them in the
+// call.
 template <typename... T>
 constexpr std::array<Input, sizeof...(T)> Inputs(const T&... values) noexcept {
   return {ToInput(values)...};
 }
 
-// What an operation may say about itself beside its name.
+// Everything that an operation may tell about itself besides its name.
 struct OperationInfo {
   RecordScope scope = RecordScope::kFunction;
   std::span<const Input> inputs;
   std::span<const Arg> args;  // keyword inputs
   Literal overload_name;
-  // Links a backward operation to its forward one: both carry the number, and
-  // the backward one the thread (CurrentThreadId) on which forward ran.
+  // Links a backward operation to its forward one. Both carry the number; the
+  // backward one also carries the thread (CurrentThreadId) that ran the forward
+  // one. See sequence_number.h.
   int64_t sequence_nr = -1;
   uint64_t forward_thread_id = 0;
-  // For a program that maps operations to its own places; -1 = none.
+  // A number of the program's own, for example a place in its source; -1: none.
   int64_t debug_handle = -1;
-  // Ends at a time that has nothing to do with the thread it begins on: no
-  // parent, no children, no self time.
+  // The operation's end does not depend on the thread that begins it. It has no
+  // parent, no children and no self time.
   bool is_async = false;
 };
 
 #ifndef KYMO_DISABLE
 
 namespace internal {
-// A range that callbacks watch; see callbacks.h.
+// A range that callbacks observe; see callbacks.h.
 struct ObservedCall;
 
-// What a RecordFunction holds; see RecordFunction::Detach.
+// The state of a RecordFunction; see RecordFunction::Detach.
 struct OpenOperation {
   record::OpenRange range;
   ObservedCall* observed = nullptr;
 };
 
-// Operations travel by value: one whose address is not taken lives in
-// registers, and costs nothing where nobody records.
+// Operations are passed by value. An object whose address is not taken lives in
+// registers, so it costs nothing while nobody records.
 OpenOperation BeginOperation(Literal name, std::string_view dynamic_name,
                              const OperationInfo& info) noexcept;
 void EndObserved(ObservedCall* call, std::span<const Input> outputs) noexcept;
@@ -132,11 +137,11 @@ inline void EndOperation(OpenOperation& operation,
 }
 }  // namespace internal
 
-// The time from its making to its end of life, or End().
+// A range: it begins with the object and ends with it, or at End().
 class RecordFunction {
  public:
-  // Inlined by force: out of line, the object lives in memory, and a range that
-  // nobody records costs four times as much.
+  // Always inlined: out of line, the object lives in memory, and a range costs
+  // four times as much while nobody records.
   __attribute__((always_inline)) explicit RecordFunction(
       Literal name, RecordScope scope = RecordScope::kFunction) noexcept {
     const uint32_t bits = record::GateBits();
@@ -156,8 +161,8 @@ class RecordFunction {
       Begin(name, {}, scope, args);
   }
 
-  // With its inputs, made by `inputs` (such as [&] { return Inputs(a, b); })
-  // only where somebody records; KYMO_RECORD_OP writes that.
+  // With inputs, which the function `inputs` returns. It is called only while
+  // somebody records. KYMO_RECORD_OP passes [&] { return Inputs(a, b); }.
   template <typename MakeInputs>
   requires std::invocable<MakeInputs&> RecordFunction(
       Literal name, MakeInputs&& inputs,
@@ -170,7 +175,7 @@ class RecordFunction {
     }
   }
 
-  // With everything that there is to say.
+  // With all that OperationInfo has.
   RecordFunction(Literal name, const OperationInfo& info) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
       operation_ = internal::BeginOperation(name, {}, info);
@@ -196,7 +201,7 @@ class RecordFunction {
   RecordFunction& operator=(const RecordFunction&) = delete;
   ~RecordFunction() { internal::EndOperation(operation_); }
 
-  // Adds to a range that is open; does nothing after its end.
+  // Adds an argument to an open range; does nothing after its end.
   template <typename Value>
   void AddArg(Literal key, const Value& value) noexcept {
     if (operation_.range.slot == nullptr) [[likely]]
@@ -205,16 +210,16 @@ class RecordFunction {
     record::AddArgs(operation_.range, &arg, 1);
   }
 
-  // Ends the range before its scope does; further calls do nothing. From any
-  // thread. Callbacks that need outputs get `outputs`.
+  // Ends the range before its scope ends. Further calls do nothing. Any thread
+  // may call it. Callbacks that need outputs get `outputs`.
   void End(std::span<const Input> outputs = {}) noexcept {
     internal::EndOperation(operation_, outputs);
   }
 
-  // Whether this range is being recorded: for arguments that are dear to make.
+  // Whether this range is recorded. Ask before you make expensive arguments.
   bool is_active() const noexcept { return operation_.range.slot != nullptr; }
 
-  // Takes the range away, for somebody who ends it later (future.h).
+  // Takes the range out of this object; the caller ends it later (future.h).
   internal::OpenOperation Detach() noexcept {
     return std::exchange(operation_, internal::OpenOperation());
   }
@@ -235,10 +240,12 @@ class RecordFunction {
   internal::OpenOperation operation_;
 };
 
-// A module (a layer, a component) at work, until the scope's end. Sessions with
-// with_modules keep it, and give the operations below it a module hierarchy:
-// the entries of all modules around them, outermost first.
+// A range of a module (a layer, a component), until the scope ends:
+//
 //   kymo::RecordModule module("encoder(Transformer).forward");
+//
+// Sessions with with_modules keep it. They also give each operation within it a
+// module hierarchy: the entries of all modules around it, outermost first.
 class RecordModule {
  public:
   explicit RecordModule(Literal entry) noexcept {
@@ -262,7 +269,7 @@ class RecordModule {
   record::OpenRange range_;
 };
 
-// A point in time.
+// Records a point in time.
 inline void Instant(Literal name,
                     std::initializer_list<Arg> args = {}) noexcept {
   if (record::IsOn()) [[unlikely]] {
@@ -276,21 +283,21 @@ void Instant(const Text& name, std::initializer_list<Arg> args = {}) noexcept {
   }
 }
 
-// The value of a counter from now on.
+// Records the value that a counter has from now on.
 inline void Counter(Literal name, double value) noexcept {
   if (record::IsOn()) [[unlikely]]
     record::RecordCounter(name, value);
 }
 
-// The calling thread's name in traces (up to 64 bytes) and, cut to 15, in the
-// system's own tools.
+// Names the calling thread. Traces show up to 64 bytes, the system's own tools
+// up to 15; the rest is cut off.
 void SetThreadName(std::string_view name) noexcept;
 
-// Whether somebody is recording this process now.
+// Whether anybody records this process now.
 inline bool IsProfilerEnabled() noexcept { return record::IsRecording(); }
 
-// PyTorch's thread id: the threads of a process, counted from 1 in the order in
-// which they first record or ask. What forward_thread_id takes.
+// PyTorch's thread id, for forward_thread_id. Threads of a process are numbered
+// from 1, in the order in which they first record or call this.
 inline uint64_t CurrentThreadId() noexcept { return record::LogicalThreadId(); }
 
 #else  // KYMO_DISABLE
@@ -344,8 +351,10 @@ inline uint64_t CurrentThreadId() noexcept { return 0; }
 
 #endif  // KYMO_DISABLE
 
-// A callable that does what `callable` does, within a range.
-//   auto step = kymo::Recorded("step", [&](int i) { ... });
+// Returns a callable that calls `callable` within a range:
+//
+//   auto step = kymo::Recorded("step", [&](int i) { Work(i); });
+//
 template <typename Callable>
 auto Recorded(Literal name, Callable callable) {
   return [name, callable = std::move(callable)](
@@ -360,11 +369,11 @@ auto Recorded(Literal name, Callable callable) {
 #define KYMO_CONCAT_INNER_(a, b) a##b
 #define KYMO_CONCAT_(a, b) KYMO_CONCAT_INNER_(a, b)
 
-// A range until the end of the scope; takes what RecordFunction takes.
+// A range until the scope ends. Takes the arguments of RecordFunction.
 #define KYMO_RECORD_FUNCTION(...) \
   const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)(__VA_ARGS__)
 
-// The same with inputs, which are made only where somebody records.
+// The same with inputs, which are made only while somebody records.
 #define KYMO_RECORD_OP(name, ...)                                   \
   const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)( \
       name, [&] { return ::kymo::Inputs(__VA_ARGS__); })

@@ -1,31 +1,36 @@
-// summary_writer.h - what a program wants to see in TensorBoard: its own
-// scalars, and the graph of its operations.
+// summary_writer.h - your own scalars and the graph of operations in
+// TensorBoard.
 //
-//   #include "kymo/summary_writer.h"
+//   #include "kymo/profile.h"
 //
+//   kymo::Profile profile({.record_shapes = true});
+//   absl::Status status = profile.Start();
 //   auto writer = kymo::SummaryWriter::Create("runs/baseline");
-//   if (!writer.ok()) ...
-//   for (int64_t step = 0; step < steps; ++step) {
-//     status.Update((*writer)->AddScalar("train/loss", Train(), step));
+//   if (!writer.ok()) return writer.status();
+//   int64_t step = 0;
+//   for (const Batch& batch : batches) {
+//     status.Update((*writer)->AddScalar("train/loss", Train(batch), step++));
 //   }
-//   status.Update((*writer)->AddGraph(profile.trace()));   // kymo/profile.h
+//   status.Update(profile.Stop());
+//   status.Update((*writer)->AddGraph(profile.trace()));
 //   status.Update((*writer)->Close());
 //
-//   tensorboard --logdir runs
+// Then look at it:
 //
-// As PyTorch's SummaryWriter with add_scalar and add_graph. A writer makes one
-// file, events.out.tfevents.<seconds>.<host>.<pid>.<n>, which TensorBoard reads
-// while it grows; a folder is a run, and what precedes the first slash of a tag
-// a group of charts.
+//   $ tensorboard --logdir runs
 //
-// What is added is written after 64 KiB, by the first call 5 seconds after what
-// was written last, by Flush and by Close.
+// The same as PyTorch's SummaryWriter with add_scalar and add_graph. A folder
+// is a run. The part of a tag before its first slash is a group of charts. A
+// writer makes one file, events.out.tfevents.<seconds>.<host>.<pid>.<n>, which
+// TensorBoard reads while it grows.
 //
-// Errors:  Status. A full disk is kResourceExhausted: the file then ends with
-//   its last whole record, and every further call returns the error again.
-//   Calls after Close are kFailedPrecondition.
-// Threads: all calls may come from any thread. A forked child must make a
-//   writer of its own.
+// Writing: the writer keeps what was added. It writes after 64 KiB, by the
+//   first call 5 seconds or more after the last write, by Flush() and by
+//   Close().
+// Threads: any, concurrently. A forked child must make its own writer.
+// Errors:  a full disk is kResourceExhausted. The file then ends with its last
+//   whole record, and every further call returns the error again. Calls after
+//   Close() are kFailedPrecondition.
 #ifndef KYMO_PROFILER_API_SUMMARY_WRITER_H_
 #define KYMO_PROFILER_API_SUMMARY_WRITER_H_
 
@@ -44,28 +49,29 @@ namespace kymo {
 
 class SummaryWriter {
  public:
-  // Makes the folder and the file.
+  // Makes the folder `log_dir` and a file in it.
   static absl::StatusOr<std::unique_ptr<SummaryWriter>> Create(
       const std::string& log_dir);
-  // Closes; errors of that are lost.
+  // Closes the file and ignores errors; call Close() to get them.
   ~SummaryWriter();
   SummaryWriter(const SummaryWriter&) = delete;
   SummaryWriter& operator=(const SummaryWriter&) = delete;
 
-  // One point of a curve. `wall_time_s` is since the epoch: now, if not given.
-  // Values are kept as float; NaN and infinities are values.
+  // Adds a point to the curve `tag`. `wall_time_s` is in seconds since the
+  // epoch; without one it is now. The value is stored as a float; it may be NaN
+  // or infinite.
   absl::Status AddScalar(std::string_view tag, double value, int64_t step,
                          std::optional<double> wall_time_s = std::nullopt);
 
-  // The operations of a recording as a graph, with what each took in time and
-  // memory under the run metadata `profile`. A run has one graph: the last.
-  // Null, which is what a Profile without a finished cycle has for a trace, is
-  // kFailedPrecondition.
+  // Adds the operations of a recording as a graph. The run metadata `profile`
+  // has the time and memory of each. A run has one graph, the one that was
+  // added last. Null is kFailedPrecondition; Profile::trace() is null before a
+  // cycle has finished.
   absl::Status AddGraph(const model::Trace* trace);
 
-  // Writes what was added.
+  // Writes everything that was added.
   absl::Status Flush();
-  // The same, for the last time.
+  // Writes everything that was added and closes the file.
   absl::Status Close();
 
   const std::string& path() const noexcept { return path_; }

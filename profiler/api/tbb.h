@@ -1,15 +1,22 @@
-// tbb.h - sessions follow work into oneTBB.
+// tbb.h - let a session follow work into oneTBB.
 //
-//   kymo::TaskGroup group;            // tasks in the state of the thread that
-//   group.run([&] { Work(1); });      // runs them
-//   group.run([&] { Work(2); });
+//   kymo::TaskGroup group;   // tasks run in the state of the adding thread
+//   group.run([] { Work(1); });
+//   group.run([] { Work(2); });
 //   group.wait();
 //
-//   tbb::task_arena arena;            // everything that its threads do while
-//   kymo::ArenaState state(arena);    // `state` lives: parallel_for and so on
-//   arena.execute([&] { tbb::parallel_for(...); });
+//   #include <oneapi/tbb/parallel_for.h>
 //
-// Threads: as the classes of oneTBB that they stand for.
+//   oneapi::tbb::task_arena arena;
+//   kymo::ArenaState state(arena);   // the arena's threads have this thread's
+//   arena.execute([] {               // state until the scope ends
+//     oneapi::tbb::parallel_for(0, 100, [](int i) { Work(i); });
+//   });
+//
+// The state of a thread is its session and its callbacks; see thread_state.h.
+//
+// Threads: as for the classes of oneTBB that these two stand for.
+// Errors:  those of oneTBB.
 #ifndef KYMO_PROFILER_API_TBB_H_
 #define KYMO_PROFILER_API_TBB_H_
 
@@ -44,7 +51,8 @@ class TaskGroup {
 };
 
 // Gives the threads that work in an arena the state of the thread that makes
-// this, until it is destroyed. Without an arena: the calling thread's own one.
+// this object, until the object is destroyed. Without an arena, it takes the
+// arena of the calling thread.
 class ArenaState : public oneapi::tbb::task_scheduler_observer {
  public:
   ArenaState() : ArenaState(nullptr) {}

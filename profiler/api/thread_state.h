@@ -1,24 +1,28 @@
 // thread_state.h - let a session follow work to other threads.
 //
-//   pool.Submit(kymo::Propagate([&] { Work(); }));      // any thread pool
-//   auto result = kymo::Async([&] { return Work(); });  // std::async
+//   pool.Submit(kymo::Propagate([&] { Work(); }));         // any thread pool
+//   auto result = kymo::Async([&] { return Work(); });     // std::async
 //
-// A session is its thread's: what other threads do is not in it, unless work
-// is handed to them together with the state of the thread that hands it over.
-// The state is captured where the work is made: a session that starts later is
-// not in it, and one that has stopped meanwhile does nothing.
-//
-//   ThreadState state = ThreadState::Capture();
+//   const kymo::ThreadState state = kymo::ThreadState::Capture();
 //   std::thread worker([state] {
-//     kymo::ThreadStateGuard guard(state);   // as the capturing thread,
-//     ...                                    // until the end of the scope
+//     const kymo::ThreadStateGuard guard(state);   // until the scope ends
+//     Work();
 //   });
+//   worker.join();
 //
-// State: the thread's session, its thread-local callbacks, and whether they are
-//   enabled. For oneTBB see tbb.h.
-// Cost: capturing reads a few words; a guard closes and opens the thread's
-//   chunk of records, some ten nanoseconds.
-// Threads: a ThreadState is a value; a guard is its thread's.
+// A session records its own thread. It records other threads only while they do
+// work that was handed to them together with the state of the session's thread.
+// The state is captured where the work is made. So work does not take along a
+// session that starts later. A session that has stopped meanwhile records
+// nothing of the work.
+//
+// State:   the thread's session, its thread-local callbacks, and whether
+//   operations are enabled. For oneTBB see tbb.h.
+// Threads: a ThreadState is a value. A guard belongs to the thread that made
+//   it.
+// Errors:  none.
+// Cost:    capturing reads a few words. A guard closes and opens the thread's
+//   chunk of records, which takes some ten nanoseconds.
 #ifndef KYMO_PROFILER_API_THREAD_STATE_H_
 #define KYMO_PROFILER_API_THREAD_STATE_H_
 
@@ -34,12 +38,13 @@
 
 namespace kymo {
 
+// The state of a thread, for work that another thread does.
 class ThreadState {
  public:
-  // In no session, without callbacks.
+  // No session and no callbacks.
   ThreadState() = default;
 
-  // The calling thread's.
+  // The calling thread's state.
   static ThreadState Capture() {
     ThreadState state;
     state.session_ = record::ThreadSession();
@@ -54,6 +59,7 @@ class ThreadState {
   std::shared_ptr<const internal::ThreadCallbacks> callbacks_;
 };
 
+// Gives the calling thread a state until the scope ends.
 class ThreadStateGuard {
  public:
   explicit ThreadStateGuard(const ThreadState& state)
@@ -71,7 +77,7 @@ class ThreadStateGuard {
   std::shared_ptr<const internal::ThreadCallbacks> callbacks_;
 };
 
-// What Propagate makes: calls `callable` in a captured state.
+// The result of Propagate: calls `callable` in a captured state.
 template <typename Callable>
 class Propagated {
  public:
@@ -96,14 +102,15 @@ class Propagated {
   Callable callable_;
 };
 
-// A callable that does what `callable` does, in the state of the thread that
-// called Propagate. May be called any number of times, anywhere.
+// Returns a callable that calls `callable` in the state of the thread that
+// calls Propagate. Any thread may call it any number of times.
 template <typename Callable>
 Propagated<std::decay_t<Callable>> Propagate(Callable&& callable) {
   return Propagated<std::decay_t<Callable>>(std::forward<Callable>(callable));
 }
 
-// std::async(policy, callable, args...) in the calling thread's state.
+// std::async(policy, callable, args...) in the calling thread's state. Without
+// a policy: std::launch::async.
 template <typename Callable, typename... Args>
 requires std::invocable<std::decay_t<Callable>, std::decay_t<Args>...>
 auto Async(std::launch policy, Callable&& callable, Args&&... args) {

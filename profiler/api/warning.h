@@ -1,14 +1,16 @@
-// warning.h - where Kymo's warnings go.
+// warning.h - choose where Kymo's warnings go.
 //
 //   kymo::SetWarningHandler(
-//       [](std::string_view text) { LOG(WARNING) << text; });
+//       [](std::string_view text) { std::clog << "kymo: " << text << "\n"; });
 //
-// By default each is a line on standard error. Warnings tell of something that
-// works, but probably not as meant; what does not work is a Status.
+// Without a handler, each warning is a line on standard error. A warning says
+// that something works, but probably not as you meant it. Something that does
+// not work is an absl::Status instead.
 //
-// Threads: any; a handler may be called from several threads at a time, and
-//   once more by a thread that warned just before it was replaced.
-// Errors:  what a handler throws is swallowed.
+// Threads: any. Several threads may call the handler at the same time. A thread
+//   that warned just before SetWarningHandler may still call the old handler
+//   after it.
+// Errors:  an exception from the handler is ignored.
 #ifndef KYMO_PROFILER_API_WARNING_H_
 #define KYMO_PROFILER_API_WARNING_H_
 
@@ -19,9 +21,11 @@ namespace kymo {
 
 using WarningHandler = std::function<void(std::string_view text)>;
 
-// Returns the handler before. An empty one brings the default back.
+// Replaces the handler and returns the one before. An empty handler brings
+// standard error back.
 WarningHandler SetWarningHandler(WarningHandler handler);
 
+// Gives `text` to the handler.
 void Warn(std::string_view text) noexcept;
 
 }  // namespace kymo

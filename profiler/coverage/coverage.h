@@ -1,19 +1,24 @@
-// coverage.h - how much of a program ran in captured regions.
+// coverage.h - the share of operations that ran in captured regions.
 //
-//   std::vector<CoverageEvent> events = ...;    // operations and regions
-//   const ProfileResult result = MeasureCoverage(events, {}).result;
-//   std::cout << result.ToString();
-//   //  1 graphs  2 graph calls    6/   8 =  75% ops  75% time
+//   const std::vector<kymo::CoverageEvent> events = {
+//       {.name = "TORCHDYNAMO", .start_us = 0, .end_us = 10},
+//       {.name = "matmul", .start_us = 1, .end_us = 9},
+//       {.name = "relu", .start_us = 11, .end_us = 13}};
+//   const kymo::Coverage coverage = kymo::MeasureCoverage(events, {});
+//   Print(coverage.result.ToString());   // "... 1/   2 =  50% ops  80% time"
 //
-// PyTorch's torch._dynamo.profiler: ProfileMetrics, ProfileResult and the walk
-// over the events. A captured region is a range named "TORCHDYNAMO"
-// (kymo/coverage.h makes a callable into one); an operation is captured when it
-// ends within the region that began last before it. Only outermost operations
-// count: one that begins before the last one has ended is nested in it.
+// A captured region is a range named "TORCHDYNAMO"; kymo/coverage.h makes a
+// callable into one. An operation is captured if it ends within the last region
+// that began before it. Only outermost operations count: an operation that
+// begins before the last outermost one has ended is nested in it. Operations of
+// all threads are mixed by their start.
 //
-// Warts of PyTorch that are kept: adding results does not add `graphs`, and a
-// sum made with + has 0 of them. Operations of all threads are mixed by their
-// start.
+// These are ProfileMetrics, ProfileResult and the walk over the events of
+// PyTorch's torch._dynamo.profiler. Two of its oddities are kept: += does not
+// add `graphs`, and a sum made with + has 0 graphs.
+//
+// Threads: everything here is a value, except CapturedRegions: any thread.
+// Errors:  none.
 #ifndef KYMO_PROFILER_COVERAGE_COVERAGE_H_
 #define KYMO_PROFILER_COVERAGE_COVERAGE_H_
 
@@ -26,28 +31,31 @@ namespace kymo {
 
 // The name of captured regions.
 inline constexpr char kCapturedRegionName[] = "TORCHDYNAMO";
-// "1" asks for a report of the operations that are not captured.
+// An environment variable. "1" asks for a report of operations that are not
+// captured.
 inline constexpr char kPrintMissingVariable[] = "TORCHDYNAMO_PRINT_MISSING";
 
+// Sums over operations, or (as a quotient of two sums) shares.
 struct ProfileMetrics {
   double microseconds = 0;
-  double operators = 0;  // a count; in a quotient a share
-  double fusions = 0;    // likewise
+  double operators = 0;
+  double fusions = 0;
   int64_t graphs = 0;
 
-  // Adds all but `graphs`, as PyTorch.
+  // Adds everything except `graphs`, as PyTorch does.
   ProfileMetrics& operator+=(const ProfileMetrics& other);
-  // Its graphs are 0, as PyTorch's.
+  // The sum; its `graphs` are 0, as in PyTorch.
   friend ProfileMetrics operator+(const ProfileMetrics& a,
                                   const ProfileMetrics& b);
-  // Each value by max(1, the other's); without graphs.
+  // Each value divided by max(1, the other's value). The quotient has no
+  // graphs.
   friend ProfileMetrics operator/(const ProfileMetrics& a,
                                   const ProfileMetrics& b);
   friend ProfileMetrics operator/(const ProfileMetrics& a, int64_t divisor);
 
-  // Shares as text: " 50% ops  25% time".
+  // The text of shares: " 50% ops  25% time".
   std::string ToString() const;
-  // Operators and microseconds.
+  // The operators and the microseconds.
   std::vector<double> tocsv() const;
 
   friend bool operator==(const ProfileMetrics&,
@@ -69,6 +77,7 @@ struct ProfileResult {
   std::vector<double> tocsv() const;
 };
 
+// An operation or a captured region.
 struct CoverageEvent {
   std::string name;
   double start_us = 0;
@@ -77,20 +86,20 @@ struct CoverageEvent {
 };
 
 struct CoverageOptions {
-  // PyTorch counts one operation less for each region, and one less in all,
-  // since user ranges once were operations themselves. They no longer are: the
-  // totals come out too small, and PyTorch still subtracts.
+  // Subtract one operation for each region, and one more, as PyTorch does. User
+  // ranges were operations once; today the subtraction makes totals too small.
   bool subtract_legacy_ops = false;
-  // Collect `missing`.
+  // Fill Coverage::missing.
   bool print_missing = false;
-  // Regions that were made (CapturedRegions::Take).
+  // How many regions the program has made (CapturedRegions::Take).
   int64_t unique_graphs = 0;
 };
 
 struct Coverage {
   ProfileResult result;
-  // "MISSING" and the last three entries of the stack of each operation that is
-  // not captured, each text once, in the order of the operations.
+  // A text for each operation that is not captured: "MISSING" and the last
+  // three entries of its stack. Each text stands once, in the order of the
+  // operations.
   std::vector<std::string> missing;
 };
 
@@ -101,7 +110,7 @@ Coverage MeasureCoverage(std::span<const CoverageEvent> events,
 class CapturedRegions {
  public:
   static void Add() noexcept;
-  // The count since the last call.
+  // Returns the count and sets it to 0.
   static int64_t Take() noexcept;
 };
 

@@ -1,14 +1,25 @@
-// profile_cycle.h - one finished recording and what can be asked of it.
+// profile_cycle.h - one finished recording, and the results of it.
 //
-// A session without a schedule has one cycle; with one, a cycle for each time
-// that a trace was recorded and saved. A Profile hands out the last one's
-// results under the same names.
+//   #include "kymo/profile.h"
 //
-// Units:   FunctionEvent times are microseconds from the start of the trace.
+//   kymo::Profile profile({.keep_cycles = true});
+//   absl::Status status = profile.Start();
+//   Work();
+//   status.Update(profile.Stop());
+//   for (const std::shared_ptr<kymo::ProfileCycle>& cycle : profile.cycles()) {
+//     std::cout << cycle->key_averages().table();
+//   }
+//
+// A session without a schedule has one cycle. With a schedule it has one for
+// each trace that it recorded and saved. A Profile has the same functions for
+// the results of its last cycle.
+//
+// Units:   times of FunctionEvents are microseconds from the start of the
+//   trace.
+// Threads: any, one call at a time.
 // Errors:  a wrong option (sort key, metric, exporter) is kInvalidArgument.
-// Threads: results may be asked for from any thread, one call at a time.
-// Cost:    averages come straight from the trace's columns; events() builds an
-//   object per event on its first call.
+// Cost:    averages come straight from the trace's columns. events() builds an
+//   object for each event on its first call.
 #ifndef KYMO_PROFILER_LIBRARY_PROFILE_CYCLE_H_
 #define KYMO_PROFILER_LIBRARY_PROFILE_CYCLE_H_
 
@@ -32,7 +43,7 @@
 
 namespace kymo {
 
-// How long the profiler itself took; PyTorch's _ProfilerStats.
+// The time that the profiler itself took; PyTorch's _ProfilerStats.
 struct ProfilerStats {
   // From the end of the call that enabled recording to the start of the call
   // that disabled it.
@@ -41,14 +52,14 @@ struct ProfilerStats {
   int64_t profiler_prepare_call_duration_us = 0;
   int64_t profiler_enable_call_duration_us = 0;
   int64_t profiler_disable_call_duration_us = 0;
-  // From records to a trace.
+  // The time to make a trace of the records.
   int64_t parse_kineto_call_duration_us = 0;
-  // From a trace to the tree of events(); 0 until that was asked for.
+  // The time to make the tree of events(); 0 before the first call of events().
   int64_t function_events_build_tree_call_duration_us = 0;
 };
 
-// Averages and their text. Where there are no results (yet), there are no rows,
-// and status() and the text of table() say why.
+// Averages and their table. Without results there are no rows, and status() and
+// the text of table() say why.
 class KeyAverages {
  public:
   explicit KeyAverages(absl::Status status) : status_(std::move(status)) {}
@@ -61,7 +72,7 @@ class KeyAverages {
   auto end() const noexcept { return averages_.end(); }
   size_t size() const noexcept { return averages_.size(); }
 
-  // PyTorch's table; or the error's text.
+  // PyTorch's table, or the text of the error.
   std::string table(const report::TableOptions& options = {}) const;
   FunctionEventAvg total_average() const { return averages_.total_average(); }
   double self_cpu_time_total() const { return averages_.self_cpu_time_total(); }
@@ -71,16 +82,19 @@ class KeyAverages {
   EventAverages averages_;
 };
 
-// How Export() writes: what the command's flags say.
+// How Export() writes, like the flags of the command:
+//
 //   {.gzip = true, .max_file_mib = 64, .settings = {{"memory_events", "-1"}}}
+//
 struct ProfileExportOptions {
-  bool gzip = false;  // where a format has a plain and a compressed form
-  // Split timelines whose file would be larger at the steps of the program;
-  // what cannot be split is written whole, with a warning. 0: never.
+  bool gzip = false;  // compress, if the format has a compressed form
+  // Split a timeline whose file would be larger than this, at the steps of the
+  // program. A file that cannot be split is written whole, with a warning. 0:
+  // never split.
   int64_t max_file_mib = 0;
   // Settings of the exporter by name; `//tools:profile --help` lists them.
   std::map<std::string, std::string> settings;
-  // Called now and then with done / total in 0..1; may be empty.
+  // Called now and then with the finished part, 0 to 1. It may be empty.
   std::function<void(double)> progress;
 };
 
@@ -94,42 +108,45 @@ class ProfileCycle {
   const std::string& trace_id() const noexcept { return trace_id_; }
   const model::Trace& trace() const noexcept { return trace_; }
   const ProfilerStats& stats() const noexcept { return stats_; }
-  // What was left out or looked wrong on the way to the results so far.
+  // What was left out of the results so far, or looked wrong.
   const std::vector<std::string>& warnings() const noexcept {
     return warnings_;
   }
 
-  // Averages by name, and by whatever else `options` ask for.
+  // Averages by name, and by what `options` add to the key.
   KeyAverages key_averages(const KeyAveragesOptions& options = {});
-  // Every event, with parents and children. Lives as long as the cycle.
-  // kFailedPrecondition with trace_only.
+  // Every event, with parents and children. The list lives as long as the
+  // cycle. kFailedPrecondition with trace_only.
   absl::StatusOr<const EventList*> events();
   absl::StatusOr<FunctionEventAvg> total_average();
-  // Microseconds; over all events.
+  // The sum over all events in microseconds.
   absl::StatusOr<double> self_cpu_time_total();
-  // The table of the events themselves; or the error's text.
+  // The table of the events themselves, or the text of the error.
   std::string table(const report::TableOptions& options = {});
 
-  // Adds to the trace's metadata, for exports; a later value for a key wins.
+  // Adds to the trace's metadata, for exports. If a key comes twice, the last
+  // value counts.
   void add_metadata(std::string_view key, std::string_view value);
-  // `json` is JSON text: kInvalidArgument when it is not.
+  // The same with a JSON value. kInvalidArgument if `json` is not JSON.
   absl::Status add_metadata_json(std::string_view key, std::string_view json);
 
-  // Chrome JSON under exactly this path; compressed when it ends in .gz.
+  // Writes Chrome's JSON to exactly this path; compressed if it ends in .gz.
   absl::Status export_chrome_trace(const std::string& path) const;
-  // Folded stacks of the events. Needs with_stack.
+  // Writes folded stacks of the events. Needs with_stack.
   absl::Status export_stacks(const std::string& path,
                              std::string_view metric = "self_cpu_time_total");
-  // PyTorch's memory timeline: what the device's memory held over time. The
-  // end of the path says the form: .html (a page that draws it), raw.json.gz
-  // (events), else rows, compressed if it ends in .gz. `device` as "cpu" or
-  // "cuda:0"; empty: the session's device, else "cpu". Needs profile_memory.
+  // Writes PyTorch's memory timeline: what the device's memory held over time.
+  // The end of the path chooses the form: .html is a page that draws it,
+  // raw.json.gz has the events, and anything else has rows, compressed if it
+  // ends in .gz. `device` is "cpu", "cuda:0" and so on; empty: the session's
+  // device, or else "cpu". Needs profile_memory.
   absl::Status export_memory_timeline(const std::string& path,
                                       std::string_view device = "") const;
-  // The files of any exporter ("chrome", "tensorboard", "perfetto", "stacks",
-  // "summary", "memory_timeline"), or of those of a library (a path with a
-  // slash; see exporter.h), into a folder; returns their names there. A setting
-  // that the exporter does not have is kInvalidArgument.
+  // Writes the files of an exporter into a folder and returns their names
+  // there. `exporter` is "chrome", "tensorboard", "perfetto", "stacks",
+  // "summary" or "memory_timeline", or the path of a library of exporters, with
+  // a slash (exporter.h). A setting that the exporter does not have is
+  // kInvalidArgument.
   absl::StatusOr<std::vector<std::string>> Export(
       const std::string& exporter, const std::string& directory,
       const ProfileExportOptions& options = {}) const;
@@ -137,7 +154,7 @@ class ProfileCycle {
  private:
   friend class Profile;
 
-  // use(options for EventsOfTrace).
+  // Returns use(options for EventsOfTrace).
   template <typename Use>
   auto WithEventOptions(Use use);
   void AddWarning(const std::string& warning);
@@ -153,7 +170,7 @@ class ProfileCycle {
   model::Trace trace_;
   ProfilerStats stats_;
   std::vector<std::string> warnings_;
-  std::unique_ptr<EventList> events_;  // once asked for
+  std::unique_ptr<EventList> events_;  // null before the first events()
 };
 
 }  // namespace kymo
