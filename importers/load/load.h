@@ -1,16 +1,18 @@
-// load.h - files of any tool as one trace.
+// load.h - load files of any tool as one trace.
 //
-//   KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded,
-//                         Load({"rank0.json.gz", "rank1.json.gz"}, {},
-//                              importers));
+//   kymo::ImporterRegistry importers;   // RegisterBuiltinImporters() fills it
+//   absl::StatusOr<kymo::LoadedTrace> loaded =
+//       kymo::Load({"rank0.json.gz", "rank1.json.gz"}, {}, importers);
+//   if (!loaded.ok()) return loaded.status();
+//   Print(loaded->trace.event_count());
 //
-// Processes of different files are different processes: a pid that an earlier
-// file has becomes a free one, logical thread ids are counted on, and the
-// processes carry the name of their file. Devices keep their numbers, and
-// correlation ids need no change, since both are a process's own. Times are
-// those that the files state; clocks of several machines are not aligned.
+// Processes of different files are different processes. A pid that an earlier
+// file has becomes a free one, and logical thread ids are counted on. Each
+// process carries the name of its file. Devices keep their numbers. Correlation
+// ids stay, because they belong to a process. Times are as the files say;
+// clocks of several machines are not aligned.
 //
-// Errors: those of the importers, with the path.
+// Threads: any, concurrently. Errors: those of the importers, with the path.
 #ifndef KYMO_IMPORTERS_LOAD_LOAD_H_
 #define KYMO_IMPORTERS_LOAD_LOAD_H_
 
@@ -29,7 +31,7 @@
 namespace kymo {
 
 struct LoadOptions {
-  std::string importer;  // empty: by what the file begins with
+  std::string importer;  // empty: the importer that knows the file's beginning
   ImportOptions import;
 };
 
@@ -37,7 +39,7 @@ struct LoadedFile {
   std::string path;
   std::string importer;
   std::vector<ImportFinding> findings;
-  std::map<int64_t, int64_t> pids;  // those that changed, from the file's
+  std::map<int64_t, int64_t> pids;  // changed pids: the file's -> the trace's
 };
 
 struct LoadedTrace {
@@ -45,7 +47,7 @@ struct LoadedTrace {
   std::vector<LoadedFile> files;
 };
 
-// REQUIRES: at least one path.
+// Loads the files. REQUIRES: at least one path.
 absl::StatusOr<LoadedTrace> Load(const std::vector<std::string>& paths,
                                  const LoadOptions& options,
                                  const ImporterRegistry& importers);

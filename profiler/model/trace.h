@@ -1,21 +1,26 @@
-// trace.h - the one immutable structure that everything after collection reads.
+// trace.h - the immutable trace that everything after collection reads.
 //
-// Events stand as columns (structure of arrays). The events of a track are
-// contiguous, in start order, parents before children:
+//   for (kymo::model::EventIndex i = 0; i < trace.event_count(); ++i) {
+//     const kymo::model::Track& track = trace.tracks()[trace.track()[i]];
+//     Print(track.id, trace.EventName(i), trace.end()[i] - trace.start()[i]);
+//   }
 //
-//   track          0              1      2
-//   events   [ 0 1 2 3 4 ][ 5 6 7 8 ][ 9 ... ]
-//                          ^ track_begin(1)   ^ track_begin(2)
+// Events stand as columns (a structure of arrays). The events of a track follow
+// one another, in start order, parents before children:
 //
-// Events without a parent follow one another, and so do the children of one
-// range (asynchronous events, which have neither, apart). So a tree walk is one
-// pass from left to right and a subtree's events follow its root. ValidateTrace
-// states every invariant as code.
+//   | track          0              1      2
+//   | events   [ 0 1 2 3 4 ][ 5 6 7 8 ][ 9 ... ]
+//   |                        ^ track_begin(1)
+//   |                                   ^ track_begin(2)
 //
-// Times:    ns since the epoch. An open range ends where the recording ended
-//           and carries kEventOpen.
-// Threads:  immutable; any number of readers.
-// Lifetime: spans and views live as long as the trace.
+// The events within a range follow it, so one pass from left to right is a walk
+// of the tree. Asynchronous events are the exception: they have no parent and
+// no children. ValidateTrace states every invariant as code.
+//
+// Units:     times are nanoseconds since the epoch. An open range ends where
+//   the recording ended and has kEventOpen.
+// Threads:   a Trace is immutable; any number of threads may read it.
+// Ownership: spans and views live as long as the trace.
 #ifndef KYMO_PROFILER_MODEL_TRACE_H_
 #define KYMO_PROFILER_MODEL_TRACE_H_
 

@@ -1,24 +1,27 @@
 // table.h - PyTorch's EventList.table() text, byte for byte.
 //
-//   TableOptions options;
-//   options.sort_by = "self_cpu_time_total";
-//   options.row_limit = 10;
-//   KYMO_ASSIGN_OR_RETURN(const std::string text,
-//                         FormatTable(TableRows(KeyAverages(trace)), options));
+//   const std::vector<kymo::report::TableRow> rows = {
+//       {.key = "y", .cpu_time_total_us = 4, .self_cpu_time_total_us = 4}};
+//   const absl::StatusOr<std::string> text = kymo::report::FormatTable(
+//       rows, {.sort_by = "self_cpu_time_total", .row_limit = 10});
 //
-//   -----  ------------  ------------  ------------  ...  ------------
-//    Name    Self CPU %      Self CPU   CPU total %  ...    # of Calls
-//   -----  ------------  ------------  ------------  ...  ------------
-//       y       100.00%       4.000us       100.00%  ...             1
-//   -----  ------------  ------------  ------------  ...  ------------
-//   Self CPU time total: 4.000us
+// The text:
+//
+//   | -----  ------------  ------------  ------------  ...  ------------
+//   |  Name    Self CPU %      Self CPU   CPU total %  ...    # of Calls
+//   | -----  ------------  ------------  ------------  ...  ------------
+//   |     y       100.00%       4.000us       100.00%  ...             1
+//   | -----  ------------  ------------  ------------  ...  ------------
+//   | Self CPU time total: 4.000us
 //
 // A row is an average or a single event. Every column ends with two spaces,
-// every line with a newline; no rows give the empty text. Widths count code
-// points. Where stacks and FLOPs are both shown, their cells stand swapped
-// under their titles: so does PyTorch, and tools read it.
+// every line with a newline. Without rows the text is empty. Widths count code
+// points. If stacks and FLOPs are both shown, their cells stand swapped under
+// their titles. PyTorch does so, and tools read it.
 //
-// Errors: an unknown sort key is kInvalidArgument and lists the valid ones.
+// Units:   times are microseconds, memory is bytes.
+// Threads: any. Errors: an unknown sort key is kInvalidArgument; the message
+//   lists the valid ones.
 #ifndef KYMO_PROFILER_REPORT_TABLE_H_
 #define KYMO_PROFILER_REPORT_TABLE_H_
 
@@ -34,7 +37,7 @@
 
 namespace kymo::report {
 
-// What the row's events ran on.
+// Where the events of a row ran.
 enum class RowDevice { kCpu, kDevice };
 
 struct TableRow {
@@ -59,40 +62,41 @@ struct TableRow {
   int64_t self_device_memory_usage_bytes = 0;
 
   double flops = 0;
-  // "[[64, 32], []]". Shown if some row's is other than "", "[]" and "None".
+  // "[[64, 32], []]". Shown if any row has one that is not "", "[]" or "None".
   std::string input_shapes;
   std::vector<std::string> stack;  // innermost first
 };
 
 struct TableOptions {
-  std::string sort_by;  // empty: the order of the rows stays
-  int row_limit = 100;  // negative: all
-  // Without a value: as wide as the text.
+  std::string sort_by;  // empty: in the order of the rows
+  int row_limit = 100;  // negative: no limit
+  // Without a value a column is as wide as its texts.
   std::optional<int> max_name_column_width = 55;
   std::optional<int> max_src_column_width = 75;
   std::optional<int> max_shapes_column_width = 80;
   std::optional<std::string> header;
   bool top_level_events_only = false;
-  std::string time_unit;  // "s", "ms" or "us"; anything else: by size
+  std::string time_unit;  // "s", "ms" or "us"; otherwise each by its size
 
   bool profile_memory = false;  // show the memory columns
-  bool with_flops = false;      // show FLOPs, where there are some
+  bool with_flops = false;      // show FLOPs, if there are any
   std::string use_device;       // "cuda"; empty: no device
 };
 
+// The text of the table.
 absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,
                                         const TableOptions& options);
 
-// The rows that FormatTable shows, in its order: those that are hidden
-// (top_level_events_only) or beyond the limit are left out. For other forms of
-// the same table.
+// The rows that FormatTable shows, in its order, for other forms of the same
+// table. Hidden rows (top_level_events_only) and rows beyond the limit are left
+// out.
 absl::StatusOr<std::vector<const TableRow*>> ShownRows(
     std::span<const TableRow> rows, const TableOptions& options);
 
-// Averages as rows, in their order.
+// A row for each average, in their order.
 std::vector<TableRow> TableRows(std::span<const analysis::KeyAverage> averages);
 
-// The sort keys that FormatTable documents, sorted, aliases included.
+// The valid sort keys, sorted, with their aliases.
 std::span<const std::string_view> TableSortKeys();
 
 }  // namespace kymo::report
