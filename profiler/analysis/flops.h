@@ -3,6 +3,7 @@
 //   kymo::FlopsRegistry registry = kymo::FlopsRegistry::WithPyTorchFormulas();
 //   registry.Register(
 //       "my::scale", [](std::span<const kymo::model::OpInput> inputs) {
+//         if (inputs.empty()) return kymo::FlopsResult();
 //         kymo::FlopsResult result{.flops = 1};
 //         for (const int64_t size : inputs[0].sizes) result.flops *= size;
 //         return result;

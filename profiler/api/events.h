@@ -10,10 +10,10 @@
 //   if (!events.ok()) return events.status();
 //   for (const kymo::FunctionEvent& event : **events) Print(event.name);
 //
-// profile.h includes most of this header. Include it as well to build lists of
-// your own (raw_events.h), to make a list of a trace (trace_events.h), and for
-// times and bytes as PyTorch's tables write them (format.h). The headers in
-// profiler/events declare and describe everything.
+// profile.h includes most of this header. The rest makes lists of your own
+// events (raw_events.h) or of a trace (trace_events.h). It also writes times
+// and bytes as PyTorch's tables do (format.h). The headers in profiler/events
+// declare and describe everything.
 #ifndef KYMO_PROFILER_API_EVENTS_H_
 #define KYMO_PROFILER_API_EVENTS_H_
 

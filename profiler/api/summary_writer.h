@@ -1,5 +1,4 @@
-// summary_writer.h - your own scalars and the graph of operations in
-// TensorBoard.
+// summary_writer.h - your scalars and a graph of operations in TensorBoard.
 //
 //   #include "kymo/profile.h"
 //

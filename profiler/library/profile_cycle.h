@@ -143,10 +143,10 @@ class ProfileCycle {
   absl::Status export_memory_timeline(const std::string& path,
                                       std::string_view device = "") const;
   // Writes the files of an exporter into a folder and returns their names
-  // there. `exporter` is "chrome", "tensorboard", "perfetto", "stacks",
-  // "summary" or "memory_timeline", or the path of a library of exporters, with
-  // a slash (exporter.h). A setting that the exporter does not have is
-  // kInvalidArgument.
+  // there. `exporter` is its name: "chrome", "tensorboard", "perfetto",
+  // "stacks", "summary" or "memory_timeline". With a slash it is the path of a
+  // library of exporters (exporter.h), and all of them run. A setting that the
+  // exporter does not have is kInvalidArgument.
   absl::StatusOr<std::vector<std::string>> Export(
       const std::string& exporter, const std::string& directory,
       const ProfileExportOptions& options = {}) const;

@@ -13,9 +13,11 @@
 //   |                        ^ track_begin(1)
 //   |                                   ^ track_begin(2)
 //
-// The events within a range follow it, so one pass from left to right is a walk
-// of the tree. Asynchronous events are the exception: they have no parent and
-// no children. ValidateTrace states every invariant as code.
+// The children of a range do not overlap in time, and neither do events without
+// a parent. The events within a range follow it, so one pass from left to right
+// is a walk of the tree. Asynchronous events are the exception: they have no
+// parent and no children, and they may overlap. ValidateTrace states every
+// invariant as code.
 //
 // Units:     times are nanoseconds since the epoch. An open range ends where
 //   the recording ended and has kEventOpen.

@@ -4,6 +4,7 @@
 //
 //   kymo::BackendRegistry registry;    // RegisterBuiltinBackends() fills it
 //   kymo::ActivityBackend* const backend = registry.Find("cpu");
+//   if (backend == nullptr) return absl::NotFoundError(registry.Names());
 //   const kymo::SessionOptions options;
 //   absl::Status status = backend->Availability(options);
 //   if (!status.ok()) return status;

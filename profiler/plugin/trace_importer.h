@@ -4,6 +4,7 @@
 //
 //   kymo::ImporterRegistry registry;   // RegisterBuiltinImporters() fills it
 //   const kymo::TraceImporter* const importer = registry.Find("chrome");
+//   if (importer == nullptr) return absl::NotFoundError(registry.Names());
 //   absl::StatusOr<kymo::ImportedTrace> imported =
 //       importer->Import("trace.json", {});
 //   if (!imported.ok()) return imported.status();
