@@ -11,11 +11,11 @@
 // (events_dropped_arena_full): the arena is too small for the time. Chunks
 // that a session of the program has yet to read are left to it.
 //
-// Some records are said once and needed for ever: where code is mapped, what
-// things are called. They are copied out of every sealed chunk, under tickets
-// that no chunk has, and into `store`; each once, however often it is said, and
-// up to a limit, beyond which they go with their chunks: processes that come
-// and go for ever say them for ever.
+// Some records are written once and needed forever: where code is mapped, what
+// things are called. They are copied out of every sealed chunk into `store`,
+// under tickets that no chunk has. Each is copied once, however often it is
+// written. Beyond most_kept_bytes such records go with their chunks: a server
+// that keeps starting processes would add them without end.
 //
 // Threads: one at a time, which is the arena's only reader; the recorders run
 //   on. What one of them overwrites meanwhile is left out.

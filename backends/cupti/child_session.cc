@@ -55,7 +55,7 @@ class ChildSession : public ActivitySession {
     return absl::OkStatus();
   }
 
-  // The processes begin by themselves, when they initialise CUDA.
+  // The processes start by themselves, when they initialise CUDA.
   absl::Status Start(pid_t) override {
     started_ns_ = MonotonicNs();
     return absl::OkStatus();

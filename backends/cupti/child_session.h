@@ -1,4 +1,4 @@
-// child_session.h - CUDA activities of a child and of what it starts.
+// child_session.h - CUDA activities of a child process and its descendants.
 #ifndef KYMO_BACKENDS_CUPTI_CHILD_SESSION_H_
 #define KYMO_BACKENDS_CUPTI_CHILD_SESSION_H_
 
@@ -10,7 +10,7 @@
 
 namespace kymo::cupti {
 
-// `folder`: for the processes' logs; those that they leave are removed.
+// `folder`: where the processes put their logs; the session removes these logs.
 // `library_paths`: of libcupti, as LoadCupti takes them.
 std::unique_ptr<ActivitySession> NewChildSession(
     const CuptiSettings& settings, const std::string& folder,

@@ -30,7 +30,7 @@ class ChildSessionTest : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
 
-  // Runs the program as the command would, and collects.
+  // Runs the program as the command would, and collects its logs.
   absl::Status Record(const std::vector<std::string>& words,
                       const std::string& library,
                       const CuptiSettings& settings = {.flush_ms = 20}) {

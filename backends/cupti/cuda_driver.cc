@@ -5,8 +5,8 @@
 namespace kymo::cupti {
 namespace {
 
-// libcuda's functions, with int for CUresult and CUdevice and void* for
-// CUcontext. Those that are missing are null.
+// libcuda's functions, with int for CUresult and CUdevice, and void* for
+// CUcontext. Missing functions are null.
 struct Functions {
   int (*device_count)(int*);
   int (*device)(int*, int);
@@ -49,7 +49,7 @@ bool CanWait(const Functions& f) noexcept {
          f.synchronize != nullptr && f.exchange_capture_mode != nullptr;
 }
 
-// 0 before cuInit: then the driver refuses.
+// Returns 0 before cuInit, since the driver then refuses.
 int CountDevices(const Functions& f) noexcept {
   int count = 0;
   return f.device_count != nullptr && f.device_count(&count) == 0 ? count : 0;
@@ -63,7 +63,7 @@ void WaitForDevice(const Functions& f, int i) noexcept {
       f.primary_state(device, &flags, &is_active) != 0 || is_active == 0) {
     return;
   }
-  // Holds it meanwhile: another thread may let it go.
+  // Holds the context while waiting: another thread may release it.
   void* context = nullptr;
   if (f.retain_primary(&context, device) != 0) return;
   if (f.push(context) == 0) {
@@ -78,8 +78,8 @@ void Wait() noexcept {
   if (!CanWait(f)) return;
   const int count = CountDevices(f);
   if (count == 0) return;
-  // CU_STREAM_CAPTURE_MODE_RELAXED: else the wait would break a graph's capture
-  // that another thread has begun.
+  // CU_STREAM_CAPTURE_MODE_RELAXED: in any other mode the wait would break a
+  // graph capture that another thread has begun.
   int mode = 2;
   const bool is_changed = f.exchange_capture_mode(&mode) == 0;
   void* current = nullptr;

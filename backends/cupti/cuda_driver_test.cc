@@ -9,7 +9,7 @@
 namespace kymo::cupti {
 namespace {
 
-// The driver is loaded in the course of the cases: they are one.
+// One test for all cases, since the driver gets loaded in the course of them.
 TEST(CudaDriverTest, WaitsInContextsThatThereAreAndMakesNone) {
   const CudaDriver& driver = LoadedCudaDriver();
   EXPECT_FALSE(driver.is_up()) << "there is none";

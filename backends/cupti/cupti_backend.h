@@ -1,14 +1,14 @@
 // cupti_backend.h - the `cuda` backend: what NVIDIA devices do, and the calls
-// that ask them to.
+// that tell them to.
 //
-// Through CUPTI's activity API. In this process the library is loaded when a
-// session is prepared. In a child of the command it is loaded by an injected
-// library (injection.h) when the program initialises CUDA; each process leaves
-// a log in the session's scratch folder, which is read at Collect.
+// It uses CUPTI's activity API. In this process the library is loaded when a
+// session is prepared. In a child of the command an injected library
+// (injection.h) loads it when the program initialises CUDA. Each such process
+// leaves a log in the session's scratch folder, and Collect reads it.
 //
-// CUPTI records a whole process: a session of one thread gets everybody's
-// activities. Before CUDA 13.3 it takes one client at a time: where another one
-// has it, the session fails and says who.
+// CUPTI records a whole process, so a session of one thread gets the activities
+// of all threads. Before CUDA 13.3 CUPTI takes one client at a time. If another
+// client is there, the session fails and says which one.
 #ifndef KYMO_BACKENDS_CUPTI_CUPTI_BACKEND_H_
 #define KYMO_BACKENDS_CUPTI_CUPTI_BACKEND_H_
 
@@ -25,8 +25,8 @@ struct CuptiApi;
 
 std::unique_ptr<ActivityBackend> NewCuptiBackend();
 
-// For tests: sessions of this process use these, which must outlive them; the
-// backend is available.
+// For tests: the backend is available, and sessions of this process use `api`
+// and `driver`, which must outlive them.
 std::unique_ptr<ActivityBackend> NewCuptiBackendWith(
     const cupti::CuptiApi& api, const cupti::CudaDriver& driver);
 

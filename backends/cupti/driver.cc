@@ -31,13 +31,13 @@ std::vector<std::string> Matching(const std::string& pattern) {
 }
 
 bool HasDeviceNode() {
-  // The last is that of Windows' subsystem for Linux.
+  // The last one is for the Windows Subsystem for Linux.
   return !Matching("/dev/nvidia[0-9]*").empty() ||
          !Matching("/dev/nvidia-caps/nvidia-cap*").empty() ||
          access("/dev/dxg", F_OK) == 0;
 }
 
-// Folders that a toolkit or a wheel has libcupti in.
+// Folders in which a toolkit or a wheel has libcupti.
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;
   for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
@@ -60,11 +60,11 @@ std::vector<std::string> Folders() {
   pythons.push_back("/usr/local/lib");
   pythons.push_back("/usr/lib");
   for (const std::string& python : pythons) {
-    // nvidia/cuda_cupti/lib of CUDA 12's wheels, nvidia/cu13/lib of 13's.
+    // CUDA 12's wheels use nvidia/cuda_cupti/lib, CUDA 13's nvidia/cu13/lib.
     folders.push_back(
         absl::StrCat(python, "/python3*/[sd]i[ts][et]-packages/nvidia/*/lib"));
   }
-  // Where Conda's own package has it.
+  // The folder of Conda's own package.
   const char* const conda = getenv("CONDA_PREFIX");
   if (conda != nullptr && *conda != '\0') {
     folders.push_back(absl::StrCat(conda, "/lib"));
@@ -81,7 +81,8 @@ absl::StatusOr<int> FindDriver(DeviceCheck check) {
         "no NVIDIA driver: libcuda.so.1 cannot be loaded; install the driver, "
         "or start the container with the GPU (--gpus all)");
   }
-  // Every driver that can serve CUDA 12 has it, and it needs no cuInit.
+  // Every driver that supports CUDA 12 has this function, and it needs no
+  // cuInit.
   const auto get_version =
       reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
   int version = 0;
@@ -108,8 +109,8 @@ std::string CuptiPaths(int driver_version) {
         paths.push_back(std::move(path));
       }
     }
-    // Last of a version: a list of the loader is the machine's, the folders
-    // are what the user said.
+    // Last of a version: the folders are the user's choice, the loader's search
+    // path is only the machine's.
     paths.push_back(name);
   }
   return absl::StrJoin(paths, ":");

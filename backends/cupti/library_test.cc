@@ -1,4 +1,5 @@
-// The toolkit's own libcupti, here, where there is most likely no driver.
+// Tests the toolkit's own libcupti, on a machine that most likely has no
+// driver.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

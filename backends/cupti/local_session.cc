@@ -72,8 +72,8 @@ class LocalSession : public ActivitySession {
   }
 
   absl::Status SetCollecting(bool collecting) override {
-    // As PyTorch has it: what is switched off is waited for, and so is what
-    // was launched while it was off.
+    // As PyTorch does: wait for the work that is being switched off, and for
+    // the work that was launched while recording was off.
     if (!collecting) {
       PauseCapture(driver_.wait);
       return absl::OkStatus();

@@ -11,10 +11,10 @@
 
 namespace kymo::cupti {
 
-// Stop waits until the devices have done what they were asked to do: times are
-// known only then, as torch.profiler does.
+// Stop waits until the devices have finished their work, as torch.profiler
+// does: only then are the times known.
 //
-// `api`: null = the library of this machine, loaded at Prepare.
+// `api`: null = this machine's library, which is loaded at Prepare.
 std::unique_ptr<ActivitySession> NewLocalSession(
     const CuptiSettings& settings, const CuptiApi* api,
     const CudaDriver& driver = LoadedCudaDriver());

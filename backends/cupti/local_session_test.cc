@@ -1,5 +1,6 @@
-// Sessions of this process, on a libcupti that plays by CUPTI's rules: one
-// client behind the other, or, as the second test of this source, side by side.
+// Sessions of this process, with a libcupti that plays by CUPTI's rules. The
+// source makes two tests: clients come one after the other, or work side by
+// side.
 #include "backends/cupti/local_session.h"
 
 #include <dlfcn.h>
@@ -119,7 +120,7 @@ TEST_F(LocalSessionTest, MoreThreadsThanBuffersMayBeAreRecordedAllTheSame) {
   const auto flushes = Scripted<int()>("kymo_test_flushes");
   for (int i = 0; i < 20; ++i) {
     for (int j = 0; j < 10; ++j) std::thread(Launch).join();
-    // The second one began after they ended.
+    // The second flush began after the activities ended.
     for (const int before = flushes(); flushes() < before + 2;) usleep(1000);
   }
   Collect();

@@ -26,7 +26,7 @@ std::string_view Configured() {
   return path == nullptr ? std::string_view() : path;
 }
 
-// A name without a path is the loader's to find.
+// A name without a path is left to the loader.
 std::string FirstOf(const std::string& library_paths) {
   std::string name;
   const std::vector<std::string> paths = absl::StrSplit(library_paths, ':');

@@ -1,14 +1,16 @@
-// nvtx_route.h - how what a program says through NVTX gets to CUPTI.
+// nvtx_route.h - leads a program's NVTX calls to CUPTI.
 //
 //   KYMO_RETURN_IF_ERROR(RouteNvtx(library_paths, setup));  // of a child
 //   KYMO_RETURN_IF_ERROR(CheckNvtxRoute());                // of this process
 //
-// NVTX asks at its first call for one library, which NVTX_INJECTION64_PATH
-// names, and tells it everything: CUPTI hears of markers where that is the very
-// libcupti that records. Kymo's own capture of NVTX is such a library, too, so
-// that it is one or the other; both would give each range twice.
+// At its first call, NVTX loads one library, which NVTX_INJECTION64_PATH names,
+// and then reports every call to it. CUPTI sees markers only if that library is
+// the very libcupti that records. Kymo's own capture of NVTX is such a library,
+// too, so only one of the two can capture; both together would give each range
+// twice.
 //
-// Threads: those of getenv. Errors: kFailedPrecondition, with what to change.
+// Threads: as for getenv. Errors: kFailedPrecondition, which says what to
+//   change.
 #ifndef KYMO_BACKENDS_CUPTI_NVTX_ROUTE_H_
 #define KYMO_BACKENDS_CUPTI_NVTX_ROUTE_H_
 
@@ -24,8 +26,8 @@ namespace kymo::cupti {
 // captures NVTX has prepared `setup` before.
 absl::Status RouteNvtx(const std::string& library_paths, TargetSetup* setup);
 
-// This process's NVTX cannot be led elsewhere any more: the variable has to be
-// there.
+// NVTX of this process cannot be led elsewhere any more: checks that the
+// variable is set already.
 absl::Status CheckNvtxRoute();
 
 }  // namespace kymo::cupti

@@ -26,7 +26,7 @@ class SavedLogTest : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
 
-  // Runs `program` in a child with a log in the folder.
+  // Runs `program` in a child process, with a log in the folder.
   template <typename Program>
   int RunChild(const Program& program) {
     const pid_t pid = fork();

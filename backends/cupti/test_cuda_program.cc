@@ -1,10 +1,9 @@
-// test_cuda_program.cc - a program that uses CUDA, as far as it can be seen
-// from here: it loads the injected library as libcuda does, and launches
-// through test_libcupti.
+// test_cuda_program.cc - a program that seems to use CUDA. It loads the
+// injected library as libcuda does, and launches through test_libcupti.
 //
 //   test_cuda_program <libcupti> launches [MODE]
 //
-// MODE, what it does beside or afterwards:
+// MODE says what it does besides or afterwards:
 //   kill         rests, launches once more and is killed
 //   kill_busy    is killed while the device is at work, as it always was
 //   exit_busy    ends while the device is at work
@@ -36,7 +35,7 @@ void SlowDown(uint64_t ns) {
   Scripted<void(uint64_t)>("kymo_test_slow_down")(ns);
 }
 
-// The other client's memory, which Kymo must not write to.
+// The other client's memory. Kymo must not write to it.
 char others[4096];
 
 void UseAnotherClient(const char* path) {
@@ -59,7 +58,7 @@ void UseAnotherClient(const char* path) {
   Scripted<int(void*)>("cuptiUnsubscribe")(client);
 }
 
-// As libcuda does in cuInit. False: CUDA would not start.
+// Does what libcuda does in cuInit. False: CUDA would not start.
 bool Inject() {
   const char* const path = getenv("CUDA_INJECTION64_PATH");
   void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW);
@@ -97,7 +96,7 @@ int After(const char* mode) {
   } else if (strcmp(mode, "copy") == 0) {
     Scripted<void(uint64_t)>("kymo_test_copy")(4096);
   } else if (strcmp(mode, "after_other") == 0) {
-    usleep(200'000);  // until it has come back
+    usleep(200'000);  // until the buffer has come back
     static char before[sizeof(others)];
     memcpy(before, others, sizeof(others));
     for (int i = 0; i < 1000; ++i) Launch("_Z4morev");
@@ -114,9 +113,9 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "after_other") == 0) UseAnotherClient(argv[1]);
   if (!Inject()) return 4;
   cupti = dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD);
-  if (cupti == nullptr) return 0;  // it was not to be used
+  if (cupti == nullptr) return 0;  // CUPTI was not to be used
   for (int i = atoi(argv[2]); i > 0; --i) Launch("_Z4axpyfPf");
-  // As cudaDeviceSynchronize: the device is slower than this loop.
+  // Waits like cudaDeviceSynchronize: the device is slower than this loop.
   Scripted<void()>("kymo_test_wait")();
   return After(mode);
 }

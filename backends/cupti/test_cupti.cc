@@ -20,8 +20,8 @@ uint64_t Read(clockid_t clock) {
 
 uint64_t Now() { return Read(CLOCK_MONOTONIC); }
 
-// From that to CUPTI's own clock. Once: a thread may be held up between two
-// readings, and what has ended must not run again then.
+// CLOCK_MONOTONIC to CUPTI's own clock. Computed once: a thread may be held up
+// between two readings, and work that has ended must not run again then.
 uint64_t OwnClockOffset() {
   static const uint64_t offset = Read(CLOCK_REALTIME) - Now();
   return offset;
@@ -37,7 +37,7 @@ T Zero(CUpti_ActivityKind kind) {
   return record;
 }
 
-// What differs from client to client.
+// Sets the fields that differ from client to client.
 void Localize(const TestClient& client, CUpti_ActivityAPI& call) {
   const uint64_t offset = client.clock != nullptr ? 0 : OwnClockOffset();
   call.start += offset;
@@ -56,7 +56,8 @@ void Localize(const TestClient& client, T& activity) {
   }
 }
 
-// A forced flush brings what has not ended, too.
+// Clears the times of activities that have not ended: a forced flush returns
+// these, too.
 template <typename T>
 void DropTimes(uint8_t* record) {
   T activity;
@@ -229,8 +230,8 @@ void TestCupti::Describe(TestClient& client, CUpti_ActivityKind kind) {
     Put(client, &stream, sizeof(stream), 0);
   } else if (kind == CUPTI_ACTIVITY_KIND_DEVICE) {
     auto device = Zero<CUpti_ActivityDevice5>(kind);
-    // The library's own, as that of older ones. (CUDA 13's is the client's to
-    // free; Kymo leaves it, a few bytes for each device and session.)
+    // The library's own text, as in older versions. (From CUDA 13 on the client
+    // should free it. Kymo does not: a few bytes for each device and session.)
     device.name = "Scripted GPU";
     device.globalMemorySize = uint64_t{16} << 30;
     device.computeCapabilityMajor = 9;
@@ -325,7 +326,7 @@ void TestCupti::Copy(uint64_t bytes) {
   copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
   copy.bytes = bytes;
   RunOnStream(copy, 1000);
-  // Its pages moved, as it were.
+  // Acts as if its pages had moved.
   if (!counts_unified_) return;
   auto moved = Zero<CUpti_ActivityUnifiedMemoryCounter3>(
       CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);

@@ -1,26 +1,26 @@
-// test_cupti.h - CUPTI and a device, played by the rules of CUPTI's headers.
+// test_cupti.h - CUPTI and a device, imitated by the rules of CUPTI's headers.
 //
-//   TestCupti& cupti = TestCupti::Get();     // one, as of the real library
+//   TestCupti& cupti = TestCupti::Get();     // one, like the real library
 //   TestClient& client = cupti.AddClient("me");
 //   client.request = ...; client.complete = ...;
 //   cupti.Enable(client, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, false);
 //   cupti.Launch("sgemm");                   // ends some time later
 //   cupti.Flush(false);                      // not yet: it runs
 //
-// The rules, of which each has hidden a mistake once:
+// Each of these rules has hidden a mistake once:
 //
-// - CUDA is initialised by the first launch. Devices are recorded then, the
-//   context and the stream as well, or when somebody asks for them to be
-//   dumped; a client that comes later and only enables them hears nothing.
-// - Threads have buffers of their own. A buffer comes back when it is full and
-//   all that it has a record of has ended; when it is flushed, and that has
-//   ended; and when it is flushed by force, and then what has not ended has no
-//   times.
-// - Only what is enabled is recorded. Threads are pthread_self() unless the
-//   system's ids were asked for, times are CLOCK_REALTIME unless there is a
-//   clock, which has to be CLOCK_MONOTONIC here.
-// - A client of the functions without _v2 is one behind the other: buffers that
-//   one leaves behind are handed to the next (test_libcupti.cc).
+// - The first launch initialises CUDA. Clients that enabled devices, contexts
+//   and streams get records of them then, or when they ask for a dump. A client
+//   that comes later and only enables these kinds gets none.
+// - Each thread has a buffer of its own. A buffer comes back when it is full
+//   and all activities in it have ended. A flush returns it if all have ended.
+//   A forced flush returns it always; activities that have not ended then have
+//   no times.
+// - Only enabled kinds are recorded. Thread ids are pthread_self() unless the
+//   client asked for the system's ids. Times are CLOCK_REALTIME unless the
+//   client set a clock, which must be CLOCK_MONOTONIC here.
+// - Clients of the functions without _v2 come one after the other: buffers that
+//   one leaves behind go to the next (test_libcupti.cc).
 #ifndef KYMO_BACKENDS_CUPTI_TEST_CUPTI_H_
 #define KYMO_BACKENDS_CUPTI_TEST_CUPTI_H_
 
@@ -39,13 +39,13 @@
 #include <string>
 #include <vector>
 
-// Of one client: its functions, and what it asked for.
+// One client: its functions, and what it enabled.
 struct TestClient {
   struct Buffer {
     uint8_t* data = nullptr;
     size_t size = 0;
     size_t used = 0;
-    uint64_t ends_at = 0;  // of the last activity, CLOCK_MONOTONIC
+    uint64_t ends_at = 0;  // the last activity's end, CLOCK_MONOTONIC
   };
 
   std::string name;
@@ -63,14 +63,15 @@ struct TestClient {
 
 class TestCupti {
  public:
-  // Made on first use, never destroyed: threads may be at work at the end.
+  // Made on first use and never destroyed, since threads may still run at the
+  // end.
   static TestCupti& Get();
 
   TestClient& AddClient(const char* name);
   void RemoveClient(TestClient* client);
   std::list<TestClient>& clients() { return clients_; }
 
-  // `dumps`: existing devices, contexts and streams are recorded at once.
+  // `dumps`: records the existing devices, contexts and streams at once.
   void Enable(TestClient& client, CUpti_ActivityKind kind, bool dumps);
   void Disable(TestClient& client, CUpti_ActivityKind kind);
   CUptiResult ConfigureUnified();
@@ -79,18 +80,18 @@ class TestCupti {
                                 CUpti_Activity** record);
   void Flush(bool forced);
 
-  // A kernel of 2 us, or a copy to the device, of 1 us, on stream 7 of the
-  // device; 1 us after the call at the earliest. The call takes 500 ns.
+  // A kernel of 2 us, or a copy to the device of 1 us, on stream 7 of the
+  // device. It begins at least 1 us after the call, which takes 500 ns.
   void Launch(const char* name);
   void Copy(uint64_t bytes);
-  // The device's work takes so much longer, from now on.
+  // From now on the device's work takes so much longer.
   void SlowDown(uint64_t ns) { slow_ns_ = ns; }
-  // Until the device has done everything, and a microsecond.
+  // Waits until the device has done everything, and one microsecond more.
   void Wait();
   bool is_up() const { return is_up_; }
   int flushes() const { return flushes_; }
 
-  // The functions that end in _v2 are in use: the others may not be.
+  // The functions that end in _v2 are in use, so the others must not be called.
   std::atomic<bool> is_side_by_side = false;
 
  private:

@@ -1,5 +1,5 @@
-// test_libcuda.cc - a driver of two devices, of which the second one has a
-// primary context; says what was asked of it, one word for each call.
+// test_libcuda.cc - a driver of two devices, the second with a primary context.
+// It writes down its calls, one word for each.
 #include <string>
 
 namespace {

@@ -1,6 +1,6 @@
-// test_libcupti.cc - a libcupti without a driver, as CUDA 12.5's, but for the
-// name of a client that CUDA 13.0 brought. What it plays is told in
-// test_cupti.h; a program says by the kymo_test_ functions what it does.
+// test_libcupti.cc - a libcupti without a driver, like CUDA 12.5's, except that
+// clients have names as in CUDA 13.0. test_cupti.h says what it imitates. A
+// program tells what it does through the kymo_test_ functions.
 #include <cuda.h>
 #include <cupti.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 
 namespace {
 
-// One client behind the other. What is asked of the library stays when they go,
-// and so do buffers that have not come back.
+// Clients come one after the other. When one goes, its settings stay, and so do
+// buffers that have not come back.
 TestClient& OneClient() {
   static TestClient& client = TestCupti::Get().AddClient("");
   return client;
 }
 bool is_subscribed = false;
 
-// The two sets of functions may not be mixed.
+// The two sets of functions must not be mixed.
 CUptiResult Result() {
   return TestCupti::Get().is_side_by_side
              ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
@@ -58,7 +58,7 @@ CUptiResult cuptiGetVersion(uint32_t* version) {
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle,
                               CUpti_CallbackFunc callback, void* userdata,
                               CUpti_SubscriberParams* params) {
-  // As it was before CUDA 13.2, whatever the header says.
+  // The struct as it was before CUDA 13.2, whatever the header says.
   if (params->structSize !=
       offsetof(CUpti_SubscriberParams, oldSubscriberSize) +
           sizeof(params->oldSubscriberSize)) {

@@ -1,8 +1,7 @@
-// test_libcupti_v2.cc - the functions of libcupti for clients that stand side
-// by side, as CUDA 13.4's, which together with test_libcupti.cc make its
-// library.
+// test_libcupti_v2.cc - libcupti's functions for clients that work side by
+// side, like CUDA 13.4's. With test_libcupti.cc they make a library.
 //
-// The toolkit's header may be older than that: what it lacks is declared here.
+// The toolkit's header may be older than that, so this declares what it lacks.
 #include <cuda.h>
 #include <cupti.h>
 #include <string.h>

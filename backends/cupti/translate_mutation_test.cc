@@ -1,5 +1,6 @@
-// Buffers of random records: any kind, any length, any bytes but in pointers.
-// Whatever they say, whole records of ours come out; of use under asan.
+// Buffers of random records: any kind, any length, any bytes except in
+// pointers. Whatever they hold, the result is whole records of ours. Most
+// useful under asan.
 #include <cuda.h>
 #include <cupti.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@
 namespace kymo::cupti {
 namespace {
 
-// Lengths of records in the buffer, by offset; beyond them it is broken.
+// The lengths of records in the buffer, by offset. Behind them, the buffer is
+// broken.
 std::map<size_t, size_t> lengths;
 
 int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
@@ -39,7 +41,7 @@ int CallbackName(int, uint32_t cbid, const char** name) {
   return cbid % 3 == 0 ? 1 : 0;
 }
 
-// Where structs have pointers: to texts, or to memory that is to be freed.
+// Sets the pointers of a struct: to texts, or to memory that is to be freed.
 void SetPointers(uint32_t kind, uint8_t* record, size_t size) {
   const auto set = [&](size_t at, const char* text) {
     if (at + sizeof(text) <= size) memcpy(record + at, &text, sizeof(text));
@@ -77,7 +79,7 @@ class TranslateMutationTest : public ::testing::Test {
                    .to = &log_});
   }
 
-  // Memory of exactly its size, so that asan sees what lies behind.
+  // Memory of exactly its size, so that asan sees reads beyond it.
   std::vector<uint8_t> RandomBuffer(std::mt19937_64& random) {
     lengths.clear();
     std::vector<uint8_t> buffer;

@@ -8,7 +8,7 @@
 namespace kymo::itt {
 namespace {
 
-// What a tool fills in.
+// The functions that a tool fills in.
 struct Functions {
   Domain* (*domain_create)(const char* name);
   StringHandle* (*string_handle_create)(const char* text);
@@ -27,7 +27,7 @@ ApiEntry Entry(const char* name, Function*& function) {
           kAllGroups};
 }
 
-// As ITT's own static part has it; the tool may keep pointers to it.
+// As in ITT's own static part. The tool may keep pointers to it.
 Global& TheGlobal() {
   static ApiEntry api_list[] = {
       Entry("__itt_domain_create", functions.domain_create),

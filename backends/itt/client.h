@@ -1,4 +1,4 @@
-// client.h - says things through ITT, to whatever tool is there.
+// client.h - makes ITT calls, to whatever tool is there.
 //
 //   const IttClient& itt = GetIttClient();
 //   if (itt.is_available()) {
@@ -6,10 +6,11 @@
 //     itt.Pop();
 //   }
 //
-// Finds the tool in the way of ITT's own static part, without it: the library
-// that INTEL_LIBITTNOTIFY64 names. Tasks are of the domain "kymo".
+// The tool is found as ITT's own static part finds it, but without that part:
+// it is the library that INTEL_LIBITTNOTIFY64 names. Tasks belong to the domain
+// "kymo".
 //
-// Threads: any. Errors: without a tool nothing is said.
+// Threads: any. Errors: without a tool, the calls do nothing.
 #ifndef KYMO_BACKENDS_ITT_CLIENT_H_
 #define KYMO_BACKENDS_ITT_CLIENT_H_
 
@@ -29,7 +30,7 @@ class IttClient {
   void Mark(const char* name) const noexcept;
 
  private:
-  Domain* domain_ = nullptr;  // null: nobody listens
+  Domain* domain_ = nullptr;  // null: there is no tool
 };
 
 // Initialises the tool on the first call.

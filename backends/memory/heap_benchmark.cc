@@ -1,5 +1,5 @@
-// What watching the heap costs, beside the allocator alone: a pair of malloc
-// and free of 64 bytes, on a stack of a few frames.
+// Benchmarks: what watching the heap costs beside the allocator alone, for a
+// malloc and a free of 64 bytes on a stack of a few frames.
 #include <stdlib.h>
 
 #include "backends/memory/target/real_allocator.h"
@@ -51,7 +51,7 @@ void InSession(benchmark::State& state, record::RecordFlags flags) {
     state.SkipWithError("no session");
     return;
   }
-  // Through the memory once, so that its first touch is not measured.
+  // Touches all the memory once, so that first touches are not measured.
   for (int i = 0; i < 2'000'000; ++i) free(malloc(kBytes));
   Pairs(state);
   record::StopSession(id);

@@ -14,7 +14,7 @@ kymo::nvtx::InitializeInjection InitializeInjectionNvtx2_fnptr;
 namespace kymo::nvtx {
 namespace {
 
-// What a tool fills in: the functions, behind pointers to them.
+// The functions that a tool fills in, behind pointers to them.
 template <size_t kSize>
 struct ClientTable {
   FunctionPointer functions[kSize] = {};

@@ -1,4 +1,4 @@
-// client.h - says things through NVTX, to whatever tool is there.
+// client.h - makes NVTX calls, to whatever tool is there.
 //
 //   const NvtxClient& nvtx = GetNvtxClient();
 //   if (nvtx.push != nullptr) {
@@ -7,12 +7,12 @@
 //     nvtx.pop();
 //   }
 //
-// Finds the tool in the way of NVTX's own headers, without them: the injection
-// library that NVTX_INJECTION64_PATH names, or else one that is linked into
-// the same file (//:nvtx is such a one).
+// The tool is found as NVTX's own headers find it, but without them: it is the
+// injection library that NVTX_INJECTION64_PATH names, else one that is linked
+// into the same file, such as //:nvtx.
 //
-// Threads: any. Errors: without a tool, or where it does not initialise, all
-//   functions are null. A tool may leave out single ones.
+// Threads: any. Errors: without a tool, or if it does not initialise, all
+//   functions are null. A tool may also leave out single functions.
 #ifndef KYMO_BACKENDS_NVTX_CLIENT_H_
 #define KYMO_BACKENDS_NVTX_CLIENT_H_
 

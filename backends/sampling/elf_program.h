@@ -1,4 +1,4 @@
-// elf_program.h - what a program's file says of how it can be profiled.
+// elf_program.h - what a program's file tells about how it can be profiled.
 #ifndef KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_
 #define KYMO_BACKENDS_SAMPLING_ELF_PROGRAM_H_
 

@@ -15,12 +15,12 @@
 //   perf     sampled by perf events, registers and 16 KiB of stack
 //   timer    sampled by the timers in the target, if the library is beside us
 //
-// A run is 25 pieces of 20 ms; the lower decile of the pieces of all rounds is
-// compared, since other load only ever adds time. Says the slow-down of each
-// against plain, the part of the due samples that arrived, and whether perf
-// keeps its budget: an empty handler as often plus 1 percentage point, 95 %
-// delivered. check=1 makes missing it an error; other names are settings of
-// the sampler.
+// A run is 25 pieces of 20 ms. The comparison uses the lower decile of the
+// pieces of all rounds, since other load only ever adds time. The output has
+// the slow-down of each against plain, the share of due samples that arrived,
+// and whether perf keeps its budget: an empty handler as often plus 1
+// percentage point, 95 % delivered. check=1 makes a missed budget an error;
+// other names are settings of the sampler.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -69,7 +69,7 @@ void ArmEmptyHandler(clockid_t clock, int hz) {
   timer_settime(timer, 0, &period, nullptr);
 }
 
-// As the child: writes the ns of each piece to a descriptor.
+// Runs as the child: writes the ns of each piece to a descriptor.
 int RunChild(char** argv) {
   const int64_t rounds = std::atoll(argv[2]);
   const std::string handler = argv[3];

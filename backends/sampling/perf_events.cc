@@ -22,7 +22,7 @@ constexpr size_t kLargestRingBytes = size_t{8} << 20;
 constexpr size_t kSmallestRingBytes = size_t{128} << 10;
 constexpr size_t kAllRingsBytes = size_t{512} << 20;
 
-// Newer than the oldest kernel headers that we build with.
+// Not in the oldest kernel headers that we build with.
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
@@ -62,13 +62,13 @@ perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;  // with a mark that is never reached: no wake-ups
+  attr.watermark = 1;  // a mark that is never reached: no wake-ups
   attr.wakeup_watermark = uint32_t{1} << 31;
   return attr;
 }
 
-// Drops one thing that older kernels do not know (lost counts: 6.0, build ids:
-// 5.12); false when there is nothing left to drop.
+// Removes one feature that older kernels do not know (lost counts: 6.0, build
+// ids: 5.12). False if there is nothing left to remove.
 bool Simplify(perf_event_attr& attr) {
   if (attr.read_format != 0) {
     attr.read_format = 0;
@@ -107,7 +107,7 @@ absl::Status OpenError(int error, const Settings& settings) {
                    settings.stack_bytes, "): use the setting sampler=timer"));
 }
 
-// The attributes with which opening on ourselves works.
+// The attributes with which this process can open the event on itself.
 absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
   int error = 0;
   for (const bool kernel : {true, false}) {
@@ -125,7 +125,7 @@ absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
   return OpenError(error, settings);
 }
 
-// "0-3,8" and the like.
+// Reads lists such as "0-3,8".
 std::vector<int> OnlineCpus() {
   std::ifstream file("/sys/devices/system/cpu/online");
   std::vector<int> cpus;
@@ -169,8 +169,8 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
   const std::vector<int> cpus = OnlineCpus();
   const absl::Status opened = events->OpenAll(settings, *attr, pid, cpus);
   if (!opened.ok()) return opened;
-  // All rings are of one size: what the first would take of the locked memory
-  // that a user may have, the last would miss.
+  // All rings have one size, because a user may lock only so much memory: what
+  // a large first ring took would be missing for the last.
   size_t ring_bytes = std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
                                  kSmallestRingBytes, kLargestRingBytes);
   for (; ring_bytes >= kSmallestRingBytes; ring_bytes /= 2) {

@@ -6,9 +6,9 @@
 //   (*events)->Disable();
 //   const PerfTotals totals = (*events)->ReadTotals();
 //
-// The clock is the task's own CPU time: a tick is due after each period that a
-// thread has run, wherever it ran. Sampling begins at the target's exec and
-// follows its threads and children. Nothing ever wakes the reader up.
+// The clock is the task's own CPU time: a tick is due each time that a thread
+// has run for one period, on whatever CPUs. Sampling begins at the target's
+// exec, and follows its threads and children. Nothing ever wakes up the reader.
 //
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
@@ -28,20 +28,21 @@
 
 namespace kymo::sampling {
 
-// What this process may see.
+// What this process is allowed to see.
 struct PerfAccess {
   bool kernel = false;  // samples while in the kernel too
 };
 
-// Tries the event that Open would use on the calling process; the error says
-// what the user can do.
+// Tries to open on the calling process the event that Open would use. The error
+// says what the user can do.
 absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings);
 
-// kernel.perf_event_paranoid, 2 (the kernel's default) where unreadable.
+// The value of kernel.perf_event_paranoid; 2, the kernel's default, if
+// unreadable.
 int PerfEventParanoid();
 
 struct PerfTotals {
-  uint64_t cpu_time_ns = 0;  // of the target, its threads and children
+  uint64_t cpu_time_ns = 0;  // the target's, with threads and children
   bool knows_lost = false;   // kernels from 6.0 on count them exactly
   uint64_t lost_records = 0;
 };
@@ -57,7 +58,7 @@ class PerfEvents {
   std::span<PerfRing> rings() noexcept { return rings_; }
   RecordLayout layout() const noexcept { return layout_; }
 
-  // No further record appears after it.
+  // No record appears after it returns.
   void Disable() noexcept;
   PerfTotals ReadTotals() const noexcept;
 

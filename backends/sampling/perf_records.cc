@@ -6,18 +6,18 @@
 namespace kymo::sampling {
 namespace {
 
-// pid, tid, time, cpu, reserved: what sample_id_all appends to every record.
+// What sample_id_all appends to every record: pid, tid, time, cpu, reserved.
 constexpr size_t kTrailerBytes = 24;
 constexpr size_t kTrailerTimeOffset = 8;
 constexpr size_t kSampleTimeOffset = 24;  // header, ip, pid + tid
 
-// Where each register of the kernel's order goes: ax bx cx dx si di bp sp ip
-// r8 ... r15.
+// For each register of the kernel's order, its place in ours. The kernel's
+// order is ax bx cx dx si di bp sp ip r8 ... r15.
 constexpr int kFromKernelOrder[kRegisterCount] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// Reads front to back; after a read past the end everything reads as zero and
-// ok() is false.
+// Reads from front to back. A read past the end gives zero and makes ok()
+// false.
 class Reader {
  public:
   explicit Reader(RecordBytes bytes) noexcept : bytes_(bytes) {}
@@ -41,7 +41,7 @@ class Reader {
     return taken;
   }
 
-  // Text up to its NUL, all that is left if there is none.
+  // Takes a text up to its NUL; without a NUL, everything that is left.
   std::string_view TakeText() noexcept {
     const auto* const text = reinterpret_cast<const char*>(bytes_.data());
     const size_t size = bytes_.empty() ? 0 : strnlen(text, bytes_.size());

@@ -3,9 +3,9 @@
 //   const RecordLayout layout = RecordLayout::RegistersAndStack();
 //   if (auto sample = DecodeSample(bytes, layout)) Use(*sample);
 //
-// `bytes` is one record with its header. Every decoder answers nullopt for a
-// record that is too short for what it claims to hold; it reads no byte outside
-// of it. Pure functions; views point into `bytes`.
+// `bytes` is one record with its header. A decoder returns nullopt for a record
+// that is too short for what it claims to hold, and reads no byte outside of
+// the record. Pure functions; views point into `bytes`.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_RECORDS_H_
 #define KYMO_BACKENDS_SAMPLING_PERF_RECORDS_H_
 
@@ -23,7 +23,7 @@ namespace kymo::sampling {
 
 using RecordBytes = std::span<const std::byte>;
 
-// Which optional parts a sample has; follows from attr.sample_type.
+// The optional parts of a sample; attr.sample_type decides.
 struct RecordLayout {
   bool has_callchain = false;
   bool has_registers_and_stack = false;
@@ -48,7 +48,7 @@ struct MapRecord {
   uint64_t address = 0;
   uint64_t size_bytes = 0;
   uint64_t file_offset = 0;
-  uint64_t inode = 0;  // 0 = not told (there is a build id instead, or no file)
+  uint64_t inode = 0;  // 0 = not known (a build id instead, or no file)
   std::span<const std::byte> build_id;  // may be empty
   std::string_view path;
   uint64_t time_ns = 0;
@@ -78,7 +78,8 @@ struct SampleRecord {
   uint64_t time_ns = 0;
   uint64_t period_ns = 0;
   bool in_kernel = false;
-  // As the kernel gives it, leaf first, with PERF_CONTEXT_* marks.
+  // The call chain as the kernel gives it: leaf first, with PERF_CONTEXT_*
+  // marks.
   std::span<const std::byte> callchain;
   size_t callchain_size() const noexcept { return callchain.size() / 8; }
   uint64_t callchain_at(size_t index) const noexcept;
@@ -98,7 +99,7 @@ std::optional<CommRecord> DecodeComm(RecordBytes bytes) noexcept;
 std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;
 std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
                                          RecordLayout layout) noexcept;
-// Records that PERF_RECORD_LOST says the full ring dropped.
+// How many records a full ring dropped, according to PERF_RECORD_LOST.
 std::optional<uint64_t> DecodeLost(RecordBytes bytes) noexcept;
 
 }  // namespace kymo::sampling

@@ -29,7 +29,7 @@ class Record {
     for (const char c : text) Add(c);
     return *this;
   }
-  // What sample_id_all appends.
+  // The trailer that sample_id_all appends.
   Record& Trailer(uint64_t time_ns) {
     return Add<uint32_t>(7).Add<uint32_t>(8).Add(time_ns).Add<uint64_t>(0);
   }
@@ -142,7 +142,7 @@ TEST(PerfRecordsTest, ReadsASampleInDwarfOrder) {
   ASSERT_TRUE(sample->has_registers);
   EXPECT_EQ(sample->registers[0], 100u);     // ax
   EXPECT_EQ(sample->registers[3], 101u);     // bx
-  EXPECT_EQ(sample->registers[kRbp], 106u);  // sixth of the kernel's
+  EXPECT_EQ(sample->registers[kRbp], 106u);  // the sixth in the kernel's order
   EXPECT_EQ(sample->registers[kRsp], 107u);
   EXPECT_EQ(sample->registers[kRip], 108u);
   EXPECT_EQ(sample->registers[15], 116u);
@@ -195,7 +195,8 @@ TEST(PerfRecordsTest, RefusesACallchainLongerThanTheRecord) {
   }
 }
 
-// Each prefix in a buffer of its own, so that a sanitizer sees a read beyond.
+// Each prefix has a buffer of its own, so that a sanitizer sees reads beyond
+// it.
 TEST(PerfRecordsTest, RefusesEveryTruncation) {
   Record map = MapOf(0);
   for (int i = 0; i < 4; ++i) map.Add<uint64_t>(0);

@@ -53,7 +53,7 @@ struct Head {
   size_t ring;
 };
 
-// For a heap with the earliest on top; ties go to the lower CPU.
+// Orders a heap with the earliest record on top; ties go to the lower CPU.
 bool Later(const Head& a, const Head& b) noexcept {
   return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.ring > b.ring;
 }

@@ -3,9 +3,9 @@
 //   ring.Refresh();
 //   while (auto record = ring.Front()) { Use(*record); ring.Pop(); }
 //
-// The kernel writes at `head`, we consume at `tail`; both only grow and are
-// taken modulo the power-of-two size. Space is given back on Release, once for
-// many records.
+// The kernel writes at `head`, we read at `tail`. Both only grow; modulo the
+// size, a power of two, they are positions. Release gives space back to the
+// kernel, once for many records.
 //
 // Threads: one reader.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_RING_H_
@@ -24,17 +24,18 @@ namespace kymo::sampling {
 
 class PerfRing {
  public:
-  // `page` and the `size_bytes` (a power of two) of data are borrowed.
+  // Borrows `page` and the `size_bytes` (a power of two) of data.
   PerfRing(perf_event_mmap_page* page, const std::byte* data,
            size_t size_bytes);
 
-  // Sees what the kernel has written by now.
+  // Looks how far the kernel has written.
   void Refresh() noexcept;
-  // The oldest record not yet popped; valid until the next Front or Release.
-  // A damaged record ends the ring: everything seen is skipped and counted.
+  // The oldest record that was not popped; valid until the next Front or
+  // Release. A damaged record makes the rest unreadable: everything up to
+  // `head` is skipped and counted.
   std::optional<RecordBytes> Front();
   void Pop() noexcept { tail_ += front_size_; }
-  // Hands the popped records' space back to the kernel.
+  // Gives the space of popped records back to the kernel.
   void Release() noexcept;
 
   size_t pending_bytes() const noexcept { return head_ - tail_; }
@@ -53,7 +54,7 @@ class PerfRing {
 };
 
 // Visits the records of all refreshed rings in the order of their times, up to
-// and including `until_ns`; later ones stay where they are.
+// and including `until_ns`. Later records stay in their rings.
 void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
                  const std::function<void(RecordBytes)>& visit);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kRingBytes = 256;
 constexpr uint16_t kRecordBytes = 40;  // header, payload, trailer
 
-// A ring that we write as the kernel does.
+// A ring into which we write as the kernel does.
 class FakeRing {
  public:
   FakeRing() : page_(std::make_unique<perf_event_mmap_page>()) {

@@ -37,8 +37,8 @@ class PerfSession final : public ActivitySession {
   const Settings settings_;
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
-  // When the last Poll began: what is older is in the rings by now, so that
-  // records of different CPUs up to here can be put in order.
+  // When the previous Poll began. Everything older is in the rings by now, so
+  // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
   uint64_t lost_records_ = 0;
@@ -115,7 +115,7 @@ void PerfSession::Handle(RecordBytes bytes) {
       }
       break;
     default:
-      return;  // throttling and kinds that we did not ask for
+      return;  // throttling, and kinds that were not requested
   }
   ++corrupt_records_;
 }
@@ -179,8 +179,9 @@ absl::Status PerfSession::Stop() {
     corrupt_records_ += ring.corrupt_count();
   }
   const PerfTotals totals = events_->ReadTotals();
-  // Exact, but for time stolen by a hypervisor; the other knows of that, but
-  // not of processes that nobody waited for.
+  // The perf clock is exact, except that it includes time that a hypervisor
+  // took away. The CPU time of children leaves such time out, but misses
+  // processes that nobody waited for. So take the smaller one.
   auto cpu_ns = static_cast<DurationNs>(totals.cpu_time_ns);
   const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
   if (waited_ns > 0) cpu_ns = std::min(cpu_ns, waited_ns);

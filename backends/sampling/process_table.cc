@@ -7,7 +7,7 @@
 namespace kymo::sampling {
 namespace {
 
-// The arguments, apart by spaces; empty if the process is gone already.
+// The arguments, separated by spaces; empty if the process is gone.
 std::string ReadCommandLine(int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
   std::string text(std::istreambuf_iterator<char>(file), {});

@@ -1,7 +1,7 @@
 // process_table.h - the processes and threads of a recording, by name.
 //
-// Filled from the kernel's records (or from what a timer's sample says) in the
-// order of time; Processes keep their names after they ended.
+// The table is filled in the order of time, from the kernel's records or from
+// the samples of timers. Processes keep their names after their end.
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_PROCESS_TABLE_H_
 #define KYMO_BACKENDS_SAMPLING_PROCESS_TABLE_H_
@@ -30,35 +30,36 @@ struct SampledProcess {
   symbolize::AddressSpace space;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
   int64_t maps_read_ns = 0;
-  // Which program, where no record tells of an exec (timers).
+  // Tells programs apart where no record tells of an exec (timers).
   int64_t image_ns = 0;
 };
 
 struct SampledThread {
   std::string name;
-  model::TrackIndex track = model::kNoTrack;  // without samples: none
+  model::TrackIndex track = model::kNoTrack;  // none before the first sample
 };
 
 class ProcessTable {
  public:
   using ThreadKey = std::pair<int64_t, int64_t>;  // pid, tid
 
-  // Made at first sight.
+  // Each is made when it is first asked for.
   SampledProcess& Process(int64_t pid);
   SampledThread& Thread(int64_t pid, int64_t tid);
 
-  // A new thread (pid == parent_pid) or a new process, which begins as a copy.
+  // A new thread (pid == parent_pid), or a new process, which begins as a copy
+  // of its parent.
   void OnFork(int64_t pid, int64_t tid, int64_t parent_pid, int64_t parent_tid,
               TimeNs time_ns);
-  // A thread ended; with the last one the process.
+  // A thread ended. The process ends with its last thread.
   void OnExit(int64_t pid, TimeNs time_ns);
-  // What a timer's sample says of its process; clears the address space when
-  // the process has become another program.
+  // Takes over what a timer's sample says about its process. If the process has
+  // become another program, its address space is cleared.
   void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
                      int64_t image_ns, std::string_view thread_name);
   void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
 
-  // The thread's line in the shard, given out at its first sample.
+  // The thread's track in the shard, made at the thread's first sample.
   model::TrackIndex Track(int64_t pid, int64_t tid);
 
   // Fills the shard's processes and tracks.

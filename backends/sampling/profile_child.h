@@ -17,12 +17,12 @@ struct ChildRun {
   model::TraceShard shard;
   int wait_status = 0;
   int64_t pid = 0;
-  DurationNs cpu_time_ns = 0;  // of the child and what it waited for
+  DurationNs cpu_time_ns = 0;  // of the child and its waited-for children
   DurationNs polling_ns = 0;   // CPU time spent in Poll
 };
 
-// Starts argv[0] stopped, as the command does, and samples it to its end.
-// `preload` is put into LD_PRELOAD when the session asks for the timer.
+// Starts argv[0] stopped, as the command does, and samples it until it ends.
+// `preload` goes into LD_PRELOAD if the session asks for the timer.
 absl::StatusOr<ChildRun> ProfileChild(const SessionOptions& options,
                                       const std::vector<std::string>& argv,
                                       const std::string& preload = {});
@@ -31,11 +31,11 @@ absl::StatusOr<ChildRun> ProfileChild(const SessionOptions& options,
 std::vector<std::vector<std::string>> SampledStacks(
     const model::TraceShard& shard);
 
-// The weight of the samples with `function` anywhere in the stack (as a whole
-// word), as a part of all samples.
+// The share of all samples, by weight, whose stack contains `function` as a
+// whole word.
 double ShareOf(const model::TraceShard& shard, const std::string& function);
 
-// For messages: counters that are not 0, most frequent stacks.
+// For messages: the counters that are not 0, and the most frequent stacks.
 std::string Summary(const model::TraceShard& shard, size_t rows = 12);
 
 }  // namespace kymo::sampling

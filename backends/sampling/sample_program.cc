@@ -1,4 +1,4 @@
-// sample_program - samples a program and prints what was found; for looking at
+// sample_program - samples a program and prints what it found; for looking at
 // the sampler by hand:
 //   sample_program [name=value ...] -- program [argument ...]
 #include <cstdio>

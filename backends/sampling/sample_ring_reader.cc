@@ -12,7 +12,7 @@
 namespace kymo::sampling {
 namespace {
 
-// More ticks than merge in a day at 1000 Hz: not a count.
+// A day at 1000 Hz merges fewer ticks than this: a larger number is nonsense.
 constexpr uint32_t kMaxTicks = 100'000'000;
 
 }  // namespace

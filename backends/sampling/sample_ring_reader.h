@@ -1,8 +1,8 @@
 // sample_ring_reader.h - the collector's side of sample_ring.h.
 //
-// Makes the ring, hands out the path by which the target's processes map it,
-// and takes finished cells out. Whatever a broken target writes into the shared
-// memory, nothing is read or written outside of it.
+// Makes the ring, gives out the path by which the target's processes map it,
+// and takes finished cells out. A broken target may write anything into the
+// shared memory; the reader still reads and writes nothing outside of it.
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLE_RING_READER_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLE_RING_READER_H_
@@ -21,7 +21,7 @@
 
 namespace kymo::sampling {
 
-// A copy of one cell; `stack` lives until the next call of the reader.
+// A copy of one cell. `stack` is valid until the next call of the reader.
 struct TimerSample {
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   int64_t pid = 0;
@@ -42,13 +42,13 @@ class SampleRingReader {
   SampleRingReader& operator=(const SampleRingReader&) = delete;
   ~SampleRingReader();
 
-  // Valid in other processes while this lives.
+  // Valid in other processes as long as this object lives.
   std::string path() const;
 
   // Takes all finished cells, in the order of their times.
   void Drain(const std::function<void(const TimerSample&)>& visit);
 
-  // Handlers do nothing from now on.
+  // Makes handlers do nothing from now on.
   void Disable() noexcept;
 
   // Ticks that found no free cell, and cells that were never finished.

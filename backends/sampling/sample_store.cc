@@ -9,8 +9,8 @@
 namespace kymo::sampling {
 namespace {
 
-// A process whose code lies outside of all known mappings is looked at again
-// after this time at the earliest.
+// How long to wait at least before the mappings of a process are read again, if
+// its code lies outside of all known ones.
 constexpr int64_t kMapsAgeNs = 200 * kNsPerMs;
 
 }  // namespace
@@ -71,7 +71,8 @@ void SampleStore::OnSample(const SampleEvent& event) {
   if (!AllModulesKnown() && ReadMaps(event.pid, process)) find_frames();
   if (event.kernel_address && !unwound_.frames.empty() &&
       unwound_.frames.front().module == symbolize::ModuleTable::kUnknown) {
-    // In the middle of an exec: the registers are the old program's.
+    // The process is in the middle of an exec: the registers are the old
+    // program's.
     unwound_.frames.clear();
     unwound_.end = StackEnd::kComplete;
   }

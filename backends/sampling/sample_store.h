@@ -1,11 +1,12 @@
-// sample_store.h - turns what a sampler sees into stacks, and into a shard.
+// sample_store.h - turns the samples of a sampler into stacks, and into a
+// shard.
 //
 //   store.OnMap(...); store.OnName(...);        // in the order of time
 //   store.OnSample(...);                        // unwound and interned at once
 //   store.Collect(shard);                       // names, lines, inlining
 //
-// The same for both samplers. A sample costs 24 bytes here; its stack costs
-// only what no earlier one had.
+// Both samplers use it. A sample costs 24 bytes here. Its stack costs only the
+// frames that no earlier stack had.
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLE_STORE_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLE_STORE_H_
@@ -33,9 +34,9 @@ struct SampleEvent {
   int64_t tid = 0;
   TimeNs time_ns = 0;  // epoch
   DurationNs weight_ns = 0;
-  std::optional<uint64_t> kernel_address;  // where in the kernel, if there
-  // Exactly one of these is there: registers with a stack, or a call chain
-  // (leaf first, return addresses as they are).
+  std::optional<uint64_t> kernel_address;  // where in the kernel it was
+  // A sample has exactly one of these: registers with a stack, or a call chain
+  // (leaf first, unchanged return addresses).
   bool has_registers = false;
   Registers registers{};
   std::span<const std::byte> stack;

@@ -8,7 +8,8 @@ namespace {
 
 TEST(SampleStoreTest, StackThatEndsNowhereIsCountedAsIncomplete) {
   SampleStore store(/*period_ns=*/1'000'000);
-  // Of no process, so that no maps are read; and in no code.
+  // The event has no process, so no maps are read, and its address is in no
+  // code.
   SampleEvent event{.pid = -2, .tid = -2, .time_ns = 5, .weight_ns = 7};
   event.has_registers = true;
   event.registers[kRip] = 0x1234;

@@ -18,7 +18,7 @@ namespace {
 using sampling::Sampler;
 using sampling::Settings;
 
-// What can be said without looking at the machine.
+// Checks everything that can be checked without looking at the machine.
 absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
 #if !defined(__linux__) || !defined(__x86_64__)
   return absl::UnimplementedError(
@@ -32,7 +32,8 @@ absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
   return sampling::ParseSettings(options);
 }
 
-// The kernel stops sampling at an exec that changes the user.
+// Refuses programs that change their user: the kernel stops sampling at their
+// exec.
 absl::Status CheckPerfTarget(const SessionOptions& options) {
   if (geteuid() == 0 || options.target_path.empty() ||
       !sampling::InspectProgram(options.target_path).changes_user) {
@@ -44,7 +45,7 @@ absl::Status CheckPerfTarget(const SessionOptions& options) {
                    "run the command as root"));
 }
 
-// Settles `auto`: perf where permitted, else timers where they can work.
+// Decides what `auto` means: perf if permitted, else timers if they can work.
 absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
   KYMO_ASSIGN_OR_RETURN(Settings settings, CheckedSettings(options));
   if (settings.sampler != Sampler::kTimer) {

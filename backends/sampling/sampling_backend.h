@@ -1,12 +1,13 @@
-// sampling_backend.h - where the CPU time of an unannotated program goes.
+// sampling_backend.h - samples where an unannotated program spends its CPU
+// time.
 //
-// The collector samples its child from outside: every 1/hz second of CPU time
-// that a thread uses, the kernel hands over the thread's registers and the top
-// of its stack (perf_event_open). They are unwound at once by the modules' call
-// frame information and kept as a few bytes; names, inlined functions and lines
-// are looked up once per place after the run. Where perf_event_open is not
-// permitted, per-thread CPU-time timers inside the target (target_timer.h) fill
-// a ring in shared memory instead, and the rest is the same.
+// The collector samples its child from outside. For every 1/hz second of CPU
+// time of a thread, the kernel hands over the thread's registers and the top of
+// its stack (perf_event_open). The collector unwinds them at once with the
+// modules' call frame information and keeps a few bytes. After the run it looks
+// up names, inlined functions and lines, once per place. Where perf_event_open
+// is not permitted, CPU timers of the target's threads (target_timer.h) fill a
+// ring in shared memory instead; the rest is the same.
 //
 // Settings (SessionOptions::settings):
 //   sampler      auto (default), perf or timer

@@ -1,6 +1,6 @@
-// Samples real programs with both samplers. Where perf_event_open is not
-// permitted, the perf half says so and does nothing: the timers' half tests the
-// rest of the way.
+// Samples real programs with both samplers. If perf_event_open is not
+// permitted, the perf half says so and does nothing. The timers' half tests
+// everything else.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -110,7 +110,7 @@ TEST_P(SamplingChildTest, ForkedChildrenAreFollowed) {
 
 TEST_P(SamplingChildTest, ExecIsFollowed) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "exec", 400));
-  // One half in the first image, then 3:1.
+  // Half of the time in the first image, then 3:1.
   EXPECT_NEAR(ShareOf(shard(), "BurnThree"), 0.375, 0.05) << Summary(shard());
   EXPECT_NEAR(ShareOf(shard(), "BurnOne"), 0.625, 0.05) << Summary(shard());
 }

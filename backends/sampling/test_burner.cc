@@ -1,12 +1,13 @@
-// test_burner - a program whose use of the CPU is known, to be sampled:
+// test_burner - a program whose CPU use is known, to be sampled:
 //   test_burner ratio MS     three quarters of MS in BurnThree, one in BurnOne
-//   test_burner threads MS   two named threads, as long as each other
-//   test_burner fork MS      a forked child burns in BurnThree, it in BurnOne
-//   test_burner exec MS      burns in BurnOne, becomes `ratio`
-//   test_burner deep MS      burns at the bottom of 2000 frames
+//   test_burner threads MS   two named threads, for the same time
+//   test_burner fork MS      a forked child is in BurnThree, its parent in
+//                            BurnOne
+//   test_burner exec MS      is in BurnOne, then becomes `ratio`
+//   test_burner deep MS      works at the bottom of 2000 frames
 //   test_burner prof MS      as ratio, with a SIGPROF handler and timer of its
-//                            own; exits with 3 if those were not served
-// Time is the thread's own CPU time, so that other load does not matter.
+//                            own; exits with 3 if these did not work
+// Time is the thread's own CPU time, so other load does not matter.
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -107,7 +108,7 @@ int BurnWithOwnTimer(int64_t ms) {
   const itimerval timer = {{0, 20'000}, {0, 20'000}};
   setitimer(ITIMER_PROF, &timer, nullptr);
   BurnRatio(ms);
-  // Our own timer's signals only, not those of a sampler.
+  // Counts only our own timer's signals, not those of a sampler.
   const int64_t expected = ms / 20;
   return now.sa_handler == action.sa_handler && g_ticks > expected / 2 &&
                  g_ticks <= expected * 3 / 2 + 2

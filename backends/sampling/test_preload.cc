@@ -1,5 +1,5 @@
-// test_preload - the timers as the preloaded runtime will use them: a library
-// of their own, without libstdc++, with a wrapper around pthread_create.
+// test_preload - the timers as the preloaded runtime uses them: a library of
+// their own without libstdc++, with a wrapper around pthread_create.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -18,7 +18,8 @@
 namespace kymo::sampling {
 namespace {
 
-// About a second of one busy CPU at 1000 Hz, or 10 ms of a hundred.
+// Lasts for about a second of one busy CPU at 1000 Hz, or 10 ms of a hundred
+// CPUs.
 constexpr uint32_t kCellCount = 1024;
 
 class TimerSession final : public ActivitySession {
@@ -120,7 +121,7 @@ absl::Status CheckTimerTarget(const std::string& target_path) {
 }
 
 int KernelTickHz() {
-  // The coarse clock advances with the tick.
+  // The coarse clock advances once per tick.
   timespec tick;
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_nsec <= 0) {
     return 250;

@@ -11,11 +11,12 @@
 
 namespace kymo::sampling {
 
-// Whether timers can get into the program: it must be linked dynamically and
-// not change its user. Scripts count as their interpreters; OK if unreadable.
+// Whether timers can work in the program: it must be linked dynamically and
+// must not change its user. A script counts as its interpreter. OK if the file
+// is unreadable.
 absl::Status CheckTimerTarget(const std::string& target_path);
 
-// How often the kernel looks at CPU-time timers, per second.
+// How often per second the kernel checks CPU-time timers.
 int KernelTickHz();
 
 std::unique_ptr<ActivitySession> NewTimerSession(const Settings& settings);

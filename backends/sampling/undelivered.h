@@ -1,4 +1,4 @@
-// undelivered.h - the CPU time that ran without a tick.
+// undelivered.h - CPU time for which the sampler should have had a tick.
 #ifndef KYMO_BACKENDS_SAMPLING_UNDELIVERED_H_
 #define KYMO_BACKENDS_SAMPLING_UNDELIVERED_H_
 
@@ -8,9 +8,10 @@
 
 namespace kymo::sampling {
 
-// Ticks missing when `cpu_time_ns` ran and samples stand for `sampled_ns` of
-// it; 0 while less than 5 % and 10 ticks are missing: a thread's last, not yet
-// full period is never sampled, and that is no loss.
+// How many ticks are missing if `cpu_time_ns` ran and samples stand for
+// `sampled_ns` of it. The result is 0 unless more than 5 % and more than 10
+// ticks are missing. A thread's last, incomplete period is never sampled, and
+// that is no loss.
 constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
                                       DurationNs sampled_ns,
                                       DurationNs period_ns) {
@@ -19,9 +20,9 @@ constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
   return static_cast<uint64_t>(missing_ns / period_ns);
 }
 
-// CPU time of the children of this process that were waited for, and of theirs.
-// The kernel leaves out what a hypervisor took away, during which no tick can
-// come either; the clock of perf events does not.
+// CPU time of this process's children that were waited for, and of their
+// children. The kernel leaves out time that a hypervisor took away, in which no
+// tick can come either. The clock of perf events includes it.
 DurationNs ChildrenCpuNs();
 
 }  // namespace kymo::sampling

@@ -1,4 +1,4 @@
-// builtin_importers.h - the list of the importers that Kymo brings.
+// builtin_importers.h - the list of Kymo's own importers.
 //
 //   ImporterRegistry registry;
 //   KYMO_RETURN_IF_ERROR(RegisterBuiltinImporters(registry));
@@ -10,7 +10,7 @@
 
 namespace kymo {
 
-// kAlreadyExists when one of their names is taken.
+// kAlreadyExists if one of their names is taken.
 absl::Status RegisterBuiltinImporters(ImporterRegistry& registry);
 
 }  // namespace kymo

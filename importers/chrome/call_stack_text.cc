@@ -25,7 +25,7 @@ std::optional<Place> ParsePlace(std::string_view entry) {
   const size_t open = entry.rfind('(', close);
   if (open == std::string_view::npos || open == 0) return std::nullopt;
   const std::string_view digits = entry.substr(open + 1, close - open - 1);
-  // What would not be written the same again.
+  // These digits would not be written in the same way again.
   if (digits.empty() || (digits.front() == '0' && digits.size() > 1)) {
     return std::nullopt;
   }

@@ -1,10 +1,12 @@
-// call_stack_text.h - call stacks as traces write them, back into frames.
+// call_stack_text.h - turns call stacks, as traces write them, back into
+// frames.
 //
 //   CallStackTexts texts(strings, stacks);
 //   texts.Find("mm.cc(7): mm;main.cc(90): main;")   // innermost first
 //
-// A frame "FILE(LINE): FUNCTION" is taken apart where it reads back the same
-// (FrameText in events/trace_events.h); other text is the frame's function.
+// A frame "FILE(LINE): FUNCTION" is taken apart if its parts give the same text
+// again (FrameText in events/trace_events.h). Any other text becomes the
+// frame's function.
 // Threads: one at a time.
 #ifndef KYMO_IMPORTERS_CHROME_CALL_STACK_TEXT_H_
 #define KYMO_IMPORTERS_CHROME_CALL_STACK_TEXT_H_
@@ -24,8 +26,7 @@ class CallStackTexts {
   CallStackTexts(model::StringTable& strings, model::StackTable& stacks)
       : strings_(strings), stacks_(stacks) {}
 
-  // kEmptyStack where the text is not of this form: a separator behind every
-  // frame.
+  // kEmptyStack if the text does not have a separator behind every frame.
   model::StackId Find(std::string_view text);
 
  private:

@@ -1,8 +1,8 @@
-// categories.h - a trace's `cat` as a type of activity.
+// categories.h - the type of activity for the `cat` of a trace's event.
 //
-//   FindCategory("kernel")    // kConcurrentKernel, and the text is the type's
-//   FindCategory("Kernel")    // the same; the text is not
-//   FindCategory("toplevel")  // kCpuOp; the text is not the type's
+//   FindCategory("kernel")    // kConcurrentKernel; the text is the type's own
+//   FindCategory("Kernel")    // the same type; the text is another one
+//   FindCategory("toplevel")  // kCpuOp; the text is another one
 #ifndef KYMO_IMPORTERS_CHROME_CATEGORIES_H_
 #define KYMO_IMPORTERS_CHROME_CATEGORIES_H_
 
@@ -14,11 +14,11 @@ namespace kymo::chrome_import {
 
 struct Category {
   model::ActivityType type = model::ActivityType::kCpuOp;
-  bool is_exact = true;  // the type's own text
+  bool is_exact = true;  // the text is the type's own
 };
 
-// Types of Kineto's, also those of its early traces and of devices other than
-// CUDA's; what nobody knows is an operation of the host.
+// Knows the types of Kineto, also those of its early traces and of devices
+// other than CUDA's. An unknown category is an operation of the host.
 Category FindCategory(std::string_view text);
 
 }  // namespace kymo::chrome_import

@@ -26,7 +26,8 @@ class ChromeImporter final : public TraceImporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
 
-  // An object or a list of objects. What only looks so is told by Import.
+  // Accepts an object or a list of objects. If it only looks so, Import says
+  // it.
   bool Recognizes(std::string_view head) const override {
     if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
     head.remove_prefix(chrome_import::CountSpace(head));

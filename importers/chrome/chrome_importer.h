@@ -1,5 +1,5 @@
-// chrome_importer.h - `chrome`: Chrome trace JSON, Kineto's dialect of it and
-// Kymo's own trace.json.
+// chrome_importer.h - the `chrome` importer: Chrome trace JSON, Kineto's
+// dialect of it, and Kymo's own trace.json.
 //
 //   const auto importer = NewChromeImporter();
 //   KYMO_ASSIGN_OR_RETURN(ImportedTrace imported,
@@ -9,9 +9,9 @@
 //       Normalize(std::move(imported.shards),
 //                 {.start_ns = imported.start_ns, .end_ns = imported.end_ns}));
 //
-// Plain or gzip, told by content; an object with traceEvents, or that list
-// alone, which may lack its end. Of a file that is cut off every complete event
-// is kept.
+// Files are plain or gzip; their content tells which. A file is an object with
+// traceEvents, or only that list, which may lack its end. If a file is cut off,
+// every complete event is kept.
 //
 //   in the file             | in the trace
 //   X, B with E             | ranges; without end: open
@@ -24,11 +24,11 @@
 //   other members           | metadata, as JSON
 //   Spans, Record Window End| the window of the recording
 //
-// event_args.h says what becomes of args. Unknown categories are operations of
-// the host with the argument "cat". Anything else is counted in the findings
-// and the ledger (kEventsNotImported).
+// event_args.h lists what becomes of args. Unknown categories become operations
+// of the host with the argument "cat". Everything else is counted in the
+// findings and in the ledger (kEventsNotImported).
 //
-// Cost: parsing is parallel; memory is the shard's and some 40 MiB.
+// Cost: parsing is parallel. Memory is the shard's and about 40 MiB.
 #ifndef KYMO_IMPORTERS_CHROME_CHROME_IMPORTER_H_
 #define KYMO_IMPORTERS_CHROME_CHROME_IMPORTER_H_
 

@@ -1,4 +1,4 @@
-// The list of events of a document; see document_reader.h.
+// Reads the list of events of a document; see document_reader.h.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Spaces, a comma, spaces.
+// The length of spaces, a comma, and spaces.
 size_t SeparatorBytes(std::string_view text) {
   size_t bytes = CountSpace(text);
   if (bytes < text.size() && text[bytes] == ',') ++bytes;
@@ -25,7 +25,7 @@ absl::Status DocumentReader::ReadEvents() {
   while (ReadWindow()) {
     if (options_.progress) options_.progress(source_.progress());
     if (window_.is_last()) {
-      // The list alone may end without its bracket.
+      // A file that is only the list may end without its bracket.
       if (!is_bare_list_ || !window_.text().empty()) CutOff();
       return absl::OkStatus();
     }
@@ -51,7 +51,7 @@ bool DocumentReader::ReadWindow() {
     }
     const size_t stop = i < stretches.size() ? stretches[i].begin : kNone;
     ParsedEvents events;
-    // At least one element; as far as the next stretch, if it begins with one.
+    // Reads at least one element, and on to where the next stretch begins.
     do {
       step = ReadElement(at, events);
     } while (step == Step::kGoOn && (at < stop || stop == kNone));
@@ -61,7 +61,8 @@ bool DocumentReader::ReadWindow() {
   return step != Step::kEndOfList;
 }
 
-// Passes what is left of an element without an end. False: all of the window.
+// Skips the rest of an element that has no end. False if that is the whole
+// window.
 bool DocumentReader::FindWay() {
   const size_t next = FindGoodElement(0);
   is_lost_ = next == kNone;
@@ -69,7 +70,7 @@ bool DocumentReader::FindWay() {
   return !is_lost_;
 }
 
-// Of a window without a good element: what cannot be the beginning of one.
+// In a window without a good element: how much cannot be the beginning of one.
 size_t DocumentReader::BytesToLetGo() const {
   constexpr size_t kKept = 1024;
   const std::string_view text = window_.text();
@@ -81,9 +82,9 @@ size_t DocumentReader::BytesToLetGo() const {
   return text.size() - std::min(text.size(), kKept);
 }
 
-// Where, from `from` on, an element ends that an event follows: what only looks
-// like it, in a string or in a list of arguments, hardly has a phase. npos:
-// nowhere, or it took too long to look.
+// The first position from `from` on where an element ends and an event follows.
+// Text that only looks like it, in a string or in a list of arguments, hardly
+// ever has a phase. npos if there is none, or if the search took too long.
 size_t DocumentReader::FindGoodElement(size_t from) {
   const std::string_view text = window_.text();
   for (size_t next = FindElementEnd(text, from); next != kNone;
@@ -102,7 +103,7 @@ size_t DocumentReader::FindGoodElement(size_t from) {
   return kNone;
 }
 
-// Every stretch begins where the one before ends: before a comma.
+// Each stretch begins where the previous one ends: before a comma.
 std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() const {
   const std::string_view text = window_.text();
   std::vector<Stretch> stretches;
@@ -123,7 +124,8 @@ std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() const {
   return stretches;
 }
 
-// Beside, what was parsed before is handed on and what comes next is read.
+// Parses the stretches. Meanwhile, other threads hand on what was parsed
+// before, and read ahead.
 void DocumentReader::ParseStretches(std::vector<Stretch>& stretches) {
   const std::string_view text = window_.text();
   const uint64_t offset = window_.offset();
@@ -175,10 +177,10 @@ DocumentReader::Step DocumentReader::ReadElement(size_t& at,
   return Step::kGoOn;
 }
 
-// It does not end: goes on behind it, where the next event begins.
+// Handles an element without an end: goes on where the next event begins.
 DocumentReader::Step DocumentReader::ReadBrokenElement(size_t& at,
                                                        ParsedEvents& out) {
-  // Each such element costs a look at the rest of the window.
+  // Each such element costs a search through the rest of the window.
   scanned_bytes_ += window_.text().size() - at;
   const size_t next = FindGoodElement(at);
   if (next == kNone && window_.is_last()) return Step::kNeedMore;

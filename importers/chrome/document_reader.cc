@@ -32,7 +32,7 @@ absl::Status DocumentReader::Run() {
             ? "the file is empty"
             : absl::StrCat("nothing can be read: ", source_.damage()));
   }
-  // Some editors put a mark at the beginning.
+  // Some editors put a byte order mark at the beginning.
   static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (window_.text().starts_with(kByteOrderMark)) {
     window_.Pass(kByteOrderMark.size());

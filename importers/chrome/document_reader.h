@@ -1,17 +1,19 @@
-// document_reader.h - a Chrome trace's document, read from one end to the
-// other.
+// document_reader.h - reads the document of a Chrome trace from beginning to
+// end.
 //
 //   DocumentReader reader(*source, options, consumer);
 //   KYMO_RETURN_IF_ERROR(reader.Run());
 //
-// A file is an object with the member traceEvents, or that list alone. Its text
-// passes through a window. Within the list the window is cut into stretches
-// where elements seem to end; they are parsed at the same time. That a stretch
-// is a list of complete objects proves its end; where it is not, the elements
-// from there on are taken one by one, until a cut is met again.
+// A file is an object with the member traceEvents, or only that list. Its text
+// passes through a window. Within the list, the window is cut into stretches at
+// places where elements seem to end, and the stretches are parsed in parallel.
+// If a stretch is a list of complete objects, its end was right. If it is not,
+// the elements from there on are read one by one, until they reach a cut again.
 //
-// Threads: the consumer is called on one thread at a time, in the order of the
-// file. Errors: kInvalidArgument for what is no trace, and those of the source.
+// Threads: the consumer is called by one thread at a time, in the order of the
+//   file.
+// Errors: kInvalidArgument if the file is no trace, and the errors of the
+//   source.
 #ifndef KYMO_IMPORTERS_CHROME_DOCUMENT_READER_H_
 #define KYMO_IMPORTERS_CHROME_DOCUMENT_READER_H_
 
@@ -32,19 +34,19 @@
 
 namespace kymo::chrome_import {
 
-// What the reader hands on.
+// Receives what the reader finds.
 class DocumentConsumer {
  public:
   virtual ~DocumentConsumer() = default;
   virtual void TakeEvents(ParsedEvents events) = 0;
-  // A member of the file besides traceEvents; `value` is JSON text.
+  // A member of the file other than traceEvents. `value` is JSON text.
   virtual void TakeMember(std::string_view key, std::string_view value) = 0;
 };
 
 struct ReaderOptions {
   size_t window_bytes = TextWindow::kWindowBytes;
   size_t stretch_bytes = size_t{256} << 10;
-  // Elements and members beyond are left out.
+  // Longer elements and members are left out.
   size_t max_element_bytes = size_t{16} << 20;
   std::function<void(double)> progress;  // may be empty
 };
@@ -58,7 +60,7 @@ class DocumentReader {
   absl::Status Run();
 
   const Findings& findings() const { return findings_; }
-  // Elements that were not JSON, or cut off.
+  // How many elements were not JSON, or were cut off.
   uint64_t lost_elements() const { return lost_elements_; }
   bool is_cut_off() const { return is_cut_off_; }
 
@@ -69,7 +71,7 @@ class DocumentReader {
     ParsedEvents events;
     bool is_good = false;
   };
-  // Of one element, or what stands where one is expected.
+  // What to do after an element, or after what stands in its place.
   enum class Step : uint8_t { kGoOn, kNeedMore, kEndOfList };
 
   absl::Status ReadObject();
@@ -79,7 +81,7 @@ class DocumentReader {
   absl::Status ReadEvents();
   absl::Status FinishDocument();
 
-  // Parses what it can of the window; false: the list is over.
+  // Parses as much of the window as possible. False if the list has ended.
   bool ReadWindow();
   std::vector<Stretch> CutWindow() const;
   void ParseStretches(std::vector<Stretch>& stretches);
@@ -90,7 +92,7 @@ class DocumentReader {
   size_t FindGoodElement(size_t from);
   void TakePending();
 
-  // Passes spaces, reading on as needed. Not at the end: a byte is there.
+  // Skips spaces and reads on as needed. Unless it is the end, a byte follows.
   absl::Status PassSpace();
   bool at_end() const { return window_.text().empty() && window_.is_last(); }
   absl::Status Unexpected(std::string_view wanted) const;
@@ -105,8 +107,8 @@ class DocumentReader {
   std::vector<ParsedEvents> pending_;  // parsed, not yet handed on
   bool has_events_ = false;
   bool is_bare_list_ = false;
-  bool is_lost_ = false;      // within an element that did not end
-  size_t scanned_bytes_ = 0;  // of a window, in vain
+  bool is_lost_ = false;      // in an element that does not end
+  size_t scanned_bytes_ = 0;  // of this window, in vain
   bool is_cut_off_ = false;
   uint64_t lost_elements_ = 0;
   Findings findings_;

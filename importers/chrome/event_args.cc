@@ -111,7 +111,7 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
     if (!ReadKnown(arg, read)) AddArg(arg.key, arg.value);
   }
   if (read.device.has_value() != read.stream.has_value()) {
-    // One alone names no row.
+    // Only both together name a row.
     const bool is_device = read.device.has_value();
     const std::string number =
         std::to_string(is_device ? *read.device : *read.stream);
@@ -132,7 +132,8 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   return read;
 }
 
-// False where the argument stays one.
+// Reads an argument for which a trace has a place. False if it stays an
+// argument.
 bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
   const JsonValue& value = arg.value;
   const auto set = [&](auto& to, auto number, bool is_good = true) {
@@ -183,7 +184,7 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
       return integer().has_value();
     case Key::kRecordFunctionId:
       if (!IsOperation(type_) || value.text != "0") return false;
-      has_detail_ = true;  // an operation of which there is more than its name
+      has_detail_ = true;  // the operation has more than a name
       return true;
     case Key::kPythonModuleId:
       read.is_module = type_ == ActivityType::kPythonFunction;

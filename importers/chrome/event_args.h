@@ -1,5 +1,5 @@
-// event_args.h - the `args` of an event: what a trace has places for goes
-// there, the rest stays arguments.
+// event_args.h - reads the `args` of an event. What a trace has a place for
+// goes there; the rest stays arguments.
 //
 //   key                        | becomes
 //   External id                | correlation id, of operations; an argument of
@@ -15,7 +15,7 @@
 //   Ev Idx, Record function    | nothing: positions in that file, and 0
 //   id: 0                      |
 //
-// Texts of one stretch of a file are made once.
+// Equal texts in one stretch of a file are processed once.
 // Threads: one at a time.
 #ifndef KYMO_IMPORTERS_CHROME_EVENT_ARGS_H_
 #define KYMO_IMPORTERS_CHROME_EVENT_ARGS_H_
@@ -34,10 +34,10 @@
 
 namespace kymo::chrome_import {
 
-// Work of a device, or a call that asks for it: its correlation id is the
-// driver's.
+// Whether the type is work of a device, or a call that asks for it: then its
+// correlation id is the driver's.
 bool HasDriverCorrelation(model::ActivityType type);
-// Ranges that stand on a device's rows.
+// Whether ranges of this type are on the rows of a device.
 bool IsDeviceWork(model::ActivityType type);
 
 struct ReadArgs {
@@ -54,7 +54,7 @@ class EventArgsReader {
   explicit EventArgsReader(ParsedEvents& out)
       : out_(out), stacks_(out.strings, out.stacks) {}
 
-  // `category` is kept where it is not a type's own; empty: it is.
+  // `category` is kept as an argument; it is empty if it is the type's own.
   ReadArgs Read(model::ActivityType type, const RawEvent& event,
                 std::string_view category);
 
@@ -69,7 +69,7 @@ class EventArgsReader {
   const KnownInputs& FindInputs();
   void AddArg(std::string_view key, const JsonValue& value);
   bool IsDriverType() const { return HasDriverCorrelation(type_); }
-  // Calls and operations may name a device without standing on its rows.
+  // Calls and operations may name a device although they are not on its rows.
   bool IsRuntimeOrHost() const;
 
   ParsedEvents& out_;
@@ -78,7 +78,7 @@ class EventArgsReader {
   absl::flat_hash_map<std::string, model::DetailIndex> categories_;
   std::string scratch_;
 
-  // Of the event that is being read.
+  // About the event that is being read.
   model::ActivityType type_{};
   model::Detail detail_;
   InputTexts texts_;

@@ -160,7 +160,7 @@ void EventBuilder::AddInstant(const RawEvent& event) {
   out_.ranges.push_back(range);
 }
 
-// What the profiler says of itself, on rows that are none.
+// Reads the profiler's events about itself. Their pid and tid name no real row.
 bool EventBuilder::AddMark(const RawEvent& event) {
   const std::string_view name = event.name.text;
   const bool is_mark =
@@ -203,7 +203,7 @@ void EventBuilder::AddEnd(const RawEvent& event) {
 }
 
 void EventBuilder::AddFlow(const RawEvent& event) {
-  // Launches are found by their correlation ids.
+  // Flows of launches are not needed: correlation ids link launches.
   if (event.category.text == "ac2g") return;
   const auto time = event.has_time ? event.time.TimeNs() : std::nullopt;
   if (event.category.text != "fwdbwd" || event.phase == 't' || !time) {

@@ -1,4 +1,4 @@
-// event_builder.h - from the members of one event to what a trace holds.
+// event_builder.h - turns the members of one event into parts of a trace.
 //
 //   EventBuilder builder(out);
 //   builder.Add(event);    // a range, an end of one, a counter, ...
@@ -36,7 +36,7 @@ class EventBuilder {
   void AddMetadata(const RawEvent& event);
   bool AddMark(const RawEvent& event);
 
-  // Fills all but the end. False: it has no time.
+  // Fills in everything except the end. False if the event has no time.
   bool BeginRange(const RawEvent& event, Range& range);
   std::optional<TimeNs> TimeOf(const RawEvent& event);
   RowIndex RowOf(const RawEvent& event);
@@ -52,7 +52,7 @@ class EventBuilder {
   std::string scratch_;
   absl::flat_hash_map<std::string, RowIndex> rows_;
   std::string row_key_;
-  // Of the event before: mostly the same.
+  // About the previous event: the next one mostly has the same.
   std::string last_pid_;
   std::string last_tid_;
   RowIndex last_row_ = 0;

@@ -28,7 +28,7 @@ bool ReadArgs(ondemand::value value, RawEvent& event) {
   return true;
 }
 
-// What to do with a member of an event.
+// How to treat a member of an event.
 enum class Member : uint8_t {
   kPhase,
   kName,
@@ -41,7 +41,7 @@ enum class Member : uint8_t {
   kId2,
   kArgs,
   kScope,
-  kSilent,  // of no use, and nothing is lost
+  kSilent,  // not needed, and its absence is no loss
   kUnknown,
 };
 
@@ -175,7 +175,7 @@ class EventParser::Impl {
         document.get_array().get(list) != simdjson::SUCCESS) {
       return ParseResult::kBad;
     }
-    // Something behind the list says that it was cut where it should not be.
+    // Text behind the list means that the stretch was cut at a wrong place.
     const bool is_whole =
         ReadElements(list, offset, out) &&
         document.current_location().error() == simdjson::OUT_OF_BOUNDS;

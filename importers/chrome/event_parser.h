@@ -1,12 +1,12 @@
-// event_parser.h - elements of traceEvents, from text.
+// event_parser.h - parses elements of traceEvents.
 //
 //   EventParser parser;
 //   ParsedEvents events;
 //   if (parser.Parse(R"({"ph":"X",...},{"ph":"i",...})", offset, events)) ...
 //
-// Parse says no where the text is not a list of complete objects, which also
-// tells that a stretch of a file was cut where no element ends. The object
-// keeps buffers: one for each thread.
+// Parse returns false if the text is not a list of complete objects. That also
+// shows that a stretch of a file was cut where no element ends. The object
+// keeps buffers, so use one for each thread.
 #ifndef KYMO_IMPORTERS_CHROME_EVENT_PARSER_H_
 #define KYMO_IMPORTERS_CHROME_EVENT_PARSER_H_
 
@@ -23,9 +23,9 @@ class EventParser {
   EventParser();
   ~EventParser();
 
-  // `elements` stand at `offset` of the file. Adds to `out`, which is of no
-  // use if the answer is no. Text that only breaks the rules of strings is
-  // repaired, and counted.
+  // `elements` are at `offset` in the file. Adds to `out`, which must not be
+  // used if the result is false. Text that only breaks the rules for strings is
+  // repaired, and the repair is counted.
   [[nodiscard]] bool Parse(std::string_view elements, uint64_t offset,
                            ParsedEvents& out);
 

@@ -11,7 +11,7 @@ namespace {
 using model::NameId;
 using model::StackId;
 
-// The blocks one behind the other; each is let go once it is copied.
+// Appends the blocks one after the other, and frees each when it is copied.
 template <typename T>
 void Join(std::vector<std::vector<T>>& blocks, size_t count,
           std::vector<T>& out) {
@@ -27,7 +27,7 @@ void Join(std::vector<std::vector<T>>& blocks, size_t count,
 
 void EventStore::Add(ParsedEvents events) {
   const Ids ids = MakeIds(events);
-  // Ranges refer to details by the number that comes next.
+  // Ranges first: they refer to details by the number of details so far.
   AddRanges(events, ids);
   AddOthers(events, ids);
   AddDetails(events, ids);

@@ -1,10 +1,10 @@
-// event_store.h - the parsed stretches of a file, under common ids.
+// event_store.h - collects the parsed stretches of a file under common ids.
 //
 //   EventStore store;
 //   store.Add(std::move(events));   // in the order of the file
 //
 // Names, stacks, details and rows of a stretch get ids of the shard that is
-// being made; ranges stay in the blocks that they came in.
+// being made. Ranges stay in the blocks in which they came.
 #ifndef KYMO_IMPORTERS_CHROME_EVENT_STORE_H_
 #define KYMO_IMPORTERS_CHROME_EVENT_STORE_H_
 
@@ -19,10 +19,10 @@
 
 namespace kymo::chrome_import {
 
-// A line of the timeline and what the file says of it.
+// A line of the timeline, and what the file says about it.
 struct FileRow {
   RowKey key;
-  uint32_t pid = 0;         // numbers the texts of pids, in order of sight
+  uint32_t pid = 0;         // numbers the texts of pids in file order
   bool has_events = false;  // of any kind
   bool has_device_work = false;
   model::NameId thread_name = model::kEmptyName;
@@ -36,7 +36,7 @@ struct FileProcess {
 
 struct EventStore {
   void Add(ParsedEvents events);
-  // Details and arguments into the shard, at the end.
+  // Moves details and arguments into the shard, at the end.
   void JoinDetails();
 
   model::TraceShard shard;  // strings, stacks, details, args, ledger
@@ -45,8 +45,8 @@ struct EventStore {
   std::vector<std::vector<Range>> ranges;
   std::vector<RangeEnd> ends;
   std::vector<FlowEnd> flows;
-  std::vector<model::CounterSample> counters;  // track is a row
-  Column<model::MemoryRecord> memory;          // track is a row
+  std::vector<model::CounterSample> counters;  // `track` is a row
+  Column<model::MemoryRecord> memory;          // `track` is a row
   bool has_window = false;
   TimeNs window_start = 0;
   TimeNs window_end = 0;

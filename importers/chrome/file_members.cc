@@ -13,7 +13,7 @@ namespace {
 
 using model::Loss;
 
-// What normalisation finds again.
+// Losses that normalisation finds again by itself.
 bool IsFoundAgain(Loss loss) {
   return loss == Loss::kRangesOpenAtEnd || loss == Loss::kRangesOverlapping ||
          loss == Loss::kFreesNotSeen;

@@ -1,4 +1,4 @@
-// file_members.h - what stands in a trace's file besides its events.
+// file_members.h - reads the members of a trace's file other than its events.
 #ifndef KYMO_IMPORTERS_CHROME_FILE_MEMBERS_H_
 #define KYMO_IMPORTERS_CHROME_FILE_MEMBERS_H_
 
@@ -10,8 +10,8 @@
 namespace kymo::chrome_import {
 
 struct FileMembers {
-  // Metadata and the ledger of the file go to `shard`; what an exporter writes
-  // anew for every file is left out.
+  // Puts metadata and the file's ledger into `shard`. Members that an exporter
+  // writes anew for every file are left out.
   void Add(std::string_view key, std::string_view json,
            model::TraceShard& shard);
 

@@ -1,9 +1,9 @@
-// findings.h - what is wrong with a file, counted by rule.
+// findings.h - counts what is wrong with a file, by rule.
 //
 //   Findings findings;
 //   findings.Add(Rule::kTimeMissing, offset);
 //   findings.Merge(of_the_next_part);      // in the order of the file
-//   findings.List()                        // those that occurred
+//   findings.List()                        // the rules that were broken
 #ifndef KYMO_IMPORTERS_CHROME_FINDINGS_H_
 #define KYMO_IMPORTERS_CHROME_FINDINGS_H_
 
@@ -21,7 +21,7 @@ enum class Rule : uint8_t {
   kGzipDamaged,        // the gzip stream ends too early or is wrong
   kTextAfterEnd,       // something follows the JSON value
   kElementUnreadable,  // an element of traceEvents that is not JSON
-  kElementNoObject,    // one that is a number, a string, ...
+  kElementNoObject,    // an element that is a number, a string, ...
   kTextRepaired,       // bytes that are not UTF-8, raw control characters
   kMemberTooLong,      // a member of the file beyond the limit
   kPhaseMissing,       // an event without ph
@@ -31,21 +31,21 @@ enum class Rule : uint8_t {
   kDurationNegative,   // taken as 0
   kValueUnreadable,    // a member of an event of the wrong type
   kMemberIgnored,      // a member of an event that no trace keeps
-  kMemberRepeated,     // a member that an event has twice: the last counts
-  kEndWithoutBegin,    // E or e that nothing began
-  kBeginWithoutEnd,    // B or b that nothing ends
+  kMemberRepeated,     // an event repeats a member: the last counts
+  kEndWithoutBegin,    // E or e without a begin
+  kBeginWithoutEnd,    // B or b without an end
   kFlowNotKept,        // a flow other than launches and forward to backward
-  kCounterNoNumber,    // a counter's value that is no number
-  kOutOfOrder,         // ranges that stand behind later ones: sorted
+  kCounterNoNumber,    // a counter whose value is no number
+  kOutOfOrder,         // a range behind a later one: they are sorted
   kTimesShifted,       // times before 1970: all are moved
   kCount,
 };
 
 class Findings {
  public:
-  // `offset` is that of the first one, in bytes of the unpacked file.
+  // `offset` is where the first one is, in bytes of the unpacked file.
   void Add(Rule rule, uint64_t offset, uint64_t count = 1);
-  // `later` is about a part of the file behind that of this.
+  // `later` must be about a part of the file that follows this one's part.
   void Merge(const Findings& later);
 
   uint64_t count(Rule rule) const { return of(rule).count; }

@@ -12,7 +12,7 @@ namespace {
 
 using model::StackId;
 
-// A time in which the stack does not change.
+// A period in which the stack does not change.
 struct Stretch {
   TimeNs start = 0;
   TimeNs end = 0;
@@ -60,13 +60,13 @@ class Sampler {
     };
     if (!slices_.empty()) now = slices_.front().start;
     for (const Range& slice : slices_) {
-      // No sample has no time.
+      // A slice without length holds no sample.
       if (slice.end <= slice.start) continue;
       pass(slice.start);
       const StackId below =
           open.empty() ? model::kEmptyStack : open.back().stack;
       const StackId stack = shard_.stacks.Push(below, FrameOf(slice));
-      // One that reaches over the slice around it is cut there.
+      // A slice that reaches over the end of the slice around it is cut there.
       const TimeNs end =
           open.empty() ? slice.end : std::min(slice.end, open.back().end);
       open.push_back({end, stack});
@@ -116,14 +116,15 @@ class Sampler {
     return period;
   }
 
-  // A damaged file may say that a stretch took a nanosecond, and another one a
-  // year; what a thread really spends in one stack is an hour, in milliseconds.
+  // Limits the number of samples. A damaged file may say that one stretch took
+  // a nanosecond and another one a year. A real thread spends up to an hour in
+  // one stack, and its samples are milliseconds apart.
   DurationNs LeastPeriod() const {
     constexpr size_t kMostSamples = size_t{32} << 20;
     const size_t have = std::min(shard_.samples.size(), kMostSamples - 1);
     const size_t most = std::min(kMostSamples - have,
                                  (size_t{4} << 20) + 1'000 * stretches_.size());
-    // Nothing overlaps, so that the sum fits.
+    // Stretches do not overlap, so the sum cannot overflow.
     DurationNs covered = 0;
     for (const Stretch& stretch : stretches_) {
       covered += stretch.end - stretch.start;
@@ -134,7 +135,7 @@ class Sampler {
   void AddSamples(const Stretch& stretch, bool is_before_gap,
                   DurationNs period) {
     const TimeNs last =
-        is_before_gap ? stretch.end - period : stretch.end;  // of the samples
+        is_before_gap ? stretch.end - period : stretch.end;  // of samples
     const DurationNs length = last - stretch.start;
     const bool rounds_up = length % period >= period - period / 2;
     const int64_t steps = std::max<int64_t>(length / period + rounds_up, 0);

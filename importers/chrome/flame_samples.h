@@ -1,4 +1,4 @@
-// flame_samples.h - the slices of a flame chart back into samples.
+// flame_samples.h - turns the slices of a flame chart back into samples.
 //
 //   slices    [main                 ]        period 1
 //             [f          ]     [f  ]
@@ -6,13 +6,13 @@
 //   samples   o     o     o     o
 //             f     g     g     f
 //
-// Kymo shows the samples of a thread as slices (exporters/timeline/
-// flame_slices.h), which tell stacks and times, but not when each sample was
-// taken. A sample is put where a slice begins or ends, and further ones a
-// period apart, so that the same slices come of them; the weight of each is the
-// time to the next. The period is the shortest time between the last change of
-// a stack and a gap: there a slice ends one period after the last sample. Where
-// that would make tens of millions of samples, it is longer.
+// Kymo shows a thread's samples as slices (exporters/timeline/flame_slices.h).
+// Slices tell stacks and times, but not when each sample was taken. So a sample
+// is put where a slice begins or ends, and further samples one period apart;
+// these give the same slices again. The weight of each sample is the time to
+// the next one. The period is the shortest time between the last change of a
+// stack and a gap: before a gap, a slice ends one period after its last sample.
+// If that would give tens of millions of samples, the period is longer.
 #ifndef KYMO_IMPORTERS_CHROME_FLAME_SAMPLES_H_
 #define KYMO_IMPORTERS_CHROME_FLAME_SAMPLES_H_
 
@@ -23,8 +23,9 @@
 
 namespace kymo::chrome_import {
 
-// Adds to the shard's samples and sets its period, if it has none that is
-// longer. `slices` are those of one row; names and details are the shard's.
+// Adds to the shard's samples, and sets the shard's period unless that is
+// longer already. `slices` are those of one row, with names and details of the
+// shard.
 void AddFlameSamples(std::vector<Range> slices, model::TrackIndex track,
                      model::TraceShard& shard);
 

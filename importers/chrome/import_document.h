@@ -1,4 +1,4 @@
-// import_document.h - a Chrome trace from its text: what the importer is,
+// import_document.h - imports a Chrome trace from its text: the importer
 // without files.
 #ifndef KYMO_IMPORTERS_CHROME_IMPORT_DOCUMENT_H_
 #define KYMO_IMPORTERS_CHROME_IMPORT_DOCUMENT_H_
@@ -10,7 +10,7 @@
 
 namespace kymo::chrome_import {
 
-// Errors: those of DocumentReader.
+// Returns the errors of DocumentReader.
 absl::StatusOr<ImportedTrace> ImportDocument(TextSource& source,
                                              const ReaderOptions& options);
 

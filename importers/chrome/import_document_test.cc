@@ -20,7 +20,7 @@ using model::Loss;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Of the first event, as text: `kind:value`.
+// An argument of the first event, as `kind:value`.
 std::string ArgText(const model::Trace& trace, EventIndex event,
                     std::string_view key) {
   for (const model::Arg& arg : trace.args(event)) {
@@ -369,7 +369,8 @@ TEST(ImportDocumentTest, OddTextIsRepaired) {
   EXPECT_GE(got.Count("text_repaired"), 1u);
 }
 
-// Windows and stretches of any size, any number of threads: one result.
+// Whatever the sizes of windows and stretches and the number of threads: one
+// result.
 TEST(ImportDocumentTest, TheResultDoesNotDependOnHowTheTextIsCut) {
   std::string text = "{\"a\":[{\"b\":1},{\"b\":2}],\"traceEvents\":[";
   for (int i = 0; i < 300; ++i) {

@@ -22,17 +22,17 @@ namespace {
 using simdjson::dom::element;
 using Numbers = std::vector<int64_t>;
 
-// One input, put together from the lists.
+// One input, collected from the lists.
 struct InputText {
   Numbers sizes;
   Numbers strides;
-  std::vector<Numbers> tensor_sizes;  // of a list of tensors
+  std::vector<Numbers> tensor_sizes;  // for a list of tensors
   std::vector<Numbers> tensor_strides;
   std::string type;
   std::string concrete;
 };
 
-// A list of whole numbers, nothing where it is anything else.
+// Reads a list of whole numbers; nothing if it is anything else.
 std::optional<Numbers> ReadNumbers(element list) {
   simdjson::dom::array array;
   if (list.get(array) != simdjson::SUCCESS) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<double> FindDouble(std::string_view text) {
   return ParseDouble(text);
 }
 
-// All entries by `parse`, nothing if one is none.
+// Parses all entries; nothing if one of them does not parse.
 template <typename T, typename ParseEntry>
 std::optional<std::vector<T>> ParseAll(
     const std::vector<std::string_view>& entries, const ParseEntry& parse) {
@@ -206,7 +206,7 @@ void AppendInput(std::string& out, const InputText& input) {
   Append(out, Input());
 }
 
-// Without spaces outside of strings.
+// Removes spaces outside of strings.
 std::string Minified(std::string_view json) {
   std::string out(json.size(), '\0');
   size_t size = 0;

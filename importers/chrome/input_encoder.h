@@ -1,5 +1,5 @@
-// input_encoder.h - the inputs of operations from a trace's text back into
-// their encoding (profiler/base/op_inputs.h).
+// input_encoder.h - turns the inputs of operations, as a trace writes them,
+// back into their encoding (profiler/base/op_inputs.h).
 //
 //   InputTexts texts;
 //   texts.text[kInputDims] = "[[64, 32], []]";
@@ -9,11 +9,12 @@
 //   encoded.bytes                  // read by model::DecodeInputs
 //   encoded.is_exact[kInputDims]   // the encoding is shown as this very text
 //
-// A trace's text says less than a recording knows: element types of tensors in
-// lists and kinds of what is not shown are lost. Where the encoding would be
-// shown as another text, is_exact says so and the caller keeps the text.
+// A trace's text says less than a recording knows. It does not tell the element
+// types of tensors in lists, nor the kinds of inputs that are not shown. If the
+// encoding would be shown as another text, is_exact says so, and the caller
+// keeps the text.
 //
-// Cost: a parse of each text; made for once per distinct input.
+// Cost: one parse of each text; meant for one call per distinct input.
 #ifndef KYMO_IMPORTERS_CHROME_INPUT_ENCODER_H_
 #define KYMO_IMPORTERS_CHROME_INPUT_ENCODER_H_
 
@@ -40,7 +41,7 @@ struct InputTexts {
 };
 
 struct EncodedInputs {
-  std::string bytes;  // empty: there is nothing to encode
+  std::string bytes;  // empty: nothing to encode
   std::array<bool, kInputKeys> is_exact{};
 };
 

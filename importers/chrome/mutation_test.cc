@@ -1,7 +1,7 @@
-// Traces with something wrong: mutations of a seed corpus, from fixed seeds.
+// Broken traces: mutations of a seed corpus, from fixed seeds.
 //
-// KYMO_FUZZ_SECONDS says for how long; CI takes a minute. What is looked for is
-// a crash, a hang, a trace that breaks its own rules, or a sanitizer's report.
+// KYMO_FUZZ_SECONDS says for how long; CI takes a minute. The test looks for a
+// crash, a hang, a trace that breaks its own rules, or a sanitizer's report.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -60,10 +60,10 @@ class Mutator {
       case 1:
         text.erase(at, length);
         break;
-      case 2:  // once more
+      case 2:  // a second time
         text.insert(at, text.substr(at, length));
         break;
-      case 3:  // what matters to the grammar
+      case 3:  // characters of JSON's grammar
         text.insert(at, Token());
         break;
       case 4:
@@ -75,7 +75,7 @@ class Mutator {
       case 6:
         if (Below(4) == 0) text.resize(at);
         break;
-      case 7:  // an element elsewhere
+      case 7:  // moves an element
         MoveLine(text, at);
         break;
     }
@@ -170,7 +170,7 @@ TEST(MutationTest, NothingBreaksTheImporter) {
     }
   }
   RecordProperty("texts", static_cast<int>(total));
-  // Most mutations are about one event of many.
+  // Most mutations touch one event of many.
   EXPECT_GT(read, total / 3);
 }
 

@@ -1,8 +1,8 @@
-// parsed_events.h - what the text of some elements of traceEvents says.
+// parsed_events.h - the contents of some elements of traceEvents.
 //
-// One stretch of the file, read by itself: names, rows, details and arguments
-// are ids of this stretch. Times are ns after the file's baseTimeNanoseconds,
-// which may stand behind the events.
+// These are the elements of one stretch of the file. Names, rows, details and
+// arguments are ids of this stretch. Times are ns after the file's
+// baseTimeNanoseconds, which the file may say behind its events.
 #ifndef KYMO_IMPORTERS_CHROME_PARSED_EVENTS_H_
 #define KYMO_IMPORTERS_CHROME_PARSED_EVENTS_H_
 
@@ -23,8 +23,8 @@ namespace kymo::chrome_import {
 
 using RowIndex = uint32_t;
 
-// A line of the file's timeline: what pid and tid say, and for work of a device
-// its args. Numbers stand as their text, since either may be any text.
+// A line of the file's timeline: the event's pid and tid and, for work of a
+// device, its args. pid and tid are kept as text, since either may be any text.
 struct RowKey {
   std::string pid;
   std::string tid;
@@ -35,7 +35,7 @@ struct RowKey {
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
-// X, i, and what B and E or b and e make together.
+// An event X or i, or the range that B and E or b and e make together.
 struct Range {
   TimeNs start = 0;
   TimeNs end = 0;
@@ -47,7 +47,7 @@ struct Range {
   bool is_open = false;  // never ended
 };
 
-// One end of a range: B, E, b, e and the like.
+// One end of a range: an event B, E, b, e or the like.
 struct RangeEnd {
   Range range;  // start is the time of this end
   bool is_begin = false;
@@ -64,7 +64,7 @@ struct FlowEnd {
   bool is_start = false;
 };
 
-// What an event of metadata says of its row.
+// What a metadata event says about its row.
 struct RowText {
   enum class Kind : uint8_t { kProcessName, kProcessLabels, kThreadName };
   Kind kind = Kind::kProcessName;
@@ -82,9 +82,9 @@ struct ParsedEvents {
   std::vector<RowText> texts;
   std::vector<model::Detail> details;
   std::vector<model::Arg> args;
-  std::vector<model::CounterSample> counters;  // track is a RowIndex
-  std::vector<model::MemoryRecord> memory;     // track is a RowIndex
-  // The profiler's own marks; both 0: none.
+  std::vector<model::CounterSample> counters;  // `track` is a RowIndex
+  std::vector<model::MemoryRecord> memory;     // `track` is a RowIndex
+  // The recording's window, from the profiler's own marks.
   TimeNs window_start = 0;
   TimeNs window_end = 0;
   bool has_window = false;

@@ -52,7 +52,7 @@ class Pairing {
   std::vector<size_t>::iterator FindBegin(std::vector<size_t>& open,
                                           const RangeEnd& end) {
     if (open.empty()) return open.end();
-    // Brackets need no name at their end.
+    // B and E pair like brackets: the end needs no name.
     if (!end.is_async) return open.end() - 1;
     constexpr size_t kMostLookedAt = 64;
     const size_t looked_at = std::min(open.size(), kMostLookedAt);
@@ -67,7 +67,7 @@ class Pairing {
   Findings& findings_;
   model::LossLedger& ledger_;
   std::vector<PairedRange> pairs_;
-  std::vector<uint64_t> offsets_;  // beside pairs_
+  std::vector<uint64_t> offsets_;  // by position in pairs_
   absl::flat_hash_map<RowIndex, std::vector<size_t>> rows_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, std::vector<size_t>>
       async_;

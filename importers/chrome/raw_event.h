@@ -1,6 +1,6 @@
 // raw_event.h - the members of one element of traceEvents, as text.
 //
-// Views are of the text that is being parsed.
+// Views point into the text that is being parsed.
 #ifndef KYMO_IMPORTERS_CHROME_RAW_EVENT_H_
 #define KYMO_IMPORTERS_CHROME_RAW_EVENT_H_
 
@@ -21,7 +21,7 @@ struct RawEvent {
   char phase = 0;  // 0: missing
   bool has_time = false;
   bool has_duration = false;
-  uint16_t seen_members = 0;  // a bit for each that is known
+  uint16_t seen_members = 0;  // a bit for each known member
   JsonValue name;
   JsonValue category;
   JsonValue pid;
@@ -36,7 +36,7 @@ struct RawEvent {
   uint32_t repeated_members = 0;
   uint64_t offset = 0;  // in the file
 
-  // As new, but for the memory.
+  // Resets everything, but keeps the memory of `args`.
   void Clear() {
     std::vector<RawArg> kept = std::move(args);
     kept.clear();

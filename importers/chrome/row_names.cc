@@ -19,7 +19,7 @@ bool TakeSuffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// The number up to the next space, and the space.
+// Takes the number up to the next space, and the space.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   const size_t space = text.find(' ');
   const auto number = ParseInt(text.substr(0, space));
@@ -28,7 +28,7 @@ std::optional<int64_t> TakeNumber(std::string_view& text) {
   return number;
 }
 
-// " (lane 2)" at the end.
+// Takes a " (lane 2)" from the end.
 bool TakeLane(std::string_view& text) {
   static constexpr std::string_view kLane = " (lane ";
   const size_t at = text.rfind(kLane);

@@ -1,9 +1,9 @@
-// row_names.h - what the names of a trace's rows say.
+// row_names.h - reads the names of a trace's rows.
 //
 //   ParseThreadName("thread 12 (worker) (lane 2)")   // 12, "worker", lane
 //   ParseStreamName("stream 7 of process 11 ")       // 7, 11
 //
-// Kineto's forms and those that Kymo adds (exporters/chrome/rows.h).
+// Knows Kineto's forms, and those that Kymo adds (exporters/chrome/rows.h).
 #ifndef KYMO_IMPORTERS_CHROME_ROW_NAMES_H_
 #define KYMO_IMPORTERS_CHROME_ROW_NAMES_H_
 

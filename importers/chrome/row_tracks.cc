@@ -73,14 +73,14 @@ class Finder {
            ParseStreamName(NameOf(r)) || HasDeviceLabel(r);
   }
 
-  // Rows with events, and named threads, which a recording has too.
+  // Rows with events, and named threads, which a recording has, too.
   bool IsWanted(RowIndex r) const {
     const FileRow& row = store_.rows[r];
     return row.has_events || (row.thread_name != model::kEmptyName &&
                               ParseInt(row.key.pid) && ParseInt(row.key.tid));
   }
 
-  // The number that `text` is, or one for it.
+  // The number that `text` says; a new number if it says none.
   int64_t NumberOf(const std::string& text) {
     if (const auto number = ParseInt(text)) return *number;
     const auto [it, is_new] = numbers_.try_emplace(text, 0);
@@ -95,7 +95,7 @@ class Finder {
     const FileRow& row = store_.rows[r];
     Track track;
     track.pid = NumberOf(row.key.pid);
-    // What belongs to a process as a whole stands with its main thread.
+    // Events of a process as a whole go to its main thread.
     track.id = NumberOf(row.key.tid.empty() ? row.key.pid : row.key.tid);
     track.name = names_[r];
     const auto name = ParseThreadName(NameOf(r));
@@ -108,7 +108,7 @@ class Finder {
     Add(r, track);
   }
 
-  // Numbers from which Kymo gives rows that have none of their own.
+  // From this number on, Kymo numbers rows that have no number of their own.
   static bool IsOwnId(int64_t id) { return id >= 1'000'000'000; }
 
   void AddStream(RowIndex r) {
@@ -140,7 +140,7 @@ class Finder {
     for (const Track& track : found_.tracks) pids.insert(track.pid);
     if (pids.size() == 1) only_process_ = *pids.begin();
     if (pids.size() < 2) return;
-    // Which processes have a call of each correlation id.
+    // For each correlation id, the processes that have a call with it.
     ForEachCorrelated([&](const Range& range, uint64_t id) {
       const TrackIndex track = found_.of_row[range.row];
       if (track != kNoTrack) callers_[id].insert(found_.tracks[track].pid);
@@ -177,7 +177,8 @@ class Finder {
         ->first;
   }
 
-  // Those of threads, and those that are named and no device.
+  // Adds the processes of threads, and those that have a name and are no
+  // device.
   void AddProcesses() {
     std::set<uint32_t> wanted;
     std::set<uint32_t> devices;

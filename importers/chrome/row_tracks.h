@@ -1,14 +1,16 @@
-// row_tracks.h - the rows of a file as tracks and processes.
+// row_tracks.h - turns the rows of a file into tracks and processes.
 //
 //   const RowTracks tracks = FindTracks(store);
 //   tracks.of_row[row]            // a track of tracks.tracks, or kNoTrack
 //
-// - A row of a device (work of a device stands on it, or it is named or
-//   labelled so) is a stream; its process is the one its name tells, or whose
-//   calls have the correlation ids of its work, or the only one.
-// - "thread 12 (worker)" is thread 12 of name "worker", also where the row's
-//   own number is another one: a further lane of the thread, or its samples.
-// - pids and tids that are texts get numbers that nothing else has.
+// - A row of a device becomes a stream. It is a row of a device if work of a
+//   device is on it, or if its name or label says so. Its process is the one in
+//   its name, else the one whose calls have the correlation ids of its work,
+//   else the only process.
+// - "thread 12 (worker)" is thread 12 with the name "worker", even if the row
+//   has another number: then it is a further lane of the thread, or the
+//   thread's samples.
+// - pids and tids that are texts get numbers that no other row has.
 #ifndef KYMO_IMPORTERS_CHROME_ROW_TRACKS_H_
 #define KYMO_IMPORTERS_CHROME_ROW_TRACKS_H_
 
@@ -24,7 +26,7 @@ struct RowTracks {
   std::vector<model::Track> tracks;
   std::vector<model::Process> processes;
   std::vector<model::TrackIndex> of_row;
-  std::vector<uint8_t> is_samples;  // by row: the flame chart of its track
+  std::vector<uint8_t> is_samples;  // by row: it is its track's flame chart
 };
 
 // REQUIRES: store.JoinDetails() was called.

@@ -23,8 +23,8 @@ using model::TrackIndex;
 
 constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
 
-// By start, the longer ones first. Stable sorts keep the file's order of
-// equals.
+// By start, then the longer first. Sorts are stable, so equal ranges keep the
+// order of the file.
 bool IsBefore(const Range& a, const Range& b) {
   const auto end = [](const Range& r) { return r.is_open ? kOpenEnd : r.end; };
   return a.start != b.start ? a.start < b.start : end(a) > end(b);
@@ -60,7 +60,7 @@ class Maker {
   }
 
  private:
-  // Ranges that came as two ends, with what both ends carried.
+  // Adds ranges that came as two ends, with the details of both.
   void AddPairs() {
     if (store_.ends.empty()) return;
     std::vector<uint32_t> pids;
@@ -100,7 +100,7 @@ class Maker {
     return static_cast<model::DetailIndex>(shard.details.size() - 1);
   }
 
-  // First and last time of the file, and whether a range ends at 0.
+  // Finds the file's first and last time, and whether a range ends at 0.
   void FindBounds() {
     bool has_any = store_.has_window;
     first_ = has_any ? store_.window_start : kOpenEnd;
@@ -127,10 +127,10 @@ class Maker {
     if (!has_any) first_ = last_ = -members_.base_ns;
   }
 
-  // What is added to the file's times.
+  // Decides what is added to the file's times.
   void FindShift() {
     shift_ = members_.base_ns;
-    // Times that no epoch can hold are moved to where they fit.
+    // Times beyond the range of an epoch are moved to where they fit.
     constexpr TimeNs kMost = kOpenEnd / 4;
     const bool is_beyond = last_ > kMost - std::clamp(shift_, -kMost, kMost);
     const bool is_early = first_ < -shift_ || ends_at_zero_;
@@ -145,7 +145,8 @@ class Maker {
     return std::max<TimeNs>(moved, 0);
   }
 
-  // Slices of flame charts are no ranges of their thread.
+  // Turns slices of flame charts into samples: they are no ranges of their
+  // thread.
   void AddSamples() {
     const auto is_slice = [&](const Range& range) {
       return range.type == model::ActivityType::kCpuSample &&
@@ -191,7 +192,7 @@ class Maker {
     }
   }
 
-  // Blocks are let go as they are read.
+  // Frees the blocks as it reads them.
   std::vector<std::vector<Range>> Scatter() {
     std::vector<size_t> counts(store_.shard.tracks.size());
     for (const std::vector<Range>& block : store_.ranges) {
@@ -244,7 +245,7 @@ class Maker {
     }
   }
 
-  // Kymo's counters of memory follow from the records, where these are there.
+  // If memory records are there, Kymo's counters of memory follow from them.
   bool IsDerived(const model::CounterSample& counter) const {
     const std::string_view name = store_.shard.strings.Get(counter.name);
     return members_.is_kymo && name.starts_with("Memory: ") &&

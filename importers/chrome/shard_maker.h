@@ -1,10 +1,10 @@
-// shard_maker.h - everything that was read of a file, as one shard.
+// shard_maker.h - makes one shard of everything that was read from a file.
 //
 //   ImportedTrace trace = MakeTrace(std::move(store), members);
 //
-// Ranges are sorted by track, start and length. Times get the file's base;
-// where some were before 1970, or a range ended at its very begin (which stands
-// for "still open"), all are moved.
+// Ranges are sorted by track, start and length. The file's base is added to
+// times. If some times are before 1970, all times are moved. They are also
+// moved if a range ends at 0, since an end of 0 means "still open".
 #ifndef KYMO_IMPORTERS_CHROME_SHARD_MAKER_H_
 #define KYMO_IMPORTERS_CHROME_SHARD_MAKER_H_
 

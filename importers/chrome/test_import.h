@@ -57,8 +57,8 @@ struct Imported {
     }
     return ~uint64_t{0};
   }
-  // "name@start+length" of each range, in the order of the trace; "?" behind
-  // an open one.
+  // "name@start+length" for each range, in the order of the trace; an open
+  // range ends with "?".
   std::vector<std::string> Ranges() const {
     std::vector<std::string> ranges;
     for (model::EventIndex i = 0; i < trace->event_count(); ++i) {

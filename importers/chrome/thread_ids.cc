@@ -44,7 +44,7 @@ class Finder {
     }
   }
 
-  // What an operation says that begins on the track at that time.
+  // What the operation that begins on the track at that time says.
   uint64_t ForwardThread(TrackIndex track, TimeNs time) const {
     for (const model::TrackEvents& events : shard_.events) {
       if (events.track != track || events.detail.empty()) continue;

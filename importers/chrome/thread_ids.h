@@ -1,11 +1,12 @@
-// thread_ids.h - PyTorch's numbers of threads, which its traces do not tell.
+// thread_ids.h - finds PyTorch's thread numbers, which its traces do not tell.
 //
 //   FindThreadIds(flows, track_of_row, shard);   // fills tracks' logical_id
 //
-// A backward operation says the number of its forward operation's thread; a
-// flow says which thread that was. Where a file has no flows, the only thread
-// of a process with forward operations has the only number that its backward
-// ones say. The other threads of such a process get the numbers left.
+// A backward operation says the number of its forward operation's thread, and a
+// flow says which thread that was. If a file has no flows: if only one thread
+// of a process has forward operations, and its backward operations say only one
+// number, they belong together. The other threads of such a process get the
+// numbers that are left.
 #ifndef KYMO_IMPORTERS_CHROME_THREAD_IDS_H_
 #define KYMO_IMPORTERS_CHROME_THREAD_IDS_H_
 

@@ -55,7 +55,7 @@ absl::StatusOr<std::string> ReadPlain(const std::string& path) {
   return head;
 }
 
-// What can be unpacked of it.
+// Unpacks as much as possible of the beginning.
 std::string Unpack(std::string& packed) {
   std::string head(kHeadBytes, '\0');
   z_stream stream = {};
@@ -65,7 +65,7 @@ std::string Unpack(std::string& packed) {
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(head.data());
   stream.avail_out = static_cast<uInt>(head.size());
-  // Whatever it returns: the beginning is all that is wanted.
+  // The result does not matter: only the beginning is needed.
   inflate(&stream, Z_SYNC_FLUSH);
   head.resize(stream.total_out);
   inflateEnd(&stream);

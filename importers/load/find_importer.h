@@ -1,11 +1,11 @@
-// find_importer.h - which importer reads a file, by what the file begins with.
+// find_importer.h - finds the importer of a file by the file's first bytes.
 //
 //   KYMO_ASSIGN_OR_RETURN(const TraceImporter* importer,
 //                         FindImporter("trace.json.gz", registry));
 //
-// Names of files are no evidence: a trace.json.gz may be plain JSON.
+// The name of a file proves nothing: a trace.json.gz may be plain JSON.
 //
-// Errors: kNotFound, kPermissionDenied and the like: the file cannot be read;
+// Errors: kNotFound, kPermissionDenied and the like: the file cannot be read.
 //         kInvalidArgument: no importer knows it; the message has the first
 //         bytes and the names of the importers.
 #ifndef KYMO_IMPORTERS_LOAD_FIND_IMPORTER_H_
@@ -18,7 +18,7 @@
 
 namespace kymo {
 
-// Up to 64 KiB of the file's beginning, unpacked where it is gzip.
+// Up to 64 KiB of the file's beginning, unpacked if it is gzip.
 absl::StatusOr<std::string> ReadFileHead(const std::string& path);
 
 // The first importer, by name, that recognizes the file.

@@ -11,7 +11,7 @@
 namespace kymo {
 namespace {
 
-// Knows files that begin with its name.
+// Recognizes files that begin with its name.
 class NamedImporter : public TraceImporter {
  public:
   explicit NamedImporter(std::string name) { info_.name = std::move(name); }

@@ -1,4 +1,4 @@
-// id_space.h - ids of one file made different from those of the files before.
+// id_space.h - makes the ids of a file different from those of earlier files.
 //
 //   IdSpace ids;
 //   for (ImportedTrace& file : files) changed = ids.Separate(file.shards);
@@ -17,8 +17,8 @@ namespace kymo {
 
 class IdSpace {
  public:
-  // Changes the shards of one file: pids that were seen before, and logical
-  // ids. Returns the pids that changed.
+  // Changes the shards of one file: pids that an earlier file had, and logical
+  // thread ids. Returns the new pids by the old ones.
   std::map<int64_t, int64_t> Separate(std::span<model::TraceShard> shards);
 
  private:

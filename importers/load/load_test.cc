@@ -32,7 +32,8 @@ TEST_F(LoadTest, ProcessesOfTwoFilesStayApart) {
   EXPECT_EQ(trace.Name(trace.processes()[2].name), "two");
   EXPECT_TRUE(loaded->files[0].pids.empty());
   EXPECT_EQ(loaded->files[1].pids, (std::map<int64_t, int64_t>{{7, 10}}));
-  // No range became another one's child, and threads count on.
+  // No range became a child of the other file's, and logical thread ids are
+  // counted on.
   for (const model::EventIndex parent : trace.parent()) {
     EXPECT_EQ(parent, model::kNoEvent);
   }

@@ -16,7 +16,7 @@ bool HasStreamEvents(const model::Trace& trace) {
   return false;
 }
 
-// Whether the metadata say 1 or true.
+// Whether the metadata under `key` is 1 or true.
 bool Says(const model::Trace& trace, std::string_view key) {
   return std::any_of(trace.metadata().begin(), trace.metadata().end(),
                      [&](const model::Metadata& entry) {

@@ -1,10 +1,11 @@
-// recorded_options.h - with which of PyTorch's options a trace was recorded.
+// recorded_options.h - tells with which options of PyTorch a trace was
+// recorded.
 //
 //   const RecordedOptions recorded = RecordedOptionsOf(trace);
 //   events.profile_memory = recorded.profile_memory;
 //
-// From the trace's metadata, where Kineto and Kymo say so, and from what the
-// trace holds, whoever wrote it.
+// Kineto and Kymo write them into the trace's metadata. For traces of other
+// tools, what the trace holds tells them.
 #ifndef KYMO_IMPORTERS_LOAD_RECORDED_OPTIONS_H_
 #define KYMO_IMPORTERS_LOAD_RECORDED_OPTIONS_H_
 
@@ -16,7 +17,7 @@ struct RecordedOptions {
   bool profile_memory = false;
   bool with_flops = false;
   bool with_stack = false;
-  bool use_device = false;  // a stream of a device did something
+  bool use_device = false;  // a device's stream did something
 };
 
 RecordedOptions RecordedOptionsOf(const model::Trace& trace);

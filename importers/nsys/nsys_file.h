@@ -1,7 +1,8 @@
-// nsys_file.h - what the readers of an export of Nsight Systems share.
+// nsys_file.h - what the readers of a Nsight Systems export share.
 //
-// Processes and threads come as one 64-bit number each, globalPid and
-// globalTid: hardware 8 bits, machine 8, process 24, thread 24, high to low.
+// A process or thread is one 64-bit number, globalPid or globalTid. From high
+// to low it has 8 bits for the hardware, 8 for the machine, 24 for the process,
+// 24 for the thread.
 #ifndef KYMO_IMPORTERS_NSYS_NSYS_FILE_H_
 #define KYMO_IMPORTERS_NSYS_NSYS_FILE_H_
 
@@ -30,21 +31,21 @@ struct File {
   File(const sqlite::Database& database, sqlite::ShardRows& shard_rows)
       : db(database), rows(shard_rows) {}
 
-  // The text of StringIds; "string 7" where there is none.
+  // The text of an id in StringIds; "string 7" if there is none.
   model::NameId StringOf(std::optional<int64_t> id);
 
   const sqlite::Database& db;
   sqlite::ShardRows& rows;
   absl::flat_hash_map<int64_t, model::NameId> strings;  // StringIds
-  // The thread of a call, by process and correlation id.
+  // The thread that made a call, by process and correlation id.
   absl::flat_hash_map<std::pair<int64_t, int64_t>, ThreadId> calls;
 };
 
-// Each reads its tables, if there are any.
+// Each function reads its tables, if there are any.
 void ReadStrings(File& file);
-void ReadTarget(File& file);  // who, when, where: names, clock, metadata
+void ReadTarget(File& file);  // names, clock, metadata
 void ReadNvtx(File& file);
-void ReadCalls(File& file);  // before what belongs to a call
+void ReadCalls(File& file);  // before the work of these calls
 void ReadDeviceWork(File& file);
 void ReadDeviceMemory(File& file);
 

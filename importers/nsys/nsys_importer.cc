@@ -43,7 +43,7 @@ absl::Status CheckTables(const Database& db) {
       db.TableNames().empty() ? "none" : absl::StrJoin(db.TableNames(), ", ")));
 }
 
-// Says what a reader of the trace would miss.
+// Adds findings about what a reader of the trace would miss.
 void Explain(const Database& db, ShardRows& rows) {
   if (db.CountRows("CUPTI_ACTIVITY_KIND_KERNEL") == 0 &&
       db.CountRows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE") == 0) {
@@ -68,7 +68,7 @@ class NsysImporter : public TraceImporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
 
-  // Any SQLite database but one of nvprof: Import says what is missing.
+  // Accepts any SQLite database but nvprof's: Import says what is missing.
   bool Recognizes(std::string_view head) const override {
     return head.substr(0, 16) == std::string_view("SQLite format 3\0", 16) &&
            !(HasText(head, "StringTable") && HasText(head, "_id_"));

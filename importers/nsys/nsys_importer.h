@@ -1,4 +1,4 @@
-// nsys_importer.h - SQLite exports of Nsight Systems.
+// nsys_importer.h - imports SQLite exports of Nsight Systems.
 //
 //   nsys profile -o report ./program
 //   nsys export --type sqlite -o report.sqlite report.nsys-rep
@@ -21,11 +21,11 @@
 //   TARGET_INFO_GPU, META_DATA_...  | metadata: `deviceProperties`, the
 //                                   | version of the schema, the host
 //
-// What a call launched has its correlation id and process. Times are made
-// absolute by TARGET_INFO_SESSION_START_TIME, where the file has it.
+// Work that a call launched has that call's correlation id and process. Times
+// become absolute by TARGET_INFO_SESSION_START_TIME, if the file has it.
 //
 // Schemas differ between releases: every table and most columns may be absent.
-// Findings say what is not there or not read: `no_device_work`, `no_calls`,
+// Findings say what is missing or was not read: `no_device_work`, `no_calls`,
 // `no_session_start`, `table_not_read` (CPU samples, OS calls, GPU metrics),
 // `schema_unknown` (a major version that is not 2 or 3).
 #ifndef KYMO_IMPORTERS_NSYS_NSYS_IMPORTER_H_

@@ -24,7 +24,7 @@ using sqlite::TraceOf;
 
 constexpr TimeNs kSession = 1'700'000'000'000'000'000;
 
-// globalTid of a thread, and globalPid with tid 0.
+// The globalTid of a thread; with tid 0 the globalPid.
 std::string Global(int64_t pid, int64_t tid) {
   return std::to_string((int64_t{1} << 56) | pid << 24 | tid);
 }
@@ -124,8 +124,8 @@ std::vector<std::string> FullDatabase() {
            "INSERT INTO ThreadNames VALUES (6, 0, " + a + ")",
            "INSERT INTO ENUM_NSYS_EVENT_TYPE VALUES (59, 'NvtxPushPopRange', "
            "''), (60, 'NvtxStartEndRange', ''), (34, 'NvtxMark', '')",
-           // A domain, a category of it, nested ranges, a range that ends on
-           // another thread, a mark, one that stays open.
+           // A domain, one of its categories, nested ranges, a range that ends
+           // on another thread, a mark, and a range that stays open.
            "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, "
            "domainId) VALUES (0, NULL, 75, 'my domain', " +
                a + ", 3)",
@@ -271,8 +271,8 @@ TEST(NsysImporterTest, MemoryOfTheDeviceAddsUp) {
     bytes.push_back(record.bytes);
     totals.push_back(record.total_allocated);
   }
-  // By track: the calling thread is known for the first two only, and the
-  // process's number, by which the third goes, is the smaller one.
+  // By track. The calling thread is known for the first two only. The third
+  // goes by the process's number, which is the smaller one.
   EXPECT_EQ(bytes, (std::vector<int64_t>{-1000, 1000, 500}));
   EXPECT_EQ(totals, (std::vector<int64_t>{500, 1000, 1500}));
 }

@@ -23,7 +23,7 @@ using sqlite::kRequired;
 using sqlite::Rows;
 using sqlite::Severity;
 
-// Columns that work of a device has in every table, in this order.
+// Columns that every table of device work has, in this order.
 enum {
   kStart,
   kEnd,
@@ -41,7 +41,7 @@ enum {
   {"streamId"}, {"correlationId"}, {"globalPid"}, {"graphNodeId"}
 // clang-format on
 
-// The process of work that names none: the only one that made calls.
+// The process of work that names none: the only process that made calls.
 int64_t OnlyProcess(const File& file) {
   int64_t pid = 0;
   for (const auto& [key, thread] : file.calls) {
@@ -128,7 +128,7 @@ class DeviceReader {
     }
   }
 
-  // Nsight Systems counts kinds of memory from pageable = 0, CUPTI from 1.
+  // Nsight Systems numbers the kinds of memory from pageable = 0, CUPTI from 1.
   static int64_t MemoryKind(std::optional<int64_t> kind) {
     return kind && *kind >= 0 && *kind < 7 ? *kind + 1 : 0;
   }

@@ -85,7 +85,7 @@ void ReadDeviceMemory(File& file) {
                    [](const Change& a, const Change& b) {
                      return a.record.time_ns < b.record.time_ns;
                    });
-  // By process and device; as unsigned, since a broken file may overflow.
+  // By process and device. Unsigned, since a broken file may overflow it.
   std::map<std::pair<int64_t, int8_t>, uint64_t> allocated;
   for (Change& change : changes) {
     uint64_t& total = allocated[{change.pid, change.record.device_index}];

@@ -20,7 +20,7 @@ using model::NameId;
 using sqlite::kRequired;
 using sqlite::Rows;
 
-// The numbers of eventType: the usual ones, unless the file names others.
+// The numbers of eventType: the usual ones, unless the file has others.
 struct EventTypes {
   int64_t category = 33;
   int64_t mark = 34;
@@ -75,7 +75,7 @@ struct Payload {
   const char* column;
   bool is_integer;
 };
-// The first that is not NULL counts.
+// The first column that is not NULL counts.
 constexpr Payload kPayloadColumns[] = {
     {"uint64Value", true}, {"int64Value", true},   {"uint32Value", true},
     {"int32Value", true},  {"doubleValue", false}, {"floatValue", false}};
@@ -85,13 +85,14 @@ class NvtxReader {
   explicit NvtxReader(File& file) : file_(file), types_(file) {}
 
   void Run() {
-    // Names of domains and categories may stand behind what uses them.
+    // Names first: a domain or category may be named behind the events that use
+    // it.
     for (Rows table = Read(); table.Next();) ReadName(table);
     for (Rows table = Read(); table.Next();) ReadEvent(table);
   }
 
  private:
-  // A domain of a process, or a category of a domain.
+  // A domain is (process, id); a category is (domain, id).
   using DomainKey = std::pair<int64_t, int64_t>;
   using CategoryKey = std::pair<DomainKey, int64_t>;
 
@@ -114,7 +115,7 @@ class NvtxReader {
                          file_.rows.findings());
   }
 
-  // A registered text has an id, any other stands in the row.
+  // A registered text has an id. Any other text is in the row.
   NameId TextOf(Rows& table) const {
     const std::string_view text = table.Text(kText);
     if (!text.empty()) return file_.rows.Intern(text);

@@ -16,7 +16,7 @@ using sqlite::kRequired;
 using sqlite::Rows;
 using sqlite::Severity;
 
-// Times count from the start of the session.
+// Times count from the session's start: adds that start to them.
 void ReadClock(File& file) {
   Rows table = file.db.Read("TARGET_INFO_SESSION_START_TIME",
                             {{"utcEpochNs", kRequired}}, file.rows.findings());
@@ -31,7 +31,7 @@ void ReadClock(File& file) {
                            "that was is not in the file");
 }
 
-// A version is "3.16.1", or its parts have rows of their own.
+// Checks the version, which is "3.16.1", or one row for each of its parts.
 void CheckVersion(File& file) {
   enum { kName, kValue };
   Rows table = file.db.Read("META_DATA_EXPORT",
@@ -102,7 +102,7 @@ void ReadProcesses(File& file) {
   }
 }
 
-// Only threads that something is known of: machines have thousands.
+// Threads without a name get no track here: machines have thousands of them.
 void ReadThreads(File& file) {
   enum { kName, kGlobal };
   Rows table = file.db.Read("ThreadNames",

@@ -14,7 +14,7 @@ struct ApiName {
   const char* name;
 };
 
-// By id. Some functions have a second one for the default stream of a thread.
+// By id. Some functions have a second id, for the default stream of a thread.
 constexpr ApiName kRuntime[] = {
     {1, "cudaDriverGetVersion"},
     {2, "cudaRuntimeGetVersion"},

@@ -12,7 +12,7 @@
 namespace kymo::nvprof {
 namespace {
 
-// "duplicate key: (1, 10)", as EnforceUnique says it.
+// "duplicate key: (1, 10)", in the words of PyTorch's EnforceUnique.
 template <typename... T>
 absl::Status Duplicate(const T&... parts) {
   EnforceUnique keys;
@@ -69,7 +69,7 @@ void LaunchCheck::Refuse(const char* rule, const absl::Status& status) {
 }
 
 absl::Status LaunchCheck::Run() {
-  // The complete ranges by start, and how far the ones up to there reach.
+  // (start, latest end so far) of the complete ranges, by start.
   std::vector<std::pair<TimeNs, TimeNs>> reach;
   for (const Marker& marker : markers_) {
     if (marker.start_ns.has_value() && marker.end_ns.has_value()) {
@@ -94,7 +94,7 @@ absl::Status LaunchCheck::Run() {
     const RuntimeCall& call = calls_[found->second];
     if (!in_a_range(call)) continue;
     if (has_launched[found->second]) {
-      // The search is linear: only for the message that is kept.
+      // A linear search, but only for the one message that is kept.
       const Marker* const marker =
           findings_.Has("duplicate_key") ? nullptr : FirstAround(call);
       Refuse("duplicate_key",

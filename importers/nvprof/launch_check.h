@@ -1,4 +1,4 @@
-// launch_check.h - what PyTorch demands of a database of nvprof.
+// launch_check.h - checks what PyTorch demands of a database of nvprof.
 //
 //   LaunchCheck check(findings);
 //   check.AddMarkerStart(1, 100);
@@ -6,11 +6,11 @@
 //   check.AddCall({.row = 10, .cbid = 211, .start_ns = 150, .end_ns = 200,
 //                  .correlation = 77});
 //   check.AddKernel(77);
-//   absl::Status first = check.Run();   // and all of them as findings
+//   absl::Status first = check.Run();   // the first error; findings have all
 //
-// A kernel belongs to the ranges that its call lies in, strictly, on whatever
-// thread. Its call must be a launch, and have launched nothing else; a marker's
-// id comes once.
+// A kernel belongs to the ranges that strictly enclose its call, on whatever
+// thread. PyTorch demands that the call is a launch and launched nothing else,
+// and that no marker has the id of another one.
 #ifndef KYMO_IMPORTERS_NVPROF_LAUNCH_CHECK_H_
 #define KYMO_IMPORTERS_NVPROF_LAUNCH_CHECK_H_
 
@@ -37,13 +37,13 @@ class LaunchCheck {
  public:
   explicit LaunchCheck(sqlite::Findings& findings) : findings_(findings) {}
 
-  // In the order of the table. False if the id is taken.
+  // Call them in the order of the tables. False if the marker's id is taken.
   bool AddMarkerStart(int64_t id, TimeNs time_ns);
   bool AddMarkerEnd(int64_t id, TimeNs time_ns);
   void AddCall(const RuntimeCall& call);
   void AddKernel(int64_t correlation) { kernels_.push_back(correlation); }
 
-  // The first thing that PyTorch would refuse, or OK.
+  // The first error that PyTorch would report, or OK.
   absl::Status Run();
 
  private:
@@ -54,7 +54,7 @@ class LaunchCheck {
   };
 
   Marker& MarkerOf(int64_t id);
-  // The first marker, in table order, that a call lies in.
+  // The first marker in the table whose range encloses the call.
   const Marker* FirstAround(const RuntimeCall& call) const;
   void Refuse(const char* rule, const absl::Status& status);
 

@@ -45,7 +45,7 @@ TEST_F(LaunchCheckTest, AKernelOfAnotherCallIsRefused) {
 TEST_F(LaunchCheckTest, OutsideOfAllRangesAnythingGoes) {
   AddRange(1, 100, 500);
   AddRange(2, 600, 700);
-  AddCall(10, 13, 100, 200);  // begins with the range: not strictly inside
+  AddCall(10, 13, 100, 200);  // begins with the range: not inside
   AddCall(11, 13, 450, 500);
   AddCall(12, 13, 520, 530);
   AddCall(13, 13, 650, 800);

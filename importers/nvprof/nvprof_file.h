@@ -1,4 +1,4 @@
-// nvprof_file.h - what the readers of a database of nvprof share.
+// nvprof_file.h - what the readers of an nvprof database share.
 //
 // nvprof_importer.h says what becomes of each table.
 #ifndef KYMO_IMPORTERS_NVPROF_NVPROF_FILE_H_
@@ -23,7 +23,7 @@ struct ThreadId {
   friend bool operator==(const ThreadId&, const ThreadId&) = default;
 };
 
-// CUPTI's kinds of objects that a marker or an overhead belongs to.
+// CUPTI's kinds of objects to which markers and overheads belong.
 inline constexpr int64_t kProcessObject = 1;
 inline constexpr int64_t kThreadObject = 2;
 
@@ -31,14 +31,15 @@ struct File {
   File(const sqlite::Database& database, sqlite::ShardRows& shard_rows)
       : db(database), rows(shard_rows), check(shard_rows.findings()) {}
 
-  // The text of StringTable; "string 7" where there is none.
+  // The text of an id in StringTable; "string 7" if there is none.
   model::NameId StringOf(std::optional<int64_t> id);
 
-  // The thread that a row names by its columns objectKind and objectId, else
-  // the only one that made calls.
+  // The thread that a row names in its columns objectKind and objectId, else
+  // the only thread that made calls.
   ThreadId ThreadOf(sqlite::Rows& table, size_t kind_column,
                     size_t id_column) const;
-  // The process of what a call launched, else that of the first call.
+  // The process of the call with this correlation id, else that of the first
+  // call.
   int64_t ProcessOf(int64_t correlation) const;
 
   const sqlite::Database& db;
@@ -50,10 +51,10 @@ struct File {
   bool has_threads = false;                             // more than one did
 };
 
-// Each reads its tables, if there are any.
+// Each function reads its tables, if there are any.
 void ReadStrings(File& file);
 void ReadDevices(File& file);  // metadata
-void ReadCalls(File& file);    // before what belongs to a thread or a call
+void ReadCalls(File& file);    // before what belongs to a call
 void ReadMarkers(File& file);
 void ReadOverheads(File& file);
 void ReadDeviceWork(File& file);

@@ -43,7 +43,7 @@ absl::Status CheckTables(const sqlite::Database& db) {
       db.TableNames().empty() ? "none" : absl::StrJoin(db.TableNames(), ", ")));
 }
 
-// With `is_strict`, what PyTorch refuses is an error.
+// With `is_strict`, what PyTorch would refuse is an error.
 absl::Status ReadAll(nvprof::File& file, bool is_strict,
                      const std::function<void(double)>& progress) {
   KYMO_RETURN_IF_ERROR(CheckTables(file.db));

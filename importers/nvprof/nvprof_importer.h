@@ -1,4 +1,5 @@
-// nvprof_importer.h - databases of nvprof: torch.profiler's load_nvprof.
+// nvprof_importer.h - imports databases of nvprof, as PyTorch's load_nvprof
+// does.
 //
 //   nvprof --profile-from-start off -o run.nvvp -- ./program
 //   const auto importer = NewNvprofImporter();
@@ -19,12 +20,12 @@
 //   ..._OVERHEAD              | overhead, of a thread
 //   ..._DEVICE                | metadata `deviceProperties`
 //
-// What a call launched carries its correlation id; a range encloses the calls
-// that its thread made in its time. Times are nanoseconds, where PyTorch takes
-// them for microseconds. Databases do not name calls: see api_names.h.
+// Work that a call launched has that call's correlation id. A range encloses
+// the calls that its thread made in its time. Times are nanoseconds; PyTorch
+// takes them for microseconds. Databases do not name calls: see api_names.h.
 //
-// What PyTorch refuses is a finding here, in PyTorch's words, and with the
-// setting strict=true an error, kInvalidArgument:
+// What PyTorch would refuse is a finding here, in PyTorch's words. With the
+// setting strict=true it is an error, kInvalidArgument:
 //   duplicate_key   a marker's id, or a call within a range that launched two
 //                   kernels (which graphs do): "duplicate key: (1,)"
 //   launch_cbid     a kernel that no launch made (IsLaunch):

@@ -22,7 +22,7 @@ using sqlite::MakeDatabase;
 using sqlite::TextArg;
 using sqlite::TraceOf;
 
-// The columns that PyTorch reads, and no others.
+// Only the columns that PyTorch reads.
 std::vector<std::string> SmallDatabase(int cbid) {
   return {
       "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT)",
@@ -40,7 +40,7 @@ std::vector<std::string> SmallDatabase(int cbid) {
       "77)"};
 }
 
-// Tables with all of their columns, as nvprof writes them.
+// Tables with all columns that nvprof writes.
 std::vector<std::string> FullDatabase() {
   return {
       "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT)",
@@ -86,8 +86,8 @@ std::vector<std::string> FullDatabase() {
       "INSERT INTO StringTable VALUES (1, 'step'), (2, '_Z4gemmPfi'), (3, "
       "'my domain'), (4, 'Tesla V100'), (5, 'whole run'), (6, 'tick'), (7, "
       "'other thread')",
-      // Thread 0x9abcdef0 of process 0x1234: stored signed where it is a
-      // number, as 4 and 8 little-endian bytes where it is an object.
+      // Thread 0x9abcdef0 of process 0x1234. As a number it is stored with a
+      // sign; as an object it is stored as 4 and 8 little-endian bytes.
       "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES "
       "(1, 2, 1000, 1, 2, x'34120000f0debc9a2a7f0000', 1, 3), "
       "(2, 1, 1500, 2, 2, x'34120000f0debc9a2a7f0000', 6, 0), "
@@ -262,7 +262,7 @@ TEST(NvprofImporterTest, WhatIsOddIsReadAndReported) {
         "NULL, 0, 0)",
         "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (21, 2, 9100, 98, 2, "
         "x'34120000f0debc9a2a7f0000', 1, 0)",
-        // Nothing but NULL; texts; numbers that no time can be.
+        // Only NULLs; texts; numbers that cannot be times.
         "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (name) VALUES "
         "(NULL)",
         "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start, end, name) "

@@ -17,7 +17,7 @@ using model::ActivityType;
 using sqlite::kRequired;
 using sqlite::Rows;
 
-// Of a number that was stored with or without its sign.
+// The low half of a number that was stored with or without its sign.
 int64_t Low32(int64_t value) { return value & 0xffffffff; }
 
 void SeeThread(File& file, const ThreadId& thread) {
@@ -126,8 +126,8 @@ void ReadDevices(File& file) {
                         sqlite::DevicePropertiesJson(devices));
 }
 
-// Those of the runtime first: where one of the driver shares its id, the
-// runtime's counts.
+// Reads runtime calls first: if a driver call shares an id with one, the
+// runtime call counts.
 void ReadCalls(File& file) {
   ReadTable(file, "CUPTI_ACTIVITY_KIND_RUNTIME", ActivityType::kCudaRuntime);
   ReadTable(file, "CUPTI_ACTIVITY_KIND_DRIVER", ActivityType::kCudaDriver);

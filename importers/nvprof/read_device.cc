@@ -10,7 +10,7 @@ namespace {
 using sqlite::kRequired;
 using sqlite::Rows;
 
-// Columns that work of a device has in every table, in this order.
+// Columns that every table of device work has, in this order.
 enum { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kFirstOwn };
 // clang-format off
 #define KYMO_NVPROF_GPU_COLUMNS \
@@ -41,7 +41,8 @@ class DeviceReader {
             .correlation = correlation};
   }
 
-  // One table or the other: kernels are serialised or they are not.
+  // A database has one of the two tables: kernels were serialised or they were
+  // not.
   void ReadKernels() {
     ReadKernels("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL");
     ReadKernels("CUPTI_ACTIVITY_KIND_KERNEL");
@@ -96,7 +97,7 @@ class DeviceReader {
                                file_.rows.findings());
     while (table.Next()) {
       sqlite::GpuWork work = WorkOf(table);
-      // An older name for the same id.
+      // This column is an older name for the same id.
       if (!file_.pid_of_call.contains(work.correlation) &&
           table.IntOr(kRuntimeId, 0) != 0) {
         work.correlation = table.IntOr(kRuntimeId, 0);

@@ -19,7 +19,7 @@ using sqlite::Rows;
 
 constexpr int64_t kInstantFlag = 1;  // of a marker
 
-// A little-endian number of 4 bytes. REQUIRES: there are as many at `at`.
+// A little-endian number of 4 bytes. REQUIRES: 4 bytes at `at`.
 int64_t Number32(std::string_view bytes, size_t at) {
   int64_t value = 0;
   for (size_t i = 4; i-- > 0;) {
@@ -75,7 +75,7 @@ class MarkerReader {
  private:
   enum { kId, kTime, kName, kFlags, kKind, kObject, kDomain };
 
-  // What has a name begins a range, or is an instant; an end has none.
+  // A row with a name begins a range, or is an instant. An end has no name.
   void ReadRow(Rows& table) {
     const int64_t id = table.IntOr(kId, 0);
     const std::optional<int64_t> time = table.Int(kTime);
@@ -136,8 +136,8 @@ class MarkerReader {
 
 }  // namespace
 
-// A process is 4 bytes, a thread 4 of the process and 8 of its own, of which
-// the lower 4 are what calls have.
+// A process takes 4 bytes. A thread takes 4 bytes for its process and 8 for
+// itself; calls have the lower 4 of these.
 ThreadId File::ThreadOf(Rows& table, size_t kind_column,
                         size_t id_column) const {
   const int64_t kind = table.IntOr(kind_column, 0);

@@ -1,7 +1,7 @@
-// Raw files with something wrong: mutations of one that has every kind of
-// record, from fixed seeds.
+// Broken raw files: mutations of one that has every kind of record, from fixed
+// seeds.
 //
-// KYMO_FUZZ_SECONDS says for how long. What is looked for is a crash, a hang, a
+// KYMO_FUZZ_SECONDS says for how long. The test looks for a crash, a hang, a
 // trace that breaks its own rules, or a sanitizer's report.
 #include <fcntl.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ using record::SlotKind;
 constexpr int kDefaultSeconds = 5;
 constexpr uint64_t kCapacity = 4 * record::kChunkBytes;
 
-// A record of each kind, with each kind of payload behind the ranges.
+// Writes a record of each kind, with each kind of payload behind the ranges.
 uint32_t FillChunk(const record::Arena& arena, uint32_t chunk, uint64_t at) {
   Slot* const slots = arena.slots(chunk);
   uint32_t used = 0;
@@ -69,8 +69,8 @@ uint32_t FillChunk(const record::Arena& arena, uint32_t chunk, uint64_t at) {
   return used;
 }
 
-// Two threads; a chunk that was drained, one that was sealed, and one that was
-// being written when everything died.
+// Two threads. One chunk was drained, one was sealed, and one was being written
+// when the process and the collector died.
 std::string MakeSeed() {
   const std::string path = ::testing::TempDir() + "/seed.raw";
   auto file =
@@ -105,13 +105,13 @@ std::string MakeSeed() {
   return path;
 }
 
-// Changes a file in place and puts it right again: it is mostly empty, and
-// large.
+// Changes a file in place and restores it. A copy would cost much: the file is
+// large, and mostly empty.
 class Mutation {
  public:
   Mutation(int fd, uint64_t size, uint64_t arena_bytes, std::mt19937_64& random)
       : fd_(fd), size_(size) {
-    // Where it matters: the headers, the tables, the records.
+    // The places that matter: the headers, the tables, the records.
     const std::pair<uint64_t, uint64_t> places[] = {
         {0, 400},
         {0, arena_bytes - kCapacity},
@@ -160,10 +160,10 @@ class Mutation {
 
   const int fd_;
   const uint64_t size_;
-  std::vector<std::pair<uint64_t, std::string>> changes_;  // as they were
+  std::vector<std::pair<uint64_t, std::string>> changes_;  // the bytes before
 };
 
-// Whether it could be read.
+// Whether the file could be read.
 bool Import(const TraceImporter& importer, const std::string& path) {
   absl::StatusOr<ImportedTrace> imported = importer.Import(path, {});
   if (!imported.ok()) {
@@ -180,7 +180,7 @@ bool Import(const TraceImporter& importer, const std::string& path) {
   return true;
 }
 
-// The same in windows of a chunk, or of a record.
+// The same, in windows of the size of a chunk or of a record.
 bool ReadInWindows(const std::string& path, uint64_t window_bytes) {
   const auto windows = cpu::RawWindows::Open(path, window_bytes);
   if (!windows.ok()) {
@@ -205,8 +205,8 @@ bool ReadInWindows(const std::string& path, uint64_t window_bytes) {
   return true;
 }
 
-// Calls `read` with broken files until time is up; whether it could read them
-// is its result.
+// Calls `read` with broken files until time is up. `read` returns whether the
+// file could be read.
 template <typename Read>
 void ReadBrokenFiles(const Read& read_file) {
   const char* const wanted = std::getenv("KYMO_FUZZ_SECONDS");

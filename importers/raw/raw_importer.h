@@ -1,10 +1,10 @@
-// raw_importer.h - the `raw` importer: recordings as //tools:profile kept them.
+// raw_importer.h - the `raw` importer: recordings that //tools:profile kept.
 //
 //   profile --keep_raw=1 --output_dir=out ./a.out
 //   report out/kymo.raw
 //
-// backends/cpu/raw/raw_file.h is the format. A file whose collector was killed is
-// read like any other, up to its last record, with a finding:
+// backends/cpu/raw/raw_file.h describes the format. A file whose collector was
+// killed is read like any other, up to its last record. Findings tell:
 //
 //   collector_died   warning  nobody ended the recording
 //   chunk_cut        warning  the file ends within a chunk, or holds something

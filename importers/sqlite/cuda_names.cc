@@ -60,7 +60,7 @@ std::string_view StripApiVersion(std::string_view name) {
   if (version != std::string_view::npos && version + 2 < name.size() &&
       name.find_first_not_of("0123456789", version + 2) ==
           std::string_view::npos &&
-      name.size() - version > 4) {  // cuMemAlloc_v2 is a name of its own
+      name.size() - version > 4) {  // cuMemAlloc_v2 is another function
     name = name.substr(0, version);
   }
   for (const std::string_view suffix : {"_ptsz", "_ptds"}) {

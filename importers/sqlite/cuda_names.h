@@ -1,4 +1,4 @@
-// cuda_names.h - CUPTI's numbers in Kineto's words.
+// cuda_names.h - names for CUPTI's numbers, in Kineto's words.
 //
 //   CopyName(1, 1, 3)       // "Memcpy HtoD (Pageable -> Device)"
 //   MemsetName(3)           // "Memset (Device)"
@@ -6,8 +6,8 @@
 //   StripApiVersion("cudaLaunchKernel_v7000")   // "cudaLaunchKernel"
 //   IsDriverCall("cuLaunchKernel")              // true
 //
-// Numbers are those of CUPTI's enums of activities: CUpti_ActivityMemcpyKind,
-// CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType.
+// The numbers are those of CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind
+// and CUpti_ActivitySynchronizationType.
 #ifndef KYMO_IMPORTERS_SQLITE_CUDA_NAMES_H_
 #define KYMO_IMPORTERS_SQLITE_CUDA_NAMES_H_
 
@@ -22,11 +22,11 @@ std::string CopyName(int64_t copy_kind, int64_t source_kind,
 std::string MemsetName(int64_t memory_kind);
 std::string_view SyncName(int64_t sync_type);
 
-// Without the "_v7000" that CUPTI's tables append, and without "_ptsz" or
-// "_ptds" before it, which tell of the default stream of a thread.
+// Removes the "_v7000" that CUPTI's tables append, and before it a "_ptsz" or
+// "_ptds", which means the default stream of a thread.
 std::string_view StripApiVersion(std::string_view name);
 
-// Of the driver: "cu" and a capital letter.
+// Whether it is a driver call, which begins with "cu" and a capital letter.
 bool IsDriverCall(std::string_view name);
 
 }  // namespace kymo::sqlite

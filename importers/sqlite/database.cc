@@ -24,7 +24,7 @@ std::string Quoted(std::string_view name) {
                       "\"");
 }
 
-// Null where SQLite does not understand it, or the schema.
+// Null if SQLite does not understand the statement, or the schema.
 sqlite3_stmt* Prepare(sqlite3* database, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()),
@@ -64,7 +64,7 @@ absl::StatusOr<uint64_t> SizeOfFile(const std::string& path) {
   return static_cast<uint64_t>(status.st_size);
 }
 
-// What a schema could do to whoever opens it is switched off.
+// Switches off everything by which a schema could attack whoever opens it.
 void Harden(sqlite3* database) {
   for (const auto& [option, value] :
        {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),

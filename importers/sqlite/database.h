@@ -1,4 +1,4 @@
-// database.h - tables of a database that somebody else wrote.
+// database.h - reads tables of a database that somebody else wrote.
 //
 //   Findings findings;
 //   KYMO_ASSIGN_OR_RETURN(Database db, Database::Open("report.sqlite"));
@@ -8,18 +8,19 @@
 //                       findings);
 //   while (rows.Next()) Use(rows.Int(kStart), rows.Int(kEnd));
 //
-// Schemas differ between versions of the tools, so a table or column that the
-// file does not have reads as empty or NULL. Nothing in the file is trusted:
+// Schemas differ between versions of the tools. So a table that the file does
+// not have reads as empty, and a column as NULL. Nothing in the file is
+// trusted:
 //
-//   - views, virtual tables and triggers are not looked at, and functions that
-//     a schema names are not run;
-//   - a table has no more rows than the file has bytes, else its pages go in
-//     circles;
-//   - texts and blobs are at most kMaxValueBytes long.
+//   - Views, virtual tables and triggers are not looked at. Functions that a
+//     schema names are not run.
+//   - A table ends after as many rows as the file has bytes: one with more rows
+//     has pages that go in circles.
+//   - Texts and blobs have at most kMaxValueBytes.
 //
-// Errors: Open says kNotFound, kPermissionDenied, or kInvalidArgument for what
-//   is no database or one whose schema cannot be read. Later trouble becomes a
-//   finding, and the rows end: `column_missing` (a required one),
+// Errors: Open returns kNotFound or kPermissionDenied, or kInvalidArgument if
+//   the file is no database or its schema cannot be read. A later error becomes
+//   a finding, and the rows end: `column_missing` (a required one),
 //   `wrong_type` (the value reads as NULL), `database_damaged`.
 // Threads: none. The file is only read.
 #ifndef KYMO_IMPORTERS_SQLITE_DATABASE_H_
@@ -55,21 +56,22 @@ struct Column {
   Presence presence = Presence::kOptional;
 };
 
-// The rows of a table. Cells are named by the position of their column in the
-// list that was asked for.
+// The rows of a table. A cell is named by its column's position in the list of
+// requested columns.
 class Rows {
  public:
-  // The next row, the first at first. False at the end, and where the file is
-  // damaged: a finding tells.
+  // Goes to the next row; at first, to the first one. False at the end, and if
+  // the file is damaged: then there is a finding.
   bool Next();
 
-  // nullopt: NULL, no such column, or not an integer.
+  // nullopt: the value is NULL or no integer, or there is no such column.
   std::optional<int64_t> Int(size_t column);
   int64_t IntOr(size_t column, int64_t otherwise) {
     return Int(column).value_or(otherwise);
   }
   std::optional<double> Double(size_t column);
-  // Empty for NULL, no such column or no text. Until the next call of Next.
+  // Empty for NULL, for other types and for a missing column. Valid until the
+  // next Next.
   std::string_view Text(size_t column);
   std::string_view Blob(size_t column);
 
@@ -101,12 +103,12 @@ class Database {
   // Sorted.
   std::vector<std::string> TableNames() const;
 
-  // All rows of `table` in the order they stand in; `findings` must outlive
-  // them. No rows if there is no such table.
+  // All rows of `table` in their order. `findings` must outlive them. No rows
+  // if there is no such table.
   Rows Read(std::string_view table, std::initializer_list<Column> columns,
             Findings& findings) const;
 
-  // 0 if there is no such table, or it cannot be read.
+  // 0 if there is no such table, or if it cannot be read.
   int64_t CountRows(std::string_view table) const;
 
  private:
@@ -119,7 +121,7 @@ class Database {
   std::string LastError() const;
 
   std::unique_ptr<sqlite3, Close> database_;
-  Tables tables_;  // and their columns
+  Tables tables_;  // with their columns
   uint64_t file_bytes_ = 0;
 };
 

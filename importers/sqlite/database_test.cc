@@ -142,8 +142,8 @@ TEST(DatabaseTest, ADamagedTableEndsWithAFinding) {
   ASSERT_NE(FindRule(findings.list(), "database_damaged"), nullptr);
 }
 
-// An inner page whose children are all one leaf has many times the rows that
-// the file could hold.
+// If all children of an inner page are one leaf, the table has many times the
+// rows that the file could hold.
 TEST(DatabaseTest, PagesThatGoInCirclesEnd) {
   std::vector<std::string> statements = {"BEGIN", "CREATE TABLE t (a)"};
   for (int i = 0; i < 10000; ++i) {
@@ -166,7 +166,7 @@ TEST(DatabaseTest, PagesThatGoInCirclesEnd) {
   const auto cell_at = [&](size_t i) {
     return root + number(root + 12 + 2 * i, 2);
   };
-  // The first leaf moves to the third page, and every child becomes it.
+  // Moves the first leaf to the third page, and makes every child point there.
   const std::string leaf =
       bytes.substr((number(cell_at(0), 4) - 1) * kPage, kPage);
   ASSERT_EQ(leaf[0], 13);
@@ -174,7 +174,8 @@ TEST(DatabaseTest, PagesThatGoInCirclesEnd) {
   const std::string third("\0\0\0\3", 4);
   for (size_t i = 0; i < cells; ++i) bytes.replace(cell_at(i), 4, third);
   bytes.replace(root + 8, 4, third);
-  // What nothing refers to any more is cut off; the header counts the pages.
+  // Cuts off pages that nothing refers to any more; the header has their
+  // number.
   constexpr size_t kPages = 3;
   bytes.replace(28, 4, third);
   WriteFile(path, bytes.substr(0, kPages * kPage));

@@ -1,4 +1,4 @@
-// device_json.h - the properties of devices, in Kineto's `deviceProperties`.
+// device_json.h - writes properties of devices as Kineto's `deviceProperties`.
 //
 //   std::vector<DeviceProperties> devices = ...;
 //   rows.AddMetadata("deviceProperties", DevicePropertiesJson(devices));
@@ -23,7 +23,7 @@ struct DeviceProperties {
   std::optional<int64_t> multiprocessors;
 };
 
-// What is not known is left out. Text is ASCII.
+// Unknown properties are left out. The text is ASCII.
 std::string DevicePropertiesJson(const std::vector<DeviceProperties>& devices);
 
 }  // namespace kymo::sqlite

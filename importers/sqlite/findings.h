@@ -1,10 +1,10 @@
-// findings.h - what is wrong with a file, one entry per rule.
+// findings.h - collects what is wrong with a file, one entry per rule.
 //
 //   Findings findings;
 //   findings.Add(Severity::kWarning, "no_times", "kernel 7 has no times");
 //   imported.findings = std::move(findings).Take();
 //
-// The message that stays is the one of the first; later ones are counted.
+// The first message for a rule is kept; later ones are only counted.
 // Threads: none.
 #ifndef KYMO_IMPORTERS_SQLITE_FINDINGS_H_
 #define KYMO_IMPORTERS_SQLITE_FINDINGS_H_
@@ -27,14 +27,14 @@ class Findings {
   void Add(Severity severity, std::string_view rule, std::string_view message,
            uint64_t count = 1);
 
-  // Whether Add was called with this rule: spares making a message.
+  // Whether the rule has an entry. Then a message need not be made.
   bool Has(std::string_view rule) const;
 
   const std::vector<ImportFinding>& list() const { return list_; }
   std::vector<ImportFinding> Take() && { return std::move(list_); }
 
  private:
-  std::vector<ImportFinding> list_;  // few; in the order of the first
+  std::vector<ImportFinding> list_;  // few; in the order of their first Add
 };
 
 }  // namespace kymo::sqlite

@@ -14,7 +14,7 @@ namespace {
 
 using model::ActivityType;
 
-// The track and detail of what comes next.
+// Begins the detail of the next event, and returns its track.
 model::TrackIndex Begin(ShardRows& rows, const GpuWork& work) {
   constexpr int64_t kMaxDevice = std::numeric_limits<int32_t>::max();
   rows.BeginDetail(
@@ -29,7 +29,7 @@ model::TrackIndex Begin(ShardRows& rows, const GpuWork& work) {
 
 void End(ShardRows& rows, model::TrackIndex track, const GpuWork& work,
          model::NameId name, ActivityType type, uint8_t flags = 0) {
-  // CUPTI's way to say that it could not take the times.
+  // In CUPTI's records, 0 and 0 mean that it could not take the times.
   if (work.start_ns.value_or(0) == 0 && work.end_ns.value_or(0) == 0) {
     rows.LeaveOut(Severity::kWarning, "no_times",
                   "device work has no times: start and end are 0");
@@ -69,7 +69,7 @@ void AddKernel(ShardRows& rows, const GpuWork& work, model::NameId name,
     rows.AddArg("registers per thread", *shape.registers);
   }
   if (shape.static_shared_bytes || shape.dynamic_shared_bytes) {
-    // As unsigned: a broken file may hold sums that wrap around.
+    // Unsigned, because sums of a broken file may wrap around.
     rows.AddArg(
         "shared memory",
         static_cast<int64_t>(uint64_t(shape.static_shared_bytes.value_or(0)) +

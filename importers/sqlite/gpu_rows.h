@@ -1,4 +1,4 @@
-// gpu_rows.h - work of a device with Kineto's names and arguments.
+// gpu_rows.h - adds work of a device, with Kineto's names and arguments.
 //
 //   AddCopy(rows, {.pid = 7, .device = 0, .stream = 13, .start_ns = 10,
 //                  .end_ns = 30, .correlation = 42},
@@ -19,7 +19,7 @@
 
 namespace kymo::sqlite {
 
-// Where and when it ran, and what launched it.
+// Where and when the work ran, and what launched it.
 struct GpuWork {
   int64_t pid = 0;
   int64_t device = 0;
@@ -31,7 +31,7 @@ struct GpuWork {
   std::optional<int64_t> graph_node;
 };
 
-// What a kernel was launched with, where the file tells.
+// The launch arguments of a kernel, as far as the file tells them.
 struct KernelShape {
   std::array<std::optional<int64_t>, 3> grid;
   std::array<std::optional<int64_t>, 3> block;
@@ -45,7 +45,7 @@ struct Copy {
   int64_t source = 0;
   int64_t destination = 0;
   std::optional<int64_t> bytes;
-  // Of a copy between devices.
+  // Only for a copy between devices.
   std::optional<int64_t> source_device;
   std::optional<int64_t> destination_device;
 };
@@ -56,8 +56,8 @@ void AddCopy(ShardRows& rows, const GpuWork& work, const Copy& copy);
 void AddMemset(ShardRows& rows, const GpuWork& work, int64_t memory_kind,
                std::optional<int64_t> bytes);
 
-// A wait for a stream, an event or a context. Asynchronous: it does not nest
-// with what the stream does meanwhile.
+// A wait for a stream, an event or a context. It is asynchronous: it does not
+// nest with what the stream does meanwhile.
 void AddSync(ShardRows& rows, const GpuWork& work, int64_t sync_type,
              std::optional<int64_t> event);
 

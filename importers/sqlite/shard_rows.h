@@ -1,4 +1,4 @@
-// shard_rows.h - events in any order, made into the tracks of a shard.
+// shard_rows.h - makes the tracks of a shard from events in any order.
 //
 //   ShardRows rows;
 //   const TrackIndex stream = rows.Stream(/*pid=*/7, /*device=*/0, /*id=*/13);
@@ -8,9 +8,9 @@
 //                     .type = ActivityType::kGpuMemcpy});
 //   ImportedTrace imported = std::move(rows).Finish();
 //
-// Times outside of [0, kLastTime] cannot be real; such events are left out and
-// counted (kImpossibleTimestamps, finding `time_impossible`). An event without
-// an end is open.
+// Times outside of [0, kLastTime] cannot be real. Events with such times are
+// left out and counted (kImpossibleTimestamps, finding `time_impossible`). An
+// event without an end is open.
 // Threads: none.
 #ifndef KYMO_IMPORTERS_SQLITE_SHARD_ROWS_H_
 #define KYMO_IMPORTERS_SQLITE_SHARD_ROWS_H_
@@ -33,7 +33,7 @@
 
 namespace kymo::sqlite {
 
-// In the year 2116. Differences of times up to here cannot overflow.
+// A time in the year 2116. Differences of times up to here cannot overflow.
 inline constexpr TimeNs kLastTime = std::numeric_limits<TimeNs>::max() / 2;
 
 struct RowEvent {
@@ -41,12 +41,13 @@ struct RowEvent {
   std::optional<TimeNs> end_ns;  // none: still open
   model::NameId name = model::kEmptyName;
   model::ActivityType type = model::ActivityType::kCpuOp;
-  uint8_t flags = 0;  // model::EventFlag bits; of an instant the end is ignored
+  uint8_t flags = 0;  // model::EventFlag bits; an instant's end is ignored
 };
 
 class ShardRows {
  public:
-  // Added to every time that comes in; what a sum cannot hold is impossible.
+  // The offset is added to every time. If the sum overflows, the time is
+  // impossible.
   void SetOffset(TimeNs offset_ns) { offset_ns_ = offset_ns; }
 
   model::NameId Intern(std::string_view text) {
@@ -56,7 +57,7 @@ class ShardRows {
     return shard_.strings.Get(id);
   }
 
-  // Made when they are first asked for.
+  // Tracks are made when they are first asked for.
   model::TrackIndex Thread(int64_t pid, int64_t tid);
   model::TrackIndex Stream(int64_t pid, int64_t device, int64_t id);
   void SetThreadName(int64_t pid, int64_t tid, model::NameId name);
@@ -69,7 +70,8 @@ class ShardRows {
   void AddArg(std::string_view key, double value);
   void AddArg(std::string_view key, std::string_view text);
   void AddJsonArg(std::string_view key, std::string_view json);
-  // Instead of Add: the event has no place in the trace. Counts it.
+  // Call it instead of Add for an event that has no place in the trace. Counts
+  // it.
   void LeaveOut(Severity severity, std::string_view rule,
                 std::string_view message);
   // False if the event was left out.
@@ -78,13 +80,13 @@ class ShardRows {
   void AddMemory(const model::MemoryRecord& record);
   void AddMetadata(std::string_view key, std::string_view json);
 
-  // The time as it will stand in the trace; nullopt if it is impossible.
+  // The time as the trace will have it; nullopt if it is impossible.
   std::optional<TimeNs> TimeOf(std::optional<TimeNs> time_ns) const;
 
   Findings& findings() { return findings_; }
   size_t event_count() const { return event_count_; }
 
-  // Sorted by start, parents first.
+  // The shard, with events sorted by start, parents first.
   ImportedTrace Finish() &&;
 
  private:

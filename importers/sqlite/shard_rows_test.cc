@@ -62,7 +62,7 @@ TEST(ShardRowsTest, TimesThatCannotBeAreLeftOutAndCounted) {
   ASSERT_EQ(imported.findings.size(), 1u);
   EXPECT_EQ(imported.findings[0].rule, "time_impossible");
   EXPECT_EQ(imported.findings[0].count, 5u);
-  // The detail of an event that was left out is nobody's.
+  // The detail of the event that was left out belongs to no event.
   ASSERT_EQ(imported.shards[0].events[0].size(), 1u);
   EXPECT_EQ(imported.shards[0].events[0].detail[0], model::kNoDetail);
 }

@@ -17,7 +17,8 @@
 namespace kymo::sqlite {
 namespace {
 
-// A few bytes overwritten, anywhere or in the pages' headers; or cut off.
+// Overwrites a few bytes, anywhere or in the headers of pages, or cuts the file
+// off.
 std::string Mutated(const std::string& good, std::mt19937& random) {
   const auto below = [&](size_t n) { return random() % n; };
   std::string bytes = good;

@@ -18,8 +18,8 @@
 
 namespace kymo::sqlite {
 
-// A new file in the test's folder for temporary files, made by these
-// statements. Returns its path.
+// Makes a new file with these statements, in the test's folder for temporary
+// files. Returns its path.
 std::string MakeDatabase(const std::string& name,
                          const std::vector<std::string>& statements);
 
@@ -29,21 +29,22 @@ void WriteFile(const std::string& path, std::string_view bytes);
 ImportedTrace ImportOrDie(const TraceImporter& importer,
                           const std::string& path);
 
-// Normalised and valid.
+// Normalises the trace and checks that it is valid.
 model::Trace TraceOf(ImportedTrace imported);
 
-// Of a rule; null if there is none.
+// The finding of a rule; null if there is none.
 const ImportFinding* FindRule(const std::vector<ImportFinding>& findings,
                               std::string_view rule);
 
-// Changes the bytes of a good database and imports each, for KYMO_FUZZ_SECONDS
-// (5): must neither crash nor hang nor make a broken trace. The same every time,
-// but for how far it gets.
+// Changes the bytes of a good database and imports each result, for
+// KYMO_FUZZ_SECONDS (default 5). An import must not crash, hang or make a
+// broken trace. The changes are the same each time; only how many are tried
+// differs.
 void ImportMutations(const TraceImporter& importer, const std::string& good);
 
 // The first event of this name; kNoEvent if there is none.
 model::EventIndex EventNamed(const model::Trace& trace, std::string_view name);
-// Of an argument.
+// The value of an argument.
 std::optional<int64_t> IntArg(const model::Trace& trace,
                               model::EventIndex event, std::string_view key);
 std::string TextArg(const model::Trace& trace, model::EventIndex event,

@@ -25,12 +25,12 @@ using model::TrackIndex;
 using model::TrackKind;
 
 constexpr uint32_t kNoNode = ~uint32_t{0};
-// How many pieces of work are looked at for the one that was waited for: only
-// traces whose clocks disagree have it further away.
+// How many pieces of work a search for the one that was waited for looks at. It
+// is further away only in traces whose clocks disagree.
 constexpr size_t kSearched = 1024;
 
-// Calls that may wait for the device: their time until they return is not the
-// host's.
+// Calls that may wait for the device: the time until they return is not the
+// host's work.
 bool MayWait(std::string_view name) {
   for (const std::string_view waits :
        {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery",
@@ -40,7 +40,7 @@ bool MayWait(std::string_view name) {
   return false;
 }
 
-// Calls that wait for all that was launched.
+// Calls that wait for all work that was launched before.
 bool WaitsForAll(std::string_view name) {
   return name == "cudaDeviceSynchronize" || name == "cudaStreamSynchronize" ||
          name == "cudaMemcpy";
@@ -76,7 +76,8 @@ class GraphMaker {
     return {track.pid, track.device_index, track.id};
   }
 
-  // The stream that a wait is about, whose row need not be the stream's own.
+  // The stream that a wait is about. The row of the wait need not be the
+  // stream's.
   StreamKey StreamOfWait(EventIndex sync) const {
     auto [pid, device, id] = StreamOf(sync);
     return {pid, device, id >= model::kSyncRows ? id - model::kSyncRows : id};
@@ -100,7 +101,7 @@ class GraphMaker {
            trace_.start()[event] <= last_ns_;
   }
 
-  // Two nodes for each event: its start and, one more, its end.
+  // Gives each event two nodes: its start, and behind it its end.
   void FindNodes() {
     start_node_.assign(trace_.event_count(), kNoNode);
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
@@ -123,7 +124,7 @@ class GraphMaker {
   uint32_t StartOf(EventIndex event) const { return start_node_[event]; }
   uint32_t EndOf(EventIndex event) const { return start_node_[event] + 1; }
 
-  // What cannot be, an edge back in time, is left out.
+  // Adds an edge. An edge back in time is impossible and is left out.
   void Add(PathCause cause, EventIndex event, uint32_t from, TimeNs from_ns,
            uint32_t to, TimeNs to_ns, bool takes_time) {
     if (to_ns < from_ns) return;
@@ -144,7 +145,7 @@ class GraphMaker {
     bool is_start = false;
   };
 
-  // Depth first through the ranges of a thread.
+  // Goes depth first through the ranges of a thread.
   void AddThread(TrackIndex track) {
     std::vector<EventIndex> open;
     Point last;
@@ -183,8 +184,7 @@ class GraphMaker {
     return std::nullopt;
   }
 
-  // The last work whose call began before `time_ns`, of a stream whose work
-  // stands by its calls' starts.
+  // The last work of a stream whose call began before `time_ns`.
   EventIndex LaunchedBefore(const StreamKey& stream, TimeNs time_ns) const {
     const auto it = launched_.find(stream);
     if (it == launched_.end()) return kNoEvent;
@@ -202,7 +202,7 @@ class GraphMaker {
     auto at = std::lower_bound(
         it->second.begin(), it->second.end(), time_ns,
         [](const auto& entry, TimeNs time) { return entry.first < time; });
-    // Few threads launch to one stream.
+    // A short search: few threads launch to one stream.
     for (size_t i = 0; i < kSearched && at != it->second.end(); ++i, ++at) {
       if (trace_.track()[launches_.LauncherOf(at->second)] == thread) {
         return at->second;
@@ -266,7 +266,8 @@ class GraphMaker {
     }
   }
 
-  // The work that an event was recorded behind.
+  // The last work that was launched before an event was recorded: the event
+  // waits for it.
   template <typename Records>
   EventIndex RecordedWork(EventIndex sync, const Records& records) const {
     const std::optional<int64_t> record =
@@ -279,7 +280,8 @@ class GraphMaker {
     return LaunchedBefore({pid, device, *stream}, trace_.start()[call->second]);
   }
 
-  // Of work by its calls' starts, the last that had ended at `time_ns`.
+  // The last work of `list` that had ended at `time_ns`. `list` is by calls'
+  // starts.
   EventIndex LastEnded(const std::vector<std::pair<TimeNs, EventIndex>>& list,
                        TimeNs time_ns) const {
     auto at = std::upper_bound(
@@ -292,7 +294,7 @@ class GraphMaker {
     return kNoEvent;
   }
 
-  // `call` returned after `work` had ended.
+  // Adds an edge: `call` returned only after `work` had ended.
   void AddWait(EventIndex work, EventIndex call) {
     if (!HasNodes(work) || !HasNodes(call)) return;
     Add(PathCause::kDependency, call, EndOf(work), trace_.end()[work],
@@ -320,7 +322,7 @@ class GraphMaker {
 
   void AddStream(const DeviceStream& stream) {
     EventIndex last = kNoEvent;
-    TimeNs busy_until = first_ns_;  // by work outside of the window, too
+    TimeNs busy_until = first_ns_;  // work outside of the window counts too
     for (const EventIndex work : stream.work) {
       if (HasNodes(work)) {
         AddWork(work, last, busy_until);
@@ -330,8 +332,8 @@ class GraphMaker {
     }
   }
 
-  // `last` is what the stream did before, of the window, and `busy_until` when
-  // it had done all.
+  // `last` is the stream's previous work within the window. `busy_until` is the
+  // time at which the stream had done all its previous work.
   void AddWork(EventIndex work, EventIndex last, TimeNs busy_until) {
     const TimeNs start = trace_.start()[work];
     Add(PathCause::kKernel, work, StartOf(work), start, EndOf(work),
@@ -368,7 +370,7 @@ class GraphMaker {
   std::vector<uint32_t> start_node_;  // by event
   std::vector<EventIndex> syncs_;
   std::vector<Device> devices_;
-  // Work by its calls' starts.
+  // By stream: (start of its call, work), sorted.
   std::map<StreamKey, std::vector<std::pair<TimeNs, EventIndex>>> launched_;
   absl::flat_hash_map<EventIndex, EventIndex> waits_for_;
 };

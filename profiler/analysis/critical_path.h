@@ -1,32 +1,33 @@
-// critical_path.h - the chain of work that a trace's length is due to.
+// critical_path.h - the chain of work that determines how long a trace is.
 //
 //   const CriticalPath path = FindCriticalPath(trace, Launches(trace), {});
 //   for (const PathStep& step : path.steps) Print(step);
 //
-// Starts and ends of ranges are the nodes of a graph, whose edges say what
-// waited for what; the path is the one on which most time is spent:
+// The starts and ends of ranges are the nodes of a graph. Its edges say what
+// waited for what. The critical path is the path that spends the most time:
 //
 //   host        along each thread: into a range, from one to the next, out of
 //               it. The end of a call that waits for the device is no work: its
 //               time is the device's.
 //   kernel      from the start of a kernel, copy or set to its end
-//   launch      from a call's start to what it launched, where that found its
-//               stream empty
-//   queue       from a stream's last end to its next work, where that was
+//   launch      from the start of a call to the work that it launched, if that
+//               work found its stream empty
+//   queue       from a stream's last end to its next work, if that work was
 //               launched earlier
 //   dependency  a stream waited for an event of another (Stream Wait Event);
 //               a call waited for a stream, an event or the device (Stream
 //               Sync, Event Sync, Context Sync); one range of a thread after
-//               another. Takes no time itself.
+//               another. It takes no time itself.
 //
-// HolisticTraceAnalysis: critical_path_analysis, whose graph this is, but for
-// two things. A late launch is a launch also where the host had launched more
-// by the time the work began; there it is queueing. And without records of
-// synchronisation (cuda_sync) a call that waits by its name (such as
-// cudaDeviceSynchronize) waits for what its process had launched before.
+// The graph is that of HolisticTraceAnalysis (critical_path_analysis), with two
+// differences. First, a late launch is a launch even if the host had launched
+// more work before this work began; there it is queueing. Second, a trace may
+// have no records of synchronisation (cuda_sync). Then a call whose name says
+// that it waits, such as cudaDeviceSynchronize, waits for what its process
+// launched before.
 //
-// Ties are broken by the order of edges: the path is the same everywhere.
-// Cost: linear in the events and a sort; about 150 bytes an event.
+// Ties are broken by the order of the edges, so every run finds the same path.
+// Cost: linear in the events, plus a sort; about 150 bytes an event.
 #ifndef KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
 #define KYMO_PROFILER_ANALYSIS_CRITICAL_PATH_H_
 
@@ -42,13 +43,14 @@
 namespace kymo::analysis {
 
 struct CriticalPathOptions {
-  // Only what threads began in [start_ns, end_ns], and what they launched in
-  // that time, whenever it ran; both 0: all. A step of a training loop, say.
+  // Restricts the path to what threads began in [start_ns, end_ns], such as one
+  // step of a training loop. Work that they launched in that time belongs to
+  // it, whenever it ran. Both 0: no restriction.
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
 };
 
-// A part of the path: `event` did it, or waited.
+// A part of the path: `event` worked, or waited.
 struct PathStep {
   PathCause cause = PathCause::kHost;
   model::EventIndex event = model::kNoEvent;

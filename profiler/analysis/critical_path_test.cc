@@ -12,7 +12,7 @@ namespace {
 using model::ActivityType;
 using model::Arg;
 
-// One thread and its calls; streams are added behind it.
+// One thread with its calls; streams are added behind it.
 class Work {
  public:
   Work() : main_(t_.AddThread(1, 1, "main")) {}
@@ -68,7 +68,7 @@ TEST(CriticalPathTest, AThreadAloneIsItsOwnPath) {
   work.Op("A", 0, 100);
   work.Op("B", 20, 50);
   work.Op("C", 60, 90);
-  work.Op("D", 120, 130);  // the time before it is no work
+  work.Op("D", 120, 130);  // the time before D is no work
   const model::Trace trace = std::move(work).Build();
   const CriticalPath path = FindCriticalPath(trace, Launches(trace), {});
   EXPECT_EQ(Text(trace, path),
@@ -170,7 +170,8 @@ TEST(CriticalPathTest, AWindowCutsTheTrace) {
   EXPECT_EQ(PathOf(trace, {.start_ns = 150, .end_ns = 250}), "host(second)30");
 }
 
-// What was launched before the window keeps the stream busy: that is no launch.
+// Work launched before the window keeps the stream busy. So the first work in
+// the window does not follow from its launch.
 TEST(CriticalPathTest, WhatAWindowLaunchedMayRunBehindIt) {
   Work work;
   work.Call("cudaLaunchKernel", 10, 15, 1);
@@ -187,7 +188,8 @@ TEST(CriticalPathTest, NothingOnThePathOfAnEmptyTrace) {
   EXPECT_TRUE(FindCriticalPath(trace, Launches(trace), {}).steps.empty());
 }
 
-// Work before its call, waits that end before what they wait for.
+// The edges: work that begins before its call, and waits that end before the
+// work that they wait for.
 TEST(CriticalPathTest, EdgesBackInTimeAreLeftOut) {
   Work work;
   work.Call("cudaLaunchKernel", 100, 105, 1);

@@ -22,16 +22,16 @@ FlopsResult Warning(std::string text) {
   return {.warnings = {std::move(text)}};
 }
 
-// PyTorch saves arguments when the operation starts, and computes when results
-// are collected: both may warn.
+// PyTorch saves the arguments when an operation starts, and computes the FLOPs
+// when results are collected: both steps may warn.
 struct Saving {
   std::string name;  // of the operation
   size_t min_inputs = 0;
   std::vector<size_t> tensors;  // positions that must be tensors
-  std::string missing;          // what computing says when nothing was saved
+  std::string missing;          // the warning when nothing was saved
 };
 
-// The warnings of arguments that could not be saved; empty if they could.
+// The warnings about arguments that cannot be saved; empty if all can.
 std::vector<std::string> CannotSave(const Saving& saving, Inputs inputs) {
   const std::string head = absl::StrCat(
       "Failed to save extra arguments for flops computation of op ",
@@ -50,7 +50,7 @@ std::vector<std::string> CannotSave(const Saving& saving, Inputs inputs) {
   return {};
 }
 
-// mm and addmm: a [.., K] by b.
+// For mm and addmm: a, of sizes [.., K], times b.
 FlopsFormula MatrixProduct(const char* name, size_t min_inputs, size_t a,
                            size_t b, bool batched) {
   Saving saving = {

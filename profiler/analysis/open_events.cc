@@ -15,7 +15,7 @@ OpenEvents::OpenEvents(const model::Trace& trace, model::TrackIndex track,
   next_ = static_cast<EventIndex>(
       std::upper_bound(starts.begin() + begin, starts.begin() + end_, from_ns) -
       starts.begin());
-  // Whatever is open now is the last range that began, or around it.
+  // An event that is open now is the last range that began, or is around it.
   for (EventIndex event = next_; event > begin; --event) {
     if (!CanContain(event - 1)) continue;
     innermost_ = event - 1;

@@ -1,16 +1,16 @@
-// open_events.h - which event of a track was the innermost one open, from one
-// time to the next.
+// open_events.h - which open event of a track is the innermost, at ascending
+// times.
 //
 //   OpenEvents open(trace, track, /*from_ns=*/100);
 //   for (const MemoryRecord& record : records_of_the_track_in_time_order) {
 //     const EventIndex event = open.InnermostAt(record.time_ns);
 //   }
 //
-// An event is open at both of its bounds, as operations are charged with memory
-// (memory_usage.h). Instants and asynchronous events contain nothing.
+// An event is open at both of its bounds, as in memory_usage.h. Instants and
+// asynchronous events contain nothing.
 //
-// Cost: all calls together are linear in the events passed; the first one finds
-//   its place by bisection.
+// Cost: all calls together are linear in the events that they pass. The first
+//   call finds its place by bisection.
 #ifndef KYMO_PROFILER_ANALYSIS_OPEN_EVENTS_H_
 #define KYMO_PROFILER_ANALYSIS_OPEN_EVENTS_H_
 
@@ -25,8 +25,8 @@ class OpenEvents {
   OpenEvents(const model::Trace& trace, model::TrackIndex track,
              TimeNs from_ns);
 
-  // kNoEvent: none is open.
-  // REQUIRES: not before from_ns or the time of an earlier call.
+  // kNoEvent: none is open. REQUIRES: `time_ns` is not before from_ns or the
+  // time of an earlier call.
   model::EventIndex InnermostAt(TimeNs time_ns);
 
  private:

@@ -1,4 +1,5 @@
-// path_cause.h - what the parts of a critical path are; see critical_path.h.
+// path_cause.h - the causes of the steps of a critical path; see
+// critical_path.h.
 #ifndef KYMO_PROFILER_ANALYSIS_PATH_CAUSE_H_
 #define KYMO_PROFILER_ANALYSIS_PATH_CAUSE_H_
 

@@ -13,7 +13,7 @@ std::vector<size_t> PathGraph::LongestPath() const {
   // Edges by the node that they leave, in the order they were added.
   std::vector<uint32_t> first(size_t{node_count_} + 1);
   std::vector<uint32_t> missing(
-      node_count_);  // edges into a node, not seen yet
+      node_count_);  // edges into a node that are still to come
   for (const PathEdge& edge : edges_) {
     ++first[edge.from + 1];
     ++missing[edge.to];
@@ -28,7 +28,7 @@ std::vector<size_t> PathGraph::LongestPath() const {
   }
 
   std::vector<DurationNs> distance(node_count_);
-  std::vector<uint32_t> best(node_count_, kNoEdge);  // into the node
+  std::vector<uint32_t> best(node_count_, kNoEdge);  // by node: last edge
   std::vector<uint32_t> ready;
   for (uint32_t node = 0; node < node_count_; ++node) {
     if (missing[node] == 0) ready.push_back(node);

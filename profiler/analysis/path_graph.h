@@ -6,9 +6,9 @@
 //   graph.Add({.from = 0, .to = 2, .span_ns = 7});
 //   std::vector<size_t> edges = graph.LongestPath();   // 0, 1
 //
-// Of paths of equal length that into a node wins whose last edge was added
-// first, and of nodes the one with the least number. Nodes on or behind a cycle
-// are on no path.
+// Among paths of equal length into a node, the one whose last edge was added
+// first wins; among nodes, the one with the smallest number. Nodes on or behind
+// a cycle are on no path.
 // Cost: linear; 40 bytes an edge and 28 a node.
 #ifndef KYMO_PROFILER_ANALYSIS_PATH_GRAPH_H_
 #define KYMO_PROFILER_ANALYSIS_PATH_GRAPH_H_
@@ -30,7 +30,7 @@ struct PathEdge {
   DurationNs span_ns = 0;  // >= 0
   model::EventIndex event = model::kNoEvent;
   PathCause cause = PathCause::kHost;
-  bool takes_time = true;  // else the span does not count
+  bool takes_time = true;  // false: the span does not count
 
   DurationNs weight_ns() const { return takes_time ? span_ns : 0; }
 };
@@ -39,11 +39,11 @@ class PathGraph {
  public:
   explicit PathGraph(uint32_t node_count) : node_count_(node_count) {}
 
-  // REQUIRES: both nodes are of the graph.
+  // REQUIRES: both nodes are smaller than node_count.
   void Add(const PathEdge& edge) { edges_.push_back(edge); }
   const PathEdge& edge(size_t index) const { return edges_[index]; }
 
-  // The edges of the path of the largest weight, from its beginning.
+  // The edges of the path with the largest weight, from its beginning.
   std::vector<size_t> LongestPath() const;
 
  private:

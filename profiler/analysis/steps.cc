@@ -22,7 +22,7 @@ int64_t StepNumber(std::string_view name) {
   return error == std::errc() && rest == end && number >= 0 ? number : kNoStep;
 }
 
-// By name; empty where no name is a step's.
+// The number of each name's step, by name; empty if no name is a step's.
 std::vector<int64_t> StepNumbers(const model::Trace& trace) {
   std::vector<int64_t> numbers;
   for (uint32_t id = 0; id < trace.strings().size(); ++id) {

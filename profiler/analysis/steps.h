@@ -4,11 +4,11 @@
 //     for (const Step& step : process.steps) Print(step.number, step.begin_ns);
 //   }
 //
-// A step lasts until the next one of its process begins, the last one until the
-// trace ends. Where several threads of a process have steps, those of the
-// thread with most of them are the process's.
+// A step lasts until the next step of its process begins, and the last one
+// until the trace ends. If several threads of a process have steps, only those
+// of the thread with the most steps count.
 //
-// Cost: linear in the events, and nothing where no name is a step's.
+// Cost: linear in the names and, if one of them is a step's, in the events.
 #ifndef KYMO_PROFILER_ANALYSIS_STEPS_H_
 #define KYMO_PROFILER_ANALYSIS_STEPS_H_
 

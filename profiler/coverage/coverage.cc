@@ -20,7 +20,7 @@ ProfileMetrics DivideBy(const ProfileMetrics& a, double microseconds,
           .fusions = a.fusions / std::max(1.0, fusions)};
 }
 
-// Empty for an operation whose report nobody wants.
+// The report of an operation that is not captured; empty if it is not reported.
 std::string MissingText(const CoverageEvent& event) {
   std::vector<std::string> kept;
   for (const std::string& entry : event.stack) {

@@ -104,7 +104,7 @@ void AppendIntegers(std::string& out, const std::vector<int64_t>& values) {
   AppendList(out, values, AppendInteger);
 }
 
-// As c++'s streams of IValue print it: "1." for a whole number, else the
+// As PyTorch's IValue prints a double: "1." for a whole number, else the
 // shortest text.
 void AppendDouble(std::string& out, double value) {
   if (std::isnan(value)) {

@@ -9,11 +9,12 @@
 // broken program may have written anything, so nothing here trusts the bytes:
 // the list ends before the first input that cannot be read.
 //
-// Texts are PyTorch's, but for plain text among the inputs: PyTorch shows
-// nothing, here it is a concrete input. Lists of more than 30 scalars are shown
-// as if they were not there, and tensor lists of more than 30 have no sizes.
+// The texts are PyTorch's, with one exception: a string among the inputs is a
+// concrete input here, where PyTorch shows nothing. A list of more than 30
+// scalars is shown as if it were not there; a tensor list of more than 30 has
+// no sizes.
 //
-// Cost: made for once per distinct input, not per event.
+// Cost: meant for one call per distinct input, not per event.
 #ifndef KYMO_PROFILER_MODEL_OP_INPUTS_H_
 #define KYMO_PROFILER_MODEL_OP_INPUTS_H_
 
@@ -41,12 +42,14 @@ struct OpInput {
 
 std::vector<OpInput> DecodeInputs(std::string_view encoded);
 
-// PyTorch's flat view: the sizes of each input that is a tensor, else nothing.
+// PyTorch's flat view: the sizes of each input that is a tensor; empty for
+// others.
 std::vector<std::vector<int64_t>> InputShapes(std::string_view encoded);
-// The same as text: "[[64, 32], []]".
+// The same as text, such as "[[64, 32], []]".
 std::string InputShapesText(std::string_view encoded);
 
-// JSON, with the tensors of a list each: "Input Dims" and "Input Strides".
+// "Input Dims" and "Input Strides" as JSON; a tensor list has one entry for
+// each of its tensors.
 std::string InputDimsJson(std::string_view encoded);
 std::string InputStridesJson(std::string_view encoded);
 

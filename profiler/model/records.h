@@ -27,9 +27,9 @@ enum EventFlag : uint8_t {
   kEventInstant = 1,  // a point: end == start
   kEventOpen = 2,     // never ended; end is where the recording ended
   kEventAsync = 4,    // ended elsewhere than it began: no parent, no children
-  kEventModule = 8,   // stands for a module: part of the hierarchy below it
-  // Of a trace that is a window of a larger one: counts in another window, and
-  // is here for what is inside of it.
+  kEventModule = 8,   // a module: part of the hierarchy of its children
+  // Only in a trace that is one window of a larger trace: the event counts in
+  // another window. It is here because it encloses events of this window.
   kEventRepeated = 16,
 };
 
@@ -47,23 +47,24 @@ enum class TrackKind : uint8_t {
   kStream,  // `id` is the stream of device `device_index`
 };
 
-// One line of the timeline.
-// As in Kineto's files, waits for a stream are in a row beside it, so that they
-// hide no kernel: a stream track with the stream's id and this.
+// In Kineto's files, waits for a stream stand in a row beside the stream, so
+// that they hide no kernel. That row is a stream track, whose id is the
+// stream's id plus kSyncRows.
 inline constexpr int64_t kSyncRows = 1'000'000;
 
+// One line of the timeline.
 struct Track {
   TrackKind kind = TrackKind::kThread;
   int64_t pid = 0;  // of a stream: the process that used it
   int64_t id = 0;
   int32_t device_index = -1;  // streams only
   NameId name = kEmptyName;
-  // PyTorch's thread id: threads of a process counted from 1 in the order in
-  // which they first asked. 0 = not known.
+  // PyTorch's thread id: it counts the threads of a process from 1, in the
+  // order in which they first asked for an id. 0 = not known.
   uint64_t logical_id = 0;
 };
 
-// What only some events have.
+// Fields that only some events have.
 struct Detail {
   uint64_t correlation_id = 0;  // 0 = none
   uint32_t args_begin = 0;      // into the arguments, in the order added
@@ -126,15 +127,15 @@ struct StackSample {
   DurationNs weight_ns = 0;  // CPU time that this sample stands for
 };
 
-// What a memory record is about: PyTorch's [memory] and [OutOfMemory].
+// What a memory record says: PyTorch's [memory] or [OutOfMemory].
 enum class MemoryEvent : uint8_t {
   kAllocation,     // bytes > 0, or a free: bytes < 0
-  kOutOfMemory,    // bytes that were asked for
+  kOutOfMemory,    // bytes = what the program asked for
   kFreeOfUnknown,  // in shards only: normalisation finds the block's size
 };
 
-// Who tells of the memory. Each is a layer of its own: the same bytes may be in
-// a program's report, in the heap and in a mapping.
+// Who reported the memory. Each source is a layer of its own: the same bytes
+// may be in a program's report, in the heap and in a mapping.
 enum class MemorySource : uint8_t {
   kReported,  // the program (kymo/memory.h)
   kHeap,      // malloc and its family, operator new
@@ -154,26 +155,27 @@ struct MemoryRecord {
   TimeNs time_ns = 0;
   uint64_t address = 0;
   int64_t bytes = 0;
-  // Of its device and source, after the event; 0 = not known.
+  // Totals of the record's device and source after the event; 0 = not known.
   int64_t total_allocated = 0;
   int64_t total_reserved = 0;
   StackId stack = kEmptyStack;
-  // The free of this allocation, or the allocation of this free, in the trace's
-  // records; for a block whose address came again without a free, that next
-  // allocation. kNoMemory: not freed, or not known.
+  // Index of the matching record of the trace: the free of this allocation, or
+  // the allocation of this free. If the address was allocated again without a
+  // free, it is that next allocation. kNoMemory: not freed, or not known.
   MemoryIndex partner = kNoMemory;
 };
 static_assert(sizeof(MemoryRecord) == 56);
 
-// How many allocations of `bytes` (or frees: negative) a sampled one stands
-// for, if one of `interval` bytes is sampled on average: the inverse of the
-// chance that one of its bytes is. 1 where the interval is 0.
+// How many allocations of `bytes` bytes one sample stands for, if one byte in
+// `interval` is sampled on average: the inverse of the probability that at
+// least one of the block's bytes is sampled. Negative `bytes` mean frees. 1
+// where the interval is 0.
 inline double MemorySampleWeight(int64_t bytes, double interval) {
   if (interval <= 0 || bytes == 0) return 1;
   return -1 / std::expm1(-std::abs(static_cast<double>(bytes)) / interval);
 }
 
-// What one thread did with the heap, where allocations are only counted.
+// A thread's use of the heap, where allocations are only counted, not recorded.
 struct AllocationCounts {
   TrackIndex track = 0;
   uint64_t allocations = 0;

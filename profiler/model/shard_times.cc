@@ -14,7 +14,7 @@ std::optional<ShardTimes> TimesOf(const TraceShard& shard) {
   };
   const auto add_events = [&](const EventColumns& events) {
     for (const TimeNs t : events.start_ns) add(t);
-    // 0: still open.
+    // An end of 0 means that the range is still open.
     for (const TimeNs t : events.end_ns) {
       if (t != 0) times.last_ns = std::max(times.last_ns, t);
     }

@@ -1,5 +1,6 @@
-// shard_times.h - when a shard's events, counters and memory records begin and
-// end: the window of a recording that does not say it itself.
+// shard_times.h - the first and the last time of a shard's events, counters and
+// memory records. They are the window of a recording that does not state its
+// own.
 #ifndef KYMO_PROFILER_MODEL_SHARD_TIMES_H_
 #define KYMO_PROFILER_MODEL_SHARD_TIMES_H_
 
@@ -15,8 +16,8 @@ struct ShardTimes {
   TimeNs last_ns = 0;
 };
 
-// Nothing where the shard holds nothing with a time. Samples are not looked at:
-// those who sample know when.
+// Nothing if the shard has no such event or record. Samples do not count: a
+// backend that samples knows the window itself.
 std::optional<ShardTimes> TimesOf(const TraceShard& shard);
 
 }  // namespace kymo::model

@@ -4,8 +4,9 @@
 //   StackId s = stacks.Push(kEmptyStack, outermost);   // root first
 //   s = stacks.Push(s, leaf);
 //
-// Equal frames and equal (parent, frame) pairs get one id each. A parent's id
-// is smaller than its children's. Names are ids of the StringTable beside it.
+// Equal frames share one id, and so do equal pairs of parent and frame. A
+// parent's id is smaller than its children's. Names are ids of the StringTable
+// that accompanies the stack table.
 // Threads: additions need exclusive access; reads may run concurrently.
 #ifndef KYMO_PROFILER_MODEL_STACK_TABLE_H_
 #define KYMO_PROFILER_MODEL_STACK_TABLE_H_
@@ -40,7 +41,7 @@ struct Frame {
   uint64_t address = 0;          // module-relative; 0 = unknown
   bool is_inlined = false;       // inlined into the frame below it
   bool is_kernel = false;
-  bool is_resolved = true;  // false: `function` is only a place
+  bool is_resolved = true;  // false: `function` only names an address
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

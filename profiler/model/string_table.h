@@ -4,10 +4,10 @@
 //   NameId id = strings.Intern("aten::add");
 //   strings.Get(id) == "aten::add"
 //
-// Ids are dense, start at 0, and are given in the order of first sight; id 0
-// is always the empty string. Text is kept byte for byte, whatever it is.
+// Ids are dense and start at 0; each new text gets the next one. Id 0 is always
+// the empty string. Text is kept byte for byte, whatever it is.
 // Threads: Intern needs exclusive access; Get and Find may run concurrently.
-// Lifetime: views from Get live as long as the table, also over a move of it.
+// Lifetime: views from Get live as long as the table, and survive moving it.
 #ifndef KYMO_PROFILER_MODEL_STRING_TABLE_H_
 #define KYMO_PROFILER_MODEL_STRING_TABLE_H_
 

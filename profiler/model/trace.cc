@@ -34,7 +34,7 @@ absl::Status CheckColumns(const TraceData& data) {
   return absl::OkStatus();
 }
 
-// Everything about one event that needs no other event but its parent.
+// Checks the rules that concern one event and its parent, and no other event.
 absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   if (data.track[i] != t) return Violation("event is on another track", i);
   if (data.end[i] < data.start[i]) return Violation("end before start", i);
@@ -61,11 +61,13 @@ absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   return absl::OkStatus();
 }
 
-// Children of one range, and ranges without a parent, follow one another.
+// Checks that the children of one range, and the ranges without a parent, do
+// not overlap.
 absl::Status CheckSiblings(const TraceData& data, TrackIndex t) {
   const EventIndex first = data.track_begin[t];
   const EventIndex last = data.track_begin[t + 1];
-  // Where the latest child of each event ended; the track's own stands last.
+  // Where the latest child of each event ended. The last entry is for the
+  // ranges without a parent.
   std::vector<TimeNs> reach(last - first + 1,
                             std::numeric_limits<TimeNs>::min());
   for (EventIndex i = first; i < last; ++i) {

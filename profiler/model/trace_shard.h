@@ -1,12 +1,12 @@
-// trace_shard.h - what one backend (or importer) pours out.
+// trace_shard.h - the output of one backend or importer.
 //
 // A shard has its own tables; ids are valid inside it only. Normalisation
 // (profiler/normalize) merges shards into one immutable Trace: it maps names,
 // joins the tracks of one thread, works out parents and closes open ranges.
 //
-// Threads: none; a shard is filled by one thread at a time. Different tracks of
-//   one shard may be filled by different threads once they exist, as long as
-//   the shared tables (strings, details, args) are left alone.
+// Threads: one thread at a time fills a shard. Exception: once the tracks
+//   exist, several threads may fill different tracks, as long as none of them
+//   touches the shared tables (strings, details, args).
 #ifndef KYMO_PROFILER_MODEL_TRACE_SHARD_H_
 #define KYMO_PROFILER_MODEL_TRACE_SHARD_H_
 
@@ -27,15 +27,15 @@ namespace kymo::model {
 // Events as columns of equal length.
 struct EventColumns {
   Column<TimeNs> start_ns;
-  // 0 = still open when the recording ended; with kEventOpen, how long an open
-  // range can have been so.
+  // 0 = still open when the recording ended. With kEventOpen: the latest time
+  // until which the range can have been open.
   Column<TimeNs> end_ns;
   Column<NameId> name;
   Column<ActivityType> type;
   Column<RecordScope> scope;
   Column<uint8_t> flags;  // EventFlag bits
-  // How many ranges of this source were open around the event; empty when the
-  // source does not know: nesting then comes from the times.
+  // How many ranges of this source were open around the event. Empty if the
+  // source does not know: the times then decide the nesting.
   Column<uint32_t> depth;
   // Either empty or one per event, kNoDetail for most.
   Column<DetailIndex> detail;
@@ -49,13 +49,13 @@ struct TrackEvents : EventColumns {
   TrackIndex track = 0;  // into TraceShard::tracks
 };
 
-// Such events of several tracks, one behind the other. Where the tracks stand
-// in the order of the trace (pid, kind, device, id) and nothing else has
-// events, these very columns become the trace's.
+// The events of several tracks, one track after the other. Its columns become
+// the trace's without a copy if two things are true: the tracks are in the
+// trace's order (pid, kind, device, id), and nothing else has events.
 struct EventBlock : EventColumns {
   struct Part {
     TrackIndex track = 0;  // into TraceShard::tracks
-    size_t end = 0;        // the next part begins here
+    size_t end = 0;        // where the next part begins
   };
   std::vector<Part> parts;
 };
@@ -74,7 +74,7 @@ struct TraceShard {
   std::vector<AllocationCounts> allocation_counts;
   StackTable stacks;
   std::vector<StackSample> samples;
-  DurationNs sampling_period_ns = 0;  // asked for; 0 = no sampling
+  DurationNs sampling_period_ns = 0;  // as requested; 0 = no sampling
   std::vector<Metadata> metadata;
   LossLedger ledger;
 };

@@ -7,7 +7,7 @@
 namespace kymo::model {
 namespace {
 
-// Copies what is kept. Subclasses say what that is.
+// Copies the part of a trace that a subclass chooses.
 class Copier {
  public:
   explicit Copier(const Trace& trace)
@@ -15,7 +15,7 @@ class Copier {
   virtual ~Copier() = default;
 
  protected:
-  // By event, `keep_` is chosen before.
+  // REQUIRES: the subclass has filled `keep_`.
   TraceData Copy() {
     CopyWhole();
     CopyEvents();
@@ -33,7 +33,7 @@ class Copier {
 
  private:
   void CopyWhole() {
-    // In the order of their ids, which therefore stay.
+    // In the order of their ids, so that the ids stay the same.
     for (uint32_t id = 0; id < from_.strings.size(); ++id) {
       to_.strings.Intern(from_.strings.Get(NameId{id}));
     }
@@ -48,7 +48,8 @@ class Copier {
   }
 
   void CopyEvents() {
-    // Where an event went; one that is left out has its parent's place.
+    // The new position of each event; an event that is left out has its
+    // parent's.
     std::vector<EventIndex> place(from_.start.size(), kNoEvent);
     for (TrackIndex t = 0; t < from_.tracks.size(); ++t) {
       for (EventIndex i = from_.track_begin[t]; i < from_.track_begin[t + 1];

@@ -1,17 +1,17 @@
-// trace_slice.h - the part of a trace within a window of time, or of choice.
+// trace_slice.h - the part of a trace in a window of time, or chosen by event.
 //
 //   TraceSlice part = SliceTrace(trace, begin_ns, end_ns);
 //   part.repeated_events          // of part.trace, also in an earlier window
 //
 // Windows that cover all time divide a trace: every event is in the slice of
 // the window in which it starts, and so is every sample, counter value and
-// memory record. So that nesting stays whole, ranges around an event are
-// repeated, with their own times, in its slice if they started earlier.
-// Recording-wide sums (ledger, counts of allocations) and metadata are in every
-// slice; a free whose allocation is in another slice has no partner.
+// memory record. To keep the nesting whole, a slice repeats the ranges that
+// enclose its events but started earlier, with their own times. Every slice has
+// the sums of the whole recording (ledger, counts of allocations) and the
+// metadata. A free whose allocation is in another slice has no partner.
 //
-// Time and memory: of a copy of the events in the window, and of all names and
-// stacks, whose ids stay the same.
+// Cost: time and memory of a copy of the window's events and of all names and
+//   stacks. Ids of names and stacks stay the same.
 #ifndef KYMO_PROFILER_MODEL_TRACE_SLICE_H_
 #define KYMO_PROFILER_MODEL_TRACE_SLICE_H_
 
@@ -37,9 +37,10 @@ TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns);
 // Whether a sample, counter value or memory record is kept.
 using RecordFilter = std::function<bool(TrackIndex track, TimeNs time_ns)>;
 
-// The events with an entry other than 0 in `events`, which has one for each,
-// below the nearest kept range around them; and the records that are kept. The
-// window stays.
+// Keeps the events whose entry in `events` is not 0, and the records that
+// `keeps_record` accepts. `events` has one entry per event of the trace. The
+// parent of a kept event is the nearest kept range around it. The window stays
+// the same.
 Trace SelectEvents(const Trace& trace, std::span<const uint8_t> events,
                    const RecordFilter& keeps_record);
 

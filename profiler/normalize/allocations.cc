@@ -30,7 +30,7 @@ using model::MemorySource;
 constexpr size_t kGrain = 64 * 1024;
 constexpr size_t kRecordsPerPart = size_t{16} << 20;
 
-// A record among those that may be about one block.
+// A record in an order that brings together the records of one block.
 struct Entry {
   uint64_t group;  // process, source and device
   uint64_t address;
@@ -41,7 +41,7 @@ struct Entry {
   auto Order() const { return std::tie(group, address, time_ns, index); }
 };
 
-// A record in time.
+// A record's place in time.
 struct Moment {
   TimeNs time_ns;
   MemoryIndex index;
@@ -49,7 +49,7 @@ struct Moment {
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };
 
-// Those that ran in one process, numbered from `first` on.
+// The programs that ran in one process, numbered from `first` on.
 struct Programs {
   uint64_t first = 0;
   std::span<const TimeNs> later_starts;
@@ -103,7 +103,8 @@ class Pairing {
            uint64_t{static_cast<uint8_t>(record.device_index)};
   }
 
-  // In parts by address, so that the entries of all need not be there at once.
+  // In parts by address, so that not all records need an entry at the same
+  // time.
   void PairBlocks() {
     const size_t parts = 1 + memory_.size() / kRecordsPerPart;
     for (size_t part = 0; part < parts; ++part) PairPart(part, parts);
@@ -138,7 +139,7 @@ class Pairing {
     return (address * 0x9e3779b97f4a7c15u >> 32) % parts;
   }
 
-  // The blocks whose first entry is in [begin, end).
+  // Pairs the blocks whose first entry is in [begin, end).
   void PairRange(const Column<Entry>& entries, size_t begin, size_t end,
                  std::vector<MemoryIndex>& replaced) {
     while (begin < end && begin > 0 &&
@@ -172,7 +173,7 @@ class Pairing {
       const bool says_bytes = record.event != MemoryEvent::kFreeOfUnknown;
       if (live == kNoMemory ||
           (says_bytes && record.bytes != -memory_[live].bytes)) {
-        // Unmapped in parts, or mapped before the recording.
+        // The mapping is unmapped in parts, or is older than the recording.
         if (IsWatched(record)) record.event = MemoryEvent::kFreeOfUnknown;
         continue;
       }
@@ -186,7 +187,7 @@ class Pairing {
     }
   }
 
-  // What the record stands for.
+  // The bytes of all allocations or frees that the record stands for.
   double Bytes(const MemoryRecord& record) const {
     const bool may_be_sampled = record.source == MemorySource::kHeap;
     return static_cast<double>(record.bytes) *
@@ -205,7 +206,8 @@ class Pairing {
     if (!std::is_sorted(order.begin(), order.end())) {
       ParallelSort(order.begin(), order.end(), std::less<>());
     }
-    // Ends of blocks whose free nobody saw.
+    // Bytes of blocks whose free nobody saw, by the allocation that replaced
+    // them.
     std::unordered_map<MemoryIndex, double> ended;
     for (const MemoryIndex old : replaced_) {
       ended[memory_[old].partner] += Bytes(memory_[old]);
@@ -248,7 +250,7 @@ class Pairing {
 
   model::TraceData& data_;
   Column<MemoryRecord>& memory_;
-  // Beside the tracks: [first, last) of the processes of the track's pid.
+  // The programs of the process of each track.
   std::vector<Programs> programs_;     // by track
   std::vector<MemoryIndex> replaced_;  // blocks whose free nobody saw
 };

@@ -1,25 +1,27 @@
 // allocations.h - which free belongs to which allocation.
 //
-//   PairAllocations(data, replacements);   // what records cannot know
+//   PairAllocations(data, replacements);
 //
-// A record is made on one thread, its block may be freed on another one. Here
-// the records of all threads meet: within one process (between two execs) and
-// one source, blocks are told apart by address and time.
+// One thread records an allocation; another thread may free the block.
+// PairAllocations sees the records of all threads. Within one process (between
+// two execs) and one source, it tells blocks apart by address and time.
 //
-// - A free of the heap gets the bytes of its block; both get their partner.
+// - A free of the heap gets the bytes of its block. The two records become each
+//   other's partners.
 // - A free of a block that nobody allocated within the recording is dropped and
-//   counted (kFreesOfUnknownBlocks): nothing is known but that it was.
-// - A block whose address is allocated again without a free was freed where
-//   nobody saw it (kFreesNotSeen): it ends when the next one begins.
+//   counted (kFreesOfUnknownBlocks), since nothing else is known of the block.
+// - If an address is allocated again without a free, nobody saw the free
+//   (kFreesNotSeen): the block ends when the next one begins.
 // - total_allocated of the heap and of mappings is their running sum in the
-//   process, estimated where allocations are sampled. Reports keep their own.
-// - Reports and mappings say the bytes that they free; they are partners only
-//   where these are those of the block. A mapping that is unmapped in parts, or
-//   that another one is put over, stays alive as a whole.
+//   process, estimated where allocations are sampled. Reports keep their own
+//   totals.
+// - Reports and mappings say how many bytes they free. They get a partner only
+//   if these are the bytes of the block. A mapping that is unmapped in parts,
+//   or that another mapping is put over, stays alive as a whole.
 //
-// Cost: two sorts of the records, in parallel, and at most 16 bytes a record or
-//   512 MiB on top of them. The result does not depend on the number of
-//   threads.
+// Cost: two sorts of the records, in parallel. Memory beside the records: at
+//   most 16 bytes a record or 512 MiB, whichever is more. The result does not
+//   depend on the number of threads.
 #ifndef KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 #define KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 
@@ -32,8 +34,8 @@
 
 namespace kymo {
 
-// When programs took the place of another one in a process, in order; by pid.
-// An exec keeps the pid and begins a new heap.
+// By pid: the times, in order, at which another program replaced the process's
+// program. An exec keeps the pid and begins a new heap.
 using ProgramReplacements = std::map<int64_t, std::vector<TimeNs>>;
 
 // REQUIRES: the records are sorted by track and time.

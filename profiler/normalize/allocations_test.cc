@@ -148,7 +148,7 @@ TEST(AllocationsTest, ManyThreadsComeOutAsOneHeap) {
       total -= live.back().second;
       live.pop_back();
     } else {
-      // An address that nobody has: one for each that is live.
+      // An address that no live block has.
       uint64_t address = 16 * (1 + random() % 4096);
       while (std::any_of(live.begin(), live.end(),
                          [&](const auto& b) { return b.first == address; })) {

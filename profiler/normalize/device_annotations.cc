@@ -31,7 +31,7 @@ struct Call {
   uint64_t correlation = 0;
 };
 
-// What one thread did.
+// The annotations and calls of one thread.
 struct Thread {
   std::vector<Annotation> annotations;
   std::vector<Call> calls;
@@ -68,7 +68,8 @@ bool IsDeviceWork(ActivityType type) {
          type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset;
 }
 
-// Makes extents wider, but not into those that end before or begin after.
+// Widens extents by 1 ns, but not into neighbours that end before or begin
+// after.
 class Widener {
  public:
   explicit Widener(const std::map<uint32_t, Extent>& extents) {
@@ -83,7 +84,7 @@ class Widener {
   Extent operator()(const Extent& extent) const {
     Extent wide = {.start_ns = extent.start_ns - 1,
                    .end_ns = extent.end_ns + 1};
-    // What takes no time is not its own neighbour.
+    // An extent of 0 ns must not count as its own neighbour.
     const auto next =
         std::lower_bound(starts_.begin(), starts_.end(),
                          std::max(extent.end_ns, extent.start_ns + 1));
@@ -191,7 +192,7 @@ class Projection {
     }
   }
 
-  // Which annotations were open when a call began.
+  // Finds which annotations were open when each call began.
   void FindOpenAt(int64_t pid, Thread& thread) {
     if (thread.annotations.empty()) return;
     const auto by_start = [](const auto& a, const auto& b) {
@@ -269,11 +270,11 @@ class Projection {
   const std::span<const TraceShard> shards_;
   std::map<std::pair<int64_t, int64_t>, Thread> threads_;  // by pid, tid
   std::vector<Annotation> annotations_;
-  // Annotations that were open at calls, one call's behind the other's.
+  // The annotations that were open at each call, one call after the other.
   std::vector<uint32_t> open_;
   std::unordered_map<ProcessCall, std::pair<uint32_t, uint32_t>, HashCall>
       open_at_;
-  // By annotation: in the order of threads and starts.
+  // The inner map is by annotation, in the order of threads and starts.
   std::map<StreamKey, std::map<uint32_t, Extent>> extents_;
 };
 

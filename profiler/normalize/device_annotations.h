@@ -5,16 +5,18 @@
 //   stream                   [a]    [b]
 //   added                   [ step     ]
 //
-// PyTorch's rule: for each annotation and stream one gpu_user_annotation, from
-// the earliest start to the latest end of what was launched there (by a call on
-// the annotation's thread) while it was open; 1 ns wider on both sides, so that
-// it lies around the first and the last of them. Several annotations that are
-// open at a time have one each. An asynchronous annotation has none.
+// PyTorch's rule: an annotation gets one gpu_user_annotation on each stream on
+// which calls of its thread launched work while it was open. It lasts from the
+// earliest start to the latest end of that work. It is 1 ns longer on both
+// sides, so that it encloses the first and the last piece of work. Several
+// annotations that are open at the same time get one each. An asynchronous
+// annotation gets none.
 //
-// Where what two annotations launched follows without a gap of 2 ns, PyTorch's
-// overlap, and viewers push the second into a row of its own. Ours touch: the
-// first takes of the gap what there is. (In PyTorch's files of real jobs there
-// are no such gaps; a stream needs hundreds of ns from one kernel to the next.)
+// Two annotations whose work is less than 2 ns apart overlap in PyTorch, and
+// viewers then push the second into a row of its own. Ours only touch: the
+// first annotation takes what there is of the gap. (PyTorch's files of real
+// jobs have no such gaps; a stream needs hundreds of ns from one kernel to the
+// next.)
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_PROFILER_NORMALIZE_DEVICE_ANNOTATIONS_H_
@@ -26,9 +28,9 @@
 
 namespace kymo::normalize {
 
-// A shard with the annotations alone; empty where the shards have none to
-// add, or bring such of their own (an imported trace). Linear, and nothing
-// where no stream has events.
+// Returns a shard that holds only these annotations. It is empty if there is
+// nothing to add, or if the shards bring device annotations of their own (an
+// imported trace). Cost: linear; nothing where no stream has events.
 model::TraceShard ProjectAnnotations(std::span<const model::TraceShard> shards);
 
 }  // namespace kymo::normalize

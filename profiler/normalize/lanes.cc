@@ -16,7 +16,7 @@ using model::Loss;
 
 constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kNoDepth = ~uint32_t{0};
-// Lanes that nest; what fits into none of them is laid out flat.
+// At most so many lanes nest; further ranges are laid out flat.
 constexpr size_t kNestedLanes = 8;
 
 // An event on its way into a lane.
@@ -58,8 +58,9 @@ class Nester {
   }
 
  private:
-  // A signal handler's records may stand behind the one that it interrupted,
-  // whose clock was not read yet.
+  // A signal handler may interrupt a thread that is making a record and has not
+  // read the clock yet. The handler's records then stand behind that record,
+  // with earlier times.
   static bool IsSorted(const TrackSource& events) {
     return std::is_sorted(events.start_ns.begin(), events.start_ns.end());
   }
@@ -95,7 +96,8 @@ class Nester {
     return item;
   }
 
-  // All sources' events by start; ties: the longer first, then source and row.
+  // The events of all sources by start. Ties: the longer first, then by source
+  // and row.
   std::vector<Item> Merged() const {
     std::vector<Item> items;
     size_t rows = 0;
@@ -139,15 +141,15 @@ class Nester {
     PlaceFlat(item);
   }
 
-  // Whether `top` is over when `item` begins. The clock decides; where it did
-  // not advance in between, the recorder's depth does: a range of the same or
-  // a smaller depth is the next one beside it.
+  // Whether `top` is over when `item` begins. The clock decides. Where the
+  // clock did not advance in between, the recorder's depth decides: a range of
+  // the same or a smaller depth is a sibling that follows.
   bool IsOver(const Open& top, const Item& item, Lane& lane) {
     const bool depth_says_over =
         top.depth != kNoDepth && item.depth != kNoDepth &&
         top.source == item.source && top.depth >= item.depth;
     if (top.end == kOpen && depth_says_over) {
-      // Its end was lost; it came before this.
+      // The end of `top` was lost; the range ended before this item began.
       lane.end[top.row] = item.start;
       return true;
     }
@@ -176,8 +178,9 @@ class Nester {
     return true;
   }
 
-  // Into the lane that has been free for longest, or a new one: ranges one
-  // behind the other, without parents and children.
+  // Puts the item into the flat lane that has been free for longest, or into a
+  // new one. Ranges of a flat lane follow one another, without parents and
+  // children.
   void PlaceFlat(const Item& item) {
     size_t lane = lanes_.size();
     if (!flat_.empty() && flat_.top().first <= item.start) {
@@ -209,8 +212,8 @@ class Nester {
     return static_cast<EventIndex>(lane.size() - 1);
   }
 
-  // What is still open ends with the process, but not before anything that
-  // happened inside.
+  // Open ranges end with the process, but not before anything that happened
+  // inside them.
   void CloseOpenRanges() {
     for (Lane& lane : lanes_) {
       TimeNs end = window_.end_ns;
@@ -235,8 +238,8 @@ class Nester {
   model::LossLedger& ledger_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<Open>> stacks_;  // beside lanes_
-  std::vector<size_t> nested_;             // lanes that overlaps nest in
-  // (end of the last range, lane) of the lanes without nesting, earliest first.
+  std::vector<size_t> nested_;             // lanes whose ranges nest
+  // (end of the last range, lane) of the flat lanes, earliest first.
   using FreeAt = std::pair<TimeNs, size_t>;
   std::priority_queue<FreeAt, std::vector<FreeAt>, std::greater<>> flat_;
 };

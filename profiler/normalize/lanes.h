@@ -2,8 +2,8 @@
 //
 // Input: the sources of one track, each in start order. Output: one lane or
 // more, each properly nested, with parents as rows of the lane. Lane 0 holds
-// everything that nests; asynchronous ranges and such that reach over the end
-// of the range around them go to further lanes.
+// everything that nests. Further lanes hold asynchronous ranges, and ranges
+// that reach over the end of the range around them.
 #ifndef KYMO_PROFILER_NORMALIZE_LANES_H_
 #define KYMO_PROFILER_NORMALIZE_LANES_H_
 
@@ -19,8 +19,8 @@
 
 namespace kymo::normalize {
 
-// A source's events on the track and how its ids map to the trace's. The views
-// are of equal length; depth and detail may be empty, as in EventColumns.
+// A source's events on the track, and how its ids map to the trace's. The views
+// have equal lengths, except that depth and detail may be empty (EventColumns).
 struct TrackSource {
   // Rows [begin, end) of `columns`.
   TrackSource(const model::EventColumns& columns, size_t begin, size_t end,
@@ -47,8 +47,8 @@ struct Window {
   TimeNs end_ns = 0;
   // Where the process of this track ended; open ranges end there.
   TimeNs process_end_ns = 0;
-  // A device's stream: what runs there at a time (nodes of a graph, waits of
-  // several threads) overlaps, and nothing is wrong with that.
+  // For the stream of a device: its events (nodes of a graph, waits of several
+  // threads) may overlap, and that is no loss.
   bool may_overlap = false;
 };
 
@@ -65,7 +65,7 @@ struct Lane {
   size_t size() const noexcept { return start.size(); }
 };
 
-// At least one lane. Adds to `ledger` what had to be dropped or bent.
+// Returns at least one lane. Adds to `ledger` what it had to drop or to change.
 std::vector<Lane> NestTrack(const std::vector<TrackSource>& sources,
                             const Window& window, model::LossLedger& ledger);
 

@@ -100,7 +100,7 @@ class Merger {
     }
   }
 
-  // Later descriptions of a process (after an exec) win, where they say more.
+  // A later description of a process (after an exec) wins, where it says more.
   void MergeProcesses() {
     std::map<int64_t, model::Process> merged;
     for (size_t s = 0; s < shards_.size(); ++s) {
@@ -129,7 +129,7 @@ class Merger {
     }
     for (auto& [pid, starts] : replacements_) {
       std::sort(starts.begin(), starts.end());
-      // The first program took nobody's place.
+      // The first program replaced no other.
       starts.erase(starts.begin());
     }
   }
@@ -226,8 +226,8 @@ class Merger {
     first_lane_ = normalize::PlaceEvents(inputs, BlockWithTraceIds(), data_);
   }
 
-  // The block of the only shard that has one, if its names have the trace's
-  // ids already; else null.
+  // Returns the block, if only one shard has one and its names already have the
+  // trace's ids; else null.
   model::EventBlock* BlockWithTraceIds() {
     model::EventBlock* block = nullptr;
     for (size_t s = 0; s < shards_.size(); ++s) {
@@ -350,7 +350,7 @@ class Merger {
     return stacks;
   }
 
-  // The first shard that says a key wins.
+  // If several shards say a key, the first one wins.
   void MergeMetadata() {
     std::map<std::string_view, NameId> merged;
     for (size_t s = 0; s < shards_.size(); ++s) {

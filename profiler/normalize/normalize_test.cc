@@ -128,8 +128,8 @@ TEST(NormalizeTest, AsynchronousRangesNeverShareTimeInALane) {
     builder.shard().events[0].flags.back() = model::kEventAsync;
     builder.shard().events[0].depth.push_back(1);
   }
-  // 100 are under way at any time, so 100 lanes do; in much less than
-  // quadratic time.
+  // 100 ranges are open at any time, so there are 100 lanes. Finding them must
+  // take much less than quadratic time.
   const Trace trace =
       Build(std::move(builder), {.start_ns = 0, .end_ns = 1'000'000});
   EXPECT_EQ(trace.event_count(), kRequests);

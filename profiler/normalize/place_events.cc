@@ -20,9 +20,8 @@ class Placer {
          model::TraceData& data)
       : inputs_(inputs), block_(block), data_(data) {}
 
-  // Tracks of one source that knows its depths go straight to their rows; if
-  // the times contradict the depths of some, those take the long way, and the
-  // rest is placed again.
+  // See the header: first the fast way for tracks with recorded depth, then the
+  // lanes for those whose times contradict their depths.
   std::vector<TrackIndex> Run() {
     for (size_t t = 0; t < inputs_.size(); ++t) {
       if (inputs_[t].sources.size() == 1 &&
@@ -38,7 +37,8 @@ class Placer {
     Place();
     for (std::vector<size_t> failed = NestRecorded(); !failed.empty();
          failed = NestRecorded()) {
-      // The columns are the sources of what comes now.
+      // The next pass reads the events from the columns: give these back to the
+      // block.
       if (std::exchange(is_adopted, false)) SwapColumns();
       std::erase_if(recorded_, [&](size_t t) {
         return std::binary_search(failed.begin(), failed.end(), t);
@@ -52,8 +52,8 @@ class Placer {
   }
 
  private:
-  // Makes the block's columns the trace's, if all events are there and in
-  // order. Sources stay views of them.
+  // Makes the block's columns the trace's, if the block holds all events in
+  // order. The sources stay views of these columns.
   bool AdoptBlock() {
     if (block_ == nullptr || block_->depth.empty()) return false;
     size_t rows = 0;
@@ -93,7 +93,7 @@ class Placer {
     }
   }
 
-  // Tracks, lanes included, and room for their events.
+  // Makes the tracks, lanes included, and room for their events.
   void Place() {
     data_.tracks.clear();
     data_.track_begin = {0};
@@ -120,10 +120,10 @@ class Placer {
     data_.flags.resize(total);
   }
 
-  // Returns the tracks that cannot be nested so, ascending.
+  // Returns the tracks whose times contradict their depths, ascending.
   std::vector<size_t> NestRecorded() {
     std::vector<RecordedNesting> nestings;
-    std::vector<std::pair<size_t, size_t>> segments;  // of which nesting
+    std::vector<std::pair<size_t, size_t>> segments;  // (nesting, segment)
     for (const size_t t : recorded_) {
       nestings.emplace_back(
           inputs_[t].sources[0], inputs_[t].window,
@@ -188,7 +188,7 @@ class Placer {
   model::TraceData& data_;
   std::vector<size_t> recorded_;  // inputs nested by their depths, ascending
   std::vector<size_t> by_lanes_;  // the others
-  std::vector<std::vector<Lane>> lanes_;  // by input; none of recorded ones
+  std::vector<std::vector<Lane>> lanes_;  // none for recorded ones
   std::vector<TrackIndex> first_lane_;    // by input
 };
 

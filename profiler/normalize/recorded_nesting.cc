@@ -14,7 +14,8 @@ using model::EventIndex;
 using model::kNoEvent;
 
 constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
-// What NestTrack alone places and counts.
+// Ranges with these flags are left to NestTrack, which can place and count
+// them.
 constexpr uint8_t kTakesLanes = model::kEventAsync | model::kEventOpen;
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
 
@@ -22,7 +23,7 @@ template <typename T>
 void CopyRows(std::span<const T> from, Column<T>& to, size_t first,
               size_t begin, size_t end) {
   T* const rows = to.data() + first;
-  if (from.data() == rows) return;  // the very same
+  if (from.data() == rows) return;  // already in place
   std::memcpy(rows + begin, from.data() + begin, (end - begin) * sizeof(T));
 }
 
@@ -42,7 +43,7 @@ class RecordedNesting::Scanner {
         segment_(segment),
         levels_(64) {}
 
-  // False where times and depths do not agree.
+  // Returns false where times and depths contradict each other.
   bool Scan(size_t begin, size_t end) {
     previous_ = begin == 0 ? window_.start_ns : start_[begin - 1];
     bool is_wrong = start_[end - 1] > window_.end_ns;
@@ -73,7 +74,8 @@ class RecordedNesting::Scanner {
     Level& sibling = levels_[level + 1];
     const TimeNs start = start_[row];
     TimeNs end = end_[row];
-    // What is over was inside of the sibling, which has to be over too.
+    // Ranges that are over were inside of the sibling, which has to be over
+    // too.
     bool is_right = start >= previous_ && sibling.end <= start;
     previous_ = start;
     parent_[row] = parent.event;
@@ -93,14 +95,15 @@ class RecordedNesting::Scanner {
     return is_right;
   }
 
-  // The group's first event on this level.
+  // Opens a level for the group's first event on it.
   void Deepen(size_t level) {
     if (level + 2 > levels_.size()) levels_.resize(2 * (level + 2));
     deepest_ = level;
     levels_[level + 1].end = kNever;
   }
 
-  // Less deep than anything before in this run.
+  // Begins a group at a row that is less deep than every earlier row of the
+  // run.
   bool BeginGroup(size_t row) {
     const bool is_right = levels_[1].end <= start_[row];
     CloseGroup();
@@ -141,10 +144,11 @@ class RecordedNesting::Scanner {
   const Window window_;
   Segment& segment_;
 
-  // [n + 1]: the latest event n levels below the group's depth, so that [n] is
-  // the parent of level n. [0] stands for the group's parent.
+  // levels_[n + 1] is the latest event n levels below the group's depth, so
+  // levels_[n] is the parent of level n. levels_[0] stands for the group's
+  // parent.
   std::vector<Level> levels_;
-  size_t deepest_ = 0;   // levels below belong to an earlier group
+  size_t deepest_ = 0;   // entries behind it are an earlier group's
   uint32_t base_ = 0;    // depth of the group
   uint32_t may_be_ = 0;  // largest depth that the next event can have
   TimeNs previous_ = 0;  // start of the row before
@@ -237,7 +241,7 @@ bool RecordedNesting::JoinRun(Segment& segment, size_t run,
 }
 
 // Open ranges end with the process, but not before anything that happened
-// inside.
+// inside them.
 void RecordedNesting::FindCloseTime() {
   const TimeNs process_end_ns = window_.process_end_ns;
   if (process_end_ns == 0 || process_end_ns >= window_.end_ns) return;

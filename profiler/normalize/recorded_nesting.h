@@ -1,9 +1,10 @@
 // recorded_nesting.h - the events of one track whose recorder counted depth.
 //
-// The usual case, at the speed of memory: the events of one source go to their
-// final rows as they are, and a parent is the latest event that is one less
-// deep. Times only confirm it. Rows are split into segments that are worked on
-// in parallel, also when all of them are one thread's:
+// This is the usual case, at the speed of memory. The events of one source go
+// to their final rows unchanged. The parent of an event is the latest event
+// that is one less deep; the times only confirm it. Rows are split into
+// segments, which are worked on in parallel, even if all of them belong to one
+// thread:
 //
 //   RecordedNesting nesting(source, window, {&data, track, first_row});
 //   ParallelForEach(nesting.segment_count(), nesting.Copy);
@@ -11,17 +12,17 @@
 //     ParallelForEach(nesting.segment_count(), nesting.Finish);
 //   }
 //
-// Copy nests each segment by itself. What a segment's first events are inside
-// of is not known there: these orphans form groups of equal depth, few however
-// many events they are, and Join, which goes over groups and not over events,
-// finds the parent of each. Finish writes it down.
+// Copy nests each segment by itself. A segment does not know which ranges
+// enclose its first events. These orphans form groups of equal depth: few
+// groups, however many events there are. Join finds the parent of each group;
+// it goes over groups, not over events. Finish writes the parents down.
 //
-// Join says no where the result would not be what NestTrack (lanes.h) makes:
-// asynchronous ranges, ranges whose end was lost, that their source has ended
-// or that overlap, events out of order or of the window. The source is
-// unchanged then.
+// Join returns false where the result would differ from that of NestTrack
+// (lanes.h), and then leaves the source unchanged. That is so for ranges that
+// are asynchronous, that overlap, that their source has ended, or whose end was
+// lost. It is also so for events out of order or outside of the window.
 //
-// Threads: Copy and Finish may run at once for different segments.
+// Threads: Copy and Finish may run at the same time for different segments.
 #ifndef KYMO_PROFILER_NORMALIZE_RECORDED_NESTING_H_
 #define KYMO_PROFILER_NORMALIZE_RECORDED_NESTING_H_
 
@@ -37,7 +38,7 @@
 
 namespace kymo::normalize {
 
-// Where a track's events stand in the trace; the rows exist.
+// Where a track's events stand in the trace. The rows must exist.
 struct TrackRows {
   model::TraceData* data = nullptr;
   model::TrackIndex track = 0;
@@ -46,23 +47,23 @@ struct TrackRows {
 
 class RecordedNesting {
  public:
-  // 27 bytes a row: with what is written, a segment stays in the L2 cache.
+  // A row takes 27 bytes: a segment and what it writes stay in the L2 cache.
   static constexpr size_t kSegmentRows = size_t{8} << 10;
 
-  // Columns of the source may be those of `rows` already, with the trace's ids;
-  // they are not copied then.
+  // The source's columns may be those of `rows` already, with the trace's ids;
+  // then they are not copied.
   RecordedNesting(const TrackSource& source, const Window& window,
                   const TrackRows& rows, size_t segment_rows = kSegmentRows);
 
   size_t segment_count() const noexcept { return segments_.size(); }
   void Copy(size_t segment);
   [[nodiscard]] bool Join();
-  // REQUIRES: Join said yes.
+  // REQUIRES: Join returned true.
   void Finish(size_t segment);
   void AddLosses(model::LossLedger& ledger) const;
 
  private:
-  // Orphans of one segment that have one parent, and what is below them.
+  // Orphans of one segment that share a parent, and the events inside them.
   struct Group {
     size_t first_orphan = 0;  // in Segment::orphans
     uint32_t depth = 0;
@@ -70,13 +71,14 @@ class RecordedNesting {
     TimeNs last_end = 0;
     model::EventIndex parent = model::kNoEvent;
   };
-  // A range that is open for what comes next.
+  // A range that may enclose the next events.
   struct Level {
     TimeNs end = 0;  // kOpenEnd while it is open at the end of the recording
     model::EventIndex event = model::kNoEvent;
     uint32_t depth = 0;
   };
-  // A stretch of rows whose depth never rises by more than one: ends of lists.
+  // A run is a stretch of rows whose depth never rises by more than one. These
+  // are the ends of its parts of Segment::groups and Segment::levels.
   struct Run {
     size_t groups_end = 0;
     size_t levels_end = 0;
@@ -88,11 +90,11 @@ class RecordedNesting {
   struct Segment {
     bool failed = false;
     std::vector<Group> groups;
-    // Rows without a parent in the segment, ascending. None of depth 0, which
-    // need none.
+    // Rows without a parent in the segment, ascending. Rows of depth 0 are not
+    // among them: they need no parent.
     std::vector<uint32_t> orphans;
     std::vector<Run> runs;
-    std::vector<Level> levels;  // open at the end of each run, outermost first
+    std::vector<Level> levels;  // open at each run's end, outermost first
     std::vector<OpenRow> open;
   };
   class Scanner;

@@ -38,7 +38,7 @@ TrackSource SourceOf(const EventColumns& events) {
   return TrackSource(events, 0, events.size(), Names(), 0);
 }
 
-// The trace's columns, from row kFirst on; none where nesting said no.
+// The trace's columns, from row kFirst on; empty if Join returned false.
 struct Result {
   bool joined = false;
   std::vector<std::string> rows;
@@ -89,8 +89,8 @@ Result Nest(const EventColumns& events, size_t segment_rows,
   return result;
 }
 
-// What the way by lanes makes of it, if it needs no second lane and drops and
-// bends nothing.
+// The result of nesting by lanes. `joined` is false if that needs a second
+// lane, or drops or changes anything.
 Result Reference(const EventColumns& events, const Window& window = kWindow) {
   model::LossLedger ledger;
   const std::vector<Lane> lanes = NestTrack({SourceOf(events)}, window, ledger);
@@ -106,7 +106,8 @@ Result Reference(const EventColumns& events, const Window& window = kWindow) {
   return result;
 }
 
-// A thread's calls, recorded as the recorder does; some records are missing.
+// A thread's calls as the recorder writes them, except that some records are
+// missing.
 class RandomThread {
  public:
   explicit RandomThread(uint32_t seed) : random_(seed) {}
@@ -126,7 +127,7 @@ class RandomThread {
       open_.push_back(is_lost ? kLost : events_.size());
       if (!is_lost) Add(events_, now_, 0, depth);
     }
-    // What is open at the end stays so.
+    // The remaining ranges stay open.
     while (open_.size() > 2) Close();
     return std::move(events_);
   }
@@ -176,7 +177,8 @@ TEST(RecordedNestingTest, AnyRecordingNestsAsByLanesWhateverTheSegments) {
   }
 }
 
-// Where a range is missing, its children may seem to reach out of a neighbour.
+// If a range is missing, its children may seem to overlap a neighbour of that
+// range.
 TEST(RecordedNestingTest, MissingRecordsAreGapsOfDepth) {
   int joined = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {

@@ -15,7 +15,8 @@ constexpr std::string_view kCFunctions[] = {
     "mmap",          "mmap64",  "mremap",       "posix_memalign",
     "pvalloc",       "realloc", "reallocarray", "valloc"};
 
-// What the standard library's containers call on the way to operator new.
+// Functions that the standard library's containers call on the way to operator
+// new.
 constexpr std::string_view kLibraryFunctions[] = {
     "__allocate_guarded",  "_M_allocate",
     "_M_allocate_buckets", "_M_allocate_map",

@@ -1,5 +1,5 @@
-// allocation_stack.h - the stack of an allocation, for people: who asked for
-// memory, not how the allocator was reached.
+// allocation_stack.h - the stack of an allocation for people: it shows who
+// asked for memory, and leaves out how the allocator was reached.
 //
 //   IsAllocationFunction("operator new(unsigned long)");     // true
 //   IsAllocationFunction("std::allocator<int>::allocate");   // true
@@ -19,13 +19,13 @@
 
 namespace kymo::report {
 
-// Of the C library or the C++ one; `function` is demangled, with or without its
-// parameters.
+// Whether `function` belongs to the allocator of the C or C++ library.
+// `function` is demangled, with or without its parameters.
 bool IsAllocationFunction(std::string_view function);
 
-// At most `limit` frames, innermost first, from the first one on that is no
-// allocation function (if all are, from the innermost). Without a known source
-// line, the module stands in its place.
+// At most `limit` frames, innermost first. The first one is the innermost frame
+// that is no allocation function; if all frames are, the innermost. A frame
+// without a known source line shows its module instead.
 std::vector<std::string> AllocationStack(const model::Trace& trace,
                                          model::StackId stack, size_t limit);
 

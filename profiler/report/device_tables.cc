@@ -57,7 +57,7 @@ ValueTable DeviceTimesTable(std::span<const analysis::DeviceTimes> devices) {
                                {"summed_ns", "Sum of all", Unit::kNs}},
                    .rows = {}};
   for (const analysis::DeviceTimes& d : devices) {
-    // Of communication, as HolisticTraceAnalysis has it.
+    // The overlap as a share of communication, as in HolisticTraceAnalysis.
     Value overlap;
     if (d.communication_ns != 0) {
       overlap = Share(d.overlap_ns, d.communication_ns);

@@ -8,9 +8,9 @@
 //         1       0  all       1.200ms   800.000us      20.000us  ...
 //         1       0  7         1.900ms   900.000us      30.000us  ...
 //
-// One function for each analysis (profiler/analysis/device_*, critical_path);
-// rows stand as the analysis has them. Shares of time are of the device's
-// window, of all device time, or of the path.
+// There is one function for each analysis (profiler/analysis/device_*,
+// critical_path). Rows are in the order of the analysis. Shares of time are
+// shares of the device's window, of all device time, or of the path.
 #ifndef KYMO_PROFILER_REPORT_DEVICE_TABLES_H_
 #define KYMO_PROFILER_REPORT_DEVICE_TABLES_H_
 
@@ -32,7 +32,7 @@ ValueTable DeviceTimesTable(std::span<const analysis::DeviceTimes> devices);
 ValueTable DeviceKernelTable(const model::Trace& trace,
                              std::span<const analysis::KernelSum> kernels);
 
-// What nobody launched stands under "(no operation)".
+// Work that no operation launched is in the row "(no operation)".
 ValueTable DeviceOperationTable(
     const model::Trace& trace,
     std::span<const analysis::OperationSum> operations);
@@ -46,11 +46,11 @@ ValueTable DeviceIdleTable(std::span<const analysis::IdleTime> streams);
 
 ValueTable DeviceQueueTable(std::span<const analysis::StreamQueue> queues);
 
-// The path by cause and name, the largest first.
+// The path's time by cause and name, the largest first.
 ValueTable CriticalPathTable(const model::Trace& trace,
                              const analysis::CriticalPath& path);
 
-// Every step that takes time, in time; times count from the trace's start.
+// Every step that takes time, in order. Times count from the trace's start.
 ValueTable CriticalPathStepTable(const model::Trace& trace,
                                  const analysis::CriticalPath& path);
 

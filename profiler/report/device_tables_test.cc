@@ -13,7 +13,8 @@ namespace {
 using model::ActivityType;
 using model::Arg;
 
-// An operation that launches a kernel and a copy, and a kernel of nobody.
+// An operation that launches a kernel and a copy, and a kernel that nobody
+// launched.
 model::Trace SomeTrace() {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

@@ -33,7 +33,8 @@ std::string Blocks(int64_t count) {
   return absl::StrCat(count, count == 1 ? " block" : " blocks");
 }
 
-// Where a list of what is alive may name what has been freed.
+// Whether records were lost, so that lists of what is alive may contain freed
+// blocks.
 bool RecordsWereLost(const model::LossLedger& ledger) {
   constexpr model::Loss kLosses[] = {
       model::Loss::kEventsDroppedArenaFull, model::Loss::kMemoryRecordsLeftOut,
@@ -88,7 +89,7 @@ class Section {
     absl::StrAppend(&out_, "\n");
   }
 
-  // One line of totals; empty texts leave their cell blank.
+  // Appends one line of totals; empty texts leave their cells blank.
   void AppendTotal(std::string_view label, std::string_view count,
                    std::string_view bytes, std::string_view remark = {}) {
     absl::StrAppend(&out_, "  ");
@@ -170,7 +171,8 @@ class Section {
     }
   }
 
-  // `groups`, largest first, and one line for those beyond the limit.
+  // Appends the first `groups` (largest first), and one line for all beyond the
+  // limit.
   template <typename Group, typename AppendRest>
   void AppendGroups(std::string_view title, const std::vector<Group>& groups,
                     int64_t all_bytes, const AppendRest& append_rest) {
@@ -200,7 +202,7 @@ class Section {
     absl::StrAppend(&out_, "  ", Blocks(count));
   }
 
-  // Where no allocation has a stack there is one line.
+  // Appends the stacks; a single line if no allocation has a stack.
   void AppendStacks(std::string_view title,
                     const std::vector<StackMemory>& stacks, int64_t all_bytes) {
     AppendGroups(title, stacks, all_bytes, [&](const StackMemory& group) {
@@ -238,7 +240,8 @@ class Section {
                static_cast<int64_t>(steps.size()));
   }
 
-  // A step's numbers, or the sums of `count` steps over `count`.
+  // Appends a step's numbers, or the mean of `count` steps whose sums are
+  // given.
   void AppendStep(std::string_view label, const MemoryStep& step,
                   int64_t count) {
     absl::StrAppend(&out_, "  ");

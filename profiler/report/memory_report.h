@@ -22,8 +22,8 @@
 //     Steps                    growth  allocations    allocated
 //       first, #3             3.00 KB            1      3.00 KB
 //
-// Stacks have their innermost frame first and begin with the first function
-// that is no allocation function. Times count from the trace's start.
+// Stacks are shown innermost frame first, from the first function on that is no
+// allocation function. Times count from the trace's start.
 #ifndef KYMO_PROFILER_REPORT_MEMORY_REPORT_H_
 #define KYMO_PROFILER_REPORT_MEMORY_REPORT_H_
 
@@ -37,11 +37,12 @@
 namespace kymo::report {
 
 struct MemoryReportOptions {
-  size_t group_limit = 10;  // stacks or operations of a list
+  size_t group_limit = 10;  // rows of a list of stacks or operations
   size_t frame_limit = 5;   // of a stack
 };
 
-// One section per profile; empty without any. `profiles` are the trace's.
+// One section for each profile; empty if there is none. `profiles` must be made
+// of `trace`.
 std::string MemoryReport(const model::Trace& trace,
                          std::span<const analysis::MemoryProfile> profiles,
                          const MemoryReportOptions& options);

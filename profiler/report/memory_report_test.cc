@@ -24,7 +24,7 @@ class MemoryReportTest : public testing::Test {
     main_ = t_.AddThread(10, 10, "xz");
   }
 
-  // malloc, called at that line of `function`, called by main.
+  // The stack of malloc, called from that line of `function`, called by main.
   model::StackId Stack(std::string_view function, uint32_t line) {
     model::StackId stack = model::kEmptyStack;
     const auto push = [&](std::string_view name, uint32_t at) {
@@ -148,7 +148,8 @@ TEST_F(MemoryReportTest, ReportsAreOfADeviceAndSamplesAreEstimates) {
   EXPECT_THAT(
       text,
       HasSubstr("Memory of xz (process 10), heap, estimated from samples\n"));
-  // Told of what is reported, which is never sampled; of the heap it cannot be.
+  // Reports are never sampled, so their temporary blocks are known; the heap's
+  // are not.
   EXPECT_THAT(text, HasSubstr("Temporary"));
   EXPECT_EQ(text.find("Temporary"), text.rfind("Temporary"));
 }

@@ -8,8 +8,8 @@
 //   Sampled CPU time total: 800.000ms
 //   Number of samples: 800
 //
-// Percentages are shares of all sampled CPU time, also when fewer rows are
-// shown. # of Samples counts the samples that a function stands in.
+// Percentages are shares of all sampled CPU time, even if the table shows fewer
+// rows. "# of Samples" counts the samples whose stack contains the function.
 #ifndef KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
 #define KYMO_PROFILER_REPORT_SAMPLE_TABLE_H_
 
@@ -35,12 +35,13 @@ struct SampleTableRow {
 
 struct SampleTable {
   std::vector<SampleTableRow> rows;
-  DurationNs sampled_ns = 0;  // of all samples
+  DurationNs sampled_ns = 0;  // all samples
   int64_t sample_count = 0;
 };
 
 struct SampleTableOptions {
-  // One of self_cpu_time_total, cpu_time_total, count; empty: as they stand.
+  // One of self_cpu_time_total, cpu_time_total, count. Empty: rows keep their
+  // order.
   std::string sort_by = "self_cpu_time_total";
   int row_limit = 100;  // negative: all
   std::optional<int> max_name_column_width = 55;
@@ -49,7 +50,7 @@ struct SampleTableOptions {
   std::string time_unit;  // "s", "ms" or "us"; anything else: by size
 };
 
-// All sampled functions of the trace; no rows when it holds no samples.
+// All sampled functions of the trace; no rows if it holds no samples.
 SampleTable MakeSampleTable(const model::Trace& trace);
 
 // The key by which to sort sampled functions below a table of averages that is

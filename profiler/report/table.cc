@@ -33,7 +33,7 @@ struct SortKey {
   double (*value)(const TableRow& row);
 };
 
-// Numbers that rows can be sorted by, aliases aside. Counts of bytes beyond
+// Numbers that rows can be sorted by; aliases not included. Byte counts beyond
 // 2^53 may tie.
 constexpr SortKey kSortKeys[] = {
     {"count", [](const TableRow& r) { return double(r.count); }},
@@ -64,7 +64,7 @@ constexpr SortKey kSortKeys[] = {
      [](const TableRow& r) { return r.self_device_time_total_us; }},
 };
 
-// What PyTorch documents, and the attributes that work there too.
+// The keys that PyTorch documents, and the attributes that work there too.
 constexpr std::string_view kDocumentedKeys[] = {
     "count",
     "cpu_memory_usage",
@@ -101,7 +101,7 @@ absl::Status UnknownSortKey(const std::string& sort_by) {
       absl::StrCat("no sort key '", sort_by, "'; the valid ones are: ", keys));
 }
 
-// The rows as they are shown: descending, equal ones in their order.
+// The rows in the order of the table: descending; equal rows keep their order.
 absl::StatusOr<std::vector<const TableRow*>> DisplayOrder(
     std::span<const TableRow> rows, const std::string& sort_by) {
   std::vector<const TableRow*> order;
@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<const TableRow*>> DisplayOrder(
   return order;
 }
 
-// Of rows in display order, those that the options do not hide.
+// The rows of `order` that the options do not hide.
 std::vector<const TableRow*> Shown(const std::vector<const TableRow*>& order,
                                    const TableOptions& options) {
   std::vector<const TableRow*> shown;
@@ -144,7 +144,8 @@ struct FlopsScale {
   double factor = 1;
 };
 
-// By the smallest number of FLOPs above 0; no value when there is none.
+// The scale that fits the smallest number of FLOPs above 0; nothing without
+// one.
 std::optional<FlopsScale> ScaleFlops(std::span<const TableRow> rows) {
   static constexpr std::array<const char*, 6> kTitles = {
       "FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
@@ -166,7 +167,7 @@ struct Facts {
   bool has_overloads = false;
   bool has_stack = false;
   bool has_node_id = false;
-  size_t longest_name = 0;  // code points, as the following
+  size_t longest_name = 0;  // lengths count code points
   size_t longest_shapes = 0;
   size_t longest_source = 0;
   double self_cpu_us = 0;
@@ -174,13 +175,14 @@ struct Facts {
   std::optional<FlopsScale> flops;
 };
 
-// Whether a row's shapes are worth a column.
+// Whether a row's shapes justify a column.
 bool HasShapes(const TableRow& row) {
   const std::string& text = row.input_shapes;
   return !text.empty() && text != "[]" && text != "None";
 }
 
-// Sums go in display order and plainly: their last bits can reach the text.
+// Adds up in display order with plain additions, as PyTorch: the last bits of a
+// sum can show in the text.
 Facts Gather(std::span<const TableRow> rows,
              const std::vector<const TableRow*>& order,
              const TableOptions& options) {
@@ -324,7 +326,7 @@ class TableText {
     if (facts_.has_shapes) {
       cells.emplace_back(TakeFirst(row.input_shapes, shapes_width_));
     }
-    // In this order, whatever the titles' order: see the header.
+    // FLOPs before the stack, whatever the order of the titles: see the header.
     if (facts_.flops.has_value()) cells.push_back(Flops(row.flops));
     if (facts_.has_stack) {
       cells.push_back(row.stack.empty() ? "" : Source(row.stack.front()));
@@ -363,7 +365,7 @@ class TableText {
     }
   }
 
-  // The rest of the stack, a line each, and an empty line.
+  // Appends the other frames of the stack, one a line, and an empty line.
   void AppendStack(std::string& out, const TableRow& row) const {
     std::vector<std::string> cells(layout_.column_count());
     for (size_t i = 1; i < row.stack.size(); ++i) {

@@ -1,4 +1,4 @@
-// table_layout.h - columns of padded cells between rules, as PyTorch prints.
+// table_layout.h - columns of padded cells between rules, in PyTorch's layout.
 //
 //   TableLayout layout;
 //   layout.AddColumn("Name", 9, Align::kRight);
@@ -9,8 +9,8 @@
 //   const std::vector<std::string> cells = {"a", "1"};
 //   layout.AppendRow(out, cells);
 //
-// Every cell, the last one included, is followed by two spaces. A text wider
-// than its column shifts what follows.
+// Two spaces follow every cell, the last one included. A text wider than its
+// column shifts the cells behind it.
 #ifndef KYMO_PROFILER_REPORT_TABLE_LAYOUT_H_
 #define KYMO_PROFILER_REPORT_TABLE_LAYOUT_H_
 
@@ -34,9 +34,9 @@ class TableLayout {
   }
   size_t column_count() const noexcept { return columns_.size(); }
 
-  // A line of `=` as long as a row without its last two spaces.
+  // A line of `=`, as long as a row without its last two spaces.
   void AppendBanner(std::string& out) const;
-  // A line of `-` below each column.
+  // A line with `-` under each column.
   void AppendRule(std::string& out) const;
   void AppendTitles(std::string& out) const;
   // REQUIRES: one cell per column.
@@ -51,14 +51,15 @@ class TableLayout {
   std::vector<Column> columns_;
 };
 
-// Width of a column for texts of at most `longest` code points.
+// The width of a column whose longest text has `longest` code points.
 size_t ColumnWidth(size_t longest, std::optional<int> limit);
 
-// A name as the name column shows it: cut to `limit` with "..." at the end,
-// already when it is within three of the limit.
+// A name as the name column shows it. A name of `limit` - 3 code points or more
+// is cut there and ends with "...".
 std::string NameCell(std::string_view name, std::optional<int> limit);
 
-// A path cut to its last `width` code points, the first three being "...".
+// The last `width` code points of a longer path, the first three replaced by
+// "...".
 std::string PathCell(std::string_view path, size_t width);
 
 }  // namespace kymo::report

@@ -1,4 +1,5 @@
-// Tables that PyTorch printed against ours, from PyTorch's own numbers.
+// Compares tables that PyTorch printed with ours, made from PyTorch's own
+// numbers.
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -27,7 +28,7 @@ std::vector<std::string> Split(const std::string& line) {
   return cells;
 }
 
-// One row a line; see testdata/README.md for the cells.
+// Each line has one row; testdata/README.md describes the cells.
 std::vector<TableRow> ReadRows(const std::string& name) {
   std::vector<TableRow> rows;
   std::istringstream in(ReadFile(name));

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What PyTorch 2.14.1 printed for the same events.
+// The text that PyTorch 2.14.1 printed for the same events.
 std::string Golden(const std::string& name) {
   std::ifstream in("profiler/report/testdata/" + name + ".golden.txt",
                    std::ios::binary);
@@ -52,7 +52,7 @@ TableRow Device(std::string key, double total_us, int64_t count = 1) {
   return row;
 }
 
-// Averages of a small inference; memory and FLOPs included.
+// Averages of a small inference, with memory and FLOPs.
 std::vector<TableRow> Inference() {
   std::vector<TableRow> rows = {Cpu("model_inference", 2500.5, 500.5),
                                 Cpu("aten::linear", 1000, 99.75),

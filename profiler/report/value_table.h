@@ -12,8 +12,8 @@
 //   Memcpy HtoD       4.00 KB
 //   -----------  ------------
 //
-// Values keep their unit, so that CSV and JSON can have them in full: names of
-// columns end in it (_ns, _bytes). Text is for people.
+// Values keep their unit, so that CSV and JSON have them in full. A column's
+// name ends in the unit (_ns, _bytes). The text form is for people.
 #ifndef KYMO_PROFILER_REPORT_VALUE_TABLE_H_
 #define KYMO_PROFILER_REPORT_VALUE_TABLE_H_
 
@@ -40,7 +40,7 @@ struct ValueColumn {
   Unit unit = Unit::kText;
 };
 
-// monostate: not known, or has no meaning in this row.
+// monostate: the value is not known, or has no meaning in this row.
 using Value = std::variant<std::monostate, std::string, int64_t, double>;
 
 struct ValueTable {
@@ -54,7 +54,7 @@ struct ValueTableOptions {
   std::string time_unit;    // "s", "ms" or "us"; anything else: by size
 };
 
-// Empty for a table without rows.
+// Returns an empty text for a table without rows.
 std::string FormatValueTable(const ValueTable& table,
                              const ValueTableOptions& options);
 

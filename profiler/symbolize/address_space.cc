@@ -19,7 +19,7 @@ void AddressSpace::Map(const Mapping& mapping) {
   const auto overlaps_begin = std::partition_point(
       mappings_.begin(), overlaps_end,
       [&](const Mapping& m) { return m.end <= mapping.start; });
-  // At most the first and the last of the covered ones leave a rest.
+  // Only the first and the last of the covered mappings can leave a rest.
   std::vector<Mapping> fresh;
   if (overlaps_begin != overlaps_end) {
     const Mapping first = *overlaps_begin;

@@ -1,13 +1,13 @@
-// address_space.h - which module lies where in one process.
+// address_space.h - which module is mapped where in one process.
 //
 //   space.Map({.start = ..., .end = ..., .module = m, .delta = d});
 //   if (const Mapping* mapping = space.Find(pc)) {
 //     ... mapping->module, module-relative address pc + mapping->delta
 //   }
 //
-// A new mapping replaces what it covers. Unmapping is not told by the kernel:
-// what was there stays until something else comes.
-// Threads: none; Find updates a cache of the last hit.
+// A new mapping replaces what it covers. The kernel does not tell of unmapping,
+// so a mapping stays until another one replaces it.
+// Threads: none; even Find updates a cache, of the last hit.
 #ifndef KYMO_PROFILER_SYMBOLIZE_ADDRESS_SPACE_H_
 #define KYMO_PROFILER_SYMBOLIZE_ADDRESS_SPACE_H_
 
@@ -23,7 +23,7 @@ struct Mapping {
   uint64_t start = 0;
   uint64_t end = 0;
   ModuleId module = 0;
-  // Modulo 2^64: module-relative address minus address.
+  // Module-relative address minus address, modulo 2^64.
   uint64_t delta = 0;
 };
 
@@ -32,7 +32,8 @@ class AddressSpace {
   void Map(const Mapping& mapping);
   void Clear() noexcept;
 
-  // Null where nothing is mapped; valid until the next Map or Clear.
+  // Null if nothing is mapped there. The result is valid until the next Map or
+  // Clear.
   const Mapping* Find(uint64_t address) const noexcept;
 
   size_t size() const noexcept { return mappings_.size(); }

@@ -41,7 +41,7 @@ TEST(AddressSpaceTest, ANewMappingReplacesSeveral) {
   space.Map({.start = 100, .end = 200, .module = 1});
   space.Map({.start = 200, .end = 300, .module = 2});
   space.Map({.start = 400, .end = 500, .module = 3});
-  EXPECT_EQ(ModuleAt(space, 250), 2u);  // and is cached
+  EXPECT_EQ(ModuleAt(space, 250), 2u);  // now it is cached
   space.Map({.start = 150, .end = 450, .module = 4});
   EXPECT_EQ(ModuleAt(space, 149), 1u);
   EXPECT_EQ(ModuleAt(space, 250), 4u);

@@ -1,8 +1,9 @@
-// code_place.h - a place in code, by module.
+// code_place.h - a place in code: a module and an address in it.
 //
 //   const CodePlace place = PlaceOf(space, return_address - 1);
 //
-// The same in every process that has loaded the module, wherever it lies there.
+// A place is the same in every process that has loaded the module, wherever the
+// module lies there.
 #ifndef KYMO_PROFILER_SYMBOLIZE_CODE_PLACE_H_
 #define KYMO_PROFILER_SYMBOLIZE_CODE_PLACE_H_
 
@@ -14,8 +15,8 @@
 
 namespace kymo::symbolize {
 
-// To be named: for callers the byte before the return address, which belongs to
-// the call.
+// The place to find a name for. For a caller that is the byte before the return
+// address, since that byte belongs to the call.
 struct CodePlace {
   ModuleId module = ModuleTable::kUnknown;
   uint64_t address = 0;  // relative to the module
@@ -27,7 +28,7 @@ struct CodePlace {
   }
 };
 
-// Outside of all mappings: the address itself, of no module.
+// An address outside of all mappings keeps its value and has no module.
 inline CodePlace PlaceOf(const AddressSpace& space, uint64_t address) {
   const Mapping* const mapping = space.Find(address);
   if (mapping == nullptr) return {ModuleTable::kUnknown, address};

@@ -28,7 +28,7 @@ std::string BuildIdPath(const std::string& build_id) {
          hex.substr(2) + ".debug";
 }
 
-// The checksum that a debug link holds of its file.
+// The checksum of a file as debug links hold it.
 uint32_t FileCrc(int fd) {
   std::vector<unsigned char> buffer(size_t{1} << 16);
   unsigned long crc = crc32(0, nullptr, 0);

@@ -1,8 +1,8 @@
-// debug_file.h - the installed debug information of a stripped module.
+// debug_file.h - finds the installed debug information of a stripped module.
 //
-// Looks where debuggers look, by build id and by the debug link, below
-// /usr/lib/debug and beside the module. Never asks the network: no debuginfod,
-// whatever DEBUGINFOD_URLS says.
+// Looks where debuggers look: by build id and by debug link, below
+// /usr/lib/debug and beside the module. Never uses the network: it ignores
+// debuginfod, whatever DEBUGINFOD_URLS says.
 #ifndef KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
 #define KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
 
@@ -14,7 +14,7 @@
 
 namespace kymo::symbolize {
 
-// An ELF file that is open while this lives.
+// An ELF file that stays open as long as the object lives.
 class DebugFile {
  public:
   DebugFile() = default;
@@ -22,7 +22,7 @@ class DebugFile {
   DebugFile& operator=(DebugFile&&) = delete;
   ~DebugFile();
 
-  // Not open if there is none that belongs to `module`.
+  // Opens the file that belongs to `module`; not open if there is none.
   static DebugFile For(const ElfModule& module);
 
   Elf* elf() const noexcept { return elf_; }  // null: not open

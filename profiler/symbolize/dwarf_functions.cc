@@ -30,7 +30,7 @@ void SetNames(Dwarf_Die* die, SourceFrame& frame) {
   frame.name = dwarf_diename(die);
 }
 
-// Where `inlined` was called from.
+// Sets file and line of `caller` to where it calls `inlined`.
 void SetCallSite(Dwarf_Die* unit, Dwarf_Die* inlined, SourceFrame& caller) {
   caller.line =
       static_cast<uint32_t>(AttributeNumber(inlined, DW_AT_call_line));
@@ -87,7 +87,7 @@ void DwarfFunctions::AddRanges(Dwarf_Die* die, size_t index,
   Dwarf_Addr base, start, end;
   ptrdiff_t at = 0;
   while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-    // Functions that the linker threw away lie at 0.
+    // Functions that the linker discarded are at address 0.
     if (start != 0 && start < end) ranges.push_back({start, end, index});
   }
 }

@@ -1,6 +1,7 @@
 // dwarf_functions.h - functions, inlined calls and lines from debug info.
 //
-// Units are indexed by address once; a unit's functions when first asked for.
+// Units are indexed by address once. A unit's functions are indexed when they
+// are first needed.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
 #define KYMO_PROFILER_SYMBOLIZE_DWARF_FUNCTIONS_H_
@@ -13,10 +14,10 @@
 
 namespace kymo::symbolize {
 
-// One function at a place; several where calls were inlined.
+// A function at a place. One place has several where calls were inlined.
 struct SourceFrame {
-  const char* linkage_name = nullptr;  // mangled; null = not told
-  const char* name = nullptr;          // plain; null = not told
+  const char* linkage_name = nullptr;  // mangled; null = not known
+  const char* name = nullptr;          // plain; null = not known
   std::string file;
   uint32_t line = 0;  // 0 = not known
   bool is_inlined = false;
@@ -24,14 +25,15 @@ struct SourceFrame {
 
 class DwarfFunctions {
  public:
-  // `elf` is borrowed; without debug information nothing is ever found.
+  // `elf` is borrowed. If it has no debug information, Find returns nothing.
   explicit DwarfFunctions(Elf* elf);
   DwarfFunctions(const DwarfFunctions&) = delete;
   DwarfFunctions& operator=(const DwarfFunctions&) = delete;
   ~DwarfFunctions();
 
-  // The function around `address` and what is inlined there, outermost first.
-  // Empty if not known; one frame without names if only its line is known.
+  // The function around `address` and the functions inlined there, outermost
+  // first. Empty if not known; one frame without names if only the line is
+  // known.
   std::vector<SourceFrame> Find(uint64_t address);
 
   bool empty() const noexcept { return ranges_.empty(); }
@@ -43,8 +45,8 @@ class DwarfFunctions {
     size_t index;  // of the unit, or of the function in it
   };
   struct Unit {
-    Dwarf_Die lines;      // where the line table hangs
-    Dwarf_Die functions;  // differs from it in split debug information
+    Dwarf_Die lines;      // has the line table
+    Dwarf_Die functions;  // another DIE in split debug information
     bool is_indexed = false;
     std::vector<Dwarf_Die> dies;
     std::vector<Range> ranges;

@@ -12,7 +12,7 @@
 namespace kymo::symbolize {
 namespace {
 
-// O_NONBLOCK: the path may have become a FIFO.
+// O_NONBLOCK, because the path may have become a FIFO.
 int OpenRegularFile(const std::string& path, struct stat* status) {
   const int fd =
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -34,15 +34,15 @@ std::string ReadBuildId(Elf* elf) {
                      static_cast<size_t>(size));
 }
 
-// Without a build id: nothing happened to the file since it was mapped, or at
-// most to its name.
+// For files without a build id: true if the file has not changed since it was
+// mapped; a new name alone is no change.
 bool IsAsMapped(const struct stat& file, const FileIdentity& identity) {
   if (ToNs(file.st_ctim) <= identity.mapped_ns) return true;
   return file.st_ino == identity.inode &&
          ToNs(file.st_mtim) <= identity.mapped_ns;
 }
 
-// The image's size: its section headers come last.
+// The size of the image, which ends with its section headers.
 size_t VdsoBytes(const char* image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));

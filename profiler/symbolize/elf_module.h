@@ -1,10 +1,11 @@
-// elf_module.h - one ELF image that a target has mapped, and all of them.
+// elf_module.h - one ELF image that a target has mapped, and a table of them.
 //
-// A file is opened when its mapping is seen, through /proc/<pid>/root so that
-// containers' paths mean what they mean to the target, and stays open: that it
-// is deleted or replaced later costs nothing. A file that is not the one that
-// was mapped (another build id; without one, changed since) is not used: its
-// frames stay unresolved rather than get wrong names.
+// A file is opened when its mapping is seen, and stays open: deleting or
+// replacing it later does no harm. The path goes through /proc/<pid>/root, so
+// that paths in containers mean what they mean to the target. A file is not
+// used if it is not the one that was mapped: if it has another build id or,
+// without a build id, if it has changed since. Its frames then stay unresolved;
+// that is better than wrong names.
 //
 // Threads: none; a module is used by one thread at a time.
 #ifndef KYMO_PROFILER_SYMBOLIZE_ELF_MODULE_H_
@@ -27,21 +28,21 @@
 
 namespace kymo::symbolize {
 
-// What is known of a mapped file besides its path.
+// What identifies a mapped file.
 struct FileIdentity {
   std::string path;
-  std::string build_id;  // bytes; empty = not told
-  uint64_t inode = 0;    // 0 = not told
-  TimeNs mapped_ns = 0;  // when; epoch
+  std::string build_id;  // bytes; empty = not known
+  uint64_t inode = 0;    // 0 = not known
+  TimeNs mapped_ns = 0;  // time since the epoch
 };
 
 class ElfModule {
  public:
-  // Something without an image: "[anon]", "[kernel]", a file that is gone.
+  // A module without an image: "[anon]", "[kernel]", or a file that is gone.
   explicit ElfModule(std::string name) : path_(std::move(name)) {}
-  // The vdso of this process, which is every process's.
+  // The vdso of this process. All processes have the same one.
   static std::unique_ptr<ElfModule> Vdso();
-  // `pid` mapped the file; without a usable image if it is not found again.
+  // A file that `pid` has mapped; without an image if that file is not found.
   static std::unique_ptr<ElfModule> File(int64_t pid,
                                          const FileIdentity& identity);
   ElfModule(const ElfModule&) = delete;
@@ -49,21 +50,23 @@ class ElfModule {
   ~ElfModule();
 
   const std::string& path() const noexcept { return path_; }
-  // Last part of the path.
+  // The last part of the path.
   std::string_view short_name() const noexcept;
   // Null without an image.
   Elf* elf() const noexcept { return elf_; }
   // Bytes; empty if there is none.
   const std::string& build_id() const noexcept { return build_id_; }
-  // Whether `address` (relative) is in the image's entry code, which has no
-  // caller; the loader's own has no unwind table that says so.
+  // Whether `address` (relative to the module) is in the image's entry code,
+  // which has no caller. The unwind table of the loader does not say so for its
+  // own.
   bool IsEntryCode(uint64_t address) const noexcept {
     return entry_ != 0 && address - entry_ < kEntryBytes;
   }
-  // False if the open file was overwritten since.
+  // False if the file was overwritten after it was opened.
   bool IsUnchanged() const noexcept;
 
-  // Mapping::delta for the part of the file from `file_offset` at `start`.
+  // The value of Mapping::delta for the part of the file that begins at
+  // `file_offset` and is mapped at `start`.
   uint64_t Delta(uint64_t start, uint64_t file_offset) const noexcept;
 
  private:
@@ -92,14 +95,15 @@ class ElfModule {
 class ModuleTable {
  public:
   static constexpr ModuleId kKernel = 0;
-  // Code outside of any mapping that we know of.
+  // Code outside of all known mappings.
   static constexpr ModuleId kUnknown = 1;
 
   ModuleTable();
 
-  // Opens the file at its first sight.
+  // The file's module. Opens the file if it is new.
   ModuleId File(int64_t pid, const FileIdentity& identity);
-  // "[vdso]" or a name in brackets without an image.
+  // The module "[vdso]", or one without an image that has another name in
+  // brackets.
   ModuleId Named(const std::string& name);
 
   ElfModule& module(ModuleId id) const { return *modules_[id]; }

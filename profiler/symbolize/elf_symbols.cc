@@ -17,14 +17,14 @@ int Rank(const GElf_Sym& symbol, const char* name) {
   const int by_binding = binding == STB_GLOBAL ? 0
                          : binding == STB_WEAK ? 1
                                                : 2;
-  // Mangled names begin with one underscore that does not count.
+  // The first underscore of a mangled name does not count.
   const bool is_mangled = std::strncmp(name, "_Z", 2) == 0;
   const auto underscores =
       is_mangled ? 0 : static_cast<int>(std::strspn(name, "_"));
   return by_binding * 16 + std::min(underscores, 15);
 }
 
-// How far a symbol without a size may reach.
+// Where a symbol without a size must end.
 uint64_t SectionEnd(Elf* elf, size_t index) {
   Elf_Scn* const section = elf_getscn(elf, index);
   GElf_Shdr header;
@@ -73,7 +73,7 @@ void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
     GElf_Sym symbol;
     if (gelf_getsym(data, i, &symbol) == nullptr) break;
     const int type = GELF_ST_TYPE(symbol.st_info);
-    // Entry code in assembly is often not marked as a function.
+    // Entry code is written in assembly, and often not marked as a function.
     const bool is_entry =
         type == STT_NOTYPE && symbol.st_value == image.e_entry;
     if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_entry) continue;
@@ -87,7 +87,8 @@ void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
 }
 
 // The linker makes one stub of 16 bytes for each relocation of .rela.plt, in
-// their order: in .plt.sec, or else in .plt behind the resolver's own.
+// their order. The stubs are in .plt.sec, or else in .plt, behind the
+// resolver's own.
 void ElfSymbols::AddStubs(Elf* elf) {
   const auto relocations = FindSection(elf, ".rela.plt");
   auto stubs = FindSection(elf, ".plt.sec");

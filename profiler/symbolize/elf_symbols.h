@@ -1,4 +1,4 @@
-// elf_symbols.h - the functions that an ELF file's symbol tables name.
+// elf_symbols.h - finds functions in an ELF file's symbol tables.
 #ifndef KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
 #define KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
 
@@ -13,20 +13,21 @@ namespace kymo::symbolize {
 
 class ElfSymbols {
  public:
-  // Adds .symtab and .dynsym of `elf`, which must outlive this. Then Seal.
+  // Adds .symtab and .dynsym of `elf`, which must outlive this. Call Seal
+  // afterwards.
   void Add(Elf* elf);
   void Seal();
 
-  // The mangled name of the function around `address`, null if there is none.
-  // Of several names of one function the global one with the fewest leading
-  // underscores. A linkage stub (PLT) is "name@plt".
+  // The mangled name of the function around `address`; null if there is none.
+  // If a function has several names, a global name wins, then the one with the
+  // fewest leading underscores. A linkage stub (PLT) is "name@plt".
   const char* Find(uint64_t address) const;
 
  private:
   struct Symbol {
     uint64_t address;
     uint64_t end;
-    int rank;  // the lower the better
+    int rank;  // the lowest wins
     const char* name;
   };
 

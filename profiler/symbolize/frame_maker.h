@@ -1,11 +1,11 @@
-// frame_maker.h - the frames of code places, in the tables of a shard.
+// frame_maker.h - makes the frames of code places, in the tables of a shard.
 //
 //   FrameMaker maker(&shard);
 //   ModuleSymbolizer symbolizer(module);
 //   const FrameMaker::Frames frames = maker.Make(symbolizer, address);
 //
-// One place is several frames where calls were inlined. A frame that stays
-// without a name is counted in the shard's ledger, once.
+// One place has several frames where calls were inlined. A frame without a name
+// is counted in the shard's ledger, once.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
 #define KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
@@ -29,7 +29,8 @@ class FrameMaker {
 
   // `address` is relative to the module.
   Frames Make(ModuleSymbolizer& symbolizer, uint64_t address);
-  // One frame per kernel function, at its beginning.
+  // The frame of the kernel function around `address`. Its address is the
+  // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
 
  private:

@@ -39,7 +39,7 @@ bool IsFunction(const Line& line) {
          std::string_view("tTwW").find(line.type) != std::string_view::npos;
 }
 
-// The address of the last whole line; 0 if there is none.
+// The address of the last complete line; 0 if there is none.
 uint64_t LastAddress(std::string_view text) {
   const size_t end = text.rfind('\n');
   if (end == std::string_view::npos || end == 0) return 0;

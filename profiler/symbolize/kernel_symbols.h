@@ -1,8 +1,8 @@
 // kernel_symbols.h - the kernel's functions, from /proc/kallsyms.
 //
-// The file is some 5 MB that the kernel writes anew for every reader, in order
-// of address up to the modules' functions; so it is read only as far as the
-// addresses that are asked for need.
+// The file is about 5 MB, and the kernel writes it anew for every reader. It is
+// in the order of addresses up to the functions of modules. So it is read only
+// as far as the addresses in question need.
 #ifndef KYMO_PROFILER_SYMBOLIZE_KERNEL_SYMBOLS_H_
 #define KYMO_PROFILER_SYMBOLIZE_KERNEL_SYMBOLS_H_
 
@@ -20,17 +20,18 @@ struct KernelSymbol {
 
 class KernelSymbols {
  public:
-  // Lines "address type name [module]". Where the kernel hides its addresses
-  // (kptr_restrict) they are all 0 and nothing is found.
+  // `text` has lines "address type name [module]". If the kernel hides its
+  // addresses (kptr_restrict), all of them are 0 and nothing is found.
   explicit KernelSymbols(std::string text);
-  // Enough of this machine's to find every address up to `last_address`.
+  // Reads as much of this machine's file as covers addresses up to
+  // `last_address`.
   static KernelSymbols OfThisMachine(uint64_t last_address);
 
   // The function around `address`; null if not known.
   const KernelSymbol* Find(uint64_t address) const;
 
  private:
-  std::vector<char> text_;             // survives a move where it is
+  std::vector<char> text_;             // stays in place when moved
   std::vector<KernelSymbol> symbols_;  // by address
 };
 

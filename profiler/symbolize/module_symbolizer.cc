@@ -38,7 +38,8 @@ struct ModuleSymbolizer::Tables {
     symbols.Seal();
   }
 
-  // Names repeat; their text lives in the file's string section.
+  // A cache by address: names repeat, and each has one place in the string
+  // section.
   const std::string& Demangled(const char* name) {
     const auto [at, is_new] = demangled.try_emplace(name);
     if (is_new) at->second = Demangle(name);
@@ -63,8 +64,9 @@ ModuleSymbolizer::~ModuleSymbolizer() = default;
 
 namespace {
 
-// A symbol says more than the plain name (namespace and parameters, the public
-// name of an alias), unless it names a part that the compiler split off.
+// A symbol says more than the plain name: namespace and parameters, or the
+// public name of an alias. The exception is a symbol of a part that the
+// compiler split off from a function.
 bool IsBetter(const char* symbol, const char* plain_name) {
   if (symbol == nullptr || plain_name == nullptr) return symbol != nullptr;
   return std::strncmp(symbol, "_Z", 2) == 0 ||
@@ -81,7 +83,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
     if (frames.empty()) frames = tables_->debug_functions.Find(address);
     symbol = tables_->symbols.Find(address);
   }
-  // Without a name the places of one function are still one.
+  // Without a name, all places of one function still become one place.
   if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
     address = tables_->unwind_functions.Start(address).value_or(address);
   }

@@ -1,11 +1,12 @@
-// module_symbolizer.h - names for the places of one module.
+// module_symbolizer.h - finds names for the places of one module.
 //
 //   ModuleSymbolizer symbolizer(module);
 //   for (const NamedFrame& frame : symbolizer.Name(address)) ...
 //
-// Debug information first (functions, inlined calls, lines), then the symbol
-// tables, else "module+0x1f3a". Tables are read when the symbolizer is made and
-// stay in memory with it; a look-up then costs microseconds.
+// Names come from the debug information (functions, inlined calls, lines), else
+// from the symbol tables, else they are "module+0x1f3a". Making a symbolizer
+// reads the tables, which stay in memory as long as it lives. A look-up then
+// takes microseconds.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_
 #define KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_
@@ -19,7 +20,7 @@
 
 namespace kymo::symbolize {
 
-// The readable form of a mangled C++ name; any other name as it is.
+// The readable form of a mangled C++ name. Other names stay as they are.
 std::string Demangle(const char* name);
 
 struct NamedFrame {
@@ -33,13 +34,13 @@ struct NamedFrame {
 
 class ModuleSymbolizer {
  public:
-  // `module` is borrowed. One whose file was overwritten since it was opened
-  // names nothing.
+  // `module` is borrowed. If its file was overwritten after it was opened,
+  // nothing gets a name.
   explicit ModuleSymbolizer(const ElfModule& module);
   ~ModuleSymbolizer();
 
-  // The function around `address` and what is inlined there, outermost first;
-  // never empty.
+  // The function around `address` and the functions inlined there, outermost
+  // first; never empty.
   std::vector<NamedFrame> Name(uint64_t address);
 
   const ElfModule& module() const noexcept { return module_; }
@@ -48,7 +49,7 @@ class ModuleSymbolizer {
   struct Tables;
 
   const ElfModule& module_;
-  std::unique_ptr<Tables> tables_;  // null: nothing to look in
+  std::unique_ptr<Tables> tables_;  // null: no image to look in
 };
 
 }  // namespace kymo::symbolize

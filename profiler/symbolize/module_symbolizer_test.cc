@@ -15,7 +15,7 @@
 
 namespace kymo::symbolize {
 
-// Outside of the anonymous namespace, so that the name is the same everywhere.
+// Not in the anonymous namespace, so that its name is the same everywhere.
 inline uint64_t InlinedPlace() {
   uint64_t here;
   asm volatile("1: lea 1b(%%rip), %0; nop" : "=r"(here));
@@ -116,7 +116,7 @@ TEST_F(ModuleSymbolizerTest, AFileReplacedSinceIsNotUsed) {
 
 TEST_F(ModuleSymbolizerTest, DemanglesWhatIsMangledOnly) {
   EXPECT_EQ(Demangle("_ZN4kymo3FooEi"), "kymo::Foo(int)");
-  EXPECT_EQ(Demangle("i"), "i");  // a type, to the demangler
+  EXPECT_EQ(Demangle("i"), "i");  // the demangler takes it for a type
   EXPECT_EQ(Demangle("_Znonsense"), "_Znonsense");
 }
 

@@ -1,4 +1,4 @@
-// proc_maps.h - the executable mappings that /proc/<pid>/maps shows.
+// proc_maps.h - reads executable mappings from /proc/<pid>/maps.
 #ifndef KYMO_PROFILER_SYMBOLIZE_PROC_MAPS_H_
 #define KYMO_PROFILER_SYMBOLIZE_PROC_MAPS_H_
 
@@ -18,7 +18,7 @@ struct ProcMapping {
   std::string path;  // without " (deleted)"; empty for anonymous memory
 };
 
-// Lines that make no sense are skipped.
+// Skips lines that make no sense.
 std::vector<ProcMapping> ParseProcMaps(std::string_view text);
 
 // Empty if the process is gone.

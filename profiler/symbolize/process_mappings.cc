@@ -10,7 +10,7 @@
 namespace kymo::symbolize {
 namespace {
 
-// What the kernel calls memory without a file.
+// The kernel's name for memory without a file, made uniform.
 std::string AnonymousName(std::string_view path) {
   if (path.empty() || path == "//anon") return "[anon]";
   return std::string(path);
@@ -34,7 +34,7 @@ void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
     added.module = modules.Named(AnonymousName(path));
   }
   const ElfModule& module = modules.module(added.module);
-  // Without an image in memory only the address itself means something.
+  // Without an image in memory only the absolute address has a meaning.
   if (IsFile(path) || module.elf() != nullptr) {
     added.delta = module.Delta(mapping.address, mapping.file_offset);
   }
@@ -44,7 +44,7 @@ void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
 void AddMappings(int64_t pid, std::span<const ProcMapping> mappings,
                  TimeNs read_ns, ModuleTable& modules, AddressSpace& space) {
   for (const ProcMapping& mapping : mappings) {
-    // What is listed as deleted is not what now bears its name.
+    // A deleted file is not the file that now has its name.
     const TimeNs mapped_ns = mapping.is_deleted ? 0 : read_ns;
     AddMapping({.pid = pid,
                 .address = mapping.start,

@@ -1,4 +1,5 @@
-// process_mappings.h - what is loaded where in a process, opened for reading.
+// process_mappings.h - which files are mapped where in a process, opened for
+// reading.
 //
 //   ModuleTable modules;
 //   AddressSpace space;
@@ -6,10 +7,10 @@
 //   AddMappings(pid, ParseProcMaps(text), read_ns, modules, space);  // another
 //
 // A process that has ended can still be added from the text of its
-// /proc/<pid>/maps, as long as its files are there: those that were replaced
+// /proc/<pid>/maps, as long as its files are there. Files that were replaced
 // since are noticed and not used (elf_module.h).
 //
-// Threads: none; both structures are the caller's.
+// Threads: none; `modules` and `space` belong to the caller.
 #ifndef KYMO_PROFILER_SYMBOLIZE_PROCESS_MAPPINGS_H_
 #define KYMO_PROFILER_SYMBOLIZE_PROCESS_MAPPINGS_H_
 
@@ -32,16 +33,17 @@ struct ProcessMapping {
   FileIdentity file;
 };
 
-// Opens the file at its first sight. Replaces what lay there.
+// Adds one mapping, which replaces what lay there. Opens the file if it is new.
 void AddMapping(const ProcessMapping& mapping, ModuleTable& modules,
                 AddressSpace& space);
 
-// All of process `pid`, as they were at `read_ns` (epoch).
+// Adds all mappings of process `pid`, as they were at `read_ns` (since the
+// epoch).
 void AddMappings(int64_t pid, std::span<const ProcMapping> mappings,
                  TimeNs read_ns, ModuleTable& modules, AddressSpace& space);
 
-// All of this process, now. What was loaded since the last call is added, what
-// was unloaded stays until something else lies there.
+// Adds all current mappings of this process. A repeated call adds what was
+// loaded in between; what was unloaded stays until something else lies there.
 void AddOwnMappings(ModuleTable& modules, AddressSpace& space);
 
 }  // namespace kymo::symbolize

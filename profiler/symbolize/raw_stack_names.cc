@@ -13,7 +13,7 @@ namespace {
 
 using FramesByAddress = std::map<uint64_t, FrameMaker::Frames>;
 
-// Of one module; `addresses` are sorted and not empty.
+// Makes the frames of one module. `addresses` must be sorted and not empty.
 FramesByAddress MakeFrames(ModuleId module,
                            const std::vector<uint64_t>& addresses,
                            const ModuleTable& modules, FrameMaker& maker) {

@@ -1,8 +1,8 @@
-// raw_stack_names.h - names for all the stacks of a recording at once.
+// raw_stack_names.h - finds names for all stacks of a recording at once.
 //
-// Each distinct place is looked up once, module by module: what one module's
-// debug information takes in memory is given back before the next. Runs after
-// the target has ended.
+// Looks up each distinct place once, module by module, and frees the memory of
+// one module's debug information before it reads the next. Runs after the
+// target has ended.
 #ifndef KYMO_PROFILER_SYMBOLIZE_RAW_STACK_NAMES_H_
 #define KYMO_PROFILER_SYMBOLIZE_RAW_STACK_NAMES_H_
 
@@ -15,8 +15,8 @@
 
 namespace kymo::symbolize {
 
-// Adds every stack to the shard; the result maps raw ids to the shard's.
-// Counts the frames that stay without a name.
+// Adds every stack to the shard. The result maps raw ids to the shard's ids.
+// Frames that stay without a name are counted.
 std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                                             const ModuleTable& modules,
                                             model::TraceShard& shard);

@@ -1,9 +1,9 @@
 // raw_stacks.h - the distinct stacks of a recording, before they have names.
 //
-// A prefix tree over code places: a stack that differs from another in its leaf
-// costs one node. Node 0 is the empty stack; a parent's number is smaller than
-// its children's. Samples of a busy loop repeat, so the path of the last stack
-// is kept and only what differs from it is looked up.
+// A prefix tree over code places: a stack that differs from another one only in
+// its leaf costs one node. Node 0 is the empty stack. A parent's number is
+// smaller than its children's. Samples of a busy loop repeat, so the path of
+// the last stack is kept, and only frames that differ from it are looked up.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
 #define KYMO_PROFILER_SYMBOLIZE_RAW_STACKS_H_
@@ -29,7 +29,7 @@ class RawStacks {
 
   RawStacks() : nodes_(1) {}
 
-  // `leaf_first` is the order in which unwinding finds the frames.
+  // `leaf_first`: the frames in the order in which unwinding finds them.
   RawStackId Intern(std::span<const CodePlace> leaf_first);
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }

@@ -1,4 +1,4 @@
-// stack_symbolizer.h - from captured return addresses to the stacks of a shard.
+// stack_symbolizer.h - turns captured return addresses into stacks of a shard.
 //
 //   ModuleTable modules;
 //   AddressSpace space;
@@ -6,13 +6,15 @@
 //   StackSymbolizer symbolizer(&modules, &shard);
 //   record.stack = symbolizer.Add({pcs, count}, space);
 //
-// `pcs` are what unwind::CaptureStack gives: return addresses in form, so each
-// is named by the byte before it. Inlined calls become frames of their own.
+// `pcs` is what unwind::CaptureStack gives. All entries have the form of return
+// addresses, so each is named by the byte before it. Inlined calls become
+// frames of their own.
 //
-// Stacks repeat: one that was seen costs a probe per frame that differs from
-// the one before, some 10 ns each. A new address of known debug information
-// costs microseconds; the first of a module reads its tables, which stay in
-// memory as long as this. Memory grows with distinct stacks only.
+// Cost: a stack that was seen before takes one probe for each frame that
+//   differs from the stack before it, about 10 ns each. A new address in a
+//   module whose debug information is loaded takes microseconds. The first
+//   address of a module reads its tables, which stay in memory as long as this
+//   object. Memory grows with distinct stacks only.
 //
 // Threads: none. `modules` and `shard` are borrowed and may grow meanwhile.
 #ifndef KYMO_PROFILER_SYMBOLIZE_STACK_SYMBOLIZER_H_
@@ -41,11 +43,12 @@ class StackSymbolizer {
   StackSymbolizer(const ModuleTable* modules, model::TraceShard* shard)
       : modules_(*modules), stacks_(shard->stacks), maker_(shard) {}
 
-  // The empty stack for no addresses. An address that is nowhere in `space`
+  // Returns the empty stack for no addresses. An address outside of `space`
   // becomes a frame without a name.
   //
-  // Spaces are told apart by their addresses in memory: one space is one
-  // process, and what it held at an address when first asked for it stays true.
+  // A space is identified by its own address in memory. One space is one
+  // process: once an address was looked up in it, what the space held there
+  // must stay true.
   model::StackId Add(std::span<const uint64_t> pcs_innermost_first,
                      const AddressSpace& space);
 
@@ -62,7 +65,7 @@ class StackSymbolizer {
                         model::Index(key.parent));
     }
   };
-  // A frame of the last stack, and the stack that ends with it.
+  // A frame of the previous stack, and the stack that ends with that frame.
   struct Step {
     uint64_t pc;
     model::StackId stack;

@@ -1,4 +1,4 @@
-// What stacks cost after a session, by how often they repeat.
+// Benchmarks: what stacks cost after a session, by how often they repeat.
 #include <benchmark/benchmark.h>
 #include <execinfo.h>
 
@@ -43,7 +43,8 @@ void BM_AddStack_Seen(benchmark::State& state) {
 }
 BENCHMARK(BM_AddStack_Seen)->Arg(0)->Arg(1)->Arg(4)->Arg(16);
 
-// The first stack of a program: opens its files, reads their tables.
+// The first stack of a program: opens the program's files and reads their
+// tables.
 void BM_AddStack_First(benchmark::State& state) {
   const std::vector<uint64_t> stack = OwnStack();
   for (auto _ : state) {

@@ -14,13 +14,12 @@ namespace kymo::symbolize {
 
 using Pcs = std::vector<uint64_t>;
 
-// Outside of the anonymous namespace, so that the names are the same
-// everywhere.
+// Not in the anonymous namespace, so that their names are the same everywhere.
 [[gnu::noinline]] Pcs TestInner() {
   Pcs pcs;
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* argument) {
-        // It may give a caller of the outermost frame, at 0.
+        // libgcc may also give a caller of the outermost frame, at 0.
         const uint64_t pc = _Unwind_GetIP(context);
         if (pc != 0) static_cast<Pcs*>(argument)->push_back(pc);
         return _URC_NO_REASON;
@@ -38,7 +37,7 @@ using Pcs = std::vector<uint64_t>;
   asm volatile("" : : : "memory");
   return pcs;
 }
-// The call is its last instruction.
+// The call must be the function's last instruction.
 [[noreturn, gnu::noinline, gnu::noipa]] void TestThrow(Pcs* pcs) {
   *pcs = TestInner();
   throw 1;
@@ -73,7 +72,8 @@ TEST_F(StackSymbolizerTest, NamesTheCallersOfThisProcess) {
   const auto names = Names(symbolizer_.Add(TestOuter(), space_));
   ASSERT_GE(names.size(), 4u);
   EXPECT_EQ(names[0], "kymo::symbolize::TestInner()");
-  // Short debug information has no qualified names of what was inlined.
+  // Minimal debug information (-g1) has no qualified names of inlined
+  // functions.
   EXPECT_TRUE(names[1].starts_with('['));
   EXPECT_NE(names[1].find("TestInlined"), std::string::npos);
   EXPECT_EQ(names[2], "kymo::symbolize::TestOuter()");
@@ -111,7 +111,7 @@ TEST_F(StackSymbolizerTest, EqualStacksAreOne) {
   EXPECT_EQ(symbolizer_.Add({}, space_), model::kEmptyStack);
   EXPECT_EQ(symbolizer_.Add(pcs, space_), first);
   EXPECT_EQ(shard_.stacks.stack_count(), count);
-  // Its callers are the tail of the same stack.
+  // The callers are the tail of the same stack.
   const model::StackId callers =
       symbolizer_.Add(std::span(pcs).subspan(1), space_);
   EXPECT_EQ(shard_.stacks.parent(first), callers);
@@ -128,7 +128,7 @@ TEST_F(StackSymbolizerTest, SpacesAreToldApart) {
   EXPECT_EQ(shard_.ledger.Get(model::Loss::kFramesUnresolved), pcs.size());
 }
 
-// A process that is gone, from what its list of mappings said.
+// The process is gone; its list of mappings was recorded.
 TEST_F(StackSymbolizerTest, NamesTheStacksOfARecordedProcess) {
   AddressSpace recorded;
   constexpr int64_t kGone = 0x7fffffff;

@@ -10,12 +10,12 @@
 namespace kymo::symbolize {
 namespace {
 
-// DW_EH_PE_* of the three encoded parts.
+// The DW_EH_PE_* encodings of the header's three encoded parts.
 constexpr std::byte kPcRelativeSdata4{0x1b};
 constexpr std::byte kUdata4{0x03};
 constexpr std::byte kDataRelativeSdata4{0x3b};
 
-// version, three encodings, .eh_frame's place, number of entries.
+// A version, three encodings, the place of .eh_frame, the number of entries.
 constexpr size_t kHeaderBytes = 12;
 constexpr size_t kEntryBytes = 8;
 

@@ -9,7 +9,7 @@ namespace {
 constexpr double kUsPerMs = 1e3;
 constexpr double kUsPerSecond = 1e6;
 
-// Bytes 10xxxxxx go on with a code point.
+// Whether the byte is 10xxxxxx, which continues a code point.
 bool IsContinuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }

@@ -21,10 +21,10 @@ std::string FormatMemory(int64_t bytes);
 // "12.50%"; "NaN" when the total is 0.
 std::string FormatShare(double part, double total);
 
-// Code points; a byte that starts none counts as one.
+// Counts code points. A byte that begins none counts as one.
 size_t TextWidth(std::string_view text);
 
-// The first or last `width` code points.
+// The first or the last `width` code points.
 std::string_view TakeFirst(std::string_view text, size_t width);
 std::string_view TakeLast(std::string_view text, size_t width);
 

@@ -1,5 +1,5 @@
-// A stack for every allocation, from inside of malloc: CaptureStack allocates
-// nothing, else this never ends.
+// Captures a stack for every allocation, inside of malloc. This ends only
+// because CaptureStack allocates nothing.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

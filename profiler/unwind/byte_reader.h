@@ -1,7 +1,7 @@
-// byte_reader.h - reads the encodings of DWARF from a piece of memory.
+// byte_reader.h - reads DWARF's encodings from a piece of memory.
 //
-// Past the end everything reads as 0 and ok() is false: callers check once.
-// Pointer encodings are those of the LSB, "DWARF Extensions" (DW_EH_PE_*).
+// Reads past the end give 0 and make ok() false, so callers check once. Pointer
+// encodings are those of the LSB, "DWARF Extensions" (DW_EH_PE_*).
 #ifndef KYMO_PROFILER_UNWIND_BYTE_READER_H_
 #define KYMO_PROFILER_UNWIND_BYTE_READER_H_
 
@@ -62,8 +62,8 @@ class ByteReader {
     }
   }
 
-  // A pointer; `data_base` is what "datarel" is relative to. An indirect one is
-  // the address of the pointer.
+  // Reads a pointer. `data_base` is the base of "datarel" encodings. For an
+  // indirect pointer the result is the address at which the pointer is.
   uint64_t Pointer(uint8_t encoding, uint64_t data_base) noexcept {
     const auto place = reinterpret_cast<uint64_t>(at_);
     const uint64_t value = Number(encoding & 0x0f);
@@ -79,7 +79,7 @@ class ByteReader {
         return 0;
     }
   }
-  // The same as a number, relative to nothing.
+  // Reads the number alone, without adding a base.
   uint64_t Number(uint8_t format) noexcept {
     switch (format) {
       case 0x00:

@@ -15,14 +15,14 @@ namespace {
 
 constexpr uint64_t kWord = sizeof(uint64_t);
 
-// One frame: where it is in its code, and how its stack lies.
+// One frame: its place in the code and its stack registers.
 struct Frame {
   uint64_t pc = 0;  // in the instruction: return addresses minus 1
   uint64_t sp = 0;
   uint64_t bp = 0;
 };
 
-// The caller's frame by the link {bp, return address} that bp points to.
+// Goes to the caller by the pair {bp, return address} that bp points to.
 bool FollowFramePointer(Frame& frame, ReadableStack& stack) {
   const uint64_t link = frame.bp;
   if (link < frame.sp || !stack.Contains(link) ||
@@ -37,10 +37,11 @@ bool FollowFramePointer(Frame& frame, ReadableStack& stack) {
 
 #if defined(__x86_64__)
 
-// The loaded files that one capture has met: a stack stays in few.
+// A cache of the loaded files in this capture: one stack goes through few
+// files.
 class MetCode {
  public:
-  // Null outside of loaded files.
+  // The file of `pc`; null outside of loaded files.
   const LoadedCode* Find(uint64_t pc) noexcept {
     if (Has(*last_, pc)) [[likely]] {
       return last_;
@@ -69,7 +70,8 @@ class MetCode {
   size_t next_ = 0;
 };
 
-// Registers as the kernel saved them for the handler that returns to here.
+// Goes from a signal handler's frame to the code that the signal interrupted,
+// with the registers that the kernel saved.
 bool LeaveSignal(Frame& frame, ReadableStack& stack) {
   const uint64_t registers = frame.sp + offsetof(ucontext_t, uc_mcontext.gregs);
   const uint64_t sp = registers + REG_RSP * kWord;
@@ -92,7 +94,7 @@ inline bool FollowRule(UnwindRule rule, Frame& frame, ReadableStack& stack) {
     if (!stack.Contains(cfa)) return false;
     cfa = ReadWord(cfa);
   }
-  // Callers are above their callees: no stack goes in circles.
+  // Callers are above their callees, so no stack goes in circles.
   if (cfa <= frame.sp || !stack.Contains(cfa - kWord)) return false;
   uint64_t bp = frame.bp;
   if (rule.bp != SavedBp::kSame) {
@@ -123,7 +125,7 @@ inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
 
 #if defined(__x86_64__)
 
-// The frames above the one whose frame pointer is `own`.
+// Walks the frames above the one whose frame pointer is `own`.
 inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
                                                   size_t max, size_t skip,
                                                   StackEnd* end) noexcept {

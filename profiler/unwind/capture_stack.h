@@ -5,23 +5,26 @@
 //   // pcs[0] is in the caller of CaptureStack, pcs[count - 1] in _start
 //
 // Each step from a frame to its caller follows the unwind tables that compilers
-// write for exceptions, so code without frame pointers is no obstacle. What a
-// table says of an address is computed once and then found by one probe; some
-// 10 ns a frame. Only where there is no table (generated code) frame pointers
-// are followed, from call to call.
+// write for exceptions, so code without frame pointers works. The rule of an
+// address is computed once and then found by one probe: about 10 ns a frame.
+// Where there is no table (generated code), frame pointers are followed from
+// call to call.
 //
-// All entries are return addresses in form: the code that an entry stands for
-// ends one byte before it. Where a signal interrupted a function, the entry is
-// the interrupted address + 1. So whoever looks for names asks for entry - 1.
+// All entries have the form of return addresses: an entry's code ends one byte
+// before the entry. Where a signal interrupted a function, the entry is the
+// interrupted address + 1. So look up names by entry - 1.
 //
-// Threads: any, also signal handlers and allocation hooks; fork is no matter.
-//   No lock (glibc before 2.35: the loader's, see loaded_code.h), no
-//   allocation, errno is kept. On a thread's first capture, on stacks that are
-//   not the thread's own and for new addresses there are system calls.
-// Errors: a broken stack gives fewer frames. Nothing is read that may not be.
-// Limits: x86-64. Elsewhere frame pointers only. Calls that the compiler turned
-//   into jumps left no frame. Code that keeps its frame in another register
-//   than rsp and rbp ends the stack: some hand-written assembly does.
+// Threads: any, also in signal handlers, in allocation hooks and after fork. It
+//   takes no lock (before glibc 2.35: the loader's, see loaded_code.h),
+//   allocates nothing and keeps errno. It makes system calls on a thread's
+//   first capture, on stacks that are not the thread's own, and for new
+//   addresses.
+// Errors: a broken stack gives fewer frames. Memory that may not be read is
+//   never read.
+// Limits: x86-64; elsewhere only frame pointers are followed. A call that the
+//   compiler turned into a jump left no frame. Code that keeps its frame in a
+//   register other than rsp and rbp ends the stack, as some hand-written
+//   assembly does.
 #ifndef KYMO_PROFILER_UNWIND_CAPTURE_STACK_H_
 #define KYMO_PROFILER_UNWIND_CAPTURE_STACK_H_
 
@@ -36,14 +39,15 @@ enum class StackEnd : uint8_t {
   kUnknown,    // the last frame has a caller, which could not be found
 };
 
-// Writes up to `max` addresses, innermost first, and returns how many. `skip`
-// frames next to the caller are left out.
+// Writes up to `max` addresses, innermost first, and returns how many. The
+// first `skip` frames, beginning with the caller's, are left out.
 size_t CaptureStack(uint64_t* pcs, size_t max, size_t skip,
                     StackEnd* end = nullptr) noexcept;
 
-// The stack of the caller of a function that is on this thread's stack now, and
-// that gives its own __builtin_frame_address(0): the frames between it and here
-// cost nothing.
+// The same, beginning with the caller of another function. That function must
+// be on this thread's stack now; `frame_address` is its
+// __builtin_frame_address(0). The frames between it and CaptureStackAbove cost
+// nothing.
 size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
                          StackEnd* end = nullptr) noexcept;
 

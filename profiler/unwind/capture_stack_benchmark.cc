@@ -1,4 +1,4 @@
-// What a stack costs the operation that asks for it.
+// Benchmarks: what a stack costs the operation that asks for it.
 #include <benchmark/benchmark.h>
 #include <execinfo.h>
 #include <unwind.h>
@@ -22,13 +22,13 @@ void Backtrace(uint64_t* pcs, size_t max) {
       backtrace(reinterpret_cast<void**>(pcs), static_cast<int>(max)));
 }
 
-// Only the calls, the loop and the words that are written.
+// The baseline: only the calls, the loop and the writing of words.
 [[gnu::noinline]] void NoStack(uint64_t* pcs, size_t max) {
   for (size_t i = 0; i < max; ++i) pcs[i] = i;
 }
 
-// Stacks of `range(0)` frames as they are in programs: six kinds in turn,
-// compiled without frame pointers; called from the benchmark's own.
+// Stacks of `range(0)` frames as in real programs: six kinds of frames in turn,
+// compiled without frame pointers, on top of the benchmark's own frames.
 template <auto kTake>
 void BM_Stack(benchmark::State& state) {
   struct Run {

@@ -22,7 +22,7 @@ using Pcs = std::vector<uint64_t>;
 
 constexpr size_t kMost = 400;
 
-// What libgcc, with the same tables, makes of the calling thread's stack.
+// The calling thread's stack as libgcc finds it, with the same tables.
 [[gnu::noinline]] Pcs StackOfLibgcc() {
   Pcs pcs;
   _Unwind_Backtrace(
@@ -42,7 +42,7 @@ struct BothStacks {
   StackEnd end = StackEnd::kUnknown;
 };
 
-// Both from their third frame on: before, they are in different functions.
+// Compares from the third frame on: the first two are in different functions.
 [[gnu::noinline]] void CaptureBoth(void* argument) {
   auto& both = *static_cast<BothStacks*>(argument);
   both.ours.resize(kMost);
@@ -117,7 +117,8 @@ TEST(CaptureStackTest, ThreadsShareTheRules) {
     threads.emplace_back([seed] {
       std::mt19937 random(seed);
       for (int round = 0; round < 200; ++round) {
-        // The first six kinds: without signals, whose handlers are shared.
+        // Only the first six kinds: signals are left out, because threads share
+        // handlers.
         std::vector<uint8_t> steps(1 + random() % 10);
         for (uint8_t& step : steps) step = static_cast<uint8_t>(random() % 18);
         ExpectSameStack(steps);
@@ -167,7 +168,7 @@ TEST(CaptureStackTest, FramesBelowTheGivenOneAreNotThere) {
   const size_t above_count = CaptureAboveThis(above);
   const size_t here_count = CaptureStack(here, 64, 0);
   ASSERT_EQ(above_count, here_count);
-  // The first entries are two places of this function.
+  // The first entries differ: they are two places in this function.
   for (size_t i = 1; i < here_count; ++i) EXPECT_EQ(above[i], here[i]);
 }
 
@@ -180,7 +181,8 @@ TEST(CaptureStackTest, KeepsErrno) {
   }).join();
 }
 
-// A library where another one was: what was learnt of the first is forgotten.
+// A library is loaded where another one was. The rules of the first must not be
+// used.
 TEST(CaptureStackTest, FollowsALibraryThatReplacedAnother) {
   using Call = void (*)(void (*)(void*), void*);
   Call last = nullptr;
@@ -219,7 +221,8 @@ TEST(CaptureStackTest, FollowsFramePointersThroughGeneratedCode) {
   for (int i = 0; i < 2; ++i) {
     i == 0 ? CaptureBoth(&direct) : call(&generated, CaptureBoth);
   }
-  // One frame more, after which both are in this function.
+  // The generated code adds one frame; after it, both stacks are in this
+  // function.
   ASSERT_EQ(generated.ours.size(), direct.ours.size() + 1);
   EXPECT_EQ(generated.ours[0], reinterpret_cast<uint64_t>(code) + 9);
   EXPECT_EQ(Pcs(generated.ours.begin() + 2, generated.ours.end()),
@@ -247,7 +250,7 @@ BothStacks on_other_stack;
 TEST(CaptureStackTest, CapturesOnStacksThatComeAndGo) {
   constexpr size_t kBytes = 64 * 1024;
   for (int round = 0; round < 20; ++round) {
-    // Nothing that can be read lies above.
+    // No memory above this can be read.
     auto* const memory = static_cast<char*>(mmap(
         nullptr, kBytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
@@ -257,7 +260,7 @@ TEST(CaptureStackTest, CapturesOnStacksThatComeAndGo) {
       chain.Next();
     });
     // libgcc also gives the place where a context begins, which is no call.
-    // What is inlined decides whether the lambda has one frame or two.
+    // Whether the lambda is inlined decides whether it has one frame or two.
     Pcs& libgcc = on_other_stack.libgcc;
     ASSERT_GE(libgcc.size(), 3u);
     ASSERT_LE(libgcc.size(), 4u);
@@ -267,7 +270,7 @@ TEST(CaptureStackTest, CapturesOnStacksThatComeAndGo) {
   }
 }
 
-// Puts nonsense where the frame's caller is kept, and takes it away again.
+// Overwrites the place where the frame's caller is kept, and restores it.
 [[gnu::noinline]] __attribute__((no_sanitize_address)) size_t CaptureSmashed(
     uint64_t bp, uint64_t pc) {
   uint64_t pcs[64];

@@ -13,11 +13,12 @@ constexpr uint8_t kFormatMask = 0x0f;
 constexpr uint8_t kOmitted = 0xff;
 
 struct TableRow {
-  int32_t function;  // both relative to the header
+  int32_t function;  // both are relative to the header
   int32_t entry;
 };
 
-// The rest of an entry behind its length; not ok() if that makes no sense.
+// The part of an entry behind its length; not ok() if the length makes no
+// sense.
 ByteReader Body(const uint8_t* entry, const uint8_t* module_end) {
   constexpr uint32_t kLongLength = 0xffffffff;
   ByteReader reader(entry, module_end);
@@ -37,7 +38,8 @@ struct CommonEntry {
   ByteReader instructions{nullptr, nullptr};
 };
 
-// What the letters of the augmentation say, from the one after 'z' on.
+// Reads the data that the letters of the augmentation announce, from the letter
+// after 'z' on.
 bool ReadAugmentation(const char* letters, ByteReader reader,
                       CommonEntry& common) {
   for (; *letters != '\0'; ++letters) {

@@ -15,7 +15,7 @@ class FrameSection {
  public:
   explicit FrameSection(size_t functions)
       : header_bytes_(12 + 8 * functions), bytes_(header_bytes_) {
-    bytes_.reserve(4096);  // entries hold distances: nothing may move
+    bytes_.reserve(4096);  // nothing may move: entries hold distances
     const uint8_t head[] = {1, 0x1b, 0x03, 0x3b};
     std::memcpy(bytes_.data(), head, sizeof(head));
     Put(8, static_cast<uint32_t>(functions));
@@ -80,7 +80,7 @@ class FrameSection {
 FrameSection ThreeFunctions() {
   FrameSection section(3);
   const size_t plain = section.AddCommon("zR", {0x1b});
-  // Personality routine and data of exceptions, which are of no interest.
+  // The personality routine and data of exceptions, which must be skipped.
   const size_t throwing =
       section.AddCommon("zPLR", {0x9b, 1, 2, 3, 4, 0x1b, 0x1b});
   const size_t signal = section.AddCommon("zRS", {0x1b});

@@ -39,8 +39,9 @@ enum Instruction : uint8_t {
 constexpr uint8_t kOpDeref = 0x06;
 constexpr uint8_t kOpBp = 0x70 + kDwarfBp;  // DW_OP_breg6 SLEB
 
-// sp + 8 + ((pc & 15) >= N) * 8: a stub of 16 bytes that has pushed a word from
-// its N-th on. N is 11, or 10 where stubs begin with endbr64.
+// The expression of a PLT stub: sp + 8 + ((pc & 15) >= N) * 8. A stub has 16
+// bytes and has pushed a word from its N-th byte on. N is 11, or 10 if stubs
+// begin with endbr64.
 constexpr uint8_t kStubHead[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a};
 constexpr uint8_t kStubTail[] = {0x2a, 0x33, 0x24, 0x22};
 constexpr uint8_t kOpLit0 = 0x30;
@@ -154,7 +155,7 @@ void FrameProgram::RunOther(uint8_t code, ByteReader& instructions) noexcept {
   }
 }
 
-// The instructions whose first operand is a register.
+// Runs the instructions whose first operand is a register.
 void FrameProgram::RunRegister(uint8_t code,
                                ByteReader& instructions) noexcept {
   const uint64_t number = instructions.Uleb();

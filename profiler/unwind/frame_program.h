@@ -1,15 +1,15 @@
 // frame_program.h - runs the instructions of call frame information.
 //
 //   FrameProgram program({.code_align = 1, .data_align = -8}, pc);
-//   program.RunCommon(cie_instructions);      // once, sets what restore means
+//   program.RunCommon(cie_instructions);      // once: restore goes here
 //   program.Run(fde_instructions, fde_begin);  // stops after pc
 //   UnwindRule rule = program.Rule();
 //
-// The instructions tell, from one code address to the next, where the caller's
-// registers are (DWARF 5, section 6.4.2). Only what rules express is followed:
-// sp, bp and the return address; three forms of expression are known (GCC's two
-// for realigned stacks, the linker's for PLT stubs). Any other gives
-// kUnsupported, and so does a program that makes no sense.
+// For each code address, the instructions tell where the caller's registers are
+// (DWARF 5, section 6.4.2). Only registers that rules can express are followed:
+// sp, bp and the return address. Three forms of expressions are known: GCC's
+// two for realigned stacks, and the linker's for PLT stubs. Any other
+// expression gives kUnsupported, and so does a program that makes no sense.
 #ifndef KYMO_PROFILER_UNWIND_FRAME_PROGRAM_H_
 #define KYMO_PROFILER_UNWIND_FRAME_PROGRAM_H_
 
@@ -29,7 +29,7 @@ inline constexpr uint64_t kDwarfReturn = 16;
 struct FrameAlignment {
   uint64_t code_align = 1;
   int64_t data_align = 1;
-  uint8_t pointer_encoding = 0;  // of DW_CFA_set_loc
+  uint8_t pointer_encoding = 0;  // for DW_CFA_set_loc
 };
 
 class FrameProgram {

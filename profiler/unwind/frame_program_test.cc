@@ -14,7 +14,8 @@ ByteReader Read(const Bytes& bytes) {
   return {bytes.data(), bytes.data() + bytes.size()};
 }
 
-// As every compiler begins: cfa = rsp + 8, return address at cfa - 8.
+// Every compiler's first instructions: cfa = rsp + 8, return address at cfa -
+// 8.
 const Bytes kCommon = {0x0c, 7, 8, 0x90, 1};
 constexpr uint64_t kBegin = 0x1000;
 
@@ -48,7 +49,7 @@ TEST(FrameProgramTest, FollowsAFunctionWithAFramePointer) {
 }
 
 TEST(FrameProgramTest, RemembersAndRestores) {
-  // Behind an early return the frame is as before it.
+  // Behind an early return, the frame is the same as before the return.
   const Bytes code = {0x41, 0x0e, 16,   0x86, 2,    0x44, 0x0a, 0x0e,
                       8,    0xc6, 0x41, 0x0b, 0x44, 0x0e, 24};
   EXPECT_EQ(RuleAt(5, code),
@@ -100,7 +101,7 @@ TEST(FrameProgramTest, WhatNoRuleExpressesIsSaid) {
   EXPECT_EQ(RuleAt(0, {0x14, 7, 2}), kUnsupported);   // rsp not the cfa
   EXPECT_EQ(RuleAt(0, {0x16, 6, 2, 0x76, 8}), kUnsupported);
   EXPECT_EQ(RuleAt(0, {0x86, 0x80, 0x80, 0x04}), kUnsupported);  // too far
-  // Other registers are nobody's business.
+  // Other registers do not matter.
   EXPECT_EQ(RuleAt(0, {0x83, 3, 0x09, 12, 2, 0x10, 13, 2, 0x76, 0}).kind,
             RuleKind::kSpOffset);
 }
@@ -140,7 +141,7 @@ TEST(ByteReaderTest, ReadsPointersInAllForms) {
   EXPECT_EQ(reader.Pointer(0x3b, 0x1000), 0x1010u);
   EXPECT_EQ(reader.Pointer(0x02, 0), 1u);
   EXPECT_TRUE(reader.ok());
-  reader.Pointer(0x2b, 0);  // relative to the text: nobody writes it
+  reader.Pointer(0x2b, 0);  // relative to the text, which nobody writes
   EXPECT_FALSE(reader.ok());
 }
 

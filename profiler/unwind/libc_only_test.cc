@@ -10,8 +10,8 @@
 namespace kymo::unwind {
 namespace {
 
-// A copy of its own, as in the preloaded runtime: built without any library but
-// libc, loaded at run time.
+// Loads at run time a copy that is built without any library but libc, like the
+// one in the preloaded runtime.
 TEST(LibcOnlyTest, CapturesInALibraryLoadedAtRunTime) {
   void* const library =
       dlopen("profiler/unwind/libtest_libc_only.so", RTLD_NOW | RTLD_LOCAL);
@@ -26,7 +26,7 @@ TEST(LibcOnlyTest, CapturesInALibraryLoadedAtRunTime) {
   };
   uint64_t pcs[2][64];
   size_t counts[2];
-  volatile int rounds = 2;  // one call, so that both return to one address
+  volatile int rounds = 2;  // one call site: both return to one address
   for (int i = 0; i < rounds; ++i) {
     const Capture take = i == 0 ? capture : own;
     counts[i] = take(pcs[i], 64);

@@ -13,10 +13,10 @@ namespace kymo::unwind {
 namespace {
 
 constexpr uint64_t kFirstPageBytes = 4096;
-constexpr uint64_t kBuildIdBytes = 16;  // that we look at
+constexpr uint64_t kBuildIdBytes = 16;  // how many of them we read
 
-// The place of the build id's bytes. It must be in the first page, which a
-// loaded file always has; linkers put it there.
+// Where the bytes of the build id are. They must be in the first page, which a
+// loaded file always has; linkers put them there.
 const uint8_t* FindBuildId(uint64_t begin, uint64_t end) {
   const auto* const image = reinterpret_cast<const uint8_t*>(begin);
   const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(image);
@@ -31,7 +31,7 @@ const uint8_t* FindBuildId(uint64_t begin, uint64_t end) {
       reinterpret_cast<const ElfW(Phdr)*>(image + header->e_phoff);
   for (size_t i = 0; i < header->e_phnum; ++i) {
     if (segments[i].p_type != PT_NOTE) continue;
-    // The first page is the same in the file and in memory.
+    // The first page has the same layout in the file and in memory.
     uint64_t at = segments[i].p_offset;
     const uint64_t notes_end = at + segments[i].p_filesz;
     while (at < notes_end && at + sizeof(ElfW(Nhdr)) <= kFirstPageBytes) {
@@ -54,7 +54,7 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-// Where the bytes are that tell a file from others at its place.
+// Where the bytes are that distinguish a file from others at its addresses.
 const uint8_t* FindUnique(const LoadedCode& code) {
   constexpr size_t kHeaderBytes = 16;  // size, first function
   constexpr size_t kBeforeSize = 4;    // encodings
@@ -63,10 +63,10 @@ const uint8_t* FindUnique(const LoadedCode& code) {
   return id != nullptr ? id : code.frame_header + kBeforeSize;
 }
 
-// What FindUnique said of places, since asking again takes as long as several
-// frames. A slot answers only for the place that its two words give together.
-// Where another file has come to a place, the bytes of the first one's build id
-// are read in it: they are not the same, whatever they are.
+// A cache of FindUnique, which takes as long as several frames. A slot answers
+// only for the place that its two words give together. If another file has come
+// to a place, the bytes at the first file's build id are read in the new file:
+// whatever they are, they are not that build id.
 struct UniqueSlot {
   std::atomic<uint64_t> place_and_address;
   std::atomic<uint64_t> address;

@@ -1,15 +1,16 @@
-// loaded_code.h - which loaded file an address is in, as of now.
+// loaded_code.h - finds the loaded file that an address is in, as of now.
 //
 //   LoadedCode code;
 //   if (FindLoadedCode(pc, &code)) ... code.frame_header, code.identity
 //
-// Built with glibc 2.35 or later it answers without a lock, in some nanoseconds
-// (_dl_find_object). Before that the loader's list is walked under its lock, so
-// no thread may capture a stack while it holds what another one waits for in a
+// Built with glibc 2.35 or later, it answers without a lock in a few
+// nanoseconds (_dl_find_object). Built with an older glibc, it walks the
+// loader's list under the loader's lock. Then a thread must not capture a stack
+// while it holds something that another thread waits for inside a
 // dl_iterate_phdr callback.
 //
-// Threads: any, also signal handlers where the answer is without a lock. What
-//   is found stays loaded while the caller's stack has frames of it.
+// Threads: any; signal handlers only where no lock is taken. The file stays
+//   loaded while the caller's stack has frames of it.
 #ifndef KYMO_PROFILER_UNWIND_LOADED_CODE_H_
 #define KYMO_PROFILER_UNWIND_LOADED_CODE_H_
 
@@ -21,16 +22,17 @@ struct LoadedCode {
   uint64_t begin = 0;
   uint64_t end = 0;
   const uint8_t* frame_header = nullptr;  // .eh_frame_hdr
-  // Differs from that of any other file that was or will be at these addresses:
-  // a hash of the place and the build id. A file without a build id is known
-  // by the size of its unwind table and the first function there.
+  // A hash of the place and the build id. It differs from that of any other
+  // file that was or will be at these addresses. For a file without a build id,
+  // the size of its unwind table and the table's first function stand in for
+  // it.
   uint64_t identity = 0;
 };
 
-// False where there is no loaded file, or none with unwind information.
+// False if no loaded file is there, or one without unwind information.
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept;
 
-// The same by the loader's list, for glibc before 2.35.
+// Does the same with the loader's list, for glibc before 2.35.
 bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept;
 
 }  // namespace kymo::unwind

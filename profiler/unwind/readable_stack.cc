@@ -7,27 +7,27 @@
 
 #include <atomic>
 
-// Where the first thread began; the loader's.
+// Where the first thread's stack began; a variable of the loader.
 extern "C" void* __libc_stack_end;
 
 namespace kymo::unwind {
 namespace {
 
-// The smallest there is; larger pages are only asked for more than once.
+// The smallest page size. If pages are larger, they are checked more than once.
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kMaxOwnGrowthBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;
 
 uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
 
-// What a thread knows of its own stack. `top` is written last: a signal handler
-// sees either nothing or everything.
+// What a thread knows about its own stack. `top` is written last, so a signal
+// handler sees either nothing or everything.
 struct OwnStack {
-  uint64_t top;      // 0: not yet asked
-  uint64_t low;      // [low, top) can be read, always
-  uint64_t foreign;  // below this there is a gap: not this stack
+  uint64_t top;      // 0: not known yet
+  uint64_t low;      // [low, top) can always be read
+  uint64_t foreign;  // a gap is above this: not this stack
 };
-// initial-exec: access must not allocate.
+// initial-exec, because the first access must not allocate.
 constinit thread_local OwnStack own_stack
     __attribute__((tls_model("initial-exec"))) = {};
 
@@ -41,7 +41,7 @@ void FindOwnTop(OwnStack& own) {
   own.top = top;
 }
 
-// Whether `sp` is in the thread's own stack, of which it becomes a known part.
+// Whether `sp` is in the thread's own stack. Then the known part grows to `sp`.
 bool IsOwn(OwnStack& own, uint64_t sp) {
   if (own.top == 0) [[unlikely]] {
     FindOwnTop(own);
@@ -61,7 +61,7 @@ bool IsOwn(OwnStack& own, uint64_t sp) {
 
 bool IsReadable(uint64_t address) noexcept {
   constexpr int kNoSuchWay = ~0;
-  // Null would mean that there is no set to read.
+  // The system call would take a null pointer as "no set to read".
   if (PageOf(address) == 0) return false;
   const int saved_errno = errno;
   syscall(SYS_rt_sigprocmask, kNoSuchWay, PageOf(address), nullptr,

@@ -16,17 +16,17 @@ void Enter(uint64_t key, UnwindRule rule) {
          slots[chosen].rule.load(std::memory_order_relaxed) != 0) {
     ++chosen;
   }
-  // A full line: any, but not always the same.
+  // If the line is full, replace any slot, but not always the same one.
   if (chosen == kSlotsPerLine) chosen = (key >> 4) % kSlotsPerLine;
   const uint64_t word = ToWord(rule);
   slots[chosen].rule.store(word, std::memory_order_relaxed);
   slots[chosen].key_and_rule.store(key ^ word, std::memory_order_relaxed);
 }
 
-// Whether the bytes up to and with the one at `last` end a call: E8 with four
-// bytes of distance, or FF /2 with one to six bytes behind the opcode (register
-// or memory, with a displacement). The bytes may be anything's: of what has no
-// table nothing is known.
+// Whether a call instruction ends with the byte at `last`: E8 with four bytes
+// of distance, or FF /2 with one to six bytes behind the opcode (register or
+// memory, with a displacement). The bytes may be anything, since code without a
+// table is not known to be code.
 __attribute__((no_sanitize_address, no_sanitize_thread)) bool EndsCall(
     uint64_t last) {
   constexpr uint64_t kLongest = 7;

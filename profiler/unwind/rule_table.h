@@ -1,21 +1,22 @@
-// rule_table.h - the rules of all code addresses that were ever on a stack.
+// rule_table.h - the unwind rules of all code addresses that were on a stack.
 //
 //   UnwindRule rule = FindRule(pc, identity);   // a few ns for a known address
 //   if (rule.kind == RuleKind::kMissing) rule = ComputeRule(pc, code);
 //
-// One table for the process, of fixed size, in zeroed static memory: it needs
-// no set-up and takes the pages that are used. 4 slots of two words make one
-// cache line; an address may be in any slot of its line:
+// The process has one table of fixed size, in zeroed static memory: it needs no
+// set-up and takes only the pages that are used. Four slots of two words make
+// one cache line. An address may be in any slot of its line:
 //
 //   slot = { key ^ rule, rule }          key = pc + identity of its file
 //
 // Invariants:
-//  1. A slot answers only for the key that its two words give together. Words
-//     of two writers, or of none, give a key that nobody asks for; so both are
-//     written and read relaxed, by any number of threads and signal handlers.
-//  2. A rule is a function of its key. When a file is unloaded and another one
-//     is at its addresses, `identity` is another one and what was learnt of the
-//     first is not found; nothing has to be told that files come and go.
+// 1. A slot answers only for the key that its two words give together. Words
+//    of two writers, or of none, give a key that nobody looks up. So any number
+//    of threads and signal handlers read and write both words with relaxed
+//    order.
+// 2. A rule is a function of its key. When another file takes the addresses of
+//    an unloaded one, `identity` changes, and the rules of the first file are
+//    not found any more. So the table needs no notice of loading or unloading.
 #ifndef KYMO_PROFILER_UNWIND_RULE_TABLE_H_
 #define KYMO_PROFILER_UNWIND_RULE_TABLE_H_
 
@@ -45,8 +46,8 @@ inline RuleLine& LineOf(uint64_t key) noexcept {
   return rule_lines[(key * 0x9e3779b97f4a7c15u) >> (64 - kLineBits)];
 }
 
-// kMissing if it is not in the table. `identity` is that of the loaded file, 0
-// where there is none.
+// kMissing if the table does not have the rule. `identity` is that of the
+// loaded file, or 0 if there is none.
 inline UnwindRule FindRule(uint64_t pc, uint64_t identity) noexcept {
   const uint64_t key = pc + identity;
   for (const RuleSlot& slot : LineOf(key).slots) {
@@ -57,8 +58,9 @@ inline UnwindRule FindRule(uint64_t pc, uint64_t identity) noexcept {
   return {};
 }
 
-// What the unwind tables say, else whether `pc` is in the instruction of a
-// call; also entered into the table. `code` is null where nothing is loaded.
+// Computes the rule and enters it into the table. The rule comes from the
+// unwind tables; without one, it depends on whether `pc` is in a call
+// instruction. `code` is null if nothing is loaded there.
 UnwindRule ComputeRule(uint64_t pc, const LoadedCode* code) noexcept;
 
 }  // namespace kymo::unwind

@@ -41,8 +41,8 @@ TEST(RuleTableTest, WithoutATableACallTellsCodeFromData) {
   EXPECT_EQ(ComputeRule(uint64_t{1} << 50, nullptr).kind, RuleKind::kNotCode);
 }
 
-// More addresses than slots, many threads: what is found is right, however the
-// writers came together.
+// Uses more addresses than there are slots, on many threads. Whatever is found
+// must be right, in whatever order the writers wrote.
 TEST(RuleTableTest, WritersAndReadersNeedNoOrder) {
   constexpr uint64_t kAddresses = (kSlotsPerLine << kLineBits) * 2;
   constexpr uint64_t kNowhere = uint64_t{1} << 60;

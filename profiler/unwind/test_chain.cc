@@ -17,7 +17,7 @@ size_t StepCount() { return kVariantCount * with_pointer_steps().count; }
 void Chain::Next() {
   if (left == 0) {
     leaf(argument);
-    // Not a jump: this frame stays.
+    // Keeps the call from becoming a jump, so that this frame stays.
     asm volatile("" : : : "memory");
     return;
   }

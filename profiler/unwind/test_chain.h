@@ -2,10 +2,9 @@
 //
 //   const uint8_t steps[] = {0, 5, 3};
 //   Chain chain{.steps = steps, .left = 3, .leaf = ..., .argument = ...};
-//   chain.Next();                 // the frames of the steps, then
-//   leaf(argument)
+//   chain.Next();       // makes the steps' frames, then calls leaf(argument)
 //
-// The steps are those of all variants: the same source, compiled with and
+// There are several variants of each step: the same source, compiled with and
 // without frame pointers, with and without optimisation.
 #ifndef KYMO_PROFILER_UNWIND_TEST_CHAIN_H_
 #define KYMO_PROFILER_UNWIND_TEST_CHAIN_H_

@@ -1,4 +1,4 @@
-// Compiled several times; PREFIX names the variant.
+// Compiled several times; PREFIX is the name of the variant.
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 namespace kymo::unwind {
 namespace {
 
-// A use of `address` that the compiler cannot see through.
+// Uses `address` in a way that the compiler cannot see through.
 void Use(volatile void* address) {
   asm volatile("" : : "r"(address) : "memory");
 }
@@ -60,7 +60,7 @@ void Use(volatile void* address) {
   Use(fixed);
 }
 
-// All registers that a callee saves are in use, rbp perhaps as one of many.
+// Uses all registers that a callee must save; rbp may be one of many.
 [[gnu::noinline]] long Busy(Chain& chain, long a, long b, long c, long d,
                             long e) {
   long f = a * b, g = b * c, h = c * d, i = d * e;
@@ -125,8 +125,8 @@ struct NextAtEnd {
   }
 }
 
-// The call is the last instruction of its caller: the return address is in the
-// function behind it.
+// The call is the last instruction of its caller, so the return address is in
+// the function behind it.
 [[noreturn, gnu::noinline]] void NextAndThrow(Chain& chain) {
   chain.Next();
   throw 1;
@@ -164,7 +164,7 @@ void InSignal(Chain& chain, int flags) {
 [[gnu::noinline]] void SignalOnOtherStack(Chain& chain) {
   stack_t before;
   sigaltstack(nullptr, &before);
-  // One such stack at a time.
+  // Only one such stack can be in use at a time.
   if ((before.ss_flags & SS_DISABLE) == 0) return chain.Next();
   constexpr size_t kBytes = 1 << 20;
   stack_t stack = {};

@@ -5,7 +5,7 @@
 
 extern "C" size_t test_libc_only_capture(uint64_t* pcs, size_t max) {
   const size_t count = kymo::unwind::CaptureStack(pcs, max, 0);
-  // Not a jump: this frame stays.
+  // Keeps the call from becoming a jump, so that this frame stays.
   asm volatile("" : : : "memory");
   return count;
 }

@@ -1,5 +1,5 @@
-// A library for tests that load and unload it. Variants differ in ROOM only,
-// so that they fill the same addresses with other frames.
+// A library that tests load and unload. Variants differ only in ROOM, so they
+// fill the same addresses with other frames.
 namespace {
 
 void Use(volatile void* address) {

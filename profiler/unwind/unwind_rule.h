@@ -4,10 +4,11 @@
 //   kBpOffset            cfa = bp + cfa_offset
 //   kBpMemory            cfa = the word at bp + cfa_offset (realigned stacks)
 //
-// "cfa" is the address just above the return address, which therefore is the
-// word at cfa - 8; the caller's sp is the cfa. The caller's bp is as `bp` says.
-// sp and bp are rsp and rbp. Nothing else is followed: compilers address frames
-// by these two, and what does not (some assembly) ends the stack.
+// "cfa" is the address just above the return address. So the return address is
+// the word at cfa - 8, and the caller's sp is the cfa. The field `bp` says
+// where the caller's bp is. sp and bp are rsp and rbp. No other registers are
+// followed: compilers address frames by these two. Code that does not (some
+// assembly) ends the stack.
 #ifndef KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
 #define KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
 
@@ -17,13 +18,13 @@
 namespace kymo::unwind {
 
 enum class RuleKind : uint8_t {
-  kMissing,  // not looked up; never the answer of a lookup
+  kMissing,  // not in the table; a lookup never ends with it
   kSpOffset,
   kBpOffset,
   kBpMemory,
   kSignalFrame,   // the kernel's ucontext is at sp
   kOutermost,     // no caller
-  kUnsupported,   // there is a rule, but not one of the above
+  kUnsupported,   // there is a rule, but of no kind above
   kFramePointer,  // no rule, and after a call: bp may point to {bp, return}
   kNotCode,       // no rule, and no call ends here
 };

@@ -1,4 +1,5 @@
-// test_importer.h - an importer of files whose text says what they hold.
+// test_importer.h - an importer for tests; the text of a file says what it
+// holds.
 //
 //   fake
 //   range NAME PID TID START_NS END_NS

@@ -1,13 +1,14 @@
-// test_memory.h - an allocator by hand, whose records are those that
-// normalisation would leave in a trace: partners, bytes of frees, running sums.
+// test_memory.h - an allocator by hand, for tests. Its records look as
+// normalisation leaves them in a trace: with partners, bytes of frees, running
+// sums.
 //
 //   TestMemory memory;
 //   const auto block = memory.Allocate({.track = main, .bytes = 64}, 10);
 //   memory.Free(block, main, 20);
 //   std::move(memory).AddTo(t.data());
 //
-// Calls in the order of time; where two have one time, the tracks' order is
-// theirs.
+// Make the calls in the order of time; of two calls with one time, the one on
+// the earlier track comes first.
 #ifndef KYMO_TESTS_SUPPORT_TEST_MEMORY_H_
 #define KYMO_TESTS_SUPPORT_TEST_MEMORY_H_
 
@@ -61,7 +62,7 @@ class TestMemory {
     records_[block].partner = Add(record);
   }
 
-  // The same address again: nobody saw the free of `block`.
+  // Allocates the address of `block` again, as if nobody saw the block's free.
   Block Replace(Block block, model::TrackIndex track, TimeNs time_ns) {
     model::MemoryRecord record = records_[block];
     record.track = track;

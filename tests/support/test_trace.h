@@ -6,8 +6,8 @@
 //   t.AddRange(main, "matmul", 200, 700);      // a child: nested in time
 //   const model::Trace trace = std::move(t).Build();
 //
-// Threads are added in the order of the trace and filled one after the other,
-// each in start order. Nesting comes from the times.
+// Add threads in the order of the trace. Fill one after the other, each in
+// start order. Nesting comes from the times.
 #ifndef KYMO_TESTS_SUPPORT_TEST_TRACE_H_
 #define KYMO_TESTS_SUPPORT_TEST_TRACE_H_
 
@@ -41,7 +41,7 @@ class TestTrace {
                      .name = Intern(name)});
   }
 
-  // Of process `pid`; -1: of one that has the device's number.
+  // A stream of process `pid`; -1: of a process that has the device's number.
   model::TrackIndex AddStream(int32_t device, int64_t stream,
                               int64_t pid = -1) {
     return AddTrack({.kind = model::TrackKind::kStream,

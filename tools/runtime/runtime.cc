@@ -2,12 +2,14 @@
 //
 // It joins the process to the collector's arena before main runs, and lends its
 // recorder to every annotated copy of Kymo in the process (kymo_host_v1). Where
-// the kernel's own sampling is not permitted it also arms per-thread timers. It
-// is an injection library of NVTX and a collector of ITT (backends/nvtx, itt),
-// too, and stands before the functions that start programs (start_hooks.h).
+// the kernel's own sampling is not permitted, it also arms per-thread timers.
+// It is an injection library of NVTX and a collector of ITT (backends/nvtx,
+// itt), too. Its hooks come before the functions that start programs
+// (start_hooks.h).
 //
-// A guest: needs libc only, starts no thread, installs no handler unless the
-// timers are asked for, keeps no descriptor open, and does nothing at exit.
+// It is a guest: it needs libc only, starts no thread, installs no handler
+// unless the timers are asked for, keeps no descriptor open, and does nothing
+// at exit.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ namespace {
 using CreateFunction = int (*)(pthread_t*, const pthread_attr_t*,
                                void* (*)(void*), void*);
 
-// A new thread's own function, on its way through ours.
+// A new thread's start function, on its way through ours.
 struct ThreadStart {
   void* (*function)(void*);
   void* argument;
@@ -42,24 +44,25 @@ void* RunThread(void* start_pointer) {
   free(allocated);
   TargetTimerThreadStart();
   void* result = nullptr;
-  // Also when the thread leaves through pthread_exit or is cancelled.
+  // Runs also if the thread leaves through pthread_exit or is cancelled.
   pthread_cleanup_push(EndOfThread, nullptr);
   result = start.function(start.argument);
   pthread_cleanup_pop(1);
   return result;
 }
 
-// Set before any thread but the first exists.
+// Set before a second thread can exist.
 constinit bool timers_wanted = false;
 
-// Linked with -z initfirst, this is the first of all constructors: what those
-// of other libraries allocate is seen. libc's own has then not run yet, either.
+// Linked with -z initfirst, this is the first constructor of all. So
+// allocations by the constructors of other libraries are seen. But libc's
+// constructor has not run yet.
 __attribute__((constructor)) void Join(int, char**, char** environment) {
   if (environ == nullptr) environ = environment;
   if (const char* const path = getenv(record::kArenaVariable)) {
     InstallStackCapture();
     FindRealStarts();
-    // A collector that is gone leaves the program as it is.
+    // If the collector is gone, the program runs on unchanged.
     (void)record::AttachToCollector(path);
   }
   timers_wanted = getenv(kTargetTimerVariable) != nullptr;

@@ -13,11 +13,11 @@
 namespace kymo {
 namespace {
 
-// Code addresses are looked at in pages, which are of one file each.
+// Code addresses are checked by page; all code of a page is of one file.
 constexpr int kPageBits = 12;
 constexpr size_t kPages = 4096;
-// Files are told apart by their identity; there may be more than have room
-// here, which costs a look at the mappings now and then.
+// Files are told apart by their identity. If there are more files than entries,
+// the mappings are recorded again now and then.
 constexpr size_t kFiles = 1024;
 
 // Pages whose file is known; direct-mapped.
@@ -25,15 +25,15 @@ constinit std::atomic<uint64_t> known_pages[kPages] = {};
 // Files that were loaded when the mappings were last recorded; direct-mapped.
 constinit std::atomic<uint64_t> known_files[kFiles] = {};
 
-// Enters the value at its place; false if it was there.
+// Stores the value at its place. False if it was there already.
 bool IsNew(std::atomic<uint64_t>& known, uint64_t value) noexcept {
   if (known.load(std::memory_order_relaxed) == value) return false;
   known.store(value, std::memory_order_relaxed);
   return true;
 }
 
-// Whether the address is of a file that was loaded since. Asks without a lock
-// (unwind/loaded_code.h): an allocation must not wait for the loader.
+// Whether the address is in a file that was loaded since. It takes no lock
+// (unwind/loaded_code.h), because an allocation must not wait for the loader.
 bool IsOfNewFile(uint64_t pc) noexcept {
   const uint64_t page = pc >> kPageBits;
   if (!IsNew(known_pages[page % kPages], page)) [[likely]]
@@ -52,7 +52,8 @@ uint64_t Capture(const void* frame, uint64_t* pcs, uint64_t max) noexcept {
   return count;
 }
 
-// What is loaded from the start will be among the first mappings.
+// Marks a file as known: files that are loaded at the start are in the first
+// mappings.
 int KnowFile(dl_phdr_info* info, size_t, void*) {
   for (size_t i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];

@@ -1,7 +1,7 @@
 // stack_capture.h - how the runtime captures stacks for the recorder.
 //
-// Beside the stack itself it watches for code that was loaded after the
-// process's mappings were recorded, and has them recorded again.
+// It also notices code that was loaded after the process's mappings were
+// recorded, and has them recorded again.
 //
 // Threads: any, also signal handlers. Needs libc only.
 #ifndef KYMO_TOOLS_RUNTIME_STACK_CAPTURE_H_

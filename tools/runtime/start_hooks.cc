@@ -22,8 +22,8 @@ using Words = char* const*;
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*,
                       const posix_spawnattr_t*, Words, Words);
 
-// The next function of a name, usually libc's. Null only before
-// FindRealStarts, or where there is none.
+// The next function of a name, usually libc's. Null before FindRealStarts, and
+// if there is none.
 template <typename Function>
 class Real {
  public:
@@ -50,7 +50,7 @@ constinit Real<int (*)(int, Words, Words)> real_fexecve("fexecve");
 constinit Real<Spawn> real_posix_spawn("posix_spawn");
 constinit Real<Spawn> real_posix_spawnp("posix_spawnp");
 
-// Calls `exec`, which only returns when it could not run the program.
+// Calls `exec`, which returns only if it could not run the program.
 template <typename Function, typename... Arguments>
 int Exec(std::string_view program, Function exec,
          Arguments... arguments) noexcept {
@@ -79,7 +79,8 @@ int SpawnAndNote(Spawn spawn, pid_t* pid, const char* program,
   return 0;
 }
 
-// What execl and its like get, as an array on the stack, to `exec`.
+// Calls `exec` with the arguments of execl and the like, as an array on the
+// stack.
 template <typename Function>
 int WithWords(const char* first, va_list* rest, Function exec) noexcept {
   va_list counted;
@@ -96,7 +97,7 @@ int WithWords(const char* first, va_list* rest, Function exec) noexcept {
   return exec(words);
 }
 
-// The path of an open file, in `path`. Negative descriptors have none.
+// Stores the path of an open file in `path`. Negative descriptors have none.
 std::string_view PathOf(int fd, char (&path)[PATH_MAX]) noexcept {
   char link[] = "/proc/self/fd/0000000000";
   const size_t prefix = sizeof("/proc/self/fd/") - 1;
@@ -161,7 +162,7 @@ KYMO_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
   return result;
 }
 
-// The environment stands behind the words.
+// The environment follows the list of arguments.
 KYMO_EXPORT int execle(const char* path, const char* first, ...) noexcept {
   va_list rest;
   va_start(rest, first);

@@ -1,17 +1,19 @@
-// start_hooks.h - the runtime stands before execve, posix_spawn and their like.
+// start_hooks.h - hooks in front of execve, posix_spawn and the like.
 //
-// They do what they always do, and the collector learns which program was
-// started (profiler/record/starts.h). Where no collector records, and for
-// system calls that a program makes by itself, nothing is said.
+// Each hook does what the function always does, and tells the collector which
+// program was started (profiler/record/starts.h). Two starts are not told:
+// those while no collector records, and system calls that a program makes
+// itself.
 //
-// Threads: as the functions themselves, which may be called in signal handlers
-//   and between vfork and exec: nothing is allocated or locked there.
+// Threads: the same as for the functions, which may be called in signal
+//   handlers and between vfork and exec: the hooks allocate nothing and take no
+//   lock.
 #ifndef KYMO_TOOLS_RUNTIME_START_HOOKS_H_
 #define KYMO_TOOLS_RUNTIME_START_HOOKS_H_
 
 namespace kymo {
 
-// Looks the next functions of these names up, while that is safe: the loader
+// Looks up the real functions. Call it while that is safe, since the loader
 // takes locks.
 void FindRealStarts() noexcept;
 

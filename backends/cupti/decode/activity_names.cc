@@ -21,7 +21,7 @@ constexpr std::string_view kMemoryKinds[] = {
 constexpr std::string_view kSyncs[] = {"Unknown Sync", "Event Sync",
                                        "Stream Wait Event", "Stream Sync",
                                        "Context Sync"};
-// Those of CUPTI, which are numbered in the upper half.
+// CUPTI's own kinds, which are numbered in the upper half.
 constexpr std::string_view kOverheads[] = {"Unknown",
                                            "Buffer Flush",
                                            "Instrumentation",
@@ -47,7 +47,7 @@ std::string_view At(const std::string_view (&names)[N], uint32_t i,
   return i < N ? names[i] : otherwise;
 }
 
-// Begins with one of them.
+// Whether the name begins with one of the prefixes.
 template <size_t N>
 bool HasPrefix(std::string_view text,
                const std::array<std::string_view, N>& prefixes) {
@@ -112,7 +112,7 @@ std::string KernelName(std::string_view symbol) {
   if (symbol.empty()) return "(no name)";
   if (symbol == "kernel") return "Kernel";
   std::string name(symbol);
-  // Names of C are no mangled ones; "f" would be the type float.
+  // Names of C are not mangled; demangled, "f" would become the type float.
   if (!symbol.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, decltype(&free)> demangled(

@@ -1,4 +1,4 @@
-// activity_names.h - what activities are called, in Kineto's words.
+// activity_names.h - names of activities, in Kineto's words.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_ACTIVITY_NAMES_H_
 #define KYMO_BACKENDS_CUPTI_DECODE_ACTIVITY_NAMES_H_
 
@@ -18,28 +18,29 @@ std::string SetName(const SetRecord& set);
 std::string_view SyncName(uint32_t type);
 // "Buffer Flush".
 std::string_view OverheadName(uint32_t overhead);
-// Of a counter of unified memory: "CPU page faults"; empty for transfers.
+// For a counter of unified memory: "CPU page faults"; empty for transfers.
 std::string_view UnifiedCounterName(uint32_t counter);
-// Of a transfer of unified memory: "Unified Memory HtoD"; else empty.
+// For a transfer of unified memory: "Unified Memory HtoD"; else empty.
 std::string_view UnifiedCopyName(uint32_t counter);
 
-// What a stream waits for by itself: "blocking" (for the default stream),
-// "non-blocking", or "default" for that one.
+// Whether a stream waits for the default stream: "blocking" or "non-blocking";
+// for the default stream itself "default".
 std::string_view StreamKind(uint32_t flag);
 
-// The argument that has the program's own id of this kind: "External id" of the
-// first custom one, which Kineto pushes, "External id (OpenACC)" and the like
-// of others.
+// The key of the argument that holds the program's own id of this kind:
+// "External id" for the first custom kind, which Kineto pushes; "External id
+// (OpenACC)" and the like for others.
 std::string_view ExternalKey(uint32_t kind);
 
-// Demangled; "kernel" is Kineto's "Kernel", and no name "(no name)".
+// The demangled name. "kernel" becomes Kineto's "Kernel", an empty name "(no
+// name)".
 std::string KernelName(std::string_view symbol);
-// Without the version that some end with: cudaLaunchKernel_v7000 is
-// cudaLaunchKernel, cuMemcpy_v2 stays; no name is "INVALID".
+// The name without the version that some names end with: cudaLaunchKernel_v7000
+// becomes cudaLaunchKernel, cuMemcpy_v2 stays. No name gives "INVALID".
 std::string_view CallName(std::string_view function);
 
-// Whether a call only asks (cudaGetDevice, cuCtxGetCurrent): such calls are
-// many, short, and say nothing of what the device does.
+// Whether a call only asks something (cudaGetDevice, cuCtxGetCurrent). Such
+// calls are many and short, and say nothing about what the device does.
 bool IsQuery(std::string_view call);
 
 }  // namespace kymo::cupti

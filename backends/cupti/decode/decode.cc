@@ -37,8 +37,8 @@ void AddLosses(const LogFacts& facts, const LogTables& tables,
         ledger.Add(Loss::kRecordsCorrupt, count);
     }
   }
-  // A request that was refused stands for a record at least, and CUPTI tells
-  // of dropped ones only with the next buffer that it hands back.
+  // A refused request stands for at least one record, and CUPTI tells about
+  // dropped records only with the next buffer that it returns.
   ledger.Add(Loss::kDeviceRecordsDropped,
              std::max(dropped, facts.buffers_refused));
 }

@@ -1,11 +1,11 @@
-// decode.h - a log of device activities into a shard.
+// decode.h - turns a log of device activities into a shard.
 //
 //   DecodedLog decoded = DecodeLog(facts, records, {}, shard);
 //
 // What becomes what (names and arguments are Kineto's):
 //
 //   kernels, copies, sets, graphs  events of the stream that they ran on
-//   calls                          events of the calling thread; those that
+//   calls                          events of the calling thread; calls that
 //                                  only ask something are left out (IsQuery)
 //   waits, recorded events         events of a row beside the stream
 //   overhead                       asynchronous ranges of its thread
@@ -17,15 +17,15 @@
 //   unified memory                 transfers are events of the device's stream
 //                                  -1; faults and the like are counters
 //
-// Correlation ids are CUPTI's: they link what a device did to the call that
-// asked for it. Where the program pushed ids of its own, they are "External
-// id".
+// Correlation ids are CUPTI's. They link a device's work to the call that asked
+// for it. Ids that the program pushed itself are "External id".
 //
-// Counted and not shown: activities without times, and such that seem to begin
-// before the call that launched them (the clocks are not as close as that).
-// Waits that found work left (queries) are not shown.
+// Two kinds of activities are counted and not shown: those without times, and
+// those that seem to begin before the call that launched them, because the
+// clocks are not close enough. Queries of the device that found work left are
+// not shown.
 //
-// Threads: none. Any bytes may be handed in.
+// Threads: none. The log may hold any bytes.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_DECODE_H_
 #define KYMO_BACKENDS_CUPTI_DECODE_DECODE_H_
 
@@ -45,7 +45,7 @@
 
 namespace kymo::cupti {
 
-// What a log's header says.
+// The facts in a log's header.
 struct LogFacts {
   int64_t pid = 0;
   uint32_t cupti_version = 0;
@@ -53,31 +53,32 @@ struct LogFacts {
   uint64_t buffers_out = 0;
   uint64_t buffers_refused = 0;
   uint64_t bytes_lost = 0;
-  std::string problem;  // why nothing was recorded
+  std::string problem;  // why nothing was recorded, if so
 };
 
 struct DecodeOptions {
   int64_t epoch_offset_ns = 0;  // epoch minus CLOCK_MONOTONIC
-  bool with_queries = false;    // calls that only ask something, too
+  bool with_queries = false;    // show calls that only ask something
 };
 
 struct DecodedLog {
-  // How far times can be off against the host's (log_clock.h).
+  // By how much times may differ from the host's (log_clock.h).
   DurationNs clock_error_ns = 0;
   // The most by which a device's activity seems to begin before its launch.
   DurationNs early_ns = 0;
-  // The most by which one seems to end after a wait for it (wait_table.h).
+  // The most by which an activity seems to end after a wait for it
+  // (wait_table.h).
   DurationNs late_ns = 0;
-  // What was asked for and CUPTI would not record: "unified memory: ... (28)".
+  // Requested kinds that CUPTI refused: "unified memory: ... (28)".
   std::vector<std::string> refused;
-  // With their names; those that the log describes.
+  // The devices that the log describes, with their names.
   struct Device {
     DeviceRecord record;
     std::string name;
   };
   std::map<uint32_t, Device> devices;
-  // Streams that the log describes, once each, by device, context and id; the
-  // first kMaxStreams.
+  // The streams that the log describes, once each, by device, context and id;
+  // at most the first kMaxStreams.
   struct Stream {
     int64_t pid;
     uint32_t device, context, id;

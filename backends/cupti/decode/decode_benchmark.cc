@@ -1,8 +1,8 @@
-// Decoding a log of launches and kernels, on one core:
+// Benchmarks the decoding of a log of launches and kernels, on one core:
 //
 //   ./bazelw run -c opt //backends/cupti:decode_benchmark
 //
-// Items are activity records; the budget is five million a second.
+// Items are activity records. The budget is five million a second.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint32_t kLaunches = 500'000;
 
-// Kernels of 50 names and 20 shapes on 4 streams.
-// `waits`: after each ten the thread waits for the stream.
+// Adds kernels of 50 names and 20 shapes on 4 streams. `waits`: after every ten
+// kernels the thread waits for the stream.
 void AddLaunches(TestLog& log, bool waits) {
   std::vector<std::string> names;
   for (int i = 0; i < 50; ++i) {

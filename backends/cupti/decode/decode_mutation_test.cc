@@ -1,5 +1,5 @@
-// Logs in which bytes were changed, cut or repeated: whatever they say, they
-// are decoded to a shard whose parts fit together.
+// Logs in which bytes were changed, cut or repeated. Whatever they hold,
+// decoding gives a shard whose parts fit together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class Mutator {
         case 1:
           log.resize(at);
           break;
-        case 2:  // a word that a size or a time is most likely to trip over
+        case 2:  // a word that easily breaks a size or a time
           if (at / 8 * 8 + 8 <= log.size()) {
             const uint64_t words[] = {0, ~uint64_t{0}, uint64_t{1} << 63,
                                       0x7fffffffffffffff, 0xffff};
@@ -145,18 +145,18 @@ void Check(const model::TraceShard& shard) {
 
 TEST(DecodeMutationTest, AnyBytesMakeATrace) {
   const std::vector<std::byte> whole = WholeLog();
-  // By hand, for longer: KYMO_MUTATION_SECONDS=600.
+  // For a longer run by hand: KYMO_MUTATION_SECONDS=600.
   const char* const seconds = getenv("KYMO_MUTATION_SECONDS");
   const auto end =
       std::chrono::steady_clock::now() +
       std::chrono::seconds(seconds == nullptr ? 10 : atoi(seconds));
   const uint64_t last = seconds == nullptr ? 20'000 : ~uint64_t{0};
-  // The seeds are the same each time; a slow machine tries fewer of them.
+  // The seeds are the same each time; a slow machine tries fewer.
   uint64_t seed = 1;
   for (; seed < last && std::chrono::steady_clock::now() < end; ++seed) {
     std::vector<std::byte> log = whole;
     Mutator(seed).Mutate(log);
-    // Memory of exactly that size, so that asan sees what lies behind.
+    // Memory of exactly that size, so that asan sees reads beyond it.
     const std::vector<std::byte> exact(log);
     model::TraceShard shard;
     DecodeLog({.pid = 42}, exact, {.epoch_offset_ns = 1000}, shard);

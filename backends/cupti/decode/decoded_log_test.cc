@@ -1,4 +1,4 @@
-// What a log says besides events: losses, clocks, devices, streams.
+// Tests what a log says besides events: losses, clocks, devices, streams.
 
 #include <gtest/gtest.h>
 

@@ -22,9 +22,9 @@ bool Has(const std::string& json, const std::string& member) {
   return json.find(member) != std::string::npos;
 }
 
-// What CUPTI says of them; the bandwidth is twice the memory's clock (kHz)
-// times the bytes of its bus: 1,215,000 and 5120 bits, 2,619,000 and 5120,
-// 3,201,000 and 6144.
+// CUPTI's numbers for some devices. The bandwidth is twice the memory's clock
+// (kHz) times the bytes of its bus. Clocks and bits of the buses are 1,215,000
+// and 5120, 2,619,000 and 5120, 3,201,000 and 6144.
 struct Figures {
   const char* name;
   uint32_t core_clock;

@@ -104,7 +104,7 @@ bool EventDecoder::HasTimes(uint64_t start, uint64_t end) {
   return false;
 }
 
-// Notes on the way what seems to end too late; that is shown.
+// Also notes work that seems to end too late. Such work is shown all the same.
 template <typename R>
 bool EventDecoder::IsAfterLaunch(const R& work) {
   const LaunchCall* const call = tables_.Launch(work.correlation);
@@ -196,7 +196,7 @@ template <typename R>
 void EventDecoder::TransferArgs(const R& record) {
   Int(keys_.bytes, record.bytes);
   if (record.end > record.start) {
-    // Bytes per ns are GB per s.
+    // Bytes per ns are the same number as GB per s.
     writer_.Arg(Arg::Double(
         keys_.bandwidth, static_cast<double>(record.bytes) /
                              static_cast<double>(record.end - record.start)));
@@ -262,7 +262,7 @@ void EventDecoder::Call(const CallRecord& call) {
 void EventDecoder::WaitArgs(const SyncRecord& sync) {
   if (!WaitsForEvent(sync.type)) return;
   const RecordedEvent* const event = tables_.FindEvent(sync);
-  // As Kineto has it, -1 where it is not known.
+  // As in Kineto, -1 if it is not known.
   writer_.Arg(Arg::Int(keys_.wait_stream,
                        event == nullptr ? -1 : StreamId(event->stream)));
   writer_.Arg(Arg::Int(keys_.wait_correlation,
@@ -284,7 +284,7 @@ void EventDecoder::Sync(const SyncRecord& sync) {
 }
 
 void EventDecoder::Event(const EventRecord& event) {
-  // Without a time of the device, that of the call stands for it.
+  // If the device's time is missing, the call's time takes its place.
   uint64_t time = event.time;
   const LaunchCall* const call = tables_.Launch(event.correlation);
   if (time == 0 && call != nullptr) time = call->start;
@@ -332,7 +332,7 @@ void EventDecoder::UnifiedCopy(const UnifiedRecord& unified) {
                              static_cast<double>(unified.end - unified.start)));
   }
   Int(keys_.address, unified.address);
-  // Of a transfer to the host the device is where it came from.
+  // The device of a transfer to the host is the one that it comes from.
   const uint32_t device = unified.counter == 2 ? unified.from : unified.to;
   writer_.Stream(pid_, DeviceIndex(device), -1)
       .Add(clock_.ToEpochNs(unified.start), clock_.ToEpochNs(unified.end),

@@ -1,4 +1,4 @@
-// event_decoder.h - the events of one log; the working part of decode.h.
+// event_decoder.h - decodes the events of one log; the main part of decode.h.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_EVENT_DECODER_H_
@@ -24,7 +24,7 @@ class EventDecoder {
   EventDecoder(int64_t pid, const DecodeOptions& options, LogTables& tables,
                model::TraceShard& shard);
 
-  // One record of those that are events; others are none of its business.
+  // Decodes a record that is an event; ignores other records.
   void Decode(const LogReader& reader);
   // Moves the events into the shard.
   void Finish() { writer_.Finish(); }
@@ -34,7 +34,7 @@ class EventDecoder {
   ShardWriter& writer() { return writer_; }
 
  private:
-  // Names of the trace for a text of the log, made when they are needed.
+  // The trace's names for a text of the log; each is made when it is needed.
   struct NameCache {
     model::NameId kernel = model::kEmptyName;
     model::NameId call = model::kEmptyName;
@@ -59,14 +59,14 @@ class EventDecoder {
   void Overhead(const OverheadRecord& overhead);
   void UnifiedCopy(const UnifiedRecord& unified);
 
-  // False (and counted) for an activity that cannot be shown.
+  // False, and the loss is counted, for an activity that cannot be shown.
   bool HasTimes(uint64_t start, uint64_t end);
   template <typename R>
   bool IsAfterLaunch(const R& work);
   NameCache& Names(uint32_t text);
   model::NameId KernelNameOf(uint32_t text);
   void Int(model::NameId key, uint64_t value);
-  // The arguments that many activities have.
+  // Adds arguments that many activities have.
   void ExternalArg(uint32_t correlation);
   template <typename R>
   void BeginTransfer(const R& record);
@@ -89,7 +89,7 @@ class EventDecoder {
   LaunchArgs launch_args_;
   const Keys keys_;
   std::vector<NameCache> names_;  // by text id
-  // By the numbers that the name is made of.
+  // Names of transfers, by the numbers that the name is made of.
   std::unordered_map<uint64_t, model::NameId> transfer_names_;
   DurationNs early_ns_ = 0;
   DurationNs late_ns_ = 0;

@@ -26,7 +26,7 @@ uint64_t Product(const int32_t (&sizes)[3]) {
   return product;
 }
 
-// Kineto's words for what there was least of.
+// Kineto's words for the resource that there was least of.
 std::string LimitingFactors(const Occupancy& o) {
   std::string factors;
   const auto add = [&](uint32_t limit, const char* word) {

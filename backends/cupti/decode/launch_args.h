@@ -1,11 +1,11 @@
-// launch_args.h - the arguments that kernels of one launch shape share.
+// launch_args.h - makes the arguments that kernels of one launch shape share.
 //
 //   LaunchArgs args(strings);
 //   args.Of(kernel, device)    // grid, block, registers, occupancy, ...
 //
-// A program launches few shapes, many times: text and occupancy are made once
-// for each. Keys and their order are Kineto's; behind them stand two of ours,
-// where they are not 0: "static shared memory", the part of "shared memory"
+// A program launches few shapes, many times, so text and occupancy are made
+// once for each shape. Keys and their order are Kineto's. Two keys of ours
+// follow if they are not 0: "static shared memory", the part of "shared memory"
 // that the kernel declares, and "cluster".
 //
 // Threads: none.
@@ -29,7 +29,8 @@ class LaunchArgs {
   // `strings` must outlive the object.
   explicit LaunchArgs(model::StringTable& strings);
 
-  // `device`: null where it is not known; always the same for one number.
+  // `device` may be null, if it is not known. It must be the same for each
+  // number.
   // The result lives as long as the object.
   std::span<const model::Arg> Of(const KernelRecord& kernel,
                                  const DeviceRecord* device);
@@ -46,7 +47,7 @@ class LaunchArgs {
         occupancy_percent, occupancy, static_shared, cluster;
   } keys_;
   std::map<Shape, std::vector<model::Arg>> by_shape_;
-  // Shapes that were asked for last, by a hash.
+  // The shapes that were used last, by a hash.
   struct Recent {
     Shape shape = {};
     std::span<const model::Arg> args;  // empty: none yet

@@ -7,7 +7,7 @@
 namespace kymo::cupti {
 
 void LogClockConverter::Add(const AnchorRecord& anchor) {
-  // More than this nobody measures; a broken log may say anything.
+  // A larger uncertainty cannot be measured; a broken log may say anything.
   constexpr uint64_t kMaxUncertainty = 1'000'000'000;
   error_ns_ = std::max(error_ns_, static_cast<int64_t>(std::min(
                                       anchor.uncertainty_ns, kMaxUncertainty)));

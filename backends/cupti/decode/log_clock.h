@@ -1,22 +1,22 @@
-// log_clock.h - from the times of a log to the one clock of a trace.
+// log_clock.h - converts the times of a log to the one clock of a trace.
 //
 //   LogClockConverter clock(EpochOffsetNs());
 //   clock.Add(anchor);                      // every AnchorRecord of the log
 //   clock.Finish();
 //   TimeNs t = clock.ToEpochNs(kernel.start);
 //
-// A log in CLOCK_MONOTONIC needs an addition. One in CUPTI's own clock is
-// interpolated between the anchors around a time; outside of them the nearest
-// one's offset counts. The result is off by at most
+// Times of CLOCK_MONOTONIC only need an addition. Times of CUPTI's own clock
+// are interpolated between the anchors around them; outside of the anchors the
+// nearest anchor's offset counts. The result is off by at most
 //
 //   error = largest uncertainty of an anchor
 //         + largest change of the offset from one anchor to the next
 //
-// the second since a clock that was stepped may have been so at any time in
-// between. What CUPTI itself does to bring the device's clock to the host's is
-// not in it: see DecodedLog::early_ns.
+// The second part is there because a clock that was stepped may have been
+// stepped at any time in between. The error does not include what CUPTI does to
+// match the device's clock with the host's: see DecodedLog::early_ns.
 //
-// Threads: ToEpochNs is not const: it remembers where it was.
+// Threads: none. ToEpochNs is not const: it remembers its last position.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_LOG_CLOCK_H_
 #define KYMO_BACKENDS_CUPTI_DECODE_LOG_CLOCK_H_
 
@@ -39,7 +39,7 @@ class LogClockConverter {
   // REQUIRES: nothing is added afterwards.
   void Finish();
 
-  // 0 stays 0: a time that is not known.
+  // 0 means that a time is not known, and stays 0.
   TimeNs ToEpochNs(uint64_t log_ns) {
     if (log_ns == 0) return 0;
     if (points_.empty()) [[likely]] {
@@ -58,10 +58,10 @@ class LogClockConverter {
 
   TimeNs Interpolate(uint64_t log_ns);
 
-  const uint64_t epoch_offset_ns_;  // unsigned: it may wrap on odd input
+  const uint64_t epoch_offset_ns_;  // unsigned: may wrap on odd input
   int64_t error_ns_ = 0;
   std::vector<Point> points_;  // by log_ns; empty: the log is in our clock
-  size_t at_ = 0;              // points_[at_] was the last one at or before
+  size_t at_ = 0;              // points_[at_]: the last at or before a time
 };
 
 }  // namespace kymo::cupti

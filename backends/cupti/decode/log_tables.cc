@@ -7,7 +7,7 @@
 namespace kymo::cupti {
 namespace {
 
-// More than the writer gives; a broken log could name any.
+// The writer gives fewer ids; a broken log could name any.
 constexpr uint32_t kMaxTextId = 1u << 20;
 
 }  // namespace
@@ -186,7 +186,7 @@ const LaunchCall* LogTables::Launch(uint32_t correlation) const {
 }
 
 const RecordedEvent* LogTables::FindEvent(const SyncRecord& sync) const {
-  // The one that it names, else the last one before it.
+  // The recording that the wait names, else the last one before the wait.
   if (sync.event_sync != kNoEventSync) {
     const auto named = events_by_sync_.find(sync.event_sync);
     if (named != events_by_sync_.end()) return &named->second;

@@ -1,7 +1,8 @@
-// log_tables.h - what the records of a log refer to, whatever their order.
+// log_tables.h - what the records of a log refer to, in whatever order they
+// come.
 //
 //   LogTables tables(records, epoch_offset_ns);   // one pass over the log
-//   tables.Device(kernel.device)                  // null: not described
+//   tables.Device(kernel.device)                  // null: not in the log
 //   tables.Launch(kernel.correlation)             // the call, or null
 //
 // Threads: none; `records` must outlive the object.
@@ -27,12 +28,12 @@ namespace kymo::cupti {
 
 // A call of the runtime or driver.
 struct LaunchCall {
-  uint64_t start = 0;  // of the log's clock
+  uint64_t start = 0;  // in the log's clock
   uint32_t correlation = 0;
   uint32_t thread = 0;
 };
 
-// cudaEventRecord, for those who wait for it.
+// A call of cudaEventRecord, for waits for its event.
 struct RecordedEvent {
   uint32_t correlation = 0;
   uint32_t stream = 0;
@@ -42,7 +43,7 @@ class LogTables {
  public:
   LogTables(std::span<const std::byte> records, int64_t epoch_offset_ns);
 
-  // Empty for an id that has no text.
+  // Empty for an id without a text.
   std::string_view Text(uint32_t id) const {
     return id < texts_.size() ? texts_[id] : std::string_view();
   }
@@ -52,17 +53,17 @@ class LogTables {
   const std::map<uint32_t, DeviceRecord>& devices() const { return devices_; }
   std::optional<uint32_t> DeviceOfContext(uint32_t context) const;
 
-  // Where runtime and driver share an id, the outer one.
+  // If a runtime call and a driver call share an id, the outer call.
   const LaunchCall* Launch(uint32_t correlation) const;
   const WaitTable& waits() const { return waits_; }
-  // What a wait for an event of a context waits for.
+  // The recorded event that a wait waits for.
   const RecordedEvent* FindEvent(const SyncRecord& sync) const;
-  // The program's own ids for what ran with `correlation`, one of a kind, by
+  // The program's own ids for the work with `correlation`: one of each kind, by
   // kind.
   std::span<const ExternalRecord> ExternalIds(uint32_t correlation) const;
 
   LogClockConverter& clock() { return clock_; }
-  // How many records of a kind there are.
+  // The number of records of a kind.
   size_t count(RecordKind kind) const {
     return counts_[static_cast<size_t>(kind)];
   }
@@ -72,10 +73,11 @@ class LogTables {
 
  private:
   void AddText(uint32_t id, std::string_view text);
-  // Of several with one id, one that the program can use counts, then the last.
+  // Among several with one id, one that the program can use wins, then the last
+  // one.
   void AddDevice(const DeviceRecord& device);
-  // What ran in a context tells its device, too: CUPTI may have begun later
-  // than the context, and describes no green ones.
+  // Work in a context also tells the context's device: CUPTI may have started
+  // later than the context, and does not describe green contexts.
   template <typename R>
   void LearnContext(const R& record);
   void FinishCalls();
@@ -87,11 +89,11 @@ class LogTables {
   std::unordered_map<uint32_t, uint32_t> context_devices_;
   uint32_t last_context_ = 0xffffffffu;
   std::vector<LaunchCall> calls_;  // by correlation, which is unique
-  // By correlation - calls_[0].correlation, 1 + the place in calls_; empty
-  // where the ids are too far apart for it.
+  // Index: correlation - calls_[0].correlation. Value: 1 + position in calls_.
+  // Empty if the ids are too far apart for such a table.
   std::vector<uint32_t> call_places_;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RecordedEvent>>
-      events_;  // by context and event, those by correlation
+      events_;  // by context and event; each by correlation
   std::unordered_map<uint64_t, RecordedEvent> events_by_sync_;
   std::vector<ExternalRecord> externals_;  // by correlation and kind
   std::vector<SyncRecord> syncs_;          // until FinishWaits

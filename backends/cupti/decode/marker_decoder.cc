@@ -121,7 +121,7 @@ void MarkerDecoder::Add(const MarkerRecord& marker) {
   const bool has_end = end != ends_.end();
   const bool is_nested =
       marker.thread != 0 && (!has_end || end->second.thread == marker.thread);
-  // 0: the range is open.
+  // 0 means that the range is open.
   const TimeNs end_ns =
       has_end ? tables_.clock().ToEpochNs(end->second.time) : 0;
   if (has_end) ends_.erase(end);

@@ -1,17 +1,18 @@
-// marker_decoder.h - NVTX, as CUPTI heard it.
+// marker_decoder.h - decodes NVTX markers, as CUPTI reports them.
 //
 //   MarkerDecoder markers(pid, tables, writer);
 //   markers.Decode(reader);      // every record of the log
 //   markers.Finish();
 //
-// The same events as of our own NVTX (backends/nvtx): pushed and popped ranges
-// are nested ranges of their thread, those that were started (or end on another
-// thread) asynchronous ones, marks are instants. Arguments: domain, category,
-// color, payload. Names of threads and streams are names of tracks.
+// The events are the same as those of our own NVTX capture (backends/nvtx).
+// Pushed and popped ranges are nested ranges of their thread. Ranges that were
+// started, or end on another thread, are asynchronous. Marks are instants.
+// Arguments are domain, category, color and payload. Names of threads and
+// streams become names of tracks.
 //
-// CUPTI says less than NVTX: categories are numbers, payloads with a schema are
-// "(not shown)", a payload of 0.0 cannot be told from none and is left out, and
-// synchronisation objects are not shown.
+// CUPTI says less than NVTX does. Categories are numbers. Payloads with a
+// schema are "(not shown)". A payload of 0.0 is left out, since it looks like
+// no payload. Synchronisation objects are not shown.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_MARKER_DECODER_H_
@@ -35,7 +36,7 @@ class MarkerDecoder {
       : pid_(pid), tables_(tables), writer_(writer) {}
 
   void Decode(const LogReader& reader);
-  // Joins starts, ends and data; moves everything into the shard.
+  // Joins starts, ends and data, and moves everything into the shard.
   void Finish();
 
  private:
@@ -49,7 +50,7 @@ class MarkerDecoder {
   const int64_t pid_;
   LogTables& tables_;
   ShardWriter& writer_;
-  std::vector<MarkerRecord> begins_;                     // and instants
+  std::vector<MarkerRecord> begins_;                     // starts and instants
   std::unordered_map<uint32_t, MarkerRecord> ends_;      // by id
   std::unordered_map<uint32_t, MarkerDataRecord> data_;  // by id
 };

@@ -14,10 +14,10 @@ constexpr uint8_t kRelease = 2;
 // CUPTI's kinds of memory.
 constexpr uint8_t kPageable = 1;
 constexpr uint8_t kPinned = 2;
-// CUPTI's type of a pool that this process made.
+// CUPTI's type for a pool of this process.
 constexpr uint32_t kLocalPool = 1;
 constexpr uint32_t kPoolDestroyed = 2;
-// In place of a device.
+// Stands for "no device".
 constexpr uint32_t kOfHost = 0xffffffffu;
 constexpr uint32_t kHostFaults = 3;
 
@@ -81,7 +81,7 @@ void MemoryDecoder::SetPool(uint32_t device, uint64_t address, uint64_t time,
   pools_[device].push_back({tables_.clock().ToEpochNs(time), address, used});
 }
 
-// Of another process's pool nobody says how much it holds.
+// Nobody says how much a pool of another process holds.
 void MemoryDecoder::Pool(const PoolRecord& pool) {
   if (pool.time == 0 || pool.pool_type != kLocalPool) return;
   SetPool(pool.device, pool.address, pool.time,
@@ -117,7 +117,7 @@ void MemoryDecoder::Unified(const UnifiedRecord& unified) {
     writer_.shard().ledger.Add(model::Loss::kDeviceTimesMissing, 1);
     return;
   }
-  // Of a fault of the host, `value` is where it happened, and `from` nothing.
+  // A fault of the host has the address in `value`, and no meaning in `from`.
   const bool is_host = unified.counter == kHostFaults;
   faults_[{is_host ? kOfHost : unified.from, unified.counter}].emplace_back(
       tables_.clock().ToEpochNs(unified.start), is_host ? 1 : unified.value);

@@ -1,13 +1,14 @@
-// memory_decoder.h - a device's memory: records, totals and counters.
+// memory_decoder.h - decodes a device's memory: records, totals and counters.
 //
 //   MemoryDecoder memory(pid, tables, writer);
 //   memory.Decode(reader);      // every record of the log
 //   memory.Finish();
 //
-// Allocations and frees become memory records of the device, with its total
-// beside each. What is pinned on the host, what pools hold, and what unified
-// memory faulted become counters. Track: the thread that asked, where its call
-// is known, else the process's first.
+// Allocations and frees become memory records of the device, each with the
+// device's total. Counters tell how many bytes are pinned on the host, how many
+// the pools hold, and what unified memory faulted. A record is on the track of
+// the thread that asked, if its call is known, else on that of the process's
+// first thread.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_MEMORY_DECODER_H_
@@ -33,14 +34,14 @@ class MemoryDecoder {
       : pid_(pid), tables_(tables), writer_(writer) {}
 
   void Decode(const LogReader& reader);
-  // Sorts and sums up; moves everything into the shard.
+  // Sorts, adds up, and moves everything into the shard.
   void Finish();
 
  private:
   void Memory(const MemoryRecord& memory);
   void Pool(const PoolRecord& pool);
   void Unified(const UnifiedRecord& unified);
-  // What one pool of a device holds from now on.
+  // From now on one pool of a device holds `used` bytes.
   void SetPool(uint32_t device, uint64_t address, uint64_t time, uint64_t used);
   void PoolCounters();
   model::TrackIndex TrackOf(uint32_t correlation);
@@ -49,14 +50,14 @@ class MemoryDecoder {
   LogTables& tables_;
   ShardWriter& writer_;
   std::vector<model::MemoryRecord> records_;
-  // Bytes on the host, as changes; a counter in the end.
+  // Changes of the pinned bytes on the host; they become a counter.
   std::vector<std::pair<TimeNs, int64_t>> pinned_;
   struct PoolChange {
     TimeNs time_ns;
     uint64_t address, used;
   };
   std::map<uint32_t, std::vector<PoolChange>> pools_;  // by device
-  // Increments of counters, by device (kOfHost: none) and kind.
+  // Increments of counters, by device (kOfHost: none) and kind of counter.
   std::map<std::pair<uint32_t, uint32_t>,
            std::vector<std::pair<TimeNs, uint64_t>>>
       faults_;

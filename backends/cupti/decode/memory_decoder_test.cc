@@ -64,7 +64,7 @@ TEST_F(MemoryDecoderTest, PoolsOfADeviceAreSummedUp) {
   memory.pool_used = 7;
   memory.time = 3000;
   log_.Add(RecordKind::kMemory, memory);
-  memory.pool_type = 2;  // imported: nobody says what it holds
+  memory.pool_type = 2;  // imported: its contents are not known
   log_.Add(RecordKind::kMemory, memory);
   pool.operation = 2;  // destroyed
   pool.used = 100;
@@ -83,7 +83,7 @@ TEST_F(MemoryDecoderTest, AFaultOfTheHostIsOneWhereverItHappened) {
   UnifiedRecord unified = {};
   unified.counter = 3;
   unified.start = 1000;
-  unified.value = 0x7fff12345678;  // where
+  unified.value = 0x7fff12345678;  // the address of the fault
   log_.Add(RecordKind::kUnified, unified);
   unified.from = 9;
   log_.Add(RecordKind::kUnified, unified);

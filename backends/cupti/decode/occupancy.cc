@@ -8,7 +8,7 @@ namespace kymo::cupti {
 namespace {
 
 constexpr uint32_t kRegisterUnit = 256;  // per warp
-constexpr uint32_t kWarpUnit = 4;        // warps that get registers together
+constexpr uint32_t kWarpUnit = 4;        // so many warps get registers together
 constexpr uint64_t kSystemShared = 1024;
 constexpr uint32_t kUnlimited = std::numeric_limits<uint32_t>::max();
 
@@ -22,7 +22,8 @@ uint32_t Blocks(uint64_t available, uint64_t per_block) {
       std::min<uint64_t>(available / per_block, kUnlimited));
 }
 
-// Fills in what fits. REQUIRES: the block has threads, the device warps.
+// Fills in how many blocks fit. REQUIRES: the block has threads, the device
+// warps.
 void FindLimits(const DeviceRecord& device, const LaunchShape& shape,
                 Occupancy& result) {
   const uint64_t warps =

@@ -1,15 +1,15 @@
-// occupancy.h - how full a kernel can keep a device's multiprocessors.
+// occupancy.h - estimates how far a kernel can fill a device's multiprocessors.
 //
 //   Occupancy o = EstimateOccupancy(device, {.grid_blocks = 216,
 //                                            .block_threads = 256, ...});
 //   o.percent    // 25
 //
-// The rules of the CUDA programming guide ("Multiprocessor Level"): a block
-// stays on one multiprocessor; how many fit at a time is the least of what
-// warps, registers, shared memory and block slots allow, where registers are
-// handed out to warps in units of 256 and to four warps at a time, and shared
-// memory in units of 128 bytes (256 before 8.0), 1 KiB of which the system
-// takes per block from 8.0 on. With PyTorch's formulas on top:
+// The rules are those of the CUDA programming guide ("Multiprocessor Level"). A
+// block stays on one multiprocessor. How many blocks fit at a time is the
+// minimum of what warps, registers, shared memory and block slots allow.
+// Registers are given to warps in units of 256, and to four warps at a time.
+// Shared memory is given in units of 128 bytes (256 before 8.0); from 8.0 on
+// the system takes 1 KiB of it per block. PyTorch's formulas then give:
 //
 //   blocks per SM = blocks of the grid / multiprocessors
 //   warps per SM  = blocks per SM * threads of a block / warp size
@@ -32,18 +32,18 @@ struct LaunchShape {
 };
 
 struct Occupancy {
-  // At a time on one multiprocessor; 0 = the device is not known well enough,
-  // or a block does not fit.
+  // Blocks on one multiprocessor at a time. 0 = too little is known about the
+  // device, or a block does not fit.
   uint32_t active_blocks = 0;
-  // What each resource alone would allow.
+  // The number of blocks that each resource alone would allow.
   uint32_t limit_warps = 0;
   uint32_t limit_registers = 0;
   uint32_t limit_shared = 0;
   uint32_t limit_blocks = 0;
-  uint64_t block_registers = 0;  // handed out per block
+  uint64_t block_registers = 0;  // registers given to a block
   uint64_t block_shared = 0;
 
-  double blocks_per_sm = 0;  // infinite where multiprocessors are not known
+  double blocks_per_sm = 0;  // infinite if multiprocessors are not known
   double warps_per_sm = 0;
   int percent = 0;  // rounded, at most 100
 };

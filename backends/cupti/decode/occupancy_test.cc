@@ -49,8 +49,7 @@ TEST(OccupancyTest, RegistersLimit) {
 }
 
 TEST(OccupancyTest, SharedMemoryLimitsWithTheSystemsShareOfIt) {
-  // 40 KiB and 1 KiB of the system's: four blocks in 164 KiB, not four and a
-  // bit more.
+  // 40 KiB, and 1 KiB for the system: four whole blocks in 164 KiB.
   const LaunchShape shape = {.grid_blocks = 10'000,
                              .block_threads = 256,
                              .registers = 32,

@@ -7,7 +7,7 @@
 namespace kymo::cupti {
 namespace {
 
-// CUDA 13.0's, whose release notes of update 1 list what was wrong with it.
+// CUDA 13.0. The release notes of its update 1 list what was wrong with it.
 constexpr uint32_t kFirstOf13 = 130'000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// remarks.h - what the user should know of CUPTI's part in a recording.
+// remarks.h - what the user should know about CUPTI's part in a recording.
 //
 //   RemarksOf(decoded, 130000)
 //     "CUPTI did not record what was asked for: unified memory: ... (28)"
@@ -15,7 +15,8 @@
 
 namespace kymo::cupti {
 
-// Of all processes, each sentence once; `version`: of the newest CUPTI.
+// The remarks for all processes, each sentence once. `version`: the newest
+// CUPTI's.
 std::vector<std::string> RemarksOf(std::span<const DecodedLog> logs,
                                    uint32_t version);
 

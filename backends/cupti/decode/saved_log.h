@@ -1,4 +1,4 @@
-// saved_log.h - logs that processes left in a folder.
+// saved_log.h - reads logs that processes left in a folder.
 //
 //   for (const std::string& path : FindLogs(folder)) {
 //     KYMO_ASSIGN_OR_RETURN(SavedLog log, SavedLog::Map(path));
@@ -23,7 +23,7 @@ namespace kymo::cupti {
 // Paths of the logs in a folder, sorted.
 std::vector<std::string> FindLogs(const std::string& folder);
 
-// What the header says; it may be anything.
+// The facts of a header, which may hold anything.
 LogFacts FactsOf(const LogHeader& header);
 
 // Writes a log as a process would have left it.
@@ -33,14 +33,14 @@ absl::Status SaveLog(const LogHeader& header,
 
 class SavedLog {
  public:
-  // kDataLoss for a file that is no log, or of another version.
+  // kDataLoss if the file is no log, or is of another version.
   static absl::StatusOr<SavedLog> Map(const std::string& path);
   SavedLog(SavedLog&& other) noexcept;
   SavedLog& operator=(SavedLog&&) = delete;
   ~SavedLog();
 
   const LogFacts& facts() const { return facts_; }
-  // Live as long as the object. The file must not shrink meanwhile.
+  // Valid as long as the object. The file must not shrink meanwhile.
   std::span<const std::byte> records() const {
     return file_.subspan(kLogHeaderBytes);
   }

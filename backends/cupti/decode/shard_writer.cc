@@ -13,8 +13,8 @@ namespace {
 
 using model::kSyncRows;
 
-// Room in `rows` for so many more; asks for huge pages, whose first touch is
-// several times cheaper (see base/column.h). Advice: it may be refused.
+// Makes room in `rows` for so many more. Asks for huge pages, whose first touch
+// is several times cheaper (base/column.h); the kernel may refuse.
 template <typename T>
 void ReserveMore(std::vector<T>& rows, size_t more) {
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;

@@ -1,4 +1,4 @@
-// shard_writer.h - events of a device and of its callers, into a shard.
+// shard_writer.h - writes events of a device and of its callers into a shard.
 //
 //   ShardWriter writer(shard);
 //   TrackRows& rows = writer.Stream(pid, device, stream);
@@ -31,7 +31,7 @@ class TrackRows {
  public:
   explicit TrackRows(model::TrackIndex track) { events_.track = track; }
 
-  // Both times are known (not 0); `flags`: model::EventFlag bits.
+  // Both times must be known (not 0). `flags`: model::EventFlag bits.
   void Add(TimeNs start_ns, TimeNs end_ns, model::NameId name,
            model::ActivityType type, model::DetailIndex detail,
            uint8_t flags = 0) {
@@ -46,7 +46,7 @@ class TrackRows {
   }
 
   model::TrackIndex track() const { return events_.track; }
-  // In the order of their start, the longer first; empties the object.
+  // The events in start order, the longer first. Empties the object.
   model::TrackEvents Take();
 
  private:
@@ -57,19 +57,20 @@ class TrackRows {
 
 class ShardWriter {
  public:
-  // `shard` is borrowed; other writers may have put theirs into it before.
+  // `shard` is borrowed. Other writers may have written into it before.
   explicit ShardWriter(model::TraceShard& shard) : shard_(shard) {}
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
-  // Made on first use; valid as long as the writer.
+  // Rows are made on first use, and are valid as long as the writer.
   TrackRows& Thread(int64_t pid, int64_t tid);
   TrackRows& Stream(int64_t pid, int32_t device, int64_t stream);
-  // Where what waits for a stream is shown, so that it hides no kernel:
-  // Kineto's row of that name. `stream` -1: of a whole context.
+  // The row for waits for a stream: a row of its own, as in Kineto, so that
+  // waits hide no kernel. `stream` -1: for waits for a whole context.
   TrackRows& SyncStream(int64_t pid, int32_t device, int64_t stream);
 
-  // Room for so many more, in order not to grow step by step.
+  // Makes room for so many more at once, so that the columns need not grow in
+  // steps.
   void Reserve(size_t details, size_t args);
   void BeginDetail(uint64_t correlation_id) {
     detail_ = {};
@@ -105,7 +106,7 @@ class ShardWriter {
   model::Detail detail_;
   std::map<Key, TrackRows*> by_key_;
   std::deque<TrackRows> rows_;
-  // Tracks that were asked for last, by a hash of their key.
+  // The tracks that were used last, by a hash of their key.
   struct Recent {
     Key key;
     TrackRows* rows = nullptr;

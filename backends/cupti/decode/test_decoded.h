@@ -1,4 +1,4 @@
-// test_decoded.h - what a log by hand is decoded to, for tests.
+// test_decoded.h - decodes logs that tests make by hand.
 //
 //   class DecodeTest : public DecodedLogTest {};
 //   TEST_F(DecodeTest, ...) {

@@ -1,14 +1,15 @@
-// wait_table.h - waits of the host for a device, against its times.
+// wait_table.h - compares the host's waits for a device with the device's
+// times.
 //
 //   WaitTable waits;
 //   waits.Add(sync, thread);                  // each wait, and who waited
 //   waits.Finish();
-//   waits.LateBy(thread, kernel);             // ns; 0: as it should be
+//   waits.LateBy(thread, kernel);             // ns; 0: nothing is wrong
 //
-// What a thread launched cannot end after the same thread's wait for the
-// stream, or the context, is over. Where it seems to, times of the device are
-// off by at least so much: the other side of activities that begin before their
-// launch.
+// Work that a thread launched must end before the same thread's wait for the
+// stream or the context ends. If it seems to end later, the device's times are
+// off by at least the difference. Activities that begin before their launch
+// show the opposite error.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_DECODE_WAIT_TABLE_H_
@@ -25,11 +26,12 @@ namespace kymo::cupti {
 
 class WaitTable {
  public:
-  // Waits of other kinds than these two, and such that failed, are no proof.
+  // Ignores waits that failed, and waits for anything but a stream or a
+  // context: they prove nothing.
   void Add(const SyncRecord& sync, uint32_t thread);
   void Finish();
 
-  // Of a kernel, copy or set that `thread` launched.
+  // For a kernel, copy or set that `thread` launched.
   template <typename R>
   uint64_t LateBy(uint32_t thread, const R& work) const {
     if (waits_.empty()) [[likely]]
@@ -44,7 +46,7 @@ class WaitTable {
 
  private:
   struct Key {
-    uint32_t thread, context, stream;  // kNoStream: all of the context
+    uint32_t thread, context, stream;  // kNoStream: the whole context
     bool operator==(const Key&) const = default;
   };
   struct HashKey {
@@ -56,7 +58,7 @@ class WaitTable {
   };
   struct Wait {
     uint32_t correlation;
-    uint64_t end;  // after Finish, the least one from here on
+    uint64_t end;  // after Finish: the earliest end from here on
   };
 
   uint64_t LateBy(const Key& key, uint32_t correlation, uint64_t end) const;

@@ -50,12 +50,12 @@ TEST(WaitTableTest, AWaitForTheContextIsOneForEachOfItsStreams) {
 
 TEST(WaitTableTest, OthersAreNoProof) {
   WaitTable waits;
-  waits.Add(Wait(1, 7, 10, 1000), 42);  // for an event
+  waits.Add(Wait(1, 7, 10, 1000), 42);  // a wait for an event
   SyncRecord query = Wait(3, 7, 10, 1000);
   query.result = 600;  // not ready
   waits.Add(query, 42);
-  waits.Add(Wait(3, 8, 10, 1000), 42);  // of another stream
-  waits.Add(Wait(3, 7, 10, 1000), 43);  // another thread may have been faster
+  waits.Add(Wait(3, 8, 10, 1000), 42);  // a wait for another stream
+  waits.Add(Wait(3, 7, 10, 1000), 43);  // a thread that may have been faster
   waits.Finish();
   EXPECT_EQ(waits.LateBy(42, Work(7, 9, 1030)), 0u);
 }

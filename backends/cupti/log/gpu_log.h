@@ -1,13 +1,13 @@
-// gpu_log.h - one process's records and what to know about them.
+// gpu_log.h - the log of one process: a header and records.
 //
 //   +-----------+------------------------------+
 //   | LogHeader | records (gpu_record.h)       |
 //   | 4096 B    | in whole blocks              |
 //   +-----------+------------------------------+
 //
-// In a child of the command this is a file that the process appends to; its
-// header is mapped, so that it says how things stand up to the instant at which
-// the process is killed. In this process it is memory.
+// In a child of the command the log is a file that the process appends to. Its
+// header is mapped, so it is up to date until the instant at which the process
+// is killed. In this process the log is memory.
 //
 // The reader trusts nothing in it.
 #ifndef KYMO_BACKENDS_CUPTI_LOG_GPU_LOG_H_
@@ -25,7 +25,7 @@ inline constexpr size_t kLogHeaderBytes = 4096;
 
 enum class LogState : uint32_t {
   kOpening = 0,
-  kOpen = 1,    // records are being written; stays so if the process is killed
+  kOpen = 1,    // being written; stays so in a killed process
   kClosed = 2,  // everything has been written
   kFailed = 3,  // CUPTI could not be used; `problem` says why
 };
@@ -36,12 +36,12 @@ struct LogHeader {
   int32_t pid = 0;
   uint32_t cupti_version = 0;
   std::atomic<LogState> state{LogState::kOpening};
-  // Buffers that CUPTI holds with records that are not in the log yet.
+  // Buffers that CUPTI holds. Their records are not in the log yet.
   std::atomic<uint64_t> buffers_out{0};
-  // Requests for buffers that were refused because too many were out.
+  // Requests for buffers that were refused, because CUPTI held too many.
   std::atomic<uint64_t> buffers_refused{0};
   std::atomic<uint64_t> records{0};
-  std::atomic<uint64_t> bytes_lost{0};  // could not be written
+  std::atomic<uint64_t> bytes_lost{0};  // bytes that could not be written
   char problem[256] = {};
 };
 static_assert(sizeof(LogHeader) <= kLogHeaderBytes);

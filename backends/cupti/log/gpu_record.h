@@ -1,18 +1,19 @@
-// gpu_record.h - what a device did, as Kymo writes it down in the program.
+// gpu_record.h - the records of a device's work, as the program writes them.
 //
-// A log is records one behind the other, each a RecordHeader and a body,
-// padded to 8 bytes. CUPTI's own records differ from version to version and
-// point into the program; these do neither, so that a log can be read when the
-// program is gone, kept in a file, and replayed in a test:
+// A log is a sequence of records. Each has a RecordHeader and a body, padded to
+// 8 bytes. CUPTI's own records differ from version to version and point into
+// the program; these records do neither. So a log can be read when the program
+// is gone, kept in a file, and replayed in a test:
 //
 //   kText 1 "sgemm"  kDevice 0  kContext 1  kCall ...  kKernel name=1 ...
 //
-// - Texts come before the records that name them; id 0 is no text.
+// - A text comes before the records that name it; id 0 is no text.
 // - Times are ns of the log's clock (AnchorRecord); 0 = CUPTI had none.
-// - Ids of devices, contexts, streams, correlations are CUPTI's. Stream
-//   kNoStream: none.
-// - A record may be shorter than its struct (an older CUPTI has less to say;
-//   what lacks is 0) or longer (the rest is of a newer Kymo).
+// - Ids of devices, contexts, streams and correlations are CUPTI's. The stream
+//   kNoStream means none.
+// - A record may be shorter than its struct, if it is of an older CUPTI:
+//   missing fields are 0. It may be longer, if it is of a newer Kymo: the rest
+//   is ignored.
 //
 // The reader trusts nothing in it.
 #ifndef KYMO_BACKENDS_CUPTI_LOG_GPU_RECORD_H_
@@ -46,7 +47,7 @@ enum class RecordKind : uint16_t {
   kMarkerData,
   kName,
   kRefused,
-  kEnd,  // one behind the last
+  kEnd,  // one more than the last
 };
 
 inline constexpr uint32_t kNoStream = 0xffffffffu;
@@ -54,12 +55,12 @@ inline constexpr uint64_t kNoEventSync = 0;
 
 struct RecordHeader {
   RecordKind kind;
-  uint16_t words;  // of 8 bytes, the header among them
-  uint32_t name;   // text id; of kText: the id that is given
+  uint16_t words;  // in units of 8 bytes, with the header
+  uint32_t name;   // text id; in kText: the id of this text
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// Longer texts are cut there, between two characters' bytes if need be.
+// Longer texts are cut there, even in the middle of a character.
 inline constexpr uint32_t kMaxTextBytes = 16 * 1024;
 
 // The text follows.
@@ -71,7 +72,7 @@ struct TextRecord {
 struct KernelRecord {
   RecordHeader header;
   uint64_t start, end;
-  uint64_t queued, submitted;  // where latency was asked for
+  uint64_t queued, submitted;  // if kCaptureLatency is set
   uint32_t device, context, stream, correlation;
   int32_t grid[3], block[3];
   uint32_t static_shared, dynamic_shared;  // bytes
@@ -83,7 +84,7 @@ struct KernelRecord {
   uint32_t cluster[3];
 };
 
-// A copy; between two devices where `is_peer`.
+// A copy; `is_peer`: between two devices.
 struct CopyRecord {
   RecordHeader header;
   uint64_t start, end, bytes;
@@ -126,8 +127,8 @@ struct SyncRecord {
   uint32_t type;  // CUPTI's number
   uint32_t context, stream, correlation;
   uint32_t event;
-  int32_t result;       // of the call; not 0: what it waits for was not done
-  uint64_t event_sync;  // id of one recording of an event; kNoEventSync
+  int32_t result;       // of the call; not 0: work was left
+  uint64_t event_sync;  // one recording of an event; or kNoEventSync
 };
 
 // cudaEventRecord.
@@ -136,11 +137,11 @@ struct EventRecord {
   uint64_t time;  // on the device; 0 = not measured
   uint32_t device, context, stream, correlation;
   uint32_t event;
-  uint32_t has_device;  // 0: an older CUPTI, which does not say
+  uint32_t has_device;  // 0: an older CUPTI, which does not tell
   uint64_t event_sync;
 };
 
-// A launched graph as a whole, where its nodes are not recorded.
+// A launched graph as a whole, if its nodes are not recorded.
 struct GraphRecord {
   RecordHeader header;
   uint64_t start, end;
@@ -179,12 +180,12 @@ struct OverheadRecord {
   RecordHeader header;
   uint64_t start, end;
   uint32_t overhead;  // CUPTI's number
-  uint32_t thread;    // 0 = of no thread
+  uint32_t thread;    // 0 = belongs to no thread
   uint32_t process;
   uint32_t correlation;
 };
 
-// The header names it.
+// A device; the header has its name.
 struct DeviceRecord {
   RecordHeader header;
   uint64_t memory_bytes;
@@ -195,7 +196,7 @@ struct DeviceRecord {
   uint32_t max_shared, max_registers;            // per multiprocessor, bytes
   uint32_t block_shared, block_registers;        // per block
   uint32_t block_threads, core_clock, l2_cache;  // kHz, bytes
-  uint32_t is_hidden;  // 1: from the program, by CUDA_VISIBLE_DEVICES
+  uint32_t is_hidden;  // 1: CUDA_VISIBLE_DEVICES hides it
   uint32_t reserved;
 };
 
@@ -209,7 +210,7 @@ struct StreamRecord {
   uint32_t id, context, priority, flag;
 };
 
-// What ran with `correlation` belongs to the program's own `id`.
+// Work with `correlation` belongs to `id`, an id of the program's own.
 struct ExternalRecord {
   RecordHeader header;
   uint64_t id;
@@ -217,26 +218,26 @@ struct ExternalRecord {
   uint32_t correlation;
 };
 
-// CUpti_ActivityFlag of a marker; the others are of synchronisation objects.
+// CUpti_ActivityFlag of a marker. Other flags are for synchronisation objects.
 enum MarkerPhase : uint32_t {
   kMarkerInstant = 1,
   kMarkerStart = 2,
   kMarkerEnd = 4,
 };
 
-// What a program says through NVTX, as CUPTI hears it; the header names it.
+// A call of NVTX, as CUPTI reports it; the header has its text.
 struct MarkerRecord {
   RecordHeader header;
   uint64_t time;
-  uint32_t id;     // of a range, its start's and its end's
+  uint32_t id;     // a range's start and end share it
   uint32_t phase;  // MarkerPhase bits
   uint32_t process;
-  uint32_t thread;  // 0 = of no thread: started here, ended anywhere
-  uint32_t domain;  // text id; 0 = the default one
+  uint32_t thread;  // 0 = none: a range that any thread may end
+  uint32_t domain;  // text id; 0 = the default domain
   uint32_t reserved;
 };
 
-// CUpti_MetricValueKind, as far as payloads have it.
+// CUpti_MetricValueKind, as far as payloads use it.
 enum class MarkerPayload : uint32_t {
   kDouble = 0,
   kUint64 = 1,
@@ -244,10 +245,10 @@ enum class MarkerPayload : uint32_t {
   kExtended = 6,  // with a schema
 };
 
-// More about the marker of that id.
+// More about the marker with this id.
 struct MarkerDataRecord {
   RecordHeader header;
-  uint64_t payload;  // bits of a number
+  uint64_t payload;  // the bits of a number
   MarkerPayload payload_kind;
   uint32_t id;
   uint32_t color;  // ARGB
@@ -259,7 +260,7 @@ struct MarkerDataRecord {
 // CUpti_ActivityObjectKind, as far as names are shown.
 enum class NamedObject : uint32_t { kThread = 2, kStream = 5 };
 
-// The header says what the program calls a thread or a stream.
+// The program's name for a thread or a stream; the header has the name.
 struct NameRecord {
   RecordHeader header;
   NamedObject object;
@@ -267,7 +268,7 @@ struct NameRecord {
   uint32_t device, context, stream;
 };
 
-// The header says what CUPTI would not record, and why.
+// CUPTI refused to record something; the header has the text: what, and why.
 struct RefusedRecord {
   RecordHeader header;
   uint32_t kind;  // CUPTI's number; 0: a setting
@@ -279,7 +280,8 @@ enum class LogClock : uint32_t {
   kCupti = 1,      // times are CUPTI's own clock
 };
 
-// The same instant on both clocks, read between two reads of ours.
+// One instant on both clocks. The log's clock is read between two reads of
+// ours.
 struct AnchorRecord {
   RecordHeader header;
   uint64_t log_ns;
@@ -290,11 +292,11 @@ struct AnchorRecord {
 };
 
 enum class LossReason : uint32_t {
-  kDropped = 0,  // records that CUPTI had no buffer for
+  kDropped = 0,  // records for which CUPTI had no buffer
   kUnknown = 1,  // records of kinds that Kymo does not know
-  kTexts = 2,    // texts that the table had no room for
-  kBroken = 3,   // rests of buffers that CUPTI itself cannot read
-  kForeign = 4,  // buffers that a client before Kymo had left with CUPTI
+  kTexts = 2,    // texts for which the table had no room
+  kBroken = 3,   // parts of buffers that CUPTI cannot read
+  kForeign = 4,  // buffers that an earlier client left with CUPTI
 };
 
 struct LossRecord {

@@ -13,7 +13,7 @@
 namespace kymo::cupti {
 
 bool LogFile::Open(const char* folder) noexcept {
-  // The time tells apart the programs that one process executes.
+  // The time tells apart the programs that one process executes in turn.
   const int length =
       snprintf(path_, sizeof(path_), "%s/cuda-%d-%lld.log", folder, getpid(),
                static_cast<long long>(MonotonicNs()));
@@ -55,7 +55,8 @@ void LogFile::Append(void* to, const void* data, size_t size) noexcept {
   if (left == 0) {
     file.offset_ += size;
   } else {
-    // Half a block would hide what comes behind it: the next one goes here.
+    // Half a block would hide the blocks behind it, so the next block goes
+    // here.
     file.header_->bytes_lost.fetch_add(size, std::memory_order_relaxed);
   }
 }

@@ -1,12 +1,13 @@
-// log_file.h - a process's log in a file of the collector's folder.
+// log_file.h - writes a process's log into a file in the collector's folder.
 //
 //   static constinit LogFile file;
 //   if (file.Open("/tmp/x")) {              // /tmp/x/cuda-1234-5678.log
 //     StartCapture(*api, settings, file.sink(), file.header());
 //   }
 //
-// No descriptor is kept: programs close those that they do not know, and use
-// their numbers again. Each block opens the file, which takes microseconds.
+// It keeps no descriptor, since programs close descriptors that they do not
+// know, and use their numbers again. Each block opens the file, which takes
+// microseconds.
 //
 // Threads: one at a time. Errors: bytes that cannot be written are counted in
 //   the header. Standard library: nothing that needs linking.
@@ -27,12 +28,12 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  // A log of nothing so far. False when the folder takes no file, and then
-  // leaves none.
+  // Makes an empty log. False, and no file is left, if the folder takes no
+  // file.
   bool Open(const char* folder) noexcept;
 
-  // Mapped: what is stored there is seen by the collector, whatever happens to
-  // this process. REQUIRES: Open succeeded.
+  // The header is mapped: the collector sees what is stored there, whatever
+  // happens to this process. REQUIRES: Open succeeded.
   LogHeader* header() noexcept { return header_; }
   LogSink sink() noexcept { return {.append = Append, .to = this}; }
 

@@ -1,4 +1,4 @@
-// log_reader.h - the records of a log, one by one, trusting nothing.
+// log_reader.h - reads the records of a log one by one, and trusts nothing.
 //
 //   LogReader reader(bytes);
 //   while (reader.Next()) {
@@ -6,7 +6,7 @@
 //       const KernelRecord kernel = reader.Get<KernelRecord>();
 //     }
 //   }
-//   reader.corrupt();                       // what could not be read
+//   reader.corrupt();                       // how many could not be read
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_CUPTI_LOG_LOG_READER_H_
@@ -26,12 +26,13 @@ namespace kymo::cupti {
 
 class LogReader {
  public:
-  // `bytes` must outlive the reader; of any alignment.
+  // `bytes` must outlive the reader. They need no alignment.
   explicit LogReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
-  // The next record; false at the end. A log that was cut in the middle of a
-  // record ends before it. Where a header makes no sense, nothing behind it
-  // can be found: that is one corrupt record, and the end.
+  // Goes to the next record; false at the end. A log that was cut in the middle
+  // of a record ends before that record. If a header makes no sense, nothing
+  // behind it can be found: that counts as one corrupt record, and the log
+  // ends.
   bool Next() {
     rest_ = rest_.subspan(size_);
     size_ = 0;
@@ -52,7 +53,7 @@ class LogReader {
   RecordKind kind() const { return header_.kind; }
   uint32_t name() const { return header_.name; }
 
-  // The record; what a shorter one lacks is 0.
+  // The record as an R. If it is shorter than R, the missing fields are 0.
   template <typename R>
   R Get() const {
     static_assert(kIsRecord<R>);
@@ -66,7 +67,7 @@ class LogReader {
     return record;
   }
 
-  // Of kText; lives as long as the bytes.
+  // The text of a kText record; valid as long as the bytes.
   std::string_view text() const {
     if (size_ < sizeof(TextRecord)) return {};
     const size_t room = size_ - sizeof(TextRecord);

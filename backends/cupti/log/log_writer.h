@@ -1,4 +1,4 @@
-// log_writer.h - records of gpu_record.h on their way out of the program.
+// log_writer.h - writes the records of gpu_record.h, in the program.
 //
 //   LogWriter writer;                     // static: it is large
 //   writer.Open({.append = WriteToFile, .to = &file});
@@ -7,13 +7,13 @@
 //   writer.Write(RecordKind::kCall, call);
 //   writer.Flush();
 //
-// Texts are written once, before the first record that names them. A pointer
-// leads to the id that it meant last time; whether it still does is one
-// comparison of texts.
+// Each text is written once, before the first record that names it. The writer
+// remembers which id a pointer had last; one comparison of texts tells whether
+// that id is still right.
 //
 // Threads: none of its own; the caller locks.
-// Errors: text that finds no room is id 0 and counted (texts_lost); what the
-//   sink cannot take is the sink's to count.
+// Errors: a text that finds no room gets id 0 and is counted (texts_lost). The
+//   sink counts what it cannot write.
 // Standard library: nothing that needs linking, for the injected library.
 #ifndef KYMO_BACKENDS_CUPTI_LOG_LOG_WRITER_H_
 #define KYMO_BACKENDS_CUPTI_LOG_LOG_WRITER_H_
@@ -27,7 +27,7 @@
 
 namespace kymo::cupti {
 
-// Where finished records go: whole records, in order.
+// Takes finished records: whole records, in order.
 struct LogSink {
   void (*append)(void* to, const void* data, size_t size) noexcept = nullptr;
   void* to = nullptr;
@@ -39,10 +39,10 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Begins a log: no text has been written yet.
+  // Begins a new log, which has no texts yet.
   void Open(const LogSink& sink) noexcept;
 
-  // Fills in the header but for the name.
+  // Writes a record; fills in its header except for the name.
   template <typename R>
   void Write(RecordKind kind, R& record) noexcept {
     static_assert(kIsRecord<R>);
@@ -58,7 +58,7 @@ class LogWriter {
     ++records_;
   }
 
-  // Null and empty texts are 0.
+  // Null and the empty text have id 0.
   uint32_t TextId(const char* text) noexcept {
     if (text == nullptr || *text == '\0') return 0;
     const Known& known = by_pointer_[PointerIndex(text)];
@@ -97,9 +97,9 @@ class LogWriter {
            (64 - kPointerBits);
   }
   uint32_t TextIdSlow(const char* text) noexcept;
-  // The place of the text in `texts_`: its own, or a free one.
+  // The text's place in `texts_`, or a free place for it.
   uint32_t Find(const char* text, uint64_t hash) const noexcept;
-  // NUL-terminated; null when memory is short.
+  // Keeps a copy, NUL-terminated; null if memory is short.
   const char* Keep(const char* text, size_t size) noexcept;
   void WriteText(uint32_t id, const char* text, size_t size) noexcept;
 
@@ -107,12 +107,12 @@ class LogWriter {
   size_t used_ = 0;
   uint64_t records_ = 0;
   uint64_t texts_lost_ = 0;
-  Text* texts_ = nullptr;    // open addressing, 2 * kMaxTexts places
-  uint32_t* ids_ = nullptr;  // by place; 0 = free
+  Text* texts_ = nullptr;    // open addressing, 2 * kMaxTexts slots
+  uint32_t* ids_ = nullptr;  // by slot; 0 = free
   uint32_t text_count_ = 0;
-  // By id, a bit: this log has it. The table outlives a log.
+  // One bit per id: this log has the text. The table of texts outlives a log.
   uint64_t written_[kMaxTexts / 64 + 1] = {};
-  char* slab_ = nullptr;  // memory for texts; from slab_ to slab_end_ is free
+  char* slab_ = nullptr;  // memory for texts; free from here to slab_end_
   char* slab_end_ = nullptr;
   Known by_pointer_[size_t{1} << kPointerBits] = {};
   alignas(8) unsigned char buffer_[kBufferBytes] = {};

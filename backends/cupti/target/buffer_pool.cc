@@ -7,9 +7,9 @@
 namespace kymo::cupti {
 namespace {
 
-// Buffers are one behind the other: whether one is ours is a comparison.
+// Buffers are contiguous, so Owns is a comparison of addresses.
 constexpr size_t kMostReserved = size_t{4} << 30;
-// The largest of any machine.
+// The largest page size of any machine.
 constexpr size_t kPageBytes = 64 * 1024;
 
 }  // namespace
@@ -22,7 +22,7 @@ void BufferPool::SetLimits(size_t buffer_bytes, size_t max_bytes) noexcept {
   max_bytes_ = max_bytes;
 }
 
-// Less where the process may not have so much (ulimit -v).
+// Reserves less if the process may not have so much (ulimit -v).
 bool BufferPool::Reserve() noexcept {
   for (size_t bytes = kMostReserved; bytes >= stride_; bytes /= 2) {
     void* const space =

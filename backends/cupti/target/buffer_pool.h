@@ -1,13 +1,14 @@
-// buffer_pool.h - the memory that CUPTI writes its records into.
+// buffer_pool.h - memory into which CUPTI writes its records.
 //
 //   BufferPool pool;                        // constinit
 //   pool.SetLimits(256 KiB, 512 MiB);
-//   uint8_t* buffer = pool.Take();          // null: all are taken
+//   uint8_t* buffer = pool.Take();          // null: all buffers are taken
 //   if (pool.Owns(buffer)) pool.Return(buffer);
 //
-// A buffer that came back is used again first, while the caches know it. What
-// was mapped stays mapped: CUPTI keeps buffers for the next recording. What
-// comes back need not be the pool's: another client may have left it behind.
+// The buffer that was returned last is taken first, since the caches still hold
+// it. Buffers stay mapped, since CUPTI keeps some for the next recording. A
+// buffer that CUPTI returns need not be the pool's: another client may have
+// left it with CUPTI.
 //
 // Threads: the caller locks. Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_BUFFER_POOL_H_
@@ -24,7 +25,8 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // For buffers that are mapped from now on; the size counts the first time.
+  // Applies to buffers that are mapped from now on. Only the first call sets
+  // the size.
   void SetLimits(size_t buffer_bytes, size_t max_bytes) noexcept;
   size_t buffer_bytes() const noexcept { return buffer_bytes_; }
 
@@ -32,16 +34,16 @@ class BufferPool {
   bool Owns(const uint8_t* buffer) const noexcept;
   // REQUIRES: Owns(buffer), and it was taken.
   void Return(uint8_t* buffer) noexcept;
-  // Those that have not come back.
+  // How many buffers were taken and not returned.
   size_t taken() const noexcept { return taken_; }
 
  private:
-  // The beginning of a buffer that nobody uses.
+  // Stands at the beginning of a buffer that nobody uses.
   struct Free {
     Free* next;
   };
 
-  // Takes address space, as much as there is of what could be needed.
+  // Reserves address space for as many buffers as could be needed, or fewer.
   bool Reserve() noexcept;
 
   size_t buffer_bytes_ = 0;

@@ -54,7 +54,7 @@ TEST(BufferPoolTest, ManagesWithTheAddressSpaceThatAProcessHas) {
 #endif
   const pid_t pid = fork();
   if (pid == 0) {
-    // As `ulimit -v`: half a GiB more than there is already.
+    // Like `ulimit -v`: half a GiB more than the process has already.
     size_t pages = 0;
     FILE* const statm = fopen("/proc/self/statm", "r");
     if (statm == nullptr || fscanf(statm, "%zu", &pages) != 1) _exit(2);

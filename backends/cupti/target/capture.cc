@@ -13,7 +13,7 @@
 namespace kymo::cupti {
 namespace {
 
-// CUPTI's callbacks carry no pointer of ours, so there is one of all this.
+// A global, because CUPTI's callbacks carry no pointer of ours.
 struct CaptureState {
   // Null: no capture. Read without a lock by threads that flush.
   std::atomic<const CuptiApi*> api{nullptr};
@@ -47,9 +47,9 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t,
   state.log.Complete(context, stream, buffer, valid_bytes);
 }
 
-// In a thread that is in the midst of cuInit, and perhaps holds locks of
-// CUPTI's: it does not wait for one that switches kinds, which looks at
-// `cuda_is_up` when it has done so.
+// Runs on a thread in the middle of cuInit, which may hold locks of CUPTI. So
+// it does not wait for a thread that is switching kinds. That thread checks
+// `cuda_is_up` when it is done.
 void CudaIsUp() {
   state.cuda_is_up.store(true, std::memory_order_seq_cst);
   if (pthread_mutex_trylock(&state.kinds_lock) != 0) return;
@@ -58,15 +58,15 @@ void CudaIsUp() {
   pthread_mutex_unlock(&state.kinds_lock);
 }
 
-// The child has a copy of all this and may touch nothing of it: log and CUPTI's
-// state are its parent's.
+// The child has a copy of the state and must not use it: the log and CUPTI's
+// state belong to the parent.
 void ForgetCapture() {
   state.api.store(nullptr, std::memory_order_release);
   state.log.Forget();
   state.kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 }
 
-// Pairs the log's clock with ours: the closest of a few readings.
+// Pairs the log's clock with ours, by the closest of a few readings.
 void WriteAnchor(const CuptiApi& api) noexcept {
   AnchorRecord best = {};
   best.clock = state.clock;
@@ -89,7 +89,7 @@ void WriteAnchor(const CuptiApi& api) noexcept {
   state.log.Write(RecordKind::kAnchor, best);
 }
 
-// The log says that something is missing that was asked for.
+// Writes into the log that CUPTI refused something that was requested.
 void WriteRefused(const CuptiApi& api, uint32_t kind, const char* name,
                   ApiStatus status) noexcept {
   const char* const text = api.text(status);
@@ -103,7 +103,7 @@ void WriteRefused(const CuptiApi& api, uint32_t kind, const char* name,
   state.log.Write(RecordKind::kRefused, refused, words);
 }
 
-// What the user can do about it.
+// Tells the user what to do about a status.
 const char* Advice(ApiStatus status) noexcept {
   switch (status) {
     case ApiStatus::kNoPrivileges:
@@ -136,13 +136,13 @@ bool FailBusy(LogHeader* header, const char* other) noexcept {
   return false;
 }
 
-// Once per process: a forked child has no capture.
+// Runs once per process: a forked child has no capture.
 void SeeForks() noexcept {
   if (state.forks_are_seen) return;
   state.forks_are_seen = pthread_atfork(nullptr, nullptr, ForgetCapture) == 0;
 }
 
-// The kinds that are wanted.
+// Switches on the kinds that the settings request.
 ApiStatus StartKinds(const CuptiApi& api,
                      const CaptureSettings& settings) noexcept {
   const ApiStatus status = [&] {
@@ -158,8 +158,8 @@ ApiStatus StartKinds(const CuptiApi& api,
   return status;
 }
 
-// Most of what is at work on a device ends within an instant: buffers come back
-// by themselves then, and with times.
+// Most work on a device ends within milliseconds. Its buffers then come back
+// without force, and with times.
 void FlushPatiently(const CuptiApi& api) noexcept {
   constexpr timespec kInstant = {0, 2'000'000};
   for (int i = 0; i < 5 && state.log.buffers_out() > 0; ++i) {
@@ -186,7 +186,7 @@ bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
   }
   state.header = header;
   state.log.Open(api, settings, sink, header);
-  // Without our clock, CUPTI's is paired with it.
+  // If CUPTI does not take our clock, its own clock is paired with ours.
   state.clock = api.set_clock(Now) == ApiStatus::kOk ? LogClock::kMonotonic
                                                      : LogClock::kCupti;
   status = api.register_callbacks(Request, Complete);
@@ -225,7 +225,7 @@ void FlushCapture(FlushMode mode) noexcept {
   const CuptiApi* const api = state.api.load(std::memory_order_acquire);
   if (api == nullptr) return;
   WriteAnchor(*api);
-  // Calls Complete, so it must not hold a lock.
+  // flush calls Complete, so no lock may be held here.
   (void)api->flush(mode == FlushMode::kEverything);
 }
 

@@ -1,4 +1,4 @@
-// capture.h - CUPTI's activities of this process, into a log.
+// capture.h - records CUPTI's activities of this process into a log.
 //
 //   LogHeader header;
 //   if (!StartCapture(*api, settings, sink, &header)) {
@@ -7,17 +7,17 @@
 //   FlushCapture(FlushMode::kFinished);  // now and then
 //   StopCapture();
 //
-// CUPTI asks for a buffer, fills it, and hands it back; its records are then
+// CUPTI asks for a buffer, fills it and returns it. Its records are then
 // translated and go to the sink, and the buffer is used again.
 //
-// A good neighbour: takes CUPTI's place for a client before it touches
-// anything, and gives up if somebody else has it; on failure everything that
-// was switched on is switched off again, in reverse; never calls cuptiFinalize.
-// It ignores buffers of an earlier client, which CUPTI may still return.
-// A forked child has no capture.
+// A capture is a good neighbour. It becomes a client of CUPTI before it changes
+// anything, and gives up if another client is there. If it fails, it switches
+// off everything that it switched on, in reverse order. It never calls
+// cuptiFinalize. It ignores buffers of an earlier client, which CUPTI may still
+// return. A forked child has no capture.
 //
-// Threads: one capture per process. Start, Stop, Pause and Resume are not
-//   called concurrently; everything else may be, from any thread.
+// Threads: one capture per process. Start, Stop, Pause and Resume must not be
+//   called concurrently; everything else may be called from any thread.
 // Standard library: nothing that needs linking, for the injected library.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_H_
@@ -31,10 +31,10 @@
 
 namespace kymo::cupti {
 
-// What is recorded besides kernels, copies, sets, calls and CUPTI's overhead.
-// What CUPTI refuses of it is told in the log (RefusedRecord).
+// What to record besides kernels, copies, sets, calls and CUPTI's overhead. If
+// CUPTI refuses any of it, the log says so (RefusedRecord).
 enum CaptureFlag : uint32_t {
-  kCaptureSync = 1,      // waits, and recordings of events
+  kCaptureSync = 1,      // waits, and recorded events
   kCaptureMemory = 2,    // allocations and pools
   kCaptureUnified = 4,   // transfers and faults of unified memory
   kCaptureGraphs = 8,    // graphs as a whole, not node by node
@@ -44,42 +44,44 @@ enum CaptureFlag : uint32_t {
 
 struct CaptureSettings {
   uint32_t flags = kCaptureSync;  // CaptureFlag bits
-  // CUDA may have been used before: devices, contexts and streams that are
-  // there have to be asked for.
+  // CUDA may have been used before: ask CUPTI to describe the devices, contexts
+  // and streams that exist already.
   bool is_late = false;
-  // Of one buffer, and of all that CUPTI may hold. CUPTI before that of CUDA
-  // 12.9 must not be refused one: there the second does not count.
+  // The size of one buffer, and of all buffers that CUPTI may hold. Before CUDA
+  // 12.9, CUPTI must not be refused a buffer: there the second limit does not
+  // apply.
   size_t buffer_bytes = size_t{256} << 10;
   size_t max_bytes = size_t{512} << 20;
 };
 
-// False when CUPTI cannot be used: header->problem says why and what would
-// help. `sink` and `header` must live until StopCapture, at least.
+// False if CUPTI cannot be used: header->problem then says why and what would
+// help. `sink` and `header` must live at least until StopCapture.
 bool StartCapture(const CuptiApi& api, const CaptureSettings& settings,
                   const LogSink& sink, LogHeader* header) noexcept;
 
-// What is still at work on a device has no times yet: `settle`, called where
-// calls are recorded no more and what they started still is, can wait for it.
+// Work that is still running on a device has no times yet. `settle` can wait
+// for it. It is called when calls are no longer recorded, but the work that
+// they started still is.
 void PauseCapture(void (*settle)() noexcept = nullptr) noexcept;
-// Not kOk: nothing is recorded.
+// If the result is not kOk, nothing is recorded.
 ApiStatus ResumeCapture() noexcept;
 
 enum class FlushMode { kFinished, kEverything };
 
-// Whole buffers go to the sink: those whose activities have all finished, or
-// whatever CUPTI holds. (A thread that always has something at work keeps its
-// buffer until it is full.) So does the state of the clocks. Does nothing
-// without a capture.
+// Sends complete buffers to the sink: those whose activities have all finished,
+// or everything that CUPTI holds. (A thread that always has something running
+// keeps its buffer until it is full.) Also records the state of the clocks.
+// Does nothing without a capture.
 void FlushCapture(FlushMode mode) noexcept;
 
-// kExit: the process is about to end, and CUDA perhaps half gone: what CUPTI
-// holds is taken, and nothing else of it is touched. The log counts as closed;
-// what comes after all is still written.
+// kExit: the process is about to end, and CUDA may be half gone. So this only
+// takes what CUPTI holds and changes nothing else. The log counts as closed,
+// but records that arrive later are still written.
 enum class StopMode { kDetach, kExit };
 
-// Ends the capture: everything that CUPTI held is in the sink, the log is
-// closed. Does nothing without a capture. `settle`: as of PauseCapture; not
-// called at exit, where it might wait for ever.
+// Ends the capture: sends everything that CUPTI held to the sink, and closes
+// the log. Does nothing without a capture. `settle` is that of PauseCapture. It
+// is not called at exit, where it might wait forever.
 void StopCapture(StopMode mode = StopMode::kDetach,
                  void (*settle)() noexcept = nullptr) noexcept;
 

@@ -8,22 +8,22 @@ namespace kymo::cupti {
 namespace {
 
 enum class Need {
-  kNice,   // nobody asked for it by name
-  kAsked,  // a refusal is told
+  kNice,   // nobody requested it by name
+  kAsked,  // a refusal is reported
   kMust,   // without it there is no capture
 };
 
 struct WantedKind {
   ActivityKind kind;
-  uint32_t flags;  // CaptureFlag bits, any of which asks for it; 0: always
+  uint32_t flags;  // CaptureFlag bits, any one requests it; 0: always
   Need need;
   const char* name;
-  bool is_description = false;  // of what may be there already
+  bool is_description = false;  // describes what exists already
 };
 
 constexpr const char* kUnifiedName = "unified memory";
 
-// In the order in which they are switched on: what describes comes first.
+// In the order in which they are switched on: kinds that describe come first.
 constexpr WantedKind kWantedKinds[] = {
     {ActivityKind::kDevice, 0, Need::kNice, "devices", true},
     {ActivityKind::kContext, 0, Need::kNice, "contexts", true},
@@ -91,8 +91,8 @@ ApiStatus CaptureKinds::Start(const CuptiApi& api, uint32_t flags,
                               bool describes, Refused refused) noexcept {
   flags_ = flags;
   refused_ = refused;
-  // Without system thread ids, those that CUPTI makes up are of no use, but
-  // the device's work is.
+  // A refusal is no error: the thread ids that CUPTI then makes up are of no
+  // use, but the device's work is.
   (void)Set(api, ApiSetting::kSystemThreads);
   if (flags & kCaptureSync) {
     (void)Set(api, ApiSetting::kEventTimes);
@@ -112,7 +112,7 @@ ApiStatus CaptureKinds::Start(const CuptiApi& api, uint32_t flags,
 ApiStatus CaptureKinds::Enable(const CuptiApi& api, bool describes) noexcept {
   ApiStatus unified = ApiStatus::kOk;
   if (flags_ & kCaptureUnified) {
-    // Where there may be nothing to describe, CUDA is not up yet.
+    // If nothing exists to describe, CUDA is not initialised yet.
     unified =
         describes ? Set(api, ApiSetting::kUnified) : ApiStatus::kNotInitialized;
   }

@@ -1,13 +1,13 @@
-// capture_kinds.h - which kinds of activities are switched on, and how.
+// capture_kinds.h - switches kinds of activities on and off.
 //
 //   CaptureKinds kinds;                                   // constinit
 //   ApiStatus status = kinds.Start(api, flags, is_late, refused);
-//   kinds.CudaIsUp(api);                                  // by and by
+//   kinds.CudaIsUp(api);                                  // at some time
 //   kinds.Disable(api);  kinds.Enable(api, true);         // a pause
 //   kinds.Stop(api);
 //
-// What is a must fails the start, and then nothing is on; what was asked for
-// and refused is told to `refused`, once.
+// If a required kind fails, the start fails and nothing stays on. If a
+// requested kind is refused, `refused` is called, once.
 //
 // Threads: one at a time. Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_KINDS_H_
@@ -22,7 +22,7 @@ namespace kymo::cupti {
 
 class CaptureKinds {
  public:
-  // `kind`: CUPTI's number, 0 = a setting; `name`: for people.
+  // `kind` is CUPTI's number, or 0 for a setting. `name` is for people.
   using Refused = void (*)(const CuptiApi& api, uint32_t kind, const char* name,
                            ApiStatus status) noexcept;
 
@@ -30,18 +30,19 @@ class CaptureKinds {
   CaptureKinds(const CaptureKinds&) = delete;
   CaptureKinds& operator=(const CaptureKinds&) = delete;
 
-  // `flags`: CaptureFlag bits. `describes`: what there is already (devices,
-  // contexts, streams) is described.
+  // `flags`: CaptureFlag bits. `describes`: have CUPTI describe the devices,
+  // contexts and streams that exist already.
   ApiStatus Start(const CuptiApi& api, uint32_t flags, bool describes,
                   Refused refused) noexcept;
   ApiStatus Enable(const CuptiApi& api, bool describes) noexcept;
-  // Unified memory can be asked for only when CUDA has been initialised.
+  // Call it once CUDA is initialised: only then can unified memory be
+  // requested.
   void CudaIsUp(const CuptiApi& api) noexcept;
 
   void DisableCalls(const CuptiApi& api) noexcept;
-  // In reverse.
+  // Switches all kinds off, in reverse order.
   void Disable(const CuptiApi& api) noexcept;
-  // Takes back settings, too; tells what there was no chance to ask for.
+  // Takes settings back, too. Reports what there was no chance to request.
   void Stop(const CuptiApi& api) noexcept;
 
  private:
@@ -56,7 +57,7 @@ class CaptureKinds {
 
   uint32_t flags_ = 0;
   Refused refused_ = nullptr;
-  bool awaits_cuda_ = false;  // to ask for unified memory
+  bool awaits_cuda_ = false;  // unified memory is not yet requested
   uint32_t settings_ = 0;     // a bit for each ApiSetting that is on
   bool enabled_[kMaxKinds] = {};
 };

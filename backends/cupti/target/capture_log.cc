@@ -5,7 +5,7 @@
 namespace kymo::cupti {
 namespace {
 
-// Before that of CUDA 12.9, CUPTI crashes where it gets no buffer.
+// CUPTI before that of CUDA 12.9 crashes if it gets no buffer.
 constexpr uint32_t kTakesRefusals = 27;
 
 }  // namespace
@@ -37,7 +37,7 @@ void CaptureLog::Close() noexcept {
 }
 
 void CaptureLog::Forget() noexcept {
-  // Threads of the parent may have held them.
+  // Threads of the parent may have held the locks at the fork.
   log_lock_ = PTHREAD_MUTEX_INITIALIZER;
   buffers_lock_ = PTHREAD_MUTEX_INITIALIZER;
   header_ = nullptr;

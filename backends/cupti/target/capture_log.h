@@ -1,14 +1,14 @@
-// capture_log.h - from CUPTI's buffers into the log.
+// capture_log.h - brings the records of CUPTI's buffers into the log.
 //
 //   CaptureLog log;                             // constinit
 //   log.Open(api, settings, sink, header);
-//   log.Request(&buffer, &size);                // CUPTI wants one
-//   log.Complete(context, stream, buffer, n);   // and hands it back
+//   log.Request(&buffer, &size);                // CUPTI wants a buffer
+//   log.Complete(context, stream, buffer, n);   // and returns it
 //   log.Close();
 //
 // Threads: everything but Open and Close may be called concurrently. Threads of
-//   the program ask for buffers, in the middle of a launch: they never wait for
-//   another one's records to be translated and written.
+//   the program ask for buffers in the middle of a launch. They never wait
+//   until the records of another thread are translated and written.
 // Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_LOG_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_CAPTURE_LOG_H_
@@ -35,21 +35,22 @@ class CaptureLog {
   // `api`, `sink` and `header` must live until Close.
   void Open(const CuptiApi& api, const CaptureSettings& settings,
             const LogSink& sink, LogHeader* header) noexcept;
-  // What comes afterwards is nobody's.
+  // Buffers that come later are ignored.
   void Close() noexcept;
-  // In a forked child: the log is its parent's.
+  // For a forked child: the log belongs to its parent.
   void Forget() noexcept;
 
-  // *buffer null: too many are out.
+  // Sets *buffer to null if CUPTI holds too many buffers.
   void Request(uint8_t** buffer, size_t* size) noexcept;
-  // A buffer that is not of ours was left behind by a client before us. What is
-  // in it may be older than the log, and the memory is that client's.
+  // Translates and writes a returned buffer. If the buffer is not ours, an
+  // earlier client left it with CUPTI. Its records may be older than the log
+  // and its memory is that client's, so it is only counted.
   void Complete(void* context, uint32_t stream, uint8_t* buffer,
                 size_t valid_bytes) noexcept;
-  // Buffers that are out.
+  // How many buffers CUPTI holds.
   size_t buffers_out() noexcept;
 
-  // `text`: null = none.
+  // Writes one record. `text` may be null.
   template <typename R>
   void Write(RecordKind kind, R record, const char* text = nullptr) noexcept {
     const Locked locked(log_lock_);
@@ -77,16 +78,17 @@ class CaptureLog {
   void WriteLoss(LossReason reason, uint64_t count) noexcept;
   void WriteDropped(void* context, uint32_t stream) noexcept;
 
-  // Held for an instant; never inside of log_lock_ but for Open and Close.
+  // Held for an instant, and never inside of log_lock_ except in Open and
+  // Close.
   pthread_mutex_t buffers_lock_ = PTHREAD_MUTEX_INITIALIZER;
   // Held while a buffer is translated and written.
   pthread_mutex_t log_lock_ = PTHREAD_MUTEX_INITIALIZER;
 
-  // Written with both locks held; null: nothing is wanted.
+  // Written with both locks held. Null: no records are wanted.
   LogHeader* header_ = nullptr;
   const CuptiApi* api_ = nullptr;
-  BufferPool buffers_;  // buffers_lock_
-  LogWriter writer_;    // log_lock_
+  BufferPool buffers_;  // needs buffers_lock_
+  LogWriter writer_;    // needs log_lock_
 };
 
 }  // namespace kymo::cupti

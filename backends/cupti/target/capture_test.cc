@@ -216,7 +216,7 @@ TEST_F(CaptureTest, AtExitItTakesWhatThereIsAndTouchesNothing) {
   EXPECT_EQ(header_->state, LogState::kClosed);
   EXPECT_TRUE(fake_.is_subscribed);
   EXPECT_FALSE(fake_.enabled.empty());
-  // What the program's last handlers do.
+  // The program's last exit handlers may still make calls.
   fake_.Emit(RecordKind::kCall, CallRecord{});
   EXPECT_EQ(header_->buffers_out, 1u);
   fake_.FillBuffer();

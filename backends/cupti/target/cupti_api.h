@@ -4,12 +4,12 @@
 //   const CuptiApi* api = &fake.api();         // or a script, fake_cupti.h
 //   api->enable(ActivityKind::kKernel);
 //
-// A table of functions, so that the one file that includes cupti.h
-// (translate.cc) and whoever opens the library stay behind it, and so that it
-// works where there is no C++ library. Statuses are CUPTI's numbers.
+// A table of functions. So only translate.cc includes cupti.h, nobody else
+// needs to know who opens the library, and it works where there is no C++
+// library. Statuses are CUPTI's numbers.
 //
-// Threads: as CUPTI says: everything may be called concurrently; buffers are
-//   asked for and handed back from any thread, also while such a call runs.
+// Threads: as CUPTI says, everything may be called concurrently. CUPTI asks for
+//   buffers and returns them on any thread, also during such a call.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CUPTI_API_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_CUPTI_API_H_
 
@@ -20,7 +20,7 @@ namespace kymo::cupti {
 
 class LogWriter;
 
-// CUptiResult; those that are told apart.
+// CUptiResult, as far as Kymo tells results apart.
 enum class ApiStatus : int32_t {
   kOk = 0,
   kNotInitialized = 15,
@@ -33,7 +33,7 @@ enum class ApiStatus : int32_t {
   kMissing = -1,  // this version of the library has no such function
 };
 
-// CUpti_ActivityKind; those that Kymo asks for.
+// CUpti_ActivityKind, as far as Kymo requests them.
 enum class ActivityKind : uint32_t {
   kCopy = 1,
   kSet = 2,
@@ -41,7 +41,7 @@ enum class ActivityKind : uint32_t {
   kRuntime = 5,
   kDevice = 8,
   kContext = 9,
-  kKernel = 10,  // concurrent ones
+  kKernel = 10,  // concurrent kernels
   kName = 11,
   kMarker = 12,
   kMarkerData = 13,
@@ -57,23 +57,23 @@ enum class ActivityKind : uint32_t {
   kGraph = 51,
 };
 
-// What can be set, of this client or, in older versions, of the library.
+// Settings, either of this client or, in older versions, of the library.
 enum class ApiSetting {
-  kSystemThreads,       // threads are called by their system ids
+  kSystemThreads,       // thread ids are the system's
   kLatency,             // kernels have times of queueing and submission
   kEventTimes,          // CUDA events have times of the device
   kOnlyFulfilledWaits,  // no records of queries that found work left
-  // All counters of unified memory; needs CUDA initialised. Stays.
+  // All counters of unified memory. Needs CUDA initialised. Cannot be undone.
   kUnified,
-  // Needed where several clients are at work, and of all of them. Stays.
+  // Needed from each client if there are several. Cannot be undone.
   kWholeGraphs,
 };
 
-// Makes a buffer for CUPTI to fill, 8-byte aligned; *buffer null: there is
-// none, and CUPTI drops and counts.
+// Gives CUPTI a buffer to fill, 8-byte aligned. *buffer null: there is none,
+// and CUPTI drops records and counts them.
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* size,
                                size_t* max_records);
-// CUPTI hands one back. `context`, `stream`: for `dropped`.
+// CUPTI returns a buffer. `context` and `stream` are for `dropped`.
 using CompleteBuffer = void (*)(void* context, uint32_t stream, uint8_t* buffer,
                                 size_t size, size_t valid_bytes);
 
@@ -82,37 +82,37 @@ inline constexpr size_t kSubscriberNameBytes = 128;
 struct CuptiApi {
   uint32_t version;  // 130000 is CUDA 13.0's
 
-  // Takes a place for a client: one beside others where the library has such
-  // (CUDA 13.3) and nobody has refused others, else the only one.
-  // kOtherSubscriber: it is taken, by `other` (kSubscriberNameBytes; may stay
-  // empty). `cuda_is_up` is called when CUDA has been initialised, in the midst
-  // of the thread that does so.
+  // Makes Kymo a client. If the library supports several clients (CUDA 13.3)
+  // and no other client has forbidden it, Kymo is one of several, else the only
+  // one. kOtherSubscriber: `other` is the client already (kSubscriberNameBytes;
+  // may stay empty). `cuda_is_up` is called when CUDA has been initialised, on
+  // the thread that does so, in the middle of it.
   ApiStatus (*subscribe)(char* other, void (*cuda_is_up)()) noexcept;
   void (*unsubscribe)() noexcept;
 
   ApiStatus (*register_callbacks)(RequestBuffer request,
                                   CompleteBuffer complete) noexcept;
   ApiStatus (*enable)(ActivityKind kind) noexcept;
-  // As well as enabling, has records made of those devices, contexts or streams
-  // that there are already.
+  // Enables the kind, and also has records made of the devices, contexts or
+  // streams that exist already.
   ApiStatus (*enable_and_describe)(ActivityKind kind) noexcept;
   ApiStatus (*disable)(ActivityKind kind) noexcept;
-  // Off: as it was, or as it is without being asked for.
+  // Off: goes back to the value before, or to the default.
   ApiStatus (*configure)(ApiSetting setting, bool on) noexcept;
-  // Hands back the buffers whose activities have finished, or, `forced`, all.
+  // Has CUPTI return the buffers whose activities have finished; `forced`: all.
   ApiStatus (*flush)(bool forced) noexcept;
 
-  // CUPTI's clock becomes `now`, ns of CLOCK_MONOTONIC. kNotSupported in
-  // versions (CUDA 12.6 to 13.3) that lose kernels' times then.
+  // Sets CUPTI's clock to `now`, in ns of CLOCK_MONOTONIC. kNotSupported in
+  // versions that then lose the times of kernels (CUDA 12.6 to 13.3).
   ApiStatus (*set_clock)(uint64_t (*now)()) noexcept;
   ApiStatus (*timestamp)(uint64_t* ns) noexcept;
 
-  // How many records there was no buffer for, since the last time.
+  // How many records CUPTI had no buffer for since the previous call.
   ApiStatus (*dropped)(void* context, uint32_t stream, size_t* count) noexcept;
-  // Writes what the buffer holds as Kymo's records.
+  // Writes the buffer's records as Kymo's records.
   void (*translate)(uint8_t* buffer, size_t valid_bytes,
                     LogWriter& writer) noexcept;
-  // CUPTI's text for a status; lives for ever.
+  // CUPTI's text for a status; lives forever.
   const char* (*text)(ApiStatus status) noexcept;
 };
 

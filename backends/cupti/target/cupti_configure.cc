@@ -14,7 +14,8 @@ ApiStatus Call(F* function, V value) noexcept {
 ApiStatus ConfigureUnified(const CuptiFunctions& cupti) noexcept {
   if (cupti.configure_unified == nullptr) return ApiStatus::kMissing;
   // CUpti_ActivityUnifiedMemoryCounterConfig: scope, kind, device, enable.
-  // Scope and device are there for versions before CUDA 7.0: it is all devices.
+  // Scope and device matter only before CUDA 7.0: the setting is for all
+  // devices.
   struct Config {
     uint32_t scope, kind, device, enable;
   };
@@ -28,7 +29,8 @@ ApiStatus ConfigureUnified(const CuptiFunctions& cupti) noexcept {
   return ApiStatus{cupti.configure_unified(configs, std::size(configs))};
 }
 
-// Ids of threads, which other clients of the library may have set before.
+// Sets the type of thread ids. Another client of the library may have set it
+// before.
 ApiStatus ConfigureThreads(const CuptiFunctions& cupti, bool on) noexcept {
   static constinit int before = kDefaultThreadIds;
   if (on && cupti.get_thread_id_type != nullptr) {
@@ -81,7 +83,7 @@ ApiStatus Configure(const CuptiFunctions& cupti, void* client,
     case ApiSetting::kEventTimes:
       return set(ClientAttribute::kEventTimes, uint8_t{on});
     case ApiSetting::kOnlyFulfilledWaits:
-      // A client has no others without asking for them.
+      // Without a request, a client gets no other records of waits.
       return set(ClientAttribute::kAllSyncRecords, uint8_t{0});
     case ApiSetting::kUnified:
       return on ? ConfigureUnified(cupti) : ApiStatus::kOk;

@@ -1,8 +1,8 @@
-// cupti_configure.h - what can be set of CUPTI, in either of its ways.
+// cupti_configure.h - changes CUPTI's settings, in either of CUPTI's ways.
 //
 //   Configure(functions, client, ApiSetting::kLatency, true);
 //
-// `client`: one among several, of which alone it is set; null: the library's.
+// `client`: the one client whose setting changes; null: the whole library's.
 //
 // Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CUPTI_CONFIGURE_H_
@@ -15,17 +15,17 @@
 
 namespace kymo::cupti {
 
-// As CuptiApi::configure.
+// Does the same as CuptiApi::configure.
 ApiStatus Configure(const CuptiFunctions& cupti, void* client,
                     ApiSetting setting, bool on) noexcept;
 
-// Whether times of kernels survive a client's clock. From CUDA 12.6 Update 2 on
-// some have none then (release notes of 13.1; the version does not tell updates
-// of 12.6 apart); up to 13.3 those of contexts that are older than the client
-// may be in CUPTI's own clock all the same.
+// Whether kernels keep their times if a client sets the clock. From CUDA 12.6
+// Update 2 on some lose them (release notes of 13.1; versions do not tell the
+// updates of 12.6 apart). Up to CUDA 13.3, kernels in contexts older than the
+// client may have times of CUPTI's own clock all the same.
 bool TakesClocks(uint32_t version) noexcept;
 
-// CUPTI's clock becomes `now`.
+// Sets CUPTI's clock to `now`.
 ApiStatus ConfigureClock(const CuptiFunctions& cupti, void* client,
                          uint64_t (*now)()) noexcept;
 

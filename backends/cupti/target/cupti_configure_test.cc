@@ -9,7 +9,7 @@
 namespace kymo::cupti {
 namespace {
 
-// What was set of one client: attributes, and their values' first bytes.
+// What was set for one client: attributes, and the first bytes of their values.
 std::vector<std::pair<uint32_t, uint64_t>> attributes;
 std::vector<int> thread_ids;
 

@@ -1,14 +1,14 @@
 // cupti_functions.h - the functions of a loaded libcupti.
 //
 //   CuptiFunctions cupti;
-//   if (!FindFunctions(library, cupti)) ...   // too old
+//   if (!FindFunctions(library, cupti)) ...   // the library is too old
 //
-// With int for CUPTI's enums and void* for its types, since libraries of
-// several versions are loaded, newer ones than the toolkit's header among them.
-// Those that only newer versions have are null elsewhere.
+// The types are int for CUPTI's enums and void* for its types, because
+// libraries of several versions are loaded, also newer ones than the toolkit's
+// header. Functions that only newer versions have are null in older ones.
 //
-// Two sets of functions: since CUDA 13.3, those that end in _v2 are of one
-// client among several; in one process either these are used or the others.
+// There are two sets of functions. Since CUDA 13.3, functions that end in _v2
+// are for one client among several. A process uses either these or the others.
 //
 // Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CUPTI_FUNCTIONS_H_
@@ -30,7 +30,7 @@ using CompleteBufferV2 = void (*)(uint8_t*, size_t, size_t, void*);
 inline constexpr int kResourceDomain = 3;
 inline constexpr uint32_t kCudaInitialized = 5;
 
-// CUpti_SubscriberParams; before CUDA 13.2 it ended behind `other_size`.
+// CUpti_SubscriberParams. Before CUDA 13.2 it ended behind `other_size`.
 struct SubscriberParams {
   size_t struct_size;
   const char* name = "Kymo";
@@ -40,7 +40,7 @@ struct SubscriberParams {
   uint8_t padding[7] = {};
 };
 
-// CUpti_ActivityAttribute; of one client among several.
+// CUpti_ActivityAttribute, for one client among several.
 enum class ClientAttribute : uint32_t {
   kLatency = 15,
   kAllSyncRecords = 16,
@@ -68,7 +68,7 @@ struct CuptiFunctions {
   int (*next_record)(uint8_t*, size_t, void**);
   int (*dropped)(void*, uint32_t, size_t*);
   int (*get_timestamp)(uint64_t*);
-  // May be missing.
+  // The following functions may be missing.
   int (*subscribe_v2)(void**, CuptiCallback, void*, void*);  // CUDA 13.0
   int (*enable_and_dump)(uint32_t);
   int (*set_clock)(uint64_t (*)());
@@ -80,7 +80,8 @@ struct CuptiFunctions {
   int (*get_thread_id_type)(int*);
   int (*enable_callback)(uint32_t, void*, int, uint32_t);
 
-  // Of one client among several; all or none of them, see HasClients.
+  // For one client among several; a library has all of them or none
+  // (HasClients).
   int (*register_callbacks_v2)(void*, RequestBufferV2, CompleteBufferV2);
   int (*enable_v2)(void*, uint32_t, void*);
   int (*disable_v2)(void*, uint32_t, void*);
@@ -91,7 +92,7 @@ struct CuptiFunctions {
   int (*set_attribute_v2)(void*, uint32_t, size_t*, void*);
 };
 
-// False when one of those is missing that every version from CUDA 12 on has.
+// False if a function is missing that every version from CUDA 12 on has.
 bool FindFunctions(void* library, CuptiFunctions& functions) noexcept;
 
 // Whether the library lets several clients work side by side.

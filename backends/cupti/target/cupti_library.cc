@@ -18,13 +18,14 @@ namespace {
 
 constinit CuptiFunctions cupti = {};
 constinit void* subscriber = nullptr;
-// The place is one among several: the functions that end in _v2 count.
+// Whether Kymo is one client among several: then functions that end in _v2 are
+// used.
 constinit bool is_one_of_several = false;
 
-// As cupti_configure.h has it.
+// The `client` of cupti_configure.h.
 void* Client() noexcept { return is_one_of_several ? subscriber : nullptr; }
 
-// Of the capture, which wants to know when CUDA has been initialised.
+// A function of the capture, called when CUDA has been initialised.
 using CudaIsUp = void (*)();
 constinit CudaIsUp cuda_is_up = nullptr;
 
@@ -40,13 +41,14 @@ ApiStatus SubscribeByName(char* other, size_t params_size) noexcept {
 
 ApiStatus TakePlace(char* other) noexcept {
   if (HasClients(cupti)) {
-    // An older driver, or a client that wants to be alone, refuses this.
+    // An older driver refuses this, and so does a client that wants to be
+    // alone.
     is_one_of_several =
         SubscribeByName(other, sizeof(SubscriberParams)) == ApiStatus::kOk;
     if (is_one_of_several) return ApiStatus::kOk;
   }
-  // In between, the named subscription goes only with functions that came
-  // later.
+  // From CUDA 13.0 on, clients can have a name. From 13.3 on, only clients that
+  // use the functions ending in _v2 can.
   const bool has_name =
       cupti.subscribe_v2 != nullptr && cupti.enable_v2 == nullptr;
   return has_name
@@ -172,7 +174,7 @@ constinit CuptiApi api = {
     .text = Text,
 };
 
-// Whether times are now those of `now`: another client may have set its own.
+// Whether times now come from `now`: another client may have set its own clock.
 bool IsClock(uint64_t (*now)()) noexcept {
   uint64_t time = 0;
   const uint64_t before = now();
@@ -183,7 +185,8 @@ bool IsClock(uint64_t (*now)()) noexcept {
 ApiStatus SetClock(uint64_t (*now)()) noexcept {
   if (!TakesClocks(api.version)) return ApiStatus::kNotSupported;
   if (is_one_of_several) return ConfigureClock(cupti, Client(), now);
-  // Once per process: setting it again spoils the times of the next kernels.
+  // Once per process, because setting it again spoils the times of the next
+  // kernels.
   static constinit bool is_set = false;
   if (!is_set) {
     is_set = ConfigureClock(cupti, Client(), now) == ApiStatus::kOk;
@@ -201,7 +204,7 @@ void* FindLoaded() noexcept {
   return nullptr;
 }
 
-// The first of the list that can be loaded.
+// Loads the first library of the list that can be loaded.
 void* LoadFirst(const char* paths, char* problem,
                 size_t problem_size) noexcept {
   while (*paths != '\0') {
@@ -233,7 +236,8 @@ const CuptiApi* LoadCupti(const char* paths, char* problem,
              "libcupti lacks functions that Kymo needs; install CUDA 12 or 13");
     return nullptr;
   }
-  // Since CUDA 13.3 it does not say so much as this without a driver.
+  // Since CUDA 13.3 the library does not even tell its version without a
+  // driver.
   uint32_t version = 0;
   const int status = cupti.get_version(&version);
   if (status != 0 || version == 0) {

@@ -1,14 +1,14 @@
-// cupti_library.h - the real CUPTI, loaded when it is needed.
+// cupti_library.h - the real CUPTI library, loaded when it is needed.
 //
 //   const CuptiApi* api = LoadCupti("/usr/local/cuda/lib64/libcupti.so.13",
 //                                   problem, sizeof(problem));
 //
-// A libcupti that the program has loaded itself counts first: two in one
+// If the program has loaded a libcupti itself, that one is used: two in one
 // process would be two clients of one driver. Else the first path of the list
-// that can be loaded; a path without '/' is looked for by the loader. The
+// that can be loaded is used; the loader searches for a path without '/'. The
 // library stays loaded.
 //
-// Where Kymo was built without CUDA's headers, there is none (kHasCupti).
+// If Kymo was built without CUDA's headers, there is no library (kHasCupti).
 //
 // Threads: one at a time. Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CUPTI_LIBRARY_H_
@@ -20,10 +20,11 @@
 
 namespace kymo::cupti {
 
-// Whether this build has what it takes to read CUPTI's records.
+// Whether this build can read CUPTI's records.
 extern const bool kHasCupti;
 
-// `paths`: separated by ':'. Null when there is none; `problem` then says why.
+// `paths` are separated by ':'. Null if no library can be used; `problem` says
+// why.
 const CuptiApi* LoadCupti(const char* paths, char* problem,
                           size_t problem_size) noexcept;
 

@@ -1,6 +1,6 @@
-// cupti_numbers.h - that our numbers for CUPTI's things are CUPTI's.
+// cupti_numbers.h - checks that our numbers for CUPTI's enums are CUPTI's.
 //
-// For translate.cc alone, behind its cupti.h: nothing else sees that header.
+// Only translate.cc includes it, after cupti.h; no other file sees that header.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_CUPTI_NUMBERS_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_CUPTI_NUMBERS_H_
 

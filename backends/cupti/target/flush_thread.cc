@@ -12,7 +12,7 @@ namespace kymo::cupti {
 void FlushThread::Start(unsigned pause_ms) noexcept {
   pause_ms_ = pause_ms;
   is_ending_ = false;
-  // A parent's thread may have held it at the fork.
+  // The parent's thread may have held the lock at the fork.
   lock_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

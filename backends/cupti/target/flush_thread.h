@@ -1,16 +1,16 @@
-// flush_thread.h - takes from CUPTI what has finished, now and then.
+// flush_thread.h - takes finished activities from CUPTI, every so many ms.
 //
 //   static constinit FlushThread thread;
 //   thread.Start(100);                    // ms
-//   thread.Stop();                        // nothing is flushed any more
+//   thread.Stop();                        // no flush runs any more
 //
-// So that a program that is killed loses little, that threads which make few
-// calls do not sit on buffers, and that clocks are paired often.
+// It has three uses: a program that is killed loses little, threads that make
+// few calls do not keep buffers for long, and clocks are paired often.
 //
-// A guest: the thread sleeps between flushes and takes no signal.
+// The thread sleeps between flushes and takes no signal of the program.
 //
-// Threads: Start and Stop are not called concurrently. In a forked child there
-//   is no such thread: Stop does nothing, and it may be started anew.
+// Threads: Start and Stop must not be called concurrently. A forked child does
+//   not have the thread: Stop does nothing there, and Start starts a new one.
 // Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_FLUSH_THREAD_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_FLUSH_THREAD_H_
@@ -26,17 +26,17 @@ class FlushThread {
   FlushThread(const FlushThread&) = delete;
   FlushThread& operator=(const FlushThread&) = delete;
 
-  // Without a thread to be had, nothing is flushed before the end.
+  // If no thread can be created, nothing is flushed before the end.
   void Start(unsigned pause_ms) noexcept;
   // When it returns, no flush is running and none will begin.
   void Stop() noexcept;
 
  private:
   static void* Run(void* self) noexcept;
-  // False when it is to end.
+  // False if the thread is to end.
   bool Sleep() noexcept;
 
-  pid_t pid_ = 0;  // of the process that has the thread; 0 = none
+  pid_t pid_ = 0;  // the process that has the thread; 0 = none
   pthread_t thread_ = {};
   unsigned pause_ms_ = 0;
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // held while flushing

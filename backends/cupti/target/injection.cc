@@ -1,8 +1,9 @@
-// injection.cc - what runs in a program that the command watches, from the
-// moment at which it initialises CUDA.
+// injection.cc - runs in a program that the command watches, from the moment at
+// which the program initialises CUDA.
 //
-// A guest: needs libc only, has one thread that sleeps between flushes, takes
-// no signal, keeps no descriptor, and lets the program go on whatever fails.
+// It is a guest: it needs libc only, has one thread that sleeps between
+// flushes, takes no signal, keeps no descriptor, and lets the program go on if
+// anything fails.
 #include "backends/cupti/target/injection.h"
 
 #include <stdio.h>
@@ -20,15 +21,15 @@ namespace {
 constinit LogFile file;
 constinit FlushThread flushing;
 
-// Before CUPTI's own handlers, which were there earlier: the last flush is
-// over when they begin to take CUPTI down.
+// CUPTI registered its exit handlers earlier, so this one runs before them: the
+// last flush is over when they begin to take CUPTI down.
 void AtExit() {
   if (file.header()->pid != getpid()) return;
   flushing.Stop();
   StopCapture(StopMode::kExit);
 }
 
-// Without a log there is nobody to tell.
+// Starts the capture. If there is no log, nobody can be told why.
 void Start() {
   const char* const folder = getenv(kLogFolderVariable);
   if (folder == nullptr || file.header() != nullptr || !file.Open(folder)) {
@@ -57,7 +58,8 @@ void Start() {
 }  // namespace
 }  // namespace kymo::cupti
 
-// 1: the injection worked. CUDA would refuse to start otherwise.
+// Returns 1, "the injection worked", whatever happened. CUDA would refuse to
+// start otherwise.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   kymo::cupti::Start();
   return 1;

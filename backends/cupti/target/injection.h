@@ -1,8 +1,9 @@
-// injection.h - how the collector and the injected library agree.
+// injection.h - names that the collector and the injected library agree on.
 //
-// libcuda loads the library that CUDA_INJECTION64_PATH names when the program
-// initialises CUDA, and calls its InitializeInjection. A program that never
-// does so pays nothing. The library finds what to do in the environment.
+// When the program initialises CUDA, libcuda loads the library that
+// CUDA_INJECTION64_PATH names and calls its InitializeInjection. A program that
+// never uses CUDA pays nothing. The library finds its instructions in the
+// environment.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_INJECTION_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_INJECTION_H_
 

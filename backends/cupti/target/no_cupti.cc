@@ -1,4 +1,5 @@
-// no_cupti.cc - in place of cupti_library.cc where CUDA's headers are missing.
+// no_cupti.cc - takes the place of cupti_library.cc if CUDA's headers are
+// missing.
 #include <stdio.h>
 
 #include "backends/cupti/target/cupti_library.h"

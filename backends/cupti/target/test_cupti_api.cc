@@ -16,7 +16,7 @@ FakeCupti* fake = nullptr;
 
 }  // namespace
 
-// What stands before each record in a buffer.
+// The header of each record in a buffer.
 struct FakeCupti::Entry {
   uint64_t size;
   const char* name;

@@ -1,15 +1,16 @@
-// test_cupti_api.h - CUPTI as a script says, without a driver.
+// test_cupti_api.h - a CUPTI that follows a script and needs no driver.
 //
 //   FakeCupti fake;                         // one at a time
 //   StartCapture(fake.api(), ...);
 //   KernelRecord kernel = {...};
 //   fake.Emit(RecordKind::kKernel, kernel, "sgemm");
-//   fake.FillBuffer();                      // hands the buffer back, full
+//   fake.FillBuffer();                      // returns the buffer, full
 //
-// Its buffers come from whoever registered, hold Kymo's own records in a
-// disguise of odd sizes, and are handed back when they are full, or asked for.
+// Buffers come from the client that registered. They hold Kymo's own records,
+// wrapped so that their sizes are odd. They are returned when they are full, or
+// on request.
 //
-// Threads: as CUPTI, Emit may be called from several.
+// Threads: Emit may be called from several threads, as in CUPTI.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_TEST_CUPTI_API_H_
 #define KYMO_BACKENDS_CUPTI_TARGET_TEST_CUPTI_API_H_
 
@@ -44,27 +45,27 @@ class FakeCupti {
   std::map<ActivityKind, ApiStatus> enable_status;  // others: kOk
   std::map<ApiSetting, ApiStatus> setting_status;   // others: kOk
   bool takes_our_clock = true;
-  // Its own clock: CLOCK_MONOTONIC plus this.
+  // Its own clock is CLOCK_MONOTONIC plus this.
   int64_t clock_offset_ns = 1'000'000'000'000;
-  size_t next_dropped = 0;  // said once
-  // Something is at work on the device: only a forced flush brings anything.
+  size_t next_dropped = 0;  // reported once
+  // The device is working: only a forced flush returns anything.
   std::atomic<bool> is_busy = false;
 
-  // A device did something; `name` must live on. The first `size` bytes only,
-  // if not 0: an older CUPTI has less to say.
+  // A device did something. `name` must stay alive. If `size` is not 0, only
+  // the first `size` bytes are written, as by an older CUPTI.
   template <typename R>
   void Emit(RecordKind kind, R record, const char* name = nullptr,
             size_t size = 0) {
     record.header.kind = kind;
     EmitBytes(&record.header, size == 0 ? sizeof(R) : size, name);
   }
-  // Hands back what there is, as CUPTI's own thread does.
+  // Returns the current buffer, as CUPTI's own thread does.
   void FillBuffer();
-  // Hands back one that it did not get from whoever registered last.
+  // Returns a buffer that it did not get from the client that registered last.
   void HandBackForeign(uint8_t* buffer, size_t size) {
     complete_(nullptr, 0, buffer, size, size);
   }
-  // A thread of the program's has called cuInit.
+  // A thread of the program has called cuInit.
   void InitializeCuda() { cuda_is_up_(); }
 
   // --- what happened ---
@@ -75,7 +76,7 @@ class FakeCupti {
   bool is_subscribed = false;
   std::atomic<int> flushes = 0;
   std::atomic<int> forced_flushes = 0;
-  uint64_t lost = 0;  // records for which it got no buffer
+  uint64_t lost = 0;  // records for which there was no buffer
 
  private:
   struct Entry;

@@ -15,7 +15,7 @@
 namespace kymo::cupti {
 namespace {
 
-// The newest struct of a kind, of which the library filled `size_bytes`.
+// The newest struct of a kind, of which the library has filled `size_bytes`.
 template <typename T>
 T Take(const void* record, size_t size_bytes) noexcept {
   T value;
@@ -24,8 +24,9 @@ T Take(const void* record, size_t size_bytes) noexcept {
   return value;
 }
 
-// A library that is newer than its header may use numbers that the header's
-// enum does not have; of a packed struct nothing can be referred to.
+// An enum's number. A library that is newer than its header may use numbers
+// that the header's enum lacks; and members of a packed struct cannot be
+// referred to.
 template <typename T>
 uint32_t NumberAt(const T& record, size_t offset) noexcept {
   uint32_t number;
@@ -42,7 +43,7 @@ class Translator {
       : functions_(functions), writer_(writer) {}
 
   void Translate(const void* record, size_t size) noexcept;
-  // `is_whole`: the library could read the buffer to its end.
+  // `is_whole`: the library could read the whole buffer.
   void Finish(bool is_whole) noexcept {
     AddLoss(unknown_, LossReason::kUnknown);
     AddLoss(is_whole ? 0 : 1, LossReason::kBroken);
@@ -112,7 +113,7 @@ void Translator::Kernel(const CUpti_ActivityKernel10& from) noexcept {
   writer_.Write(RecordKind::kKernel, to);
 }
 
-// What the records of copies and sets have in common.
+// Fills in the fields that records of copies and sets share.
 template <typename To, typename From>
 void TakeTransfer(To& to, const From& from) noexcept {
   to.start = from.start;
@@ -162,7 +163,7 @@ void Translator::Set(const CUpti_ActivityMemset4& from) noexcept {
   writer_.Write(RecordKind::kSet, to);
 }
 
-// The name of a call; the library's texts live for ever.
+// The name of a call. The library's texts live forever.
 const char* NameOfCall(const RecordFunctions& functions, CallDomain domain,
                        uint32_t cbid) noexcept {
   constexpr uint32_t kCached = 1024;
@@ -233,7 +234,7 @@ void Translator::Graph(const CUpti_ActivityGraphTrace2& from) noexcept {
   GraphRecord to = {};
   to.start = from.start;
   to.end = from.end;
-  // One that begins on the host is shown where it ends.
+  // A transfer that begins on the host is shown on the device where it ends.
   const bool begins_on_host = from.deviceId == INT_MAX;
   to.device = begins_on_host ? from.endDeviceId : from.deviceId;
   to.context = begins_on_host ? from.endContextId : from.contextId;
@@ -311,7 +312,7 @@ void Translator::Overhead(const CUpti_ActivityOverhead3& from) noexcept {
     to.process = 0;
   }
   to.correlation = from.correlationId;
-  // CUPTI leaves that to its client.
+  // The client has to free it, by CUPTI's rules.
   free(from.overheadData);
   writer_.Write(RecordKind::kOverhead, to);
 }
@@ -455,7 +456,7 @@ void Translator::Translate(const void* record, size_t size) noexcept {
     case CUPTI_ACTIVITY_KIND_NAME:
       return Name(Take<CUpti_ActivityName>(record, size));
     case CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE:
-      return;  // comes with devices; DeviceRecord has what is of use
+      return;  // comes with devices; DeviceRecord has what is useful
     default:
       ++unknown_;
   }
@@ -474,7 +475,7 @@ void TranslateBuffer(const RecordFunctions& functions, uint8_t* buffer,
   while (status == 0) {
     void* next = record;
     status = functions.next_record(buffer, valid_bytes, &next);
-    // Where the next one cannot be read, nobody knows how long this one is.
+    // If the next record cannot be read, nobody knows how long this one is.
     if (status != 0 && status != kAtEnd) break;
     const uint8_t* const end =
         status == 0 ? static_cast<uint8_t*>(next) : buffer + valid_bytes;

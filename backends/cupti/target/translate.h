@@ -1,11 +1,11 @@
-// translate.h - CUPTI's activity records as Kymo's (gpu_record.h).
+// translate.h - translates CUPTI's activity records to Kymo's (gpu_record.h).
 //
 //   TranslateBuffer(functions, buffer, valid_bytes, writer);
 //
-// CUPTI's structs grow at the end from version to version, and the library that
-// the program has need not be the one whose header Kymo was built with. So the
-// length of a record is asked of the library, which steps from one to the next;
-// what a shorter one lacks reads as 0, what a longer one has more is left.
+// CUPTI's structs grow at the end from version to version, and the program's
+// library need not be the one whose header Kymo was built with. So the library,
+// which steps from one record to the next, tells how long a record is. Fields
+// that a shorter record lacks read as 0; what a longer one has more is ignored.
 // (Fields have kept their places from CUDA 12.0 to 13.5.)
 //
 // Threads: one at a time.
@@ -22,7 +22,7 @@ namespace kymo::cupti {
 
 // The library's functions, with void* for its types.
 struct RecordFunctions {
-  // cuptiActivityGetNextRecord; *record null: the first one.
+  // cuptiActivityGetNextRecord; *record null: gets the first record.
   int (*next_record)(uint8_t* buffer, size_t valid_bytes, void** record);
   // cuptiGetCallbackName.
   int (*callback_name)(int domain, uint32_t cbid, const char** name);

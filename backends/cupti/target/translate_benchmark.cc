@@ -1,8 +1,9 @@
-// CUPTI's buffers into a log, on one core, in the program that is recorded:
+// Benchmarks the translation of CUPTI's buffers into a log, as it happens in
+// the recorded program, on one core:
 //
 //   ./bazelw run -c opt //backends/cupti:translate_benchmark
 //
-// Items are activity records, of launches and kernels in equal number.
+// Items are activity records: launches and kernels in equal number.
 #include <benchmark/benchmark.h>
 #include <cuda.h>
 #include <cupti.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr size_t kCallBytes = sizeof(CUpti_ActivityAPI);
 constexpr size_t kKernelBytes = sizeof(CUpti_ActivityKernel10);
-// Of a buffer of 256 KiB.
+// Fills a buffer of 256 KiB.
 constexpr size_t kLaunches = (size_t{256} << 10) / (kCallBytes + kKernelBytes);
 
 int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {

@@ -1,5 +1,5 @@
-// With the toolkit's header, and a library of its own that steps from record to
-// record as CUPTI does: by lengths that the version decides.
+// Uses the toolkit's header, and a library of its own. That library steps from
+// record to record as CUPTI does: by lengths that depend on the version.
 #include "backends/cupti/target/translate.h"
 
 #include <cuda.h>
@@ -18,10 +18,10 @@
 namespace kymo::cupti {
 namespace {
 
-// Lengths of records in this buffer, by offset.
+// The lengths of records in this buffer, by offset.
 std::map<size_t, size_t> lengths;
 
-// From there on the library can read nothing.
+// From this offset on, the library can read nothing.
 size_t broken_at = SIZE_MAX;
 
 int NextRecord(uint8_t* buffer, size_t valid_bytes, void** record) {
@@ -60,7 +60,7 @@ class TranslateTest : public ::testing::Test {
                    .to = &log_});
   }
 
-  // The first `size` bytes: what an older library writes.
+  // Adds the first `size` bytes of a record, as an older library does.
   template <typename T>
   void Put(const T& record, size_t size = sizeof(T)) {
     lengths[buffer_.size()] = size;
@@ -73,7 +73,7 @@ class TranslateTest : public ::testing::Test {
     writer_->Flush();
   }
 
-  // The only record of that kind.
+  // The only record of a kind.
   template <typename R>
   R Get(RecordKind kind) {
     R record = {};
@@ -87,7 +87,7 @@ class TranslateTest : public ::testing::Test {
     return record;
   }
 
-  // By id.
+  // The texts, by id.
   std::map<uint32_t, std::string> Texts() const {
     std::map<uint32_t, std::string> texts;
     for (LogReader reader(log_); reader.Next();) {
@@ -146,7 +146,7 @@ TEST_F(TranslateTest, AKernelAndItsCall) {
 }
 
 TEST_F(TranslateTest, RecordsOfCuda12HaveZeroWhereTheyEnd) {
-  // Of the record behind, nothing may be read.
+  // Nothing of the next record may be read.
   auto sync =
       Zero<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
   sync.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
@@ -301,7 +301,7 @@ TEST_F(TranslateTest, OverheadIsOfAThreadOrAProcessAndFreesWhatCuptiMade) {
   overhead.objectId.pt.threadId = 43;
   overhead.start = 1;
   overhead.end = 2;
-  overhead.overheadData = malloc(64);  // a leak, for asan, if it stayed
+  overhead.overheadData = malloc(64);  // if it stayed, asan would report a leak
   Put(overhead);
   Translate();
   const auto got = Get<OverheadRecord>(RecordKind::kOverhead);
@@ -321,7 +321,7 @@ TEST_F(TranslateTest, OnlyPoolsOfThisProcessSayWhatTheyHold) {
   auto memory = Zero<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
   memory.memoryPoolConfig.memoryPoolType =
       CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
-  memory.memoryPoolConfig.utilizedSize = 1234;  // not valid of such
+  memory.memoryPoolConfig.utilizedSize = 1234;  // not valid in such records
   Put(memory);
   Translate();
   const auto got = Get<PoolRecord>(RecordKind::kPool);
@@ -470,7 +470,7 @@ TEST_F(TranslateTest, ABufferThatCannotBeReadToItsEndIsALoss) {
   const auto loss = Get<LossRecord>(RecordKind::kLoss);
   EXPECT_EQ(loss.reason, LossReason::kBroken);
   EXPECT_EQ(loss.count, 1u);
-  // Of the one before, nobody knows how long it is.
+  // The record before the broken one is lost: nobody knows how long it is.
   Get<CallRecord>(RecordKind::kCall);
 }
 

@@ -1,8 +1,8 @@
 // collector.cc - our functions in the tables of a program's ITT.
 //
-// What each of them does stands in tasks.h, ranges_by_id.h, metadata.h and
-// counters.h. Where another tool was configured, it makes the program's domains
-// and strings, and is told everything (functions.h).
+// tasks.h, ranges_by_id.h, metadata.h and counters.h say what each function
+// does. If another tool was configured, it makes the program's domains and
+// strings, and gets every call (functions.h).
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -41,7 +41,7 @@ void* Address(F* function) noexcept {
   return reinterpret_cast<void*>(function);
 }
 
-// A switch, since a static table whose making takes code would need the C++
+// A switch, because initialising a static table at run time would need the C++
 // library.
 void* FunctionOf(FunctionIndex index) noexcept {
   switch (index) {

@@ -18,10 +18,10 @@ struct Counter {
   std::atomic<int64_t> sum;
 };
 
-// By the handle that the program has.
+// Counters by the program's handles.
 constinit record::HandleMap counters;
 
-// Unlike the kinds of ids.
+// Must differ from the kinds of ids.
 constexpr uint64_t kCounterKey = 3;
 
 record::ForeignText* FullName(const char* name, const char* domain) noexcept {
@@ -38,7 +38,7 @@ record::ForeignText* FullName(const char* name, const char* domain) noexcept {
   return record::AddForeignText({full, size});
 }
 
-// `theirs`: the handle that the tool behind us has for it, or null.
+// `theirs`: the counter's handle in the tool behind us, or null.
 void* AddCounter(const char* name, const char* domain, int type,
                  void* theirs) noexcept {
   auto* const counter =

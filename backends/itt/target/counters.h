@@ -1,9 +1,9 @@
 // counters.h - ITT's counters, named "domain::name".
 //
-// Increments are summed here, from 0 at the counter's first use; a value that
-// is set says what the counter is now.
+// Increments are added up here, starting with 0 at the counter's first use.
+// Setting a counter replaces its value.
 //
-// The functions are ITT's own, of the same names. Threads: any.
+// The functions have the names of ITT's own. Threads: any.
 #ifndef KYMO_BACKENDS_ITT_TARGET_COUNTERS_H_
 #define KYMO_BACKENDS_ITT_TARGET_COUNTERS_H_
 

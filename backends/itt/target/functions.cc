@@ -10,7 +10,7 @@
 namespace kymo::itt {
 namespace {
 
-// Behind "__itt_".
+// Names without their "__itt_".
 constexpr const char* kNames[] = {
     "domain_create",
     "string_handle_create",

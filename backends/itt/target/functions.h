@@ -3,10 +3,11 @@
 //   TellNext(kTaskEnd, domain);            // does nothing without a tool
 //   CallNext(kDomainCreate, otherwise, name)
 //
-// Where another tool was configured before, it fills in the program's table
-// first; what it put where ours go is told every call.
+// If another tool was configured before us, it fills in the program's table
+// first. Where we then replace its functions, we pass every call on to them.
 //
-// Threads: any, after Attach. Errors: a tool that cannot be loaded is none.
+// Threads: any, after AttachNext. Errors: a tool that cannot be loaded is
+//   ignored.
 #ifndef KYMO_BACKENDS_ITT_TARGET_FUNCTIONS_H_
 #define KYMO_BACKENDS_ITT_TARGET_FUNCTIONS_H_
 
@@ -49,11 +50,11 @@ enum FunctionIndex : int {
   kFunctionCount,
 };
 
-// Of an entry's name, "__itt_task_begin" or "task_begin"; kFunctionCount: none
-// that Kymo knows.
+// Finds the function of an entry's name, "__itt_task_begin" or "task_begin".
+// kFunctionCount if Kymo does not know it.
 FunctionIndex FindFunction(const char* name) noexcept;
 
-// By FunctionIndex; null: there is no tool, or it has no such function.
+// By FunctionIndex. Null: there is no other tool, or it has no such function.
 extern constinit void* next_functions[kFunctionCount];
 
 template <typename R, typename... A>
@@ -68,8 +69,8 @@ void TellNext(FunctionIndex function, A... arguments) noexcept {
   if (next != nullptr) reinterpret_cast<void (*)(A...)>(next)(arguments...);
 }
 
-// Lets the other tool fill in the program's table, and remembers what it put
-// where ours go. Not concurrently.
+// Lets the other tool fill in the program's table, and remembers its functions
+// where ours will replace them. Must not run concurrently.
 void AttachNext(Global* global, int groups) noexcept;
 
 }  // namespace kymo::itt

@@ -1,12 +1,12 @@
-// itt_abi.h - what a tool has to know of Intel's Instrumentation and Tracing
-// Technology: the facts of its binary interface, as declarations of our own.
+// itt_abi.h - the binary interface of Intel's Instrumentation and Tracing
+// Technology, as far as a tool needs it, in declarations of our own.
 //
 //   a program's copy of ITT  --dlopen(INTEL_LIBITTNOTIFY64)-->  the tool
 //                            --__itt_api_init(global, groups)->
 //   for each entry of global->api_list:  *entry.function = ours
 //
 // Each program and library that was built with ITT's static part has a copy of
-// its own, which does so at its first use.
+// its own. Each copy does this at its first use.
 #ifndef KYMO_BACKENDS_ITT_TARGET_ITT_ABI_H_
 #define KYMO_BACKENDS_ITT_TARGET_ITT_ABI_H_
 
@@ -19,9 +19,9 @@ namespace kymo::itt {
 
 struct ApiEntry {
   const char* name;  // "__itt_task_begin"; null ends the list
-  void** function;   // where the program's copy keeps it
+  void** function;   // where the program's copy has it
   void* init_function;
-  void* null_function;  // for what no tool provides
+  void* null_function;  // used if no tool provides one
   int group;
 };
 
@@ -48,7 +48,7 @@ struct Id {
 };
 static_assert(sizeof(Id) == 24);
 
-// The beginning of ITT's global state; there is more behind it.
+// The beginning of ITT's global state; more members follow.
 struct Global {
   unsigned char magic[8];
   unsigned long version_major;      // NOLINT: the interface's type
@@ -75,7 +75,7 @@ struct Global {
 
 using ApiInit = void (*)(Global* global, int groups);
 
-// Of metadata's and counters' values; 0: unknown.
+// Types of values, in metadata and counters; 0: unknown.
 enum MetadataType : int {
   kMetadataUint64 = 1,
   kMetadataInt64 = 2,

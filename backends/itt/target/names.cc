@@ -48,7 +48,7 @@ StringHandle* StringHandleCreate(const char* text) noexcept {
   }
   ForeignText* const kept = TextOf(text);
   if (kept == nullptr) return nullptr;
-  // One handle per text.
+  // One text has one handle.
   void* known = kept->others.load(std::memory_order_acquire);
   if (known != nullptr) return static_cast<StringHandle*>(known);
   auto* const handle =

@@ -1,13 +1,13 @@
-// names.h - domains and strings of ITT.
+// names.h - ITT's domains and strings.
 //
 //   record::RecordCapturedInstant(In(domain, NameOf(string)));
 //
-// Both are objects that the collector makes and the program keeps; their texts
-// stay, so that they are names by their content (record/foreign_names.h). The
-// same text gives the same object. Where another tool was configured, it makes
+// Both are objects that the collector makes and the program keeps. Their texts
+// stay, so each is a name by its content (record/foreign_names.h). The same
+// text gives the same object. If another tool was configured, that tool makes
 // them.
 //
-// Threads: any. REQUIRES, where a name is asked for: IsCapturing().
+// Threads: any. REQUIRES for functions that return names: IsCapturing().
 #ifndef KYMO_BACKENDS_ITT_TARGET_NAMES_H_
 #define KYMO_BACKENDS_ITT_TARGET_NAMES_H_
 
@@ -27,11 +27,11 @@ inline bool IsCapturing() noexcept {
 Domain* DomainCreate(const char* name) noexcept;
 StringHandle* StringHandleCreate(const char* text) noexcept;
 
-// As an argument's key; kNameLost where there is no room for it.
+// The id of a text as an argument's key; kNameLost if there is no room for it.
 uint32_t IdOf(const char* text) noexcept;
 record::ForeignName NameOf(const StringHandle* handle) noexcept;
 
-// What is recorded under the name, without arguments.
+// An event of that name and domain, without arguments.
 record::Captured In(const Domain* domain, record::ForeignName name) noexcept;
 
 }  // namespace kymo::itt

@@ -1,11 +1,11 @@
-// ranges_by_id.h - ITT's ranges that end by their id, on whichever thread:
-// overlapped tasks, regions, frames; and markers, which are instants.
+// ranges_by_id.h - ITT's ranges that are ended by id, on any thread: overlapped
+// tasks, regions, frames. Also markers, which are instants.
 //
-// A range is found by its domain, kind and id. One that is begun twice ends
-// where it is begun again; an end of one that is not open is counted. A frame
-// without an id is the one such frame of its domain.
+// A range is found by its domain, kind and id. If a range is begun again while
+// it is open, it ends there. The end of a range that is not open is counted.
+// Each domain has one frame without an id.
 //
-// The functions are ITT's own, of the same names. Threads: any.
+// The functions have the names of ITT's own. Threads: any.
 #ifndef KYMO_BACKENDS_ITT_TARGET_RANGES_BY_ID_H_
 #define KYMO_BACKENDS_ITT_TARGET_RANGES_BY_ID_H_
 
@@ -28,11 +28,11 @@ void FrameEnd(const Domain* domain, const Id* id) noexcept;
 void Marker(const Domain* domain, Id id, StringHandle* name,
             int scope) noexcept;
 
-// What a thing of a domain is filed under; not 0.
+// The key under which a thing of a domain is filed; not 0.
 uint64_t KeyOf(const Domain* domain, Id id, uint64_t kind) noexcept;
 
-// The open task, region or frame of that id, as record/captured.h has it; 0:
-// there is none.
+// The open task, region or frame with that id, as an id of record/captured.h; 0
+// if there is none.
 uint64_t FindOpen(const Domain* domain, Id id) noexcept;
 
 }  // namespace kymo::itt

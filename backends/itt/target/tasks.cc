@@ -13,10 +13,10 @@
 namespace kymo::itt {
 namespace {
 
-// Marks the stack of work that is done for somebody.
+// A domain of its own for ranges of work that is done for others.
 constexpr char kCallees = 0;
 
-// `name()` is asked for where one captures.
+// `name()` is called only if we are capturing.
 template <typename MakeName>
 void Push(const Domain* domain, MakeName name) noexcept {
   record::OpenCaptured* const open = record::PushCaptured(domain);

@@ -1,12 +1,12 @@
-// tasks.h - ITT's ranges of a thread.
+// tasks.h - ITT's ranges that belong to one thread.
 //
 //   task_begin, task_end           a stack per domain
-//   stack_callee_enter, _leave     a range "task": a piece of work (of oneTBB,
-//                                  say) on the thread that does it; its
-//                                  argument `caller` is the same for all of one
-//                                  algorithm
+//   stack_callee_enter, _leave     a range "task" on the thread that does a
+//                                  piece of work, of oneTBB for instance; the
+//                                  argument `caller` is the same for all tasks
+//                                  of one algorithm
 //
-// The functions are ITT's own, of the same names. Threads: any.
+// The functions have the names of ITT's own. Threads: any.
 #ifndef KYMO_BACKENDS_ITT_TARGET_TASKS_H_
 #define KYMO_BACKENDS_ITT_TARGET_TASKS_H_
 

@@ -1,4 +1,4 @@
-// values.h - numbers that ITT hands over behind a pointer and a type.
+// values.h - reads numbers that ITT passes as a pointer and a type.
 #ifndef KYMO_BACKENDS_ITT_TARGET_VALUES_H_
 #define KYMO_BACKENDS_ITT_TARGET_VALUES_H_
 
@@ -17,8 +17,8 @@ T Load(const void* data) noexcept {
   return value;
 }
 
-// Calls f(value) with the number's own type, and returns what f does. An
-// unknown type is taken for a word, such as a pointer.
+// Calls f(value) with the number in its own type, and returns f's result. A
+// value of unknown type is read as a word, such as a pointer.
 template <typename F>
 auto WithValue(int type, const void* data, const F& f) noexcept {
   switch (type) {

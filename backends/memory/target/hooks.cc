@@ -1,16 +1,17 @@
-// hooks.cc - the malloc family and operator new, with an eye on them.
+// hooks.cc - definitions of the malloc family and operator new that also
+// record.
 //
-// In a library that is preloaded or a program that links it, these definitions
-// come before everybody else's: each does what the real function does, with the
-// same result and errno, and tells the recorder (profiler/record/heap.h) where
-// a recording wants to know. Pointers that are no blocks reach the allocator
+// In a preloaded library, or in a program that links it, these definitions come
+// before all others. Each one does what the real function does, with the same
+// result and errno. If a recording wants to know, it also tells the recorder
+// (profiler/record/heap.h). Pointers that are no blocks reach the allocator
 // unchanged, and so do double frees.
 //
-// A program that links the hooks and is run with them preloaded, too, has them
-// twice; the first ones then leave the work to the second (kymo_heap_hooks_v1).
+// A program that links the hooks and is run with them preloaded has them twice.
+// The first hooks then leave the work to the second (kymo_heap_hooks_v1).
 //
-// A block is reported after it was had and before it is given back, so that in
-// the order of time the histories of blocks at one address do not overlap.
+// A block is reported after its allocation and before its free. So the
+// histories of blocks at one address do not overlap in time.
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -25,32 +26,34 @@
 #include "profiler/record/heap.h"
 
 #define KYMO_HOOK extern "C" __attribute__((visibility("default")))
-// The frame whose caller's stack is the allocation's.
+// The hook's frame. The stack of its caller becomes the allocation's.
 #define KYMO_FRAME __builtin_frame_address(0)
 
-// Marks the library or program that has the hooks.
+// Its presence marks a library or program that has the hooks.
 KYMO_HOOK void kymo_heap_hooks_v1() {}
 
 namespace {
 
 using kymo::memory::real;
 
-// What recordings want of these hooks. Off unless they are the ones that count.
+// What recordings want from these hooks. It stays off if other hooks do the
+// work.
 constinit kymo::record::Gate hooks_gate = {{kymo::record::kGateOff}, nullptr};
 
-// Whether the function is of the library or program that this copy is in. (The
-// address of malloc itself would be that of whichever malloc comes first.)
+// Whether the function is in the same library or program as this code.
+// (Comparing with the address of malloc would not do: that is the malloc that
+// comes first.)
 bool IsHere(const void* function) {
   Dl_info here, there;
   return dladdr(&hooks_gate, &here) != 0 && dladdr(function, &there) != 0 &&
          here.dli_fbase == there.dli_fbase;
 }
 
-// After the loader has put everything into its order.
+// Runs after the loader has put all libraries into their order.
 __attribute__((constructor)) void Listen() {
   if (kymo::memory::FindNext("kymo_heap_hooks_v1") != nullptr) return;
   kymo::record::Host().add_gate(&hooks_gate);
-  // Programs may bring a malloc that comes before this one.
+  // A program may bring a malloc that comes before this one.
   if (!IsHere(dlsym(RTLD_DEFAULT, "malloc")) &&
       IsHere(dlsym(RTLD_DEFAULT, "kymo_heap_hooks_v1"))) {
     kymo::record::CountHeapNotWatched();
@@ -58,7 +61,7 @@ __attribute__((constructor)) void Listen() {
 }
 
 uint32_t GateBits() { return hooks_gate.state.load(std::memory_order_relaxed); }
-// What a recording wants to know of the heap; 0: nothing.
+// What recordings want to know about the heap; 0: nothing.
 uint32_t HeapBits() {
   const uint32_t bits = GateBits();
   return (bits & kymo::record::kHeapBits) != 0 ? bits : 0;
@@ -67,11 +70,12 @@ bool MappingsAreWatched() {
   return (GateBits() & kymo::record::kGateMapped) != 0;
 }
 
-// Inlined by force: the hook's own frame is the one that is given.
+// Inlined by force, because KYMO_FRAME must be the frame of the hook itself.
 #define KYMO_INLINE inline __attribute__((always_inline))
 
-// Before or after an allocation, once: whether it is to be reported. False for
-// most where they are sampled; asked before, those are a jump to the allocator.
+// Whether to report an allocation; call it once for each. With sampling it is
+// mostly false. If it is called before allocating, the hook can then just jump
+// to the allocator.
 KYMO_INLINE bool IsToReport(size_t bytes) {
   const uint32_t bits = GateBits();
   if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
@@ -91,15 +95,15 @@ KYMO_INLINE void* Allocated(void* block, size_t bytes, const void* frame) {
   return IsToReport(bytes) ? Reported(block, bytes, frame) : block;
 }
 
-// The rest of the hooks that are called most. A function of its own, reached by
-// a jump, takes the hook's frame; so the hook itself needs none.
+// The slow part of the hooks that are called most. It is a function of its own,
+// which the hook reaches by a jump; so the hook needs no frame.
 #define KYMO_REST __attribute__((noinline))
 
 KYMO_REST void* MallocWithFrame(size_t bytes) {
   return Reported(real.malloc(bytes), bytes, KYMO_FRAME);
 }
 
-// Where allocations are counted only, without a frame of its own.
+// Where allocations are only counted, this needs no frame of its own.
 KYMO_REST void* ReportedMalloc(size_t bytes) {
   if ((GateBits() & kymo::record::kGateHeap) != 0) {
     return MallocWithFrame(bytes);
@@ -109,7 +113,8 @@ KYMO_REST void* ReportedMalloc(size_t bytes) {
   return block;
 }
 
-// What calloc is asked for; more than there can be if that runs over.
+// The bytes that calloc is asked for; the largest number if the product
+// overflows.
 KYMO_INLINE size_t Total(size_t count, size_t bytes) {
   size_t total;
   return __builtin_mul_overflow(count, bytes, &total) ? SIZE_MAX : total;
@@ -137,8 +142,8 @@ KYMO_INLINE void Free(void* block) {
   return ReportedFree(block);
 }
 
-// Out of memory in operator new: what the C++ library does about it, which is
-// to ask the new handler and to throw.
+// Does what the C++ library does when operator new runs out of memory: it calls
+// the new handler and throws.
 template <typename... Arguments>
 __attribute__((noinline)) void* RealNew(const char* name,
                                         Arguments... arguments) {
@@ -151,7 +156,7 @@ __attribute__((noinline)) void* RealNew(const char* name,
   abort();
 }
 
-// A block of at least one byte, as new has it.
+// Allocates at least one byte, as operator new must.
 KYMO_INLINE void* NewBlock(size_t bytes, size_t alignment) {
   const size_t wanted = bytes + (bytes == 0);
   if (alignment == 0) return real.malloc(wanted);
@@ -167,7 +172,7 @@ KYMO_HOOK void* malloc(size_t bytes) {
   const uint32_t bits = GateBits();
   if ((bits & kymo::record::kHeapBits) == 0) [[likely]]
     return real.malloc(bytes);
-  // Apart from the test above, so that sampling takes the fewest jumps.
+  // A test of its own, so that sampling takes the fewest jumps.
   if ((bits & kymo::record::kGateHeapSampled) != 0 &&
       !kymo::record::IsSampleDue(bytes)) {
     return real.malloc(bytes);
@@ -187,7 +192,7 @@ KYMO_HOOK void* realloc(void* block, size_t bytes) {
   const uint32_t bits = HeapBits();
   if (bits == 0) [[likely]]
     return real.realloc(block, bytes);
-  // The old block may be another thread's before the real function returns.
+  // Before the real function returns, another thread may get the old block.
   const uint64_t ticks = block == nullptr ? 0 : kymo::record::HeapTicks();
   void* const moved = real.realloc(block, bytes);
   if (moved != nullptr || (block != nullptr && bytes == 0)) {
@@ -268,7 +273,7 @@ __attribute__((noinline)) void RealDelete(const char* name,
 }
 }  // namespace
 
-// The tag std::nothrow is passed by reference: a pointer.
+// The tag std::nothrow is passed by reference, that is as a pointer.
 using Tag = const void*;
 
 KYMO_NEW(_Znwm, 0, (size_t bytes), bytes)

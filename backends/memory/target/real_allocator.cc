@@ -8,7 +8,7 @@ namespace kymo::memory {
 
 namespace {
 
-// Blocks that the loader took while the allocator was being found.
+// The buffer for blocks that the loader takes during the search.
 constexpr size_t kEarlyBytes = 64 * 1024;
 alignas(4096) char early_bytes[kEarlyBytes];
 
@@ -18,7 +18,7 @@ constinit std::atomic<size_t> early_used = 0;
 // 0 = not known, 1 = one heap, 2 = two.
 constinit std::atomic<int> new_is_malloc = 0;
 
-// How deep the calling thread is in Find.
+// How often the calling thread has entered Find.
 constinit thread_local int finding __attribute__((tls_model("initial-exec"))) =
     0;
 
@@ -32,7 +32,7 @@ void* EarlyBlock(size_t bytes, size_t alignment) noexcept {
       errno = ENOMEM;
       return nullptr;
     }
-    // Never of no size: each block has an address of its own.
+    // A block of 0 bytes takes 1, so that each block has its own address.
   } while (!early_used.compare_exchange_weak(used, begin + bytes + (bytes == 0),
                                              std::memory_order_relaxed));
   return early_bytes + begin;
@@ -44,14 +44,15 @@ bool IsEarly(const void* block) noexcept {
          kEarlyBytes;
 }
 
-// At least the bytes of the block: those up to the end of what is in use.
+// At least as many bytes as the block has: those up to the end of the used
+// part.
 size_t EarlyBytesFrom(const void* block) noexcept {
   return static_cast<size_t>(early_bytes +
                              early_used.load(std::memory_order_relaxed) -
                              static_cast<const char*>(block));
 }
 
-// Finds the allocator; false while the calling thread is doing so.
+// Finds the allocator; false while the calling thread is already searching.
 bool Find() noexcept;
 
 void* FirstMalloc(size_t bytes) {
@@ -64,7 +65,7 @@ void* FirstCalloc(size_t count, size_t bytes) {
     errno = ENOMEM;
     return nullptr;
   }
-  // The buffer is zero, and its bytes are handed out once.
+  // The buffer begins as zeros, and each byte is given out once.
   return EarlyBlock(total, kAlignment);
 }
 void* FirstRealloc(void* block, size_t bytes) {
@@ -121,7 +122,7 @@ void* FirstMremap(void* old, size_t old_bytes, size_t bytes, int flags, ...) {
                                                         flags, wanted);
 }
 
-// Where there are early blocks, these stand before the real functions.
+// Where early blocks exist, these functions come before the real ones.
 struct {
   void* (*realloc)(void*, size_t);
   void (*free)(void*);
@@ -147,7 +148,7 @@ template <typename Function>
 void Set(Function& function, const char* name) noexcept {
   void* const found = dlsym(RTLD_NEXT, name);
   if (found == nullptr) return;
-  // Threads that come at the same time store the same.
+  // Threads that get here at the same time store the same value.
   __atomic_store_n(&function, reinterpret_cast<Function>(found),
                    __ATOMIC_RELAXED);
 }
@@ -196,7 +197,7 @@ bool BaseNameBegins(const char* path, const char* begin) noexcept {
          0;
 }
 
-// The file of the first function of this name in the loader's order.
+// The file that has the first function of this name, in the loader's order.
 const void* FirstFile(const char* name) noexcept {
   Dl_info first;
   return dladdr(dlsym(RTLD_DEFAULT, name), &first) == 0 ? nullptr
@@ -204,8 +205,8 @@ const void* FirstFile(const char* name) noexcept {
 }
 
 bool FindNewIsMalloc() noexcept {
-  // A program may define malloc, or of all forms of new and delete only those
-  // that the others are made of: then the C++ library's others lead there.
+  // A program may define malloc itself. It may also define only those forms of
+  // new and delete that the C++ library's other forms call.
   for (const char* name :
        {"malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"}) {
     if (FirstFile(name) != FirstFile("kymo_heap_hooks_v1")) return false;
@@ -230,7 +231,7 @@ void* FindNext(const char* name) noexcept {
   ++finding;
   void* found = dlsym(RTLD_NEXT, name);
   if (found == nullptr && strncmp(name, "_Zn", 3) == 0) {
-    // A program without C++ whose plug-in brings it: not in the global order.
+    // A plug-in brought C++ into a program without it: not in the global order.
     if (void* const library =
             dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD)) {
       found = dlsym(library, name);

@@ -1,9 +1,10 @@
-// real_allocator.h - the allocator that hooks stand in front of.
+// real_allocator.h - the allocator behind the hooks.
 //
-// What the next library in the loader's order exports: glibc, or a jemalloc,
-// tcmalloc or mimalloc that the program links or preloads. Found on the first
-// call of anything; while the loader itself allocates during that search,
-// blocks come from a small buffer and are never given back.
+// These are the functions that the next library in the loader's order exports:
+// those of glibc, or of a jemalloc, tcmalloc or mimalloc that the program links
+// or preloads. They are found at the first call of any of them. While the
+// loader itself allocates during that search, blocks come from a small buffer
+// and are never given back.
 //
 // Threads: any. Standard library: nothing that needs linking.
 #ifndef KYMO_BACKENDS_MEMORY_TARGET_REAL_ALLOCATOR_H_
@@ -33,17 +34,17 @@ struct RealAllocator {
   void* (*mremap)(void*, size_t, size_t, int, ...);
 };
 
-// Before the allocator is found: functions that find it.
+// At first these are functions that find the allocator.
 extern constinit RealAllocator real;
 
-// Whether operator new and malloc are one heap, so that a block of either may
-// be freed by either: so it is with glibc, and with allocators that bring both.
-// Else (somebody replaced operator new alone, or the program has a malloc of
-// its own) the hooks leave new and delete to their owner, and see the blocks
-// that it takes from malloc.
+// Whether operator new and malloc share one heap, so that either can free the
+// other's blocks. That is so with glibc, and with allocators that bring both.
+// It is not so if somebody replaced operator new alone, or if the program has a
+// malloc of its own. Then the hooks leave new and delete to their owner, and
+// see the blocks that this owner takes from malloc.
 bool NewIsMalloc() noexcept;
 
-// The function `name` behind the hooks; null where there is none.
+// The function `name` behind the hooks; null if there is none.
 void* FindNext(const char* name) noexcept;
 
 }  // namespace kymo::memory

@@ -44,11 +44,11 @@ FullEvent::FullEvent(const Domain* domain,
                      const EventAttributes* event) noexcept {
   captured_ = PlainIn(domain, {});
   if (event != nullptr && event->size >= sizeof(*event)) [[likely]] {
-    // Read where it is: a copy would wait for what the caller has just written.
+    // Read in place: a copy would wait for what the caller has just written.
     Add(*domain, *event);
     return;
   }
-  // Attributes of an older version end earlier.
+  // Attributes of an older version are shorter.
   EventAttributes copy = {};
   if (event != nullptr) memcpy(&copy, event, event->size);
   Add(*domain, copy);

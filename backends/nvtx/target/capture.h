@@ -1,4 +1,4 @@
-// capture.h - what is done about NVTX's calls, whichever function they come by.
+// capture.h - records NVTX's calls, whichever function they come through.
 //
 //   int level = Push(&default_domain, PlainEvent(text));
 //   Pop(&default_domain);
@@ -21,7 +21,7 @@ inline bool IsCapturing() noexcept {
   return (record::GateBits() & record::kGateNvtx) != 0;
 }
 
-// UTF-8 of a wide text, on the stack.
+// A wide text as UTF-8, on the stack.
 class Narrowed {
  public:
   explicit Narrowed(const wchar_t* text) noexcept
@@ -44,7 +44,7 @@ record::ForeignName NameOfWide(const Narrowed& text) noexcept;
 
 // --- ranges of a thread ---
 
-// `record_into(range)` begins the range; called where one captures.
+// `record_into(range)` begins the range. It is called only if we are capturing.
 template <typename RecordInto>
 inline int Push(const Domain* domain, RecordInto record_into) noexcept {
   record::OpenCaptured* const open = record::PushCaptured(domain);
@@ -77,7 +77,7 @@ inline record::Captured PlainIn(const Domain* domain,
 
 // --- events with attributes ---
 
-// Nothing but a message of a kind that needs no conversion.
+// Whether the event has only a message, of a kind that needs no conversion.
 inline bool IsPlain(const EventAttributes& event) noexcept {
   return event.category == 0 && event.color_type == 0 &&
          event.payload_type == 0 && event.size >= sizeof(EventAttributes) &&
@@ -86,7 +86,7 @@ inline bool IsPlain(const EventAttributes& event) noexcept {
            record::FindForeignText(event.message.registered) != nullptr));
 }
 
-// Out of line: categories, colours, payloads, wide texts. `Record` as above.
+// Out of line, for categories, colours, payloads and wide texts.
 class FullEvent {
  public:
   FullEvent(const Domain* domain, const EventAttributes* event) noexcept;

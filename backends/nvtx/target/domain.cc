@@ -13,13 +13,13 @@ namespace {
 constinit std::atomic<Domain*> domains = nullptr;
 constinit std::atomic<uint64_t> next_schema{kFirstDynamicSchema};
 
-// More is no schema but a mistake.
+// More fields than this are a mistake, not a schema.
 constexpr size_t kMaxFields = 4096;
 
 template <typename Node>
 void Prepend(std::atomic<Node*>& list, Node* node) noexcept {
   node->next = list.load(std::memory_order_relaxed);
-  // release: who finds it, finds it complete.
+  // Release: whoever finds the entry finds it complete.
   while (!list.compare_exchange_weak(
       node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }

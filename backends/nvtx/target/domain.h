@@ -1,17 +1,18 @@
-// domain.h - what a program registers with NVTX: domains and, in each, names of
-// categories and layouts of payloads.
+// domain.h - what a program registers with NVTX: domains, and for each domain
+// names of categories and layouts of payloads.
 //
 //   Domain* const domain = AddDomain("io");       // what the program gets
 //   domain->NameCategory(3, AddForeignText("reads"));
-//   Domain* const same = DomainOf(handle);        // whatever the handle
+//   Domain* const same = DomainOf(handle);        // whoever made the handle
 //
-// Everything stays for ever: a program may use a handle after it has destroyed
-// it, and what was registered once is not registered a million times.
+// Nothing is ever freed: a program may use a handle after it has destroyed it.
+// A program registers each thing once, not a million times.
 //
-// Handles: without a tool behind us, ours; with one, those that it gave (see
-//   next_tool.h), so that what the program passes on is right for it as it is.
-// Threads: any; lock-free. Errors: null where memory is short or the handle is
-//   none of ours; everything then goes to the default domain.
+// Handles: without another tool behind us, handles are ours. With one, they are
+//   that tool's (next_tool.h), so it can use unchanged what the program passes
+//   on.
+// Threads: any; lock-free. Errors: null if memory is short or the handle is
+//   unknown; everything then goes to the default domain.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_DOMAIN_H_
 #define KYMO_BACKENDS_NVTX_TARGET_DOMAIN_H_
 
@@ -37,7 +38,7 @@ struct Field {
   uint64_t type;   // EntryType, or a schema
   uint64_t detail;
   uint64_t offset;
-  uint64_t value;             // of an enum's entry
+  uint64_t value;             // the value of an enum's entry
   record::ForeignText* name;  // null: it has none
 };
 
@@ -45,7 +46,7 @@ struct Schema {
   Schema* next;
   uint64_t id;
   record::ForeignText* name;  // null: it has none
-  size_t static_size;         // 0: not said
+  size_t static_size;         // 0: not given
   size_t pack_align;          // 0: natural alignment
   bool is_enum;               // then the fields are its values
   size_t field_count;
@@ -58,14 +59,14 @@ struct Domain {
 
   uint32_t mark;               // kMark
   record::ForeignText* name;   // null: the default domain
-  std::atomic<Handle> others;  // what the tool behind us calls it
+  std::atomic<Handle> others;  // the handle of the tool behind us
   Domain* next;
   std::atomic<Category*> categories[kPlaces];
   std::atomic<Schema*> schemas[kPlaces];
 
-  // The last name counts.
+  // If a category is named twice, the last name counts.
   void NameCategory(uint32_t id, record::ForeignText* text) noexcept;
-  // Null: it has none.
+  // Null: the category has no name.
   record::ForeignText* CategoryName(uint32_t id) const noexcept {
     const Category* at =
         categories[id % kPlaces].load(std::memory_order_acquire);
@@ -76,7 +77,7 @@ struct Domain {
   const Schema* FindSchema(uint64_t id) const noexcept;
   void AddSchema(Schema* schema) noexcept;
 
-  // The recorder's id of its name. REQUIRES: this process records.
+  // The recorder's id of the domain's name. REQUIRES: this process records.
   uint32_t NameId() const noexcept {
     if (name == nullptr) return record::kNameLost;
     const uint32_t id = record::ForeignId(name);
@@ -86,7 +87,7 @@ struct Domain {
 
 extern constinit Domain default_domain;
 
-// The domain of that name, made if there is none.
+// The domain of that name; made if there is none yet.
 Domain* AddDomain(std::string_view name) noexcept;
 
 Domain* DomainOfOthers(Handle handle) noexcept;
@@ -99,8 +100,8 @@ inline Domain* DomainOf(Handle handle) noexcept {
   return DomainOfOthers(handle);
 }
 
-// Copies; 0 where memory is short or the attributes cannot be. `others_id` is
-// what the tool behind us calls it, or 0.
+// Copies the attributes. 0 if memory is short or the attributes are invalid.
+// `others_id` is the schema's id in the tool behind us, or 0.
 uint64_t RegisterSchema(Domain* domain, const SchemaAttributes* attributes,
                         uint64_t others_id) noexcept;
 uint64_t RegisterEnum(Domain* domain, const EnumAttributes* attributes,

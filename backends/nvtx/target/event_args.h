@@ -1,11 +1,11 @@
-// event_args.h - the arguments of one event, gathered on the stack.
+// event_args.h - gathers the arguments of one event on the stack.
 //
 //   EventArgs args;
 //   args.AddInt(rows_key.id(), 12);
 //   args.AddText(shape_key.id(), "[2, 3]");        // borrowed
 //   what.args = args.data();  what.arg_count = args.size();
 //
-// Bounded: what goes beyond is counted as truncated. Nothing allocates.
+// Bounded: arguments beyond kMax are counted as truncated. Nothing allocates.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_EVENT_ARGS_H_
 #define KYMO_BACKENDS_NVTX_TARGET_EVENT_ARGS_H_
 
@@ -21,7 +21,7 @@
 
 namespace kymo::nvtx {
 
-// The key of an argument. A constant of the program.
+// The key of an argument; a constant of the program.
 class Key {
  public:
   consteval explicit Key(const char* literal) noexcept : literal_(literal) {}
@@ -58,7 +58,7 @@ class EventArgs {
   void AddDouble(uint32_t key, double value) noexcept {
     Add(key, record::PayloadKind::kDouble, std::bit_cast<uint64_t>(value), {});
   }
-  // A text of ours by its id, or where it has none as it is.
+  // A text of ours: by its id or, if it has none, by its bytes.
   void AddNamed(uint32_t key, record::ForeignText* text) noexcept {
     const uint32_t id = record::ForeignId(text);
     if (id != record::kNameInPayload) {
@@ -71,11 +71,10 @@ class EventArgs {
   void AddText(uint32_t key, std::string_view text) noexcept {
     Add(key, record::PayloadKind::kString, 0, text);
   }
-  // Integers that may not fit into a signed one.
+  // For unsigned integers, which may not fit into a signed one.
   void AddUint(uint32_t key, uint64_t value) noexcept;
 
-  // Room for texts that are made on the way: append, then take what was
-  // appended since `Begin`.
+  // Room for texts that are composed here: Begin, Append, then Appended.
   void Begin() noexcept { begin_ = used_; }
   void Append(std::string_view text) noexcept {
     for (const char c : text) {
@@ -90,7 +89,7 @@ class EventArgs {
   }
 
  private:
-  // Made in its place, not copied there.
+  // Constructs the argument in place instead of copying it.
   void Add(uint32_t key, record::PayloadKind kind, uint64_t bits,
            std::string_view text) noexcept {
     if (size_ == kMax) return record::Host().count_truncated();

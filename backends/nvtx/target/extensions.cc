@@ -15,7 +15,7 @@ using record::Captured;
 using record::ForeignName;
 using record::ForeignText;
 
-// An event that consists of payloads only.
+// An event that consists of payloads alone.
 class PayloadEvent {
  public:
   PayloadEvent(const Domain* domain, const PayloadData* data,
@@ -127,7 +127,7 @@ FunctionPointer NextCounter(CounterFunction function) noexcept {
   return FromSlot(next_tool.counter[function]);
 }
 
-// A counter is kept as a schema of one entry, whose name is the counter's.
+// A counter is kept as a schema with one entry, which has the counter's name.
 uint64_t CounterRegister(Handle handle,
                          const CounterAttributes* attributes) noexcept {
   const uint64_t theirs =
@@ -184,7 +184,7 @@ void CounterSampleFloat64(Handle handle, uint64_t counter,
 
 // --- attaching ---
 
-// Slots that nobody attaches to are switched off by NVTX itself.
+// Slots that nobody sets are switched off by NVTX itself.
 template <typename Function>
 void Set(const ExtensionSegment& segment, unsigned id,
          Function* function) noexcept {
@@ -193,7 +193,7 @@ void Set(const ExtensionSegment& segment, unsigned id,
   }
 }
 
-// Functions that are the other tool's alone.
+// Passes the other tool's functions on, for slots that we do not set ourselves.
 void PassOn(const ExtensionSegment& segment, const intptr_t* theirs) noexcept {
   for (size_t i = 0; i < segment.slot_count && i < NextTool::kSlots; ++i) {
     if (theirs[i] != 0) segment.slots[i] = theirs[i];

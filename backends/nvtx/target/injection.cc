@@ -1,8 +1,9 @@
 // injection.cc - our functions in the tables of a program's NVTX.
 //
-// InitializeInjectionNvtx2 is called once for each copy of NVTX in the process
-// (one per program and shared library that was built with it), at its first
-// use. Where another tool was configured, each function tells it, too.
+// NVTX calls InitializeInjectionNvtx2 once for each copy of NVTX in the
+// process, at its first use. A program has one copy, and so has each shared
+// library that was built with NVTX. If another tool was configured, each
+// function tells it, too.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -28,7 +29,7 @@ ForeignName MessageOf(const char* text) noexcept {
   return record::NameOf(text);
 }
 
-// Calls use(view of UTF-8) for the text of an A or W function.
+// Calls use(view of UTF-8) with the text of an A or W function.
 template <typename Use>
 auto WithText(const char* text, Use use) noexcept {
   return use(text == nullptr ? std::string_view(record::kNoForeignName)
@@ -138,8 +139,8 @@ RangeId StartIn(const Domain* domain, const EventAttributes* event) noexcept {
   return id;
 }
 
-// What the program gets for a range of ours, if the tool behind us has an id
-// for it, too.
+// The id that the program gets for a range. If the tool behind us has an id for
+// it, the program gets that one.
 RangeId Shared(RangeId ours, RangeId theirs) noexcept {
   if (theirs == 0) return ours;
   others_ranges.Put(theirs, ours);
@@ -179,7 +180,7 @@ RangeId DomainRangeStartEx(Handle handle,
 
 void End(RangeId id) noexcept {
   if (has_next_tool) others_ranges.Take(id, &id);
-  // 0: it began while nobody recorded.
+  // 0: the range began while nobody recorded.
   if (id != 0) record::EndCapturedAsync(id);
 }
 
@@ -267,7 +268,7 @@ void NameResource(record::ResourceKind kind, uint64_t handle,
                                  PlainIn(domain, NameOfView(text)));
 }
 
-// The functions of the CUDA modules differ in what they name only.
+// The functions of the CUDA modules differ only in what they name.
 template <typename Thing, typename Char, record::ResourceKind kKind,
           FunctionPointer* kTable, unsigned kFunction>
 void NameCuda(Thing thing, const Char* name) noexcept {
@@ -311,7 +312,7 @@ void Name(const ResourceAttributes& resource, const Domain* domain,
 
 Handle DomainResourceCreate(Handle handle,
                             ResourceAttributes* resource) noexcept {
-  // There is nothing to remember of a resource: any handle will do.
+  // We keep nothing about a resource, so any handle will do.
   Handle ours = &default_domain;
   if (resource != nullptr && resource->size >= sizeof(*resource)) {
     const Domain* const domain = DomainOf(handle);
@@ -339,7 +340,7 @@ void DomainResourceDestroy(Handle resource) noexcept {
 
 // --- attaching ---
 
-// A module's table in the program's copy of NVTX.
+// The table of one module in the program's copy of NVTX.
 class ModuleTable {
  public:
   ModuleTable(const CallbacksTable& callbacks, int module) noexcept {
@@ -398,7 +399,7 @@ void AttachCore2(ModuleTable core2) noexcept {
   core2.Set(kInitialize, Initialize);
 }
 
-// The A and W function of one kind of thing.
+// Sets the A and the W function for one kind of thing.
 template <typename Thing, record::ResourceKind kKind, FunctionPointer* kTable,
           unsigned kA>
 void SetPair(ModuleTable& module) noexcept {
@@ -418,8 +419,8 @@ void AttachCuda(ModuleTable cuda, ModuleTable runtime) noexcept {
   SetPair<void*, Kind::kEvent, kRuntime, kNameCudaEventA>(runtime);
 }
 
-// The thread that is attaching; a tool behind us that uses NVTX itself would
-// come here again.
+// The thread that is attaching. If a tool behind us uses NVTX itself, the same
+// thread gets here again.
 constinit std::atomic<int64_t> attaching{0};
 
 class Attaching {
@@ -446,7 +447,7 @@ class Attaching {
   bool is_first_ = false;
 };
 
-// Once per process.
+// Runs once per process.
 void Prepare() noexcept {
   static constinit bool prepared = false;
   if (prepared) return;
@@ -480,8 +481,8 @@ KYMO_EXPORT int InitializeInjectionNvtx2(
   return get_export_table == nullptr ? 0 : kymo::nvtx::Attach(get_export_table);
 }
 
-// For programs that link this statically: NVTX looks here where no variable
-// names a library.
+// For programs that link this statically: if no variable names a library, NVTX
+// looks for this symbol.
 KYMO_EXPORT kymo::nvtx::InitializeInjection InitializeInjectionNvtx2_fnptr;
 kymo::nvtx::InitializeInjection InitializeInjectionNvtx2_fnptr =
     InitializeInjectionNvtx2;

@@ -15,7 +15,7 @@ constinit record::HandleMap others_ranges;
 namespace {
 
 constinit void* library = nullptr;
-// Of the copy of NVTX that is being attached to.
+// The tables of the copy of NVTX that is being attached to.
 constinit GetExportTable real_tables = nullptr;
 
 // A table of pointers to `functions`, as GetModuleFunctionTable returns it.
@@ -104,7 +104,7 @@ bool AttachNextExtension(ExtensionModule* module) noexcept {
   ExtensionModule copy = *module;
   copy.segments = &segment;
   if (initialize(&copy) == 0) return false;
-  // Slots of 0 to 4 are states, no functions.
+  // Slots with values from 0 to 4 are states, not functions.
   for (size_t i = 0; i < segment.slot_count; ++i) {
     if (ours[i] >= 0 && ours[i] <= 4) ours[i] = 0;
   }

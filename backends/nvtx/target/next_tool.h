@@ -1,20 +1,22 @@
-// next_tool.h - the injection library that was configured before ours.
+// next_tool.h - the NVTX tool that was configured before ours, which we serve
+// too.
 //
-//   LoadNextTool();                         // once; what KYMO_NVTX_NEXT names
+//   LoadNextTool();                         // once; the one in KYMO_NVTX_NEXT
 //   AttachNextTool(get_export_table);       // for each copy of NVTX
 //   ...
 //   if (has_next_tool) level = CallNext(next_tool.core[kRangePushA], level,
 //                                       message);
 //
-// It is initialised as it would be by the program, with a table of functions of
-// ours to fill in: so it gets every call after or before us. What we have no
-// interest in (OpenCL, synchronisation, memory) it attaches to by itself.
+// We initialise the tool as the program would, but with a table of ours to fill
+// in. So it gets every call, before or after us. It attaches by itself to the
+// functions that we do not need (OpenCL, synchronisation, memory).
 //
-// Handles that it gives are passed on to the program, which hands them back;
-// ours are found by theirs (HandleMap). So everything that the program passes
-// is right for it as it is, also within payloads.
+// The program gets the tool's handles and gives them back. We find ours by
+// theirs (HandleMap). So everything that the program passes is right for the
+// tool as it is, also within payloads.
 //
-// Threads: loading and attaching under one lock; the rest any.
+// Threads: loading and attaching need one lock; everything else may run on any
+//   thread.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_NEXT_TOOL_H_
 #define KYMO_BACKENDS_NVTX_TARGET_NEXT_TOOL_H_
 
@@ -36,15 +38,15 @@ struct NextTool {
   intptr_t counter[kSlots];
 };
 extern constinit NextTool next_tool;
-// Set before any function of ours can be called that asks for it.
+// Set before the program can call any function of ours that reads it.
 extern constinit bool has_next_tool;
 
 void LoadNextTool() noexcept;
 void AttachNextTool(GetExportTable get_export_table) noexcept;
-// False: there is none, or it does not want it.
+// False if there is no such tool, or if it does not want the extension.
 bool AttachNextExtension(ExtensionModule* module) noexcept;
 
-// Its function, if it has one; else `otherwise`.
+// Calls the tool's function; returns `otherwise` if it has none.
 template <typename R, typename... A>
 R CallNext(FunctionPointer function, R otherwise, A... arguments) noexcept {
   if (function == nullptr) return otherwise;
@@ -60,9 +62,9 @@ inline FunctionPointer FromSlot(intptr_t slot) noexcept {
   return reinterpret_cast<FunctionPointer>(slot);
 }
 
-// Its handles of strings, to record::ForeignText.
+// From the tool's handles of strings to record::ForeignText.
 extern constinit record::HandleMap others_strings;
-// Its ids of ranges, to ours.
+// From the tool's ids of ranges to ours.
 extern constinit record::HandleMap others_ranges;
 
 }  // namespace kymo::nvtx

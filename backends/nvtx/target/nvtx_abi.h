@@ -1,5 +1,5 @@
-// nvtx_abi.h - what a tool has to know of NVTX 3: the facts of its binary
-// interface, as declarations of our own.
+// nvtx_abi.h - the binary interface of NVTX 3, as far as a tool needs it, in
+// declarations of our own.
 //
 //   a program's copy of NVTX ----InitializeInjectionNvtx2(get_export_table)--->
 //                                        the tool
@@ -9,8 +9,8 @@
 // Extensions (payloads, counters) work likewise: InitializeInjectionNvtx-
 // Extension(module), whose slots are integers.
 //
-// So capture needs no headers of NVIDIA's, and is built everywhere; the tests
-// hold these declarations against the real headers where there are any.
+// So capturing needs no headers of NVIDIA's and is built everywhere. Where the
+// real headers are installed, tests compare these declarations with them.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_NVTX_ABI_H_
 #define KYMO_BACKENDS_NVTX_TARGET_NVTX_ABI_H_
 
@@ -22,7 +22,7 @@ namespace kymo::nvtx {
 // --- tables ---
 
 using FunctionPointer = void (*)();
-// Pointers to where the program's copy of NVTX keeps each function.
+// Pointers to the places where the program's copy of NVTX keeps each function.
 using FunctionTable = FunctionPointer**;
 
 struct CallbacksTable {
@@ -83,7 +83,7 @@ enum Core2Function : unsigned {
   kCore2Size,
 };
 
-// Both modules name things: pairs of an A and a W function.
+// Both modules name things, with pairs of an A and a W function.
 enum CudaFunction : unsigned {
   kNameCuDeviceA = 1,
   kNameCuContextA = 3,
@@ -98,7 +98,7 @@ enum CudaRuntimeFunction : unsigned {
   kCudaRuntimeSize = 7,
 };
 
-// --- what events carry ---
+// --- data of events ---
 
 using RangeId = uint64_t;
 using Handle = void*;  // of a domain, string or resource
@@ -265,7 +265,8 @@ enum EntryType : uint64_t {
   kTypeRegisteredString = 80,
   kTypeFirstSchema = 1 << 24,
 };
-// PayloadData::schema of memory that others point into, and of raw bytes.
+// PayloadData::schema of memory that other payloads point into, and of raw
+// bytes.
 inline constexpr uint64_t kSchemaReferenced = 1022;
 inline constexpr uint64_t kSchemaRaw = 1023;
 inline constexpr uint64_t kFirstDynamicSchema = uint64_t{1} << 32;
@@ -275,8 +276,8 @@ struct SchemaEntry {
   uint64_t type;  // EntryType, or a schema
   const char* name;
   const char* description;
-  uint64_t array_detail;  // length, or the index of the entry that has it
-  uint64_t offset;        // 0 = behind the one before it
+  uint64_t array_detail;  // length, or index of the entry with it
+  uint64_t offset;        // 0 = behind the previous entry
   const void* semantics;
   const void* reserved;
 };
@@ -284,7 +285,7 @@ struct SchemaEntry {
 enum SchemaType : uint64_t { kStaticSchema = 1, kDynamicSchema = 2 };
 
 struct SchemaAttributes {
-  uint64_t fields;  // which of the following are set, see below
+  uint64_t fields;  // which of the following are set; bits below
   const char* name;
   uint64_t type;
   uint64_t flags;

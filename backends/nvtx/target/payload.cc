@@ -106,7 +106,7 @@ class BlobReader {
         args_(args),
         message_(message) {}
 
-  // False: what comes behind cannot be found.
+  // False if the place of the data behind it cannot be found.
   bool ReadSchema(const Schema& schema, size_t at, std::string_view outer,
                   int nesting, size_t* end) noexcept {
     size_t next = at;
@@ -118,11 +118,11 @@ class BlobReader {
     return true;
   }
 
-  // A payload that is a value of `type` alone.
+  // Reads a payload that is a single value of `type`.
   void ReadValue(uint64_t type, uint32_t key) noexcept {
     const Scalar scalar = ScalarOf(type);
     if (IsText(type)) {
-      // As the interface has it, a text is the payload itself here.
+      // By the interface, the payload itself is the text here.
       args_.AddText(key, {base_, strnlen(base_, size_)});
     } else if (scalar.form != Form::kOther && scalar.size <= size_) {
       AddScalar(key, type, scalar, ReadBits(scalar, base_));
@@ -140,7 +140,7 @@ class BlobReader {
     return bytes <= size_ && at <= size_ - bytes;
   }
 
-  // Aligned as a compiler would, or as the schema packs its entries.
+  // Aligns as a compiler would, or as the schema packs its entries.
   static size_t Aligned(size_t at, size_t alignment, size_t pack) noexcept {
     if (pack != 0 && pack < alignment) alignment = pack;
     return alignment <= 1 ? at : (at + alignment - 1) / alignment * alignment;

@@ -1,17 +1,18 @@
-// payload.h - extended payloads of NVTX events, as arguments.
+// payload.h - turns extended payloads of NVTX events into arguments.
 //
 //   EventArgs args;
-//   ForeignName message;                  // set where an entry is the message
+//   ForeignName message;                  // set if an entry is the message
 //   AddPayloads(domain, data, count, args, &message);
 //
-// An entry becomes an argument under its name: integers and doubles as such,
-// texts, enums by their names, arrays as "[1, 2, 3]", addresses as "0x...".
-// Entries of nested schemas are called outer.inner. What has a layout that is
-// not understood here (unions, 128-bit numbers, arrays whose length stands
-// elsewhere) is "(not shown)" and nothing behind it is read.
+// Each entry becomes an argument with its name. Integers, doubles and texts
+// stay what they are. Enums become their names, arrays become "[1, 2, 3]",
+// addresses "0x...". An entry of a nested schema is called outer.inner. Some
+// layouts are not understood here: unions, 128-bit numbers, arrays whose length
+// is outside of the payload. Such an entry becomes "(not shown)", and nothing
+// behind it is read.
 //
-// Trust: the blob is the program's; nothing is read beyond the size that it
-//   gave. Pointers to texts are followed, as the interface has it.
+// Trust: the blob is the program's, so nothing is read beyond the size that it
+//   gave. Pointers to texts are followed, as the interface demands.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_PAYLOAD_H_
 #define KYMO_BACKENDS_NVTX_TARGET_PAYLOAD_H_
 
@@ -23,12 +24,12 @@
 
 namespace kymo::nvtx {
 
-// `message` keeps its value where no entry is one. REQUIRES: this process
+// `message` keeps its value if no entry is a message. REQUIRES: this process
 // records.
 void AddPayloads(const Domain& domain, const PayloadData* data, size_t count,
                  EventArgs& args, record::ForeignName* message) noexcept;
 
-// The text behind a registered string's handle; null if it is none.
+// The text of a registered string; null if the handle is of no such string.
 record::ForeignText* TextOf(Handle handle) noexcept;
 
 }  // namespace kymo::nvtx

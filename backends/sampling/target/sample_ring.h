@@ -4,19 +4,19 @@
 //
 //   RingHeader | state of each cell (uint32) | cells: CellHeader + stack bytes
 //
-// A cell's state goes free -> writing -> ready -> free. Any signal handler may
-// take a free cell (compare and exchange), fills it and publishes it; only the
-// collector frees cells. No waiting anywhere: a handler that finds no free cell
-// among a few counts a drop.
+// A cell's state goes free -> writing -> ready -> free. A signal handler takes
+// a free cell (compare and exchange), fills it and publishes it. Only the
+// collector frees cells. Nobody waits: a handler that finds no free cell among
+// a few counts a drop.
 //
-//   I1  Cell contents are written only by whoever set `writing`, and read by
-//       the collector only after it saw `ready` (release / acquire).
-//   I2  A thread that is killed while it writes leaks its cell; the collector
-//       counts those at the end.
+//   I1  Only the handler that set `writing` writes a cell's contents. The
+//       collector reads them only after it saw `ready` (release / acquire).
+//   I2  A thread that is killed while it writes leaks its cell. The collector
+//       counts such cells at the end.
 //   I3  The collector trusts nothing here: it keeps its own copy of the
 //       header's sizes and checks the stack size of each cell.
 //
-// Plain C++ without the library: included by the preloaded runtime too.
+// Needs no C++ library: the preloaded runtime includes it too.
 #ifndef KYMO_BACKENDS_SAMPLING_TARGET_SAMPLE_RING_H_
 #define KYMO_BACKENDS_SAMPLING_TARGET_SAMPLE_RING_H_
 
@@ -39,7 +39,7 @@ struct RingHeader {
   uint32_t stack_bytes;  // room for the stack in each cell
   int64_t period_ns;
   std::atomic<uint32_t> is_enabled;  // 0: handlers disarm their timers
-  std::atomic<uint32_t> next_cell;   // where to look for a free one
+  std::atomic<uint32_t> next_cell;   // where to look for a free cell
   std::atomic<uint64_t> dropped;     // ticks without a free cell
   char padding[24];
 };
@@ -50,10 +50,10 @@ struct CellHeader {
   int32_t pid;
   int32_t tid;
   int32_t parent_pid;
-  uint32_t tick_count;   // 1 + the ticks that merged into this one
-  uint32_t stack_bytes;  // that were copied
+  uint32_t tick_count;   // 1 + the ticks merged into this one
+  uint32_t stack_bytes;  // bytes that were copied
   uint32_t reserved;
-  int64_t image_ns;  // when this program began in this process: tells execs
+  int64_t image_ns;  // when this program began: tells execs apart
   char thread_name[16];
   uint64_t registers[17];  // DWARF order
 };

@@ -16,7 +16,7 @@
 
 #include "backends/sampling/target/sample_ring.h"
 
-// libc's own, which the sigaction() below stands before.
+// libc's own function; the sigaction() below comes before it.
 extern "C" int __sigaction(int signal, const struct sigaction* action,
                            struct sigaction* old) noexcept;
 
@@ -33,7 +33,7 @@ using sampling::RingHeader;
 constexpr int kSignal = SIGPROF;
 constexpr uint32_t kProbes = 16;
 constexpr uint32_t kPageBytes = 4096;
-constexpr uint32_t kMaxPages = 18;  // 64 KiB and its partial pages
+constexpr uint32_t kMaxPages = 18;  // 64 KiB, and a partial page at both ends
 
 // Written once by TargetTimerInit, before any handler can run.
 constinit RingHeader* g_ring = nullptr;
@@ -41,12 +41,12 @@ constinit uint32_t g_cell_count = 0;
 constinit uint32_t g_stack_bytes = 0;
 constinit int64_t g_period_ns = 0;
 constinit int64_t g_image_ns = 0;
-// Follow fork.
+// Updated in a forked child.
 constinit int32_t g_pid = 0;
 constinit int32_t g_parent_pid = 0;
 
-// The program's own handling of SIGPROF: the newest of a few slots, so that a
-// handler on another thread never sees a half-written one.
+// The program's own handling of SIGPROF, in the newest of a few slots: so a
+// handler on another thread never sees one that is half written.
 constexpr uint32_t kActionSlots = 64;
 constinit struct sigaction g_program_actions[kActionSlots] = {};
 constinit std::atomic<uint32_t> g_program_action{0};
@@ -98,7 +98,7 @@ CellHeader* TakeCell(std::atomic<uint32_t>** state) noexcept {
   for (uint32_t probe = 0; probe < kProbes; ++probe) {
     const uint32_t index = (first + probe) % g_cell_count;
     uint32_t expected = sampling::kCellFree;
-    // Acquire: the collector has read the cell before it was freed.
+    // Acquire: the collector read the cell before it freed it.
     if (states[index].compare_exchange_strong(expected, sampling::kCellWriting,
                                               std::memory_order_acquire,
                                               std::memory_order_relaxed)) {
@@ -109,9 +109,9 @@ CellHeader* TakeCell(std::atomic<uint32_t>** state) noexcept {
   return nullptr;
 }
 
-// Copies the stack from `from` up as far as it is mapped. The kernel does it
-// for us and stops where memory ends; page by page, since one piece is copied
-// entirely or not at all.
+// Copies the stack from `from` upwards, as far as it is mapped. The kernel
+// copies and stops where memory ends. It gets one piece per page, since it
+// copies a piece either entirely or not at all.
 uint32_t CopyStack(uint64_t from, char* to, uint32_t limit_bytes) noexcept {
   struct iovec pages[kMaxPages];
   uint32_t count = 0;
@@ -168,7 +168,7 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
   state->store(sampling::kCellReady, std::memory_order_release);
 }
 
-// A SIGPROF that is not our timer's goes where the program wants it.
+// Passes a SIGPROF that is not our timer's on to the program's handler.
 void PassOn(int signal, siginfo_t* info, void* context) noexcept {
   const struct sigaction& action =
       g_program_actions[g_program_action.load(std::memory_order_acquire) %
@@ -176,7 +176,7 @@ void PassOn(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);
   } else if (action.sa_handler == SIG_DFL) {
-    // Ends the process, as it would have without us.
+    // Without us, this signal would end the process; so it does.
     struct sigaction plain = {};
     plain.sa_handler = SIG_DFL;
     __sigaction(signal, &plain, nullptr);
@@ -200,7 +200,7 @@ void Handle(int signal, siginfo_t* info, void* context) noexcept {
   errno = saved_errno;
 }
 
-// The ring, or null if it is not what we expect.
+// Maps the ring; null if it is not what we expect.
 RingHeader* MapRing(const char* path) noexcept {
   const int fd = open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return nullptr;
@@ -234,7 +234,7 @@ bool InstallHandler() noexcept {
   return __sigaction(kSignal, &action, &g_program_actions[0]) == 0;
 }
 
-// sigaction() for SIGPROF while the sampler owns it.
+// Does the program's sigaction() for SIGPROF while the sampler owns the signal.
 int ProgramAction(const struct sigaction* action,
                   struct sigaction* old) noexcept {
   const uint32_t current = g_program_action.load(std::memory_order_acquire);
@@ -285,7 +285,7 @@ void TargetTimerAfterForkInChild() noexcept {
   const int saved_errno = errno;
   g_pid = static_cast<int32_t>(getpid());
   g_parent_pid = static_cast<int32_t>(getppid());
-  t_timer.is_armed = false;  // the parent's timer
+  t_timer.is_armed = false;  // that was the parent's timer
   Arm();
   errno = saved_errno;
 }

@@ -1,8 +1,9 @@
 // target_timer.h - the part of the sampler that runs inside the target.
 //
-// Only where perf_event_open is not permitted. Each thread has a timer on its
-// own CPU time; its signal (SIGPROF) copies registers and the top of the stack
-// into a free cell of a ring that the collector owns and reads:
+// It is used only where perf_event_open is not permitted. Each thread has a
+// timer on its own CPU time. The timer's signal (SIGPROF) copies registers and
+// the top of the stack into a free cell of a ring, which the collector owns and
+// reads:
 //
 //   constructor of the preloaded library   TargetTimerInit
 //   first / last thing of a new thread     TargetTimerThreadStart / ThreadExit
@@ -11,9 +12,10 @@
 // All are no-ops unless the environment variable kTargetTimerVariable names the
 // ring. Needs libc only: no libstdc++, no allocation, no lock, no descriptor.
 //
-// A program that uses SIGPROF itself keeps it: sigaction() and signal() of this
-// file stand before libc's in a preloaded library, remember the program's
-// handler for SIGPROF and pass on every signal that is not our timer's.
+// A program that uses SIGPROF itself keeps it. In a preloaded library,
+// sigaction() and signal() of this file come before libc's. They remember the
+// program's handler for SIGPROF, and every signal that is not our timer's is
+// passed on to it.
 //
 // Threads: each call concerns the calling thread; the handler is
 //   async-signal-safe, keeps errno and never faults on the stack it copies.
@@ -31,7 +33,7 @@ void TargetTimerInit() noexcept;
 void TargetTimerThreadStart() noexcept;
 void TargetTimerThreadExit() noexcept;
 
-// Timers do not survive fork; arms the child's only thread.
+// Timers do not survive a fork: this arms the child's only thread again.
 void TargetTimerAfterForkInChild() noexcept;
 
 }  // namespace kymo

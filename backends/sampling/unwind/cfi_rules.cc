@@ -136,7 +136,7 @@ bool RuleTable::ReadRegister(Dwarf_Frame* frame, int number, bool is_return,
     return false;
   }
   if (count == 0) {
-    // `memory` means undefined, null the same value.
+    // libdw: ops == memory means "undefined", null means "the same value".
     if (is_return) rule.is_outermost = ops == memory;
     return !is_return || rule.is_outermost;
   }
@@ -168,8 +168,8 @@ int32_t RuleTable::AddExpression(std::span<const Dwarf_Op> ops) {
   for (const Dwarf_Op& op : ops) {
     ExpressionOp copy{op.atom, op.number, op.number2};
     if (op.atom == DW_OP_skip || op.atom == DW_OP_bra) {
-      // 3: the bytes of the branch itself. A target inside of an operation is
-      // taken as the next one; one outside ends the expression.
+      // A branch takes 3 bytes itself. A target in the middle of an operation
+      // counts as the next operation; a target outside ends the expression.
       const uint64_t target =
           op.offset + 3 +
           static_cast<uint64_t>(int64_t{static_cast<int16_t>(op.number)});

@@ -4,11 +4,11 @@
 //   const UnwindRule& rule = rules.Find(module, address);   // ns when seen
 //
 // A rule says how to find the caller's registers from the callee's. The first
-// question about an address asks libdw (.eh_frame, else .debug_frame); the rule
+// look-up of an address asks libdw (.eh_frame, else .debug_frame). The rule
 // then serves its whole range of addresses, and a direct-mapped cache answers
 // repeated addresses without a search.
 //
-// Threads: none. References live until the next Find.
+// Threads: none. References are valid until the next Find.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_CFI_RULES_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_CFI_RULES_H_
 
@@ -44,11 +44,11 @@ struct UnwindRule {
 };
 
 enum class SavedKind : uint8_t {
-  kAtCfaOffset,      // in memory at cfa + value
-  kCfaOffset,        // is cfa + value
-  kRegister,         // is register `value` of the callee
-  kAtExpression,     // in memory at the value of expression `value`
-  kExpressionValue,  // is the value of expression `value`
+  kAtCfaOffset,      // the register is in memory at cfa + value
+  kCfaOffset,        // the register is cfa + value
+  kRegister,         // it is in register `value` of the callee
+  kAtExpression,     // it is in memory, where expression `value` says
+  kExpressionValue,  // it is the result of expression `value`
 };
 
 // Registers without an entry keep their value.
@@ -92,7 +92,7 @@ class RuleTable {
     uint64_t end;
     uint32_t rule;
   };
-  // What is open and known of one module.
+  // The open tables of one module, and the rules known so far.
   struct ModuleRules {
     bool is_open = false;
     Dwarf_CFI* eh_frame = nullptr;

@@ -1,10 +1,10 @@
 // dwarf_expression.h - evaluates the DWARF expressions found in unwind tables.
 //
-// Compilers use them where a frame is not a constant distance away: linkage
-// stubs (PLT), realigned stacks, signal trampolines. Memory is the copy of the
-// stack, so an expression that reads elsewhere has no value.
+// Compilers use expressions where a frame is not a constant distance away: in
+// linkage stubs (PLT), realigned stacks and signal trampolines. Memory is the
+// copy of the stack, so an expression that reads elsewhere has no value.
 //
-// Hostile input is safe: the value stack and the number of steps are bounded.
+// Hostile input is safe: the value stack and the number of steps are limited.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_DWARF_EXPRESSION_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_DWARF_EXPRESSION_H_
 
@@ -17,15 +17,16 @@
 
 namespace kymo::sampling {
 
-// One operation, its operands decoded; branches hold the index to go to.
+// One operation with its operands decoded. Branches hold the index of their
+// target.
 struct ExpressionOp {
   uint8_t code = 0;  // DW_OP_*
   uint64_t first = 0;
   uint64_t second = 0;
 };
 
-// `cfa` is what DW_OP_call_frame_cfa pushes. Stores the address of a read that
-// left the copy into `missed_address`.
+// Returns the value, or nothing. DW_OP_call_frame_cfa pushes `cfa`. If a read
+// is outside of the copy, its address is stored into `missed_address`.
 std::optional<uint64_t> EvaluateExpression(
     std::span<const ExpressionOp> expression, const Registers& registers,
     const StackCopy& stack, uint64_t cfa, uint64_t* missed_address);

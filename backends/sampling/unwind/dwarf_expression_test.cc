@@ -30,7 +30,7 @@ class DwarfExpressionTest : public ::testing::Test {
 };
 
 TEST_F(DwarfExpressionTest, ComputesTheFrameOfALinkageStub) {
-  // rsp + 8 + ((rip & 15) >= 11) * 8, as linkers write it.
+  // rsp + 8 + ((rip & 15) >= 11) * 8, as linkers write it for PLT stubs.
   const std::vector<ExpressionOp> plt = {
       {DW_OP_breg7, 8}, {DW_OP_breg16, 0}, {DW_OP_lit15},
       {DW_OP_and},      {DW_OP_lit11},     {DW_OP_ge},
@@ -98,7 +98,7 @@ TEST_F(DwarfExpressionTest, HostileExpressionsHaveNoValue) {
   EXPECT_EQ(Evaluate({{DW_OP_lit1}, {DW_OP_deref_size, 9}}), std::nullopt);
   EXPECT_EQ(Evaluate({{DW_OP_pick, ~uint64_t{0}}}), std::nullopt);
   EXPECT_EQ(Evaluate({{DW_OP_lit1}, {DW_OP_piece, 4}}), std::nullopt);
-  EXPECT_EQ(Evaluate({{DW_OP_skip, 0}}), std::nullopt);  // for ever
+  EXPECT_EQ(Evaluate({{DW_OP_skip, 0}}), std::nullopt);  // it never ends
   EXPECT_EQ(Evaluate({{DW_OP_lit1}, {DW_OP_skip, 0}}), std::nullopt);
 }
 

@@ -10,11 +10,12 @@
 
 namespace kymo::sampling {
 
+// The copy is valid as long as the memory that `bytes` views.
 struct StackCopy {
   uint64_t base = 0;  // address of the first byte: the stack pointer
   std::span<const std::byte> bytes;
 
-  // The 8 bytes at `address`, if all of them were copied.
+  // The 8 bytes at `address`; nothing unless all of them were copied.
   std::optional<uint64_t> Read(uint64_t address) const noexcept {
     const uint64_t offset = address - base;
     if (bytes.size() < 8 || offset > bytes.size() - 8) return std::nullopt;
@@ -22,7 +23,7 @@ struct StackCopy {
     std::memcpy(&value, bytes.data() + offset, sizeof(value));
     return value;
   }
-  // Whether `address` lies above what was copied.
+  // Whether `address` lies above the copied part.
   bool IsBeyond(uint64_t address) const noexcept {
     return address >= base && address + 8 > base + bytes.size();
   }

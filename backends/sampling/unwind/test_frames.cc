@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-// Compiled twice; PREFIX names the variant.
+// Compiled twice; PREFIX is the name of the variant.
 #define KYMO_JOIN_(a, b) a##b
 #define KYMO_JOIN(a, b) KYMO_JOIN_(a, b)
 #define KYMO_NAME(suffix) KYMO_JOIN(PREFIX, suffix)
 
 namespace {
 
-// A use of `address` that the compiler cannot see through.
+// Uses `address` in a way that the compiler cannot see through.
 void Use(volatile void* address) {
   asm volatile("" : : "r"(address) : "memory");
 }

@@ -2,9 +2,9 @@
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_TEST_FRAMES_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_TEST_FRAMES_H_
 
-// Each calls its next letter, and the last `callback(argument)`. C functions
-// show one after the other as *_outer, *_middle, *_inner. *_realigned has a
-// frame aligned to 64 bytes and *_dynamic one of variable size.
+// Each function calls the next one, and the last calls `callback(argument)`. A
+// stack shows *_outer, *_middle and *_inner, one after the other. *_realigned
+// has a frame aligned to 64 bytes, *_dynamic a frame of variable size.
 #define KYMO_TEST_FRAMES(prefix)                                               \
   extern "C" void prefix##_outer(void (*callback)(void*), void* argument);     \
   extern "C" void prefix##_realigned(void (*callback)(void*), void* argument); \

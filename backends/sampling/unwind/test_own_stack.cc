@@ -20,8 +20,8 @@ OwnStack CaptureOwnStack(size_t limit_bytes) {
     stack.registers[i] =
         static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
   }
-  // By the kernel, page by page: it stops where the stack ends, and sanitizers
-  // have no opinion.
+  // Lets the kernel copy, page by page: it stops where the stack ends, and
+  // sanitizers do not object.
   std::vector<iovec> pages;
   for (size_t at = 0; at < limit_bytes; at += 1024) {
     pages.push_back({reinterpret_cast<void*>(stack.registers[kRsp] + at),

@@ -1,4 +1,5 @@
-// test_own_stack.h - the calling thread as if it had been sampled, for tests.
+// test_own_stack.h - captures the calling thread as if it had been sampled, for
+// tests.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_TEST_OWN_STACK_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_TEST_OWN_STACK_H_
 

@@ -58,8 +58,9 @@ Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
     } else if (saved.number == kRip || missed_address_ >= copy.base) {
       return Step::kMissedMemory;
     }
-    // Else it was kept below the stack pointer, and the function's end has
-    // popped it already, which compilers do not always tell: it has its value.
+    // Else the register was saved below the stack pointer: the end of the
+    // function has popped it already, and the compiler's table does not say so.
+    // It has its value.
   }
   registers_ = caller;
   return registers_[kRip] == 0 ? Step::kEnd : Step::kCaller;
@@ -92,7 +93,7 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
                       bool copy_was_cut, UnwoundStack* stack) {
   stack->frames.clear();
   registers_ = registers;
-  bool is_exact = true;  // rip is where the thread was, not where it returns to
+  bool is_exact = true;  // rip is where the thread was, not a return address
   while (stack->frames.size() < kMaxFrames) {
     const uint64_t address = registers_[kRip] - (is_exact ? 0 : 1);
     const symbolize::CodePlace place = symbolize::PlaceOf(space, address);

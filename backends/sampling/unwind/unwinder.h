@@ -1,14 +1,14 @@
-// unwinder.h - from a sample's registers and stack copy to return addresses.
+// unwinder.h - finds return addresses from a sample's registers and stack copy.
 //
 //   Unwinder unwinder(&modules);
 //   UnwoundStack stack;
 //   unwinder.Unwind(space, registers, copy, &stack);
 //   stack.frames            // leaf first
 //
-// Each step applies the rule of the frame's address (cfi_rules.h); where there
-// is none (JIT, hand-written assembly) it takes the frame pointer's link, if
-// that leads up the stack to executable memory. The end is complete where the
-// tables say that there is no caller.
+// Each step applies the rule of the frame's address (cfi_rules.h). Where there
+// is no rule (JIT, hand-written assembly), it follows the frame pointer, if
+// that leads up the stack to executable memory. The stack is complete if the
+// tables say that its last frame has no caller.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
@@ -30,7 +30,7 @@ namespace kymo::sampling {
 
 enum class StackEnd {
   kComplete,
-  kTruncated,   // went on above the copy, or past the limit of frames
+  kTruncated,   // goes on above the copy, or has too many frames
   kIncomplete,  // no rule and no plausible frame pointer
 };
 

@@ -1,4 +1,4 @@
-// What a sample costs the collector once its rules are known.
+// Benchmarks: what a sample costs the collector when its rules are known.
 #include <benchmark/benchmark.h>
 
 #include "backends/sampling/unwind/test_frames.h"

@@ -16,8 +16,9 @@
 #include "profiler/symbolize/module_symbolizer.h"
 #include "profiler/symbolize/process_mappings.h"
 
-// A function's end behind its pops, whose table still says that rbx is saved,
-// now below the stack pointer: compilers do not always take that back.
+// The end of a function, behind its pops. Its table still says that rbx is
+// saved, which now means below the stack pointer: compilers do not always
+// correct that.
 asm(R"(
 .pushsection .text
 .type test_popping, @function
@@ -146,7 +147,7 @@ TEST_F(UnwinderTest, SaysThatTheCopyWasTooShort) {
 }
 
 TEST_F(UnwinderTest, FollowsFramePointersWhereThereAreNoRules) {
-  // A return into this test from memory without tables, as of a JIT.
+  // A return into this test from memory without tables, like a JIT's.
   OwnStack own;
   without_pointer_outer(Capture, &own);
   Unwind(own);
@@ -171,7 +172,7 @@ TEST_F(UnwinderTest, KeepsRegistersThatWerePopped) {
   Unwind(own);
   const std::vector<symbolize::CodePlace> callers = stack_.frames;
   ASSERT_EQ(stack_.end, StackEnd::kComplete);
-  // As if the capture had been called from there.
+  // The stack as if the capture had been called from there.
   std::vector<std::byte> memory(8);
   std::memcpy(memory.data(), &own.registers[kRip], 8);
   memory.insert(memory.end(), own.memory.begin(), own.memory.end());

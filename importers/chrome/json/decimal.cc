@@ -10,7 +10,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// |value| * 10^exponent, of at most 30 digits, whose sign is apart.
+// The number is +/- |value| * 10^exponent; |value| has at most 30 digits.
 struct Decimal {
   unsigned __int128 value = 0;
   int64_t exponent = 0;
@@ -92,7 +92,7 @@ std::optional<T> Parse(std::string_view text) {
 }  // namespace
 
 std::optional<int64_t> MicrosToNs(std::string_view text) {
-  // The usual form: up to 15 digits, a point, three decimals.
+  // The usual form first: up to 15 digits, a point, three decimals.
   if (text.size() >= 5 && text.size() <= 19 && text[text.size() - 4] == '.') {
     int64_t ns = 0;
     bool is_usual = true;

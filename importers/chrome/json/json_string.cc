@@ -39,8 +39,8 @@ std::optional<uint32_t> CodeUnit(std::string_view text) {
   return code;
 }
 
-// Appends the character of the escape behind the backslash; returns how many
-// bytes of `text` that was.
+// Appends the character for the escape behind the backslash. Returns how many
+// bytes of `text` the escape took.
 size_t AppendCode(std::string& out, std::string_view text, uint32_t code) {
   if (code < 0xD800 || code > 0xDFFF) {
     AppendUtf8(out, code);

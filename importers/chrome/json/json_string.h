@@ -1,7 +1,7 @@
-// json_string.h - the text of JSON strings, and strings that are not JSON.
+// json_string.h - reads JSON strings, and repairs text that is not JSON.
 //
 //   std::string scratch;
-//   Unescape("a\\u00e9", scratch)   // "aé"; a view of the input if it can be
+//   Unescape("a\\u00e9", scratch)   // "aé"; a view of the input if possible
 #ifndef KYMO_IMPORTERS_CHROME_JSON_JSON_STRING_H_
 #define KYMO_IMPORTERS_CHROME_JSON_JSON_STRING_H_
 
@@ -10,12 +10,13 @@
 
 namespace kymo::chrome_import {
 
-// What stands between the quotes, or `scratch`, filled. Escapes that JSON does
-// not know stay as they are; halves of surrogate pairs become U+FFFD.
+// Returns `raw`, the text between the quotes, without escapes. If there were
+// some, the result is in `scratch`. Escapes that JSON does not know stay as
+// they are; halves of surrogate pairs become U+FFFD.
 std::string_view Unescape(std::string_view raw, std::string& scratch);
 
-// `text` with what makes a parser refuse it made good: bytes that are not
-// UTF-8 become U+FFFD, control characters within strings are escaped.
+// Repairs text that a parser would refuse: bytes that are not UTF-8 become
+// U+FFFD, and control characters within strings are escaped.
 std::string RepairJson(std::string_view text);
 
 }  // namespace kymo::chrome_import

@@ -1,7 +1,7 @@
-// json_value.h - a value of simdjson's as its text.
+// json_value.h - a JSON value of simdjson's, as text.
 //
-// Numbers, words and strings are taken from the text themselves: exact, and
-// without a second copy. Nested values stay text.
+// Numbers, words and strings are views of the parsed text: exact, and without a
+// second copy. Nested values stay text.
 #ifndef KYMO_IMPORTERS_CHROME_JSON_JSON_VALUE_H_
 #define KYMO_IMPORTERS_CHROME_JSON_JSON_VALUE_H_
 
@@ -23,11 +23,11 @@ namespace kymo::chrome_import {
 struct JsonValue {
   enum class Kind : uint8_t { kString, kScalar, kNested };
   Kind kind = Kind::kScalar;
-  std::string_view text;  // of a string: what stands between the quotes
+  std::string_view text;  // of a string: the part between the quotes
 
   bool is_string() const { return kind == Kind::kString; }
 
-  // Numbers may also stand in quotes.
+  // Numbers may also be in quotes.
   std::optional<int64_t> Int() const {
     return kind == Kind::kNested ? std::nullopt : ParseInt(text);
   }
@@ -42,7 +42,7 @@ inline std::string_view TrimEnd(std::string_view text) {
   return text;
 }
 
-// False where simdjson finds an error.
+// False if simdjson finds an error.
 inline bool ReadValue(simdjson::ondemand::value value, JsonValue& out) {
   const std::string_view token = value.raw_json_token();
   if (token.empty()) return false;
@@ -79,7 +79,7 @@ inline bool ReadValue(simdjson::ondemand::value value, JsonValue& out) {
   return true;
 }
 
-// The text of a key, as it stands.
+// The text of a key, with its escapes.
 inline std::string_view KeyText(simdjson::ondemand::raw_json_string key) {
   const char* const begin = key.raw();
   const char* end = begin;

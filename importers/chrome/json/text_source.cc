@@ -80,7 +80,7 @@ class GzipFile final : public TextSource {
   }
 
   absl::StatusOr<size_t> Read(char* to, size_t size) override {
-    // One byte more than allowed tells that there is more.
+    // Asks for one byte more than allowed, to see whether there is more.
     const uint64_t wanted = std::min<uint64_t>(size, left_ + 1);
     size_t done = 0;
     while (done < wanted && !is_over_) {
@@ -99,7 +99,7 @@ class GzipFile final : public TextSource {
   }
 
   double progress() const override { return file_->progress(); }
-  // JSON traces of real programs get about this much smaller.
+  // gzip shrinks JSON traces of real programs by about this factor.
   uint64_t expected_bytes() const override {
     return 12 * file_->expected_bytes();
   }
@@ -137,7 +137,7 @@ class GzipFile final : public TextSource {
     return absl::OkStatus();
   }
 
-  // Whether another member follows. What else follows is padding.
+  // Whether another member follows. Anything else that follows is padding.
   bool BeginMember() {
     if (state_.avail_in == 0 || state_.next_in[0] != 0x1f) {
       is_over_ = true;
@@ -156,12 +156,12 @@ class GzipFile final : public TextSource {
   const std::unique_ptr<TextSource> file_;
   std::vector<uint8_t> input_;
   inflate_state state_{};
-  uint64_t left_;  // of the limit
+  uint64_t left_;  // before the limit
   bool is_over_ = false;
   std::string damage_;
 };
 
-// Bytes that were looked at, and then the rest.
+// First the bytes that were read to look at, then the rest.
 class WithHead final : public TextSource {
  public:
   WithHead(std::unique_ptr<TextSource> file, std::string head)

@@ -1,14 +1,15 @@
-// text_source.h - the bytes of a file, plain or gzip, one window after another.
+// text_source.h - reads the bytes of a file, plain or gzip, piece by piece.
 //
 //   KYMO_ASSIGN_OR_RETURN(auto source, TextSource::Open(path, max_bytes));
 //   KYMO_ASSIGN_OR_RETURN(const size_t bytes, source->Read(buffer, size));
 //
-// Whether a file is gzip is told by its first bytes, not by its name. Members
-// one behind the other are one text, as in gzip.
+// The first bytes of a file tell whether it is gzip; its name does not. Several
+// gzip members are one text, as for gzip.
 //
-// Threads: one at a time. Errors: kNotFound, kPermissionDenied, kUnavailable
-// of the system; kResourceExhausted for gzip beyond the limit. A gzip stream
-// that ends too early or is damaged ends the text there: see `damage`.
+// Threads: one at a time. Errors: kNotFound, kPermissionDenied and kUnavailable
+//   from the system; kResourceExhausted if gzip unpacks to more than the limit.
+//   If a gzip stream ends too early or is damaged, the text ends there: see
+//   `damage`.
 #ifndef KYMO_IMPORTERS_CHROME_JSON_TEXT_SOURCE_H_
 #define KYMO_IMPORTERS_CHROME_JSON_TEXT_SOURCE_H_
 
@@ -23,7 +24,7 @@ namespace kymo::chrome_import {
 
 class TextSource {
  public:
-  // Most bytes that a gzip file may unpack to.
+  // `max_unpacked_bytes` limits how large a gzip file may become.
   static absl::StatusOr<std::unique_ptr<TextSource>> Open(
       const std::string& path, int64_t max_unpacked_bytes);
 
@@ -32,14 +33,14 @@ class TextSource {
   TextSource& operator=(const TextSource&) = delete;
   virtual ~TextSource() = default;
 
-  // Fills `to`; fewer than `size` bytes are the last ones.
+  // Fills `to`. Fewer than `size` bytes mean that the text has ended.
   virtual absl::StatusOr<size_t> Read(char* to, size_t size) = 0;
 
-  // How much of the file was read, 0..1; 0 where nobody knows.
+  // The part of the file that was read, from 0 to 1; 0 if it is not known.
   virtual double progress() const = 0;
-  // Bytes of text that may be expected; 0 where nobody knows.
+  // The expected length of the text in bytes; 0 if it is not known.
   virtual uint64_t expected_bytes() const = 0;
-  // Why the text ended before the gzip stream did; empty: it did not.
+  // Why the text ended before the gzip stream did; empty if it did not.
   virtual std::string damage() const { return {}; }
 };
 

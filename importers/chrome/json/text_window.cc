@@ -9,7 +9,7 @@
 namespace kymo::chrome_import {
 namespace {
 
-// An event that the window's end cuts is mostly shorter.
+// Most events that the window's end cuts are shorter than this.
 constexpr size_t kRoom = size_t{64} << 10;
 
 // Small files need no large buffers.

@@ -2,15 +2,16 @@
 //
 //   TextWindow window(*source);
 //   KYMO_RETURN_IF_ERROR(window.Grow());    // reads the first bytes
-//   window.text();                          // what was read and not passed
+//   window.text();                          // read, and not passed
 //   window.Pass(bytes);
-//   window.Prefetch();                      // may run beside users of text()
+//   window.Prefetch();                      // may run while others use text()
 //
-// Grow keeps what was not passed and adds what comes next. Two buffers, so that
-// one can be filled while the other is worked on: memory is twice the window,
-// or twice what is kept if that is more.
+// Grow keeps the part that was not passed and adds the text behind it. There
+// are two buffers, so that one is filled while the other is in use. Memory is
+// twice the window, or twice the part that is kept if that is more.
 //
-// Threads: Prefetch may run while others read text(); all else, one at a time.
+// Threads: Prefetch may run while others read text(). Everything else: one at a
+//   time.
 #ifndef KYMO_IMPORTERS_CHROME_JSON_TEXT_WINDOW_H_
 #define KYMO_IMPORTERS_CHROME_JSON_TEXT_WINDOW_H_
 
@@ -39,12 +40,12 @@ class TextWindow {
     begin_ += bytes;
     offset_ += bytes;
   }
-  // Of text() in the file.
+  // The position of text() in the file.
   uint64_t offset() const { return offset_; }
-  // Nothing comes behind text().
+  // Whether nothing follows text().
   bool is_last() const { return is_last_; }
 
-  // Reads ahead; what it meets is told by Grow.
+  // Reads ahead. Grow returns an error that this meets.
   void Prefetch();
   absl::Status Grow();
 
@@ -54,7 +55,7 @@ class TextWindow {
     size_t size = 0;
   };
 
-  // Makes the buffer at least that large; what was in it is lost.
+  // Makes the buffer at least that large. Its contents are lost.
   static void Resize(Buffer& buffer, size_t size);
 
   TextSource& source_;
@@ -65,11 +66,11 @@ class TextWindow {
   uint64_t offset_ = 0;
   bool is_last_ = false;
 
-  Buffer next_;  // room_ bytes for what is kept, then what was read ahead
+  Buffer next_;  // room_ bytes for the kept part, then the new text
   size_t room_ = 0;
   size_t next_bytes_ = 0;
   bool is_ahead_ = false;
-  bool is_read_ = false;  // the source has no more
+  bool is_read_ = false;  // the source has ended
   absl::Status status_;
 };
 

@@ -5,10 +5,12 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Spaces of a real file between two elements are few; more are not looked at.
+// Real files have few spaces between two elements; no more than these are
+// skipped.
 constexpr size_t kMaxSpace = 256;
 
-// The position behind spaces, kNone if the text ends or there are too many.
+// The position behind the spaces; kNone if the text ends, or there are too
+// many.
 size_t SkipSpace(std::string_view text, size_t at) {
   for (size_t n = 0; at < text.size() && n < kMaxSpace; ++at, ++n) {
     if (!IsJsonSpace(text[at])) return at;
@@ -16,7 +18,7 @@ size_t SkipSpace(std::string_view text, size_t at) {
   return kNone;
 }
 
-// Whether `}` at `brace` may end an element that another one follows.
+// Whether the `}` at `brace` may end an element that another element follows.
 bool IsElementEnd(std::string_view text, size_t brace) {
   const size_t comma = SkipSpace(text, brace + 1);
   if (comma == kNone || text[comma] != ',') return false;

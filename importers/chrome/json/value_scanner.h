@@ -1,11 +1,11 @@
-// value_scanner.h - where a JSON value ends, without understanding it.
+// value_scanner.h - finds where a JSON value ends, without understanding it.
 //
 //   ValueScanner scanner;
-//   size_t bytes = scanner.Scan(text);   // of `text` that belong to the value
-//   if (!scanner.done()) ...             // it goes on in the text that follows
+//   size_t bytes = scanner.Scan(text);   // of `text`, that belong to the value
+//   if (!scanner.done()) ...             // the value goes on in the next text
 //
-// Strings, brackets and braces are followed; that they match is not checked.
-// Depth costs nothing: a counter, no recursion.
+// Follows strings, brackets and braces, but does not check that they match.
+// Depth costs nothing: there is a counter, and no recursion.
 #ifndef KYMO_IMPORTERS_CHROME_JSON_VALUE_SCANNER_H_
 #define KYMO_IMPORTERS_CHROME_JSON_VALUE_SCANNER_H_
 
@@ -17,8 +17,9 @@ namespace kymo::chrome_import {
 
 class ValueScanner {
  public:
-  // The value, or what came of it so far, begins at the first byte: no space.
-  // A number or word ends where a separator is seen.
+  // The value, or its next part, begins at the first byte of `text`; a new
+  // value must not begin with a space. A number or word ends where a separator
+  // is seen.
   size_t Scan(std::string_view text);
 
   bool done() const { return done_; }
@@ -33,12 +34,12 @@ class ValueScanner {
   bool done_ = false;
 };
 
-// The length of the value at the beginning of `text`; npos: it does not end.
+// The length of the value at the beginning of `text`; npos if it does not end.
 size_t FindValueEnd(std::string_view text);
 
-// Where, from `from` on, an element of a list may end that another one
-// follows: behind the first brace of `} , { "`. It may also be within a nested
-// list or (hardly ever) within a string. npos: nowhere.
+// The first position from `from` on where an element of a list may end and
+// another one follow: behind the first brace of `} , { "`. That may also be
+// within a nested list or (hardly ever) within a string. npos if there is none.
 size_t FindElementEnd(std::string_view text, size_t from);
 // The last such position.
 size_t FindLastElementEnd(std::string_view text);
@@ -47,7 +48,7 @@ constexpr bool IsJsonSpace(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-// How many bytes of space `text` begins with.
+// The number of spaces at the beginning of `text`.
 inline size_t CountSpace(std::string_view text) {
   size_t n = 0;
   while (n < text.size() && IsJsonSpace(text[n])) ++n;

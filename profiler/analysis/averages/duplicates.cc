@@ -23,15 +23,16 @@ bool HasParent(const Trace& trace, size_t event) {
   return trace.parent()[event] != model::kNoEvent && !IsNoChild(trace, event);
 }
 
-// Whether a child is the first of its parent. Stops at the child before it or
-// at what is inside of that, so that all children together take linear time.
+// Whether a child is the first of its parent. The search stops at the child
+// before it, or at an event inside of that, so all children together take
+// linear time.
 bool IsEldest(const Trace& trace, EventIndex child) {
   EventIndex before = child - 1;
   while (before != trace.parent()[child] && IsNoChild(trace, before)) --before;
   return before == trace.parent()[child];
 }
 
-// Eldest children with the name of their parent, in order.
+// First children that have their parent's name, in order.
 std::vector<EventIndex> Candidates(const Trace& trace) {
   const size_t n = trace.event_count();
   const auto name = trace.name();
@@ -63,7 +64,7 @@ std::vector<uint8_t> DuplicateRanges(const Trace& trace) {
   if (candidates.empty()) return is_duplicate;
 
   enum : uint8_t { kHasCandidate = 1, kHasMore = 2 };
-  std::vector<uint8_t> children(n, 0);  // of the event as a parent
+  std::vector<uint8_t> children(n, 0);  // by event, about its children
   for (const EventIndex event : candidates) {
     is_duplicate[event] = 1;
     children[trace.parent()[event]] = kHasCandidate;
@@ -71,7 +72,7 @@ std::vector<uint8_t> DuplicateRanges(const Trace& trace) {
   ParallelFor(n, kGrain, [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       if (!HasParent(trace, i) || is_duplicate[i]) continue;
-      // Siblings in several workers' ranges store the same.
+      // Workers whose ranges hold children of one parent store the same value.
       std::atomic_ref<uint8_t> of_parent(children[trace.parent()[i]]);
       if (of_parent.load(std::memory_order_relaxed) == kHasCandidate) {
         of_parent.store(kHasMore, std::memory_order_relaxed);

@@ -4,10 +4,10 @@
 //     add [1, 9]      ->     mul [3, 4]
 //       mul [3, 4]
 //
-// A range is a duplicate when the range around it has the same name and no
-// other child. PyTorch's event list drops such ranges and hands their children
-// to the one that stays (remove_dup_nodes); its averages count them once.
-// Instants and asynchronous ranges are nobody's children here.
+// A range is a duplicate if the range around it has the same name and no other
+// child. PyTorch's event list drops such a range and gives its children to the
+// range around it (remove_dup_nodes); its averages count the two once. Instants
+// and asynchronous ranges are nobody's children here.
 #ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_DUPLICATES_H_
 #define KYMO_PROFILER_ANALYSIS_AVERAGES_DUPLICATES_H_
 

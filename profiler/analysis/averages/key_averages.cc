@@ -15,7 +15,7 @@
 namespace kymo::analysis {
 namespace {
 
-// What the workers found, by group.
+// The sums of all workers, by group.
 class AllSums {
  public:
   explicit AllSums(const AveragesJob& job) : job_(job) {}
@@ -35,12 +35,13 @@ class AllSums {
     });
   }
 
-  // Groups that have events, in the order of the first.
+  // The groups that have events, in the order of their first events.
   std::vector<KeyAverage> Averages() const {
     std::vector<KeyAverage> averages;
     for (size_t g = 0; g < sums_.size(); ++g) {
-      // Groups of nothing but duplicates have none; those of nothing but
-      // repeated events may owe time to what was inside of these.
+      // A group that has only duplicates has no count. One that has only
+      // repeated events has none either, but may owe the time of the events
+      // inside of these.
       if (sums_[g].count == 0 && sums_[g].self_ns == 0) continue;
       if (GroupKeys::IsLeftOut(keys_[g])) continue;
       averages.push_back(Average(g));
@@ -83,7 +84,7 @@ class AllSums {
     average.min_ns = sums.min_ns;
     average.max_ns = sums.max_ns;
     if (average.is_device) {
-      // As PyTorch: all of a device event's time is its own.
+      // As in PyTorch, all of a device event's time is its self time.
       average.device_time_total_ns = sums.total_ns;
       average.self_device_time_total_ns = sums.total_ns;
     } else {

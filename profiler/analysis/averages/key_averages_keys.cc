@@ -24,7 +24,7 @@ constexpr uint32_t kUnseen = ~uint32_t{0};
 constexpr uint32_t kUsed = kUnseen - 1;
 constexpr size_t kGrain = size_t{32} << 10;
 
-// Numbers of frames; those that read the same have the same.
+// Numbers the frames; frames that read the same share a number.
 std::vector<uint32_t> NumberFrames(const StackTable& stacks) {
   std::map<std::tuple<NameId, NameId, uint32_t>, uint32_t> known;
   std::vector<uint32_t> numbers;
@@ -61,7 +61,7 @@ void GroupKeys::NumberShapes() {
   const std::vector<model::Detail>& details = trace_.data().details;
   ParallelFor(details.size(), kGrain, [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
-      // Several workers may store the same; most find it there.
+      // Several workers may store the same value; most find it stored.
       std::atomic_ref<uint32_t> mark(shapes_[Index(details[i].inputs)]);
       if (mark.load(std::memory_order_relaxed) == kUnseen) {
         mark.store(kUsed, std::memory_order_relaxed);

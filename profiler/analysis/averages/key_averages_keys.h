@@ -3,10 +3,10 @@
 //   const GroupKeys keys(trace, options);
 //   const GroupKey key = keys.KeyOf(event, kDeviceBit);
 //
-// Shapes and stacks are compared as texts, once per distinct one: inputs that
-// differ in their types only have equal shapes, and frames at several addresses
-// of one line are equal. Making the tables costs a pass over the details and
-// the stacks, and nothing where neither is asked for.
+// Shapes and stacks are compared as texts, once per distinct text. So inputs
+// that differ only in their types have equal shapes, and frames at several
+// addresses of one line are equal. The tables cost one pass over the details
+// and the stacks; if neither is asked for, they cost nothing.
 //
 // Threads: immutable.
 #ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_KEY_AVERAGES_KEYS_H_
@@ -25,7 +25,7 @@
 
 namespace kymo::analysis {
 
-// What tells groups of one name apart, in the low bits of a name key.
+// Bits that tell groups of one name apart, at the low end of a name key.
 inline constexpr uint32_t kAnnotationBit = 1;
 inline constexpr uint32_t kDeviceBit = 2;
 inline constexpr uint32_t kFrameBit = 4;
@@ -34,7 +34,7 @@ inline constexpr uint32_t kKinds = 16;
 
 struct GroupKey {
   uint32_t name_key = 0;
-  // 0 where not asked for, and for events that have none.
+  // 0 where the options do not group by it, and for events that have none.
   uint32_t overload = 0;
   uint32_t shapes = 0;
   uint32_t stack = 0;
@@ -56,9 +56,9 @@ class GroupKeys {
  public:
   GroupKeys(const model::Trace& trace, const KeyAveragesOptions& options);
 
-  // Whether a name key is all that a key has.
+  // Whether keys consist of a name key and nothing else.
   bool is_by_name() const noexcept { return is_by_name_; }
-  // Name keys are below.
+  // Every name key is smaller than this.
   size_t name_key_count() const { return trace_.strings().size() * kKinds; }
 
   // `device_bit`: kDeviceBit for events of streams, else 0.
@@ -80,14 +80,14 @@ class GroupKeys {
     return key;
   }
 
-  // Keys that mean the same group become one: those of steps, and those of
-  // frames if they are asked for.
+  // The key that stands for all keys of the same group. Several keys mean one
+  // group for steps, and for frames if the options include these.
   GroupKey Canonical(GroupKey key) const;
-  // Whether the group is of events that do not count.
+  // Whether the group consists of events that do not count.
   static bool IsLeftOut(const GroupKey& key) {
     return (key.name_key & kLeftOutBit) != 0;
   }
-  // Name and kind of the group, and what was asked for.
+  // The group's name and kind, and the fields that the options group by.
   KeyAverage Describe(const GroupKey& key) const;
 
  private:
@@ -109,11 +109,13 @@ class GroupKeys {
   const std::span<const uint8_t> counted_;
   uint32_t step_name_ = 0;  // the first name of a step
 
-  // Numbers of equal shapes by the id of the inputs, and their texts. No inputs
-  // are number 0, since the empty name is the first.
+  // By id of the inputs: a number that equal shapes share. By number: their
+  // text. Events without inputs have number 0, since the empty name comes
+  // first.
   std::vector<uint32_t> shapes_;
   std::vector<std::string> shape_texts_;
-  // Numbers of equal innermost frames by stack, and a stack with them.
+  // By stack: a number that stacks with equal innermost frames share. By
+  // number: one of these stacks.
   std::vector<uint32_t> stacks_;
   std::vector<model::StackId> stack_of_number_;
 };

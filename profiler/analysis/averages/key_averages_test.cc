@@ -264,7 +264,7 @@ model::StackId Stack(TestTrace& t, std::vector<std::string> functions) {
   return stack;
 }
 
-// Details of the event that was added last.
+// The details of the event that was added last.
 model::Detail& DetailOfLast(TestTrace& t) {
   t.Describe(0);
   return t.data().details.back();
@@ -414,7 +414,7 @@ Described RandomDescribed(int events) {
   return {std::move(t).Build(), numbers[0], numbers[1], numbers[2]};
 }
 
-// The text of everything that a group shares.
+// The text of everything that the events of a group share.
 std::string KeyText(const model::Trace& trace, model::EventIndex event,
                     const KeyAveragesOptions& options) {
   std::string name(trace.EventName(event));
@@ -444,7 +444,7 @@ std::string KeyText(const model::Trace& trace, model::EventIndex event,
   return key;
 }
 
-// Groups, added up one event after the other.
+// Adds groups up in the simplest way, one event after the other.
 struct SimpleSums {
   int64_t count = 0, total = 0, self = 0, flops = 0, bytes = 0, self_bytes = 0;
   friend bool operator==(const SimpleSums&, const SimpleSums&) = default;
@@ -493,7 +493,7 @@ TEST(KeyAveragesTest, AgreesWithTheSimplestWayToAddUp) {
     const std::vector<KeyAverage> rows = KeyAverages(described.trace, options);
     std::map<std::string, SimpleSums> sums;
     for (const KeyAverage& row : rows) {
-      // A device event's time is all its own.
+      // All of a device event's time is its self time.
       sums[KeyText(described.trace, row.first_event, options)] = {
           row.count,
           row.is_device ? row.device_time_total_ns : row.cpu_time_total_ns,

@@ -6,9 +6,9 @@
 //     workers.Local().Add(first, last);
 //   });
 //
-// Each worker numbers the groups that it meets itself, so that nothing is
-// shared and one pass is enough. Sums are integers and the first event is the
-// smallest: the workers' groups can be joined in any order.
+// Each worker numbers the groups that it meets by itself, so workers share
+// nothing and one pass is enough. Sums are integers and the first event is the
+// smallest, so the workers' groups can be joined in any order.
 #ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_KEY_AVERAGES_WORKER_H_
 #define KYMO_PROFILER_ANALYSIS_AVERAGES_KEY_AVERAGES_WORKER_H_
 
@@ -30,7 +30,7 @@ namespace kymo::analysis {
 inline constexpr size_t kRowsAtOnce = size_t{32} << 10;
 inline constexpr uint32_t kNoGroup = ~uint32_t{0};
 
-// What one worker adds up for a group; a cache line.
+// A worker's sums for one group; one cache line.
 struct alignas(64) Sums {
   int64_t count = 0;
   DurationNs total_ns = 0;
@@ -41,7 +41,7 @@ struct alignas(64) Sums {
   model::EventIndex first_event = model::kNoEvent;
 };
 
-// The same of what only some traces have.
+// Sums that only some traces need.
 struct ExtraSums {
   int64_t flops = 0;
   int64_t cpu_bytes = 0;
@@ -50,7 +50,8 @@ struct ExtraSums {
   int64_t self_device_bytes = 0;
 };
 
-// Whether event a comes before b: earlier, longer, smaller index.
+// Whether event a comes before event b: earlier, then longer, then smaller
+// index.
 inline bool Before(const model::Trace& trace, model::EventIndex a,
                    model::EventIndex b) {
   if (trace.start()[a] != trace.start()[b]) {
@@ -90,7 +91,7 @@ struct AveragesJob {
   const model::Trace& trace;
   const KeyAveragesOptions& options;
   const GroupKeys& keys;
-  std::span<const uint8_t> is_duplicate;  // an entry per event, or none
+  std::span<const uint8_t> is_duplicate;  // one entry per event, or empty
 
   bool has_extras() const {
     return !options.flops.empty() || !options.cpu_memory_bytes.empty() ||
@@ -98,13 +99,14 @@ struct AveragesJob {
   }
 };
 
-// The groups of name keys, which are dense.
+// Finds groups by name key alone. Name keys are dense.
 class NameGroups {
  public:
   explicit NameGroups(const GroupKeys& keys)
       : keys_(keys), group_of_(keys.name_key_count(), kNoGroup) {}
 
-  // The group of the event; kNoGroup, which the caller changes, for a new one.
+  // The number of the event's group. For a new group it is kNoGroup, which the
+  // caller then replaces.
   uint32_t& Find(size_t event, uint32_t device_bit) {
     return group_of_[keys_.NameKeyOf(event, device_bit)];
   }
@@ -114,7 +116,7 @@ class NameGroups {
   std::vector<uint32_t> group_of_;
 };
 
-// The groups of whole keys: a hash table with open addressing.
+// Finds groups by whole key: a hash table with open addressing.
 class DetailGroups {
  public:
   explicit DetailGroups(const GroupKeys& keys) : keys_(keys), slots_(1024) {}
@@ -134,7 +136,7 @@ class DetailGroups {
     uint32_t group = kNoGroup;
   };
 
-  // The key's slot, or the free one that it now has.
+  // The key's slot. A new key takes a free slot.
   Slot& Probe(const GroupKey& key) {
     const size_t mask = slots_.size() - 1;
     size_t at = GroupKeyHash()(key) & mask;
@@ -158,7 +160,7 @@ class DetailGroups {
   size_t used_ = 0;
 };
 
-// What one worker has seen. Its groups have numbers of its own.
+// The groups that one worker has seen, numbered by that worker.
 template <typename Groups>
 class AveragesWorker {
  public:
@@ -178,14 +180,14 @@ class AveragesWorker {
     }
   }
 
-  // By group.
+  // Each is indexed by group.
   const std::vector<GroupKey>& group_keys() const { return group_keys_; }
   const std::vector<Sums>& sums() const { return sums_; }
-  // None where the job has none.
+  // Empty if the job has no extras.
   const std::vector<ExtraSums>& extras() const { return extras_; }
 
  private:
-  // REQUIRES: all of one track; `first` is where Add began.
+  // REQUIRES: all events are on one track; `first` is where Add began.
   void AddTrack(size_t first, size_t begin, size_t end, uint32_t device_bit) {
     FindGroups(first, begin, end, device_bit);
     const bool has_duplicates = !job_.is_duplicate.empty();
@@ -201,7 +203,7 @@ class AveragesWorker {
     }
   }
 
-  // Apart from adding up, which waits for memory less if it knows where to.
+  // A pass of its own: adding up waits less for memory if it knows the groups.
   void FindGroups(size_t first, size_t begin, size_t end, uint32_t device_bit) {
     const uint8_t* const flags = job_.trace.flags().data();
     uint32_t* const group_of_row = group_of_row_.data() - first;
@@ -231,8 +233,8 @@ class AveragesWorker {
       if (flags[i] & model::kEventAsync) [[unlikely]]
         continue;
       group.self_ns += duration;
-      // What is a child's is not its parent's own: taken from the parent's
-      // group at once, nothing has to be kept per event.
+      // A child's time is not its parent's own. It is taken from the parent's
+      // group at once, so nothing has to be kept per event.
       size_t p = parents[i];
       if (p == model::kNoEvent) continue;
       while (kHasDuplicates && job_.is_duplicate[p]) p = parents[p];
@@ -243,8 +245,8 @@ class AveragesWorker {
     }
   }
 
-  // An event that counts in another window tells of which kind its group is,
-  // whose time children take here.
+  // A repeated event counts in another window. Here it only tells the kind of
+  // its group, since the time of its children is taken from that group.
   void NoteRepeated(size_t event, uint32_t device_bit) {
     Sums& group = sums_[GroupOf(event, device_bit)];
     if (group.first_event != model::kNoEvent) return;
@@ -285,7 +287,7 @@ class AveragesWorker {
     group.flops += At(options.flops, event);
     group.cpu_bytes += cpu_bytes;
     group.device_bytes += device_bytes;
-    // As with times: asynchronous ranges have nothing of their own.
+    // As with times: an asynchronous range has no self memory.
     if (job_.trace.flags()[event] & model::kEventAsync) return;
     group.self_cpu_bytes += cpu_bytes;
     group.self_device_bytes += device_bytes;

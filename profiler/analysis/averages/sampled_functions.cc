@@ -19,7 +19,7 @@ using model::StackId;
 using model::StackTable;
 using model::Trace;
 
-// What the samples of one stack weigh.
+// The weight and number of a stack's samples.
 struct Weight {
   DurationNs ns = 0;
   int64_t count = 0;
@@ -49,7 +49,7 @@ std::vector<Weight> SubtreeWeights(const StackTable& stacks,
   return weights;
 }
 
-// Frames of equal name and module are one function; function 0 is the one of
+// Frames with equal name and module are one function. Function 0 is that of
 // samples without frames.
 class Functions {
  public:
@@ -84,7 +84,7 @@ struct DepthFirst {
       : size(stacks.stack_count(), 1), order(stacks.stack_count()) {
     const size_t n = size.size();
     for (size_t i = n; i-- > 1;) size[Parent(stacks, i)] += size[i];
-    // A stack's place is right after what its earlier siblings take.
+    // A stack's place comes right after the subtrees of its earlier siblings.
     std::vector<uint32_t> place(n, 0);
     std::vector<uint32_t> next(n, 1);
     for (size_t i = 1; i < n; ++i) {
@@ -103,12 +103,12 @@ struct DepthFirst {
   std::vector<uint32_t> order;  // stacks by place
 };
 
-// Adds each subtree's weight to its function, unless the function stands
-// further out in the same stack: there it was counted already.
+// Adds each subtree's weight to its function. If the function is also further
+// out in the same stack, that frame has counted the weight already.
 void AddTotals(const StackTable& stacks, const std::vector<Weight>& weights,
                Functions& functions) {
   const DepthFirst tree(stacks);
-  // Places below `busy_until[f]` lie inside of a subtree that f roots.
+  // Places below `busy_until[f]` are inside of a subtree whose root is f.
   std::vector<uint32_t> busy_until(functions.list().size(), 0);
   for (uint32_t place = 1; place < tree.order.size(); ++place) {
     const uint32_t stack = tree.order[place];

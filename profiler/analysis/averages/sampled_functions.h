@@ -4,10 +4,10 @@
 //   // hot.front() is the function that most samples ended in
 //
 // A sample's weight counts as self time of its innermost function (inlined
-// functions included) and as total time of every function in the stack, once
-// per sample however often a recursive function stands there. Functions are
-// told apart by name and module. Samples without any frame belong to the
-// function of empty name.
+// functions included). It counts as total time of every function in the stack:
+// once per sample, however often a recursive function is there. Functions are
+// told apart by name and module. Samples without frames belong to the function
+// with the empty name.
 //
 // Cost: linear in samples plus distinct stacks. Order: self time, then total
 //   time, both descending, then name and module.
@@ -30,13 +30,13 @@ struct SampledFunction {
   DurationNs self_cpu_time_ns = 0;
   DurationNs cpu_time_ns = 0;
   int64_t self_sample_count = 0;
-  int64_t sample_count = 0;  // that it stands in
+  int64_t sample_count = 0;  // samples that contain it
 
   friend bool operator==(const SampledFunction&,
                          const SampledFunction&) = default;
 };
 
-// Of the whole trace, or of one track.
+// Without `track`: the functions of the whole trace.
 std::vector<SampledFunction> SampledFunctions(
     const model::Trace& trace,
     std::optional<model::TrackIndex> track = std::nullopt);

@@ -13,7 +13,7 @@ using model::EventIndex;
 using model::Trace;
 using model::TrackIndex;
 
-// Everything of one track but its samples.
+// All totals of one track except those of its samples.
 TrackTotals EventTotals(const Trace& trace, TrackIndex track) {
   TrackTotals totals;
   TimeNs covered_until = trace.data().start_ns;

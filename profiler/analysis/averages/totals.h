@@ -13,8 +13,8 @@ namespace kymo::analysis {
 struct TrackTotals {
   int64_t range_count = 0;  // asynchronous ranges included
   int64_t instant_count = 0;
-  // Covered by top-level ranges, each instant of time counted once;
-  // asynchronous ranges do not count.
+  // Time that top-level ranges cover; time that several cover counts once.
+  // Asynchronous ranges do not count.
   DurationNs top_level_ns = 0;
   int64_t sample_count = 0;
   DurationNs sampled_ns = 0;  // CPU time that the samples stand for

@@ -49,7 +49,7 @@ void WindowSums::AddAverages(const model::Trace& window) {
       group.sums.is_user_annotation = average.is_user_annotation;
       group.sums.is_python_function = average.is_python_function;
     }
-    // Earlier, longer.
+    // The event comes first: it is earlier, or as early and longer.
     if (is_new || std::pair(start, -end) <
                       std::pair(group.first_start, -group.first_end)) {
       group.sums.is_async = average.is_async;
@@ -98,7 +98,7 @@ uint32_t WindowSums::RootOf(const model::Trace& window,
 
 void WindowSums::AddTrack(const model::Trace& window, model::TrackIndex track,
                           uint32_t root) {
-  // The ranges around the event at hand and their paths, outermost first.
+  // The ranges around the current event, and their paths, outermost first.
   std::vector<std::pair<EventIndex, uint32_t>> open;
   for (EventIndex i = window.track_begin(track); i < window.track_end(track);
        ++i) {

@@ -1,17 +1,18 @@
-// window_sums.h - averages and call paths of a trace that is only there in
-// windows, one after the other.
+// window_sums.h - averages and call paths of a trace that is read in windows,
+// one after the other.
 //
 //   WindowSums sums;
-//   while (...) sums.Add(window, is_last);       // each may be forgotten then
+//   while (...) sums.Add(window, is_last);       // then free the window
 //   sums.Averages()                              // as KeyAverages()
 //   for (const WindowSums::Path& path : sums.paths()) ...
 //
 // Events that windows repeat carry kEventRepeated and count once. The averages
-// are by name, device and kind, and those that the whole trace has, duplicates
-// kept; their first events are none of any trace.
+// are by name, device and kind. They equal those of the whole trace with
+// duplicates kept, except that their first events are no events of any trace.
 //
-// Memory: names, groups and paths; beyond kMostPaths, paths count for the known
-// path around them, and paths_left_out() says how often that was.
+// Memory: names, groups and paths. Beyond kMostPaths paths, a new path counts
+//   for the known path around it, and paths_left_out() says how often that
+//   happened.
 #ifndef KYMO_PROFILER_ANALYSIS_AVERAGES_WINDOW_SUMS_H_
 #define KYMO_PROFILER_ANALYSIS_AVERAGES_WINDOW_SUMS_H_
 
@@ -38,9 +39,10 @@ class WindowSums {
   static constexpr uint32_t kNoPath = ~uint32_t{0};
   static constexpr size_t kMostPaths = 1'000'000;
 
-  // Ranges of one name inside of the same ranges; outermost: the process.
+  // Ranges of one name inside of ranges with the same names; outermost: the
+  // process.
   struct Path {
-    uint32_t parent = kNoPath;  // an earlier one; kNoPath: of a process
+    uint32_t parent = kNoPath;  // an earlier path; kNoPath: this is a process
     model::NameId name = model::kEmptyName;
     DurationNs self_ns = 0;
     int64_t calls = 0;
@@ -49,7 +51,8 @@ class WindowSums {
   explicit WindowSums(size_t most_paths = kMostPaths)
       : most_paths_(most_paths) {}
 
-  // In the order of time. `is_last`: ranges that are open are so at the end.
+  // Add windows in the order of time. `is_last`: this is the last window, and
+  // only its open ranges count as open at the end of the recording.
   void Add(const model::Trace& window, bool is_last);
 
   // Adds what was lost of another part of the recording.

@@ -70,7 +70,8 @@ TEST(WindowSumsTest, EventsCountOnceWithTheirChildrenOfAllWindows) {
   EXPECT_EQ(averages[0].name, "job");
   EXPECT_EQ(averages[0].count, 1);
   EXPECT_EQ(averages[0].cpu_time_total_ns, 1'000);
-  // "write" is not known to have counted, as if in a window before.
+  // "write" is repeated here: the window in which it counts takes its time from
+  // "job".
   EXPECT_EQ(averages[0].self_cpu_time_total_ns, 800);
   EXPECT_EQ(averages[1].name, "read");
   EXPECT_EQ(averages[1].self_cpu_time_total_ns, 100);

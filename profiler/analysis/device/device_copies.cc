@@ -25,7 +25,7 @@ std::string_view DirectionOf(std::string_view name) {
   return name;
 }
 
-// Of one copy: more is no size. A petabyte, so that no sum overflows.
+// A copy of more bytes cannot be real. A petabyte, so that no sum overflows.
 constexpr double kMostBytes = 1e15;
 constexpr double kUnknown = -1;
 
@@ -36,7 +36,7 @@ class CopyReader {
         bytes_key_(trace.strings().Find("bytes")),
         bandwidth_key_(trace.strings().Find("memory bandwidth (GB/s)")) {}
 
-  // Negative: not known.
+  // The bytes of a copy; negative: not known.
   double BytesOf(EventIndex event) const {
     double bytes = kUnknown;
     for (const model::Arg& arg : trace_.args(event)) {
@@ -44,7 +44,7 @@ class CopyReader {
       const double value = arg.type == ArgType::kInt
                                ? static_cast<double>(arg.int_value())
                                : arg.double_value();
-      // What is no size, such as NaN, is not known.
+      // A value that is no size, such as NaN, counts as not known.
       if (!(value >= 0 && value < kMostBytes)) continue;
       if (bytes_key_ == arg.key) return value;
       if (bandwidth_key_ == arg.key) {

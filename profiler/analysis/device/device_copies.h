@@ -6,9 +6,9 @@
 //   }
 //
 // The direction is the name up to a parenthesis, which holds the kinds of
-// memory. Bytes are the argument `bytes`; where a record has none but tells its
-// bandwidth, they are that times the duration. A copy of neither counts in
-// `unknown_count`, and its time is not part of the bandwidth.
+// memory. The bytes are the argument `bytes`. If a record has no bytes but a
+// bandwidth, they are the bandwidth times the duration. A copy without either
+// counts in `unknown_count`, and its time is no part of the bandwidth.
 //
 // Cost: linear.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_COPIES_H_
@@ -26,11 +26,11 @@ namespace kymo::analysis {
 struct CopySum {
   std::string direction;
   int64_t count = 0;
-  int64_t unknown_count = 0;  // of these, without bytes
+  int64_t unknown_count = 0;  // those without bytes
   int64_t bytes = 0;
   DurationNs total_ns = 0;
-  DurationNs known_ns = 0;          // of those with bytes
-  double min_bytes_per_second = 0;  // of one that took time
+  DurationNs known_ns = 0;          // of the copies with bytes
+  double min_bytes_per_second = 0;  // of the slowest that took time
   double max_bytes_per_second = 0;
 
   double bytes_per_second() const {

@@ -16,7 +16,8 @@ class GapCounter {
              const IdleOptions& options)
       : trace_(trace), launches_(launches), options_(options) {}
 
-  // Adds the gaps between pieces of work, which stand by start.
+  // Adds the gaps between pieces of work, which are in the order of their
+  // starts.
   void Count(const std::vector<EventIndex>& work, IdleTime& idle) const {
     TimeNs last_end = trace_.start()[work.front()];
     for (const EventIndex event : work) {

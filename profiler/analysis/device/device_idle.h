@@ -3,24 +3,26 @@
 //   for (const IdleTime& idle : ComputeIdleTimes(trace, Launches(trace), {}))
 //     idle.host_ns, idle.launch_ns, idle.dependency_ns
 //
-// A gap lies between the end of a stream's work and the start of its next; its
-// cause is found at the call that launched that next work:
+// A gap lies between the end of a stream's work and the start of its next work.
+// Its cause follows from the call that launched that next work:
 //
 //   host        the call began after the gap did: the host was late
 //        call            ######
 //        stream  ####~~~~~~~~~~~~####
 //   launch      launched in time, and the gap is shorter than
-//               `launch_gap_ns`: what two kernels in a row take
+//               `launch_gap_ns`, which two kernels in a row always take
 //   dependency  launched in time, but it waited: for another stream, an event,
 //               a resource
 //
-// Work without a call counts as launched in time. HolisticTraceAnalysis:
-// get_idle_time_breakdown, whose host_wait, kernel_wait and other these are,
-// with its `consecutive_kernel_delay` of 30, which traces take for us. Where
-// work of a stream overlaps, a gap counts from the last end so far, so that
-// times are never negative (in HolisticTraceAnalysis they can be).
+// Work without a call counts as launched in time. The three causes are the
+// host_wait, kernel_wait and other of HolisticTraceAnalysis
+// (get_idle_time_breakdown). Its `consecutive_kernel_delay` of 30 is compared
+// with times in microseconds, so ours is 30 us. If work of a stream overlaps, a
+// gap counts from the last end so far: times are never negative, as they can be
+// there.
 //
-// The same for a whole device: a gap in which none of its streams worked.
+// The causes for a whole device are the same: its gaps are the times in which
+// none of its streams worked.
 //
 // Cost: linear.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_IDLE_H_

@@ -49,7 +49,7 @@ TEST(DeviceIdleTest, ThreeCausesByTheCallOfWhatCameNext) {
   EXPECT_EQ(idle[1].total_ns(), 260);
   EXPECT_EQ(idle[2].stream, 8);
   EXPECT_EQ(idle[2].total_ns(), 0);
-  // As a whole: idle in 200-220, 450-500 (launched at 420), 510-600.
+  // The whole device is idle in 200-220, 450-500 (launched at 420) and 510-600.
   EXPECT_EQ(idle[0].launch_ns, 20);
   EXPECT_EQ(idle[0].host_ns, 0);
   EXPECT_EQ(idle[0].dependency_ns, 50 + 90);

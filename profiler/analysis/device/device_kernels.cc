@@ -38,7 +38,7 @@ bool IsOperation(const Trace& trace, EventIndex event) {
          trace.type()[event] == ActivityType::kNvtxRange;
 }
 
-// The operation that a piece of work belongs to; kNoEvent: nobody's.
+// The operation that a piece of work belongs to, or kNoEvent.
 EventIndex CauseOf(const Trace& trace, const Launches& launches,
                    EventIndex work) {
   const EventIndex call = launches.LauncherOf(work);
@@ -95,7 +95,7 @@ std::vector<KernelSum> KernelSums(const Trace& trace) {
 std::vector<OperationSum> OperationSums(const Trace& trace,
                                         const Launches& launches) {
   absl::flat_hash_map<NameId, OperationSum> by_name;
-  std::vector<NameId> seen;  // in the stack that is being walked
+  std::vector<NameId> seen;  // names in the stack that is being walked
   ForEachWork(trace, [&](EventIndex work) {
     const DurationNs duration = DurationOf(trace, work);
     EventIndex at = CauseOf(trace, launches, work);

@@ -2,18 +2,19 @@
 //
 //   const Launches launches(trace);
 //   KernelSums(trace);                    // by name
-//   OperationSums(trace, launches);       // who caused how much
-//   OperationKernels(trace, launches);    // which kernels of whom
+//   OperationSums(trace, launches);       // by operation: how much it caused
+//   OperationKernels(trace, launches);    // by operation and kernel
 //
 //   aten::linear      self 0,  total 90
 //     aten::addmm     self 90, total 90
 //       cudaLaunchKernel ~~~> gemm 90
 //
-// Work belongs to the operation around the call that launched it: the innermost
-// cpu_op, else the innermost range of NVTX, else nobody (kEmptyName). Self time
-// is of what an operation launched itself, total time also of what those inside
-// of it did; once for each name, however often that stands in a stack. Copies
-// and sets are work, too.
+// Work belongs to the operation around the call that launched it: to the
+// innermost cpu_op, else to the innermost NVTX range, else to nobody
+// (kEmptyName). Copies and sets are work, too. An operation's self time is that
+// of the work it launched itself. Its total time adds the work of the
+// operations inside of it. Work counts once for each name, however often that
+// name is in the stack.
 //
 // Cost: linear in the events and in the depth of stacks.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_KERNELS_H_
@@ -37,7 +38,7 @@ struct KernelSum {
   DurationNs total_ns = 0;
   DurationNs min_ns = 0;
   DurationNs max_ns = 0;
-  double stddev_ns = 0;  // of a sample: n - 1; 0 for one
+  double stddev_ns = 0;  // of a sample (n - 1); 0 for one kernel
 };
 
 // By total time, descending, then name.

@@ -71,8 +71,8 @@ TEST(DeviceKernelsTest, SelfTimeIsOfTheInnermostOperationTotalOfAllAround) {
             std::to_string(sum.self_ns) + ":" + std::to_string(sum.total_ns) +
             " ";
   }
-  // linear stands in its own stack, and counts once there. Nobody's: 5 and the
-  // orphan.
+  // linear is in its own stack, and counts once there. Launch 5 and the kernel
+  // without a call belong to nobody.
   EXPECT_EQ(text,
             "addmm:2:30:30 range:1:30:30 :2:8:8 linear:1:3:33 "
             "relu:0:0:3 ");

@@ -16,7 +16,7 @@ struct Change {
   int step;  // 1 or -1
 };
 
-// Adds what the changes, in any order, make of the queue.
+// Measures the queue from its changes, which may be in any order.
 void Measure(std::vector<Change>& changes, const QueueOptions& options,
              StreamQueue& queue) {
   std::sort(changes.begin(), changes.end(),
@@ -69,7 +69,8 @@ std::vector<StreamQueue> ComputeStreamQueues(const Trace& trace,
         if (call == model::kNoEvent) continue;
         changes.push_back({trace.start()[call], 1});
         changes.push_back({trace.start()[work], -1});
-        // A graph's nodes share its call: what comes first tells the delay.
+        // The nodes of a graph share one call: the first of them tells the
+        // delay.
         if (call == last_call) continue;
         last_call = call;
         delays.push_back(

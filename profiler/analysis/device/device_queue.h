@@ -11,10 +11,11 @@
 //   length   1    1    2    1    0
 //
 // The length goes up when a call that launches begins, and down when the work
-// starts; of both at one time, up first. Work without a call is not counted.
-// HolisticTraceAnalysis: get_queue_length_summary (over the changes, as here),
-// get_time_spent_blocked_on_full_queue, get_cuda_kernel_launch_stats (delays,
-// not below 0).
+// starts. If both happen at one time, up comes first. Work without a call does
+// not count. These are the numbers of HolisticTraceAnalysis:
+// get_queue_length_summary (over the changes, as here),
+// get_time_spent_blocked_on_full_queue and get_cuda_kernel_launch_stats
+// (delays, never below 0).
 //
 // Cost: a sort by stream.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_QUEUE_H_
@@ -30,7 +31,7 @@
 namespace kymo::analysis {
 
 struct QueueOptions {
-  int64_t full_length = 1024;  // CUDA's queue of launches
+  int64_t full_length = 1024;  // how many launches CUDA queues
 };
 
 struct LaunchDelay {
@@ -52,7 +53,7 @@ struct StreamQueue {
   LaunchDelay delay;
 };
 
-// By process, device and stream; streams whose work has calls.
+// By process, device and stream. Streams whose work has no calls are left out.
 std::vector<StreamQueue> ComputeStreamQueues(const model::Trace& trace,
                                              const Launches& launches,
                                              const QueueOptions& options);

@@ -1,4 +1,4 @@
-// device_times.h - how busy each device was, and what with.
+// device_times.h - how busy each device was, and with what.
 //
 //   for (const DeviceTimes& device : ComputeDeviceTimes(trace)) {
 //     device.idle_ns;        // of device.window_ns
@@ -10,11 +10,12 @@
 //   communication     #######         ##
 //                     ^^^ overlap           ^^^ idle
 //
-// Times are of intervals in which at least one stream does such work, so that
-// what runs at once counts once. The window goes from the first start to the
-// last end. HolisticTraceAnalysis: get_temporal_breakdown (its non_compute_time
-// is busy_ns - compute_ns), get_comm_comp_overlap (overlap_ns over
-// communication_ns), the kernel types of get_gpu_kernel_breakdown.
+// Each time is the length of the intervals in which at least one stream does
+// such work, so work that runs at once counts once. The window goes from the
+// first start to the last end. These are the numbers of HolisticTraceAnalysis:
+// get_temporal_breakdown (its non_compute_time is busy_ns - compute_ns),
+// get_comm_comp_overlap (overlap_ns over communication_ns) and the kernel types
+// of get_gpu_kernel_breakdown.
 //
 // Cost: a sort of each device's work.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_TIMES_H_
@@ -42,7 +43,7 @@ struct DeviceTimes {
   DurationNs memory_ns = 0;
   DurationNs overlap_ns = 0;         // of computing and communication
   DurationNs memory_overlap_ns = 0;  // of copies and computing
-  DurationNs summed_ns = 0;          // of every stream: counts all at once
+  DurationNs summed_ns = 0;          // all streams added up
 };
 
 // By process and index.

@@ -5,13 +5,14 @@
 //   }
 //   WorkKindOf(trace, kernel)    // WorkKind::kCommunication for ncclDevKernel_
 //
-// A device is one of a process: where two processes use one GPU, or a trace has
-// several ranks, each has its own. Waits (cuda_sync), annotations and other
-// records that stand on a stream are no work.
+// A device belongs to a process: if two processes use one GPU, or a trace has
+// several ranks, each has a device of its own. Waits (cuda_sync), annotations
+// and other records on a stream are no work.
 //
-// Communication is what libraries of collectives run: names that begin with
-// nccl, rccl, hccl, or hold ncclKernel or ncclDevKernel. Copies and sets are
-// memory; other kernels compute. HolisticTraceAnalysis divides them so.
+// Communication is what libraries of collectives run: kernels whose names begin
+// with nccl, rccl or hccl, or contain ncclKernel or ncclDevKernel. Copies and
+// sets are memory; all other kernels compute. HolisticTraceAnalysis divides
+// work in the same way.
 //
 // Cost: linear, and a sort by stream. Threads: pure functions.
 #ifndef KYMO_PROFILER_ANALYSIS_DEVICE_DEVICE_WORK_H_
@@ -31,12 +32,13 @@ enum class WorkKind : uint8_t { kNone, kCompute, kCommunication, kMemory };
 // "compute", "communication", "memory"; empty for none.
 std::string_view WorkKindName(WorkKind kind) noexcept;
 
-// REQUIRES: an event of the trace; kNone for what is no work of a device.
+// kNone for an event that is no work of a device. REQUIRES: an event of the
+// trace.
 WorkKind WorkKindOf(const model::Trace& trace, model::EventIndex event);
 
 struct DeviceStream {
   int64_t id = 0;
-  // By start, then as they stand in the trace.
+  // Sorted by start; equal starts keep the order of the trace.
   std::vector<model::EventIndex> work;
 };
 
@@ -46,7 +48,7 @@ struct Device {
   std::vector<DeviceStream> streams;  // by id; none is empty
 };
 
-// Those that did something, by process and index.
+// The devices that did something, by process and index.
 std::vector<Device> FindDevices(const model::Trace& trace);
 
 // [begin, end) of time.
@@ -57,12 +59,12 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Sorted and apart: what touches or overlaps is one.
+// Sorted and disjoint: intervals that touch or overlap become one.
 std::vector<Interval> Merged(std::vector<Interval> intervals);
 
 DurationNs TotalNs(const std::vector<Interval>& merged);
 
-// How long both last. REQUIRES: both merged.
+// For how long both are active. REQUIRES: both are the results of Merged.
 DurationNs OverlapNs(const std::vector<Interval>& a,
                      const std::vector<Interval>& b);
 

@@ -18,7 +18,7 @@ TEST(DeviceWorkTest, FindsTheWorkOfEachDeviceByStream) {
   t.AddRange(late, "gemm", 10, 20, ActivityType::kConcurrentKernel);
   t.AddRange(late, "Stream Sync", 12, 40, ActivityType::kCudaSync);
   t.AddRange(late, "step", 12, 40, ActivityType::kGpuUserAnnotation);
-  // The same stream once more: what would overlap on one track.
+  // A second track of the same stream, as for work that overlaps.
   const auto lane = t.AddStream(0, 7, 1);
   const auto early =
       t.AddRange(lane, "fill", 5, 15, ActivityType::kConcurrentKernel);

@@ -18,7 +18,7 @@ using model::TrackKind;
 // A process and a correlation id.
 using LaunchKey = std::pair<int64_t, uint64_t>;
 
-// Calls f(event, key) for the events with an id on tracks of this kind.
+// Calls f(event, key) for each event that has an id, on tracks of this kind.
 template <typename F>
 void ForEachCorrelated(const Trace& trace, TrackKind kind, const F& f) {
   for (TrackIndex t = 0; t < trace.tracks().size(); ++t) {

@@ -40,7 +40,8 @@ LiveBytes::LiveBytes(const model::Trace& trace, const MemoryPools& pools)
 
   sums_.resize(memory.size());
   std::vector<int64_t> totals(pools.size());
-  // Bytes of blocks that nobody saw the free of, by the record they end at.
+  // Bytes of blocks whose free nobody saw, by the record at which the block
+  // ends.
   std::unordered_map<MemoryIndex, int64_t> ended;
   for (const MemoryMoment& moment : order) {
     const MemoryRecord& record = memory[moment.index];

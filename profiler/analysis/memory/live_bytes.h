@@ -4,14 +4,16 @@
 //   const LiveBytes live(trace, pools);
 //   live.After(i)                               // with those of all threads
 //
-// Counted are blocks that were allocated within the recording. The heap's
-// records know this sum (MemoryRecord::total_allocated). Of mappings and
-// reports it is made here, from bytes allocated less bytes freed: what a
-// program reports as its total may contain what the recording did not see.
+// Only blocks that were allocated within the recording count. The heap's
+// records know this sum already (MemoryRecord::total_allocated). For mappings
+// and reports it is made here, from the bytes allocated less the bytes freed:
+// the total that a program reports may contain memory that the recording did
+// not see.
 //
 // Threads: immutable once made.
-// Memory: 8 bytes a record, and while it is made 16 for each record of a
-//   mapping or report, where there are such; nothing otherwise.
+// Memory: nothing for the heap. If there are mappings or reports: 8 bytes for
+//   every record, and while it is made 16 more for each record of a mapping or
+//   report.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_LIVE_BYTES_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_LIVE_BYTES_H_
 
@@ -26,10 +28,10 @@ namespace kymo::analysis {
 
 class LiveBytes {
  public:
-  // Both must outlive this.
+  // `trace` and `pools` must outlive this.
   LiveBytes(const model::Trace& trace, const MemoryPools& pools);
 
-  // REQUIRES: the record is no failed allocation.
+  // REQUIRES: the record is not a failed allocation.
   int64_t After(model::MemoryIndex record) const {
     const model::MemoryRecord& r = trace_.memory()[record];
     return r.source == model::MemorySource::kHeap ? r.total_allocated
@@ -38,7 +40,7 @@ class LiveBytes {
 
  private:
   const model::Trace& trace_;
-  Column<int64_t> sums_;  // beside the records, if some are not the heap's
+  Column<int64_t> sums_;  // by record; empty if all are the heap's
 };
 
 }  // namespace kymo::analysis

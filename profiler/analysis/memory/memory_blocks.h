@@ -1,10 +1,10 @@
-// memory_blocks.h - what a memory record and its partner say of a block.
+// memory_blocks.h - what a memory record and its partner say about a block.
 //
 //   const MemoryBlocks blocks(trace);
 //   if (blocks.IsAllocation(i) && blocks.EndOf(i) == BlockEnd::kAlive) ...
 //
-// Amounts are integers also where one sample stands for a fraction more than
-// itself, so that sums do not depend on the order of what is added up.
+// Amounts are integers, even where one sample stands for a fraction of a block
+// more than itself. So sums do not depend on the order of addition.
 //
 // Threads: immutable; any number of readers.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_BLOCKS_H_
@@ -55,11 +55,11 @@ class MemoryBlocks {
   explicit MemoryBlocks(const model::Trace& trace)
       : memory_(trace.memory()), interval_(trace.memory_sample_interval()) {}
 
-  // Neither holds of a failed allocation.
+  // Both are false for a failed allocation.
   bool IsAllocation(model::MemoryIndex i) const {
     return memory_[i].event == model::MemoryEvent::kAllocation && !IsFree(i);
   }
-  // Of a block of 0 bytes, only the order tells the free.
+  // For a block of 0 bytes, only the order tells which record is the free.
   bool IsFree(model::MemoryIndex i) const {
     const model::MemoryRecord& record = memory_[i];
     if (record.event != model::MemoryEvent::kAllocation) return false;
@@ -75,9 +75,9 @@ class MemoryBlocks {
     return IsFree(partner) ? BlockEnd::kFreed : BlockEnd::kUnseen;
   }
 
-  // Whether the block was there after the record of that moment. Those without
-  // an address, which only reports have, cannot be followed: never.
-  // REQUIRES: IsAllocation(i).
+  // Whether the block was alive after the record of that moment. A block
+  // without an address (only reports have such) cannot be followed and never
+  // is. REQUIRES: IsAllocation(i).
   bool IsAliveAfter(model::MemoryIndex i, const MemoryMoment& moment) const {
     const model::MemoryRecord& record = memory_[i];
     return record.address != 0 && MomentOf(i) <= moment &&

@@ -1,4 +1,4 @@
-// memory_device.h - devices by the names that PyTorch gives them.
+// memory_device.h - devices and the names that PyTorch gives them.
 //
 //   ParseMemoryDevice("cuda:1")          // {DeviceType::kCuda, 1}
 //   MemoryDeviceName({DeviceType::kCpu}) // "cpu"
@@ -13,7 +13,7 @@
 
 namespace kymo::analysis {
 
-// Whose memory; the host's has no index.
+// The device that memory belongs to. The host has no index.
 struct MemoryDeviceId {
   DeviceType type = DeviceType::kCpu;
   int index = -1;
@@ -22,11 +22,12 @@ struct MemoryDeviceId {
                          const MemoryDeviceId&) = default;
 };
 
-// "cuda:1", "cpu"; in small letters, without an index below 0.
+// "cuda:1" or "cpu", in small letters; an index below 0 is left out.
 std::string MemoryDeviceName(MemoryDeviceId device);
 
-// Of such a name, in any letters. A device without an index is the first one.
-// Nothing where the kind is not known or the index is no number of 0 to 127.
+// Reads such a name, in small or capital letters. A device without an index is
+// the first one. Nothing if the kind is unknown, or the index is not a number
+// from 0 to 127.
 std::optional<MemoryDeviceId> ParseMemoryDevice(std::string_view name);
 
 }  // namespace kymo::analysis

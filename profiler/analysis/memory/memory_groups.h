@@ -1,5 +1,5 @@
 // memory_groups.h - blocks added up by what they have in common: the stack that
-// allocated them, or the operation.
+// allocated them, or the operation that did.
 //
 //   StackMemorySums sums;
 //   sums.Add(record.stack, amount);

@@ -16,7 +16,7 @@ using model::MemoryRecord;
 
 constexpr size_t kGrain = 64 * 1024;
 
-// Where a pool's live bytes were greatest, and there first.
+// Where a pool's live bytes were greatest for the first time.
 struct Summit {
   int64_t bytes = 0;
   MemoryMoment moment;

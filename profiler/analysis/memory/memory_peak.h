@@ -1,12 +1,12 @@
-// memory_peak.h - the largest amount of memory alive at once, and whose it was.
+// memory_peak.h - the largest amount of memory alive at once, and who held it.
 //
 //   const std::vector<MemoryPeak> peaks = MemoryPeaks(trace, pools, live);
 //   peaks[0].by_stack.front().bytes
 //
-// The blocks of the peak are those alive right after the record that reached it
-// first. Their bytes add up to the peak's, but for what cannot be told of a
-// block: of sampled heaps the rounding of estimates; of mappings and reports
-// what was freed in parts, or has no address.
+// The blocks of the peak are those that are alive right after the record that
+// first reached it. Their bytes add up to the peak's, with these exceptions:
+// sampled heaps differ by the rounding of estimates; mappings and reports
+// differ by memory that was freed in parts or has no address.
 //
 // Cost: two passes over the records, parallel; the result does not depend on
 //   the number of threads.
@@ -25,7 +25,7 @@
 namespace kymo::analysis {
 
 struct MemoryPeak {
-  int64_t bytes = 0;  // 0: nothing was ever alive; then there is no time
+  int64_t bytes = 0;  // 0: nothing was ever alive, and time_ns means nothing
   TimeNs time_ns = 0;
   std::vector<StackMemory> by_stack;          // largest first
   std::vector<OperationMemory> by_operation;  // largest first
@@ -33,7 +33,8 @@ struct MemoryPeak {
   friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
 };
 
-// Beside `pools`. `live` is made of the same trace and pools.
+// One entry for each of `pools`. `live` must be made of the same trace and
+// pools.
 std::vector<MemoryPeak> MemoryPeaks(const model::Trace& trace,
                                     const MemoryPools& pools,
                                     const LiveBytes& live);

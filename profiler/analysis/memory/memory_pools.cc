@@ -37,7 +37,7 @@ MemoryPools::MemoryPools(const model::Trace& trace)
       if (known == pools.end()) {
         pools.push_back(pool);
       } else {
-        std::iter_swap(known, pools.end() - 1);  // likely the next one's too
+        std::iter_swap(known, pools.end() - 1);  // likely the next one's, too
       }
     }
   });

@@ -1,12 +1,12 @@
-// memory_pools.h - the memory that is added up together: of one process, by one
-// source, on one device.
+// memory_pools.h - pools: memory that is added up together, because it belongs
+// to one process, one source and one device.
 //
 //   const MemoryPools pools(trace);
 //   pools.all()[pools.IndexOf(trace.memory()[i])].source
 //
-// The same bytes may be in a program's report, in the heap and in a mapping, so
-// that sources are never added to one another. An exec keeps the pid and begins
-// a new heap: processes are told apart as in normalize/allocations.h.
+// Sources are never added to one another, since the same bytes may be in a
+// program's report, in the heap and in a mapping. An exec keeps the pid and
+// begins a new heap: processes are told apart as in normalize/allocations.h.
 //
 // Threads: immutable once made. Cost: one parallel pass over the records.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_POOLS_H_
@@ -27,7 +27,7 @@ inline constexpr uint32_t kNoProcess = ~uint32_t{0};
 
 struct MemoryPool {
   int64_t pid = 0;
-  // In the trace's processes. kNoProcess: none there has this pid.
+  // Index in the trace's processes. kNoProcess: no process there has this pid.
   uint32_t process = kNoProcess;
   model::MemorySource source = model::MemorySource::kHeap;
   int8_t device_type = 0;  // PyTorch's DeviceType; 0 = CPU
@@ -59,7 +59,7 @@ class MemoryPools {
   MemoryPool PoolOf(const model::MemoryRecord& record) const;
 
   const model::Trace& trace_;
-  std::vector<Range> processes_;  // beside the tracks: those of their pid
+  std::vector<Range> processes_;  // by track: the processes of its pid
   std::vector<MemoryPool> pools_;
 };
 

@@ -39,7 +39,7 @@ void SetSums(const PoolSums& sums, MemoryProfile& profile) {
   profile.lifetimes = WholeBlocks(sums.lifetime_units);
 }
 
-// Takes out of the leaks what is none.
+// Moves the blocks of the runtime from the leaks to `runtime_kept`.
 void SetApartRuntime(const model::Trace& trace, MemoryProfile& profile) {
   std::erase_if(profile.leaks, [&](const StackMemory& leak) {
     if (!IsRuntimeMemory(trace, leak.id)) return false;
@@ -71,8 +71,8 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
   return profiles;
 }
 
-// Counts are a thread's: where its process became another one by an exec, they
-// are shown as the last one's.
+// Counts belong to a thread. If its process became another program by an exec,
+// the last program gets them.
 void AddCounts(const model::Trace& trace, const MemoryPools& pools,
                std::vector<MemoryProfile>& profiles) {
   std::map<MemoryPool, MemoryTotals> counted;

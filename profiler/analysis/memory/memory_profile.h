@@ -1,23 +1,24 @@
-// memory_profile.h - who allocated, how much, when, and what never came back.
+// memory_profile.h - who allocated how much and when, and what was never freed.
 //
 //   for (const MemoryProfile& profile : ProfileMemory(trace)) {
 //     Print(profile.pool.pid, profile.totals.allocated_bytes);
 //     Print(profile.peak.by_stack.front(), profile.leaks.front());
 //   }
 //
-// One profile for each process, source and device (memory_pools.h), which are
-// never added to one another. Only blocks that were allocated within the
-// recording are known. A sampled allocation counts for those that it stands
-// for: then all numbers are estimates.
+// Each process, source and device has a profile of its own (memory_pools.h);
+// profiles are never added to one another. Only blocks that were allocated
+// within the recording are known. A sampled allocation counts for all that it
+// stands for: then all numbers are estimates.
 //
-// - A block whose address came again was freed where nobody saw it. It counts
-//   as freed then, not as leaked, but how long it lived is not known.
+// - If a block's address is allocated again, the block was freed where nobody
+//   saw it. It counts as freed at that time, not as leaked. Its lifetime is not
+//   known.
 // - A block is leaked if it was not freed when the recording ended, even if the
 //   program still needed it. Blocks that the C and C++ runtime keeps for itself
 //   are not leaked. A mapping that is unmapped in parts counts as whole.
-// - Temporary is a block that its own thread frees without an allocation of the
-//   same pool in between. heaptrack's rule, by thread. Samples do not know what
-//   was in between: of them there are none.
+// - A temporary block is one that its own thread frees with no other allocation
+//   of the same pool in between: heaptrack's rule, by thread. Sampled heaps
+//   have none, since samples do not know what was in between.
 //
 // Cost: passes over the records, parallel; the result does not depend on the
 //   number of threads. Memory beside the result: see live_bytes.h.
@@ -37,11 +38,11 @@
 
 namespace kymo::analysis {
 
-// Where the numbers of a profile come from.
+// What the numbers of a profile are made of.
 enum class MemoryDetail : uint8_t {
   kRecords,  // every allocation has its record
-  kSamples,  // some have; the numbers are estimates
-  kCounts,   // none has: there are totals, without freed and alive bytes
+  kSamples,  // some have one; the numbers are estimates
+  kCounts,   // none has: totals only, without freed and alive bytes
 };
 
 struct MemoryTotals {
@@ -72,10 +73,10 @@ struct TemporaryAllocations {
                          const TemporaryAllocations&) = default;
 };
 
-// Entry 0 counts zeros, entry n those from 2^(n-1) up to, not with, 2^n.
+// Entry 0 counts zeros. Entry n counts values v with 2^(n-1) <= v < 2^n.
 using PowerHistogram = std::array<int64_t, 64>;
 
-// The least value that entry n counts.
+// The smallest value that entry n counts.
 constexpr int64_t HistogramBegin(size_t n) {
   return n == 0 ? 0 : int64_t{1} << (n - 1);
 }
@@ -86,7 +87,7 @@ struct MemoryProfile {
   MemoryTotals totals;
   MemoryPeak peak;
   std::vector<StackMemory> leaks;  // largest first
-  // Alive as well, but no leaks: see runtime_memory.h.
+  // These blocks were alive as well, but are no leaks: see runtime_memory.h.
   RuntimeKept runtime_kept;
   TemporaryAllocations temporary;
   PowerHistogram sizes = {};      // blocks by bytes
@@ -96,7 +97,7 @@ struct MemoryProfile {
   friend bool operator==(const MemoryProfile&, const MemoryProfile&) = default;
 };
 
-// By pool, ascending. Empty where the trace tells nothing about memory.
+// By pool, ascending. Empty if the trace holds nothing about memory.
 std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace);
 
 }  // namespace kymo::analysis

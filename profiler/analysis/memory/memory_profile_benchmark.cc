@@ -1,4 +1,5 @@
-// Profiles of the heaps of two threads: a million and ten million records.
+// Benchmarks: profiles of the heaps of two threads, for a million and for ten
+// million records.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -15,8 +16,9 @@
 namespace kymo::analysis {
 namespace {
 
-// Each thread keeps up to 1000 blocks alive and frees them in another order;
-// every 16 allocations there is an operation, every 1024 a step. 500 stacks.
+// Each thread keeps up to 1000 blocks alive and frees them in another order.
+// There is an operation for every 16 allocations and a step for every 1024. 500
+// stacks.
 model::Trace MakeTrace(int64_t records) {
   TestTrace t;
   TestMemory memory;
@@ -41,7 +43,8 @@ model::Trace MakeTrace(int64_t records) {
           {.track = track, .bytes = 16 + i % 1000, .stack = stacks[i % 500]},
           now));
       if (alive.size() < 1'000 && i + 1 < allocations) continue;
-      // 7 has no divisor in common with any number of blocks alive here.
+      // 7 has no divisor in common with any number of blocks that is alive
+      // here.
       for (size_t k = 0; k < alive.size(); ++k) {
         memory.Free(alive[k * 7 % alive.size()], track,
                     now + 1 + static_cast<TimeNs>(k) / 16);

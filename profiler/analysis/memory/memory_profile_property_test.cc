@@ -1,5 +1,5 @@
-// Profiles of random traces against the simplest way to compute them, for any
-// number of threads.
+// Compares profiles of random traces with the simplest way to compute them, for
+// any number of threads.
 #include "profiler/analysis/memory/memory_profile.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class RandomTrace {
     } else if (choice < 55 || live_.empty()) {
       Allocate(track);
     } else {
-      // Often the block of last time: a temporary one.
+      // Often frees the block that was allocated last: a temporary block.
       const size_t at =
           Below(2) ? live_.size() - 1 : Below(static_cast<int>(live_.size()));
       const Live live = live_[at];
@@ -100,7 +100,8 @@ class RandomTrace {
          track, source});
   }
 
-  // By its own thread or by another one of its process; now and then unseen.
+  // Freed by its own thread or by another thread of the process; sometimes
+  // unseen.
   void End(const Live& live, model::TrackIndex track, int choice) {
     const auto pid = [&](model::TrackIndex t) {
       return t_.data().tracks[t].pid;
@@ -219,7 +220,7 @@ class NaivePool {
     live_.erase(block);
   }
 
-  // The last event, in their order, that is open.
+  // The last open event, in the order of events.
   model::NameId OperationOf(const MemoryRecord& record) const {
     for (auto i = trace_.track_end(record.track);
          i-- > trace_.track_begin(record.track);) {

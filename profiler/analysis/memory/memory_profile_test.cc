@@ -132,7 +132,7 @@ TEST_F(MemoryProfileTest, TemporaryIsWhatItsThreadFreesBeforeItAllocatesAgain) {
 
   const auto outer = allocate(30);
   memory_.Free(allocate(40), main_, 50);  // temporary
-  memory_.Free(outer, main_, 60);         // another one in between
+  memory_.Free(outer, main_, 60);         // another one came in between
 
   const auto across = allocate(70);
   memory_.Allocate({.track = other, .bytes = 1}, 75);  // another thread's

@@ -47,10 +47,10 @@ StepNames FindStepNames(const model::StringTable& strings) {
   return names;
 }
 
-// What happened between two cuts.
+// The records between two cuts, summed up.
 struct Interval {
   MemoryAmount allocated;
-  MemoryMoment last;  // of the records that `live` is known after
+  MemoryMoment last;  // the latest record that set `live`
   int64_t live = 0;
   bool is_used = false;
 
@@ -66,9 +66,9 @@ struct Interval {
   }
 };
 
-// The steps of one pool. Their bounds cut time into intervals: [-inf, cuts[0]),
-// [cuts[0], cuts[1]), ... A step's records are those of the intervals from the
-// cut at its start to the one right after its end.
+// The steps of one pool. Their bounds cut time into the intervals [-inf,
+// cuts[0]), [cuts[0], cuts[1]), ... A step's records are those of the intervals
+// from the cut at its start up to the cut right after its end.
 struct PoolSteps {
   std::vector<MemoryStep> steps;
   std::vector<TimeNs> cuts;
@@ -176,7 +176,7 @@ class Steps {
   }
 
   static void Measure(const std::vector<Interval>& intervals, PoolSteps& pool) {
-    // Up to the end of each interval.
+    // By interval: the sum of all intervals up to its end.
     std::vector<MemoryAmount> allocated(intervals.size());
     std::vector<int64_t> live(intervals.size());
     MemoryAmount sum;

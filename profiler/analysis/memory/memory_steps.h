@@ -1,15 +1,16 @@
-// memory_steps.h - how memory moved in each step of the program.
+// memory_steps.h - how memory changed in each step of the program.
 //
 //   const std::vector<std::vector<MemoryStep>> steps =
 //       MemorySteps(trace, pools, live);
 //   steps[pool][0].live_end_bytes - steps[pool][0].live_begin_bytes
 //
-// A step is a range "ProfilerStep#N" of some thread of the pool's process. What
-// any thread of the process did within it, bounds included, is the step's; so
-// live_begin_bytes is what was alive just before the step.
+// A step is a range "ProfilerStep#N" on some thread of the pool's process. It
+// gets everything that any thread of the process did within it, bounds
+// included. So live_begin_bytes is what was alive just before the step.
 //
-// Cost: a pass over the names, events and records where there are steps, the
-//   records in parallel; memory for the steps only.
+// Cost: without steps, one pass over the names. With steps, a pass over the
+//   names, events and records, the records in parallel; memory for the steps
+//   only.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_
 
@@ -35,8 +36,8 @@ struct MemoryStep {
   friend bool operator==(const MemoryStep&, const MemoryStep&) = default;
 };
 
-// Beside `pools`; steps by start, then number. `live` is made of the same trace
-// and pools.
+// One entry for each of `pools`, with its steps by start, then number. `live`
+// must be made of the same trace and pools.
 std::vector<std::vector<MemoryStep>> MemorySteps(const model::Trace& trace,
                                                  const MemoryPools& pools,
                                                  const LiveBytes& live);

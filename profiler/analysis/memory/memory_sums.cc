@@ -16,13 +16,14 @@ using model::MemoryRecord;
 
 constexpr size_t kGrain = 64 * 1024;
 
-// Clocks of two CPUs may differ by more than a block lived.
+// Negative values count as 0: the clocks of two CPUs may differ by more than a
+// block lived.
 size_t HistogramEntry(int64_t value) {
   return static_cast<size_t>(
       std::bit_width(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
 }
 
-// By pool, on the track that a pass is at; kNoMemory: none yet.
+// By pool: the last allocation on the current track; kNoMemory: none yet.
 using LastAllocations = std::vector<MemoryIndex>;
 
 class Summation {
@@ -52,12 +53,13 @@ class Summation {
     });
   }
 
-  // Leads from `last` before record i to `last` after it.
+  // Updates `last`: from its value before record i to its value after it.
   void Pass(MemoryIndex i, LastAllocations& last) const {
     if (blocks_.IsAllocation(i)) last[pools_.IndexOf(trace_.memory()[i])] = i;
   }
 
-  // A range may begin anywhere in a thread's records: what was there before.
+  // A range may begin in the middle of a thread's records. This finds, for each
+  // range, the last allocations before it.
   void FindLastAllocations() {
     last_before_.assign(ParallelRangeCount(trace_.memory().size(), kGrain),
                         LastAllocations(pools_.size(), kNoMemory));
@@ -98,7 +100,8 @@ class Summation {
     sums.size_units[HistogramEntry(record.bytes)] += amount.units;
     switch (blocks_.EndOf(i)) {
       case BlockEnd::kAlive:
-        // Without an address, which only reports have, nothing is known.
+        // Of a block without an address (only reports have such) nothing more
+        // is known.
         if (record.address != 0) sums.leaks.Add(record.stack, amount);
         break;
       case BlockEnd::kUnseen:
@@ -109,8 +112,8 @@ class Summation {
     }
   }
 
-  // `last_allocation` is that of the thread, maybe of another one: of the
-  // thread before it in the records.
+  // `last_allocation` is the last one of the record's thread or, if that has
+  // none so far, of the thread before it in the records.
   void AddFree(MemoryIndex i, MemoryIndex last_allocation,
                PoolSums& sums) const {
     const MemoryRecord& record = trace_.memory()[i];

@@ -1,10 +1,10 @@
-// memory_sums.h - what one pass over the records adds up for each pool: totals,
-// histograms, leaks, temporary allocations.
+// memory_sums.h - one pass over the records, which adds up for each pool:
+// totals, histograms, leaks, temporary allocations.
 //
 //   const std::vector<PoolSums> sums = SumMemory(trace, pools);
 //
-// Amounts are not yet rounded to whole blocks; memory_profile.h has what they
-// mean, and is what everybody else includes.
+// Other code includes memory_profile.h, which explains these numbers. Here they
+// are not yet rounded to whole blocks.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_SUMS_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_SUMS_H_
 
@@ -32,7 +32,7 @@ struct PoolSums {
   void Merge(const PoolSums& other);
 };
 
-// Beside `pools`.
+// One entry for each of `pools`.
 std::vector<PoolSums> SumMemory(const model::Trace& trace,
                                 const MemoryPools& pools);
 

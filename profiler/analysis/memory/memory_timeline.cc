@@ -32,7 +32,8 @@ bool IsOperation(const Trace& trace, EventIndex event) {
          (trace.flags()[event] & model::kEventModule) == 0;
 }
 
-// Which allocations were freed inside of the leaf operation that made them.
+// Finds allocations that were freed inside of the leaf operation that made
+// them.
 class TemporaryBlocks {
  public:
   explicit TemporaryBlocks(const Trace& trace)
@@ -80,7 +81,8 @@ class TemporaryBlocks {
 
   const Trace& trace_;
   const MemoryBlocks blocks_;
-  // By event and by record; bytes, because threads write neighbours.
+  // By event, and by record. Bytes and not bits, because threads write
+  // neighbours.
   std::vector<uint8_t> has_ranges_;
   std::vector<uint8_t> is_temporary_;
 };
@@ -136,7 +138,7 @@ Column<MemoryTimelineEvent> MemoryTimeline(const Trace& trace,
 }
 
 int64_t MemoryTimelineMicroseconds(TimeNs time_ns) {
-  // Whole us are exact in a double, so the sum rounds once.
+  // A double holds whole microseconds exactly, so only the sum is rounded.
   return static_cast<int64_t>(static_cast<double>(time_ns / kNsPerUs) +
                               static_cast<double>(time_ns % kNsPerUs) /
                                   static_cast<double>(kNsPerUs));

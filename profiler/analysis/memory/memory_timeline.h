@@ -1,5 +1,5 @@
-// memory_timeline.h - PyTorch's memory timeline: what a device's memory held,
-// by category, over time.
+// memory_timeline.h - PyTorch's memory timeline: how much memory of a device
+// each category held, over time.
 //
 //   const Column<MemoryTimelineEvent> events = MemoryTimeline(trace, {});
 //   ForEachMemoryTimelineRow(events, [&](const MemoryTimelineRow& row) {
@@ -10,22 +10,22 @@
 //   events    [create 40 B]    [destroy 40 B]
 //   rows      5: 40            9: 0
 //
-// Which blocks: those that were allocated within the recording, counted as the
-// operations are charged with them: the host's by its source (see
-// memory_usage.h), a device's by the program's reports. Blocks of all
-// processes count. A block lives until its free or, if nobody saw that, until
-// its address is allocated again; sampled ones stand for more than themselves.
-// Frees of blocks that were there before the recording change nothing. Reports
-// without an address cannot be followed and count as they stand, frees too.
+// Which blocks: those that were allocated within the recording, in all
+// processes. The host's memory is counted by its source, and a device's by the
+// program's reports, as operations are charged (memory_usage.h). A block lives
+// until its free. If nobody saw the free, it lives until its address is
+// allocated again. A sampled block counts for all that it stands for. Frees of
+// blocks that are older than the recording change nothing. A report without an
+// address cannot be followed: it counts as it stands, also if it is a free.
 //
-// Which categories: allocations do not tell the tensors that PyTorch sorts by
-// what they are for. What can be told is
-//   TEMPORARY  allocated and freed on one thread inside of one leaf operation:
-//              one that no other range stands in. Annotations of the user and
-//              modules are no operations.
-//   Unknown    everything else,
-// and no event is kPreexisting or kIncrementVersion. The other categories and
-// actions are here because rows can be made of PyTorch's own events too.
+// Which categories: PyTorch sorts tensors by what they are for, which
+// allocations do not tell. Ours are
+//   TEMPORARY  allocated and freed on one thread inside of one leaf operation,
+//              which is an operation that no other range is inside of.
+//              Annotations of the user and modules are no operations.
+//   Unknown    everything else.
+// No event is kPreexisting or kIncrementVersion. The other categories and
+// actions are here because rows can also be made of PyTorch's own events.
 //
 // Cost: linear, and one sort of the events, in parallel; the result does not
 //   depend on the number of threads.
@@ -65,24 +65,24 @@ constexpr size_t Index(MemoryCategory category) {
   return static_cast<size_t>(category);
 }
 
-// "PARAMETER", ..., "Unknown". Lives for ever.
+// "PARAMETER", ..., "Unknown". The text lives forever.
 std::string_view MemoryCategoryName(MemoryCategory category);
 
 // With PyTorch's numbers.
 enum class MemoryAction : uint8_t {
   kPreexisting = 1,
   kCreate = 2,
-  kIncrementVersion = 3,  // two events: -n of the old category, +n of the new
+  kIncrementVersion = 3,  // two events: -n of the old, +n of the new category
   kDestroy = 4,
 };
 
-// The time of kPreexisting.
+// The time of kPreexisting events.
 inline constexpr TimeNs kBeforeRecording = -1;
 
 struct MemoryTimelineEvent {
   TimeNs time_ns = 0;
-  int64_t bytes = 0;  // < 0: so many fewer
-  // Its allocation, or the free of a report without an address.
+  int64_t bytes = 0;  // negative: memory was given back
+  // The block's allocation, or the free of a report without an address.
   model::MemoryIndex block = model::kNoMemory;
   MemoryAction action = MemoryAction::kCreate;
   MemoryCategory category = MemoryCategory::kUnknown;
@@ -92,19 +92,20 @@ struct MemoryTimelineEvent {
 Column<MemoryTimelineEvent> MemoryTimeline(const model::Trace& trace,
                                            MemoryDeviceId device);
 
-// What was alive from `time_us` on.
+// The bytes that are alive from `time_us` on.
 struct MemoryTimelineRow {
   int64_t time_us = 0;
   std::array<int64_t, kMemoryCategories> bytes = {};
 };
 
-// PyTorch's us: the double nearest to ns / 1000, cut off. As these doubles lie
-// 0.25 us apart in our days, .875 and more become the next us.
+// PyTorch's microseconds: the double nearest to ns / 1000, cut off. For times
+// of our days such doubles are 0.25 us apart, so .875 and more round up to the
+// next microsecond.
 int64_t MemoryTimelineMicroseconds(TimeNs time_ns);
 
-// The running sums, one row for all events that follow one another in one us.
-// What was there before the recording is a row of its own, which gets the time
-// of the next one, or 0 if it is the last.
+// Calls `visit` with the running sums: one row for consecutive events of the
+// same microsecond. What was alive before the recording is a row of its own.
+// That row gets the time of the next row, or 0 if there is none.
 void ForEachMemoryTimelineRow(
     std::span<const MemoryTimelineEvent> events,
     const std::function<void(const MemoryTimelineRow&)>& visit);

@@ -74,8 +74,8 @@ TEST(MemoryTimelineTest, InsideOfOneLeafOperationBlocksAreTemporary) {
   t.AddRange(main, "forward", 0, 100);
   t.AddRange(main, "matmul", 10, 50);
   t.AddInstant(main, "tick", 20);
-  AddBlock(t, main, 1, 10, 50);  // bounds count
-  AddBlock(t, main, 2, 60, 70);  // in forward, which is no leaf
+  AddBlock(t, main, 1, 10, 50);  // bounds count as inside
+  AddBlock(t, main, 2, 60, 70);  // in forward, which is no leaf operation
   AddBlock(t, main, 3, 80, 101);
   EXPECT_THAT(Timeline(std::move(t).Build()),
               ElementsAre(FieldsAre(10, 1, kCreate, kTemporary),
@@ -194,8 +194,8 @@ TEST(MemoryTimelineTest, SampledBlocksOfTheHeapStandForMore) {
               ElementsAre(FieldsAre(3, 1'000, kCreate, kUnknown)));
 }
 
-// The example of PyTorch's semantics: a parameter from before and an
-// activation.
+// The example in PyTorch's documentation: a parameter from before the
+// recording, and an activation.
 TEST(MemoryTimelineTest, WhatWasThereBeforeIsARowOfItsOwn) {
   const std::vector<MemoryTimelineRow> rows = Rows(
       {{.time_ns = kBeforeRecording,

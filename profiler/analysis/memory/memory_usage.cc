@@ -14,8 +14,8 @@ using model::kNoEvent;
 using model::MemoryRecord;
 using model::TrackIndex;
 
-// PyTorch's numbers: CPU, MKLDNN and IDEEP are the host's memory; CUDA, HIP,
-// XPU and PrivateUse1 a device's. That of other kinds counts as neither.
+// By PyTorch's numbers: CPU, MKLDNN and IDEEP are the host's memory; CUDA, HIP,
+// XPU and PrivateUse1 are a device's. Memory of other kinds counts as neither.
 enum class Side { kHost, kDevice, kNeither };
 Side SideOf(int8_t device_type) {
   switch (device_type) {
@@ -52,7 +52,7 @@ bool CanHaveChildren(const model::Trace& trace, EventIndex event) {
 
 class TrackUsage {
  public:
-  // `host_source` is the one that host memory is counted by.
+  // `host_source` is the source by which host memory is counted.
   TrackUsage(const model::Trace& trace, TrackIndex track,
              model::MemorySource host_source, MemoryUsage& usage)
       : trace_(trace),
@@ -60,7 +60,7 @@ class TrackUsage {
         host_source_(host_source),
         usage_(usage) {}
 
-  // Returns the positions of the records that no event was open for.
+  // Returns the positions of the records for which no event was open.
   std::vector<uint32_t> Run() {
     const std::span<const MemoryRecord> records = RecordsOf(trace_, track_);
     EventIndex next = trace_.track_begin(track_);
@@ -111,7 +111,7 @@ class TrackUsage {
     }
   }
 
-  // Children stand behind their parents.
+  // From right to left, since children come after their parents.
   void AddToParents() {
     const EventIndex begin = trace_.track_begin(track_);
     for (EventIndex i = trace_.track_end(track_); i-- > begin;) {

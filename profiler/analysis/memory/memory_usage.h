@@ -1,17 +1,17 @@
-// memory_usage.h - which operation allocated how much.
+// memory_usage.h - how much memory each operation allocated.
 //
 //   const MemoryUsage usage = MeasureMemoryUsage(trace);
 //   usage.cpu_bytes[event]    // while the event was open, children included
 //
 // A memory record belongs to the operations that were open on its thread when
-// it happened, bounds included. (PyTorch charges those of other threads too;
-// profiler/events/raw_events.h can do either.) Frees count negative. Records
-// that no operation was open for are `unattributed`, and failed allocations
-// count nowhere.
+// it happened, bounds included. (PyTorch also charges operations of other
+// threads; profiler/events/raw_events.h can do either.) Frees count negative.
+// Records while no operation was open are `unattributed`. Failed allocations do
+// not count.
 //
-// The host's memory is counted once: where the heap itself was watched it is
-// the heap's, else what the program reported. Mappings do not count. Sampled
-// allocations count for those that they stand for.
+// The host's memory is counted once: by the heap's records if the heap was
+// watched, else by the program's reports. Mappings do not count. A sampled
+// allocation counts for all that it stands for.
 //
 // Cost: linear in events and records, in parallel over tracks.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_USAGE_H_
@@ -25,20 +25,21 @@
 namespace kymo::analysis {
 
 struct MemoryUsage {
-  // One entry per event of the trace; both empty where it has no records.
+  // One entry per event of the trace; both are empty if it has no memory
+  // records.
   std::vector<int64_t> cpu_bytes;
   std::vector<int64_t> device_bytes;
   // Positions in trace.memory(), ascending.
   std::vector<uint32_t> unattributed;
 };
 
-// What a record counts for: its bytes, or of a sample, those of all that it
-// stands for.
+// The bytes that a record counts for. For a sample, these are the bytes of all
+// allocations that it stands for.
 int64_t ChargedBytes(const model::Trace& trace, model::MemoryIndex record);
 
 bool IsHostMemory(const model::MemoryRecord& record);
 
-// The source that the host's memory is counted by.
+// The source by which the host's memory is counted.
 model::MemorySource HostSource(const model::Trace& trace);
 
 MemoryUsage MeasureMemoryUsage(const model::Trace& trace);

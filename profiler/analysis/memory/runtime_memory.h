@@ -1,15 +1,16 @@
 // runtime_memory.h - blocks that the C and C++ runtime keeps for itself.
 //
-// Not freed at the end, and no leak of the program's: the loader and libc never
-// give them back.
+// The loader and libc never free these blocks, so at the end they are no leaks
+// of the program:
 //
-// - allocated while a library of the runtime started, before any code of the
-//   program ran: libstdc++'s emergency pool for exceptions, for instance
-// - the buffers of standard streams, the thread-local storage of threads whose
-//   stacks libc keeps for the next ones
+// - blocks that were allocated while a library of the runtime started, before
+//   any code of the program ran, such as libstdc++'s emergency pool for
+//   exceptions
+// - the buffers of standard streams, and the thread-local storage of threads
+//   whose stacks libc keeps for later threads
 //
-// Told by the stack: by the files that it goes through, and by libc's own names
-// of the functions, which its dynamic symbols hold.
+// The stack tells them: the files that it goes through, and libc's own names of
+// the functions, which libc's dynamic symbols hold.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 

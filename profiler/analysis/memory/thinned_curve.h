@@ -1,17 +1,17 @@
-// thinned_curve.h - a long curve of steps as few points that look the same.
+// thinned_curve.h - a long curve of steps, drawn with few points.
 //
 //   ThinnedCurve curve(trace.start_ns(), trace.end_ns(), 20'000);
 //   curve.Add({.time = time_ns, .order = i, .value = bytes});
 //   for (const CurvePoint& point : curve.Points()) Draw(point);
 //
-// A value holds from its point to the next one. Up to max_points points all
-// stay. Of more, the window is cut into max_points / 3 slots of equal length,
-// and of each slot stay its least, its greatest and its last point: peaks are
-// seen, and what holds until the next slot is right.
+// A value holds from its point to the next one. Up to max_points points are all
+// kept. If there are more, the window is cut into max_points / 3 slots of equal
+// length. Each slot keeps its least, its greatest and its last point. So peaks
+// stay visible, and the value that holds until the next slot is right.
 //
-// Points come in any order: time, then `order`, says which is later, and of
-// equal values the earlier one stays. Cost: constant per point, and memory for
-// max_points of them.
+// Points may come in any order: time, then `order`, decides which is later.
+// Among equal values the earlier point is kept. Cost: constant per point, and
+// memory for max_points points.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_THINNED_CURVE_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_THINNED_CURVE_H_
 
@@ -32,8 +32,8 @@ struct CurvePoint {
 
 class ThinnedCurve {
  public:
-  // Times outside of [begin, end] count to the slot that is nearest.
-  // REQUIRES: begin <= end, max_points >= 3.
+  // Times outside of [begin, end] count in the nearest slot. REQUIRES: begin <=
+  // end, max_points >= 3.
   ThinnedCurve(int64_t begin, int64_t end, size_t max_points);
 
   void Add(const CurvePoint& point);
@@ -54,8 +54,8 @@ class ThinnedCurve {
   const int64_t begin_;
   const int64_t slot_length_;
   const size_t max_points_;
-  std::vector<CurvePoint> all_;  // until there are too many
-  std::vector<Slot> slots_;      // then
+  std::vector<CurvePoint> all_;  // while there are at most max_points
+  std::vector<Slot> slots_;      // afterwards
 };
 
 }  // namespace kymo::analysis
