@@ -1,4 +1,7 @@
-// parallel.h - the only include of oneTBB.
+// parallel.h - loops, sorts and values per thread, on oneTBB.
+//
+// Kymo itself includes oneTBB here and nowhere else. The exception is
+// kymo/tbb.h, for programs that use oneTBB themselves.
 //
 // ParallelFor(n, grain, body) calls body(begin, end) for disjoint ranges that
 // cover [0, n), none longer than `grain`, in any order and on any thread. The

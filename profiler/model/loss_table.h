@@ -47,7 +47,8 @@
       "StreamsOutOfTheTableAreCounted")                                        \
   ROW(kEndsWithoutBegin, "ends_without_begin", kLoss,                          \
       "ends of ranges whose beginning was not recorded",                       \
-      "backends/cpu/decode/decode_test.cc", "EndsWithoutBeginAreCounted")      \
+      "backends/cpu/decode/decode_test.cc",                                    \
+      "EndsWithoutBeginAreCountedUnlessOfAnEarlierSession")                    \
   ROW(kEventsOutOfWindow, "events_out_of_window", kLoss,                       \
       "events outside of the session's window",                                \
       "profiler/normalize/normalize_test.cc",                                  \

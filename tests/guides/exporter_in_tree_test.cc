@@ -25,12 +25,16 @@ TEST(AddAnExporterTest, TheFunctionOfTheListMakesAnExporterThatWrites) {
   OutputDirectory out(folder);
   const std::unique_ptr<TraceExporter> exporter = NewCsvExporter();
   EXPECT_EQ(exporter->info().name, "csv");
-  const auto files = exporter->Export(std::move(t).Build(), {}, out);
+  double progress = 0;
+  ExportOptions options;
+  options.progress = [&](double done) { progress = done; };
+  const auto files = exporter->Export(std::move(t).Build(), options, out);
   ASSERT_TRUE(files.ok()) << files.status();
   EXPECT_EQ(*files, std::vector<std::string>{"events.csv"});
   std::ifstream file(folder + "/events.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
             "7,step,100,500\n");
+  EXPECT_EQ(progress, 1.0);
 }
 
 }  // namespace

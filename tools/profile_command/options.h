@@ -3,8 +3,8 @@
 //   profile [flags] target [argument ...]
 //
 // Flags stand before the target; everything from the target on is its own.
-// Besides the flags that Flags() lists, every option that a plugin declares is
-// a flag of that name.
+// Besides the command's own flags, which --help lists, every option that a
+// plugin declares is a flag of that name.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 
