@@ -1,13 +1,10 @@
 #include "exporters/chrome/call_stacks.h"
 
-#include <cstdint>
-
 #include "profiler/events/trace_events.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
 
-using model::EventIndex;
 using model::StackId;
 
 CallStacks::CallStacks(const model::Trace& trace) : trace_(trace) {
@@ -40,33 +37,6 @@ void CallStacks::Append(std::string& out, StackId stack) const {
     out += entries_[Index(stacks.leaf(stack))];
   }
   out += '"';
-}
-
-Modules::Modules(const model::Trace& trace) : trace_(trace) {
-  const auto flags = trace.flags();
-  uint8_t all_flags = 0;
-  for (const uint8_t event_flags : flags) all_flags |= event_flags;
-  if (!(all_flags & model::kEventModule)) return;
-  module_.assign(trace.event_count(), model::kNoEvent);
-  for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    const EventIndex parent = trace.parent()[i];
-    if (parent == model::kNoEvent) continue;
-    module_[i] = flags[parent] & model::kEventModule ? parent : module_[parent];
-  }
-}
-
-void Modules::Append(std::string& out, EventIndex event) const {
-  std::vector<EventIndex> around;
-  for (EventIndex module = module_[event]; module != model::kNoEvent;
-       module = module_[module]) {
-    around.push_back(module);
-  }
-  std::string text;
-  for (auto module = around.rbegin(); module != around.rend(); ++module) {
-    text += trace_.EventName(*module);
-    text += '.';
-  }
-  json::AppendJsonString(out, text);
 }
 
 }  // namespace kymo::chrome

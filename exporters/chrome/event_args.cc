@@ -149,7 +149,7 @@ void EventArgs::Append(std::string& out, EventIndex event) const {
   AppendGiven(members, event);
   if (modules_.Has(event)) {
     std::string* const to = members.Next(Key::kModuleHierarchy);
-    if (to != nullptr) modules_.Append(*to, event);
+    if (to != nullptr) json::AppendJsonString(*to, modules_.Text(event));
   }
   if (trace_.flags()[event] & model::kEventOpen) {
     members.Add(Key::kFinished, "false");

@@ -35,6 +35,7 @@
 #include "exporters/chrome/escaped_names.h"
 #include "exporters/chrome/input_texts.h"
 #include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/module_hierarchy.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::chrome {
@@ -79,7 +80,7 @@ class EventArgs {
   const analysis::Launches& launches_;
   const InputTexts inputs_;
   const CallStacks stacks_;
-  const Modules modules_;
+  const analysis::ModuleHierarchy modules_;
   bool has_operation_ids_ = false;
   bool has_streams_ = false;
   // Keys of the table above that are names of the trace, with their bits.

@@ -86,7 +86,8 @@ class EventArgs::Annotations {
   const uint32_t given_;
 };
 
-EventArgs::EventArgs(const model::Trace& trace) : trace_(trace) {
+EventArgs::EventArgs(const model::Trace& trace)
+    : trace_(trace), modules_(trace) {
   const auto& details = trace.data().details;
   const bool has_inputs = std::any_of(
       details.begin(), details.end(),
@@ -94,40 +95,11 @@ EventArgs::EventArgs(const model::Trace& trace) : trace_(trace) {
   if (has_inputs) {
     flops_ = EstimateFlops(trace, FlopsRegistry::Process()).flops;
   }
-  FindModules();
   for (size_t i = 0; i < static_cast<size_t>(Key::kCount); ++i) {
     const Key key = static_cast<Key>(i);
     const std::optional<NameId> name = trace.strings().Find(KeyText(key));
     if (name) own_keys_.emplace_back(*name, key);
   }
-}
-
-void EventArgs::FindModules() {
-  const auto flags = trace_.flags();
-  uint8_t all_flags = 0;
-  for (const uint8_t event_flags : flags) all_flags |= event_flags;
-  if (!(all_flags & model::kEventModule)) return;
-  module_.assign(trace_.event_count(), model::kNoEvent);
-  for (EventIndex i = 0; i < trace_.event_count(); ++i) {
-    const EventIndex parent = trace_.parent()[i];
-    if (parent == model::kNoEvent) continue;
-    module_[i] = flags[parent] & model::kEventModule ? parent : module_[parent];
-  }
-}
-
-// "Net.Conv.", outermost first.
-std::string EventArgs::ModuleText(EventIndex event) const {
-  std::vector<EventIndex> around;
-  for (EventIndex module = module_[event]; module != model::kNoEvent;
-       module = module_[module]) {
-    around.push_back(module);
-  }
-  std::string text;
-  for (auto module = around.rbegin(); module != around.rend(); ++module) {
-    text += trace_.EventName(*module);
-    text += '.';
-  }
-  return text;
 }
 
 uint32_t EventArgs::GivenKeys(EventIndex event) const {
@@ -154,7 +126,9 @@ void EventArgs::Append(proto::ProtoWriter& writer, EventIndex event) const {
   for (size_t i = 0; i < args.size(); ++i) {
     if (!IsShadowed(args, i)) AppendArg(writer, args[i]);
   }
-  if (HasModule(event)) to.AddString(Key::kModuleHierarchy, ModuleText(event));
+  if (modules_.Has(event)) {
+    to.AddString(Key::kModuleHierarchy, modules_.Text(event));
+  }
   if (trace_.flags()[event] & model::kEventOpen) to.AddFalse(Key::kFinished);
 }
 

@@ -27,6 +27,7 @@
 
 #include "exporters/perfetto/interned.h"
 #include "exporters/proto/proto_writer.h"
+#include "profiler/analysis/module_hierarchy.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::perfetto {
@@ -39,7 +40,7 @@ class EventArgs {
   // Whether Append may have something to say. Cheap.
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
-           (trace_.flags()[event] & model::kEventOpen) || HasModule(event);
+           (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event);
   }
   // Adds them to a TrackEvent.
   void Append(proto::ProtoWriter& writer, model::EventIndex event) const;
@@ -47,18 +48,13 @@ class EventArgs {
  private:
   class Annotations;
 
-  void FindModules();
-  bool HasModule(model::EventIndex event) const {
-    return !module_.empty() && module_[event] != model::kNoEvent;
-  }
-  std::string ModuleText(model::EventIndex event) const;
   uint32_t GivenKeys(model::EventIndex event) const;
   void AppendRecorded(Annotations& to, model::EventIndex event,
                       const model::Detail& detail) const;
 
   const model::Trace& trace_;
-  std::vector<int64_t> flops_;             // by event; empty: no inputs
-  std::vector<model::EventIndex> module_;  // the innermost; empty: no modules
+  const analysis::ModuleHierarchy modules_;
+  std::vector<int64_t> flops_;  // by event; empty: no inputs
   // Keys of the table above that are names of the trace.
   std::vector<std::pair<model::NameId, Key>> own_keys_;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/module_hierarchy.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/op_inputs.h"
 
@@ -39,12 +41,11 @@ int64_t IdOf(EventIndex event) { return int64_t{event} + 1; }
 class Converter {
  public:
   Converter(const Trace& trace, const TraceEventsOptions& options)
-      : trace_(trace), options_(options), launches_(trace) {}
+      : trace_(trace), options_(options), launches_(trace), modules_(trace) {}
 
   absl::StatusOr<ConvertedEvents> Run() {
     raw_.reserve(trace_.event_count() + trace_.memory().size());
     NumberThreads();
-    FindModules();
     for (EventIndex i = 0; i < trace_.event_count(); ++i) {
       if (!(trace_.flags()[i] & model::kEventInstant)) AddEvent(i);
     }
@@ -113,39 +114,14 @@ class Converter {
       raw.stack = Stack(detail->stack);
       raw.details = Details(*detail, i);
     }
-    if (!module_.empty() && module_[i] != model::kNoEvent) {
+    if (modules_.Has(i)) {
       auto details = raw.details ? std::make_shared<EventDetails>(*raw.details)
                                  : std::make_shared<EventDetails>();
-      details->module_hierarchy = Hierarchy(module_[i]);
+      const std::vector<std::string_view> modules = modules_.Names(i);
+      details->module_hierarchy.assign(modules.begin(), modules.end());
       raw.details = std::move(details);
     }
     raw_.push_back(std::move(raw));
-  }
-
-  // The innermost module around each event, where a trace has modules.
-  void FindModules() {
-    const auto flags = trace_.flags();
-    if (std::none_of(flags.begin(), flags.end(), [](uint8_t f) {
-          return (f & model::kEventModule) != 0;
-        })) {
-      return;
-    }
-    module_.assign(trace_.event_count(), model::kNoEvent);
-    for (EventIndex i = 0; i < trace_.event_count(); ++i) {
-      const EventIndex parent = trace_.parent()[i];
-      if (parent == model::kNoEvent) continue;
-      module_[i] =
-          flags[parent] & model::kEventModule ? parent : module_[parent];
-    }
-  }
-
-  std::vector<std::string> Hierarchy(EventIndex module) const {
-    std::vector<std::string> entries;
-    for (; module != model::kNoEvent; module = module_[module]) {
-      entries.emplace_back(trace_.EventName(module));
-    }
-    std::reverse(entries.begin(), entries.end());
-    return entries;
   }
 
   // The host's memory once: see analysis/memory_usage.h.
@@ -234,9 +210,9 @@ class Converter {
   const Trace& trace_;
   const TraceEventsOptions& options_;
   const analysis::Launches launches_;
+  const analysis::ModuleHierarchy modules_;
   std::vector<RawEvent> raw_;
-  std::vector<int64_t> threads_;    // by track
-  std::vector<EventIndex> module_;  // by event; empty: none
+  std::vector<int64_t> threads_;  // by track
   // By id.
   std::unordered_map<uint32_t, std::shared_ptr<const InputShapes>> shapes_;
   std::unordered_map<uint32_t, std::shared_ptr<const EventStack>> stacks_;
