@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "exporters/perfetto/packet_bytes.h"
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::perfetto {
@@ -14,17 +14,18 @@ namespace {
 
 using model::CounterSample;
 using proto::ProtoWriter;
+using schema::TrackEvent;
 
 // A point of a counter, whose value write(event) adds.
 template <typename Write>
 void AppendPoint(std::string& out, TimeNs since_base_ns, uint64_t uuid,
                  const Write& write) {
-  AppendEventPacket(out, static_cast<uint64_t>(since_base_ns),
-                    [&](ProtoWriter& writer) {
-                      writer.Uint(event::kType, event::kCounter);
-                      writer.Uint(event::kTrackUuid, uuid);
-                      write(writer);
-                    });
+  AppendEventPacket(
+      out, static_cast<uint64_t>(since_base_ns), [&](ProtoWriter& writer) {
+        writer.Uint(TrackEvent::kTypeFieldNumber, TrackEvent::TYPE_COUNTER);
+        writer.Uint(TrackEvent::kTrackUuidFieldNumber, uuid);
+        write(writer);
+      });
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ absl::Status CounterPackets::Write(timeline::OrderedOutput& output) const {
       if (run != runs_.end() && run->begin == i) ++run;
       AppendPoint(out, counters[i].time_ns - base_ns_, (run - 1)->uuid,
                   [&](ProtoWriter& event) {
-                    event.Double(event::kDoubleCounterValue, counters[i].value);
+                    event.Double(TrackEvent::kDoubleCounterValueFieldNumber,
+                                 counters[i].value);
                   });
     }
   }));
@@ -86,7 +88,8 @@ absl::Status CounterPackets::Write(timeline::OrderedOutput& output) const {
           for (size_t i = begin; i < end; ++i) {
             AppendPoint(out, points[i].time - base_ns_, memory_uuids_[c],
                         [&](ProtoWriter& event) {
-                          event.Int(event::kCounterValue, points[i].value);
+                          event.Int(TrackEvent::kCounterValueFieldNumber,
+                                    points[i].value);
                         });
           }
         }));

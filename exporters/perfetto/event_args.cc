@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/model/activity_type.h"
@@ -21,6 +21,8 @@ using model::ArgType;
 using model::Detail;
 using model::EventIndex;
 using model::NameId;
+using schema::DebugAnnotation;
+using schema::TrackEvent;
 
 // The key of `args[i]` comes again later: then that one counts.
 bool IsShadowed(std::span<const Arg> args, size_t i) {
@@ -35,14 +37,15 @@ constexpr uint32_t Bit(Key key) {
 }
 
 void AppendArg(proto::ProtoWriter& event, const Arg& arg) {
-  const size_t begin = event.Begin(event::kAnnotation);
-  event.Uint(annotation::kNameId, KeyId(arg.key));
+  const size_t begin = event.Begin(TrackEvent::kDebugAnnotationsFieldNumber);
+  event.Uint(DebugAnnotation::kNameIidFieldNumber, KeyId(arg.key));
   if (arg.type == ArgType::kInt) {
-    event.Int(annotation::kInt, arg.int_value());
+    event.Int(DebugAnnotation::kIntValueFieldNumber, arg.int_value());
   } else if (arg.type == ArgType::kDouble) {
-    event.Double(annotation::kDouble, arg.double_value());
+    event.Double(DebugAnnotation::kDoubleValueFieldNumber, arg.double_value());
   } else {  // text, or text that is JSON
-    event.Uint(annotation::kStringId, TextId(arg.string_value()));
+    event.Uint(DebugAnnotation::kStringValueIidFieldNumber,
+               TextId(arg.string_value()));
   }
   event.End(begin);
 }
@@ -56,28 +59,34 @@ class EventArgs::Annotations {
   Annotations(proto::ProtoWriter& event, uint32_t given)
       : event_(event), given_(given) {}
 
-  void AddUint(Key key, uint64_t value) { Add(key, annotation::kUint, value); }
-  void AddInt(Key key, int64_t value) {
-    Add(key, annotation::kInt, static_cast<uint64_t>(value));
+  void AddUint(Key key, uint64_t value) {
+    Add(key, DebugAnnotation::kUintValueFieldNumber, value);
   }
-  void AddFalse(Key key) { Add(key, annotation::kBool, 0); }
+  void AddInt(Key key, int64_t value) {
+    Add(key, DebugAnnotation::kIntValueFieldNumber,
+        static_cast<uint64_t>(value));
+  }
+  void AddFalse(Key key) {
+    Add(key, DebugAnnotation::kBoolValueFieldNumber, 0);
+  }
   void AddStringId(Key key, uint64_t id) {
-    Add(key, annotation::kStringId, id);
+    Add(key, DebugAnnotation::kStringValueIidFieldNumber, id);
   }
   void AddString(Key key, std::string_view text) {
     if (given_ & Bit(key)) return;
     std::string scratch;
-    const size_t begin = event_.Begin(event::kAnnotation);
-    event_.Uint(annotation::kNameId, KeyId(key));
-    event_.String(annotation::kString, json::ToUtf8(text, scratch));
+    const size_t begin = event_.Begin(TrackEvent::kDebugAnnotationsFieldNumber);
+    event_.Uint(DebugAnnotation::kNameIidFieldNumber, KeyId(key));
+    event_.String(DebugAnnotation::kStringValueFieldNumber,
+                  json::ToUtf8(text, scratch));
     event_.End(begin);
   }
 
  private:
   void Add(Key key, uint32_t field, uint64_t value) {
     if (given_ & Bit(key)) return;
-    const size_t begin = event_.Begin(event::kAnnotation);
-    event_.Uint(annotation::kNameId, KeyId(key));
+    const size_t begin = event_.Begin(TrackEvent::kDebugAnnotationsFieldNumber);
+    event_.Uint(DebugAnnotation::kNameIidFieldNumber, KeyId(key));
     event_.Uint(field, value);
     event_.End(begin);
   }
@@ -118,7 +127,8 @@ void EventArgs::Append(proto::ProtoWriter& writer, EventIndex event) const {
   const Detail* const detail = trace_.detail(event);
   if (detail != nullptr) {
     if (detail->stack != model::kEmptyStack) {
-      writer.Uint(event::kCallstackId, CallstackId(detail->stack));
+      writer.Uint(TrackEvent::kCallstackIidFieldNumber,
+                  CallstackId(detail->stack));
     }
     AppendRecorded(to, event, *detail);
   }

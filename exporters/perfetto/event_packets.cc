@@ -1,12 +1,13 @@
 #include "exporters/perfetto/event_packets.h"
 
 #include "exporters/perfetto/interned.h"
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 
 namespace kymo::perfetto {
 namespace {
 
 using model::EventIndex;
+using schema::TrackEvent;
 
 // Packets gather here, because a string is slow to extend by a few bytes.
 class Buffer {
@@ -61,7 +62,7 @@ void EventPackets::Append(std::string& out, EventIndex begin,
     if (IsPlain(i)) {
       buffer.SetEnd(PutBegin(
           buffer.Room(), since_base(trace_.start()[i]), track,
-          is_instant ? event::kInstant : event::kBegin,
+          is_instant ? TrackEvent::TYPE_INSTANT : TrackEvent::TYPE_SLICE_BEGIN,
           CategoryId(trace_.type()[i]), EventNameId(trace_.name()[i])));
     } else {
       AppendFull(buffer.Flush(), i);
@@ -91,10 +92,14 @@ void EventPackets::AppendFull(std::string& out, EventIndex event) const {
   };
   AppendEventPacket(
       out, since_base(trace_.start()[event]), [&](proto::ProtoWriter& writer) {
-        writer.Uint(event::kType, is_instant ? event::kInstant : event::kBegin);
-        writer.Uint(event::kTrackUuid, track.uuid());
-        writer.Uint(event::kCategoryId, CategoryId(trace_.type()[event]));
-        writer.Uint(event::kNameId, EventNameId(trace_.name()[event]));
+        writer.Uint(TrackEvent::kTypeFieldNumber,
+                    is_instant ? TrackEvent::TYPE_INSTANT
+                               : TrackEvent::TYPE_SLICE_BEGIN);
+        writer.Uint(TrackEvent::kTrackUuidFieldNumber, track.uuid());
+        writer.Uint(TrackEvent::kCategoryIidsFieldNumber,
+                    CategoryId(trace_.type()[event]));
+        writer.Uint(TrackEvent::kNameIidFieldNumber,
+                    EventNameId(trace_.name()[event]));
         if (!flows_.empty()) flows_.Append(writer, event);
         args_.Append(writer, event);
       });

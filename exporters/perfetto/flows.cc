@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "exporters/timeline/forward_backward.h"
 #include "profiler/analysis/device/launches.h"
 
@@ -13,6 +13,7 @@ namespace {
 
 using model::EventIndex;
 using model::Trace;
+using schema::TrackEvent;
 
 bool IsSlice(const Trace& trace, EventIndex event) {
   return (trace.flags()[event] & model::kEventInstant) == 0;
@@ -34,8 +35,8 @@ void Flows::AddArrow(const Trace& trace, EventIndex from, EventIndex to) {
     return;
   }
   ++last_id_;
-  ends_.push_back({from, event::kFlowId, last_id_});
-  ends_.push_back({to, event::kTerminatingFlowId, last_id_});
+  ends_.push_back({from, TrackEvent::kFlowIdsFieldNumber, last_id_});
+  ends_.push_back({to, TrackEvent::kTerminatingFlowIdsFieldNumber, last_id_});
 }
 
 void Flows::AddForwardBackward(const Trace& trace) {

@@ -2,7 +2,8 @@
 
 #include <iterator>
 
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/packet_bytes.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/trace_events.h"
 #include "profiler/model/op_inputs.h"
@@ -16,6 +17,13 @@ using model::FrameId;
 using model::NameId;
 using model::StackId;
 using proto::ProtoWriter;
+using schema::Callstack;
+using schema::Frame;
+using schema::InternedData;
+using schema::InternedText;
+using schema::Mapping;
+using schema::SourceLocation;
+using schema::TracePacket;
 
 // What a name of the trace is needed for.
 enum NameUse : uint8_t {
@@ -48,8 +56,8 @@ void AddText(ProtoWriter& lists, uint32_t list, uint64_t id,
              std::string_view text) {
   std::string scratch;
   const size_t entry = lists.Begin(list);
-  lists.Uint(interned::kId, id);
-  lists.String(interned::kText, json::ToUtf8(text, scratch));
+  lists.Uint(InternedText::kIidFieldNumber, id);
+  lists.String(InternedText::kTextFieldNumber, json::ToUtf8(text, scratch));
   lists.End(entry);
 }
 
@@ -173,11 +181,12 @@ absl::Status Interned::WriteKeys(timeline::OrderedOutput& output) const {
   return WriteList(output, kTypes + kKeys, [](ProtoWriter& lists, uint32_t i) {
     if (i < kTypes) {
       const auto type = static_cast<model::ActivityType>(i);
-      AddText(lists, interned::kCategories, CategoryId(type),
-              model::ActivityTypeName(type));
+      AddText(lists, InternedData::kEventCategoriesFieldNumber,
+              CategoryId(type), model::ActivityTypeName(type));
     } else {
       const Key key = static_cast<Key>(i - kTypes);
-      AddText(lists, interned::kAnnotationNames, KeyId(key), KeyText(key));
+      AddText(lists, InternedData::kDebugAnnotationNamesFieldNumber, KeyId(key),
+              KeyText(key));
     }
   });
 }
@@ -191,10 +200,11 @@ absl::Status Interned::WriteList(timeline::OrderedOutput& output, size_t n,
     for (size_t i = begin; i < end; ++i) add(lists, static_cast<uint32_t>(i));
     if (entries.empty()) return;
     ProtoWriter writer(out);
-    const size_t packet = writer.Begin(kTracePacket);
-    writer.Uint(packet::kSequenceId, kSequence);
-    writer.Uint(packet::kSequenceFlags, kNeedsState);
-    writer.String(packet::kInternedData, entries);
+    const size_t packet = writer.Begin(schema::Trace::kPacketFieldNumber);
+    writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber, kSequence);
+    writer.Uint(TracePacket::kSequenceFlagsFieldNumber,
+                TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
+    writer.String(TracePacket::kInternedDataFieldNumber, entries);
     writer.End(packet);
   });
 }
@@ -205,20 +215,28 @@ void Interned::AddName(ProtoWriter& lists, uint32_t name) const {
   const NameId id{name};
   const std::string_view text = trace_.Name(id);
   if (use & kEventName) {
-    AddText(lists, interned::kEventNames, EventNameId(id), text);
+    AddText(lists, InternedData::kEventNamesFieldNumber, EventNameId(id), text);
   }
-  if (use & kKey) AddText(lists, interned::kAnnotationNames, KeyId(id), text);
+  if (use & kKey) {
+    AddText(lists, InternedData::kDebugAnnotationNamesFieldNumber, KeyId(id),
+            text);
+  }
   if (use & kText) {
-    AddText(lists, interned::kAnnotationStrings, TextId(id), text);
+    AddText(lists, InternedData::kDebugAnnotationStringValuesFieldNumber,
+            TextId(id), text);
   }
   const uint64_t number = uint64_t{name} + 1;
-  if (use & kFunction) AddText(lists, interned::kFunctionNames, number, text);
-  if (use & kSourcePath) AddText(lists, interned::kSourcePaths, number, text);
+  if (use & kFunction) {
+    AddText(lists, InternedData::kFunctionNamesFieldNumber, number, text);
+  }
+  if (use & kSourcePath) {
+    AddText(lists, InternedData::kSourcePathsFieldNumber, number, text);
+  }
   if (use & kMapping) {
-    AddText(lists, interned::kMappingPaths, number, text);
-    const size_t entry = lists.Begin(interned::kMappings);
-    lists.Uint(interned::kId, number);
-    lists.Uint(mapping::kPathId, number);
+    AddText(lists, InternedData::kMappingPathsFieldNumber, number, text);
+    const size_t entry = lists.Begin(InternedData::kMappingsFieldNumber);
+    lists.Uint(Mapping::kIidFieldNumber, number);
+    lists.Uint(Mapping::kPathStringIdsFieldNumber, number);
     lists.End(entry);
   }
 }
@@ -228,8 +246,8 @@ void Interned::AddInputs(ProtoWriter& lists, uint32_t name) const {
   const NameId id{name};
   for (size_t i = 0; i < static_cast<size_t>(InputText::kCount); ++i) {
     const InputText which = static_cast<InputText>(i);
-    AddText(lists, interned::kAnnotationStrings, InputTextId(id, which),
-            MakeInputText(trace_.Name(id), which));
+    AddText(lists, InternedData::kDebugAnnotationStringValuesFieldNumber,
+            InputTextId(id, which), MakeInputText(trace_.Name(id), which));
   }
 }
 
@@ -237,25 +255,27 @@ void Interned::AddFrame(ProtoWriter& lists, uint32_t index) const {
   if (frames_[index] == 0) return;
   const FrameId id{index};
   const model::Frame& frame = trace_.stacks().frame(id);
-  const size_t entry = lists.Begin(interned::kFrames);
-  lists.Uint(interned::kId, FrameNumber(id));
-  lists.Uint(frame::kFunctionNameId, uint64_t{Index(frame.function)} + 1);
-  lists.Uint(frame::kMappingId, uint64_t{Index(frame.module)} + 1);
-  lists.Uint(frame::kRelativePc, frame.address);
+  const size_t entry = lists.Begin(InternedData::kFramesFieldNumber);
+  lists.Uint(Frame::kIidFieldNumber, FrameNumber(id));
+  lists.Uint(Frame::kFunctionNameIdFieldNumber,
+             uint64_t{Index(frame.function)} + 1);
+  lists.Uint(Frame::kMappingIdFieldNumber, uint64_t{Index(frame.module)} + 1);
+  lists.Uint(Frame::kRelPcFieldNumber, frame.address);
   if (frame.file != model::kEmptyName) {
-    lists.Uint(frame::kSourcePathId, uint64_t{Index(frame.file)} + 1);
-    lists.Uint(frame::kLine, frame.line);
+    lists.Uint(Frame::kSourcePathIidFieldNumber,
+               uint64_t{Index(frame.file)} + 1);
+    lists.Uint(Frame::kLineNumberFieldNumber, frame.line);
   }
   lists.End(entry);
   if (!(frames_[index] & kSampled) || frame.file == model::kEmptyName) return;
   std::string scratch;
-  const size_t place = lists.Begin(interned::kSourceLocations);
-  lists.Uint(interned::kId, SourceLocationId(id));
-  lists.String(source_location::kFile,
+  const size_t place = lists.Begin(InternedData::kSourceLocationsFieldNumber);
+  lists.Uint(SourceLocation::kIidFieldNumber, SourceLocationId(id));
+  lists.String(SourceLocation::kFileNameFieldNumber,
                json::ToUtf8(trace_.Name(frame.file), scratch));
-  lists.String(source_location::kFunction,
+  lists.String(SourceLocation::kFunctionNameFieldNumber,
                json::ToUtf8(trace_.Name(frame.function), scratch));
-  lists.Uint(source_location::kLine, frame.line);
+  lists.Uint(SourceLocation::kLineNumberFieldNumber, frame.line);
   lists.End(place);
 }
 
@@ -263,10 +283,10 @@ void Interned::AddStack(ProtoWriter& lists, uint32_t index) const {
   const StackId id{index};
   const model::StackTable& stacks = trace_.stacks();
   if (stacks_[index] & kIsCallstack) {
-    const size_t entry = lists.Begin(interned::kCallstacks);
-    lists.Uint(interned::kId, CallstackId(id));
+    const size_t entry = lists.Begin(InternedData::kCallstacksFieldNumber);
+    lists.Uint(Callstack::kIidFieldNumber, CallstackId(id));
     for (const FrameId frame : stacks.Frames(id)) {
-      lists.Uint(callstack::kFrameId, FrameNumber(frame));
+      lists.Uint(Callstack::kFrameIdsFieldNumber, FrameNumber(frame));
     }
     lists.End(entry);
   }
@@ -276,7 +296,8 @@ void Interned::AddStack(ProtoWriter& lists, uint32_t index) const {
     text += FrameText(trace_, stacks.frame(stacks.leaf(at)));
     text += ';';
   }
-  AddText(lists, interned::kAnnotationStrings, StackTextId(id), text);
+  AddText(lists, InternedData::kDebugAnnotationStringValuesFieldNumber,
+          StackTextId(id), text);
 }
 
 }  // namespace kymo::perfetto

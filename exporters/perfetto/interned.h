@@ -1,15 +1,17 @@
 // interned.h - names, values, frames and stacks that packets refer to by id.
 //
 //   const Interned interned(trace);
-//   KYMO_RETURN_IF_ERROR(interned.Write(output));   // before any use
-//   packet.Uint(event::kNameId, EventNameId(trace.name()[i]));
+//   KYMO_RETURN_IF_ERROR(interned.Write(output));   // before any use of an id
+//   packet.Uint(schema::TrackEvent::kNameIidFieldNumber,
+//               EventNameId(trace.name()[i]));
 //
-// An id is that of the trace's own table plus one, so that no table of ids has
-// to be kept or filled in order: which entries are needed is found once, they
-// are written once, and everything after may be written in parallel.
+// An id follows from the index in the trace's own table, so there is no table
+// of ids to fill. The constructor finds the entries that packets need, and
+// Write writes each of them once. After that, packets can be written in any
+// order and on any thread.
 //
-// Memory: a byte per string, frame and stack of the trace; texts are made while
-//   they are written.
+// Memory: one byte for each string, frame and stack of the trace. Texts are
+//   made while they are written.
 #ifndef KYMO_EXPORTERS_PERFETTO_INTERNED_H_
 #define KYMO_EXPORTERS_PERFETTO_INTERNED_H_
 
@@ -28,7 +30,7 @@
 
 namespace kymo::perfetto {
 
-// Keys of arguments that this exporter gives, in Kineto's words.
+// Keys of the arguments that this exporter adds; the texts are Kineto's.
 enum class Key : uint8_t {
   kExternalId,
   kCorrelation,
@@ -53,7 +55,7 @@ enum class InputText : uint8_t { kConcrete, kTypes, kStrides, kDims, kCount };
 constexpr uint64_t CategoryId(model::ActivityType type) {
   return static_cast<uint64_t>(type) + 1;
 }
-// Also of the slice of a sampled function.
+// The slice of a sampled function uses these ids too.
 constexpr uint64_t EventNameId(model::NameId name) {
   return uint64_t{Index(name)} + 1;
 }
@@ -62,8 +64,8 @@ constexpr uint64_t KeyId(model::NameId key) {
   return static_cast<uint64_t>(Key::kCount) + 1 + Index(key);
 }
 
-// Strings as values: texts of the trace, of inputs and of stacks share one
-// space of ids.
+// Ids of strings that are values of arguments. Texts of the trace, of inputs
+// and of stacks share one range of numbers.
 inline constexpr uint64_t kValueKinds =
     static_cast<uint64_t>(InputText::kCount) + 2;
 constexpr uint64_t TextId(model::NameId text) {
@@ -89,12 +91,12 @@ class Interned {
   // `trace` must outlive the object.
   explicit Interned(const model::Trace& trace);
 
-  // For progress: what Write gives to its output.
+  // The number of items that Write gives to `output`, for progress.
   size_t item_count() const;
   absl::Status Write(timeline::OrderedOutput& output) const;
 
  private:
-  // Adds the entry of an index to the lists, if it is needed.
+  // Adds the entry at an index to the lists, if packets need it.
   using Add = std::function<void(proto::ProtoWriter&, uint32_t)>;
 
   void FindEventNames();
@@ -111,7 +113,8 @@ class Interned {
   void AddStack(proto::ProtoWriter& lists, uint32_t stack) const;
 
   const model::Trace& trace_;
-  std::vector<uint8_t> names_;   // by NameId: what for
+  // What each entry is needed for; 0 if nothing needs it.
+  std::vector<uint8_t> names_;   // by NameId
   std::vector<uint8_t> frames_;  // by FrameId
   std::vector<uint8_t> stacks_;  // by StackId
 };

@@ -1,5 +1,6 @@
 // Export of a million ranges, of operations with all that they can carry and
-// of samples, to nowhere and to a file in memory.
+// of samples, to nowhere and to a file in memory. BM_RangePackets compares our
+// writer with protobuf's serialiser.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -9,7 +10,14 @@
 #include <string>
 #include <utility>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "exporters/perfetto/event_packets.h"
+#include "exporters/perfetto/interned.h"
 #include "exporters/perfetto/perfetto_exporter.h"
+#include "exporters/perfetto/trace.pb.h"
+#include "exporters/proto/proto_writer.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/null_directory.h"
@@ -143,6 +151,100 @@ BENCHMARK(BM_Export_RangesToFile)
     ->Args({2, 1})
     ->MeasureProcessCPUTime()
     ->UseRealTime();
+
+// --- the packets of plain ranges, by our writer and by protobuf ---
+
+namespace pf = perfetto;
+
+constexpr model::EventIndex kPacketRanges = 10'000;
+
+// Ranges one after the other, so that each end follows its begin.
+model::Trace MakeFlatRanges() {
+  TestTrace t;
+  t.AddProcess(4242, "app");
+  const auto main = t.AddThread(4242, 4243, "worker");
+  for (model::EventIndex i = 0; i < kPacketRanges; ++i) {
+    const std::string name = "ns::operation_" + std::to_string(i % 200);
+    const TimeNs start = 2'000 * TimeNs{i};
+    t.AddRange(main, name, start, start + 1'900);
+  }
+  return std::move(t).Build();
+}
+
+void AppendByProtobuf(std::string& out, const model::Trace& trace,
+                      uint64_t track) {
+  google::protobuf::io::StringOutputStream stream(&out);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  const auto write = [&](const pf::schema::TracePacket& packet) {
+    coded.WriteTag(static_cast<uint32_t>(proto::Tag(
+        pf::schema::Trace::kPacketFieldNumber, proto::WireType::kBytes)));
+    coded.WriteVarint32(static_cast<uint32_t>(packet.ByteSizeLong()));
+    packet.SerializeWithCachedSizes(&coded);
+  };
+  // Reused, so that no packet allocates.
+  pf::schema::TracePacket begin;
+  begin.set_trusted_packet_sequence_id(pf::kSequence);
+  begin.set_sequence_flags(
+      pf::schema::TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
+  pf::schema::TrackEvent& event = *begin.mutable_track_event();
+  event.set_type(pf::schema::TrackEvent::TYPE_SLICE_BEGIN);
+  event.set_track_uuid(track);
+  event.add_category_iids(0);
+  pf::schema::TracePacket end;
+  end.set_trusted_packet_sequence_id(pf::kSequence);
+  end.mutable_track_event()->set_type(pf::schema::TrackEvent::TYPE_SLICE_END);
+  end.mutable_track_event()->set_track_uuid(track);
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    begin.set_timestamp(static_cast<uint64_t>(trace.start()[i]));
+    event.set_category_iids(0, pf::CategoryId(trace.type()[i]));
+    event.set_name_iid(pf::EventNameId(trace.name()[i]));
+    write(begin);
+    end.set_timestamp(static_cast<uint64_t>(trace.end()[i]));
+    write(end);
+  }
+}
+
+// The fields may stand in another order.
+bool AreSamePackets(const std::string& a, const std::string& b) {
+  pf::schema::Trace file_a;
+  pf::schema::Trace file_b;
+  return a.size() == b.size() && file_a.ParseFromString(a) &&
+         file_b.ParseFromString(b) &&
+         file_a.SerializeAsString() == file_b.SerializeAsString();
+}
+
+template <bool kByProtobuf>
+void BM_RangePackets(benchmark::State& state) {
+  const model::Trace trace = MakeFlatRanges();
+  pf::TrackTable tracks(trace);
+  const pf::EventPackets packets(trace, tracks, /*base_ns=*/0);
+  const auto ours = [&](std::string& out) {
+    packets.Append(out, 0, trace.event_count());
+  };
+  const auto protobufs = [&](std::string& out) {
+    AppendByProtobuf(out, trace, tracks.of(0).uuid);
+  };
+  std::string by_us;
+  std::string by_protobuf;
+  ours(by_us);
+  protobufs(by_protobuf);
+  if (!AreSamePackets(by_us, by_protobuf)) std::abort();
+  std::string out;
+  for (auto _ : state) {
+    out.clear();
+    if constexpr (kByProtobuf) {
+      protobufs(out);
+    } else {
+      ours(out);
+    }
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.SetItemsProcessed(state.iterations() * kPacketRanges);
+  state.SetBytesProcessed(state.iterations() *
+                          static_cast<int64_t>(by_us.size()));
+}
+BENCHMARK(BM_RangePackets<false>)->Name("BM_RangePackets_Kymo");
+BENCHMARK(BM_RangePackets<true>)->Name("BM_RangePackets_Protobuf");
 
 }  // namespace
 }  // namespace kymo

@@ -15,7 +15,7 @@
 #include "exporters/perfetto/interned.h"
 #include "exporters/perfetto/packet_bytes.h"
 #include "exporters/perfetto/sample_packets.h"
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "exporters/perfetto/track_table.h"
 #include "exporters/proto/proto_writer.h"
 #include "exporters/timeline/ordered_output.h"
@@ -28,6 +28,10 @@ namespace {
 
 namespace pf = perfetto;
 using model::Trace;
+using perfetto::schema::ClockSnapshot;
+using perfetto::schema::DebugAnnotation;
+using perfetto::schema::TracePacket;
+using perfetto::schema::TrackEvent;
 using proto::ProtoWriter;
 using timeline::OrderedOutput;
 
@@ -51,9 +55,9 @@ TimeNs BaseTime(const Trace& trace) {
 }
 
 void AppendClock(ProtoWriter& snapshot, uint64_t id, uint64_t time_ns) {
-  const size_t clock = snapshot.Begin(pf::clocks::kClock);
-  snapshot.Uint(pf::clocks::kId, id);
-  snapshot.Uint(pf::clocks::kTimestamp, time_ns);
+  const size_t clock = snapshot.Begin(ClockSnapshot::kClocksFieldNumber);
+  snapshot.Uint(ClockSnapshot::Clock::kClockIdFieldNumber, id);
+  snapshot.Uint(ClockSnapshot::Clock::kTimestampFieldNumber, time_ns);
   snapshot.End(clock);
 }
 
@@ -61,14 +65,16 @@ void AppendClock(ProtoWriter& snapshot, uint64_t id, uint64_t time_ns) {
 std::string Head(TimeNs base_ns) {
   std::string out;
   ProtoWriter writer(out);
-  const size_t packet = writer.Begin(pf::kTracePacket);
-  writer.Uint(pf::packet::kSequenceId, pf::kSequence);
-  writer.Uint(pf::packet::kSequenceFlags, pf::kStateCleared);
-  const size_t snapshot = writer.Begin(pf::packet::kClockSnapshot);
-  AppendClock(writer, pf::clocks::kBoottime, 0);
-  AppendClock(writer, pf::clocks::kRealtime,
+  const size_t packet = writer.Begin(pf::schema::Trace::kPacketFieldNumber);
+  writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber, pf::kSequence);
+  writer.Uint(TracePacket::kSequenceFlagsFieldNumber,
+              TracePacket::SEQ_INCREMENTAL_STATE_CLEARED);
+  const size_t snapshot = writer.Begin(TracePacket::kClockSnapshotFieldNumber);
+  AppendClock(writer, pf::schema::BUILTIN_CLOCK_BOOTTIME, 0);
+  AppendClock(writer, pf::schema::BUILTIN_CLOCK_REALTIME,
               static_cast<uint64_t>(std::max<TimeNs>(base_ns, 0)));
-  writer.Uint(pf::clocks::kPrimary, pf::clocks::kBoottime);
+  writer.Uint(ClockSnapshot::kPrimaryTraceClockFieldNumber,
+              pf::schema::BUILTIN_CLOCK_BOOTTIME);
   writer.End(snapshot);
   writer.End(packet);
   return out;
@@ -78,8 +84,8 @@ std::string Head(TimeNs base_ns) {
 template <typename Write>
 void AppendNote(ProtoWriter& event, std::string_view key, const Write& write) {
   std::string scratch;
-  const size_t note = event.Begin(pf::event::kAnnotation);
-  event.String(pf::annotation::kName, json::ToUtf8(key, scratch));
+  const size_t note = event.Begin(TrackEvent::kDebugAnnotationsFieldNumber);
+  event.String(DebugAnnotation::kNameFieldNumber, json::ToUtf8(key, scratch));
   write();
   event.End(note);
 }
@@ -93,7 +99,7 @@ void AppendNotes(ProtoWriter& event, const Trace& trace) {
     if (!is_last_of_key) continue;
     AppendNote(event, trace.Name(metadata[i].key), [&] {
       std::string scratch;
-      event.String(pf::annotation::kString,
+      event.String(DebugAnnotation::kStringValueFieldNumber,
                    json::ToUtf8(trace.Name(metadata[i].json_value), scratch));
     });
   }
@@ -101,8 +107,9 @@ void AppendNotes(ProtoWriter& event, const Trace& trace) {
     const model::Loss loss = static_cast<model::Loss>(i);
     const uint64_t count = trace.ledger().Get(loss);
     if (count == 0) continue;
-    AppendNote(event, model::LossName(loss),
-               [&] { event.Uint(pf::annotation::kUint, count); });
+    AppendNote(event, model::LossName(loss), [&] {
+      event.Uint(DebugAnnotation::kUintValueFieldNumber, count);
+    });
   }
 }
 
@@ -111,13 +118,14 @@ std::string Recording(const Trace& trace, uint64_t uuid, TimeNs base_ns) {
   const pf::TrackField track(uuid);
   const TimeNs end_ns = std::max(trace.start_ns(), trace.end_ns());
   std::string out;
-  pf::AppendEventPacket(out, static_cast<uint64_t>(trace.start_ns() - base_ns),
-                        [&](ProtoWriter& event) {
-                          event.Uint(pf::event::kType, pf::event::kBegin);
-                          event.Uint(pf::event::kTrackUuid, uuid);
-                          event.String(pf::event::kName, "recording");
-                          AppendNotes(event, trace);
-                        });
+  pf::AppendEventPacket(
+      out, static_cast<uint64_t>(trace.start_ns() - base_ns),
+      [&](ProtoWriter& event) {
+        event.Uint(TrackEvent::kTypeFieldNumber, TrackEvent::TYPE_SLICE_BEGIN);
+        event.Uint(TrackEvent::kTrackUuidFieldNumber, uuid);
+        event.String(TrackEvent::kNameFieldNumber, "recording");
+        AppendNotes(event, trace);
+      });
   pf::AppendEnd(out, static_cast<uint64_t>(end_ns - base_ns), track);
   return out;
 }

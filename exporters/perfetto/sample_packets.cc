@@ -6,7 +6,7 @@
 
 #include "exporters/perfetto/interned.h"
 #include "exporters/perfetto/packet_bytes.h"
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "exporters/timeline/flame_slices.h"
 #include "profiler/base/status_macros.h"
 
@@ -15,6 +15,11 @@ namespace {
 
 using model::StackSample;
 using proto::ProtoWriter;
+using schema::DebugAnnotation;
+using schema::PerfSample;
+using schema::Profiling;
+using schema::TracePacket;
+using schema::TrackEvent;
 using timeline::FlameSlice;
 
 // For traces with samples that do not say how often they were taken.
@@ -41,19 +46,22 @@ void AppendFrame(ProtoWriter& writer, const model::Trace& trace,
                  const FlameSlice& slice) {
   const model::Frame& frame = trace.stacks().frame(slice.frame);
   if (frame.function == model::kEmptyName) {
-    writer.String(event::kName, "[unknown]");
+    writer.String(TrackEvent::kNameFieldNumber, "[unknown]");
   } else {
-    writer.Uint(event::kNameId, EventNameId(frame.function));
+    writer.Uint(TrackEvent::kNameIidFieldNumber, EventNameId(frame.function));
   }
   // The place of an outer frame is that of one call of several.
   if (!slice.is_leaf) return;
   if (frame.file != model::kEmptyName) {
-    writer.Uint(event::kSourceLocationId, SourceLocationId(slice.frame));
+    writer.Uint(TrackEvent::kSourceLocationIidFieldNumber,
+                SourceLocationId(slice.frame));
   }
   if (frame.module != model::kEmptyName) {
-    const size_t module = writer.Begin(event::kAnnotation);
-    writer.Uint(annotation::kNameId, KeyId(Key::kModule));
-    writer.Uint(annotation::kStringId, TextId(frame.module));
+    const size_t module =
+        writer.Begin(TrackEvent::kDebugAnnotationsFieldNumber);
+    writer.Uint(DebugAnnotation::kNameIidFieldNumber, KeyId(Key::kModule));
+    writer.Uint(DebugAnnotation::kStringValueIidFieldNumber,
+                TextId(frame.module));
     writer.End(module);
   }
 }
@@ -104,9 +112,10 @@ absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
           for (size_t i = begin; i < stop; ++i) {
             AppendEventPacket(
                 out, since_base(slices[i].start_ns), [&](ProtoWriter& writer) {
-                  writer.Uint(event::kType, event::kBegin);
-                  writer.Uint(event::kTrackUuid, track.uuid());
-                  writer.Uint(event::kCategoryId,
+                  writer.Uint(TrackEvent::kTypeFieldNumber,
+                              TrackEvent::TYPE_SLICE_BEGIN);
+                  writer.Uint(TrackEvent::kTrackUuidFieldNumber, track.uuid());
+                  writer.Uint(TrackEvent::kCategoryIidsFieldNumber,
                               CategoryId(model::ActivityType::kCpuSample));
                   AppendFrame(writer, trace_, slices[i]);
                 });
@@ -133,17 +142,21 @@ absl::Status SamplePackets::WriteSamples(
           const TrackIds& ids = tracks_.of(samples[i].track);
           const model::StackTable& stacks = trace_.stacks();
           const bool is_kernel = stacks.frame(stacks.leaf(stack)).is_kernel;
-          const size_t packet = writer.Begin(kTracePacket);
-          writer.Uint(packet::kTimestamp,
+          const size_t packet = writer.Begin(schema::Trace::kPacketFieldNumber);
+          writer.Uint(TracePacket::kTimestampFieldNumber,
                       static_cast<uint64_t>(samples[i].time_ns - base_ns_));
-          writer.Uint(packet::kSequenceId, kSequence);
-          writer.Uint(packet::kSequenceFlags, kNeedsState);
-          const size_t sample = writer.Begin(packet::kPerfSample);
-          writer.Int(sample::kPid, ids.pid);
-          writer.Int(sample::kTid, ids.tid);
-          writer.Uint(sample::kCallstackId, CallstackId(stack));
-          writer.Uint(sample::kCpuMode,
-                      is_kernel ? sample::kModeKernel : sample::kModeUser);
+          writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber,
+                      kSequence);
+          writer.Uint(TracePacket::kSequenceFlagsFieldNumber,
+                      TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
+          const size_t sample =
+              writer.Begin(TracePacket::kPerfSampleFieldNumber);
+          writer.Int(PerfSample::kPidFieldNumber, ids.pid);
+          writer.Int(PerfSample::kTidFieldNumber, ids.tid);
+          writer.Uint(PerfSample::kCallstackIidFieldNumber, CallstackId(stack));
+          writer.Uint(
+              PerfSample::kCpuModeFieldNumber,
+              is_kernel ? Profiling::MODE_KERNEL : Profiling::MODE_USER);
           writer.End(sample);
           writer.End(packet);
         }

@@ -7,14 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/perfetto/test_schema.pb.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
 namespace {
 
-constexpr uint32_t kStateCleared = 1;
-constexpr uint32_t kNeedsState = 2;
+using schema::TracePacket;
+using schema::TrackEvent;
 
 void ExpectUtf8(const std::string& text) {
   std::string scratch;
@@ -62,23 +62,24 @@ class Reader {
   }
 
  private:
-  void ReadPacket(const schema::TracePacket& packet, bool is_first) {
+  void ReadPacket(const TracePacket& packet, bool is_first) {
     EXPECT_EQ(packet.trusted_packet_sequence_id(), 1u);
     const uint32_t flags = packet.sequence_flags();
-    EXPECT_EQ((flags & kStateCleared) != 0, is_first);
+    EXPECT_EQ((flags & TracePacket::SEQ_INCREMENTAL_STATE_CLEARED) != 0,
+              is_first);
     EXPECT_EQ(packet.has_clock_snapshot(), is_first);
     if (packet.has_clock_snapshot()) ReadClocks(packet.clock_snapshot());
     if (packet.has_interned_data()) {
-      EXPECT_TRUE(flags & kNeedsState);
+      EXPECT_TRUE(flags & TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
       ReadInterned(packet.interned_data());
     }
     if (packet.has_track_descriptor()) ReadTrack(packet.track_descriptor());
     if (packet.has_track_event()) {
       EXPECT_TRUE(packet.has_timestamp());
       EXPECT_LE(packet.timestamp(), uint64_t{1} << 62) << "a negative time";
-      const schema::TrackEvent& event = packet.track_event();
+      const TrackEvent& event = packet.track_event();
       if (event.name_iid() != 0) {
-        EXPECT_TRUE(flags & kNeedsState);
+        EXPECT_TRUE(flags & TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
       }
       ReadEvent(event, packet.timestamp());
     }
@@ -91,12 +92,14 @@ class Reader {
 
   void ReadClocks(const schema::ClockSnapshot& snapshot) {
     for (const auto& clock : snapshot.clocks()) {
-      if (clock.clock_id() == 1) trace_.realtime_ns = clock.timestamp();
-      if (clock.clock_id() == 6) {
+      if (clock.clock_id() == schema::BUILTIN_CLOCK_REALTIME) {
+        trace_.realtime_ns = clock.timestamp();
+      }
+      if (clock.clock_id() == schema::BUILTIN_CLOCK_BOOTTIME) {
         EXPECT_EQ(clock.timestamp(), 0u);
       }
     }
-    EXPECT_EQ(snapshot.primary_trace_clock(), 6u);
+    EXPECT_EQ(snapshot.primary_trace_clock(), schema::BUILTIN_CLOCK_BOOTTIME);
   }
 
   template <typename Entries>
@@ -177,28 +180,30 @@ class Reader {
     last_ns_.push_back(0);
   }
 
-  void ReadEvent(const schema::TrackEvent& event, uint64_t time_ns) {
+  void ReadEvent(const TrackEvent& event, uint64_t time_ns) {
     const auto it = positions_.find(event.track_uuid());
     ASSERT_TRUE(it != positions_.end()) << "no track " << event.track_uuid();
     const size_t position = it->second;
     DecodedTrack& track = trace_.tracks[position];
-    EXPECT_EQ(track.is_counter, event.type() == 4) << track.name;
+    EXPECT_EQ(track.is_counter, event.type() == TrackEvent::TYPE_COUNTER)
+        << track.name;
     EXPECT_GE(time_ns, last_ns_[position]) << track.name;
     last_ns_[position] = time_ns;
     std::vector<size_t>& open = open_[position];
     switch (event.type()) {
-      case 1:
-      case 3:
+      case TrackEvent::TYPE_SLICE_BEGIN:
+      case TrackEvent::TYPE_INSTANT:
         track.slices.push_back(ReadSlice(event, time_ns));
         track.slices.back().depth = static_cast<int>(open.size());
-        if (event.type() == 1) open.push_back(track.slices.size() - 1);
+        if (event.type() == TrackEvent::TYPE_SLICE_BEGIN)
+          open.push_back(track.slices.size() - 1);
         break;
-      case 2:
+      case TrackEvent::TYPE_SLICE_END:
         ASSERT_FALSE(open.empty()) << track.name << ": an end without a begin";
         track.slices[open.back()].end_ns = time_ns;
         open.pop_back();
         break;
-      case 4:
+      case TrackEvent::TYPE_COUNTER:
         track.points.push_back({time_ns, event.has_counter_value()
                                              ? double(event.counter_value())
                                              : event.double_counter_value()});
@@ -208,9 +213,9 @@ class Reader {
     }
   }
 
-  DecodedSlice ReadSlice(const schema::TrackEvent& event, uint64_t time_ns) {
+  DecodedSlice ReadSlice(const TrackEvent& event, uint64_t time_ns) {
     DecodedSlice slice;
-    slice.is_instant = event.type() == 3;
+    slice.is_instant = event.type() == TrackEvent::TYPE_INSTANT;
     slice.start_ns = slice.end_ns = time_ns;
     slice.name = event.has_name() ? event.name() : names_.Get(event.name_iid());
     ExpectUtf8(slice.name);

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/perfetto/schema.h"
+#include "exporters/perfetto/packet_bytes.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
@@ -13,6 +14,11 @@ namespace {
 using model::Track;
 using model::TrackKind;
 using proto::ProtoWriter;
+using schema::CounterDescriptor;
+using schema::ProcessDescriptor;
+using schema::ThreadDescriptor;
+using schema::TracePacket;
+using schema::TrackDescriptor;
 
 bool Fits(int64_t id) {
   return id > 0 && id <= std::numeric_limits<int32_t>::max();
@@ -31,7 +37,8 @@ void AddText(ProtoWriter& writer, uint32_t field, std::string_view text) {
 void AddOldId(ProtoWriter& descriptor, const char* what, int64_t old_id,
               int64_t id) {
   if (old_id == id) return;
-  descriptor.String(track::kDescription, absl::StrCat(what, " id ", old_id));
+  descriptor.String(TrackDescriptor::kDescriptionFieldNumber,
+                    absl::StrCat(what, " id ", old_id));
 }
 
 }  // namespace
@@ -53,11 +60,12 @@ TrackTable::TrackTable(const model::Trace& trace)
 template <typename Write>
 uint64_t TrackTable::AddDescriptor(const Write& write) {
   ProtoWriter writer(packets_);
-  const size_t packet = writer.Begin(kTracePacket);
-  writer.Uint(packet::kTimestamp, 0);
-  writer.Uint(packet::kSequenceId, kSequence);
-  const size_t descriptor = writer.Begin(packet::kTrackDescriptor);
-  writer.Uint(track::kUuid, ++last_uuid_);
+  const size_t packet = writer.Begin(schema::Trace::kPacketFieldNumber);
+  writer.Uint(TracePacket::kTimestampFieldNumber, 0);
+  writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber, kSequence);
+  const size_t descriptor =
+      writer.Begin(TracePacket::kTrackDescriptorFieldNumber);
+  writer.Uint(TrackDescriptor::kUuidFieldNumber, ++last_uuid_);
   write(writer);
   writer.End(descriptor);
   writer.End(packet);
@@ -77,11 +85,13 @@ void TrackTable::AddProcesses() {
     TrackIds& ids = processes_[pid];
     ids.pid = FitId(pid);
     ids.uuid = AddDescriptor([&, pid = pid, known = known](ProtoWriter& out) {
-      const size_t process = out.Begin(track::kProcess);
-      out.Int(process::kPid, ids.pid);
+      const size_t process = out.Begin(TrackDescriptor::kProcessFieldNumber);
+      out.Int(ProcessDescriptor::kPidFieldNumber, ids.pid);
       if (known != nullptr) {
-        AddText(out, process::kCommandLine, trace_.Name(known->command_line));
-        AddText(out, process::kName, trace_.Name(known->name));
+        AddText(out, ProcessDescriptor::kCmdlineFieldNumber,
+                trace_.Name(known->command_line));
+        AddText(out, ProcessDescriptor::kProcessNameFieldNumber,
+                trace_.Name(known->name));
       }
       out.End(process);
       AddOldId(out, "process", pid, ids.pid);
@@ -107,10 +117,11 @@ void TrackTable::AddThreads() {
     ids.pid = process.pid;
     ids.tid = FitId(track.id);
     ids.uuid = AddDescriptor([&](ProtoWriter& out) {
-      const size_t thread = out.Begin(track::kThread);
-      out.Int(thread::kPid, ids.pid);
-      out.Int(thread::kTid, ids.tid);
-      AddText(out, thread::kName, trace_.Name(track.name));
+      const size_t thread = out.Begin(TrackDescriptor::kThreadFieldNumber);
+      out.Int(ThreadDescriptor::kPidFieldNumber, ids.pid);
+      out.Int(ThreadDescriptor::kTidFieldNumber, ids.tid);
+      AddText(out, ThreadDescriptor::kThreadNameFieldNumber,
+              trace_.Name(track.name));
       out.End(thread);
       AddOldId(out, "thread", track.id, ids.tid);
     });
@@ -133,10 +144,11 @@ void TrackTable::AddStreams() {
     ids.process_uuid = ProcessOfDevice(track);
     const uint64_t device = DeviceUuid(track);
     ids.uuid = AddDescriptor([&](ProtoWriter& out) {
-      out.Uint(track::kParentUuid, device);
-      AddText(out, track::kName, name);
-      out.Uint(track::kMergeBehavior, track::kMergeNone);
-      out.Uint(track::kRank, t);
+      out.Uint(TrackDescriptor::kParentUuidFieldNumber, device);
+      AddText(out, TrackDescriptor::kNameFieldNumber, name);
+      out.Uint(TrackDescriptor::kSiblingMergeBehaviorFieldNumber,
+               TrackDescriptor::SIBLING_MERGE_BEHAVIOR_NONE);
+      out.Uint(TrackDescriptor::kSiblingOrderRankFieldNumber, t);
     });
   }
 }
@@ -154,9 +166,12 @@ uint64_t TrackTable::DeviceUuid(const Track& track) {
   if (is_new) {
     it->second = AddDescriptor([&](ProtoWriter& out) {
       const uint64_t parent = ProcessOfDevice(track);
-      if (parent != 0) out.Uint(track::kParentUuid, parent);
-      out.String(track::kName, absl::StrCat("GPU ", track.device_index));
-      out.Uint(track::kChildOrdering, track::kOrderExplicit);
+      if (parent != 0)
+        out.Uint(TrackDescriptor::kParentUuidFieldNumber, parent);
+      out.String(TrackDescriptor::kNameFieldNumber,
+                 absl::StrCat("GPU ", track.device_index));
+      out.Uint(TrackDescriptor::kChildOrderingFieldNumber,
+               TrackDescriptor::EXPLICIT);
     });
   }
   return it->second;
@@ -164,20 +179,23 @@ uint64_t TrackTable::DeviceUuid(const Track& track) {
 
 uint64_t TrackTable::AddChild(uint64_t parent_uuid, std::string_view name) {
   return AddDescriptor([&](ProtoWriter& out) {
-    if (parent_uuid != 0) out.Uint(track::kParentUuid, parent_uuid);
-    AddText(out, track::kName, name);
+    if (parent_uuid != 0)
+      out.Uint(TrackDescriptor::kParentUuidFieldNumber, parent_uuid);
+    AddText(out, TrackDescriptor::kNameFieldNumber, name);
   });
 }
 
 uint64_t TrackTable::AddCounter(uint64_t parent_uuid, std::string_view name,
                                 CounterUnit unit) {
   return AddDescriptor([&](ProtoWriter& out) {
-    if (parent_uuid != 0) out.Uint(track::kParentUuid, parent_uuid);
-    AddText(out, track::kName, name);
+    if (parent_uuid != 0)
+      out.Uint(TrackDescriptor::kParentUuidFieldNumber, parent_uuid);
+    AddText(out, TrackDescriptor::kNameFieldNumber, name);
     // Makes it a counter even when nothing is in it.
-    const size_t counter = out.Begin(track::kCounter);
+    const size_t counter = out.Begin(TrackDescriptor::kCounterFieldNumber);
     if (unit == CounterUnit::kBytes) {
-      out.Uint(counter::kUnit, counter::kUnitBytes);
+      out.Uint(CounterDescriptor::kUnitFieldNumber,
+               CounterDescriptor::UNIT_SIZE_BYTES);
     }
     out.End(counter);
   });

@@ -1,17 +1,19 @@
-// proto_writer.h - protobuf's wire format, appended to a string.
+// proto_writer.h - appends protobuf's wire format to a string.
 //
+//   using schema::TracePacket;   // of a generated *.pb.h
 //   ProtoWriter packet(out);
-//   packet.Uint(8, timestamp);              // uint64 timestamp = 8;
-//   const size_t event = packet.Begin(11);  // TrackEvent track_event = 11;
-//   packet.String(23, "matmul");
+//   packet.Uint(TracePacket::kTimestampFieldNumber, timestamp);
+//   const size_t event = packet.Begin(TracePacket::kTrackEventFieldNumber);
+//   packet.String(schema::TrackEvent::kNameFieldNumber, "matmul");
 //   packet.End(event);
 //
-// For messages without a schema in the program: the caller keeps field numbers,
-// types and order. Lengths are as short as they can be, so that equal messages
-// are equal bytes. PutVarint is for where every nanosecond counts.
+// Field numbers come from the format's .proto file. The caller keeps the types
+// and the order of the fields. Lengths are as short as possible, so that equal
+// messages are equal bytes. PutVarint and ShortTag are for code where every
+// nanosecond counts. README.md says why the exporters write bytes themselves.
 //
-// Threads: none of its own. Errors: none. Strings must be UTF-8 (see
-// profiler/text/utf8.h) where the field is a `string`, not `bytes`.
+// Threads: none of its own. Errors: none. A string must be UTF-8 if the field
+// is a `string` and not `bytes`; profiler/text/utf8.h makes it so.
 #ifndef KYMO_EXPORTERS_PROTO_PROTO_WRITER_H_
 #define KYMO_EXPORTERS_PROTO_PROTO_WRITER_H_
 
@@ -24,24 +26,41 @@
 
 namespace kymo::proto {
 
-enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2 };
+enum class WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kFixed32 = 5,
+};
+
+// A map is a repeated message whose two fields have these numbers.
+inline constexpr uint32_t kMapKey = 1;
+inline constexpr uint32_t kMapValue = 2;
 
 constexpr uint64_t Tag(uint32_t field, WireType type) {
   return uint64_t{field} << 3 | static_cast<uint32_t>(type);
 }
 
+// A tag of one byte.
+template <uint32_t kField>
+constexpr char ShortTag(WireType type) {
+  static_assert(kField < 16, "the tag of this field takes two bytes");
+  return static_cast<char>(Tag(kField, type));
+}
+
 inline constexpr size_t kMaxVarintBytes = 10;
 
-// Writes `value` and returns the end of it.
-// REQUIRES: kMaxVarintBytes of room, whatever the value.
+// Writes `value` at `to` and returns the end of what it wrote.
+// REQUIRES: `to` has room for kMaxVarintBytes, whatever the value.
 inline char* PutVarint(char* to, uint64_t value) {
   if (value < 0x80) {
     *to = static_cast<char>(value);
     return to + 1;
   }
   if (value >> 56 == 0) {
-    // Spreads groups of 7 bits over bytes: halves, quarters, eighths. Without
-    // branches, because lengths of times are hard to predict.
+    // Spreads groups of 7 bits over bytes: first halves, then quarters, then
+    // eighths. There are no branches on the length, because the lengths of
+    // times are hard to predict.
     const int bytes = (std::bit_width(value) + 6) / 7;
     uint64_t spread = value;
     spread = (spread & 0x00FF'FFFF'F000'0000) << 4 | (spread & 0x0FFF'FFFF);
@@ -70,7 +89,7 @@ class ProtoWriter {
         PutVarint(PutVarint(bytes, Tag(field, WireType::kVarint)), value);
     out_.append(bytes, end);
   }
-  // int32 and int64; not sint.
+  // For int32 and int64, but not for sint32 and sint64.
   void Int(uint32_t field, int64_t value) {
     Uint(field, static_cast<uint64_t>(value));
   }
@@ -83,7 +102,13 @@ class ProtoWriter {
   void Double(uint32_t field, double value) {
     Fixed64(field, std::bit_cast<uint64_t>(value));
   }
-  // string and bytes.
+  void Float(uint32_t field, float value) {
+    char bytes[kMaxVarintBytes + sizeof(value)];
+    char* const to = PutVarint(bytes, Tag(field, WireType::kFixed32));
+    std::memcpy(to, &value, sizeof(value));
+    out_.append(bytes, to + sizeof(value));
+  }
+  // For string and bytes.
   void String(uint32_t field, std::string_view text) {
     char bytes[2 * kMaxVarintBytes];
     char* const end =
@@ -92,8 +117,8 @@ class ProtoWriter {
     out_ += text;
   }
 
-  // A message, or a packed list: between them, its content is written.
-  // Messages nest; the one begun last ends first.
+  // Begins a message or a packed list. The caller then writes its content and
+  // calls End. Messages nest: the one that began last ends first.
   [[nodiscard]] size_t Begin(uint32_t field) {
     char bytes[kMaxVarintBytes];
     out_.append(bytes, PutVarint(bytes, Tag(field, WireType::kBytes)));
@@ -110,14 +135,15 @@ class ProtoWriter {
     out_.replace(begin - 1, 1, bytes, static_cast<size_t>(end - bytes));
   }
 
-  // An element of a packed list.
+  // Adds an element of a packed list.
   void PackedUint(uint64_t value) {
     char bytes[kMaxVarintBytes];
     out_.append(bytes, PutVarint(bytes, value));
   }
 
  private:
-  // Most messages are short: one byte of length, moved if it needs more.
+  // Most messages are short, so the length gets one byte. End moves the content
+  // if the length needs more.
   size_t BeginLength() {
     out_ += '\0';
     return out_.size();

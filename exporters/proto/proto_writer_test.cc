@@ -64,12 +64,26 @@ TEST(ProtoWriterTest, LongMessagesGetLongLengths) {
   }
 }
 
+TEST(ProtoWriterTest, ShortTagsAreTags) {
+  for (const WireType type : {WireType::kVarint, WireType::kBytes}) {
+    std::string out;
+    ProtoWriter writer(out);
+    if (type == WireType::kVarint) {
+      writer.Uint(15, 0);
+    } else {
+      writer.String(15, "");
+    }
+    EXPECT_EQ(out[0], ShortTag<15>(type));
+  }
+}
+
 TEST(ProtoWriterTest, NumbersOfOtherTypes) {
   std::string out;
   ProtoWriter writer(out);
   writer.Int(1, -1);
   writer.Fixed64(47, 77);
   writer.Double(2, 1.0);
+  writer.Float(2, -0.5f);
   const size_t list = writer.Begin(3);
   writer.PackedUint(1);
   writer.PackedUint(300);
@@ -77,8 +91,9 @@ TEST(ProtoWriterTest, NumbersOfOtherTypes) {
   EXPECT_EQ(out, std::string("\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"
                              "\xF9\x02\x4D\0\0\0\0\0\0\0"
                              "\x11\0\0\0\0\0\0\xF0\x3F"
+                             "\x15\0\0\0\xBF"
                              "\x1A\x03\x01\xAC\x02",
-                             35));
+                             40));
 }
 
 }  // namespace

@@ -2,69 +2,11 @@
 
 #include <algorithm>
 
+#include "exporters/stacks/profile.pb.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::stacks {
 namespace {
-
-// Field numbers of profile.proto, by message.
-namespace profile {
-constexpr uint32_t kSampleType = 1;
-constexpr uint32_t kSample = 2;
-constexpr uint32_t kMapping = 3;
-constexpr uint32_t kLocation = 4;
-constexpr uint32_t kFunction = 5;
-constexpr uint32_t kStringTable = 6;
-constexpr uint32_t kTimeNanos = 9;
-constexpr uint32_t kDurationNanos = 10;
-constexpr uint32_t kPeriodType = 11;
-constexpr uint32_t kPeriod = 12;
-constexpr uint32_t kDefaultSampleType = 14;
-}  // namespace profile
-
-namespace value_type {
-constexpr uint32_t kType = 1;
-constexpr uint32_t kUnit = 2;
-}  // namespace value_type
-
-namespace sample {
-constexpr uint32_t kLocation = 1;
-constexpr uint32_t kValue = 2;
-constexpr uint32_t kLabel = 3;
-}  // namespace sample
-
-namespace label {
-constexpr uint32_t kKey = 1;
-constexpr uint32_t kText = 2;
-}  // namespace label
-
-namespace mapping {
-constexpr uint32_t kId = 1;
-constexpr uint32_t kFileName = 5;
-constexpr uint32_t kHasFunctions = 7;
-constexpr uint32_t kHasFileNames = 8;
-constexpr uint32_t kHasLines = 9;
-constexpr uint32_t kHasInlined = 10;
-}  // namespace mapping
-
-namespace location {
-constexpr uint32_t kId = 1;
-constexpr uint32_t kMapping = 2;
-constexpr uint32_t kAddress = 3;
-constexpr uint32_t kLine = 4;
-}  // namespace location
-
-namespace line {
-constexpr uint32_t kFunction = 1;
-constexpr uint32_t kLine = 2;
-}  // namespace line
-
-namespace function {
-constexpr uint32_t kId = 1;
-constexpr uint32_t kName = 2;
-constexpr uint32_t kSystemName = 3;
-constexpr uint32_t kFileName = 4;
-}  // namespace function
 
 constexpr size_t kFlushBytes = 256 << 10;
 
@@ -109,7 +51,8 @@ uint64_t PprofWriter::StringOf(std::string_view text) {
   const auto it = own_strings_.find(text);
   if (it != own_strings_.end()) return it->second;
   std::string scratch;
-  out_.String(profile::kStringTable, json::ToUtf8(text, scratch));
+  out_.String(schema::Profile::kStringTableFieldNumber,
+              json::ToUtf8(text, scratch));
   own_strings_.emplace(text, string_count_);
   return string_count_++;
 }
@@ -119,7 +62,7 @@ uint64_t PprofWriter::StringOf(model::NameId name) {
   uint64_t& id = strings_[Index(name)];
   if (id == 0) {
     std::string scratch;
-    out_.String(profile::kStringTable,
+    out_.String(schema::Profile::kStringTableFieldNumber,
                 json::ToUtf8(trace_.Name(name), scratch));
     id = string_count_++;
   }
@@ -131,13 +74,13 @@ void PprofWriter::AddValueType(uint32_t field, std::string_view type,
   const uint64_t type_id = StringOf(type);
   const uint64_t unit_id = StringOf(unit);
   const size_t entry = out_.Begin(field);
-  out_.Uint(value_type::kType, type_id);
-  out_.Uint(value_type::kUnit, unit_id);
+  out_.Uint(schema::ValueType::kTypeFieldNumber, type_id);
+  out_.Uint(schema::ValueType::kUnitFieldNumber, unit_id);
   out_.End(entry);
 }
 
 void PprofWriter::AddSampleType(std::string_view type, std::string_view unit) {
-  AddValueType(profile::kSampleType, type, unit);
+  AddValueType(schema::Profile::kSampleTypeFieldNumber, type, unit);
 }
 
 uint64_t PprofWriter::FunctionOf(model::NameId name, model::NameId file) {
@@ -147,11 +90,11 @@ uint64_t PprofWriter::FunctionOf(model::NameId name, model::NameId file) {
     const uint64_t name_id =
         name == model::kEmptyName ? StringOf("[unknown]") : StringOf(name);
     const uint64_t file_id = StringOf(file);
-    const size_t entry = out_.Begin(profile::kFunction);
-    out_.Uint(function::kId, it->second);
-    out_.Uint(function::kName, name_id);
-    out_.Uint(function::kSystemName, name_id);
-    out_.Uint(function::kFileName, file_id);
+    const size_t entry = out_.Begin(schema::Profile::kFunctionFieldNumber);
+    out_.Uint(schema::Function::kIdFieldNumber, it->second);
+    out_.Uint(schema::Function::kNameFieldNumber, name_id);
+    out_.Uint(schema::Function::kSystemNameFieldNumber, name_id);
+    out_.Uint(schema::Function::kFilenameFieldNumber, file_id);
     out_.End(entry);
   }
   return it->second;
@@ -163,11 +106,13 @@ uint64_t PprofWriter::MappingOf(model::NameId module) {
       mappings_.try_emplace(Index(module), mappings_.size() + 1);
   if (is_new) {
     const uint64_t file_id = StringOf(module);
-    const size_t entry = out_.Begin(profile::kMapping);
-    out_.Uint(mapping::kId, it->second);
-    out_.Uint(mapping::kFileName, file_id);
-    for (const uint32_t flag : {mapping::kHasFunctions, mapping::kHasFileNames,
-                                mapping::kHasLines, mapping::kHasInlined}) {
+    const size_t entry = out_.Begin(schema::Profile::kMappingFieldNumber);
+    out_.Uint(schema::Mapping::kIdFieldNumber, it->second);
+    out_.Uint(schema::Mapping::kFilenameFieldNumber, file_id);
+    for (const uint32_t flag : {schema::Mapping::kHasFunctionsFieldNumber,
+                                schema::Mapping::kHasFilenamesFieldNumber,
+                                schema::Mapping::kHasLineNumbersFieldNumber,
+                                schema::Mapping::kHasInlineFramesFieldNumber}) {
       out_.Uint(flag, 1);
     }
     out_.End(entry);
@@ -182,13 +127,15 @@ uint64_t PprofWriter::LocationOf(model::FrameId id) {
   const model::Frame& frame = trace_.stacks().frame(id);
   const uint64_t function_id = FunctionOf(frame.function, frame.file);
   const uint64_t mapping_id = MappingOf(frame.module);
-  const size_t entry = out_.Begin(profile::kLocation);
-  out_.Uint(location::kId, known);
-  if (mapping_id != 0) out_.Uint(location::kMapping, mapping_id);
-  out_.Uint(location::kAddress, frame.address);
-  const size_t place = out_.Begin(location::kLine);
-  out_.Uint(line::kFunction, function_id);
-  out_.Uint(line::kLine, frame.line);
+  const size_t entry = out_.Begin(schema::Profile::kLocationFieldNumber);
+  out_.Uint(schema::Location::kIdFieldNumber, known);
+  if (mapping_id != 0) {
+    out_.Uint(schema::Location::kMappingIdFieldNumber, mapping_id);
+  }
+  out_.Uint(schema::Location::kAddressFieldNumber, frame.address);
+  const size_t place = out_.Begin(schema::Location::kLineFieldNumber);
+  out_.Uint(schema::Line::kFunctionIdFieldNumber, function_id);
+  out_.Uint(schema::Line::kLineFieldNumber, frame.line);
   out_.End(place);
   out_.End(entry);
   return known;
@@ -200,10 +147,10 @@ uint64_t PprofWriter::LocationOf(model::NameId range) {
   if (is_new) {
     ++location_count_;
     const uint64_t function_id = FunctionOf(range, model::kEmptyName);
-    const size_t entry = out_.Begin(profile::kLocation);
-    out_.Uint(location::kId, it->second);
-    const size_t place = out_.Begin(location::kLine);
-    out_.Uint(line::kFunction, function_id);
+    const size_t entry = out_.Begin(schema::Profile::kLocationFieldNumber);
+    out_.Uint(schema::Location::kIdFieldNumber, it->second);
+    const size_t place = out_.Begin(schema::Location::kLineFieldNumber);
+    out_.Uint(schema::Line::kFunctionIdFieldNumber, function_id);
     out_.End(place);
     out_.End(entry);
   }
@@ -216,9 +163,9 @@ std::string PprofWriter::Labels(std::span<const Label> labels) {
   for (const auto& [key, text] : labels) {
     const uint64_t key_id = StringOf(key);
     const uint64_t text_id = StringOf(text);
-    const size_t entry = writer.Begin(sample::kLabel);
-    writer.Uint(label::kKey, key_id);
-    writer.Uint(label::kText, text_id);
+    const size_t entry = writer.Begin(schema::Sample::kLabelFieldNumber);
+    writer.Uint(schema::Label::kKeyFieldNumber, key_id);
+    writer.Uint(schema::Label::kStrFieldNumber, text_id);
     writer.End(entry);
   }
   return encoded;
@@ -227,11 +174,12 @@ std::string PprofWriter::Labels(std::span<const Label> labels) {
 void PprofWriter::AddSample(std::span<const uint64_t> locations,
                             std::span<const int64_t> values,
                             std::string_view labels) {
-  const size_t entry = out_.Begin(profile::kSample);
-  const size_t location_list = out_.Begin(sample::kLocation);
+  const size_t entry = out_.Begin(schema::Profile::kSampleFieldNumber);
+  const size_t location_list =
+      out_.Begin(schema::Sample::kLocationIdFieldNumber);
   for (const uint64_t id : locations) out_.PackedUint(id);
   out_.End(location_list);
-  const size_t value_list = out_.Begin(sample::kValue);
+  const size_t value_list = out_.Begin(schema::Sample::kValueFieldNumber);
   for (const int64_t value : values) {
     out_.PackedUint(static_cast<uint64_t>(value));
   }
@@ -244,12 +192,14 @@ void PprofWriter::AddSample(std::span<const uint64_t> locations,
 absl::Status PprofWriter::Finish(const PprofInfo& info) {
   const uint64_t default_type = StringOf(info.default_type);
   if (!info.period_type.empty()) {
-    AddValueType(profile::kPeriodType, info.period_type, info.period_unit);
-    out_.Int(profile::kPeriod, info.period);
+    AddValueType(schema::Profile::kPeriodTypeFieldNumber, info.period_type,
+                 info.period_unit);
+    out_.Int(schema::Profile::kPeriodFieldNumber, info.period);
   }
-  out_.Uint(profile::kDefaultSampleType, default_type);
-  out_.Int(profile::kTimeNanos, trace_.start_ns());
-  out_.Int(profile::kDurationNanos, trace_.end_ns() - trace_.start_ns());
+  out_.Uint(schema::Profile::kDefaultSampleTypeFieldNumber, default_type);
+  out_.Int(schema::Profile::kTimeNanosFieldNumber, trace_.start_ns());
+  out_.Int(schema::Profile::kDurationNanosFieldNumber,
+           trace_.end_ns() - trace_.start_ns());
   Flush();
   return status_;
 }

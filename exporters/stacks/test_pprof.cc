@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/stacks/test_profile.pb.h"
+#include "exporters/stacks/profile.pb.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::stacks {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/proto/proto_writer.h"
 #include "exporters/tensorboard/stat_writer.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "exporters/timeline/memory_counters.h"
 
 namespace kymo::tensorboard {
@@ -32,9 +33,9 @@ class CurveLine : public LineSource {
  protected:
   void AppendPoint(std::string& out, TimeNs time_ns, double value) const {
     proto::ProtoWriter writer(out);
-    const size_t event = writer.Begin(4);
-    writer.Uint(1, event_);
-    writer.Uint(2, base_.OffsetPs(time_ns));
+    const size_t event = writer.Begin(schema::XLine::kEventsFieldNumber);
+    writer.Uint(schema::XEvent::kMetadataIdFieldNumber, event_);
+    writer.Uint(schema::XEvent::kOffsetPsFieldNumber, base_.OffsetPs(time_ns));
     StatWriter(out, StatWriter::kOfEvent).Double(value_, value);
     writer.End(event);
   }

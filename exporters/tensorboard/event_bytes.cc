@@ -134,14 +134,16 @@ void EventBytes::AppendFullEvent(std::string& out, EventIndex event,
                                  uint64_t id, uint64_t start_ps,
                                  uint64_t end_ps) const {
   ProtoWriter writer(out);
-  const size_t begin = writer.Begin(4);
-  writer.Uint(1, id);
-  writer.Uint(2, start_ps);
+  const size_t begin = writer.Begin(schema::XLine::kEventsFieldNumber);
+  writer.Uint(schema::XEvent::kMetadataIdFieldNumber, id);
+  writer.Uint(schema::XEvent::kOffsetPsFieldNumber, start_ps);
   // Statistics of kernels leave out what took less than a nanosecond.
   const bool is_activity = special_ != ActivityType::kCpuOp &&
                            !(trace_.flags()[event] & model::kEventInstant);
   if (is_activity) end_ps = std::max(end_ps, start_ps + TimeBase::kPsPerNs);
-  if (end_ps != start_ps) writer.Uint(3, end_ps - start_ps);
+  if (end_ps != start_ps) {
+    writer.Uint(schema::XEvent::kDurationPsFieldNumber, end_ps - start_ps);
+  }
 
   StatWriter stats(out, StatWriter::kOfEvent);
   AppendStep(stats, event);

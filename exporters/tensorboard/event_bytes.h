@@ -39,6 +39,7 @@
 #include "exporters/tensorboard/plane_ids.h"
 #include "exporters/tensorboard/stat_writer.h"
 #include "exporters/tensorboard/time_base.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "exporters/timeline/forward_backward.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/model/activity_type.h"
@@ -61,17 +62,20 @@ struct TraceContext {
 // The event without statistics. REQUIRES: end_ps >= start_ps.
 inline void AppendPlainEvent(std::string& out, uint64_t id, uint64_t start_ps,
                              uint64_t end_ps) {
+  using proto::ShortTag;
+  using proto::WireType;
+  using schema::XEvent;
   char bytes[2 + 3 * (1 + proto::kMaxVarintBytes)];
   char* to = bytes + 2;
-  *to++ = 1 << 3;  // metadata_id
+  *to++ = ShortTag<XEvent::kMetadataIdFieldNumber>(WireType::kVarint);
   to = proto::PutVarint(to, id);
-  *to++ = 2 << 3;  // offset_ps
+  *to++ = ShortTag<XEvent::kOffsetPsFieldNumber>(WireType::kVarint);
   to = proto::PutVarint(to, start_ps);
   if (end_ps != start_ps) {
-    *to++ = 3 << 3;  // duration_ps
+    *to++ = ShortTag<XEvent::kDurationPsFieldNumber>(WireType::kVarint);
     to = proto::PutVarint(to, end_ps - start_ps);
   }
-  bytes[0] = 4 << 3 | 2;  // events
+  bytes[0] = ShortTag<schema::XLine::kEventsFieldNumber>(WireType::kBytes);
   bytes[1] = static_cast<char>(to - bytes - 2);
   out.append(bytes, static_cast<size_t>(to - bytes));
 }

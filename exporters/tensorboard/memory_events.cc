@@ -8,6 +8,7 @@
 #include "exporters/tensorboard/memory_pool_names.h"
 #include "exporters/tensorboard/range_sweep.h"
 #include "exporters/tensorboard/stat_writer.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/analysis/memory/thinned_curve.h"
 
 namespace kymo::tensorboard {
@@ -166,9 +167,10 @@ void MemoryEvents::Append(std::string& out, const MemoryPoint& point) const {
                         : record.bytes >= 0 ? OwnEvent::kMemoryAllocation
                                             : OwnEvent::kMemoryDeallocation;
   proto::ProtoWriter writer(out);
-  const size_t event = writer.Begin(4);
-  writer.Uint(1, ids_.Event(kind));
-  writer.Uint(2, base_.OffsetPs(record.time_ns));
+  const size_t event = writer.Begin(schema::XLine::kEventsFieldNumber);
+  writer.Uint(schema::XEvent::kMetadataIdFieldNumber, ids_.Event(kind));
+  writer.Uint(schema::XEvent::kOffsetPsFieldNumber,
+              base_.OffsetPs(record.time_ns));
   StatWriter stats(out, StatWriter::kOfEvent);
   const auto add = [&](StatName name, int64_t value) {
     stats.Int(ids_.Stat(name), value);

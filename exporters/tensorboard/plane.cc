@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/text/utf8.h"
@@ -10,8 +11,8 @@
 namespace kymo::tensorboard {
 namespace {
 
-constexpr uint32_t kPlanes = 1;  // of XSpace
-constexpr uint32_t kLines = 3;   // of XPlane
+constexpr uint32_t kPlanes = schema::XSpace::kPlanesFieldNumber;
+constexpr uint32_t kLines = schema::XPlane::kLinesFieldNumber;
 
 // The tag and length of a message.
 std::string MessageHead(uint32_t field, uint64_t bytes) {
@@ -41,17 +42,18 @@ Plane::Plane(int64_t id, std::string_view name, PlaneIds* ids,
              std::string stats)
     : ids_(ids) {
   proto::ProtoWriter writer(head_);
-  writer.Int(1, id);
-  writer.String(2, name);
+  writer.Int(schema::XPlane::kIdFieldNumber, id);
+  writer.String(schema::XPlane::kNameFieldNumber, name);
   head_ += stats;
 }
 
 void Plane::Add(const LineHead& head, std::unique_ptr<LineSource> source) {
   Line& line = lines_.emplace_back();
   proto::ProtoWriter writer(line.head);
-  writer.Int(1, head.id);
+  writer.Int(schema::XLine::kIdFieldNumber, head.id);
   std::string scratch;
-  writer.String(2, json::ToUtf8(head.name, scratch));
+  writer.String(schema::XLine::kNameFieldNumber,
+                json::ToUtf8(head.name, scratch));
   line.source = std::move(source);
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/base/strings.h"
 #include "profiler/text/utf8.h"
 
@@ -14,12 +15,13 @@ namespace {
 using model::NameId;
 using proto::ProtoWriter;
 
-// Field numbers of XPlane, XEventMetadata and XStatMetadata.
-constexpr uint32_t kEventMetadata = 4;
-constexpr uint32_t kStatMetadata = 5;
-constexpr uint32_t kId = 1;
-constexpr uint32_t kName = 2;
-constexpr uint32_t kDisplayName = 4;
+constexpr uint32_t kEventMetadata = schema::XPlane::kEventMetadataFieldNumber;
+constexpr uint32_t kStatMetadata = schema::XPlane::kStatMetadataFieldNumber;
+// XEventMetadata and XStatMetadata have the same numbers for these two.
+constexpr uint32_t kId = schema::XEventMetadata::kIdFieldNumber;
+constexpr uint32_t kName = schema::XEventMetadata::kNameFieldNumber;
+static_assert(kId == schema::XStatMetadata::kIdFieldNumber);
+static_assert(kName == schema::XStatMetadata::kNameFieldNumber);
 
 constexpr std::string_view kStepName = "ProfilerStep";
 
@@ -109,13 +111,13 @@ bool HasMeaning(std::string_view name) {
              std::end(kNames);
 }
 
-// One entry of a map<int64, message> whose message begins with its id and name.
+// One entry of a map<int64, message>. The message begins with its id and name.
 class Entry {
  public:
   Entry(std::string& out, uint32_t map, uint64_t id, std::string_view name)
       : writer_(out), entry_(writer_.Begin(map)) {
-    writer_.Uint(1, id);
-    value_ = writer_.Begin(2);
+    writer_.Uint(proto::kMapKey, id);
+    value_ = writer_.Begin(proto::kMapValue);
     writer_.Uint(kId, id);
     writer_.String(kName, name);
   }
@@ -213,7 +215,7 @@ void PlaneIds::AppendEvent(std::string& out, size_t at) const {
                                   ? special_name_(name)
                                   : absl::StrCat("range ", ToAbsl(text));
   Entry entry(out, kEventMetadata, at + 1, meaning);
-  entry.writer().String(kDisplayName, text);
+  entry.writer().String(schema::XEventMetadata::kDisplayNameFieldNumber, text);
 }
 
 void PlaneIds::AppendStat(std::string& out, size_t at) const {

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/event.pb.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/text/utf8.h"
 
@@ -80,22 +81,22 @@ std::string DeviceName(const CallPath& path) {
   return absl::StrCat("/device:GPU:", path.device_index);
 }
 
-// map<string, AttrValue> attr = 5.
+// Adds one entry of the map `attr` of a node.
 void AppendAttribute(ProtoWriter& node, std::string_view key, int64_t value) {
-  const size_t entry = node.Begin(5);
-  node.String(1, key);
-  const size_t attribute = node.Begin(2);
-  node.Int(3, value);
+  const size_t entry = node.Begin(schema::NodeDef::kAttrFieldNumber);
+  node.String(proto::kMapKey, key);
+  const size_t attribute = node.Begin(proto::kMapValue);
+  node.Int(schema::AttrValue::kIFieldNumber, value);
   node.End(attribute);
   node.End(entry);
 }
 
 void AppendAttribute(ProtoWriter& node, std::string_view key,
                      std::string_view text) {
-  const size_t entry = node.Begin(5);
-  node.String(1, key);
-  const size_t attribute = node.Begin(2);
-  node.String(2, text);
+  const size_t entry = node.Begin(schema::NodeDef::kAttrFieldNumber);
+  node.String(proto::kMapKey, key);
+  const size_t attribute = node.Begin(proto::kMapValue);
+  node.String(schema::AttrValue::kSFieldNumber, text);
   node.End(attribute);
   node.End(entry);
 }
@@ -103,9 +104,10 @@ void AppendAttribute(ProtoWriter& node, std::string_view key,
 void AppendMemory(ProtoWriter& stats, std::string_view allocator,
                   int64_t bytes) {
   if (bytes <= 0) return;
-  const size_t memory = stats.Begin(6);
-  stats.String(1, allocator);
-  stats.Int(2, bytes);
+  const size_t memory = stats.Begin(schema::NodeExecStats::kMemoryFieldNumber);
+  stats.String(schema::AllocatorMemoryUsed::kAllocatorNameFieldNumber,
+               allocator);
+  stats.Int(schema::AllocatorMemoryUsed::kTotalBytesFieldNumber, bytes);
   stats.End(memory);
 }
 
@@ -144,12 +146,14 @@ void ProgramGraph::AppendNode(std::string& out, size_t node,
                               std::string_view input) const {
   const CallPath& path = paths_[node];
   ProtoWriter writer(out);
-  const size_t begin = writer.Begin(1);
-  writer.String(1, names_[node]);
+  const size_t begin = writer.Begin(schema::GraphDef::kNodeFieldNumber);
+  writer.String(schema::NodeDef::kNameFieldNumber, names_[node]);
   const std::string name = AttributeText(OriginalName(path));
-  writer.String(2, Cut(name, kMaxNameBytes));
-  if (!input.empty()) writer.String(3, input);
-  writer.String(4, DeviceName(path));
+  writer.String(schema::NodeDef::kOpFieldNumber, Cut(name, kMaxNameBytes));
+  if (!input.empty()) {
+    writer.String(schema::NodeDef::kInputFieldNumber, input);
+  }
+  writer.String(schema::NodeDef::kDeviceFieldNumber, DeviceName(path));
   AppendAttribute(writer, "name", name);
   if (!path.is_device && !path.is_other) {
     AppendAttribute(writer, "type",
@@ -180,8 +184,8 @@ std::string ProgramGraph::GraphDef() const {
     AppendNode(out, i, before == kNoPath ? std::string_view() : names_[before]);
   }
   ProtoWriter writer(out);
-  const size_t versions = writer.Begin(4);
-  writer.Int(1, 22);  // PyTorch's
+  const size_t versions = writer.Begin(schema::GraphDef::kVersionsFieldNumber);
+  writer.Int(schema::VersionDef::kProducerFieldNumber, 22);  // PyTorch's
   writer.End(versions);
   return out;
 }
@@ -207,14 +211,16 @@ void ProgramGraph::AppendStats(std::string& out, size_t node,
   // Without a time the dashboard takes a node as one that did not run.
   const int64_t total_us = std::max<int64_t>(path.total_ns / kNsPerUs, 1);
   ProtoWriter writer(out);
-  const size_t stats = writer.Begin(2);
-  writer.String(1, names_[node]);
-  writer.Int(2, start_us);
-  writer.Int(4, total_us);
-  writer.Int(5, total_us);
+  const size_t stats =
+      writer.Begin(schema::DeviceStepStats::kNodeStatsFieldNumber);
+  writer.String(schema::NodeExecStats::kNodeNameFieldNumber, names_[node]);
+  writer.Int(schema::NodeExecStats::kAllStartMicrosFieldNumber, start_us);
+  writer.Int(schema::NodeExecStats::kOpEndRelMicrosFieldNumber, total_us);
+  writer.Int(schema::NodeExecStats::kAllEndRelMicrosFieldNumber, total_us);
   AppendMemory(writer, "host", path.host_bytes);
   AppendMemory(writer, "device", path.device_bytes);
-  writer.String(8, absl::StrCat(path.count, " calls"));
+  writer.String(schema::NodeExecStats::kTimelineLabelFieldNumber,
+                absl::StrCat(path.count, " calls"));
   writer.End(stats);
 }
 
@@ -227,10 +233,12 @@ std::string ProgramGraph::RunMetadata() const {
   }
   std::string out;
   ProtoWriter writer(out);
-  const size_t step_stats = writer.Begin(1);
+  const size_t step_stats =
+      writer.Begin(schema::RunMetadata::kStepStatsFieldNumber);
   for (const auto& [device, nodes] : devices) {
-    const size_t device_stats = writer.Begin(1);
-    writer.String(1, device);
+    const size_t device_stats =
+        writer.Begin(schema::StepStats::kDevStatsFieldNumber);
+    writer.String(schema::DeviceStepStats::kDeviceFieldNumber, device);
     for (const size_t node : nodes) {
       AppendStats(out, node, base_us + start[node] / kNsPerUs);
     }

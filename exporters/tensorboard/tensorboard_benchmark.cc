@@ -1,5 +1,6 @@
 // Export of a million ranges, of memory records and of many distinct names, to
-// nowhere and to a file.
+// nowhere and to a file. BM_RangeEvents compares our writer with protobuf's
+// serialiser.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -8,7 +9,13 @@
 #include <string>
 #include <utility>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/event_bytes.h"
 #include "exporters/tensorboard/tensorboard_exporter.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"
@@ -99,6 +106,58 @@ void BM_Export_Memory(benchmark::State& state) {
   Run(state, std::move(t).Build(), 2 * kRecords, options);
 }
 BENCHMARK(BM_Export_Memory)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();
+
+// --- plain events of a line, by our writer and by protobuf ---
+
+namespace tb = tensorboard;
+
+constexpr uint64_t kEvents = 10'000;
+constexpr uint64_t kPsPerEvent = 2'000'000;
+
+uint64_t EventId(uint64_t i) { return i % 200 + 1; }
+
+void AppendEvents(std::string& out) {
+  for (uint64_t i = 0; i < kEvents; ++i) {
+    tb::AppendPlainEvent(out, EventId(i), kPsPerEvent * i,
+                         kPsPerEvent * i + 1'900'000);
+  }
+}
+
+void AppendEventsByProtobuf(std::string& out) {
+  google::protobuf::io::StringOutputStream stream(&out);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  tb::schema::XEvent event;  // reused, so that no event allocates
+  for (uint64_t i = 0; i < kEvents; ++i) {
+    event.set_metadata_id(static_cast<int64_t>(EventId(i)));
+    event.set_offset_ps(static_cast<int64_t>(kPsPerEvent * i));
+    event.set_duration_ps(1'900'000);
+    coded.WriteTag(static_cast<uint32_t>(proto::Tag(
+        tb::schema::XLine::kEventsFieldNumber, proto::WireType::kBytes)));
+    coded.WriteVarint32(static_cast<uint32_t>(event.ByteSizeLong()));
+    event.SerializeWithCachedSizes(&coded);
+  }
+}
+
+template <void (*kAppend)(std::string&)>
+void BM_RangeEvents(benchmark::State& state) {
+  std::string by_us;
+  std::string by_protobuf;
+  AppendEvents(by_us);
+  AppendEventsByProtobuf(by_protobuf);
+  if (by_us != by_protobuf) std::abort();
+  std::string out;
+  for (auto _ : state) {
+    out.clear();
+    kAppend(out);
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kEvents));
+  state.SetBytesProcessed(state.iterations() *
+                          static_cast<int64_t>(by_us.size()));
+}
+BENCHMARK(BM_RangeEvents<AppendEvents>)->Name("BM_RangeEvents_Kymo");
+BENCHMARK(BM_RangeEvents<AppendEventsByProtobuf>)
+    ->Name("BM_RangeEvents_Protobuf");
 
 }  // namespace
 }  // namespace kymo

@@ -6,6 +6,7 @@
 #ifndef KYMO_EXPORTERS_TENSORBOARD_TEST_XSPACE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_TEST_XSPACE_H_
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ class XSpaceView {
  public:
   explicit XSpaceView(const std::string& bytes) {
     EXPECT_TRUE(space_.ParseFromString(bytes));
+    const size_t known_and_unknown = space_.ByteSizeLong();
+    space_.DiscardUnknownFields();
+    EXPECT_EQ(space_.ByteSizeLong(), known_and_unknown) << "unknown fields";
   }
 
   const schema::XSpace& space() const { return space_; }

@@ -19,6 +19,7 @@
 #include "exporters/tensorboard/lines.h"
 #include "exporters/tensorboard/memory_events.h"
 #include "exporters/tensorboard/plane.h"
+#include "exporters/tensorboard/xplane.pb.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/base/status_macros.h"
@@ -120,23 +121,23 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
                         size_t memory_left_out) {
   std::string out;
   proto::ProtoWriter writer(out);
-  constexpr uint32_t kWarnings = 3;
-  constexpr uint32_t kHostnames = 4;
   for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
     const model::Loss loss = static_cast<model::Loss>(i);
     if (!model::IsLoss(loss) || trace.ledger().Get(loss) == 0) continue;
-    writer.String(kWarnings, absl::StrCat(ToAbsl(model::LossName(loss)), ": ",
-                                          trace.ledger().Get(loss), ". ",
-                                          ToAbsl(model::LossMeaning(loss))));
+    writer.String(schema::XSpace::kWarningsFieldNumber,
+                  absl::StrCat(ToAbsl(model::LossName(loss)), ": ",
+                               trace.ledger().Get(loss), ". ",
+                               ToAbsl(model::LossMeaning(loss))));
   }
   if (memory_left_out > 0) {
-    writer.String(kWarnings,
+    writer.String(schema::XSpace::kWarningsFieldNumber,
                   absl::StrCat("memory_events: ", memory_left_out,
                                " records of the heap are left out, but for "
                                "the extremes of what was in use"));
   }
   std::string scratch;
-  writer.String(kHostnames, json::ToUtf8(settings.host, scratch));
+  writer.String(schema::XSpace::kHostnamesFieldNumber,
+                json::ToUtf8(settings.host, scratch));
   return out;
 }
 

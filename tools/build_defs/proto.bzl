@@ -3,24 +3,32 @@
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
 def kymo_proto_library(name, srcs, **kwargs):
-    """Messages of .proto files as a C++ library.
+    """The C++ of .proto files, as two libraries that share one header.
 
-    `a/b.proto` is included as "a/b.pb.h", from the workspace's root, which is
-    also where the schemas' own imports start.
+    `a/b.proto` becomes "a/b.pb.h". Both that include and the imports of the
+    schemas start at the root of this workspace, also where another workspace
+    builds it as an external repository.
+
+    - NAME has the messages. It links libprotobuf.
+    - NAME_numbers has only the header, for code that writes the format itself.
+      Such code may use the constants: field numbers (kFooFieldNumber) and
+      values of enums. A use of a message does not link.
 
     Args:
-      name: of the library.
+      name: of the library with the messages.
       srcs: .proto files of this package.
-      **kwargs: further attributes of the library.
+      **kwargs: further attributes of the library with the messages.
     """
     stems = [src[:-len(".proto")] for src in srcs]
     headers = [stem + ".pb.h" for stem in stems]
     sources = [stem + ".pb.cc" for stem in stems]
+    repository = native.repository_name()[1:]  # "" in this workspace
+    root = "external/" + repository if repository else "."
     native.genrule(
         name = name + "_protoc",
         srcs = srcs,
         outs = headers + sources,
-        cmd = "protoc --proto_path=. --cpp_out=$(GENDIR) $(SRCS)",
+        cmd = "protoc --proto_path={root} --cpp_out=$(GENDIR)/{root} $(SRCS)".format(root = root),
         message = "Generating C++ of",
         visibility = ["//visibility:private"],
     )
@@ -31,4 +39,9 @@ def kymo_proto_library(name, srcs, **kwargs):
         copts = ["-w"],
         deps = ["//third_party/protobuf"],
         **kwargs
+    )
+    cc_library(
+        name = name + "_numbers",
+        hdrs = headers,
+        visibility = ["//visibility:private"],
     )

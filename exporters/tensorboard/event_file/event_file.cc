@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "exporters/proto/proto_writer.h"
+#include "exporters/tensorboard/event.pb.h"
 #include "exporters/tensorboard/event_file/crc32c.h"
 #include "profiler/base/strings.h"
 #include "profiler/text/utf8.h"
@@ -21,14 +22,6 @@ namespace kymo::tensorboard {
 namespace {
 
 using proto::ProtoWriter;
-
-// Field numbers of Event.
-constexpr uint32_t kWallTime = 1;
-constexpr uint32_t kStep = 2;
-constexpr uint32_t kFileVersion = 3;
-constexpr uint32_t kGraphDef = 4;
-constexpr uint32_t kSummary = 5;
-constexpr uint32_t kTaggedRunMetadata = 8;
 
 template <typename Number>
 void AppendLittleEndian(std::string& out, Number number) {
@@ -48,16 +41,9 @@ float ToFloat(double value) {
                        value > 0 ? 1.0f : -1.0f);
 }
 
-// Summary.Value.simple_value, the one fixed32 of these messages.
-void AppendSimpleValue(std::string& out, double value) {
-  constexpr char kTag = 2 << 3 | 5;
-  out += kTag;
-  AppendLittleEndian(out, ToFloat(value));
-}
-
 std::string Begin(double wall_time_s) {
   std::string event;
-  ProtoWriter(event).Double(kWallTime, wall_time_s);
+  ProtoWriter(event).Double(schema::Event::kWallTimeFieldNumber, wall_time_s);
   return event;
 }
 
@@ -73,19 +59,22 @@ void AppendRecord(std::string& out, std::string_view event) {
 
 void AppendFileVersion(std::string& out, double wall_time_s) {
   std::string event = Begin(wall_time_s);
-  ProtoWriter(event).String(kFileVersion, "brain.Event:2");
+  ProtoWriter(event).String(schema::Event::kFileVersionFieldNumber,
+                            "brain.Event:2");
   AppendRecord(out, event);
 }
 
 void AppendScalar(std::string& out, const Scalar& scalar) {
   std::string event = Begin(scalar.wall_time_s);
   ProtoWriter writer(event);
-  writer.Int(kStep, scalar.step);
-  const size_t summary = writer.Begin(kSummary);
-  const size_t value = writer.Begin(1);
+  writer.Int(schema::Event::kStepFieldNumber, scalar.step);
+  const size_t summary = writer.Begin(schema::Event::kSummaryFieldNumber);
+  const size_t value = writer.Begin(schema::Summary::kValueFieldNumber);
   std::string scratch;
-  writer.String(1, json::ToUtf8(scalar.tag, scratch));
-  AppendSimpleValue(event, scalar.value);
+  writer.String(schema::Summary::Value::kTagFieldNumber,
+                json::ToUtf8(scalar.tag, scratch));
+  writer.Float(schema::Summary::Value::kSimpleValueFieldNumber,
+               ToFloat(scalar.value));
   writer.End(value);
   writer.End(summary);
   AppendRecord(out, event);
@@ -94,7 +83,7 @@ void AppendScalar(std::string& out, const Scalar& scalar) {
 void AppendGraph(std::string& out, double wall_time_s,
                  std::string_view graph_def) {
   std::string event = Begin(wall_time_s);
-  ProtoWriter(event).String(kGraphDef, graph_def);
+  ProtoWriter(event).String(schema::Event::kGraphDefFieldNumber, graph_def);
   AppendRecord(out, event);
 }
 
@@ -102,10 +91,13 @@ void AppendRunMetadata(std::string& out, double wall_time_s,
                        std::string_view tag, std::string_view run_metadata) {
   std::string event = Begin(wall_time_s);
   ProtoWriter writer(event);
-  const size_t tagged = writer.Begin(kTaggedRunMetadata);
+  const size_t tagged =
+      writer.Begin(schema::Event::kTaggedRunMetadataFieldNumber);
   std::string scratch;
-  writer.String(1, json::ToUtf8(tag, scratch));
-  writer.String(2, run_metadata);
+  writer.String(schema::TaggedRunMetadata::kTagFieldNumber,
+                json::ToUtf8(tag, scratch));
+  writer.String(schema::TaggedRunMetadata::kRunMetadataFieldNumber,
+                run_metadata);
   writer.End(tagged);
   AppendRecord(out, event);
 }
