@@ -1,12 +1,12 @@
-// async_lanes.h - tracks for asynchronous ranges, which overlap as they like.
+// async_lanes.h - gives tracks to asynchronous ranges, which overlap freely.
 //
 //   ranges    [a      ]  [c ]
 //                 [b        ]
 //   lane 1    [a      ]  [c ]
 //   lane 2        [b        ]
 //
-// A range takes the lane of its thread that has been free for longest. All
-// lanes of a thread have one name, so that viewers show them as one row.
+// A range takes the lane of its thread that has been free for the longest time.
+// All lanes of a thread have one name, so that viewers show them as one row.
 #ifndef KYMO_EXPORTERS_PERFETTO_ASYNC_LANES_H_
 #define KYMO_EXPORTERS_PERFETTO_ASYNC_LANES_H_
 
@@ -20,7 +20,7 @@ namespace kymo::perfetto {
 
 class AsyncLanes {
  public:
-  // Adds a track per lane. `trace` must outlive the object.
+  // Adds a track for each lane. `trace` must outlive this object.
   AsyncLanes(const model::Trace& trace, TrackTable& tracks);
 
   bool empty() const { return events_.empty(); }
@@ -28,8 +28,8 @@ class AsyncLanes {
   uint64_t UuidOf(model::EventIndex event) const;
 
  private:
-  std::vector<model::EventIndex> events_;  // the asynchronous ones, ascending
-  std::vector<uint64_t> uuids_;            // of their lanes
+  std::vector<model::EventIndex> events_;  // asynchronous events, ascending
+  std::vector<uint64_t> uuids_;            // of the lane of each of them
 };
 
 }  // namespace kymo::perfetto

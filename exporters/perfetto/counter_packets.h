@@ -1,9 +1,11 @@
-// counter_packets.h - counters of the program and of its memory.
+// counter_packets.h - the packets of the program's counters and of memory in
+// use.
 //
-// The program's counters stand below the thread that set them; memory in use
-// (timeline/memory_counters.h) below the process, in bytes.
+// The tracks of the program's counters stand below the thread that set them.
+// The tracks of memory in use (timeline/memory_counters.h) stand below the
+// process and count bytes.
 //
-// Threads: one at a time; the work is done in parallel.
+// Threads: call Write from one thread at a time; it works on all cores.
 #ifndef KYMO_EXPORTERS_PERFETTO_COUNTER_PACKETS_H_
 #define KYMO_EXPORTERS_PERFETTO_COUNTER_PACKETS_H_
 
@@ -22,16 +24,16 @@ namespace kymo::perfetto {
 
 class CounterPackets {
  public:
-  // Times are written relative to `base_ns`. Adds a track per counter. `trace`
-  // must outlive the object.
+  // Adds a track for each counter. Times are written relative to `base_ns`.
+  // `trace` must outlive this object.
   CounterPackets(const model::Trace& trace, TrackTable& tracks, TimeNs base_ns);
 
-  // For progress: what Write gives to its output.
+  // The number of items that Write gives to `output`, for progress.
   size_t item_count() const;
   absl::Status Write(timeline::OrderedOutput& output) const;
 
  private:
-  // Samples of one name and thread.
+  // Consecutive samples of one name and thread.
   struct Run {
     size_t begin;
     uint64_t uuid;
@@ -39,7 +41,7 @@ class CounterPackets {
 
   const model::Trace& trace_;
   const TimeNs base_ns_;
-  std::vector<Run> runs_;  // cover trace.counters()
+  std::vector<Run> runs_;  // together they cover trace.counters()
   const std::vector<timeline::MemoryCounter> memory_;
   std::vector<uint64_t> memory_uuids_;
 };

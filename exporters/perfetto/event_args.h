@@ -1,4 +1,4 @@
-// event_args.h - what is known of an event, as debug annotations.
+// event_args.h - the details of an event as debug annotations.
 //
 //   key                          | written where
 //   External id                  | an operation has a correlation id
@@ -8,13 +8,14 @@
 //   flops                        | there is a formula (analysis/flops.h)
 //   Sequence number,             | there is a sequence number
 //   Fwd thread id                |
-//   Call stack                   | a stack was recorded; also as call stack of
-//                                | the event, which newer readers show
+//   Call stack                   | a stack was recorded; it is also written as
+//                                | the event's call stack for newer readers
 //   Module Hierarchy             | a module is around the event
-//   finished                     | false, where the event never ended
+//   finished                     | false, if the event never ended
 //
-// besides the arguments that the program gave. Of two arguments of one key the
-// last counts, and it counts before a key of this table. Texts are interned.
+// The arguments that the program gave are written too. If the program gave two
+// arguments with one key, the last one is written. If an argument has a key of
+// this table, it replaces ours. Texts are interned.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_PERFETTO_EVENT_ARGS_H_
@@ -34,15 +35,15 @@ namespace kymo::perfetto {
 
 class EventArgs {
  public:
-  // `trace` must outlive the object.
+  // `trace` must outlive this object.
   explicit EventArgs(const model::Trace& trace);
 
-  // Whether Append may have something to say. Cheap.
+  // False if Append would add nothing. Cheap.
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
            (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event);
   }
-  // Adds them to a TrackEvent.
+  // Adds the annotations to a TrackEvent.
   void Append(proto::ProtoWriter& writer, model::EventIndex event) const;
 
  private:
@@ -55,7 +56,7 @@ class EventArgs {
   const model::Trace& trace_;
   const analysis::ModuleHierarchy modules_;
   std::vector<int64_t> flops_;  // by event; empty: no inputs
-  // Keys of the table above that are names of the trace.
+  // Those keys of the table above that are also names of the trace.
   std::vector<std::pair<model::NameId, Key>> own_keys_;
 };
 

@@ -3,20 +3,20 @@
 //   EventPackets packets(trace, tracks, base_ns);
 //   packets.Append(out, first, last);   // ranges in order, that cover all
 //
-// A range is two packets, its begin and its end; readers match ends to begins
-// by nesting. An event's ends are written by the event before the next one of
-// its track, so that no state passes from one event to the next and ranges of
-// events can be formatted on any thread:
+// A range is two packets: its begin and its end. Readers match ends with begins
+// by nesting. Every event also writes the ends of all ranges that end before
+// the next event of its track. No state passes from one event to the next, so
+// any thread can format any part of the events:
 //
 //   events     a            b (child of a)     c (child of a)      d
 //   packets    a begins     b begins, b ends   c begins, c ends,   d begins ...
 //                                              a ends
 //
-// Times of a track never decrease in this order.
+// Within a track, times never decrease in this order.
 //
 // Threads: const and safe to call concurrently.
-// Cost: the columns are read once; an event without arguments or flows costs
-//   about 40 bytes and needs no memory but that.
+// Cost: each column is read once. An event without arguments and flows takes
+//   about 40 bytes of output and no other memory.
 #ifndef KYMO_EXPORTERS_PERFETTO_EVENT_PACKETS_H_
 #define KYMO_EXPORTERS_PERFETTO_EVENT_PACKETS_H_
 
@@ -37,8 +37,8 @@ namespace kymo::perfetto {
 
 class EventPackets {
  public:
-  // Times are written relative to `base_ns`, which nothing precedes. Adds
-  // tracks for asynchronous ranges. `trace` must outlive the object.
+  // Adds tracks for asynchronous ranges. Times are written relative to
+  // `base_ns`; no event may be earlier. `trace` must outlive this object.
   EventPackets(const model::Trace& trace, TrackTable& tracks, TimeNs base_ns);
 
   void Append(std::string& out, model::EventIndex begin,

@@ -1,11 +1,11 @@
-// flows.h - arrows between ranges: which flow ids a range begins with.
+// flows.h - arrows between ranges: the flow ids that the begin of a range has.
 //
-//   forward operation  -> the backward one (timeline/forward_backward.h)
+//   forward operation  -> its backward operation (timeline/forward_backward.h)
 //   runtime call       -> each kernel, copy or fill that it launched
 //                         (analysis/launches.h)
 //
-// Every arrow has an id of its own, so that a call that launched many kernels
-// has many. An arrow whose end would begin before its start is left out:
+// Every arrow has an id of its own, so a call that launched many kernels has
+// many ids. An arrow is left out if its end would begin before its start:
 // viewers read a file in the order of time and would see an end without a
 // start.
 //
@@ -26,13 +26,13 @@ class Flows {
   explicit Flows(const model::Trace& trace);
 
   bool empty() const { return ends_.empty(); }
-  // Adds what the event has, to its TrackEvent.
+  // Adds the flow ids of an event to its TrackEvent.
   void Append(proto::ProtoWriter& event, model::EventIndex index) const;
 
  private:
   struct End {
     model::EventIndex event;
-    uint32_t field;  // of the TrackEvent
+    uint32_t field;  // of the TrackEvent: flow_ids or terminating_flow_ids
     uint64_t id;
   };
 
@@ -42,7 +42,7 @@ class Flows {
   void AddLaunches(const model::Trace& trace);
 
   uint64_t last_id_ = 0;
-  std::vector<End> ends_;  // by event, then id
+  std::vector<End> ends_;  // sorted by event, then id
 };
 
 }  // namespace kymo::perfetto

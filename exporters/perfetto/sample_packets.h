@@ -1,11 +1,11 @@
-// sample_packets.h - what the sampling profiler saw, in two forms.
+// sample_packets.h - the packets of the sampling profiler, in two forms.
 //
-//   slices    a track "samples" below each sampled thread: functions as nested
-//             slices (timeline/flame_slices.h), in any reader
-//   samples   a PerfSample each, with thread and call stack: the viewer makes
-//             flame graphs of them, of any selected time
+//   slices    a track "samples" below each sampled thread, with functions as
+//             nested slices (timeline/flame_slices.h); any reader shows them
+//   samples   a PerfSample each, with thread and call stack; the viewer makes
+//             flame graphs of any selected time from them
 //
-// Threads: one at a time; the work is done in parallel.
+// Threads: call Write from one thread at a time; it works on all cores.
 #ifndef KYMO_EXPORTERS_PERFETTO_SAMPLE_PACKETS_H_
 #define KYMO_EXPORTERS_PERFETTO_SAMPLE_PACKETS_H_
 
@@ -23,11 +23,11 @@ namespace kymo::perfetto {
 
 class SamplePackets {
  public:
-  // Times are written relative to `base_ns`. Adds a track per sampled thread.
-  // `trace` and `tracks` must outlive the object.
+  // Adds a track for each sampled thread. Times are written relative to
+  // `base_ns`. `trace` and `tracks` must outlive this object.
   SamplePackets(const model::Trace& trace, TrackTable& tracks, TimeNs base_ns);
 
-  // For progress: about what Write gives to its output.
+  // About the number of items that Write gives to `output`, for progress.
   size_t item_count() const { return 2 * trace_.samples().size(); }
   absl::Status Write(timeline::OrderedOutput& output) const;
 
@@ -38,7 +38,7 @@ class SamplePackets {
   const model::Trace& trace_;
   const TrackTable& tracks_;
   const TimeNs base_ns_;
-  std::vector<uint64_t> uuids_;  // by track; 0: not sampled
+  std::vector<uint64_t> uuids_;  // by track; 0 if it has no samples
 };
 
 }  // namespace kymo::perfetto

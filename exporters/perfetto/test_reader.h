@@ -1,17 +1,16 @@
-// test_reader.h - a trace.pftrace as tests see it, and the rules of readers.
+// test_reader.h - reads a trace.pftrace for tests, and checks its rules.
 //
 //   const DecodedTrace trace = ReadTrace(files["trace.pftrace"]);
 //   trace.Find("worker").slices[0].name
 //
-// Reading checks what every file must keep, and fails the test where it does
-// not:
+// Reading fails the test if the file breaks one of these rules:
 //
-//   - the first packet clears the sequence's state; all are of one sequence
+//   - the first packet clears the sequence's state; there is one sequence
 //   - tracks and interned entries are defined once, before they are used
-//   - of a track, times never decrease, and every end has its begin
+//   - within a track, times never decrease and every end has its begin
 //   - a flow has one start and one end, in this order
 //   - texts are UTF-8
-//   - there is no field that the schema of the tests does not know
+//   - every field and enum value is one that trace.proto has
 #ifndef KYMO_EXPORTERS_PERFETTO_TEST_READER_H_
 #define KYMO_EXPORTERS_PERFETTO_TEST_READER_H_
 
@@ -47,13 +46,13 @@ struct DecodedPoint {
 struct DecodedTrack {
   uint64_t uuid = 0;
   uint64_t parent_uuid = 0;
-  std::string name;  // of a thread or process: theirs
+  std::string name;  // for a thread or process, its own name
   std::string description;
-  int64_t pid = 0;  // of threads and processes
-  int64_t tid = 0;  // of threads
+  int64_t pid = 0;  // threads and processes only
+  int64_t tid = 0;  // threads only
   bool is_counter = false;
   uint32_t unit = 0;
-  std::vector<DecodedSlice> slices;  // and instants, in the file's order
+  std::vector<DecodedSlice> slices;  // with instants, in the file's order
   std::vector<DecodedPoint> points;
 };
 
@@ -69,9 +68,9 @@ struct DecodedTrace {
   std::vector<DecodedTrack> tracks;
   std::vector<DecodedSample> samples;
 
-  // The first track of that name; a failure if there is none.
+  // The first track of that name. The test fails if there is none.
   const DecodedTrack& Find(const std::string& name) const;
-  // Names of a track's slices and instants, in the file's order.
+  // The names of a track's slices and instants, in the file's order.
   std::vector<std::string> Names(const std::string& track) const;
 };
 

@@ -1,4 +1,4 @@
-// folded.h - stacks as lines of text, and the file of them.
+// folded.h - folds stacks into lines of text, and writes them to a file.
 //
 //   const std::vector<std::string> roots = StackRoots(trace, with_threads);
 //   StackWeights weights;
@@ -19,23 +19,24 @@
 
 namespace kymo::stacks {
 
-// What a stack weighs.
+// What the weight of a stack counts.
 enum class Metric {
   kWeight,  // ns of time, or bytes
   kCount,   // samples, calls, or blocks
 };
 
-// Stack or path, by text, and its weight.
+// The weight of each stack or path, by its text.
 using Folded = std::unordered_map<std::string, int64_t>;
 
-// Text as a frame: without what separates frames and lines.
+// Makes a frame of a text: replaces the characters that separate frames and
+// lines.
 std::string FrameText(std::string_view text);
 
-// What lines begin with, by track: "xz" or "xz;thread 12 (worker)".
+// By track, the begin of its lines: "xz" or "xz;thread 12 (worker)".
 std::vector<std::string> StackRoots(const model::Trace& trace,
                                     bool with_threads);
 
-// The names of a trace as frames, each made once.
+// The names of a trace as frames. Makes each of them once.
 class FrameTexts {
  public:
   explicit FrameTexts(const model::Trace& trace)
@@ -48,18 +49,19 @@ class FrameTexts {
   std::vector<std::string> texts_;
 };
 
-// Weights by root and stack: numbers first, text once per stack.
+// Weights by root and stack. Adding numbers first means that FoldStacks makes
+// each stack's text only once.
 using StackWeights = std::unordered_map<uint64_t, int64_t>;
 inline uint64_t StackKey(uint32_t root, model::StackId stack) {
   return uint64_t{root} << 32 | model::Index(stack);
 }
 
-// Outermost frames first. The roots of `weights` are positions in `roots`.
+// Puts the outermost frame first. A root in `weights` is an index into `roots`.
 Folded FoldStacks(const model::Trace& trace,
                   const std::vector<std::string>& roots,
                   const StackWeights& weights);
 
-// "<stack> <weight>\n", sorted; stacks that weigh nothing are left out.
+// Writes sorted lines "<stack> <weight>\n". Stacks of weight 0 are left out.
 absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
                          std::string_view name);
 

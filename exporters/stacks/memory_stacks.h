@@ -4,10 +4,11 @@
 //   FoldMemory(trace, sums, StackRoots(trace, false), MemoryStacks::kAllocated,
 //              Metric::kWeight);   // xz;main;lzma_alloc 1048576
 //
-// Counts all allocations, and those that nobody freed. The host's memory counts
-// by its source (analysis/memory_usage.h), so that no byte counts twice;
-// sampled allocations count for all that they stand for. In folded stacks,
-// memory of a device has the device ("cuda:0") as a frame below the root.
+// There are two sums: all allocations, and the allocations that nobody freed.
+// The host's memory is taken from one source (analysis/memory_usage.h), so that
+// no byte counts twice. A sampled allocation counts for all that it stands for.
+// In folded stacks, a device's memory has the device ("cuda:0") as a frame
+// below the root.
 #ifndef KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 #define KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 
@@ -23,20 +24,21 @@ namespace kymo::stacks {
 
 struct StackMemory {
   model::TrackIndex track = 0;
-  std::string device;  // "cuda:0"; empty: the host's
+  std::string device;  // "cuda:0"; empty for the host
   model::StackId stack = model::kEmptyStack;
   analysis::MemoryAmount allocated;
-  // No free, nor another block at its address, is in the trace. Blocks reported
-  // without an address cannot be followed, and are none of these.
+  // Blocks for which the trace has no free and no later block at the same
+  // address. Blocks without an address are not counted here, because their
+  // frees cannot be found.
   analysis::MemoryAmount alive;
 };
 
-// Of records with stacks, by track, device and stack.
+// Sums the records that have stacks, by track, device and stack.
 std::vector<StackMemory> SumMemory(const model::Trace& trace);
 
 enum class MemoryStacks { kAllocated, kAlive };
 
-// Bytes, or numbers of blocks. Nothing where there are none.
+// The metric is bytes or the number of blocks. No value if there are none.
 std::optional<Folded> FoldMemory(const model::Trace& trace,
                                  const std::vector<StackMemory>& sums,
                                  const std::vector<std::string>& roots,

@@ -1,4 +1,4 @@
-// pprof_profiles.h - the profiles of a trace for pprof.
+// pprof_profiles.h - writes the profiles of a trace for pprof.
 //
 //   file                  | sample types                        | where
 //   stacks.pb.gz          | samples/count, cpu/nanoseconds      | samples
@@ -9,13 +9,13 @@
 //                         | inuse_objects/count,                |
 //                         | inuse_space/bytes                   |
 //
-// Stacks of samples, paths of ranges and stacks of allocations have nothing in
-// common, so that a stack has zeros for the types of others. What is shown
-// first is CPU time, or without samples self time, and bytes allocated. In use
-// is what was not freed (memory_stacks.h).
+// Stacks of samples and paths of ranges have nothing in common, so a stack has
+// zeros for the types of the other kind. pprof first shows CPU time, or self
+// time if there are no samples; for memory it shows allocated bytes. Memory in
+// use is memory that was not freed (memory_stacks.h).
 //
-// Labels: process ("xz (12)"), thread ("worker (13)") or stream, and device of
-// device memory, for -tagfocus and -tagroot.
+// Labels: process ("xz (12)"), thread ("worker (13)") or stream, and the device
+//   of device memory. -tagfocus and -tagroot use them.
 #ifndef KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 #define KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 
@@ -28,7 +28,7 @@
 
 namespace kymo::stacks {
 
-// Adds the names of the files to `names`.
+// Adds the names of the files that it writes to `names`.
 absl::Status WritePprof(const model::Trace& trace, OutputDirectory& out,
                         std::vector<std::string>& names);
 

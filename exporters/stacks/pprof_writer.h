@@ -1,4 +1,4 @@
-// pprof_writer.h - pprof's profile.proto, written as it is made.
+// pprof_writer.h - writes pprof's profile.proto piece by piece.
 //
 //   PprofWriter pprof(trace, *sink);
 //   pprof.AddSampleType("samples", "count");
@@ -7,15 +7,16 @@
 //   pprof.AddSample(locations, values, labels);   // as Labels() made them
 //   KYMO_RETURN_IF_ERROR(pprof.Finish({.default_type = "samples"}));
 //
-// A frame is one location with one line, inlined or not; its address is the
-// one within its module, which is the location's mapping. Mappings say that
-// everything is symbolised, so that pprof does not look for binaries. A range,
-// which has only a name, is a location without mapping and address.
+// A frame becomes one location with one line, whether it is inlined or not. Its
+// address is the one within its module, and the module is the mapping of the
+// location. Mappings state that everything is symbolised, so that pprof does
+// not look for binaries. A range has only a name, so its location has no
+// mapping and no address.
 //
-// Threads: one at a time. Errors: of the sink; the first one is returned by
-//   Finish, and nothing is written after it.
-// Memory: an entry per name, frame and range name used; samples go out as they
-//   come.
+// Threads: one at a time. Errors: those of the sink. Finish returns the first
+//   one, and nothing is written after it.
+// Memory: one entry for each name, frame and range name that is used. Samples
+//   are not kept.
 #ifndef KYMO_EXPORTERS_STACKS_PPROF_WRITER_H_
 #define KYMO_EXPORTERS_STACKS_PPROF_WRITER_H_
 
@@ -37,10 +38,10 @@
 
 namespace kymo::stacks {
 
-// What a profile says of itself.
+// The description of a profile.
 struct PprofInfo {
-  std::string_view default_type;  // of the sample types: which is shown first
-  // What a sample was taken every `period` of; empty: not sampled.
+  std::string_view default_type;  // the sample type that pprof shows first
+  // A sample was taken every `period` of this. Empty if nothing was sampled.
   std::string_view period_type;
   std::string_view period_unit;
   int64_t period = 0;
@@ -48,24 +49,24 @@ struct PprofInfo {
 
 class PprofWriter {
  public:
-  // `trace` and `sink` must outlive the writer.
+  // `trace` and `sink` must outlive this object.
   PprofWriter(const model::Trace& trace, ByteSink& sink);
 
-  // Before the first sample, each of which has a value per type.
+  // Call this before the first sample. A sample has a value for each type.
   void AddSampleType(std::string_view type, std::string_view unit);
 
   uint64_t LocationOf(model::FrameId frame);
   uint64_t LocationOf(model::NameId range);
 
-  // Encoded, for any number of samples.
+  // Encodes labels. The result can be used for any number of samples.
   using Label = std::pair<std::string_view, std::string_view>;
   std::string Labels(std::span<const Label> labels);
 
-  // Locations from the innermost frame.
+  // `locations` begin with the innermost frame.
   void AddSample(std::span<const uint64_t> locations,
                  std::span<const int64_t> values, std::string_view labels);
 
-  // The rest of the profile. The sink is left to be committed.
+  // Writes the rest of the profile. The caller commits the sink.
   absl::Status Finish(const PprofInfo& info);
 
  private:
@@ -75,7 +76,7 @@ class PprofWriter {
   uint64_t MappingOf(model::NameId module);
   void AddValueType(uint32_t field, std::string_view type,
                     std::string_view unit);
-  // Writes what has gathered.
+  // Passes the gathered bytes to the sink.
   void Flush();
 
   const model::Trace& trace_;
@@ -85,7 +86,7 @@ class PprofWriter {
   proto::ProtoWriter out_{buffer_};
 
   std::map<std::string, uint64_t, std::less<>> own_strings_;
-  std::vector<uint64_t> strings_;  // by NameId; 0: none yet
+  std::vector<uint64_t> strings_;  // by NameId; 0 if it has no id yet
   uint64_t string_count_ = 0;
   std::unordered_map<uint64_t, uint64_t> functions_;        // by name and file
   std::unordered_map<uint32_t, uint64_t> mappings_;         // by NameId

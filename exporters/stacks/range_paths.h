@@ -1,4 +1,5 @@
-// range_paths.h - the call paths of ranges, each once, with what was spent.
+// range_paths.h - the call paths of ranges, each once, with self time and
+// calls.
 //
 //   const RangePaths paths(trace);
 //   for (const RangePath& path : paths.paths()) {
@@ -6,11 +7,11 @@
 //     path.self_ns, path.calls
 //   }
 //
-// A path is that of a track: equal ones of two threads are two. A path's self
-// time is that of the ranges that end it, without the ranges within them.
-// Instants and asynchronous ranges, which have no time of their own, have none.
+// A path belongs to one track: the same path on two threads is two paths. Its
+// self time is the time of its last ranges, without the ranges inside them.
+// Instants and asynchronous ranges have no self time and therefore no path.
 //
-// Cost: one pass; memory for the paths, not for the events.
+// Cost: one pass. Memory: the paths, not the events.
 #ifndef KYMO_EXPORTERS_STACKS_RANGE_PATHS_H_
 #define KYMO_EXPORTERS_STACKS_RANGE_PATHS_H_
 
@@ -27,7 +28,7 @@ namespace kymo::stacks {
 inline constexpr uint32_t kNoPath = ~uint32_t{0};
 
 struct RangePath {
-  uint32_t parent = kNoPath;  // an earlier one; kNoPath: a top-level range
+  uint32_t parent = kNoPath;  // an earlier path; kNoPath at the top level
   model::TrackIndex track = 0;
   model::NameId name = model::kEmptyName;
   DurationNs self_ns = 0;
@@ -38,18 +39,18 @@ class RangePaths {
  public:
   explicit RangePaths(const model::Trace& trace);
 
-  // In the order of the events that were first to take them.
+  // Sorted by the first event of each path.
   const std::vector<RangePath>& paths() const { return paths_; }
 
  private:
   uint32_t Find(uint32_t parent, model::TrackIndex track, model::NameId name);
 
-  // By parent or track, and name.
+  // By parent, or track at the top level, and name.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> ids_;
   std::vector<RangePath> paths_;
 };
 
-// Whether the trace has ranges: paths, or asynchronous ones.
+// Whether the trace has ranges, asynchronous ones included.
 bool HasRanges(const model::Trace& trace);
 
 }  // namespace kymo::stacks

@@ -1,14 +1,14 @@
-// speedscope.h - speedscope's own JSON, for speedscope.app.
+// speedscope.h - writes speedscope's own JSON, for speedscope.app.
 //
-// stacks.speedscope.json has a profile per thread or stream and kind:
+// stacks.speedscope.json has one profile for each thread or stream and kind:
 //
-//   "app 4243 worker"           ranges as they followed one another (evented)
+//   "app 4243 worker"           ranges in the order of time (evented)
 //   "app 4243 worker samples"   sampled stacks and their CPU time (sampled)
 //
-// Values are ns; ranges count from the earliest of the trace. Instants and
-// asynchronous ranges, which speedscope has no notion of, are left out, and so
-// are arguments. A trace without ranges and samples has one empty profile,
-// because speedscope does not open a file without any.
+// Values are ns. Times of ranges count from the earliest range of the trace.
+// Instants, asynchronous ranges and arguments are left out, because speedscope
+// cannot show them. A trace without ranges and samples has one empty profile,
+// because speedscope does not open a file without profiles.
 #ifndef KYMO_EXPORTERS_STACKS_SPEEDSCOPE_H_
 #define KYMO_EXPORTERS_STACKS_SPEEDSCOPE_H_
 
@@ -18,7 +18,7 @@
 
 namespace kymo::stacks {
 
-// The sink is left to be committed.
+// The caller commits the sink.
 absl::Status WriteSpeedscope(const model::Trace& trace, ByteSink& sink);
 
 }  // namespace kymo::stacks

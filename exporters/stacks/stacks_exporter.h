@@ -23,11 +23,12 @@
 //   line  = frame { ";" frame } " " weight "\n"
 //   frame = text without ";", tab, line feed or carriage return
 //
-// Frames stand root first and begin with the name of the process; the weight
-// is CPU time in ns, or bytes, above 0. Equal stacks are one line; lines are
-// sorted. Files of memory exist only where such records do; see
-// memory_stacks.h. A path of ranges weighs the self time of its innermost
-// range. pprof_profiles.h and speedscope.h say what the other two hold.
+// The root comes first: it is the name of the process. The weight is CPU time
+// in ns, or bytes, and more than 0. Equal stacks are one line, and lines are
+// sorted. Files of memory exist only if the trace has memory records with
+// stacks (memory_stacks.h). The weight of a path of ranges is the self time of
+// its innermost range. See pprof_profiles.h and speedscope.h for the other
+// formats.
 //
 //   setting   | value
 //   formats   | those to write, separated by commas: folded, speedscope, pprof
@@ -38,8 +39,8 @@
 // Of a recording that is larger than memory there is stacks.folded alone, with
 // the self times of paths of ranges, without threads.
 //
-// Memory: some 200 bytes for each distinct stack or path, which each step of a
-//   program has of its own (ProfilerStep#N).
+// Memory: about 200 bytes for each distinct stack or path. Each step of a
+//   program (ProfilerStep#N) has paths of its own.
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 #define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 

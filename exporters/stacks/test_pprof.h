@@ -1,11 +1,11 @@
-// test_pprof.h - a *.pb.gz as tests see it, and the rules of its readers.
+// test_pprof.h - reads a *.pb.gz for tests, and checks its rules.
 //
 //   const DecodedProfile profile = ReadProfile(files["stacks.pb.gz"]);
 //   profile.Lines("cpu")    // "main;f 100 process=app (1) thread=main (2)"
 //
-// Reading checks what every profile must keep, and fails the test where it
-// does not: the empty string first, ids from 1 and unique, nothing referred to
-// that is not there, a value per type, UTF-8, and no unknown field.
+// Reading fails the test unless the empty string comes first, ids are unique
+// and start at 1, every id that is used exists, every sample has a value for
+// each type, texts are UTF-8, and profile.proto has every field.
 #ifndef KYMO_EXPORTERS_STACKS_TEST_PPROF_H_
 #define KYMO_EXPORTERS_STACKS_TEST_PPROF_H_
 
@@ -24,16 +24,16 @@ struct DecodedProfile {
   };
 
   std::vector<std::string> types;    // "cpu/nanoseconds"
-  std::vector<std::string> modules;  // of the mappings, the program first
+  std::vector<std::string> modules;  // by mapping, the program's first
   std::string default_type;
   std::string period;  // "cpu/nanoseconds 1000"
   int64_t time_ns = 0;
   int64_t duration_ns = 0;
   std::vector<Sample> samples;
-  // By function: "file:line module address" of its locations, in order.
+  // By function, its locations in order: "file:line module address".
   std::map<std::string, std::vector<std::string>> places;
 
-  // Of one type, what is not 0, sorted.
+  // The samples whose value of this type is not 0, sorted.
   std::vector<std::string> Lines(const std::string& type) const;
   int64_t Total(const std::string& type) const;
 };

@@ -1,12 +1,13 @@
-// counter_plane.h - what a trace counts over time, as XProf draws it.
+// counter_plane.h - the counters of a trace as curves in XProf.
 //
 //   PlaneIds ids(trace, steps, ...);
 //   const std::unique_ptr<Plane> plane = MakeCounterPlane(context, ids);
 //
-// XProf draws events of lines called "_counters_" as curves, in planes of
-// devices. The program's counters are there, and the memory in use
-// (memory_counters.h); where several threads count under one name, the thread
-// id follows it. NaN and infinities are marks on a line of their own.
+// XProf draws the events of a line called "_counters_" as a curve if the line
+// belongs to the plane of a device. This plane holds the program's counters and
+// the memory in use (memory_counters.h). If several threads count under one
+// name, the thread id follows the name. NaN and infinities cannot be part of a
+// curve; they become marks on a line of their own.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_COUNTER_PLANE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_COUNTER_PLANE_H_
 
@@ -20,7 +21,8 @@ namespace kymo::tensorboard {
 
 inline constexpr char kCounterPlaneName[] = "/device:CUSTOM:counters";
 
-// Without lines where nothing is counted. What is given must outlive the plane.
+// The plane has no lines if the trace has no counters. Both arguments must
+// outlive the plane.
 std::unique_ptr<Plane> MakeCounterPlane(const TraceContext& context,
                                         PlaneIds& ids);
 

@@ -1,5 +1,5 @@
-// device_details.h - what XProf's kernel statistics and breakdowns read of a
-// device's activity, from Kineto's arguments of it.
+// device_details.h - texts about a device's activity that XProf's kernel
+// statistics and breakdowns read.
 //
 //   KernelDetails(trace, event)
 //       // "regs:32 static_shared:0 dynamic_shared:1024 grid:64,1,1
@@ -7,10 +7,12 @@
 //   CopyDetails(trace, event)      // "num_bytes:4096\nkind_src:..."
 //   CopyName("Memcpy HtoD (Pageable -> Device)")   // "MemcpyHToD"
 //
+// The numbers come from these arguments of the event, which are Kineto's:
+//
 //   argument                        | what it is
 //   registers per thread            | number
 //   shared memory                   | bytes, static and dynamic together
-//   static shared memory            | bytes of these; Kymo's, PyTorch has none
+//   static shared memory            | static bytes of these; Kymo only
 //   grid, block                     | [64, 1, 1], as JSON or text
 //   est. achieved occupancy %       | number
 //   bytes                           | of a copy or a fill
@@ -29,7 +31,8 @@ std::string KernelDetails(const model::Trace& trace, model::EventIndex event);
 std::string CopyDetails(const model::Trace& trace, model::EventIndex event);
 std::string FillDetails(const model::Trace& trace, model::EventIndex event);
 
-// What XProf takes for a copy; of what is none, the name itself.
+// The name under which XProf recognises the copy. A name that is no copy comes
+// back unchanged.
 std::string CopyName(std::string_view name);
 
 }  // namespace kymo::tensorboard

@@ -2,8 +2,8 @@
 //
 //   AppendDeviceProperties(trace, /*device=*/0, ids, stats);
 //
-// From the metadata `deviceProperties`, a list that has an object for each
-// device, into statistics of the device's plane:
+// The values come from the metadata `deviceProperties`, a list with one object
+// for each device. They become statistics of the device's plane:
 //
 //   member              | statistic
 //   name                | gpu_device_name, device_vendor
@@ -13,9 +13,9 @@
 //   clockRate           | clock_rate, kHz
 //   memoryBandwidth     | memory_bandwidth, bytes per second
 //
-// The members are Kineto's, but for the last two. XProf computes from them what
-// the device could do at most, FLOP/s and bytes/s. What is missing, or is not
-// what it should be, is left out: so are devices that the list does not have.
+// All members are Kineto's except the last two. From them XProf computes the
+// device's peak FLOP/s and bytes/s. A member that is missing or has the wrong
+// type is left out. A device that is not in the list gets no statistics.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_DEVICE_PROPERTIES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_DEVICE_PROPERTIES_H_
 

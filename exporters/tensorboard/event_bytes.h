@@ -1,13 +1,13 @@
-// event_bytes.h - the events of a trace as events of an XLine.
+// event_bytes.h - writes events of a trace as events of an XLine.
 //
 //   EventBytes events(trace, launches, ids, base, ActivityType::kCpuOp);
-//   events.InternTexts(begin, end);       // of the plane's tracks, once
+//   events.InternTexts(begin, end);       // once for each track of the plane
 //   events.Append(out, event);            // field `events` of the line
 //
-// What an event carries is written as statistics:
+// The details of an event become statistics:
 //
 //   statistic                          | written where
-//   _r, step_num                       | steps: XProf groups what is within
+//   _r, step_num                       | steps: XProf groups the events inside
 //   correlation_id                     | launches and what they launched
 //   device_id                          | launches whose activity is known
 //   tf_op                              | device activities of known operations
@@ -19,10 +19,10 @@
 //   source, source_stack               | a stack was recorded
 //   External id, Sequence number,      | as in Chrome traces
 //   Fwd thread id                      |
-//   finished                           | 0, where the range never ended
+//   finished                           | 0, if the range never ended
 //
-// besides the arguments that the program gave. Plain ranges have none, which
-// keeps them at some 20 bytes.
+// The arguments that the program gave follow them. A plain range has no
+// statistics and takes about 20 bytes.
 //
 // Threads: Append is safe to call concurrently.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_EVENT_BYTES_H_
@@ -47,19 +47,19 @@
 
 namespace kymo::tensorboard {
 
-// What all planes of a trace share. Everything is borrowed.
+// What all planes of a trace share. The references must outlive all users.
 struct TraceContext {
   const model::Trace& trace;
   const StepNames& steps;
   const OperationNames& operations;
   const analysis::Launches& launches;
-  // Where what a call launched ran, by the call's event.
+  // By the event of a call: the device that ran what the call launched.
   const absl::flat_hash_map<model::EventIndex, int32_t>& launch_devices;
   const std::vector<timeline::FlowEnd>& flows;
   const TimeBase& base;
 };
 
-// The event without statistics. REQUIRES: end_ps >= start_ps.
+// Appends an event without statistics. REQUIRES: end_ps >= start_ps.
 inline void AppendPlainEvent(std::string& out, uint64_t id, uint64_t start_ps,
                              uint64_t end_ps) {
   using proto::ShortTag;
@@ -82,11 +82,12 @@ inline void AppendPlainEvent(std::string& out, uint64_t id, uint64_t start_ps,
 
 class EventBytes {
  public:
-  // Texts beyond this are written with every event that has them.
+  // InternTexts stops at this size. Later texts are written in full with every
+  // event that has them.
   static constexpr size_t kMaxInternedBytes = size_t{16} << 20;
 
-  // Events of `special` have the special form of their names, but for
-  // asynchronous ones.
+  // Events of the type `special` get the special form of their names, unless
+  // they are asynchronous.
   EventBytes(const TraceContext& context, PlaneIds& ids,
              model::ActivityType special)
       : context_(context),
@@ -94,7 +95,7 @@ class EventBytes {
         ids_(ids),
         special_(special) {}
 
-  // Takes in what the events [begin, end) repeat. Before any Append.
+  // Interns the texts of the events [begin, end). Call this before any Append.
   void InternTexts(model::EventIndex begin, model::EventIndex end);
 
   void Append(std::string& out, model::EventIndex event) const {
@@ -134,7 +135,7 @@ class EventBytes {
   void AppendText(StatWriter& stats, StatName name,
                   const std::string& text) const;
   std::string DetailsText(model::EventIndex event) const;
-  // Of what a device did: the operation that launched it; empty: none known.
+  // The operation that launched a device's activity; empty if it is not known.
   std::string OperationText(model::EventIndex event) const;
 
   const TraceContext context_;

@@ -1,17 +1,17 @@
-// lines.h - the lines that the tracks of a trace become.
+// lines.h - makes the lines of a plane from the tracks of a trace.
 //
 //   AddTrackLines(context, events, &memory, ids, tracks, plane);
 //
-//   line            | what stands there
-//   NAME            | ranges and instants of a thread, memory events between
-//                   | them; those of a stream
-//   NAME (async)    | asynchronous ranges, which overlap as they like
+//   line            | what it holds
+//   NAME            | a thread's ranges and instants with memory events between
+//                   | them, or the ranges of a stream
+//   NAME (async)    | asynchronous ranges, which overlap freely
 //   NAME samples    | a thread's samples as nested slices (flame_slices.h)
 //
-// A thread's line has the system's thread id; lines that have no such id of
-// their own get one that nothing else in the plane has. Names that several
-// lines would share have the thread id behind them, and in traces of several
-// processes all have the process's.
+// The first line of a thread or stream has its id. Every other line gets an id
+// that is unique within the plane. If several threads share a name, their lines
+// carry the thread id behind the name. In a trace of several processes all
+// lines carry the process id too.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_LINES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_LINES_H_
 
@@ -28,14 +28,15 @@
 
 namespace kymo::tensorboard {
 
-// What the lines of a plane's tracks are called.
+// Gives names and ids to the lines of one plane.
 class LineNames {
  public:
-  // Of the plane that shows these tracks.
+  // `tracks` are those that the plane shows.
   LineNames(const model::Trace& trace,
             const std::vector<model::TrackIndex>& tracks);
 
-  // The first line of a track has its own id, if that can be.
+  // The first line of a track takes the track's id if the id fits 31 bits and
+  // no other line has it.
   LineHead OfTrack(model::TrackIndex track);
   LineHead Further(model::TrackIndex track, std::string_view what);
 
@@ -44,10 +45,10 @@ class LineNames {
   int64_t NewId();
 
   const model::Trace& trace_;
-  std::set<std::string> shared_;  // names of several threads
+  std::set<std::string> shared_;  // names that several threads have
   bool has_processes_ = false;
   std::set<int64_t> taken_;
-  std::set<int64_t> ids_;  // that tracks have, given or not
+  std::set<int64_t> ids_;  // of all tracks, whether a line has them or not
   int64_t next_id_ = 1'000'000'000;
 };
 

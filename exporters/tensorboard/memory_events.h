@@ -5,14 +5,16 @@
 //     memory.Append(out, point);    // before the event `point.position`
 //   }
 //
-// Each is a MemoryAllocation or MemoryDeallocation, from which XProf makes its
-// memory profile, or an OutOfMemory. What is in use is that of the record's
-// pool (memory_pool_names.h), the peak that of the whole trace. The innermost
-// range around a record is its region type: as its operation (tf_op), XProf's
-// statistics of operations would count each record as a call of no time.
+// A record becomes a MemoryAllocation, a MemoryDeallocation or an OutOfMemory.
+// XProf makes its memory profile from the first two. The bytes in use are those
+// of the record's pool (memory_pool_names.h). The peak is that of the whole
+// trace. The region type of a record is the innermost range around it. The
+// range is not written as the operation (tf_op): XProf's statistics of
+// operations would then count each record as a call that took no time.
 //
-// Of more records of the heap than asked for those stay that keep the extremes
-// of what was in use, some thousands; all others are left out.
+// If the heap has more than `max_heap_records` records, only some thousand are
+// kept: those with the extremes of the memory in use. left_out() says how many
+// are missing.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_MEMORY_EVENTS_H_
@@ -34,19 +36,19 @@
 namespace kymo::tensorboard {
 
 struct MemoryPoint {
-  model::EventIndex position = 0;  // of the first event that is later
+  model::EventIndex position = 0;  // of the first later event
   model::MemoryIndex record = 0;
   model::NameId range = model::kEmptyName;  // the innermost one around it
 };
 
 class MemoryEvents {
  public:
-  // -1: all records. Interns its texts in `ids`. Everything must outlive the
-  // object.
+  // `max_heap_records` of -1 keeps all records. The constructor interns texts
+  // in `ids`. All three references must outlive this object.
   MemoryEvents(const model::Trace& trace, PlaneIds& ids, const TimeBase& base,
                int64_t max_heap_records);
 
-  // In the order of time.
+  // The points of a track in the order of time.
   std::span<const MemoryPoint> Of(model::TrackIndex track) const;
   void Append(std::string& out, const MemoryPoint& point) const;
 
@@ -63,12 +65,14 @@ class MemoryEvents {
   const TimeBase& base_;
   const analysis::MemoryPools pools_;
   const analysis::LiveBytes live_;
-  std::vector<uint64_t> pool_names_;  // beside the pools: interned
-  std::vector<bool> is_told_;         // the records know what is in use
+  // By pool:
+  std::vector<uint64_t> pool_names_;  // interned
+  std::vector<bool> is_told_;         // records state the bytes in use
   std::vector<int64_t> peaks_;
   std::vector<MemoryPoint> points_;  // by record
-  std::vector<size_t> track_begin_;  // of points_, one more than tracks
-  // Records that stay, ascending; none: all.
+  // By track, the index of its first point; one more entry for the end.
+  std::vector<size_t> track_begin_;
+  // The records that stay, ascending. No value: all records stay.
   std::optional<std::vector<model::MemoryIndex>> kept_;
   size_t left_out_ = 0;
 };

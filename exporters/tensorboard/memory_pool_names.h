@@ -1,9 +1,10 @@
-// memory_pool_names.h - what views call the memory that is added up together.
+// memory_pool_names.h - the names under which views show memory pools.
 //
 //   MemoryPoolNames(pools)   // {"heap", "mapped", "cpu", "cuda:0"}
 //
-// Where more than one process has memory, its pid follows: "heap of 4242"; an
-// exec's second heap gets a number: "heap of 4242 (2)".
+// A pool is memory that is added up together (memory_pools.h). If several
+// processes have memory, the pid follows the name: "heap of 4242". A process
+// that called exec has a second heap, which gets a number: "heap of 4242 (2)".
 #ifndef KYMO_EXPORTERS_TENSORBOARD_MEMORY_POOL_NAMES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_MEMORY_POOL_NAMES_H_
 
@@ -14,7 +15,7 @@
 
 namespace kymo::tensorboard {
 
-// Beside pools.all(); all different.
+// One name for each entry of pools.all(), in that order. All names differ.
 std::vector<std::string> MemoryPoolNames(const analysis::MemoryPools& pools);
 
 }  // namespace kymo::tensorboard

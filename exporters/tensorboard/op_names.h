@@ -1,17 +1,17 @@
-// op_names.h - the names of operations as XProf's op statistics take them.
+// op_names.h - the names of operations in the form that XProf counts.
 //
 //   FrameworkOpName("aten::addmm")    // "aten/addmm:addmm"
 //   FrameworkOpName("ns::f<int>(x)")  // "ns/f_int__x_:f_int__x_"
 //
-// XProf counts what is called `scope/name:Type`, a form that few C++ names
-// have. Scopes become slashes, other characters "_", and the type is the last
-// part, with a capital at its beginning if it has capitals at all. Long names
-// are cut.
+// XProf's op statistics count events called `scope/name:Type`. Few C++ names
+// have that form, so this file makes it: scopes become slashes, and characters
+// that XProf does not allow become "_". The type is the last part of the name.
+// If it has capitals at all, its first letter becomes one. Long names are cut.
 //
 //   const OperationNames names(trace, steps);
 //   names.Get(trace.name()[event]);   // "aten/addmm:addmm"
 //
-// Two operations that come to the same name are told apart by a number: "a_b",
+// If two operations would get the same name, the second gets a number: "a_b",
 // "a_b_2". Threads: immutable once made.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_OP_NAMES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_OP_NAMES_H_
@@ -30,15 +30,15 @@ std::string FrameworkOpName(std::string_view name);
 
 class OperationNames {
  public:
-  // Of all operations (cpu_op) of `trace`, which must outlive the object.
+  // Names all operations (cpu_op) of `trace`, which must outlive this object.
   OperationNames(const model::Trace& trace, const StepNames& steps);
 
-  // REQUIRES: some operation has the name, and it is no step.
+  // REQUIRES: an operation has this name, and the name is not that of a step.
   std::string Get(model::NameId name) const;
 
  private:
   const model::Trace& trace_;
-  // By name; the others have none.
+  // By name. A name that needs no number is not in the map.
   absl::flat_hash_map<uint32_t, uint64_t> numbers_;
 };
 

@@ -1,4 +1,4 @@
-// plane.h - an XPlane that is written as it is made, however large.
+// plane.h - writes an XPlane of any size without holding it in memory.
 //
 //   Plane plane(0, "/host:CPU", ids);
 //   plane.Add({.id = 4242, .name = "worker"}, std::move(source));
@@ -6,9 +6,9 @@
 //   plane.bytes();                           // of the field `planes`
 //   KYMO_RETURN_IF_ERROR(plane.Write(sink, output));
 //
-// Protobuf puts lengths before contents. So that nothing has to be kept,
-// everything is made twice: Measure makes it, counts its bytes and forgets
-// them, Write makes it again. Both use all cores.
+// Protobuf puts the length of a message before its content. To know the length
+// without keeping the content, the plane makes everything twice: Measure makes
+// it and only counts the bytes, Write makes it again. Both use all cores.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_PLANE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_PLANE_H_
 
@@ -26,8 +26,8 @@
 
 namespace kymo::tensorboard {
 
-// The events of a line. Items are numbers from 0; one may make no event, or
-// several.
+// The events of a line. Items are numbered from 0. An item makes no event, one
+// event or several.
 class LineSource {
  public:
   LineSource() = default;
@@ -35,10 +35,11 @@ class LineSource {
   LineSource& operator=(const LineSource&) = delete;
   virtual ~LineSource() = default;
 
-  // Prepares for Append and returns how many items there are. What it keeps
-  // until End counts for one line at a time.
+  // Prepares for Append and returns the number of items. It may keep memory
+  // until End; only one line at a time is between Begin and End.
   virtual size_t Begin() = 0;
-  // Appends fields `events`. The same bytes every time; on any thread.
+  // Appends fields `events` of the items [begin, end). The bytes must be the
+  // same every time. Called concurrently, on any thread.
   virtual void Append(size_t begin, size_t end, std::string& out) const = 0;
   virtual void End() {}
 };
@@ -50,24 +51,24 @@ struct LineHead {
 
 class Plane {
  public:
-  // `stats` are fields of the plane (StatWriter::kOfPlane). `ids` is borrowed
-  // and may be null: then the plane has no lines.
+  // `stats` are fields of the plane (StatWriter::kOfPlane). `ids` must outlive
+  // the plane. It may be null if the plane has no lines.
   Plane(int64_t id, std::string_view name, PlaneIds* ids,
         std::string stats = "");
 
   void Add(const LineHead& head, std::unique_ptr<LineSource> source);
   size_t line_count() const { return lines_.size(); }
 
-  // Before the following ones. Marks in `ids` what is used.
+  // Call this before the functions below. It marks in `ids` what is used.
   void Measure();
   uint64_t bytes() const { return bytes_; }
   size_t item_count() const { return items_; }
-  // `output` writes to `sink`.
+  // REQUIRES: `output` writes to `sink`.
   absl::Status Write(ByteSink& sink, timeline::OrderedOutput& output) const;
 
  private:
   struct Line {
-    std::string head;  // its fields but the events
+    std::string head;  // all fields except the events
     std::unique_ptr<LineSource> source;
     uint64_t events_bytes = 0;
   };

@@ -5,24 +5,26 @@
 //   AppendGraph(file, start_s, graph.GraphDef());
 //   AppendRunMetadata(file, start_s, "profile", graph.RunMetadata());
 //
-// Nodes are call paths (call_paths.h), at most kMaxNodes and the others below
-// them. A node's name is those of its callers and its own one with slashes in
-// between, which the dashboard shows as boxes within boxes:
+// A node is a call path (call_paths.h). There are at most kMaxNodes nodes, plus
+// those that stand for paths left out. The name of a node is the names of its
+// callers and its own name with slashes between them. The dashboard shows this
+// as boxes within boxes:
 //
 //   ProfilerStep/forward/matmul     input: ProfilerStep/forward/bias
 //
-// Data that flows from one operation to the next is not known, calls are: the
-// input of a node is what its caller called before it for the first time, and
-// that of the first one is the caller. The order is that of the first calls.
+// A trace knows which operation called which, but not which data flows between
+// them. So the input of a node is the node that its caller called before it, in
+// the order of the first calls. The input of the first node is the caller.
 //
-// In names "::" becomes "." and what the dashboard gives a meaning becomes "_";
-// the attribute `name` has the name as it is, `calls`, `total_ns` and `self_ns`
-// are of all calls together. `left_out`, of a node "(other)", is how many paths
-// it stands for.
+// In names, "::" becomes "." and characters with a meaning in the dashboard
+// become "_". The attribute `name` holds the original name. `calls`, `total_ns`
+// and `self_ns` are sums over all calls. In a node "(other)", `left_out` is the
+// number of paths that it stands for.
 //
-// The run's metadata gives each node its time (the sum of its calls, laid out
-// such that the span of a box is the time of its operation) and the memory that
-// it allocated itself (so that a box, which adds up, has that of all in it).
+// The run's metadata gives each node its time and memory. The time is the sum
+// of its calls, laid out so that the span of a box is the time of its
+// operation. The memory is what the operation allocated itself. The dashboard
+// adds it up, so a box shows the memory of everything inside it.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_PROGRAM_GRAPH_H_
 #define KYMO_EXPORTERS_TENSORBOARD_PROGRAM_GRAPH_H_
 
@@ -38,14 +40,14 @@ namespace kymo::tensorboard {
 
 class ProgramGraph {
  public:
-  // More at one level than a browser draws well would be 10 000.
+  // A browser draws up to about 10 000 nodes of one level well.
   static constexpr size_t kMaxNodes = 4'000;
 
-  // `trace` must outlive the object.
+  // `trace` must outlive this object.
   ProgramGraph(const model::Trace& trace, const StepNames& steps,
                size_t max_nodes = kMaxNodes);
 
-  // Messages of tensorflow's GraphDef and RunMetadata.
+  // The bytes of the messages GraphDef and RunMetadata (event.proto).
   std::string GraphDef() const;
   std::string RunMetadata() const;
 
@@ -58,7 +60,7 @@ class ProgramGraph {
 
   const model::Trace& trace_;
   const std::vector<CallPath> paths_;
-  std::vector<std::string> names_;  // beside the paths
+  std::vector<std::string> names_;  // by path
   model::NameId any_step_ = model::kEmptyName;
 };
 

@@ -1,5 +1,5 @@
-// range_sweep.h - every range of a trace as it begins and ends, with the memory
-// records in between.
+// range_sweep.h - visits the begin and end of every range of a trace, and the
+// memory records between them.
 //
 //   struct Visitor {
 //     void Enter(model::EventIndex event);
@@ -8,12 +8,12 @@
 //   };
 //   SweepRanges(trace, visitor);
 //
-// Track by track, each in the order of time. What was entered last and not left
-// yet is the innermost range around a memory record, bounds included. The self
-// time is the duration less those of the children. Instants and asynchronous
-// ranges are left out.
+// The sweep goes track by track, each in the order of time. The range that was
+// entered last and not yet left is the innermost range around a memory record;
+// a range contains its bounds. The self time of a range is its duration without
+// the durations of its children. Instants and asynchronous ranges are left out.
 //
-// Cost: a few nanoseconds an event, on one thread; memory for the open ranges.
+// Cost: a few nanoseconds an event, on one thread. Memory: the open ranges.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_RANGE_SWEEP_H_
 #define KYMO_EXPORTERS_TENSORBOARD_RANGE_SWEEP_H_
 
@@ -57,8 +57,8 @@ class RangeSweep {
     CloseUntil(model::kNoEvent);
   }
 
-  // A range that such a record follows has ended: it is no parent of what
-  // comes next either.
+  // Passes on the records for which is_taken(time) holds. A range that ended
+  // before such a record cannot be the parent of a later range either.
   template <typename IsTaken>
   void TakeMemory(model::TrackIndex track, const IsTaken& is_taken) {
     const auto memory = trace_.memory();

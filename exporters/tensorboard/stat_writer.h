@@ -1,12 +1,12 @@
-// stat_writer.h - statistics of an event or a plane, in the slots that XProf
-// reads them from.
+// stat_writer.h - writes statistics of an event or a plane with the types that
+// XProf expects.
 //
 //   StatWriter stats(out, StatWriter::kOfEvent);
 //   stats.Uint(ids.Stat(StatName::kCorrelationId), 77);
 //   stats.Ref(ids.Stat(StatName::kTfOp), ids.Text(name));
 //
-// The slot matters: of an unsigned number XProf's reader of signed ones gets 0,
-// and the reverse.
+// The type matters: where XProf reads a signed number, it gets 0 if the
+// statistic has an unsigned one, and the other way round.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_STAT_WRITER_H_
 #define KYMO_EXPORTERS_TENSORBOARD_STAT_WRITER_H_
 

@@ -3,7 +3,8 @@
 //   const StepNames steps(trace.strings());
 //   steps.Number(trace.name()[event]);   // 7 for "ProfilerStep#7"
 //
-// Threads: immutable once made. Cost: a look at every name of the trace.
+// Threads: immutable once made. Cost: the constructor looks at every name of
+//   the trace once.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_STEP_NAMES_H_
 #define KYMO_EXPORTERS_TENSORBOARD_STEP_NAMES_H_
 

@@ -1,23 +1,24 @@
-// step_scalars.h - what the steps of a program took, as TensorBoard's scalars.
+// step_scalars.h - the time and memory of a program's steps, as TensorBoard's
+// scalars.
 //
 //   tag                                   | value at step N
 //   steps/time_ms                         | how long ProfilerStep#N took
 //   steps/operator_time_ms                | self time of all its operations
-//   steps/operator_count                  | how many it had
-//   operator_time_ms/NAME                 | self time of NAME, of the 20
+//   steps/operator_count                  | the number of its operations
+//   operator_time_ms/NAME                 | self time of NAME, for the 20
 //                                         | operations that took the most
-//   memory/POOL_in_use_bytes              | alive at its end
-//   memory/POOL_allocated_bytes           | allocated within it
-//   memory/POOL_allocations               | how often
+//   memory/POOL_in_use_bytes              | bytes alive at its end
+//   memory/POOL_allocated_bytes           | bytes allocated within it
+//   memory/POOL_allocations               | number of allocations within it
 //
-// An operation is a cpu_op. It belongs to the step around it, or, of another
-// thread than its step's, to the last step of its process that began before it
-// if that has not ended. Of steps of one number on several threads operations
-// add up and the longest is the step's time. POOL is heap, mapped, or a device
-// of which the program reported memory.
+// An operation is a cpu_op. It belongs to the step around it on its own thread.
+// An operation on another thread belongs to the last step of its process that
+// began before it, unless that step has ended. If several threads have a step
+// of one number, their operations add up and the longest step gives the time.
+// POOL is heap, mapped, or a device whose memory the program reported.
 //
-// No steps, no scalars. Cost: two passes over the ranges and one over the
-// memory records.
+// A trace without steps has no scalars. Cost: two passes over the ranges and
+// one over the memory records.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_STEP_SCALARS_H_
 #define KYMO_EXPORTERS_TENSORBOARD_STEP_SCALARS_H_
 
@@ -29,7 +30,7 @@
 
 namespace kymo::tensorboard {
 
-// By step, then tag.
+// Sorted by step, then tag.
 std::vector<Scalar> StepScalars(const model::Trace& trace,
                                 const StepNames& steps);
 

@@ -7,11 +7,11 @@
 //
 //   tensorboard --logdir tensorboard       // with xprof installed: Profile too
 //
-// The event file has scalars of the program's steps (step_scalars.h) and the
-// graph of its operations with time and memory (program_graph.h); a program
-// without steps has the graph alone. The run is named after the start of the
-// recording, as YYYY_MM_DD_HH_MM_SS in UTC with milliseconds, so that several
-// recordings fit into one folder; the host is this machine.
+// The event file holds scalars of the program's steps (step_scalars.h) and the
+// graph of its operations with time and memory (program_graph.h). Without steps
+// it holds only the graph. The name of the run is the start of the recording in
+// UTC, as YYYY_MM_DD_HH_MM_SS with milliseconds, so that several recordings fit
+// into one folder. The host is the name of this machine.
 //
 // Settings: memory_events, the most records of the heap that become events of
 //   the memory profile (default 200,000; -1: all). Of more, those stay that

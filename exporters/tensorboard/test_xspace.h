@@ -1,8 +1,10 @@
-// test_xspace.h - XSpaces as tests ask for them.
+// test_xspace.h - reads XSpaces for tests.
 //
 //   const XSpaceView space(ExportXSpace(trace));
 //   const auto& line = space.Line("/host:CPU", "main");
 //   space.Texts("/host:CPU", line)   // {"f 0+100", "g:g(g) 10+20 a=1"}
+//
+// Reading fails the test on a field that xplane.proto does not have.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_TEST_XSPACE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_TEST_XSPACE_H_
 

@@ -1,12 +1,11 @@
-// time_base.h - the zero of an XSpace's times.
+// time_base.h - the time that is 0 in an XSpace.
 //
 //   const TimeBase base(trace);
 //   base.OffsetPs(trace.start()[event])   // ps after base.start_ns()
 //
-// XProf computes in picoseconds and 64 bits, which hold 106 days. So times
-// count from the start of the recording, or from its first event where that
-// came later than that; what is too late even so is shown at the end of what
-// can be shown.
+// XProf counts picoseconds in 64 bits, which is enough for 106 days. Times
+// therefore count from the start of the recording, or from the first event if
+// that came later. A time after kMaxNs is written as kMaxNs.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_TIME_BASE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_TIME_BASE_H_
 
@@ -25,9 +24,9 @@ class TimeBase {
 
   explicit TimeBase(const model::Trace& trace);
 
-  // Nothing in the trace is earlier.
+  // No time of the trace is earlier.
   TimeNs start_ns() const { return start_ns_; }
-  // That of the recording, or of the last event if later.
+  // The end of the recording, or of the last event if that is later.
   TimeNs end_ns() const { return end_ns_; }
 
   uint64_t OffsetPs(TimeNs time_ns) const {

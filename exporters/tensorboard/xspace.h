@@ -1,4 +1,4 @@
-// xspace.h - a trace as XProf reads it: one XSpace message.
+// xspace.h - writes a trace as the XSpace message that XProf reads.
 //
 //   KYMO_RETURN_IF_ERROR(WriteXSpace(trace, steps, settings, progress, *sink));
 //
@@ -9,15 +9,15 @@
 //   /device:CUSTOM:counters   | counters (counter_plane.h)
 //   Task Environment          | start and end, ns since the epoch
 //
-// Operations (cpu_op) are what XProf's statistics count, "ProfilerStep#N" are
-// its steps, memory records make its memory profile. Times are ps after the
-// start of the recording (time_base.h). What the trace lost is in `warnings`,
-// which the overview shows.
+// XProf's statistics count operations (cpu_op). Ranges called "ProfilerStep#N"
+// are its steps, and memory records make its memory profile. Times are ps after
+// the start of the recording (time_base.h). The field `warnings`, which the
+// overview shows, says what the trace lost.
 //
-// Errors: those of the sink; kResourceExhausted where the message would be
-//   larger than protobuf's readers take, which is 2 GiB: nothing is written.
-//   The message says what to do instead.
-// Memory: 32 MiB, besides 3 bytes for each name of the trace and 12 for each
+// Errors: those of the sink. If the message would be larger than 2 GiB, the
+//   limit of protobuf's readers, the result is kResourceExhausted and nothing
+//   is written. The error says what to do instead.
+// Memory: 32 MiB, plus 3 bytes for each name of the trace and 12 bytes for each
 //   memory record that is written.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_XSPACE_H_
 #define KYMO_EXPORTERS_TENSORBOARD_XSPACE_H_
@@ -36,13 +36,14 @@ namespace kymo::tensorboard {
 
 struct XSpaceSettings {
   std::string host;  // as in the name of the file
-  // Most records of the heap as events; -1: all (memory_events.h).
+  // How many records of the heap become events at most (memory_events.h). -1:
+  // all of them.
   int64_t max_heap_records = -1;
-  // What protobuf's readers take.
+  // The limit of protobuf's readers.
   uint64_t most_bytes = std::numeric_limits<int32_t>::max();
 };
 
-// Does not commit.
+// The caller commits the sink.
 absl::Status WriteXSpace(const model::Trace& trace, const StepNames& steps,
                          const XSpaceSettings& settings,
                          const std::function<void(double)>& progress,

@@ -9,10 +9,11 @@
 //             [f          ]     [f  ]
 //                   [g    ]
 //
-// A frame's slice lasts over the consecutive samples that share the stack down
-// to it and one period beyond the last, or until the next sample if that is
-// earlier. A gap of more than 1.5 periods ends all slices. Frames are the same
-// when function and module are, whatever the line.
+// A slice of a frame covers consecutive samples that share the stack down to
+// this frame. It ends one period after the last of them, or at the next sample
+// if that comes earlier. A gap of more than 1.5 periods ends all slices. Two
+// frames are the same if function and module are the same; the line does not
+// matter.
 #ifndef KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_
 #define KYMO_EXPORTERS_TIMELINE_FLAME_SLICES_H_
 
@@ -25,7 +26,8 @@
 
 namespace kymo::timeline {
 
-// Viewers drop slices nested deeper than 512; the inner frames are left out.
+// Viewers drop slices below a depth of 512. Frames inside kMaxFlameDepth others
+// are therefore left out.
 inline constexpr uint32_t kMaxFlameDepth = 500;
 
 struct FlameSlice {
@@ -35,9 +37,9 @@ struct FlameSlice {
   bool is_leaf = false;  // the innermost frame when the slice began
 };
 
-// Slices in start order, outer ones first. `samples` are of one thread, in
-// time order.
-// REQUIRES: period_ns > 0.
+// Slices in the order of their starts, outer slices first.
+// REQUIRES: `samples` are those of one thread in the order of time, and
+// period_ns > 0.
 std::vector<FlameSlice> MakeFlameSlices(
     const model::StackTable& stacks,
     std::span<const model::StackSample> samples, DurationNs period_ns);

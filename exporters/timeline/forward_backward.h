@@ -4,15 +4,20 @@
 //   flows[event].id         // the same at both ends, from 1; 0: no end
 //   flows[event].is_start   // the forward end
 //
-// PyTorch's rule. Operations with a sequence number are taken in the order in
-// which they end. One without a forward thread is a forward operation: of those
-// of a thread and number the last to start counts, which is the innermost. One
-// with a forward thread takes the forward operation of that thread and number,
-// which no later one gets. Threads are logical ids; a track without one takes
-// part in no flow, and neither do asynchronous operations, which have no slice
-// that a flow could end at. Ends at the same time: inner operations first.
+// The rule is PyTorch's. It goes through the operations with a sequence number
+// in the order in which they end; of operations that end together, inner ones
+// come first. An operation without a forward thread is a forward operation. If
+// several of one thread have the same number, the one that started last counts;
+// it is the innermost. An operation with a forward thread is a backward
+// operation. It takes the forward operation of that thread and number. No later
+// operation gets the same one.
 //
-// Cost: nothing where no operation has a number, else that of sorting them.
+// Threads are logical ids. A track without a logical id takes part in no flow.
+// Neither do asynchronous operations: they have no slice at which a flow could
+// end.
+//
+// Cost: that of sorting the operations with a number; nothing if there are
+//   none.
 #ifndef KYMO_EXPORTERS_TIMELINE_FORWARD_BACKWARD_H_
 #define KYMO_EXPORTERS_TIMELINE_FORWARD_BACKWARD_H_
 
@@ -28,7 +33,7 @@ struct FlowEnd {
   uint32_t is_start : 1 = 0;
 };
 
-// By event; empty where there are no flows.
+// One entry for each event. Empty if there are no flows.
 std::vector<FlowEnd> FindForwardBackwardFlows(const model::Trace& trace);
 
 }  // namespace kymo::timeline

@@ -1,15 +1,17 @@
-// memory_counters.h - how much memory was in use, as counters of a timeline.
+// memory_counters.h - the memory in use, as counters of a timeline.
 //
-// One counter per process and kind of memory, from the records' running totals:
+// The counters follow from the running totals of the memory records. There is
+// one for each process and kind of memory:
 //
 //   Memory: heap      malloc, operator new
 //   Memory: mapped    mmap
-//   Memory: cpu       what the program reported of the host's memory
-//   Memory: cuda:0    what it reported of a device's
+//   Memory: cpu       the host's memory that the program reported
+//   Memory: cuda:0    a device's memory that the program reported
 //
-// Each has at most 20 000 points, spread over the trace, that keep its extremes
-// (see analysis/thinned_curve.h), however many records there are. A kind whose
-// totals nobody told (all 0) has none.
+// A counter has at most 20 000 points, however many records there are. The
+// points are spread over the trace and keep its extremes
+// (analysis/thinned_curve.h). A kind of memory has no counter if all its totals
+// are 0, because nobody counted.
 #ifndef KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
 #define KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
 
@@ -26,11 +28,11 @@ inline constexpr size_t kMaxCounterPoints = 20'000;
 
 struct MemoryCounter {
   std::string name;
-  model::TrackIndex track = 0;  // the first of the process that has records
+  model::TrackIndex track = 0;  // the process's first track with records
   std::vector<analysis::CurvePoint> points;
 };
 
-// By process, source and device.
+// Sorted by process, source and device.
 std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace);
 
 }  // namespace kymo::timeline

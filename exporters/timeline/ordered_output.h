@@ -1,13 +1,16 @@
-// ordered_output.h - text made by many threads, written in order.
+// ordered_output.h - writes text in order that many threads make.
 //
 //   OrderedOutput output(*sink, total_items, options.progress);
 //   KYMO_RETURN_IF_ERROR(output.Run(events, [&](size_t begin, size_t end,
 //                                               std::string& out) { ... }));
 //
-// Items are formatted in ranges, a batch of ranges at a time, while the batch
-// before is written. How many items make a range follows from how long those of
-// the batch before were, so that two batches, which is what is in memory, take
-// about 2 * kBatchRanges * kRangeBytes = 32 MiB.
+// Items are formatted in ranges. While one batch of ranges is formatted, the
+// batch before it is written. The text of the last batch decides how many items
+// the next ranges get. Two batches are in memory at a time, which is about 2 *
+// kBatchRanges * kRangeBytes = 32 MiB.
+//
+// Threads: call Run from one thread at a time; it works on all cores. Errors:
+//   Run returns the first error of the sink and writes nothing after it.
 #ifndef KYMO_EXPORTERS_TIMELINE_ORDERED_OUTPUT_H_
 #define KYMO_EXPORTERS_TIMELINE_ORDERED_OUTPUT_H_
 
@@ -31,15 +34,15 @@ class OrderedOutput {
   static constexpr size_t kRangeBytes = size_t{1} << 20;
   static constexpr size_t kBatchRanges = 16;
 
-  // Progress is reported as items done of `total_items`; may be empty.
+  // `progress` gets the share of `total_items` that is done. It may be empty.
   OrderedOutput(ByteSink& sink, size_t total_items,
                 std::function<void(double)> progress)
       : sink_(sink),
         total_items_(total_items),
         progress_(std::move(progress)) {}
 
-  // Calls format(begin, end, out) for ranges that cover [0, n), on any
-  // thread; `out` is to be appended to.
+  // Calls format(begin, end, out), on any thread, for ranges that together
+  // cover [0, n). `format` appends to `out`.
   template <typename Format>
   absl::Status Run(size_t n, const Format& format) {
     Batch now;
@@ -49,7 +52,7 @@ class OrderedOutput {
     for (size_t first = 0; first < n && status.ok();) {
       const size_t items = std::min(range_items * kBatchRanges, n - first);
       const size_t ranges = ParallelRangeCount(items, range_items);
-      // Task 0 writes; no other touches the sink or the batch before.
+      // Task 0 writes. No other task touches the sink or the batch before.
       ParallelForEach(ranges + 1, [&](size_t task) {
         if (task == 0) {
           status = Write(before);
@@ -71,7 +74,8 @@ class OrderedOutput {
  private:
   using Batch = std::array<std::string, kBatchRanges>;
 
-  // For the next batch, where `items` made the text of this one.
+  // The items for a range of the next batch, if `items` items made the text of
+  // this batch.
   static size_t RangeItems(size_t items, const Batch& batch) {
     size_t bytes = 1;
     for (const std::string& text : batch) bytes += text.size();

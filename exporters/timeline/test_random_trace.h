@@ -1,14 +1,19 @@
-// test_random_trace.h - traces that no program would make, for tests that hold
-// an exporter's files against an independent reader of its format.
+// test_random_trace.h - traces that no program would make, for tests that check
+// an exporter's files with an independent reader of the format.
 //
 //   const model::Trace trace = RandomTrace(seed).Make();
 //
-// Valid (ValidateTrace), and the same for a seed everywhere. In it are threads,
-// two of one id, and streams of two devices; ranges that nest at random, are
-// empty, open, asynchronous or modules; instants; steps; what operations carry,
-// or bytes that nobody encoded; calls and the kernels they launched; samples;
-// counters, also without a number; memory of the heap and of devices. Names
-// have quotes, control characters, bad UTF-8, emoji; one has 64 KiB.
+// A trace is valid (ValidateTrace), and a seed gives the same trace everywhere.
+// It holds:
+//
+//   - threads, two of them with one id, and streams of two devices
+//   - ranges that nest at random, some empty, open, asynchronous or modules
+//   - instants, steps, samples, runtime calls and the kernels they launched
+//   - details of operations, some of them bytes that nobody encoded
+//   - counters, some values of which are no number
+//   - memory of the heap and of devices
+//
+// Names have quotes, control characters, bad UTF-8 and emoji. One has 64 KiB.
 #ifndef KYMO_EXPORTERS_TIMELINE_TEST_RANDOM_TRACE_H_
 #define KYMO_EXPORTERS_TIMELINE_TEST_RANDOM_TRACE_H_
 
@@ -28,7 +33,7 @@ class RandomTrace {
 
   explicit RandomTrace(uint64_t seed) : random_(seed) {}
 
-  // Once.
+  // Call this once.
   model::Trace Make();
 
   // A name of a function template with so many arguments that it takes 64 KiB.

@@ -1,4 +1,4 @@
-// test_event_file.h - event files read back, checksums and all.
+// test_event_file.h - reads event files for tests, and checks their checksums.
 #ifndef KYMO_TESTS_SUPPORT_TEST_EVENT_FILE_H_
 #define KYMO_TESTS_SUPPORT_TEST_EVENT_FILE_H_
 
@@ -15,7 +15,8 @@
 
 namespace kymo::tensorboard {
 
-// The complete records of `file`, whose checksums must be right.
+// The records of `file`. The test fails on a wrong checksum and on bytes that
+// are no complete record.
 inline std::vector<schema::Event> ReadEventFile(std::string_view file) {
   std::vector<schema::Event> events;
   while (file.size() >= 12) {

@@ -3,8 +3,8 @@
 //   Crc32c("123456789")         // 0xE3069283
 //   MaskedCrc32c("123456789")   // 0xC78AB0E5
 //
-// CRC-32C (Castagnoli). A file stores it masked, because a checksum of bytes
-// that hold their own checksum says little.
+// The checksum is CRC-32C (Castagnoli). Files store it masked, because a
+// checksum over bytes that contain their own checksum protects little.
 #ifndef KYMO_EXPORTERS_TENSORBOARD_EVENT_FILE_CRC32C_H_
 #define KYMO_EXPORTERS_TENSORBOARD_EVENT_FILE_CRC32C_H_
 
