@@ -117,8 +117,8 @@ class ProtoWriter {
     out_ += text;
   }
 
-  // Begins a message or a packed list. The caller then writes its content and
-  // calls End. Messages nest: the one that began last ends first.
+  // Begins a message or a packed list. The caller then appends its content to
+  // the string and calls End. Messages nest: the last one to begin ends first.
   [[nodiscard]] size_t Begin(uint32_t field) {
     char bytes[kMaxVarintBytes];
     out_.append(bytes, PutVarint(bytes, Tag(field, WireType::kBytes)));
@@ -133,12 +133,6 @@ class ProtoWriter {
     char bytes[kMaxVarintBytes];
     char* const end = PutVarint(bytes, length);
     out_.replace(begin - 1, 1, bytes, static_cast<size_t>(end - bytes));
-  }
-
-  // Adds an element of a packed list.
-  void PackedUint(uint64_t value) {
-    char bytes[kMaxVarintBytes];
-    out_.append(bytes, PutVarint(bytes, value));
   }
 
  private:

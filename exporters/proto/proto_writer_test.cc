@@ -85,8 +85,7 @@ TEST(ProtoWriterTest, NumbersOfOtherTypes) {
   writer.Double(2, 1.0);
   writer.Float(2, -0.5f);
   const size_t list = writer.Begin(3);
-  writer.PackedUint(1);
-  writer.PackedUint(300);
+  out += Varint(1) + Varint(300);
   writer.End(list);
   EXPECT_EQ(out, std::string("\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"
                              "\xF9\x02\x4D\0\0\0\0\0\0\0"

@@ -1,6 +1,6 @@
 // event_bytes.h - writes events of a trace as events of an XLine.
 //
-//   EventBytes events(trace, launches, ids, base, ActivityType::kCpuOp);
+//   EventBytes events(context, ids, ActivityType::kCpuOp);
 //   events.InternTexts(begin, end);       // once for each track of the plane
 //   events.Append(out, event);            // field `events` of the line
 //
