@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 
 namespace kymo::cpu {
 

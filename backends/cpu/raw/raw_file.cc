@@ -19,7 +19,7 @@
 #include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_parts.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/shard_times.h"
 #include "profiler/record/chunk_reader.h"

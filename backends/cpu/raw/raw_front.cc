@@ -7,7 +7,7 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/record/layout.h"
 

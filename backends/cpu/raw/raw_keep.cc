@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/raw/raw_front.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {

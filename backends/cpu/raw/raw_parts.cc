@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/decode/arena_shard.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cpu {

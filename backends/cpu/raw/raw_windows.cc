@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/decode/arena_shard.h"
 #include "backends/cpu/raw/chunk_store.h"
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/trace_shard.h"
 

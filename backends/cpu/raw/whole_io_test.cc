@@ -1,4 +1,4 @@
-#include "backends/cpu/whole_io.h"
+#include "backends/cpu/raw/whole_io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 // Errors:  false; errno says why. EIO: the file ends before the range does, or
 //   takes no more. Part of the range may have been read or written.
 // Threads: any; the file's own position is neither used nor moved.
-#ifndef KYMO_BACKENDS_CPU_WHOLE_IO_H_
-#define KYMO_BACKENDS_CPU_WHOLE_IO_H_
+#ifndef KYMO_BACKENDS_CPU_RAW_WHOLE_IO_H_
+#define KYMO_BACKENDS_CPU_RAW_WHOLE_IO_H_
 
 #include <cstdint>
 
@@ -23,4 +23,4 @@ namespace kymo::cpu {
 
 }  // namespace kymo::cpu
 
-#endif  // KYMO_BACKENDS_CPU_WHOLE_IO_H_
+#endif  // KYMO_BACKENDS_CPU_RAW_WHOLE_IO_H_
