@@ -182,8 +182,7 @@ inline constexpr size_t kMaxNameBytes = 64 * 1024;
 using SessionId = uint32_t;
 inline constexpr SessionId kNoSession = 0;
 
-// A chunk's word: who has it.
-//   kFree -> kOwned (by a thread) -> kSealed -> kReading (collector) -> kFree
+// Who has a chunk; chunk_pool.h draws how the states follow each other.
 enum class ChunkState : uint8_t {
   kFree = 0,
   kOwned = 1,
