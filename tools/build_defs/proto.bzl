@@ -43,5 +43,5 @@ def kymo_proto_library(name, srcs, **kwargs):
     cc_library(
         name = name + "_numbers",
         hdrs = headers,
-        visibility = ["//visibility:private"],
+        visibility = ["//%s:__subpackages__" % native.package_name()],
     )
