@@ -27,8 +27,8 @@
 #include "profiler/base/time.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/target_setup.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 #include "profiler/record/tool_variables.h"
 
 namespace kymo::cpu {

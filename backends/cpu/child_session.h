@@ -13,7 +13,7 @@
 
 #include "backends/cpu/flight_recorder.h"
 #include "profiler/plugin/activity_backend.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::cpu {
 

@@ -13,7 +13,7 @@
 #include "backends/cpu/local_session.h"
 #include "backends/cpu/trace_memory.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 namespace {

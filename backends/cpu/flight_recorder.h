@@ -33,8 +33,8 @@
 #include "backends/cpu/raw/chunk_store.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/time.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

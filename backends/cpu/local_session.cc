@@ -18,8 +18,8 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "backends/memory/target/real_allocator.h"
 #include "benchmark/benchmark.h"
 #include "profiler/record/heap.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 #include "profiler/unwind/capture_stack.h"
 
 namespace kymo {

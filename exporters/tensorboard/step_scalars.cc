@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "exporters/tensorboard/memory_pool_names.h"
 #include "exporters/tensorboard/range_sweep.h"
+#include "exporters/tensorboard/xspace/memory_pool_names.h"
 #include "profiler/analysis/memory/live_bytes.h"
 #include "profiler/analysis/memory/memory_pools.h"
 #include "profiler/analysis/memory/memory_steps.h"

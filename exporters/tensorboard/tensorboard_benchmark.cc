@@ -13,9 +13,9 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include "exporters/proto/proto_writer.h"
-#include "exporters/tensorboard/event_bytes.h"
 #include "exporters/tensorboard/tensorboard_exporter.h"
 #include "exporters/tensorboard/xplane.pb.h"
+#include "exporters/tensorboard/xspace/event_bytes.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/null_directory.h"
 #include "tests/support/test_trace.h"

@@ -16,7 +16,7 @@
 #include "exporters/tensorboard/program_graph.h"
 #include "exporters/tensorboard/step_names.h"
 #include "exporters/tensorboard/step_scalars.h"
-#include "exporters/tensorboard/xspace.h"
+#include "exporters/tensorboard/xspace/xspace.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"

@@ -1,4 +1,4 @@
-#include "exporters/tensorboard/xspace.h"
+#include "exporters/tensorboard/xspace/xspace.h"
 
 #include <cmath>
 #include <iterator>

@@ -25,11 +25,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "importers/chrome/event_parser.h"
-#include "importers/chrome/findings.h"
+#include "importers/chrome/events/event_parser.h"
+#include "importers/chrome/events/findings.h"
+#include "importers/chrome/events/parsed_events.h"
 #include "importers/chrome/json/text_source.h"
 #include "importers/chrome/json/text_window.h"
-#include "importers/chrome/parsed_events.h"
 #include "profiler/base/parallel.h"
 
 namespace kymo::chrome_import {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "importers/chrome/event_store.h"
+#include "importers/chrome/events/event_store.h"
 #include "importers/chrome/file_members.h"
 #include "importers/chrome/shard_maker.h"
 #include "profiler/base/status_macros.h"

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "importers/chrome/parsed_events.h"
+#include "importers/chrome/events/parsed_events.h"
 
 namespace kymo::chrome_import {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "importers/chrome/event_args.h"
+#include "importers/chrome/events/event_args.h"
 #include "importers/chrome/json/decimal.h"
 #include "importers/chrome/row_names.h"
 

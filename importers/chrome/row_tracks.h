@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "importers/chrome/event_store.h"
+#include "importers/chrome/events/event_store.h"
 #include "profiler/model/records.h"
 
 namespace kymo::chrome_import {

@@ -8,7 +8,7 @@
 #ifndef KYMO_IMPORTERS_CHROME_SHARD_MAKER_H_
 #define KYMO_IMPORTERS_CHROME_SHARD_MAKER_H_
 
-#include "importers/chrome/event_store.h"
+#include "importers/chrome/events/event_store.h"
 #include "importers/chrome/file_members.h"
 #include "profiler/plugin/trace_importer.h"
 

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "importers/chrome/parsed_events.h"
+#include "importers/chrome/events/parsed_events.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::chrome_import {

@@ -34,7 +34,7 @@
 #include <utility>
 
 #include "profiler/callbacks/observed_call.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::internal {
 namespace {

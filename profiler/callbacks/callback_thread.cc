@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include "kymo/callbacks.h"
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 namespace {

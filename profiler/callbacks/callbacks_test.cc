@@ -14,7 +14,7 @@
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
 #include "kymo/warning.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 namespace {

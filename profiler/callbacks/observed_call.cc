@@ -10,7 +10,7 @@
 
 #include "kymo/warning.h"
 #include "profiler/callbacks/callback_thread.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::internal {
 

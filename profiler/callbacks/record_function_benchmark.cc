@@ -12,8 +12,8 @@
 
 #include "benchmark/benchmark.h"
 #include "kymo/record_function.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/host.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/host/host.h"
 #include "profiler/unwind/capture_stack.h"
 
 namespace kymo {

@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "profiler/base/status_macros.h"
+#include "profiler/events/averages/event_table.h"
 #include "profiler/events/chrome_trace.h"
 #include "profiler/events/compensated_sum.h"
-#include "profiler/events/event_table.h"
 #include "profiler/events/event_tree.h"
 #include "profiler/events/folded_stacks.h"
 #include "profiler/events/output_file.h"

@@ -39,10 +39,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/events/event_averages.h"
-#include "profiler/events/event_groups.h"
+#include "profiler/events/averages/event_averages.h"
+#include "profiler/events/averages/event_groups.h"
+#include "profiler/events/averages/function_event_avg.h"
 #include "profiler/events/function_event.h"
-#include "profiler/events/function_event_avg.h"
 #include "profiler/report/table.h"
 
 namespace kymo {

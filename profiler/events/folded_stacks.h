@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "profiler/events/averages/function_event_avg.h"
 #include "profiler/events/function_event.h"
-#include "profiler/events/function_event_avg.h"
 
 namespace kymo {
 

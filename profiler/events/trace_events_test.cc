@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profiler/base/op_inputs.h"
-#include "profiler/events/trace_averages.h"
+#include "profiler/events/averages/trace_averages.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -19,7 +19,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
 #include "profiler/session/recording.h"
 #include "profiler/session/step_machine.h"

@@ -36,7 +36,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kymo/profile_options.h"
-#include "profiler/events/event_averages.h"
+#include "profiler/events/averages/event_averages.h"
 #include "profiler/events/event_list.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/table.h"

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <iterator>
 
-#include "profiler/record/host.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::record {
 

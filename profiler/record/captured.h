@@ -22,8 +22,8 @@
 #include <string_view>
 
 #include "profiler/base/record_scope.h"
+#include "profiler/record/arena/layout.h"
 #include "profiler/record/foreign_names.h"
-#include "profiler/record/layout.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {

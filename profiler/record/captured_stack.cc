@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
 

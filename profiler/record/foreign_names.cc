@@ -2,8 +2,8 @@
 
 #include <sys/mman.h>
 
-#include "profiler/record/host.h"
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
 

@@ -35,7 +35,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::record {
 

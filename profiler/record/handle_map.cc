@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
 

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "profiler/record/caller_stack.h"
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
 

@@ -47,8 +47,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profiler/record/host.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/host/host.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "profiler/record/caller_stack.h"
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/own_host.h"
 #include "profiler/record/payload_writer.h"
 #include "profiler/record/range_details.h"
 

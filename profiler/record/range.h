@@ -24,9 +24,9 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/record_scope.h"
-#include "profiler/record/host.h"
-#include "profiler/record/layout.h"
-#include "profiler/record/thread_stream.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/host/thread_stream.h"
 
 namespace kymo::record {
 

@@ -1,6 +1,6 @@
 #include "profiler/record/starts.h"
 
-#include "profiler/record/own_host.h"
+#include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::record {
 

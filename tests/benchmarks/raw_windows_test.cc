@@ -21,7 +21,7 @@
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 #include "tests/benchmarks/synthetic_chunks.h"
 
 namespace kymo::benchmarks {

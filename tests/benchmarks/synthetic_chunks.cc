@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "profiler/base/clock.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::benchmarks {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "backends/cpu/decode/decode.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::benchmarks {
 

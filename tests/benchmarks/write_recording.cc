@@ -19,7 +19,7 @@
 
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_file.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 #include "tests/benchmarks/synthetic_chunks.h"
 
 namespace kymo::benchmarks {

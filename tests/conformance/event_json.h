@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "profiler/events/event_averages.h"
-#include "profiler/events/function_event_avg.h"
+#include "profiler/events/averages/event_averages.h"
+#include "profiler/events/averages/function_event_avg.h"
 #include "tests/conformance/case.h"
 
 namespace kymo::conformance {

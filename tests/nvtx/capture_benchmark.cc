@@ -12,7 +12,7 @@
 #include "kymo/record_function.h"
 #include "nvtx3/nvToolsExt.h"
 #include "nvtx3/nvtx3.hpp"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 namespace {

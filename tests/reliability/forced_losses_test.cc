@@ -13,8 +13,8 @@
 #include "kymo/record_function.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/host.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/host/host.h"
 #include "tests/support/test_signal_storm.h"
 
 namespace kymo {

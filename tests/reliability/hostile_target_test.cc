@@ -31,9 +31,9 @@
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/activity_backend.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/host.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo {
 namespace {

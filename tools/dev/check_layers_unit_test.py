@@ -71,12 +71,12 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_only(files)
 
     def test_finds_an_include_against_the_arrows(self):
-        files = tree("profiler/record/arena.h")
+        files = tree("profiler/record/arena/arena.h")
         files["profiler/base/a.cc"] = (
-            '#include <vector>\n\n#include "profiler/record/arena.h"\n')
+            '#include <vector>\n\n#include "profiler/record/arena/arena.h"\n')
         self.assert_only(
             files, "profiler/base/a.cc:3: profiler/base may not include"
-            " profiler/record ('profiler/record/arena.h')")
+            " profiler/record ('profiler/record/arena/arena.h')")
 
     def test_resolves_public_names(self):
         files = tree("profiler/api/record.h")

@@ -14,7 +14,7 @@
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/events/trace_averages.h"
+#include "profiler/events/averages/trace_averages.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"

@@ -11,10 +11,10 @@
 #include "profiler/analysis/flops.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
-#include "profiler/events/event_groups.h"
+#include "profiler/events/averages/event_groups.h"
+#include "profiler/events/averages/event_table.h"
+#include "profiler/events/averages/trace_averages.h"
 #include "profiler/events/event_list.h"
-#include "profiler/events/event_table.h"
-#include "profiler/events/trace_averages.h"
 #include "profiler/events/trace_events.h"
 
 namespace kymo::tools {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "profiler/events/event_groups.h"
+#include "profiler/events/averages/event_groups.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/table.h"
 #include "tools/report_command/data_text.h"

@@ -18,7 +18,7 @@
 #include <atomic>
 
 #include "backends/sampling/target/target_timer.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 #include "tools/runtime/stack_capture.h"
 #include "tools/runtime/start_hooks.h"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/loaded_code.h"
 

@@ -11,8 +11,8 @@
 #include "backends/cpu/decode/loss_counters.h"
 #include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

@@ -16,7 +16,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

@@ -23,8 +23,8 @@
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/chunk_reader.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "profiler/model/string_table.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 

@@ -20,7 +20,7 @@
 #include "backends/cpu/decode/decode_names.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 

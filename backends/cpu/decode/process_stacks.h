@@ -15,7 +15,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/stack_symbolizer.h"

@@ -16,7 +16,7 @@
 #include "backends/cpu/decode/decode.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/arena.h"
+#include "profiler/record/arena/arena.h"
 
 namespace kymo::cpu {
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/record/arena.h"
+#include "profiler/record/arena/arena.h"
 
 namespace kymo::cpu {
 

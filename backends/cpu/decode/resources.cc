@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::cpu {

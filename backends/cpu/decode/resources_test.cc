@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "backends/cpu/raw/shrink_guard.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_header.h"
-#include "profiler/record/arena.h"
+#include "profiler/record/arena/arena.h"
 
 namespace kymo::cpu {
 

@@ -22,7 +22,7 @@
 #include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/shard_times.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 namespace {

@@ -33,7 +33,7 @@
 #include "backends/cpu/raw/shrink_guard.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/record/arena.h"
+#include "profiler/record/arena/arena.h"
 
 namespace kymo::cpu {
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "backends/cpu/raw/chunk_store.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/record/layout.h"
+#include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include "backends/cpu/raw/chunk_store.h"
 #include "backends/cpu/raw/raw_file.h"
 #include "backends/cpu/raw/raw_front.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 namespace {

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "backends/cpu/raw/raw_header.h"
 #include "profiler/base/clock.h"
-#include "profiler/record/arena.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

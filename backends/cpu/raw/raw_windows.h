@@ -34,7 +34,7 @@
 #include "profiler/base/column.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/trace_windows.h"
-#include "profiler/record/chunk_reader.h"
+#include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::cpu {
 

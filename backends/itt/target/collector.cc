@@ -17,7 +17,7 @@
 #include "backends/itt/target/names.h"
 #include "backends/itt/target/ranges_by_id.h"
 #include "backends/itt/target/tasks.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::itt {
 namespace {

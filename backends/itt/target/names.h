@@ -15,7 +15,7 @@
 
 #include "backends/itt/target/itt_abi.h"
 #include "profiler/record/captured.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::itt {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "profiler/record/captured.h"
-#include "profiler/record/host.h"
+#include "profiler/record/host/host.h"
 
 namespace kymo::nvtx {
 

@@ -1,0 +1,199 @@
+#include "profiler/record/arena/chunk_reader.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace kymo::record {
+
+size_t UsedSlots(std::span<const Slot> slots) noexcept {
+  size_t used = 0;
+  while (used < slots.size()) {
+    if (slots[used].begin.load(std::memory_order_relaxed) == 0) break;
+    used += std::max<size_t>(RecordSlots(slots, used), 1);
+  }
+  return used;
+}
+
+size_t WrittenSlots(std::span<const Slot> slots) noexcept {
+  size_t last = slots.size();
+  while (last > 0) {
+    const Slot& slot = slots[last - 1];
+    // Payload may hold zeros where a head has its times; look at all of it.
+    if (slot.begin.load(std::memory_order_relaxed) != 0 ||
+        slot.end.load(std::memory_order_relaxed) != 0 || slot.name != 0 ||
+        slot.kind_scope_depth != 0 || slot.extra_slots != 0) {
+      break;
+    }
+    --last;
+  }
+  // The payload of the last record may end in zeros.
+  size_t used = 0;
+  while (used < last) {
+    used += std::max<size_t>(RecordSlots(slots, used), 1);
+  }
+  return used;
+}
+
+namespace {
+
+// Slots of the chunk that earlier calls have visited.
+uint32_t AlreadyRead(const ChunkWord& word) {
+  return std::min(word.read_slots.load(std::memory_order_relaxed),
+                  kSlotsPerChunk);
+}
+
+// Whether the chunk waits for the session's reader.
+bool IsOf(const Arena& arena, uint32_t chunk, SessionId session, int32_t pid) {
+  const ChunkWord& word = arena.word(chunk);
+  const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  const ChunkState state = OwnerState(owner);
+  return (state == ChunkState::kOwned || state == ChunkState::kSealed) &&
+         word.session.load(std::memory_order_relaxed) == session &&
+         OwnerStream(owner) < arena.stream_count() &&
+         arena.stream(OwnerStream(owner)).pid.load(std::memory_order_relaxed) ==
+             pid;
+}
+
+}  // namespace
+
+std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots) {
+  auto copy = std::make_unique<Slot[]>(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    // Only `end` of a published record still changes.
+    copy[i].begin.store(slots[i].begin.load(std::memory_order_relaxed),
+                        std::memory_order_relaxed);
+    copy[i].end.store(slots[i].end.load(std::memory_order_relaxed),
+                      std::memory_order_relaxed);
+    copy[i].name = slots[i].name;
+    copy[i].kind_scope_depth = slots[i].kind_scope_depth;
+    copy[i].extra_slots = slots[i].extra_slots;
+    copy[i].flags = slots[i].flags;
+  }
+  return copy;
+}
+
+size_t ChunkReader::Drain(bool sessions_too, const Visit& visit) {
+  size_t drained = 0;
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    ChunkWord& word = arena_.word(chunk);
+    uint64_t owner = word.owner.load(std::memory_order_relaxed);
+    if (OwnerState(owner) != ChunkState::kSealed) continue;
+    if (!sessions_too &&
+        word.session.load(std::memory_order_relaxed) != kNoSession) {
+      continue;
+    }
+    // A recorder may take a sealed chunk under policy overwrite.
+    if (!word.owner.compare_exchange_strong(
+            owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+            std::memory_order_acquire, std::memory_order_relaxed)) {
+      continue;
+    }
+    const uint64_t ticket = word.ticket.load(std::memory_order_relaxed);
+    const uint32_t from = AlreadyRead(word);
+    const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
+    const size_t used = WrittenSlots(slots.subspan(from));
+    if (used != 0) {
+      visit({.stream = OwnerStream(owner),
+             .ticket = ticket,
+             .first_index = from,
+             .slots = slots.subspan(from, used)});
+    }
+    arena_.FreeChunk(chunk);
+    ++drained;
+  }
+  return drained;
+}
+
+size_t ChunkReader::DrainSealed(const Visit& visit) {
+  return Drain(false, visit);
+}
+
+void ChunkReader::ReadOwned(const Visit& visit) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    ChunkWord& word = arena_.word(chunk);
+    const uint64_t owner = word.owner.load(std::memory_order_acquire);
+    if (OwnerState(owner) != ChunkState::kOwned) continue;
+    // acquire: the chunk is zero, or filled by this ticket's owner. A ticket of
+    // 0 means that the chunk is just being taken.
+    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+    if (ticket == 0) continue;
+    const uint32_t from = AlreadyRead(word);
+    const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
+    const size_t used = UsedSlots(slots.subspan(from));
+    if (used == 0) continue;
+    word.read_slots.store(static_cast<uint32_t>(from + used),
+                          std::memory_order_relaxed);
+    visit({.stream = OwnerStream(owner),
+           .ticket = ticket,
+           .first_index = from,
+           .slots = slots.subspan(from, used)});
+  }
+}
+
+void ChunkReader::ReadAll(const Visit& visit) {
+  // Full chunks first: what is owned changes while they are read.
+  Drain(true, visit);
+  ReadOwned(visit);
+  // Sealed between the two.
+  Drain(true, visit);
+}
+
+void ChunkReader::ReadSession(SessionId session, int32_t pid,
+                              const Visit& visit) {
+  const uint32_t taken = arena_.high_water();
+  for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+    if (!IsOf(arena_, chunk, session, pid)) continue;
+    ChunkWord& word = arena_.word(chunk);
+    const uint64_t owner = word.owner.load(std::memory_order_acquire);
+    // acquire: as in ReadOwned.
+    const uint64_t ticket = word.ticket.load(std::memory_order_acquire);
+    if (ticket == 0) continue;
+    const std::span<const Slot> slots(arena_.slots(chunk), kSlotsPerChunk);
+    const size_t used = OwnerState(owner) == ChunkState::kOwned
+                            ? UsedSlots(slots)
+                            : WrittenSlots(slots);
+    if (used == 0) continue;
+    visit({.stream = OwnerStream(owner),
+           .ticket = ticket,
+           .first_index = 0,
+           .slots = slots.first(used)});
+  }
+}
+
+void ChunkReader::InTurn(size_t count,
+                         const std::function<void(size_t)>& call) {
+  for (size_t i = 0; i < count; ++i) call(i);
+}
+
+void ChunkReader::ReleaseChunk(uint32_t chunk) const {
+  ChunkWord& word = arena_.word(chunk);
+  uint64_t owner = word.owner.load(std::memory_order_relaxed);
+  if (OwnerState(owner) == ChunkState::kOwned) {
+    // What is overwritten of these from now on is nobody's loss.
+    word.read_slots.store(
+        static_cast<uint32_t>(UsedSlots({arena_.slots(chunk), kSlotsPerChunk})),
+        std::memory_order_relaxed);
+  } else if (OwnerState(owner) == ChunkState::kSealed &&
+             word.owner.compare_exchange_strong(
+                 owner, PackOwner(ChunkState::kReading, OwnerStream(owner)),
+                 std::memory_order_acquire, std::memory_order_relaxed)) {
+    arena_.FreeChunk(chunk);
+  }
+}
+
+void ChunkReader::Release(SessionId session, int32_t pid,
+                          bool collector_records, const ForEach& for_each) {
+  if (!collector_records) {
+    std::vector<uint32_t> chunks;
+    const uint32_t taken = arena_.high_water();
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+      if (IsOf(arena_, chunk, session, pid)) chunks.push_back(chunk);
+    }
+    for_each(chunks.size(), [&](size_t i) { ReleaseChunk(chunks[i]); });
+  }
+  arena_.Retag(pid, session, kNoSession);
+}
+
+}  // namespace kymo::record

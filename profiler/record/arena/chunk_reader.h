@@ -1,0 +1,118 @@
+// chunk_reader.h - takes the records out of an arena.
+//
+//   ChunkReader reader(arena);
+//   while (target runs) reader.DrainSealed([&](const ChunkView& chunk) {...});
+//   reader.ReadAll(visit);         // the rest, and what threads still hold
+//
+// The reader visits, clears and frees sealed chunks. It visits owned chunks
+// from where the last ReadOwned stopped, and leaves them to their threads.
+//
+// A session of a recorded process reads its own chunks first (ReadSession), and
+// hands them on with Release. Until then, or until the end, a collector's
+// reader leaves these chunks alone (ChunkWord::session says whose they are).
+//
+// Threads: one reader per arena and session, one call at a time; the recorders
+//   run on.
+// Trust:   a view never reaches beyond its chunk, whatever is in there;
+//   ForEachRecord checks the records.
+#ifndef KYMO_PROFILER_RECORD_ARENA_CHUNK_READER_H_
+#define KYMO_PROFILER_RECORD_ARENA_CHUNK_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/layout.h"
+
+namespace kymo::record {
+
+// A chunk or the front part of one. `first_index` is the index of slots[0] in
+// its chunk, by which kEnd and kExtra records name it.
+struct ChunkView {
+  uint32_t stream = 0;
+  uint64_t ticket = 0;
+  uint32_t first_index = 0;
+  std::span<const Slot> slots;
+};
+
+// Slots that the record at `i` takes, its head included; 0 when what stands
+// there cannot be one: not written yet, or payload beyond the end.
+inline size_t RecordSlots(std::span<const Slot> slots, size_t i) noexcept {
+  // acquire: pairs with the recorder's release of a record's head.
+  if (slots[i].begin.load(std::memory_order_acquire) == 0) return 0;
+  const size_t extra = slots[i].extra_slots;
+  return extra < slots.size() - i ? 1 + extra : 0;
+}
+
+// Number of slots at the front that hold records: everything up to the first
+// slot that is not written yet. A slot that cannot be a record counts as one.
+size_t UsedSlots(std::span<const Slot> slots) noexcept;
+// The same for a chunk that nobody writes any more: up to the last slot that is
+// not zero, whatever lies before it.
+size_t WrittenSlots(std::span<const Slot> slots) noexcept;
+
+// A copy of slots whose ranges may end meanwhile.
+std::unique_ptr<Slot[]> CopySlots(std::span<const Slot> slots);
+
+// Calls visit(head, payload, index) for each record of `chunk`, and
+// skip(slot) for each slot between records that cannot begin one.
+template <typename Visit, typename Skip>
+void ForEachRecord(const ChunkView& chunk, Visit&& visit, Skip&& skip) {
+  size_t i = 0;
+  while (i < chunk.slots.size()) {
+    const Slot& head = chunk.slots[i];
+    const size_t taken = RecordSlots(chunk.slots, i);
+    if (taken == 0) {
+      skip(head);
+      ++i;
+      continue;
+    }
+    visit(head, chunk.slots.subspan(i + 1, taken - 1),
+          static_cast<uint32_t>(chunk.first_index + i));
+    i += taken;
+  }
+}
+
+template <typename Visit>
+void ForEachRecord(const ChunkView& chunk, Visit&& visit) {
+  ForEachRecord(chunk, visit, [](const Slot&) {});
+}
+
+class ChunkReader {
+ public:
+  using Visit = std::function<void(const ChunkView&)>;
+
+  explicit ChunkReader(const Arena& arena) : arena_(arena) {}
+
+  // Returns the number of chunks visited.
+  size_t DrainSealed(const Visit& visit);
+  void ReadOwned(const Visit& visit);
+  // Both, for the end: also the chunks that sessions have not read, and those
+  // that a thread which outlives the recording seals meanwhile.
+  void ReadAll(const Visit& visit);
+
+  // Visits the chunks of one session of process `pid`, sealed or owned, from
+  // their start. Nothing is freed or marked.
+  void ReadSession(SessionId session, int32_t pid, const Visit& visit);
+  // The session is done with its chunks: a collector may have them; without
+  // one, the sealed ones are freed. That is a write to all that was recorded,
+  // so for_each(n, call) may do call(0) to call(n - 1) at the same time.
+  using ForEach =
+      std::function<void(size_t, const std::function<void(size_t)>&)>;
+  void Release(SessionId session, int32_t pid, bool collector_records,
+               const ForEach& for_each = InTurn);
+
+ private:
+  size_t Drain(bool sessions_too, const Visit& visit);
+  void ReleaseChunk(uint32_t chunk) const;
+  static void InTurn(size_t count, const std::function<void(size_t)>& call);
+
+  const Arena& arena_;
+};
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_ARENA_CHUNK_READER_H_

@@ -1,0 +1,168 @@
+// own_host.h - the state of this copy's own host, and the lock on it.
+//
+//   Wiped* const wiped = GetWiped();
+//   if (wiped == nullptr) return;
+//   Lock lock(wiped);
+//   own.sessions[0].enabled = true;
+//
+// For the .cc files of this folder only. This is the host's lowest layer. It
+// knows none of the code that changes the state; README.md has the order.
+//
+// Fork: a child keeps OwnState as it is. Wiped holds what a child must not
+//   keep; the kernel zeroes it there.
+// System calls that an allocation can lead to go through syscall(). A thread
+//   can be cancelled in libc's functions for them, and malloc must not be a
+//   place where that happens.
+#ifndef KYMO_PROFILER_RECORD_HOST_OWN_HOST_H_
+#define KYMO_PROFILER_RECORD_HOST_OWN_HOST_H_
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/host/host_api.h"
+#include "profiler/record/host/thread_stream.h"
+
+namespace kymo::record {
+
+inline constexpr size_t kMaxTrackedChunks = 1u << 16;
+inline constexpr size_t kThreadNameBytes = 64;
+
+struct ThreadToName {
+  int32_t tid;  // 0 = none
+  uint32_t name;
+};
+inline constexpr uint32_t kMaxThreadsToName = 256;
+
+// In a forked child the lock is free, although another thread may have held it,
+// and the lists are empty.
+struct Wiped {
+  std::atomic<uint32_t> lock;
+  uint32_t process_registered;
+  uint32_t process;  // as StreamEntry has it
+  std::atomic<uint32_t> mappings_recorded;
+  // 1 while a thread records mappings, and has the buffer.
+  std::atomic<uint32_t> maps_buffer_taken;
+  char maps_buffer[8192];
+  ThreadStream* free_streams;
+  // Streams of threads that recorded after their exit handler had run. Nothing
+  // tells when these threads end.
+  ThreadStream* late_streams;
+  ThreadStream* slab_next;
+  ThreadStream* slab_end;
+  // Names that others gave to threads which have no stream yet; a ring.
+  ThreadToName threads_to_name[kMaxThreadsToName];
+  uint32_t threads_to_name_count;
+  // Chunks whose pages this process has made present.
+  uint64_t populated[kMaxTrackedChunks / 64];
+};
+
+// One session of this process. Written under the lock, read without.
+struct OwnSession {
+  std::atomic<SessionId> id;  // 0 = not live
+  SessionId to_read;          // the same until its chunks are read; 0 = free
+  RecordFlags flags;
+  bool enabled;
+};
+
+struct OwnState {
+  std::atomic<Wiped*> wiped;
+  // `arena` is set once, before this is.
+  std::atomic<bool> has_arena;
+  // The arena is a collector's.
+  std::atomic<bool> has_collector;
+  Arena arena;
+  Gate* gates;
+  pthread_key_t exit_key;
+  bool has_exit_key;
+  bool has_fork_handler;
+  std::atomic<uint64_t> logical_threads;
+  std::atomic<StackCapture> stack_capture;
+  // The live kProcess session.
+  std::atomic<SessionId> process_session;
+  OwnSession sessions[kMaxSessions];
+};
+extern constinit OwnState own;
+
+// What the host knows of a thread, also of one without a stream. Plain words,
+// which need neither construction nor destruction.
+struct OwnThread {
+  ThreadStream* stream;
+  uint64_t logical_id;
+  SessionId session;     // kThread session, perhaps not live any more
+  uint32_t paused;       // SetThreadPaused
+  uint32_t exit_rounds;  // how often the exit handler has run
+  // How many locks and slow paths this thread is in: a signal handler that
+  // interrupts them finds no slots instead of waiting for itself.
+  uint32_t busy;
+  uint32_t name_size;
+  char name[kThreadNameBytes];
+};
+extern constinit thread_local OwnThread own_thread
+    __attribute__((tls_model("initial-exec")));
+
+class Busy {
+ public:
+  Busy() noexcept {
+    ++own_thread.busy;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Busy() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    --own_thread.busy;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
+
+// The lock of `wiped`, or another word that is 1 while it is held.
+class Lock {
+ public:
+  explicit Lock(Wiped* wiped) noexcept : Lock(&wiped->lock) {}
+  explicit Lock(std::atomic<uint32_t>* word) noexcept : word_(word) {
+    for (int tries = 0; word_->exchange(1, std::memory_order_acquire) != 0;
+         ++tries) {
+      // Sleeping lets a holder of lower priority run, too.
+      const timespec pause = {0, tries < 16 ? 0 : 50'000};
+      syscall(SYS_nanosleep, &pause, nullptr);
+    }
+  }
+  ~Lock() { word_->store(0, std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  const Busy busy_;
+  std::atomic<uint32_t>* const word_;
+};
+
+// Private memory that reads as zero in a forked child; null when short.
+void* MapWiped(size_t bytes) noexcept;
+// Null when memory is short, or the kernel cannot wipe it on fork: nothing is
+// recorded then, and counted where there is an arena to count in.
+Wiped* GetWiped() noexcept;
+// A text was cut, or left out.
+void OwnCountTruncated() noexcept;
+// Whether this thread is inside of the host's code, which a signal handler must
+// not enter again. Counts what the handler loses by that.
+bool InSlowPath() noexcept;
+
+// A collector is listening now.
+inline bool CollectorRecords() noexcept {
+  return own.has_collector.load(std::memory_order_relaxed) &&
+         own.arena.header().recording.load(std::memory_order_relaxed) != 0;
+}
+
+inline int32_t ThreadId() noexcept {
+  return static_cast<int32_t>(syscall(SYS_gettid));
+}
+
+}  // namespace kymo::record
+
+#endif  // KYMO_PROFILER_RECORD_HOST_OWN_HOST_H_

@@ -1,0 +1,188 @@
+#include "profiler/record/host/sessions.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "profiler/record/host/live_sessions.h"
+#include "profiler/record/host/thread_streams.h"
+
+namespace kymo::record {
+namespace {
+
+constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
+
+// A forked child is in none of its parent's sessions: nobody would read what it
+// records for them.
+void AfterForkInChild() {
+  for (OwnSession& session : own.sessions) session.to_read = kNoSession;
+  if (!AnySessionIsLive()) return;
+  for (OwnSession& session : own.sessions) {
+    session.id.store(kNoSession, std::memory_order_relaxed);
+  }
+  own.process_session.store(kNoSession, std::memory_order_relaxed);
+  Lock lock(GetWiped());
+  UpdateGates();
+}
+
+int MakeLocalArena() noexcept {
+  if (own.arena.valid()) return 0;
+  ArenaOptions options;
+  options.clock_source = DetectClockSource();
+  // Less where the process's address space is limited.
+  for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
+       bytes /= 2) {
+    options.capacity_bytes = bytes;
+    own.arena = Arena::CreateAnonymous(options);
+    if (own.arena.valid()) {
+      own.has_arena.store(true, std::memory_order_release);
+      return 0;
+    }
+  }
+  return errno;
+}
+
+// For the first of several sessions, where no collector has its own rules.
+void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
+  // What threads recorded late for sessions that are over.
+  own.arena.DiscardSealed();
+  own.arena.SetLimits(request.chunk_bytes_total, request.policy);
+  // The first chunks' pages, so that the first records do not pay for them.
+  for (uint32_t chunk = 0; chunk < 64; ++chunk) PopulateOnce(wiped, chunk);
+}
+
+SessionId NextId() noexcept {
+  SessionId id = kNoSession;
+  while (id == kNoSession) {
+    id = own.arena.header().next_session.fetch_add(1,
+                                                   std::memory_order_relaxed) +
+         1;
+  }
+  return id;
+}
+
+// The flags of a request, with the way in which the heap is watched; false if
+// that is another one than a live session's.
+bool SettleHeapMode(const SessionRequest& request,
+                    RecordFlags* flags) noexcept {
+  *flags = request.flags & kAllRecordFlags;
+  const RecordFlags wanted = *flags & kHeapModeFlags;
+  if (wanted == 0) return true;
+  const RecordFlags collectors = CollectorFlags() & kHeapModeFlags;
+  if (collectors != 0) {
+    *flags = (*flags & ~kHeapModeFlags) | collectors;
+    return true;
+  }
+  std::atomic<uint64_t>& interval = own.arena.header().heap_sample_interval;
+  for (const OwnSession& session : own.sessions) {
+    const RecordFlags live = session.flags & kHeapModeFlags;
+    if (session.id.load(std::memory_order_relaxed) == kNoSession || live == 0) {
+      continue;
+    }
+    return live == wanted && ((live & kGateHeapSampled) == 0 ||
+                              interval.load(std::memory_order_relaxed) ==
+                                  request.heap_sample_interval);
+  }
+  interval.store(request.heap_sample_interval, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return ENOMEM;
+  Lock lock(wiped);
+  if (SessionIsLive(own_thread.session)) return EALREADY;
+  const bool whole_process = request->scope == SessionScope::kProcess;
+  const bool any = AnySessionIsLive();
+  if (own.process_session.load(std::memory_order_relaxed) != kNoSession ||
+      (whole_process && any)) {
+    return EBUSY;
+  }
+  OwnSession* const session = FindFreeSession();
+  if (session == nullptr) return ENOSPC;
+  if (const int error = MakeLocalArena(); error != 0) return error;
+  if (!own.has_fork_handler) {
+    own.has_fork_handler =
+        pthread_atfork(nullptr, nullptr, AfterForkInChild) == 0;
+  }
+  if (!AnySessionToRead() && !CollectorRecords()) {
+    PrepareLocalArena(wiped, *request);
+  }
+  RecordFlags flags = 0;
+  if (!SettleHeapMode(*request, &flags)) return ENOTSUP;
+  *id = NextId();
+  session->flags = flags;
+  session->enabled = true;
+  session->to_read = *id;
+  session->id.store(*id, std::memory_order_relaxed);
+  if (whole_process) {
+    // Before the chunks: a thread that takes one looks again afterwards.
+    own.process_session.store(*id, std::memory_order_seq_cst);
+    own.arena.Retag(getpid(), kNoSession, *id);
+  } else {
+    OwnExchangeThreadSession(*id);
+  }
+  UpdateGates();
+  return 0;
+}
+
+int OwnStopSession(SessionId id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  OwnSession* const session = FindSession(id);
+  if (session == nullptr) return EINVAL;
+  session->id.store(kNoSession, std::memory_order_relaxed);
+  SessionId process_session = id;
+  own.process_session.compare_exchange_strong(process_session, kNoSession,
+                                              std::memory_order_seq_cst);
+  if (own_thread.session == id) OwnExchangeThreadSession(kNoSession);
+  UpdateGates();
+  return 0;
+}
+
+int OwnReleaseSession(SessionId id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  for (OwnSession& session : own.sessions) {
+    if (id == kNoSession || session.to_read != id ||
+        session.id.load(std::memory_order_relaxed) == id) {
+      continue;
+    }
+    session.to_read = kNoSession;
+    return 0;
+  }
+  return EINVAL;
+}
+
+int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return EINVAL;
+  Lock lock(wiped);
+  OwnSession* const session = FindSession(id);
+  if (session == nullptr) return EINVAL;
+  session->enabled = enabled != 0;
+  UpdateGates();
+  return 0;
+}
+
+SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
+  // The arena maps its chunks in one piece.
+  const uint64_t offset = reinterpret_cast<uint64_t>(slot) -
+                          reinterpret_cast<uint64_t>(own.arena.slots(0));
+  const ChunkWord& word =
+      own.arena.word(static_cast<uint32_t>(offset / kChunkBytes));
+  // A chunk that has been reused was a collector's, or a session's that is
+  // over; the record's own chunk is gone either way.
+  if (word.ticket.load(std::memory_order_relaxed) != ticket) return kNoSession;
+  const SessionId session = word.session.load(std::memory_order_relaxed);
+  // Every thread is in the process's session.
+  return session == own.process_session.load(std::memory_order_relaxed)
+             ? kNoSession
+             : session;
+}
+
+}  // namespace kymo::record

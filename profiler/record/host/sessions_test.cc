@@ -1,0 +1,279 @@
+// Which thread records for which session, at the level of chunks.
+#include "profiler/record/host/sessions.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/range.h"
+
+namespace kymo::record {
+namespace {
+
+void Record(Literal name) {
+  if ((GateBits() & kGateOn) == 0) return;
+  OpenRange range;
+  BeginRange(range, name, RecordScope::kFunction);
+  EndRange(range);
+}
+
+// When the last session started: a chunk that a thread has kept since an
+// earlier one begins with that one's records.
+thread_local uint64_t started_ticks = 0;
+
+SessionId Start(SessionScope scope) {
+  SessionId id = kNoSession;
+  started_ticks = ReadTicks(DetectClockSource());
+  EXPECT_EQ(StartSession({.scope = scope}, &id), 0);
+  return id;
+}
+
+// Names and how often a session has them; hands its chunks on.
+std::map<std::string, int> Read(SessionId id) {
+  std::map<std::string, int> counts;
+  ChunkReader reader(*ProcessArena());
+  reader.ReadSession(id, getpid(), [&](const ChunkView& view) {
+    ForEachRecord(view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+      if (UnpackKind(head.kind_scope_depth) == SlotKind::kRange &&
+          head.begin.load() >= started_ticks) {
+        ++counts[std::string(ProcessArena()->NameText(head.name))];
+      }
+    });
+  });
+  reader.Release(id, getpid(), /*collector_records=*/false);
+  EXPECT_EQ(ReleaseSession(id), 0);
+  return counts;
+}
+
+std::map<std::string, int> StopAndRead(SessionId id) {
+  EXPECT_EQ(StopSession(id), 0);
+  return Read(id);
+}
+
+class SessionsTest : public testing::Test {
+ protected:
+  // The first use decides on a host.
+  void SetUp() override { (void)Host(); }
+};
+
+TEST_F(SessionsTest, ThreadSessionRecordsItsThreadOnly) {
+  const SessionId id = Start(SessionScope::kThread);
+  Record("mine");
+  std::thread([] { Record("others"); }).join();
+  Record("mine");
+  EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"mine", 2}}));
+}
+
+TEST_F(SessionsTest, ProcessSessionRecordsEveryThread) {
+  const SessionId id = Start(SessionScope::kProcess);
+  Record("main");
+  std::thread([] { Record("worker"); }).join();
+  EXPECT_EQ(StopAndRead(id),
+            (std::map<std::string, int>{{"main", 1}, {"worker", 1}}));
+}
+
+TEST_F(SessionsTest, ThreadJoinsAndLeavesASession) {
+  const SessionId id = Start(SessionScope::kThread);
+  std::thread([id] {
+    Record("before");
+    EXPECT_EQ(ExchangeThreadSession(id), kNoSession);
+    Record("inside");
+    EXPECT_EQ(ThreadSession(), id);
+    EXPECT_EQ(ExchangeThreadSession(kNoSession), id);
+    Record("after");
+  }).join();
+  EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"inside", 1}}));
+}
+
+TEST_F(SessionsTest, JoiningManyTimesTakesNoFurtherChunk) {
+  const SessionId id = Start(SessionScope::kThread);
+  std::thread([id] {
+    for (int i = 0; i < 1000; ++i) {
+      ExchangeThreadSession(id);
+      Record("inside");
+      ExchangeThreadSession(kNoSession);
+      Record("outside");
+    }
+  }).join();
+  size_t chunks = 0;
+  EXPECT_EQ(StopSession(id), 0);
+  ChunkReader(*ProcessArena()).ReadSession(id, getpid(), [&](const ChunkView&) {
+    ++chunks;
+  });
+  EXPECT_EQ(chunks, 1);
+  EXPECT_EQ(Read(id), (std::map<std::string, int>{{"inside", 1000}}));
+}
+
+TEST_F(SessionsTest, SeveralThreadsHaveSessionsOfTheirOwn) {
+  const SessionId id = Start(SessionScope::kThread);
+  Record("first");
+  std::thread([] {
+    const SessionId other = Start(SessionScope::kThread);
+    Record("second");
+    EXPECT_EQ(StopAndRead(other), (std::map<std::string, int>{{"second", 1}}));
+  }).join();
+  EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"first", 1}}));
+}
+
+TEST_F(SessionsTest, OneThatStartsLeavesWhatAnotherHasToRead) {
+  constexpr int kRanges = 3 * static_cast<int>(kSlotsPerChunk);
+  const SessionId id = Start(SessionScope::kThread);
+  for (int i = 0; i < kRanges; ++i) Record("first");
+  EXPECT_EQ(StopSession(id), 0);
+  EXPECT_EQ(ReleaseSession(kNoSession), EINVAL);
+  std::thread([] {
+    const SessionId other = Start(SessionScope::kThread);
+    Record("second");
+    EXPECT_EQ(ReleaseSession(other), EINVAL) << "it is live";
+    EXPECT_EQ(StopAndRead(other), (std::map<std::string, int>{{"second", 1}}));
+  }).join();
+  EXPECT_EQ(Read(id), (std::map<std::string, int>{{"first", kRanges}}));
+  EXPECT_EQ(ReleaseSession(id), EINVAL) << "it is released already";
+}
+
+TEST_F(SessionsTest, RefusesASecondSession) {
+  const SessionId id = Start(SessionScope::kThread);
+  SessionId other = kNoSession;
+  EXPECT_EQ(StartSession({.scope = SessionScope::kThread}, &other), EALREADY);
+  EXPECT_EQ(StartSession({.scope = SessionScope::kProcess}, &other), EALREADY);
+  std::thread([&] {
+    EXPECT_EQ(StartSession({.scope = SessionScope::kProcess}, &other), EBUSY);
+  }).join();
+  StopAndRead(id);
+  const SessionId process = Start(SessionScope::kProcess);
+  EXPECT_EQ(StartSession({.scope = SessionScope::kThread}, &other), EBUSY);
+  StopAndRead(process);
+  EXPECT_EQ(StopSession(process), EINVAL);
+}
+
+TEST_F(SessionsTest, EndOnAThreadOutsideIsTheSessions) {
+  const SessionId id = Start(SessionScope::kThread);
+  OpenRange range;
+  BeginRange(range, "crosses", RecordScope::kFunction);
+  std::thread([&] { EndRange(range); }).join();
+  EXPECT_EQ(StopSession(id), 0);
+  int ends = 0;
+  ChunkReader(*ProcessArena())
+      .ReadSession(id, getpid(), [&](const ChunkView& view) {
+        ForEachRecord(
+            view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
+              ends += UnpackKind(head.kind_scope_depth) == SlotKind::kEnd;
+            });
+      });
+  EXPECT_EQ(ends, 1);
+  Read(id);
+}
+
+TEST_F(SessionsTest, PausedThreadRecordsNothingAndStillEndsRanges) {
+  const SessionId id = Start(SessionScope::kThread);
+  OpenRange range;
+  BeginRange(range, "open", RecordScope::kFunction);
+  SetThreadPaused(true);
+  Record("paused");
+  Slot* const slot = range.slot;
+  EndRange(range);
+  EXPECT_NE(slot->end.load(), 0);
+  SetThreadPaused(false);
+  Record("again");
+  EXPECT_EQ(StopAndRead(id),
+            (std::map<std::string, int>{{"open", 1}, {"again", 1}}));
+}
+
+TEST_F(SessionsTest, LateRecordsOfAThreadThatStayedAreNobodys) {
+  const SessionId id = Start(SessionScope::kThread);
+  StopSession(id);
+  const SessionId next = Start(SessionScope::kThread);
+  std::thread([id] {
+    ExchangeThreadSession(id);  // over already
+    Record("late");
+  }).join();
+  EXPECT_EQ(StopAndRead(next), (std::map<std::string, int>{}));
+}
+
+TEST_F(SessionsTest, ManySessionsTakeNoMemory) {
+  uint32_t high_water = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const SessionId id =
+        Start(i % 2 == 0 ? SessionScope::kThread : SessionScope::kProcess);
+    Record("range");
+    std::thread([id] {
+      ExchangeThreadSession(id);
+      Record("range");
+    }).join();
+    EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"range", 2}}));
+    if (i == 10) high_water = ProcessArena()->high_water();
+  }
+  EXPECT_EQ(ProcessArena()->high_water(), high_water);
+}
+
+TEST_F(SessionsTest, ForkedChildIsInNoSession) {
+  const SessionId id = Start(SessionScope::kProcess);
+  Record("parent");
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool on = (GateBits() & kGateOn) != 0;
+    SessionId own = kNoSession;
+    const bool starts = StartSession({}, &own) == 0;
+    _exit(!on && starts ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"parent", 1}}));
+}
+
+TEST_F(SessionsTest, GatesSayWhatSessionsWant) {
+  SessionId id = kNoSession;
+  ASSERT_EQ(StartSession({.flags = kGateInputs | kGateStacks}, &id), 0);
+  EXPECT_EQ(GateBits(), kGateOn | kGateInputs | kGateStacks);
+  EXPECT_EQ(SetSessionEnabled(id, false), 0);
+  EXPECT_EQ(GateBits(), kGateOff);
+  SetObserved(true);
+  EXPECT_EQ(SetSessionEnabled(id, true), 0);
+  EXPECT_EQ(GateBits(), kGateOn | kGateInputs | kGateStacks | kGateObserved);
+  SetObserved(false);
+  StopAndRead(id);
+  EXPECT_EQ(GateBits(), kGateOff);
+}
+
+TEST_F(SessionsTest, LogicalThreadsCountFromTheFirstThatAsks) {
+  const uint64_t mine = LogicalThreadId();
+  EXPECT_EQ(LogicalThreadId(), mine);
+  uint64_t other = 0;
+  std::thread([&] { other = LogicalThreadId(); }).join();
+  EXPECT_GT(other, mine);
+}
+
+TEST_F(SessionsTest, CopiesThatFindNoPlaceRecordNothingAndAreCounted) {
+  constexpr size_t kCopies = 20;
+  constexpr size_t kPlaces = std::extent_v<decltype(ThreadStream::caches)>;
+  static_assert(kPlaces < kCopies);
+  const SessionId id = Start(SessionScope::kProcess);
+  const std::atomic<uint64_t>& lost =
+      ProcessArena()->header().events_without_stream;
+  const uint64_t before = lost.load();
+  ThreadStream* caches[kCopies] = {};
+  std::thread([&caches] {
+    for (size_t i = 0; i < kCopies; ++i) {
+      EXPECT_EQ(Host().take_slots(&caches[i], 1) != nullptr, i < kPlaces);
+      EXPECT_EQ(caches[i] != nullptr, i < kPlaces);
+    }
+  }).join();
+  // The thread's stream is another one's now.
+  for (const ThreadStream* cache : caches) EXPECT_EQ(cache, nullptr);
+  EXPECT_EQ(lost.load() - before, kCopies - kPlaces);
+  StopAndRead(id);
+}
+
+}  // namespace
+}  // namespace kymo::record
