@@ -112,8 +112,8 @@ class ChildSession : public ActivitySession {
     if (!flight_) {
       return absl::FailedPreconditionError(
           "only a flight recorder can be dumped: record with "
-          "--flight_recorder=30s, or with --keep_raw=1, whose file has all of "
-          "it in the end");
+          "--flight_recorder=30s, or with --cpu_keep_raw, whose file has all "
+          "of it in the end");
     }
     return WriteRawDump(path, arena_,
                         [this](ChunkStore& dump) { return Fill(dump); });
@@ -138,8 +138,7 @@ class ChildSession : public ActivitySession {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropFreeChunks();
     }
-    KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
-                          MemoryLimit(settings_.max_memory));
+    const uint64_t limit = MemoryLimit(settings_.max_memory);
     if (TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
@@ -191,7 +190,7 @@ class ChildSession : public ActivitySession {
                             " MiB of records would take ",
                             TraceMemoryBytes(store_.bytes()) / kMib,
                             " MiB of memory, more than the ", limit / kMib,
-                            " MiB that may be taken (--max_memory)"),
+                            " MiB that may be taken (--cpu_max_memory)"),
         .open = [path](uint64_t window_bytes)
             -> absl::StatusOr<std::unique_ptr<TraceWindows>> {
           return RawWindows::Open(path, window_bytes);

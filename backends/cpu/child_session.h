@@ -1,8 +1,8 @@
 // child_session.h - records a child and what it starts, through a shared arena
 // that is drained to disk.
 //
-// What was recorded survives the sudden death of any of them, and with keep_raw
-// that of this process.
+// What was recorded survives the sudden death of any of them, and with
+// cpu_keep_raw that of this process.
 #ifndef KYMO_BACKENDS_CPU_CHILD_SESSION_H_
 #define KYMO_BACKENDS_CPU_CHILD_SESSION_H_
 
@@ -25,7 +25,7 @@ struct ChildSettings {
   uint64_t heap_sample_interval = 0;  // 0 = every allocation
   std::string scratch_dir;
   bool keep_raw = false;
-  std::string max_memory;  // as MemoryLimit() takes it
+  std::optional<uint64_t> max_memory;  // as MemoryLimit() takes it
   std::optional<FlightLimit> flight;
 };
 

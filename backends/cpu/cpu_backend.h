@@ -5,13 +5,9 @@
 // drains it to disk while the child (and everything that the child starts)
 // runs; what was recorded survives the sudden death of any of them.
 //
-// Settings: `arena_mib`   chunk memory, MiB (default 256; this process: 1024)
-//           `when_full`   stop | overwrite | drain (default: stop in this
-//                         process, drain for a child)
-//           `keep_raw`    1: for a child, a raw file (raw_file.h)
-//           `max_memory`  for a child, what its trace may take (default: three
-//                         quarters of what is left); a larger one is kept as a
-//                         raw file instead (kept_recording.h)
+// Its settings are declared in cpu_settings.cc. With cpu_keep_raw a child
+// leaves a raw file (raw_file.h). So does a child whose trace would take more
+// than cpu_max_memory (kept_recording.h).
 #ifndef KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 #define KYMO_BACKENDS_CPU_CPU_BACKEND_H_
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -11,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/plugin/settings.h"
 #include "profiler/record/arena/layout.h"
 
 namespace kymo::cpu {
@@ -51,24 +50,22 @@ bool HasEnd(SlotKind kind) { return kind == SlotKind::kRange; }
 
 }  // namespace
 
-absl::StatusOr<FlightLimit> ParseFlightLimit(std::string_view text) {
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  const std::string_view unit(stop, static_cast<size_t>(end - stop));
-  if (error == std::errc() && number >= 1) {
-    if (unit == "s" && number <= 86'400) {
-      return FlightLimit{.keep_ns =
-                             static_cast<DurationNs>(number) * kNsPerSecond};
-    }
-    if (unit == "MiB" && number <= 65'536) {
-      return FlightLimit{.bytes = number << 20};
-    }
+std::optional<FlightLimit> ParseFlightLimit(std::string_view text) {
+  if (text.ends_with("s")) {
+    const auto seconds =
+        setting::ParseInteger(text.substr(0, text.size() - 1), 1, 86'400);
+    if (seconds) return FlightLimit{.keep_ns = *seconds * kNsPerSecond};
+  } else if (text.ends_with("MiB")) {
+    const auto mib =
+        setting::ParseInteger(text.substr(0, text.size() - 3), 1, 65'536);
+    if (mib) return FlightLimit{.bytes = static_cast<uint64_t>(*mib) << 20};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("flight_recorder is '", std::string(text),
-                   "'; it takes seconds or memory: 1s to 86400s, 1MiB to "
-                   "65536MiB"));
+  return std::nullopt;
+}
+
+std::string FlightLimitText(const FlightLimit& limit) {
+  return limit.keep_ns != 0 ? absl::StrCat(limit.keep_ns / kNsPerSecond, "s")
+                            : absl::StrCat(limit.bytes >> 20, "MiB");
 }
 
 void FlightRecorder::Poll(int64_t now_ns) {

@@ -1,6 +1,6 @@
 // flight_recorder.h - the newest of a recording that never ends.
 //
-//   KYMO_ASSIGN_OR_RETURN(FlightLimit limit, ParseFlightLimit("30s"));
+//   const FlightLimit limit = *ParseFlightLimit("30s");
 //   FlightRecorder recorder(arena, limit.keep_ns, &store);
 //   while (target runs) recorder.Poll(MonotonicNs());
 //   SnapshotChunks(arena, [&](const ChunkView& chunk) {...});
@@ -24,12 +24,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "backends/cpu/raw/chunk_store.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/time.h"
@@ -44,8 +44,9 @@ struct FlightLimit {
   uint64_t bytes = 0;
 };
 
-// "30s" (1 to 86400) or "64MiB" (1 to 65536); kInvalidArgument says so.
-absl::StatusOr<FlightLimit> ParseFlightLimit(std::string_view text);
+// "30s" (1 to 86400) or "64MiB" (1 to 65536); nothing for other texts.
+std::optional<FlightLimit> ParseFlightLimit(std::string_view text);
+std::string FlightLimitText(const FlightLimit& limit);
 
 // Beside the tickets of chunks: those of copied records.
 inline constexpr uint64_t kKeptTicket = uint64_t{1} << 63;

@@ -73,7 +73,7 @@ class LocalSession : public ActivitySession {
     if (request_.policy != FullPolicy::kOverwrite) {
       return absl::FailedPreconditionError(
           "only a session that keeps the newest can be dumped: start it with "
-          "the setting when_full=overwrite");
+          "the setting cpu_when_full=overwrite");
     }
     const Arena& arena = *record::ProcessArena();
     return WriteRawDump(path, arena, [&](ChunkStore& dump) {

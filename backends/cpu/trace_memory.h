@@ -1,6 +1,6 @@
 // trace_memory.h - whether the trace of a recording fits into memory.
 //
-//   KYMO_ASSIGN_OR_RETURN(const uint64_t limit, MemoryLimit(max_memory));
+//   const uint64_t limit = MemoryLimit(settings.max_memory);
 //   if (TraceMemoryBytes(chunk_bytes) > limit) ...   // in windows, then
 //
 // Records are 32 bytes a slot. Until a trace is made of them they are mapped,
@@ -11,22 +11,19 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
-
-#include "absl/status/statusor.h"
 
 namespace kymo::cpu {
 
-// "64MiB" or "2GiB", whole numbers from 1MiB to 1024GiB; else nothing.
-std::optional<uint64_t> ParseByteCount(std::string_view text);
+// What a user may set the limit to.
+inline constexpr uint64_t kLeastMemoryLimit = uint64_t{1} << 20;
+inline constexpr uint64_t kMostMemoryLimit = uint64_t{1} << 40;
 
 // What making a trace of so many bytes of records takes at its peak.
 uint64_t TraceMemoryBytes(uint64_t chunk_bytes);
 
-// What may be taken: as a setting says, or where it is empty three quarters of
-// what this process may still take (available_memory.h). kInvalidArgument for
-// what is no such count.
-absl::StatusOr<uint64_t> MemoryLimit(std::string_view setting);
+// What may be taken, in bytes: what is wanted, or without that three quarters
+// of what this process may still take (available_memory.h).
+uint64_t MemoryLimit(std::optional<uint64_t> wanted);
 
 // Of a recording that is read in windows (raw_windows.h), so that one of them
 // with its trace stays within half of the limit.

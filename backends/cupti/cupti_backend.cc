@@ -64,7 +64,7 @@ class CuptiBackend : public ActivityBackend {
           "kernels, copies and memory of NVIDIA devices, and the calls that "
           "asked for them",
       .maturity = Maturity::kExperimental,
-      .options = cupti::CuptiOptions()};
+      .settings = cupti::CuptiSettingInfos()};
 };
 
 }  // namespace

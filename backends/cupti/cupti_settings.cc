@@ -1,109 +1,98 @@
 #include "backends/cupti/cupti_settings.h"
 
-#include <charconv>
 #include <cstdint>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::cupti {
 namespace {
 
-std::string Setting(const SessionOptions& options, const std::string& name,
-                    const std::string& otherwise) {
-  const auto it = options.settings.find(name);
-  return it == options.settings.end() ? otherwise : it->second;
-}
+// What the user chooses, as it is said on the command line.
+struct Choices {
+  bool sync = true;
+  bool unified = false;
+  bool whole_graphs = false;
+  bool latency = false;
+  bool markers = false;
+  bool all_calls = false;
+  uint64_t buffer_kib = CaptureSettings().buffer_bytes >> 10;
+  unsigned flush_ms = CuptiSettings().flush_ms;
+  bool device_check = true;
+  std::string save;
+};
 
-// The value as one of two words.
-absl::StatusOr<bool> IsSecond(const SessionOptions& options,
-                              const std::string& name, const char* first,
-                              const char* second, const char* otherwise) {
-  const std::string text = Setting(options, name, otherwise);
-  if (text == first) return false;
-  if (text == second) return true;
-  return absl::InvalidArgumentError(absl::StrCat(
-      name, " is '", text, "'; it takes one of: ", first, ", ", second));
-}
-
-absl::StatusOr<uint64_t> Number(const SessionOptions& options,
-                                const std::string& name, const char* otherwise,
-                                uint64_t min, uint64_t max) {
-  const std::string text = Setting(options, name, otherwise);
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < min || number > max) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " is '", text, "'; it takes a whole number from ",
-                     min, " to ", max));
-  }
-  return number;
+const SettingTable<Choices>& CudaTable() {
+  using S = Choices;
+  static const auto& table = *new SettingTable<S>(
+      "cuda",
+      {{.name = "sync",
+        .value = setting::Switch(&S::sync),
+        .purpose = "Record waits for the device, and CUDA events."},
+       {.name = "unified",
+        .value = setting::Switch(&S::unified),
+        .purpose = "Record transfers and page faults of unified memory."},
+       {.name = "graphs",
+        .value = setting::Word(&S::whole_graphs,
+                               {{"nodes", false}, {"whole", true}}),
+        .purpose = "What of a launched graph is recorded: its nodes, or the "
+                   "whole as one."},
+       {.name = "latency",
+        .value = setting::Switch(&S::latency),
+        .purpose = "Record when kernels were queued and submitted, too. That "
+                   "takes time, and works only where CUDA is initialised "
+                   "after the start."},
+       {.name = "markers",
+        .value = setting::Switch(&S::markers),
+        .purpose = "Record what the program says through NVTX as CUPTI hears "
+                   "it, in place of nvtx_capture."},
+       {.name = "calls",
+        .value = setting::Word(&S::all_calls, {{"work", false}, {"all", true}}),
+        .purpose = "Which calls of the runtime and driver are recorded: those "
+                   "that do something (work), or those that only ask, too "
+                   "(all)."},
+       {.name = "buffer_kib",
+        .value = setting::Integer(&S::buffer_kib, 64, 65536, "KiB"),
+        .purpose = "Size of one of CUPTI's buffers. A killed program loses "
+                   "one of each thread."},
+       {.name = "flush_ms",
+        .value = setting::Integer(&S::flush_ms, 10, 60'000, "ms"),
+        .purpose = "How often finished activities are taken."},
+       {.name = "device_check",
+        .value = setting::Switch(&S::device_check),
+        .purpose = "Record only where /dev shows a device of NVIDIA's."},
+       {.name = "save",
+        .value = setting::Text(&S::save),
+        .purpose = "A folder for what CUPTI said, to look into or decode "
+                   "again.",
+        .hint = "DIR"}});
+  return table;
 }
 
 }  // namespace
 
 absl::StatusOr<CuptiSettings> ParseCuptiSettings(
     const SessionOptions& options) {
+  KYMO_ASSIGN_OR_RETURN(const Choices choices,
+                        CudaTable().Read(options.settings));
   CuptiSettings settings;
   uint32_t& flags = settings.capture.flags;
   flags = 0;
-  const auto add = [&](const char* name, const char* first, const char* second,
-                       const char* otherwise, uint32_t flag) -> absl::Status {
-    KYMO_ASSIGN_OR_RETURN(const bool is_on,
-                          IsSecond(options, name, first, second, otherwise));
-    if (is_on) flags |= flag;
-    return absl::OkStatus();
-  };
-  KYMO_RETURN_IF_ERROR(add("cuda_sync", "0", "1", "1", kCaptureSync));
-  KYMO_RETURN_IF_ERROR(add("cuda_unified", "0", "1", "0", kCaptureUnified));
-  KYMO_RETURN_IF_ERROR(
-      add("cuda_graphs", "nodes", "whole", "nodes", kCaptureGraphs));
-  KYMO_RETURN_IF_ERROR(add("cuda_latency", "0", "1", "0", kCaptureLatency));
-  KYMO_RETURN_IF_ERROR(add("cuda_markers", "0", "1", "0", kCaptureMarkers));
+  if (choices.sync) flags |= kCaptureSync;
+  if (choices.unified) flags |= kCaptureUnified;
+  if (choices.whole_graphs) flags |= kCaptureGraphs;
+  if (choices.latency) flags |= kCaptureLatency;
+  if (choices.markers) flags |= kCaptureMarkers;
   if (options.profile_memory) flags |= kCaptureMemory;
-  KYMO_ASSIGN_OR_RETURN(settings.with_queries,
-                        IsSecond(options, "cuda_calls", "work", "all", "work"));
-  KYMO_ASSIGN_OR_RETURN(const bool check_device,
-                        IsSecond(options, "cuda_device_check", "0", "1", "1"));
-  if (!check_device) settings.device_check = DeviceCheck::kNone;
-  KYMO_ASSIGN_OR_RETURN(const uint64_t buffer_kib,
-                        Number(options, "cuda_buffer_kib", "256", 64, 65536));
-  settings.capture.buffer_bytes = buffer_kib << 10;
-  KYMO_ASSIGN_OR_RETURN(const uint64_t flush_ms,
-                        Number(options, "cuda_flush_ms", "100", 10, 60'000));
-  settings.flush_ms = static_cast<unsigned>(flush_ms);
-  settings.save_folder = Setting(options, "cuda_save", "");
+  settings.with_queries = choices.all_calls;
+  if (!choices.device_check) settings.device_check = DeviceCheck::kNone;
+  settings.capture.buffer_bytes = choices.buffer_kib << 10;
+  settings.flush_ms = choices.flush_ms;
+  settings.save_folder = choices.save;
   return settings;
 }
 
-std::vector<PluginOption> CuptiOptions() {
-  return {
-      {"cuda_sync", "1", "waits for the device, and CUDA events: 0 or 1"},
-      {"cuda_unified", "0",
-       "transfers and page faults of unified memory: 0 or 1"},
-      {"cuda_graphs", "nodes",
-       "what of a launched graph is recorded: its nodes, or the whole"},
-      {"cuda_latency", "0",
-       "when kernels were queued and submitted, too, which takes time; only "
-       "where CUDA is initialised after the start: 0 or 1"},
-      {"cuda_markers", "0",
-       "1: what the program says through NVTX, as CUPTI hears it, in place of "
-       "capture_nvtx"},
-      {"cuda_calls", "work",
-       "calls of the runtime and driver: work (those that do something) or "
-       "all (those that only ask, too)"},
-      {"cuda_buffer_kib", "256",
-       "size of one of CUPTI's buffers, KiB; a killed program loses one of "
-       "each "
-       "thread"},
-      {"cuda_flush_ms", "100", "how often finished activities are taken, ms"},
-      {"cuda_device_check", "1",
-       "0: record though /dev shows no device of NVIDIA's"},
-      {"cuda_save", "",
-       "a folder for what CUPTI said, to look into or decode again"},
-  };
+const std::vector<SettingInfo>& CuptiSettingInfos() {
+  return CudaTable().infos();
 }
 
 }  // namespace kymo::cupti

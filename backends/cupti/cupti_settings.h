@@ -9,7 +9,7 @@
 #include "backends/cupti/driver.h"
 #include "backends/cupti/target/capture.h"
 #include "profiler/plugin/activity_backend.h"
-#include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo::cupti {
 
@@ -24,8 +24,8 @@ struct CuptiSettings {
 // kInvalidArgument for a value that cannot be.
 absl::StatusOr<CuptiSettings> ParseCuptiSettings(const SessionOptions& options);
 
-// Their names, defaults and purposes, for PluginInfo.
-std::vector<PluginOption> CuptiOptions();
+// The settings as they are declared, for PluginInfo.
+const std::vector<SettingInfo>& CuptiSettingInfos();
 
 }  // namespace kymo::cupti
 

@@ -47,7 +47,7 @@ absl::Status RouteNvtx(const std::string& library_paths, TargetSetup* setup) {
     if (library.variable != kNvtxToolVariable) continue;
     return absl::FailedPreconditionError(
         "cuda_markers=1 takes the program's NVTX from CUPTI, and Kymo "
-        "captures it already: add --capture_nvtx=0, or leave cuda_markers "
+        "captures it already: add --nvtx_capture=0, or leave cuda_markers "
         "out");
   }
   const std::string_view other = Configured();

@@ -39,7 +39,7 @@ TEST_F(NvtxRouteTest, IsRefusedWhereKymoCapturesNvtxItself) {
                       {.variable = kVariable}};
   const absl::Status status = RouteNvtx("libcupti.so.13", &setup_);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(status.message().find("--capture_nvtx=0"), std::string::npos);
+  EXPECT_NE(status.message().find("--nvtx_capture=0"), std::string::npos);
   EXPECT_FALSE(setup_.environment.contains(kVariable));
   setup_.libraries.pop_back();
   EXPECT_TRUE(RouteNvtx("libcupti.so.13", &setup_).ok());

@@ -140,9 +140,9 @@ class Measurement {
  private:
   bool RunSampled(Variant& variant, const std::vector<std::string>& command) {
     SessionOptions options{.target = TargetKind::kChildProcess};
-    options.sampling_hz = hz_;
+    options.settings["sampling_hz"] = std::to_string(hz_);
     options.settings = settings_;
-    options.settings["sampler"] = variant.sampler;
+    options.settings["sampling_sampler"] = variant.sampler;
     const std::string folder = self_.substr(0, self_.find_last_of('/') + 1);
     const auto run =
         ProfileChild(options, command, folder + "libtest_preload.so");

@@ -83,7 +83,7 @@ bool Simplify(perf_event_attr& attr) {
 absl::Status OpenError(int error, const Settings& settings) {
   const std::string way_out =
       "run `sysctl kernel.perf_event_paranoid=1` as root, give the command "
-      "CAP_PERFMON, or use the setting sampler=timer";
+      "CAP_PERFMON, or use sampling_sampler=timer";
   if (error == EACCES || error == EPERM) {
     return absl::PermissionDeniedError(absl::StrCat(
         "perf_event_open is not permitted (perf_event_paranoid is ",
@@ -94,7 +94,7 @@ absl::Status OpenError(int error, const Settings& settings) {
   }
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
     return absl::UnavailableError(
-        "this kernel has no perf events: use the setting sampler=timer");
+        "this kernel has no perf events: use sampling_sampler=timer");
   }
   if (error == EMFILE) {
     return absl::ResourceExhaustedError(
@@ -104,7 +104,7 @@ absl::Status OpenError(int error, const Settings& settings) {
   return absl::UnavailableError(
       absl::StrCat("perf_event_open: ", strerror(error), " (period ",
                    settings.period_ns, " ns, stack_bytes ",
-                   settings.stack_bytes, "): use the setting sampler=timer"));
+                   settings.stack_bytes, "): use sampling_sampler=timer"));
 }
 
 // The attributes with which this process can open the event on itself.

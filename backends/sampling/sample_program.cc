@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     const std::string name = setting.substr(0, equals);
     const std::string value = setting.substr(equals + 1);
     if (name == "hz") {
-      options.sampling_hz = std::atoi(value.c_str());
+      options.settings["sampling_hz"] = value;
     } else if (name == "rows") {
       rows = static_cast<size_t>(std::atoi(value.c_str()));
     } else {

@@ -127,7 +127,7 @@ class SamplingBackend final : public ActivityBackend {
       .name = "sampling",
       .purpose = "where the CPU time of an unannotated program goes",
       .maturity = Maturity::kStable,
-      .options = sampling::SettingOptions()};
+      .settings = sampling::SamplingTable().infos()};
 };
 
 }  // namespace

@@ -9,10 +9,7 @@
 // is not permitted, CPU timers of the target's threads (target_timer.h) fill a
 // ring in shared memory instead; the rest is the same.
 //
-// Settings (SessionOptions::settings):
-//   sampler      auto (default), perf or timer
-//   unwind       dwarf (default) or fp: by frame pointers, in the kernel
-//   stack_bytes  of the stack copied with each sample, 16384
+// Its settings are declared in sampling_settings.cc.
 //
 // Only for TargetKind::kChildProcess, on Linux x86-64.
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLING_BACKEND_H_

@@ -26,7 +26,7 @@ std::string ErrorOf(const SessionOptions& options) {
 TEST(SamplingBackendTest, SaysWhatItIs) {
   const auto backend = NewSamplingBackend();
   EXPECT_EQ(backend->info().name, "sampling");
-  EXPECT_EQ(backend->info().options.size(), 3u);
+  EXPECT_EQ(backend->info().settings.size(), 4u);
   EXPECT_EQ(backend->activity_types(),
             std::vector{model::ActivityType::kCpuSample});
 }
@@ -48,8 +48,8 @@ TEST(SamplingBackendTest, OneOfTheSamplersWorksHere) {
 
 TEST(SamplingBackendTest, SaysHowFastTimersAre) {
   SessionOptions options = Options();
-  options.settings["sampler"] = "timer";
-  options.sampling_hz = 19'999;
+  options.settings["sampling_sampler"] = "timer";
+  options.settings["sampling_hz"] = "19999";
   const std::string text = NewSamplingBackend()->Limitation(options);
   EXPECT_NE(text.find("at most"), std::string::npos) << text;
   EXPECT_NE(text.find("perf_event_paranoid"), std::string::npos) << text;
@@ -78,18 +78,20 @@ TEST(SamplingSettingsTest, HasDefaults) {
 
 TEST(SamplingSettingsTest, ErrorsNameTheSetting) {
   SessionOptions options = Options();
-  options.sampling_hz = 0;
-  EXPECT_EQ(ErrorOf(options), "sampling_hz=0: use 1 to 20000");
-  options = Options();
-  options.settings["sampler"] = "magic";
+  options.settings["sampling_hz"] = "0";
   EXPECT_EQ(ErrorOf(options),
-            "sampling: sampler=magic: use auto, perf or timer");
+            "sampling_hz is '0'; it takes a whole number from 1 to 20000");
   options = Options();
-  options.settings["unwind"] = "guess";
-  EXPECT_EQ(ErrorOf(options), "sampling: unwind=guess: use dwarf or fp");
+  options.settings["sampling_sampler"] = "magic";
+  EXPECT_EQ(ErrorOf(options),
+            "sampling_sampler is 'magic'; it takes one of: auto, perf, timer");
+  options = Options();
+  options.settings["sampling_unwind"] = "guess";
+  EXPECT_EQ(ErrorOf(options),
+            "sampling_unwind is 'guess'; it takes one of: dwarf, fp");
   for (const char* const bytes : {"0", "1001", "65536", "x", "2048x", "-8"}) {
     options = Options();
-    options.settings["stack_bytes"] = bytes;
+    options.settings["sampling_stack_bytes"] = bytes;
     EXPECT_NE(ErrorOf(options).find("multiple of 8"), std::string::npos);
   }
 }

@@ -28,7 +28,7 @@ class SamplingChildTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     options_.target = TargetKind::kChildProcess;
-    options_.settings["sampler"] = GetParam();
+    options_.settings["sampling_sampler"] = GetParam();
     if (IsTimer()) return;
     const auto access = ProbePerf(Settings{});
     if (access.ok()) return;
@@ -141,7 +141,7 @@ TEST_P(SamplingChildTest, StaticProgramsAreSampledFromOutsideOnly) {
 }
 
 TEST_P(SamplingChildTest, FramePointersAreEnoughWhereTheyAre) {
-  options_.settings["unwind"] = "fp";
+  options_.settings["sampling_unwind"] = "fp";
   if (IsTimer()) {
     EXPECT_FALSE(ProfileChild(options_, {"/bin/true"}).ok());
     return;

@@ -1,93 +1,79 @@
 #include "backends/sampling/sampling_settings.h"
 
-#include <charconv>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
 
 namespace kymo::sampling {
 namespace {
 
 constexpr int kMaxHz = 20'000;
+constexpr uint32_t kMinStackBytes = 1024;
 
-std::string_view Setting(const SessionOptions& options, const char* name) {
-  const auto found = options.settings.find(name);
-  return found == options.settings.end() ? std::string_view()
-                                         : std::string_view(found->second);
+std::optional<DurationNs> PeriodOf(std::string_view hz) {
+  const auto number = setting::ParseInteger(hz, 1, kMaxHz);
+  if (!number) return std::nullopt;
+  return kNsPerSecond / *number;
 }
 
-absl::Status Invalid(const char* name, std::string_view value,
-                     const char* allowed) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "sampling: ", name, "=", std::string(value), ": use ", allowed));
-}
-
-absl::Status ParseSampler(std::string_view text, Sampler* sampler) {
-  if (text.empty() || text == "auto") return absl::OkStatus();
-  if (text == "perf") {
-    *sampler = Sampler::kPerf;
-  } else if (text == "timer") {
-    *sampler = Sampler::kTimer;
-  } else {
-    return Invalid("sampler", text, "auto, perf or timer");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ParseUnwind(std::string_view text, UnwindMode* unwind) {
-  if (text.empty() || text == "dwarf") return absl::OkStatus();
-  if (text != "fp") return Invalid("unwind", text, "dwarf or fp");
-  *unwind = UnwindMode::kFramePointer;
-  return absl::OkStatus();
-}
-
-absl::Status ParseStackBytes(std::string_view text, uint32_t* stack_bytes) {
-  if (text.empty()) return absl::OkStatus();
-  uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || value < 1024 ||
-      value > kMaxStackBytes || value % 8 != 0) {
-    return Invalid("stack_bytes", text, "a multiple of 8, 1024 to 65528");
-  }
-  *stack_bytes = value;
-  return absl::OkStatus();
+std::optional<uint32_t> ParseStackBytes(std::string_view text) {
+  const auto bytes =
+      setting::ParseInteger(text, kMinStackBytes, kMaxStackBytes);
+  // The kernel takes whole words.
+  if (!bytes || *bytes % 8 != 0) return std::nullopt;
+  return static_cast<uint32_t>(*bytes);
 }
 
 }  // namespace
 
-std::vector<PluginOption> SettingOptions() {
-  return {
-      {"sampler", "auto",
-       "auto, perf (perf_event_open) or timer (CPU-time timers in the target)"},
-      {"unwind", "dwarf",
-       "dwarf (call frame information) or fp (frame pointers; perf only)"},
-      {"stack_bytes", "16384",
-       "bytes of stack copied with each sample, at most 65528"},
-  };
+const SettingTable<Settings>& SamplingTable() {
+  using S = Settings;
+  static const auto& table = *new SettingTable<S>(
+      "sampling",
+      {{.name = "hz",
+        .value = setting::Custom<S, DurationNs>(
+            &S::period_ns, PeriodOf,
+            [](DurationNs period) {
+              return std::to_string(kNsPerSecond / period);
+            },
+            setting::IntegerRange(1, kMaxHz, ""), "N"),
+        .purpose = "Samples per second of CPU time and thread.",
+        .is_common = true},
+       {.name = "sampler",
+        .value = setting::Word(&S::sampler, {{"auto", Sampler::kAuto},
+                                             {"perf", Sampler::kPerf},
+                                             {"timer", Sampler::kTimer}}),
+        .purpose = "Who takes the samples: the kernel (perf, through "
+                   "perf_event_open), or CPU-time timers in the target "
+                   "(timer). auto takes perf where it is permitted.",
+        .old_name = "sampler"},
+       {.name = "unwind",
+        .value = setting::Word(&S::unwind, {{"dwarf", UnwindMode::kDwarf},
+                                            {"fp", UnwindMode::kFramePointer}}),
+        .purpose = "How a stack is followed: by call frame information "
+                   "(dwarf), or by frame pointers (fp, with perf only).",
+        .old_name = "unwind"},
+       {.name = "stack_bytes",
+        .value = setting::Custom<S, uint32_t>(
+            &S::stack_bytes, ParseStackBytes,
+            [](uint32_t bytes) { return std::to_string(bytes); },
+            absl::StrCat("a multiple of 8 from ", kMinStackBytes, " to ",
+                         kMaxStackBytes),
+            "N"),
+        .purpose = "Bytes of the stack that are copied with each sample.",
+        .old_name = "stack_bytes"}});
+  return table;
 }
 
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options) {
-  Settings settings;
-  if (options.sampling_hz < 1 || options.sampling_hz > kMaxHz) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sampling_hz=", options.sampling_hz, ": use 1 to ", kMaxHz));
-  }
-  settings.period_ns = kNsPerSecond / options.sampling_hz;
-  absl::Status status =
-      ParseSampler(Setting(options, "sampler"), &settings.sampler);
-  if (status.ok()) {
-    status = ParseUnwind(Setting(options, "unwind"), &settings.unwind);
-  }
-  if (status.ok()) {
-    status =
-        ParseStackBytes(Setting(options, "stack_bytes"), &settings.stack_bytes);
-  }
-  if (!status.ok()) return status;
+  KYMO_ASSIGN_OR_RETURN(const Settings settings,
+                        SamplingTable().Read(options.settings));
   if (settings.sampler == Sampler::kTimer &&
       settings.unwind == UnwindMode::kFramePointer) {
-    return Invalid("unwind", "fp", "dwarf with sampler=timer");
+    return absl::InvalidArgumentError(
+        "sampling_unwind is 'fp'; with sampling_sampler=timer it takes dwarf");
   }
   return settings;
 }

@@ -1,14 +1,15 @@
 // sampling_settings.h - what the user may choose about sampling.
+//
+//   KYMO_ASSIGN_OR_RETURN(const Settings settings, ParseSettings(options));
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLING_SETTINGS_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLING_SETTINGS_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/activity_backend.h"
-#include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo::sampling {
 
@@ -25,11 +26,10 @@ struct Settings {
   uint32_t stack_bytes = 16384;
 };
 
-// Names, defaults and purposes, for the backend's PluginInfo.
-std::vector<PluginOption> SettingOptions();
+// The settings as they are declared; the defaults are those of Settings.
+const SettingTable<Settings>& SamplingTable();
 
-// Reads sampling_hz and the settings; the error names the setting and what it
-// may be.
+// kInvalidArgument names the setting and says what it takes.
 absl::StatusOr<Settings> ParseSettings(const SessionOptions& options);
 
 }  // namespace kymo::sampling

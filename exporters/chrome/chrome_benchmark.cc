@@ -117,7 +117,7 @@ void BM_Export_Memory(benchmark::State& state) {
   const model::Trace trace = std::move(t).Build();
   const ParallelismLimit limit(static_cast<int>(state.range(0)));
   ExportOptions options;
-  options.settings["memory_events"] = "-1";
+  options.settings["chrome_memory_events"] = "-1";
   NullDirectory out;
   for (auto _ : state) {
     if (!NewChromeExporter()->Export(trace, options, out).ok()) std::abort();

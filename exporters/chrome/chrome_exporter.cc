@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/event_text.h"
 #include "exporters/chrome/memory_events.h"
@@ -20,6 +19,7 @@
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/settings.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo {
@@ -33,8 +33,20 @@ using model::Trace;
 using timeline::FlameSlice;
 using timeline::OrderedOutput;
 
-constexpr char kMemoryEvents[] = "memory_events";
-constexpr int64_t kDefaultMemoryEvents = 1'000'000;
+struct ChromeSettings {
+  int64_t memory_events = 1'000'000;  // -1: all
+};
+
+const SettingTable<ChromeSettings>& ChromeTable() {
+  static const auto& table = *new SettingTable<ChromeSettings>(
+      "chrome",
+      {{.name = "memory_events",
+        .value = setting::Integer(&ChromeSettings::memory_events, -1),
+        .purpose = "Most records of the heap that are written one by one. Of "
+                   "more there is only their sum over time. -1 = all.",
+        .old_name = "memory_events"}});
+  return table;
+}
 
 // For traces with samples that do not say how often they were taken.
 constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
@@ -194,18 +206,6 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> MaxHeapRecords(const ExportOptions& options) {
-  const auto setting = options.settings.find(kMemoryEvents);
-  if (setting == options.settings.end()) return kDefaultMemoryEvents;
-  int64_t records = 0;
-  if (absl::SimpleAtoi(setting->second, &records) && records >= -1) {
-    return records;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("chrome: setting ", kMemoryEvents, " is '", setting->second,
-                   "', not a number from -1"));
-}
-
 class ChromeExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -213,13 +213,13 @@ class ChromeExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_ASSIGN_OR_RETURN(const int64_t max_heap_records,
-                          MaxHeapRecords(options));
+    KYMO_ASSIGN_OR_RETURN(const ChromeSettings settings,
+                          ChromeTable().Read(options.settings));
     const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     if (options.gzip) sink = NewGzipSink(std::move(sink));
     KYMO_RETURN_IF_ERROR(
-        WriteTrace(trace, name, options, max_heap_records, *sink));
+        WriteTrace(trace, name, options, settings.memory_events, *sink));
     return std::vector<std::string>{name};
   }
 
@@ -227,9 +227,7 @@ class ChromeExporter final : public TraceExporter {
   const PluginInfo info_ = {
       .name = "chrome",
       .purpose = "Chrome trace JSON in Kineto's dialect (trace.json)",
-      .options = {{kMemoryEvents, std::to_string(kDefaultMemoryEvents),
-                   "most records of the heap to write one by one; of more "
-                   "only their sum over time; -1: all"}},
+      .settings = ChromeTable().infos(),
       .splits_by_step = true,
   };
 };

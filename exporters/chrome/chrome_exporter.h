@@ -16,7 +16,7 @@
 // of the same sequence number (forward_backward.h).
 //
 // Memory in use is a counter of its process, per kind of memory. Of a trace
-// with more records of the heap than the setting memory_events (default
+// with more records of the heap than the setting chrome_memory_events (default
 // 1,000,000; -1: no limit) only the counters are written, and the member
 // "kymo_heap_records_left_out" says of how many records.
 //

@@ -43,7 +43,7 @@ model::Trace ManyHeapRecords(int count) {
 
 ExportOptions Limit(const std::string& records) {
   ExportOptions options;
-  options.settings["memory_events"] = records;
+  options.settings["chrome_memory_events"] = records;
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
@@ -61,6 +62,45 @@ absl::Status Write(const Trace& trace, std::string_view path,
   return sink->Commit();
 }
 
+enum class Form { kHtml, kJson, kRaw };
+
+struct TimelineSettings {
+  MemoryDeviceId device;
+  Form form = Form::kHtml;
+};
+
+const SettingTable<TimelineSettings>& TimelineTable() {
+  using S = TimelineSettings;
+  static const auto& table = *new SettingTable<S>(
+      "memory_timeline",
+      {{.name = "device",
+        .value = setting::Custom<S, MemoryDeviceId>(
+            &S::device, analysis::ParseMemoryDevice, analysis::MemoryDeviceName,
+            "a device: cpu, cuda:0, ...", "DEVICE"),
+        .purpose = "Whose memory is shown.",
+        .old_name = "device"},
+       {.name = "form",
+        .value = setting::Word(&S::form, {{"html", Form::kHtml},
+                                          {"json", Form::kJson},
+                                          {"raw", Form::kRaw}}),
+        .purpose = "A page (html), or one of PyTorch's files: rows (json) or "
+                   "events (raw).",
+        .old_name = "timeline_form"}});
+  return table;
+}
+
+std::string FileName(Form form, bool gzip) {
+  switch (form) {
+    case Form::kHtml:
+      return "memory_timeline.html";
+    case Form::kJson:
+      return gzip ? "memory_timeline.json.gz" : "memory_timeline.json";
+    case Form::kRaw:
+      break;
+  }
+  return "memory_timeline.raw.json.gz";
+}
+
 class MemoryTimelineExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -68,25 +108,11 @@ class MemoryTimelineExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    const auto setting = [&](const std::string& key, const char* otherwise) {
-      const auto found = options.settings.find(key);
-      return found == options.settings.end() ? otherwise : found->second;
-    };
-    KYMO_ASSIGN_OR_RETURN(const MemoryDeviceId device,
-                          Device(setting("device", "cpu")));
-    const std::string form = setting("timeline_form", "html");
-    std::string name = "memory_timeline.html";
-    if (form == "json") {
-      name = options.gzip ? "memory_timeline.json.gz" : "memory_timeline.json";
-    } else if (form == "raw") {
-      name = "memory_timeline.raw.json.gz";
-    } else if (form != "html") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("memory_timeline: setting timeline_form is '", form,
-                       "', not html, json or raw"));
-    }
+    KYMO_ASSIGN_OR_RETURN(const TimelineSettings settings,
+                          TimelineTable().Read(options.settings));
+    const std::string name = FileName(settings.form, options.gzip);
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
-    KYMO_RETURN_IF_ERROR(Write(trace, name, device, std::move(sink)));
+    KYMO_RETURN_IF_ERROR(Write(trace, name, settings.device, std::move(sink)));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{name};
   }
@@ -95,9 +121,7 @@ class MemoryTimelineExporter final : public TraceExporter {
   const PluginInfo info_ = {
       .name = "memory_timeline",
       .purpose = "memory by category over time (memory_timeline.html)",
-      .options = {{"device", "cpu", "whose memory: cpu, cuda:0, ..."},
-                  {"timeline_form", "html",
-                   "html, or PyTorch's files: json (rows) or raw (events)"}},
+      .settings = TimelineTable().infos(),
   };
 };
 

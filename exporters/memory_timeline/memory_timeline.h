@@ -36,9 +36,10 @@ absl::Status ExportMemoryTimeline(const model::Trace& trace,
                                   const std::string& path,
                                   std::string_view device = "cpu");
 
-// Writes memory_timeline.html; with the setting timeline_form=json
+// Writes memory_timeline.html; with the setting memory_timeline_form=json
 // memory_timeline.json (.json.gz with options.gzip), with raw
-// memory_timeline.raw.json.gz. Setting device=NAME chooses the device.
+// memory_timeline.raw.json.gz. The setting
+// memory_timeline_device=NAME chooses the device.
 std::unique_ptr<TraceExporter> NewMemoryTimelineExporter();
 
 }  // namespace kymo

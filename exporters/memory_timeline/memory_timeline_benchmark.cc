@@ -36,7 +36,7 @@ model::Trace MakeBlocks(int64_t records) {
 void BM_Export_MemoryTimeline(benchmark::State& state, const char* form) {
   const model::Trace trace = MakeBlocks(state.range(0));
   ExportOptions options;
-  options.settings["timeline_form"] = form;
+  options.settings["memory_timeline_form"] = form;
   NullDirectory out;
   for (auto _ : state) {
     if (!NewMemoryTimelineExporter()->Export(trace, options, out).ok()) {

@@ -115,19 +115,19 @@ TEST(MemoryTimelineExporterTest, OtherDevicesAndFoldersAreErrors) {
 
 TEST(MemoryTimelineExporterTest, SettingsChooseFormAndDevice) {
   ExportOptions options;
-  options.settings["timeline_form"] = "json";
+  options.settings["memory_timeline_form"] = "json";
   EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
               ElementsAre(Pair("memory_timeline.json", kRows)));
-  options.settings["device"] = "cuda";
+  options.settings["memory_timeline_device"] = "cuda";
   EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
               ElementsAre(Pair("memory_timeline.json", HasSubstr("[[6], "))));
   options.gzip = true;
   EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
               ElementsAre(Pair("memory_timeline.json.gz", testing::_)));
-  options.settings["timeline_form"] = "raw";
+  options.settings["memory_timeline_form"] = "raw";
   EXPECT_THAT(Export(*NewMemoryTimelineExporter(), MakeTrace(), options),
               ElementsAre(Pair("memory_timeline.raw.json.gz", testing::_)));
-  options.settings["timeline_form"] = "svg";
+  options.settings["memory_timeline_form"] = "svg";
   MemoryDirectory out;
   EXPECT_EQ(NewMemoryTimelineExporter()
                 ->Export(MakeTrace(), options, out)

@@ -49,7 +49,7 @@ class MemoryStacksTest : public ::testing::Test {
 
   Exported Stacks() {
     ExportOptions options;
-    options.settings["formats"] = "folded";
+    options.settings["stacks_formats"] = "folded";
     return Export(*NewStacksExporter(), std::move(t_).Build(), options);
   }
 

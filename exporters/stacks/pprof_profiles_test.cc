@@ -23,7 +23,7 @@ using ::testing::UnorderedElementsAre;
 
 Exported Files(TestTrace t) {
   ExportOptions options;
-  options.settings["formats"] = "pprof";
+  options.settings["stacks_formats"] = "pprof";
   return Export(*NewStacksExporter(), std::move(t).Build(), options);
 }
 

@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 
 std::string Text(const model::Trace& trace) {
   ExportOptions options;
-  options.settings["formats"] = "speedscope";
+  options.settings["stacks_formats"] = "speedscope";
   return Export(*NewStacksExporter(), trace, options)["stacks.speedscope.json"];
 }
 

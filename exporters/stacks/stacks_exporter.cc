@@ -15,6 +15,7 @@
 #include "exporters/stacks/speedscope.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
@@ -29,18 +30,43 @@ using stacks::RangePath;
 using stacks::RangePaths;
 using stacks::WriteFolded;
 
-constexpr char kFormats[] = "formats";
-constexpr char kMetric[] = "metric";
-constexpr char kThreads[] = "threads";
 constexpr char kFoldedFile[] = "stacks.folded";
 
+enum class Format { kFolded, kSpeedscope, kPprof };
+
 struct Settings {
-  bool folded = true;
-  bool speedscope = true;
-  bool pprof = true;
+  std::vector<Format> formats = {Format::kFolded, Format::kSpeedscope,
+                                 Format::kPprof};
   Metric metric = Metric::kWeight;
   bool threads = false;
+
+  bool Writes(Format format) const {
+    return std::find(formats.begin(), formats.end(), format) != formats.end();
+  }
 };
+
+const SettingTable<Settings>& StacksTable() {
+  using S = Settings;
+  static const auto& table = *new SettingTable<S>(
+      "stacks",
+      {{.name = "formats",
+        .value =
+            setting::Words(&S::formats, {{"folded", Format::kFolded},
+                                         {"speedscope", Format::kSpeedscope},
+                                         {"pprof", Format::kPprof}}),
+        .purpose = "What to write.",
+        .old_name = "formats"},
+       {.name = "metric",
+        .value = setting::Word(&S::metric, {{"weight", Metric::kWeight},
+                                            {"count", Metric::kCount}}),
+        .purpose = "What folded stacks count: weight (ns, bytes) or count.",
+        .old_name = "metric"},
+       {.name = "threads",
+        .value = setting::Switch(&S::threads),
+        .purpose = "Begin each stack with a frame for its thread.",
+        .old_name = "threads"}});
+  return table;
+}
 
 Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
                    Metric metric) {
@@ -80,48 +106,6 @@ Folded FoldSums(const WindowSums& sums) {
     if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
   }
   return folded;
-}
-
-absl::Status BadSetting(const std::string& name, const std::string& value,
-                        const char* wanted) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "stacks: setting ", name, " is '", value, "', not ", wanted));
-}
-
-absl::Status ReadFormats(const std::string& value, Settings& settings) {
-  settings.folded = settings.speedscope = settings.pprof = false;
-  for (const absl::string_view format : absl::StrSplit(value, ',')) {
-    if (format == "folded") {
-      settings.folded = true;
-    } else if (format == "speedscope") {
-      settings.speedscope = true;
-    } else if (format == "pprof") {
-      settings.pprof = true;
-    } else {
-      return BadSetting("formats", value,
-                        "a list of folded, speedscope and pprof");
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Settings> ReadSettings(const ExportOptions& options) {
-  Settings settings;
-  for (const auto& [name, value] : options.settings) {
-    if (name == kFormats) {
-      KYMO_RETURN_IF_ERROR(ReadFormats(value, settings));
-    } else if (name == kMetric) {
-      if (value != "weight" && value != "count") {
-        return BadSetting(name, value, "weight or count");
-      }
-      settings.metric = value == "count" ? Metric::kCount : Metric::kWeight;
-    } else if (name == kThreads) {
-      if (value != "0" && value != "1")
-        return BadSetting(name, value, "0 or 1");
-      settings.threads = value == "1";
-    }
-  }
-  return settings;
 }
 
 // As with the other formats, the names of the files are added to `names`.
@@ -173,7 +157,8 @@ class StacksExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(options));
+    KYMO_ASSIGN_OR_RETURN(const Settings settings,
+                          StacksTable().Read(options.settings));
     std::vector<std::string> names;
     if (absl::Status status = Write(trace, settings, options, out, names);
         !status.ok()) {
@@ -185,15 +170,16 @@ class StacksExporter final : public TraceExporter {
   }
 
   std::string BeyondSums(const ExportOptions& options) const override {
-    const auto given = [&](const char* name, const char* otherwise) {
-      const auto it = options.settings.find(name);
-      return it == options.settings.end() ? otherwise : it->second;
-    };
-    const std::string formats = given(kFormats, "folded");
-    if (formats != "folded") return absl::StrCat("--", kFormats, "=", formats);
-    if (given(kMetric, "weight") != "weight")
-      return absl::StrCat("--", kMetric);
-    if (given(kThreads, "0") != "0") return absl::StrCat("--", kThreads);
+    // The formats beside folded stacks are left out unless they are asked for.
+    const absl::StatusOr<Settings> settings = StacksTable().Read(
+        options.settings, {.formats = {Format::kFolded}});
+    if (!settings.ok()) return "--export=stacks";
+    if (settings->formats != std::vector{Format::kFolded}) {
+      return absl::StrCat("--stacks_formats=",
+                          options.settings.at("stacks_formats"));
+    }
+    if (settings->metric != Metric::kWeight) return "--stacks_metric";
+    if (settings->threads) return "--stacks_threads";
     return "";
   }
 
@@ -213,15 +199,15 @@ class StacksExporter final : public TraceExporter {
     const auto report = [&](double done) {
       if (options.progress) options.progress(done);
     };
-    if (settings.folded) {
+    if (settings.Writes(Format::kFolded)) {
       KYMO_RETURN_IF_ERROR(WriteFoldedFiles(trace, settings, out, names));
       report(0.3);
     }
-    if (settings.pprof) {
+    if (settings.Writes(Format::kPprof)) {
       KYMO_RETURN_IF_ERROR(stacks::WritePprof(trace, out, names));
       report(0.6);
     }
-    if (!settings.speedscope) return absl::OkStatus();
+    if (!settings.Writes(Format::kSpeedscope)) return absl::OkStatus();
     return WriteSpeedscopeFile(trace, options.gzip, out, names);
   }
 
@@ -230,10 +216,7 @@ class StacksExporter final : public TraceExporter {
       .purpose =
           "stacks for flame graphs, pprof and speedscope "
           "(stacks.folded, .pb.gz, .speedscope.json)",
-      .options = {{kFormats, "folded,speedscope,pprof", "what to write"},
-                  {kMetric, "weight",
-                   "of folded stacks: weight (ns, bytes) or count"},
-                  {kThreads, "0", "1: a frame for the thread"}},
+      .settings = StacksTable().infos(),
       .exports_sums = true,
   };
 };

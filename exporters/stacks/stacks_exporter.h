@@ -30,11 +30,13 @@
 // its innermost range. See pprof_profiles.h and speedscope.h for the other
 // formats.
 //
-//   setting   | value
-//   formats   | those to write, separated by commas: folded, speedscope, pprof
-//   metric    | of folded stacks: weight (ns or bytes), or count (samples,
-//             | calls or blocks)
-//   threads   | 1: folded stacks have "thread <tid> (<name>)" below the process
+//   setting         | value
+//   stacks_formats  | those to write, separated by commas: folded, speedscope,
+//                   | pprof
+//   stacks_metric   | of folded stacks: weight (ns or bytes), or count
+//                   | (samples, calls or blocks)
+//   stacks_threads  | 1: folded stacks have "thread <tid> (<name>)" below the
+//                   | process
 //
 // Of a recording that is larger than memory there is stacks.folded alone, with
 // the self times of paths of ranges, without threads.

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 Exported Stacks(const model::Trace& trace, ExportOptions options = {}) {
-  options.settings.try_emplace("formats", "folded");
+  options.settings.try_emplace("stacks_formats", "folded");
   return Export(*NewStacksExporter(), trace, options);
 }
 
@@ -85,7 +85,7 @@ TEST(StacksExporterTest, ThreadsAreAFrameOnRequest) {
   t.AddSample(0, 1, 1, {"main"});
   const model::Trace trace = std::move(t).Build();
   ExportOptions options;
-  options.settings["threads"] = "1";
+  options.settings["stacks_threads"] = "1";
   EXPECT_THAT(
       Stacks(trace, options),
       ElementsAre(Pair("stacks.folded", "xz;thread 2 (worker);main 1\n")));
@@ -99,7 +99,7 @@ TEST(StacksExporterTest, CountsInPlaceOfTimeOnRequest) {
   t.AddSample(0, 1, 700, {"main"});
   t.AddSample(0, 2, 700, {"main"});
   ExportOptions options;
-  options.settings["metric"] = "count";
+  options.settings["stacks_metric"] = "count";
   EXPECT_THAT(Stacks(std::move(t).Build(), options),
               ElementsAre(Pair("stacks.folded", "xz;main 2\n"),
                           Pair("stacks.ranges.folded",
@@ -132,12 +132,13 @@ TEST(StacksExporterTest, SaysWhatSumsDoNotHave) {
     return exporter->BeyondSums(options);
   };
   EXPECT_EQ(exporter->BeyondSums({}), "");
-  EXPECT_EQ(beyond("formats", "folded"), "");
-  EXPECT_EQ(beyond("formats", "folded,pprof"), "--formats=folded,pprof");
-  EXPECT_EQ(beyond("metric", "weight"), "");
-  EXPECT_EQ(beyond("metric", "count"), "--metric");
-  EXPECT_EQ(beyond("threads", "0"), "");
-  EXPECT_EQ(beyond("threads", "1"), "--threads");
+  EXPECT_EQ(beyond("stacks_formats", "folded"), "");
+  EXPECT_EQ(beyond("stacks_formats", "folded,pprof"),
+            "--stacks_formats=folded,pprof");
+  EXPECT_EQ(beyond("stacks_metric", "weight"), "");
+  EXPECT_EQ(beyond("stacks_metric", "count"), "--stacks_metric");
+  EXPECT_EQ(beyond("stacks_threads", "0"), "");
+  EXPECT_EQ(beyond("stacks_threads", "1"), "--stacks_threads");
 }
 
 std::vector<std::string> FileNames(const ExportOptions& options) {
@@ -156,7 +157,7 @@ TEST(StacksExporterTest, FormatsAreChosen) {
   ExportOptions options;
   EXPECT_THAT(FileNames(options), ElementsAre("stacks.folded", "stacks.pb.gz",
                                               "stacks.speedscope.json"));
-  options.settings["formats"] = "pprof,speedscope";
+  options.settings["stacks_formats"] = "pprof,speedscope";
   options.gzip = true;
   EXPECT_THAT(FileNames(options),
               ElementsAre("stacks.pb.gz", "stacks.speedscope.json.gz"));
@@ -165,10 +166,10 @@ TEST(StacksExporterTest, FormatsAreChosen) {
 TEST(StacksExporterTest, SettingsThatAreNoneAreErrors) {
   const model::Trace trace = TestTrace().Build();
   for (const auto& [name, value] :
-       {std::pair<const char*, const char*>("formats", "svg"),
-        std::pair<const char*, const char*>("formats", ""),
-        std::pair<const char*, const char*>("metric", "ns"),
-        std::pair<const char*, const char*>("threads", "yes")}) {
+       {std::pair<const char*, const char*>("stacks_formats", "svg"),
+        std::pair<const char*, const char*>("stacks_formats", ""),
+        std::pair<const char*, const char*>("stacks_metric", "ns"),
+        std::pair<const char*, const char*>("stacks_threads", "perhaps")}) {
     ExportOptions options;
     options.settings[name] = value;
     MemoryDirectory out;

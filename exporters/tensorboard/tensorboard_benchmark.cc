@@ -102,7 +102,7 @@ void BM_Export_Memory(benchmark::State& state) {
          .total_allocated = 100'000'000 + 1'024 * (i % 7'919)});
   }
   ExportOptions options;
-  options.settings["memory_events"] = "-1";
+  options.settings["tensorboard_memory_events"] = "-1";
   Run(state, std::move(t).Build(), 2 * kRecords, options);
 }
 BENCHMARK(BM_Export_Memory)->ArgName("cores")->Arg(1)->Arg(2)->UseRealTime();

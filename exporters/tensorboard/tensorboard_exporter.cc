@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "exporters/tensorboard/event_file/event_file.h"
@@ -20,6 +19,7 @@
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
@@ -28,9 +28,23 @@ using model::Trace;
 using tensorboard::StepNames;
 
 constexpr char kFolder[] = "tensorboard/";
-constexpr char kMemoryEvents[] = "memory_events";
-constexpr int64_t kDefaultMemoryEvents = 200'000;
 constexpr char kGraphTag[] = "profile";
+
+struct TensorboardSettings {
+  int64_t memory_events = 200'000;  // -1: all
+};
+
+const SettingTable<TensorboardSettings>& TensorboardTable() {
+  static const auto& table = *new SettingTable<TensorboardSettings>(
+      "tensorboard",
+      {{.name = "memory_events",
+        .value = setting::Integer(&TensorboardSettings::memory_events, -1),
+        .purpose = "Most records of the heap that are written one by one. Of "
+                   "more there are only the extremes of what was in use. -1 = "
+                   "all.",
+        .old_name = "memory_events"}});
+  return table;
+}
 
 // "2024_12_31_08_06_00_123": UTC, so that a trace has one name everywhere.
 std::string RunName(TimeNs start_ns) {
@@ -42,18 +56,6 @@ std::string RunName(TimeNs start_ns) {
                          utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
                          utc.tm_hour, utc.tm_min, utc.tm_sec,
                          time_ns % kNsPerSecond / kNsPerMs);
-}
-
-absl::StatusOr<int64_t> MaxHeapRecords(const ExportOptions& options) {
-  const auto setting = options.settings.find(kMemoryEvents);
-  if (setting == options.settings.end()) return kDefaultMemoryEvents;
-  int64_t records = 0;
-  if (absl::SimpleAtoi(setting->second, &records) && records >= -1) {
-    return records;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("tensorboard: setting ", kMemoryEvents, " is '",
-                   setting->second, "', not a number from -1"));
 }
 
 std::string EventFile(const Trace& trace, const StepNames& steps) {
@@ -77,8 +79,8 @@ class TensorboardExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_ASSIGN_OR_RETURN(const int64_t max_heap_records,
-                          MaxHeapRecords(options));
+    KYMO_ASSIGN_OR_RETURN(const TensorboardSettings settings,
+                          TensorboardTable().Read(options.settings));
     const std::string host = tensorboard::HostName();
     const int64_t pid =
         trace.processes().empty() ? 0 : trace.processes().front().pid;
@@ -97,7 +99,8 @@ class TensorboardExporter final : public TraceExporter {
     ParallelForEach(2, [&](size_t task) {
       if (task == 0) {
         space_status = WriteXSpace(
-            trace, steps, {.host = host, .max_heap_records = max_heap_records},
+            trace, steps,
+            {.host = host, .max_heap_records = settings.memory_events},
             options.progress, *space);
       } else {
         event_file = EventFile(trace, steps);
@@ -121,9 +124,7 @@ class TensorboardExporter final : public TraceExporter {
   const PluginInfo info_ = {
       .name = "tensorboard",
       .purpose = "a log folder for TensorBoard and XProf (tensorboard/)",
-      .options = {{kMemoryEvents, std::to_string(kDefaultMemoryEvents),
-                   "most records of the heap to write one by one; of more "
-                   "only the extremes of what was in use; -1: all"}},
+      .settings = TensorboardTable().infos(),
   };
 };
 

@@ -13,10 +13,10 @@
 // UTC, as YYYY_MM_DD_HH_MM_SS with milliseconds, so that several recordings fit
 // into one folder. The host is the name of this machine.
 //
-// Settings: memory_events, the most records of the heap that become events of
-//   the memory profile (default 200,000; -1: all). Of more, those stay that
-//   keep the extremes of what was in use, and a warning in the overview says
-//   how many are left out.
+// Settings: tensorboard_memory_events, the most records of the heap that become
+//   events of the memory profile (default 200,000; -1: all). Of more, those
+//   stay that keep the extremes of what was in use, and a warning in the
+//   overview says how many are left out.
 // Errors:  those of the files; kInvalidArgument for settings; an XSpace above
 //   2 GiB (xspace.h).
 #ifndef KYMO_EXPORTERS_TENSORBOARD_TENSORBOARD_EXPORTER_H_

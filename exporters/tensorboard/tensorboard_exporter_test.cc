@@ -102,7 +102,7 @@ TEST(TensorboardExporterTest, SettingsAreChecked) {
   const model::Trace trace = MakeTrace(1);
   for (const char* const value : {"-2", "many", ""}) {
     ExportOptions options;
-    options.settings["memory_events"] = value;
+    options.settings["tensorboard_memory_events"] = value;
     MemoryDirectory out;
     const auto names = NewTensorboardExporter()->Export(trace, options, out);
     EXPECT_EQ(names.status().code(), absl::StatusCode::kInvalidArgument);

@@ -104,7 +104,7 @@ class NsysImporter : public TraceImporter {
       .name = "nsys",
       .purpose = "SQLite exports of Nsight Systems: NVTX, CUDA, GPU work",
       .maturity = Maturity::kStable,
-      .options = {}};
+      .settings = {}};
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "importers/sqlite/database.h"
 #include "importers/sqlite/shard_rows.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
@@ -21,14 +22,17 @@ bool HasText(std::string_view head, std::string_view text) {
   return head.find(text) != std::string_view::npos;
 }
 
-absl::StatusOr<bool> IsStrict(const ImportOptions& options) {
-  const auto setting = options.settings.find("strict");
-  if (setting == options.settings.end() || setting->second == "false") {
-    return false;
-  }
-  if (setting->second == "true") return true;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "nvprof: strict is true or false, not '", setting->second, "'"));
+struct NvprofSettings {
+  bool strict = false;
+};
+
+const SettingTable<NvprofSettings>& NvprofTable() {
+  static const auto& table = *new SettingTable<NvprofSettings>(
+      "nvprof", {{.name = "strict",
+                  .value = setting::Switch(&NvprofSettings::strict),
+                  .purpose = "Refuse what PyTorch's load_nvprof refuses.",
+                  .old_name = "strict"}});
+  return table;
 }
 
 absl::Status CheckTables(const sqlite::Database& db) {
@@ -72,12 +76,14 @@ class NvprofImporter : public TraceImporter {
 
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
-    KYMO_ASSIGN_OR_RETURN(const bool is_strict, IsStrict(options));
+    KYMO_ASSIGN_OR_RETURN(const NvprofSettings settings,
+                          NvprofTable().Read(options.settings));
     KYMO_ASSIGN_OR_RETURN(const sqlite::Database database,
                           sqlite::Database::Open(path));
     sqlite::ShardRows rows;
     nvprof::File file(database, rows);
-    const absl::Status status = ReadAll(file, is_strict, options.progress);
+    const absl::Status status =
+        ReadAll(file, settings.strict, options.progress);
     if (!status.ok()) {
       return absl::Status(status.code(),
                           absl::StrCat(path, ": ", status.message()));
@@ -90,9 +96,7 @@ class NvprofImporter : public TraceImporter {
       .name = "nvprof",
       .purpose = "databases of nvprof: ranges of NVTX, CUDA calls, GPU work",
       .maturity = Maturity::kStable,
-      .options = {{.name = "strict",
-                   .default_value = "false",
-                   .purpose = "refuse what PyTorch's load_nvprof refuses"}}};
+      .settings = NvprofTable().infos()};
 };
 
 }  // namespace

@@ -163,10 +163,11 @@ TEST(NvprofImporterTest, WhatPyTorchRefusesIsAFindingOrAnError) {
   EXPECT_EQ(finding->message, "Expected cbid to be 211, but got 13");
 
   const absl::Status status =
-      importer->Import(path, {.settings = {{"strict", "true"}}}).status();
+      importer->Import(path, {.settings = {{"nvprof_strict", "true"}}})
+          .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(), path + ": Expected cbid to be 211, but got 13");
-  EXPECT_EQ(importer->Import(path, {.settings = {{"strict", "yes"}}})
+  EXPECT_EQ(importer->Import(path, {.settings = {{"nvprof_strict", "perhaps"}}})
                 .status()
                 .message(),
             "nvprof: strict is true or false, not 'yes'");
@@ -182,7 +183,7 @@ TEST(NvprofImporterTest, OfTwoMarkersWithOneIdTheFirstCounts) {
   ASSERT_NE(FindRule(imported.findings, "duplicate_key"), nullptr);
   EXPECT_EQ(FindRule(imported.findings, "duplicate_key")->message,
             "duplicate key: (1,)");
-  EXPECT_EQ(importer->Import(path, {.settings = {{"strict", "true"}}})
+  EXPECT_EQ(importer->Import(path, {.settings = {{"nvprof_strict", "true"}}})
                 .status()
                 .message(),
             path + ": duplicate key: (1,)");

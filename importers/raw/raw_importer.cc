@@ -5,8 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/status/statusor.h"
 #include "backends/cpu/raw/raw_file.h"
 #include "backends/cpu/raw/raw_windows.h"
 #include "backends/cpu/trace_memory.h"
@@ -14,20 +13,6 @@
 
 namespace kymo {
 namespace {
-
-std::string Setting(const ImportOptions& options, const std::string& name,
-                    const char* otherwise) {
-  const auto it = options.settings.find(name);
-  return it == options.settings.end() ? otherwise : it->second;
-}
-
-// When a file is read in windows.
-absl::StatusOr<std::string> ReadWhen(const ImportOptions& options) {
-  std::string when = Setting(options, "windows", "auto");
-  if (when == "auto" || when == "always" || when == "never") return when;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "windows is '", when, "'; it takes one of: always, auto, never"));
-}
 
 class RawImporter : public TraceImporter {
  public:
@@ -39,7 +24,7 @@ class RawImporter : public TraceImporter {
 
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
-    KYMO_RETURN_IF_ERROR(ReadWhen(options).status());
+    KYMO_RETURN_IF_ERROR(RawTable().Read(options.settings).status());
     KYMO_ASSIGN_OR_RETURN(cpu::RawRecording raw, cpu::ReadRawFile(path));
     ImportedTrace trace;
     trace.start_ns = raw.start_ns;
@@ -64,39 +49,55 @@ class RawImporter : public TraceImporter {
 
   absl::StatusOr<std::optional<LargeTrace>> OpenLarge(
       const std::string& path, const ImportOptions& options) const override {
-    KYMO_ASSIGN_OR_RETURN(const std::string when, ReadWhen(options));
-    if (when == "never") return std::nullopt;
-    KYMO_ASSIGN_OR_RETURN(const uint64_t limit,
-                          cpu::MemoryLimit(Setting(options, "max_memory", "")));
+    KYMO_ASSIGN_OR_RETURN(const RawSettings settings,
+                          RawTable().Read(options.settings));
+    if (settings.windows == InWindows::kNever) return std::nullopt;
+    const uint64_t limit = cpu::MemoryLimit(settings.max_memory);
     KYMO_ASSIGN_OR_RETURN(
         std::unique_ptr<cpu::RawWindows> windows,
         cpu::RawWindows::Open(path, cpu::WindowBytesFor(limit)));
     const uint64_t record_bytes = windows->chunk_bytes();
     const uint64_t trace_bytes = cpu::TraceMemoryBytes(record_bytes);
-    if (when == "auto" && trace_bytes <= limit) return std::nullopt;
+    if (settings.windows == InWindows::kAuto && trace_bytes <= limit) {
+      return std::nullopt;
+    }
     return LargeTrace{.windows = std::move(windows),
                       .record_bytes = record_bytes,
                       .trace_bytes = trace_bytes,
                       .memory_limit = limit,
-                      .whole_flag = "--windows=never"};
+                      .whole_flag = "--raw_windows=never"};
   }
 
  private:
   const PluginInfo info_ = {
       .name = "raw",
       .purpose =
-          "what //tools:profile --keep_raw=1 kept, also if it was killed",
-      .options = {
-          {"windows", "auto",
-           "for a recording that is larger than memory: the table and the "
-           "folded stacks from one part after the other: auto, always, "
-           "never"},
-          {"max_memory", "",
-           "what auto goes by: memory that a trace may take, as 512MiB or "
-           "4GiB; default: three quarters of what is left"}}};
+          "what //tools:profile --cpu_keep_raw kept, also if it was killed",
+      .settings = RawTable().infos()};
 };
 
 }  // namespace
+
+const SettingTable<RawSettings>& RawTable() {
+  using S = RawSettings;
+  static const auto& table = *new SettingTable<S>(
+      "raw",
+      {{.name = "windows",
+        .value = setting::Word(&S::windows, {{"always", InWindows::kAlways},
+                                             {"auto", InWindows::kAuto},
+                                             {"never", InWindows::kNever}}),
+        .purpose = "Read a recording part by part, for the table and the "
+                   "folded stacks alone. auto does so if the trace would "
+                   "take more than raw_max_memory.",
+        .old_name = "windows"},
+       {.name = "max_memory",
+        .value = setting::Bytes(&S::max_memory, cpu::kLeastMemoryLimit,
+                                cpu::kMostMemoryLimit),
+        .purpose = "Memory that a trace may take before it is read in "
+                   "windows. Default: three quarters of what is left.",
+        .old_name = "max_memory"}});
+  return table;
+}
 
 std::unique_ptr<TraceImporter> NewRawImporter() {
   return std::make_unique<RawImporter>();

@@ -1,6 +1,6 @@
 // raw_importer.h - the `raw` importer: recordings that //tools:profile kept.
 //
-//   profile --keep_raw=1 --output_dir=out ./a.out
+//   profile --cpu_keep_raw --output_dir=out ./a.out
 //   report out/kymo.raw
 //
 // backends/cpu/raw/raw_file.h describes the format. A file whose collector was
@@ -12,11 +12,25 @@
 #ifndef KYMO_IMPORTERS_RAW_RAW_IMPORTER_H_
 #define KYMO_IMPORTERS_RAW_RAW_IMPORTER_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "profiler/plugin/settings.h"
 #include "profiler/plugin/trace_importer.h"
 
 namespace kymo {
+
+// Whether a recording is read part by part, as one is that is larger than
+// memory.
+enum class InWindows { kAuto, kAlways, kNever };
+
+struct RawSettings {
+  InWindows windows = InWindows::kAuto;
+  std::optional<uint64_t> max_memory;  // bytes; what kAuto goes by
+};
+
+const SettingTable<RawSettings>& RawTable();
 
 std::unique_ptr<TraceImporter> NewRawImporter();
 

@@ -70,15 +70,15 @@ class LargeTraceTest : public ::testing::Test {
 };
 
 TEST_F(LargeTraceTest, ComesInWindowsWhereTheyAreAskedFor) {
-  options_.settings["windows"] = "always";
-  options_.settings["max_memory"] = "2MiB";
+  options_.settings["raw_windows"] = "always";
+  options_.settings["raw_max_memory"] = "2MiB";
   const auto large = Open();
   ASSERT_TRUE(large.ok()) << large.status();
   ASSERT_TRUE(large->has_value());
   EXPECT_GT((*large)->record_bytes, 0);
   EXPECT_EQ((*large)->trace_bytes, (*large)->record_bytes / 2 * 5);
   EXPECT_EQ((*large)->memory_limit, uint64_t{2} << 20);
-  EXPECT_EQ((*large)->whole_flag, "--windows=never");
+  EXPECT_EQ((*large)->whole_flag, "--raw_windows=never");
   TraceWindows& windows = *(*large)->windows;
   ASSERT_FALSE(windows.is_done());
   const auto window = windows.Next();
@@ -91,18 +91,18 @@ TEST_F(LargeTraceTest, ComesInWindowsWhereTheyAreAskedFor) {
 
 TEST_F(LargeTraceTest, WhatFitsIntoMemoryIsReadAtOnce) {
   EXPECT_FALSE(Open()->has_value());
-  options_.settings["max_memory"] = "1MiB";
+  options_.settings["raw_max_memory"] = "1MiB";
   EXPECT_FALSE(Open()->has_value());
-  options_.settings["windows"] = "always";
+  options_.settings["raw_windows"] = "always";
   EXPECT_TRUE(Open()->has_value());
-  options_.settings["windows"] = "never";
+  options_.settings["raw_windows"] = "never";
   EXPECT_FALSE(Open()->has_value());
 }
 
 TEST_F(LargeTraceTest, OtherWordsAreRefused) {
-  options_.settings["max_memory"] = "much";
+  options_.settings["raw_max_memory"] = "much";
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kInvalidArgument);
-  options_.settings = {{"windows", "sometimes"}};
+  options_.settings = {{"raw_windows", "sometimes"}};
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(NewRawImporter()->Import(path_, options_).status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -79,8 +79,9 @@ struct ProfileOptions {
   // events that were made so far, and there is a warning.
   std::optional<double> post_processing_timeout_s;
 
-  // Settings of backends by name, such as arena_mib and when_full.
-  // `//tools:profile --help` lists them.
+  // Settings of backends by name, such as cpu_arena_mib and cpu_when_full: the
+  // flags that `//tools:profile --help=all` shows. An unknown name or a wrong
+  // value is kInvalidArgument.
   std::map<std::string, std::string> settings;
 };
 

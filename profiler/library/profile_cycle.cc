@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/memory_timeline/memory_timeline.h"
 #include "kymo/warning.h"
@@ -18,6 +17,7 @@
 #include "profiler/plugin/exporter_library.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/run_exporter.h"
+#include "profiler/plugin/settings.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_exporter.h"
 #include "profiler/text/json_check.h"
@@ -44,23 +44,22 @@ class RenamedOutput : public OutputDirectory {
 
 constexpr int64_t kMostFileMib = int64_t{1} << 20;
 
-// That one of the exporters has each of the settings.
-absl::Status CheckSettings(const std::map<std::string, std::string>& settings,
-                           const std::string& name,
-                           const std::vector<const TraceExporter*>& exporters) {
-  std::vector<std::string> known;
+// The settings of the exporters by their names of today.
+absl::StatusOr<SettingMap> SettingsOf(
+    const SettingMap& given, const std::string& name,
+    const std::vector<const TraceExporter*>& exporters) {
+  std::vector<SettingInfo> known;
   for (const TraceExporter* const exporter : exporters) {
-    for (const PluginOption& option : exporter->info().options) {
-      known.push_back(option.name);
-    }
+    known = JoinSettings({known, exporter->info().settings});
   }
-  for (const auto& [setting, value] : settings) {
-    if (std::find(known.begin(), known.end(), setting) != known.end()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "exporter '", name, "' has no setting '", setting, "'; it has ",
-        known.empty() ? "none" : absl::StrJoin(known, ", ")));
+  absl::StatusOr<ResolvedSettings> resolved = ResolveSettings(given, known);
+  if (!resolved.ok()) {
+    return absl::Status(
+        resolved.status().code(),
+        absl::StrCat("exporter '", name, "': ", resolved.status().message()));
   }
-  return absl::OkStatus();
+  for (const std::string& notice : resolved->notices) Warn(notice);
+  return std::move(resolved->settings);
 }
 
 absl::StatusOr<std::vector<std::string>> RunExporters(
@@ -78,13 +77,14 @@ absl::StatusOr<std::vector<std::string>> RunExporters(
   for (const std::string& found : names) {
     exporters.push_back(registry.Find(found));
   }
-  KYMO_RETURN_IF_ERROR(CheckSettings(options.settings, name, exporters));
+  KYMO_ASSIGN_OR_RETURN(const SettingMap settings,
+                        SettingsOf(options.settings, name, exporters));
   std::vector<std::string> files;
   for (const TraceExporter* const exporter : exporters) {
     KYMO_ASSIGN_OR_RETURN(
         const SplitFiles written,
         RunExporter(*exporter, trace,
-                    {options.gzip, options.progress, options.settings},
+                    {options.gzip, options.progress, settings},
                     options.max_file_mib << 20, out));
     if (!written.notice.empty()) Warn(written.notice);
     files.insert(files.end(), written.names.begin(), written.names.end());

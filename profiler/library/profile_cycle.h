@@ -84,7 +84,9 @@ class KeyAverages {
 
 // How Export() writes, like the flags of the command:
 //
-//   {.gzip = true, .max_file_mib = 64, .settings = {{"memory_events", "-1"}}}
+//   {.gzip = true,
+//    .max_file_mib = 64,
+//    .settings = {{"chrome_memory_events", "-1"}}}
 //
 struct ProfileExportOptions {
   bool gzip = false;  // compress, if the format has a compressed form
@@ -92,7 +94,8 @@ struct ProfileExportOptions {
   // program. A file that cannot be split is written whole, with a warning. 0:
   // never split.
   int64_t max_file_mib = 0;
-  // Settings of the exporter by name; `//tools:profile --help` lists them.
+  // Settings of the exporter by name; `//tools:profile --help=chrome` lists
+  // those of `chrome`.
   std::map<std::string, std::string> settings;
   // Called now and then with the finished part, 0 to 1. It may be empty.
   std::function<void(double)> progress;

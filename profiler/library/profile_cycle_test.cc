@@ -90,7 +90,7 @@ TEST_F(ProfileExportTest, LargeTimelinesAreSplitAtSteps) {
 
 TEST_F(ProfileExportTest, WhatCannotBeSplitIsAWarning) {
   const ProfileExportOptions options = {
-      .max_file_mib = 1, .settings = {{"formats", "speedscope"}}};
+      .max_file_mib = 1, .settings = {{"stacks_formats", "speedscope"}}};
   EXPECT_THAT(*cycle_.Export("stacks", folder_, options),
               ElementsAre("stacks.speedscope.json"));
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("cannot be split at steps")));
@@ -98,18 +98,26 @@ TEST_F(ProfileExportTest, WhatCannotBeSplitIsAWarning) {
 
 TEST_F(ProfileExportTest, SettingsAreTheExportersOwn) {
   EXPECT_THAT(*cycle_.Export("stacks", folder_,
-                             {.settings = {{"formats", "speedscope"}}}),
+                             {.settings = {{"stacks_formats", "speedscope"}}}),
               ElementsAre("stacks.speedscope.json"));
+  EXPECT_THAT(warnings_, IsEmpty());
   const auto unknown =
       cycle_.Export("stacks", folder_, {.settings = {{"memory_events", "1"}}});
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(unknown.status().message(),
-            "exporter 'stacks' has no setting 'memory_events'; it has "
-            "formats, metric, threads");
+            "exporter 'stacks': there is no setting 'memory_events'; it is "
+            "one of: stacks_formats, stacks_metric, stacks_threads");
   EXPECT_EQ(cycle_.Export("stacks", folder_, {.settings = {{"formats", "svg"}}})
                 .status()
                 .code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ProfileExportTest, OldSpellingsOfSettingsSayTheNew) {
+  EXPECT_THAT(*cycle_.Export("stacks", folder_,
+                             {.settings = {{"formats", "speedscope"}}}),
+              ElementsAre("stacks.speedscope.json"));
+  EXPECT_THAT(warnings_, ElementsAre("formats is now stacks_formats"));
 }
 
 TEST_F(ProfileExportTest, SizesMustMakeSense) {

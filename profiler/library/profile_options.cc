@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kymo/warning.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
@@ -43,7 +47,14 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
   plan.session.profile_memory = options.profile_memory;
   plan.session.with_stack = options.with_stack;
   plan.session.with_modules = options.with_modules;
-  plan.session.settings = options.settings;
+  std::vector<SettingInfo> known;
+  for (const ActivityBackend* const backend : backends.List()) {
+    known = JoinSettings({known, backend->info().settings});
+  }
+  KYMO_ASSIGN_OR_RETURN(ResolvedSettings settings,
+                        ResolveSettings(options.settings, known));
+  for (const std::string& notice : settings.notices) Warn(notice);
+  plan.session.settings = std::move(settings.settings);
   plan.use_device = CheckedDevice(options.use_device, backends, plan.session);
 
   for (const std::string& activity : options.activities) {

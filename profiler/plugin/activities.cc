@@ -21,12 +21,12 @@ PlannedBackend Plan(ActivityBackend& backend, const Names& wanted,
   auto& settings = planned.options.settings;
   for (const PluginPart& part : info.parts) {
     if (wanted.contains(part.name)) {
-      settings.emplace(part.option, "1");
+      settings.emplace(part.setting, "1");
     } else if (parts_only) {
-      settings.emplace(part.option, "0");
+      settings.emplace(part.setting, "0");
     }
   }
-  if (parts_only) settings.emplace(info.rest_option, "0");
+  if (parts_only) settings.emplace(info.rest_setting, "0");
   return planned;
 }
 

@@ -6,9 +6,9 @@
 //     session = planned.backend->NewSession(planned.options);
 //
 // An activity is a backend's name, or that of a part of what one records
-// (PluginInfo::parts): `itt` switches the option of that part on. Where only
+// (PluginInfo::parts): `itt` switches the setting of that part on. Where only
 // parts of a backend are named, the others and the rest of it are switched off.
-// What the options say already stays.
+// What the settings say already stays.
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 

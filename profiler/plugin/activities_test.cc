@@ -38,7 +38,7 @@ class ActivitiesTest : public testing::Test {
     const PluginInfo garden = {
         .name = "garden",
         .parts = {{"bees", "", "hear_bees"}, {"birds", "", "hear_birds"}},
-        .rest_option = "see"};
+        .rest_setting = "see"};
     EXPECT_TRUE(registry_.Register(std::make_unique<FakeBackend>(garden)).ok());
     EXPECT_TRUE(registry_
                     .Register(std::make_unique<FakeBackend>(

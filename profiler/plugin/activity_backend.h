@@ -80,10 +80,9 @@ struct SessionOptions {
   bool with_stack = false;      // the stack of each operation
   bool with_modules = false;    // ranges of modules
 
-  // Samples per second of CPU time of each thread.
-  int sampling_hz = 1000;
-  // Further settings by name; a backend's PluginInfo lists its settings.
-  std::map<std::string, std::string> settings;
+  // Further settings by their names in full (settings.h). Whoever took them from
+  // the user has checked them.
+  SettingMap settings;
   // A folder for data that does not fit into memory. The backend removes the
   // files that it makes there.
   std::string scratch_dir;

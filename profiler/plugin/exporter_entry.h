@@ -24,7 +24,7 @@ namespace kymo {
 
 // The version of what a library and its host share. It goes up with each change
 // that the sizes below do not show.
-inline constexpr uint64_t kExporterContract = 3;
+inline constexpr uint64_t kExporterContract = 4;
 
 // A number that must be equal in library and host.
 inline constexpr uint64_t kExporterAbi =

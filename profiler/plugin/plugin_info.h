@@ -3,7 +3,7 @@
 //   const kymo::PluginInfo info = {
 //       .name = "csv",
 //       .purpose = "a line of text for each range (events.csv)",
-//       .options = {{"csv_separator", ",", "the text between columns"}},
+//       .settings = CsvTable().infos(),   // settings.h shows CsvTable()
 //   };
 //
 // --help and --list are made of it, and settings are checked against it.
@@ -15,33 +15,28 @@
 #include <string>
 #include <vector>
 
+#include "profiler/plugin/settings.h"
+
 namespace kymo {
 
 enum class Maturity { kStable, kExperimental };
-
-// A setting that a plugin reads from the options of a session or an export.
-struct PluginOption {
-  std::string name;  // lower_snake; also the flag on the command line
-  std::string default_value;
-  std::string purpose;  // one line
-};
 
 // A part of a backend's events, with a word of its own for --activities.
 struct PluginPart {
   std::string name;     // lower_snake; no plugin may have the same
   std::string purpose;  // one line
-  std::string option;   // set to 1, it switches the part on; see activities.h
+  std::string setting;  // set to 1, it switches the part on; see activities.h
 };
 
 struct PluginInfo {
   std::string name;     // unique, stable, lower_snake
   std::string purpose;  // one line, for --help and --list
   Maturity maturity = Maturity::kStable;
-  std::vector<PluginOption> options;
+  std::vector<SettingInfo> settings;  // of a SettingTable (settings.h)
   // For a backend: parts that a user can ask for without the rest of it. The
-  // option `rest_option` then switches the rest off.
+  // setting `rest_setting` then switches the rest off.
   std::vector<PluginPart> parts;
-  std::string rest_option;
+  std::string rest_setting;
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;

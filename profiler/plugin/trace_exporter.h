@@ -38,7 +38,6 @@
 #define KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -59,8 +58,9 @@ struct ExportOptions {
   // Called now and then with the finished part, 0 to 1, by one thread at a
   // time. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by name; the exporter's PluginInfo lists them.
-  std::map<std::string, std::string> settings;
+  // Further settings by their names in full (settings.h). Whoever took them from
+  // the user has checked them.
+  SettingMap settings;
 };
 
 class TraceExporter {

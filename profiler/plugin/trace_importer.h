@@ -28,7 +28,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,8 +47,9 @@ struct ImportOptions {
   // Called now and then with the finished part, 0 to 1, by the importing
   // thread. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by name; the importer's PluginInfo lists them.
-  std::map<std::string, std::string> settings;
+  // Further settings by their names in full (settings.h). Whoever took them from
+  // the user has checked them.
+  SettingMap settings;
 };
 
 // One kind of mistake in a file.

@@ -1,5 +1,5 @@
 // write_recording - a raw recording of any size, as //tools:profile
-// --keep_raw=1 would have left it.
+// --cpu_keep_raw would have left it.
 //
 //   write_recording RANGES PATH
 //

@@ -77,7 +77,7 @@ class Result:
         return [e for e in self.trace["traceEvents"] if e["ph"] == "X"]
 
 
-KEEP_RAW = ("--activities=cpu", "--keep_raw=1")
+KEEP_RAW = ("--activities=cpu", "--cpu_keep_raw")
 
 
 class ProfileTestCase(unittest.TestCase):
@@ -214,10 +214,15 @@ class AnnotatedProgramTest(ProfileTestCase):
         self.assert_nested(result.slices())
 
     def test_full_arena_is_said(self):
+        # By the old spellings of these settings.
         result = self.profile(
             TARGET, "ranges", "500000",
             flags=("--activities=cpu", "--arena_mib=1", "--when_full=stop",
                    "--strict"))
+        self.assertIn("kymo: --arena_mib is now --cpu_arena_mib\n",
+                      result.stderr)
+        self.assertIn("kymo: --when_full is now --cpu_when_full\n",
+                      result.stderr)
         lost = result.losses["events_dropped_arena_full"]
         # The end of "outer" was lost too.
         self.assertEqual(result.losses["ranges_open_at_end"], 1)
@@ -412,14 +417,16 @@ class TroubleTest(ProfileTestCase):
     def test_bad_command_lines_list_what_is_valid(self):
         marker = os.path.join(self.folder.name, "ran")
         for flags, says in (
-            (["--nonsense"], "--activities"),
+            (["--nonsense"], "--help=all"),
+            (["--activites=cpu"], "the nearest is --activities"),
             (["--activities=cpu,gpu"], "cpu, cuda, itt, nvtx, sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),
             (["--sampling_hz=0"], "1 to 20000"),
             (["--sampling_hz=many"], "many"),
-            (["--arena_mib=0"], "65536"),
-            (["--when_full=explode"], "drain, overwrite, stop"),
+            (["--cpu_arena_mib=0"], "65536"),
+            (["--cpu_when_full=explode"], "drain, overwrite, stop"),
+            (["--help=nonsense"], "sampling"),
             (["--row_limit"], "--row_limit"),
         ):
             words = ("touch", marker) if flags != ["--row_limit"] else ()
@@ -482,7 +489,7 @@ class TroubleTest(ProfileTestCase):
             events - repeated, totals["ranges"] + totals["instants"])
 
     def test_help_and_list(self):
-        for flag in ("--help", "--list"):
+        for flag in ("--help", "--help=all", "--list"):
             completed = subprocess.run(
                 [PROFILE, flag], capture_output=True, check=True)
             text = completed.stdout.decode()

@@ -434,7 +434,7 @@ class ConversionTest(ReportTestCase):
 
 
 class RawTest(ReportTestCase):
-    """What //tools:profile keeps with --keep_raw=1."""
+    """What //tools:profile keeps with --cpu_keep_raw."""
 
     def rows(self, raw, status_of_check):
         check = self.report("--check", raw, status=status_of_check).stdout
@@ -444,7 +444,7 @@ class RawTest(ReportTestCase):
     def test_a_finished_recording_reads_like_its_trace(self):
         out = self.path("out")
         subprocess.run(
-            [PROFILE, "--activities=cpu", "--quiet", "--keep_raw=1",
+            [PROFILE, "--activities=cpu", "--quiet", "--cpu_keep_raw",
              "--export=chrome", f"--output_dir={out}", TARGET, "operations",
              "1000"],
             check=True, capture_output=True, timeout=120)
@@ -466,7 +466,7 @@ class RawTest(ReportTestCase):
         count = 200_000
         out = self.path("out")
         command = subprocess.Popen(
-            [PROFILE, "--activities=cpu", "--quiet", "--keep_raw=1",
+            [PROFILE, "--activities=cpu", "--quiet", "--cpu_keep_raw",
              f"--output_dir={out}", "sh", "-c",
              f"{TARGET} ranges {count}; echo recorded; exec sleep 60"],
             stdout=subprocess.PIPE, start_new_session=True)

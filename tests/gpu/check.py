@@ -231,7 +231,7 @@ class Checks:
         self.check("pool: has a counter", bool(curve))
 
     def markers(self):
-        run = self.run("markers", ("--cuda_markers=1", "--capture_nvtx=0"))
+        run = self.run("markers", ("--cuda_markers=1", "--nvtx_capture=0"))
         self.common("markers", run)
         ranges = {e["name"] for e in run.of("nvtx_range")}
         self.check("markers: ranges", ranges >= {"step", "across"}, ranges)

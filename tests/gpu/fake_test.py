@@ -197,14 +197,14 @@ class MarkersTest(unittest.TestCase):
             capture_output=True, text=True, check=False, env=self.environment)
 
     def test_it_is_led_to_the_libcupti_that_records(self):
-        completed = self.record("--capture_nvtx=0")
+        completed = self.record("--nvtx_capture=0")
         self.assertEqual(completed.returncode, 0, completed.stderr)
         self.assertIn(f"NVTX_INJECTION64_PATH={self.folder}/cuda/lib64/"
                       "libcupti.so.13", completed.stdout.splitlines())
 
     def test_both_at_once_are_refused_with_what_to_do(self):
         completed = self.record()
-        self.assertIn("add --capture_nvtx=0", completed.stderr)
+        self.assertIn("add --nvtx_capture=0", completed.stderr)
         self.assertNotIn("libcupti.so.13", completed.stdout)
 
 

@@ -58,6 +58,16 @@ class Trace;
 }
 extern const kymo::model::Trace& trace;
 
+// The settings of an exporter, declared as settings.h shows.
+namespace kymo {
+template <typename S>
+class SettingTable;
+}
+struct CsvSettings {
+  std::string separator = ",";
+};
+const kymo::SettingTable<CsvSettings>& CsvTable();
+
 // Shows its arguments.
 template <typename... T>
 void Print(const T&... values);

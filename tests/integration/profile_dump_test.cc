@@ -24,8 +24,8 @@ constexpr int64_t kRangesPerMib = (1 << 20) / 32;
 ProfileOptions Newest(int mib, bool all_threads) {
   ProfileOptions options;
   options.experimental_config.profile_all_threads = all_threads;
-  options.settings = {{"when_full", "overwrite"},
-                      {"arena_mib", std::to_string(mib)}};
+  options.settings = {{"cpu_when_full", "overwrite"},
+                      {"cpu_arena_mib", std::to_string(mib)}};
   return options;
 }
 

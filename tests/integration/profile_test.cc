@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
+#include "kymo/warning.h"
 #include "profiler/model/trace.h"
 #include "tests/support/test_signal_storm.h"
 
@@ -207,7 +208,7 @@ TEST(ProfileTest, FullArenaDropsAndCounts) {
       [] {
         for (int i = 0; i < kRanges; ++i) RecordFunction range("range");
       },
-      {.settings = {{"arena_mib", "1"}, {"when_full", "stop"}}});
+      {.settings = {{"cpu_arena_mib", "1"}, {"cpu_when_full", "stop"}}});
   const int64_t kept = Counts(*profile)["range"];
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, kRanges);
@@ -241,7 +242,7 @@ TEST(ProfileTest, RangeThatIsOpenWhenTheArenaFillsStillEnds) {
         RecordFunction outer("outer");
         for (int i = 0; i < 10'000; ++i) RecordFunction range("range");
       },
-      {.settings = {{"arena_mib", "1"}, {"when_full", "stop"}}});
+      {.settings = {{"cpu_arena_mib", "1"}, {"cpu_when_full", "stop"}}});
   const model::Trace& trace = *profile->trace();
   EXPECT_EQ(trace.flags()[Find(trace, "outer")], 0);
 }
@@ -276,8 +277,34 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("cpu, cuda, itt, nvtx, sampling"),
             std::string::npos);
-  Profile full({.settings = {{"when_full", "panic"}}});
-  EXPECT_EQ(full.Start().code(), absl::StatusCode::kInvalidArgument);
+  Profile full({.settings = {{"cpu_when_full", "panic"}}});
+  EXPECT_EQ(
+      full.Start().message(),
+      "cpu_when_full is 'panic'; it takes one of: drain, overwrite, stop");
+  Profile misspelled({.settings = {{"cpu_when_ful", "stop"}}});
+  const absl::Status spelling = misspelled.Start();
+  EXPECT_EQ(spelling.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(spelling.message().find("the nearest is 'cpu_when_full'"),
+            std::string::npos)
+      << spelling;
+  EXPECT_NE(spelling.message().find("memory_mode, nvtx_capture, sampling_hz"),
+            std::string::npos)
+      << spelling;
+}
+
+TEST(ProfileTest, OldSpellingsOfSettingsSayTheNew) {
+  std::vector<std::string> warnings;
+  SetWarningHandler(
+      [&](std::string_view text) { warnings.emplace_back(text); });
+  Profile old({.settings = {{"when_full", "panic"}, {"arena_mib", "1"}}});
+  EXPECT_EQ(old.Start().message(),
+            "when_full is 'panic'; it takes one of: drain, overwrite, stop");
+  EXPECT_EQ(warnings, std::vector<std::string>());
+  const auto profile = Record([] {}, {.settings = {{"arena_mib", "1"}}});
+  SetWarningHandler({});
+  EXPECT_NE(profile->trace(), nullptr);
+  EXPECT_EQ(warnings,
+            std::vector<std::string>({"arena_mib is now cpu_arena_mib"}));
 }
 
 TEST(ProfileTest, RangeThatEndsOnAnotherThreadIsAsynchronous) {

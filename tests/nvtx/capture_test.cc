@@ -372,7 +372,7 @@ TEST(NvtxCaptureTest, ItCanBeAskedForAlone) {
 
 TEST(NvtxCaptureTest, ASettingSwitchesItOff) {
   const auto profile = RecordAll([] { nvtxMarkA("unheard"); },
-                                 {.settings = {{"capture_nvtx", "0"}}});
+                                 {.settings = {{"nvtx_capture", "0"}}});
   EXPECT_EQ(profile->trace()->event_count(), 0u);
 }
 

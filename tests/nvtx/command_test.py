@@ -141,7 +141,7 @@ class IttTest(unittest.TestCase):
     def test_it_is_recorded_where_it_is_asked_for(self):
         run = Run(path_of("KYMO_TBB_CLIENT"))
         self.assertFalse(run.counts("itt_task"))
-        run = Run(path_of("KYMO_TBB_CLIENT"), flags=["--capture_itt=1"])
+        run = Run(path_of("KYMO_TBB_CLIENT"), flags=["--itt_capture"])
         self.assertTrue(run.counts("itt_task"))
 
     def test_it_can_be_asked_for_alone(self):

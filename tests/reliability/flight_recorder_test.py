@@ -109,17 +109,17 @@ class FlightRecorderTest(unittest.TestCase):
 
     def test_memory_that_does_not_hold_the_time_is_a_loss(self):
         self.run_command("60s", TARGET, "ranges", "200000",
-                         flags=("--arena_mib=1", "--strict"), status=3)
+                         flags=("--cpu_arena_mib=1", "--strict"), status=3)
         ledger = Summary(self.out).ledger
         self.assertGreater(ledger["events_dropped_arena_full"], 0)
         self.assertEqual(ledger["events_overwritten"], 0)
 
     def test_windows_tell_of_no_other_loss(self):
         self.run_command("1MiB", TARGET, "ranges", "200000",
-                         flags=("--keep_raw=1",))
+                         flags=("--cpu_keep_raw",))
         for windows in ("always", "never"):
             says = subprocess.run(
-                [REPORT, f"--windows={windows}", f"{self.out}/kymo.raw"],
+                [REPORT, f"--raw_windows={windows}", f"{self.out}/kymo.raw"],
                 capture_output=True, timeout=60, check=True,
                 encoding="utf-8").stderr
             self.assertIn("events_overwritten", says)
@@ -195,7 +195,7 @@ class FlightRecorderTest(unittest.TestCase):
     def test_what_remains_when_the_collector_is_killed(self):
         counters = self.make_counters()
         process = self.start("4MiB", VICTIM, counters, "2", "0", "0", "wait",
-                             flags=("--keep_raw=1",))
+                             flags=("--cpu_keep_raw",))
         self.wait_for(lambda: self.finished(counters) > 500_000)
         target = self.child_of(process)
         process.kill()
@@ -240,8 +240,8 @@ class FlightRecorderTest(unittest.TestCase):
             ("1s", ("--activities=sampling",), "--activities=cpu"),
             ("1s", ("--activities=cpu,cuda",), "nor what devices do"),
             ("1s", ("--profile_memory",), "leave out --profile_memory"),
-            ("1s", ("--when_full=drain",), "leave out when_full"),
-            ("1s", ("--dump_signal=TERM",), "USR1 or USR2"),
+            ("1s", ("--when_full=drain",), "leave out cpu_when_full"),
+            ("1s", ("--dump_signal=TERM",), "USR1, USR2"),
         ):
             completed = self.run_command(amount, "true", flags=flags, status=2)
             self.assertIn(says, completed.stderr)

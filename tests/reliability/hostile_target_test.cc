@@ -192,11 +192,11 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     options.target = TargetKind::kChildProcess;
     options.scratch_dir = folder_;
     options.profile_memory = true;
-    options.settings["arena_mib"] = "2";
+    options.settings["cpu_arena_mib"] = "2";
     const std::string mode = GetParam();
-    if (mode == "overwrite") options.settings["when_full"] = "overwrite";
-    if (mode == "flight") options.settings["flight_recorder"] = "1s";
-    if (mode == "raw") options.settings["keep_raw"] = "1";
+    if (mode == "overwrite") options.settings["cpu_when_full"] = "overwrite";
+    if (mode == "flight") options.settings["cpu_flight_recorder"] = "1s";
+    if (mode == "raw") options.settings["cpu_keep_raw"] = "1";
     return options;
   }
 

@@ -206,7 +206,7 @@ class KillTest(unittest.TestCase):
         def one_round(folder, chance):
             counters = Counters(folder)
             process = subprocess.Popen(
-                self.command(folder, ("--keep_raw=1", "--arena_mib=8")) +
+                self.command(folder, ("--cpu_keep_raw", "--cpu_arena_mib=8")) +
                 self.victim(counters, chance, "wait"))
             target = counters.wait_for_pid()
             time.sleep(chance.random() * 0.02)
@@ -236,7 +236,7 @@ class KillTest(unittest.TestCase):
             script = (f'mount -t tmpfs -o size=4m none {out} && "$@"; '
                       f"status=$?; cp {out}/summary.json {folder}; "
                       "exit $status")
-            command = self.command(folder, ("--arena_mib=2", "--strict"))
+            command = self.command(folder, ("--cpu_arena_mib=2", "--strict"))
             completed = subprocess.run(
                 ["unshare", name_space, "sh", "-c", script, "sh", *command,
                  *self.victim(counters, chance, "exit",

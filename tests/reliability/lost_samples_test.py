@@ -35,7 +35,7 @@ class LostSamplesTest(unittest.TestCase):
     def start(self, sampler, *words):
         return subprocess.Popen(
             [PROFILE, "--quiet", "--activities=sampling",
-             f"--sampler={sampler}", "--strict", "--export=chrome",
+             f"--sampling_sampler={sampler}", "--strict", "--export=chrome",
              f"--output_dir={self.out}", *words])
 
     def assert_lost(self, process, loss):
@@ -53,7 +53,7 @@ class LostSamplesTest(unittest.TestCase):
         begun, ended = self.out + ".begun", self.out + ".ended"
         # About 200 MB of samples, more than there are rings for.
         process = self.start(
-            "perf", "--sampling_hz=5000", "--stack_bytes=65528",
+            "perf", "--sampling_hz=5000", "--sampling_stack_bytes=65528",
             "sh", "-c", f": > {begun}; {BURN} two; : > {ended}")
         if not wait_for_file(begun, process):
             self.assertEqual(process.returncode, 1)

@@ -52,7 +52,7 @@ class MemoryLimitTest(unittest.TestCase):
 
     def test_table_and_stacks_come_out(self):
         count = 1_000_000
-        says = self.profile(count, "--max_memory=40MiB")
+        says = self.profile(count, "--cpu_max_memory=40MiB")
         self.assertIn("more than the 40 MiB that may be taken", says)
         self.assertIn("not written, because it needs the whole trace: chrome",
                       says)
@@ -64,29 +64,29 @@ class MemoryLimitTest(unittest.TestCase):
 
     def test_what_is_kept_has_all_of_it(self):
         count = 500_000
-        self.profile(count, "--max_memory=20MiB", "--export=")
+        self.profile(count, "--cpu_max_memory=20MiB", "--export=")
         for windows in ("always", "never"):
             table = subprocess.run(
-                [REPORT, f"--windows={windows}", f"{self.out}/kymo.raw"],
+                [REPORT, f"--raw_windows={windows}", f"{self.out}/kymo.raw"],
                 capture_output=True, check=True, encoding="utf-8").stdout
             self.assertIn(f" {count} ", table)
 
     def test_a_raw_file_that_was_asked_for_is_the_one(self):
-        says = self.profile(500_000, "--max_memory=20MiB", "--keep_raw=1")
+        says = self.profile(500_000, "--cpu_max_memory=20MiB", "--cpu_keep_raw")
         self.assertIn("kymo.raw: //tools:report reads it", says)
         self.expect_all_of_it(500_000)
 
     def test_what_fits_is_a_trace(self):
-        says = self.profile(500_000, "--max_memory=1GiB", "--export=")
+        says = self.profile(500_000, "--cpu_max_memory=1GiB", "--export=")
         self.assertNotIn("may be taken", says)
         self.assertFalse(os.path.exists(f"{self.out}/kymo.raw"))
 
     def test_a_missing_timeline_fails_strict(self):
-        self.profile(500_000, "--max_memory=20MiB", "--strict", status=3)
+        self.profile(500_000, "--cpu_max_memory=20MiB", "--strict", status=3)
 
     def test_another_word_for_memory_is_refused(self):
-        says = self.profile(1, "--max_memory=much", status=2)
-        self.assertIn("such as 512MiB", says)
+        says = self.profile(1, "--cpu_max_memory=much", status=2)
+        self.assertIn("from 1MiB to 1024GiB", says)
 
     @unittest.skipIf(MANY == 0, "takes a minute: //...:memory_limit_large_test")
     def test_address_space_is_limited(self):

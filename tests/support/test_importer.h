@@ -32,7 +32,16 @@ class FakeImporter : public TraceImporter {
   FakeImporter() {
     info_.name = "fake";
     info_.purpose = "what tests write";
-    info_.options.push_back({"fake_option", "1", "an option"});
+    struct Settings {
+      int option = 1;
+    };
+    info_.settings =
+        SettingTable<Settings>(
+            "fake", {{.name = "option",
+                      .value = setting::Integer(&Settings::option, 0, 9),
+                      .purpose = "An option.",
+                      .old_name = "device"}})
+            .infos();
   }
   const PluginInfo& info() const noexcept override { return info_; }
   bool Recognizes(std::string_view head) const override {

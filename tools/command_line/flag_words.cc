@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
-#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 
@@ -15,8 +14,15 @@ namespace {
 // A word that begins like a flag, apart.
 struct Flag {
   std::string name;
-  std::string value;
-  bool has_value = false;
+  std::optional<std::string> value;
+};
+
+// What a flag's name means.
+struct Meaning {
+  std::vector<const SettingInfo*> settings;  // several: an old spelling
+  bool is_own = false;
+  bool is_old = false;
+  bool is_negated = false;  // --noname
 };
 
 bool LooksLikeFlag(const std::string& word) {
@@ -28,9 +34,61 @@ Flag Split(const std::string& word) {
   const size_t equals = word.find('=');
   Flag flag;
   flag.name = word.substr(dashes, equals - dashes);
-  flag.has_value = equals != std::string::npos;
-  if (flag.has_value) flag.value = word.substr(equals + 1);
+  if (equals != std::string::npos) flag.value = word.substr(equals + 1);
   return flag;
+}
+
+const SettingInfo* Find(std::span<const SettingInfo> settings,
+                        std::string_view name) {
+  for (const SettingInfo& setting : settings) {
+    if (setting.has_flag && setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+// The switch that `name` turns off; null if it is none of that form.
+const SettingInfo* FindNegated(std::span<const SettingInfo> settings,
+                               std::string_view name) {
+  if (!name.starts_with("no")) return nullptr;
+  const SettingInfo* const setting = Find(settings, name.substr(2));
+  return setting != nullptr && setting->is_switch() ? setting : nullptr;
+}
+
+Meaning MeaningOf(std::string_view name, std::span<const SettingInfo> own,
+                  std::span<const SettingInfo> plugins) {
+  for (const std::span<const SettingInfo> settings : {own, plugins}) {
+    const bool is_own = settings.data() == own.data();
+    if (const auto* const setting = Find(settings, name)) {
+      return {.settings = {setting}, .is_own = is_own};
+    }
+    if (const auto* const setting = FindNegated(settings, name)) {
+      return {.settings = {setting}, .is_own = is_own, .is_negated = true};
+    }
+  }
+  Meaning old;
+  old.is_old = true;
+  for (const SettingInfo& setting : plugins) {
+    if (setting.has_flag && !name.empty() && setting.old_name == name) {
+      old.settings.push_back(&setting);
+    }
+  }
+  return old;
+}
+
+absl::Status UnknownFlag(std::string_view name,
+                         std::span<const SettingInfo> own,
+                         std::span<const SettingInfo> plugins) {
+  std::vector<std::string> names = {"help"};
+  for (const std::span<const SettingInfo> settings : {own, plugins}) {
+    for (const SettingInfo& setting : settings) {
+      if (setting.has_flag) names.push_back(setting.name);
+    }
+  }
+  const std::string nearest = NearestName(name, names);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "there is no flag --", ToAbsl(name), "; ",
+      nearest.empty() ? "" : absl::StrCat("the nearest is --", nearest, "; "),
+      "--help=all lists all flags"));
 }
 
 class Reader {
@@ -39,7 +97,6 @@ class Reader {
       : arguments_(arguments), rules_(rules) {}
 
   absl::StatusOr<FlagWords> Read() {
-    SetDefaults();
     while (at_ < arguments_.size()) {
       const std::string& word = arguments_[at_++];
       if (word == "--") break;
@@ -48,11 +105,12 @@ class Reader {
         if (rules_.place == FlagPlace::kFirst) break;
         continue;
       }
-      if (word == "-h" || word == "--help" || word == "-help") {
-        words_.help = true;
+      const Flag flag = Split(word);
+      if (word == "-h" || flag.name == "help") {
+        words_.help = flag.value.value_or("");
         return std::move(words_);
       }
-      KYMO_RETURN_IF_ERROR(Take(Split(word)));
+      KYMO_RETURN_IF_ERROR(Take(flag));
     }
     words_.others.insert(words_.others.end(), arguments_.begin() + at_,
                          arguments_.end());
@@ -60,76 +118,56 @@ class Reader {
   }
 
  private:
-  void SetDefaults() {
-    for (const OwnFlag& flag : rules_.flags) {
-      absl::CommandLineFlag* const global =
-          absl::FindCommandLineFlag(flag.name);
-      std::string error;
-      global->ParseFrom(global->DefaultValue(), &error);
+  absl::Status Take(const Flag& flag) {
+    const std::vector<SettingInfo> plugins = rules_.plugin_settings();
+    const Meaning meaning = MeaningOf(flag.name, rules_.own, plugins);
+    if (meaning.settings.empty()) {
+      return UnknownFlag(flag.name, rules_.own, plugins);
     }
-  }
-
-  const OwnFlag* Find(std::string_view name) const {
-    for (const OwnFlag& flag : rules_.flags) {
-      if (flag.name == name) return &flag;
-    }
-    return nullptr;
-  }
-
-  // The switch that `name` turns off; null if it is none of that form.
-  const OwnFlag* FindNegated(std::string_view name) const {
-    if (!name.starts_with("no")) return nullptr;
-    const OwnFlag* const flag = Find(name.substr(2));
-    return flag != nullptr && flag->value == nullptr ? flag : nullptr;
-  }
-
-  absl::Status Take(Flag flag) {
-    const OwnFlag* own = Find(flag.name);
-    const bool negated = own == nullptr && FindNegated(flag.name) != nullptr;
-    if (negated) own = FindNegated(flag.name);
-    if (own == nullptr && !rules_.plugin_options().contains(flag.name)) {
-      return Unknown(flag.name);
-    }
-    if (!flag.has_value) {
-      if (own != nullptr && own->value == nullptr) {
-        flag.value = negated ? "false" : "true";
-      } else if (at_ < arguments_.size()) {
-        flag.value = arguments_[at_++];
-      } else {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--", flag.name, " needs a value"));
+    KYMO_ASSIGN_OR_RETURN(const std::string value, ValueOf(flag, meaning));
+    for (const SettingInfo* const setting : meaning.settings) {
+      if (!setting->accepts(value)) {
+        return WrongValue("--" + flag.name, value, setting->takes);
       }
+      (meaning.is_own ? words_.own : words_.settings)[setting->name] = value;
     }
-    if (own == nullptr) {
-      words_.settings[flag.name] = flag.value;
-      return absl::OkStatus();
+    if (meaning.is_old) {
+      Note(RenamedNotice(flag.name, meaning.settings, "--"));
     }
-    KYMO_RETURN_IF_ERROR(Set(*own, flag.value));
-    return rules_.on_flag ? rules_.on_flag(own->name) : absl::OkStatus();
+    return meaning.is_own && rules_.on_flag
+               ? rules_.on_flag(meaning.settings[0]->name, value)
+               : absl::OkStatus();
   }
 
-  static absl::Status Set(const OwnFlag& flag, const std::string& value) {
-    std::string error;
-    if (absl::FindCommandLineFlag(flag.name)->ParseFrom(value, &error)) {
-      return absl::OkStatus();
+  absl::StatusOr<std::string> ValueOf(const Flag& flag,
+                                      const Meaning& meaning) {
+    const SettingInfo& setting = *meaning.settings[0];
+    if (meaning.is_negated) {
+      if (!flag.value.has_value()) return std::string("0");
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag.name, " takes no value; write --",
+                       setting.name, "=0 or --", setting.name, "=1"));
     }
+    if (flag.value.has_value()) return *flag.value;
+    if (setting.is_switch()) {
+      // "--keep_raw 1 program" is how settings of plugins were written before
+      // they were switches.
+      if (!meaning.is_own && at_ < arguments_.size() &&
+          (arguments_[at_] == "0" || arguments_[at_] == "1")) {
+        return arguments_[at_++];
+      }
+      return std::string("1");
+    }
+    if (at_ < arguments_.size()) return arguments_[at_++];
     return absl::InvalidArgumentError(
-        absl::StrCat("--", flag.name, " cannot be '", value, "'",
-                     error.empty() ? "" : ": ", error));
+        absl::StrCat("--", flag.name, " needs a value"));
   }
 
-  absl::Status Unknown(std::string_view name) const {
-    std::vector<std::string> names = {"--help"};
-    for (const OwnFlag& flag : rules_.flags) {
-      names.push_back(absl::StrCat("--", flag.name));
+  void Note(std::string notice) {
+    if (std::find(words_.notices.begin(), words_.notices.end(), notice) ==
+        words_.notices.end()) {
+      words_.notices.push_back(std::move(notice));
     }
-    for (const std::string& option : rules_.plugin_options()) {
-      names.push_back(absl::StrCat("--", option));
-    }
-    std::sort(names.begin(), names.end());
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no flag --", ToAbsl(name),
-                     "; it is one of: ", absl::StrJoin(names, " ")));
   }
 
   const std::vector<std::string>& arguments_;
@@ -143,10 +181,6 @@ class Reader {
 absl::StatusOr<FlagWords> ReadFlagWords(
     const std::vector<std::string>& arguments, const FlagRules& rules) {
   return Reader(arguments, rules).Read();
-}
-
-void AddOptionNames(const PluginInfo& info, std::set<std::string>& names) {
-  for (const PluginOption& option : info.options) names.insert(option.name);
 }
 
 }  // namespace kymo::tools

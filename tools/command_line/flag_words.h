@@ -1,24 +1,24 @@
 // flag_words.h - the words of a command line: flags, and what is none.
 //
 //   FlagRules rules;
-//   rules.flags = kOwnFlags;         // declared with ABSL_FLAG
-//   rules.plugin_options = [&] { return OptionNames(exporters); };
+//   rules.own = OwnTable().infos();    // a SettingTable without a prefix
+//   rules.plugin_settings = [&] { return exporter->info().settings; };
 //   KYMO_ASSIGN_OR_RETURN(FlagWords words, ReadFlagWords(arguments, rules));
-//   absl::GetFlag(FLAGS_row_limit)
+//   KYMO_ASSIGN_OR_RETURN(const OwnFlags flags, OwnTable().Read(words.own));
 //
-// A command has flags of its own, whose values are Abseil's, and every option
-// that a plugin declares is a flag of that name. Flags are written --name=value
-// or --name value; switches --name or --noname. After "--" nothing is a flag.
+// A command has flags of its own, and every setting of a plugin is a flag, too
+// (profiler/plugin/settings.h). Flags are written --name=value or --name value;
+// switches --name or --noname. After "--" nothing is a flag. A flag's old
+// spelling still counts, and a notice says the new one. Where a flag of the
+// command has the name of an old spelling, it is the command's.
 //
-// Errors:  kInvalidArgument, in one line: an unknown flag (with the known
-//          ones), a value that is missing or cannot be.
-// Threads: Abseil's flags are global; one command line at a time.
+// Errors: kInvalidArgument, in one line: an unknown flag (with the nearest), a
+//         value that is missing or wrong.
 #ifndef KYMO_TOOLS_COMMAND_LINE_FLAG_WORDS_H_
 #define KYMO_TOOLS_COMMAND_LINE_FLAG_WORDS_H_
 
 #include <functional>
-#include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,14 +26,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo::tools {
-
-struct OwnFlag {
-  const char* name;
-  const char* value;  // as the manual shows it; null for a switch
-};
 
 enum class FlagPlace {
   kFirst,     // the first word that is no flag ends them
@@ -41,26 +36,28 @@ enum class FlagPlace {
 };
 
 struct FlagRules {
-  std::span<const OwnFlag> flags;
+  std::span<const SettingInfo> own;
   FlagPlace place = FlagPlace::kFirst;
   // Asked again after each flag, since loading a plugin brings more.
-  std::function<std::set<std::string>()> plugin_options;
-  // Sees each own flag after it was set; may be empty.
-  std::function<absl::Status(std::string_view name)> on_flag;
+  std::function<std::vector<SettingInfo>()> plugin_settings;
+  // Sees each own flag with its value, which is one that it takes; may be
+  // empty.
+  std::function<absl::Status(std::string_view name, std::string_view value)>
+      on_flag;
 };
 
 struct FlagWords {
-  bool help = false;                            // -h, --help; reading stopped
-  std::map<std::string, std::string> settings;  // of plugins
-  std::vector<std::string> others;              // in their order
+  // -h, --help (empty) or --help=TOPIC; reading stopped there.
+  std::optional<std::string> help;
+  SettingMap own;                    // for Read() of the command's table
+  SettingMap settings;               // of plugins, by their names of today
+  std::vector<std::string> notices;  // "--device is now ..."; each once
+  std::vector<std::string> others;   // in their order
 };
 
-// Own flags that are not named have their defaults, whatever was read before.
+// A flag that is given twice has its last value.
 absl::StatusOr<FlagWords> ReadFlagWords(
     const std::vector<std::string>& arguments, const FlagRules& rules);
-
-// Adds a plugin's options to the names of flags.
-void AddOptionNames(const PluginInfo& info, std::set<std::string>& names);
 
 }  // namespace kymo::tools
 

@@ -1,78 +1,185 @@
 #include "tools/command_line/flag_words.h"
 
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "absl/flags/flag.h"
-
-ABSL_FLAG(int, words_test_number, 7, "A number.");
-ABSL_FLAG(bool, words_test_switch, true, "A switch.");
 
 namespace kymo::tools {
 namespace {
 
-constexpr OwnFlag kFlags[] = {{"words_test_number", "N"},
-                              {"words_test_switch", nullptr}};
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+struct Own {
+  int number = 7;
+  bool on = true;
+  std::string device = "cuda";
+};
+
+const SettingTable<Own>& OwnTable() {
+  static const auto& table = *new SettingTable<Own>(
+      "", {{.name = "number", .value = setting::Integer(&Own::number)},
+           {.name = "switch", .value = setting::Switch(&Own::on)},
+           {.name = "device", .value = setting::Text(&Own::device)}});
+  return table;
+}
+
+struct Plugin {
+  int metric = 0;
+  bool raw = false;
+  int hidden = 0;
+};
+
+std::vector<SettingInfo> PluginSettings() {
+  using S = Plugin;
+  static const auto& one =
+      *new SettingTable<S>("one", {{.name = "metric",
+                                    .value = setting::Integer(&S::metric, 0, 9),
+                                    .old_name = "metric"},
+                                   {.name = "raw",
+                                    .value = setting::Switch(&S::raw),
+                                    .old_name = "keep_raw"},
+                                   {.name = "device",
+                                    .value = setting::Integer(&S::metric),
+                                    .old_name = "device"},
+                                   {.name = "hidden",
+                                    .value = setting::Integer(&S::hidden),
+                                    .old_name = "hidden",
+                                    .has_flag = false}});
+  static const auto& two =
+      *new SettingTable<S>("two", {{.name = "metric",
+                                    .value = setting::Integer(&S::metric, 0, 5),
+                                    .old_name = "metric"}});
+  return JoinSettings({one.infos(), two.infos()});
+}
 
 FlagRules Rules(FlagPlace place = FlagPlace::kFirst) {
   FlagRules rules;
-  rules.flags = kFlags;
+  rules.own = OwnTable().infos();
   rules.place = place;
-  rules.plugin_options = [] { return std::set<std::string>{"metric"}; };
+  rules.plugin_settings = PluginSettings;
   return rules;
 }
 
-TEST(FlagWordsTest, ReadsFlagsOptionsAndOthers) {
-  const auto words = ReadFlagWords({"--words_test_number=3", "--metric", "time",
-                                    "--nowords_test_switch", "a", "--b"},
-                                   Rules());
-  ASSERT_TRUE(words.ok()) << words.status();
-  EXPECT_EQ(absl::GetFlag(FLAGS_words_test_number), 3);
-  EXPECT_FALSE(absl::GetFlag(FLAGS_words_test_switch));
-  EXPECT_EQ(words->settings.at("metric"), "time");
-  EXPECT_EQ(words->others, (std::vector<std::string>{"a", "--b"}));
+FlagWords Read(const std::vector<std::string>& arguments,
+               FlagPlace place = FlagPlace::kFirst) {
+  const auto words = ReadFlagWords(arguments, Rules(place));
+  EXPECT_TRUE(words.ok()) << words.status();
+  return words.ok() ? *words : FlagWords();
 }
 
-TEST(FlagWordsTest, EachCommandLineStartsFromTheDefaults) {
-  ASSERT_TRUE(ReadFlagWords({"--words_test_number=3"}, Rules()).ok());
-  ASSERT_TRUE(ReadFlagWords({}, Rules()).ok());
-  EXPECT_EQ(absl::GetFlag(FLAGS_words_test_number), 7);
+std::string Error(const std::vector<std::string>& arguments) {
+  const absl::Status status = ReadFlagWords(arguments, Rules()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  return std::string(status.message());
+}
+
+TEST(FlagWordsTest, ReadsFlagsSettingsAndOthers) {
+  const FlagWords words =
+      Read({"--number=3", "--one_metric", "4", "--noswitch", "a", "--b"});
+  const auto own = OwnTable().Read(words.own);
+  ASSERT_TRUE(own.ok());
+  EXPECT_EQ(own->number, 3);
+  EXPECT_FALSE(own->on);
+  EXPECT_THAT(words.settings, ElementsAre(Pair("one_metric", "4")));
+  EXPECT_THAT(words.notices, IsEmpty());
+  EXPECT_THAT(words.others, ElementsAre("a", "--b"));
+}
+
+TEST(FlagWordsTest, WhatIsNotNamedHasItsDefault) {
+  const FlagWords words = Read({});
+  EXPECT_THAT(words.own, IsEmpty());
+  EXPECT_EQ(OwnTable().Read(words.own)->number, 7);
+}
+
+TEST(FlagWordsTest, TheLastValueCounts) {
+  EXPECT_THAT(Read({"--number=3", "--number=4"}).own,
+              ElementsAre(Pair("number", "4")));
 }
 
 TEST(FlagWordsTest, FlagsMayStandAmongOthers) {
-  const auto words =
-      ReadFlagWords({"a", "--words_test_number", "4", "b", "--", "--c"},
-                    Rules(FlagPlace::kAnywhere));
-  ASSERT_TRUE(words.ok()) << words.status();
-  EXPECT_EQ(absl::GetFlag(FLAGS_words_test_number), 4);
-  EXPECT_EQ(words->others, (std::vector<std::string>{"a", "b", "--c"}));
+  const FlagWords words =
+      Read({"a", "--number", "4", "b", "--", "--c"}, FlagPlace::kAnywhere);
+  EXPECT_THAT(words.own, ElementsAre(Pair("number", "4")));
+  EXPECT_THAT(words.others, ElementsAre("a", "b", "--c"));
+}
+
+TEST(FlagWordsTest, SettingsThatAreSwitchesNeedNoValue) {
+  EXPECT_THAT(Read({"--one_raw", "a"}).settings,
+              ElementsAre(Pair("one_raw", "1")));
+  EXPECT_THAT(Read({"--noone_raw"}).settings,
+              ElementsAre(Pair("one_raw", "0")));
+  // They had to have one before they were switches.
+  const FlagWords words = Read({"--one_raw", "0", "a"});
+  EXPECT_THAT(words.settings, ElementsAre(Pair("one_raw", "0")));
+  EXPECT_THAT(words.others, ElementsAre("a"));
+  EXPECT_THAT(Read({"--switch", "0"}).others, ElementsAre("0"));
+}
+
+TEST(FlagWordsTest, OldSpellingsCountAndSayTheNew) {
+  const FlagWords words = Read({"--keep_raw=1", "--keep_raw", "0"});
+  EXPECT_THAT(words.settings, ElementsAre(Pair("one_raw", "0")));
+  EXPECT_THAT(words.notices, ElementsAre("--keep_raw is now --one_raw"));
+  const FlagWords two = Read({"--metric=5"});
+  EXPECT_THAT(two.settings,
+              ElementsAre(Pair("one_metric", "5"), Pair("two_metric", "5")));
+  EXPECT_THAT(two.notices,
+              ElementsAre("--metric is now --one_metric and --two_metric"));
+  EXPECT_EQ(Error({"--metric=6"}),
+            "--metric is '6'; it takes a whole number from 0 to 5");
+}
+
+TEST(FlagWordsTest, TheCommandsFlagGoesBeforeAnOldSpelling) {
+  const FlagWords words = Read({"--device=xpu"});
+  EXPECT_THAT(words.own, ElementsAre(Pair("device", "xpu")));
+  EXPECT_THAT(words.settings, IsEmpty());
+  EXPECT_THAT(words.notices, IsEmpty());
+  EXPECT_THAT(Read({"--one_device=2"}).settings,
+              ElementsAre(Pair("one_device", "2")));
 }
 
 TEST(FlagWordsTest, ErrorsSayWhatWouldDo) {
-  EXPECT_EQ(ReadFlagWords({"--wrong"}, Rules()).status().message(),
-            "there is no flag --wrong; it is one of: --help --metric "
-            "--words_test_number --words_test_switch");
-  EXPECT_EQ(ReadFlagWords({"--words_test_number"}, Rules()).status().message(),
-            "--words_test_number needs a value");
-  EXPECT_EQ(ReadFlagWords({"--words_test_number=x"}, Rules()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Error({"--wrong"}),
+            "there is no flag --wrong; --help=all lists all flags");
+  EXPECT_EQ(Error({"--nubmer=3"}),
+            "there is no flag --nubmer; the nearest is --number; --help=all "
+            "lists all flags");
+  EXPECT_EQ(Error({"--raw"}),
+            "there is no flag --raw; the nearest is --one_raw; --help=all "
+            "lists all flags");
+  EXPECT_EQ(Error({"--number"}), "--number needs a value");
+  EXPECT_EQ(Error({"--number=x"}), "--number is 'x'; it takes a whole number");
+  EXPECT_EQ(Error({"--one_metric=10"}),
+            "--one_metric is '10'; it takes a whole number from 0 to 9");
+  EXPECT_EQ(Error({"--noswitch=1"}),
+            "--noswitch takes no value; write --switch=0 or --switch=1");
   // No switch, so there is no "no" form.
-  EXPECT_FALSE(ReadFlagWords({"--nowords_test_number"}, Rules()).ok());
+  Error({"--nonumber"});
+  // Not the user's to set.
+  Error({"--one_hidden=1"});
+  Error({"--hidden=1"});
 }
 
 TEST(FlagWordsTest, HelpEndsReading) {
-  const auto words = ReadFlagWords({"--help", "--wrong"}, Rules());
-  ASSERT_TRUE(words.ok());
-  EXPECT_TRUE(words->help);
+  EXPECT_EQ(Read({"--help", "--wrong"}).help, "");
+  EXPECT_EQ(Read({"-h"}).help, "");
+  EXPECT_EQ(Read({"--help=cuda", "--wrong"}).help, "cuda");
+  EXPECT_EQ(Read({"-help=all"}).help, "all");
+  EXPECT_EQ(Read({"a", "--help"}).help, std::nullopt);
 }
 
 TEST(FlagWordsTest, ListenersSeeOwnFlagsAndMayRefuse) {
   FlagRules rules = Rules();
-  rules.on_flag = [](std::string_view name) {
-    return absl::InvalidArgumentError(std::string(name) + " refused");
+  rules.on_flag = [](std::string_view name, std::string_view value) {
+    return absl::InvalidArgumentError(std::string(name) + "=" +
+                                      std::string(value) + " refused");
   };
-  EXPECT_EQ(ReadFlagWords({"--words_test_number=1"}, rules).status().message(),
-            "words_test_number refused");
-  EXPECT_TRUE(ReadFlagWords({"--metric=1"}, rules).ok());
+  EXPECT_EQ(ReadFlagWords({"--number=1"}, rules).status().message(),
+            "number=1 refused");
+  EXPECT_TRUE(ReadFlagWords({"--one_metric=1"}, rules).ok());
 }
 
 }  // namespace

@@ -1,11 +1,150 @@
 #include "tools/command_line/manual.h"
 
-#include "absl/flags/reflection.h"
+#include <algorithm>
+#include <set>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/strings.h"
 
 namespace kymo::tools {
+namespace {
+
+// A flag with its purpose, what it takes and its default.
+void AppendSetting(std::string& page, const SettingInfo& setting,
+                   size_t indent) {
+  page.append(indent, ' ');
+  absl::StrAppend(&page, "--", setting.name,
+                  setting.is_switch() ? "" : "=" + setting.hint, "\n");
+  std::string text = setting.purpose;
+  if (setting.is_switch()) {
+    if (setting.default_value == "1") {
+      absl::StrAppend(&text, " On by default: --no", setting.name,
+                      " switches it off.");
+    }
+  } else {
+    if (!setting.takes.empty()) {
+      absl::StrAppend(&text, " It takes ", setting.takes, ".");
+    }
+    if (!setting.default_value.empty()) {
+      absl::StrAppend(&text, " Default: ", setting.default_value, ".");
+    }
+  }
+  AppendWrapped(page, text, indent + 4);
+}
+
+std::vector<const PluginInfo*> PluginsOf(const Manual& manual) {
+  std::vector<const PluginInfo*> plugins;
+  for (const PluginGroup& group : manual.groups) {
+    plugins.insert(plugins.end(), group.plugins.begin(), group.plugins.end());
+  }
+  return plugins;
+}
+
+std::set<std::string> TopicsOf(const Manual& manual) {
+  std::set<std::string> topics;
+  for (const SettingInfo& flag : manual.own) topics.insert(flag.topic);
+  for (const PluginInfo* const plugin : PluginsOf(manual)) {
+    topics.insert(plugin->name);
+    for (const PluginPart& part : plugin->parts) topics.insert(part.name);
+    for (const SettingInfo& setting : plugin->settings) {
+      topics.insert(setting.topic);
+    }
+  }
+  return topics;
+}
+
+// NAME, SYNOPSIS and, if it is wanted, DESCRIPTION.
+std::string Head(const Manual& manual, bool with_description) {
+  const auto indented = [](const std::string& lines) {
+    return absl::StrCat(
+        "    ", absl::StrJoin(absl::StrSplit(lines, '\n'), "\n    "), "\n");
+  };
+  std::string page = "NAME\n";
+  AppendWrapped(page, manual.name, 4);
+  absl::StrAppend(&page, "\nSYNOPSIS\n", indented(manual.synopsis));
+  if (with_description) {
+    page += "\nDESCRIPTION\n";
+    for (size_t i = 0; i < manual.description.size(); ++i) {
+      if (i > 0) page += '\n';
+      AppendWrapped(page, manual.description[i], 4);
+    }
+  }
+  absl::StrAppend(&page, "\nEXAMPLES\n", indented(manual.examples));
+  return page;
+}
+
+std::string ShortPage(const Manual& manual) {
+  std::string page = Head(manual, /*with_description=*/false);
+  page += "\nFLAGS\n";
+  for (const SettingInfo& flag : manual.own) {
+    if (flag.is_common) AppendSetting(page, flag, 4);
+  }
+  for (const PluginInfo* const plugin : PluginsOf(manual)) {
+    for (const SettingInfo& setting : plugin->settings) {
+      if (setting.is_common) AppendSetting(page, setting, 4);
+    }
+  }
+  page += "\nMORE\n";
+  AppendWrapped(page,
+                absl::StrCat("--help=all shows all flags, --help=TOPIC those "
+                             "of one topic: ",
+                             absl::StrJoin(TopicsOf(manual), ", "), "."),
+                4);
+  return page;
+}
+
+std::string WholePage(const Manual& manual) {
+  std::string page = Head(manual, /*with_description=*/true);
+  page += "\nFLAGS\n";
+  for (const SettingInfo& flag : manual.own) AppendSetting(page, flag, 4);
+  page += manual.analyses;
+  for (const PluginGroup& group : manual.groups) {
+    absl::StrAppend(&page, "\n", group.title, "\n");
+    for (const PluginInfo* const plugin : group.plugins) {
+      AppendPlugin(page, *plugin);
+    }
+  }
+  return page + manual.end;
+}
+
+std::string TopicPage(const Manual& manual, std::string_view topic) {
+  std::string page;
+  for (const SettingInfo& flag : manual.own) {
+    if (flag.topic == topic) AppendSetting(page, flag, 4);
+  }
+  for (const PluginInfo* const plugin : PluginsOf(manual)) {
+    if (plugin->name == topic) {
+      AppendPlugin(page, *plugin);
+      continue;
+    }
+    for (const PluginPart& part : plugin->parts) {
+      if (part.name != topic) continue;
+      absl::StrAppend(&page, "    ", part.name, "\n");
+      AppendWrapped(page, part.purpose + ".", 8);
+    }
+    for (const SettingInfo& setting : plugin->settings) {
+      if (setting.topic == topic && setting.has_flag) {
+        AppendSetting(page, setting, 4);
+      }
+    }
+  }
+  return page;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ManualPage(const Manual& manual,
+                                       std::string_view topic) {
+  if (topic.empty()) return ShortPage(manual);
+  if (topic == "all") return WholePage(manual);
+  const std::set<std::string> topics = TopicsOf(manual);
+  if (topics.contains(std::string(topic))) return TopicPage(manual, topic);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--help has no topic '", ToAbsl(topic),
+                   "'; it is one of: all, ", absl::StrJoin(topics, ", ")));
+}
 
 void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
   constexpr size_t kColumns = 78;
@@ -29,14 +168,6 @@ void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
   page += '\n';
 }
 
-void AppendFlags(std::string& page, std::span<const OwnFlag> flags) {
-  for (const OwnFlag& flag : flags) {
-    absl::StrAppend(&page, "    --", flag.name, flag.value ? "=" : "",
-                    flag.value ? flag.value : "", "\n");
-    AppendWrapped(page, absl::FindCommandLineFlag(flag.name)->Help(), 8);
-  }
-}
-
 void AppendPlugin(std::string& page, const PluginInfo& info) {
   absl::StrAppend(&page, "    ", info.name, "\n");
   AppendWrapped(
@@ -44,10 +175,8 @@ void AppendPlugin(std::string& page, const PluginInfo& info) {
       info.purpose +
           (info.maturity == Maturity::kStable ? "." : " (experimental)."),
       8);
-  for (const PluginOption& option : info.options) {
-    absl::StrAppend(&page, "        --", option.name, " (",
-                    option.default_value, ")\n");
-    AppendWrapped(page, option.purpose, 12);
+  for (const SettingInfo& setting : info.settings) {
+    if (setting.has_flag) AppendSetting(page, setting, 8);
   }
   for (const PluginPart& part : info.parts) {
     absl::StrAppend(&page, "    ", part.name, "\n");

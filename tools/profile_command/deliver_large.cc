@@ -81,8 +81,8 @@ std::vector<std::string> NoticesOn(const KeptRecording& kept,
   notices.push_back(
       absl::StrCat("everything that was recorded is in ", kept.path,
                    ": //tools:report reads it part by part with "
-                   "--windows=always; for the whole trace, try a machine with "
-                   "more memory"));
+                   "--raw_windows=always; for the whole trace, try a machine "
+                   "with more memory"));
   return notices;
 }
 

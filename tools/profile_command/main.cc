@@ -32,6 +32,7 @@
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/profile_manual.h"
 #include "tools/profile_command/target.h"
 
 namespace kymo::tools {
@@ -159,7 +160,6 @@ class ProfileRun {
     SessionOptions options;
     options.target = TargetKind::kChildProcess;
     options.target_path = target_.path;
-    options.sampling_hz = command_.sampling_hz;
     options.record_shapes = command_.record_shapes;
     options.with_stack = command_.with_stack;
     options.with_modules = command_.with_modules;
@@ -296,8 +296,14 @@ int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<ProfileCommand> command =
       ParseCommand(arguments, backends, exporters);
   if (!command.ok()) return Fail(command.status(), kExitUsage);
+  if (!command->quiet) {
+    for (const std::string& notice : command->notices) Say(notice);
+  }
   if (command->help) {
-    fputs(ManualPage(backends, exporters).c_str(), stdout);
+    const absl::StatusOr<std::string> page =
+        ProfileManual(*command->help, backends, exporters);
+    if (!page.ok()) return Fail(page.status(), kExitUsage);
+    fputs(page->c_str(), stdout);
     return 0;
   }
   if (command->list) {

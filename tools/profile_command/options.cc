@@ -2,124 +2,162 @@
 
 #include <signal.h>
 
-#include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 
-#include "absl/flags/declare.h"
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
-#include "profiler/report/table.h"
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
-#include "tools/command_line/manual.h"
-
-ABSL_FLAG(std::vector<std::string>, activities, {},
-          "What to record, separated by commas. Default: everything that can "
-          "be recorded here; what is named must be available.");
-ABSL_FLAG(std::vector<std::string>, export,
-          std::vector<std::string>({"chrome", "stacks"}),
-          "Files to write, separated by commas: names of exporters, or paths "
-          "(with a slash) of libraries that hold further ones, whose own flags "
-          "stand after this one. Default: chrome, stacks, and with "
-          "--profile_memory memory_timeline.");
-ABSL_FLAG(std::string, output_dir, "",
-          "Folder for the files; relative to where you stand. Default: "
-          "kymo-out/<target>-<date>-<time>.");
-ABSL_FLAG(std::string, sort_by, "",
-          "Column to sort the table by, largest first. Default: "
-          "self_cpu_time_total.");
-ABSL_FLAG(int, row_limit, 30, "Rows of the table; -1 = all.");
-ABSL_FLAG(int, sampling_hz, 1000,
-          "Samples per second of CPU time and thread, 1 to 20000.");
-ABSL_FLAG(bool, record_shapes, false,
-          "Keep the inputs of operations: shapes, types, values.");
-ABSL_FLAG(bool, with_flops, false,
-          "Estimate the FLOPs of operations from their inputs; implies "
-          "--record_shapes.");
-ABSL_FLAG(bool, with_stack, false,
-          "Keep the stack on which each operation was called.");
-ABSL_FLAG(bool, with_modules, false,
-          "Keep the modules that operations belong to.");
-ABSL_FLAG(
-    bool, profile_memory, false,
-    "Watch the heap, and keep what the program reports (kymo/memory.h): who "
-    "allocated how much, what the peak was made of, what was never freed.");
-ABSL_FLAG(bool, group_by_input_shape, false,
-          "A row of the table for each combination of input shapes; implies "
-          "--record_shapes.");
-ABSL_FLAG(int, group_by_stack_n, 0,
-          "A row of the table for each distinct stack of N innermost frames; "
-          "implies --with_stack.");
-ABSL_FLAG(bool, gzip, false, "Compress the trace: trace.json.gz.");
-ABSL_FLAG(int64_t, max_file_mib, 0,
-          "Split timelines whose file would be larger, in MiB, at the steps of "
-          "the program: trace.steps_0-99.json. 0 = never.");
-ABSL_FLAG(bool, strict, false,
-          "Exit with status 3 if the target succeeded but anything was lost "
-          "from the trace.");
-ABSL_FLAG(bool, quiet, false, "No words on standard error but errors.");
-ABSL_FLAG(std::string, flight_recorder, "",
-          "Keep the newest only, of annotated ranges: 30s, or 64MiB. With "
-          "seconds, --arena_mib says how much memory they may take. Written "
-          "at the end, or when --dump asks.");
-ABSL_FLAG(int, dump, 0,
-          "Ask the command that records process PID with --flight_recorder to "
-          "write what it has now, for //tools:report; then exit.");
-ABSL_FLAG(std::string, dump_signal, "",
-          "With --flight_recorder: this signal, USR1 or USR2, asks this "
-          "command for a dump, too, and no longer goes to the target.");
-ABSL_FLAG(bool, list, false,
-          "Say what can be recorded on this machine, and for the rest why not "
-          "and what would help; then exit.");
+#include "tools/command_line/shared_flags.h"
 
 namespace kymo::tools {
 namespace {
 
-constexpr int64_t kMostFileBytes = int64_t{1} << 40;
+enum class DumpSignal { kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 
-constexpr OwnFlag kOwnFlags[] = {
-    {"activities", "NAMES"},
-    {"dump", "PID"},
-    {"dump_signal", "NAME"},
-    {"export", "NAMES"},
-    {"flight_recorder", "AMOUNT"},
-    {"group_by_input_shape", nullptr},
-    {"group_by_stack_n", "N"},
-    {"gzip", nullptr},
-    {"list", nullptr},
-    {"max_file_mib", "N"},
-    {"output_dir", "DIR"},
-    {"profile_memory", nullptr},
-    {"quiet", nullptr},
-    {"record_shapes", nullptr},
-    {"row_limit", "N"},
-    {"sampling_hz", "N"},
-    {"sort_by", "COLUMN"},
-    {"strict", nullptr},
-    {"with_flops", nullptr},
-    {"with_modules", nullptr},
-    {"with_stack", nullptr},
+struct Flags : SharedFlags {
+  Flags() {
+    exporters = {"chrome", "stacks"};
+    row_limit = 30;
+  }
+
+  std::vector<std::string> activities;
+  bool record_shapes = false;
+  bool with_stack = false;
+  bool with_modules = false;
+  bool profile_memory = false;
+  bool group_by_input_shape = false;
+  int group_by_stack_n = 0;
+  bool strict = false;
+  std::string flight_recorder;
+  std::optional<DumpSignal> dump_signal;
+  std::optional<int> dump;  // a process
 };
 
-constexpr char kFlightRecorder[] = "flight_recorder";
+std::vector<Setting<Flags>> OwnSettings() {
+  using F = Flags;
+  return {
+      {.name = "activities",
+       .value = setting::Texts(&F::activities),
+       .purpose = "What to record, separated by commas. Default: everything "
+                  "that can be recorded here; what is named must be available.",
+       .topic = "record",
+       .is_common = true},
+      {.name = "record_shapes",
+       .value = setting::Switch(&F::record_shapes),
+       .purpose = "Keep the inputs of operations: shapes, types, values.",
+       .topic = "record",
+       .is_common = true},
+      {.name = "with_stack",
+       .value = setting::Switch(&F::with_stack),
+       .purpose = "Keep the stack on which each operation was called.",
+       .topic = "record",
+       .is_common = true},
+      {.name = "with_modules",
+       .value = setting::Switch(&F::with_modules),
+       .purpose = "Keep the modules that operations belong to.",
+       .topic = "record"},
+      {.name = "profile_memory",
+       .value = setting::Switch(&F::profile_memory),
+       .purpose = "Watch the heap, and keep what the program reports "
+                  "(kymo/memory.h): who allocated how much, what the peak was "
+                  "made of, what was never freed.",
+       .topic = "record",
+       .is_common = true},
+      {.name = "group_by_input_shape",
+       .value = setting::Switch(&F::group_by_input_shape),
+       .purpose = "A row of the table for each combination of input shapes; "
+                  "implies --record_shapes.",
+       .topic = "table"},
+      {.name = "group_by_stack_n",
+       .value = setting::Integer(&F::group_by_stack_n, 0, 64),
+       .purpose = "A row of the table for each distinct stack of N innermost "
+                  "frames; implies --with_stack.",
+       .topic = "table"},
+      {.name = "strict",
+       .value = setting::Switch(&F::strict),
+       .purpose = "Exit with status 3 if the target succeeded but anything was "
+                  "lost from the trace.",
+       .topic = "run",
+       .is_common = true},
+      {.name = "flight_recorder",
+       .value = setting::Text(&F::flight_recorder),
+       .purpose = "Keep the newest only, of annotated ranges: 30s, or 64MiB. "
+                  "With seconds, --cpu_arena_mib says how much memory they may "
+                  "take. Written at the end, or when --dump asks.",
+       .hint = "AMOUNT",
+       .topic = "flight",
+       .is_common = true},
+      {.name = "dump",
+       .value = setting::Integer(&F::dump, 0),
+       .purpose = "Ask the command that records process PID with "
+                  "--flight_recorder to write what it has now, for "
+                  "//tools:report; then exit.",
+       .hint = "PID",
+       .topic = "flight",
+       .is_common = true},
+      {.name = "dump_signal",
+       .value = setting::Word(&F::dump_signal, {{"USR1", DumpSignal::kUser1},
+                                                {"USR2", DumpSignal::kUser2}}),
+       .purpose = "With --flight_recorder: this signal asks this command for a "
+                  "dump, too, and no longer goes to the target.",
+       .hint = "NAME",
+       .topic = "flight"},
+  };
+}
+
+const SettingTable<Flags>& FlagTable() {
+  static const auto& table = *new SettingTable<Flags>(
+      "",
+      Joined(
+          OwnSettings(),
+          SharedSettings<Flags>(
+              {.exporters = "Files to write. With --profile_memory the "
+                            "default has memory_timeline, too.",
+               .sort_by = "Default: self_device_time_total where a device "
+                          "worked, else self_cpu_time_total.",
+               .sort_words = {},
+               .output_name = "<target>",
+               .with_flops = "Implies --record_shapes.",
+               .list = "Say what can be recorded on this machine, and for "
+                       "the rest why not and what would help; then exit."})));
+  return table;
+}
+
+std::vector<SettingInfo> PluginSettings(const BackendRegistry& backends,
+                                        const ExporterRegistry& exporters) {
+  std::vector<SettingInfo> settings;
+  for (const ActivityBackend* const backend : backends.List()) {
+    settings = JoinSettings({settings, backend->info().settings});
+  }
+  for (const TraceExporter* const exporter : exporters.List()) {
+    settings = JoinSettings({settings, exporter->info().settings});
+  }
+  return settings;
+}
 
 // What the flags of the flight recorder say, and what follows from them.
-absl::Status ReadFlightRecorder(ProfileCommand& command) {
-  const std::string amount = absl::GetFlag(FLAGS_flight_recorder);
-  const std::string signal = absl::GetFlag(FLAGS_dump_signal);
-  if (amount.empty()) {
-    return signal.empty() ? absl::OkStatus()
-                          : absl::InvalidArgumentError(
-                                "--dump_signal needs --flight_recorder");
+absl::Status ReadFlightRecorder(const Flags& flags,
+                                const BackendRegistry& backends,
+                                ProfileCommand& command) {
+  if (flags.flight_recorder.empty()) {
+    return flags.dump_signal.has_value()
+               ? absl::InvalidArgumentError(
+                     "--dump_signal needs --flight_recorder")
+               : absl::OkStatus();
+  }
+  // The setting that this flag stands for.
+  constexpr std::string_view kSetting = "cpu_flight_recorder";
+  for (const SettingInfo& setting : PluginSettings(backends, {})) {
+    if (setting.name == kSetting && !setting.accepts(flags.flight_recorder)) {
+      return WrongValue("--flight_recorder", flags.flight_recorder,
+                        setting.takes);
+    }
   }
   command.flight_recorder = true;
-  command.settings[kFlightRecorder] = amount;
+  command.settings[std::string(kSetting)] = flags.flight_recorder;
   if (command.activities.empty()) command.activities = {"cpu"};
   if (command.activities != std::vector<std::string>{"cpu"}) {
     return absl::InvalidArgumentError(
@@ -132,10 +170,8 @@ absl::Status ReadFlightRecorder(ProfileCommand& command) {
         "allocated "
         "before what is kept: leave out --profile_memory");
   }
-  if (signal == "USR1") command.dump_signal = SIGUSR1;
-  if (signal == "USR2") command.dump_signal = SIGUSR2;
-  if (!signal.empty() && command.dump_signal == 0) {
-    return absl::InvalidArgumentError("--dump_signal takes USR1 or USR2");
+  if (flags.dump_signal) {
+    command.dump_signal = static_cast<int>(*flags.dump_signal);
   }
   return absl::OkStatus();
 }
@@ -143,29 +179,6 @@ absl::Status ReadFlightRecorder(ProfileCommand& command) {
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(PlanBackends(backends, command.activities, {}).status());
-  const auto keys = report::TableSortKeys();
-  if (!command.sort_by.empty() &&
-      std::find(keys.begin(), keys.end(), command.sort_by) == keys.end()) {
-    std::string known;
-    for (const std::string_view key : keys) {
-      absl::StrAppend(&known, known.empty() ? "" : ", ", ToAbsl(key));
-    }
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no column '", command.sort_by,
-                     "' to sort by; it is one of: ", known));
-  }
-  if (command.sampling_hz < 1 || command.sampling_hz > 20000) {
-    return absl::InvalidArgumentError("--sampling_hz takes 1 to 20000");
-  }
-  if (command.max_file_bytes < 0 || command.max_file_bytes > kMostFileBytes) {
-    return absl::InvalidArgumentError("--max_file_mib takes 0 to 1048576");
-  }
-  if (command.group_by_stack_n < 0 || command.group_by_stack_n > 64) {
-    return absl::InvalidArgumentError("--group_by_stack_n takes 0 to 64");
-  }
-  if (command.dump_pid < 0) {
-    return absl::InvalidArgumentError("--dump takes a process id");
-  }
   if (command.target.empty() && !command.list && command.dump_pid == 0) {
     return absl::InvalidArgumentError(
         "no target; usage: profile [flags] target [argument ...] (see --help)");
@@ -173,148 +186,64 @@ absl::Status CheckValues(const ProfileCommand& command,
   return absl::OkStatus();
 }
 
-FlagRules Rules(const BackendRegistry& backends,
-                const ExporterRegistry& exporters) {
-  FlagRules rules;
-  rules.flags = kOwnFlags;
-  rules.plugin_options = [&] {
-    std::set<std::string> names;
-    for (const ActivityBackend* backend : backends.List()) {
-      AddOptionNames(backend->info(), names);
-    }
-    for (const TraceExporter* exporter : exporters.List()) {
-      AddOptionNames(exporter->info(), names);
-    }
-    return names;
-  };
-  return rules;
+// Everything of `flags` but exporters and the flight recorder.
+void SetCommand(const Flags& flags, ProfileCommand& command) {
+  command.activities = flags.activities;
+  command.profile_memory = flags.profile_memory;
+  command.output_dir = flags.output_dir;
+  command.sort_by = flags.sort_by.value_or("");
+  command.row_limit = flags.row_limit;
+  command.group_by_input_shape = flags.group_by_input_shape;
+  command.group_by_stack_n = flags.group_by_stack_n;
+  command.with_flops = flags.with_flops;
+  command.record_shapes =
+      flags.record_shapes || flags.with_flops || flags.group_by_input_shape;
+  command.with_stack = flags.with_stack || flags.group_by_stack_n > 0;
+  command.with_modules = flags.with_modules;
+  command.gzip = flags.gzip;
+  command.max_file_bytes = flags.max_file_mib << 20;
+  command.strict = flags.strict;
+  command.quiet = flags.quiet;
+  command.list = flags.list;
+  command.dump_pid = flags.dump.value_or(0);
 }
 
 }  // namespace
+
+std::span<const SettingInfo> ProfileFlags() { return FlagTable().infos(); }
 
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
     ExporterRegistry& exporters) {
   ProfileCommand command;
   bool export_given = false;
-  FlagRules rules = Rules(backends, exporters);
-  rules.on_flag = [&](std::string_view name) -> absl::Status {
+  FlagRules rules;
+  rules.own = FlagTable().infos();
+  rules.plugin_settings = [&] { return PluginSettings(backends, exporters); };
+  rules.on_flag = [&](std::string_view name,
+                      std::string_view value) -> absl::Status {
     if (name != "export") return absl::OkStatus();
     export_given = true;
     KYMO_ASSIGN_OR_RETURN(
         command.exporters,
-        FindAllExporters(absl::GetFlag(FLAGS_export), exporters));
+        FindAllExporters(setting::SplitList(value), exporters));
     return absl::OkStatus();
   };
   KYMO_ASSIGN_OR_RETURN(FlagWords words, ReadFlagWords(arguments, rules));
   command.help = words.help;
+  command.notices = std::move(words.notices);
   if (command.help) return command;
   command.settings = std::move(words.settings);
   command.target = std::move(words.others);
-  command.activities = absl::GetFlag(FLAGS_activities);
-  command.profile_memory = absl::GetFlag(FLAGS_profile_memory);
+  KYMO_ASSIGN_OR_RETURN(const Flags flags, FlagTable().Read(words.own));
+  SetCommand(flags, command);
   if (!export_given) {
-    command.exporters = absl::GetFlag(FLAGS_export);
+    command.exporters = flags.exporters;
     if (command.profile_memory) command.exporters.push_back("memory_timeline");
   }
-  command.output_dir = absl::GetFlag(FLAGS_output_dir);
-  command.sort_by = absl::GetFlag(FLAGS_sort_by);
-  command.row_limit = absl::GetFlag(FLAGS_row_limit);
-  command.sampling_hz = absl::GetFlag(FLAGS_sampling_hz);
-  command.group_by_input_shape = absl::GetFlag(FLAGS_group_by_input_shape);
-  command.group_by_stack_n = absl::GetFlag(FLAGS_group_by_stack_n);
-  command.with_flops = absl::GetFlag(FLAGS_with_flops);
-  command.record_shapes = absl::GetFlag(FLAGS_record_shapes) ||
-                          command.with_flops || command.group_by_input_shape;
-  command.with_stack =
-      absl::GetFlag(FLAGS_with_stack) || command.group_by_stack_n > 0;
-  command.with_modules = absl::GetFlag(FLAGS_with_modules);
-  command.gzip = absl::GetFlag(FLAGS_gzip);
-  command.max_file_bytes = absl::GetFlag(FLAGS_max_file_mib) * (1 << 20);
-  command.strict = absl::GetFlag(FLAGS_strict);
-  command.quiet = absl::GetFlag(FLAGS_quiet);
-  command.list = absl::GetFlag(FLAGS_list);
-  command.dump_pid = absl::GetFlag(FLAGS_dump);
-  KYMO_RETURN_IF_ERROR(ReadFlightRecorder(command));
+  KYMO_RETURN_IF_ERROR(ReadFlightRecorder(flags, backends, command));
   KYMO_RETURN_IF_ERROR(CheckValues(command, backends));
   return command;
-}
-
-std::string ManualPage(const BackendRegistry& backends,
-                       const ExporterRegistry& exporters) {
-  std::string page =
-      "NAME\n"
-      "    profile - where a program's time goes, as a table, a timeline and "
-      "stacks\n\n"
-      "SYNOPSIS\n"
-      "    profile [flags] target [argument ...]\n"
-      "    bazel run --run_under=//tools:profile //your:binary\n\n"
-      "DESCRIPTION\n";
-  AppendWrapped(
-      page,
-      "Runs the target, records it and everything that it starts, and writes "
-      "what it saw. Ranges that the program annotates with Kymo are recorded "
-      "exactly; a program that knows nothing of Kymo is sampled. Standard "
-      "streams, signals and exit status of the target stay its own.",
-      4);
-  page += '\n';
-  AppendWrapped(page,
-                "The target is a program on the PATH, a path, or a Bazel label "
-                "(//your:binary), which is built first. Flags stand before it.",
-                4);
-  page += "\nFLAGS\n";
-  AppendFlags(page, kOwnFlags);
-  page += "\nACTIVITIES\n";
-  for (const ActivityBackend* backend : backends.List()) {
-    AppendPlugin(page, backend->info());
-  }
-  page += "\nEXPORTERS\n";
-  for (const TraceExporter* exporter : exporters.List()) {
-    AppendPlugin(page, exporter->info());
-  }
-  page +=
-      "\nFILES\n"
-      "    key_averages.txt, summary.json and the exporters' files, in the "
-      "output\n"
-      "    folder. The table is also shown on standard error if that is a "
-      "terminal.\n"
-      "    dump-1.raw and so on are a flight recorder's dumps. kymo.raw is all "
-      "as it\n"
-      "    was recorded: with --keep_raw=1, and where the trace would not fit "
-      "into\n"
-      "    memory (--max_memory). //tools:report reads these.\n\n"
-      "EXIT STATUS\n"
-      "    The target's own. A target that died of a signal: profile dies of "
-      "it too.\n"
-      "    127, 126    the target was not found, or cannot be executed\n"
-      "    2           the command line is wrong\n"
-      "    1           the recording could not be made\n"
-      "    3           --strict, and something was lost\n";
-  return page;
-}
-
-std::string ListActivities(const BackendRegistry& backends,
-                           const SessionOptions& options) {
-  std::string text;
-  for (const ActivityBackend* backend : backends.List()) {
-    const absl::Status status = backend->Availability(options);
-    absl::StrAppend(&text, absl::StrFormat("%-10s %s\n", backend->info().name,
-                                           status.ok() ? "available"
-                                                       : "not available here"));
-    AppendWrapped(text, backend->info().purpose, 11);
-    if (!status.ok()) {
-      AppendWrapped(text, ToStd(status.message()), 11);
-    } else if (const std::string limitation = backend->Limitation(options);
-               !limitation.empty()) {
-      AppendWrapped(text, limitation, 11);
-    }
-    for (const PluginPart& part : backend->info().parts) {
-      absl::StrAppend(&text, absl::StrFormat("%-10s part of %s\n", part.name,
-                                             backend->info().name));
-      AppendWrapped(text, part.purpose, 11);
-    }
-  }
-  return text;
 }
 
 }  // namespace kymo::tools

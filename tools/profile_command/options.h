@@ -3,23 +3,25 @@
 //   profile [flags] target [argument ...]
 //
 // Flags stand before the target; everything from the target on is its own.
-// Besides the command's own flags, which --help lists, every option that a
-// plugin declares is a flag of that name.
+// Besides the command's own flags, which --help=all lists, every setting that a
+// backend or exporter declares is a flag of its name.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 
 #include <cstdint>
-#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
+#include "profiler/plugin/settings.h"
 
 namespace kymo::tools {
 
 struct ProfileCommand {
-  bool help = false;
+  std::optional<std::string> help;  // the topic; empty: the short page
   bool list = false;
   int dump_pid = 0;  // ask that command for a dump, and do nothing else
 
@@ -27,7 +29,6 @@ struct ProfileCommand {
   std::vector<std::string> exporters;
   std::string output_dir;  // empty: made from the target's name
   std::string sort_by;     // empty: each table's own
-  int sampling_hz = 1000;
   int row_limit = 30;
   bool record_shapes = false;
   bool with_flops = false;
@@ -42,26 +43,22 @@ struct ProfileCommand {
   bool quiet = false;
   bool flight_recorder = false;
   int dump_signal = 0;  // that means a dump instead of going to the target
-  std::map<std::string, std::string> settings;  // of plugins
+  SettingMap settings;  // of plugins
+  std::vector<std::string> notices;  // what to say about the flags
 
   std::vector<std::string> target;  // its words, the program first
 };
 
 // Loads exporter libraries that --export names into `exporters`.
-// kInvalidArgument for what cannot be: unknown flags (listing the valid ones),
+// kInvalidArgument for what cannot be: unknown flags (with the nearest one),
 // activities, exporters, sort keys, values out of range, no target; the errors
 // of exporter_library.h.
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
     ExporterRegistry& exporters);
 
-// The manual page that --help prints.
-std::string ManualPage(const BackendRegistry& backends,
-                       const ExporterRegistry& exporters);
-
-// What --list prints: every activity and whether it can be recorded here.
-std::string ListActivities(const BackendRegistry& backends,
-                           const SessionOptions& options);
+// The command's own flags, for its manual.
+std::span<const SettingInfo> ProfileFlags();
 
 }  // namespace kymo::tools
 

@@ -2,16 +2,15 @@
 
 #include <signal.h>
 
-#include <cstdint>
-#include <cstdlib>
-#include <iostream>
-#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "backends/builtin/builtin_backends.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "gtest/gtest.h"
+#include "tests/support/test_flag_fuzzer.h"
+#include "tools/profile_command/profile_manual.h"
 
 namespace kymo::tools {
 namespace {
@@ -34,11 +33,11 @@ class OptionsTest : public testing::Test {
 };
 
 TEST_F(OptionsTest, WhatFollowsTheTargetIsItsOwn) {
-  const auto command = Parse({"--row_limit=5", "--arena_mib", "8", "program",
-                              "--row_limit=7", "--nonsense"});
+  const auto command = Parse({"--row_limit=5", "--cpu_arena_mib", "8",
+                              "program", "--row_limit=7", "--nonsense"});
   ASSERT_TRUE(command.ok()) << command.status();
   EXPECT_EQ(command->row_limit, 5);
-  EXPECT_EQ(command->settings.at("arena_mib"), "8");
+  EXPECT_EQ(command->settings.at("cpu_arena_mib"), "8");
   EXPECT_EQ(command->target, (std::vector<std::string>{
                                  "program", "--row_limit=7", "--nonsense"}));
 }
@@ -49,7 +48,7 @@ TEST_F(OptionsTest, FlightRecorderIsOfAnnotatedRanges) {
   ASSERT_TRUE(command.ok()) << command.status();
   EXPECT_TRUE(command->flight_recorder);
   EXPECT_EQ(command->activities, (std::vector<std::string>{"cpu"}));
-  EXPECT_EQ(command->settings.at("flight_recorder"), "30s");
+  EXPECT_EQ(command->settings.at("cpu_flight_recorder"), "30s");
   EXPECT_EQ(command->dump_signal, SIGUSR2);
   EXPECT_NE(ErrorOf({"--flight_recorder=30s", "--activities=sampling", "a"})
                 .find("--activities=cpu"),
@@ -71,72 +70,118 @@ TEST_F(OptionsTest, DumpNeedsNoTarget) {
   EXPECT_FALSE(Parse({"--dump=-5"}).ok());
 }
 
-// A word as people and broken scripts write them.
-std::string RandomWord(std::minstd_rand& random) {
-  static const std::vector<std::string> kNames = {
-      "activities",      "export",      "sampling_hz", "row_limit", "help",
-      "flight_recorder", "dump",        "dump_signal", "arena_mib", "list",
-      "when_full",       "sort_by",     "gzip",        "strict",    "h",
-      "max_file_mib",    "memory_mode", "output_dir",  "quiet",     "",
-      "unknown",         "flagfile",    "fromenv",     "undefok",   "no"};
-  static const std::vector<std::string> kValues = {
-      "",     "0",           "1",     "-1",   "99999999999999999999",
-      "cpu",  ",,",          "cpu,",  "true", "NaN",
-      "0x10", "1e9",         "drain", "30s",  "USR1",
-      "\xff", "'\"`$(true)", "=",     "--",   "-",
-      " ",    "chrome"};
-  const auto pick = [&](const std::vector<std::string>& from) {
-    return from[random() % from.size()];
-  };
-  std::string bytes(random() % 12, ' ');
-  for (char& byte : bytes) {
-    do {
-      byte = static_cast<char>(random());
-    } while (byte == '\0' || byte == '\n' || byte == '/');
+TEST_F(OptionsTest, OldSpellingsSayTheNew) {
+  const auto command =
+      Parse({"--arena_mib=8", "--capture_nvtx", "0", "--memory_events=-1",
+             "--device=cuda:0", "--keep_raw", "program"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->settings,
+            (SettingMap{{"chrome_memory_events", "-1"},
+                        {"cpu_arena_mib", "8"},
+                        {"cpu_keep_raw", "1"},
+                        {"memory_timeline_device", "cuda:0"},
+                        {"nvtx_capture", "0"},
+                        {"tensorboard_memory_events", "-1"}}));
+  EXPECT_EQ(command->notices,
+            (std::vector<std::string>{
+                "--arena_mib is now --cpu_arena_mib",
+                "--capture_nvtx is now --nvtx_capture",
+                "--memory_events is now --chrome_memory_events and "
+                "--tensorboard_memory_events",
+                "--device is now --memory_timeline_device",
+                "--keep_raw is now --cpu_keep_raw"}));
+  EXPECT_EQ(command->target, (std::vector<std::string>{"program"}));
+}
+
+TEST_F(OptionsTest, ValuesOfSettingsAreCheckedBeforeAnythingRuns) {
+  EXPECT_EQ(ErrorOf({"--sampling_hz=0", "a"}),
+            "--sampling_hz is '0'; it takes a whole number from 1 to 20000");
+  EXPECT_EQ(ErrorOf({"--when_full=explode", "a"}),
+            "--when_full is 'explode'; it takes one of: drain, overwrite, "
+            "stop");
+  EXPECT_EQ(ErrorOf({"--stacks_formats=svg", "a"}),
+            "--stacks_formats is 'svg'; it takes a list, separated by commas, "
+            "of: folded, speedscope, pprof");
+  EXPECT_EQ(ErrorOf({"--flight_recorder=5", "a"}),
+            "--flight_recorder is '5'; it takes seconds or memory: 1s to "
+            "86400s, 1MiB to 65536MiB");
+  EXPECT_EQ(ErrorOf({"--cpu_flight_recorder=5s", "a"}),
+            "there is no flag --cpu_flight_recorder; the nearest is "
+            "--flight_recorder; --help=all lists all flags");
+}
+
+// Every setting of a plugin begins with the plugin's name or, for what becomes
+// a plugin of its own, with its topic; and no two flags have one name.
+TEST_F(OptionsTest, NamesOfFlagsDoNotCollide) {
+  std::set<std::string> names;
+  for (const SettingInfo& flag : ProfileFlags()) {
+    EXPECT_TRUE(names.insert(flag.name).second) << flag.name;
   }
-  switch (random() % 8) {
-    case 0:
-      return pick(kValues);
-    case 1:
-      return bytes;
-    case 2:
-      return std::string(1 + random() % 70'000, '-');
-    case 3:
-      return "--no" + pick(kNames);
-    case 4:
-      return "-" + pick(kNames);
-    case 5:
-      return "--" + pick(kNames) + "=" + bytes;
-    default:
-      return "--" + pick(kNames) +
-             (random() % 4 == 0 ? "" : "=" + pick(kValues));
+  const auto add = [&](const PluginInfo& plugin) {
+    for (const SettingInfo& setting : plugin.settings) {
+      EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
+      EXPECT_TRUE(setting.name.starts_with(setting.topic + "_"))
+          << setting.name;
+      EXPECT_TRUE(setting.accepts(setting.default_value)) << setting.name;
+    }
+  };
+  for (const ActivityBackend* const backend : backends_.List()) {
+    add(backend->info());
+  }
+  for (const TraceExporter* const exporter : exporters_.List()) {
+    add(exporter->info());
+  }
+  for (const char* const name :
+       {"sampling_hz", "cuda_sync", "memory_mode", "itt_capture",
+        "chrome_memory_events", "memory_timeline_device"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+TEST_F(OptionsTest, HelpIsShortUnlessAllIsAskedFor) {
+  const auto lines_with = [](const std::string& page, const char* text) {
+    int count = 0;
+    for (size_t at = page.find(text); at != page.npos;
+         at = page.find(text, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const std::string page = *ProfileManual("", backends_, exporters_);
+  EXPECT_EQ(lines_with(page, "\n    --"), 15 + 1) << "15 flags and --help=all";
+  EXPECT_EQ(lines_with(page, "\n    profile "), 1 + 1 + 3);
+  const std::string all = *ProfileManual("all", backends_, exporters_);
+  for (const SettingInfo& flag : ProfileFlags()) {
+    EXPECT_NE(all.find("    --" + flag.name), all.npos) << flag.name;
+  }
+  EXPECT_NE(all.find("    --cuda_sync\n"), all.npos);
+  const std::string cuda = *ProfileManual("cuda", backends_, exporters_);
+  EXPECT_EQ(lines_with(cuda, " --cuda_"), 10);
+  EXPECT_EQ(lines_with(cuda, "--cpu_"), 0);
+  const std::string memory = *ProfileManual("memory", backends_, exporters_);
+  EXPECT_EQ(lines_with(memory, "    --memory_"), 4);
+  EXPECT_FALSE(ProfileManual("weather", backends_, exporters_).ok());
+  for (const std::string& text : {page, all}) {
+    for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+      end = text.find('\n', begin);
+      EXPECT_LE(end - begin, 80) << text.substr(begin, end - begin);
+    }
   }
 }
 
 TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
-  const char* const given = std::getenv("KYMO_SEED");
-  const auto seed = given != nullptr ? static_cast<uint32_t>(std::atol(given))
-                                     : std::random_device()();
-  std::cout << "KYMO_SEED=" << seed << std::endl;
-  std::minstd_rand random(seed);
-  int commands = 0;
-  for (int i = 0; i < 4'000; ++i) {
-    std::vector<std::string> words(random() % 7);
-    for (std::string& word : words) word = RandomWord(random);
-    const auto command = Parse(words);
-    if (command.ok()) {
-      ++commands;
-      EXPECT_TRUE(command->help || command->list || command->dump_pid != 0 ||
-                  !command->target.empty());
-    } else {
-      EXPECT_EQ(command.status().code(), absl::StatusCode::kInvalidArgument);
-      EXPECT_FALSE(command.status().message().empty());
-      EXPECT_EQ(std::string(command.status().message()).find('\n'),
-                std::string::npos)
-          << command.status();
-    }
+  FuzzWords words = {
+      .names = {"sampling_hz", "arena_mib", "memory_mode", "when_full"},
+      .values = {"cpu", "cpu,", "drain", "30s", "USR1", "chrome", "512MiB"}};
+  for (const SettingInfo& flag : ProfileFlags()) {
+    words.names.push_back(flag.name);
   }
-  EXPECT_GT(commands, 0);
+  FuzzFlags(
+      words, [&](const auto& line) { return Parse(line); },
+      [](const ProfileCommand& command) {
+        return command.help || command.list || command.dump_pid != 0 ||
+               !command.target.empty();
+      });
 }
 
 }  // namespace

@@ -74,17 +74,17 @@ TEST_F(LargeRecordingTest, HasTheTableAndTheStacks) {
 TEST_F(LargeRecordingTest, WhatNeedsTheWholeTraceSaysWhatToDo) {
   command_.exporters = {"stacks", "chrome"};
   EXPECT_EQ(Refusal(),
-            "--export=chrome needs the whole trace: of 40 MiB of records it "
-            "takes 100 MiB of memory, and 30 MiB may be taken. In windows "
-            "there are the table by name, as text or CSV, and "
-            "--export=stacks,summary. Use a machine with more memory, record "
-            "for a shorter time, or try it with --fake_option=0");
+            "--export=chrome needs the whole trace, which takes 100 MiB of "
+            "memory (40 MiB of records); 30 MiB may be used. Part by part "
+            "this command can make the table by name, as text or CSV, and "
+            "--export=stacks,summary. Try a machine with more memory, a "
+            "shorter recording, or --fake_option=0");
 }
 
 TEST_F(LargeRecordingTest, SettingsMayNeedTheWholeTrace) {
   command_.exporters = {"stacks"};
-  command_.settings["metric"] = "count";
-  EXPECT_THAT(Refusal(), HasSubstr("--metric needs the whole trace"));
+  command_.settings["stacks_metric"] = "count";
+  EXPECT_THAT(Refusal(), HasSubstr("--stacks_metric needs the whole trace"));
   command_.exporters = {};
   EXPECT_TRUE(Report().ok());
 }

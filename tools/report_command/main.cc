@@ -171,11 +171,15 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<ReportCommand> command =
       ParseReport(arguments, importers, exporters);
   if (!command.ok()) return Fail(command.status(), kExitUsage);
+  if (!command->quiet) {
+    for (const std::string& notice : command->notices) Say(notice);
+  }
   if (command->help || command->list) {
-    fputs((command->help ? ReportManual(importers, exporters)
-                         : ReportList(importers, exporters))
-              .c_str(),
-          stdout);
+    const absl::StatusOr<std::string> page =
+        command->help ? ReportManual(*command->help, importers, exporters)
+                      : ReportList(importers, exporters);
+    if (!page.ok()) return Fail(page.status(), kExitUsage);
+    fputs(page->c_str(), stdout);
     return kExitDone;
   }
   try {

@@ -2,21 +2,20 @@
 //
 //   report [flags] FILE ...
 //
-// Flags and files stand in any order. Besides the flags that --help lists,
-// every option that an importer or exporter declares is a flag of that name.
+// Flags and files stand in any order. Besides the command's own flags, every
+// setting that an importer or exporter declares is a flag of its name.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
 
 #include <cstdint>
-#include <map>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
+#include "profiler/plugin/settings.h"
 #include "profiler/report/table.h"
-#include "tools/command_line/flag_words.h"
 #include "tools/report_command/data_text.h"
 #include "tools/report_command/event_filter.h"
 #include "tools/report_command/row_source.h"
@@ -24,7 +23,7 @@
 namespace kymo::tools {
 
 struct ReportCommand {
-  bool help = false;
+  std::optional<std::string> help;  // the topic; empty: the short page
   bool list = false;
   bool check = false;
   bool diff = false;
@@ -42,22 +41,20 @@ struct ReportCommand {
   std::vector<std::string> exporters;
   std::string output_dir;  // empty: made from the first file's name
   bool gzip = false;
-  int64_t max_file_bytes = 0;                   // of a timeline; 0: any number
-  std::map<std::string, std::string> settings;  // of plugins
+  int64_t max_file_bytes = 0;        // of a timeline; 0: any number
+  SettingMap settings;               // of plugins
+  std::vector<std::string> notices;  // what to say about the flags
 
   std::vector<std::string> files;
 };
 
 // Loads exporter libraries that --export names into `exporters`.
-// kInvalidArgument for what cannot be: unknown flags (listing the valid ones),
+// kInvalidArgument for what cannot be: unknown flags (with the nearest one),
 // names of plugins, columns, categories, values out of range, no file; the
 // errors of exporter_library.h.
 absl::StatusOr<ReportCommand> ParseReport(
     const std::vector<std::string>& arguments,
     const ImporterRegistry& importers, ExporterRegistry& exporters);
-
-// The command's own flags, for its manual.
-std::span<const OwnFlag> ReportFlags();
 
 }  // namespace kymo::tools
 

@@ -1,19 +1,16 @@
 #include "tools/report_command/options.h"
 
-#include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
-#include <random>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "exporters/summary/summary_exporter.h"
+#include "exporters/builtin/builtin_exporters.h"
 #include "profiler/report/analyses.h"
+#include "tests/support/test_flag_fuzzer.h"
 #include "tests/support/test_importer.h"
+#include "tools/report_command/report_flags.h"
 #include "tools/report_command/report_manual.h"
 
 namespace kymo::tools {
@@ -69,8 +66,8 @@ TEST_F(OptionsTest, GroupsAreLists) {
   EXPECT_FALSE(command.rows.single_events);
   EXPECT_TRUE(Parse({"a", "--group_by=event"}).rows.single_events);
   EXPECT_EQ(Error({"a", "--group_by=colour"}),
-            "--group_by has no key 'colour'; it is one of: event, "
-            "input_shape, name, overload_name, stack");
+            "--group_by is 'colour'; it takes a list, separated by commas, of: "
+            "event, input_shape, name, overload_name, stack");
 }
 
 TEST_F(OptionsTest, FiltersAreRead) {
@@ -114,21 +111,24 @@ TEST_F(OptionsTest, NamesThatNothingHasAreErrors) {
   Error({"a", "--time_unit=h"});
 }
 
-TEST_F(OptionsTest, TheManualHasEveryFlag) {
-  const std::string manual = ReportManual(importers_, exporters_);
-  for (const OwnFlag& flag : ReportFlags()) {
-    EXPECT_NE(manual.find(std::string("    --") + flag.name), std::string::npos)
-        << flag.name;
-  }
-  EXPECT_NE(manual.find("fake_option"), std::string::npos);
-  for (size_t begin = 0, end; begin < manual.size(); begin = end + 1) {
-    end = manual.find('\n', begin);
-    EXPECT_LE(end - begin, 80) << manual.substr(begin, end - begin);
-  }
+TEST_F(OptionsTest, OldSpellingsSayTheNewUnlessTheyAreTheReportsOwn) {
+  // The fake importer's setting was --device, too.
+  const ReportCommand command = Parse({"a", "--device=xpu"});
+  EXPECT_EQ(command.rows.device, "xpu");
+  EXPECT_TRUE(command.settings.empty());
+  EXPECT_TRUE(command.notices.empty());
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
+  EXPECT_EQ(Parse({"a", "--device=xpu"}).rows.device, "xpu");
+  EXPECT_EQ(Parse({"a", "--memory_timeline_device=cuda:1"}).settings,
+            (SettingMap{{"memory_timeline_device", "cuda:1"}}));
+  const ReportCommand old = Parse({"a", "--timeline_form=raw"});
+  EXPECT_EQ(old.settings, (SettingMap{{"memory_timeline_form", "raw"}}));
+  EXPECT_EQ(old.notices, (std::vector<std::string>{
+                             "--timeline_form is now --memory_timeline_form"}));
 }
 
 TEST_F(OptionsTest, TheListHasEveryAnalysisAndPlugin) {
-  ASSERT_TRUE(exporters_.Register(NewSummaryExporter()).ok());
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
   const std::string list = ReportList(importers_, exporters_);
   std::vector<std::string> names = {"fake", "summary"};
   for (const report::Analysis& analysis : report::Analyses()) {
@@ -139,69 +139,53 @@ TEST_F(OptionsTest, TheListHasEveryAnalysisAndPlugin) {
   }
 }
 
-// A word as people and broken scripts write them.
-std::string RandomWord(std::minstd_rand& random) {
-  static const std::vector<std::string> kValues = {
-      "",     "0",      "1",      "-1",   "99999999999999999999",
-      "name", ",,",     "name,",  "true", "NaN",
-      "0x10", "1e9",    "event",  "3-5",  "1s..2s",
-      "\xff", "..",     "=",      "--",   "-",
-      " ",    "'\"`$",  "(a|b)*", "[",    "json",
-      "all",  "512MiB", "always"};
-  const auto value = [&] { return kValues[random() % kValues.size()]; };
-  const auto name = [&]() -> std::string {
-    const std::span<const OwnFlag> flags = ReportFlags();
-    const size_t i = random() % (flags.size() + 4);
-    constexpr const char* kOthers[] = {"help", "fake_option", "unknown", ""};
-    return i < flags.size() ? flags[i].name : kOthers[i - flags.size()];
-  };
-  std::string bytes(random() % 12, ' ');
-  for (char& byte : bytes) {
-    do {
-      byte = static_cast<char>(random());
-    } while (byte == '\0' || byte == '\n' || byte == '/');
+TEST_F(OptionsTest, EmptyListsChooseNothing) {
+  const ReportCommand command =
+      Parse({"a", "--category=", "--analysis=", "--group_by=", "--step="});
+  EXPECT_TRUE(command.filter.empty());
+  EXPECT_TRUE(command.analyses.empty());
+  EXPECT_FALSE(command.rows.single_events);
+  EXPECT_EQ(Parse({"a", "--sort_by="}).table.sort_by, "");
+}
+
+TEST_F(OptionsTest, TheManualHasEveryFlag) {
+  const std::string manual = *ReportManual("all", importers_, exporters_);
+  for (const SettingInfo& flag : ReportFlagTable().infos()) {
+    EXPECT_NE(manual.find("    --" + flag.name), std::string::npos)
+        << flag.name;
   }
-  switch (random() % 8) {
-    case 0:
-      return value();
-    case 1:
-      return bytes;
-    case 2:
-      return std::string(1 + random() % 70'000, '-');
-    case 3:
-      return "--no" + name();
-    case 4:
-      return "-" + name();
-    case 5:
-      return "--" + name() + "=" + bytes;
-    default:
-      return "--" + name() + (random() % 4 == 0 ? "" : "=" + value());
+  EXPECT_NE(manual.find("--fake_option"), std::string::npos);
+  EXPECT_NE(manual.find("device_idle"), std::string::npos);
+  const std::string page = *ReportManual("", importers_, exporters_);
+  int flags = 0;
+  for (size_t at = page.find("\n    --"); at != page.npos;
+       at = page.find("\n    --", at + 1)) {
+    ++flags;
+  }
+  EXPECT_EQ(flags, 15 + 1) << "15 flags and --help=all";
+  for (const std::string& text : {manual, page}) {
+    for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+      end = text.find('\n', begin);
+      EXPECT_LE(end - begin, 80) << text.substr(begin, end - begin);
+    }
   }
 }
 
 TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
-  const char* const given = std::getenv("KYMO_SEED");
-  const auto seed = given != nullptr ? static_cast<uint32_t>(std::atol(given))
-                                     : std::random_device()();
-  std::cout << "KYMO_SEED=" << seed << std::endl;
-  std::minstd_rand random(seed);
-  int commands = 0;
-  for (int i = 0; i < 4'000; ++i) {
-    std::vector<std::string> words(random() % 7);
-    for (std::string& word : words) word = RandomWord(random);
-    const auto command = ParseReport(words, importers_, exporters_);
-    if (command.ok()) {
-      ++commands;
-      EXPECT_TRUE(command->help || command->list || !command->files.empty());
-    } else {
-      EXPECT_EQ(command.status().code(), absl::StatusCode::kInvalidArgument);
-      EXPECT_FALSE(command.status().message().empty());
-      EXPECT_EQ(std::string(command.status().message()).find('\n'),
-                std::string::npos)
-          << command.status();
-    }
+  FuzzWords words = {.names = {"fake_option"},
+                     .values = {"name", "name,", "event", "3-5", "1s..2s", "..",
+                                "(a|b)*", "[", "json", "512MiB", "always"}};
+  for (const SettingInfo& flag : ReportFlagTable().infos()) {
+    words.names.push_back(flag.name);
   }
-  EXPECT_GT(commands, 0);
+  FuzzFlags(
+      words,
+      [&](const auto& line) {
+        return ParseReport(line, importers_, exporters_);
+      },
+      [](const ReportCommand& command) {
+        return command.help || command.list || !command.files.empty();
+      });
 }
 
 }  // namespace

@@ -1,62 +1,80 @@
 #include "tools/report_command/report_manual.h"
 
+#include <vector>
+
 #include "profiler/report/analyses.h"
 #include "tools/command_line/manual.h"
-#include "tools/report_command/options.h"
+#include "tools/report_command/report_flags.h"
 
 namespace kymo::tools {
+namespace {
 
-std::string ReportManual(const ImporterRegistry& importers,
-                         const ExporterRegistry& exporters) {
-  std::string page =
-      "NAME\n"
-      "    report - tables, checks, comparisons and conversions of traces that "
-      "any\n"
-      "    tool wrote\n\n"
-      "SYNOPSIS\n"
-      "    report [flags] FILE ...\n"
-      "    report --check [flags] FILE ...\n"
-      "    report --diff [flags] BEFORE AFTER\n\n"
-      "DESCRIPTION\n";
-  AppendWrapped(
-      page,
-      "Reads traces and prints PyTorch's table of them. The format of "
-      "a file is known by its content. Several files are one trace: "
-      "their processes stay apart, times are those that the files "
-      "state.",
-      4);
-  page += '\n';
-  AppendWrapped(
-      page,
-      "Filters choose which events count; a time that is shown is the "
-      "one in the whole trace.",
-      4);
-  page += "\nFLAGS\n";
-  AppendFlags(page, ReportFlags());
-  page += '\n' + ReportList(importers, exporters);
-  page +=
-      "\nEXIT STATUS\n"
-      "    0    done; with --check: nothing but notes was found\n"
-      "    1    a file cannot be read, or not be written\n"
-      "    2    the command line is wrong\n"
-      "    3    --check found warnings or errors\n";
-  return page;
+constexpr char kEnd[] =
+    "\nEXIT STATUS\n"
+    "    0    done; with --check: nothing but notes was found\n"
+    "    1    a file cannot be read, or not be written\n"
+    "    2    the command line is wrong\n"
+    "    3    --check found warnings or errors\n";
+
+std::vector<PluginGroup> Groups(const ImporterRegistry& importers,
+                                const ExporterRegistry& exporters) {
+  std::vector<PluginGroup> groups = {{"IMPORTERS", {}}, {"EXPORTERS", {}}};
+  for (const TraceImporter* const importer : importers.List()) {
+    groups[0].plugins.push_back(&importer->info());
+  }
+  for (const TraceExporter* const exporter : exporters.List()) {
+    groups[1].plugins.push_back(&exporter->info());
+  }
+  return groups;
+}
+
+std::string AnalysisList() {
+  std::string text = "ANALYSES\n";
+  for (const report::Analysis& analysis : report::Analyses()) {
+    text += "    " + std::string(analysis.name) + "\n";
+    AppendWrapped(text, std::string(analysis.purpose) + ".", 8);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReportManual(std::string_view topic,
+                                         const ImporterRegistry& importers,
+                                         const ExporterRegistry& exporters) {
+  Manual manual;
+  manual.name =
+      "report - tables, checks, comparisons and conversions of traces that any "
+      "tool wrote";
+  manual.synopsis =
+      "report [flags] FILE ...\n"
+      "report --check [flags] FILE ...\n"
+      "report --diff [flags] BEFORE AFTER";
+  manual.description = {
+      "Reads traces and prints PyTorch's table of them. The format of a file "
+      "is known by its content. Several files are one trace: their processes "
+      "stay apart, times are those that the files state.",
+      "Filters choose which events count; a time that is shown is the one in "
+      "the whole trace."};
+  manual.examples =
+      "report trace.json.gz\n"
+      "report --analysis=device_idle --step=10-20 trace.json\n"
+      "report --diff before.json after.json";
+  manual.own = ReportFlagTable().infos();
+  manual.analyses = '\n' + AnalysisList();
+  manual.groups = Groups(importers, exporters);
+  manual.end = kEnd;
+  return ManualPage(manual, topic);
 }
 
 std::string ReportList(const ImporterRegistry& importers,
                        const ExporterRegistry& exporters) {
-  std::string page = "ANALYSES\n";
-  for (const report::Analysis& analysis : report::Analyses()) {
-    page += "    " + std::string(analysis.name) + "\n";
-    AppendWrapped(page, std::string(analysis.purpose) + ".", 8);
-  }
-  page += "\nIMPORTERS\n";
-  for (const TraceImporter* importer : importers.List()) {
-    AppendPlugin(page, importer->info());
-  }
-  page += "\nEXPORTERS\n";
-  for (const TraceExporter* exporter : exporters.List()) {
-    AppendPlugin(page, exporter->info());
+  std::string page = AnalysisList();
+  for (const PluginGroup& group : Groups(importers, exporters)) {
+    page += '\n' + group.title + "\n";
+    for (const PluginInfo* const plugin : group.plugins) {
+      AppendPlugin(page, *plugin);
+    }
   }
   return page;
 }

@@ -3,14 +3,17 @@
 #define KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_
 
 #include <string>
+#include <string_view>
 
+#include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
 
 namespace kymo::tools {
 
-// The manual page that --help prints.
-std::string ReportManual(const ImporterRegistry& importers,
-                         const ExporterRegistry& exporters);
+// What --help=TOPIC prints (tools/command_line/manual.h).
+absl::StatusOr<std::string> ReportManual(std::string_view topic,
+                                         const ImporterRegistry& importers,
+                                         const ExporterRegistry& exporters);
 
 // What --list prints: every analysis, importer and exporter.
 std::string ReportList(const ImporterRegistry& importers,

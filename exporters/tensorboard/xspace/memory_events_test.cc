@@ -122,7 +122,7 @@ TEST(MemoryEventsTest, OfTooManyTheExtremesStay) {
     heap.Add(2 * i + 1, -bytes, 64);
   }
   ExportOptions options;
-  options.settings["memory_events"] = "1000";
+  options.settings["tensorboard_memory_events"] = "1000";
   const XSpaceView view = View(std::move(t), options);
   const schema::XLine& line = view.Line(kHost, "main");
   EXPECT_LE(line.events_size(), 20'000);
@@ -131,7 +131,7 @@ TEST(MemoryEventsTest, OfTooManyTheExtremesStay) {
               testing::Contains(HasSubstr("MemoryAllocation 62830+0")));
   ASSERT_EQ(view.space().warnings_size(), 1);
   EXPECT_THAT(view.space().warnings(0),
-              HasSubstr("memory_events: " +
+              HasSubstr("tensorboard_memory_events: " +
                         std::to_string(kRecords - line.events_size()) + " "));
 }
 

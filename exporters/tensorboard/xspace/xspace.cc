@@ -131,7 +131,7 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
   }
   if (memory_left_out > 0) {
     writer.String(schema::XSpace::kWarningsFieldNumber,
-                  absl::StrCat("memory_events: ", memory_left_out,
+                  absl::StrCat("tensorboard_memory_events: ", memory_left_out,
                                " records of the heap are left out, but for "
                                "the extremes of what was in use"));
   }

@@ -117,7 +117,7 @@ absl::Status Export(int argc, char** argv) {
       return absl::NotFoundError(std::string("no exporter ") + argv[i]);
     }
     ExportOptions options;
-    options.settings["timeline_form"] = "json";
+    options.settings["memory_timeline_form"] = "json";
     status.Update(exporter->Export(trace, options, out).status());
   }
   return status;

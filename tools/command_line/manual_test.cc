@@ -1,0 +1,140 @@
+#include "tools/command_line/manual.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Own {
+  int rows = 30;
+  std::string folder;
+  bool loud = false;
+};
+
+struct Plugin {
+  bool sync = true;
+  int capture = 3;
+  int hidden = 0;
+};
+
+class ManualTest : public testing::Test {
+ protected:
+  ManualTest()
+      : own_("", {{.name = "rows",
+                   .value = setting::Integer(&Own::rows, -1, 99),
+                   .purpose = "Rows of the table.",
+                   .topic = "table",
+                   .is_common = true},
+                  {.name = "folder",
+                   .value = setting::Text(&Own::folder),
+                   .purpose = "Where files go.",
+                   .hint = "DIR",
+                   .topic = "files"},
+                  {.name = "loud",
+                   .value = setting::Switch(&Own::loud),
+                   .purpose = "Say more.",
+                   .topic = "files"}}),
+        plugins_("cuda", {{.name = "sync",
+                           .value = setting::Switch(&Plugin::sync),
+                           .purpose = "Record waits.",
+                           .is_common = true},
+                          {.name = "capture",
+                           .value = setting::Integer(&Plugin::capture),
+                           .purpose = "Another's one day.",
+                           .topic = "nvtx"},
+                          {.name = "hidden",
+                           .value = setting::Integer(&Plugin::hidden),
+                           .purpose = "Not for users.",
+                           .has_flag = false}}) {
+    info_.name = "cuda";
+    info_.purpose = "kernels";
+    info_.settings = plugins_.infos();
+    info_.parts = {{"nvtx", "what libraries say", "cuda_capture"}};
+    manual_.name = "prog - runs";
+    manual_.synopsis = "prog [flags]\nprog";
+    manual_.description = {"It runs."};
+    manual_.examples = "prog --rows=3";
+    manual_.own = own_.infos();
+    manual_.groups = {{"ACTIVITIES", {&info_}}};
+    manual_.end = "\nEXIT STATUS\n    0\n";
+  }
+
+  std::string Page(const std::string& topic) const {
+    const auto page = ManualPage(manual_, topic);
+    EXPECT_TRUE(page.ok()) << page.status();
+    return page.ok() ? *page : "";
+  }
+
+  const SettingTable<Own> own_;
+  const SettingTable<Plugin> plugins_;
+  PluginInfo info_;
+  Manual manual_;
+};
+
+TEST_F(ManualTest, TheShortPageHasCommonFlagsAndExamples) {
+  EXPECT_EQ(Page(""),
+            "NAME\n"
+            "    prog - runs\n"
+            "\n"
+            "SYNOPSIS\n"
+            "    prog [flags]\n"
+            "    prog\n"
+            "\n"
+            "EXAMPLES\n"
+            "    prog --rows=3\n"
+            "\n"
+            "FLAGS\n"
+            "    --rows=N\n"
+            "        Rows of the table. It takes a whole number from -1 to 99. "
+            "Default: 30.\n"
+            "    --cuda_sync\n"
+            "        Record waits. On by default: --nocuda_sync switches it "
+            "off.\n"
+            "\n"
+            "MORE\n"
+            "    --help=all shows all flags, --help=TOPIC those of one topic: "
+            "cuda, files,\n"
+            "    nvtx, table.\n");
+}
+
+TEST_F(ManualTest, AllIsEverything) {
+  EXPECT_THAT(Page("all"),
+              AllOf(HasSubstr("It runs."), HasSubstr("    --rows=N\n"),
+                    HasSubstr("    --folder=DIR\n        Where files go.\n"),
+                    HasSubstr("    --loud\n        Say more.\n"),
+                    HasSubstr("\nACTIVITIES\n    cuda\n        kernels.\n"),
+                    HasSubstr("        --cuda_capture=N\n"),
+                    HasSubstr("\nEXIT STATUS\n")));
+  EXPECT_THAT(Page("all"), Not(HasSubstr("cuda_hidden")));
+}
+
+TEST_F(ManualTest, ATopicIsAPluginOrAWordOfFlags) {
+  EXPECT_EQ(Page("files"),
+            "    --folder=DIR\n        Where files go.\n"
+            "    --loud\n        Say more.\n");
+  EXPECT_THAT(Page("cuda"),
+              AllOf(HasSubstr("--cuda_sync"), HasSubstr("--cuda_capture"),
+                    Not(HasSubstr("--rows"))));
+  EXPECT_EQ(
+      Page("nvtx"),
+      "    nvtx\n        what libraries say.\n"
+      "    --cuda_capture=N\n"
+      "        Another's one day. It takes a whole number. Default: 3.\n");
+}
+
+TEST_F(ManualTest, UnknownTopicsAreAnsweredWithTheKnownOnes) {
+  EXPECT_EQ(ManualPage(manual_, "weather").status().message(),
+            "--help has no topic 'weather'; it is one of: all, cuda, files, "
+            "nvtx, table");
+}
+
+}  // namespace
+}  // namespace kymo::tools

@@ -1,0 +1,16 @@
+#include "tools/command_line/shared_flags.h"
+
+#include <string_view>
+
+#include "profiler/report/table.h"
+
+namespace kymo::tools {
+
+std::vector<std::string> SortWords(std::vector<std::string> further) {
+  for (const std::string_view key : report::TableSortKeys()) {
+    further.emplace_back(key);
+  }
+  return further;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,90 @@
+#include "tools/profile_command/profile_manual.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "profiler/base/strings.h"
+#include "tools/command_line/manual.h"
+#include "tools/profile_command/options.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kEnd[] =
+    "\nFILES\n"
+    "    key_averages.txt, summary.json and the exporters' files, in the "
+    "output\n"
+    "    folder. The table is also shown on standard error if that is a "
+    "terminal.\n"
+    "    dump-1.raw and so on are a flight recorder's dumps. kymo.raw is all "
+    "as it\n"
+    "    was recorded: with --cpu_keep_raw, and where the trace would not fit "
+    "into\n"
+    "    memory (--cpu_max_memory). //tools:report reads these.\n\n"
+    "EXIT STATUS\n"
+    "    The target's own. A target that died of a signal: profile dies of "
+    "it too.\n"
+    "    127, 126    the target was not found, or cannot be executed\n"
+    "    2           the command line is wrong\n"
+    "    1           the recording could not be made\n"
+    "    3           --strict, and something was lost\n";
+
+}  // namespace
+
+absl::StatusOr<std::string> ProfileManual(std::string_view topic,
+                                          const BackendRegistry& backends,
+                                          const ExporterRegistry& exporters) {
+  Manual manual;
+  manual.name =
+      "profile - where a program's time goes, as a table, a timeline and "
+      "stacks";
+  manual.synopsis =
+      "profile [flags] target [argument ...]\n"
+      "bazel run --run_under=//tools:profile //your:binary";
+  manual.description = {
+      "Runs the target, records it and everything that it starts, and writes "
+      "what it saw. Ranges that the program annotates with Kymo are recorded "
+      "exactly; a program that knows nothing of Kymo is sampled. Standard "
+      "streams, signals and exit status of the target stay its own.",
+      "The target is a program on the PATH, a path, or a Bazel label "
+      "(//your:binary), which is built first. Flags stand before it."};
+  manual.examples =
+      "profile ./server --port=80\n"
+      "profile --profile_memory --output_dir=out ./train\n"
+      "profile --activities=cpu,cuda --record_shapes --export=chrome ./train";
+  manual.own = ProfileFlags();
+  manual.groups = {{"ACTIVITIES", {}}, {"EXPORTERS", {}}};
+  for (const ActivityBackend* const backend : backends.List()) {
+    manual.groups[0].plugins.push_back(&backend->info());
+  }
+  for (const TraceExporter* const exporter : exporters.List()) {
+    manual.groups[1].plugins.push_back(&exporter->info());
+  }
+  manual.end = kEnd;
+  return ManualPage(manual, topic);
+}
+
+std::string ListActivities(const BackendRegistry& backends,
+                           const SessionOptions& options) {
+  std::string text;
+  for (const ActivityBackend* backend : backends.List()) {
+    const absl::Status status = backend->Availability(options);
+    absl::StrAppend(&text, absl::StrFormat("%-10s %s\n", backend->info().name,
+                                           status.ok() ? "available"
+                                                       : "not available here"));
+    AppendWrapped(text, backend->info().purpose, 11);
+    if (!status.ok()) {
+      AppendWrapped(text, ToStd(status.message()), 11);
+    } else if (const std::string limitation = backend->Limitation(options);
+               !limitation.empty()) {
+      AppendWrapped(text, limitation, 11);
+    }
+    for (const PluginPart& part : backend->info().parts) {
+      absl::StrAppend(&text, absl::StrFormat("%-10s part of %s\n", part.name,
+                                             backend->info().name));
+      AppendWrapped(text, part.purpose, 11);
+    }
+  }
+  return text;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,24 @@
+// profile_manual.h - what //tools:profile says of itself.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "profiler/plugin/registry.h"
+
+namespace kymo::tools {
+
+// What --help=TOPIC prints (tools/command_line/manual.h).
+absl::StatusOr<std::string> ProfileManual(std::string_view topic,
+                                          const BackendRegistry& backends,
+                                          const ExporterRegistry& exporters);
+
+// What --list prints: every activity and whether it can be recorded here.
+std::string ListActivities(const BackendRegistry& backends,
+                           const SessionOptions& options);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_

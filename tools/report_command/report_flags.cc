@@ -1,0 +1,240 @@
+#include "tools/report_command/report_flags.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/report/analyses.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kAuto[] = "auto";
+
+std::vector<std::string> AnalysisWords() {
+  std::vector<std::string> words = {"all"};
+  for (const report::Analysis& analysis : report::Analyses()) {
+    words.emplace_back(analysis.name);
+  }
+  return words;
+}
+
+std::vector<std::string> CategoryWords() {
+  std::vector<std::string> words;
+  for (int i = 0; i < static_cast<int>(model::ActivityType::kCount); ++i) {
+    words.emplace_back(
+        model::ActivityTypeName(static_cast<model::ActivityType>(i)));
+  }
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+std::optional<StepRange> ParseSteps(std::string_view text) {
+  const size_t dash = text.find('-');
+  const std::string_view first = text.substr(0, dash);
+  const std::string_view last =
+      dash == text.npos ? first : text.substr(dash + 1);
+  const auto begin = setting::ParseInteger(first, 0, setting::kNoMost);
+  const auto end = setting::ParseInteger(last, 0, setting::kNoMost);
+  if (!begin || !end || *end < *begin) return std::nullopt;
+  return StepRange{*begin, *end};
+}
+
+std::string StepsText(const StepRange& steps) {
+  return absl::StrCat(steps.first, "-", steps.last);
+}
+
+std::optional<TimeRange> ParseTime(std::string_view text) {
+  const size_t dots = text.find("..");
+  if (dots == text.npos) return std::nullopt;
+  TimeRange range;
+  const auto read = [](std::string_view word, std::optional<DurationNs>& into) {
+    absl::Duration duration;
+    if (word.empty()) return true;
+    if (!absl::ParseDuration(ToAbsl(word), &duration)) return false;
+    into = absl::ToInt64Nanoseconds(duration);
+    return true;
+  };
+  if (!read(text.substr(0, dots), range.begin_ns) ||
+      !read(text.substr(dots + 2), range.end_ns)) {
+    return std::nullopt;
+  }
+  return range;
+}
+
+std::string TimeText(const TimeRange& range) {
+  const auto text = [](const std::optional<DurationNs>& time) {
+    return time ? absl::StrCat(*time, "ns") : "";
+  };
+  return absl::StrCat(text(range.begin_ns), "..", text(range.end_ns));
+}
+
+// What the command prints, and of which events.
+std::vector<Setting<ReportFlags>> EventSettings() {
+  using F = ReportFlags;
+  const std::vector<std::string> analyses = AnalysisWords();
+  const std::vector<std::string> categories = CategoryWords();
+  return {
+      {.name = "check",
+       .value = setting::Switch(&F::check),
+       .purpose = "Say what is wrong with the files instead of printing "
+                  "tables: the importers' findings, nesting, links between "
+                  "calls, operations and device work, steps. Status 3 if there "
+                  "is more than notes.",
+       .topic = "run",
+       .is_common = true},
+      {.name = "diff",
+       .value = setting::Switch(&F::diff),
+       .purpose = "Compare two files: what got slower, faster, new, gone.",
+       .topic = "run",
+       .is_common = true},
+      {.name = "analysis",
+       .value = setting::Words(&F::analysis, setting::SameWords(analyses)),
+       .purpose = "Print these analyses instead of the table; all is every "
+                  "one. --format=csv takes one at a time.",
+       .hint = "NAMES",
+       .topic = "run",
+       .is_common = true},
+      {.name = "format",
+       .value = setting::Word(&F::format, {{"text", TextFormat::kText},
+                                           {"csv", TextFormat::kCsv},
+                                           {"json", TextFormat::kJson}}),
+       .purpose = "How tables are printed.",
+       .hint = "FORMAT",
+       .topic = "run",
+       .is_common = true},
+      {.name = "name",
+       .value = setting::Text(&F::name),
+       .purpose = "Only events in whose name this regular expression (POSIX "
+                  "extended) is found.",
+       .hint = "REGEX",
+       .topic = "events",
+       .is_common = true},
+      {.name = "category",
+       .value = setting::Words(&F::category, setting::SameWords(categories)),
+       .purpose = "Only events of these categories, as Chrome traces have "
+                  "them.",
+       .hint = "NAMES",
+       .topic = "events"},
+      {.name = "thread",
+       .value = setting::Texts(&F::thread),
+       .purpose = "Only events of these threads and streams: an id, PID/ID, or "
+                  "a name.",
+       .hint = "THREADS",
+       .topic = "events"},
+      {.name = "step",
+       .value = setting::Custom(&F::step, ParseSteps, StepsText, "N or N-M",
+                                "N[-M]"),
+       .purpose = "Only events that began, and device work that was launched, "
+                  "in step N or steps N-M.",
+       .topic = "events",
+       .is_common = true},
+      {.name = "time",
+       .value = setting::Custom(&F::time, ParseTime, TimeText,
+                                "FROM..TO with units (1.5s..2s, 200ms.., "
+                                "..10us)",
+                                "FROM..TO"),
+       .purpose = "Only events that began in FROM..TO, counted from the start "
+                  "of the trace.",
+       .topic = "events",
+       .is_common = true},
+  };
+}
+
+// How the table looks.
+std::vector<Setting<ReportFlags>> TableSettings() {
+  using F = ReportFlags;
+  const std::vector<std::string> units = {"s", "ms", "us"};
+  return {
+      {.name = "group_by",
+       .value = setting::Words(&F::group_by,
+                               {{"event", GroupKey::kEvent},
+                                {"input_shape", GroupKey::kInputShape},
+                                {"name", GroupKey::kName},
+                                {"overload_name", GroupKey::kOverloadName},
+                                {"stack", GroupKey::kStack}}),
+       .purpose = "What the events of a row share: name, and any of "
+                  "overload_name, input_shape, stack; or event: a row for each "
+                  "event.",
+       .hint = "KEYS",
+       .topic = "table",
+       .is_common = true},
+      {.name = "stack_depth",
+       .value = setting::Integer(&F::stack_depth, 1, 64),
+       .purpose = "Innermost frames that make up a stack for "
+                  "--group_by=stack.",
+       .topic = "table"},
+      {.name = "include_python_functions",
+       .value = setting::Switch(&F::include_python_functions),
+       .purpose = "Rows for the frames of a language, too.",
+       .topic = "table"},
+      {.name = "device",
+       .value = setting::Text(&F::device),
+       .purpose = "What the table calls devices.",
+       .hint = "NAME",
+       .topic = "table"},
+      {.name = "max_name_column_width",
+       .value = setting::Integer(&F::max_name_column_width),
+       .purpose = "Most characters of a name; -1 = as wide as needed.",
+       .topic = "table"},
+      {.name = "max_src_column_width",
+       .value = setting::Integer(&F::max_src_column_width),
+       .purpose = "The same of a source location.",
+       .topic = "table"},
+      {.name = "max_shapes_column_width",
+       .value = setting::Integer(&F::max_shapes_column_width),
+       .purpose = "The same of input shapes.",
+       .topic = "table"},
+      {.name = "header",
+       .value = setting::Text(&F::header),
+       .purpose = "A line above the table.",
+       .topic = "table"},
+      {.name = "top_level_events_only",
+       .value = setting::Switch(&F::top_level_events_only),
+       .purpose = "Only rows whose (first) event is inside of no other.",
+       .topic = "table"},
+      {.name = "time_unit",
+       .value = setting::Word(&F::time_unit, setting::SameWords(units)),
+       .purpose = "The unit of all times. Default: by size.",
+       .hint = "UNIT",
+       .topic = "table"},
+      {.name = "importer",
+       .value = setting::Text(&F::importer),
+       .purpose = "Read all files as this format. Default: by what they begin "
+                  "with.",
+       .hint = "NAME",
+       .topic = "files"},
+      {.name = "max_unpacked_mib",
+       .value = setting::Integer(&F::max_unpacked_mib, 1, kMostMib, "MiB"),
+       .purpose = "What a compressed file may unpack to.",
+       .topic = "files"},
+  };
+}
+
+}  // namespace
+
+ReportFlags::ReportFlags() { sort_by = kAuto; }
+
+const SettingTable<ReportFlags>& ReportFlagTable() {
+  static const auto& table = *new SettingTable<ReportFlags>(
+      "",
+      Joined(Joined(EventSettings(), TableSettings()),
+             SharedSettings<ReportFlags>(
+                 {.exporters = "Write the trace (what the filters leave of it) "
+                               "as these formats.",
+                  .sort_by = "Empty: in the order of their first events. auto: "
+                             "self_device_time_total where a device worked, "
+                             "else self_cpu_time_total. With --diff, the time "
+                             "that is compared.",
+                  .sort_words = {kAuto},
+                  .output_name = "<file>",
+                  .with_flops = "Default: as the trace says.",
+                  .list = "List analyses, importers and exporters, then exit."})));
+  return table;
+}
+
+}  // namespace kymo::tools
