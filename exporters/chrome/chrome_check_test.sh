@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 for seed in $(seq 20); do
-  ./random_trace_writer "$TEST_TMPDIR/out" "$seed"
+  ./test_random_trace "$TEST_TMPDIR/out" "$seed"
   python3 chrome_check.py "$TEST_TMPDIR/out/trace.json"
 done

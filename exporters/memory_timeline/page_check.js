@@ -1,4 +1,4 @@
-// Runs the script of a memory timeline's page (argv[2], as sample_page_writer
+// Runs the script of a memory timeline's page (argv[2], as test_sample_page
 // makes it) against the little of a browser that it uses, and checks what it
 // draws and says.
 "use strict";

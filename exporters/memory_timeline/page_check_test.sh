@@ -2,7 +2,7 @@
 # The page's script draws and answers the mouse.
 set -euo pipefail
 cd "$(dirname "$0")"
-./sample_page_writer "$TEST_TMPDIR/out"
+./test_sample_page "$TEST_TMPDIR/out"
 if ! command -v node >/dev/null; then
   echo "SKIPPED: node is not installed; the script was not run" >&2
   exit 0

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 export HOME=$TEST_TMPDIR PPROF_TMPDIR=$TEST_TMPDIR
-./sample_stacks_writer "$TEST_TMPDIR/out"
+./test_sample_stacks "$TEST_TMPDIR/out"
 python3 pprof_check.py "$TEST_TMPDIR/out"

@@ -1,4 +1,4 @@
-"""Reads json_roundtrip_writer's lines back with Python's own JSON reader."""
+"""Reads test_json_writer's lines back with Python's own JSON reader."""
 
 import decimal
 import json

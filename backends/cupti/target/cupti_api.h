@@ -1,7 +1,7 @@
 // cupti_api.h - what Kymo needs of CUPTI, in Kymo's own words.
 //
 //   const CuptiApi* api = LoadCupti(...);      // the library, cupti_library.h
-//   const CuptiApi* api = &fake.api();         // or a script, fake_cupti.h
+//   const CuptiApi* api = &fake.api();         // or a script, test_cupti_api.h
 //   api->enable(ActivityKind::kKernel);
 //
 // A table of functions. So only translate.cc includes cupti.h, nobody else
