@@ -170,7 +170,7 @@ TEST(NvprofImporterTest, WhatPyTorchRefusesIsAFindingOrAnError) {
   EXPECT_EQ(importer->Import(path, {.settings = {{"nvprof_strict", "perhaps"}}})
                 .status()
                 .message(),
-            "nvprof: strict is true or false, not 'yes'");
+            "nvprof_strict is 'perhaps'; it takes 0 or 1");
 }
 
 TEST(NvprofImporterTest, OfTwoMarkersWithOneIdTheFirstCounts) {
