@@ -1,3 +1,5 @@
+// profile.cc - a session that records: from its start, through its steps, to
+// its stop. What it gives back stands in profile_results.cc.
 #include "kymo/profile.h"
 
 #include <stdlib.h>
@@ -32,11 +34,6 @@ namespace kymo {
 namespace {
 
 constexpr char kStepRequester[] = "ProfilerStep";
-
-absl::Status NoResults() {
-  return absl::FailedPreconditionError(
-      "Expected profiling results: call Start() and Stop() first");
-}
 
 uint64_t CaptureForRecorder(const void* frame, uint64_t* pcs,
                             uint64_t max) noexcept {
@@ -262,97 +259,6 @@ int64_t Profile::step_num() const noexcept {
 
 ProfilerAction Profile::current_action() const noexcept {
   return state_->machine.current_action();
-}
-
-// --- results ---
-
-absl::StatusOr<ProfileCycle*> Profile::Last() const {
-  if (cycles_.empty()) return NoResults();
-  return cycles_.back().get();
-}
-
-absl::StatusOr<const EventList*> Profile::Accumulated() {
-  if (accumulated_ == nullptr) {
-    std::vector<const EventList*> lists;
-    for (const auto& cycle : cycles_) {
-      KYMO_ASSIGN_OR_RETURN(const EventList* const list, cycle->events());
-      lists.push_back(list);
-    }
-    accumulated_ = std::make_unique<EventList>(EventList::Concatenate(lists));
-  }
-  return accumulated_.get();
-}
-
-const model::Trace* Profile::trace() const noexcept {
-  return cycles_.empty() ? nullptr : &cycles_.back()->trace();
-}
-
-KeyAverages Profile::key_averages(const KeyAveragesOptions& options) {
-  if (!options_.enabled) return KeyAverages(EventAverages());
-  if (cycles_.empty()) return KeyAverages(NoResults());
-  if (!options_.acc_events || cycles_.size() == 1) {
-    return cycles_.back()->key_averages(options);
-  }
-  const absl::StatusOr<const EventList*> all = Accumulated();
-  if (!all.ok()) return KeyAverages(all.status());
-  absl::StatusOr<EventAverages> averages = (*all)->key_averages(options);
-  return averages.ok() ? KeyAverages(*std::move(averages))
-                       : KeyAverages(averages.status());
-}
-
-absl::StatusOr<const EventList*> Profile::events() {
-  KYMO_ASSIGN_OR_RETURN(ProfileCycle* const last, Last());
-  if (!options_.acc_events || cycles_.size() == 1) return last->events();
-  return Accumulated();
-}
-
-absl::StatusOr<FunctionEventAvg> Profile::total_average() {
-  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
-  return list->total_average();
-}
-
-absl::StatusOr<double> Profile::self_cpu_time_total() {
-  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
-  return list->self_cpu_time_total();
-}
-
-std::string Profile::table(const report::TableOptions& options) {
-  const absl::StatusOr<const EventList*> list = events();
-  if (!list.ok()) return list.status().ToString();
-  const absl::StatusOr<std::string> text = (*list)->table(options);
-  return text.ok() ? *text : text.status().ToString();
-}
-
-absl::Status Profile::export_chrome_trace(const std::string& path) const {
-  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
-  return last->export_chrome_trace(path);
-}
-
-absl::Status Profile::export_stacks(const std::string& path,
-                                    std::string_view metric) {
-  if (!options_.with_stack) {
-    return absl::FailedPreconditionError(
-        "export_stacks() requires with_stack=True");
-  }
-  KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
-  return list->export_stacks(path, metric);
-}
-
-absl::Status Profile::export_memory_timeline(const std::string& path,
-                                             std::string_view device) const {
-  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
-  return last->export_memory_timeline(path, device);
-}
-
-absl::StatusOr<std::vector<std::string>> Profile::Export(
-    const std::string& exporter, const std::string& directory,
-    const ProfileExportOptions& options) const {
-  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
-  return last->Export(exporter, directory, options);
-}
-
-const ProfilerStats* Profile::stats() const noexcept {
-  return cycles_.empty() ? nullptr : &cycles_.back()->stats();
 }
 
 // --- while it records ---
