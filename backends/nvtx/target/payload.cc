@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "backends/nvtx/target/payload_scalar.h"
+
 namespace kymo::nvtx {
 namespace {
 
@@ -13,87 +15,6 @@ constinit Key payload_key("payload");
 
 constexpr int kMaxNesting = 4;
 constexpr size_t kMaxShownElements = 64;
-
-enum class Form { kSigned, kUnsigned, kFloat, kAddress, kCharacter, kOther };
-
-struct Scalar {
-  Form form = Form::kOther;
-  size_t size = 0;  // and alignment
-};
-
-Scalar ScalarOf(uint64_t type) noexcept {
-  switch (type) {
-    case kTypeChar:
-    case kTypeChar8:
-      return {Form::kCharacter, 1};
-    case kTypeUchar:
-    case kTypeUint8:
-    case kTypeByte:
-      return {Form::kUnsigned, 1};
-    case kTypeInt8:
-      return {Form::kSigned, 1};
-    case kTypeShort:
-    case kTypeInt16:
-      return {Form::kSigned, 2};
-    case kTypeUshort:
-    case kTypeUint16:
-    case kTypeChar16:
-      return {Form::kUnsigned, 2};
-    case kTypeInt:
-    case kTypeInt32:
-      return {Form::kSigned, 4};
-    case kTypeUint:
-    case kTypeUint32:
-    case kTypeWchar:
-    case kTypeChar32:
-    case kTypeCategory:
-    case kTypeColor:
-    case kTypePid32:
-    case kTypeTid32:
-      return {Form::kUnsigned, 4};
-    case kTypeLong:
-    case kTypeLonglong:
-    case kTypeInt64:
-      return {Form::kSigned, 8};
-    case kTypeUlong:
-    case kTypeUlonglong:
-    case kTypeUint64:
-    case kTypeSize:
-    case kTypeScopeId:
-    case kTypePid64:
-    case kTypeTid64:
-      return {Form::kUnsigned, 8};
-    case kTypeFloat:
-    case kTypeFloat32:
-      return {Form::kFloat, 4};
-    case kTypeDouble:
-    case kTypeFloat64:
-      return {Form::kFloat, 8};
-    case kTypeAddress:
-    case kTypeCstring:
-    case kTypeCstringUtf8:
-    case kTypeRegisteredString:
-      return {Form::kAddress, 8};
-    default:
-      return {};
-  }
-}
-
-// REQUIRES: scalar.size bytes at `from`.
-uint64_t ReadBits(Scalar scalar, const char* from) noexcept {
-  uint64_t bits = 0;  // little-endian
-  memcpy(&bits, from, scalar.size);
-  if (scalar.form == Form::kSigned && scalar.size < 8) {
-    const int shift = 64 - 8 * static_cast<int>(scalar.size);
-    bits = static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift);
-  }
-  return bits;
-}
-
-double AsDouble(Scalar scalar, uint64_t bits) noexcept {
-  return scalar.size == 4 ? std::bit_cast<float>(static_cast<uint32_t>(bits))
-                          : std::bit_cast<double>(bits);
-}
 
 // Reads one blob, entry by entry.
 class BlobReader {
