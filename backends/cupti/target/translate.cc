@@ -1,3 +1,6 @@
+// translate.cc - from the records of CUPTI to those of our log.
+//
+// Long, because it has one function for each kind of record.
 #include "backends/cupti/target/translate.h"
 
 #include <cuda.h>

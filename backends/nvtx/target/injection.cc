@@ -4,6 +4,9 @@
 // process, at its first use. A program has one copy, and so has each shared
 // library that was built with NVTX. If another tool was configured, each
 // function tells it, too.
+//
+// Long, because it has one entry point for each function of NVTX, beside the
+// tables that they go into.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
