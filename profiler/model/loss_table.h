@@ -59,7 +59,7 @@
       "OutOfWindowAndImpossibleTimesAreCounted")                               \
   ROW(kRangesOverlapping, "ranges_overlapping", kLoss,                         \
       "ranges of one thread that are neither nested nor apart",                \
-      "tests/integration/profile_test.cc",                                     \
+      "tests/integration/profile_ranges_test.cc",                              \
       "RangesThatEndInTheWrongOrderAreShownBesideEachOther")                   \
   ROW(kDrainBytesLost, "drain_bytes_lost", kLoss,                              \
       "bytes of records that could not be written to disk",                    \

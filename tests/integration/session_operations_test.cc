@@ -1,0 +1,254 @@
+// What operations say in a session: inputs, stacks, modules, memory, futures.
+#include <unistd.h>
+
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kymo/callbacks.h"
+#include "kymo/coverage.h"
+#include "kymo/events.h"
+#include "kymo/flops.h"
+#include "kymo/future.h"
+#include "kymo/memory.h"
+#include "kymo/profile.h"
+#include "kymo/record_function.h"
+#include "kymo/sequence_number.h"
+#include "kymo/thread_state.h"
+#include "tests/integration/test_session.h"
+
+namespace kymo {
+namespace {
+
+const FunctionEvent* Find(Profile& profile, std::string_view name) {
+  const absl::StatusOr<const EventList*> events = profile.events();
+  EXPECT_TRUE(events.ok()) << events.status();
+  if (!events.ok()) return nullptr;
+  for (const FunctionEvent& event : **events) {
+    if (event.name == name) return &event;
+  }
+  ADD_FAILURE() << "no event " << name;
+  return nullptr;
+}
+
+struct Matrix {
+  std::vector<int64_t> sizes;
+};
+Input KymoInput(const Matrix& matrix) {
+  return TensorMeta{.sizes = matrix.sizes, .dtype = DType::kFloat};
+}
+
+void MatMul(const Matrix& a, const Matrix& b) {
+  KYMO_RECORD_OP("aten::mm", a, b);
+}
+
+TEST(SessionTest, ShapesAndFlopsOfOperations) {
+  const Matrix a = {{64, 32}};
+  const Matrix b = {{32, 64}};
+  const auto profile = Record({.with_flops = true}, [&] {
+    MatMul(a, b);
+    MatMul(a, b);
+    MatMul(b, a);
+  });
+  const FunctionEvent* const mm = Find(*profile, "aten::mm");
+  ASSERT_NE(mm, nullptr);
+  EXPECT_EQ(*mm->input_shapes, (InputShapes{{64, 32}, {32, 64}}));
+  EXPECT_EQ(mm->flops, 262'144);
+  EXPECT_EQ(mm->details->input_dtypes,
+            (std::vector<std::string>{"float", "float"}));
+  const KeyAverages by_shape =
+      profile->key_averages({.group_by_input_shape = true});
+  ASSERT_EQ(by_shape.size(), 2);
+  EXPECT_EQ(by_shape.rows()[0].input_shapes, "[[64, 32], [32, 64]]");
+  EXPECT_EQ(by_shape.rows()[0].count, 2);
+  EXPECT_EQ(by_shape.rows()[0].flops, 2 * 262'144);
+  EXPECT_NE(by_shape.table().find("Total KFLOPs"), std::string::npos);
+}
+
+TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
+  const Matrix a = {{64, 32}};
+  const auto profile = Record({}, [&] { MatMul(a, a); });
+  EXPECT_TRUE(Find(*profile, "aten::mm")->input_shapes->empty());
+}
+
+__attribute__((noinline)) void CalledFromHere() {
+  RecordFunction range("with a stack");
+  range.End();
+}
+
+TEST(SessionTest, StacksBeginAtTheCaller) {
+  const auto profile = Record({.with_stack = true}, [] { CalledFromHere(); });
+  const FunctionEvent* const event = Find(*profile, "with a stack");
+  ASSERT_NE(event, nullptr);
+  ASSERT_NE(event->stack, nullptr);
+  ASSERT_GE(event->stack->size(), 3u);
+  EXPECT_NE(event->stack->front().find("CalledFromHere"), std::string::npos)
+      << event->stack->front();
+  EXPECT_NE(event->stack->back().find("_start"), std::string::npos)
+      << event->stack->back();
+  const KeyAverages by_stack = profile->key_averages({.group_by_stack_n = 2});
+  ASSERT_EQ(by_stack.size(), 1);
+  EXPECT_EQ(by_stack.rows()[0].stack.size(), 2);
+  const std::string path = testing::TempDir() + "/stacks.txt";
+  ASSERT_TRUE(profile->export_stacks(path).ok());
+}
+
+TEST(SessionTest, ModulesFormAHierarchy) {
+  const auto profile = Record({.with_modules = true}, [] {
+    RecordModule top("top(Net).forward");
+    RecordModule inner(std::string("inner(Layer).forward"));
+    RecordFunction op("op");
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"op", 1}}));
+  const FunctionEvent* const op = Find(*profile, "op");
+  ASSERT_TRUE(op->details != nullptr);
+  EXPECT_EQ(
+      op->details->module_hierarchy,
+      (std::vector<std::string>{"top(Net).forward", "inner(Layer).forward"}));
+}
+
+TEST(SessionTest, MemoryThatTheProgramReportsIsCharged) {
+  const auto profile = Record({.profile_memory = true}, [] {
+    int block = 0;
+    {
+      RecordFunction allocates("allocates");
+      ReportMemoryUsage(&block, 4096, {.allocated = 4096, .reserved = 8192});
+    }
+    {
+      RecordFunction frees("frees");
+      ReportMemoryUsage(&block, -4096);
+    }
+    ReportMemoryUsage(&block, 100);
+    ReportOutOfMemory(1 << 30);
+  });
+  EXPECT_EQ(Find(*profile, "allocates")->cpu_memory_usage, 4096);
+  EXPECT_EQ(Find(*profile, "frees")->cpu_memory_usage, -4096);
+  EXPECT_EQ(Find(*profile, "[memory]")->cpu_memory_usage, 100);
+  EXPECT_NE(Find(*profile, "[OutOfMemory]"), nullptr);
+  EXPECT_NE(profile->key_averages().table().find("CPU Mem"), std::string::npos);
+}
+
+TEST(SessionTest, SequenceNumbersLinkBackwardToForwardStacks) {
+  uint64_t forward_thread = 0;
+  const auto profile = Record({.with_stack = true}, [&] {
+    const int64_t sequence = GetAndIncrementSequenceNumber();
+    forward_thread = CurrentThreadId();
+    {
+      RecordFunction forward("aten::linear",
+                             OperationInfo{.sequence_nr = sequence});
+    }
+    std::thread(Propagate([&] {
+      RecordFunction backward(
+          "AddmmBackward0",
+          OperationInfo{.scope = RecordScope::kBackwardFunction,
+                        .sequence_nr = sequence,
+                        .forward_thread_id = forward_thread});
+    })).join();
+  });
+  const FunctionEvent* const forward = Find(*profile, "aten::linear");
+  const FunctionEvent* const backward = Find(*profile, "AddmmBackward0");
+  EXPECT_EQ(backward->fwd_thread, static_cast<int64_t>(forward_thread));
+  EXPECT_EQ(forward->thread, static_cast<int64_t>(forward_thread));
+  ASSERT_NE(backward->stack, nullptr);
+  EXPECT_EQ(*backward->stack, *forward->stack);
+}
+
+TEST(SessionTest, OperationsMayEndWhenAFutureIsReady) {
+  std::promise<int> reply;
+  const auto profile = Record({}, [&] {
+    std::future<int> done;
+    {
+      RecordFunction rpc("rpc");
+      EndOnFuture end(rpc);
+      auto future = end.On(reply.get_future());
+      ASSERT_TRUE(future.ok());
+      done = *std::move(future);
+      EXPECT_EQ(end.On(std::promise<int>().get_future()).status().message(),
+                "_call_end_callbacks_on_future can only be called once.");
+    }
+    { RecordFunction after("after"); }
+    usleep(2000);
+    reply.set_value(7);
+    EXPECT_EQ(done.get(), 7);
+  });
+  const FunctionEvent* const rpc = Find(*profile, "rpc");
+  EXPECT_TRUE(rpc->is_async);
+  EXPECT_EQ(rpc->self_cpu_time_total(), 0);
+  EXPECT_GT(rpc->cpu_time_total(), 2000);
+}
+
+TEST(SessionTest, FuturesErrorsPassThrough) {
+  std::promise<int> reply;
+  const auto profile = Record({}, [&] {
+    RecordFunction rpc("rpc");
+    EndOnFuture end(rpc);
+    auto done = end.On(reply.get_future());
+    reply.set_exception(std::make_exception_ptr(std::runtime_error("lost")));
+    EXPECT_THROW(done->get(), std::runtime_error);
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"rpc", 1}}));
+}
+
+TEST(SessionTest, CallbacksSeeOperationsWithAndWithoutASession) {
+  const Matrix a = {{2, 3}};
+  std::vector<std::string> seen;
+  const CallbackHandle handle = AddThreadLocalCallback(
+      RecordFunctionCallback(
+          [&](const OperationView& op) {
+            seen.push_back(std::string(op.name) + " " +
+                           std::to_string(op.inputs.size()));
+            return nullptr;
+          },
+          [&](const OperationView& op, ObserverContext*) {
+            seen.push_back("end of " + std::string(op.name));
+          })
+          .needs_inputs(true));
+  MatMul(a, a);
+  const auto profile = Record({}, [&] { MatMul(a, a); });
+  RemoveCallback(handle);
+  MatMul(a, a);
+  EXPECT_EQ(seen, (std::vector<std::string>{"aten::mm 2", "end of aten::mm",
+                                            "aten::mm 2", "end of aten::mm"}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"aten::mm", 1}}));
+}
+
+TEST(SessionTest, GuardsSwitchRecordingOffForAScope) {
+  const auto profile = Record({}, [] {
+    RecordFunction outer("outer");
+    {
+      const DisableRecordFunctionGuard guard;
+      RecordFunction hidden("hidden");
+      const RecordFunctionGuard again(true);
+      RecordFunction shown("shown");
+    }
+    RecordFunction after("after");
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()),
+            (Counts{{"outer", 1}, {"shown", 1}, {"after", 1}}));
+}
+
+TEST(SessionTest, CapturedRegionsAreCovered) {
+  CapturedRegions::Take();
+  auto captured = insert_profiling([](int i) {
+    RecordFunction op("captured op");
+    return i + 1;
+  });
+  CoverageProfiler profiler;
+  EXPECT_FALSE(profiler.results().ok());
+  ASSERT_TRUE(profiler.Start().ok());
+  EXPECT_EQ(captured(1), 2);
+  EXPECT_EQ(captured(2), 3);
+  { RecordFunction op("other op"); }
+  ASSERT_TRUE(profiler.Stop().ok());
+  const absl::StatusOr<ProfileResult> result = profiler.results();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->unique_graphs, 1);
+  EXPECT_EQ(result->captured.graphs, 2);
+  EXPECT_EQ(result->captured.operators, 2);
+  EXPECT_EQ(result->total.operators, 3);
+}
+
+}  // namespace
+}  // namespace kymo
