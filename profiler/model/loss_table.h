@@ -108,7 +108,7 @@
       "WhatATraceCannotKeepIsCounted")                                         \
   ROW(kFilesCutOff, "files_cut_off", kLoss,                                    \
       "files that end in the middle: what came next is missing",               \
-      "importers/chrome/import_document_test.cc",                              \
+      "importers/chrome/import_document_broken_test.cc",                       \
       "AFileThatIsCutOffGivesEveryCompleteEvent")                              \
   ROW(kFreesNotSeen, "frees_not_seen", kLoss,                                  \
       "blocks whose address came again without a free",                        \

@@ -1,0 +1,225 @@
+// Text that is broken, cut off, odd or huge.
+#include "importers/chrome/import_document.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "importers/chrome/test_import.h"
+#include "profiler/base/parallel.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+using model::Loss;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ImportDocumentTest, SaysWhatIsNoTraceAndWhere) {
+  struct Case {
+    std::string_view text;
+    std::string_view message;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"", "empty"},
+           {"  \n", "empty"},
+           {"hello", "byte 0 is 'h'"},
+           {"\x7f\x45LF", "byte 0 is byte 0x7f"},
+           {"{}", "no member traceEvents"},
+           {R"({"a": 1, "b": [2]})", "no member traceEvents"},
+           {R"({"traceEvents": {}})", "byte 16 is '{'"},
+           {R"({"a" 1})", "byte 5 is '1'"},
+           {R"({a: 1})", "byte 1 is 'a'"},
+           {R"({"a": })", "byte 6 is '}'"},
+           {R"({"a": [1,2)", "ends at byte 6 before its member traceEvents"},
+           {"\"text\"", "byte 0 is '\"'"}}) {
+    const Imported got = ImportText(c.text);
+    EXPECT_EQ(got.status.code(), absl::StatusCode::kInvalidArgument) << c.text;
+    EXPECT_THAT(std::string(got.status.message()),
+                HasSubstr(std::string(c.message)));
+  }
+}
+
+TEST(ImportDocumentTest, BrokenEventsAreLeftOutAndCounted) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","name":"a","ts":1,"dur":1},
+      {"ph":"X","name":"b","ts":}, 7, "text", [1], null,
+      {"ph":"X","name":"c","ts":3,"dur":1} {"ph":"X","name":"d","ts":5,"dur":1},
+      {"name":"no phase","ts":1},
+      {"ph":"X","name":"no time","dur":1},
+      {"ph":"X","name":"bad time","ts":"x","dur":1},
+      {"ph":"X","name":"e","ts":"7","dur":"1.5"}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+1000", "c@3000+1000",
+                                        "d@5000+1000", "e@7000+1500"));
+  EXPECT_EQ(got.Count("element_unreadable"), 1u);
+  EXPECT_EQ(got.Offset("element_unreadable"), 52u);
+  EXPECT_EQ(got.Count("element_no_object"), 4u);
+  EXPECT_EQ(got.Count("phase_missing"), 1u);
+  EXPECT_EQ(got.Count("time_missing"), 2u);
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 8u);
+}
+
+TEST(ImportDocumentTest, DurationsThatCannotBeAreZero) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","name":"a","ts":1,"dur":-5},{"ph":"X","name":"b","ts":3},
+          {"ph":"X","name":"c","ts":5,"dur":1,"dur":2}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+0", "b@3000+0", "c@5000+2000"));
+  EXPECT_EQ(got.Count("duration_negative"), 1u);
+  EXPECT_EQ(got.Count("duration_missing"), 1u);
+  EXPECT_EQ(got.Count("member_repeated"), 1u);
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kImpossibleTimestamps), 1u);
+}
+
+TEST(ImportDocumentTest, OfAMemberThatStandsTwiceTheLastCounts) {
+  const Imported got = ImportText(
+      R"({"traceEvents":[{"ph":"X","name":"first","ts":1,"dur":1,"args":{},
+          "name":"last","ts":2,"args":{}},
+          {"ph":"i","s":"t","s":"t","name":"i","ts":1,"id":1,"id2":{}}],
+          "traceEvents":[{"ph":"X","name":"b","ts":5,"dur":1}]})");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(),
+              ElementsAre("i@1000+0", "last@2000+1000", "b@5000+1000"));
+  EXPECT_EQ(got.Count("member_repeated"), 3u);
+  EXPECT_EQ(got.Offset("member_repeated"), 16u);
+}
+
+TEST(ImportDocumentTest, EventsOutOfOrderAreSorted) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","name":"b","ts":5,"dur":1},{"ph":"X","name":"in","ts":1,
+          "dur":1},{"ph":"X","name":"a","ts":1,"dur":9}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(),
+              ElementsAre("a@1000+9000", "in@1000+1000", "b@5000+1000"));
+  EXPECT_EQ(got.Count("out_of_order"), 1u);
+}
+
+TEST(ImportDocumentTest, TimesBeforeTheEpochAreMoved) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","name":"a","ts":-5,"dur":1},{"ph":"X","name":"b","ts":0,
+          "dur":0}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+1000", "b@6000+0"));
+  EXPECT_EQ(got.Count("times_shifted"), 1u);
+}
+
+TEST(ImportDocumentTest, AFileThatIsCutOffGivesEveryCompleteEvent) {
+  std::string text = "{\"traceEvents\": [\n";
+  std::vector<size_t> ends;
+  for (int i = 0; i < 20; ++i) {
+    text += "{\"ph\":\"X\",\"name\":\"a},{\",\"ts\":" + std::to_string(i) +
+            ",\"dur\":1,\"args\":{\"l\":[{\"x\":1},{\"x\":2}]}}";
+    ends.push_back(text.size());
+    text += ",\n";
+  }
+  text.resize(text.size() - 2);
+  text += "],\"z\":{\"a\":1}}";
+  for (size_t size = 18; size < text.size(); ++size) {
+    const Imported got = ImportText(text.substr(0, size));
+    ASSERT_TRUE(got.status.ok()) << got.status;
+    const auto complete = static_cast<size_t>(
+        std::upper_bound(ends.begin(), ends.end(), size) - ends.begin());
+    EXPECT_EQ(got.trace->event_count(), complete) << size;
+    EXPECT_EQ(got.Count("truncated"), 1u) << size;
+    EXPECT_EQ(got.trace->ledger().Get(Loss::kFilesCutOff), 1u);
+  }
+  EXPECT_TRUE(ImportText(text).findings.empty());
+}
+
+TEST(ImportDocumentTest, OddTextIsRepaired) {
+  const Imported got = ImportText(
+      "[{\"ph\":\"X\",\"name\":\"a\nb\xFF\",\"ts\":1,\"dur\":1},"
+      "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1,\"args\":{\"x\":NaN}}]");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("a\nb\uFFFD@1000+1000", "c@3000+1000"));
+  EXPECT_GE(got.Count("text_repaired"), 1u);
+}
+
+// Whatever the sizes of windows and stretches and the number of threads: one
+// result.
+TEST(ImportDocumentTest, TheResultDoesNotDependOnHowTheTextIsCut) {
+  std::string text = "{\"a\":[{\"b\":1},{\"b\":2}],\"traceEvents\":[";
+  for (int i = 0; i < 300; ++i) {
+    text += "{\"ph\":\"X\",\"name\":\"" + std::string(i % 3 ? "op" : "},{") +
+            std::to_string(i % 17) +
+            "\",\"pid\":1,\"tid\":" + std::to_string(i % 3) +
+            ",\"ts\":" + std::to_string(i) +
+            ",\"dur\":0.5,\"args\":{\"l\":[{\"x\":" + std::to_string(i) +
+            "},{\"x\":2}],\"External id\":" + std::to_string(i + 1) + "}}" +
+            (i % 50 == 7 ? ", {\"ph\":\"X\" \"name\"}" : "") +
+            (i % 40 == 9 ? ", \"},{\\\"\"" : "") + (i == 299 ? "" : " ,\n");
+  }
+  text += "],\"c\":[{\"b\":1},{\"b\":2}]}";
+  const Imported whole = ImportText(text);
+  ASSERT_TRUE(whole.status.ok()) << whole.status;
+  EXPECT_EQ(whole.trace->event_count(), 300u);
+  EXPECT_EQ(whole.trace->metadata().size(), 2u);
+  for (const int threads : {1, 4}) {
+    const ParallelismLimit limit(threads);
+    for (size_t window = 1; window < 3'000; window = window * 5 / 4 + 1) {
+      const Imported got = ImportText(
+          text, {.window_bytes = window, .stretch_bytes = window / 3 + 1});
+      ASSERT_TRUE(got.status.ok()) << got.status;
+      EXPECT_EQ(got.Ranges(), whole.Ranges()) << window;
+      EXPECT_EQ(got.trace->metadata().size(), 2u);
+      EXPECT_EQ(got.Count("element_unreadable"),
+                whole.Count("element_unreadable"));
+      EXPECT_EQ(got.Offset("element_unreadable"),
+                whole.Offset("element_unreadable"));
+      EXPECT_EQ(got.Count("element_no_object"),
+                whole.Count("element_no_object"));
+    }
+  }
+}
+
+TEST(ImportDocumentTest, ElementsWithoutAnEndCostOnlyThemselves) {
+  const std::string event = R"({"ph":"X","name":"a","ts":1,"dur":1})";
+  std::string text = "[" + event + ",{\"ph\":\"X\",\"name\":\"" +
+                     std::string(100'000, 'x') + "},{\"ph\":\"X\",\"nam," +
+                     event + "," + event + "," + event + "]";
+  const Imported got = ImportText(text, {.window_bytes = 1'000,
+                                         .stretch_bytes = 300,
+                                         .max_element_bytes = 5'000});
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_GE(got.trace->event_count(), 3u);
+  EXPECT_GE(got.Count("element_unreadable"), 1u);
+}
+
+TEST(ImportDocumentTest, DepthIsNoMatter) {
+  const std::string deep(1'000'000, '[');
+  EXPECT_FALSE(ImportText(deep).trace->event_count());
+  EXPECT_FALSE(ImportText("{\"a\":" + deep).status.ok());
+  const Imported got = ImportText(
+      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"x\":" +
+      deep + std::string(1'000'000, ']') + "}}]");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->event_count(), 1u);
+  std::string objects;
+  for (int i = 0; i < 1'000'000; ++i) objects += "{\"a\":";
+  EXPECT_TRUE(ImportText("[" + objects).status.ok());
+}
+
+TEST(ImportDocumentTest, LongMembersAreLeftOut) {
+  const std::string text = "{\"long\":[" + std::string(50'000, '1') +
+                           "],\"traceEvents\":[],\"short\":1}";
+  const Imported got =
+      ImportText(text, {.window_bytes = 512, .max_element_bytes = 10'000});
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.Count("member_too_long"), 1u);
+  EXPECT_EQ(got.trace->metadata().size(), 1u);
+}
+
+TEST(ImportDocumentTest, ManyElementsWithoutAnEndTakeNoQuadraticTime) {
+  std::string text = "[";
+  for (int i = 0; i < 100'000; ++i) text += "{{},{\"";
+  const Imported got = ImportText(text, {.max_element_bytes = 100'000});
+  EXPECT_TRUE(got.status.ok());
+}
+
+}  // namespace
+}  // namespace kymo::chrome_import
