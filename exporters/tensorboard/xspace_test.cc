@@ -1,10 +1,6 @@
 #include "exporters/tensorboard/xspace/xspace.h"
 
-#include <cmath>
 #include <iterator>
-#include <limits>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,105 +9,16 @@
 #include <gtest/gtest.h>
 
 #include "exporters/tensorboard/test_xspace.h"
-#include "exporters/timeline/test_random_trace.h"
+#include "exporters/tensorboard/test_xspace_rules.h"
 #include "profiler/base/op_inputs.h"
-#include "tests/support/test_event_file.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::tensorboard {
 namespace {
 
 using model::ActivityType;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
-constexpr char kHost[] = "/host:CPU";
-
-// What XProf asks of every file.
-void CheckSpace(const schema::XSpace& space) {
-  ASSERT_EQ(space.hostnames_size(), 1);
-  for (const schema::XPlane& plane : space.planes()) {
-    std::set<std::string> names;
-    for (const auto& [id, metadata] : plane.stat_metadata()) {
-      EXPECT_EQ(id, metadata.id());
-      EXPECT_GT(id, 0);
-      EXPECT_NE(metadata.name(), "group_id");  // XProf would not group
-      names.insert(metadata.name());
-    }
-    EXPECT_EQ(names.size(), plane.stat_metadata().size()) << plane.name();
-    for (const auto& [id, metadata] : plane.event_metadata()) {
-      EXPECT_EQ(id, metadata.id());
-      EXPECT_GT(id, 0);
-    }
-    std::set<int64_t> ids;
-    for (const schema::XLine& line : plane.lines()) {
-      EXPECT_TRUE(ids.insert(line.id()).second) << line.name();
-      EXPECT_GE(line.id(), 0);
-      EXPECT_LT(line.id(), int64_t{1} << 31);
-      EXPECT_EQ(line.timestamp_ns(), 0);
-      for (const schema::XEvent& event : line.events()) {
-        EXPECT_TRUE(plane.event_metadata().contains(event.metadata_id()));
-        EXPECT_EQ(event.data_case(), schema::XEvent::kOffsetPs);
-        EXPECT_GE(event.offset_ps(), 0);
-        EXPECT_GE(event.duration_ps(), 0);
-        EXPECT_GE(event.offset_ps() + event.duration_ps(), 0);
-        std::set<int64_t> stats;
-        for (const schema::XStat& stat : event.stats()) {
-          EXPECT_TRUE(stats.insert(stat.metadata_id()).second);
-          EXPECT_TRUE(plane.stat_metadata().contains(stat.metadata_id()));
-          if (stat.value_case() == schema::XStat::kRefValue) {
-            EXPECT_TRUE(plane.stat_metadata().contains(
-                static_cast<int64_t>(stat.ref_value())));
-          }
-        }
-      }
-    }
-  }
-}
-
-// Events by start, longer first, each within those that are open.
-void CheckNesting(const schema::XLine& line) {
-  std::vector<const schema::XEvent*> open;
-  const schema::XEvent* before = nullptr;
-  for (const schema::XEvent& event : line.events()) {
-    const auto end = [](const schema::XEvent& e) {
-      return e.offset_ps() + e.duration_ps();
-    };
-    if (before != nullptr) {
-      EXPECT_GE(event.offset_ps(), before->offset_ps());
-      // What has no length holds nothing, and may stand before.
-      if (event.offset_ps() == before->offset_ps() &&
-          before->duration_ps() > 0) {
-        EXPECT_LE(event.duration_ps(), before->duration_ps());
-      }
-    }
-    before = &event;
-    while (!open.empty() && end(*open.back()) <= event.offset_ps()) {
-      open.pop_back();
-    }
-    if (!open.empty()) {
-      EXPECT_LE(end(event), end(*open.back()));
-    }
-    open.push_back(&event);
-  }
-}
-
-XSpaceView View(TestTrace t, const ExportOptions& options = {}) {
-  const model::Trace trace = std::move(t).Build();
-  XSpaceView view(ExportXSpace(trace, options));
-  CheckSpace(view.space());
-  return view;
-}
-
-std::vector<std::string> PlaneNames(const XSpaceView& view) {
-  std::vector<std::string> names;
-  for (const schema::XPlane& plane : view.space().planes()) {
-    names.push_back(plane.name());
-  }
-  return names;
-}
 
 TEST(XSpaceTest, OperationsStepsAndPlainRanges) {
   TestTrace t;
@@ -320,52 +227,6 @@ TEST(XSpaceTest, CountersAreCurvesOfACustomDevice) {
                                  "Memory: heap 30+0 value=100d"));
 }
 
-TEST(XSpaceTest, NumbersThatJsonLacksAreTexts) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  TestTrace t;
-  const auto main = t.AddThread(7, 42, "main");
-  t.AddRange(main, "f", 0, 10);
-  t.Describe(0, {model::Arg::Double(t.Intern("a"), std::nan("")),
-                 model::Arg::Double(t.Intern("b"), -kInfinity)});
-  t.AddCounter(main, "rate", 1, 0.5);
-  t.AddCounter(main, "rate", 2, kInfinity);
-  t.AddCounter(main, "rate", 3, std::nan(""));
-  const XSpaceView view = View(std::move(t));
-  EXPECT_THAT(view.Texts(kHost, "main"),
-              ElementsAre("f:f(f) 0+10 a=NaN b=-Infinity"));
-  constexpr char kCounters[] = "/device:CUSTOM:counters";
-  EXPECT_THAT(view.Texts(kCounters, "_counters_"),
-              ElementsAre("rate 1+0 value=0.5d"));
-  EXPECT_THAT(view.Texts(kCounters, "rate, not finite"),
-              ElementsAre("Infinity 2+0", "NaN 3+0"));
-}
-
-TEST(XSpaceTest, RangesOfReservedNamesMeanNothing) {
-  TestTrace t;
-  const auto main = t.AddThread(7, 42, "main");
-  t.AddAnnotation(main, "MemoryAllocation", 0, 10);
-  t.AddAnnotation(main, "train batch", 10, 20);
-  EXPECT_THAT(View(std::move(t)).Texts(kHost, "main"),
-              ElementsAre("range MemoryAllocation(MemoryAllocation) 0+10",
-                          "range train batch(train batch) 10+10"));
-}
-
-TEST(XSpaceTest, LinesAreToldApart) {
-  TestTrace t;
-  for (const int64_t tid : {1, 2}) {
-    t.AddRange(t.AddThread(7, tid, "worker"), "f", 0, 1);
-  }
-  t.AddRange(t.AddThread(7, 2, "worker"), "second lane", 0, 1);
-  t.AddRange(t.AddThread(8, int64_t{1} << 40, "other"), "g", 0, 1);
-  const XSpaceView view = View(std::move(t));
-  std::vector<std::string> names;
-  for (const schema::XLine& line : view.Plane(kHost).lines()) {
-    names.push_back(line.name());
-  }
-  EXPECT_THAT(names, ElementsAre("worker/1 (process 7)", "worker/2 (process 7)",
-                                 "worker/2 (process 7)", "other (process 8)"));
-}
-
 TEST(XSpaceTest, LossesAreWarnings) {
   TestTrace t;
   t.data().ledger.Add(model::Loss::kSamplesLost, 7);
@@ -373,108 +234,6 @@ TEST(XSpaceTest, LossesAreWarnings) {
   const XSpaceView view = View(std::move(t));
   ASSERT_EQ(view.space().warnings_size(), 1);
   EXPECT_THAT(view.space().warnings(0), HasSubstr("samples_lost: 7."));
-}
-
-TEST(XSpaceTest, AnEmptyTraceHasAHost) {
-  const XSpaceView view = View(TestTrace());
-  EXPECT_THAT(PlaneNames(view), ElementsAre(kHost, "Task Environment"));
-  EXPECT_EQ(view.Plane(kHost).lines_size(), 0);
-}
-
-TEST(XSpaceTest, AnEventAtTheEndOfAYear) {
-  constexpr TimeNs kYear = 365 * 86'400 * kNsPerSecond;
-  TestTrace t;
-  t.SetWindow(0, kYear);
-  const auto main = t.AddThread(7, 42, "main");
-  t.AddRange(main, "late", kYear - 100, kYear - 50);
-  EXPECT_THAT(View(std::move(t)).Texts(kHost, "main"),
-              ElementsAre("late:late(late) 0+50"));
-
-  TestTrace both;
-  both.SetWindow(0, kYear);
-  const auto track = both.AddThread(7, 42, "main");
-  both.AddRange(track, "early", 5, 10);
-  both.AddRange(track, "late", kYear - 100, kYear - 50);
-  EXPECT_THAT(View(std::move(both)).Texts(kHost, "main"),
-              ElementsAre("early:early(early) 0+5",
-                          HasSubstr("late:late(late) 9000000000000000+0")));
-}
-
-TEST(XSpaceTest, WhatBeganBeforeTheWindowIsNotNegative) {
-  TestTrace t;
-  t.SetWindow(1'000, 2'000);
-  const auto main = t.AddThread(7, 42, "main");
-  t.AddRange(main, "f", 900, 1'100);
-  EXPECT_THAT(View(std::move(t)).Texts(kHost, "main"),
-              ElementsAre("f:f(f) 0+200"));
-}
-
-TEST(XSpaceTest, NamesOfAllKindsSurvive) {
-  const std::vector<std::string> names = {"", "\"quoted\" \\ \n\t", "😀",
-                                          std::string(65'536, 'x'),
-                                          std::string("nul\0nul", 7)};
-  TestTrace t;
-  const auto main = t.AddThread(7, 42, "main");
-  for (size_t i = 0; i < names.size(); ++i) {
-    t.AddAnnotation(main, names[i], static_cast<TimeNs>(10 * i),
-                    static_cast<TimeNs>(10 * i + 5));
-  }
-  t.AddAnnotation(main, "bad \xFF\xC3", 100, 105);
-  const XSpaceView view = View(std::move(t));
-  const schema::XPlane& plane = view.Plane(kHost);
-  const schema::XLine& line = view.Line(kHost, "main");
-  ASSERT_EQ(line.events_size(), names.size() + 1);
-  for (size_t i = 0; i < names.size(); ++i) {
-    EXPECT_EQ(plane.event_metadata()
-                  .at(line.events(static_cast<int>(i)).metadata_id())
-                  .name(),
-              names[i]);
-  }
-  EXPECT_THAT(view.Texts(kHost, "main"),
-              Contains("bad \xEF\xBF\xBD\xEF\xBF\xBD 100+5"));
-}
-
-// Events but for those of memory and counters and the slices of samples.
-size_t CountTraceEvents(const schema::XSpace& space) {
-  size_t count = 0;
-  for (const schema::XPlane& plane : space.planes()) {
-    if (plane.name() == "/device:CUSTOM:counters") continue;
-    for (const schema::XLine& line : plane.lines()) {
-      if (line.name().find(" samples") != std::string::npos) continue;
-      for (const schema::XEvent& event : line.events()) {
-        const std::string& name =
-            plane.event_metadata().at(event.metadata_id()).name();
-        count += name != "MemoryAllocation" && name != "MemoryDeallocation" &&
-                 name != "OutOfMemory";
-      }
-    }
-  }
-  return count;
-}
-
-TEST(XSpaceTest, RandomTracesKeepTheRules) {
-  for (uint64_t seed = 1; seed <= 20 && !::testing::Test::HasFailure();
-       ++seed) {
-    SCOPED_TRACE(seed);
-    const model::Trace trace = RandomTrace(seed).Make();
-    for (const auto& [name, bytes] : Export(*NewTensorboardExporter(), trace)) {
-      if (!name.ends_with(".xplane.pb")) {
-        EXPECT_GT(ReadEventFile(bytes).size(), 2u);
-        continue;
-      }
-      const XSpaceView view(bytes);
-      CheckSpace(view.space());
-      EXPECT_EQ(CountTraceEvents(view.space()), trace.event_count());
-      for (const schema::XPlane& plane : view.space().planes()) {
-        for (const schema::XLine& line : plane.lines()) {
-          const bool is_flat =
-              line.name().find("(async)") != std::string::npos ||
-              line.name() == "_counters_";
-          if (!is_flat) CheckNesting(line);
-        }
-      }
-    }
-  }
 }
 
 }  // namespace
