@@ -79,7 +79,7 @@ class TraceExporter {
       OutputDirectory& out) const = 0;
 
   // What the options ask for that only a trace has, as a user writes it on the
-  // command line ("--metric"). Empty: ExportSums gives everything.
+  // command line ("--stacks_metric"). Empty: ExportSums gives everything.
   virtual std::string BeyondSums(const ExportOptions& /*options*/) const {
     return info().exports_sums ? "" : "--export=" + info().name;
   }
