@@ -154,7 +154,7 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   EXPECT_NE(spelling.message().find("the nearest is 'cpu_when_full'"),
             std::string::npos)
       << spelling;
-  EXPECT_NE(spelling.message().find("memory_mode, nvtx_capture, sampling_hz"),
+  EXPECT_NE(spelling.message().find("memory_stacks, nvtx_capture, sampling_hz"),
             std::string::npos)
       << spelling;
 }
