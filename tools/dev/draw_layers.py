@@ -25,9 +25,9 @@ END = "<!-- end of tools/dev/draw_layers.py -->"
 
 # The worlds from top to bottom, and what each is called.
 WORLDS = [
-    ("surface", "What people use: headers, commands, examples"),
+    ("surface", "What people use: headers, what implements them, commands"),
     ("collector", "After the program: the collector, or the end of a session"),
-    ("target", "In the profiled program: libc only, no allocation, no lock"),
+    ("target", "In the profiled program: libc only, nothing that waits on the hot path"),
     ("both", "In both"),
 ]
 WIDTH = 98
@@ -62,7 +62,7 @@ def draw(table):
     name_width = max(map(len, arrows)) + 2
     lines = []
     for world, title in WORLDS:
-        lines.append("+-- " + title + " " + "-" * (WIDTH - len(title) - 6) +
+        lines.append("+-- " + title + " " + "-" * (WIDTH - len(title) - 5) +
                      "+")
         for row, targets in arrows.items():
             if table.world(row) != world:
