@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/builtin/builtin_exporters.h"
-#include "tests/support/null_directory.h"
+#include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -12,7 +12,7 @@
 #include "exporters/chrome/chrome_exporter.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
-#include "tests/support/null_directory.h"
+#include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "exporters/memory_timeline/memory_timeline.h"
-#include "tests/support/null_directory.h"
+#include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -20,7 +20,7 @@
 #include "exporters/proto/proto_writer.h"
 #include "profiler/base/op_inputs.h"
 #include "profiler/base/parallel.h"
-#include "tests/support/null_directory.h"
+#include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -17,7 +17,7 @@
 #include "exporters/tensorboard/xplane.pb.h"
 #include "exporters/tensorboard/xspace/event_bytes.h"
 #include "profiler/base/parallel.h"
-#include "tests/support/null_directory.h"
+#include "tests/support/test_null_directory.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {

@@ -1,6 +1,6 @@
 #include "kymo/emit_itt.h"
 
-#include "backends/itt/client.h"
+#include "backends/itt/target/client.h"
 
 namespace kymo {
 namespace {

@@ -1,6 +1,6 @@
 #include "kymo/emit_nvtx.h"
 
-#include "backends/nvtx/client.h"
+#include "backends/nvtx/target/client.h"
 #include "profiler/library/device_wait.h"
 
 namespace kymo {

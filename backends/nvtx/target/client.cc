@@ -1,4 +1,4 @@
-#include "backends/nvtx/client.h"
+#include "backends/nvtx/target/client.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

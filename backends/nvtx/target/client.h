@@ -13,8 +13,8 @@
 //
 // Threads: any. Errors: without a tool, or if it does not initialise, all
 //   functions are null. A tool may also leave out single functions.
-#ifndef KYMO_BACKENDS_NVTX_CLIENT_H_
-#define KYMO_BACKENDS_NVTX_CLIENT_H_
+#ifndef KYMO_BACKENDS_NVTX_TARGET_CLIENT_H_
+#define KYMO_BACKENDS_NVTX_TARGET_CLIENT_H_
 
 #include "backends/nvtx/target/nvtx_abi.h"
 
@@ -33,4 +33,4 @@ const NvtxClient& GetNvtxClient();
 
 }  // namespace kymo::nvtx
 
-#endif  // KYMO_BACKENDS_NVTX_CLIENT_H_
+#endif  // KYMO_BACKENDS_NVTX_TARGET_CLIENT_H_

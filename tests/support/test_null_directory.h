@@ -1,4 +1,4 @@
-// null_directory.h - an output folder that counts bytes and keeps none.
+// test_null_directory.h - an output folder that counts bytes and keeps none.
 //
 //   NullDirectory out;
 //   ASSERT_TRUE(exporter.Export(trace, out).ok());
@@ -6,8 +6,8 @@
 //
 // For benchmarks and tests of exporters whose files nobody reads.
 // Threads: one at a time, its sinks included.
-#ifndef KYMO_TESTS_SUPPORT_NULL_DIRECTORY_H_
-#define KYMO_TESTS_SUPPORT_NULL_DIRECTORY_H_
+#ifndef KYMO_TESTS_SUPPORT_TEST_NULL_DIRECTORY_H_
+#define KYMO_TESTS_SUPPORT_TEST_NULL_DIRECTORY_H_
 
 #include <cstdint>
 #include <memory>
@@ -48,4 +48,4 @@ class NullDirectory : public OutputDirectory {
 
 }  // namespace kymo
 
-#endif  // KYMO_TESTS_SUPPORT_NULL_DIRECTORY_H_
+#endif  // KYMO_TESTS_SUPPORT_TEST_NULL_DIRECTORY_H_

@@ -1,4 +1,4 @@
-#include "backends/itt/client.h"
+#include "backends/itt/target/client.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-// fake_program.cc - a program with operations that launch on a device which
+// test_program.cc - a program with operations that launch on a device which
 // backends/cupti/test_libcupti.cc plays.
 //
-//   fake_program guest             loads the library that is to be injected, as
+//   test_program guest             loads the library that is to be injected, as
 //                                  libcuda does
-//   fake_program host FOLDER SAVED records itself; tables and traces go to
+//   test_program host FOLDER SAVED records itself; tables and traces go to
 //                                  FOLDER, what CUPTI said to SAVED
 #include <dlfcn.h>
 

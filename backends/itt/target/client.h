@@ -11,8 +11,8 @@
 // "kymo".
 //
 // Threads: any. Errors: without a tool, the calls do nothing.
-#ifndef KYMO_BACKENDS_ITT_CLIENT_H_
-#define KYMO_BACKENDS_ITT_CLIENT_H_
+#ifndef KYMO_BACKENDS_ITT_TARGET_CLIENT_H_
+#define KYMO_BACKENDS_ITT_TARGET_CLIENT_H_
 
 #include "backends/itt/target/itt_abi.h"
 
@@ -38,4 +38,4 @@ const IttClient& GetIttClient();
 
 }  // namespace kymo::itt
 
-#endif  // KYMO_BACKENDS_ITT_CLIENT_H_
+#endif  // KYMO_BACKENDS_ITT_TARGET_CLIENT_H_
