@@ -1,14 +1,17 @@
 // kept_recording.h - a recording that is larger than memory stays in a file.
 //
-//   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
-//     if (!fits) return Collected{KeptRecording{.path = path, ...}};
-//     ...                             // fills the shard
-//     return Collected{};
-//
-//   if (collected.kept) {
-//     KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<TraceWindows> windows,
-//                           collected.kept->open(kept.window_bytes));
+//   kymo::Collected collected;   // what a session's Collect returns
+//   if (used_bytes > bytes) {
+//     collected.kept = kymo::KeptRecording{
+//         .path = "out/kymo.raw", .why = "its trace does not fit into memory"};
 //   }
+//   if (collected.kept.has_value()) {
+//     const kymo::KeptRecording& kept = *collected.kept;
+//     absl::StatusOr<std::unique_ptr<kymo::TraceWindows>> windows =
+//         kept.open(kept.window_bytes);
+//     if (!windows.ok()) return windows.status();
+//   }
+//   return absl::OkStatus();
 //
 // The file is the user's to keep. An importer reads it, too.
 #ifndef KYMO_PROFILER_PLUGIN_KEPT_RECORDING_H_

@@ -1,9 +1,9 @@
 // target_setup.h - what a child needs before its exec.
 //
-//   absl::Status Prepare(TargetSetup* setup) override {
-//     setup->environment["KYMO_CUDA_LOG"] = folder;
-//     setup->libraries.push_back({.variable = "CUDA_INJECTION64_PATH",
-//                                 .file = "libkymo_cuda.so"});
+//   kymo::TargetSetup setup;
+//   setup.environment["KYMO_CUDA_LOG"] = "/tmp/log";
+//   setup.libraries.push_back(
+//       {.variable = "CUDA_INJECTION64_PATH", .file = "libkymo_cuda.so"});
 //
 // Sessions add to it in Prepare. Whoever starts the child finds the libraries
 // and sets the variables. Kymo's runtime is preloaded into every child; no
