@@ -195,7 +195,8 @@ class ChildSession : public ActivitySession {
             -> absl::StatusOr<std::unique_ptr<TraceWindows>> {
           return RawWindows::Open(path, window_bytes);
         },
-        .window_bytes = WindowBytesFor(limit)}};
+        .window_bytes = WindowBytesFor(limit),
+        .read_flag = "--raw_windows=always"}};
   }
 
   // Somebody has shortened the raw file, and what the arena held is zeros.

@@ -36,6 +36,9 @@ struct KeptRecording {
       uint64_t window_bytes)>
       open;
   uint64_t window_bytes = 0;  // that memory has room for
+  // The flag with which //tools:report reads the file part by part. Empty: it
+  // needs none.
+  std::string read_flag = {};
 };
 
 // What became of the records of a session.

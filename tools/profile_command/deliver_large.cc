@@ -80,9 +80,9 @@ std::vector<std::string> NoticesOn(const KeptRecording& kept,
   }
   notices.push_back(
       absl::StrCat("everything that was recorded is in ", kept.path,
-                   ": //tools:report reads it part by part with "
-                   "--raw_windows=always; for the whole trace, try a machine "
-                   "with more memory"));
+                   ": //tools:report reads it part by part",
+                   kept.read_flag.empty() ? "" : " with ", kept.read_flag,
+                   "; for the whole trace, try a machine with more memory"));
   return notices;
 }
 
