@@ -37,9 +37,9 @@ const SettingTable<CpuSettings>& CpuTable() {
        {.name = "max_memory",
         .value =
             setting::Bytes(&S::max_memory, kLeastMemoryLimit, kMostMemoryLimit),
-        .purpose = "Memory that making a trace of a child may take. What "
-                   "would take more is left in kymo.raw, and comes out as "
-                   "table and stacks. Default: three quarters of what is left.",
+        .purpose = "Memory limit for making a child's trace. A larger "
+                   "recording stays in kymo.raw; you get its table and "
+                   "stacks. Default: three quarters of what is left.",
         .old_name = "max_memory"},
        {.name = "ranges",
         .value = setting::Switch(&S::ranges),

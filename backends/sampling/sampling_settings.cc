@@ -45,7 +45,7 @@ const SettingTable<Settings>& SamplingTable() {
         .value = setting::Word(&S::sampler, {{"auto", Sampler::kAuto},
                                              {"perf", Sampler::kPerf},
                                              {"timer", Sampler::kTimer}}),
-        .purpose = "Who takes the samples: the kernel (perf, through "
+        .purpose = "What takes the samples: the kernel (perf, through "
                    "perf_event_open), or CPU-time timers in the target "
                    "(timer). auto takes perf where it is permitted.",
         .old_name = "sampler"},

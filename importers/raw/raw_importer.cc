@@ -39,7 +39,8 @@ class RawImporter : public TraceImporter {
     if (raw.cut_bytes != 0) {
       trace.findings.push_back(
           {.rule = "chunk_cut",
-           .message = "the file ends within a chunk, or holds what is none",
+           .message =
+               "the file ends within a chunk, or has bytes that are no chunk",
            .count = 1,
            .first_offset = raw.first_cut_byte});
     }
@@ -86,9 +87,9 @@ const SettingTable<RawSettings>& RawTable() {
         .value = setting::Word(&S::windows, {{"always", InWindows::kAlways},
                                              {"auto", InWindows::kAuto},
                                              {"never", InWindows::kNever}}),
-        .purpose = "Read a recording part by part, for the table and the "
-                   "folded stacks alone. auto does so if the trace would "
-                   "take more than raw_max_memory.",
+        .purpose = "Read a recording part by part. This gives the table, the "
+                   "folded stacks and the summary only. auto does so if the "
+                   "trace would take more than raw_max_memory.",
         .old_name = "windows"},
        {.name = "max_memory",
         .value = setting::Bytes(&S::max_memory, cpu::kLeastMemoryLimit,

@@ -100,7 +100,7 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .topic = "table"},
       {.name = "quiet",
        .value = setting::Switch(&Shared::quiet),
-       .purpose = "No words on standard error but errors.",
+       .purpose = "Print nothing but errors on standard error.",
        .topic = "run",
        .is_common = true},
       {.name = "list",

@@ -84,9 +84,9 @@ std::vector<Setting<Flags>> OwnSettings() {
        .is_common = true},
       {.name = "flight_recorder",
        .value = setting::Text(&F::flight_recorder),
-       .purpose = "Keep the newest only, of annotated ranges: 30s, or 64MiB. "
-                  "With seconds, --cpu_arena_mib says how much memory they may "
-                  "take. Written at the end, or when --dump asks.",
+       .purpose = "Keep only the newest annotated ranges: those of 30s, or "
+                  "64MiB. With seconds, --cpu_arena_mib says how much memory "
+                  "they may take. Written at the end, or when --dump asks.",
        .hint = "AMOUNT",
        .topic = "flight",
        .is_common = true},

@@ -53,7 +53,7 @@ absl::StatusOr<std::string> ReportManual(std::string_view topic,
   manual.description = {
       "Reads traces and prints PyTorch's table of them. The format of a file "
       "is known by its content. Several files are one trace: their processes "
-      "stay apart, times are those that the files state.",
+      "stay apart, and their times are not shifted.",
       "Filters choose which events count; a time that is shown is the one in "
       "the whole trace."};
   manual.examples =
