@@ -77,8 +77,8 @@ std::string PerfLimitation(const Settings& settings) {
   }
   if (settings.unwind == sampling::UnwindMode::kFramePointer) {
     absl::StrAppend(&text, text.empty() ? "" : "; ",
-                    "unwind=fp leaves out the callers of functions without "
-                    "frame pointers");
+                    "--sampling_unwind=fp leaves out the callers of functions "
+                    "without frame pointers");
   }
   return text;
 }

@@ -76,7 +76,7 @@ const SettingTable<TimelineSettings>& TimelineTable() {
       {{.name = "device",
         .value = setting::Custom<S, MemoryDeviceId>(
             &S::device, analysis::ParseMemoryDevice, analysis::MemoryDeviceName,
-            "a device: cpu, cuda:0, ...", "DEVICE"),
+            "a device, such as cpu or cuda:0", "DEVICE"),
         .purpose = "Whose memory is shown.",
         .old_name = "device"},
        {.name = "form",
