@@ -54,6 +54,9 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
   static_assert(std::derived_from<S, SharedFlags>);
   using Shared = SharedFlags;
   const std::vector<std::string> sort_words = SortWords(texts.sort_words);
+  SettingValue<Shared> sort_by =
+      setting::Word(&Shared::sort_by, setting::SameWords(sort_words));
+  sort_by.takes += ", or nothing";
   return {
       {.name = "export",
        .value = setting::Texts(&Shared::exporters),
@@ -82,7 +85,7 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
                   "the program: trace.steps_0-99.json. 0 = never.",
        .topic = "files"},
       {.name = "sort_by",
-       .value = setting::Word(&Shared::sort_by, setting::SameWords(sort_words)),
+       .value = std::move(sort_by),
        .purpose =
            "Column to sort the table by, largest first. " + texts.sort_by,
        .hint = "COLUMN",

@@ -15,7 +15,7 @@
 namespace kymo::tools {
 namespace {
 
-enum class DumpSignal { kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
+enum class DumpSignal { kNone = 0, kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 
 struct Flags : SharedFlags {
   Flags() {
@@ -32,7 +32,7 @@ struct Flags : SharedFlags {
   int group_by_stack_n = 0;
   bool strict = false;
   std::string flight_recorder;
-  std::optional<DumpSignal> dump_signal;
+  DumpSignal dump_signal = DumpSignal::kNone;
   std::optional<int> dump;  // a process
 };
 
@@ -91,7 +91,7 @@ std::vector<Setting<Flags>> OwnSettings() {
        .topic = "flight",
        .is_common = true},
       {.name = "dump",
-       .value = setting::Integer(&F::dump, 0),
+       .value = setting::Integer(&F::dump, 1),
        .purpose = "Ask the command that records process PID with "
                   "--flight_recorder to write what it has now, for "
                   "//tools:report; then exit.",
@@ -143,7 +143,7 @@ absl::Status ReadFlightRecorder(const Flags& flags,
                                 const BackendRegistry& backends,
                                 ProfileCommand& command) {
   if (flags.flight_recorder.empty()) {
-    return flags.dump_signal.has_value()
+    return flags.dump_signal != DumpSignal::kNone
                ? absl::InvalidArgumentError(
                      "--dump_signal needs --flight_recorder")
                : absl::OkStatus();
@@ -170,9 +170,7 @@ absl::Status ReadFlightRecorder(const Flags& flags,
         "allocated "
         "before what is kept: leave out --profile_memory");
   }
-  if (flags.dump_signal) {
-    command.dump_signal = static_cast<int>(*flags.dump_signal);
-  }
+  command.dump_signal = static_cast<int>(flags.dump_signal);
   return absl::OkStatus();
 }
 

@@ -61,6 +61,8 @@ TEST_F(OptionsTest, FlightRecorderIsOfAnnotatedRanges) {
             std::string::npos);
   EXPECT_NE(ErrorOf({"--dump_signal=USR1", "a"}).find("--flight_recorder"),
             std::string::npos);
+  EXPECT_EQ(ErrorOf({"--flight_recorder=30s", "--dump_signal=", "a"}),
+            "--dump_signal is ''; it takes one of: USR1, USR2");
 }
 
 TEST_F(OptionsTest, DumpNeedsNoTarget) {
@@ -68,6 +70,8 @@ TEST_F(OptionsTest, DumpNeedsNoTarget) {
   ASSERT_TRUE(command.ok()) << command.status();
   EXPECT_EQ(command->dump_pid, 123);
   EXPECT_FALSE(Parse({"--dump=-5"}).ok());
+  EXPECT_EQ(ErrorOf({"--dump=0"}),
+            "--dump is '0'; it takes a whole number from 1 on");
 }
 
 TEST_F(OptionsTest, OldSpellingsSayTheNew) {
