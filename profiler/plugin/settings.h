@@ -160,8 +160,8 @@ std::string RenamedNotice(std::string_view old_name,
                           std::span<const SettingInfo* const> settings,
                           std::string_view dashes);
 
-// The one of `names` that is most like a misspelled name, or that ends with it
-// (`max_rows` for csv_max_rows). Empty if none is near.
+// The one of `names` that is most like a misspelled name, or that begins or
+// ends with it (`csv` or `max_rows` for csv_max_rows). Empty if none is near.
 std::string NearestName(std::string_view name,
                         std::span<const std::string> names);
 

@@ -285,11 +285,14 @@ TEST(ResolveSettingsTest, UnknownNamesAreAnsweredWithTheKnownOnes) {
             "color is 'blue'; it takes one of: red, green");
 }
 
-TEST(NearestNameTest, FindsSlipsAndTails) {
-  const std::vector<std::string> names = {"row_limit", "cuda_sync", "gzip"};
+TEST(NearestNameTest, FindsSlipsAndBothEnds) {
+  const std::vector<std::string> names = {"row_limit", "list", "cuda_sync",
+                                          "itt_capture", "gzip"};
   EXPECT_EQ(NearestName("row_limt", names), "row_limit");
   EXPECT_EQ(NearestName("rowlimits", names), "row_limit");
   EXPECT_EQ(NearestName("sync", names), "cuda_sync");
+  EXPECT_EQ(NearestName("cuda", names), "cuda_sync");
+  EXPECT_EQ(NearestName("itt", names), "itt_capture");
   EXPECT_EQ(NearestName("flavour", names), "");
   EXPECT_EQ(NearestName("", names), "");
   EXPECT_EQ(NearestName(std::string(70'000, 'r'), names), "");

@@ -150,6 +150,9 @@ TEST(FlagWordsTest, ErrorsSayWhatWouldDo) {
   EXPECT_EQ(Error({"--raw"}),
             "there is no flag --raw; the nearest is --one_raw; --help=all "
             "lists all flags");
+  EXPECT_EQ(Error({"--two=1"}),
+            "there is no flag --two; the nearest is --two_metric; --help=all "
+            "lists all flags");
   EXPECT_EQ(Error({"--number"}), "--number needs a value");
   EXPECT_EQ(Error({"--number=x"}), "--number is 'x'; it takes a whole number");
   EXPECT_EQ(Error({"--one_metric=10"}),
