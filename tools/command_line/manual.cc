@@ -55,6 +55,16 @@ std::set<std::string> TopicsOf(const Manual& manual) {
   return topics;
 }
 
+// The flags of a plugin that belong to one topic.
+void AppendSettingsOf(std::string& page, const PluginInfo& info,
+                      std::string_view topic) {
+  for (const SettingInfo& setting : info.settings) {
+    if (setting.has_flag && setting.topic == topic) {
+      AppendSetting(page, setting, 8);
+    }
+  }
+}
+
 // NAME, SYNOPSIS and, if it is wanted, DESCRIPTION.
 std::string Head(const Manual& manual, bool with_description) {
   const auto indented = [](const std::string& lines) {
@@ -175,13 +185,20 @@ void AppendPlugin(std::string& page, const PluginInfo& info) {
       info.purpose +
           (info.maturity == Maturity::kStable ? "." : " (experimental)."),
       8);
-  for (const SettingInfo& setting : info.settings) {
-    if (setting.has_flag) AppendSetting(page, setting, 8);
-  }
+  std::set<std::string> shown = {info.name};
+  AppendSettingsOf(page, info, info.name);
   for (const PluginPart& part : info.parts) {
     absl::StrAppend(&page, "    ", part.name, "\n");
     AppendWrapped(page,
                   absl::StrCat(part.purpose, "; part of ", info.name, "."), 8);
+    AppendSettingsOf(page, info, part.name);
+    shown.insert(part.name);
+  }
+  for (const SettingInfo& setting : info.settings) {
+    if (!setting.has_flag || !shown.insert(setting.topic).second) continue;
+    absl::StrAppend(&page, "    ", setting.topic, "\n");
+    AppendWrapped(page, absl::StrCat("Further flags of ", info.name, "."), 8);
+    AppendSettingsOf(page, info, setting.topic);
   }
 }
 

@@ -22,6 +22,7 @@ struct Own {
 struct Plugin {
   bool sync = true;
   int capture = 3;
+  bool pool = false;
   int hidden = 0;
 };
 
@@ -50,6 +51,10 @@ class ManualTest : public testing::Test {
                            .value = setting::Integer(&Plugin::capture),
                            .purpose = "Another's one day.",
                            .topic = "nvtx"},
+                          {.name = "pool",
+                           .value = setting::Switch(&Plugin::pool),
+                           .purpose = "Record pools.",
+                           .topic = "memory"},
                           {.name = "hidden",
                            .value = setting::Integer(&Plugin::hidden),
                            .purpose = "Not for users.",
@@ -102,7 +107,7 @@ TEST_F(ManualTest, TheShortPageHasCommonFlagsAndExamples) {
             "MORE\n"
             "    --help=all shows all flags, --help=TOPIC those of one topic: "
             "cuda, files,\n"
-            "    nvtx, table.\n");
+            "    memory, nvtx, table.\n");
 }
 
 TEST_F(ManualTest, AllIsEverything) {
@@ -114,6 +119,26 @@ TEST_F(ManualTest, AllIsEverything) {
                     HasSubstr("        --cuda_capture=N\n"),
                     HasSubstr("\nEXIT STATUS\n")));
   EXPECT_THAT(Page("all"), Not(HasSubstr("cuda_hidden")));
+}
+
+TEST_F(ManualTest, FlagsStandUnderTheirTopic) {
+  EXPECT_THAT(
+      Page("all"),
+      HasSubstr(
+          "    cuda\n"
+          "        kernels.\n"
+          "        --cuda_sync\n"
+          "            Record waits. On by default: --nocuda_sync switches it "
+          "off.\n"
+          "    nvtx\n"
+          "        what libraries say; part of cuda.\n"
+          "        --cuda_capture=N\n"
+          "            Another's one day. It takes a whole number. Default: "
+          "3.\n"
+          "    memory\n"
+          "        Further flags of cuda.\n"
+          "        --cuda_pool\n"
+          "            Record pools.\n"));
 }
 
 TEST_F(ManualTest, ATopicIsAPluginOrAWordOfFlags) {
@@ -133,7 +158,7 @@ TEST_F(ManualTest, ATopicIsAPluginOrAWordOfFlags) {
 TEST_F(ManualTest, UnknownTopicsAreAnsweredWithTheKnownOnes) {
   EXPECT_EQ(ManualPage(manual_, "weather").status().message(),
             "--help has no topic 'weather'; it is one of: all, cuda, files, "
-            "nvtx, table");
+            "memory, nvtx, table");
 }
 
 }  // namespace
