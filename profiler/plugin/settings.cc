@@ -71,9 +71,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Without hidden settings, for which a flag of the command stands.
 std::vector<std::string> NamesOf(std::span<const SettingInfo> settings) {
   std::vector<std::string> names;
-  for (const SettingInfo& setting : settings) names.push_back(setting.name);
+  for (const SettingInfo& setting : settings) {
+    if (setting.has_flag) names.push_back(setting.name);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }

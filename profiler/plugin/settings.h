@@ -149,9 +149,11 @@ struct ResolvedSettings {
   std::vector<std::string> notices;  // "max_rows is now csv_max_rows"
 };
 
-// kInvalidArgument for names that are not known (listing those that are) and
-// for values that a setting does not take. An old spelling stands for every
-// setting that had it. If a setting is given by both names, the new one counts.
+// kInvalidArgument for names that are not known (listing those that have a
+// flag) and for values that a setting does not take. An old spelling stands for
+// every setting that had it. If a setting is given by both names, the new one
+// counts, since a map has no order. On a command line, which has one, the last
+// one counts (tools/command_line/flag_words.h).
 absl::StatusOr<ResolvedSettings> ResolveSettings(
     const SettingMap& given, std::span<const SettingInfo> known);
 

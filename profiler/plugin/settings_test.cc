@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -277,6 +278,12 @@ TEST(ResolveSettingsTest, UnknownNamesAreAnsweredWithTheKnownOnes) {
   EXPECT_EQ(error({{"weather", "1"}}, ShedTable().infos()),
             "there is no setting 'weather'; it is one of: shed_colour");
   EXPECT_THAT(error({{"", "1"}}, Known()), HasSubstr("it is one of: "));
+  std::vector<SettingInfo> hidden = JoinSettings(
+      {ShedTable().infos(), std::span(GardenTable().infos()).first(1)});
+  hidden[1].has_flag = false;
+  EXPECT_EQ(error({{"weather", "1"}}, hidden),
+            "there is no setting 'weather'; it is one of: shed_colour");
+  EXPECT_TRUE(ResolveSettings({{"garden_fence", "0"}}, hidden).ok());
   EXPECT_EQ(error({{"hz", "1"}}, {}),
             "there is no setting 'hz', nor any other; leave it out");
   EXPECT_EQ(error({{"garden_hz", "0"}}, Known()),

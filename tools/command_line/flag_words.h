@@ -55,7 +55,9 @@ struct FlagWords {
   std::vector<std::string> others;   // in their order
 };
 
-// A flag that is given twice has its last value.
+// A flag that is given twice has its last value, whether it is spelled the old
+// way or the new. In a map of settings the new spelling counts instead
+// (ResolveSettings in profiler/plugin/settings.h).
 absl::StatusOr<FlagWords> ReadFlagWords(
     const std::vector<std::string>& arguments, const FlagRules& rules);
 

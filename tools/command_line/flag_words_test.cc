@@ -98,6 +98,11 @@ TEST(FlagWordsTest, WhatIsNotNamedHasItsDefault) {
 TEST(FlagWordsTest, TheLastValueCounts) {
   EXPECT_THAT(Read({"--number=3", "--number=4"}).own,
               ElementsAre(Pair("number", "4")));
+  // Also of an old and a new spelling.
+  EXPECT_THAT(Read({"--one_raw=1", "--keep_raw=0"}).settings,
+              ElementsAre(Pair("one_raw", "0")));
+  EXPECT_THAT(Read({"--keep_raw=0", "--one_raw=1"}).settings,
+              ElementsAre(Pair("one_raw", "1")));
 }
 
 TEST(FlagWordsTest, FlagsMayStandAmongOthers) {
