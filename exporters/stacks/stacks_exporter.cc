@@ -40,6 +40,8 @@ struct Settings {
   Metric metric = Metric::kWeight;
   bool threads = false;
 
+  bool operator==(const Settings&) const = default;
+
   bool Writes(Format format) const {
     return std::find(formats.begin(), formats.end(), format) != formats.end();
   }
@@ -171,15 +173,17 @@ class StacksExporter final : public TraceExporter {
 
   std::string BeyondSums(const ExportOptions& options) const override {
     // The formats beside folded stacks are left out unless they are asked for.
-    const absl::StatusOr<Settings> settings = StacksTable().Read(
-        options.settings, {.formats = {Format::kFolded}});
-    if (!settings.ok()) return "--export=stacks";
-    if (settings->formats != std::vector{Format::kFolded}) {
-      return absl::StrCat("--stacks_formats=",
-                          options.settings.at("stacks_formats"));
+    const Settings of_sums = {.formats = {Format::kFolded}};
+    for (const SettingInfo& setting : StacksTable().infos()) {
+      const auto given = options.settings.find(setting.name);
+      if (given == options.settings.end()) continue;
+      const absl::StatusOr<Settings> settings =
+          StacksTable().Read({*given}, of_sums);
+      if (!settings.ok()) return "--export=stacks";
+      if (*settings != of_sums) {
+        return absl::StrCat("--", setting.name, "=", given->second);
+      }
     }
-    if (settings->metric != Metric::kWeight) return "--stacks_metric";
-    if (settings->threads) return "--stacks_threads";
     return "";
   }
 

@@ -136,9 +136,9 @@ TEST(StacksExporterTest, SaysWhatSumsDoNotHave) {
   EXPECT_EQ(beyond("stacks_formats", "folded,pprof"),
             "--stacks_formats=folded,pprof");
   EXPECT_EQ(beyond("stacks_metric", "weight"), "");
-  EXPECT_EQ(beyond("stacks_metric", "count"), "--stacks_metric");
+  EXPECT_EQ(beyond("stacks_metric", "count"), "--stacks_metric=count");
   EXPECT_EQ(beyond("stacks_threads", "0"), "");
-  EXPECT_EQ(beyond("stacks_threads", "1"), "--stacks_threads");
+  EXPECT_EQ(beyond("stacks_threads", "1"), "--stacks_threads=1");
 }
 
 std::vector<std::string> FileNames(const ExportOptions& options) {

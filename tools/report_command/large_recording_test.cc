@@ -84,7 +84,8 @@ TEST_F(LargeRecordingTest, WhatNeedsTheWholeTraceSaysWhatToDo) {
 TEST_F(LargeRecordingTest, SettingsMayNeedTheWholeTrace) {
   command_.exporters = {"stacks"};
   command_.settings["stacks_metric"] = "count";
-  EXPECT_THAT(Refusal(), HasSubstr("--stacks_metric needs the whole trace"));
+  EXPECT_THAT(Refusal(),
+              HasSubstr("--stacks_metric=count needs the whole trace"));
   command_.exporters = {};
   EXPECT_TRUE(Report().ok());
 }
