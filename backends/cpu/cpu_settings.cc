@@ -49,7 +49,9 @@ const SettingTable<CpuSettings>& CpuTable() {
        {.name = "flight_recorder",
         .value = setting::Custom(
             &S::flight_recorder, ParseFlightLimit, FlightLimitText,
-            "seconds or memory: 1s to 86400s, 1MiB to 65536MiB", "AMOUNT"),
+            absl::StrCat("seconds or memory: 1s to ", kMostFlightSeconds,
+                         "s, 1MiB to ", kMostFlightMib, "MiB"),
+            "AMOUNT"),
         .purpose = "Keep only the newest of a child.",
         .old_name = "flight_recorder",
         .has_flag = false}});

@@ -44,7 +44,11 @@ struct FlightLimit {
   uint64_t bytes = 0;
 };
 
-// "30s" (1 to 86400) or "64MiB" (1 to 65536); nothing for other texts.
+inline constexpr int64_t kMostFlightSeconds = 86'400;
+inline constexpr int64_t kMostFlightMib = 65'536;
+
+// "30s" (from 1 to kMostFlightSeconds) or "64MiB" (from 1 to kMostFlightMib);
+// nothing for other texts.
 std::optional<FlightLimit> ParseFlightLimit(std::string_view text);
 std::string FlightLimitText(const FlightLimit& limit);
 
