@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include "profiler/report/table.h"
-
 namespace kymo::tools {
 
 std::vector<std::string> SortWords(std::vector<std::string> further) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/plugin/settings.h"
+#include "profiler/report/table.h"
 
 namespace kymo::tools {
 
@@ -26,7 +27,7 @@ struct SharedFlags {
   std::vector<std::string> exporters;
   std::string output_dir;              // empty: made from a name and the time
   std::optional<std::string> sort_by;  // a key of the table, or a word of ours
-  int row_limit = 100;
+  int row_limit = report::TableOptions().row_limit;
   int64_t max_file_mib = 0;  // 0: any number
   bool gzip = false;
   bool with_flops = false;

@@ -20,7 +20,7 @@ enum class DumpSignal { kNone = 0, kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 struct Flags : SharedFlags {
   Flags() {
     exporters = {"chrome", "stacks"};
-    row_limit = 30;
+    row_limit = ProfileCommand().row_limit;
   }
 
   std::vector<std::string> activities;

@@ -14,9 +14,12 @@
 
 #include "profiler/base/time.h"
 #include "profiler/plugin/settings.h"
+#include "profiler/plugin/trace_importer.h"
+#include "profiler/report/table.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/report_command/data_text.h"
 #include "tools/report_command/event_filter.h"
+#include "tools/report_command/row_source.h"
 
 namespace kymo::tools {
 
@@ -38,20 +41,24 @@ struct ReportFlags : SharedFlags {
   std::optional<std::vector<GroupKey>> group_by = {{GroupKey::kName}};
   int stack_depth = 5;
   bool include_python_functions = false;
-  std::string device = "cuda";
+  std::string device = RowOptions().device;
   std::string name;
   std::optional<std::vector<std::string>> category;
   std::vector<std::string> thread;
   std::optional<StepRange> step;
   std::optional<TimeRange> time;
-  int max_name_column_width = 55;
-  int max_src_column_width = 75;
-  int max_shapes_column_width = 80;
+  // -1: no limit.
+  int max_name_column_width =
+      report::TableOptions().max_name_column_width.value_or(-1);
+  int max_src_column_width =
+      report::TableOptions().max_src_column_width.value_or(-1);
+  int max_shapes_column_width =
+      report::TableOptions().max_shapes_column_width.value_or(-1);
   std::string header;
   bool top_level_events_only = false;
   std::optional<std::string> time_unit;
   std::string importer;
-  int64_t max_unpacked_mib = 65536;
+  int64_t max_unpacked_mib = ImportOptions().max_unpacked_bytes >> 20;
 };
 
 const SettingTable<ReportFlags>& ReportFlagTable();
