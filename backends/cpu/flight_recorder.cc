@@ -52,8 +52,8 @@ bool HasEnd(SlotKind kind) { return kind == SlotKind::kRange; }
 
 std::optional<FlightLimit> ParseFlightLimit(std::string_view text) {
   if (text.ends_with("s")) {
-    const auto seconds = setting::ParseInteger(
-        text.substr(0, text.size() - 1), 1, kMostFlightSeconds);
+    const auto seconds = setting::ParseInteger(text.substr(0, text.size() - 1),
+                                               1, kMostFlightSeconds);
     if (seconds) return FlightLimit{.keep_ns = *seconds * kNsPerSecond};
   } else if (text.ends_with("MiB")) {
     const auto mib = setting::ParseInteger(text.substr(0, text.size() - 3), 1,

@@ -162,9 +162,8 @@ std::string NearestName(std::string_view name,
   std::string nearest;
   size_t least = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : names) {
-    const bool is_part =
-        candidate.ends_with(absl::StrCat("_", ToAbsl(name))) ||
-        candidate.starts_with(absl::StrCat(ToAbsl(name), "_"));
+    const bool is_part = candidate.ends_with(absl::StrCat("_", ToAbsl(name))) ||
+                         candidate.starts_with(absl::StrCat(ToAbsl(name), "_"));
     const size_t distance = is_part ? 1 : EditDistance(name, candidate);
     if (distance < least) {
       least = distance;
