@@ -41,7 +41,8 @@ using record::FullPolicy;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
-// The runtime hears what annotated libraries say to other tools.
+// Kymo's runtime in the target also records what libraries report through NVTX
+// and ITT.
 void ListenToOtherInterfaces(record::RecordFlags flags, TargetSetup& setup) {
   if (flags & record::kGateItt) {
     setup.libraries.push_back({.variable = record::kIttToolVariable,
@@ -91,7 +92,8 @@ class ChildSession : public ActivitySession {
     arena_.header().recording.store(1, std::memory_order_relaxed);
     last_anchor_ = first_anchor_;
     if (raw_.has_value()) {
-      // Whoever reads the file needs two anchors, and now may be all there is.
+      // A reader of the file needs two anchors. If this process dies soon,
+      // there will be no later one.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       NoteClock();
     }
@@ -157,7 +159,7 @@ class ChildSession : public ActivitySession {
                                       last_anchor_, EpochOffsetNs()),
                .first_ticket = flight_ ? kNoFirstTicket : 0,
                .losses_at_start = {},
-               // Whoever outlives the recording goes on in its chunk.
+               // A process that outlives the recording goes on in its chunk.
                .recorded = {{.begin = 0, .end = stopped_ticks_}},
                .heap_sample_interval = settings_.heap_sample_interval,
                .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
@@ -167,7 +169,7 @@ class ChildSession : public ActivitySession {
   }
 
  private:
-  // How far the clock may be extrapolated after a death.
+  // Bounds how far the clock is extrapolated if this process dies.
   static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
 
   record::ArenaOptions Options() const {
@@ -177,7 +179,8 @@ class ChildSession : public ActivitySession {
             .clock_source = DetectClockSource()};
   }
 
-  // A trace is not worth the death of this process, nor that of the records.
+  // Keeps the records in a raw file instead of a trace. Making the trace could
+  // kill this process, and lose the records.
   absl::StatusOr<Collected> Keep(uint64_t limit) const {
     const std::string path = RawPath();
     if (!raw_.has_value()) {
@@ -199,7 +202,8 @@ class ChildSession : public ActivitySession {
         .read_flag = "--raw_windows=always"}};
   }
 
-  // Somebody has shortened the raw file, and what the arena held is zeros.
+  // True if another process has shortened the raw file: the arena is then
+  // zeros.
   bool WasCut() const { return arena_.header().magic != record::kArenaMagic; }
 
   std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
@@ -235,7 +239,7 @@ class ChildSession : public ActivitySession {
     return settings_.flight && settings_.flight->keep_ns != 0;
   }
 
-  // What a flight recorder has now.
+  // Adds the flight recorder's present chunks to `dump`.
   RawHeader Fill(ChunkStore& dump) {
     last_anchor_ = MeasureAnchor(arena_.clock_source());
     for (const ChunkView& kept : flight_->kept()) dump.Add(kept);
@@ -247,8 +251,8 @@ class ChildSession : public ActivitySession {
     return Header(/*is_complete=*/true);
   }
 
-  // Of a flight recorder with a time to keep. REQUIRES: the last anchor is of
-  // now, or of the end.
+  // For a flight recorder with a time to keep. REQUIRES: the last anchor was
+  // taken now, or at the end.
   ChunkView WithoutOld(const ChunkView& chunk) const {
     if (!IsToHoldTime() || chunk.ticket >= kKeptTicket) {
       return chunk;
@@ -260,8 +264,8 @@ class ChildSession : public ActivitySession {
         clock.ToEpochNs(last_anchor_.ticks) - settings_.flight->keep_ns);
   }
 
-  // The second anchor of a raw file, should this process die: the further from
-  // the first, the better.
+  // Notes the second anchor of the raw file, in case this process dies. The
+  // further it is from the first anchor, the more exact is the clock.
   void NoteClock() {
     const int64_t known_ns =
         last_anchor_.monotonic_ns - first_anchor_.monotonic_ns;
@@ -297,7 +301,7 @@ class ChildSession : public ActivitySession {
   const ChildSettings settings_;
   int fd_ = -1;
   Arena arena_;
-  std::optional<RawFile> raw_;  // has them, if there is one
+  std::optional<RawFile> raw_;  // if there is one, it has the chunks
   std::optional<ChunkReader> reader_;
   ChunkStore store_;
   std::optional<FlightRecorder> flight_;

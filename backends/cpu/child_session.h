@@ -1,8 +1,8 @@
 // child_session.h - records a child and what it starts, through a shared arena
 // that is drained to disk.
 //
-// What was recorded survives the sudden death of any of them, and with
-// cpu_keep_raw that of this process.
+// The records survive the sudden death of any recorded process. With
+// cpu_keep_raw they also survive the death of this process.
 #ifndef KYMO_BACKENDS_CPU_CHILD_SESSION_H_
 #define KYMO_BACKENDS_CPU_CHILD_SESSION_H_
 

@@ -18,7 +18,7 @@ using record::FullPolicy;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
-// What the settings say about the heap.
+// The settings of the heap.
 struct HeapRequest {
   record::RecordFlags flags = 0;
   uint64_t sample_interval = 0;  // bytes; 0 = every allocation

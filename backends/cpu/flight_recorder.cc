@@ -24,8 +24,8 @@ using record::ChunkWord;
 using record::Slot;
 using record::SlotKind;
 
-// Whether the chunk is still what it was when `owner` and `ticket` were read;
-// what was read of it in between is then good.
+// Whether the chunk is still the one that had `owner` and `ticket`. If so, all
+// that was read from it in between is valid.
 bool IsStill(ChunkWord& word, uint64_t owner, uint64_t ticket) {
   // A release that writes nothing new: the reads of the slots come first.
   return word.ticket.fetch_add(0, std::memory_order_acq_rel) == ticket &&
@@ -38,7 +38,7 @@ bool IsSaidOnce(const Slot& head) {
   return kind == SlotKind::kMapping || kind == SlotKind::kResource;
 }
 
-// What a record of a stream says, without when.
+// A stream's record as a text, without its time.
 std::string TextOf(uint32_t stream, const Slot* slots, size_t count) {
   std::string text(reinterpret_cast<const char*>(&stream), sizeof(stream));
   text.append(reinterpret_cast<const char*>(&slots->end),
@@ -133,7 +133,7 @@ void FlightRecorder::KeepSaidOnce(uint32_t chunk, uint64_t owner,
 
 namespace {
 
-// `is_wanted` is asked for the stream and the word of each chunk.
+// Calls `is_wanted` with the stream and the word of each chunk.
 template <typename IsWanted>
 void Snapshot(const Arena& arena, const IsWanted& is_wanted,
               const record::ChunkReader::Visit& visit) {
@@ -141,8 +141,8 @@ void Snapshot(const Arena& arena, const IsWanted& is_wanted,
   const uint32_t taken = arena.high_water();
   for (uint32_t chunk = 0; chunk < taken; ++chunk) {
     ChunkWord& word = arena.word(chunk);
-    // A chunk that is being taken has no ticket for a moment, or for ever if
-    // its thread has died then.
+    // A chunk that is being taken has no ticket for a moment. If its thread
+    // died at that point, it never gets one.
     for (int tries = 0; tries < kTries; ++tries) {
       const uint64_t owner = word.owner.load(std::memory_order_acquire);
       const ChunkState state = record::OwnerState(owner);

@@ -1,4 +1,4 @@
-// flight_recorder.h - the newest of a recording that never ends.
+// flight_recorder.h - keeps the newest records of a long recording.
 //
 //   const FlightLimit limit = *ParseFlightLimit("30s");
 //   FlightRecorder recorder(arena, limit.keep_ns, &store);
@@ -6,19 +6,19 @@
 //   SnapshotChunks(arena, [&](const ChunkView& chunk) {...});
 //
 // The arena's policy is to overwrite: recorders that find no free chunk take
-// the oldest. With a time to keep, chunks are also freed once everything in
-// them is older; what is overwritten sooner than that is lost
-// (events_dropped_arena_full): the arena is too small for the time. Chunks
+// the oldest. With a time to keep, a chunk is also freed once all of its
+// records are older. If a chunk is overwritten sooner, the arena is too small
+// for the time, and its records are lost (events_dropped_arena_full). Chunks
 // that a session of the program has yet to read are left to it.
 //
-// Some records are written once and needed forever: where code is mapped, what
-// things are called. They are copied out of every sealed chunk into `store`,
-// under tickets that no chunk has. Each is copied once, however often it is
-// written. Beyond most_kept_bytes such records go with their chunks: a server
-// that keeps starting processes would add them without end.
+// Some records are written once and needed for ever: code mappings and names of
+// resources. They are copied out of every sealed chunk into `store`, under
+// tickets that no chunk has. Each is copied once, however often it is written.
+// Beyond most_kept_bytes no more are copied. Otherwise a server that keeps
+// starting processes would add them without end.
 //
-// Threads: one at a time, which is the arena's only reader; the recorders run
-//   on. What one of them overwrites meanwhile is left out.
+// Threads: one at a time, which is the arena's only reader. The recorders run
+//   on; chunks that one of them overwrites meanwhile are left out.
 #ifndef KYMO_BACKENDS_CPU_FLIGHT_RECORDER_H_
 #define KYMO_BACKENDS_CPU_FLIGHT_RECORDER_H_
 
@@ -38,7 +38,7 @@
 
 namespace kymo::cpu {
 
-// What is kept; one of them is 0.
+// The time or the size to keep; one of them is 0.
 struct FlightLimit {
   DurationNs keep_ns = 0;
   uint64_t bytes = 0;
@@ -52,14 +52,14 @@ inline constexpr int64_t kMostFlightMib = 65'536;
 std::optional<FlightLimit> ParseFlightLimit(std::string_view text);
 std::string FlightLimitText(const FlightLimit& limit);
 
-// Beside the tickets of chunks: those of copied records.
+// The bit that sets tickets of copied records apart from chunks' tickets.
 inline constexpr uint64_t kKeptTicket = uint64_t{1} << 63;
 
 class FlightRecorder {
  public:
   static constexpr uint64_t kMostKeptBytes = uint64_t{64} << 20;
 
-  // `keep_ns` 0: whatever fits. `store` may write anywhere.
+  // `keep_ns` 0: keeps all that fits. `store` may write anywhere.
   FlightRecorder(const record::Arena& arena, DurationNs keep_ns,
                  ChunkStore* store, uint64_t most_kept_bytes = kMostKeptBytes)
       : arena_(arena),
@@ -69,7 +69,8 @@ class FlightRecorder {
 
   void Poll(int64_t now_ns);
 
-  // What is said once, of chunks that may be gone. Valid until the next Poll.
+  // Copies of the records that are written once; their chunks may be gone.
+  // Valid until the next Poll.
   const std::vector<record::ChunkView>& kept() const noexcept { return kept_; }
 
  private:
@@ -79,7 +80,7 @@ class FlightRecorder {
     int64_t at_ns = 0;
   };
 
-  // Unless it is no longer the chunk that was seen.
+  // Does nothing if the chunk is no longer the one that was seen.
   void Free(uint32_t chunk, uint64_t owner);
   void KeepSaidOnce(uint32_t chunk, uint64_t owner, uint64_t ticket);
 
@@ -94,16 +95,16 @@ class FlightRecorder {
   std::unordered_set<std::string> kept_texts_;  // streams and bytes of kept_
 };
 
-// Visits copies of the chunks as they stand, sealed or owned; nothing is freed
-// or marked, and the recorders run on.
+// Visits copies of the chunks as they are now, sealed or owned. It frees and
+// marks nothing, and the recorders run on.
 void SnapshotChunks(const record::Arena& arena,
                     const record::ChunkReader::Visit& visit);
-// Those alone that a session of process `pid` has to itself.
+// Visits only the chunks that belong to one session of process `pid`.
 void SnapshotSession(const record::Arena& arena, record::SessionId session,
                      int32_t pid, const record::ChunkReader::Visit& visit);
 
-// The chunk without its front, up to the first record that ends at `oldest_ns`
-// or later, or not at all.
+// The chunk from the first record on that ends at `oldest_ns` or later, or that
+// has no end.
 record::ChunkView WithoutOld(record::ChunkView chunk,
                              const TickConverter& clock, TimeNs oldest_ns);
 

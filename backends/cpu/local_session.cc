@@ -104,7 +104,7 @@ class LocalSession : public ActivitySession {
     ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
       if (HoldsOurs(view)) chunks.push_back(view);
     });
-    // Copies, since chunks are handed on and threads write on.
+    // Copies, since chunks are handed on and threads go on writing.
     std::vector<std::unique_ptr<record::Slot[]>> copies(chunks.size());
     ParallelForEach(chunks.size(), [&](size_t i) {
       copies[i] = record::CopySlots(chunks[i].slots);
@@ -155,7 +155,7 @@ class LocalSession : public ActivitySession {
     }
   }
 
-  // The records of the chunk that are of when this session was switched on.
+  // Adds the chunk's records from the times at which this session was on.
   void AddOurs(const ChunkView& view, ChunkStore& dump) const {
     size_t first = 0;  // of those in a row
     const auto add_up_to = [&](size_t end) {
@@ -179,7 +179,7 @@ class LocalSession : public ActivitySession {
     add_up_to(view.slots.size());
   }
 
-  // Whether any record of the chunk is of this session's time.
+  // Whether the chunk has any record from this session's time.
   bool HoldsOurs(const ChunkView& view) const {
     for (size_t i = 0; i < view.slots.size();) {
       const uint64_t begin =
@@ -194,7 +194,7 @@ class LocalSession : public ActivitySession {
     return false;
   }
 
-  // Hands the chunks on.
+  // Hands the chunks on to the collector.
   void Release() {
     const Arena& arena = *record::ProcessArena();
     const bool collector =

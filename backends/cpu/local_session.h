@@ -1,8 +1,8 @@
-// local_session.h - records threads of this process, into its own memory or,
-// where a collector records it, through the collector's.
+// local_session.h - records threads of this process, into its own memory. If a
+// collector records the process, it uses the collector's arena.
 //
-// Errors: as profiler/record/host/host.h has them, in the words of torch.profiler
-//   where it has some.
+// Errors: those of profiler/record/host/host.h, in the words of torch.profiler
+// where it has the same error.
 #ifndef KYMO_BACKENDS_CPU_LOCAL_SESSION_H_
 #define KYMO_BACKENDS_CPU_LOCAL_SESSION_H_
 

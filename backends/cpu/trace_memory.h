@@ -3,9 +3,9 @@
 //   const uint64_t limit = MemoryLimit(settings.max_memory);
 //   if (TraceMemoryBytes(chunk_bytes) > limit) ...   // in windows, then
 //
-// Records are 32 bytes a slot. Until a trace is made of them they are mapped,
-// and beside them stand a shard and the trace with its columns: together two
-// and a half times the records, as `/usr/bin/time -v profile ...` shows.
+// Records take 32 bytes a slot. They stay mapped until the trace is made,
+// beside a shard and the trace with its columns. Together these take two and a
+// half times the records' bytes, as `/usr/bin/time -v profile ...` shows.
 #ifndef KYMO_BACKENDS_CPU_TRACE_MEMORY_H_
 #define KYMO_BACKENDS_CPU_TRACE_MEMORY_H_
 
@@ -14,19 +14,19 @@
 
 namespace kymo::cpu {
 
-// What a user may set the limit to.
+// The smallest limit that a user may set.
 inline constexpr uint64_t kLeastMemoryLimit = uint64_t{1} << 20;
 inline constexpr uint64_t kMostMemoryLimit = uint64_t{1} << 40;
 
-// What making a trace of so many bytes of records takes at its peak.
+// The peak of memory for making a trace of so many bytes of records.
 uint64_t TraceMemoryBytes(uint64_t chunk_bytes);
 
-// What may be taken, in bytes: what is wanted, or without that three quarters
-// of what this process may still take (available_memory.h).
+// The limit in bytes: the user's, or three quarters of the memory that this
+// process may still take.
 uint64_t MemoryLimit(std::optional<uint64_t> wanted);
 
-// Of a recording that is read in windows (raw_windows.h), so that one of them
-// with its trace stays within half of the limit.
+// The size of a window for recordings that are read in windows (raw_windows.h).
+// One window and its trace take at most half of the limit.
 uint64_t WindowBytesFor(uint64_t memory_limit);
 
 }  // namespace kymo::cpu

@@ -56,7 +56,8 @@ void AddProcesses(const ArenaShardInput& input, model::TraceShard& shard) {
          .parent_pid = entry.parent_pid,
          .name = shard.strings.Intern(UpToNul(entry.name, sizeof(entry.name))),
          .command_line = shard.strings.Intern(command_line),
-         // Unsigned: what a broken target says is some time.
+         // Unsigned arithmetic, since a broken target may have written any
+         // number.
          .start_ns = static_cast<TimeNs>(
              static_cast<uint64_t>(entry.attach_monotonic_ns) +
              static_cast<uint64_t>(input.epoch_offset_ns))});
@@ -64,7 +65,7 @@ void AddProcesses(const ArenaShardInput& input, model::TraceShard& shard) {
 }
 
 // Name ids are offsets in the table of texts, in units of 8 bytes. A broken
-// target may say anything of how much of it is used.
+// target may have written any number for the bytes in use.
 uint32_t NameLimit(const Arena& arena) {
   constexpr uint64_t kMaxNameTextBytes = uint64_t{64} << 20;
   const uint64_t used =
@@ -98,7 +99,7 @@ std::vector<model::TrackIndex> AddTracks(const ArenaShardInput& input,
   return tracks;
 }
 
-// What was counted since the start, also on threads without any record.
+// The heap's counts since the session's start, also of threads without records.
 void AddHeapCounts(const ArenaShardInput& input,
                    std::vector<model::TrackIndex>& tracks,
                    model::TraceShard& shard) {
@@ -124,15 +125,15 @@ void AddHeapCounts(const ArenaShardInput& input,
   }
 }
 
-// What fits into three quarters of the memory that is left; analysing takes
-// about 100 bytes a record at the peak.
+// The number of records that fit into three quarters of the available memory.
+// The analysis takes about 100 bytes per record at its peak.
 size_t MemoryRecordLimit() {
   constexpr size_t kBytesPerRecord = 100;
   return AvailableMemoryBytes() / 4 * 3 / kBytesPerRecord;
 }
 
-// Events in chunks that threads are taking from their owners, or were when they
-// died, and have not counted yet.
+// Events in chunks that a thread is taking from another stream, but has not
+// counted yet. If that thread died, it never will.
 uint64_t BeingOverwritten(const Arena& arena) {
   uint64_t events = 0;
   for (uint32_t chunk = 0; chunk < arena.high_water(); ++chunk) {
@@ -253,7 +254,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
     if (chunk.open.empty()) continue;
     chunk.replaced_ns = images.ReplacedNs(chunk.view.stream);
   }
-  // Elsewhere there may be the ends.
+  // Otherwise chunks of other calls may hold the ends.
   if (!decode.is_elsewhere) EndReplaced(decoded, shard.block);
   return decoded;
 }

@@ -18,7 +18,7 @@ namespace kymo::cpu {
 
 LossCounters ReadLosses(const record::Arena& arena);
 
-// What each stream has counted of the heap so far.
+// The heap counts of one stream so far.
 struct HeapNumbers {
   uint64_t allocations = 0;
   uint64_t frees = 0;
@@ -26,8 +26,8 @@ struct HeapNumbers {
 };
 std::vector<HeapNumbers> ReadHeapNumbers(const record::Arena& arena);
 
-// What overwrites knows not what it let go of: ends that find no beginning are
-// of ranges from before.
+// An overwriting arena does not know which records it dropped. An end without a
+// beginning belongs to a dropped range.
 inline constexpr uint64_t kNoFirstTicket = ~uint64_t{0};
 
 struct ArenaShardInput {
@@ -41,17 +41,17 @@ struct ArenaShardInput {
   // By stream; shorter where streams came later.
   std::vector<HeapNumbers> heap_at_start = {};
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
-  // False: what is there of memory is for somebody else.
+  // False: memory records belong to another session.
   bool with_memory = true;
-  // False: a session of one process, which follows no others.
+  // False: a session of one process, which ignores its children.
   bool with_children = true;
   // True: events have no stacks, and memory records are left out and counted.
   bool only_ranges = false;
-  // True: what was overwritten is missing, since a time was to be held. Else
-  // the newest that fit were asked for.
+  // True: overwritten records count as lost, because the user asked for a time
+  // to keep. False: the user asked for the newest records that fit.
   bool was_to_hold_time = false;
   std::function<bool(uint64_t ticket)> is_elsewhere = {};
-  // Epoch minus CLOCK_MONOTONIC where it was recorded.
+  // Epoch minus CLOCK_MONOTONIC on the machine that recorded.
   int64_t epoch_offset_ns = EpochOffsetNs();
 };
 

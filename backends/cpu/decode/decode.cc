@@ -77,7 +77,7 @@ class Decoder {
             chunk.view->first_index};
   }
 
-  // Leaves out the memory records of the latest chunks where all are too many.
+  // Leaves out the memory records of the latest chunks if there are too many.
   void LimitMemory() {
     if (!input_.with_memory) {
       for (Chunk& chunk : chunks_) LeaveOutMemory(chunk);
@@ -164,7 +164,7 @@ class Decoder {
             for_others_[&chunk].push_back(follow_up.own_index);
             continue;
           }
-          // What began before the session was never meant to be in it.
+          // A range that began before the session does not belong to it.
           if (follow_up.kind == SlotKind::kEnd &&
               follow_up.ticket >= input_.first_ticket) {
             shard_.ledger.Add(model::Loss::kEndsWithoutBegin, 1);
@@ -183,8 +183,8 @@ class Decoder {
     }
   }
 
-  // Only a range whose slot holds no end can end elsewhere; the first end
-  // counts.
+  // Only a range without an end in its own slot can be ended by another record.
+  // The first such end counts.
   void End(Chunk& target, const FollowUp& end, uint32_t stream) {
     const std::vector<OpenRange>& open = target.rest.open;
     const auto range = std::lower_bound(
@@ -208,7 +208,7 @@ class Decoder {
         {extra.payload, target.first_row + rows[slot]});
   }
 
-  // Payloads of one record stand in the order in which they were written.
+  // Payloads of one record are read in the order in which they were written.
   void ReadPayloads(Chunk& chunk) {
     std::vector<PendingPayload>& payloads = chunk.rest.payloads;
     const auto by_row = [](const PendingPayload& a, const PendingPayload& b) {

@@ -1,7 +1,7 @@
-// decode.h - chunks of slots in, a shard's columns out.
+// decode.h - turns chunks of slots into a shard's columns.
 //
-// Trust: the slots come from the target; every field is checked. What cannot be
-// a record is skipped and counted (kRecordsCorrupt).
+// Trust: the slots come from the target, so every field is checked. A slot that
+// cannot be a record is skipped and counted (kRecordsCorrupt).
 #ifndef KYMO_BACKENDS_CPU_DECODE_DECODE_H_
 #define KYMO_BACKENDS_CPU_DECODE_DECODE_H_
 
@@ -25,42 +25,43 @@ struct DecodeInput {
   std::vector<record::ChunkView> chunks;
   // The track of each stream, by stream id; kNoTrack where there is none.
   std::vector<model::TrackIndex> stream_tracks;
-  // Text of a name id; whatever the id, some text.
+  // The text of a name id. REQUIRES: returns some text for any id.
   std::function<std::string_view(uint32_t)> name_text;
-  // Names have ids below; what is no name is shown as kNameLost. Costs 4 bytes
-  // for each.
+  // All name ids are below. A larger id is shown as kNameLost. Costs 4 bytes
+  // per id.
   uint32_t name_limit = 0;
   TickConverter clock;
-  // Chunks with smaller tickets are of an earlier session.
+  // Chunks with smaller tickets belong to an earlier session.
   uint64_t first_ticket = 0;
-  // Records that begin outside of these are somebody else's; empty = all are
-  // ours. Sorted, apart from each other.
+  // Records that begin outside of these intervals belong to another session.
+  // Empty: all records belong to this one. Sorted, and without overlaps.
   std::vector<TickInterval> recorded;
   // Called with each mapping of a process before `stack` is.
   std::function<void(int64_t pid, const record::MappingPayload& mapping,
                      std::string_view path)>
       mapping;
   StackOf stack;
-  // False: memory records are somebody else's.
+  // False: memory records belong to another session.
   bool with_memory = true;
-  // How many memory records the shard may take; the latest beyond are left out
-  // and counted (kMemoryRecordsLeftOut).
+  // How many memory records the shard may take. Later ones are left out and
+  // counted (kMemoryRecordsLeftOut).
   size_t memory_limit = ~size_t{0};
-  // Whether a chunk of that ticket is in the input of another call. What ends
-  // or extends its records is then in the result. Empty: none is.
+  // Whether another call has the chunk of that ticket in its input. The result
+  // then lists the records that end or extend records of that chunk. Empty: no
+  // other call has chunks.
   std::function<bool(uint64_t ticket)> is_elsewhere;
 };
 
-// What became of a chunk.
+// The result for one chunk.
 struct DecodedChunk {
   record::ChunkView view;
   size_t first_row = 0;  // of its events in the shard's block
   size_t event_count = 0;
-  std::vector<OpenRange> open;  // still, after all that the input ended
-  // Slots of records about records that are elsewhere.
+  std::vector<OpenRange> open;  // ranges that the input did not end
+  // Slots of records that end or extend records in other calls' chunks.
   std::vector<uint32_t> for_others;
-  // When its program was replaced by another (program_images.h); 0 = it was
-  // not, or the caller has not said yet.
+  // When another program replaced the chunk's program (program_images.h). 0 =
+  // never, or the caller has not set it yet.
   TimeNs replaced_ns = 0;
 };
 

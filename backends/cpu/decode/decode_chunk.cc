@@ -14,7 +14,7 @@ using model::ActivityType;
 using record::Slot;
 using record::SlotKind;
 
-// What the low byte of a head, its kind and scope, says about an event.
+// What an event's kind and scope (the low byte of its head) mean.
 struct EventKind {
   ActivityType type = ActivityType::kCpuOp;
   RecordScope scope = RecordScope::kFunction;
@@ -62,7 +62,7 @@ uint32_t DomainOf(const Slot& head) {
   return head.flags >> record::kSlotDomainShift;
 }
 
-// Bytes that sums can hold, whatever a broken target says.
+// Limits `bytes` so that sums of it cannot overflow, for broken targets.
 constexpr int64_t Sane(int64_t bytes) {
   constexpr int64_t kMost = int64_t{1} << 62;
   return std::clamp(bytes, -kMost, kMost);
@@ -89,8 +89,8 @@ void ChunkDecoder::Count(Chunk& chunk) const {
 
 void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
                         Column<model::MemoryRecord>& memory) const {
-  // Copies: the compiler must assume that a store into a column of bytes
-  // changes anything that it cannot see to be local.
+  // Copies, because a store into a column of bytes may alias anything that is
+  // not local, so the compiler would load it again.
   const TickConverter clock = clock_;
   const NameMap::View names = names_.view();
   TimeNs* const start_ns = events.start_ns.data();

@@ -1,13 +1,14 @@
-// decode_chunk.h - one chunk: its events into rows, the rest into lists.
+// decode_chunk.h - decodes one chunk: events into rows, the rest into lists.
 //
 //   ParallelForEach(chunks, [&](Chunk& c) { decoder.Count(c); });
 //   ... give each chunk its rows, map the names ...
 //   ParallelForEach(chunks, [&](Chunk& c) { decoder.Fill(c, events); });
 //
-// The two passes over the slots are all that plain events cost. What needs
-// another chunk, a table or a callback is left in Chunk::rest, in record order.
-// Threads: Count and Fill may run at once on different chunks, each with
-//   itself.
+// Plain events cost no more than these two passes over the slots. Records that
+// need another chunk, a table or a callback are left in Chunk::rest, in record
+// order.
+// Threads: Count and Fill may run at the same time on different chunks, one
+//     thread per chunk.
 #ifndef KYMO_BACKENDS_CPU_DECODE_DECODE_CHUNK_H_
 #define KYMO_BACKENDS_CPU_DECODE_DECODE_CHUNK_H_
 
@@ -57,7 +58,7 @@ struct NamedResource {
   uint32_t domain = record::kNameLost;
 };
 
-// An end or extra payload for a record of (maybe) another chunk.
+// An end or extra payload for a record that may be in another chunk.
 struct FollowUp {
   record::SlotKind kind;
   uint32_t own_index;  // of its slot in the chunk that holds it
@@ -94,7 +95,7 @@ struct Chunk {
   bool without_memory = false;  // its memory records are left out
   size_t first_memory = 0;      // of its memory records, likewise
 
-  // What Fill leaves to do.
+  // The records that Fill leaves to the caller.
   struct Rest {
     std::vector<PendingPayload> payloads;
     std::vector<FollowUp> follow_ups;

@@ -1,4 +1,4 @@
-// decode_names.h - ids of the arena's names, and the ids of the shard's.
+// decode_names.h - maps the ids of the arena's names to those of the shard's.
 //
 //   NameMap names(limit, name_text, shard.strings);
 //   ParallelFor(...)  names.Mark(head.name);     // what is going to be asked
@@ -6,8 +6,8 @@
 //   const NameMap::View view = names.view();
 //   ParallelFor(...)  column[i] = view[head.name];
 //
-// One lookup of a text per distinct name. Marked names get their ids in the
-// order of the arena's, so that the result does not depend on who marked first.
+// Each distinct name is looked up once. Marked names get their ids in the order
+// of the arena's ids, so the result does not depend on the order of marking.
 // Threads: Mark may be called concurrently, and so may views be read.
 #ifndef KYMO_BACKENDS_CPU_DECODE_DECODE_NAMES_H_
 #define KYMO_BACKENDS_CPU_DECODE_DECODE_NAMES_H_
@@ -37,7 +37,7 @@ class NameMap {
 
   void Mark(uint32_t arena_id) noexcept {
     if (arena_id == record::kNameInPayload) return;
-    // Most find the mark there, and a store would take the cache line.
+    // Most names are marked already, and a store would take the cache line.
     std::atomic_ref<uint32_t> id(ids_[Known(arena_id)]);
     if (id.load(std::memory_order_relaxed) == kUnseen) {
       id.store(kMarked, std::memory_order_relaxed);
@@ -50,7 +50,7 @@ class NameMap {
     }
   }
 
-  // What is marked and mapped; until something else is.
+  // Reads the names that are marked and mapped, until others are marked.
   class View {
    public:
     model::NameId operator[](uint32_t arena_id) const noexcept {
@@ -66,7 +66,7 @@ class NameMap {
   };
   View view() const noexcept { return View(ids_); }
 
-  // Of any id; not concurrently with anything.
+  // For any id. Not concurrently with other calls.
   model::NameId Map(uint32_t arena_id) {
     if (arena_id == record::kNameInPayload) return model::kEmptyName;
     const uint32_t known = Known(arena_id);

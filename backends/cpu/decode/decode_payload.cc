@@ -94,7 +94,7 @@ model::StackId PayloadDecoder::ReadStack(const PayloadReader::Item& item,
   return stack_(pid, std::span(pcs, size));
 }
 
-// Items that are no argument; true when `detail` has something to say now.
+// Reads an item that is not an argument into `detail`; false for others.
 bool PayloadDecoder::ReadDetail(const PayloadReader::Item& item, int64_t pid,
                                 model::Detail& detail) {
   int64_t word = 0;

@@ -1,11 +1,11 @@
-// decode_payload.h - what stands behind a record's head.
+// decode_payload.h - decodes the payload behind a record's head.
 //
 //   PayloadDecoder decoder(input, names, shard);
 //   decoder.ReadEvent(events, row, pid, payloads);
 //
 // Names that the program made, arguments, and what PyTorch calls inputs,
 // sequence numbers and stacks. One thread at a time.
-// Trust: reads what can be read; the first item that cannot ends its payload.
+// Trust: reads as far as it can. The first unreadable item ends its payload.
 #ifndef KYMO_BACKENDS_CPU_DECODE_DECODE_PAYLOAD_H_
 #define KYMO_BACKENDS_CPU_DECODE_DECODE_PAYLOAD_H_
 
@@ -42,7 +42,7 @@ class PayloadReader {
     std::string_view data;
   };
 
-  // Nothing at the end, and at what cannot be an item.
+  // Nothing at the end, or if the next bytes cannot be an item.
   std::optional<Item> Next();
 
  private:

@@ -198,7 +198,8 @@ TEST(DecodeTest, StreamsOutOfTheTableAreCounted) {
   EXPECT_EQ(shard.ledger.Get(model::Loss::kRecordsCorrupt), 2u);
 }
 
-// Whatever a broken target left in a chunk: no crash, columns of equal length.
+// Chunks of random bytes, as a broken target may leave them: the decoder does
+// not crash, and all columns have equal lengths.
 TEST(DecodeTest, AnyBytesDecode) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {

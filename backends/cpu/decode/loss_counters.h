@@ -1,4 +1,4 @@
-// loss_counters.h - what an arena has counted as lost, at one moment.
+// loss_counters.h - an arena's counts of lost records, at one moment.
 #ifndef KYMO_BACKENDS_CPU_DECODE_LOSS_COUNTERS_H_
 #define KYMO_BACKENDS_CPU_DECODE_LOSS_COUNTERS_H_
 

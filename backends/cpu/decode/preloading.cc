@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Of the program that this is, which is of the architecture of the runtime.
+// The ELF header of this program, which has the runtime's architecture.
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
 namespace kymo::cpu {
@@ -36,7 +36,7 @@ class File {
   const int fd_;
 };
 
-// The loader preloads nothing where a program has more rights than its user.
+// The loader preloads nothing into a program with more rights than its user.
 bool GivesRights(const std::string& path, const struct stat& about) {
   if ((about.st_mode & S_ISUID) != 0 && about.st_uid != geteuid()) return true;
   if ((about.st_mode & S_ISGID) != 0 && about.st_gid != getegid()) return true;

@@ -4,9 +4,8 @@
 //   ObstacleToPreloading("/bin/busybox-static")  // "is statically linked"
 //   ObstacleToPreloading("/bin/ls")              // ""
 //
-// A script is as its interpreter is. Reads what files say of themselves; where
-// they say nothing (a file that is not there, or may not be read) nothing is
-// known to be in the way.
+// A script gets the answer for its interpreter. The answer comes from the
+// files' contents. A file that is missing or cannot be read is no obstacle.
 #ifndef KYMO_BACKENDS_CPU_DECODE_PRELOADING_H_
 #define KYMO_BACKENDS_CPU_DECODE_PRELOADING_H_
 
@@ -14,8 +13,8 @@
 
 namespace kymo::cpu {
 
-// Why the loader will not load what LD_PRELOAD names into the program at `path`
-// when this user runs it, to follow "it"; empty if it will.
+// Why the loader will not preload a library into the program at `path` when
+// this user runs it, as words that follow "it". Empty if it will.
 std::string ObstacleToPreloading(const std::string& path);
 
 }  // namespace kymo::cpu

@@ -49,7 +49,7 @@ bool ProcessStacks::IsRecorder(model::StackId stack) const {
   const model::Frame& frame = shard_.stacks.frame(shard_.stacks.leaf(stack));
   const std::string_view function = shard_.strings.Get(frame.function);
   const std::string_view file = shard_.strings.Get(frame.file);
-  // Templates over a program's own types are told by their file.
+  // Templates over a program's own types are recognized by their file.
   return function.starts_with("kymo::RecordFunction::") ||
          function.starts_with("kymo::RecordModule::") ||
          function.starts_with("kymo::Report") ||

@@ -1,7 +1,7 @@
 // process_stacks.h - names for the stacks that operations were recorded with.
 //
-// Of this process the mappings are asked for when its first stack comes; of a
-// recorded one they stand in the records, and the files are opened now.
+// The mappings of this process are read when its first stack comes. Those of a
+// recorded process are in its records; their files are opened now.
 //
 // Threads: none. The shard is borrowed.
 #ifndef KYMO_BACKENDS_CPU_DECODE_PROCESS_STACKS_H_
@@ -29,8 +29,8 @@ class ProcessStacks {
   ProcessStacks(const ProcessStacks&) = delete;
   ProcessStacks& operator=(const ProcessStacks&) = delete;
 
-  // A file that was changed after the process began is not trusted to be the
-  // one that it mapped.
+  // A file that was changed after the process began is not used, since the
+  // process may have mapped its earlier contents.
   void AddMapping(int64_t pid, const record::MappingPayload& mapping,
                   std::string_view path);
   // Return addresses, innermost first.

@@ -28,7 +28,7 @@ void EndReplacedStream(Chunks stream, model::EventColumns& events) {
   for (const DecodedChunk& chunk : stream) {
     for (const OpenRange& range : chunk.open) {
       if (chunk.replaced_ns == 0 || events.end_ns[range.row] != 0) continue;
-      // Other threads go on for some instants after one has called exec.
+      // When one thread calls exec, the others go on for some instants.
       if (end_ns == 0) {
         end_ns = std::max(chunk.replaced_ns, LastTime(stream, events));
       }
@@ -70,14 +70,14 @@ TimeNs ProgramImages::ReplacedNs(uint32_t stream) const {
   const record::ProcessEntry& own = arena_.process(process - 1);
   const auto begins = begins_.find(entry.pid.load(std::memory_order_relaxed));
   if (begins == begins_.end()) return 0;
-  // Libraries that are hosts of their own attach one by one, to one image.
+  // Several libraries of one program may each attach, all to one image.
   const auto next = std::find_if(
       begins->second.begin(), begins->second.end(), [&own](const Begin& begin) {
         return begin.monotonic_ns > own.attach_monotonic_ns &&
                begin.image != own.image;
       });
   if (next == begins->second.end()) return 0;
-  // Unsigned: what a broken target says is some time.
+  // Unsigned arithmetic, since a broken target may have written any number.
   return static_cast<TimeNs>(static_cast<uint64_t>(next->monotonic_ns) +
                              static_cast<uint64_t>(epoch_offset_ns_));
 }

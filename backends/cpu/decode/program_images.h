@@ -4,8 +4,8 @@
 //   chunk.replaced_ns = images.ReplacedNs(chunk.view.stream);
 //   EndReplaced(chunks, shard.block);
 //
-// The threads of the programs may have the same ids: what was open when one
-// ended has nothing to do with what the next records.
+// Threads of the old and the new program may have the same ids. Ranges that are
+// open when the old one ends do not enclose what the new one records.
 #ifndef KYMO_BACKENDS_CPU_DECODE_PROGRAM_IMAGES_H_
 #define KYMO_BACKENDS_CPU_DECODE_PROGRAM_IMAGES_H_
 
@@ -25,9 +25,9 @@ class ProgramImages {
   // `arena` outlives this. `epoch_offset_ns` as in ArenaShardInput.
   ProgramImages(const record::Arena& arena, int64_t epoch_offset_ns);
 
-  // When the program that the stream's thread was of was replaced; 0 if it was
-  // not, or that is not known. Not before the exec, and before anything that
-  // the next program records.
+  // The time at which exec replaced the stream's program; 0 if it did not or
+  // the time is unknown. It is not before the exec, and before all records of
+  // the next program.
   TimeNs ReplacedNs(uint32_t stream) const;
 
  private:
@@ -42,7 +42,7 @@ class ProgramImages {
   std::map<int32_t, std::vector<Begin>> begins_;  // by pid; in order
 };
 
-// Ends the ranges of replaced programs that are open, as open ones.
+// Ends the open ranges of replaced programs; they still count as open ranges.
 // REQUIRES: chunks of a stream stand together.
 void EndReplaced(const std::vector<DecodedChunk>& chunks,
                  model::EventColumns& events);

@@ -20,7 +20,7 @@ namespace {
 
 using record::Arena;
 
-// From an exec to the first constructor on a machine that is busy.
+// The longest time from an exec to the first constructor on a busy machine.
 constexpr int64_t kAttachNs = 200 * kNsPerMs;
 
 // When processes attached, by pid, in order.
@@ -60,10 +60,10 @@ std::vector<Start> ReadStarts(const Arena& arena) {
   return starts;
 }
 
-// Starts that nobody of the pid has followed by attaching before the next one.
+// Starts after which no process of that pid attached before its next start.
 std::vector<Start> FindUnrecorded(const Arena& arena) {
   const std::vector<Start> starts = ReadStarts(arena);
-  // After the starts: who attaches meanwhile is seen.
+  // Read after the starts, so that a process that attaches meanwhile is found.
   const Attached attached = ReadAttached(arena);
   std::vector<Start> unrecorded;
   for (size_t i = 0; i < starts.size(); ++i) {

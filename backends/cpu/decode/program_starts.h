@@ -4,12 +4,12 @@
 //     ... program.path, ObstacleToPreloading(program.path) ...
 //   }
 //
-// Whoever starts a program says so (profiler/record/starts.h), and a program
-// that takes the preloaded runtime, or brings Kymo itself, attaches: a start
-// that no process of its pid has followed by attaching was not recorded, and
-// neither was what it started itself.
+// A process that starts a program records the start (profiler/record/starts.h).
+// A program that takes the preloaded runtime, or contains Kymo itself,
+// attaches. So if no process of the start's pid attaches afterwards, the
+// program was not recorded. Neither were the programs that it started.
 //
-// The tables are the target's: whatever stands in them, this returns.
+// Trust: the tables come from the target. With any contents, this returns.
 #ifndef KYMO_BACKENDS_CPU_DECODE_PROGRAM_STARTS_H_
 #define KYMO_BACKENDS_CPU_DECODE_PROGRAM_STARTS_H_
 
@@ -27,20 +27,20 @@ struct UnrecordedProgram {
   std::string path;  // or the word that was looked up
 };
 
-// By their start. What stands in the tables while processes go on is complete
-// for programs that were started some milliseconds ago.
+// In the order of their starts. If processes still run, a program that was
+// started in the last milliseconds may be here although it will attach.
 std::vector<UnrecordedProgram> UnrecordedPrograms(const record::Arena& arena);
 
-// How many they are, and those that the tables have no room for: as many as are
-// certain.
+// How many such programs there certainly are, including those that the tables
+// have no room for.
 uint64_t CountUnrecorded(const record::Arena& arena);
 
-// Waits for programs that live and were started just now, until they attach or
-// could have.
+// Waits for programs that were started just now and still live, until they
+// attach or have had the time to.
 void AwaitAttaching(const record::Arena& arena);
 
-// A sentence for each program that was not recorded, and why as far as its file
-// tells; for the first few of them.
+// A sentence for each of the first few programs that were not recorded. It says
+// why, if the program's file tells.
 std::vector<std::string> DescribeUnrecorded(const record::Arena& arena);
 
 }  // namespace kymo::cpu

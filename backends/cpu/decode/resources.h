@@ -1,9 +1,10 @@
-// resources.h - what a program has named, as metadata of the trace.
+// resources.h - names that a program gave to its resources, as metadata.
 //
 //   "named_resources": [{"process": 12, "kind": "stream", "handle": "0x5f0",
 //                        "name": "copies", "domain": "loader"}, ...]
 //
-// In the order of process, kind and handle; of one thing's names the last.
+// Sorted by process, kind and handle. If a resource has several names, the last
+// one counts.
 #ifndef KYMO_BACKENDS_CPU_DECODE_RESOURCES_H_
 #define KYMO_BACKENDS_CPU_DECODE_RESOURCES_H_
 
@@ -22,7 +23,7 @@ struct Resource {
   model::NameId domain = model::kEmptyName;
 };
 
-// Nothing where there are none.
+// Adds nothing if there are no resources.
 void AddResources(std::span<const Resource> resources,
                   model::TraceShard& shard);
 

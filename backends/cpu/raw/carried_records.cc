@@ -43,8 +43,8 @@ size_t EndRow(std::span<const DecodedChunk> chunks) {
   return chunks.back().first_row + chunks.back().event_count;
 }
 
-// Rows of the ranges around what follows the last row, and of that itself: each
-// is less deep than all that follow it.
+// Rows of the ranges that enclose the records after the last row, and of the
+// last row itself. Each row is less deep than all rows that follow it.
 std::vector<size_t> RowsAround(const model::EventColumns& events, size_t begin,
                                size_t end) {
   constexpr uint8_t kNoParent = model::kEventInstant | model::kEventAsync;
@@ -89,7 +89,7 @@ void CarriedRecords::Update(const std::vector<DecodedChunk>& chunks,
   EndReplaced(chunks, shard.block);
 }
 
-// What has counted does not again, and ends when it did.
+// An event that has counted does not count again, and keeps its end.
 void CarriedRecords::Restore(Chunks chunks, model::EventColumns& events) const {
   std::unordered_map<const Slot*, const Record*> counted;
   for (const Record& record : records_) {
@@ -135,7 +135,7 @@ void CarriedRecords::CarryStream(Chunks chunks, const LaterWindows& later,
     const auto after = std::upper_bound(
         chunks.begin(), chunks.end(), row,
         [](size_t r, const DecodedChunk& c) { return r < c.first_row; });
-    // Chunks without events have the first row of the next.
+    // A chunk without events has the first row of the next chunk.
     const DecodedChunk& chunk = *std::prev(after);
     carry(chunk.view, SlotOfEvent(chunk.view, row - chunk.first_row),
           has_counted, events.end_ns[row]);

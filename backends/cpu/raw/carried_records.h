@@ -1,4 +1,4 @@
-// carried_records.h - what one window of chunks hands on to the next.
+// carried_records.h - the records that a window of chunks hands to the next.
 //
 //   CarriedRecords carried;
 //   for (each window, in the order of tickets) {
@@ -7,18 +7,20 @@
 //     carried.Update(decoded, rest, shard);
 //   }
 //
-// Carried are, as they were recorded, their payload included:
+// It carries these records, unchanged and with their payload:
 // - ranges whose end has not come yet. They count in the window with the end,
 //   or in the last one;
-// - ranges around what a thread records next. They have counted;
+// - ranges that enclose the next records of a thread. They have counted;
 // - ends and payloads that stand in an earlier window than their range does.
-// Events that do not count in a window have kEventRepeated there, so that every
-// event counts once, and what is inside of it finds it in each window.
+// An event that does not count in a window has kEventRepeated there. So every
+// event counts once, and the events that it encloses find it in each window.
 //
-// A range that ends on another thread, in a later window, without having been
-// said to be asynchronous, is around what its thread records until then.
+// A range may end on another thread, in a later window, although the program
+// did not call it asynchronous. It then encloses what its thread records until
+// then.
 //
-// Memory: the open ranges of all threads, and the depth of the others.
+// Memory: the open ranges of all threads, and the ranges that enclose the next
+// records.
 #ifndef KYMO_BACKENDS_CPU_RAW_CARRIED_RECORDS_H_
 #define KYMO_BACKENDS_CPU_RAW_CARRIED_RECORDS_H_
 
@@ -38,11 +40,11 @@
 
 namespace kymo::cpu {
 
-// What comes after a window.
+// The windows that follow the present one.
 struct LaterWindows {
-  bool is_last = false;  // nothing
+  bool is_last = false;  // no window follows
   uint64_t first_ticket = 0;
-  // Whether chunks of the stream do.
+  // Whether any later chunk belongs to the stream.
   std::function<bool(uint32_t stream)> has_stream;
 };
 
@@ -51,7 +53,7 @@ class CarriedRecords {
   // One for each record; valid until Update.
   std::vector<record::ChunkView> views() const;
 
-  // Marks events of `shard`, which `chunks` were decoded into, and carries
+  // Marks events of `shard`, into which `chunks` were decoded, and carries
   // those that later windows need.
   void Update(const std::vector<DecodedChunk>& chunks,
               const LaterWindows& later, model::TraceShard& shard);

@@ -41,7 +41,7 @@ void ChunkStore::OpenAt(int fd, uint64_t begin) {
   begin_ = begin;
 }
 
-// The slots come first: where an entry is, its chunk is complete.
+// Writes the slots first, so that an entry always has a complete chunk.
 void ChunkStore::Add(const record::ChunkView& chunk) {
   const uint64_t size = chunk.slots.size_bytes();
   const ChunkEntry entry = {.stream = chunk.stream,
@@ -53,14 +53,15 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
       !WriteWhole(fd_, at + sizeof(entry), chunk.slots.data(), size) ||
       !WriteWhole(fd_, at, &entry, sizeof(entry))) {
     lost_bytes_ += size;
-    // A part of it would only take room.
+    // A part of the chunk would only take room.
     static_cast<void>(!ftruncate(fd_, static_cast<off_t>(at)));
     return;
   }
   bytes_ += sizeof(entry) + size;
 }
 
-// Asks before half of what is left has gone, since others write there, too.
+// Asks again before half of the free space is used, since others write there,
+// too.
 bool ChunkStore::HasRoom() {
   constexpr uint64_t kAskEvery = uint64_t{64} << 20;
   const uint64_t seen = bytes_ + lost_bytes_;

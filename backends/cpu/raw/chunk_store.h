@@ -3,13 +3,14 @@
 //   file  = { entry chunk }
 //   entry = ChunkEntry      chunk = the used slots of one chunk, 32 bytes each
 //
-// The file has no name, so that nothing is left behind, whatever happens,
-// unless it gets one in the end (raw_keep.h); or it is the end of a raw file
-// (raw_file.h), which is to be left.
+// The file has no name, so nothing is left behind. raw_keep.h can name it in
+// the end. The store can also be the end of a raw file (raw_file.h), which
+// stays.
 //
-// Errors:  a failed write loses that chunk; lost_bytes() counts it. So does a
-//   disk that is nearly full: its last twentieth, or GiB, is not ours; and what
-//   somebody has cut off the file.
+// Errors:  a failed write loses that chunk; lost_bytes() counts it. It also
+//   counts the chunks that it does not write because the disk is nearly full:
+//   the last twentieth of the disk, or the last GiB, stays free. And it counts
+//   the bytes that another process has cut off the file.
 // Threads: one at a time.
 #ifndef KYMO_BACKENDS_CPU_RAW_CHUNK_STORE_H_
 #define KYMO_BACKENDS_CPU_RAW_CHUNK_STORE_H_
@@ -56,7 +57,7 @@ class ChunkStore {
 
   void Add(const record::ChunkView& chunk);
 
-  // Everything added, readable as long as the store lives. Ends adding.
+  // All added chunks, readable as long as the store lives. Ends adding.
   absl::Status Map(std::vector<record::ChunkView>& chunks);
 
   int fd() const noexcept { return fd_; }
@@ -77,12 +78,12 @@ class ChunkStore {
   uint64_t mapped_bytes_ = 0;
 };
 
-// Whether `bytes` behind the entry hold its chunk, and it is an entry.
+// Whether the entry is valid and `bytes` behind it hold its chunk.
 bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes);
 
 // Adds the chunks of such a file's bytes, which must begin at a multiple of 8
-// and outlive the views. Returns how many bytes they took: up to the first
-// entry that is none, or whose chunk is cut off.
+// and outlive the views. Returns how many bytes the chunks took. It stops at
+// the first invalid entry, or at a chunk that is cut off.
 size_t ReadChunkEntries(std::span<const std::byte> bytes,
                         std::vector<record::ChunkView>& chunks);
 

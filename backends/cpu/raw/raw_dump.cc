@@ -14,12 +14,12 @@
 namespace kymo::cpu {
 namespace {
 
-// A file under a name of its own until it is complete.
+// A file that has a temporary name until it is complete.
 class PartFile {
  public:
   explicit PartFile(const std::string& path)
       : path_(path), part_(path + ".part") {
-    // Left by one that was killed, or somebody's link to elsewhere.
+    // Left by a process that was killed, or a link that somebody made.
     unlink(part_.c_str());
     fd_ = open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   }
@@ -59,8 +59,8 @@ absl::Status WriteRawDump(
   if (ftruncate(file.fd(), static_cast<off_t>(chunks_begin)) != 0) {
     return file.Error();
   }
-  // Chunks before tables: what was overwritten meanwhile is counted by then,
-  // and what chunks name is there.
+  // Chunks before tables: by then, overwritten chunks are counted and the names
+  // that chunks use are stored.
   ChunkStore store;
   store.OpenAt(file.fd(), chunks_begin);
   RawHeader header = add_chunks(store);

@@ -34,8 +34,7 @@ absl::Status FileError(const std::string& path, const char* what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", what, " ", path));
 }
 
-// The file from `begin` on as memory, for reading. Nothing where it ends
-// before.
+// The file from `begin` on, mapped for reading. Empty if the file ends before.
 class MappedEnd {
  public:
   MappedEnd() = default;
@@ -76,8 +75,8 @@ bool BeginsLikeRawFile(std::string_view head) {
 absl::StatusOr<RawFile> RawFile::Create(const std::string& path,
                                         const record::ArenaOptions& options) {
   RawFile file;
-  // Never the memory of a recording that was made here before: its processes
-  // may still write there.
+  // Never reuse the file of an earlier recording: its processes may still write
+  // there.
   if (unlink(path.c_str()) != 0 && errno != ENOENT) {
     return FileError(path, "replace");
   }

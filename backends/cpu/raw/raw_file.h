@@ -1,12 +1,12 @@
-// raw_file.h - a recording as it was recorded, in a file that survives.
+// raw_file.h - a recording in a file that survives the collector's death.
 //
 //   file = { arena, RawHeader page, drained chunks }
 //
-// The arena (record/layout.h) is the very memory that the recorded processes
-// write into, the chunks are those that the collector drained (chunk_store.h),
-// the header says what only the collector knows. So whatever dies, and when,
-// the file has everything up to the last record: of the collector's death only
-// the clock suffers, whose second anchor is then the last one that was noted.
+// The arena (profiler/record/arena/layout.h) is the memory that the recorded
+// processes write into. The collector drained the chunks (chunk_store.h). The
+// header has what only the collector knows. So whichever process dies, the file
+// has every record up to the last one. If the collector dies, only the clock is
+// less exact: its second anchor is the last one written.
 //
 //   KYMO_ASSIGN_OR_RETURN(RawFile file, RawFile::Create("out/kymo.raw", ...));
 //   file.arena()                     // to record into
@@ -17,9 +17,9 @@
 // Errors:  creating: the errno's status, with the path; a file system that
 //          cannot reserve space is kUnimplemented. Reading: kInvalidArgument
 //          for a file of another kind or version.
-// Trust:   a raw file may hold anything, as an arena may; and whoever may write
-//          it may shorten it while it is recorded into, which costs what it
-//          held.
+// Trust:   a raw file may hold anything, as an arena may. A process that may
+//          write the file may also shorten it during the recording; the records
+//          in the cut part are lost.
 #ifndef KYMO_BACKENDS_CPU_RAW_RAW_FILE_H_
 #define KYMO_BACKENDS_CPU_RAW_RAW_FILE_H_
 
@@ -37,7 +37,7 @@
 
 namespace kymo::cpu {
 
-// What raw files begin with: the magic of an arena.
+// Whether the bytes begin with an arena's magic, as raw files do.
 bool BeginsLikeRawFile(std::string_view head);
 
 class RawFile {
@@ -51,13 +51,14 @@ class RawFile {
 
   const record::Arena& arena() const { return arena_; }
   int fd() const { return fd_; }
-  // Where drained chunks go.
+  // The offset at which drained chunks begin.
   uint64_t chunks_begin() const;
 
-  // Writes the header; what cannot be written stays as it was.
+  // Writes the header. If writing fails, the old header stays.
   void Note(const RawHeader& header) const;
-  // Everything is drained: gives the disk back what the arena's chunks took.
-  // Those of threads that outlive the recording stay; they may write there.
+  // Call it when everything is drained. It gives the disk space of the arena's
+  // chunks back, except the chunks of threads that outlive the recording, which
+  // may still write there.
   void DropFreeChunks() const;
 
  private:
@@ -71,9 +72,9 @@ class RawFile {
 struct RawRecording {
   model::TraceShard shard;
   TimeNs start_ns = 0;
-  TimeNs end_ns = 0;  // of the last record, if the collector did not end it
+  TimeNs end_ns = 0;  // of the last record, if the collector died
   bool is_complete = false;
-  uint64_t cut_bytes = 0;  // at the end, that are no whole chunk
+  uint64_t cut_bytes = 0;  // after the last whole chunk
   uint64_t first_cut_byte = 0;
 };
 

@@ -89,7 +89,7 @@ TEST_F(RawFileTest, HasEverythingWhoeverDied) {
   arena().SealChunk(AddChunk("sealed", 120, 130));
   AddChunk("owned", 130, 140);
   AddChunk("open", 150, 0);
-  // The collector died with one in its hands.
+  // The collector died while it read one.
   const uint32_t reading = AddChunk("reading", 140, 145);
   arena().word(reading).owner.store(
       record::PackOwner(ChunkState::kReading, stream_));

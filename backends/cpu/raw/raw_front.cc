@@ -52,7 +52,7 @@ absl::Status WriteRawFront(int fd, const std::string& path, const Arena& arena,
   const std::span<const std::byte> names = arena.name_texts();
   KYMO_RETURN_IF_ERROR(write(names.data(), names.size()));
   KYMO_RETURN_IF_ERROR(Write(fd, path, &header, sizeof(header), arena.bytes()));
-  // Last: it says how much of the rest there is.
+  // Written last, since it says how long the rest is.
   alignas(ArenaHeader) std::byte copied[sizeof(ArenaHeader)];
   std::memcpy(copied, base, sizeof(copied));
   auto& copy = *reinterpret_cast<ArenaHeader*>(copied);

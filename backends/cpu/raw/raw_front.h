@@ -1,12 +1,13 @@
-// raw_front.h - what stands in front of a raw file's chunks (raw_file.h).
+// raw_front.h - writes the front of a raw file (raw_file.h), before its chunks.
 //
 //   KYMO_RETURN_IF_ERROR(WriteRawFront(fd, path, arena, header));
 //
 // Writes an arena's tables, as if it had no chunks, and the header, to where
-// RawParts reads them. What the arena has reserved and not used stays a hole.
+// RawParts reads them. Reserved and unused parts of the arena stay holes.
 //
 // Errors:  the errno's status, with the path.
-// Threads: the recorders may run on; what chunks name must be there already.
+// Threads: the recorders may run on. All names that the chunks use must be
+// stored before.
 #ifndef KYMO_BACKENDS_CPU_RAW_RAW_FRONT_H_
 #define KYMO_BACKENDS_CPU_RAW_RAW_FRONT_H_
 

@@ -1,4 +1,4 @@
-// raw_header.h - what only the collector knows of a raw file (raw_file.h).
+// raw_header.h - the collector's part of a raw file (raw_file.h).
 #ifndef KYMO_BACKENDS_CPU_RAW_RAW_HEADER_H_
 #define KYMO_BACKENDS_CPU_RAW_RAW_HEADER_H_
 
@@ -25,12 +25,14 @@ struct RawHeader {
   ClockAnchor first_anchor;
   ClockAnchor last_anchor;
   uint32_t is_complete = 0;  // 1: the collector ended the recording
-  // 1: a flight recorder that was to hold a time; what it overwrote is lost.
+  // 1: a flight recorder with a time to keep; records that it overwrote count
+  // as lost.
   uint32_t was_to_hold_time = 0;
-  // 1: what began before it is not missing, whatever the arena's policy is.
+  // 1: ranges that began before the kept records are not missing, whatever the
+  // arena's policy is.
   uint32_t keeps_newest = 0;
   uint32_t reserved = 0;
-  // Of a session: what the arena had lost when it began.
+  // For a session: the arena's losses when the session began.
   LossCounters losses_before;
 };
 static_assert(sizeof(RawHeader) <= kRawHeaderBytes);

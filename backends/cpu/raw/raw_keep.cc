@@ -23,7 +23,7 @@ absl::Status CannotKeep(const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
-// Only where there is data; the rest are holes in both.
+// Moves only data; holes stay holes.
 bool MoveData(int from, int to) {
   std::vector<std::byte> buffer(kBlockBytes);
   const off_t size = lseek(from, 0, SEEK_END);
@@ -40,7 +40,7 @@ bool MoveData(int from, int to) {
         !WriteWhole(to, place, buffer.data(), bytes)) {
       return false;
     }
-    // Where it cannot be given back, both need room.
+    // If the space cannot be given back, both files need room.
     fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin,
               at - begin);
   }

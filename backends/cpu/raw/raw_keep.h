@@ -1,4 +1,4 @@
-// raw_keep.h - gives a recording that has no name yet one, as a raw file.
+// raw_keep.h - names a recording's unnamed file, as a raw file.
 //
 //   ChunkStore store;
 //   store.Open(folder, RawChunksBegin(arena));    // a file without a name
@@ -6,12 +6,11 @@
 //   KYMO_RETURN_IF_ERROR(
 //       KeepRawFile(store.fd(), folder + "/kymo.raw", arena, header));
 //
-// Where the file system can name such a file, nothing is copied. Else the file
-// is, block by block, and what is copied is given back to the disk.
+// If the file system can name such a file, nothing is copied. If not, the file
+// is copied block by block, and each copied block is given back to the disk.
 //
-// Errors: the errno's status, with the path. What could be copied is left
-// there:
-//   readers take it for a recording that was cut off.
+// Errors: the errno's status, with the path. The part that was copied stays
+//   there; readers take it for a recording that was cut off.
 #ifndef KYMO_BACKENDS_CPU_RAW_RAW_KEEP_H_
 #define KYMO_BACKENDS_CPU_RAW_RAW_KEEP_H_
 
@@ -28,7 +27,7 @@ namespace kymo::cpu {
 absl::Status KeepRawFile(int fd, const std::string& path,
                          const record::Arena& arena, const RawHeader& header);
 
-// The second way, whatever the file system can do. `from` is empty afterwards.
+// The second way, on any file system. `from` is empty afterwards.
 absl::Status MoveContents(int from, const std::string& path);
 
 }  // namespace kymo::cpu

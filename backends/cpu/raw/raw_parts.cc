@@ -79,8 +79,8 @@ uint64_t RawParts::first_ticket() const {
   return overwrites() ? kNoFirstTicket : 0;
 }
 
-// Chunks that a dying collector had in its hands: those that it had not written
-// are to be drained still.
+// Chunks that the collector was reading when it died. Those that it had not
+// written still have to be drained.
 void RawParts::GiveBackHalfRead(const std::set<uint64_t>& drained) {
   for (uint32_t i = 0; i < arena_.high_water(); ++i) {
     record::ChunkWord& word = arena_.word(i);

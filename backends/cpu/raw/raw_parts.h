@@ -1,4 +1,4 @@
-// raw_parts.h - what a raw file (raw_file.h) has in front of its chunks, read.
+// raw_parts.h - reads the parts of a raw file (raw_file.h) before its chunks.
 //
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawParts> parts,
 //                         RawParts::Open(path));
@@ -33,20 +33,21 @@ class RawParts {
   RawParts& operator=(const RawParts&) = delete;
 
   int fd() const { return fd_; }
-  // A copy; what is written into it reaches nobody.
+  // A private copy; writes to it change neither the file nor the target.
   const record::Arena& arena() const { return arena_; }
   const RawHeader& header() const { return header_; }
   TickConverter clock() const;
   uint64_t chunks_begin() const;
-  // Whether the newest is all that there was to be.
+  // Whether the recording was to keep only the newest records.
   bool overwrites() const;
-  // As FillShard takes it: of a flight recorder, what began before it is not
-  // missing.
+  // As FillShard takes it. In a flight recorder's file, ranges that began
+  // before the kept records are not missing.
   uint64_t first_ticket() const;
   uint64_t file_bytes() const { return file_bytes_; }
 
-  // Views, valid as long as this, of the chunks that nobody drained. `drained`:
-  // tickets of those that the file has behind its header.
+  // Views, valid as long as this object, of the chunks that nobody drained.
+  // `drained` has the tickets of the chunks that the file has behind its
+  // header.
   std::vector<record::ChunkView> TakeUndrained(
       const std::set<uint64_t>& drained);
 

@@ -50,7 +50,7 @@ void RawWindows::Index() {
   }
 }
 
-// As ReadChunkEntries, without reading the chunks.
+// Like ReadChunkEntries, without reading the chunks.
 void RawWindows::IndexFile() {
   const uint64_t end = parts_->file_bytes();
   uint64_t at = parts_->chunks_begin();

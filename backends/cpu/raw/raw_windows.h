@@ -1,4 +1,4 @@
-// raw_windows.h - a raw file (raw_file.h), however large, in parts that fit
+// raw_windows.h - reads a raw file (raw_file.h) of any size, in parts that fit
 // into memory.
 //
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RawWindows> windows,
@@ -47,15 +47,15 @@ class RawWindows final : public TraceWindows {
 
   bool is_done() const override { return is_done_; }
   absl::StatusOr<TraceWindow> Next() override;
-  // That nobody ended the recording, or that the file was cut off.
+  // Says whether nobody ended the recording, and whether the file was cut off.
   std::vector<std::string> Notes() const override;
 
-  // Of all chunks. A trace of the whole takes about as much, and the chunks
-  // themselves.
+  // The bytes of all chunks. Reading the whole takes this much, and about as
+  // much again for the trace.
   uint64_t chunk_bytes() const { return chunk_bytes_; }
   // Whether somebody ended the recording.
   bool is_complete() const { return parts_->header().is_complete == 1; }
-  // At the end of the file, that are no whole chunk.
+  // Bytes at the end of the file that are no whole chunk.
   uint64_t cut_bytes() const { return cut_bytes_; }
 
  private:

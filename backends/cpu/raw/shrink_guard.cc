@@ -21,7 +21,7 @@ struct Guarded {
 constinit Guarded guarded[ShrinkGuard::kMostGuards] = {};
 struct sigaction previous_action;
 
-// Puts zeros where the file has ended; false if the address is no guard's.
+// Puts zeros where the file has ended. False if no guard has the address.
 bool PutZeros(uintptr_t address) {
   for (const Guarded& g : guarded) {
     const uintptr_t end = g.end.load(std::memory_order_acquire);
@@ -40,7 +40,7 @@ bool PutZeros(uintptr_t address) {
 void OnBusError(int, siginfo_t* info, void*) {
   const int saved_errno = errno;
   if (!PutZeros(reinterpret_cast<uintptr_t>(info->si_addr))) {
-    // The access is repeated, and is somebody else's to handle.
+    // Restores the previous handler; the access is repeated and goes to it.
     sigaction(SIGBUS, &previous_action, nullptr);
   }
   errno = saved_errno;

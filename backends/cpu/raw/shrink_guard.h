@@ -1,16 +1,16 @@
-// shrink_guard.h - memory of a file that somebody else may shorten.
+// shrink_guard.h - reads a mapped file safely if another process shortens it.
 //
 //   ShrinkGuard guard(mapped, bytes);   // as long as the mapping lives
 //
-// Reading or writing a mapping behind the end of its file is SIGBUS, which
-// would end the collector. Under a guard it finds zeros instead, from there to
-// the end of the mapping; nothing else of the mapping changes.
+// An access to a mapping behind the end of its file raises SIGBUS, which would
+// end the collector. Under a guard it finds zeros instead, from there to the
+// end of the mapping. The rest of the mapping does not change.
 //
-// The first guard sets the process's handler of SIGBUS; what is no guard's goes
-// to the handler that was there before.
+// The first guard sets the process's handler of SIGBUS. A SIGBUS at an address
+// without a guard goes to the previous handler.
 //
-// Threads: guards may be made and destroyed concurrently; kMostGuards at a
-//   time, those beyond guard nothing.
+// Threads: guards may be made and destroyed concurrently. There are at most
+//   kMostGuards at a time; a further one guards nothing.
 #ifndef KYMO_BACKENDS_CPU_RAW_SHRINK_GUARD_H_
 #define KYMO_BACKENDS_CPU_RAW_SHRINK_GUARD_H_
 

@@ -43,7 +43,7 @@ TEST_F(ShrinkGuardTest, BehindTheEndAreZerosThatCanBeWritten) {
   memory_[3 * kPage] = 'y';
   EXPECT_EQ(memory_[3 * kPage], 'y');
   EXPECT_EQ(memory_[kPage - 1], 'x');
-  // Before the first address that was asked for, the file counts still.
+  // The file's own bytes still count before the first missing address.
   EXPECT_EQ(memory_[kPage], 0);
 }
 

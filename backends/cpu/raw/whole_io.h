@@ -4,8 +4,8 @@
 //     return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 //   }
 //
-// pread and pwrite may move fewer bytes than they were asked for, and signals
-// interrupt them; these two go on until the end.
+// pread and pwrite may move fewer bytes than requested, and signals interrupt
+// them. These two functions repeat the call until all bytes are moved.
 //
 // Errors:  false; errno says why. EIO: the file ends before the range does, or
 //   takes no more. Part of the range may have been read or written.
