@@ -7,11 +7,12 @@
 namespace kymo::record {
 namespace {
 
-// What one record's texts may take together; the rest is cut, and counted.
+// The most bytes of one record's texts; the rest is cut, and counted.
 constexpr size_t kMaxTextBytes = 4096;
 
-// An asynchronous range's id: where its slot is, and which ticket its chunk had
-// then. Tickets beyond 33 bits would take half a petabyte of records.
+// An asynchronous range's id: the place of its slot, and the ticket that its
+// chunk had then. Only a recording of half a petabyte would need tickets of
+// more than 33 bits.
 constexpr int kIndexBits = 11;
 constexpr int kChunkBits = 20;
 static_assert(kSlotsPerChunk == 1u << kIndexBits);
@@ -22,7 +23,7 @@ uint64_t PackId(uint64_t ticket, uint32_t chunk, uint32_t index) noexcept {
          index;
 }
 
-// Null: it cannot be one.
+// Null if it cannot be a range's id.
 Slot* SlotOf(uint64_t id, uint64_t* ticket) noexcept {
   const Arena* const arena = Host().arena();
   const uint32_t chunk = id >> kIndexBits & ((1u << kChunkBits) - 1);
@@ -124,7 +125,7 @@ void EndCapturedAsync(uint64_t id) noexcept {
   if (stream == nullptr || stream->ticket != ticket) {
     return EndElsewhere(slot, ticket, nullptr, 0);
   }
-  // This thread owns the chunk; whether the id is one that it gave out?
+  // This thread owns the chunk. Now check that it gave out this id.
   if (UnpackKind(slot->kind_scope_depth) != SlotKind::kRange ||
       (slot->flags & kSlotAsync) == 0 ||
       slot->end.load(std::memory_order_relaxed) != 0) {

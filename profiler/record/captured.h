@@ -50,7 +50,7 @@ struct Captured {
 // `user_annotation` in PyTorch's words.
 inline constexpr RecordScope kCapturedScope = RecordScope::kUserScope;
 
-// Head and payload, all written but the head's kind and times; out of line.
+// Takes slots and writes all but the head's kind and times. Out of line.
 Slot* TakeCaptured(const Captured& what) noexcept;
 
 // REQUIRES, here and below: IsAnythingOn() was true.
@@ -68,7 +68,8 @@ inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
   OpenSlot(range, slot, slot->name, kCapturedScope, slot->extra_slots);
 }
 
-// A range that ends by its id, anywhere: no parent, no children. 0 = lost.
+// Begins a range that any thread may end by its id. It has no parent and no
+// children. 0 = lost.
 uint64_t BeginCapturedAsync(const Captured& what) noexcept;
 void EndCapturedAsync(uint64_t id) noexcept;
 
@@ -79,7 +80,7 @@ void RecordCapturedCounter(uint32_t name, uint32_t source,
 void RecordCapturedResource(ResourceKind kind, uint64_t handle,
                             const Captured& what) noexcept;
 
-// More about a range that was begun.
+// Adds arguments to a range that has begun.
 void AddCapturedArgs(const OpenRange& range, const CapturedArg* args,
                      size_t arg_count) noexcept;
 void AddCapturedArgs(uint64_t id, const CapturedArg* args,

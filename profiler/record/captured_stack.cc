@@ -21,7 +21,7 @@ size_t BytesOf(uint32_t capacity) noexcept {
   return sizeof(CapturedStack) + capacity * sizeof(OpenCaptured);
 }
 
-// 1 + the key that gives a thread's stack back; 0 = not made yet.
+// 1 + the key whose destructor frees a thread's stack; 0 = not made yet.
 constinit std::atomic<uint32_t> exit_key_plus_1{0};
 
 void OnThreadExit(void* value) {
@@ -31,7 +31,7 @@ void OnThreadExit(void* value) {
   munmap(stack, BytesOf(stack->capacity));
 }
 
-// False: there is no key to be had; stacks then outlive their threads.
+// False if no key is free; stacks then outlive their threads.
 bool ExitKey(pthread_key_t* key) noexcept {
   uint32_t known = exit_key_plus_1.load(std::memory_order_acquire);
   if (known == 0) {
@@ -49,7 +49,7 @@ bool ExitKey(pthread_key_t* key) noexcept {
 }  // namespace
 
 CapturedStack* GrowCapturedStack() noexcept {
-  // A signal handler, while the thread is in here.
+  // True for a signal handler that interrupts this code on the same thread.
   if (InSlowPath()) return nullptr;
   const int saved_errno = errno;
   const Busy busy;

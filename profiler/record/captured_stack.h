@@ -1,5 +1,5 @@
-// captured_stack.h - the ranges that a thread has open through interfaces which
-// end "the innermost one" (of a domain) instead of naming it.
+// captured_stack.h - a thread's open ranges, for interfaces that end "the
+// innermost range" (of a domain) without naming it.
 //
 //   OpenCaptured* const open = PushCaptured(domain);
 //   if (open != nullptr && IsAnythingOn()) BeginCaptured(open->range, what);
@@ -9,12 +9,13 @@
 //   EndRange(range);
 //
 // Each domain has a stack of its own: an end finds the innermost range of its
-// domain, though one of another may lie above it. What is pushed while nobody
-// records is on the stack, too, with a range that is none.
+// domain, even if a range of another domain lies above it. While nobody
+// records, a push adds an entry whose range is empty.
 //
-// Cost: a thread's first push maps 16 KiB, given back at its end.
-// Threads: a stack is its thread's; a signal handler on it may push and pop if
-//   it leaves the stack as it was. A forked child has its parent's.
+// Cost: a thread's first push maps 16 KiB, which are unmapped at its end.
+// Threads: a stack belongs to its thread. A signal handler on the thread may
+//   push and pop if it leaves the stack as it was. A forked child has a copy of
+//   its parent's.
 #ifndef KYMO_PROFILER_RECORD_CAPTURED_STACK_H_
 #define KYMO_PROFILER_RECORD_CAPTURED_STACK_H_
 
@@ -38,12 +39,12 @@ struct CapturedStack {
 extern constinit thread_local CapturedStack* captured_stack
     __attribute__((tls_model("initial-exec")));
 
-// With room for one more; null where memory is short.
+// A stack with room for one more entry; null when memory is short.
 CapturedStack* GrowCapturedStack() noexcept;
 int RemoveCaptured(CapturedStack* stack, const void* domain,
                    OpenRange* range) noexcept;
 
-// Stays valid until the next push. Null where memory is short.
+// Stays valid until the next push. Null when memory is short.
 inline OpenCaptured* PushCaptured(const void* domain) noexcept {
   CapturedStack* stack = captured_stack;
   if (stack == nullptr || stack->size == stack->capacity) [[unlikely]] {
@@ -66,7 +67,7 @@ inline OpenCaptured* PushCaptured(const void* domain) noexcept {
   return open;
 }
 
-// Its level, and the range; or -1: the domain has none open.
+// Returns the range and its level, or -1 if the domain has no open range.
 inline int PopCaptured(const void* domain, OpenRange* range) noexcept {
   CapturedStack* const stack = captured_stack;
   if (stack == nullptr || stack->size == 0) [[unlikely]]
@@ -80,7 +81,7 @@ inline int PopCaptured(const void* domain, OpenRange* range) noexcept {
   return level;
 }
 
-// The innermost one of the domain; null: none is open.
+// The innermost open range of the domain; null if there is none.
 OpenCaptured* TopCaptured(const void* domain) noexcept;
 
 }  // namespace kymo::record

@@ -60,7 +60,7 @@ ForeignText* Make(std::string_view text, uint32_t hash) noexcept {
   return made;
 }
 
-// What is registered must find room whatever else there was.
+// Keeps room for registered texts, however many other texts there are.
 bool HasRoomForPassing(ForeignTables* tables) noexcept {
   if (tables->used.load(std::memory_order_relaxed) > kRegionBytes / 2 ||
       tables->passing.load(std::memory_order_relaxed) >=
@@ -116,7 +116,7 @@ ForeignText* AddForeignText(std::string_view text, ForeignUse use) noexcept {
   if (made == nullptr) return nullptr;
   do {
     made->next = first;
-    // release: who finds it, finds it complete.
+    // release: a thread that finds the text sees all of it.
   } while (!place.compare_exchange_weak(first, made, std::memory_order_release,
                                         std::memory_order_acquire));
   // Two threads may have made the same text at once: two copies of one name.
@@ -125,7 +125,7 @@ ForeignText* AddForeignText(std::string_view text, ForeignUse use) noexcept {
 
 uint32_t ForeignIdSlow(ForeignText* text) noexcept {
   const uint32_t id = Host().intern(text->text, text->size);
-  // A full table of names: the text goes along with each record instead.
+  // If the table of names is full, each record carries the text instead.
   text->id.store(id != kNameLost ? id : kNameInPayload,
                  std::memory_order_relaxed);
   return text->id.load(std::memory_order_relaxed);

@@ -4,25 +4,26 @@
 //   slot->name = name.id;                       // or kNameInPayload, and then
 //   payload = name.text;                        // the text has to go along
 //
-// A pointer is no name here, as it is for a Literal: the text behind it may be
-// made for the call. So each text is copied once, and a pointer leads to the
-// copy that it meant last time; whether it still does is one comparison:
+// Here a pointer is no name, unlike a Literal's: the program may reuse its
+// memory for another text. So each text is copied once, and a pointer leads to
+// the copy of its last text. One comparison tells whether that is still its
+// text:
 //
 //   pointer --hash--> ForeignText* --strcmp--> its id
 //                         ^ on a difference
 //   text ----hash--------+  made where there is none
 //
-// A pointer whose text changes all the time (a buffer that messages are made
-// in) is given up after kMaxTextChanges: its texts go along with the records,
-// which is then cheaper than to look them up.
+// If a pointer's text changes all the time (a buffer for messages), the pointer
+// is given up after kMaxTextChanges. Its records then carry their texts, which
+// is cheaper than to look them up.
 //
 // Limits: a text has up to kMaxForeignTextBytes. A process has up to
 //   kMaxPassingForeignTexts distinct texts that are not registered but made for
 //   a call. Beyond either limit a name is kNameInPayload: it costs more, but it
 //   is not lost.
-// Handles: a ForeignText stays valid for ever, so that its address can be what
-//   a program gets for a registered string (FindForeignText tells whether an
-//   address is one).
+// Handles: a ForeignText stays valid for ever. So a program can get its address
+//   as the handle of a registered string (FindForeignText tells whether an
+//   address is such a handle).
 // Threads: any; lock-free. A forked child keeps its parent's.
 // Standard library: nothing that needs linking, for the preloaded runtime.
 #ifndef KYMO_PROFILER_RECORD_FOREIGN_NAMES_H_
@@ -65,8 +66,8 @@ struct ForeignName {
 inline constexpr int kForeignPointerBits = 12;
 
 struct ForeignPointer {
-  std::atomic<ForeignText*> text;    // what it led to last time
-  std::atomic<const void*> pointer;  // which one; where they meet, the last
+  std::atomic<ForeignText*> text;    // the copy of its last text
+  std::atomic<const void*> pointer;  // the last that used the entry
   std::atomic<uint32_t> changes;     // of its text
 };
 
@@ -86,16 +87,16 @@ inline ForeignPointer& PlaceOfPointer(ForeignTables* tables,
                    (64 - kForeignPointerBits)];
 }
 
-// Whether a text is of a thing that the program registers, or of one event.
+// Whether a text names a thing that the program registers, or one event.
 enum class ForeignUse : uint8_t { kRegistered, kPassing };
-// The copy of a text, made if there is room; else null.
+// Copies a text. Null when there is no room.
 ForeignText* AddForeignText(std::string_view text,
                             ForeignUse use = ForeignUse::kRegistered) noexcept;
-// What a handle stands for; null if it is none of ours.
+// The text of a handle; null if Kymo did not make the handle.
 ForeignText* FindForeignText(const void* handle) noexcept;
-// Bytes that stay where they are, zero; null when there is no room.
+// Zeroed bytes at a lasting address; null when there is no room.
 void* AllocateForeign(size_t bytes) noexcept;
-// Whether AllocateForeign may have returned it.
+// Whether `address` is in the memory of AllocateForeign.
 bool IsForeignAllocation(const void* address) noexcept;
 
 // The recorder's id. REQUIRES: this process records (IsAnythingOn).
@@ -124,8 +125,8 @@ inline ForeignName NameOf(const char* text) noexcept {
   return NameOfSlow(text);
 }
 
-// UTF-8 of a wide text (code points, as wchar_t is here) into `to`; what does
-// not fit is cut. Returns its bytes.
+// Writes a wide text (code points, as wchar_t is here) as UTF-8 to `to`, and
+// cuts what does not fit. Returns the number of bytes.
 inline constexpr size_t kMaxWideTextBytes = 512;
 size_t Utf8OfWide(const wchar_t* text, char* to, size_t size) noexcept;
 

@@ -6,7 +6,7 @@
 
 namespace kymo::record {
 
-// Null: there is no memory even for the lock. In memory that is wiped on fork.
+// Null if even the lock has no memory. The memory is wiped on fork.
 std::atomic<uint32_t>* HandleMap::LockWord() noexcept {
   std::atomic<uint32_t>* word = lock_.load(std::memory_order_acquire);
   if (word != nullptr) return word;
@@ -71,7 +71,7 @@ bool HandleMap::Take(uint64_t handle, uint64_t* value) noexcept {
   return true;
 }
 
-// Moves up what would not be found any more over the gap.
+// Moves entries over the gap that could otherwise no longer be found.
 void HandleMap::Remove(Entry* entry) noexcept {
   uint64_t gap = static_cast<uint64_t>(entry - entries_);
   for (uint64_t at = (gap + 1) % kCapacity; entries_[at].handle != 0;

@@ -1,11 +1,11 @@
-// handle_map.h - from handles that others gave to what is kept about them.
+// handle_map.h - a map from other libraries' handles to data about them.
 //
 //   HandleMap map;
 //   map.Put(handle, value);
 //   if (uint64_t value; map.Take(handle, &value)) ...
 //
-// Threads: any; one lock, which sleeps. A signal handler that interrupts its
-//   holder, or the recorder, finds nothing, which is counted.
+// Threads: any; one lock, which sleeps. A signal handler that interrupts the
+//   lock's holder or the recorder finds nothing; we count that.
 // Memory is taken as it is touched.
 // Standard library: nothing that needs linking, for the preloaded runtime.
 #ifndef KYMO_PROFILER_RECORD_HANDLE_MAP_H_
@@ -23,10 +23,10 @@ class HandleMap {
 
   constexpr HandleMap() noexcept = default;
 
-  // False: full, or in such a handler. Replaces what was there. `handle` is not
-  // 0.
+  // False: the map is full, or a signal handler called it (see Threads).
+  // Replaces an earlier value. `handle` is not 0.
   bool Put(uint64_t handle, uint64_t value) noexcept;
-  // False: not there.
+  // False: there is no such handle.
   bool Find(uint64_t handle, uint64_t* value) noexcept;
   bool Take(uint64_t handle, uint64_t* value) noexcept;
 
@@ -43,7 +43,8 @@ class HandleMap {
   Entry* FindEntry(uint64_t handle) noexcept;
   void Remove(Entry* entry) noexcept;
 
-  // In memory that is zero in a forked child: whoever held it is not there.
+  // In memory that is zero in a forked child, since the thread that held the
+  // lock does not exist there.
   std::atomic<std::atomic<uint32_t>*> lock_{nullptr};
   Entry* entries_ = nullptr;
   uint64_t size_ = 0;

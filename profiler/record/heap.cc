@@ -44,7 +44,7 @@ void CountInFilter(uint64_t address, int step) noexcept {
       count, static_cast<uint8_t>(count + step), std::memory_order_relaxed));
 }
 
-// False: there is no room near its place.
+// False: there is no free entry near its place.
 bool AddSampled(uint64_t address) noexcept {
   for (size_t probe = 0; probe < kMaxProbes; ++probe) {
     uint64_t empty = 0;
@@ -72,7 +72,7 @@ bool RemoveSampled(uint64_t address) noexcept {
 
 // --- the distance to the next sample ---
 
-// xorshift64* (Marsaglia, Vigna): never 0 if it is not 0 before.
+// xorshift64* (Marsaglia, Vigna). A state other than 0 never becomes 0.
 uint64_t NextRandom(uint64_t& state) noexcept {
   state ^= state >> 12;
   state ^= state << 25;
@@ -115,7 +115,7 @@ uint64_t Seed() noexcept {
   uint64_t seed = static_cast<uint64_t>(now.tv_nsec) ^
                   reinterpret_cast<uint64_t>(&heap_sampling) << 20 ^
                   static_cast<uint64_t>(now.tv_sec) << 40;
-  // Neighbouring seeds shall not begin alike.
+  // Mixes the seed, so that similar seeds begin differently.
   for (int i = 0; i < 4; ++i) seed = (seed ^ seed >> 29) * 0xbf58476d1ce4e5b9u;
   return seed | 1;
 }
@@ -129,7 +129,7 @@ uint64_t SampleInterval() noexcept {
   return interval == 0 ? 1 : interval;
 }
 
-// Mappings are made of pages, whatever was asked for.
+// Mappings consist of whole pages.
 uint64_t WholePages(uint64_t bytes) noexcept {
   constexpr uint64_t kPage = 4096;
   return (bytes + kPage - 1) / kPage * kPage;
@@ -137,7 +137,7 @@ uint64_t WholePages(uint64_t bytes) noexcept {
 
 // --- records ---
 
-// Takes a record for a block; all but its begin is written.
+// Takes slots for a record of a block, and writes all but its begin.
 inline Slot* TakeHeapSlots(SlotKind kind, uint64_t address, uint64_t bytes,
                            HeapSource source, uint32_t extra_slots) noexcept {
   Slot* const slot = Take(1 + extra_slots);
@@ -158,7 +158,8 @@ inline void Publish(Slot* slot) noexcept {
   PublishAt(slot, ReadTicks(thread_stream->clock_source));
 }
 
-// Apart, so that allocations without a stack have no room for one on theirs.
+// A function of its own, so that allocations without a stack do not reserve
+// room for one on theirs.
 __attribute__((noinline)) void RecordWithStack(uint64_t address, uint64_t bytes,
                                                HeapSource source,
                                                const void* frame) noexcept {
@@ -209,7 +210,7 @@ void SampleAllocation(uint64_t address, uint64_t bytes, const void* frame,
   }
   thread.bytes_until_sample = NextDistance(thread.random, interval);
   if (!AddSampled(address)) {
-    // Its free would never be found.
+    // Without an entry its free would never be found.
     const Arena* const arena = Host().arena();
     if (arena != nullptr) {
       arena->header().heap_samples_lost.fetch_add(1, std::memory_order_relaxed);
@@ -233,7 +234,7 @@ HeapCounts* HeapCountsSlow() noexcept {
 }
 
 void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept {
-  // The bytes that there were not have used up the way to the next sample.
+  // The failed allocation's bytes do not count towards the next sample.
   if ((bits & kGateHeapSampled) != 0 && heap_sampling.random != 0) {
     heap_sampling.bytes_until_sample =
         NextDistance(heap_sampling.random, SampleInterval());

@@ -14,32 +14,31 @@
 //     real_free(block);
 //   }
 //
-// Where the gate has kGateHeapSampled, IsSampleDue(size) says beforehand
-// whether there will be anything to report; OnAllocation is then for those
-// alone.
+// If the gate has kGateHeapSampled, call IsSampleDue(size) first, and
+// OnAllocation only if it is true.
 //
-// The bits may be those of a gate that is the hooks' own (HostApi::add_gate).
+// The bits may also come from a gate of the hooks (HostApi::add_gate).
 //
 // Modes, by the gate's bits:
 //   kGateHeap           every allocation and every free is a record of 32 bytes
 //   + kGateHeapStacks   an allocation also has its caller's stack behind it:
-//                       8 bytes, and 8 for each frame, in steps of 32
+//                       8 bytes, and 8 for each frame, rounded up to 32
 //   + kGateHeapSampled  one allocation in `heap_sample_interval` bytes, on
 //                       average, and the free of each of these
 //   kGateHeapCounts     three numbers per thread, no records
 //
 // A process is watched in one way at a time (host.h: kHeapModeFlags).
 //
-// Sampling: every byte has the same chance, independently of all others, to be
-// one that a sample is taken at (a Poisson process over the bytes of a thread):
-// a block of n bytes is sampled with probability 1 - exp(-n / interval).
+// Sampling: every byte has the same chance of being sampled, independently of
+// all others (a Poisson process over the bytes of a thread). So a block of n
+// bytes is sampled with probability 1 - exp(-n / interval).
 //
-// Cost: docs/overhead.md. Memory: the records; for sampling 2 MiB of address
-//   space, of which what live samples need is touched.
-// Threads: any, at any time of their life, also within the recorder itself,
-//   whose own allocations are not recorded. Nothing allocates or takes a lock
-//   that an allocation could wait for; errno is kept.
-// Errors: none; what cannot be kept is counted as every record is.
+// Cost: docs/overhead.md. Memory: the records. Sampling reserves 2 MiB of
+//   address space and touches as much of it as live samples need.
+// Threads: any, at any time of their life. They may also be in the recorder,
+//   whose own allocations are not recorded. Nothing allocates, or takes a lock
+//   for which an allocation could wait. errno is kept.
+// Errors: none; lost records are counted, as everywhere.
 #ifndef KYMO_PROFILER_RECORD_HEAP_H_
 #define KYMO_PROFILER_RECORD_HEAP_H_
 
@@ -55,7 +54,7 @@ namespace kymo::record {
 
 inline constexpr uint32_t kHeapBits = kGateHeap | kGateHeapCounts;
 
-// When the calling thread takes its next sample.
+// The distance to the calling thread's next sample.
 struct HeapSampling {
   int64_t bytes_until_sample;
   uint64_t random;  // the generator's state; 0 = not begun
@@ -63,8 +62,8 @@ struct HeapSampling {
 extern constinit thread_local HeapSampling heap_sampling
     __attribute__((tls_model("initial-exec")));
 
-// How many of the live sampled blocks fall on each place; see IsSampled.
-// 255 stays: so many are not counted any more.
+// How many live sampled blocks fall on each place; see IsSampled. A place that
+// reaches 255 stays there.
 inline constexpr int kSampledFilterBits = 16;
 extern constinit std::atomic<uint8_t>
     sampled_filter[size_t{1} << kSampledFilterBits];
@@ -82,8 +81,8 @@ inline bool MayBeSampled(const void* block) noexcept {
 
 // Counts the bytes of an allocation that is about to be made.
 inline bool IsSampleDue(size_t bytes) noexcept {
-  // At least one byte: what has no size is a block, too. More than this is no
-  // block at all, and must not run over.
+  // At least one byte, since an empty block is a block, too. A larger size than
+  // kMost is no real block, and must not overflow the count.
   constexpr size_t kMost = size_t{1} << 40;
   if (bytes - 1 >= kMost) [[unlikely]]
     bytes = bytes == 0 ? 1 : kMost;
@@ -98,9 +97,9 @@ void RecordFree(uint64_t address, uint64_t bytes, HeapSource source,
 void SampleAllocation(uint64_t address, uint64_t bytes, const void* frame,
                       uint32_t bits) noexcept;
 void FreeSampled(uint64_t address, uint64_t ticks) noexcept;
-// The calling thread's; null where it is in no recording.
+// The calling thread's counts; null if nobody records it.
 HeapCounts* HeapCountsSlow() noexcept;
-// A block that could not be had: [OutOfMemory].
+// Records a failed allocation: [OutOfMemory].
 void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept;
 
 inline HeapCounts* ThreadHeapCounts() noexcept {
@@ -117,7 +116,7 @@ inline void AddTo(std::atomic<uint64_t>& count, uint64_t amount) noexcept {
               std::memory_order_relaxed);
 }
 
-// For a mode without records.
+// Counts an allocation, for the mode without records.
 inline void CountAllocation(size_t size) noexcept {
   if (HeapCounts* const counts = ThreadHeapCounts()) [[likely]] {
     AddTo(counts->allocations, 1);
@@ -125,9 +124,9 @@ inline void CountAllocation(size_t size) noexcept {
   }
 }
 
-// `frame`: the __builtin_frame_address(0) of the function whose caller's stack
-// is the allocation's. Call it when the block is the caller's already.
-// REQUIRES: `bits` are GateBits() and have one of kHeapBits.
+// `frame` is the __builtin_frame_address(0) of the function whose caller gets
+// the allocation. Call it after the block was allocated. REQUIRES: `bits` are
+// GateBits() and have one of kHeapBits.
 inline void OnAllocation(const void* block, size_t size, const void* frame,
                          uint32_t bits) noexcept {
   const uint64_t address = reinterpret_cast<uint64_t>(block);
@@ -142,8 +141,8 @@ inline void OnAllocation(const void* block, size_t size, const void* frame,
   }
 }
 
-// Call it as long as the block is the caller's; or, where the block may turn
-// out to stay (realloc), with the ticks of a moment when it was. 0 = now.
+// Call it while the caller still owns the block. If the block may turn out to
+// stay (realloc), pass the ticks of a moment when the caller owned it. 0 = now.
 // REQUIRES: `bits` are GateBits() and have one of kHeapBits.
 inline void OnFree(const void* block, uint32_t bits,
                    uint64_t ticks = 0) noexcept {
@@ -162,13 +161,13 @@ inline void OnFree(const void* block, uint32_t bits,
 // The clock of this process's records, for OnFree. 0 = nothing records.
 uint64_t HeapTicks() noexcept;
 
-// Mappings, in the same way, where `bits` have kGateMapped; every one is a
-// record. Those of the recorder itself are not.
+// The same for mappings, if `bits` have kGateMapped. Every mapping is a record,
+// except the recorder's own.
 void OnMap(const void* address, size_t size, const void* frame,
            uint32_t bits) noexcept;
 void OnUnmap(const void* address, size_t size, uint64_t ticks = 0) noexcept;
 
-// This process has an allocator that the hooks do not see; counted.
+// Counts that this process has an allocator that the hooks do not see.
 void CountHeapNotWatched() noexcept;
 
 }  // namespace kymo::record

@@ -27,7 +27,7 @@ constexpr std::string_view First(std::string_view text, size_t n) noexcept {
   return {text.data(), text.size() < n ? text.size() : n};
 }
 
-// Where slot i of its chunk stands; chunks are aligned to their size.
+// The index of a slot in its chunk; chunks are aligned to their size.
 inline uint32_t SlotIndex(const Slot* slot) noexcept {
   return static_cast<uint32_t>(
       (reinterpret_cast<uint64_t>(slot) & (kChunkBytes - 1)) / sizeof(Slot));
@@ -62,7 +62,7 @@ class PayloadWriter {
     memcpy(at_, &bits, 8);
     at_ += 8;
   }
-  // `size` bytes that `write` puts where it is told to.
+  // An item of `size` bytes; `write` gets the address to write them to.
   template <typename Write>
   KYMO_INLINE void Block(PayloadKind kind, uint32_t key, size_t size,
                          Write write) noexcept {

@@ -20,8 +20,9 @@ size_t ItemBytes(const Arg& arg) noexcept {
          (arg.kind == ArgKind::kString ? RoundUp8(arg.text.size()) : 8);
 }
 
-// Text longer than a piece, in follow-up records; the first piece stands in
-// the record itself (or, for arguments, in the first follow-up).
+// Writes the rest of a text that is longer than a piece, in follow-up records.
+// The first piece is in the record itself (for arguments, in the first
+// follow-up).
 void AddTextPieces(const OpenRange& range, PayloadKind kind,
                    std::string_view rest) noexcept {
   while (!rest.empty()) {
@@ -76,8 +77,8 @@ KYMO_INLINE Slot* TakeWithPayload(Literal name, std::string_view dynamic_name,
   return slot;
 }
 
-// A range whose payload does not fit into one record: the name's first piece
-// in it, everything else behind.
+// Begins a range whose payload does not fit into one record. The record has the
+// name's first piece, and follow-up records have the rest.
 __attribute__((noinline)) void BeginLongRange(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
                                               RecordScope scope,
@@ -104,8 +105,8 @@ void AddDetails(const OpenRange& range, const DetailItems& items,
   Publish(slot);
 }
 
-// Puts the calling thread into the session that a record belongs to, so that
-// what is said about the record from another thread is read beside it.
+// Puts the calling thread into the session of a record. So a follow-up from
+// this thread is read together with the record.
 class InSessionOf {
  public:
   InSessionOf(const Slot* slot, uint64_t ticket) noexcept {
@@ -129,7 +130,7 @@ class InSessionOf {
 }  // namespace
 
 Slot* TakeSlotsSlow(uint32_t count) noexcept {
-  // A signal handler, while this thread is choosing its host or refilling.
+  // True for a signal handler while this thread chooses its host or refills.
   if (InSlowPath()) return nullptr;
   const HostApi& host = Host();
   // A copy whose gate was unresolved may learn here that nothing records.
@@ -140,8 +141,8 @@ Slot* TakeSlotsSlow(uint32_t count) noexcept {
 uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
   const uint32_t id = Host().intern(name.text, name.size);
   NameCacheEntry& entry = stream->names[NameCacheIndex(name.text)];
-  // A signal handler in between sees no entry or a whole one; and if it wrote
-  // one of its own here, the entry is emptied again.
+  // A signal handler in between sees either no entry or a whole one. If it
+  // wrote an entry of its own here, that one is emptied again.
   entry.text = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   entry.id = id;
@@ -155,7 +156,7 @@ uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept {
 
 void EndElsewhere(Slot* slot, uint64_t ticket, ThreadStream* stream,
                   uint32_t depth) noexcept {
-  // The gate may have been switched off since; then nobody waits for this.
+  // The gate may have been switched off since; then nobody wants the record.
   if (!IsAnythingOn()) return;
   {
     const InSessionOf session(slot, ticket);
@@ -206,7 +207,8 @@ KYMO_INLINE void BeginWithItems(OpenRange& range, Literal name,
   OpenSlot(range, slot, id, scope, extra_slots);
 }
 
-// Apart, so that ranges without a stack have no room for one on theirs.
+// A function of its own, so that ranges without a stack do not reserve room for
+// one on theirs.
 __attribute__((noinline)) void BeginWithStack(OpenRange& range, Literal name,
                                               std::string_view dynamic_name,
                                               RecordScope scope,

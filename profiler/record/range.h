@@ -1,12 +1,12 @@
-// range.h - the hot path.
+// range.h - records a range: the hot path.
 //
 //   OpenRange range;
 //   BeginRange(range, "matmul", scope);   // two clock reads and
 //   EndRange(range);                      // one 32-byte store
 //
-// Callers test the gate first. If it is kGateOn alone, they call BeginRange.
-// Else its bits ask for more (stacks, inputs): they call BeginRangeWithDetails.
-// A range that was not begun, or was lost, has a null slot: to end it does
+// Callers test the gate first. If it is kGateOn alone, they call BeginRange. If
+// other bits ask for more (stacks, inputs), they call BeginRangeWithDetails. A
+// range that was not begun, or was lost, has a null slot; ending it does
 // nothing.
 //
 // The order of the stores: `begin` is written last and with release, so another
@@ -79,7 +79,7 @@ struct Arg {
   std::string_view text;  // kString
 };
 
-// What a range carries beside its name, scope and arguments. Borrowed for the
+// What a range has besides its name, scope and arguments. Borrowed for the
 // call.
 struct RangeDetails {
   const Arg* args = nullptr;
@@ -92,8 +92,8 @@ struct RangeDetails {
   int64_t debug_handle = -1;       // -1 = none
   int64_t node_id = -1;            // -1 = none
   uint32_t flags = 0;              // SlotFlag bits
-  // The __builtin_frame_address(0) of the function whose caller the operation's
-  // stack begins with. Null: the recorder's.
+  // The operation's stack begins with the caller of a function. This is that
+  // function's __builtin_frame_address(0). Null: the recorder's own.
   const void* frame = nullptr;
 };
 
@@ -101,7 +101,7 @@ inline uint32_t GateBits() noexcept {
   return gate.state.load(std::memory_order_relaxed);
 }
 
-// Whether somebody records ranges, or this copy has not asked yet.
+// Whether anybody records ranges, or this copy has not asked the host yet.
 inline bool IsOn() noexcept {
   return (GateBits() & (kGateOn | kGateUnresolved)) != 0;
 }
@@ -110,7 +110,7 @@ inline bool IsAnythingOn() noexcept {
   return (GateBits() & ~uint32_t{kGateObserved}) != kGateOff;
 }
 
-// Out of line: what happens once per chunk, per thread, per new name.
+// Out of line: the work once per chunk, per thread and per new name.
 Slot* TakeSlotsSlow(uint32_t count) noexcept;
 uint32_t InternSlow(ThreadStream* stream, Literal name) noexcept;
 // By value: a range whose address is not taken lives in registers.
@@ -168,8 +168,8 @@ void BeginRangeWithPayload(OpenRange& range, Literal name,
                            std::string_view dynamic_name, RecordScope scope,
                            const Arg* args, size_t arg_count) noexcept;
 
-// With everything that the gate's bits ask for: inputs, the caller's stack.
-// REQUIRES: IsOn() was true.
+// Begins a range with all that the gate's bits ask for: inputs, the caller's
+// stack. REQUIRES: IsOn() was true.
 void BeginRangeWithDetails(OpenRange& range, Literal name,
                            std::string_view dynamic_name, RecordScope scope,
                            const RangeDetails& details) noexcept;
@@ -186,7 +186,7 @@ inline void EndRange(OpenRange& range) noexcept {
   if (stream != nullptr && stream->ticket == range.ticket) [[likely]] {
     range.slot->end.store(ReadTicks(stream->clock_source),
                           std::memory_order_release);
-    // Not a decrement: ranges inside that a longjmp left open end here too.
+    // Not a decrement: it also ends inner ranges that a longjmp left open.
     stream->depth = range.depth;
   } else {
     EndElsewhere(range.slot, range.ticket, range.stream, range.depth);

@@ -1,5 +1,5 @@
-// range_details.h - what a range carries beside its name and arguments, as
-// items of its payload.
+// range_details.h - writes a range's inputs, stack and numbers as items of its
+// payload.
 //
 //   const DetailItems items(details, GateBits(), nullptr);
 //   Slot* const slot = Take(1 + PayloadSlots(items.Bytes()));

@@ -1,13 +1,13 @@
-// starts.h - programs that this process starts, said to its collector.
+// starts.h - tells the collector which programs this process starts.
 //
 //   StartEntry* const start = NoteStart(getpid(), path, MonotonicNs());
 //   execve(path, argv, envp);
 //   TakeBackStart(start);  // it could not be run
 //
-// A program that takes nothing preloaded (it is static, set-uid, or was given
-// another environment) cannot tell the collector that it is there. So whoever
-// starts it does, and the collector compares with the programs that attached
-// (backends/cpu/decode/program_starts.h).
+// A program may load nothing preloaded: it is static, set-uid, or was given
+// another environment. Such a program cannot tell the collector that it exists.
+// So the process that starts it does. The collector compares the starts with
+// the programs that attached (backends/cpu/decode/program_starts.h).
 //
 // Threads: any; also a signal handler, and a child between vfork and exec.
 // Standard library: nothing that needs linking, for the preloaded runtime.
@@ -21,12 +21,13 @@
 
 namespace kymo::record {
 
-// `program`, a path or the word that is looked up, runs in process `pid` since
-// `start_monotonic_ns`, or is about to. Null where no collector listens.
+// Notes that `program` runs in process `pid` since `start_monotonic_ns`, or is
+// about to. `program` is a path, or a word that is looked up. Null if no
+// collector listens.
 StartEntry* NoteStart(int32_t pid, std::string_view program,
                       int64_t start_monotonic_ns) noexcept;
 
-// It did not. Null is fine.
+// Call it if the program did not start. `start` may be null.
 void TakeBackStart(StartEntry* start) noexcept;
 
 }  // namespace kymo::record

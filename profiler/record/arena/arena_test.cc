@@ -96,7 +96,7 @@ TEST(ArenaTest, OverwrittenEventsAreCountedBehindHolesAndNothingElseIs) {
   const uint32_t chunk = arena.AcquireChunk(stream, 0, &ticket);
   Slot* const slots = arena.slots(chunk);
   WriteSlot(slots[0], 1, /*extra_slots=*/2);
-  // What a thread was about to write in slot 3 when it died is not there.
+  // A thread died before it published slot 3, so the reader leaves it out.
   WriteSlot(slots[4], 1);
   for (const SlotKind kind : {SlotKind::kEnd, SlotKind::kExtra,
                               SlotKind::kMapping, SlotKind::kResource}) {
@@ -216,7 +216,7 @@ TEST(ArenaTest, AttachRejectsWhatIsNoArena) {
   EXPECT_FALSE(Arena::Attach(fd).valid());
   EXPECT_EQ(errno, EPROTO);
   close(fd);
-  // Of another version.
+  // Another layout version.
   Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 1), &fd);
   owner.header().version = kLayoutVersion + 1;
   EXPECT_FALSE(Arena::Attach(fd).valid());
@@ -231,8 +231,8 @@ TEST(ArenaTest, AttachRejectsSizesThatOnlyAddUp) {
   int fd = -1;
   Arena owner = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 1), &fd);
   ArenaPlan& plan = owner.header().plan;
-  // Texts of nearly 2^64 bytes: what follows begins before them. More room for
-  // processes puts it where it was.
+  // Texts of nearly 2^64 bytes: the next part would begin before them. More
+  // entries for processes would put it back in its place.
   const uint64_t texts = plan.name_text_bytes;
   const uint32_t processes = plan.process_capacity;
   plan.name_text_bytes = uint64_t{0} - 4096;
@@ -285,7 +285,7 @@ TEST(ChunkReaderTest, ReadsAllThoughAThreadSealsItsChunkMeanwhile) {
   arena.SealChunk(full);
   int visited = 0;
   ChunkReader(arena).ReadAll([&](const ChunkView& view) {
-    // By then the other one was passed by, as one that is not sealed.
+    // The reader has passed this chunk by then, when it was not sealed yet.
     if (view.ticket != owned_ticket) arena.SealChunk(owned);
     ++visited;
   });
@@ -300,7 +300,7 @@ TEST(ChunkReaderTest, RecordThatReachesOverTheChunkIsSkipped) {
   EXPECT_EQ(UsedSlots(slots), 2);
   WriteSlot(slots[1], 1, /*extra_slots=*/0xffffffff);
   EXPECT_EQ(UsedSlots(slots), 2);
-  // One that nobody will write any more, and a good one behind it.
+  // A slot that nobody will write any more, and a good one behind it.
   WriteSlot(slots[3], 1);
   EXPECT_EQ(UsedSlots(slots), 2);
   EXPECT_EQ(WrittenSlots(slots), 4);

@@ -107,7 +107,7 @@ uint32_t ChunkPool::TakeOldestSealed(uint32_t stream) const noexcept {
     word(oldest).ticket.store(0, std::memory_order_relaxed);
     CountOverwritten(OwnerStream(owner), slots(oldest),
                      word(oldest).read_slots.load(std::memory_order_relaxed));
-    // Whose process dies up to here leaves it to the reader to count them.
+    // If the process dies before this, the reader counts the events.
     word(oldest).read_slots.store(kSlotsPerChunk, std::memory_order_release);
     memset(static_cast<void*>(slots(oldest)), 0, kChunkBytes);
     return oldest;
@@ -119,7 +119,7 @@ void ChunkPool::CountOverwritten(uint32_t loser, const Slot* old,
                                  uint32_t read_slots) const noexcept {
   if (loser >= streams_.stream_capacity()) return;
   uint64_t events = 0;
-  // The events that a reader has had are not lost.
+  // Events that a reader has already read are not lost.
   for (uint32_t i = read_slots; i < kSlotsPerChunk;) {
     const uint32_t extra = old[i].extra_slots;
     // Behind a record that was never finished there may be others.

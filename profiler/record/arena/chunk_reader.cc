@@ -133,10 +133,10 @@ void ChunkReader::ReadOwned(const Visit& visit) {
 }
 
 void ChunkReader::ReadAll(const Visit& visit) {
-  // Full chunks first: what is owned changes while they are read.
+  // Full chunks first: owned chunks change while they are read.
   Drain(true, visit);
   ReadOwned(visit);
-  // Sealed between the two.
+  // Chunks that were sealed between the two.
   Drain(true, visit);
 }
 
@@ -171,7 +171,7 @@ void ChunkReader::ReleaseChunk(uint32_t chunk) const {
   ChunkWord& word = arena_.word(chunk);
   uint64_t owner = word.owner.load(std::memory_order_relaxed);
   if (OwnerState(owner) == ChunkState::kOwned) {
-    // What is overwritten of these from now on is nobody's loss.
+    // If one of these slots is overwritten from now on, nothing is lost.
     word.read_slots.store(
         static_cast<uint32_t>(UsedSlots({arena_.slots(chunk), kSlotsPerChunk})),
         std::memory_order_relaxed);

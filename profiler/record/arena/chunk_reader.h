@@ -38,8 +38,8 @@ struct ChunkView {
   std::span<const Slot> slots;
 };
 
-// Slots that the record at `i` takes, its head included; 0 when what stands
-// there cannot be one: not written yet, or payload beyond the end.
+// The number of slots of the record at `i`, with its head. 0 if no record can
+// be there: it is not written yet, or its payload reaches beyond the end.
 inline size_t RecordSlots(std::span<const Slot> slots, size_t i) noexcept {
   // acquire: pairs with the recorder's release of a record's head.
   if (slots[i].begin.load(std::memory_order_acquire) == 0) return 0;
@@ -90,16 +90,17 @@ class ChunkReader {
   // Returns the number of chunks visited.
   size_t DrainSealed(const Visit& visit);
   void ReadOwned(const Visit& visit);
-  // Both, for the end: also the chunks that sessions have not read, and those
-  // that a thread which outlives the recording seals meanwhile.
+  // Both, at the end of a recording. It also reads chunks that sessions have
+  // not read, and chunks that a surviving thread seals meanwhile.
   void ReadAll(const Visit& visit);
 
   // Visits the chunks of one session of process `pid`, sealed or owned, from
   // their start. Nothing is freed or marked.
   void ReadSession(SessionId session, int32_t pid, const Visit& visit);
-  // The session is done with its chunks: a collector may have them; without
-  // one, the sealed ones are freed. That is a write to all that was recorded,
-  // so for_each(n, call) may do call(0) to call(n - 1) at the same time.
+  // Ends the session's claim on its chunks. A collector may then read them;
+  // without one, the sealed ones are freed. Freeing writes to all recorded
+  // memory, so for_each(n, call) may do call(0) to call(n - 1) at the same
+  // time.
   using ForEach =
       std::function<void(size_t, const std::function<void(size_t)>&)>;
   void Release(SessionId session, int32_t pid, bool collector_records,

@@ -20,10 +20,10 @@
 // long as the thread still owns that chunk; after a chunk is sealed its owner
 // does not touch it again, and the end comes as a record of its own (kEnd).
 // So a sealed chunk can be copied, cleared and reused without asking anyone.
-// (One exception: a signal handler that fills the rest of a chunk while it
-// interrupts the few instructions between taking a slot and publishing it. That
-// one record is then written into a chunk that may be another thread's by now,
-// and is read there as whatever it looks like.)
+// (One exception: a signal handler interrupts the few instructions between
+// taking a slot and publishing it, and fills the rest of the chunk. The
+// interrupted record is then written into a chunk that may belong to another
+// thread by now. A reader takes it for whatever it looks like there.)
 //
 // Everything is plain data without pointers, valid at any address. The reader
 // trusts nothing in it: a broken target may have written anything.
@@ -50,8 +50,8 @@ enum class SlotKind : uint8_t {
   kExtra = 5,    // more payload for another record, named in the same way
   kMemory = 6,   // begin; `end` is the address; payload: MemoryPayload
   kMapping = 7,  // code of the process; payload: MappingPayload, path
-  // What the hooks of an allocator see: a block's address in `end`, its bytes
-  // in `name` (low half) and `flags`, its HeapSource as the scope; a free may
+  // A block that the hooks of an allocator saw: its address in `end`, its bytes
+  // in `name` (low half) and `flags`, its HeapSource as the scope. A free may
   // say 0 bytes. Payload: kStack, or none.
   kAllocation = 8,
   kFree = 9,
@@ -60,14 +60,14 @@ enum class SlotKind : uint8_t {
   kResource = 10,
 };
 
-// Whether it is something that happened, and not more about something else.
+// Whether the record is an event of its own, not data about another record.
 constexpr bool IsEvent(SlotKind kind) noexcept {
   return kind != SlotKind::kNone && kind != SlotKind::kEnd &&
          kind != SlotKind::kExtra && kind != SlotKind::kMapping &&
          kind != SlotKind::kResource;
 }
 
-// What annotations of others give names to (backends/nvtx).
+// The kinds of things that NVTX annotations give names to (backends/nvtx).
 enum class ResourceKind : uint8_t {
   kOther = 0,
   kThread = 1,
@@ -104,7 +104,7 @@ enum SlotFlag : uint32_t {
 };
 inline constexpr int kSlotDomainShift = 8;
 
-// The ticket in a kEnd that ends nothing, which is counted.
+// The ticket in a kEnd that ends no range; such records are counted.
 inline constexpr uint64_t kNoTicket = ~uint64_t{0};
 
 inline constexpr uint32_t kMaxDepth = (1u << 24) - 1;
@@ -145,9 +145,9 @@ struct PayloadHeader {
 };
 static_assert(sizeof(PayloadHeader) == 8);
 
-// What a kMemory record carries; behind it, up to the record's end, a stack in
-// kStack's form (zeros close it). Its `name` is the device: type in the low 8
-// bits, index in the high 16; its `flags` are a MemoryFlag.
+// The payload of a kMemory record. Behind it, up to the record's end, is a
+// stack in kStack's form (zeros close it). The record's `name` is the device:
+// type in the low 8 bits, index in the high 16. Its `flags` are a MemoryFlag.
 struct MemoryPayload {
   int64_t bytes;  // signed; of a failed allocation: what was asked for
   int64_t total_allocated;
@@ -156,7 +156,7 @@ struct MemoryPayload {
 };
 static_assert(sizeof(MemoryPayload) == sizeof(Slot));
 
-// What a kMapping record carries: where a file's code stands in the process.
+// The payload of a kMapping record: where a file's code is in the process.
 // Behind it the path, NUL-terminated. A process writes one for each of its
 // mappings before its first stack, and again after it has loaded a library.
 struct MappingPayload {
@@ -182,7 +182,7 @@ inline constexpr size_t kMaxNameBytes = 64 * 1024;
 using SessionId = uint32_t;
 inline constexpr SessionId kNoSession = 0;
 
-// Who has a chunk; chunk_pool.h draws how the states follow each other.
+// The state of a chunk; chunk_pool.h draws how the states follow each other.
 enum class ChunkState : uint8_t {
   kFree = 0,
   kOwned = 1,
@@ -196,10 +196,9 @@ struct ChunkWord {
   // Counts chunks in the order in which they were taken, from 1; a chunk has a
   // new one each time. 0 while it is being taken.
   std::atomic<uint64_t> ticket;
-  // Slots at its front that a reader has had already.
+  // Slots at the chunk's front that a reader has already read.
   std::atomic<uint32_t> read_slots;
-  // The session within the process that reads the chunk before anyone else
-  // does, or kNoSession.
+  // The session within the process that reads the chunk first, or kNoSession.
   std::atomic<SessionId> session;
 };
 
@@ -219,20 +218,20 @@ struct StreamEntry {
   std::atomic<int32_t> tid;
   std::atomic<uint64_t> dropped;      // records lost because the arena was full
   std::atomic<uint64_t> overwritten;  // events lost to policy overwrite
-  // The thread's name as of its last look, NUL-terminated; words so that a
-  // reader beside the writer sees some mixture and never a fault.
+  // The thread's name when it last looked, NUL-terminated. It is kept in words,
+  // so that a concurrent reader may see a mixture but causes no fault.
   std::atomic<uint64_t> name[2];
   std::atomic<uint64_t> explicit_name;  // 1 + name id set by the program
   // Threads of a process, counted from 1 in the order in which they asked.
   std::atomic<uint64_t> logical_thread;
-  // Of the process table, counted from 1; 0 = not known.
+  // Index in the process table, counted from 1; 0 = not known.
   std::atomic<uint32_t> process;
   uint32_t reserved;
 };
 static_assert(sizeof(StreamEntry) == 64);
 
-// What a stream's thread did with the heap, where that is only counted. Beside
-// the streams. The thread alone writes.
+// A thread's heap counts, if the heap is only counted. There is one for each
+// stream, and only the stream's thread writes it.
 struct HeapCounts {
   std::atomic<uint64_t> allocations;
   std::atomic<uint64_t> frees;
@@ -246,15 +245,16 @@ struct ProcessEntry {
   std::atomic<int32_t> pid;  // written last; 0 = not filled in yet
   int32_t parent_pid;
   int64_t attach_monotonic_ns;
-  // The same for what one exec began, also in forked children; else different.
+  // Equal for all processes of one exec, forked children included. Different
+  // for any other exec.
   uint64_t image;
   char name[32];           // NUL-terminated
   char command_line[456];  // arguments separated by NUL, cut
 };
 static_assert(sizeof(ProcessEntry) == 512);
 
-// A program that is about to run in a process. Whether it has attached there
-// since, the process table tells.
+// A program that is about to run in a process. The process table tells whether
+// it has attached there since.
 struct StartEntry {
   // Written last; 0 = not filled in yet, or the program could not be run.
   std::atomic<int32_t> pid;
@@ -263,7 +263,7 @@ struct StartEntry {
 };
 static_assert(sizeof(StartEntry) == 16);
 
-// What to do when a thread needs a chunk and none is free.
+// What happens when a thread needs a chunk and none is free.
 enum class FullPolicy : uint32_t {
   kStop = 0,       // keep the oldest: drop and count
   kOverwrite = 1,  // keep the newest: take the oldest sealed chunk
@@ -307,7 +307,7 @@ struct ArenaHeader {
   std::atomic<uint32_t> next_session;
   // Bytes per sample of the heap, with kGateHeapSampled.
   std::atomic<uint64_t> heap_sample_interval;
-  // Processes that have an allocator which the hooks do not see.
+  // Number of processes with an allocator that the hooks do not see.
   std::atomic<uint64_t> heaps_not_watched;
   // Sampled blocks that found no room among the live ones.
   std::atomic<uint64_t> heap_samples_lost;
@@ -323,7 +323,7 @@ struct ArenaHeader {
   std::atomic<uint64_t> name_text_used;  // bytes
   std::atomic<uint64_t> names_lost;
   std::atomic<uint64_t> events_without_stream;
-  // Beyond the size of their tables.
+  // Entries that found no room in their tables.
   std::atomic<uint64_t> processes_without_entry;
   std::atomic<uint64_t> starts_without_entry;
   std::atomic<uint64_t> texts_truncated;

@@ -8,7 +8,7 @@ namespace kymo::record {
 namespace {
 
 constexpr std::string_view kLostName = "(name lost)";
-// An index with a longer row of taken places counts as full.
+// If more places in a row are taken, the index counts as full.
 constexpr uint32_t kMaxProbes = 1024;
 
 // A text at byte offset 8 * id of the region. Its size is written last (with

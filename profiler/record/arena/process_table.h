@@ -23,8 +23,8 @@ class ProcessTable {
                uint32_t capacity) noexcept
       : header_(header), table_(processes, &header->process_count, capacity) {}
 
-  // The caller fills the entry in, its pid last and with release. Null when the
-  // table is full, which the header counts.
+  // The caller fills in the entry, and its pid last, with release. Null when
+  // the table is full; the header counts that.
   ProcessEntry* AddProcess() const noexcept {
     const uint32_t index = table_.Add();
     if (index < table_.capacity()) return &table_[index];

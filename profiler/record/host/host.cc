@@ -22,8 +22,8 @@ constinit Gate gate = {{kGateUnresolved}, nullptr};
 namespace {
 
 constinit std::atomic<const HostApi*> chosen_host = nullptr;
-// The same once it knows this copy's gate. Who went on before would find the
-// gate unresolved, and nothing on.
+// The same host, set once it knows this copy's gate. A thread that used the host
+// before that would find the gate unresolved, and nothing on.
 constinit std::atomic<const HostApi*> ready_host = nullptr;
 
 void OwnAddGate(Gate* added) noexcept {
@@ -55,7 +55,7 @@ uint64_t OwnCaptureStack(const void* frame, uint64_t* pcs,
       own.stack_capture.load(std::memory_order_relaxed);
   if (capture == nullptr) return 0;
   const uint64_t count = capture(frame, pcs, max);
-  // A collector learns once where the process's code stands.
+  // Tell a collector once where the process's code is.
   if (own.has_collector.load(std::memory_order_relaxed)) {
     Wiped* const wiped = GetWiped();
     if (wiped != nullptr &&
@@ -123,7 +123,8 @@ void StayLoaded() noexcept {
 }
 
 const HostApi& Choose() noexcept {
-  // A signal handler, while this thread is choosing: it cannot wait for itself.
+  // True for a signal handler while this thread is choosing: it cannot wait for
+  // itself.
   if (own_thread.busy != 0) {
     const HostApi* const host = chosen_host.load(std::memory_order_acquire);
     return host != nullptr ? *host : own_api;
@@ -131,12 +132,13 @@ const HostApi& Choose() noexcept {
   const int saved_errno = errno;
   const Busy busy;
   const HostApi* host = RuntimeHost();
-  // The runtime is linked to stay. And it may be here before libc has been
-  // initialised, which a dlopen would do without the program's arguments.
+  // The runtime is linked to stay loaded. It may also run before libc is
+  // initialised; a dlopen would then initialise libc without the program's
+  // arguments.
   if (host != &own_api) StayLoaded();
   if (host == nullptr) {
     MakeExitKey();
-    // Whoever starts a set-uid program must not give it its memory.
+    // A set-uid program must not use memory that its caller names.
     if (const char* const path = secure_getenv(kArenaVariable)) {
       AttachToCollector(path);
     }

@@ -1,4 +1,4 @@
-// host.h - who owns a process's recording, and everything that is not hot.
+// host.h - decides who owns a process's recording; all that is not hot.
 //
 //   SessionId id;
 //   if (StartSession({.scope = SessionScope::kThread}, &id) != 0) return;
@@ -61,7 +61,7 @@ const HostApi* OwnHost() noexcept;
 // runtime's constructor; returns 0 or an errno.
 int AttachToCollector(const char* path) noexcept;
 
-// True while somebody records this process; the first call decides on a host.
+// True while anybody records this process; the first call decides on a host.
 bool IsRecording() noexcept;
 
 // Sets or clears kGateObserved in this copy's gate.
@@ -102,14 +102,13 @@ int StopSession(SessionId id) noexcept;
 // Says that nobody will read the session's chunks any more: the next session
 // may discard them. EINVAL when it was not stopped or is released already.
 int ReleaseSession(SessionId id) noexcept;
-// Switches recording for the session off and on. Records that somebody else
-// wants meanwhile may carry the session's id; its reader leaves them out by
-// their times.
+// Switches recording for the session off and on. While it is off, records for
+// other sessions may carry its id; its reader leaves them out by their times.
 int SetSessionEnabled(SessionId id, bool enabled) noexcept;
 // The kThread session that the calling thread is in.
 SessionId ThreadSession() noexcept;
-// Puts the calling thread into another session, or into none (kNoSession).
-// Returns the session before. One that is not live counts as none.
+// Moves the calling thread into another session, or into none (kNoSession).
+// Returns the session before. A session that is not live counts as none.
 SessionId ExchangeThreadSession(SessionId id) noexcept;
 // The kThread session that reads the record first. kNoSession for records of a
 // kProcess session or a collector.

@@ -1,4 +1,4 @@
-// host_api.h - what the copies of this library in one process agree on.
+// host_api.h - the interface between this library's copies in one process.
 //
 //   copy 1: gate --+                          +-- gate: copy 2
 //                  +<-- the host sets both -->+
@@ -8,7 +8,7 @@
 // (host.h says which). It sets all gates, and the others call it through
 // HostApi.
 //
-// A copy whose kHostVersion is another is nobody's host.
+// Copies with different kHostVersion do not use each other as host.
 #ifndef KYMO_PROFILER_RECORD_HOST_HOST_API_H_
 #define KYMO_PROFILER_RECORD_HOST_HOST_API_H_
 
@@ -21,9 +21,9 @@
 
 namespace kymo::record {
 
-// Changes whenever something changes that copies share as C++ objects: a struct
-// of this file, ThreadStream, or Arena, to which HostApi hands out a pointer.
-// Changes with the arena's memory (kLayoutVersion), too.
+// Raise it when a C++ object that copies share changes: a struct of this file,
+// ThreadStream, or Arena, to which HostApi hands out a pointer. Raise it with
+// the arena's layout (kLayoutVersion), too.
 inline constexpr uint32_t kHostVersion = 7;
 
 // Bits of a gate. A plain recording is kGateOn alone, so that the hot path
@@ -37,8 +37,8 @@ enum GateState : uint32_t {
   kGateStacks = 16,     // somebody wants the stacks of operations
   kGateModules = 32,    // somebody wants ranges of modules
   kGateMemory = 64,     // somebody wants reports of allocations
-  // Somebody wants what the hooks of the heap see (heap.h): as records, of
-  // those only samples, records with stacks; or as counts.
+  // Somebody wants the blocks that the heap's hooks see (heap.h): as records,
+  // as records of samples, as records with stacks, or as counts.
   kGateHeap = 128,
   kGateHeapSampled = 256,
   kGateHeapStacks = 512,
@@ -52,7 +52,7 @@ enum GateState : uint32_t {
 // and counters. Such a recording does not set kGateOn.
 inline constexpr uint32_t kRangesOff = 16384;
 
-// What a recording wants beside names and times: a sum of the above.
+// What a recording wants besides names and times: a sum of the above.
 using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
@@ -79,13 +79,13 @@ enum class SessionScope : uint32_t { kThread = 0, kProcess = 1 };
 struct SessionRequest {
   SessionScope scope = SessionScope::kProcess;
   RecordFlags flags = 0;
-  // Of the process's own arena; the first of several sessions decides.
+  // For the process's own arena; the first of several sessions decides.
   uint64_t chunk_bytes_total = uint64_t{1} << 30;
   FullPolicy policy = FullPolicy::kStop;
   uint64_t heap_sample_interval = 0;  // bytes, with kGateHeapSampled
 };
 
-// Address space of a process's own arena, where that is not limited.
+// Address space of a process's own arena, if the process has no limit.
 inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
 
 // Writes at most `max` return addresses, innermost first, and returns how many.
@@ -95,7 +95,7 @@ using StackCapture = uint64_t (*)(const void* frame, uint64_t* pcs,
                                   uint64_t max) noexcept;
 
 // The host's functions, which one copy of the library hands to another. C types
-// only. New functions are added at the end; `size` says which there are.
+// only. New functions are added at the end; `size` tells which ones exist.
 struct HostApi {
   uint32_t version;  // kHostVersion
   uint32_t size;

@@ -1,8 +1,8 @@
 // A thread that records while another one is choosing the host of its copy.
 //
-// The program exports a host, as the preloaded runtime does: its own, but for
-// the moment at which the host gets to know the copy's gate. There a second
-// thread records its first range.
+// The program exports a host, as the preloaded runtime does. It is the
+// program's own, but it intercepts the moment at which the host gets to know
+// the copy's gate. There a second thread records its first range.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ std::map<std::string, int> Read(SessionId id) {
 TEST(HostChoiceTest, NoRangeIsLostWhileAnotherThreadChooses) {
   SessionId id = kNoSession;
   const SessionRequest request = {.scope = SessionScope::kProcess};
-  // Not through this copy, which is to choose when it records first.
+  // Not through this copy, which must choose when it first records.
   ASSERT_EQ(OwnHost()->start_session(&request, &id), 0);
   Record("first");
   EXPECT_EQ(gates_added.load(), 2);

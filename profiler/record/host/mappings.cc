@@ -13,7 +13,7 @@
 namespace kymo::record {
 namespace {
 
-// One line of the file at a time, through a buffer that is not on the stack: a
+// Reads the file line by line. The buffer is not on the stack, because a
 // program's stacks may be small. No allocation.
 class LineReader {
  public:

@@ -40,8 +40,8 @@ struct ThreadToName {
 };
 inline constexpr uint32_t kMaxThreadsToName = 256;
 
-// In a forked child the lock is free, although another thread may have held it,
-// and the lists are empty.
+// The kernel zeroes this in a forked child: the lock is free there, although
+// another thread may have held it, and the lists are empty.
 struct Wiped {
   std::atomic<uint32_t> lock;
   uint32_t process_registered;
@@ -51,12 +51,12 @@ struct Wiped {
   std::atomic<uint32_t> maps_buffer_taken;
   char maps_buffer[8192];
   ThreadStream* free_streams;
-  // Streams of threads that recorded after their exit handler had run. Nothing
-  // tells when these threads end.
+  // Streams of threads that recorded after their exit handler had run. No
+  // handler tells when these threads end.
   ThreadStream* late_streams;
   ThreadStream* slab_next;
   ThreadStream* slab_end;
-  // Names that others gave to threads which have no stream yet; a ring.
+  // Names that other threads gave to threads without a stream yet; a ring.
   ThreadToName threads_to_name[kMaxThreadsToName];
   uint32_t threads_to_name_count;
   // Chunks whose pages this process has made present.
@@ -90,16 +90,16 @@ struct OwnState {
 };
 extern constinit OwnState own;
 
-// What the host knows of a thread, also of one without a stream. Plain words,
-// which need neither construction nor destruction.
+// The host's data about a thread, even if it has no stream. Plain words, which
+// need neither construction nor destruction.
 struct OwnThread {
   ThreadStream* stream;
   uint64_t logical_id;
   SessionId session;     // kThread session, perhaps not live any more
   uint32_t paused;       // SetThreadPaused
   uint32_t exit_rounds;  // how often the exit handler has run
-  // How many locks and slow paths this thread is in: a signal handler that
-  // interrupts them finds no slots instead of waiting for itself.
+  // How many locks and slow paths this thread is in. A signal handler that
+  // interrupts them finds no slots, instead of waiting for itself.
   uint32_t busy;
   uint32_t name_size;
   char name[kThreadNameBytes];
@@ -144,16 +144,16 @@ class Lock {
 
 // Private memory that reads as zero in a forked child; null when short.
 void* MapWiped(size_t bytes) noexcept;
-// Null when memory is short, or the kernel cannot wipe it on fork: nothing is
-// recorded then, and counted where there is an arena to count in.
+// Null when memory is short, or if the kernel cannot wipe it on fork. Nothing
+// is recorded then. If there is an arena, it is counted there.
 Wiped* GetWiped() noexcept;
-// A text was cut, or left out.
+// Counts a text that was cut or left out.
 void OwnCountTruncated() noexcept;
-// Whether this thread is inside of the host's code, which a signal handler must
-// not enter again. Counts what the handler loses by that.
+// Whether this thread is in the host's code, which a signal handler must not
+// enter again. Counts the record that the handler then loses.
 bool InSlowPath() noexcept;
 
-// A collector is listening now.
+// Whether a collector is listening now.
 inline bool CollectorRecords() noexcept {
   return own.has_collector.load(std::memory_order_relaxed) &&
          own.arena.header().recording.load(std::memory_order_relaxed) != 0;

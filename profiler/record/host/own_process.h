@@ -1,4 +1,4 @@
-// own_process.h - this process in its collector's table of processes.
+// own_process.h - adds this process to its collector's table of processes.
 //
 // For the .cc files of this folder only. Knows own_host.h alone.
 #ifndef KYMO_PROFILER_RECORD_HOST_OWN_PROCESS_H_

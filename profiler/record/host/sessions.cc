@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint64_t kSmallestLocalCapacity = uint64_t{64} << 20;
 
-// A forked child is in none of its parent's sessions: nobody would read what it
-// records for them.
+// A forked child is in none of its parent's sessions, because nobody would read
+// its records for them.
 void AfterForkInChild() {
   for (OwnSession& session : own.sessions) session.to_read = kNoSession;
   if (!AnySessionIsLive()) return;
@@ -29,7 +29,7 @@ int MakeLocalArena() noexcept {
   if (own.arena.valid()) return 0;
   ArenaOptions options;
   options.clock_source = DetectClockSource();
-  // Less where the process's address space is limited.
+  // Smaller if the process's address space is limited.
   for (uint64_t bytes = kLocalCapacityBytes; bytes >= kSmallestLocalCapacity;
        bytes /= 2) {
     options.capacity_bytes = bytes;
@@ -42,9 +42,9 @@ int MakeLocalArena() noexcept {
   return errno;
 }
 
-// For the first of several sessions, where no collector has its own rules.
+// For the first of several sessions, if no collector has set the limits.
 void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
-  // What threads recorded late for sessions that are over.
+  // Chunks that threads sealed late, for sessions that are over.
   own.arena.DiscardSealed();
   own.arena.SetLimits(request.chunk_bytes_total, request.policy);
   // The first chunks' pages, so that the first records do not pay for them.
@@ -61,8 +61,8 @@ SessionId NextId() noexcept {
   return id;
 }
 
-// The flags of a request, with the way in which the heap is watched; false if
-// that is another one than a live session's.
+// Sets the flags of a request, with the way in which the heap is watched. False
+// if a live session watches it in another way.
 bool SettleHeapMode(const SessionRequest& request,
                     RecordFlags* flags) noexcept {
   *flags = request.flags & kAllRecordFlags;
@@ -175,8 +175,8 @@ SessionId OwnSessionOf(const Slot* slot, uint64_t ticket) noexcept {
                           reinterpret_cast<uint64_t>(own.arena.slots(0));
   const ChunkWord& word =
       own.arena.word(static_cast<uint32_t>(offset / kChunkBytes));
-  // A chunk that has been reused was a collector's, or a session's that is
-  // over; the record's own chunk is gone either way.
+  // If the chunk has been reused, it belonged to a collector or to a session
+  // that is over. The record's own chunk is gone either way.
   if (word.ticket.load(std::memory_order_relaxed) != ticket) return kNoSession;
   const SessionId session = word.session.load(std::memory_order_relaxed);
   // Every thread is in the process's session.

@@ -3,7 +3,7 @@
 // For host.cc, which puts these functions into HostApi; host.h describes them.
 // Knows live_sessions.h and thread_streams.h.
 //
-// Threads: any; each function takes the host's lock, but OwnSessionOf none.
+// Threads: any. Each function takes the host's lock, except OwnSessionOf.
 #ifndef KYMO_PROFILER_RECORD_HOST_SESSIONS_H_
 #define KYMO_PROFILER_RECORD_HOST_SESSIONS_H_
 

@@ -27,8 +27,8 @@ void Record(Literal name) {
   EndRange(range);
 }
 
-// When the last session started: a chunk that a thread has kept since an
-// earlier one begins with that one's records.
+// When the last session started. A chunk that a thread has kept since an
+// earlier session begins with records of that session.
 thread_local uint64_t started_ticks = 0;
 
 SessionId Start(SessionScope scope) {
@@ -38,7 +38,7 @@ SessionId Start(SessionScope scope) {
   return id;
 }
 
-// Names and how often a session has them; hands its chunks on.
+// How often a session has each name; hands its chunks on.
 std::map<std::string, int> Read(SessionId id) {
   std::map<std::string, int> counts;
   ChunkReader reader(*ProcessArena());
@@ -269,7 +269,7 @@ TEST_F(SessionsTest, CopiesThatFindNoPlaceRecordNothingAndAreCounted) {
       EXPECT_EQ(caches[i] != nullptr, i < kPlaces);
     }
   }).join();
-  // The thread's stream is another one's now.
+  // The thread's stream now belongs to another thread.
   for (const ThreadStream* cache : caches) EXPECT_EQ(cache, nullptr);
   EXPECT_EQ(lost.load() - before, kCopies - kPlaces);
   StopAndRead(id);

@@ -56,14 +56,15 @@ void OwnNameThread(int32_t tid, const char* text, uint64_t size) noexcept {
   const uint32_t name = own.arena.InternName({text, size});
   const int32_t pid = getpid();
   Lock lock(wiped);
-  // Before looking: a thread that registers meanwhile is seen, or sees this.
+  // Stored before the search: a thread that registers meanwhile is found by it,
+  // or finds this entry.
   const uint32_t at =
       __atomic_fetch_add(&wiped->threads_to_name_count, 1, __ATOMIC_SEQ_CST) %
       kMaxThreadsToName;
-  // The oldest of many that never recorded makes room.
+  // If many named threads never recorded, the oldest one makes room.
   if (wiped->threads_to_name[at].tid != 0) OwnCountTruncated();
   wiped->threads_to_name[at] = {tid, name};
-  // The newest first: system ids come again.
+  // The newest first, because the system reuses ids.
   for (uint32_t id = own.arena.stream_count(); id-- > 0;) {
     StreamEntry& entry = own.arena.stream(id);
     if (entry.pid.load(std::memory_order_relaxed) != pid ||

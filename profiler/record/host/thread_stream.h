@@ -1,4 +1,4 @@
-// thread_stream.h - what a thread needs to record, in its process's memory.
+// thread_stream.h - a thread's recording state, in its process's memory.
 //
 // A thread has one stream in its process, whatever the number of copies of this
 // library there: the copies (a program's own, the preloaded runtime's) agree on

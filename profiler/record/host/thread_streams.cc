@@ -69,7 +69,8 @@ void SealOwnChunk(ThreadStream* stream) noexcept {
   stream->parked_limit = nullptr;
 }
 
-// Whose id new chunks of this thread carry, and whether anybody wants them.
+// The session whose id new chunks of this thread carry, and whether anybody
+// wants them.
 SessionId WantedSession() noexcept {
   if (own_thread.session != kNoSession) {
     if (SessionIsLive(own_thread.session)) return own_thread.session;
@@ -78,8 +79,8 @@ SessionId WantedSession() noexcept {
   return own.process_session.load(std::memory_order_seq_cst);
 }
 
-// Fits the chunk to what the thread should do now: parked while paused or in no
-// session, open while it is of the right one.
+// Fits the chunk to the thread's present state: parked while the thread is
+// paused or in no session, open while the chunk belongs to its session.
 void Settle(ThreadStream* stream) noexcept {
   const SessionId session = WantedSession();
   const bool wanted =
@@ -91,7 +92,7 @@ void Settle(ThreadStream* stream) noexcept {
   }
 }
 
-// Gives a stream whose thread writes no more to the next thread.
+// Gives the stream of a thread that writes no more to the next thread.
 // REQUIRES: the lock.
 void Recycle(Wiped* wiped, ThreadStream* stream) noexcept {
   SealOwnChunk(stream);
@@ -115,8 +116,8 @@ void RecycleLate(Wiped* wiped, IsOver is_over) noexcept {
   }
 }
 
-// A thread that frees memory at its very end, after the last exit handler, has
-// a stream again. It is recycled when the thread is found to be gone.
+// A thread that frees memory after its last exit handler gets a stream again.
+// It is recycled once the thread is found to be gone.
 void AddLate(Wiped* wiped, ThreadStream* stream) noexcept {
   Lock lock(wiped);
   RecycleLate(wiped, [](const ThreadStream* late) {
@@ -134,7 +135,7 @@ void AddLate(Wiped* wiped, ThreadStream* stream) noexcept {
 constexpr uint32_t kExitRounds = 3;
 static_assert(kExitRounds < PTHREAD_DESTRUCTOR_ITERATIONS);
 
-// The thread's last word; runs as a pthread key's destructor.
+// Ends the thread's recording; runs as a pthread key's destructor.
 void OnThreadExit(void* value) {
   ThreadStream* const stream = static_cast<ThreadStream*>(value);
   if (++own_thread.exit_rounds < kExitRounds &&
@@ -190,12 +191,12 @@ void CountWithoutStream() noexcept {
 
 // --- the slow path of taking slots ---
 
-// A new chunk for the stream; null when there is none, which is counted.
+// Takes a new chunk for the stream; null if there is none, which is counted.
 Slot* NewChunk(Wiped* wiped, ThreadStream* stream, SessionId session,
                uint32_t count) noexcept {
   StreamEntry& entry = own.arena.stream(stream->stream_plus_1 - 1);
-  // Where nobody drains, the old chunk is kept until there is a new one: the
-  // ranges that are open in it can still end there.
+  // If nobody drains, the old chunk is kept until there is a new one: ranges
+  // that are open in it can still end there.
   if (own.arena.policy() == FullPolicy::kDrain) SealOwnChunk(stream);
   uint64_t ticket = 0;
   const uint32_t chunk =
@@ -208,7 +209,7 @@ Slot* NewChunk(Wiped* wiped, ThreadStream* stream, SessionId session,
   }
   SealOwnChunk(stream);
   // A process-wide session may have started or stopped since `session` was
-  // read; it marks the chunks that it sees, and this one it may have missed.
+  // read. It marks the chunks that it sees, and may have missed this one.
   if (own_thread.session == kNoSession) {
     session = own.process_session.load(std::memory_order_seq_cst);
     own.arena.word(chunk).session.store(session, std::memory_order_relaxed);
@@ -257,8 +258,8 @@ ThreadStream* OwnStream(Wiped* wiped) noexcept {
   return stream;
 }
 
-// Whether anything that this thread records has a reader. Cheap: threads beside
-// a session of another thread ask it for each operation.
+// Whether anybody reads this thread's records. Cheap, since threads outside
+// another thread's session ask it for each operation.
 bool ThreadIsWanted() noexcept {
   if (own_thread.paused != 0) return false;
   return CollectorRecords() || WantedSession() != kNoSession;
