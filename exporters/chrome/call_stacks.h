@@ -5,7 +5,7 @@
 //
 // The text is a JSON string with its quotes. It begins with the innermost
 // frame, and a semicolon follows every frame, as in PyTorch. FrameText in
-// events/trace_events.h makes the text of a frame.
+// profiler/events/trace_events.h makes the text of a frame.
 //
 // Threads: const and safe to call concurrently. Cost: the constructor makes
 //   each frame's text once. It makes nothing if no event has a stack.
@@ -30,7 +30,7 @@ class CallStacks {
 
  private:
   const model::Trace& trace_;
-  // By frame: its entry, escaped, without quotes. Empty: no event has it.
+  // Entries by frame, escaped, without quotes. Empty if no event has the frame.
   std::vector<std::string> entries_;
 };
 

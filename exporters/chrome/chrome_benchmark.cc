@@ -1,5 +1,5 @@
-// Export of a million ranges, of operations with all that they can carry, of
-// memory records and of samples, to nowhere and to a file.
+// Exports a million ranges, operations with all that they can carry, memory
+// records, and samples, to nowhere and to a file.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

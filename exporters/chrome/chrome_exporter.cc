@@ -48,13 +48,14 @@ const SettingTable<ChromeSettings>& ChromeTable() {
   return table;
 }
 
-// For traces with samples that do not say how often they were taken.
+// For traces with samples that do not state their period.
 constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
 
-// Kineto's kind of zero, so that traces of one time align: whole periods since
-// the epoch. Kineto's are quarters of a year; from the 51st day of one on, us
-// with three decimals are more than a double holds, and readers see ranges
-// overlap by a nanosecond. Periods of 30 days stay below 2^42 us.
+// The zero of the file's times, chosen as Kineto does, so that traces of one
+// time align: whole periods since the epoch. Kineto's periods are quarters of a
+// year. From the 51st day on, a time in us with three decimals needs more
+// digits than a double has, and readers see ranges overlap by a nanosecond.
+// Periods of 30 days stay below 2^42 us.
 TimeNs BaseTime(const Trace& trace) {
   constexpr int64_t kPeriodSeconds = 30 * 86'400;
   const int64_t start_s = trace.start_ns() / kNsPerSecond;
@@ -80,7 +81,7 @@ void AppendMember(std::string& out, std::string_view key,
   out += ",\n";
 }
 
-// The value that counts of a metadata key, which is its last.
+// The value of a metadata key. If the trace repeats the key, the last counts.
 std::optional<std::string_view> FindMetadata(const Trace& trace,
                                              std::string_view key) {
   std::optional<std::string_view> value;

@@ -11,14 +11,14 @@
 //                         | cpu_sample), sorted directly below the thread
 //   device, stream        | ranges of device streams
 //
-// What operations carry stands in their args, in PyTorch's keys (event_args.h);
-// flows of category fwdbwd lead from forward operations to the backward ones
-// of the same sequence number (forward_backward.h).
+// The data of operations is in their args, under PyTorch's keys (event_args.h).
+// Flows of category fwdbwd lead from forward operations to the backward ones of
+// the same sequence number (forward_backward.h).
 //
-// Memory in use is a counter of its process, per kind of memory. Of a trace
-// with more records of the heap than the setting chrome_memory_events (default
-// 1,000,000; -1: no limit) only the counters are written, and the member
-// "kymo_heap_records_left_out" says of how many records.
+// Memory in use is a counter of its process, per kind of memory. The setting
+// chrome_memory_events (default 1,000,000; -1: no limit) limits the records of
+// the heap. If a trace has more, only the counters are written, and the member
+// "kymo_heap_records_left_out" says how many records are missing.
 //
 // Times are us after baseTimeNanoseconds with three decimals. Names are
 // escaped, never altered. Overlapping lanes and flame charts get thread ids

@@ -27,7 +27,7 @@ using ::testing::Le;
 
 constexpr TimeNs kBase = 1'735'632'360 * kNsPerSecond;
 
-// Of rows by tid: names of the X events there.
+// Names of the X events of each row, by tid.
 std::map<double, std::vector<std::string>> SlicesByTid(
     const google::protobuf::Struct& json) {
   std::map<double, std::vector<std::string>> slices;

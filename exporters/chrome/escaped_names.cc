@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kGrain = 4096;
 
-// By id; empty where no operation has inputs.
+// By id: whether a text is an operation's inputs. Empty if none has inputs.
 std::vector<bool> FindInputs(const model::Trace& trace) {
   std::vector<bool> is_inputs;
   for (const model::Detail& detail : trace.data().details) {

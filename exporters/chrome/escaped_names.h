@@ -3,8 +3,8 @@
 //   const EscapedNames names(trace);
 //   names.Append(out, trace.name()[event]);   // "operator\"\"_x", with quotes
 //
-// Texts that are the encoded inputs of operations, which are not shown as they
-// are and would be long, are made when asked for.
+// Encoded inputs of operations are the exception: they are made on request. The
+// file shows them in another form, and they would be long.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_CHROME_ESCAPED_NAMES_H_
@@ -23,7 +23,7 @@ class EscapedNames {
   // `trace` must outlive the object.
   explicit EscapedNames(const model::Trace& trace);
 
-  // With quotes. A view of what this keeps, or of `scratch`, filled.
+  // With quotes. A view of a kept text, or of `scratch`, which it then fills.
   std::string_view Get(model::NameId name, std::string& scratch) const {
     const std::string_view text = views_[Index(name)];
     return text.empty() ? Make(name, scratch) : text;

@@ -48,7 +48,7 @@ constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);
 }
 
-// The key of `args[i]` comes again later: then that one counts.
+// Whether the key of `args[i]` comes again later; the last one counts.
 bool IsShadowed(std::span<const Arg> args, size_t i) {
   for (size_t later = i + 1; later < args.size(); ++later) {
     if (args[later].key == args[i].key) return true;
@@ -58,7 +58,7 @@ bool IsShadowed(std::span<const Arg> args, size_t i) {
 
 }  // namespace
 
-// The object's text on its way into `out`.
+// Appends the object's text to `out`.
 class EventArgs::Members {
  public:
   // Keys whose bit is in `given` are left to the program's arguments.

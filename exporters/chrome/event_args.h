@@ -15,12 +15,13 @@
 //   correlation                  | those with an id, and calls of the runtime
 //   finished                     | false, where the event never ended
 //
-// besides the arguments that the program gave. An operation is a cpu_op or
-// user_annotation of which the trace has more than name and time, and every one
-// where devices worked, whose work may name it; others have no args, which
-// keeps them cheap. Where a trace has no correlation ids, an operation's is its
-// position, from 1, as in lists of events. Of two arguments of one key the last
-// counts, and it counts before a key of this table.
+// These keys come besides the arguments that the program gave. An operation is
+// a cpu_op or user_annotation of which the trace has more than name and time.
+// If devices worked, every one is an operation, since a device's work may name
+// it. Other events have no args, which keeps them cheap. If a trace has no
+// correlation ids, an operation's id is its position, from 1, as in lists of
+// events. If a key comes twice, the last argument counts, and it counts before
+// a key of this table.
 //
 // Threads: const and safe to call concurrently.
 #ifndef KYMO_EXPORTERS_CHROME_EVENT_ARGS_H_
@@ -46,7 +47,7 @@ class EventArgs {
   EventArgs(const model::Trace& trace, const EscapedNames& names,
             const analysis::Launches& launches);
 
-  // Whether Append may have something to say. Cheap.
+  // Whether Append may write anything. Cheap.
   bool Has(model::EventIndex event) const {
     return trace_.data().detail[event] != model::kNoDetail ||
            (trace_.flags()[event] & model::kEventOpen) || modules_.Has(event) ||
@@ -60,7 +61,7 @@ class EventArgs {
 
   void AppendIds(Members& members, model::EventIndex event) const;
   void AppendDriverIds(Members& members, model::EventIndex event) const;
-  // What the exporter calls the operation; 0: nothing.
+  // The id that the file gives to the operation; 0: none.
   uint64_t OperationId(model::EventIndex event) const;
   void AppendRecorded(Members& members, const model::Detail& detail) const;
   void AppendGiven(Members& members, model::EventIndex event) const;
@@ -69,7 +70,7 @@ class EventArgs {
     return has_streams_ && trace_.tracks()[trace_.track()[event]].kind ==
                                model::TrackKind::kStream;
   }
-  // What a device did names the operation by its position.
+  // Whether a device's work may name the operation by its position.
   bool MayBeNamed(model::EventIndex event) const {
     return has_streams_ && !has_operation_ids_ && IsOperation(event);
   }

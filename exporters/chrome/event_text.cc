@@ -94,7 +94,7 @@ size_t EventText::FileType(EventIndex event) const {
                                  : type);
 }
 
-// Overlaps what it likes: a pair of its own, outside of the nesting.
+// An asynchronous event may overlap any other, so it gets a pair of elements.
 void EventText::AppendAsync(std::string& out, EventIndex event) const {
   const DurationNs ts = Relative(trace_.start()[event]);
   const DurationNs duration = trace_.end()[event] - trace_.start()[event];

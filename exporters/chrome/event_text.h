@@ -31,9 +31,9 @@ class EventText {
   EventText(const EventText&) = delete;
   EventText& operator=(const EventText&) = delete;
 
-  // A range (X; b and e when asynchronous) or an instant (i), and the ends of
-  // flows that it is: fwdbwd, and ac2g from launching calls to what they
-  // launched.
+  // Appends a range (X; b and e when asynchronous) or an instant (i). Then it
+  // appends the ends of flows at this event: fwdbwd, and ac2g from a launching
+  // call to the work that it launched.
   void AppendEvent(std::string& out, model::EventIndex event) const;
   // A slice of a thread's flame chart.
   void AppendSlice(std::string& out, const Row& row,

@@ -4,10 +4,10 @@
 //   const InputTexts texts(trace);
 //   texts.Get(detail.inputs, scratch).dims   // [[64, 32], []]
 //
-// The forms are Kineto's; see model/op_inputs.h.
+// The forms are Kineto's; see profiler/model/op_inputs.h.
 //
-// Threads: const and safe to call concurrently. Memory: what is kept stays
-//   within kMaxKeptBytes; inputs beyond that are made at every call.
+// Threads: const and safe to call concurrently. Memory: kept texts take at most
+//   kMaxKeptBytes; inputs beyond that are made at every call.
 #ifndef KYMO_EXPORTERS_CHROME_INPUT_TEXTS_H_
 #define KYMO_EXPORTERS_CHROME_INPUT_TEXTS_H_
 
@@ -36,7 +36,8 @@ class InputTexts {
   explicit InputTexts(const model::Trace& trace,
                       size_t max_kept_bytes = kMaxKeptBytes);
 
-  // One that is kept, or `scratch`, filled. REQUIRES: `inputs` is not empty.
+  // A kept text, or `scratch`, which it then fills. REQUIRES: `inputs` is not
+  // empty.
   const InputText& Get(model::NameId inputs, InputText& scratch) const;
 
  private:

@@ -18,7 +18,7 @@ using model::MemoryEvent;
 using model::MemoryRecord;
 using model::MemorySource;
 
-// One element's text after its head, of known greatest length, so that the
+// The text of one element after its head. Its greatest length is known, so the
 // string grows once.
 class Text {
  public:

@@ -5,12 +5,12 @@
 //   KYMO_RETURN_IF_ERROR(memory.Write(output));  // elements of traceEvents
 //
 // Each record is Kineto's instant event, [memory] or [OutOfMemory], on its
-// thread; "Ev Idx" counts on from the trace's events. Those of the heap and of
-// mappings have "Source" besides, because they are other layers than the
+// thread; "Ev Idx" counts on from the trace's events. Records of the heap and
+// of mappings also have "Source", because they are other layers than the
 // program's reports. Counters (memory_counters.h) follow the records.
 //
-// Of more records of the heap than a viewer takes only the counters are
-// written, and the file has the member "kymo_heap_records_left_out".
+// If the heap has more records than the limit, only the counters are written.
+// The file then has the member "kymo_heap_records_left_out".
 #ifndef KYMO_EXPORTERS_CHROME_MEMORY_EVENTS_H_
 #define KYMO_EXPORTERS_CHROME_MEMORY_EVENTS_H_
 
@@ -37,17 +37,17 @@ class MemoryEvents {
   MemoryEvents(const model::Trace& trace, const Rows& rows, TimeNs base_ns,
                int64_t max_heap_records);
 
-  // For progress: what Write gives to its output.
+  // The number of elements that Write gives to its output, for progress.
   size_t item_count() const;
 
-  // `"key": value,\n`; nothing where nothing was left out.
+  // Appends `"key": value,\n`, or nothing if no record was left out.
   void AppendMembers(std::string& out) const;
 
   absl::Status Write(timeline::OrderedOutput& output) const;
 
  private:
   void LeaveOutHeap(size_t max_heap_records);
-  // Those that are written.
+  // The number of records that are written.
   size_t record_count() const { return trace_.memory().size() - left_out_; }
   void AppendRecord(std::string& out, size_t position) const;
   void AppendPoint(std::string& out, const timeline::MemoryCounter& counter,

@@ -1,10 +1,11 @@
 // rows.h - which process and thread ids the lines of a Chrome trace carry.
 //
 // Every used track of the trace is one row; a track with samples has a second
-// one for its flame chart. Rows of real threads carry the system's ids. What
-// has no such id of its own (further lanes, flame charts, streams of one number
-// in several processes, stream 0, which viewers take for the main thread) or
-// one that does not fit 31 bits gets an id that nothing else in the file has.
+// one for its flame chart. Rows of real threads carry the system's ids. Other
+// rows have no such id of their own: further lanes, flame charts, streams of
+// one number in several processes, and stream 0, which viewers take for the
+// main thread. They get an id that nothing else in the file has. So does an id
+// that does not fit 31 bits.
 #ifndef KYMO_EXPORTERS_CHROME_ROWS_H_
 #define KYMO_EXPORTERS_CHROME_ROWS_H_
 
@@ -47,10 +48,10 @@ struct Rows {
   void AddTracks(const model::Trace& trace);
   Row MakeRow(const model::Trace& trace, model::TrackIndex track,
               uint32_t lane);
-  // Whether its row can carry the track's id; a stream's is then taken.
+  // Whether its row can carry the track's id. A stream's id is then taken.
   bool HasUsualId(const model::Track& track);
   Row Finish(Row row);
-  // `id`, if it fits 31 bits, else one that nothing has.
+  // `id` if it fits 31 bits, else an id that nothing has.
   int64_t FitPid(int64_t pid);
   int64_t NewId();
 

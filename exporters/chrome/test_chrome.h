@@ -1,4 +1,4 @@
-// test_chrome.h - what tests of the chrome exporter share.
+// test_chrome.h - helpers that the tests of the chrome exporter share.
 #ifndef KYMO_EXPORTERS_CHROME_TEST_CHROME_H_
 #define KYMO_EXPORTERS_CHROME_TEST_CHROME_H_
 
@@ -41,7 +41,7 @@ inline double Number(const JsonMap& event, const std::string& key) {
   return event.at(key).number_value();
 }
 
-// Members by key, their values as texts that are equal when the values are.
+// Members by key. Two texts are equal if the values are.
 inline std::map<std::string, std::string> Texts(const JsonMap& members) {
   std::map<std::string, std::string> texts;
   for (const auto& [key, value] : members) texts[key] = value.DebugString();

@@ -46,7 +46,7 @@ absl::Status WritePage(const Trace& trace, MemoryDeviceId device,
       sink);
 }
 
-// The form that the path's end names, into `sink`, which is then complete.
+// Writes the form that the path's end names into `sink`, and commits it.
 absl::Status Write(const Trace& trace, std::string_view path,
                    MemoryDeviceId device, std::unique_ptr<ByteSink> sink) {
   if (path.ends_with(".gz")) sink = NewGzipSink(std::move(sink));

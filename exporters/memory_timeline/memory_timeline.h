@@ -12,12 +12,12 @@
 //   .gz          rows, compressed   (timeline_json.h: timeline)
 //   other        rows
 //
-// Of the categories only TEMPORARY and Unknown occur, and nothing is
-// PREEXISTING: see analysis/memory_timeline.h, which also says which records
-// count.
+// The only categories are TEMPORARY and Unknown, and no event is PREEXISTING.
+// profiler/analysis/memory/memory_timeline.h explains this, and says which
+// records count.
 //
-// Errors: kInvalidArgument where `device` is no device's name; what files give
-// (plugin/sink.h). No file stays that is not complete.
+// Errors: kInvalidArgument if `device` is no device's name; errors of files
+// (plugin/sink.h). No incomplete file is left.
 #ifndef KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
 #define KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
 
@@ -36,10 +36,10 @@ absl::Status ExportMemoryTimeline(const model::Trace& trace,
                                   const std::string& path,
                                   std::string_view device = "cpu");
 
-// Writes memory_timeline.html; with the setting memory_timeline_form=json
-// memory_timeline.json (.json.gz with options.gzip), with raw
-// memory_timeline.raw.json.gz. The setting
-// memory_timeline_device=NAME chooses the device.
+// Writes memory_timeline.html. The setting memory_timeline_form=json writes
+// memory_timeline.json instead (.json.gz with options.gzip), and raw writes
+// memory_timeline.raw.json.gz. The setting memory_timeline_device=NAME chooses
+// the device.
 std::unique_ptr<TraceExporter> NewMemoryTimelineExporter();
 
 }  // namespace kymo

@@ -49,7 +49,7 @@ model::Trace MakeTrace() {
 constexpr char kRows[] =
     "[[5, 9], [[0, 0, 0, 0, 40, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]]]";
 
-// Also of files that are not compressed.
+// Reads a file, compressed or not.
 std::string ReadFile(const std::string& path) {
   const gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) return "cannot open " + path;
@@ -69,7 +69,7 @@ std::string Page(const model::Trace& trace) {
   return Export(*NewMemoryTimelineExporter(), trace)["memory_timeline.html"];
 }
 
-// What the page's script reads.
+// The data that the page's script reads.
 google::protobuf::Struct PageData(const std::string& page) {
   constexpr std::string_view kBegin = "id=\"data\">\n";
   const size_t begin = page.find(kBegin) + kBegin.size();

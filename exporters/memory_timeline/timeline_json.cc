@@ -13,7 +13,7 @@ using analysis::ForEachMemoryTimelineRow;
 using analysis::MemoryTimelineEvent;
 using analysis::MemoryTimelineRow;
 
-// The elements of one array, handed on in large pieces.
+// Gathers the elements of one array, and passes them on in large pieces.
 class ArrayText {
  public:
   explicit ArrayText(ByteSink& sink) : sink_(sink) { text_ = "["; }

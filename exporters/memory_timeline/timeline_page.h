@@ -5,8 +5,8 @@
 // MiB or GiB. Pointing shows time and bytes, the wheel zooms, dragging moves,
 // a double click shows all again.
 //
-// Of a long timeline the page has at most 5000 points, which keep the extremes
-// of the sum (analysis/thinned_curve.h).
+// The page has at most 5000 points. Of a longer timeline it keeps points that
+// show the extremes of the sum (profiler/analysis/memory/thinned_curve.h).
 #ifndef KYMO_EXPORTERS_MEMORY_TIMELINE_TIMELINE_PAGE_H_
 #define KYMO_EXPORTERS_MEMORY_TIMELINE_TIMELINE_PAGE_H_
 
@@ -26,17 +26,17 @@ inline constexpr size_t kMaxPagePoints = 5'000;
 
 struct TimelinePage {
   std::span<const analysis::MemoryTimelineEvent> events;
-  std::string device;   // as analysis/memory_device.h names it
+  std::string device;   // named as in profiler/analysis/memory/memory_device.h
   TimeNs start_ns = 0;  // of the time axis
   TimeNs end_ns = 0;
   int64_t max_reserved = 0;  // 0 = not known
 };
 
-// What the script draws, as JSON that can stand inside of HTML:
+// The script's data, as JSON that can stand inside of HTML:
 //   {"device": "cpu", "end_us": 90, "max_allocated": 40, "max_reserved": 0,
 //    "points": 2, "categories": [{"name": "PARAMETER", "color": "darkgreen"},
 //    ...], "times_us": [5, 9], "bytes": [[0, 0, 0, 0, 40, 0, 0, 0], ...]}
-// Times count from start_ns; `points` is how many there were before thinning.
+// Times count from start_ns; `points` is the number of points before thinning.
 std::string TimelinePageData(const TimelinePage& page);
 
 // Appends to `sink` and does not commit it.

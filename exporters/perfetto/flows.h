@@ -2,7 +2,7 @@
 //
 //   forward operation  -> its backward operation (timeline/forward_backward.h)
 //   runtime call       -> each kernel, copy or fill that it launched
-//                         (analysis/launches.h)
+//                         (profiler/analysis/device/launches.h)
 //
 // Every arrow has an id of its own, so a call that launched many kernels has
 // many ids. An arrow is left out if its end would begin before its start:

@@ -24,7 +24,7 @@ std::string DeviceOf(int8_t type, int8_t index) {
 std::vector<StackMemory> SumMemory(const model::Trace& trace) {
   const model::MemorySource host_source = analysis::HostSource(trace);
   const analysis::MemoryBlocks blocks(trace);
-  // Track, whether of a device, device, stack.
+  // Track, whether the memory is a device's, device, stack.
   using Key = std::tuple<model::TrackIndex, bool, int8_t, int8_t, uint32_t>;
   std::map<Key, StackMemory> sums;
   for (model::MemoryIndex i = 0; i < trace.memory().size(); ++i) {
@@ -57,10 +57,10 @@ std::optional<Folded> FoldMemory(const model::Trace& trace,
                                  const std::vector<StackMemory>& sums,
                                  const std::vector<std::string>& roots,
                                  MemoryStacks which, Metric metric) {
-  // Roots, and behind them those with a device below.
+  // The roots, and behind them the roots with a device below.
   std::vector<std::string> device_roots = roots;
   StackWeights weights;
-  const StackMemory* before = nullptr;  // the last of a device
+  const StackMemory* before = nullptr;  // the last sum of a device
   for (const StackMemory& sum : sums) {
     const analysis::MemoryAmount& amount =
         which == MemoryStacks::kAlive ? sum.alive : sum.allocated;

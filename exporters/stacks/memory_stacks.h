@@ -5,10 +5,10 @@
 //              Metric::kWeight);   // xz;main;lzma_alloc 1048576
 //
 // There are two sums: all allocations, and the allocations that nobody freed.
-// The host's memory is taken from one source (analysis/memory_usage.h), so that
-// no byte counts twice. A sampled allocation counts for all that it stands for.
-// In folded stacks, a device's memory has the device ("cuda:0") as a frame
-// below the root.
+// The host's memory is taken from one source
+// (profiler/analysis/memory/memory_usage.h), so that no byte counts twice. A
+// sampled allocation counts for all that it stands for. In folded stacks, a
+// device's memory has the device ("cuda:0") as a frame below the root.
 #ifndef KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 #define KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 

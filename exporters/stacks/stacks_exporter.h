@@ -38,8 +38,8 @@
 //   stacks_threads  | 1: folded stacks have "thread <tid> (<name>)" below the
 //                   | process
 //
-// Of a recording that is larger than memory there is stacks.folded alone, with
-// the self times of paths of ranges, without threads.
+// If a recording is larger than memory, the exporter writes only stacks.folded,
+// with the self times of paths of ranges, without threads.
 //
 // Memory: about 200 bytes for each distinct stack or path. Each step of a
 //   program (ProfilerStep#N) has paths of its own.

@@ -6,7 +6,7 @@
 //   pools                  one for each process, source and device; they are
 //                          layers of the same bytes: never add them up
 //
-// A pool (analysis/memory_profile.h says what the numbers mean):
+// A pool (profiler/analysis/memory/memory_profile.h explains the numbers):
 //
 //   pid, process        `process` is the index in summary.json's processes; -1:
 //                       it is not there
@@ -35,8 +35,8 @@
 //
 // Lists by stack or operation hold the 50 largest: stack ("FILE(LINE):
 // FUNCTION", innermost first) or operation ("" = outside of all), count, bytes.
-// Whatever is missing to the sum is in a last entry, which has others (how many
-// groups) in the place of the stack or operation.
+// A last entry has the rest of the sum. In place of the stack or operation it
+// has others: the number of groups.
 #ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 

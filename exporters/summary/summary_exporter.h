@@ -19,8 +19,8 @@
 //   anything_lost       whether some counter that is a loss is not zero
 //   metadata            the trace's metadata, JSON values as they stand
 //
-// Of a recording that is larger than memory there are schema_version,
-// key_averages, ledger and anything_lost, and no other member.
+// If a recording is larger than memory, the exporter writes only
+// schema_version, key_averages, ledger and anything_lost.
 #ifndef KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 

@@ -10,8 +10,8 @@
 //
 // A counter has at most 20 000 points, however many records there are. The
 // points are spread over the trace and keep its extremes
-// (analysis/thinned_curve.h). A kind of memory has no counter if all its totals
-// are 0, because nobody counted.
+// (profiler/analysis/memory/thinned_curve.h). A kind of memory has no counter
+// if all its totals are 0, because nobody counted.
 #ifndef KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
 #define KYMO_EXPORTERS_TIMELINE_MEMORY_COUNTERS_H_
 
