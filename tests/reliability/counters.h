@@ -1,10 +1,10 @@
-// counters.h - what a program says that it has done, for whoever outlives it.
+// counters.h - counts of a program's work, for a process that outlives it.
 //
 //   SharedCounters* counters = MapCounters(path);   // a file of zeros
 //   counters->finished[thread].Add(1);
 //
-// A count that is there was done: the store of a count follows the stores of
-// what it counts, and memory that files back survives every death.
+// Every counted step was done: a count is stored after the work that it counts.
+// The counts survive every death, because a file backs the memory.
 #ifndef KYMO_TESTS_RELIABILITY_COUNTERS_H_
 #define KYMO_TESTS_RELIABILITY_COUNTERS_H_
 
@@ -30,7 +30,7 @@ struct alignas(64) Count {
 inline constexpr int kCounts = 63;
 
 struct SharedCounters {
-  alignas(64) std::atomic<int64_t> pid;  // of who records; 0 = nobody yet
+  alignas(64) std::atomic<int64_t> pid;  // of the recording process; 0 = none
   Count finished[kCounts];
 };
 static_assert(sizeof(SharedCounters) == 4096);

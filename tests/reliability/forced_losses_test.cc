@@ -1,4 +1,4 @@
-// Losses that take some effort, forced: each is counted, and the rest is there.
+// Forces losses that are hard to cause: each is counted, and the rest is there.
 #include <unistd.h>
 
 #include <cstdint>
@@ -84,7 +84,7 @@ TEST(ForcedLossesTest, HandlersThatMeetTheSlowPath) {
   EXPECT_EQ(CountOf(*profile, "after"), 1);
 }
 
-// The rest fill tables of the process for ever, and come last.
+// The remaining tests fill tables of the process for ever, so they come last.
 
 TEST(ForcedLossesTest, MoreThreadsThanStreams) {
   const auto profile = Record([] {
@@ -110,14 +110,15 @@ TEST(ForcedLossesTest, MoreNamesThanTheTableHolds) {
     for (int i = 0; arena.InternName(text) != record::kNameLost; ++i) {
       text.replace(0, 8, std::to_string(10'000'000 + i));
     }
-    // What is left is too little for one of these, and enough for small ones.
+    // The room that is left is too small for one of these, but not for small
+    // ones.
     for (int i = 0; arena.InternName(std::to_string(i)) != record::kNameLost;
          ++i) {
     }
     { RecordFunction range("new name"); }
     RecordFunction range("known name");
   });
-  // The two of this test, and the new one.
+  // The two names of this test, and the new one.
   EXPECT_EQ(Lost(*profile, Loss::kNamesDroppedTableFull), 3);
   EXPECT_EQ(CountOf(*profile, "known name"), 2);
   EXPECT_EQ(CountOf(*profile, "(name lost)"), 1);

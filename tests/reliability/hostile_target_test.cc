@@ -1,5 +1,6 @@
-// A target that writes anything into the memory that it shares with its
-// collector: the collector reads it while it changes, and makes a trace of it.
+// A hostile target writes anything into the memory that it shares with its
+// collector. The collector reads the memory while it changes, and makes a
+// trace.
 //
 // Each round is a child process with the arena mapped, as a real target has it.
 // It records sound chunks, so that there is something to break, and overwrites
@@ -43,7 +44,8 @@ using record::Slot;
 using record::SlotKind;
 using Random = std::minstd_rand;
 
-// The target's own mapping of everything, not only of what an Arena lends.
+// The target's own mapping of the whole arena, also the parts that an Arena
+// object does not expose.
 struct Mapping {
   std::byte* base = nullptr;
   uint64_t bytes = 0;
@@ -65,7 +67,7 @@ uint64_t Below(Random& random, uint64_t limit) {
   return (uint64_t{random()} << 31 | random()) % limit;
 }
 
-// Numbers at the edges of what is expected.
+// Numbers at the edges of the valid ranges.
 uint64_t BadNumber(Random& random, const record::ArenaHeader& sound) {
   const uint64_t numbers[] = {0,
                               1,
@@ -167,7 +169,7 @@ uint64_t Place(Random& random, const record::ArenaHeader& sound) {
       const uint64_t at = Place(random, sound) / size * size;
       std::memcpy(memory.base + at, &word, size);
     }
-    // A header that is broken for ever would end all recording.
+    // If the header stayed broken, all recording would end.
     if (Below(random, 4) == 0) {
       std::memcpy(memory.base, static_cast<const void*>(&sound), sizeof(sound));
     }
@@ -186,7 +188,7 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     std::filesystem::create_directories(folder_);
   }
 
-  // What the settings of the round say, as name=value.
+  // The settings of the round, as name=value.
   SessionOptions Options() const {
     SessionOptions options;
     options.target = TargetKind::kChildProcess;
@@ -200,7 +202,7 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     return options;
   }
 
-  // Whatever came: it makes a valid trace.
+  // Whatever the target wrote, the trace is valid.
   static void ExpectTrace(model::TraceShard shard, TimeNs start, TimeNs end) {
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(shard));
@@ -229,12 +231,12 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     for (int polls = 0; waitpid(pid, &status, WNOHANG) == 0; ++polls) {
       (*session)->Poll();
       if (std::string(GetParam()) == "flight" && polls % 8 == 0) {
-        // Is written or refused; what it holds, nobody knows.
+        // It may be written or refused, and may hold anything.
         static_cast<void>((*session)->Dump(folder_ + "/dump.raw"));
       }
       usleep(500);
     }
-    // Its troubles are its own; but it should have had the time to be hostile.
+    // The target may fail, but it should have had the time to be hostile.
     unharmed_ += WIFEXITED(status) && WEXITSTATUS(status) == 0;
     ASSERT_TRUE((*session)->Stop().ok());
     model::TraceShard shard;
@@ -245,7 +247,7 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     session->reset();
     for (const auto& file : std::filesystem::directory_iterator(folder_)) {
       auto read = NewRawImporter()->Import(file.path().string(), {});
-      // An error, or what there is.
+      // An error, or the records that can be read.
       if (!read.ok()) continue;
       for (model::TraceShard& of_file : read->shards) {
         ExpectTrace(std::move(of_file), read->start_ns, read->end_ns);
@@ -254,7 +256,7 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
   }
 
   uint64_t seed_ = 0;
-  int unharmed_ = 0;  // targets that came to their end
+  int unharmed_ = 0;  // targets that ran to their end
   std::string folder_;
 };
 

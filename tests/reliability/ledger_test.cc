@@ -53,7 +53,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What an exporter writes of the trace, all its files behind each other.
+// All files that an exporter writes of the trace, joined.
 std::string Export(const char* exporter, const model::Trace& trace) {
   ExporterRegistry exporters;
   EXPECT_TRUE(RegisterBuiltinExporters(exporters).ok());
@@ -83,21 +83,21 @@ TEST_P(LedgerTest, IsShownWithItsNumber) {
   EXPECT_EQ(footer.starts_with("Lost: "), model::IsLoss(loss)) << footer;
   EXPECT_TRUE(shows(Export("summary", trace)));
   EXPECT_TRUE(shows(Export("chrome", trace)));
-  // The number is binary there.
+  // Perfetto's file has the number in binary.
   EXPECT_NE(Export("perfetto", trace).find(name), std::string::npos);
-  // XProf shows warnings, which notes are not.
+  // XProf shows warnings. Notes are no warnings.
   if (model::IsLoss(loss)) {
     EXPECT_NE(Export("tensorboard", trace).find("314159"), std::string::npos);
   }
 }
 
-// --strict asks this; tests/e2e shows that it fails then.
+// --strict asks this; tests/e2e shows that the command then fails.
 TEST_P(LedgerTest, IsALossForStrictUnlessItIsANote) {
   EXPECT_EQ(TraceThatLost(GetParam()).ledger().AnythingLost(),
             model::IsLoss(GetParam()));
 }
 
-// The test that forces a loss, by the loss.
+// The test that forces each loss.
 struct ForcingTest {
   const char* file;
   const char* name;

@@ -5,8 +5,9 @@
 //   at_least NAME<tab>COUNT
 //   open COUNT
 //
-// scenario list: their names. scenario leaf COUNT: see RunLeaf. scenario become
-// COUNT: becomes the latter within a range, "before exec".
+// scenario list: prints their names. scenario leaf COUNT: see RunLeaf. scenario
+// become COUNT: replaces itself by `scenario leaf COUNT`, within a range
+// "before exec".
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

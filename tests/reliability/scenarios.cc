@@ -81,7 +81,7 @@ Expected ForkBesideThreads() {
                        {"thread of a child", kForks * kRanges}}};
 }
 
-// One after the other, each with a child of its own; inside of a range.
+// Children one after the other, each with a child of its own, within a range.
 Expected ForkLoop() {
   constexpr int kForks = 100;
   for (int i = 0; i < kForks; ++i) {
@@ -131,8 +131,8 @@ Expected Spawn() {
           .children = {{"leaf", 10 * kChildren}}};
 }
 
-// A grandchild that nobody waits for, in a session of its own, records while
-// the program does; and on, when nobody listens any more.
+// A grandchild that nobody waits for, in a session of its own. It records while
+// the program does, and goes on when nobody listens any more.
 Expected Daemon() {
   constexpr int kRanges = 1000;
   const pid_t program = getpid();
@@ -144,7 +144,7 @@ Expected Daemon() {
     for (const int fd : {0, 1, 2}) close(fd);
     Ranges("daemon", kRanges);
     if (write(ready[1], "", 1) != 1) abort();
-    // On, and some time longer than the program.
+    // Goes on for some time after the program's end.
     for (int left = 100; left > 0; left -= kill(program, 0) != 0) {
       Ranges("daemon later", 100);
       usleep(1000);
@@ -155,11 +155,12 @@ Expected Daemon() {
   }));
   char byte;
   if (read(ready[0], &byte, 1) != 1) abort();
-  // What it does until this ends is its own affair.
+  // How much it records until the program ends is not known.
   return {.children = {{"daemon", kRanges}}, .at_least = {{"daemon later", 0}}};
 }
 
-// One that goes on starting and ending threads while the recording is read.
+// A daemon that goes on starting and ending threads while the recording is
+// read.
 Expected DaemonWithThreads() {
   constexpr int kRanges = 100;
   constexpr int kThreads = 50;

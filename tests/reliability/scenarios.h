@@ -1,14 +1,14 @@
-// scenarios.h - what programs do with processes, threads and ranges, and what
-// a recording of it must hold.
+// scenarios.h - programs that use processes, threads and ranges, and the
+// records that a recording of each must hold.
 //
 //   for (const Scenario& scenario : Scenarios()) {
 //     const Expected expected = scenario.run();
 //     ... compares a recording with it ...
 //   }
 //
-// A session of the process sees `own`, the command the others, too.
-// Scenarios use their time, not chance: each run has the same counts, or says
-// which it had.
+// A session of the process sees `own`; the command also sees the others.
+// Scenarios do not depend on chance: each run has the same counts, or returns
+// the counts that it had.
 #ifndef KYMO_TESTS_RELIABILITY_SCENARIOS_H_
 #define KYMO_TESTS_RELIABILITY_SCENARIOS_H_
 
@@ -25,8 +25,8 @@ using Counts = std::map<std::string, int64_t>;
 struct Expected {
   Counts own;
   Counts children;   // of processes that it starts
-  Counts at_least;   // of processes that go on when it has ended
-  int64_t open = 0;  // of them, those that never end
+  Counts at_least;   // of processes that outlive it
+  int64_t open = 0;  // of these ranges, those that never end
 };
 
 struct Scenario {
@@ -38,7 +38,7 @@ struct Scenario {
 
 const std::vector<Scenario>& Scenarios();
 
-// What `program leaf COUNT` does: as many ranges "leaf".
+// Runs `program leaf COUNT`: records COUNT ranges "leaf".
 void RunLeaf(long count);
 
 }  // namespace kymo::reliability

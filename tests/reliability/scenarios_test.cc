@@ -11,8 +11,9 @@
 namespace kymo::reliability {
 namespace {
 
-// A child that is forked beside threads may find AddressSanitizer's malloc
-// locked for ever, and a library's own copy of Kymo looks to it like a mistake.
+// False for scenarios that AddressSanitizer cannot run. A child that is forked
+// beside threads may find its malloc locked for ever. It takes a library's own
+// copy of Kymo for a mistake.
 [[maybe_unused]] bool IsForAddressSanitizer(const std::string& scenario) {
   return scenario != "fork_beside_threads" && scenario != "unloaded_libraries";
 }

@@ -54,8 +54,8 @@ constexpr std::pair<const char*, Exec> kExecs[] = {
      }},
     {"execle",
      [](const Program& p) {
-       // Without arguments the first null ends the words: the environment has
-       // to stand right behind it.
+       // Without arguments the first null ends the words, and the environment
+       // must follow directly.
        if (p.word(1) == nullptr) {
          execle(p.path.c_str(), p.word(0), nullptr, environ);
        } else {
@@ -87,7 +87,7 @@ int Wait(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Not inlined, since what a vforked child does must not change our frame.
+// Not inlined, since a vforked child must not change our frame.
 __attribute__((noinline)) int RunVforked(const Program& program, Exec exec) {
   volatile int error = 0;
   const pid_t pid = vfork();

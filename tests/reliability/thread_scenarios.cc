@@ -49,7 +49,7 @@ __attribute__((noinline)) void JumpFromInside(jmp_buf& target) {
   longjmp(target, 1);
 }
 
-// A function of its own: what a jump does to variables stays in it.
+// A function of its own, so that the jump changes no variables outside it.
 __attribute__((noinline)) void JumpOut() {
   const auto around = std::make_unique<RecordFunction>(Literal("around"));
   jmp_buf target;
@@ -77,7 +77,7 @@ void ThrowFromInside() {
   Throw();
 }
 
-// Goes on, on the thread that resumes it, until its end.
+// A coroutine that goes on, on the thread that resumes it, until its end.
 struct Task {
   struct promise_type {
     Task get_return_object() {
@@ -130,7 +130,7 @@ Expected CancelledThreads() {
     pthread_cancel(thread);
     pthread_join(thread, nullptr);
   }
-  // How often it turned is up to the threads.
+  // The threads decide how often it turned.
   return {.own = {{"outer", kThreads}, {"inner", kThreads}, {"turn", -1}}};
 }
 
@@ -187,7 +187,8 @@ Expected UnloadedLibraries() {
       const std::string name = annotated();
       dlclose(library);
       ++expected.own[name];
-      // A thread that has never seen the library, after it.
+      // A new thread that has never used the library, after the library is
+      // gone.
       std::thread([] { RecordFunction range("beside"); }).join();
       ++expected.own["beside"];
     }

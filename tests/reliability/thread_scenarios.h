@@ -1,4 +1,4 @@
-// thread_scenarios.h - those that stay within one process; see scenarios.h.
+// thread_scenarios.h - the scenarios within one process; see scenarios.h.
 #ifndef KYMO_TESTS_RELIABILITY_THREAD_SCENARIOS_H_
 #define KYMO_TESTS_RELIABILITY_THREAD_SCENARIOS_H_
 

@@ -4,9 +4,9 @@
 //
 // THREADS threads record; each counts in a place of its own of the file
 // COUNTERS (counters.h), from place FIRST on. After DELAY_US the main thread,
-// which records too, does what DEATH says in the middle of a range:
+// which records too, dies in the middle of a range, as DEATH says:
 //
-//   wait       nothing: somebody kills it
+//   wait       does nothing: somebody kills it
 //   exit       leaves through _exit
 //   abort      aborts
 //   segv       writes where nothing is
