@@ -11,13 +11,13 @@
 namespace kymo::tools {
 namespace {
 
-// A word that begins like a flag, apart.
+// A flag's word, split into its parts.
 struct Flag {
   std::string name;
   std::optional<std::string> value;
 };
 
-// What a flag's name means.
+// The settings that a flag's name stands for.
 struct Meaning {
   std::vector<const SettingInfo*> settings;  // several: an old spelling
   bool is_own = false;
@@ -46,7 +46,7 @@ const SettingInfo* Find(std::span<const SettingInfo> settings,
   return nullptr;
 }
 
-// The switch that `name` turns off; null if it is none of that form.
+// The switch that `name` turns off; null if there is none.
 const SettingInfo* FindNegated(std::span<const SettingInfo> settings,
                                std::string_view name) {
   if (!name.starts_with("no")) return nullptr;
@@ -150,8 +150,8 @@ class Reader {
     }
     if (flag.value.has_value()) return *flag.value;
     if (setting.is_switch()) {
-      // "--keep_raw 1 program" is how settings of plugins were written before
-      // they were switches.
+      // Before settings of plugins were switches, users wrote "--keep_raw 1
+      // program".
       if (!meaning.is_own && at_ < arguments_.size() &&
           (arguments_[at_] == "0" || arguments_[at_] == "1")) {
         return arguments_[at_++];

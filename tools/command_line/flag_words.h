@@ -1,4 +1,4 @@
-// flag_words.h - the words of a command line: flags, and what is none.
+// flag_words.h - splits a command line into flags and other words.
 //
 //   FlagRules rules;
 //   rules.own = OwnTable().infos();    // a SettingTable without a prefix
@@ -9,8 +9,8 @@
 // A command has flags of its own, and every setting of a plugin is a flag, too
 // (profiler/plugin/settings.h). Flags are written --name=value or --name value;
 // switches --name or --noname. After "--" nothing is a flag. A flag's old
-// spelling still counts, and a notice says the new one. Where a flag of the
-// command has the name of an old spelling, it is the command's.
+// spelling still works, and a notice gives the new one. If a flag of the
+// command has the name of an old spelling, the command's flag counts.
 //
 // Errors: kInvalidArgument, in one line: an unknown flag (with the nearest), a
 //         value that is missing or wrong.
@@ -40,7 +40,7 @@ struct FlagRules {
   FlagPlace place = FlagPlace::kFirst;
   // Asked again after each flag, since loading a plugin brings more.
   std::function<std::vector<SettingInfo>()> plugin_settings;
-  // Sees each own flag with its value, which is one that it takes; may be
+  // Called with each own flag and its value, which is already checked. May be
   // empty.
   std::function<absl::Status(std::string_view name, std::string_view value)>
       on_flag;

@@ -117,7 +117,7 @@ TEST(FlagWordsTest, SettingsThatAreSwitchesNeedNoValue) {
               ElementsAre(Pair("one_raw", "1")));
   EXPECT_THAT(Read({"--noone_raw"}).settings,
               ElementsAre(Pair("one_raw", "0")));
-  // They had to have one before they were switches.
+  // These flags needed a value before they were switches.
   const FlagWords words = Read({"--one_raw", "0", "a"});
   EXPECT_THAT(words.settings, ElementsAre(Pair("one_raw", "0")));
   EXPECT_THAT(words.others, ElementsAre("a"));
@@ -166,7 +166,7 @@ TEST(FlagWordsTest, ErrorsSayWhatWouldDo) {
             "--noswitch takes no value; write --switch=0 or --switch=1");
   // No switch, so there is no "no" form.
   Error({"--nonumber"});
-  // Not the user's to set.
+  // The user cannot set this one.
   Error({"--one_hidden=1"});
   Error({"--hidden=1"});
 }

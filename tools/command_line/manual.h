@@ -1,4 +1,4 @@
-// manual.h - what a command's --help prints.
+// manual.h - writes the page that a command's --help prints.
 //
 //   Manual manual;
 //   manual.name = "report - tables of traces";
@@ -40,15 +40,15 @@ struct Manual {
   std::string end;  // the last sections
 };
 
-// The page of a topic; empty: the short one; "all": the whole. kInvalidArgument
-// for what is no topic lists those that are.
+// The page of a topic. Empty: the short page; "all": the whole. For an unknown
+// topic, kInvalidArgument lists the known ones.
 absl::StatusOr<std::string> ManualPage(const Manual& manual,
                                        std::string_view topic);
 
 // A paragraph, indented and wrapped at 78 columns.
 void AppendWrapped(std::string& page, std::string_view text, size_t indent);
 
-// What a plugin is and which flags it brings.
+// Appends a plugin's purpose and its flags.
 void AppendPlugin(std::string& page, const PluginInfo& info);
 
 }  // namespace kymo::tools

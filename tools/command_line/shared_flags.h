@@ -6,8 +6,8 @@
 //   std::vector<Setting<ReportFlags>> settings =
 //       SharedSettings<ReportFlags>({.exporters = "What to write.", ...});
 //
-// Names, bounds and sort keys stand here. A command says what differs: texts,
-// and in its constructor defaults.
+// Names, bounds and sort keys are here. A command adds what differs: texts, and
+// in its constructor the defaults.
 #ifndef KYMO_TOOLS_COMMAND_LINE_SHARED_FLAGS_H_
 #define KYMO_TOOLS_COMMAND_LINE_SHARED_FLAGS_H_
 

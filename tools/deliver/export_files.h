@@ -1,4 +1,4 @@
-// export_files.h - the exporters of a command, one after the other.
+// export_files.h - runs a command's exporters, one after the other.
 //
 //   ExportRequest request = {.exporters = {"chrome", "stacks"}};
 //   absl::Status status = ExportFiles(request, trace, exporters, out, notices);
@@ -36,15 +36,15 @@ struct ExportRequest {
   std::function<void(const std::string& exporter, double done)> progress;
 };
 
-// Adds to `notices` what the user should know of files that are there.
+// Adds to `notices` what the user should know about the files.
 absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
                          OutputDirectory& out,
                          std::vector<std::string>& notices);
 
-// The same for a recording that is larger than memory. Exporters that take no
-// sums (PluginInfo::exports_sums) are left out.
+// The same for a recording that is larger than memory. Leaves out exporters
+// that take no sums (PluginInfo::exports_sums).
 absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const analysis::WindowSums& sums,
                                const ExporterRegistry& exporters,

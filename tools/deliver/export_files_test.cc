@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// Says what it was asked to do, and then does as it was told.
+// Reports its options, and then returns the status that the test chose.
 class FakeExporter : public TraceExporter {
  public:
   FakeExporter(std::string name, absl::Status result, bool exports_sums,

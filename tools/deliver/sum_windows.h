@@ -1,13 +1,13 @@
-// sum_windows.h - what can be said of a recording that is larger than memory.
+// sum_windows.h - sums up a recording that is larger than memory.
 //
 //   KYMO_ASSIGN_OR_RETURN(const SummedWindows summed, SumWindows(windows));
 //   report::FormatTable(report::TableRows(summed.sums.Averages()), options);
 //   exporter.ExportSums(summed.sums, options, out);
 //
 // The recording is read window by window (profiler/plugin/trace_windows.h), so
-// that memory is bounded whatever its size. The result is averages by name and
-// sums by call path. Recursion counts as often as it happened; the table of a
-// whole trace merges it as PyTorch does.
+// memory is bounded whatever its size. The result is averages by name and sums
+// by call path. Every recursive call counts here; the table of a whole trace
+// merges recursion as PyTorch does.
 #ifndef KYMO_TOOLS_DELIVER_SUM_WINDOWS_H_
 #define KYMO_TOOLS_DELIVER_SUM_WINDOWS_H_
 

@@ -44,7 +44,7 @@ const sockaddr* Pointer(const Address& address) {
   return reinterpret_cast<const sockaddr*>(&address.name);
 }
 
-// Who is at the other end; -1 if the kernel does not say.
+// The user at the other end; -1 if the kernel does not say.
 int64_t PeerUser(int fd) {
   ucred peer = {};
   socklen_t size = sizeof(peer);
@@ -95,7 +95,7 @@ absl::StatusOr<std::string> Parse(std::string_view answer) {
   return absl::UnavailableError("the command ended without an answer");
 }
 
-// kNotFound when nobody listens there.
+// kNotFound if no command listens there.
 absl::StatusOr<std::string> Ask(pid_t pid, int fd) {
   const Address address = AddressOf(pid);
   if (connect(fd, Pointer(address), address.size) != 0) {

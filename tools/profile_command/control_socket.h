@@ -1,16 +1,16 @@
-// control_socket.h - what the owner of a running command can ask it for.
+// control_socket.h - lets the owner of a running command ask it for a dump.
 //
 //   ControlSocket socket = *ControlSocket::Listen();         // the command
 //   if (auto request = socket.Accept()) request->Answer(Dump());
 //
 //   KYMO_ASSIGN_OR_RETURN(std::string path, AskForDump(pid));  // another one
 //
-// An abstract socket, named after the command's process id: no file that could
-// stay behind, and none whose rights could be wrong. Both ends ask the kernel
-// who the other one is; only the same user, and root, is answered.
+// An abstract socket, named after the command's process id. So no file can be
+// left behind or have the wrong rights. Both ends ask the kernel who the other
+// end is. Only the same user, and root, get an answer.
 //
-// Protocol: the client connects; the server says "ok " or "error ", a text, and
-// closes. There is nothing else to ask for.
+// Protocol: the client connects. The server sends "ok " or "error " and a text,
+// and closes. There are no other requests.
 //
 // Threads: one at a time.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_CONTROL_SOCKET_H_
@@ -29,7 +29,8 @@ namespace kymo::tools {
 
 class ControlSocket {
  public:
-  // Somebody waits for an answer; without one they hear that there is none.
+  // A client that waits for an answer. If the request is destroyed without one,
+  // the client gets an error.
   class Request {
    public:
     explicit Request(int fd) : fd_(fd) {}
@@ -37,21 +38,21 @@ class ControlSocket {
     Request& operator=(Request&&) = delete;
     ~Request();
 
-    // Never blocks: who does not listen gets nothing.
+    // Never blocks: a client that does not listen gets no answer.
     void Answer(const absl::StatusOr<std::string>& answer) const;
 
    private:
     int fd_;
   };
 
-  // Of this process.
+  // Listens on the socket of this process.
   static absl::StatusOr<ControlSocket> Listen();
   ControlSocket(ControlSocket&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)) {}
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();
 
-  // The next request of the owner's, if there is one; never blocks.
+  // The owner's next request, if there is one; never blocks.
   std::optional<Request> Accept() const;
 
  private:
@@ -60,9 +61,9 @@ class ControlSocket {
   int fd_;
 };
 
-// Asks the command that is process `pid`, or from which it descends, and waits
-// for its answer: the path that it has written. kNotFound when none of them
-// listens, kPermissionDenied when it is somebody else's.
+// Asks the command in process `pid`, or in one of its ancestors, and waits for
+// its answer: the path of the file that it wrote. kNotFound if none of them
+// listens, kPermissionDenied if the command belongs to another user.
 absl::StatusOr<std::string> AskForDump(pid_t pid);
 
 }  // namespace kymo::tools

@@ -32,7 +32,8 @@ std::string SortKey(const model::Trace& trace, const ProfileCommand& command) {
   return RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
 }
 
-// "kymo: writing trace.json 43%", on a terminal, once it takes a while.
+// Shows "kymo: writing trace.json 43%" on a terminal, once writing takes a
+// while.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted)

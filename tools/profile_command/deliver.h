@@ -15,27 +15,27 @@
 
 namespace kymo::tools {
 
-// The tables (annotated ranges, sampled functions; whichever there are) and
-// below them what was lost.
+// The tables of annotated ranges and of sampled functions, if the trace has
+// them, and below them the losses.
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command);
 
-// The second of them alone; empty where there are no samples.
+// Only the table of sampled functions; empty if there are no samples.
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
                                          const ProfileCommand& command);
 
 // key_averages.txt.
 absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 
-// key_averages.txt, summary.json and the exporters' files. Goes on after a
-// failure; the first is returned, and every file is complete or absent. Adds to
-// `notices` what the user should know of files that are there.
+// Writes key_averages.txt, summary.json and the exporters' files. Goes on after
+// a failure, and returns the first one. Every file is complete or absent. Adds
+// to `notices` what the user should know about the files.
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
                         std::vector<std::string>& notices);
 
-// The exporters' files alone, of a recording that is larger than memory.
+// Writes only the exporters' files, for a recording larger than memory.
 absl::Status ExportSums(const analysis::WindowSums& sums,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters,

@@ -31,8 +31,8 @@ absl::StatusOr<SummedWindows> SumIn(uint64_t window_bytes,
   }
 }
 
-// In ever smaller windows: what the kernel counts as this process' memory is
-// more than what is asked for here.
+// Repeats with ever smaller windows, because the kernel counts more memory for
+// this process than a window asks for.
 absl::StatusOr<SummedWindows> Sum(const KeptRecording& kept) {
   for (uint64_t window_bytes = kept.window_bytes;; window_bytes /= 4) {
     absl::StatusOr<SummedWindows> summed = SumIn(window_bytes, kept);

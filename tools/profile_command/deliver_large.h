@@ -1,15 +1,15 @@
-// deliver_large.h - a recording whose trace does not fit into memory, as what
-// comes out of it all the same: the table by name, the stacks, the summary.
+// deliver_large.h - tables and files of a recording whose trace does not fit
+// into memory: the table by name, the stacks, the summary.
 //
 //   if (!finished.kept.empty()) {
 //     LargeDelivery delivery = DeliverLarge(finished.kept.front(), rest,
 //                                           command, exporters, out);
 //
-// The recording is read window by window (tools/deliver/sum_windows.h), each
-// small enough for the limit that the trace did not keep. What else was
-// recorded (samples) is in `rest` and in the table.
+// The recording is read window by window (tools/deliver/sum_windows.h). Each
+// window is small enough for the memory limit that the trace exceeds. `rest`
+// has the other records (samples), which are in the table, too.
 //
-// Errors: the first is in `status`; what could be made is there.
+// Errors: `status` has the first one; the other results are still made.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_DELIVER_LARGE_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_LARGE_H_
 
@@ -27,12 +27,12 @@ namespace kymo::tools {
 
 struct LargeDelivery {
   std::string table;  // of key_averages.txt
-  // What was not made and why, and what reads the file.
+  // Says which results are missing and why, and which command reads the file.
   std::vector<std::string> notices;
   absl::Status status;
 };
 
-// `rest` is null where there is no trace of what else was recorded.
+// `rest` is null if there is no trace of other records.
 LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
                            const ProfileCommand& command,
                            const ExporterRegistry& exporters,

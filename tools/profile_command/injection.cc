@@ -22,7 +22,7 @@ absl::StatusOr<std::string> PathOf(const std::string& file,
                    file, " next to it"));
 }
 
-// Only where the heap is to be watched does anything stand before malloc.
+// A library stands before malloc only if the heap is to be watched.
 absl::StatusOr<std::string> RuntimeOf(const TargetSetup& setup,
                                       const FindLibrary& find) {
   KYMO_ASSIGN_OR_RETURN(std::string runtime,
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> RuntimeOf(const TargetSetup& setup,
   return runtime;
 }
 
-// What the user has set.
+// The user's value of a variable.
 std::string_view Given(const std::string& variable) {
   const char* const value = getenv(variable.c_str());
   return value == nullptr ? std::string_view() : value;

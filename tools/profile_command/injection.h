@@ -1,12 +1,12 @@
-// injection.h - a child's environment, from what the backends ask for.
+// injection.h - makes a child's environment for what the backends need.
 //
 //   KYMO_ASSIGN_OR_RETURN(environment, EnvironmentFor(setup, RuntimePath));
 //
-// It preloads Kymo's runtime, before what the user preloads, and names the
-// libraries that the backends inject.
+// It preloads Kymo's runtime before the user's own preloaded libraries, and
+// names the libraries that the backends inject.
 //
-// Errors: kNotFound for a library that is not there, kFailedPrecondition for a
-//   runtime that the loader cannot preload.
+// Errors: kNotFound if a library is missing, kFailedPrecondition if the loader
+//   cannot preload the runtime.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 
@@ -18,7 +18,7 @@
 
 namespace kymo::tools {
 
-// The path of a library of Kymo's; empty: it is not there.
+// The path of one of Kymo's libraries; empty if it is missing.
 using FindLibrary = std::function<std::string(const std::string& file)>;
 
 absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,

@@ -30,14 +30,15 @@ sigset_t HandledSet() {
   return set;
 }
 
-// What this process was started with, for the child and for afterwards.
+// The signal settings that this process was started with. The child gets them,
+// and this process gets them back afterwards.
 sigset_t original_mask;
 struct sigaction original_child_action;
 
 void TakeSignals() {
   const sigset_t handled = HandledSet();
   sigprocmask(SIG_BLOCK, &handled, &original_mask);
-  // With SIGCHLD ignored the kernel would keep the child's status from us.
+  // If SIGCHLD were ignored, the kernel would not give us the child's status.
   struct sigaction normal = {};
   normal.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &normal, &original_child_action);
@@ -45,7 +46,7 @@ void TakeSignals() {
 
 void GiveSignalsBack() {
   sigaction(SIGCHLD, &original_child_action, nullptr);
-  // What came for the child while it ended is not for us.
+  // Signals for the child that came while it ended are not for this process.
   const sigset_t handled = HandledSet();
   const timespec at_once = {0, 0};
   while (sigtimedwait(&handled, nullptr, &at_once) > 0) {
@@ -72,7 +73,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// The child's way from fork to exec.
+// The child's code between fork and exec.
 [[noreturn]] void RunChild(int go_fd, int error_fd, const char* path,
                            char** argv, char** envp) {
   char go = 0;
@@ -85,7 +86,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   execve(path, argv, envp);
   int error = errno;
   if (error == ENOEXEC) {
-    // A script without a #! line, which shells run all the same.
+    // A script without a #! line, which shells run, too.
     std::vector<char*> shell = {const_cast<char*>("/bin/sh"),
                                 const_cast<char*>(path)};
     for (char** word = argv + 1; *word != nullptr; ++word) {
@@ -151,7 +152,7 @@ Child::Child(Child&& other) noexcept
 
 Child::~Child() {
   if (go_fd_ >= 0) {
-    // Never started: it reads the end of the pipe and leaves.
+    // The child was never started: it reads the end of the pipe and exits.
     close(go_fd_);
     if (pid_ > 0) waitpid(pid_, nullptr, 0);
   }
@@ -194,7 +195,7 @@ bool Child::WaitFor(int timeout_ms) {
   pid_t got;
   while ((got = waitpid(pid_, &wait_status_, WNOHANG)) < 0 && errno == EINTR) {
   }
-  // ECHILD: somebody else took its status, which is then not known.
+  // ECHILD: other code took the child's status, so it is not known.
   ended_ = got == pid_ || got < 0;
   return ended_;
 }
@@ -202,7 +203,8 @@ bool Child::WaitFor(int timeout_ms) {
 void EndLike(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
-    // The target has left its core, if any; ours would only confuse.
+    // If the child dumped a core, that one stays. A second one of ours would
+    // only confuse.
     const rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     ::signal(signal, SIG_DFL);

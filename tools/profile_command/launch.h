@@ -1,15 +1,15 @@
-// launch.h - a child that starts when everything is ready, and its end.
+// launch.h - starts a child when everything is ready, and waits for its end.
 //
 //   KYMO_ASSIGN_OR_RETURN(Child child, Child::Fork(words, path, environment));
 //   ...                               // the child exists and waits
 //   KYMO_RETURN_IF_ERROR(child.Exec());
 //   while (!child.WaitFor(10 ms)) Poll();
 //
-// Signals: while the child runs, SIGINT and SIGQUIT that the terminal sends go
-// to the whole foreground group, so the child has them already and we only
-// wait; one sent to us alone, and SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, is passed
-// on; but not the one of KeepSignal. The child starts with the signal mask and
-// dispositions that we were started with.
+// Signals: the terminal sends SIGINT and SIGQUIT to the whole foreground group,
+// so the child has them already and we only wait. We pass on those that were
+// sent to us alone, and SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, except the signal
+// of KeepSignal. The child starts with the signal mask and dispositions that we
+// were started with.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 
@@ -38,8 +38,8 @@ class Child {
 
   pid_t pid() const noexcept { return pid_; }
 
-  // SIGUSR1 or SIGUSR2 is for us and not for the child from here on; WaitFor
-  // returns early when it has come.
+  // From here on this signal (SIGUSR1 or SIGUSR2) is for us and not for the
+  // child. WaitFor returns early when it has come.
   void KeepSignal(int signal) noexcept { kept_signal_ = signal; }
   // Whether it has come since the last call.
   bool TakeSignal() noexcept { return std::exchange(got_signal_, false); }

@@ -119,7 +119,7 @@ class ProfileRun {
         backends_(backends),
         exporters_(exporters) {}
 
-  // Only returns when the target did not run or --strict has its word.
+  // Returns only if the target did not run, or if --strict sets the status.
   int Run() {
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
     if (!target.ok())
@@ -203,12 +203,12 @@ class ProfileRun {
     *wait_status = child.wait_status();
     recording_->Poll();
     stopped_ = recording_->Stop();
-    // Who asks for a dump from now on hears at once that there is none.
+    // From now on a request for a dump gets an error at once.
     control_.reset();
     return absl::OkStatus();
   }
 
-  // Writes the next dump; its path.
+  // Writes the next dump, and returns its path.
   absl::StatusOr<std::string> Dump() {
     const std::string path =
         absl::StrCat(std::filesystem::absolute(out_->path()).string(), "/dump-",

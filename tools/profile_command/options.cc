@@ -138,7 +138,7 @@ std::vector<SettingInfo> PluginSettings(const BackendRegistry& backends,
   return settings;
 }
 
-// What the flags of the flight recorder say, and what follows from them.
+// Reads the flags of the flight recorder, and sets what follows from them.
 absl::Status ReadFlightRecorder(const Flags& flags,
                                 const BackendRegistry& backends,
                                 ProfileCommand& command) {
@@ -184,7 +184,7 @@ absl::Status CheckValues(const ProfileCommand& command,
   return absl::OkStatus();
 }
 
-// Everything of `flags` but exporters and the flight recorder.
+// Sets everything except exporters and the flight recorder from `flags`.
 void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.activities = flags.activities;
   command.profile_memory = flags.profile_memory;

@@ -2,7 +2,7 @@
 //
 //   profile [flags] target [argument ...]
 //
-// Flags stand before the target; everything from the target on is its own.
+// Flags stand before the target. All words from the target on are its own.
 // Besides the command's own flags, which --help=all lists, every setting that a
 // backend or exporter declares is a flag of its name.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
@@ -50,9 +50,9 @@ struct ProfileCommand {
 };
 
 // Loads exporter libraries that --export names into `exporters`.
-// kInvalidArgument for what cannot be: unknown flags (with the nearest one),
-// activities, exporters, sort keys, values out of range, no target; the errors
-// of exporter_library.h.
+// kInvalidArgument for unknown flags (with the nearest one), activities,
+// exporters and sort keys, for values out of range, and without a target. It
+// also returns the errors of exporter_library.h.
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, const BackendRegistry& backends,
     ExporterRegistry& exporters);

@@ -114,8 +114,8 @@ TEST_F(OptionsTest, ValuesOfSettingsAreCheckedBeforeAnythingRuns) {
             "--flight_recorder; --help=all lists all flags");
 }
 
-// Every setting of a plugin begins with the plugin's name or, for what becomes
-// a plugin of its own, with its topic; and no two flags have one name.
+// Every setting of a plugin begins with the plugin's name, or with its topic if
+// the topic is to become a plugin of its own. No two flags have one name.
 TEST_F(OptionsTest, NamesOfFlagsDoNotCollide) {
   std::set<std::string> names;
   for (const SettingInfo& flag : ProfileFlags()) {

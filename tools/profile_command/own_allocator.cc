@@ -28,8 +28,8 @@ class File {
                            static_cast<ssize_t>(size);
   }
 
-  // The content of a section; empty if it is larger than any symbol table of a
-  // program is.
+  // The content of a section. Empty if it is larger than any program's symbol
+  // table can be.
   template <typename T>
   std::vector<T> Section(const Elf64_Shdr& section) const {
     constexpr uint64_t kMaxBytes = uint64_t{256} << 20;

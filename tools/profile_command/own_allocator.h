@@ -1,8 +1,8 @@
 // own_allocator.h - whether a program brings a malloc of its own.
 //
 // A malloc that is linked into the program itself comes before every preloaded
-// library, so that hooks never see it. (One in a shared library, or preloaded
-// itself, is no trouble.)
+// library, so hooks never see it. (A malloc in a shared library, or a preloaded
+// one, is no problem.)
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OWN_ALLOCATOR_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_OWN_ALLOCATOR_H_
 

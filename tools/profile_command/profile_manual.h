@@ -1,4 +1,4 @@
-// profile_manual.h - what //tools:profile says of itself.
+// profile_manual.h - the manual of //tools:profile.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
 
@@ -10,12 +10,13 @@
 
 namespace kymo::tools {
 
-// What --help=TOPIC prints (tools/command_line/manual.h).
+// The page that --help=TOPIC prints (tools/command_line/manual.h).
 absl::StatusOr<std::string> ProfileManual(std::string_view topic,
                                           const BackendRegistry& backends,
                                           const ExporterRegistry& exporters);
 
-// What --list prints: every activity and whether it can be recorded here.
+// The list that --list prints: each activity, and whether it can be recorded
+// here.
 std::string ListActivities(const BackendRegistry& backends,
                            const SessionOptions& options);
 

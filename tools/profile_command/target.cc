@@ -95,7 +95,8 @@ absl::StatusOr<std::string> WorkspaceRoot(const std::string& from) {
                    ", which a label needs; try it inside your workspace"));
 }
 
-// What cquery prints for a target: the path of its executable, if it has one.
+// The cquery expression that prints the path of a target's executable, if it
+// has one.
 constexpr char kExecutableExpression[] =
     "--starlark:expr=target.files_to_run.executable.path "
     "if target.files_to_run.executable else ''";

@@ -15,9 +15,9 @@
 
 namespace kymo::tools {
 
-// The tables of these analyses, one behind the other; of JSON, an object with a
-// list of rows for each. `row_limit` is that of each table; negative: all.
-// REQUIRES: names of analyses; of CSV, one.
+// The tables of these analyses, one behind the other. JSON is an object with a
+// list of rows for each analysis. `row_limit` applies to each table; negative:
+// all rows. REQUIRES: names of analyses; only one for CSV.
 std::string AnalysesText(const model::Trace& trace,
                          std::span<const std::string> names, TextFormat format,
                          const report::ValueTableOptions& options);

@@ -23,7 +23,7 @@ using model::TrackIndex;
 using model::TrackKind;
 using Severity = ImportFinding::Severity;
 
-// What a call of a device's runtime starts there.
+// Work that a call of a device's runtime starts on the device.
 bool IsDeviceWork(ActivityType type) {
   return type == ActivityType::kConcurrentKernel ||
          type == ActivityType::kGpuMemcpy || type == ActivityType::kGpuMemset;
@@ -47,7 +47,7 @@ class Checker {
   }
 
  private:
-  // A rule's events, of which the first is kept.
+  // Counts a rule's events, and keeps the first.
   class Count {
    public:
     void Add(EventIndex event) {
@@ -89,7 +89,7 @@ class Checker {
     }
   }
 
-  // What overlaps stands on a lane of its own: a track of the same ids.
+  // Overlapping ranges are on lanes: further tracks with the same ids.
   EventIndex FirstOnLane() const {
     EventIndex first = model::kNoEvent;
     for (TrackIndex t = 1; t < trace_.tracks().size(); ++t) {
@@ -174,7 +174,7 @@ class Checker {
     Count count;
     for (const EventIndex i : backward) {
       const model::Detail& detail = *trace_.detail(i);
-      // Where a trace has no logical ids, the number alone has to do.
+      // If the trace has no logical ids, the number alone must match.
       if (!forward.contains({detail.forward_thread, detail.sequence_nr}) &&
           !forward.contains({0, detail.sequence_nr})) {
         count.Add(i);
@@ -204,8 +204,8 @@ class Checker {
     if (finding.count != 0) findings_.push_back(std::move(finding));
   }
 
-  // As analysis/device_kernels.h has it: ranges of NVTX count where no
-  // operation is.
+  // As in profiler/analysis/device/device_kernels.h, a range of NVTX counts if
+  // there is no operation.
   bool IsInOperation(EventIndex call) const {
     if (launches_.OperationOf(call) != model::kNoEvent) return true;
     EventIndex at = trace_.parent()[call];

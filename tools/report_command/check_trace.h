@@ -39,7 +39,7 @@ struct TraceFinding {
   model::EventIndex first = model::kNoEvent;  // kNoEvent: not known
 };
 
-// Those with a count, in the order of the table above.
+// The findings with a count, in the order of the table above.
 std::vector<TraceFinding> CheckTrace(const model::Trace& trace);
 
 }  // namespace kymo::tools

@@ -5,8 +5,8 @@
 //   table.Csv();             // name,count\r\naten::mm,3\r\n
 //   table.WriteJson(json);   // [{"name": "aten::mm", "count": 3}]
 //
-// CSV is that of RFC 4180, with a first line of names. A value of its own kind
-// in JSON (a number, a list of texts) is a text in CSV: lists have a line each.
+// CSV is that of RFC 4180, with a first line of names. Numbers and lists of
+// texts are texts in CSV; a list has one line for each of its texts.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_DATA_TEXT_H_
 #define KYMO_TOOLS_REPORT_COMMAND_DATA_TEXT_H_
 

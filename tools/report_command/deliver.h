@@ -21,7 +21,7 @@ namespace kymo::tools {
 absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
                                        const ReportCommand& command);
 
-// What changed from one trace to the other.
+// Shows the differences between two traces.
 absl::StatusOr<std::string> DiffText(const model::Trace& before,
                                      const model::Trace& after,
                                      const ReportCommand& command);

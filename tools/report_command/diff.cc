@@ -34,8 +34,8 @@ double MetricOf(const TableRow& row, std::string_view metric) {
   return row.self_device_time_total_us;
 }
 
-// Sums of microseconds differ in their last bits: what is less than a
-// picosecond apart is the same.
+// Sums of microseconds differ in their last bits. Sums that differ by less than
+// a picosecond are the same.
 constexpr double kSameUs = 1e-6;
 
 const char* ChangeName(Change change) {
@@ -72,8 +72,8 @@ std::string Percent(double before, double after) {
   return absl::StrFormat("%+.2f%%", 100 * (after - before) / before);
 }
 
-// Whether a row's time is its own: kernels' time is in the rows of operations
-// that launched them, too.
+// Whether a row's time counts in the total. For a device's time, only rows of
+// the device count: the rows of operations that launched its work repeat it.
 bool IsOfTotal(const TableRow& row, std::string_view metric) {
   return metric == "self_cpu_time_total" ||
          (row.device == report::RowDevice::kDevice && !row.is_user_annotation);
@@ -203,7 +203,7 @@ std::string RowDiff::Totals(const report::TableOptions& table) const {
     after_us += diff.after_us;
   }
   std::string out;
-  // Totals of nested ranges add up to nothing.
+  // Total times of nested ranges cannot be added up.
   if (metric_.starts_with("self_")) {
     absl::StrAppend(&out, metric_, ": ",
                     report::FormatTime(before_us, table.time_unit), " -> ",

@@ -58,7 +58,7 @@ class Regex {
   bool compiled_ = false;
 };
 
-// Of streams that have none of their own, what files call them.
+// The name that files show for a stream that has no name of its own.
 std::string NameOf(const Trace& trace, const Track& track) {
   const std::string_view name = trace.Name(track.name);
   if (name.empty() && track.kind == model::TrackKind::kStream) {
@@ -120,7 +120,7 @@ class Chooser {
     return chosen;
   }
 
-  // `launcher`: of what a device did.
+  // `launcher`: for a record of a device, the call that launched it.
   bool KeepsRecord(TrackIndex track, TimeNs time_ns,
                    EventIndex launcher = model::kNoEvent) const {
     if (!tracks_[track]) return false;

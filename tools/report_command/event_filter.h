@@ -9,12 +9,12 @@
 //   categories  its Kineto category is one of these
 //   threads     its thread or stream is one of these: "123" is an id, "7/123"
 //               an id of process 7, anything else a name
-//   steps       it began during one of these steps (analysis/steps.h)
+//   steps       it began during one of these steps (profiler/analysis/steps.h)
 //   begin, end  it began in this window, counted from the start of the trace
-// What a device did belongs to the step in which it was launched.
+// An event of a device belongs to the step in which it was launched.
 //
-// Errors: kInvalidArgument: the expression is none, and what is asked for is
-//         not in the trace at all (thread, steps); the message says what is.
+// Errors: kInvalidArgument: the expression is wrong, or the trace has no such
+//         thread or step; the message lists those that it has.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_EVENT_FILTER_H_
 #define KYMO_TOOLS_REPORT_COMMAND_EVENT_FILTER_H_
 

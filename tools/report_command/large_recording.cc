@@ -17,7 +17,7 @@ namespace {
 
 using analysis::WindowSums;
 
-// What of the command needs the whole trace; empty: nothing.
+// The first flag that needs the whole trace; empty: none does.
 std::string NeedsAll(const ReportCommand& command,
                      const ExporterRegistry& exporters) {
   if (command.check) return "--check";

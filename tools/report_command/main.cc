@@ -130,7 +130,7 @@ class ReportRun {
                                                 : command_.output_dir);
   }
 
-  // What is wrong with the files, and what the trace lacks.
+  // Shows what is wrong with the files, and what the trace lacks.
   void SayFindings(const LoadedTrace& loaded) const {
     if (command_.quiet) return;
     for (const LoadedFile& file : loaded.files) {

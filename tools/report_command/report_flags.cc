@@ -73,7 +73,7 @@ std::string TimeText(const TimeRange& range) {
   return absl::StrCat(text(range.begin_ns), "..", text(range.end_ns));
 }
 
-// What the command prints, and of which events.
+// The flags that choose what the command prints, and of which events.
 std::vector<Setting<ReportFlags>> EventSettings() {
   using F = ReportFlags;
   const std::vector<std::string> analyses = AnalysisWords();

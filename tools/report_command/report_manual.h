@@ -10,12 +10,12 @@
 
 namespace kymo::tools {
 
-// What --help=TOPIC prints (tools/command_line/manual.h).
+// The page that --help=TOPIC prints (tools/command_line/manual.h).
 absl::StatusOr<std::string> ReportManual(std::string_view topic,
                                          const ImporterRegistry& importers,
                                          const ExporterRegistry& exporters);
 
-// What --list prints: every analysis, importer and exporter.
+// The list that --list prints: every analysis, importer and exporter.
 std::string ReportList(const ImporterRegistry& importers,
                        const ExporterRegistry& exporters);
 

@@ -20,7 +20,7 @@
 namespace kymo::tools {
 namespace {
 
-// What overlaps stands on a lane of its own: a track of the same ids.
+// Overlapping ranges are on lanes: further tracks with the same ids.
 bool HasLanes(const model::Trace& trace) {
   const auto tracks = trace.tracks();
   return std::adjacent_find(

@@ -3,15 +3,17 @@
 //   KYMO_ASSIGN_OR_RETURN(TraceRows rows, RowsOf(trace, options, filter));
 //   report::FormatTable(rows.rows, options.table)
 //
-// What a table of PyTorch shows besides times follows from the trace: memory if
-// it has memory records or says "profile_memory", FLOPs if it says
-// "with_flops" (or they are asked for), the device's columns if streams have
-// events. A filter chooses what counts; times stay those in the whole trace.
+// The trace decides which further columns of PyTorch the table has. Memory: if
+// it has memory records or says "profile_memory". FLOPs: if it says
+// "with_flops", or the user asks for them. The device's columns: if streams
+// have events. A filter chooses the events that count; times stay those of the
+// whole trace.
 //
-// Sums are PyTorch's, last digits included, which depend on the order in which
-// it adds rounded microseconds. That takes an object per event: beyond 100,000
-// events (two million where ranges overlap, which PyTorch nests in its own way)
-// sums are exact nanoseconds, and the last digit of a table can differ.
+// Sums equal PyTorch's to the last digit, which depends on the order in which
+// it adds rounded microseconds. That takes an object per event. Beyond 100,000
+// events, sums are exact nanoseconds, and the last digit of a table can differ.
+// The limit is two million events if ranges overlap, because PyTorch nests
+// these in its own way.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
 #define KYMO_TOOLS_REPORT_COMMAND_ROW_SOURCE_H_
 
@@ -36,11 +38,11 @@ struct RowOptions {
 
 struct TraceRows {
   std::vector<report::TableRow> rows;
-  // What the trace has, for TableOptions of these names.
+  // What the trace has, for the TableOptions of these names.
   bool profile_memory = false;
   bool with_flops = false;
   std::string use_device;
-  std::vector<std::string> notes;  // of FLOPs that could not be estimated
+  std::vector<std::string> notes;  // about FLOPs that could not be estimated
 };
 
 absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
