@@ -1,14 +1,14 @@
-// activities.h - which backends record the activities that are asked for.
+// activities.h - finds the backends that record the requested activities.
 //
 //   KYMO_ASSIGN_OR_RETURN(const std::vector<PlannedBackend> plan,
 //                         PlanBackends(registry, {"cpu", "itt"}, options));
 //   for (const PlannedBackend& planned : plan)
 //     session = planned.backend->NewSession(planned.options);
 //
-// An activity is a backend's name, or that of a part of what one records
-// (PluginInfo::parts): `itt` switches the setting of that part on. Where only
-// parts of a backend are named, the others and the rest of it are switched off.
-// What the settings say already stays.
+// An activity is the name of a backend, or of one part of its events
+// (PluginInfo::parts). `itt` switches the setting of that part on. If only
+// parts of a backend are named, its other parts and the rest are switched off.
+// Settings that the user has given stay as they are.
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 
@@ -26,8 +26,8 @@ struct PlannedBackend {
   SessionOptions options;
 };
 
-// Sorted by the backends' names; each stands once. kInvalidArgument for a name
-// that is none, and lists the valid ones.
+// Sorted by the backends' names, each once. For an unknown name,
+// kInvalidArgument lists the valid ones.
 absl::StatusOr<std::vector<PlannedBackend>> PlanBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options);

@@ -65,7 +65,7 @@ namespace kymo {
 
 enum class TargetKind { kThisProcess, kChildProcess };
 
-// What the user asked for, the same for every backend of a recording.
+// The user's options, the same for every backend of a recording.
 struct SessionOptions {
   TargetKind target = TargetKind::kThisProcess;
   // Path of the child's program, for messages and for checks of its kind.
@@ -80,8 +80,8 @@ struct SessionOptions {
   bool with_stack = false;      // the stack of each operation
   bool with_modules = false;    // ranges of modules
 
-  // Further settings by their names in full (settings.h). Whoever took them from
-  // the user has checked them.
+  // Further settings by their full names (settings.h). The caller has checked
+  // them.
   SettingMap settings;
   // A folder for data that does not fit into memory. The backend removes the
   // files that it makes there.

@@ -1,4 +1,4 @@
-// exporter_library.h - exporters that a user brings, in a shared library.
+// exporter_library.h - loads a user's exporters from a shared library.
 //
 //   ExporterRegistry registry;
 //   KYMO_ASSIGN_OR_RETURN(std::vector<std::string> names,
@@ -6,10 +6,10 @@
 //   // registry.Find(names[0])
 //
 // The library is written with exporter_entry.h and built against the same Kymo
-// with the same compiler: a trace is handed over as C++ objects. A number of
-// the contract, which the library carries, is compared first.
+// with the same compiler, because it gets a trace as C++ objects. First, the
+// library's contract number is compared with Kymo's.
 //
-// A library stays loaded until the process ends, as its exporters may.
+// A library stays loaded until the process ends, because its exporters may.
 // Threads: registration needs exclusive access.
 #ifndef KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
 #define KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_

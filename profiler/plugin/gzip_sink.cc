@@ -15,8 +15,8 @@
 namespace kymo {
 namespace {
 
-// Of ISA-L's levels the fastest that has dynamic Huffman tables: a JSON trace
-// gets as small as with zlib's level 4, at ten times its speed.
+// The fastest of ISA-L's levels with dynamic Huffman tables. A JSON trace gets
+// as small as with zlib's level 4, at ten times its speed.
 constexpr uint32_t kLevel = 1;
 
 class GzipSink final : public ByteSink {
@@ -47,7 +47,7 @@ class GzipSink final : public ByteSink {
   }
 
  private:
-  // Feeds `bytes` and hands on whatever comes out.
+  // Compresses `bytes` and passes the output on.
   absl::Status Deflate(std::string_view bytes) {
     KYMO_RETURN_IF_ERROR(status_);
     stream_.next_in =

@@ -41,7 +41,7 @@ struct KeptRecording {
   std::string read_flag = {};
 };
 
-// What became of the records of a session.
+// Where the records of a session are.
 struct Collected {
   // The shard has none of the records; they are in this file. Nothing: the
   // shard has all of them.

@@ -1,4 +1,4 @@
-// plugin_info.h - what a plugin says about itself: name, purpose, settings.
+// plugin_info.h - describes a plugin: its name, purpose and settings.
 //
 //   const kymo::PluginInfo info = {
 //       .name = "csv",
@@ -6,7 +6,7 @@
 //       .settings = CsvTable().infos(),   // settings.h shows CsvTable()
 //   };
 //
-// --help and --list are made of it, and settings are checked against it.
+// --help and --list show it, and settings are checked against it.
 //
 // Threads: a value.
 #ifndef KYMO_PROFILER_PLUGIN_PLUGIN_INFO_H_
@@ -40,8 +40,8 @@ struct PluginInfo {
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;
-  // Of an exporter: it has files for a recording that is larger than memory
-  // (TraceExporter::ExportSums).
+  // For an exporter: whether it can write files of a recording that is larger
+  // than memory (TraceExporter::ExportSums).
   bool exports_sums = false;
 };
 

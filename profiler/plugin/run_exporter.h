@@ -1,11 +1,11 @@
-// run_exporter.h - how exporters are called: here an export that runs out of
-// memory becomes an error.
+// run_exporter.h - calls exporters. An export that runs out of memory becomes
+// an error.
 //
 //   KYMO_ASSIGN_OR_RETURN(
 //       const SplitFiles files,
 //       RunExporter(*exporter, trace, options, /*max_file_bytes=*/0, out));
 //
-// Errors: those of the exporter. Where memory does not suffice, the error is
+// Errors: those of the exporter. When memory runs out, the error is
 //   kResourceExhausted and names the file that was being written; files that
 //   the exporter had finished are removed.
 #ifndef KYMO_PROFILER_PLUGIN_RUN_EXPORTER_H_
@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<std::string>> RunExporterOnSums(
     const TraceExporter& exporter, const analysis::WindowSums& sums,
     const ExportOptions& options, OutputDirectory& out);
 
-// The same guard for the writing of one file without an exporter: `write()`, or
-// the error of memory that does not suffice for the file `path`.
+// The same for the writing of one file without an exporter. Returns write()'s
+// status, or the error that memory ran out for the file `path`.
 absl::Status WriteWithinMemory(const std::string& path,
                                const std::function<absl::Status()>& write);
 

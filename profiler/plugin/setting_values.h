@@ -4,8 +4,8 @@
 //   setting::Word(&S::form, {{"html", Form::kHtml}, {"json", Form::kJson}})
 //   setting::Custom(...)                  // anything else
 //
-// Each is bound to a member of a struct, which holds the default. Of a member
-// that is std::optional, the empty text unsets it.
+// Each is bound to a member of a struct, which holds the default. The empty
+// text unsets a member that is std::optional.
 #ifndef KYMO_PROFILER_PLUGIN_SETTING_VALUES_H_
 #define KYMO_PROFILER_PLUGIN_SETTING_VALUES_H_
 
@@ -35,7 +35,7 @@ struct SettingValue {
   std::string hint;
 
   SettingValue() = default;
-  // A member of a base is one of S, too.
+  // A member of a base class is a member of S, too.
   template <typename Base>
   requires std::derived_from<S, Base>
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -56,7 +56,8 @@ std::optional<DurationNs> ParseDurationNs(std::string_view text);
 
 namespace setting {
 
-// Of a member that is std::optional, the empty text unsets it.
+// The type of a member's value: T itself, or the T of a std::optional<T>, which
+// the empty text unsets.
 template <typename T>
 struct Held {
   using Type = T;
@@ -68,8 +69,8 @@ struct Held<std::optional<T>> {
 template <typename T>
 using HeldType = typename Held<T>::Type;
 
-// A value of any type: `parse` returns nothing for text that is no value.
-// `takes` completes "it takes ...".
+// A value of any type. `parse` returns nothing for a wrong text. `takes`
+// completes "it takes ...".
 template <typename S, typename T>
 SettingValue<S> Custom(
     T S::*member,
@@ -101,7 +102,7 @@ SettingValue<S> Custom(
   return value;
 }
 
-// What the templates below are made of.
+// Helpers of the templates below.
 std::optional<bool> ParseSwitch(std::string_view text);
 std::optional<int64_t> ParseInteger(std::string_view text, int64_t least,
                                     int64_t most);
@@ -220,7 +221,7 @@ SettingValue<S> Texts(std::vector<std::string> S::*member) {
       JoinList, "", "NAMES");
 }
 
-// A word, and the value that it stands for.
+// A word, and the value that it means.
 template <typename T>
 using WordsOf = std::vector<std::pair<std::string, T>>;
 
@@ -259,8 +260,8 @@ SettingValue<S> Word(T S::*member, WordsOf<HeldType<T>> words) {
       "one of: " + ListWords(words), "WORD");
 }
 
-// Some of some words, separated by commas. A list without words is no value,
-// but unsets a member that is optional.
+// Any of some words, separated by commas. A list without words is wrong, but it
+// unsets a member that is optional.
 template <typename S, typename V, typename T = typename HeldType<V>::value_type>
 SettingValue<S> Words(V S::*member, WordsOf<T> words) {
   return Custom<S, V>(
@@ -285,7 +286,7 @@ SettingValue<S> Words(V S::*member, WordsOf<T> words) {
       "a list, separated by commas, of: " + ListWords(words), "WORDS");
 }
 
-// Words that stand for themselves.
+// Words that are their own values.
 WordsOf<std::string> SameWords(std::span<const std::string> words);
 
 }  // namespace setting

@@ -45,7 +45,7 @@ std::optional<uint64_t> ParseAmount(std::string_view text,
   return std::nullopt;
 }
 
-// In the largest unit that divides it.
+// Uses the largest unit that divides the amount.
 std::string FormatAmount(uint64_t amount, std::span<const Unit> units) {
   for (const Unit& unit : units) {
     if (amount % unit.size == 0) {
@@ -55,7 +55,7 @@ std::string FormatAmount(uint64_t amount, std::span<const Unit> units) {
   return absl::StrCat(amount);
 }
 
-// How many letters have to be added, removed or exchanged.
+// The number of letters to add, remove or exchange.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -156,7 +156,7 @@ std::string RenamedNotice(std::string_view old_name,
 
 std::string NearestName(std::string_view name,
                         std::span<const std::string> names) {
-  // Longer names are no slip of the finger, and would take long.
+  // A longer name is no misspelling, and would take long.
   constexpr size_t kLongest = 64;
   if (name.empty() || name.size() > kLongest) return "";
   std::string nearest;

@@ -1,4 +1,4 @@
-// settings.h - what a plugin or a command lets its user choose, declared once.
+// settings.h - declares the settings of a plugin or a command, once.
 // A plugin has a struct and a table, at namespace scope:
 //
 //   #include "profiler/plugin/plugin_info.h"
@@ -53,7 +53,7 @@
 
 namespace kymo {
 
-// Values as text, by the settings' names in full: {"csv_max_rows", "5"}.
+// Values as text, by the settings' full names: {"csv_max_rows", "5"}.
 using SettingMap = std::map<std::string, std::string>;
 
 // One setting without its C++ type: what help, flags and checks need.
@@ -143,7 +143,7 @@ class SettingTable {
 std::vector<SettingInfo> JoinSettings(
     std::initializer_list<std::span<const SettingInfo>> lists);
 
-// What a user gave, checked.
+// The user's settings, checked.
 struct ResolvedSettings {
   SettingMap settings;               // by the names of today
   std::vector<std::string> notices;  // "max_rows is now csv_max_rows"

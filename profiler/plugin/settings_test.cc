@@ -98,7 +98,7 @@ Garden Read(const SettingMap& given) {
   return garden.ok() ? *garden : Garden();
 }
 
-// That the setting takes none of the values.
+// Expects that the setting takes none of the values.
 void ExpectRefused(const std::string& name,
                    const std::vector<std::string>& values) {
   for (const std::string& value : values) {
@@ -214,7 +214,7 @@ TEST(SettingTableTest, HelpIsMadeOfTheDeclaration) {
   EXPECT_TRUE(Info("garden_owner").is_common);
   EXPECT_EQ(Info("garden_owner").topic, "garden");
   EXPECT_EQ(Info("garden_lit").topic, "light");
-  // What a default says is read again as the same value.
+  // A default's text is read back as the same value.
   for (const SettingInfo& info : GardenTable().infos()) {
     EXPECT_TRUE(info.accepts(info.default_value)) << info.name;
   }
@@ -243,7 +243,7 @@ TEST(ResolveSettingsTest, OldSpellingsCountAndSayTheNew) {
       {{"color", "red"}, {"garden_colour", "green"}}, GardenTable().infos());
   ASSERT_TRUE(both.ok());
   EXPECT_THAT(both->settings, ElementsAre(Pair("garden_colour", "green")));
-  // Whichever of the names comes first in the map.
+  // It does not matter which of the names comes first in the map.
   std::vector<SettingInfo> hue = {Info("garden_colour")};
   hue[0].old_name = "hue";
   const auto late =

@@ -204,7 +204,7 @@ void OutputDirectory::Remove(std::string_view name) noexcept {
         std::filesystem::path(path_.empty() ? "." : path_) / relative;
     unlink(full.c_str());  // files only, never folders
   } catch (const std::bad_alloc&) {
-    // The file stays, which is complete.
+    // The file stays. It is complete.
   }
 }
 

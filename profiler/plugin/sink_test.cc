@@ -66,7 +66,7 @@ class FullDiskSink : public ByteSink {
   size_t capacity_;
 };
 
-// Files of this process may not grow beyond `bytes` while it lives.
+// While this lives, files of this process cannot grow beyond `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes)

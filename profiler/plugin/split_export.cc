@@ -34,7 +34,7 @@ struct Part {
   size_t last = 0;
 };
 
-// Knows how large the largest file became, and keeps none.
+// Measures the largest file, and keeps none.
 class CountingDirectory : public OutputDirectory {
  public:
   CountingDirectory() : OutputDirectory("") {}
@@ -62,7 +62,7 @@ class CountingDirectory : public OutputDirectory {
   int64_t largest_ = 0;
 };
 
-// Writes to `out` and knows which file became the largest.
+// Writes to `out`, and remembers the largest file.
 class MeasuringDirectory : public OutputDirectory {
  public:
   struct File {
@@ -121,7 +121,7 @@ class InfixDirectory : public OutputDirectory {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  // The extension is what viewers know a file by, which may have two dots.
+  // Viewers recognise a file by its extension, which may have two dots.
   std::string Renamed(std::string_view name) const {
     static constexpr std::string_view kDoubled[] = {".json.gz", ".pftrace.gz",
                                                     ".xplane.pb"};
@@ -245,7 +245,7 @@ class Splitter {
 
   // Halves a part until its file is small enough.
   absl::Status Plan(const Part& part) {
-    // The numbers of the real file are at most as long.
+    // The real file's part numbers are at most as long.
     KYMO_ASSIGN_OR_RETURN(const int64_t bytes,
                           Count(Slice(part, steps_.size(), steps_.size())));
     if (bytes > max_file_bytes_ && part.last - part.first > 1) {

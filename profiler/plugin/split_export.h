@@ -5,16 +5,16 @@
 //       ExportWithin(64 << 20, *chrome, trace, options, out));
 //   // trace.steps_0-11.json, trace.steps_12-23.json, ...
 //
-// Where a file of the whole trace would have more bytes than allowed, the trace
-// is split at the steps of the thread that has most of them: ranges
+// If a file of the whole trace would be larger than allowed, the trace is split
+// at the steps of the thread that has most of them. Steps are ranges
 // "ProfilerStep#N", each of which lasts until the next one begins. Every file
-// is complete on its own (model/trace_slice.h says what ranges around a split
-// become) and has the metadata "kymo_part": the number of the part, of how
-// many, its first and last step, and how many of its events stand in an earlier
-// part too. What lies before the first step is in the first part.
+// is complete on its own (profiler/model/trace_slice.h explains ranges around a
+// split). Its metadata "kymo_part" has the number of the part, the number of
+// parts, its first and last step, and how many of its events are in an earlier
+// part too. The first part also has the events before the first step.
 //
-// Nothing is cut: a single step that is too large, a trace without steps, and
-// formats that cannot be split are written whole and said in `notice`.
+// Nothing is cut. A single step that is too large, a trace without steps, and
+// formats that cannot be split are written whole; `notice` then says so.
 //
 // Errors: those of the exporter. Parts that were written before one are
 //   removed.
@@ -35,7 +35,7 @@ namespace kymo {
 
 struct SplitFiles {
   std::vector<std::string> names;
-  std::string notice;  // what could not be kept to, in words; empty: nothing
+  std::string notice;  // why a file is larger than allowed; empty: none is
 };
 
 // Exporters whose info().splits_by_step is false write whole files.

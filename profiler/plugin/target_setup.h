@@ -5,9 +5,9 @@
 //   setup.libraries.push_back(
 //       {.variable = "CUDA_INJECTION64_PATH", .file = "libkymo_cuda.so"});
 //
-// Sessions add to it in Prepare. Whoever starts the child finds the libraries
-// and sets the variables. Kymo's runtime is preloaded into every child; no
-// session has to ask for it.
+// Sessions add to it in Prepare. The code that starts the child finds the
+// libraries and sets the variables. Kymo's runtime is preloaded into every
+// child; no session has to ask for it.
 #ifndef KYMO_PROFILER_PLUGIN_TARGET_SETUP_H_
 #define KYMO_PROFILER_PLUGIN_TARGET_SETUP_H_
 
@@ -20,12 +20,12 @@ namespace kymo {
 // Environment variables by name.
 using Environment = std::map<std::string, std::string>;
 
-// A library of Kymo's that something in the child loads, because a variable
+// A library of Kymo's that some code in the child loads, because a variable
 // names its path.
 struct InjectedLibrary {
   std::string variable;
   std::string file;  // its name, without a folder; empty: the runtime
-  // Gets the library that the user had named in `variable`, which ours calls.
+  // Gets the library that the user had named in `variable`; ours then calls it.
   // Empty: ours replaces it.
   std::string next_variable;
 };
@@ -33,10 +33,10 @@ struct InjectedLibrary {
 struct TargetSetup {
   Environment environment;
   std::vector<InjectedLibrary> libraries;
-  // The runtime stands before the child's allocator, too.
+  // The runtime must also come before the child's allocator.
   bool watches_heap = false;
-  // Why the child does not load the runtime, to follow its name ("is statically
-  // linked"). Empty: it does.
+  // Why the child does not load the runtime ("is statically linked"), as words
+  // that follow its name. Empty: it does.
   std::string obstacle;
 };
 

@@ -58,8 +58,8 @@ struct ExportOptions {
   // Called now and then with the finished part, 0 to 1, by one thread at a
   // time. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by their names in full (settings.h). Whoever took them from
-  // the user has checked them.
+  // Further settings by their full names (settings.h). The caller has checked
+  // them.
   SettingMap settings;
 };
 
@@ -78,14 +78,14 @@ class TraceExporter {
       const model::Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const = 0;
 
-  // What the options ask for that only a trace has, as a user writes it on the
+  // The option that only a whole trace can satisfy, as a user writes it on the
   // command line ("--stacks_metric"). Empty: ExportSums gives everything.
   virtual std::string BeyondSums(const ExportOptions& /*options*/) const {
     return info().exports_sums ? "" : "--export=" + info().name;
   }
 
-  // As Export, from the sums of a recording that is larger than memory. Leaves
-  // out what BeyondSums names.
+  // As Export, but from the sums of a recording that is larger than memory.
+  // Leaves out the files of the option that BeyondSums names.
   virtual absl::StatusOr<std::vector<std::string>> ExportSums(
       const analysis::WindowSums& /*sums*/, const ExportOptions& /*options*/,
       OutputDirectory& /*out*/) const {

@@ -47,8 +47,8 @@ struct ImportOptions {
   // Called now and then with the finished part, 0 to 1, by the importing
   // thread. It may be empty.
   std::function<void(double)> progress;
-  // Further settings by their names in full (settings.h). Whoever took them from
-  // the user has checked them.
+  // Further settings by their full names (settings.h). The caller has checked
+  // them.
   SettingMap settings;
 };
 

@@ -30,8 +30,8 @@ namespace kymo {
 
 struct TraceWindow {
   model::TraceShard shard;
-  // Of the whole recording. If nobody ended it, its end is known in the last
-  // window; earlier windows have a time after all others.
+  // The start and end of the whole recording. If nobody ended it, only the last
+  // window has its end; earlier windows have a time after all others.
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
   bool is_last = false;
@@ -48,7 +48,7 @@ class TraceWindows {
   // REQUIRES: !is_done().
   virtual absl::StatusOr<TraceWindow> Next() = 0;
 
-  // What the user should know of the recording, in sentences.
+  // Sentences about the recording for the user.
   virtual std::vector<std::string> Notes() const = 0;
 };
 

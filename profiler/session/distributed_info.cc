@@ -11,7 +11,7 @@ namespace {
 
 using Lookup = std::function<const char*(const char*)>;
 
-// A list of more is no help, and WORLD_SIZE may be any number.
+// A longer list is no help, and WORLD_SIZE may be any number.
 constexpr int64_t kMostRanksListed = 65536;
 
 struct Launcher {
@@ -69,7 +69,7 @@ bool Read(const Lookup& lookup, const Launcher& launcher,
   return true;
 }
 
-// The member "ranks" of a group of all; empty where it would be too long.
+// The member "ranks" of a group of all ranks; empty if it would be too long.
 std::string RanksJson(int64_t world_size) {
   if (world_size > kMostRanksListed) return "";
   std::string json = ", \"ranks\": [";

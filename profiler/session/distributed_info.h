@@ -4,9 +4,9 @@
 //       [](const char* name) { return std::getenv(name); });
 //   if (info.is_distributed()) AddMetadata("distributedInfo", info.ToJson());
 //
-// Launchers tell it in the environment. The first of these that names a rank
-// and a world size counts; a program may be started by torchrun within a step
-// of Slurm, and then torchrun's ranks are the program's.
+// Launchers say it in the environment. The first launcher of this list that
+// names a rank and a world size counts. If torchrun started the program within
+// a step of Slurm, torchrun's ranks are the program's.
 //
 //   torchrun         RANK, WORLD_SIZE, LOCAL_RANK
 //   Open MPI         OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE,
@@ -16,11 +16,11 @@
 //   MPICH, Intel MPI PMI_RANK, PMI_SIZE, MPI_LOCALRANKID
 //   Slurm            SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID
 //
-// Slurm's count only in a step that srun started (SLURM_STEP_ID is set): a
-// batch script has a rank and a number of tasks too, but runs alone.
+// Slurm's variables count only in a step that srun started (SLURM_STEP_ID is
+// set). A batch script has a rank and a number of tasks too, but runs alone.
 //
 // Errors: values that are no numbers, and ranks outside of the world, are
-//   passed over and told in `warnings`.
+//   ignored; `warnings` names them.
 #ifndef KYMO_PROFILER_SESSION_DISTRIBUTED_INFO_H_
 #define KYMO_PROFILER_SESSION_DISTRIBUTED_INFO_H_
 
@@ -32,8 +32,8 @@
 namespace kymo {
 
 struct DistributedInfo {
-  // Who launched: "torchrun", "mpi", "slurm"; empty: not distributed. The
-  // library that the ranks talk through ("nccl") is not in the environment.
+  // The launcher: "torchrun", "mpi", "slurm"; empty: not distributed. The
+  // environment does not name the library of the ranks' messages ("nccl").
   std::string backend;
   int64_t rank = 0;
   int64_t world_size = 1;

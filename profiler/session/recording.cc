@@ -15,7 +15,7 @@
 namespace kymo {
 namespace {
 
-// Of the first record in the shards, or `otherwise`.
+// The time of the first record in the shards, or `otherwise`.
 TimeNs FirstTime(const std::vector<model::TraceShard>& shards,
                  TimeNs otherwise) {
   TimeNs first = std::numeric_limits<TimeNs>::max();
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
   if (!plan.empty()) return recording;
   for (ActivityBackend* const backend : registry.List()) {
     absl::Status status = recording->Add(*backend, options);
-    // A wrong setting is the user's to mend; the rest is how the machine is.
+    // The user can correct a wrong setting; other errors come from the machine.
     if (absl::IsInvalidArgument(status)) return status;
     if (!status.ok()) {
       recording->skipped_.push_back({backend->info().name, std::move(status)});
@@ -155,7 +155,7 @@ FinishedRecording Recording::Finish(
         return absl::OkStatus();
       });
   if (!status.ok()) return {status, std::move(kept)};
-  // Reading the file takes the memory that these sessions still have.
+  // Reading the file needs the memory that these sessions still have.
   std::erase_if(controllers_, [&](const auto& controller) {
     if (!left_in_file.contains(controller.get())) return false;
     KeepRemarks(*controller);

@@ -9,13 +9,13 @@
 //   FinishedRecording finished = recording->Finish({});
 //   if (finished.trace.ok()) Use(*finished.trace);
 //
-// Which backends: those that record the activities asked for (activities.h),
-// all of which must be available; or, when none is named, all that are
-// available, and the others are listed.
+// The backends are those that record the requested activities (activities.h);
+// all of them must be available. If no activity is named, all available
+// backends are used, and the others are listed.
 //
-// Errors: partial success is success. A backend that fails once recording has
-//   been asked for is left out and stands in problems(); only when none is left
-//   does a call fail, with the first problem.
+// Errors: partial success is success. A backend that fails once recording was
+//   requested is left out and is in problems(). A call fails only if no backend
+//   is left, with the first problem.
 // Threads: one call at a time.
 #ifndef KYMO_PROFILER_SESSION_RECORDING_H_
 #define KYMO_PROFILER_SESSION_RECORDING_H_
@@ -38,10 +38,10 @@
 namespace kymo {
 
 struct FinishedRecording {
-  // Of the records that fit into memory. An error: there is no trace, but there
-  // may be kept recordings.
+  // The trace of the records that fit into memory. If it is an error, there may
+  // still be kept recordings.
   absl::StatusOr<model::Trace> trace;
-  // Of the backends whose records do not.
+  // Recordings of the backends whose records do not fit.
   std::vector<KeptRecording> kept;
 };
 
@@ -65,13 +65,13 @@ class Recording {
   void Poll();
   // Switches one backend's collection; kNotFound when it is not in use.
   absl::Status SetCollecting(const std::string& backend, bool collecting);
-  // Writes what the backends have now into a file that an importer reads: what
-  // the first of them that can writes. Else the reason why none can.
+  // Writes the present records into a file that an importer reads. The first
+  // backend that can do so writes the file. If none can, returns the reason.
   absl::Status Dump(const std::string& path);
   absl::Status Stop();
 
-  // The trace begins with its first event, whenever the recording did: of a
-  // flight recorder, which has only the newest.
+  // Makes the trace begin with its first event, not with the recording. For a
+  // flight recorder, which has only the newest events.
   void BeginWithFirstEvent() noexcept { begins_with_first_event_ = true; }
 
   // Collects from every backend and normalises. `metadata` is added to the
@@ -82,15 +82,15 @@ class Recording {
   // Names of the backends in use, sorted.
   std::vector<std::string> backends() const;
   const std::vector<Skipped>& skipped() const noexcept { return skipped_; }
-  // What backends in use cannot do here: "sampling: ...".
+  // Limitations of the backends in use: "sampling: ...".
   const std::vector<std::string>& limitations() const noexcept {
     return limitations_;
   }
-  // What went wrong with single backends on the way.
+  // Errors of single backends on the way.
   const std::vector<absl::Status>& problems() const noexcept {
     return problems_;
   }
-  // After Finish: what backends say of what was lost
+  // After Finish: the backends' sentences about losses
   // (ActivitySession::Remarks).
   std::vector<std::string> Remarks() const;
   TimeNs start_ns() const noexcept { return start_ns_; }
@@ -109,7 +109,7 @@ class Recording {
   std::vector<Skipped> skipped_;
   std::vector<std::string> limitations_;
   std::vector<absl::Status> problems_;
-  std::vector<std::string> remarks_;  // of those that are left out
+  std::vector<std::string> remarks_;  // of backends that are left out
   bool begins_with_first_event_ = false;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;

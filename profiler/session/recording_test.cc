@@ -93,7 +93,7 @@ TEST_F(RecordingTest, WhatIsLargerThanMemoryIsKeptBesideTheTrace) {
   EXPECT_TRUE(recording_->problems().empty());
   EXPECT_EQ(recording_->Remarks(),
             (std::vector<std::string>{"a remark", "a remark"}));
-  // Whoever reads the file needs the memory of its session.
+  // A reader of the file needs the memory of its session.
   EXPECT_TRUE(large_is_gone);
   EXPECT_FALSE(small_is_gone);
 }

@@ -30,7 +30,7 @@
 
 namespace kymo {
 
-// What the profiler does in a step. The numbers are PyTorch's.
+// The profiler's action in a step. The numbers are PyTorch's.
 enum class ProfilerAction : uint8_t {
   kNone = 0,           // nothing
   kWarmup = 1,         // get ready, and throw away what is recorded
@@ -41,7 +41,7 @@ enum class ProfilerAction : uint8_t {
 // "NONE", "WARMUP", "RECORD" or "RECORD_AND_SAVE".
 std::string_view ProfilerActionName(ProfilerAction action) noexcept;
 
-// The step that is asked about.
+// The step that a schedule is asked about.
 struct StepInfo {
   int64_t step = 0;           // from 0
   DurationNs elapsed_ns = 0;  // since the profile's start

@@ -59,7 +59,7 @@ TEST(ScheduleTest, HeaderExample) {
             ProfilerAction::kRecordAndSave);
 }
 
-// What PyTorch 2.14 answered.
+// The answers of PyTorch 2.14.
 TEST(ScheduleTest, AnswersAsPyTorch) {
   const std::pair<std::string_view, std::string_view> tables[] = {
       {"wait=0,warmup=0,active=1,repeat=0,skip_first=0",

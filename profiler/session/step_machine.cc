@@ -39,7 +39,7 @@ absl::Status Call(CycleRecorder& recorder, char letter) {
   }
 }
 
-// P begins a cycle, and with it what an error before had left out.
+// P begins a cycle, so it ends the effect of an earlier error.
 absl::Status CallAll(CycleRecorder& recorder, const char* letters) {
   absl::Status first;
   bool broken = false;

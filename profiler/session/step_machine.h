@@ -1,4 +1,4 @@
-// step_machine.h - from step to step: what to prepare, start, stop and save.
+// step_machine.h - decides at each step what to prepare, start, stop and save.
 //
 //   StepMachine machine(&recorder, schedule);
 //   machine.Start();                   // schedule(0)
@@ -15,19 +15,19 @@
 //   RECORD           ! T       ! T P       -        -                T R
 //   RECORD_AND_SAVE  T R       T R P       T R P S  T R P S          T R
 //
-// "!" goes with a warning, and the first "P S" of a schedule with PyTorch's
-// that there is no warm-up. After RECORD -> WARMUP PyTorch does not prepare,
-// and a later export crashes; here it does.
+// "!" goes with a warning. The first "P S" of a schedule goes with PyTorch's
+// warning that there is no warm-up. After RECORD -> WARMUP PyTorch does not
+// prepare, and a later export crashes; this machine prepares.
 //
 // Around each step there is a range "ProfilerStep#N", if a schedule was given.
 // TraceReady is called when step_num already counts the next step.
 //
-// Errors:  the first failing call's. What fails ends its cycle: its later calls
-//   are left out, but the next cycle is prepared all the same, so that one
-//   handler that finds a disk full does not cost the rest of the run. A
+// Errors:  the error of the first failing call. A failing call ends its cycle:
+//   the later calls of the cycle are left out, but the next cycle is prepared.
+//   So one handler that finds a disk full does not cost the rest of the run. A
 //   schedule's own errors (AskSchedule) leave the machine in its step. Start()
-//   of a machine that runs and Step() or Stop() of one that does not are
-//   kFailedPrecondition; a Start() that fails can be tried again.
+//   of a running machine is kFailedPrecondition, and so are Step() and Stop()
+//   of one that does not run. A Start() that fails can be tried again.
 // Threads: one.
 #ifndef KYMO_PROFILER_SESSION_STEP_MACHINE_H_
 #define KYMO_PROFILER_SESSION_STEP_MACHINE_H_
@@ -44,7 +44,7 @@
 
 namespace kymo {
 
-// What a machine drives.
+// The recording that a machine drives.
 class CycleRecorder {
  public:
   virtual ~CycleRecorder() = default;
@@ -67,7 +67,7 @@ class StepMachine {
 
   absl::Status Start();
   absl::Status Step();
-  // Warns when a schedule never came to a step that records.
+  // Warns if the schedule never reached a step that records.
   absl::Status Stop();
 
   bool is_running() const noexcept { return running_; }

@@ -13,7 +13,7 @@
 namespace kymo {
 namespace {
 
-// Writes down what it is asked for: P, S, T, R, "[3" for a range, "]".
+// Writes down its calls: P, S, T, R, "[3" for a range, "]".
 class FakeRecorder : public CycleRecorder {
  public:
   absl::Status PrepareTrace() override { return Call('P'); }
