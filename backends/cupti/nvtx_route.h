@@ -22,11 +22,11 @@
 namespace kymo::cupti {
 
 // `library_paths`: as LoadCupti takes them; the first that exists is named.
-// What the user has set stays if it is a libcupti. REQUIRES: whoever else
-// captures NVTX has prepared `setup` before.
+// If the user has already set a libcupti, that setting stays. REQUIRES: every
+// other backend that captures NVTX has prepared `setup` before.
 absl::Status RouteNvtx(const std::string& library_paths, TargetSetup* setup);
 
-// NVTX of this process cannot be led elsewhere any more: checks that the
+// NVTX of this process can no longer be redirected, so this checks that the
 // variable is set already.
 absl::Status CheckNvtxRoute();
 

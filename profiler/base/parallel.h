@@ -129,7 +129,7 @@ class PerWorker {
 };
 
 // While it lives, at most `threads` threads work for this process's parallel
-// calls. For tests and for `--threads`.
+// calls. For tests and benchmarks.
 class ParallelismLimit {
  public:
   explicit ParallelismLimit(int threads)

@@ -1,6 +1,6 @@
-// What callbacks cost an operation.
+// Measures what callbacks cost an operation.
 //
-//   taskset -c 0 bazel-bin/profiler/api/callbacks_benchmark
+//   taskset -c 0 bazel-bin/profiler/callbacks/callbacks_benchmark
 //       --benchmark_repetitions=5
 #include <memory>
 

@@ -1,6 +1,6 @@
 // The cost of a range, beside the cost of reading the clock twice.
 //
-//   taskset -c 0 bazel-bin/profiler/api/record_function_benchmark
+//   taskset -c 0 bazel-bin/profiler/callbacks/record_function_benchmark
 //       --benchmark_repetitions=5
 //
 // Every figure is per range; BM_TwoClockReads is the yardstick of the same run.

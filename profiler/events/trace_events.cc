@@ -124,7 +124,7 @@ class Converter {
     raw_.push_back(std::move(raw));
   }
 
-  // The host's memory once: see analysis/memory_usage.h.
+  // Counts the host's memory once: see profiler/analysis/memory/memory_usage.h.
   void AddMemory() {
     const model::MemorySource host_source = analysis::HostSource(trace_);
     for (model::MemoryIndex i = 0; i < trace_.memory().size(); ++i) {

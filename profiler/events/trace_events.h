@@ -17,7 +17,7 @@
 // - Memory is charged to operations of the thread that allocated. (PyTorch
 //   charges the operations of all threads.)
 // - Work of a device belongs to the operation that launched it
-//   (analysis/launches.h).
+//   (profiler/analysis/device/launches.h).
 //
 // Threads: any; the trace is immutable. Errors: those of ConvertRawEvents.
 // Cost:    linear. Texts of shapes and stacks are made once for each distinct

@@ -17,7 +17,7 @@
 // To add a counter, add its row and its test. The enum, names, texts and
 // severities follow from the table (loss_ledger.h); ledger_test checks that the
 // test exists and that every place that shows the ledger shows the counter.
-// What is shown stands in the order of the rows, losses before notes.
+// Losses and notes are shown in the order of the rows, losses first.
 #ifndef KYMO_PROFILER_MODEL_LOSS_TABLE_H_
 #define KYMO_PROFILER_MODEL_LOSS_TABLE_H_
 

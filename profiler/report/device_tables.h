@@ -8,9 +8,10 @@
 //         1       0  all       1.200ms   800.000us      20.000us  ...
 //         1       0  7         1.900ms   900.000us      30.000us  ...
 //
-// There is one function for each analysis (profiler/analysis/device_*,
-// critical_path). Rows are in the order of the analysis. Shares of time are
-// shares of the device's window, of all device time, or of the path.
+// There is one function for each analysis (profiler/analysis/device/device_*,
+// profiler/analysis/critical_path.h). Rows are in the order of the analysis.
+// Shares of time are shares of the device's window, of all device time, or of
+// the path.
 #ifndef KYMO_PROFILER_REPORT_DEVICE_TABLES_H_
 #define KYMO_PROFILER_REPORT_DEVICE_TABLES_H_
 

@@ -5,8 +5,8 @@
 // CUPTI's structs grow at the end from version to version, and the program's
 // library need not be the one whose header Kymo was built with. So the library,
 // which steps from one record to the next, tells how long a record is. Fields
-// that a shorter record lacks read as 0; what a longer one has more is ignored.
-// (Fields have kept their places from CUDA 12.0 to 13.5.)
+// that a shorter record lacks read as 0; extra fields of a longer record are
+// ignored. (Fields have kept their places from CUDA 12.0 to 13.5.)
 //
 // Threads: one at a time.
 // Standard library: nothing that needs linking.

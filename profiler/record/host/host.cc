@@ -22,8 +22,8 @@ constinit Gate gate = {{kGateUnresolved}, nullptr};
 namespace {
 
 constinit std::atomic<const HostApi*> chosen_host = nullptr;
-// The same host, set once it knows this copy's gate. A thread that used the host
-// before that would find the gate unresolved, and nothing on.
+// The same host, set once it knows this copy's gate. A thread that used the
+// host before that would find the gate unresolved, and nothing on.
 constinit std::atomic<const HostApi*> ready_host = nullptr;
 
 void OwnAddGate(Gate* added) noexcept {
