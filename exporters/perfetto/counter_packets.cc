@@ -67,20 +67,20 @@ size_t CounterPackets::item_count() const {
 
 absl::Status CounterPackets::Write(timeline::OrderedOutput& output) const {
   const auto counters = trace_.counters();
-  KYMO_RETURN_IF_ERROR(output.Run(counters.size(), [&](size_t begin, size_t end,
-                                                       std::string& out) {
-    auto run =
-        std::upper_bound(runs_.begin(), runs_.end(), begin,
-                         [](size_t i, const Run& r) { return i < r.begin; });
-    for (size_t i = begin; i < end; ++i) {
-      if (run != runs_.end() && run->begin == i) ++run;
-      AppendPoint(out, counters[i].time_ns - base_ns_, (run - 1)->uuid,
-                  [&](ProtoWriter& event) {
-                    event.Double(TrackEvent::kDoubleCounterValueFieldNumber,
-                                 counters[i].value);
-                  });
-    }
-  }));
+  KYMO_RETURN_IF_ERROR(output.Run(
+      counters.size(), [&](size_t begin, size_t end, std::string& out) {
+        auto run = std::upper_bound(
+            runs_.begin(), runs_.end(), begin,
+            [](size_t i, const Run& r) { return i < r.begin; });
+        for (size_t i = begin; i < end; ++i) {
+          if (run != runs_.end() && run->begin == i) ++run;
+          AppendPoint(out, counters[i].time_ns - base_ns_, (run - 1)->uuid,
+                      [&](ProtoWriter& event) {
+                        event.Double(TrackEvent::kDoubleCounterValueFieldNumber,
+                                     counters[i].value);
+                      });
+        }
+      }));
   for (size_t c = 0; c < memory_.size(); ++c) {
     const std::vector<analysis::CurvePoint>& points = memory_[c].points;
     KYMO_RETURN_IF_ERROR(output.Run(

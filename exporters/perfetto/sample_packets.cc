@@ -133,34 +133,31 @@ absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
 absl::Status SamplePackets::WriteSamples(
     timeline::OrderedOutput& output) const {
   const std::span<const StackSample> samples = trace_.samples();
-  return output.Run(
-      samples.size(), [&](size_t begin, size_t end, std::string& out) {
-        ProtoWriter writer(out);
-        for (size_t i = begin; i < end; ++i) {
-          const model::StackId stack = samples[i].stack;
-          if (stack == model::kEmptyStack) continue;
-          const TrackIds& ids = tracks_.of(samples[i].track);
-          const model::StackTable& stacks = trace_.stacks();
-          const bool is_kernel = stacks.frame(stacks.leaf(stack)).is_kernel;
-          const size_t packet = writer.Begin(schema::Trace::kPacketFieldNumber);
-          writer.Uint(TracePacket::kTimestampFieldNumber,
-                      static_cast<uint64_t>(samples[i].time_ns - base_ns_));
-          writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber,
-                      kSequence);
-          writer.Uint(TracePacket::kSequenceFlagsFieldNumber,
-                      TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
-          const size_t sample =
-              writer.Begin(TracePacket::kPerfSampleFieldNumber);
-          writer.Int(PerfSample::kPidFieldNumber, ids.pid);
-          writer.Int(PerfSample::kTidFieldNumber, ids.tid);
-          writer.Uint(PerfSample::kCallstackIidFieldNumber, CallstackId(stack));
-          writer.Uint(
-              PerfSample::kCpuModeFieldNumber,
-              is_kernel ? Profiling::MODE_KERNEL : Profiling::MODE_USER);
-          writer.End(sample);
-          writer.End(packet);
-        }
-      });
+  return output.Run(samples.size(), [&](size_t begin, size_t end,
+                                        std::string& out) {
+    ProtoWriter writer(out);
+    for (size_t i = begin; i < end; ++i) {
+      const model::StackId stack = samples[i].stack;
+      if (stack == model::kEmptyStack) continue;
+      const TrackIds& ids = tracks_.of(samples[i].track);
+      const model::StackTable& stacks = trace_.stacks();
+      const bool is_kernel = stacks.frame(stacks.leaf(stack)).is_kernel;
+      const size_t packet = writer.Begin(schema::Trace::kPacketFieldNumber);
+      writer.Uint(TracePacket::kTimestampFieldNumber,
+                  static_cast<uint64_t>(samples[i].time_ns - base_ns_));
+      writer.Uint(TracePacket::kTrustedPacketSequenceIdFieldNumber, kSequence);
+      writer.Uint(TracePacket::kSequenceFlagsFieldNumber,
+                  TracePacket::SEQ_NEEDS_INCREMENTAL_STATE);
+      const size_t sample = writer.Begin(TracePacket::kPerfSampleFieldNumber);
+      writer.Int(PerfSample::kPidFieldNumber, ids.pid);
+      writer.Int(PerfSample::kTidFieldNumber, ids.tid);
+      writer.Uint(PerfSample::kCallstackIidFieldNumber, CallstackId(stack));
+      writer.Uint(PerfSample::kCpuModeFieldNumber,
+                  is_kernel ? Profiling::MODE_KERNEL : Profiling::MODE_USER);
+      writer.End(sample);
+      writer.End(packet);
+    }
+  });
 }
 
 }  // namespace kymo::perfetto

@@ -223,18 +223,19 @@ ReportFlags::ReportFlags() { sort_by = kAuto; }
 const SettingTable<ReportFlags>& ReportFlagTable() {
   static const auto& table = *new SettingTable<ReportFlags>(
       "",
-      Joined(Joined(EventSettings(), TableSettings()),
-             SharedSettings<ReportFlags>(
-                 {.exporters = "Write the trace (what the filters leave of it) "
-                               "as these formats.",
-                  .sort_by = "Empty: in the order of their first events. auto: "
-                             "self_device_time_total where a device worked, "
-                             "else self_cpu_time_total. With --diff, the time "
-                             "that is compared.",
-                  .sort_words = {kAuto},
-                  .output_name = "<file>",
-                  .with_flops = "Default: as the trace says.",
-                  .list = "List analyses, importers and exporters, then exit."})));
+      Joined(
+          Joined(EventSettings(), TableSettings()),
+          SharedSettings<ReportFlags>(
+              {.exporters = "Write the trace (what the filters leave of it) "
+                            "as these formats.",
+               .sort_by = "Empty: in the order of their first events. auto: "
+                          "self_device_time_total where a device worked, "
+                          "else self_cpu_time_total. With --diff, the time "
+                          "that is compared.",
+               .sort_words = {kAuto},
+               .output_name = "<file>",
+               .with_flops = "Default: as the trace says.",
+               .list = "List analyses, importers and exporters, then exit."})));
   return table;
 }
 
