@@ -1,7 +1,7 @@
 // What sessions cost: operations with shapes and stacks while one records, and
 // the way from Stop() to averages. Beside each the bare clock reads.
 //
-//   bazel run -c opt //profiler/api:profile_benchmark
+//   bazel run -c opt //profiler/library:profile_benchmark
 #include <cstdint>
 #include <functional>
 

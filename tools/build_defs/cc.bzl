@@ -33,7 +33,7 @@ def kymo_cc_benchmark(name, srcs, copts = [], deps = [], tags = [], **kwargs):
     """A Google Benchmark program and, as NAME_smoke, a short run of it.
 
     The program itself is run by hand:
-        ./bazelw run //profiler/record:recorder_benchmark
+        ./bazelw run //profiler/text:json_benchmark
     """
     cc_binary(
         name = name,

@@ -1,6 +1,6 @@
 // Benchmarks the decoding of a log of launches and kernels, on one core:
 //
-//   ./bazelw run -c opt //backends/cupti:decode_benchmark
+//   ./bazelw run -c opt //backends/cupti/decode:decode_benchmark
 //
 // Items are activity records. The budget is five million a second.
 #include <benchmark/benchmark.h>

@@ -1,7 +1,7 @@
 // Benchmarks the translation of CUPTI's buffers into a log, as it happens in
 // the recorded program, on one core:
 //
-//   ./bazelw run -c opt //backends/cupti:translate_benchmark
+//   ./bazelw run -c opt //backends/cupti/target:translate_benchmark
 //
 // Items are activity records: launches and kernels in equal number.
 #include <benchmark/benchmark.h>

@@ -40,7 +40,7 @@ class OutputTest(unittest.TestCase):
 
     def exporters(self):
         """Names of every exporter that the command knows."""
-        manual = subprocess.run([recorded.PROFILE, "--help"],
+        manual = subprocess.run([recorded.PROFILE, "--help=all"],
                                 capture_output=True, text=True, check=True)
         section = manual.stdout.split("\nEXPORTERS\n")[1].split("\n\n")[0]
         return [line.split()[0] for line in section.split("\n")
