@@ -1,10 +1,18 @@
 #!/usr/bin/env bash
 # Builds and runs examples/external as what it is: a workspace of its own that
-# depends on Kymo. $1 is its WORKSPACE file in the runfiles, a link to the real
-# one, beside which the rest lies. Needs no network.
+# depends on Kymo. Needs no network.
+#
+#   external_test.sh WORKSPACE PROFILE [whole]
+#
+# WORKSPACE is that workspace's file in the runfiles, a link to the real one,
+# beside which the rest lies; PROFILE is //tools:profile of this workspace.
+# Of sort_words only its own source is compiled here, since the library behind
+# it takes minutes; with `whole` the program is built and run.
 set -euo pipefail
 
 workspace=$(dirname "$(readlink -f "$1")")
+profile=$PWD/$2
+whole=${3:-}
 scratch=$TEST_TMPDIR/external
 bazel=${BAZEL:-bazel}
 # Bazel may not find a home in a test, and must not share the user's.
@@ -12,7 +20,16 @@ export HOME=$scratch/home
 mkdir -p "$HOME"
 unset TEST_TMPDIR  # or Bazel takes it for its own
 
+nested_bazel() {
+  local command=$1
+  shift
+  "$bazel" --max_idle_secs=60 \
+    --output_user_root="$scratch/user" --output_base="$scratch/base" \
+    "$command" --noshow_progress --color=no "$@" </dev/null
+}
+
 clean_up() {
+  nested_bazel shutdown || true
   # Bazel makes some of its folders read-only.
   chmod -R u+w "$scratch" && rm -rf "$scratch"
 }
@@ -23,31 +40,50 @@ fail() {
   exit 1
 }
 
-command -v "$bazel" >/dev/null || fail "there is no '$bazel' on PATH: $PATH"
+# What is tested is that another workspace can use Kymo; without optimisation
+# that takes half the time.
+flags=(--compilation_mode=fastbuild --copt=-O0 --copt=-g0 --force_pic
+  --experimental_convenience_symlinks=ignore)
 
-cd "$workspace"
-# --batch leaves no server behind. What is tested is that another workspace
-# can use Kymo: without optimisation that takes half the time.
-"$bazel" --batch \
-  --output_user_root="$scratch/user" --output_base="$scratch/base" \
-  build --compilation_mode=fastbuild --copt=-O0 --copt=-g0 --force_pic \
-  --symlink_prefix="$scratch/link-" --noshow_progress --color=no \
-  //:sort_words </dev/null || fail "the build of $workspace fails"
+build() {
+  nested_bazel build "${flags[@]}" "$@" ||
+    fail "'build $*' fails in $workspace"
+}
 
-"$scratch/link-bin/sort_words" "$scratch/trace.json" >"$scratch/table.txt"
-
-cat "$scratch/table.txt"
-for name in make_words sort_words; do
-  grep -q "$name" "$scratch/table.txt" || fail "the table lacks $name"
-done
-python3 - "$scratch/trace.json" <<'EOF'
+# check_trace FILE NAME ...: each name is a range five times, and the second
+# has the input of 20000 words.
+check_trace() {
+  python3 - "$@" <<'EOF'
 import collections, json, sys
 
-trace = json.load(open(sys.argv[1]))
-count = collections.Counter(
-    e["name"] for e in trace["traceEvents"] if e.get("ph") == "X")
-assert count["make_words"] == 5, count
-assert count["sort_words"] == 5, count
-sort = next(e for e in trace["traceEvents"] if e["name"] == "sort_words")
-assert 20000 in sort["args"].values(), sort
+file, *names = sys.argv[1:]
+ranges = [e for e in json.load(open(file))["traceEvents"]
+          if e.get("ph") == "X" and e["name"] in names]
+count = collections.Counter(e["name"] for e in ranges)
+assert count == {name: 5 for name in names}, count
+last = next(e for e in ranges if e["name"] == names[-1])
+assert 20000 in last["args"].values(), last
 EOF
+}
+
+command -v "$bazel" >/dev/null || fail "there is no '$bazel' on PATH: $PATH"
+cd "$workspace"
+
+# Every label is found, and visible from here.
+build --nobuild //... @kymo//tools:profile @kymo//tools:report
+
+build //:count_words
+bin=$(nested_bazel info "${flags[@]}" bazel-bin)
+"$profile" --output_dir="$scratch/out" "$bin/count_words"
+check_trace "$scratch/out/trace.json" make_text count_words
+
+build --output_groups=compilation_outputs //:sort_words
+if [[ $whole == whole ]]; then
+  build //:sort_words
+  "$bin/sort_words" "$scratch/trace.json" >"$scratch/table.txt"
+  cat "$scratch/table.txt"
+  for name in make_words sort_words; do
+    grep -q "$name" "$scratch/table.txt" || fail "the table lacks $name"
+  done
+  check_trace "$scratch/trace.json" make_words sort_words
+fi

@@ -33,10 +33,6 @@
 
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #include "profiler/base/time.h"
 
 namespace kymo {
@@ -62,7 +58,8 @@ inline int64_t MonotonicNs() noexcept {
 inline uint64_t ReadTicks(ClockSource source) noexcept {
 #if defined(__x86_64__)
   if (source == ClockSource::kTsc) [[likely]]
-    return __rdtsc();
+    // Not __rdtsc: <x86intrin.h> takes half a second to compile.
+    return __builtin_ia32_rdtsc();
 #endif
   return static_cast<uint64_t>(MonotonicNs());
 }

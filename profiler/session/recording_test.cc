@@ -1,5 +1,6 @@
 #include "profiler/session/recording.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,11 +58,10 @@ class FakeBackend : public ActivityBackend {
 
 class RecordingTest : public ::testing::Test {
  protected:
-  void Add(const std::string& name, absl::StatusOr<Collected> collected,
-           bool* is_gone) {
+  void Add(const std::string& name, absl::StatusOr<Collected> collected) {
     EXPECT_TRUE(registry_
                     .Register(std::make_unique<FakeBackend>(
-                        name, std::move(collected), is_gone))
+                        name, std::move(collected), &is_gone_[name]))
                     .ok());
   }
 
@@ -73,17 +73,16 @@ class RecordingTest : public ::testing::Test {
     return recording_->Finish({});
   }
 
+  // By the name of a backend: whether its session was destroyed.
+  std::map<std::string, bool> is_gone_;
   BackendRegistry registry_;
   std::unique_ptr<Recording> recording_;
 };
 
 TEST_F(RecordingTest, WhatIsLargerThanMemoryIsKeptBesideTheTrace) {
-  bool large_is_gone = false;
-  bool small_is_gone = false;
   Add("large",
-      Collected{KeptRecording{.path = "out/kymo.raw", .why = "too large"}},
-      &large_is_gone);
-  Add("small", Collected{}, &small_is_gone);
+      Collected{KeptRecording{.path = "out/kymo.raw", .why = "too large"}});
+  Add("small", Collected{});
   const FinishedRecording finished = Record();
   ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
   EXPECT_EQ(finished.trace->ledger().Get(model::Loss::kSamplesLost), 1);
@@ -94,13 +93,12 @@ TEST_F(RecordingTest, WhatIsLargerThanMemoryIsKeptBesideTheTrace) {
   EXPECT_EQ(recording_->Remarks(),
             (std::vector<std::string>{"a remark", "a remark"}));
   // A reader of the file needs the memory of its session.
-  EXPECT_TRUE(large_is_gone);
-  EXPECT_FALSE(small_is_gone);
+  EXPECT_TRUE(is_gone_["large"]);
+  EXPECT_FALSE(is_gone_["small"]);
 }
 
 TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {
-  bool is_gone = false;
-  Add("large", Collected{KeptRecording{.path = "out/kymo.raw"}}, &is_gone);
+  Add("large", Collected{KeptRecording{.path = "out/kymo.raw"}});
   const FinishedRecording finished = Record();
   EXPECT_EQ(finished.kept.size(), 1);
   ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
@@ -108,8 +106,7 @@ TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {
 }
 
 TEST_F(RecordingTest, WithoutAnyRecordsTheFirstProblemIsSaid) {
-  bool is_gone = false;
-  Add("bad", absl::DataLossError("gone"), &is_gone);
+  Add("bad", absl::DataLossError("gone"));
   const FinishedRecording finished = Record();
   EXPECT_EQ(finished.trace.status().message(), "backend bad: gone");
   EXPECT_TRUE(finished.kept.empty());
