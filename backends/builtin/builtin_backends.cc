@@ -2,6 +2,9 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cupti/cupti_backend.h"
+#include "backends/itt/itt_backend.h"
+#include "backends/memory/memory_backend.h"
+#include "backends/nvtx/nvtx_backend.h"
 #include "backends/sampling/sampling_backend.h"
 #include "profiler/base/status_macros.h"
 
@@ -10,6 +13,9 @@ namespace kymo {
 absl::Status RegisterBuiltinBackends(BackendRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewCpuBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewCuptiBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewIttBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewMemoryBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewNvtxBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewSamplingBackend()));
   return absl::OkStatus();
 }

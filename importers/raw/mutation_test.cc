@@ -20,9 +20,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/raw/chunk_store.h"
-#include "backends/cpu/raw/raw_file.h"
-#include "backends/cpu/raw/raw_windows.h"
+#include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_file.h"
+#include "backends/stream/raw/raw_windows.h"
 #include "importers/raw/raw_importer.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
@@ -74,7 +74,7 @@ uint32_t FillChunk(const record::Arena& arena, uint32_t chunk, uint64_t at) {
 std::string MakeSeed() {
   const std::string path = ::testing::TempDir() + "/seed.raw";
   auto file =
-      cpu::RawFile::Create(path, {.capacity_bytes = kCapacity,
+      stream::RawFile::Create(path, {.capacity_bytes = kCapacity,
                                   .chunk_bytes_total = kCapacity,
                                   .policy = record::FullPolicy::kDrain,
                                   .clock_source = ClockSource::kSystem});
@@ -88,7 +88,7 @@ std::string MakeSeed() {
     const uint32_t sealed = arena.AcquireChunk(stream, 0, &ticket);
     const uint32_t used = FillChunk(arena, sealed, at += 100);
     if (thread == 7) {
-      cpu::ChunkStore store;
+      stream::ChunkStore store;
       store.OpenAt(file->fd(), file->chunks_begin());
       store.Add({.stream = stream,
                  .ticket = ticket,
@@ -116,8 +116,8 @@ class Mutation {
         {0, 400},
         {0, arena_bytes - kCapacity},
         {arena_bytes - kCapacity, kCapacity},
-        {arena_bytes, sizeof(cpu::RawHeader)},
-        {arena_bytes + cpu::kRawHeaderBytes, 200},
+        {arena_bytes, sizeof(stream::RawHeader)},
+        {arena_bytes + stream::kRawHeaderBytes, 200},
         {arena_bytes, size - arena_bytes}};
     for (uint64_t n = 1 + random() % 4; n > 0; --n) {
       const auto& [begin, length] = places[random() % std::size(places)];
@@ -182,7 +182,7 @@ bool Import(const TraceImporter& importer, const std::string& path) {
 
 // The same, in windows of the size of a chunk or of a record.
 bool ReadInWindows(const std::string& path, uint64_t window_bytes) {
-  const auto windows = cpu::RawWindows::Open(path, window_bytes);
+  const auto windows = stream::RawWindows::Open(path, window_bytes);
   if (!windows.ok()) {
     EXPECT_FALSE(windows.status().message().empty());
     return false;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/raw/raw_file.h"
-#include "backends/cpu/raw/raw_windows.h"
-#include "backends/cpu/trace_memory.h"
+#include "backends/stream/raw/raw_file.h"
+#include "backends/stream/raw/raw_windows.h"
+#include "backends/stream/trace_memory.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -19,13 +19,13 @@ class RawImporter : public TraceImporter {
   const PluginInfo& info() const noexcept override { return info_; }
 
   bool Recognizes(std::string_view head) const override {
-    return cpu::BeginsLikeRawFile(head);
+    return stream::BeginsLikeRawFile(head);
   }
 
   absl::StatusOr<ImportedTrace> Import(
       const std::string& path, const ImportOptions& options) const override {
     KYMO_RETURN_IF_ERROR(RawTable().Read(options.settings).status());
-    KYMO_ASSIGN_OR_RETURN(cpu::RawRecording raw, cpu::ReadRawFile(path));
+    KYMO_ASSIGN_OR_RETURN(stream::RawRecording raw, stream::ReadRawFile(path));
     ImportedTrace trace;
     trace.start_ns = raw.start_ns;
     trace.end_ns = raw.end_ns;
@@ -53,12 +53,12 @@ class RawImporter : public TraceImporter {
     KYMO_ASSIGN_OR_RETURN(const RawSettings settings,
                           RawTable().Read(options.settings));
     if (settings.windows == InWindows::kNever) return std::nullopt;
-    const uint64_t limit = cpu::MemoryLimit(settings.max_memory);
+    const uint64_t limit = stream::MemoryLimit(settings.max_memory);
     KYMO_ASSIGN_OR_RETURN(
-        std::unique_ptr<cpu::RawWindows> windows,
-        cpu::RawWindows::Open(path, cpu::WindowBytesFor(limit)));
+        std::unique_ptr<stream::RawWindows> windows,
+        stream::RawWindows::Open(path, stream::WindowBytesFor(limit)));
     const uint64_t record_bytes = windows->chunk_bytes();
-    const uint64_t trace_bytes = cpu::TraceMemoryBytes(record_bytes);
+    const uint64_t trace_bytes = stream::TraceMemoryBytes(record_bytes);
     if (settings.windows == InWindows::kAuto && trace_bytes <= limit) {
       return std::nullopt;
     }
@@ -92,8 +92,8 @@ const SettingTable<RawSettings>& RawTable() {
                    "trace would take more than raw_max_memory.",
         .old_name = "windows"},
        {.name = "max_memory",
-        .value = setting::Bytes(&S::max_memory, cpu::kLeastMemoryLimit,
-                                cpu::kMostMemoryLimit),
+        .value = setting::Bytes(&S::max_memory, stream::kLeastMemoryLimit,
+                                stream::kMostMemoryLimit),
         .purpose = "Memory that a trace may take before it is read in "
                    "windows. Default: three quarters of what is left.",
         .old_name = "max_memory"}});

@@ -3,7 +3,7 @@
 //   profile --cpu_keep_raw --output_dir=out ./a.out
 //   report out/kymo.raw
 //
-// backends/cpu/raw/raw_file.h describes the format. A file whose collector was
+// backends/stream/raw/raw_file.h describes the format. A file whose collector was
 // killed is read like any other, up to its last record. Findings tell:
 //
 //   collector_died   warning  nobody ended the recording

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/raw/raw_file.h"
+#include "backends/stream/raw/raw_file.h"
 
 namespace kymo {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 TEST(RawImporterTest, SaysThatACollectorDied) {
   const std::string path = ::testing::TempDir() + "/died.raw";
   const auto file =
-      cpu::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
+      stream::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
                                   .chunk_bytes_total = record::kChunkBytes,
                                   .clock_source = ClockSource::kSystem});
   ASSERT_TRUE(file.ok()) << file.status();
@@ -32,7 +32,7 @@ TEST(RawImporterTest, SaysThatACollectorDied) {
 class LargeTraceTest : public ::testing::Test {
  protected:
   LargeTraceTest() : path_(::testing::TempDir() + "/large.raw") {
-    auto file = cpu::RawFile::Create(
+    auto file = stream::RawFile::Create(
         path_, {.capacity_bytes = 4 * record::kChunkBytes,
                 .chunk_bytes_total = 4 * record::kChunkBytes,
                 .policy = record::FullPolicy::kDrain,

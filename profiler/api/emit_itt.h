@@ -10,10 +10,12 @@
 // full_names it is the text that EmitNvtx writes. Asynchronous operations are
 // left out, because ITT's tasks nest. The emission goes along with work that is
 // handed to other threads (thread_state.h). Kymo itself records nothing, but
-// sessions (profile.h) may record at the same time. The same as PyTorch's
+// sessions (profile.h) may record at the same time. A session with the activity
+// `emit_itt` emits while it runs. The same as PyTorch's
 // torch.autograd.profiler.emit_itt.
 //
-// Threads: one call at a time. The thread that called Start() calls Stop().
+// Threads: one call at a time. The thread that called Start() calls Stop(),
+//   unless it emits for all threads.
 // Errors:  PyTorch's texts. A second Start() is "ITT annotation context manager
 //   is not reentrant". Beside another EmitItt it is "Profiler is already
 //   enabled on this thread.". It is no error that no tool listens.

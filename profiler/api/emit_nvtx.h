@@ -10,12 +10,13 @@
 // PyTorch's text. The emission goes along with work that is handed to other
 // threads (thread_state.h). An asynchronous operation is a start/end range.
 // Kymo itself records nothing, but sessions (profile.h) may record at the same
-// time. The same as PyTorch's torch.autograd.profiler.emit_nvtx.
+// time. A session with the activity `emit_nvtx` emits while it runs. The same as PyTorch's torch.autograd.profiler.emit_nvtx.
 //
 // GPU:     if the program has loaded a CUDA runtime or driver, Start() and
 //   Stop() wait for the device. So work from before does not appear among the
 //   ranges. Kymo itself is built without CUDA.
-// Threads: one call at a time. The thread that called Start() calls Stop().
+// Threads: one call at a time. The thread that called Start() calls Stop(),
+//   unless it emits for all threads.
 // Errors:  PyTorch's texts. A second Start() is "NVTX annotation context
 //   manager is not reentrant". Beside another EmitNvtx it is "Profiler is
 //   already enabled on this thread.". It is no error that no tool listens.

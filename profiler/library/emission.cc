@@ -17,6 +17,13 @@ bool& IsOnThread(std::string_view interface) {
   return interface == "ITT" ? itt : nvtx;
 }
 
+// Whether an emission of all threads is on, by interface.
+std::atomic<bool>& IsOnEverywhere(std::string_view interface) {
+  static std::atomic<bool> nvtx = false;
+  static std::atomic<bool> itt = false;
+  return interface == "ITT" ? itt : nvtx;
+}
+
 struct Shared {
   EmissionSink sink;
   EmissionOptions options;
@@ -83,12 +90,18 @@ absl::Status Emission::Start(const EmissionSink& sink,
         sink.interface, " annotation context manager is not reentrant"));
   }
   bool& is_on_thread = IsOnThread(sink.interface);
-  if (is_on_thread) {
+  std::atomic<bool>& is_on_everywhere = IsOnEverywhere(sink.interface);
+  if (is_on_thread || is_on_everywhere ||
+      (options.all_threads && is_on_everywhere.exchange(true))) {
     return absl::FailedPreconditionError(
         "Profiler is already enabled on this thread.");
   }
-  is_on_thread = true;
-  on_thread_ = &is_on_thread;
+  if (options.all_threads) {
+    on_all_ = &is_on_everywhere;
+  } else {
+    is_on_thread = true;
+    on_thread_ = &is_on_thread;
+  }
   if (sink.push == nullptr || sink.pop == nullptr) return absl::OkStatus();
   auto shared = std::make_shared<Shared>();
   shared->sink = sink;
@@ -101,12 +114,14 @@ absl::Status Emission::Start(const EmissionSink& sink,
 
 absl::Status Emission::Stop() {
   if (!is_on()) return absl::OkStatus();
-  if (on_thread_ != &IsOnThread("NVTX") && on_thread_ != &IsOnThread("ITT")) {
+  if (on_thread_ != nullptr && on_thread_ != &IsOnThread("NVTX") &&
+      on_thread_ != &IsOnThread("ITT")) {
     return absl::FailedPreconditionError(
         "an emission is stopped by the thread that started it");
   }
   if (callback_ != 0) RemoveCallback(std::exchange(callback_, 0));
-  *std::exchange(on_thread_, nullptr) = false;
+  if (on_thread_ != nullptr) *std::exchange(on_thread_, nullptr) = false;
+  if (on_all_ != nullptr) *std::exchange(on_all_, nullptr) = false;
   return absl::OkStatus();
 }
 

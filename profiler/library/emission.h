@@ -7,6 +7,7 @@
 #ifndef KYMO_PROFILER_LIBRARY_EMISSION_H_
 #define KYMO_PROFILER_LIBRARY_EMISSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -42,14 +43,17 @@ class Emission {
   // "Profiler is already enabled on this thread." where another emission of the
   // same interface is.
   absl::Status Start(const EmissionSink& sink, const EmissionOptions& options);
-  // kFailedPrecondition on another thread than Start's. Ranges that are open
-  // still end.
+  // kFailedPrecondition on another thread than Start's, unless it is of all
+  // threads. Ranges that are open still end.
   absl::Status Stop();
-  bool is_on() const noexcept { return on_thread_ != nullptr; }
+  bool is_on() const noexcept {
+    return on_thread_ != nullptr || on_all_ != nullptr;
+  }
 
  private:
-  // The flag of the thread that it is on; null: off.
+  // The flag of the thread that it is on, or of all threads.
   bool* on_thread_ = nullptr;
+  std::atomic<bool>* on_all_ = nullptr;
   CallbackHandle callback_ = 0;  // 0: there is no tool
 };
 

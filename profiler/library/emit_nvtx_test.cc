@@ -6,6 +6,7 @@
 
 #include "backends/nvtx/target/nvtx_abi.h"
 #include "gtest/gtest.h"
+#include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/sequence_number.h"
 #include "kymo/thread_state.h"
@@ -196,7 +197,30 @@ TEST_F(EmitNvtxTest, OtherThreadsAreHeardIfTheyAreAskedFor) {
   ASSERT_TRUE(all.Start().ok());
   std::thread([] { RecordFunction op("any thread"); }).join();
   EXPECT_EQ(WithoutId(told[0]), "any thread");
-  std::thread([&] { EXPECT_FALSE(all.Stop().ok()); }).join();
+  EXPECT_FALSE(emit.Start().ok());
+  std::thread([&] { EXPECT_TRUE(all.Stop().ok()); }).join();
+  told.clear();
+  { RecordFunction op("unheard"); }
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(EmitNvtxTest, OneThreadsEmissionIsItsOwnToStop) {
+  EmitNvtx emit;
+  ASSERT_TRUE(emit.Start().ok());
+  std::thread([&] { EXPECT_FALSE(emit.Stop().ok()); }).join();
+  EXPECT_TRUE(emit.Stop().ok());
+}
+
+TEST_F(EmitNvtxTest, ASessionEmitsWhileItRecords) {
+  Profile profile({.activities = {"cpu", "emit_nvtx"}, .record_shapes = true});
+  ASSERT_TRUE(profile.Start().ok());
+  { RecordFunction op("work"); }
+  ASSERT_TRUE(profile.Stop().ok());
+  { RecordFunction op("unheard"); }
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(WithoutId(told[0]), "work");
+  EXPECT_EQ(told[1], "pop");
+  EXPECT_EQ(profile.key_averages().size(), 1u);
 }
 
 TEST_F(EmitNvtxTest, AsynchronousOperationsAreStartedAndEnded) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -21,6 +22,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/library/emitter_backends.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
 #include "profiler/session/recording.h"
@@ -209,6 +211,9 @@ std::vector<std::pair<std::string, std::string>> Profile::State::Metadata()
 
 Profile::Profile(ProfileOptions options)
     : options_(std::move(options)), state_(std::make_unique<State>(this)) {
+  if (std::ranges::count(options_.activities, "memory") > 0) {
+    options_.profile_memory = true;
+  }
   StepTracker::Process().init_step_count(kStepRequester);
 }
 
@@ -224,6 +229,7 @@ absl::Status Profile::Start() {
   if (state_->machine.is_running()) return state_->machine.Start();
   if (state_->backends.List().empty()) {
     KYMO_RETURN_IF_ERROR(RegisterBuiltinBackends(state_->backends));
+    KYMO_RETURN_IF_ERROR(RegisterEmitterBackends(state_->backends));
   }
   KYMO_ASSIGN_OR_RETURN(state_->plan, PlanSession(options_, state_->backends));
   return state_->machine.Start();

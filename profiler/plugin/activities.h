@@ -1,14 +1,12 @@
 // activities.h - finds the backends that record the requested activities.
 //
-//   KYMO_ASSIGN_OR_RETURN(const std::vector<PlannedBackend> plan,
-//                         PlanBackends(registry, {"cpu", "itt"}, options));
-//   for (const PlannedBackend& planned : plan)
-//     session = planned.backend->NewSession(planned.options);
+//   KYMO_ASSIGN_OR_RETURN(const std::vector<ActivityBackend*> backends,
+//                         FindBackends(registry, {"cpu", "itt"}, options));
+//   for (ActivityBackend* const backend : backends)
+//     session = backend->NewSession(options);
 //
-// An activity is the name of a backend, or of one part of its events
-// (PluginInfo::parts). `itt` switches the setting of that part on. If only
-// parts of a backend are named, its other parts and the rest are switched off.
-// Settings that the user has given stay as they are.
+// An activity is the name of a backend. A backend may join others that are
+// named (ActivityBackend::IsWanted), as `memory` does with profile_memory.
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 
@@ -21,14 +19,9 @@
 
 namespace kymo {
 
-struct PlannedBackend {
-  ActivityBackend* backend;
-  SessionOptions options;
-};
-
-// Sorted by the backends' names, each once. For an unknown name,
-// kInvalidArgument lists the valid ones.
-absl::StatusOr<std::vector<PlannedBackend>> PlanBackends(
+// By name. Without any activity: those that record by default. For an unknown
+// name, kInvalidArgument lists the valid ones.
+absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options);
 

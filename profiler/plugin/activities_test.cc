@@ -1,7 +1,7 @@
 #include "profiler/plugin/activities.h"
 
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 class FakeBackend : public ActivityBackend {
  public:
-  explicit FakeBackend(PluginInfo info) : info_(std::move(info)) {}
+  explicit FakeBackend(std::string name) { info_.name = std::move(name); }
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
     return {};
@@ -27,39 +27,39 @@ class FakeBackend : public ActivityBackend {
   }
 
  private:
-  const PluginInfo info_;
+  PluginInfo info_;
+};
+
+// Joins a garden, and comes alone if it is named.
+class Bees : public FakeBackend {
+ public:
+  Bees() : FakeBackend("bees") {}
+  bool IsWanted(const std::set<std::string>& named,
+                const SessionOptions& options) const override {
+    return named.contains("bees") ||
+           (named.contains("garden") && options.with_stack);
+  }
 };
 
 class ActivitiesTest : public testing::Test {
  protected:
-  using Settings = std::map<std::string, std::string>;
-
   ActivitiesTest() {
-    const PluginInfo garden = {
-        .name = "garden",
-        .parts = {{"bees", "", "hear_bees"}, {"birds", "", "hear_birds"}},
-        .rest_setting = "see"};
-    EXPECT_TRUE(registry_.Register(std::make_unique<FakeBackend>(garden)).ok());
-    EXPECT_TRUE(registry_
-                    .Register(std::make_unique<FakeBackend>(
-                        PluginInfo{.name = "weather"}))
-                    .ok());
+    EXPECT_TRUE(
+        registry_.Register(std::make_unique<FakeBackend>("weather")).ok());
+    EXPECT_TRUE(
+        registry_.Register(std::make_unique<FakeBackend>("garden")).ok());
+    EXPECT_TRUE(registry_.Register(std::make_unique<Bees>()).ok());
   }
 
-  // "garden: hear_bees=1 | weather: "
-  std::string Plan(std::vector<std::string> activities,
-                   Settings settings = {}) {
-    SessionOptions options;
-    options.settings = std::move(settings);
-    const auto plan = PlanBackends(registry_, activities, options);
-    if (!plan.ok()) return std::string(plan.status().message());
+  // "bees garden"
+  std::string Find(const std::vector<std::string>& activities,
+                   const SessionOptions& options = {}) {
+    const auto backends = FindBackends(registry_, activities, options);
+    if (!backends.ok()) return std::string(backends.status().message());
     std::string text;
-    for (const PlannedBackend& planned : *plan) {
-      if (!text.empty()) text += " | ";
-      text += planned.backend->info().name + ":";
-      for (const auto& [name, value] : planned.options.settings) {
-        text += " " + name + "=" + value;
-      }
+    for (const ActivityBackend* const backend : *backends) {
+      if (!text.empty()) text += " ";
+      text += backend->info().name;
     }
     return text;
   }
@@ -68,28 +68,23 @@ class ActivitiesTest : public testing::Test {
 };
 
 TEST_F(ActivitiesTest, ABackendIsAskedForByItsName) {
-  EXPECT_EQ(Plan({"weather", "garden"}), "garden: | weather:");
+  EXPECT_EQ(Find({"weather", "garden", "weather"}), "garden weather");
+  EXPECT_EQ(Find({"bees"}), "bees");
 }
 
-TEST_F(ActivitiesTest, APartBesideItsBackendIsSwitchedOn) {
-  EXPECT_EQ(Plan({"garden", "bees"}), "garden: hear_bees=1");
+TEST_F(ActivitiesTest, WithoutNamesEachDecides) {
+  EXPECT_EQ(Find({}), "garden weather");
 }
 
-TEST_F(ActivitiesTest, APartAloneSwitchesTheRestOff) {
-  EXPECT_EQ(Plan({"bees"}), "garden: hear_bees=1 hear_birds=0 see=0");
-  EXPECT_EQ(Plan({"birds", "bees", "weather"}),
-            "garden: hear_bees=1 hear_birds=1 see=0 | weather:");
+TEST_F(ActivitiesTest, ABackendMayJoinOthers) {
+  EXPECT_EQ(Find({"garden"}), "garden");
+  EXPECT_EQ(Find({"garden"}, {.with_stack = true}), "bees garden");
+  EXPECT_EQ(Find({"weather"}, {.with_stack = true}), "weather");
 }
 
-TEST_F(ActivitiesTest, WhatIsSetStays) {
-  EXPECT_EQ(Plan({"bees"}, {{"see", "1"}}),
-            "garden: hear_bees=1 hear_birds=0 see=1");
-}
-
-TEST_F(ActivitiesTest, UnknownNamesAreAnsweredWithTheKnownOnes) {
-  EXPECT_EQ(Plan({"wasps"}),
-            "there is no activity 'wasps'; it is one of: bees, birds, garden, "
-            "weather");
+TEST_F(ActivitiesTest, AnUnknownNameListsTheValidOnes) {
+  EXPECT_EQ(Find({"garden", "wind"}),
+            "there is no activity 'wind'; it is one of: bees, garden, weather");
 }
 
 }  // namespace

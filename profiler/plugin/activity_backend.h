@@ -48,8 +48,8 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +59,7 @@
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 
 namespace kymo {
@@ -86,6 +87,9 @@ struct SessionOptions {
   // A folder for data that does not fit into memory. The backend removes the
   // files that it makes there.
   std::string scratch_dir;
+
+  // What the backends of this recording share. Null: this one is alone.
+  std::shared_ptr<SharedParts> shared;
 };
 
 // One recording of one backend.
@@ -141,6 +145,13 @@ class ActivityBackend {
   // Never changes. `info().name` is also the word for --activities.
   virtual const PluginInfo& info() const noexcept = 0;
   virtual std::vector<model::ActivityType> activity_types() const = 0;
+
+  // Whether a recording has this backend, for which the user named these
+  // activities. None: those that are worth their cost in any program.
+  virtual bool IsWanted(const std::set<std::string>& named,
+                        const SessionOptions& /*options*/) const {
+    return named.empty() || named.contains(info().name);
+  }
 
   // OK if the backend can record here. Otherwise the reason, and what would
   // help. It may make a cheap probe.

@@ -30,11 +30,11 @@ namespace kymo {
 
 struct KeptRecording {
   std::string path;
-  std::string why;  // it was kept, in a sentence for the user
+  std::string why = {};  // it was kept, in a sentence for the user
   // Opens the file in windows of about so many bytes of records.
   std::function<absl::StatusOr<std::unique_ptr<TraceWindows>>(
       uint64_t window_bytes)>
-      open;
+      open = {};
   uint64_t window_bytes = 0;  // that memory has room for
   // The flag with which //tools:report reads the file part by part. Empty: it
   // needs none.

@@ -21,22 +21,11 @@ namespace kymo {
 
 enum class Maturity { kStable, kExperimental };
 
-// A part of a backend's events, with a word of its own for --activities.
-struct PluginPart {
-  std::string name;     // lower_snake; no plugin may have the same
-  std::string purpose;  // one line
-  std::string setting;  // set to 1, it switches the part on; see activities.h
-};
-
 struct PluginInfo {
   std::string name;     // unique, stable, lower_snake
   std::string purpose;  // one line, for --help and --list
   Maturity maturity = Maturity::kStable;
   std::vector<SettingInfo> settings;  // of a SettingTable (settings.h)
-  // For a backend: parts that a user can ask for without the rest of it. The
-  // setting `rest_setting` then switches the rest off.
-  std::vector<PluginPart> parts;
-  std::string rest_setting;
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;

@@ -7,7 +7,7 @@
 // A program may load nothing preloaded: it is static, set-uid, or was given
 // another environment. Such a program cannot tell the collector that it exists.
 // So the process that starts it does. The collector compares the starts with
-// the programs that attached (backends/cpu/decode/program_starts.h).
+// the programs that attached (backends/stream/decode/program_starts.h).
 //
 // Threads: any; also a signal handler, and a child between vfork and exec.
 // Standard library: nothing that needs linking, for the preloaded runtime.

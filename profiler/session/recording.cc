@@ -37,19 +37,17 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
     const BackendRegistry& registry, const std::vector<std::string>& names,
     const SessionOptions& options) {
   std::unique_ptr<Recording> recording(new Recording());
-  KYMO_ASSIGN_OR_RETURN(const std::vector<PlannedBackend> plan,
-                        PlanBackends(registry, names, options));
-  for (const PlannedBackend& planned : plan) {
-    KYMO_RETURN_IF_ERROR(recording->Add(*planned.backend, planned.options));
-  }
-  if (!plan.empty()) return recording;
-  for (ActivityBackend* const backend : registry.List()) {
-    absl::Status status = recording->Add(*backend, options);
-    // The user can correct a wrong setting; other errors come from the machine.
-    if (absl::IsInvalidArgument(status)) return status;
-    if (!status.ok()) {
-      recording->skipped_.push_back({backend->info().name, std::move(status)});
-    }
+  KYMO_ASSIGN_OR_RETURN(const std::vector<ActivityBackend*> backends,
+                        FindBackends(registry, names, options));
+  SessionOptions shared = options;
+  shared.shared = std::make_shared<SharedParts>();
+  for (ActivityBackend* const backend : backends) {
+    absl::Status status = recording->Add(*backend, shared);
+    if (status.ok()) continue;
+    // What the user named must be there, and a wrong setting can be corrected.
+    // Other errors come from the machine.
+    if (!names.empty() || absl::IsInvalidArgument(status)) return status;
+    recording->skipped_.push_back({backend->info().name, std::move(status)});
   }
   if (recording->controllers_.empty()) {
     return recording->skipped_.empty()

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/decode/decode.h"
+#include "backends/stream/decode/decode.h"
 #include "kymo/record_function.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/base/column.h"
@@ -52,7 +52,7 @@ const SyntheticChunks& Chunks(size_t ranges, uint32_t threads = 8) {
 
 model::TraceShard Decode(const SyntheticChunks& chunks) {
   model::TraceShard shard = chunks.NewShard();
-  cpu::DecodeChunks(chunks.input(), shard);
+  stream::DecodeChunks(chunks.input(), shard);
   return shard;
 }
 

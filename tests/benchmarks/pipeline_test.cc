@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/decode/decode.h"
+#include "backends/stream/decode/decode.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/trace.h"
@@ -19,7 +19,7 @@ namespace {
 
 model::Trace MakeTrace(const SyntheticChunks& chunks) {
   model::TraceShard shard = chunks.NewShard();
-  cpu::DecodeChunks(chunks.input(), shard);
+  stream::DecodeChunks(chunks.input(), shard);
   std::vector<model::TraceShard> shards;
   shards.push_back(std::move(shard));
   return *Normalize(std::move(shards),

@@ -1,5 +1,5 @@
 // A recording read in windows has the averages and paths of the whole.
-#include "backends/cpu/raw/raw_windows.h"
+#include "backends/stream/raw/raw_windows.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/raw/chunk_store.h"
-#include "backends/cpu/raw/raw_file.h"
+#include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_file.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/trace.h"
@@ -50,7 +50,7 @@ class RawWindowsTest : public testing::Test {
       : path_(testing::TempDir() + "/windows.raw"),
         synthetic_({.ranges = kRanges, .threads = kStreams, .names = 20}) {
     auto file =
-        cpu::RawFile::Create(path_, {.capacity_bytes = record::kChunkBytes,
+        stream::RawFile::Create(path_, {.capacity_bytes = record::kChunkBytes,
                                      .chunk_bytes_total = record::kChunkBytes,
                                      .policy = record::FullPolicy::kDrain,
                                      .clock_source = ClockSource::kSystem});
@@ -107,14 +107,14 @@ class RawWindowsTest : public testing::Test {
 
   void Write() {
     std::shuffle(chunks_.begin(), chunks_.end(), std::mt19937(1));
-    cpu::ChunkStore store;
+    stream::ChunkStore store;
     store.OpenAt(file_->fd(), file_->chunks_begin());
     for (const ChunkView& chunk : chunks_) store.Add(chunk);
     ASSERT_EQ(store.lost_bytes(), 0);
   }
 
   model::Trace Whole() const {
-    auto raw = cpu::ReadRawFile(path_);
+    auto raw = stream::ReadRawFile(path_);
     EXPECT_TRUE(raw.ok()) << raw.status();
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(raw->shard));
@@ -122,7 +122,7 @@ class RawWindowsTest : public testing::Test {
                       {.start_ns = raw->start_ns, .end_ns = raw->end_ns});
   }
 
-  static model::Trace NextTrace(cpu::RawWindows& windows) {
+  static model::Trace NextTrace(stream::RawWindows& windows) {
     auto window = windows.Next();
     EXPECT_TRUE(window.ok()) << window.status();
     std::vector<model::TraceShard> shards;
@@ -137,7 +137,7 @@ class RawWindowsTest : public testing::Test {
 
   WindowSums InWindows(uint64_t window_bytes) const {
     WindowSums sums;
-    auto windows = cpu::RawWindows::Open(path_, window_bytes);
+    auto windows = stream::RawWindows::Open(path_, window_bytes);
     EXPECT_TRUE(windows.ok()) << windows.status();
     size_t count = 0;
     for (; !(*windows)->is_done(); ++count) {
@@ -183,7 +183,7 @@ class RawWindowsTest : public testing::Test {
 
   const std::string path_;
   const SyntheticChunks synthetic_;
-  std::optional<cpu::RawFile> file_;
+  std::optional<stream::RawFile> file_;
   std::vector<std::unique_ptr<Slot[]>> copies_;
   std::vector<ChunkView> chunks_;
 };
@@ -278,7 +278,7 @@ TEST_F(RawWindowsTest, WhateverTheChunksHoldIsRead) {
                        static_cast<off_t>(begin + random() % size)),
                 1);
     }
-    auto windows = cpu::RawWindows::Open(path_, kSmallWindow);
+    auto windows = stream::RawWindows::Open(path_, kSmallWindow);
     ASSERT_TRUE(windows.ok()) << windows.status();
     WindowSums sums;
     while (!(*windows)->is_done()) {
@@ -291,11 +291,11 @@ TEST_F(RawWindowsTest, WhateverTheChunksHoldIsRead) {
 
 TEST_F(RawWindowsTest, WhatIsCutOffIsSaid) {
   Write();
-  const uint64_t whole = (*cpu::RawWindows::Open(path_))->chunk_bytes();
+  const uint64_t whole = (*stream::RawWindows::Open(path_))->chunk_bytes();
   ASSERT_EQ(
       ftruncate(file_->fd(), static_cast<off_t>(file_->chunks_begin() + 1'000)),
       0);
-  const auto windows = cpu::RawWindows::Open(path_);
+  const auto windows = stream::RawWindows::Open(path_);
   EXPECT_EQ((*windows)->cut_bytes(), 1'000);
   EXPECT_LT((*windows)->chunk_bytes(), whole);
 }

@@ -3,7 +3,7 @@
 //
 //   const SyntheticChunks chunks({.ranges = 1'000'000});
 //   model::TraceShard shard = chunks.NewShard();
-//   cpu::DecodeChunks(chunks.input(), shard);
+//   stream::DecodeChunks(chunks.input(), shard);
 //
 // Each thread walks up and down a tree of calls, about six deep, with names at
 // random: no pattern for a branch predictor to learn. Equal settings give equal
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/decode/decode.h"
+#include "backends/stream/decode/decode.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena/layout.h"
 
@@ -39,7 +39,7 @@ class SyntheticChunks {
   SyntheticChunks& operator=(const SyntheticChunks&) = delete;
 
   // Views of chunks and names that live as long as this.
-  const cpu::DecodeInput& input() const noexcept { return input_; }
+  const stream::DecodeInput& input() const noexcept { return input_; }
   // A shard with the tracks of the threads.
   model::TraceShard NewShard() const;
   size_t ranges() const noexcept { return ranges_; }
@@ -50,7 +50,7 @@ class SyntheticChunks {
   const size_t ranges_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<record::Slot[]>> chunks_;
-  cpu::DecodeInput input_;
+  stream::DecodeInput input_;
 };
 
 }  // namespace kymo::benchmarks

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/raw/chunk_store.h"
-#include "backends/cpu/raw/raw_file.h"
+#include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_file.h"
 #include "profiler/record/arena/chunk_reader.h"
 #include "tests/benchmarks/synthetic_chunks.h"
 
@@ -34,7 +34,7 @@ constexpr size_t kRangesAtOnce = 2'000'000;
 
 class Writer {
  public:
-  explicit Writer(cpu::RawFile& file)
+  explicit Writer(stream::RawFile& file)
       : file_(file), synthetic_({.ranges = kRangesAtOnce, .callees = 3}) {
     store_.OpenAt(file.fd(), file.chunks_begin());
     file.arena().AddProcess()->pid.store(1);
@@ -109,9 +109,9 @@ class Writer {
     }
   }
 
-  cpu::RawFile& file_;
+  stream::RawFile& file_;
   const SyntheticChunks synthetic_;
-  cpu::ChunkStore store_;
+  stream::ChunkStore store_;
   std::vector<uint64_t> tickets_;  // by chunk
   std::vector<uint32_t> names_;
   std::vector<std::unique_ptr<Slot[]>> copies_;
@@ -122,7 +122,7 @@ class Writer {
 
 int Main(size_t ranges, const std::string& path) {
   auto file =
-      cpu::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
+      stream::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
                                   .chunk_bytes_total = record::kChunkBytes,
                                   .policy = record::FullPolicy::kDrain,
                                   .clock_source = ClockSource::kSystem});

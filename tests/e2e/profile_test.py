@@ -419,7 +419,8 @@ class TroubleTest(ProfileTestCase):
         for flags, says in (
             (["--nonsense"], "--help=all"),
             (["--activites=cpu"], "the nearest is --activities"),
-            (["--activities=cpu,gpu"], "cpu, cuda, itt, nvtx, sampling"),
+            (["--activities=cpu,gpu"],
+             "cpu, cuda, emit_itt, emit_nvtx, itt, memory, nvtx, sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),
             (["--sampling_hz=0"], "1 to 20000"),

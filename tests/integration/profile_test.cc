@@ -142,7 +142,8 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("cpu, cuda, itt, nvtx, sampling"),
+  EXPECT_NE(status.message().find(
+                "cpu, cuda, emit_itt, emit_nvtx, itt, memory, nvtx, sampling"),
             std::string::npos);
   Profile full({.settings = {{"cpu_when_full", "panic"}}});
   EXPECT_EQ(

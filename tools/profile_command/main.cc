@@ -18,6 +18,7 @@
 #include "backends/builtin/builtin_backends.h"
 #include "exporters/builtin/builtin_exporters.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/library/emitter_backends.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -290,6 +291,7 @@ int Main(const std::vector<std::string>& arguments) {
   BackendRegistry backends;
   ExporterRegistry exporters;
   absl::Status status = RegisterBuiltinBackends(backends);
+  status.Update(RegisterEmitterBackends(backends));
   status.Update(RegisterBuiltinExporters(exporters));
   if (!status.ok()) return Fail(status, kExitFailed);
   GoWhereTheUserStood();

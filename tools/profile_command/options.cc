@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -176,7 +177,7 @@ absl::Status ReadFlightRecorder(const Flags& flags,
 
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
-  KYMO_RETURN_IF_ERROR(PlanBackends(backends, command.activities, {}).status());
+  KYMO_RETURN_IF_ERROR(FindBackends(backends, command.activities, {}).status());
   if (command.target.empty() && !command.list && command.dump_pid == 0) {
     return absl::InvalidArgumentError(
         "no target; usage: profile [flags] target [argument ...] (see --help)");
@@ -187,7 +188,8 @@ absl::Status CheckValues(const ProfileCommand& command,
 // Sets everything except exporters and the flight recorder from `flags`.
 void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.activities = flags.activities;
-  command.profile_memory = flags.profile_memory;
+  command.profile_memory = flags.profile_memory ||
+                           std::ranges::count(flags.activities, "memory") > 0;
   command.output_dir = flags.output_dir;
   command.sort_by = flags.sort_by.value_or("");
   command.row_limit = flags.row_limit;

@@ -78,11 +78,6 @@ std::string ListActivities(const BackendRegistry& backends,
                !limitation.empty()) {
       AppendWrapped(text, limitation, 11);
     }
-    for (const PluginPart& part : backend->info().parts) {
-      absl::StrAppend(&text, absl::StrFormat("%-10s part of %s\n", part.name,
-                                             backend->info().name));
-      AppendWrapped(text, part.purpose, 11);
-    }
   }
   return text;
 }

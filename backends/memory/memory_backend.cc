@@ -1,0 +1,115 @@
+#include "backends/memory/memory_backend.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/stream/stream_session.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/settings.h"
+#include "profiler/record/host/host.h"
+
+namespace kymo {
+namespace {
+
+enum class HeapMode { kAll, kSampled, kCounters, kReports };
+
+struct MemorySettings {
+  HeapMode mode = HeapMode::kAll;
+  uint64_t interval = 512 << 10;  // bytes
+  std::optional<bool> stacks;
+  bool mappings = false;
+};
+
+const SettingTable<MemorySettings>& MemoryTable() {
+  using S = MemorySettings;
+  static const auto& table = *new SettingTable<S>(
+      "memory",
+      {{.name = "mode",
+        .value = setting::Word(&S::mode, {{"all", HeapMode::kAll},
+                                          {"counters", HeapMode::kCounters},
+                                          {"reports", HeapMode::kReports},
+                                          {"sampled", HeapMode::kSampled}}),
+        .purpose = "What --profile_memory records: every allocation (all), "
+                   "one in memory_interval bytes, unbiased (sampled), numbers "
+                   "per thread only (counters), or what the program itself "
+                   "reports, and no heap (reports)."},
+       {.name = "interval",
+        .value = setting::Integer(&S::interval, 1, int64_t{1} << 40, "bytes"),
+        .purpose = "How far apart samples are with memory_mode=sampled."},
+       {.name = "stacks",
+        .value = setting::Switch(&S::stacks),
+        .purpose = "Keep the stack of each allocation. Default: 1, and within "
+                   "a process as with_stack."},
+       {.name = "mappings",
+        .value = setting::Switch(&S::mappings),
+        .purpose = "Record mmap, munmap and mremap of the program, too."}});
+  return table;
+}
+
+stream::StreamRequest RequestFor(const MemorySettings& settings,
+                                 const SessionOptions& options) {
+  stream::StreamRequest request = {.flags = record::kGateMemory,
+                                   .watches_heap = true};
+  switch (settings.mode) {
+    case HeapMode::kAll:
+      request.flags |= record::kGateHeap;
+      break;
+    case HeapMode::kSampled:
+      request.flags |= record::kGateHeap | record::kGateHeapSampled;
+      request.heap_sample_interval = settings.interval;
+      break;
+    case HeapMode::kCounters:
+      request.flags |= record::kGateHeapCounts;
+      break;
+    case HeapMode::kReports:
+      break;
+  }
+  const bool watches = (request.flags & record::kHeapModeFlags) != 0;
+  const bool stacks = settings.stacks.value_or(
+      options.target == TargetKind::kChildProcess || options.with_stack);
+  if (watches && stacks) request.flags |= record::kGateHeapStacks;
+  if (settings.mappings) request.flags |= record::kGateMapped;
+  return request;
+}
+
+class MemoryBackend : public ActivityBackend {
+ public:
+  const PluginInfo& info() const noexcept override { return info_; }
+
+  std::vector<model::ActivityType> activity_types() const override {
+    return {model::ActivityType::kCpuInstantEvent};
+  }
+
+  absl::Status Availability(const SessionOptions&) const override {
+    return absl::OkStatus();
+  }
+
+  bool IsWanted(const std::set<std::string>& named,
+                const SessionOptions& options) const override {
+    return named.contains(info_.name) || options.profile_memory;
+  }
+
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions& options) override {
+    KYMO_ASSIGN_OR_RETURN(const MemorySettings settings,
+                          MemoryTable().Read(options.settings));
+    return stream::NewStreamSession(options, RequestFor(settings, options));
+  }
+
+ private:
+  const PluginInfo info_ = {
+      .name = "memory",
+      .purpose = "allocations and frees, as with profile_memory",
+      .settings = MemoryTable().infos()};
+};
+
+}  // namespace
+
+std::unique_ptr<ActivityBackend> NewMemoryBackend() {
+  return std::make_unique<MemoryBackend>();
+}
+
+}  // namespace kymo

@@ -1,0 +1,302 @@
+#include "backends/stream/child_session.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/decode/preloading.h"
+#include "backends/stream/decode/program_starts.h"
+#include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_dump.h"
+#include "backends/stream/raw/raw_file.h"
+#include "backends/stream/raw/raw_front.h"
+#include "backends/stream/raw/raw_keep.h"
+#include "backends/stream/raw/raw_windows.h"
+#include "backends/stream/trace_memory.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
+#include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/target_setup.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/tool_variables.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Arena;
+using record::ChunkReader;
+using record::ChunkView;
+using record::FullPolicy;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+
+class ChildSession : public ActivitySession {
+ public:
+  explicit ChildSession(ChildSettings settings)
+      : settings_(std::move(settings)) {}
+  ~ChildSession() override {
+    if (raw_.has_value()) return;
+    arena_.Unmap();
+    if (fd_ >= 0) close(fd_);
+  }
+
+  absl::Status Prepare(TargetSetup* setup) override {
+    KYMO_RETURN_IF_ERROR(settings_.keep_raw ? MakeRawFile() : MakeArena());
+    reader_.emplace(arena_);
+    if (settings_.flight) {
+      flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
+    }
+    PopulateAhead();
+    setup->environment[record::kArenaVariable] =
+        absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+    setup->obstacle = ObstacleToPreloading(settings_.target_path);
+    return absl::OkStatus();
+  }
+
+  absl::Status Start(pid_t pid) override {
+    // The program that this process is about to become.
+    arena_.AddStart(pid, settings_.target_path, MonotonicNs());
+    first_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().heap_sample_interval.store(settings_.heap_sample_interval,
+                                               std::memory_order_relaxed);
+    arena_.header().record_flags.store(settings_.flags,
+                                       std::memory_order_relaxed);
+    arena_.header().recording.store(1, std::memory_order_relaxed);
+    last_anchor_ = first_anchor_;
+    if (raw_.has_value()) {
+      // A reader of the file needs two anchors. If this process dies soon,
+      // there will be no later one.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      NoteClock();
+    }
+    return absl::OkStatus();
+  }
+
+  void Poll() override {
+    if (settings_.policy == FullPolicy::kDrain) {
+      reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
+      arena_.RecountFree();
+    }
+    if (flight_) flight_->Poll(MonotonicNs());
+    PopulateAhead();
+    if (raw_.has_value()) NoteClock();
+  }
+
+  absl::Status Dump(const std::string& path) override {
+    if (!flight_) {
+      return absl::FailedPreconditionError(
+          "only a flight recorder can be dumped: record with "
+          "--flight_recorder=30s, or with --cpu_keep_raw, whose file has all "
+          "of it in the end");
+    }
+    return WriteRawDump(path, arena_,
+                        [this](ChunkStore& dump) { return Fill(dump); });
+  }
+
+  absl::Status Stop() override {
+    AwaitAttaching(arena_);
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    arena_.header().recording.store(0, std::memory_order_relaxed);
+    stopped_ticks_ = ReadTicks(arena_.clock_source());
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> Remarks() const override {
+    return DescribeUnrecorded(arena_);
+  }
+
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    auto add = [this](const ChunkView& view) { store_.Add(view); };
+    reader_->ReadAll(add);
+    if (raw_.has_value()) {
+      raw_->Note(Header(/*is_complete=*/true));
+      raw_->DropFreeChunks();
+    }
+    const uint64_t limit = MemoryLimit(settings_.max_memory);
+    if (TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
+    std::vector<ChunkView> chunks;
+    KYMO_RETURN_IF_ERROR(store_.Map(chunks));
+    if (flight_) {
+      for (ChunkView& chunk : chunks) chunk = WithoutOld(chunk);
+      std::erase_if(chunks,
+                    [](const ChunkView& chunk) { return chunk.slots.empty(); });
+    }
+    shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
+    if (WasCut()) {
+      shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
+    }
+    FillShard({.arena = arena_,
+               .chunks = std::move(chunks),
+               .clock = TickConverter(arena_.clock_source(), first_anchor_,
+                                      last_anchor_, EpochOffsetNs()),
+               .first_ticket = flight_ ? kNoFirstTicket : 0,
+               .losses_at_start = {},
+               // A process that outlives the recording goes on in its chunk.
+               .recorded = {{.begin = 0, .end = stopped_ticks_}},
+               .heap_sample_interval = settings_.heap_sample_interval,
+               .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+               .was_to_hold_time = IsToHoldTime()},
+              shard);
+    return Collected{};
+  }
+
+ private:
+  // Bounds how far the clock is extrapolated if this process dies.
+  static constexpr int64_t kNoteEveryNs = 100 * kNsPerMs;
+
+  record::ArenaOptions Options() const {
+    return {.capacity_bytes = settings_.arena_bytes,
+            .chunk_bytes_total = settings_.arena_bytes,
+            .policy = settings_.policy,
+            .clock_source = DetectClockSource()};
+  }
+
+  // Keeps the records in a raw file instead of a trace. Making the trace could
+  // kill this process, and lose the records.
+  absl::StatusOr<Collected> Keep(uint64_t limit) const {
+    const std::string path = RawPath();
+    if (!raw_.has_value()) {
+      KYMO_RETURN_IF_ERROR(
+          KeepRawFile(store_.fd(), path, arena_, Header(/*is_complete=*/true)));
+    }
+    return Collected{KeptRecording{
+        .path = path,
+        .why = absl::StrCat("a trace of the ", store_.bytes() / kMib,
+                            " MiB of records would take ",
+                            TraceMemoryBytes(store_.bytes()) / kMib,
+                            " MiB of memory, more than the ", limit / kMib,
+                            " MiB that may be taken (--cpu_max_memory)"),
+        .open = [path](uint64_t window_bytes)
+            -> absl::StatusOr<std::unique_ptr<TraceWindows>> {
+          return RawWindows::Open(path, window_bytes);
+        },
+        .window_bytes = WindowBytesFor(limit),
+        .read_flag = "--raw_windows=always"}};
+  }
+
+  // True if another process has shortened the raw file: the arena is then
+  // zeros.
+  bool WasCut() const { return arena_.header().magic != record::kArenaMagic; }
+
+  std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
+
+  absl::Status MakeArena() {
+    arena_ = Arena::CreateShared(Options(), &fd_);
+    if (!arena_.valid()) {
+      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+    }
+    return store_.Open(settings_.scratch_dir, RawChunksBegin(arena_));
+  }
+
+  absl::Status MakeRawFile() {
+    KYMO_ASSIGN_OR_RETURN(raw_, RawFile::Create(RawPath(), Options()));
+    arena_ = raw_->arena();
+    fd_ = raw_->fd();
+    store_.OpenAt(fd_, raw_->chunks_begin());
+    return absl::OkStatus();
+  }
+
+  RawHeader Header(bool is_complete) const {
+    return {.with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+            .epoch_offset_ns = EpochOffsetNs(),
+            .heap_sample_interval = settings_.heap_sample_interval,
+            .lost_bytes = store_.lost_bytes(),
+            .first_anchor = first_anchor_,
+            .last_anchor = last_anchor_,
+            .is_complete = is_complete,
+            .was_to_hold_time = IsToHoldTime()};
+  }
+
+  bool IsToHoldTime() const {
+    return settings_.flight && settings_.flight->keep_ns != 0;
+  }
+
+  // Adds the flight recorder's present chunks to `dump`.
+  RawHeader Fill(ChunkStore& dump) {
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    for (const ChunkView& kept : flight_->kept()) dump.Add(kept);
+    SnapshotChunks(arena_, [&](const ChunkView& view) {
+      const ChunkView left = WithoutOld(view);
+      if (!left.slots.empty()) dump.Add(left);
+    });
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    return Header(/*is_complete=*/true);
+  }
+
+  // For a flight recorder with a time to keep. REQUIRES: the last anchor was
+  // taken now, or at the end.
+  ChunkView WithoutOld(const ChunkView& chunk) const {
+    if (!IsToHoldTime() || chunk.ticket >= kKeptTicket) {
+      return chunk;
+    }
+    const TickConverter clock(arena_.clock_source(), first_anchor_,
+                              last_anchor_, EpochOffsetNs());
+    return stream::WithoutOld(
+        chunk, clock,
+        clock.ToEpochNs(last_anchor_.ticks) - settings_.flight->keep_ns);
+  }
+
+  // Notes the second anchor of the raw file, in case this process dies. The
+  // further it is from the first anchor, the more exact is the clock.
+  void NoteClock() {
+    const int64_t known_ns =
+        last_anchor_.monotonic_ns - first_anchor_.monotonic_ns;
+    if (MonotonicNs() - last_anchor_.monotonic_ns <
+        std::min(known_ns, kNoteEveryNs)) {
+      return;
+    }
+    last_anchor_ = MeasureAnchor(arena_.clock_source());
+    raw_->Note(Header(/*is_complete=*/false));
+  }
+
+  // Makes the pages of the next chunks, so that the target only maps them.
+  void PopulateAhead() {
+    uint32_t used = 0;  // chunks up to the last one in use
+    const uint32_t taken = std::min(populated_, arena_.high_water());
+    for (uint32_t chunk = 0; chunk < taken; ++chunk) {
+      const uint64_t owner =
+          arena_.word(chunk).owner.load(std::memory_order_relaxed);
+      if (record::OwnerState(owner) != record::ChunkState::kFree) {
+        used = chunk + 1;
+      }
+    }
+    constexpr uint32_t kAhead = 32;
+    if (populated_ >= used + kAhead || populated_ >= arena_.chunk_count()) {
+      return;
+    }
+    const uint32_t count =
+        std::min(2 * kAhead, arena_.chunk_count() - populated_);
+    arena_.Populate(populated_, count);
+    populated_ += count;
+  }
+
+  const ChildSettings settings_;
+  int fd_ = -1;
+  Arena arena_;
+  std::optional<RawFile> raw_;  // if there is one, it has the chunks
+  std::optional<ChunkReader> reader_;
+  ChunkStore store_;
+  std::optional<FlightRecorder> flight_;
+  uint32_t populated_ = 0;
+  ClockAnchor first_anchor_, last_anchor_;
+  uint64_t stopped_ticks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewChildSession(ChildSettings settings) {
+  return std::make_unique<ChildSession>(std::move(settings));
+}
+
+}  // namespace kymo::stream

@@ -1,0 +1,36 @@
+// child_session.h - records a child and what it starts, through a shared arena
+// that is drained to disk.
+//
+// The records survive the sudden death of any recorded process. With
+// cpu_keep_raw they also survive the death of this process.
+#ifndef KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
+#define KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backends/stream/flight_recorder.h"
+#include "profiler/plugin/activity_backend.h"
+#include "profiler/record/host/host.h"
+
+namespace kymo::stream {
+
+struct ChildSettings {
+  std::string target_path;
+  uint64_t arena_bytes = 0;
+  record::FullPolicy policy = record::FullPolicy::kDrain;
+  record::RecordFlags flags = 0;
+  uint64_t heap_sample_interval = 0;  // 0 = every allocation
+  std::string scratch_dir;
+  bool keep_raw = false;
+  std::optional<uint64_t> max_memory;  // as MemoryLimit() takes it
+  std::optional<FlightLimit> flight;
+};
+
+std::unique_ptr<ActivitySession> NewChildSession(ChildSettings settings);
+
+}  // namespace kymo::stream
+
+#endif  // KYMO_BACKENDS_STREAM_CHILD_SESSION_H_

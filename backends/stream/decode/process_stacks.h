@@ -1,0 +1,53 @@
+// process_stacks.h - names for the stacks that operations were recorded with.
+//
+// The mappings of this process are read when its first stack comes. Those of a
+// recorded process are in its records; their files are opened now.
+//
+// Threads: none. The shard is borrowed.
+#ifndef KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
+#define KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "profiler/base/time.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/stack_symbolizer.h"
+
+namespace kymo::stream {
+
+class ProcessStacks {
+ public:
+  explicit ProcessStacks(model::TraceShard* shard)
+      : shard_(*shard), symbolizer_(&modules_, shard) {}
+  ProcessStacks(const ProcessStacks&) = delete;
+  ProcessStacks& operator=(const ProcessStacks&) = delete;
+
+  // A file that was changed after the process began is not used, since the
+  // process may have mapped its earlier contents.
+  void AddMapping(int64_t pid, const record::MappingPayload& mapping,
+                  std::string_view path);
+  // Return addresses, innermost first.
+  model::StackId Add(int64_t pid, std::span<const uint64_t> pcs);
+
+ private:
+  // When the process attached, after its last exec.
+  TimeNs StartOf(int64_t pid) const;
+  bool IsRecorder(model::StackId stack) const;
+
+  const model::TraceShard& shard_;
+  symbolize::ModuleTable modules_;
+  // By process; nodes stay where they are, as the symbolizer needs.
+  std::map<int64_t, symbolize::AddressSpace> spaces_;
+  symbolize::StackSymbolizer symbolizer_;
+};
+
+}  // namespace kymo::stream
+
+#endif  // KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_

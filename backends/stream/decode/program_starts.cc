@@ -1,0 +1,157 @@
+#include "backends/stream/decode/program_starts.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/stream/decode/preloading.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/time.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Arena;
+
+// The longest time from an exec to the first constructor on a busy machine.
+constexpr int64_t kAttachNs = 200 * kNsPerMs;
+
+// When processes attached, by pid, in order.
+using Attached = std::unordered_map<int32_t, std::vector<int64_t>>;
+
+Attached ReadAttached(const Arena& arena) {
+  Attached attached;
+  for (uint32_t i = 0; i < arena.process_count(); ++i) {
+    const record::ProcessEntry& entry = arena.process(i);
+    // acquire: the rest of the entry was written before.
+    const int32_t pid = entry.pid.load(std::memory_order_acquire);
+    if (pid != 0) attached[pid].push_back(entry.attach_monotonic_ns);
+  }
+  for (auto& [pid, times] : attached) std::sort(times.begin(), times.end());
+  return attached;
+}
+
+struct Start {
+  int32_t pid;
+  uint32_t program;
+  int64_t time_ns;
+};
+
+// By pid, then time.
+std::vector<Start> ReadStarts(const Arena& arena) {
+  std::vector<Start> starts;
+  for (uint32_t i = 0; i < arena.start_count(); ++i) {
+    const record::StartEntry& entry = arena.start(i);
+    // acquire: as above.
+    const int32_t pid = entry.pid.load(std::memory_order_acquire);
+    if (pid == 0) continue;
+    starts.push_back({pid, entry.program, entry.start_monotonic_ns});
+  }
+  std::sort(starts.begin(), starts.end(), [](const Start& a, const Start& b) {
+    return std::pair(a.pid, a.time_ns) < std::pair(b.pid, b.time_ns);
+  });
+  return starts;
+}
+
+// Starts after which no process of that pid attached before its next start.
+std::vector<Start> FindUnrecorded(const Arena& arena) {
+  const std::vector<Start> starts = ReadStarts(arena);
+  // Read after the starts, so that a process that attaches meanwhile is found.
+  const Attached attached = ReadAttached(arena);
+  std::vector<Start> unrecorded;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const Start& start = starts[i];
+    const auto it = attached.find(start.pid);
+    if (it != attached.end()) {
+      const auto next =
+          std::lower_bound(it->second.begin(), it->second.end(), start.time_ns);
+      const bool is_last =
+          i + 1 == starts.size() || starts[i + 1].pid != start.pid;
+      if (next != it->second.end() &&
+          (is_last || *next < starts[i + 1].time_ns)) {
+        continue;
+      }
+    }
+    unrecorded.push_back(start);
+  }
+  std::sort(unrecorded.begin(), unrecorded.end(),
+            [](const Start& a, const Start& b) {
+              return std::pair(a.time_ns, a.pid) < std::pair(b.time_ns, b.pid);
+            });
+  return unrecorded;
+}
+
+bool IsAlive(int32_t pid) {
+  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+}  // namespace
+
+std::vector<UnrecordedProgram> UnrecordedPrograms(const Arena& arena) {
+  std::vector<UnrecordedProgram> programs;
+  for (const Start& start : FindUnrecorded(arena)) {
+    programs.push_back({.pid = start.pid,
+                        .start_monotonic_ns = start.time_ns,
+                        .path = std::string(arena.NameText(start.program))});
+  }
+  return programs;
+}
+
+uint64_t CountUnrecorded(const Arena& arena) {
+  const record::ArenaHeader& header = arena.header();
+  const uint64_t unknown_starts =
+      header.starts_without_entry.load(std::memory_order_relaxed);
+  const uint64_t unknown_processes =
+      header.processes_without_entry.load(std::memory_order_relaxed);
+  const uint64_t candidates = FindUnrecorded(arena).size() + unknown_starts;
+  return candidates - std::min(candidates, unknown_processes);
+}
+
+void AwaitAttaching(const Arena& arena) {
+  const int64_t end_ns = MonotonicNs() + kAttachNs;
+  for (int64_t now_ns; (now_ns = MonotonicNs()) < end_ns;) {
+    const std::vector<Start> unrecorded = FindUnrecorded(arena);
+    if (std::none_of(
+            unrecorded.begin(), unrecorded.end(), [now_ns](const Start& start) {
+              return start.time_ns > now_ns - kAttachNs && IsAlive(start.pid);
+            })) {
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+std::vector<std::string> DescribeUnrecorded(const Arena& arena) {
+  constexpr size_t kMostPrograms = 5;
+  std::map<std::string, uint64_t> counts;
+  std::vector<std::string> paths;  // in the order of their first start
+  for (UnrecordedProgram& program : UnrecordedPrograms(arena)) {
+    if (counts[program.path]++ == 0) paths.push_back(std::move(program.path));
+  }
+  std::vector<std::string> sentences;
+  for (size_t i = 0; i < std::min(paths.size(), kMostPrograms); ++i) {
+    const uint64_t count = counts[paths[i]];
+    const std::string obstacle = ObstacleToPreloading(paths[i]);
+    sentences.push_back(absl::StrCat(
+        paths[i], " was not recorded",
+        count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
+        obstacle.empty()
+            ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
+              "does not see /proc of this command, or ended at once"
+            : obstacle));
+  }
+  if (paths.size() > kMostPrograms) {
+    sentences.push_back(absl::StrCat(paths.size() - kMostPrograms,
+                                     " further programs were not recorded"));
+  }
+  return sentences;
+}
+
+}  // namespace kymo::stream

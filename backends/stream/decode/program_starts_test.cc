@@ -1,0 +1,104 @@
+#include "backends/stream/decode/program_starts.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/time.h"
+
+namespace kymo::stream {
+namespace {
+
+class ProgramStartsTest : public testing::Test {
+ protected:
+  ~ProgramStartsTest() override { arena_.Unmap(); }
+
+  void Attach(int32_t pid, int64_t time_ns) {
+    record::ProcessEntry* const entry = arena_.AddProcess();
+    entry->attach_monotonic_ns = time_ns;
+    entry->pid.store(pid);
+  }
+
+  std::vector<std::string> Unrecorded() const {
+    std::vector<std::string> paths;
+    for (const UnrecordedProgram& program : UnrecordedPrograms(arena_)) {
+      paths.push_back(program.path);
+    }
+    return paths;
+  }
+
+  record::Arena arena_ = record::Arena::CreateAnonymous({});
+};
+
+using Paths = std::vector<std::string>;
+
+TEST_F(ProgramStartsTest, WhoAttachesIsRecorded) {
+  arena_.AddStart(7, "/bin/dynamic", 100);
+  arena_.AddStart(8, "/bin/static", 110);
+  Attach(7, 105);
+  EXPECT_EQ(Unrecorded(), Paths{"/bin/static"});
+  EXPECT_EQ(CountUnrecorded(arena_), 1);
+}
+
+TEST_F(ProgramStartsTest, AnEarlierProgramOfTheProcessDoesNotSpeakForIt) {
+  Attach(7, 50);
+  arena_.AddStart(7, "/bin/static", 100);
+  EXPECT_EQ(Unrecorded(), Paths{"/bin/static"});
+}
+
+TEST_F(ProgramStartsTest, NorDoesALaterOne) {
+  arena_.AddStart(7, "/bin/static", 100);
+  arena_.AddStart(7, "/bin/dynamic, of the same number", 200);
+  Attach(7, 210);
+  EXPECT_EQ(Unrecorded(), Paths{"/bin/static"});
+}
+
+TEST_F(ProgramStartsTest, WhatCouldNotBeRunIsNotLost) {
+  arena_.AddStart(7, "/bin/nothing", 100)->pid.store(0);
+  EXPECT_EQ(Unrecorded(), Paths());
+  EXPECT_EQ(CountUnrecorded(arena_), 0);
+}
+
+TEST_F(ProgramStartsTest, TablesThatAreFullLeaveWhatIsCertain) {
+  while (arena_.AddStart(7, "/bin/dynamic", 100) != nullptr) {
+  }
+  Attach(7, 100);
+  const uint64_t starts = arena_.start_count();
+  // All but the last of one process, and one without a place.
+  EXPECT_EQ(CountUnrecorded(arena_), starts);
+  arena_.header().processes_without_entry.store(10);
+  EXPECT_EQ(CountUnrecorded(arena_), starts - 10);
+  arena_.header().processes_without_entry.store(~uint64_t{0});
+  EXPECT_EQ(CountUnrecorded(arena_), 0);
+}
+
+TEST_F(ProgramStartsTest, IsAwaitedOnlyWhileItMayAttach) {
+  const int64_t begin_ns = MonotonicNs();
+  arena_.AddStart(getpid(), "/bin/long_ago", begin_ns - 1000 * kNsPerMs);
+  arena_.AddStart(0x3fffffff, "/bin/dead", begin_ns);
+  AwaitAttaching(arena_);
+  const int64_t waited_ns = MonotonicNs() - begin_ns;
+  arena_.AddStart(getpid(), "/bin/alive", MonotonicNs());
+  AwaitAttaching(arena_);
+  EXPECT_GT(MonotonicNs() - begin_ns - waited_ns, 100 * kNsPerMs);
+  EXPECT_LT(waited_ns, 100 * kNsPerMs);
+}
+
+TEST_F(ProgramStartsTest, IsDescribedOnceAndNotWithoutEnd) {
+  for (int i = 0; i < 3; ++i) arena_.AddStart(10 + i, "/none/here", 100 + i);
+  for (int i = 0; i < 6; ++i) {
+    arena_.AddStart(20 + i, "/none/" + std::to_string(i), 200 + i);
+  }
+  const std::vector<std::string> sentences = DescribeUnrecorded(arena_);
+  ASSERT_EQ(sentences.size(), 6);
+  EXPECT_EQ(
+      sentences[0].rfind("/none/here was not recorded (3 times): it did", 0), 0)
+      << sentences[0];
+  EXPECT_EQ(sentences[5], "2 further programs were not recorded");
+}
+
+}  // namespace
+}  // namespace kymo::stream

@@ -1,0 +1,228 @@
+#include "backends/stream/local_session.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/flight_recorder.h"
+#include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_dump.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/parallel.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/arena/chunk_reader.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Arena;
+using record::ChunkReader;
+using record::ChunkView;
+using record::FullPolicy;
+
+class LocalSession : public ActivitySession {
+ public:
+  explicit LocalSession(const record::SessionRequest& request)
+      : request_(request) {}
+  ~LocalSession() override {
+    if (id_ == record::kNoSession) return;
+    record::StopSession(id_);
+    Release();
+  }
+
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
+
+  absl::Status Start(pid_t pid) override {
+    pid_ = pid;
+    const Arena* arena = record::ProcessArena();
+    source_ = arena != nullptr ? arena->clock_source() : DetectClockSource();
+    const uint64_t begin = ReadTicks(source_);
+    KYMO_RETURN_IF_ERROR(StartStatus(record::StartSession(request_, &id_)));
+    arena = record::ProcessArena();
+    record::HeapMode(&heap_sample_interval_);
+    recorded_.push_back({.begin = begin, .end = kOpenEnd});
+    losses_at_start_ = ReadLosses(*arena);
+    heap_at_start_ = ReadHeapNumbers(*arena);
+    first_ticket_ = arena->header().next_ticket.load(std::memory_order_relaxed);
+    first_anchor_ = MeasureAnchor(source_);
+    return absl::OkStatus();
+  }
+
+  absl::Status SetCollecting(bool collecting) override {
+    if (collecting == (recorded_.back().end == kOpenEnd)) {
+      return absl::OkStatus();
+    }
+    if (collecting) {
+      recorded_.push_back({.begin = ReadTicks(source_), .end = kOpenEnd});
+    }
+    record::SetSessionEnabled(id_, collecting);
+    if (!collecting) recorded_.back().end = ReadTicks(source_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Dump(const std::string& path) override {
+    if (request_.policy != FullPolicy::kOverwrite) {
+      return absl::FailedPreconditionError(
+          "only a session that keeps the newest can be dumped: start it with "
+          "the setting cpu_when_full=overwrite");
+    }
+    const Arena& arena = *record::ProcessArena();
+    return WriteRawDump(path, arena, [&](ChunkStore& dump) {
+      SnapshotSession(arena, id_, pid_,
+                      [&](const ChunkView& view) { AddOurs(view, dump); });
+      return RawHeader{.epoch_offset_ns = EpochOffsetNs(),
+                       .first_anchor = first_anchor_,
+                       .last_anchor = MeasureAnchor(source_),
+                       .is_complete = 1,
+                       .keeps_newest = 1,
+                       .losses_before = losses_at_start_};
+    });
+  }
+
+  absl::Status Stop() override {
+    last_anchor_ = MeasureAnchor(source_);
+    const int error = record::StopSession(id_);
+    if (recorded_.back().end == kOpenEnd) {
+      recorded_.back().end = ReadTicks(source_);
+    }
+    return error == 0 ? absl::OkStatus()
+                      : absl::ErrnoToStatus(error, "no session is recording");
+  }
+
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    const Arena& arena = *record::ProcessArena();
+    std::vector<ChunkView> chunks;
+    ChunkReader(arena).ReadSession(id_, pid_, [&](const ChunkView& view) {
+      if (HoldsOurs(view)) chunks.push_back(view);
+    });
+    // Copies, since chunks are handed on and threads go on writing.
+    std::vector<std::unique_ptr<record::Slot[]>> copies(chunks.size());
+    ParallelForEach(chunks.size(), [&](size_t i) {
+      copies[i] = record::CopySlots(chunks[i].slots);
+      chunks[i].slots = {copies[i].get(), chunks[i].slots.size()};
+    });
+    Release();
+    FillShard({.arena = arena,
+               .chunks = std::move(chunks),
+               .clock = TickConverter(source_, first_anchor_, last_anchor_,
+                                      EpochOffsetNs()),
+               .first_ticket = request_.policy == FullPolicy::kOverwrite
+                                   ? kNoFirstTicket
+                                   : first_ticket_,
+               .losses_at_start = losses_at_start_,
+               .recorded = recorded_,
+               .heap_at_start = std::move(heap_at_start_),
+               .heap_sample_interval = heap_sample_interval_,
+               .with_memory = (request_.flags & record::kMemoryFlags) != 0,
+               .with_children = false},
+              shard);
+    return Collected{};
+  }
+
+ private:
+  static constexpr uint64_t kOpenEnd = ~uint64_t{0};
+
+  static absl::Status StartStatus(int error) {
+    switch (error) {
+      case 0:
+        return absl::OkStatus();
+      case EALREADY:
+        return absl::FailedPreconditionError(
+            "Profiler is already enabled on this thread.");
+      case EBUSY:
+        return absl::FailedPreconditionError(
+            "Profiler is already enabled. One session of all threads, or "
+            "several of single threads, can record a process at a time.");
+      case ENOSPC:
+        return absl::ResourceExhaustedError(
+            absl::StrCat(record::kMaxSessions,
+                         " sessions record this process; stop one first"));
+      case ENOTSUP:
+        return absl::FailedPreconditionError(
+            "Another session watches the heap in another way: sessions at the "
+            "same time need one memory_mode and memory_interval");
+      default:
+        return absl::ErrnoToStatus(error, "cannot reserve memory for records");
+    }
+  }
+
+  // Adds the chunk's records from the times at which this session was on.
+  void AddOurs(const ChunkView& view, ChunkStore& dump) const {
+    size_t first = 0;  // of those in a row
+    const auto add_up_to = [&](size_t end) {
+      if (first == end) return;
+      dump.Add({.stream = view.stream,
+                .ticket = view.ticket,
+                .first_index = static_cast<uint32_t>(view.first_index + first),
+                .slots = view.slots.subspan(first, end - first)});
+    };
+    for (size_t i = 0; i < view.slots.size();) {
+      const size_t taken =
+          std::max<size_t>(record::RecordSlots(view.slots, i), 1);
+      const uint64_t begin =
+          view.slots[i].begin.load(std::memory_order_relaxed);
+      if (!IsInAny(recorded_, begin)) {
+        add_up_to(i);
+        first = i + taken;
+      }
+      i += taken;
+    }
+    add_up_to(view.slots.size());
+  }
+
+  // Whether the chunk has any record from this session's time.
+  bool HoldsOurs(const ChunkView& view) const {
+    for (size_t i = 0; i < view.slots.size();) {
+      const uint64_t begin =
+          view.slots[i].begin.load(std::memory_order_relaxed);
+      const size_t taken = record::RecordSlots(view.slots, i);
+      if (taken != 0 && begin >= recorded_.front().begin &&
+          begin < recorded_.back().end) {
+        return true;
+      }
+      i += std::max<size_t>(taken, 1);
+    }
+    return false;
+  }
+
+  // Hands the chunks on to the collector.
+  void Release() {
+    const Arena& arena = *record::ProcessArena();
+    const bool collector =
+        arena.header().recording.load(std::memory_order_relaxed) != 0;
+    ChunkReader(arena).Release(
+        id_, pid_, collector,
+        [](size_t count, const auto& call) { ParallelForEach(count, call); });
+    record::ReleaseSession(id_);
+    id_ = record::kNoSession;
+  }
+
+  const record::SessionRequest request_;
+  record::SessionId id_ = record::kNoSession;
+  pid_t pid_ = 0;
+  ClockSource source_ = ClockSource::kSystem;
+  std::vector<TickInterval> recorded_;  // when it was switched on
+  ClockAnchor first_anchor_, last_anchor_;
+  uint64_t first_ticket_ = 0;
+  LossCounters losses_at_start_;
+  std::vector<HeapNumbers> heap_at_start_;
+  uint64_t heap_sample_interval_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewLocalSession(
+    const record::SessionRequest& request) {
+  return std::make_unique<LocalSession>(request);
+}
+
+}  // namespace kymo::stream

@@ -1,0 +1,126 @@
+#include "backends/stream/raw/chunk_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "backends/stream/raw/whole_io.h"
+
+namespace kymo::stream {
+
+ChunkStore::~ChunkStore() {
+  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status ChunkStore::Open(const std::string& directory, uint64_t begin) {
+  begin_ = begin;
+  fd_ = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return absl::OkStatus();
+  // A file system without O_TMPFILE.
+  std::string path = directory + "/.kymo-chunks-XXXXXX";
+  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    return absl::ErrnoToStatus(
+        errno,
+        absl::StrCat("cannot make a file for drained records in ", directory));
+  }
+  unlink(path.c_str());
+  return absl::OkStatus();
+}
+
+void ChunkStore::OpenAt(int fd, uint64_t begin) {
+  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  begin_ = begin;
+}
+
+// Writes the slots first, so that an entry always has a complete chunk.
+void ChunkStore::Add(const record::ChunkView& chunk) {
+  const uint64_t size = chunk.slots.size_bytes();
+  const ChunkEntry entry = {.stream = chunk.stream,
+                            .first_index = chunk.first_index,
+                            .slots = static_cast<uint32_t>(chunk.slots.size()),
+                            .ticket = chunk.ticket};
+  const uint64_t at = begin_ + bytes_;
+  if (!HasRoom() ||
+      !WriteWhole(fd_, at + sizeof(entry), chunk.slots.data(), size) ||
+      !WriteWhole(fd_, at, &entry, sizeof(entry))) {
+    lost_bytes_ += size;
+    // A part of the chunk would only take room.
+    static_cast<void>(!ftruncate(fd_, static_cast<off_t>(at)));
+    return;
+  }
+  bytes_ += sizeof(entry) + size;
+}
+
+// Asks again before half of the free space is used, since others write there,
+// too.
+bool ChunkStore::HasRoom() {
+  constexpr uint64_t kAskEvery = uint64_t{64} << 20;
+  const uint64_t seen = bytes_ + lost_bytes_;
+  if (seen < next_check_at_) return has_room_;
+  next_check_at_ = seen + record::kChunkBytes;
+  struct statvfs disk;
+  if (fstatvfs(fd_, &disk) != 0) return true;  // writing will tell
+  const uint64_t block = disk.f_frsize;
+  const uint64_t available = disk.f_bavail * block;
+  const uint64_t reserve =
+      std::min(kMaxReserveBytes, disk.f_blocks * block / 20);
+  has_room_ = available > reserve;
+  if (has_room_) {
+    next_check_at_ = seen + std::min(kAskEvery, (available - reserve) / 2);
+  }
+  return has_room_;
+}
+
+absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
+  if (bytes_ == 0) return absl::OkStatus();
+  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd_,
+                 static_cast<off_t>(begin_));
+  if (mapped_ == MAP_FAILED) {
+    mapped_ = nullptr;
+    return absl::ErrnoToStatus(errno, "cannot map the drained records");
+  }
+  mapped_bytes_ = bytes_;
+  guard_ = ShrinkGuard(mapped_, mapped_bytes_);
+  madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
+  lost_bytes_ +=
+      bytes_ -
+      ReadChunkEntries({static_cast<const std::byte*>(mapped_), mapped_bytes_},
+                       chunks);
+  return absl::OkStatus();
+}
+
+bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes) {
+  return entry.magic == ChunkEntry::kMagic && entry.slots != 0 &&
+         entry.slots <= record::kSlotsPerChunk &&
+         entry.slots <= bytes / sizeof(record::Slot);
+}
+
+size_t ReadChunkEntries(std::span<const std::byte> bytes,
+                        std::vector<record::ChunkView>& chunks) {
+  size_t at = 0;
+  while (bytes.size() - at >= sizeof(ChunkEntry)) {
+    ChunkEntry entry;
+    std::memcpy(&entry, bytes.data() + at, sizeof(entry));
+    const size_t begin = at + sizeof(entry);
+    if (!IsChunkEntry(entry, bytes.size() - begin)) break;
+    const auto* const slots =
+        reinterpret_cast<const record::Slot*>(bytes.data() + begin);
+    chunks.push_back({.stream = entry.stream,
+                      .ticket = entry.ticket,
+                      .first_index = entry.first_index,
+                      .slots = {slots, entry.slots}});
+    at = begin + entry.slots * sizeof(record::Slot);
+  }
+  return at;
+}
+
+}  // namespace kymo::stream

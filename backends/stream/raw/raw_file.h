@@ -1,0 +1,85 @@
+// raw_file.h - a recording in a file that survives the collector's death.
+//
+//   file = { arena, RawHeader page, drained chunks }
+//
+// The arena (profiler/record/arena/layout.h) is the memory that the recorded
+// processes write into. The collector drained the chunks (chunk_store.h). The
+// header has what only the collector knows. So whichever process dies, the file
+// has every record up to the last one. If the collector dies, only the clock is
+// less exact: its second anchor is the last one written.
+//
+//   KYMO_ASSIGN_OR_RETURN(RawFile file, RawFile::Create("out/kymo.raw", ...));
+//   file.arena()                     // to record into
+//   file.Note(header)                // now and then
+//
+//   KYMO_ASSIGN_OR_RETURN(RawRecording raw, ReadRawFile("out/kymo.raw"));
+//
+// Errors:  creating: the errno's status, with the path; a file system that
+//          cannot reserve space is kUnimplemented. Reading: kInvalidArgument
+//          for a file of another kind or version.
+// Trust:   a raw file may hold anything, as an arena may. A process that may
+//          write the file may also shorten it during the recording; the records
+//          in the cut part are lost.
+#ifndef KYMO_BACKENDS_STREAM_RAW_RAW_FILE_H_
+#define KYMO_BACKENDS_STREAM_RAW_RAW_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/stream/raw/raw_header.h"
+#include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/record/arena/arena.h"
+
+namespace kymo::stream {
+
+// Whether the bytes begin with an arena's magic, as raw files do.
+bool BeginsLikeRawFile(std::string_view head);
+
+class RawFile {
+ public:
+  // Makes the file, which replaces one of that name, and an arena at its front.
+  static absl::StatusOr<RawFile> Create(const std::string& path,
+                                        const record::ArenaOptions& options);
+  RawFile(RawFile&& other) noexcept;
+  RawFile& operator=(RawFile&& other) noexcept;
+  ~RawFile();
+
+  const record::Arena& arena() const { return arena_; }
+  int fd() const { return fd_; }
+  // The offset at which drained chunks begin.
+  uint64_t chunks_begin() const;
+
+  // Writes the header. If writing fails, the old header stays.
+  void Note(const RawHeader& header) const;
+  // Call it when everything is drained. It gives the disk space of the arena's
+  // chunks back, except the chunks of threads that outlive the recording, which
+  // may still write there.
+  void DropFreeChunks() const;
+
+ private:
+  RawFile() = default;
+
+  int fd_ = -1;
+  record::Arena arena_;
+  ShrinkGuard guard_;
+};
+
+struct RawRecording {
+  model::TraceShard shard;
+  TimeNs start_ns = 0;
+  TimeNs end_ns = 0;  // of the last record, if the collector died
+  bool is_complete = false;
+  uint64_t cut_bytes = 0;  // after the last whole chunk
+  uint64_t first_cut_byte = 0;
+};
+
+absl::StatusOr<RawRecording> ReadRawFile(const std::string& path);
+
+}  // namespace kymo::stream
+
+#endif  // KYMO_BACKENDS_STREAM_RAW_RAW_FILE_H_

@@ -1,0 +1,112 @@
+#include "backends/stream/raw/raw_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/raw/whole_io.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Arena;
+using record::ChunkState;
+using record::ChunkView;
+
+absl::Status NotRaw(const std::string& path, const char* why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " is no raw file of this version of Kymo: ", why));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RawParts>> RawParts::Open(
+    const std::string& path) {
+  std::unique_ptr<RawParts> parts(new RawParts);
+  KYMO_RETURN_IF_ERROR(parts->Read(path));
+  return parts;
+}
+
+RawParts::~RawParts() {
+  arena_.Unmap();
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status RawParts::Read(const std::string& path) {
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat about;
+  if (fd_ < 0 || fstat(fd_, &about) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
+  }
+  if (about.st_size == 0) return NotRaw(path, "it is empty");
+  file_bytes_ = static_cast<uint64_t>(about.st_size);
+  arena_ = Arena::MapCopy(fd_);
+  if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
+  const uint64_t header_at = arena_.header().arena_bytes;
+  if (!ReadWhole(fd_, header_at, &header_, sizeof(header_))) {
+    return NotRaw(path, "it ends before its header");
+  }
+  if (header_.magic != RawHeader::kMagic ||
+      header_.version != RawHeader::kVersion) {
+    return NotRaw(path, "its header is not one");
+  }
+  if (header_.last_anchor.ticks <= header_.first_anchor.ticks) {
+    return NotRaw(path,
+                  "the collector ended before it had read the clock twice");
+  }
+  return absl::OkStatus();
+}
+
+TickConverter RawParts::clock() const {
+  return TickConverter(arena_.clock_source(), header_.first_anchor,
+                       header_.last_anchor, header_.epoch_offset_ns);
+}
+
+uint64_t RawParts::chunks_begin() const {
+  return arena_.header().arena_bytes + kRawHeaderBytes;
+}
+
+bool RawParts::overwrites() const {
+  return arena_.policy() == record::FullPolicy::kOverwrite ||
+         header_.keeps_newest == 1;
+}
+
+uint64_t RawParts::first_ticket() const {
+  return overwrites() ? kNoFirstTicket : 0;
+}
+
+// Chunks that the collector was reading when it died. Those that it had not
+// written still have to be drained.
+void RawParts::GiveBackHalfRead(const std::set<uint64_t>& drained) {
+  for (uint32_t i = 0; i < arena_.high_water(); ++i) {
+    record::ChunkWord& word = arena_.word(i);
+    const uint64_t owner = word.owner.load(std::memory_order_relaxed);
+    if (record::OwnerState(owner) != ChunkState::kReading ||
+        drained.contains(word.ticket.load(std::memory_order_relaxed))) {
+      continue;
+    }
+    word.owner.store(
+        record::PackOwner(ChunkState::kSealed, record::OwnerStream(owner)),
+        std::memory_order_relaxed);
+  }
+}
+
+std::vector<ChunkView> RawParts::TakeUndrained(
+    const std::set<uint64_t>& drained) {
+  GiveBackHalfRead(drained);
+  std::vector<ChunkView> chunks;
+  // Copies, since draining clears chunks.
+  const auto add = [&](const ChunkView& view) {
+    copies_.push_back(record::CopySlots(view.slots));
+    chunks.push_back(view);
+    chunks.back().slots = {copies_.back().get(), view.slots.size()};
+  };
+  record::ChunkReader(arena_).ReadAll(add);
+  return chunks;
+}
+
+}  // namespace kymo::stream

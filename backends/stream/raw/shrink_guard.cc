@@ -1,0 +1,85 @@
+#include "backends/stream/raw/shrink_guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <utility>
+
+namespace kymo::stream {
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+
+struct Guarded {
+  std::atomic<bool> taken;
+  std::atomic<uintptr_t> begin;
+  std::atomic<uintptr_t> end;  // 0 = not in force
+};
+
+constinit Guarded guarded[ShrinkGuard::kMostGuards] = {};
+struct sigaction previous_action;
+
+// Puts zeros where the file has ended. False if no guard has the address.
+bool PutZeros(uintptr_t address) {
+  for (const Guarded& g : guarded) {
+    const uintptr_t end = g.end.load(std::memory_order_acquire);
+    if (address < g.begin.load(std::memory_order_relaxed) || address >= end) {
+      continue;
+    }
+    const uintptr_t page = address / kPage * kPage;
+    return mmap(reinterpret_cast<void*>(page), end - page,
+                PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+                0) != MAP_FAILED;
+  }
+  return false;
+}
+
+void OnBusError(int, siginfo_t* info, void*) {
+  const int saved_errno = errno;
+  if (!PutZeros(reinterpret_cast<uintptr_t>(info->si_addr))) {
+    // Restores the previous handler; the access is repeated and goes to it.
+    sigaction(SIGBUS, &previous_action, nullptr);
+  }
+  errno = saved_errno;
+}
+
+bool SetHandler() {
+  struct sigaction action = {};
+  action.sa_sigaction = OnBusError;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  return sigaction(SIGBUS, &action, &previous_action) == 0;
+}
+
+}  // namespace
+
+ShrinkGuard::ShrinkGuard(const void* memory, uint64_t bytes) {
+  static const bool is_set = SetHandler();
+  if (!is_set) return;
+  for (size_t i = 0; i < kMostGuards; ++i) {
+    if (guarded[i].taken.exchange(true, std::memory_order_relaxed)) continue;
+    const auto begin = reinterpret_cast<uintptr_t>(memory);
+    guarded[i].begin.store(begin, std::memory_order_relaxed);
+    guarded[i].end.store(begin + bytes, std::memory_order_release);
+    entry_ = i;
+    return;
+  }
+}
+
+ShrinkGuard::ShrinkGuard(ShrinkGuard&& other) noexcept
+    : entry_(std::exchange(other.entry_, kMostGuards)) {}
+
+ShrinkGuard& ShrinkGuard::operator=(ShrinkGuard&& other) noexcept {
+  std::swap(entry_, other.entry_);
+  return *this;
+}
+
+ShrinkGuard::~ShrinkGuard() {
+  if (entry_ == kMostGuards) return;
+  guarded[entry_].end.store(0, std::memory_order_relaxed);
+  guarded[entry_].taken.store(false, std::memory_order_release);
+}
+
+}  // namespace kymo::stream

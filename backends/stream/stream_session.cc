@@ -1,0 +1,226 @@
+#include "backends/stream/stream_session.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/stream/child_session.h"
+#include "backends/stream/local_session.h"
+#include "backends/stream/stream_settings.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/shared_parts.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::FullPolicy;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+
+absl::Status CheckSettings(const SessionOptions& options,
+                           const StreamSettings& settings) {
+  if (options.target == TargetKind::kChildProcess) {
+    if (settings.flight_recorder && settings.when_full) {
+      return absl::InvalidArgumentError(
+          "a flight recorder overwrites when it is full: leave out "
+          "cpu_when_full");
+    }
+    return absl::OkStatus();
+  }
+  if (settings.arena_mib * kMib > record::kLocalCapacityBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cpu_arena_mib is '", settings.arena_mib,
+                     "'; within a process it is at most ",
+                     record::kLocalCapacityBytes / kMib));
+  }
+  if (settings.when_full == FullPolicy::kDrain) {
+    return absl::InvalidArgumentError(
+        "cpu_when_full=drain needs a collector: it is for //tools:profile; "
+        "within a process it takes one of: overwrite, stop");
+  }
+  return absl::OkStatus();
+}
+
+// The recording of the stream, which sessions share.
+class StreamRecording {
+ public:
+  static absl::StatusOr<std::shared_ptr<StreamRecording>> Create(
+      const SessionOptions& options) {
+    KYMO_ASSIGN_OR_RETURN(const StreamSettings settings,
+                          ReadStreamSettings(options));
+    KYMO_RETURN_IF_ERROR(CheckSettings(options, settings));
+    return std::make_shared<StreamRecording>(options, settings);
+  }
+
+  StreamRecording(const SessionOptions& options, const StreamSettings& settings)
+      : target_(options.target),
+        target_path_(options.target_path),
+        all_threads_(options.all_threads),
+        scratch_dir_(options.scratch_dir),
+        settings_(settings) {}
+
+  void Add(const StreamRequest& request) {
+    request_.ranges |= request.ranges;
+    request_.flags |= request.flags;
+    request_.watches_heap |= request.watches_heap;
+    request_.libraries.insert(request_.libraries.end(),
+                              request.libraries.begin(),
+                              request.libraries.end());
+    if (request.heap_sample_interval != 0) {
+      request_.heap_sample_interval = request.heap_sample_interval;
+    }
+  }
+
+  bool has_ranges() const { return request_.ranges; }
+  ActivitySession& session() { return *session_; }
+
+  // Each of these does its work at the first call.
+  absl::Status Prepare(TargetSetup* setup) {
+    if (!prepared_) prepared_ = PrepareForAll(setup);
+    return *prepared_;
+  }
+  absl::Status Start(pid_t pid) {
+    if (!started_) started_ = session_->Start(pid);
+    return *started_;
+  }
+  absl::Status Stop() {
+    if (!stopped_) stopped_ = session_->Stop();
+    return *stopped_;
+  }
+  // Whether the caller is the first, and so the one that collects.
+  bool BeginCollect() { return !std::exchange(is_collected_, true); }
+
+ private:
+  absl::Status PrepareForAll(TargetSetup* setup) {
+    if (target_ == TargetKind::kThisProcess) {
+      session_ = NewLocal();
+      return session_->Prepare(nullptr);
+    }
+    for (const InjectedLibrary& library : request_.libraries) {
+      if (!setup->environment.contains(library.variable)) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("another activity has set ", library.variable,
+                       ", as cuda_markers=1 does: leave one of the two out"));
+    }
+    session_ = NewChild();
+    KYMO_RETURN_IF_ERROR(session_->Prepare(setup));
+    setup->watches_heap = request_.watches_heap;
+    setup->libraries.insert(setup->libraries.end(), request_.libraries.begin(),
+                            request_.libraries.end());
+    return absl::OkStatus();
+  }
+
+  record::RecordFlags flags() const {
+    return request_.ranges ? request_.flags
+                           : request_.flags | record::kRangesOff;
+  }
+
+  std::unique_ptr<ActivitySession> NewChild() const {
+    const std::optional<FlightLimit>& flight = settings_.flight_recorder;
+    return NewChildSession(
+        {.target_path = target_path_,
+         .arena_bytes = flight && flight->bytes != 0
+                            ? flight->bytes
+                            : settings_.arena_mib * kMib,
+         .policy = flight ? FullPolicy::kOverwrite
+                          : settings_.when_full.value_or(FullPolicy::kDrain),
+         .flags = flags(),
+         .heap_sample_interval = request_.heap_sample_interval,
+         .scratch_dir = scratch_dir_,
+         .keep_raw = settings_.keep_raw,
+         .max_memory = settings_.max_memory,
+         .flight = flight});
+  }
+
+  std::unique_ptr<ActivitySession> NewLocal() const {
+    return NewLocalSession(
+        {.scope = all_threads_ ? record::SessionScope::kProcess
+                               : record::SessionScope::kThread,
+         .flags = flags(),
+         .chunk_bytes_total = settings_.arena_mib * kMib,
+         .policy = settings_.when_full.value_or(FullPolicy::kStop),
+         .heap_sample_interval = request_.heap_sample_interval});
+  }
+
+  const TargetKind target_;
+  const std::string target_path_;
+  const bool all_threads_;
+  const std::string scratch_dir_;
+  const StreamSettings settings_;
+  StreamRequest request_;  // of all sessions
+  std::unique_ptr<ActivitySession> session_;
+  std::optional<absl::Status> prepared_, started_, stopped_;
+  bool is_collected_ = false;
+};
+
+// The session of one backend.
+class StreamSession : public ActivitySession {
+ public:
+  StreamSession(std::shared_ptr<StreamRecording> recording,
+                const StreamRequest& request)
+      : recording_(std::move(recording)), has_ranges_(request.ranges) {
+    recording_->Add(request);
+  }
+
+  absl::Status Prepare(TargetSetup* setup) override {
+    return recording_->Prepare(setup);
+  }
+
+  absl::Status Start(pid_t pid) override { return recording_->Start(pid); }
+
+  // The session with the ranges polls and switches for all.
+  void Poll() override {
+    if (IsFirst()) recording_->session().Poll();
+  }
+
+  absl::Status SetCollecting(bool collecting) override {
+    if (!IsFirst()) {
+      return absl::UnimplementedError(
+          "it is switched together with the activity cpu");
+    }
+    return recording_->session().SetCollecting(collecting);
+  }
+
+  absl::Status Dump(const std::string& path) override {
+    return recording_->session().Dump(path);
+  }
+
+  absl::Status Stop() override { return recording_->Stop(); }
+
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    if (recording_->BeginCollect()) {
+      has_records_ = true;
+      return recording_->session().Collect(shard);
+    }
+    // Its memory is the first session's to free.
+    recording_.reset();
+    return Collected{};
+  }
+
+  std::vector<std::string> Remarks() const override {
+    if (!has_records_) return {};
+    return recording_->session().Remarks();
+  }
+
+ private:
+  bool IsFirst() const { return has_ranges_ || !recording_->has_ranges(); }
+
+  std::shared_ptr<StreamRecording> recording_;
+  const bool has_ranges_;
+  bool has_records_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ActivitySession>> NewStreamSession(
+    const SessionOptions& options, const StreamRequest& request) {
+  const auto make = [&] { return StreamRecording::Create(options); };
+  KYMO_ASSIGN_OR_RETURN(
+      std::shared_ptr<StreamRecording> recording,
+      options.shared ? options.shared->Get<StreamRecording>(make) : make());
+  return std::make_unique<StreamSession>(std::move(recording), request);
+}
+
+}  // namespace kymo::stream

@@ -1,0 +1,69 @@
+#include "backends/stream/stream_settings.h"
+
+#include "absl/strings/str_cat.h"
+#include "backends/stream/trace_memory.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::FullPolicy;
+
+constexpr uint64_t kLocalArenaMib = 1024;
+
+const SettingTable<StreamSettings>& StreamTable() {
+  using S = StreamSettings;
+  static const auto& table = *new SettingTable<S>(
+      "cpu",
+      {{.name = "arena_mib",
+        .value = setting::Integer(&S::arena_mib, 1, 65536, "MiB"),
+        .purpose =
+            absl::StrCat("Memory for records. Within a process the default is ",
+                         kLocalArenaMib, "."),
+        .old_name = "arena_mib"},
+       {.name = "when_full",
+        .value =
+            setting::Word(&S::when_full, {{"drain", FullPolicy::kDrain},
+                                          {"overwrite", FullPolicy::kOverwrite},
+                                          {"stop", FullPolicy::kStop}}),
+        .purpose = "What to do when that memory is full. Default: drain, and "
+                   "within a process, where nobody drains, stop.",
+        .old_name = "when_full"},
+       {.name = "keep_raw",
+        .value = setting::Switch(&S::keep_raw),
+        .purpose = "Keep everything as it was recorded, in kymo.raw in the "
+                   "output folder, even if this command is killed. "
+                   "//tools:report reads it.",
+        .old_name = "keep_raw"},
+       {.name = "max_memory",
+        .value =
+            setting::Bytes(&S::max_memory, kLeastMemoryLimit, kMostMemoryLimit),
+        .purpose = "Memory limit for making a child's trace. A larger "
+                   "recording stays in kymo.raw; you get its table and "
+                   "stacks. Default: three quarters of what is left.",
+        .old_name = "max_memory"},
+       {.name = "flight_recorder",
+        .value = setting::Custom(
+            &S::flight_recorder, ParseFlightLimit, FlightLimitText,
+            absl::StrCat("seconds or memory: 1s to ", kMostFlightSeconds,
+                         "s, 1MiB to ", kMostFlightMib, "MiB"),
+            "AMOUNT"),
+        .purpose = "Keep only the newest of a child.",
+        .old_name = "flight_recorder",
+        .has_flag = false}});
+  return table;
+}
+
+}  // namespace
+
+absl::StatusOr<StreamSettings> ReadStreamSettings(
+    const SessionOptions& options) {
+  StreamSettings defaults;
+  if (options.target == TargetKind::kThisProcess) {
+    defaults.arena_mib = kLocalArenaMib;
+  }
+  return StreamTable().Read(options.settings, defaults);
+}
+
+std::vector<SettingInfo> StreamSettingInfos() { return StreamTable().infos(); }
+
+}  // namespace kymo::stream

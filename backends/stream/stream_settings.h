@@ -1,0 +1,40 @@
+// stream_settings.h - what the user may choose about the records of threads,
+// whichever backends make them.
+//
+//   KYMO_ASSIGN_OR_RETURN(const StreamSettings settings,
+//                         ReadStreamSettings(options));
+//
+// Their names begin with `cpu_`, and the `cpu` backend lists them.
+#ifndef KYMO_BACKENDS_STREAM_STREAM_SETTINGS_H_
+#define KYMO_BACKENDS_STREAM_STREAM_SETTINGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/stream/flight_recorder.h"
+#include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/settings.h"
+#include "profiler/record/host/host.h"
+
+namespace kymo::stream {
+
+struct StreamSettings {
+  uint64_t arena_mib = 256;  // for a child
+  std::optional<record::FullPolicy> when_full;
+  bool keep_raw = false;
+  std::optional<uint64_t> max_memory;  // bytes
+  std::optional<FlightLimit> flight_recorder;
+};
+
+// The defaults are those of the options' target.
+absl::StatusOr<StreamSettings> ReadStreamSettings(
+    const SessionOptions& options);
+
+// The settings as they are declared, for PluginInfo.
+std::vector<SettingInfo> StreamSettingInfos();
+
+}  // namespace kymo::stream
+
+#endif  // KYMO_BACKENDS_STREAM_STREAM_SETTINGS_H_
