@@ -2,10 +2,13 @@
 //
 //   kymo::SetDefaultNodeId(rank);
 //
-// Operations that begin afterwards carry the number, and tables show it ("Node
-// ID"). The same as PyTorch's RecordFunction::setDefaultNodeId.
+// Ranges of the process that begin afterwards carry the number: operations,
+// modules, captured NVTX and ITT. FunctionEvent::node_id has it, and tables show
+// it ("Node ID"). The same as PyTorch's RecordFunction::setDefaultNodeId.
 //
 // Threads: any. Errors: a negative number gives a warning (warning.h).
+// Cost:    nothing while nobody records. While somebody does, a range with a
+//   literal name takes 64 bytes instead of 32.
 #ifndef KYMO_PROFILER_API_NODE_ID_H_
 #define KYMO_PROFILER_API_NODE_ID_H_
 

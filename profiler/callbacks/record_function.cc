@@ -20,7 +20,6 @@ __attribute__((noinline)) OpenOperation BeginOperation(
     record::Host();
     bits = record::GateBits();
   }
-  const int64_t node_id = DefaultNodeId();
   if ((bits & record::kGateObserved) && IsObservationDue(info.scope)) {
     operation.observed = StartObserved(
         {.name = name.text != nullptr ? std::string_view(name.text, name.size)
@@ -30,7 +29,7 @@ __attribute__((noinline)) OpenOperation BeginOperation(
          .sequence_nr = info.sequence_nr,
          .forward_thread_id = info.forward_thread_id,
          .debug_handle = info.debug_handle,
-         .node_id = node_id,
+         .node_id = DefaultNodeId(),
          .is_async = info.is_async,
          .inputs = info.inputs,
          .kwinputs = info.args});
@@ -47,7 +46,6 @@ __attribute__((noinline)) OpenOperation BeginOperation(
          .sequence_nr = info.sequence_nr,
          .forward_thread_id = info.forward_thread_id,
          .debug_handle = info.debug_handle,
-         .node_id = node_id,
          .flags = info.is_async ? uint32_t{record::kSlotAsync} : 0,
          .frame = __builtin_frame_address(0)});
   }

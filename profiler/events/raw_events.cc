@@ -159,6 +159,7 @@ class Converter {
     e.device_type = raw.device_type;
     e.device_index = raw.device_index;
     e.device_resource_id = raw.device_resource_id;
+    e.node_id = static_cast<int32_t>(raw.node_id);
     e.scope = raw.scope;
     e.is_async = raw.is_async || raw.start_thread_id != raw.end_thread_id;
     e.is_user_annotation = raw.is_user_annotation;
@@ -288,6 +289,7 @@ class Converter {
     e.time_range = {RelativeUs(raw.start_ns), RelativeUs(raw.start_ns)};
     e.thread = raw.start_thread_id;
     e.fwd_thread = raw.start_thread_id;
+    e.node_id = static_cast<int32_t>(raw.node_id);
     e.use_device = options_.use_device;
     e.cpu_memory_usage = usage.cpu_bytes;
     e.device_memory_usage = usage.device_bytes;

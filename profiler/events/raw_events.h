@@ -51,6 +51,7 @@ struct RawEvent {
   // For a device activity or a runtime call, the correlation_id of the
   // operation that it belongs to. 0 for operations.
   int64_t linked_correlation_id = 0;
+  int64_t node_id = -1;         // of a distributed program; -1: none
   int64_t start_thread_id = 0;  // logical
   int64_t end_thread_id = 0;
   int64_t fwd_thread_id = 0;

@@ -96,6 +96,7 @@ class Converter {
       }
     }
     raw.start_thread_id = raw.end_thread_id = ThreadOf(track_index);
+    raw.node_id = NodeOf(i);
     raw.is_async = (trace_.flags()[i] & model::kEventAsync) != 0;
     raw.scope = trace_.scope()[i];
     raw.device_type = on_device ? DeviceType::kCuda : DeviceType::kCpu;
@@ -124,6 +125,31 @@ class Converter {
     raw_.push_back(std::move(raw));
   }
 
+  // Calls, overheads and instants carry no number: that of the range around
+  // them is theirs.
+  int64_t NodeOf(EventIndex event) const {
+    const auto has_own = [&](EventIndex i) {
+      return !analysis::IsRuntimeCall(trace_.type()[i]) &&
+             trace_.type()[i] != ActivityType::kOverhead &&
+             !(trace_.flags()[i] & model::kEventInstant);
+    };
+    while (!has_own(event) && trace_.parent()[event] != model::kNoEvent) {
+      event = trace_.parent()[event];
+    }
+    const model::Detail* const detail = trace_.detail(event);
+    return detail == nullptr ? -1 : detail->node_id;
+  }
+
+  // That of the event which began last on the track; -1 if there is none.
+  int64_t NodeAt(model::TrackIndex track, TimeNs time_ns) const {
+    const auto begin = trace_.start().begin();
+    const auto after =
+        std::upper_bound(begin + trace_.track_begin(track),
+                         begin + trace_.track_end(track), time_ns);
+    const auto count = static_cast<EventIndex>(after - begin);
+    return count == trace_.track_begin(track) ? -1 : NodeOf(count - 1);
+  }
+
   // Counts the host's memory once: see profiler/analysis/memory/memory_usage.h.
   void AddMemory() {
     const model::MemorySource host_source = analysis::HostSource(trace_);
@@ -146,6 +172,7 @@ class Converter {
     raw.start_thread_id = raw.end_thread_id = ThreadOf(record.track);
     raw.device_type = static_cast<DeviceType>(record.device_type);
     raw.device_index = record.device_index;
+    raw.node_id = NodeAt(record.track, record.time_ns);
     raw.nbytes = analysis::ChargedBytes(trace_, index);
     raw_.push_back(std::move(raw));
   }

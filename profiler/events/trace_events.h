@@ -18,6 +18,9 @@
 //   charges the operations of all threads.)
 // - Work of a device belongs to the operation that launched it
 //   (profiler/analysis/device/launches.h).
+// - A range has the node id that its record carries. A call of a device's
+//   runtime has that of the range around it, a memory event that of the event
+//   which began last on its thread. Work of a device has none.
 //
 // Threads: any; the trace is immutable. Errors: those of ConvertRawEvents.
 // Cost:    linear. Texts of shapes and stacks are made once for each distinct

@@ -233,6 +233,39 @@ TEST(TraceEventsTest, DeviceWorkBelongsToTheOperationThatLaunchedIt) {
   EXPECT_EQ(Find(events, "gemm").device_time_total(), 6);
 }
 
+TEST(TraceEventsTest, NodesOfOperationsAndOfTheirCalls) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "early", 0, 1'000);
+  t.AddRange(main, "op", 2'000, 9'000);
+  t.Describe(0);
+  t.data().details.back().node_id = 3;
+  t.AddRange(main, "launch", 3'000, 6'000, ActivityType::kCudaRuntime);
+  t.Describe(5);
+  t.AddRange(main, "driver", 4'000, 5'000, ActivityType::kCudaDriver);
+  t.AddRange(main, "inner", 7'000, 8'000);
+  t.Describe(0);
+  t.data().details.back().node_id = 3;
+  t.data().memory = {{.track = main,
+                      .event = model::MemoryEvent::kOutOfMemory,
+                      .time_ns = 6'500,
+                      .bytes = 100}};
+  const model::Trace trace = std::move(t).Build();
+  const EventList events = Events(trace);
+  EXPECT_EQ(Find(events, "early").node_id, -1);
+  EXPECT_EQ(Find(events, "op").node_id, 3);
+  EXPECT_EQ(Find(events, "launch").node_id, 3);
+  EXPECT_EQ(Find(events, "driver").node_id, 3);
+  // PyTorch nests only events of one node. A call or an event of memory of
+  // another one would keep the operation from having children.
+  EXPECT_EQ(Find(events, "[OutOfMemory]").node_id, 3);
+  EXPECT_EQ(Find(events, "op").self_cpu_time_total(), 3);
+  const auto averages = AveragesOfTrace(trace, {});
+  ASSERT_TRUE(averages.ok()) << averages.status();
+  EXPECT_EQ((*averages)[1].key, "op");
+  EXPECT_EQ((*averages)[1].node_id, 3);
+}
+
 TEST(TraceAveragesTest, OnlyCountedEventsHaveRowsAndTimesStay) {
   const model::Trace trace = LaunchingTrace();
   const std::vector<uint8_t> counted = {1, 0, 0, 1, 1, 0};

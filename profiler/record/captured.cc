@@ -10,6 +10,9 @@ namespace {
 // The most bytes of one record's texts; the rest is cut, and counted.
 constexpr size_t kMaxTextBytes = 4096;
 
+// A debug handle of -1: none.
+constexpr uint64_t kNoHandle = ~uint64_t{0};
+
 // An asynchronous range's id: the place of its slot, and the ticket that its
 // chunk had then. Only a recording of half a petabyte would need tickets of
 // more than 33 bits.
@@ -90,6 +93,8 @@ Slot* TakeCaptured(const Captured& what) noexcept {
     bytes = sizeof(PayloadHeader) + RoundUp8(text.size());
     if (what.name.text.size() > kMaxTextBytes) Host().count_truncated();
   }
+  const bool has_node = (GateBits() & kGateNode) != 0;
+  if (has_node) bytes += sizeof(PayloadHeader) + 8;
   const size_t count =
       ArgsThatFit(what.args, what.arg_count, kMaxRecordBytes, &bytes);
   const uint32_t extra_slots = PayloadSlots(bytes);
@@ -97,6 +102,10 @@ Slot* TakeCaptured(const Captured& what) noexcept {
   if (slot == nullptr) return nullptr;
   PayloadWriter writer(slot + 1);
   if (text_goes_along) writer.Text(PayloadKind::kName, kNameLost, text);
+  if (has_node) {
+    writer.Word(PayloadKind::kHandle,
+                static_cast<uint32_t>(Host().node_id() + 1), kNoHandle);
+  }
   WriteArgs(writer, what.args, count);
   slot->name = what.name.id;
   slot->extra_slots = extra_slots;

@@ -55,7 +55,8 @@ Slot* TakeCaptured(const Captured& what) noexcept;
 
 // REQUIRES, here and below: IsAnythingOn() was true.
 inline void BeginCaptured(OpenRange& range, const Captured& what) noexcept {
-  if (what.arg_count == 0 && what.name.id != kNameInPayload) [[likely]] {
+  if (what.arg_count == 0 && what.name.id != kNameInPayload &&
+      (GateBits() & kGateNode) == 0) [[likely]] {
     Slot* const slot = Take(1);
     if (slot == nullptr) [[unlikely]]
       return;

@@ -90,7 +90,6 @@ struct RangeDetails {
   int64_t sequence_nr = -1;        // -1 = none
   uint64_t forward_thread_id = 0;  // logical id; 0 = none
   int64_t debug_handle = -1;       // -1 = none
-  int64_t node_id = -1;            // -1 = none
   uint32_t flags = 0;              // SlotFlag bits
   // The operation's stack begins with the caller of a function. This is that
   // function's __builtin_frame_address(0). Null: the recorder's own.

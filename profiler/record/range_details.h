@@ -26,7 +26,9 @@ class DetailItems {
   // `stack` is null where none is wanted.
   DetailItems(const RangeDetails& details, uint32_t gate_bits,
               const CallerStack* stack) noexcept
-      : details_(details), stack_(stack) {
+      : details_(details),
+        stack_(stack),
+        node_id_(gate_bits & kGateNode ? Host().node_id() : -1) {
     if (details.overload_name.size > kMaxPieceBytes) [[unlikely]] {
       Host().count_truncated();
     }
@@ -57,8 +59,7 @@ class DetailItems {
                   static_cast<uint64_t>(details_.sequence_nr));
     }
     if (HasHandle()) {
-      writer.Word(PayloadKind::kHandle,
-                  static_cast<uint32_t>(details_.node_id + 1),
+      writer.Word(PayloadKind::kHandle, static_cast<uint32_t>(node_id_ + 1),
                   static_cast<uint64_t>(details_.debug_handle));
     }
     if (HasOverload()) {
@@ -81,7 +82,7 @@ class DetailItems {
     return details_.sequence_nr != -1 || details_.forward_thread_id != 0;
   }
   bool HasHandle() const noexcept {
-    return details_.debug_handle != -1 || details_.node_id != -1;
+    return details_.debug_handle != -1 || node_id_ != -1;
   }
   bool HasOverload() const noexcept { return details_.overload_name.size != 0; }
   size_t OverloadSize() const noexcept {
@@ -92,6 +93,7 @@ class DetailItems {
 
   const RangeDetails& details_;
   const CallerStack* stack_;
+  const int64_t node_id_;
   size_t input_bytes_ = 0;
 };
 

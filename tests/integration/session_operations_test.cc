@@ -13,10 +13,12 @@
 #include "kymo/flops.h"
 #include "kymo/future.h"
 #include "kymo/memory.h"
+#include "kymo/node_id.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/sequence_number.h"
 #include "kymo/thread_state.h"
+#include "profiler/record/host/host.h"
 #include "tests/integration/test_session.h"
 
 namespace kymo {
@@ -76,6 +78,58 @@ TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
 __attribute__((noinline)) void CalledFromHere() {
   RecordFunction range("with a stack");
   range.End();
+}
+
+// The last column of a row of a table, by its name.
+std::string LastCell(const std::string& table, const std::string& name) {
+  const size_t row = table.find(" " + name + " ");
+  if (row == std::string::npos) return "no row " + name;
+  std::string text = table.substr(row, table.find('\n', row) - row);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text.substr(text.rfind(' ') + 1);
+}
+
+// PyTorch's table() shows the column where an event has a node_id other than
+// -1; RecordFunction takes it from setDefaultNodeId when it begins.
+TEST(SessionTest, OperationsOfEveryKindCarryTheDefaultNodeId) {
+  const auto profile = Record({.with_modules = true}, [] {
+    { RecordFunction range("before"); }
+    SetDefaultNodeId(3);
+    {
+      KYMO_RECORD_FUNCTION("literal");
+      RecordModule module("module");
+      { KYMO_RECORD_OP("with inputs", 64); }
+      { RecordFunction range(std::string("dynamic")); }
+      { RecordFunction range("with arguments", {{"heads", 8}}); }
+      { RecordFunction range("scoped", RecordScope::kUserScope); }
+    }
+    SetDefaultNodeId(4);
+    { RecordFunction range("after"); }
+  });
+  EXPECT_EQ(DefaultNodeId(), 4);
+  record::SetNodeId(-1);  // as before, for the other tests
+  EXPECT_EQ(Find(*profile, "before")->node_id, -1);
+  EXPECT_EQ(Find(*profile, "after")->node_id, 4);
+  for (const char* name : {"literal", "module", "with inputs", "dynamic",
+                           "with arguments", "scoped"}) {
+    EXPECT_EQ(Find(*profile, name)->node_id, 3) << name;
+  }
+  // Events nest within their node.
+  EXPECT_EQ((**profile->events())[*Find(*profile, "scoped")->cpu_parent].name,
+            "module");
+  const std::string table = profile->key_averages().table();
+  EXPECT_NE(table.find("  # of Calls       Node ID  "), std::string::npos)
+      << table;
+  EXPECT_EQ(LastCell(table, "before"), "-1");
+  EXPECT_EQ(LastCell(table, "literal"), "3");
+  EXPECT_EQ(LastCell(table, "after"), "4");
+}
+
+TEST(SessionTest, TablesWithoutNodesHaveNoColumnForThem) {
+  const auto profile =
+      Record({}, [] { RecordFunction range("without a node"); });
+  EXPECT_EQ(Find(*profile, "without a node")->node_id, -1);
+  EXPECT_EQ(profile->key_averages().table().find("Node ID"), std::string::npos);
 }
 
 TEST(SessionTest, StacksBeginAtTheCaller) {

@@ -8,11 +8,14 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "kymo/events.h"
+#include "kymo/node_id.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "nvtx3/nvToolsExt.h"
 #include "nvtx3/nvtx3.hpp"
 #include "profiler/model/trace.h"
+#include "profiler/record/host/host.h"
 #include "profiler/report/ledger_text.h"
 #include "tests/nvtx/trace_reader.h"
 
@@ -53,6 +56,31 @@ TEST(NvtxCaptureTest, RangesNestWithEachOtherAndWithOurs) {
             model::ActivityType::kNvtxRange);
   EXPECT_EQ(trace.type()[Find(trace, "ours")], model::ActivityType::kCpuOp);
   EXPECT_EQ(report::LedgerText(trace.ledger()), "");
+}
+
+// Events of different nodes do not nest in PyTorch's list.
+TEST(NvtxCaptureTest, RangesCarryTheNodeAsOperationsDo) {
+  SetDefaultNodeId(3);
+  const auto profile = RecordAll([] {
+    nvtxRangePushA("outer");
+    {
+      RecordFunction ours("ours");
+      nvtxRangePushA("inner");
+      nvtxRangePop();
+    }
+    nvtxRangePop();
+  });
+  record::SetNodeId(-1);  // as before, for the other tests
+  const absl::StatusOr<const EventList*> list = profile->events();
+  ASSERT_TRUE(list.ok()) << list.status();
+  const EventList& events = **list;
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].name, "outer");
+  EXPECT_EQ(events[1].cpu_parent, 0u);
+  EXPECT_EQ(events[2].cpu_parent, 1u);
+  for (const FunctionEvent& event : events) {
+    EXPECT_EQ(event.node_id, 3) << event.name;
+  }
 }
 
 TEST(NvtxCaptureTest, RangesStandInTheTable) {

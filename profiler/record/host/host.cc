@@ -71,6 +71,18 @@ void OwnSetStackCapture(StackCapture capture) noexcept {
   own.stack_capture.store(capture, std::memory_order_relaxed);
 }
 
+void OwnSetNodeId(int64_t node_id) noexcept {
+  own.node_number.store(node_id + 1, std::memory_order_relaxed);
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr) return;  // then nothing is recorded
+  Lock lock(wiped);
+  UpdateGates();
+}
+
+int64_t OwnNodeId() noexcept {
+  return own.node_number.load(std::memory_order_relaxed) - 1;
+}
+
 constinit const HostApi own_api = {
     .version = kHostVersion,
     .size = sizeof(HostApi),
@@ -92,6 +104,8 @@ constinit const HostApi own_api = {
     .arena = OwnArena,
     .name_thread = OwnNameThread,
     .release_session = OwnReleaseSession,
+    .set_node_id = OwnSetNodeId,
+    .node_id = OwnNodeId,
 };
 
 // --- choosing a host ---
@@ -206,6 +220,10 @@ void ForgetMappings() noexcept {
 uint64_t LogicalThreadId() noexcept { return Host().logical_thread_id(); }
 
 void SetThreadPaused(bool paused) noexcept { Host().set_thread_paused(paused); }
+
+void SetNodeId(int64_t node_id) noexcept { Host().set_node_id(node_id); }
+
+int64_t NodeId() noexcept { return Host().node_id(); }
 
 int StartSession(const SessionRequest& request, SessionId* id) noexcept {
   return Host().start_session(&request, id);

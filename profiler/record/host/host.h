@@ -71,6 +71,12 @@ void SetObserved(bool observed) noexcept;
 // which they first record or ask. The same in every copy of the library.
 uint64_t LogicalThreadId() noexcept;
 
+// The number of this process's node in a distributed program; -1: none. The
+// same in every copy of the library. While anybody records, every range that
+// begins carries it (kGateNode), in 32 bytes more.
+void SetNodeId(int64_t node_id) noexcept;
+int64_t NodeId() noexcept;
+
 // Switches the calling thread's recording off and on again, for every session
 // and collector. Ranges that are open still end.
 void SetThreadPaused(bool paused) noexcept;

@@ -24,7 +24,7 @@ namespace kymo::record {
 // Raise it when a C++ object that copies share changes: a struct of this file,
 // ThreadStream, or Arena, to which HostApi hands out a pointer. Raise it with
 // the arena's layout (kLayoutVersion), too.
-inline constexpr uint32_t kHostVersion = 7;
+inline constexpr uint32_t kHostVersion = 8;
 
 // Bits of a gate. A plain recording is kGateOn alone, so that the hot path
 // compares with one number.
@@ -46,6 +46,9 @@ enum GateState : uint32_t {
   kGateMapped = 2048,  // and the mappings, too
   kGateNvtx = 4096,    // somebody wants what the program says through NVTX
   kGateItt = 8192,     // or through ITT
+  // Ranges carry the number of the process's node. Never alone: 32768, because
+  // 16384 is kRangesOff.
+  kGateNode = 32768,
 };
 
 // A flag of a recording that wants none of the program's own ranges, instants
@@ -122,6 +125,8 @@ struct HostApi {
   // Names a thread of this process, by its system id.
   void (*name_thread)(int32_t tid, const char* text, uint64_t size) noexcept;
   int (*release_session)(SessionId id) noexcept;
+  void (*set_node_id)(int64_t node_id) noexcept;
+  int64_t (*node_id)() noexcept;
 };
 
 }  // namespace kymo::record

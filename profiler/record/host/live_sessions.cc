@@ -51,6 +51,10 @@ void UpdateGates() noexcept {
     if (session.id.load(std::memory_order_relaxed) == kNoSession) continue;
     if (session.enabled) add(session.flags);
   }
+  if (state != kGateOff &&
+      own.node_number.load(std::memory_order_relaxed) != 0) {
+    state |= kGateNode;
+  }
   for (Gate* g = own.gates; g != nullptr; g = g->next) {
     // kGateObserved is the copy's own and stays. New bits come before old ones
     // go: this thread may be stopped between the two, and meanwhile no range

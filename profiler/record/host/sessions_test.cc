@@ -246,6 +246,22 @@ TEST_F(SessionsTest, GatesSayWhatSessionsWant) {
   EXPECT_EQ(GateBits(), kGateOff);
 }
 
+TEST_F(SessionsTest, ANodeIdSetsTheGateOnlyWhileSomebodyRecords) {
+  EXPECT_EQ(NodeId(), -1);
+  SetNodeId(0);
+  EXPECT_EQ(NodeId(), 0);
+  EXPECT_EQ(GateBits(), kGateOff);
+  const SessionId id = Start(SessionScope::kProcess);
+  EXPECT_EQ(GateBits(), kGateOn | kGateNode);
+  SetNodeId(-1);
+  EXPECT_EQ(GateBits(), kGateOn);
+  SetNodeId(7);
+  EXPECT_EQ(GateBits(), kGateOn | kGateNode);
+  StopAndRead(id);
+  EXPECT_EQ(GateBits(), kGateOff);
+  SetNodeId(-1);
+}
+
 TEST_F(SessionsTest, LogicalThreadsCountFromTheFirstThatAsks) {
   const uint64_t mine = LogicalThreadId();
   EXPECT_EQ(LogicalThreadId(), mine);
