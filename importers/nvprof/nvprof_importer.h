@@ -21,7 +21,8 @@
 //   ..._DEVICE                | metadata `deviceProperties`
 //
 // Work that a call launched has that call's correlation id. A range encloses
-// the calls that its thread made in its time. Times are nanoseconds; PyTorch
+// the calls that its thread made in its time, and lists the work that they
+// launched (profiler/events/trace_events.h). Times are nanoseconds; PyTorch
 // takes them for microseconds. Databases do not name calls: see api_names.h.
 //
 // What PyTorch would refuse is a finding here, in PyTorch's words. With the

@@ -112,6 +112,24 @@ bool IsDuplicate(const Events& events, size_t position) {
          events[*parent].name == events[position].name;
 }
 
+// Gives the top of a chain of duplicates the kernels of the last one, which is
+// PyTorch's rule. PyTorch loses those of the others, because only the last one
+// launches anything. A marker launches nothing: if the last one is a marker, the
+// operations around it launched what no operation within it did.
+void LiftKernels(Events& events, size_t top, size_t last) {
+  FunctionEvent& to = events[top];
+  std::vector<Kernel> kernels = std::move(events[last].kernels);
+  if (events[last].is_marker) {
+    for (size_t i = top; i != last; i = events[i].cpu_children.front()) {
+      if (events[i].is_marker) continue;
+      kernels.insert(kernels.end(), events[i].kernels.begin(),
+                     events[i].kernels.end());
+    }
+  }
+  to.kernels = std::move(kernels);
+  to.is_marker = events[last].is_marker;
+}
+
 // Each chain of duplicates is walked once, from its top: the top takes the
 // children and kernels of the last one. Returns which events are to go.
 std::vector<bool> MergeDuplicates(Events& events) {
@@ -127,7 +145,7 @@ std::vector<bool> MergeDuplicates(Events& events) {
       last = events[last].cpu_children.front();
     }
     if (last == top) continue;
-    events[top].kernels = std::move(events[last].kernels);
+    LiftKernels(events, top, last);
     // Not a move onto itself: `last` is another event.
     events[top].cpu_children = std::move(events[last].cpu_children);
     for (const size_t child : events[top].cpu_children) {

@@ -134,6 +134,36 @@ TEST(EventTreeTest, KernelsOfTheInnermostDuplicateReplaceTheOthers) {
   EXPECT_EQ(list[0].device_time_total(), 2);
 }
 
+// A marker lists what its children launched. A merged event must neither lose a
+// kernel nor count one twice, whichever of the two is the marker.
+TEST(EventTreeTest, DuplicatesAndMarkersCountEachKernelOnce) {
+  const Kernel own = {"launched by the operation", 0, 1};
+  const Kernel inner = {"launched by the child", 0, 2};
+  struct Case {
+    std::vector<bool> is_marker;  // of the outer and the inner duplicate
+    std::vector<std::vector<Kernel>> kernels;
+  };
+  const Case cases[] = {
+      {{true, true}, {{own, inner}, {own, inner}}},
+      {{true, false}, {{own, inner}, {own}}},
+      {{false, true}, {{own}, {inner}}},
+  };
+  for (const Case& c : cases) {
+    std::vector<FunctionEvent> events = {Cpu("add", 0, 10), Cpu("add", 1, 9),
+                                         Cpu("mul", 2, 3)};
+    for (size_t i = 0; i < 2; ++i) {
+      events[i].is_marker = c.is_marker[i];
+      events[i].kernels = c.kernels[i];
+    }
+    events[2].kernels = {inner};
+    const EventList list = Treed(events, {.use_device = "cuda"});
+    EXPECT_EQ(TreeText(list), "add add>mul");
+    EXPECT_EQ(list[0].device_time_total(), 3);
+    EXPECT_EQ(list[0].self_device_time_total(), 1);
+    EXPECT_EQ(list[1].device_time_total(), 2);
+  }
+}
+
 TEST(EventTreeTest, TheDuplicatesMemoryIsWithinItsParents) {
   std::vector<FunctionEvent> events = {Cpu("add", 0, 10), Cpu("add", 1, 9)};
   events[0].cpu_memory_usage = events[1].cpu_memory_usage = 64;

@@ -76,8 +76,9 @@ double FunctionEvent::self_cpu_time_total() const noexcept {
 double FunctionEvent::device_time_total() const noexcept {
   if (!CountsDeviceTime(*this)) return 0;
   if (device_type == DeviceType::kCpu) {
-    return is_legacy ? KernelTime(*this)
-                     : KernelTime(*this) + child_totals.device_time_us;
+    const double kernels_us = KernelTime(*this);
+    return is_legacy || is_marker ? kernels_us
+                                  : kernels_us + child_totals.device_time_us;
   }
   return HasDeviceTime(device_type) ? time_range.elapsed_us() : 0;
 }

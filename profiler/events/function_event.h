@@ -17,7 +17,8 @@
 // As in PyTorch, an asynchronous event has self times and device times of 0,
 // but its cpu_time_total() is its whole duration. The device total of a legacy
 // event leaves out the children. Its self time still subtracts them and can be
-// negative.
+// negative. A marker (is_marker) lists the kernels of its children, too, so its
+// device total is the sum of `kernels` alone.
 // Threads:  a value. Errors: kFailedPrecondition, see the functions.
 #ifndef KYMO_PROFILER_EVENTS_FUNCTION_EVENT_H_
 #define KYMO_PROFILER_EVENTS_FUNCTION_EVENT_H_
@@ -94,6 +95,7 @@ struct FunctionEvent {
   bool is_async = false;  // ended on another thread, or was declared so
   bool is_remote = false;
   bool is_legacy = false;  // `kernels` has the device time
+  bool is_marker = false;  // `kernels` has all that was launched within it
   bool is_user_annotation = false;
   bool is_python_function = false;  // a frame of a host language
   int64_t count = 1;
@@ -126,9 +128,9 @@ struct FunctionEvent {
   // Microseconds; 0 for an event that is not of the CPU.
   double cpu_time_total() const noexcept;
   double self_cpu_time_total() const noexcept;
-  // Microseconds. For a CPU event the time of its kernels and children, for a
-  // device event its duration, and 0 without use_device. CheckDeviceTime() says
-  // whether a 0 stands for an error.
+  // Microseconds. For a CPU event the time of its kernels and children, each
+  // kernel once; for a device event its duration; and 0 without use_device.
+  // CheckDeviceTime() says whether a 0 stands for an error.
   double device_time_total() const noexcept;
   double self_device_time_total() const noexcept;
   // Microseconds per call.

@@ -109,6 +109,7 @@ class Converter {
   absl::StatusOr<ConvertedEvents> Convert() {
     KYMO_RETURN_IF_ERROR(ConvertEvents());
     LinkDeviceWork();
+    ListInMarkers();
     AddMemoryEvents();
     raw_ = {};  // make room
     SortEvents();
@@ -123,6 +124,12 @@ class Converter {
   }
 
  private:
+  // The position of an event in events_, and the marker around it; 0: none.
+  struct InMarker {
+    size_t position = 0;
+    int64_t marker_id = 0;
+  };
+
   bool IsOver() { return deadline_.IsOver(events_.size(), warnings_); }
 
   double RelativeUs(TimeNs time_ns) const {
@@ -142,6 +149,11 @@ class Converter {
       (raw.linked_correlation_id == 0 ? operations_
                                       : linked_[raw.linked_correlation_id])
           .push_back(events_.size());
+      if (raw.is_marker) {
+        markers_[raw.correlation_id] = {events_.size(), raw.marker_id};
+      } else if (raw.marker_id != 0) {
+        in_marker_.push_back({events_.size(), raw.marker_id});
+      }
       events_.push_back(ConvertEvent(raw));
     }
     return absl::OkStatus();
@@ -161,6 +173,7 @@ class Converter {
     e.device_resource_id = raw.device_resource_id;
     e.node_id = static_cast<int32_t>(raw.node_id);
     e.scope = raw.scope;
+    e.is_marker = raw.is_marker;
     e.is_async = raw.is_async || raw.start_thread_id != raw.end_thread_id;
     e.is_user_annotation = raw.is_user_annotation;
     e.is_python_function = raw.is_python_function;
@@ -225,13 +238,28 @@ class Converter {
     }
   }
 
+  // Every marker around the launch lists the work.
+  void ListInMarkers() {
+    for (const InMarker& work : in_marker_) {
+      auto marker = markers_.find(work.marker_id);
+      for (; marker != markers_.end();
+           marker = markers_.find(marker->second.marker_id)) {
+        events_[marker->second.position].kernels.push_back(
+            KernelOf(events_[work.position]));
+      }
+    }
+  }
+
+  static Kernel KernelOf(const FunctionEvent& work) {
+    return {work.name, work.device_index, work.time_range.elapsed_us()};
+  }
+
   static void Link(FunctionEvent& operation, FunctionEvent& linked) {
     switch (linked.device_type) {
       case DeviceType::kCuda:
       case DeviceType::kPrivateUse1:
       case DeviceType::kXpu:
-        operation.kernels.push_back(
-            {linked.name, linked.device_index, linked.time_range.elapsed_us()});
+        operation.kernels.push_back(KernelOf(linked));
         break;
       case DeviceType::kCpu:
         linked.thread = operation.thread;
@@ -306,6 +334,8 @@ class Converter {
   std::vector<FunctionEvent> events_;
   std::vector<size_t> operations_;  // positions in events_
   absl::flat_hash_map<int64_t, std::vector<size_t>> linked_;  // by operation id
+  absl::flat_hash_map<int64_t, InMarker> markers_;            // by id
+  std::vector<InMarker> in_marker_;                           // device work
   absl::flat_hash_map<std::string, std::string> demangled_;
   const std::shared_ptr<const InputShapes> no_shapes_ =
       std::make_shared<const InputShapes>();

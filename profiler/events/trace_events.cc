@@ -36,7 +36,9 @@ bool IsLaneOf(const Track& a, const Track& b) {
 }
 
 // Of an event of the trace in a list of events; 0 is none.
-int64_t IdOf(EventIndex event) { return int64_t{event} + 1; }
+int64_t IdOf(EventIndex event) {
+  return event == model::kNoEvent ? 0 : int64_t{event} + 1;
+}
 
 class Converter {
  public:
@@ -90,10 +92,10 @@ class Converter {
     raw.end_ns = trace_.end()[i];
     raw.correlation_id = IdOf(i);
     if (on_device) {
-      const EventIndex operation = launches_.OperationOf(i);
-      if (operation != model::kNoEvent) {
-        raw.linked_correlation_id = IdOf(operation);
-      }
+      LinkWork(i, raw);
+    } else if (trace_.type()[i] == ActivityType::kNvtxRange) {
+      raw.is_marker = true;
+      raw.marker_id = IdOf(MarkerAround(i));
     }
     raw.start_thread_id = raw.end_thread_id = ThreadOf(track_index);
     raw.node_id = NodeOf(i);
@@ -123,6 +125,39 @@ class Converter {
       raw.details = std::move(details);
     }
     raw_.push_back(std::move(raw));
+  }
+
+  // Sets the operation that launched the work, and the marker that lists it.
+  void LinkWork(EventIndex work, RawEvent& raw) const {
+    const EventIndex operation = launches_.OperationOf(work);
+    if (operation != model::kNoEvent) {
+      raw.linked_correlation_id = IdOf(operation);
+    }
+    const EventIndex call = launches_.LauncherOf(work);
+    if (call == model::kNoEvent) return;
+    if (operation != model::kNoEvent) {
+      raw.marker_id = IdOf(MarkerAround(operation));
+    } else if (!analysis::IsWait(trace_.type()[work])) {
+      EventIndex marker = MarkerAround(call);
+      while (marker != model::kNoEvent && !EnclosesStrictly(marker, call)) {
+        marker = MarkerAround(marker);
+      }
+      raw.marker_id = IdOf(marker);
+    }
+  }
+
+  // The innermost range of NVTX around an event, or kNoEvent.
+  EventIndex MarkerAround(EventIndex event) const {
+    do {
+      event = trace_.parent()[event];
+    } while (event != model::kNoEvent &&
+             trace_.type()[event] != ActivityType::kNvtxRange);
+    return event;
+  }
+
+  bool EnclosesStrictly(EventIndex outer, EventIndex inner) const {
+    return trace_.start()[outer] < trace_.start()[inner] &&
+           trace_.end()[inner] < trace_.end()[outer];
   }
 
   // Calls, overheads and instants carry no number: that of the range around

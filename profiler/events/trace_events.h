@@ -18,6 +18,11 @@
 //   charges the operations of all threads.)
 // - Work of a device belongs to the operation that launched it
 //   (profiler/analysis/device/launches.h).
+// - A range of NVTX is a marker. It lists the work that its thread launched
+//   strictly within it, and so do all markers around it. That is the rule of
+//   PyTorch's load_nvprof (parse_nvprof_trace in torch/autograd/profiler.py).
+//   If an operation launched the work, only the markers around that operation
+//   list it. Asynchronous markers list nothing.
 // - A range has the node id that its record carries. A call of a device's
 //   runtime has that of the range around it, a memory event that of the event
 //   which began last on its thread. Work of a device has none.

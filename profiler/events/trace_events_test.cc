@@ -233,6 +233,63 @@ TEST(TraceEventsTest, DeviceWorkBelongsToTheOperationThatLaunchedIt) {
   EXPECT_EQ(Find(events, "gemm").device_time_total(), 6);
 }
 
+// Markers around operations and within them, beside a launch without any
+// operation, a wait, a launch of another thread and an asynchronous marker.
+model::Trace MarkedTrace() {
+  TestTrace t;
+  const auto marker = ActivityType::kNvtxRange;
+  const auto call = ActivityType::kCudaRuntime;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "step", 0, 90'000, marker);
+  t.AddRange(main, "op", 1'000, 20'000);
+  t.AddRange(main, "within op", 2'000, 19'000, marker);
+  t.AddRange(main, "launch", 3'000, 4'000, call);
+  t.Describe(1);
+  t.AddRange(main, "inner", 30'000, 40'000, marker);
+  t.AddRange(main, "launch", 31'000, 32'000, call);
+  t.Describe(2);
+  t.AddRange(main, "wait", 33'000, 34'000, call);
+  t.Describe(3);
+  t.AddRange(main, "async", 50'000, 60'000, marker, model::kEventAsync);
+  t.AddRange(main, "launch", 51'000, 52'000, call);
+  t.Describe(4);
+  const TrackIndex other = t.AddThread(1, 2, "other");
+  t.AddRange(other, "launch", 35'000, 36'000, call);
+  t.Describe(5);
+  const TrackIndex stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "k1", 5'000, 6'000, ActivityType::kConcurrentKernel);
+  t.Describe(1);
+  t.AddRange(stream, "k2", 33'000, 35'000, ActivityType::kConcurrentKernel);
+  t.Describe(2);
+  t.AddRange(stream, "k3", 35'000, 39'000, ActivityType::kCudaSync);
+  t.Describe(3);
+  t.AddRange(stream, "k4", 53'000, 61'000, ActivityType::kConcurrentKernel);
+  t.Describe(4);
+  t.AddRange(stream, "k5", 61'000, 77'000, ActivityType::kConcurrentKernel);
+  t.Describe(5);
+  return std::move(t).Build();
+}
+
+TEST(TraceEventsTest, MarkersListWhatTheirThreadLaunchedWithinThem) {
+  const EventList events = Events(MarkedTrace(), {.use_device = "cuda"});
+  const auto kernels = [&](std::string_view name) {
+    std::string text;
+    for (const Kernel& kernel : Find(events, name).kernels) {
+      text += kernel.name + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(kernels("step"), "k1 k2 k4 ");
+  EXPECT_EQ(kernels("op"), "k1 ");
+  EXPECT_EQ(kernels("within op"), "");  // the operation launched it
+  EXPECT_EQ(kernels("inner"), "k2 ");
+  EXPECT_EQ(kernels("async"), "");
+  EXPECT_EQ(Find(events, "step").device_time_total(), 11);
+  EXPECT_EQ(Find(events, "step").self_device_time_total(), 8);  // k4
+  EXPECT_EQ(Find(events, "op").device_time_total(), 1);
+  EXPECT_EQ(Find(events, "inner").device_time_total(), 2);
+}
+
 TEST(TraceEventsTest, NodesOfOperationsAndOfTheirCalls) {
   TestTrace t;
   const TrackIndex main = t.AddThread(1, 1, "main");
