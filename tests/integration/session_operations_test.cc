@@ -1,8 +1,13 @@
 // What operations say in a session: inputs, stacks, modules, memory, futures.
 #include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <future>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -33,6 +38,11 @@ const FunctionEvent* Find(Profile& profile, std::string_view name) {
   }
   ADD_FAILURE() << "no event " << name;
   return nullptr;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 struct Matrix {
@@ -77,6 +87,7 @@ TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
 
 __attribute__((noinline)) void CalledFromHere() {
   RecordFunction range("with a stack");
+  usleep(2000);  // a file of stacks leaves out what is shorter than 1 us
   range.End();
 }
 
@@ -132,21 +143,40 @@ TEST(SessionTest, TablesWithoutNodesHaveNoColumnForThem) {
   EXPECT_EQ(profile->key_averages().table().find("Node ID"), std::string::npos);
 }
 
+__attribute__((noinline)) void ItsCaller() {
+  CalledFromHere();
+  asm volatile("");  // not a tail call, which has no frame
+}
+
 TEST(SessionTest, StacksBeginAtTheCaller) {
-  const auto profile = Record({.with_stack = true}, [] { CalledFromHere(); });
+  const auto profile = Record({.with_stack = true}, [] { ItsCaller(); });
   const FunctionEvent* const event = Find(*profile, "with a stack");
   ASSERT_NE(event, nullptr);
   ASSERT_NE(event->stack, nullptr);
-  ASSERT_GE(event->stack->size(), 3u);
-  EXPECT_NE(event->stack->front().find("CalledFromHere"), std::string::npos)
-      << event->stack->front();
-  EXPECT_NE(event->stack->back().find("_start"), std::string::npos)
-      << event->stack->back();
+  const EventStack& stack = *event->stack;
+  ASSERT_GE(stack.size(), 3u);
+  EXPECT_NE(stack[0].find("CalledFromHere"), std::string::npos) << stack[0];
+  EXPECT_NE(stack[1].find("ItsCaller"), std::string::npos) << stack[1];
+  EXPECT_NE(stack.back().find("_start"), std::string::npos) << stack.back();
   const KeyAverages by_stack = profile->key_averages({.group_by_stack_n = 2});
   ASSERT_EQ(by_stack.size(), 1);
-  EXPECT_EQ(by_stack.rows()[0].stack.size(), 2);
+  EXPECT_EQ(by_stack.rows()[0].stack, (EventStack{stack[0], stack[1]}));
+
+  // PyTorch's folded form: outermost first, and no separators in names.
   const std::string path = testing::TempDir() + "/stacks.txt";
   ASSERT_TRUE(profile->export_stacks(path).ok());
+  std::string line;
+  for (auto entry = stack.rbegin(); entry != stack.rend(); ++entry) {
+    if (!line.empty()) line += ';';
+    for (const char c : *entry) {
+      line += std::string_view(" ;\t\n").find(c) == std::string_view::npos
+                  ? c
+                  : '_';
+    }
+  }
+  const auto self_us = static_cast<int64_t>(event->self_cpu_time_total());
+  EXPECT_GE(self_us, 2000);
+  EXPECT_EQ(ReadFile(path), line + " " + std::to_string(self_us) + "\n");
 }
 
 TEST(SessionTest, ModulesFormAHierarchy) {

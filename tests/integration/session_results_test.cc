@@ -1,6 +1,8 @@
 // What a session gives back: metadata, numbers of its own, errors.
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -46,20 +48,46 @@ TEST(SessionTest, MetadataArrivesInTheExportedFile) {
 }
 
 TEST(SessionTest, StatsAreMeasured) {
-  const auto profile = Record({}, [] {
-    RecordFunction range("range");
-    usleep(5000);
-  });
-  ASSERT_TRUE(profile->events().ok());
-  const ProfilerStats* const stats = profile->stats();
+  constexpr int kRanges = 100'000;
+  constexpr int64_t kPauseUs = 5'000;
+  // The id is made while the session is prepared.
+  Profile profile({.custom_trace_id_callback = [] {
+    usleep(kPauseUs);
+    return std::string("slow");
+  }});
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(profile.Start().ok());
+  const int64_t start_us = UsSince(start);
+  const auto work = std::chrono::steady_clock::now();
+  for (int i = 0; i < kRanges; ++i) RecordFunction range("range");
+  usleep(kPauseUs);
+  const int64_t work_us = UsSince(work);
+  const auto stop = std::chrono::steady_clock::now();
+  ASSERT_TRUE(profile.Stop().ok());
+  const int64_t stop_us = UsSince(stop);
+  const int64_t all_us = UsSince(start);
+
+  const ProfilerStats* const stats = profile.stats();
   ASSERT_NE(stats, nullptr);
-  EXPECT_GE(stats->profiling_window_duration_sec, 0.005);
-  EXPECT_EQ(stats->number_of_events, 1);
-  EXPECT_GT(stats->profiler_prepare_call_duration_us +
-                stats->profiler_enable_call_duration_us +
-                stats->profiler_disable_call_duration_us +
+  EXPECT_GE(stats->profiler_prepare_call_duration_us, kPauseUs);
+  EXPECT_GT(stats->profiler_enable_call_duration_us, 0);
+  EXPECT_LE(stats->profiler_prepare_call_duration_us +
+                stats->profiler_enable_call_duration_us,
+            start_us);
+  EXPECT_GT(stats->profiler_disable_call_duration_us, 0);
+  // Making a trace of so many records takes much longer than the rest.
+  EXPECT_GE(stats->parse_kineto_call_duration_us, stop_us / 4);
+  EXPECT_LE(stats->profiler_disable_call_duration_us +
                 stats->parse_kineto_call_duration_us,
-            0);
+            stop_us);
+  const double window_us = stats->profiling_window_duration_sec * 1e6;
+  EXPECT_GE(window_us, static_cast<double>(work_us));
+  EXPECT_LE(window_us, static_cast<double>(all_us - stop_us / 4));
+  EXPECT_EQ(stats->number_of_events, kRanges);
+  EXPECT_EQ(stats->function_events_build_tree_call_duration_us, 0);
+  ASSERT_TRUE(profile.events().ok());
+  EXPECT_EQ(stats->number_of_events, kRanges);
+  EXPECT_GT(stats->function_events_build_tree_call_duration_us, 0);
 }
 
 TEST(SessionTest, TraceOnlyHasNoEvents) {

@@ -90,6 +90,21 @@ TEST(SessionTest, HandlersErrorIsTheStepsError) {
   EXPECT_EQ(profile.Stop().message(), "the disk is on fire");
 }
 
+TEST(SessionTest, EventsOfEarlierCyclesAreGoneWithAWarning) {
+  const Warnings warnings;
+  for (int run = 0; run < 2; ++run) {  // warned of once per process
+    Profile profile({.schedule = *MakeSchedule({.warmup = 1, .active = 1})});
+    ASSERT_TRUE(profile.Start().ok());
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(profile.Step().ok());
+    ASSERT_TRUE(profile.Stop().ok());
+  }
+  EXPECT_EQ(warnings.texts(),
+            (std::vector<std::string>{
+                "Profiler clears events at the end of each cycle. Only events "
+                "from the current cycle will be reported. To keep events "
+                "across cycles, set acc_events=True."}));
+}
+
 TEST(SessionTest, TensorboardHandlerWritesNumberedFiles) {
   const std::filesystem::path directory =
       std::filesystem::path(testing::TempDir()) / "a" / "log";

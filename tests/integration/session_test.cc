@@ -1,9 +1,9 @@
 // Sessions as PyTorch has them: of one thread, and following its work.
-#include <unistd.h>
-
+#include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kymo/profile.h"
@@ -56,22 +56,28 @@ TEST(SessionTest, WorkThatWasMadeBeforeTheSessionIsNotInIt) {
 }
 
 TEST(SessionTest, WorkThatOutlivesTheSessionDoesNothing) {
+  std::promise<void> started;
   std::promise<void> stopped;
-  std::future<void> late;
+  std::future<bool> late;
   const auto profile = Record({}, [&] {
-    late = Async([done = stopped.get_future()]() mutable {
+    late = Async([&] {
       RecordFunction during("during");
-      done.wait();
+      started.set_value();
+      stopped.get_future().wait();
       RecordFunction after("after");
+      return after.is_active();
     });
-    while (true) {
-      usleep(1000);
-      break;
-    }
+    started.get_future().wait();
   });
-  stopped.set_value();
-  late.get();
-  EXPECT_EQ(CountsOf(profile->key_averages()).count("after"), 0);
+  // The thread has the state of the first session, so the next session must not
+  // get what the thread does now.
+  const auto next = Record({}, [&] {
+    RecordFunction mine("mine");
+    stopped.set_value();
+    EXPECT_FALSE(late.get());
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"during", 1}}));
+  EXPECT_EQ(CountsOf(next->key_averages()), (Counts{{"mine", 1}}));
 }
 
 TEST(SessionTest, FollowsTaskGroupsAndArenasOfTbb) {
@@ -172,6 +178,20 @@ TEST(SessionTest, TogglingLeavesOutWhatHappensMeanwhile) {
   ASSERT_TRUE(profile.Stop().ok());
   EXPECT_EQ(CountsOf(profile.key_averages()),
             (Counts{{"first", 1}, {"last", 1}}));
+}
+
+TEST(SessionTest, TogglingWarnsInPyTorchsWords) {
+  const Warnings warnings;
+  Profile profile;
+  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cuda"}).ok());
+  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"mtia"}).ok());
+  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "cuda"}).ok());
+  EXPECT_EQ(warnings.texts(),
+            (std::vector<std::string>{
+                "Toggling GPU activity with CPU activity on may result in "
+                "traces with incorrect correlation between CPU and GPU events",
+                "Dynamic toggle is only supported for CPU/GPU activity, "
+                "skipping toggling of mtia"}));
 }
 
 }  // namespace
