@@ -39,7 +39,8 @@
 //   recording cannot be started again ("not reentrant"), and neither can a
 //   second session that the rule above forbids ("already enabled"). Start()
 //   returns the errors of options. Results before the first finished cycle are
-//   kFailedPrecondition. Warnings go to the handler of warning.h.
+//   kFailedPrecondition ("didn't finish running"). Warnings go to the handler
+//   of warning.h.
 // Cost:    see docs/overhead.md.
 #ifndef KYMO_PROFILER_API_PROFILE_H_
 #define KYMO_PROFILER_API_PROFILE_H_
@@ -47,6 +48,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +86,9 @@ class Profile {
   }
 
   // --- results of the last finished cycle; see ProfileCycle ---
+  //
+  // With enabled = false every result is empty and every call succeeds. No call
+  // writes a file, and the pointers of trace() and stats() are null.
 
   // Null before the first finished cycle.
   const model::Trace* trace() const noexcept;
@@ -154,6 +159,14 @@ class Profile {
   std::string trace_id_;
   std::unique_ptr<EventList> accumulated_;  // of all cycles, for acc_events
 };
+
+// Python's repr() of a profile: that of events(). Before the first finished
+// cycle it is "<unfinished torch.autograd.profile>".
+std::string ToString(Profile& profile);
+// Python's str() of a profile: the table of events(), or the same text before
+// the first finished cycle. Without events (trace_only) both give the text of
+// the error.
+std::ostream& operator<<(std::ostream& out, Profile& profile);
 
 // Starts a profile, and stops it when the scope ends:
 //

@@ -110,4 +110,19 @@ absl::StatusOr<std::string> EventList::folded_stacks(
   return std::move(out).str();
 }
 
+std::string ToString(const EventList& events) {
+  const std::span<const FunctionEvent> all(events.begin(), events.end());
+  std::string text = "[";
+  for (const FunctionEvent& event : all) {
+    if (text.size() > 1) text += ", ";
+    text += ToString(event, all);
+  }
+  return text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const EventList& events) {
+  const absl::StatusOr<std::string> table = events.table();
+  return out << (table.ok() ? *table : table.status().ToString());
+}
+
 }  // namespace kymo

@@ -9,6 +9,7 @@
 //   }
 //   status.Update(events.key_averages({.group_by_stack_n = 5}).status());
 //   status.Update(events.export_stacks("stacks.txt"));
+//   std::cout << events;   // the table
 //
 // Usually Profile::events() returns the list. Names and results are those of
 // PyTorch's EventList, version 2.14, to the last digit.
@@ -111,6 +112,11 @@ class EventList {
   EventListOptions options_;
   bool tree_built_ = false;
 };
+
+// Python's repr() of the list: "[<FunctionEvent id=1 ...>, ...]" on one line.
+std::string ToString(const EventList& events);
+// Python's str() of the list: its table, or the text of the error.
+std::ostream& operator<<(std::ostream& out, const EventList& events);
 
 }  // namespace kymo
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -233,6 +234,42 @@ TEST(EventListTest, FilesThatCannotBeWrittenAreNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(path));
   EXPECT_EQ(Treed({}).export_stacks(path, "time").code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EventListTest, TextsArePythons) {
+  std::vector<FunctionEvent> input = {Cpu("a", 0, 10), Cpu("b", 2, 3)};
+  input[0].id = 1;
+  input[1].id = 2;
+  const EventList events = Treed(std::move(input));
+  EXPECT_EQ(ToString(events),
+            "[<FunctionEvent id=1 name=a overload_name=None "
+            "device_type=DeviceType.CPU node_id=-1 cpu_time=10.000us "
+            "start_us=0.0 end_us=10.0 cpu_children=[2] None_time=0.000us "
+            "name=a thread=1 input_shapes=[] cpu_memory_usage=0 "
+            "None_memory_usage=0 is_async=False is_remote=False seq_nr=-1 "
+            "is_legacy=False>, <FunctionEvent id=2 name=b overload_name=None "
+            "device_type=DeviceType.CPU node_id=-1 cpu_time=1.000us "
+            "start_us=2.0 end_us=3.0 cpu_children=[] None_time=0.000us "
+            "name=b thread=1 input_shapes=[] cpu_memory_usage=0 "
+            "None_memory_usage=0 is_async=False is_remote=False seq_nr=-1 "
+            "is_legacy=False>]");
+  std::ostringstream list;
+  list << events;
+  EXPECT_EQ(list.str(), *events.table());
+
+  const EventAverages averages = *events.key_averages();
+  EXPECT_EQ(ToString(averages),
+            "[<FunctionEventAvg key=a self_cpu_time=9.000us "
+            "cpu_time=10.000us  self_cuda_time=0.000us cuda_time=0.000us "
+            "input_shapes= cpu_memory_usage=0 cuda_memory_usage=0>, "
+            "<FunctionEventAvg key=b self_cpu_time=1.000us "
+            "cpu_time=1.000us  self_cuda_time=0.000us cuda_time=0.000us "
+            "input_shapes= cpu_memory_usage=0 cuda_memory_usage=0>]");
+  std::ostringstream rows;
+  rows << averages;
+  EXPECT_EQ(rows.str(), *averages.table());
+  EXPECT_EQ(ToString(EventList()), "[]");
+  EXPECT_EQ(ToString(EventAverages()), "[]");
 }
 
 }  // namespace

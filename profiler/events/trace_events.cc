@@ -107,12 +107,11 @@ class Converter {
     raw.is_user_annotation = IsAnnotation(trace_.type()[i]);
     raw.is_python_function = trace_.type()[i] == ActivityType::kPythonFunction;
     if (options_.flops) raw.flops = options_.flops(i);
+    raw.overload_name = "";  // as PyTorch; only its memory events have None
     if (const model::Detail* const detail = trace_.detail(i)) {
       raw.sequence_nr = detail->sequence_nr;
       raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);
-      if (detail->overload_name != model::kEmptyName) {
-        raw.overload_name = std::string(trace_.Name(detail->overload_name));
-      }
+      raw.overload_name = std::string(trace_.Name(detail->overload_name));
       raw.input_shapes = Shapes(detail->inputs);
       raw.stack = Stack(detail->stack);
       raw.details = Details(*detail, i);

@@ -271,6 +271,7 @@ ProfilerAction Profile::current_action() const noexcept {
 
 absl::Status Profile::toggle_collection_dynamic(
     bool enable, const std::vector<std::string>& activities) {
+  if (!options_.enabled) return absl::OkStatus();
   bool cpu = false;
   bool device = false;
   for (const std::string& activity : activities) {
@@ -301,6 +302,7 @@ absl::Status Profile::toggle_collection_dynamic(
 }
 
 absl::Status Profile::Dump(const std::string& path) {
+  if (!options_.enabled) return absl::OkStatus();
   if (state_->recording == nullptr) {
     return absl::FailedPreconditionError(
         "nothing is being recorded: a dump is of a session that runs");
@@ -309,6 +311,7 @@ absl::Status Profile::Dump(const std::string& path) {
 }
 
 absl::Status Profile::EnableInChildThread() {
+  if (!options_.enabled) return absl::OkStatus();
   if (!state_->thread_state) {
     return absl::FailedPreconditionError(
         "Profiler is not enabled in main thread.");
@@ -322,6 +325,7 @@ absl::Status Profile::EnableInChildThread() {
 }
 
 absl::Status Profile::DisableInChildThread() {
+  if (!options_.enabled) return absl::OkStatus();
   if (ChildGuard() == nullptr) {
     return absl::FailedPreconditionError(
         "Can't disable Kineto profiler when it's not running in this thread");
@@ -339,6 +343,7 @@ absl::Status Profile::add_metadata(std::string_view key,
 
 absl::Status Profile::add_metadata_json(std::string_view key,
                                         std::string_view json) {
+  if (!options_.enabled) return absl::OkStatus();
   KYMO_RETURN_IF_ERROR(json::CheckJson(json));
   if (state_->recording != nullptr) {
     state_->cycle_metadata[std::string(key)] = std::string(json);
@@ -350,6 +355,7 @@ absl::Status Profile::add_metadata_json(std::string_view key,
 
 absl::Status Profile::preset_metadata_json(std::string_view key,
                                            std::string_view json) {
+  if (!options_.enabled) return absl::OkStatus();
   KYMO_RETURN_IF_ERROR(json::CheckJson(json));
   state_->preset_metadata[std::string(key)] = std::string(json);
   return absl::OkStatus();

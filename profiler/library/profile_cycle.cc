@@ -118,6 +118,15 @@ std::string KeyAverages::table(const report::TableOptions& options) const {
   return status_.ok() ? TextOr(averages_.table(options)) : status_.ToString();
 }
 
+std::string ToString(const KeyAverages& averages) {
+  return averages.status().ok() ? ToString(averages.rows())
+                                : averages.status().ToString();
+}
+
+std::ostream& operator<<(std::ostream& out, const KeyAverages& averages) {
+  return out << averages.table();
+}
+
 ProfileCycle::ProfileCycle(int number, std::string trace_id,
                            const ProfileOptions& options, model::Trace trace,
                            ProfilerStats stats)

@@ -27,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,10 @@ class KeyAverages {
   absl::Status status_;
   EventAverages averages_;
 };
+
+// As those of EventAverages (event_averages.h), or the text of the error.
+std::string ToString(const KeyAverages& averages);
+std::ostream& operator<<(std::ostream& out, const KeyAverages& averages);
 
 // How Export() writes, like the flags of the command:
 //

@@ -88,8 +88,8 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
   }
   if (options.experimental_config.trace_only && options.with_stack) {
     Warn(
-        "trace_only keeps no events, so with_stack has no effect on them; "
-        "trace_only is switched off");
+        "trace_only=True is incompatible with with_stack=True (stack traces "
+        "require event post-processing). Disabling trace_only.");
     plan.trace_only = false;
   } else {
     plan.trace_only = options.experimental_config.trace_only;

@@ -16,8 +16,20 @@ namespace {
 
 absl::Status NoResults() {
   return absl::FailedPreconditionError(
-      "Expected profiling results: call Start() and Stop() first");
+      "Profiler didn't finish running: call Start() and Stop() first");
 }
+
+// The results of a profile that is not enabled.
+const EventList& NoEvents() {
+  static const EventList* const none = [] {
+    auto* const list = new EventList;
+    list->build_tree().IgnoreError();  // of no events: nothing can be wrong
+    return list;
+  }();
+  return *none;
+}
+
+constexpr char kUnfinished[] = "<unfinished torch.autograd.profile>";
 
 }  // namespace
 
@@ -56,6 +68,7 @@ KeyAverages Profile::key_averages(const KeyAveragesOptions& options) {
 }
 
 absl::StatusOr<const EventList*> Profile::events() {
+  if (!options_.enabled) return &NoEvents();
   KYMO_ASSIGN_OR_RETURN(ProfileCycle* const last, Last());
   if (!options_.acc_events || cycles_.size() == 1) return last->events();
   return Accumulated();
@@ -79,12 +92,14 @@ std::string Profile::table(const report::TableOptions& options) {
 }
 
 absl::Status Profile::export_chrome_trace(const std::string& path) const {
+  if (!options_.enabled) return absl::OkStatus();
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
   return last->export_chrome_trace(path);
 }
 
 absl::Status Profile::export_stacks(const std::string& path,
                                     std::string_view metric) {
+  if (!options_.enabled) return absl::OkStatus();
   if (!options_.with_stack) {
     return absl::FailedPreconditionError(
         "export_stacks() requires with_stack=True");
@@ -95,6 +110,7 @@ absl::Status Profile::export_stacks(const std::string& path,
 
 absl::Status Profile::export_memory_timeline(const std::string& path,
                                              std::string_view device) const {
+  if (!options_.enabled) return absl::OkStatus();
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
   return last->export_memory_timeline(path, device);
 }
@@ -102,12 +118,23 @@ absl::Status Profile::export_memory_timeline(const std::string& path,
 absl::StatusOr<std::vector<std::string>> Profile::Export(
     const std::string& exporter, const std::string& directory,
     const ProfileExportOptions& options) const {
+  if (!options_.enabled) return std::vector<std::string>();
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
   return last->Export(exporter, directory, options);
 }
 
 const ProfilerStats* Profile::stats() const noexcept {
   return cycles_.empty() ? nullptr : &cycles_.back()->stats();
+}
+
+std::string ToString(Profile& profile) {
+  if (profile.cycles().empty()) return kUnfinished;
+  const absl::StatusOr<const EventList*> events = profile.events();
+  return events.ok() ? ToString(**events) : events.status().ToString();
+}
+
+std::ostream& operator<<(std::ostream& out, Profile& profile) {
+  return out << (profile.cycles().empty() ? kUnfinished : profile.table());
 }
 
 }  // namespace kymo

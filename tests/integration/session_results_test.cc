@@ -7,7 +7,9 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
@@ -21,6 +23,13 @@ std::string ReadFile(const std::string& path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+template <typename T>
+std::string Printed(T& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
 }
 
 TEST(SessionTest, MetadataArrivesInTheExportedFile) {
@@ -45,6 +54,50 @@ TEST(SessionTest, MetadataArrivesInTheExportedFile) {
         "\"world_size\": 4"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
+}
+
+TEST(SessionTest, TextsArePythons) {
+  Profile unfinished;
+  for (const absl::Status& status :
+       {unfinished.key_averages().status(), unfinished.events().status(),
+        unfinished.total_average().status(),
+        unfinished.self_cpu_time_total().status(),
+        unfinished.export_chrome_trace("nowhere")}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()),
+                testing::StartsWith("Profiler didn't finish running"));
+  }
+  EXPECT_EQ(ToString(unfinished), "<unfinished torch.autograd.profile>");
+  EXPECT_EQ(Printed(unfinished), "<unfinished torch.autograd.profile>");
+
+  const auto profile = Record({}, [] { RecordFunction range("range"); });
+  const std::string us = "[0-9.]+us";
+  EXPECT_THAT(
+      ToString(*profile),
+      testing::MatchesRegex(
+          "\\[<FunctionEvent id=[0-9]+ name=range overload_name= "
+          "device_type=DeviceType.CPU node_id=-1 cpu_time=" +
+          us +
+          " start_us=[0-9.]+ end_us=[0-9.]+ cpu_children=\\[\\] "
+          "None_time=0.000us name=range thread=[0-9]+ input_shapes=\\[\\] "
+          "cpu_memory_usage=0 None_memory_usage=0 is_async=False "
+          "is_remote=False seq_nr=-1 is_legacy=False>\\]"));
+  EXPECT_EQ(Printed(*profile), profile->table());
+  EXPECT_THAT(profile->table(), testing::HasSubstr("range"));
+  EXPECT_THAT(ToString(profile->key_averages()),
+              testing::MatchesRegex(
+                  "\\[<FunctionEventAvg key=range self_cpu_time=" + us +
+                  " cpu_time=" + us +
+                  "  self_cuda_time=0.000us cuda_time=0.000us input_shapes= "
+                  "cpu_memory_usage=0 cuda_memory_usage=0>\\]"));
+  const KeyAverages averages = profile->key_averages();
+  EXPECT_EQ(Printed(averages), averages.table());
+}
+
+int64_t UsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 TEST(SessionTest, StatsAreMeasured) {
@@ -98,6 +151,39 @@ TEST(SessionTest, TraceOnlyHasNoEvents) {
             "ExperimentalConfig. Use export_chrome_trace() instead.");
   EXPECT_TRUE(
       profile->export_chrome_trace(testing::TempDir() + "/only.json").ok());
+  EXPECT_THAT(Printed(*profile), testing::HasSubstr("trace_only=True"));
+}
+
+TEST(SessionTest, StacksSwitchTraceOnlyOff) {
+  const Warnings warnings;
+  const auto profile =
+      Record({.with_stack = true, .experimental_config = {.trace_only = true}},
+             [] { RecordFunction range("range"); });
+  EXPECT_TRUE(profile->events().ok());
+  EXPECT_EQ(warnings.texts(),
+            (std::vector<std::string>{
+                "trace_only=True is incompatible with with_stack=True (stack "
+                "traces require event post-processing). Disabling "
+                "trace_only."}));
+}
+
+TEST(SessionTest, TroubleWithResultsIsWarned) {
+  const Warnings warnings;
+  setenv("RANK", "first", 1);
+  setenv("WORLD_SIZE", "2", 1);
+  const auto profile = Record({.post_processing_timeout_s = 0},
+                              [] { RecordFunction range("range"); });
+  unsetenv("RANK");
+  unsetenv("WORLD_SIZE");
+  const auto events = profile->events();
+  ASSERT_TRUE(events.ok()) << events.status();
+  EXPECT_TRUE((*events)->empty());
+  EXPECT_EQ(warnings.texts(),
+            (std::vector<std::string>{
+                "the environment variable RANK is 'first', which is no rank "
+                "or size",
+                "Profiler _parse_kineto_results timed out after 0.000 "
+                "seconds, returning partial results with 0 events"}));
 }
 
 TEST(SessionTest, OptionsThatMakeNoSenseSaySo) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kymo/events.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/tbb.h"
@@ -150,10 +151,44 @@ TEST(SessionTest, SecondSessionsAreRefusedWithPyTorchsWords) {
 }
 
 TEST(SessionTest, DisabledProfileDoesNothing) {
+  const Warnings warnings;
+  const std::string path = testing::TempDir() + "/disabled";
   const auto profile =
       Record({.enabled = false}, [] { RecordFunction range("range"); });
-  EXPECT_EQ(profile->key_averages().table(), "");
   EXPECT_TRUE(profile->cycles().empty());
+  EXPECT_EQ(profile->trace(), nullptr);
+  EXPECT_EQ(profile->stats(), nullptr);
+  EXPECT_EQ(profile->get_trace_id(), "");
+  EXPECT_TRUE(profile->key_averages().status().ok());
+  EXPECT_EQ(profile->key_averages().table(), "");
+  EXPECT_EQ(profile->table(), "");
+  const absl::StatusOr<const EventList*> events = profile->events();
+  ASSERT_TRUE(events.ok()) << events.status();
+  EXPECT_TRUE((*events)->empty());
+  EXPECT_TRUE((*events)->key_averages().ok());
+  const absl::StatusOr<FunctionEventAvg> total = profile->total_average();
+  ASSERT_TRUE(total.ok()) << total.status();
+  EXPECT_EQ(total->key, "Total");
+  EXPECT_EQ(total->count, 0);
+  const absl::StatusOr<double> self_us = profile->self_cpu_time_total();
+  ASSERT_TRUE(self_us.ok()) << self_us.status();
+  EXPECT_EQ(*self_us, 0);
+  EXPECT_EQ(ToString(*profile), "<unfinished torch.autograd.profile>");
+  const auto files = profile->Export("chrome", path);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_TRUE(files->empty());
+  for (const absl::Status& status :
+       {profile->Step(), profile->export_chrome_trace(path),
+        profile->export_stacks(path), profile->export_memory_timeline(path),
+        profile->toggle_collection_dynamic(false, {"cpu", "other"}),
+        profile->EnableInChildThread(), profile->DisableInChildThread(),
+        profile->Dump(path), profile->add_metadata("key", "value"),
+        profile->add_metadata_json("key", "1"),
+        profile->preset_metadata_json("key", "1")}) {
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(warnings.texts(), std::vector<std::string>());
 }
 
 TEST(SessionTest, ScopeStartsAndStops) {

@@ -46,4 +46,18 @@ absl::StatusOr<std::string> EventAverages::folded_stacks(
   return std::move(out).str();
 }
 
+std::string ToString(const EventAverages& averages) {
+  std::string text = "[";
+  for (const FunctionEventAvg& average : averages) {
+    if (text.size() > 1) text += ", ";
+    text += ToString(average);
+  }
+  return text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const EventAverages& averages) {
+  const absl::StatusOr<std::string> table = averages.table();
+  return out << (table.ok() ? *table : table.status().ToString());
+}
+
 }  // namespace kymo

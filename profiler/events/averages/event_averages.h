@@ -8,6 +8,7 @@
 //   if (!averages.ok()) return averages.status();
 //   for (const kymo::FunctionEventAvg& row : *averages) Print(row.key);
 //   std::cout << *averages->table({.sort_by = "self_cpu_time_total"});
+//   std::cout << *averages;   // the table in the order of the rows
 //
 // Averages cannot be grouped again, but total_average() adds them up.
 //
@@ -17,6 +18,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,6 +74,12 @@ class EventAverages {
   std::vector<FunctionEventAvg> averages_;
   EventListOptions options_;
 };
+
+// Python's repr() of the list: "[<FunctionEventAvg key=mm ...>, ...]" on one
+// line.
+std::string ToString(const EventAverages& averages);
+// Python's str() of the list: its table, or the text of the error.
+std::ostream& operator<<(std::ostream& out, const EventAverages& averages);
 
 }  // namespace kymo
 

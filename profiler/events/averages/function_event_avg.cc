@@ -106,15 +106,21 @@ void FunctionEventAvg::Describe(const FunctionEventAvg& average) {
 
 std::string ToString(const FunctionEventAvg& average) {
   const std::string device = average.use_device.value_or("cuda");
+  // A sum to which nothing was added has no description.
+  const bool is_described = average.scope.has_value();
   return absl::StrCat(
-      "<FunctionEventAvg key=", average.key,
+      "<FunctionEventAvg key=", average.has_key ? average.key : "None",
       " self_cpu_time=", FormatTime(average.self_cpu_time_total),
       " cpu_time=", FormatTime(average.cpu_time()), "  self_", device,
       "_time=", FormatTime(average.self_device_time_total), " ", device,
       "_time=", FormatTime(average.device_time()),
-      " input_shapes=", average.input_shapes,
+      " input_shapes=", is_described ? average.input_shapes : "None",
       " cpu_memory_usage=", average.cpu_memory_usage, " ", device,
       "_memory_usage=", average.device_memory_usage, ">");
+}
+
+std::ostream& operator<<(std::ostream& out, const FunctionEventAvg& average) {
+  return out << ToString(average);
 }
 
 }  // namespace kymo

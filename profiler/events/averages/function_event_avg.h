@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -74,8 +75,9 @@ struct FunctionEventAvg {
   void AddTotals(const FunctionEventAvg& average);
 };
 
-// PyTorch's text of an average, one line.
+// PyTorch's text of an average, one line. Both give the same text.
 std::string ToString(const FunctionEventAvg& average);
+std::ostream& operator<<(std::ostream& out, const FunctionEventAvg& average);
 
 }  // namespace kymo
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "profiler/events/test_events.h"
 
 namespace kymo {
@@ -77,6 +79,15 @@ TEST(FunctionEventAvgTest, Text) {
             "<FunctionEventAvg key=op self_cpu_time=1.500ms cpu_time=1.500ms  "
             "self_cuda_time=0.000us cuda_time=0.000us input_shapes=[] "
             "cpu_memory_usage=0 cuda_memory_usage=0>");
+}
+
+TEST(FunctionEventAvgTest, TextOfASumOfNothing) {
+  std::ostringstream out;
+  out << FunctionEventAvg();
+  EXPECT_EQ(out.str(),
+            "<FunctionEventAvg key=None self_cpu_time=0.000us "
+            "cpu_time=0.000us  self_cuda_time=0.000us cuda_time=0.000us "
+            "input_shapes=None cpu_memory_usage=0 cuda_memory_usage=0>");
 }
 
 }  // namespace

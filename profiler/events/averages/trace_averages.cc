@@ -138,6 +138,7 @@ FunctionEventAvg MemoryRow(const model::Trace& trace,
   average.key = name;
   if (grouping.group_by_input_shape) average.input_shapes = "[]";
   average.node_id = -1;
+  average.scope = RecordScope::kFunction;
   average.use_device = options.use_device;
   average.count = static_cast<int64_t>(records.size());
   for (const uint32_t i : records) {
