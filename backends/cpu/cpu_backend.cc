@@ -15,6 +15,7 @@ record::RecordFlags WantedFlags(const SessionOptions& options) {
   if (options.record_shapes) flags |= record::kGateInputs;
   if (options.with_stack) flags |= record::kGateStacks;
   if (options.with_modules) flags |= record::kGateModules;
+  if (options.capture_overload_names) flags |= record::kGateOverloads;
   return flags;
 }
 

@@ -154,6 +154,25 @@ TEST(ChromeExporterTest, NamesReadBackUnchanged) {
   EXPECT_EQ(ThreadNames(json).at(1), "thread 1 (ma\"in)");
 }
 
+TEST(ChromeExporterTest, OverloadsAreBehindTheNames) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "aten::\"add\"", 0, 10);
+  t.Describe(0);
+  t.data().details.back().overload_name = t.Intern("Ten\\sor");
+  t.AddRange(main, "late", 20, 30, model::ActivityType::kCpuOp,
+             model::kEventAsync);
+  t.Describe(0);
+  t.data().details.back().overload_name = t.Intern("out");
+  t.AddRange(main, "none", 40, 50);
+  t.Describe(0);
+  const auto json = ParseJson(ChromeText(std::move(t).Build()));
+  EXPECT_EQ(SlicesByTid(json).at(1),
+            (std::vector<std::string>{"aten::\"add\".Ten\\sor", "none"}));
+  EXPECT_EQ(Text(Events(json, "b").at(0), "name"), "late.out");
+  EXPECT_EQ(Text(Events(json, "e").at(0), "name"), "late.out");
+}
+
 TEST(ChromeExporterTest, LanesHaveIdsOfTheirOwn) {
   TestTrace t;
   t.AddThread(5, 9, "worker");

@@ -57,7 +57,7 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
   } else {
     // Columns and names are read first: their cache misses then overlap.
     std::string scratch;
-    const std::string_view name = names_.Get(trace_.name()[event], scratch);
+    const std::string_view name = NameOf(event, scratch);
     const size_t type = FileType(event);
     const std::string& ids = rows_.tracks[trace_.track()[event]].ids;
     const DurationNs ts = Relative(trace_.start()[event]);
@@ -85,6 +85,22 @@ void EventText::AppendEvent(std::string& out, EventIndex event) const {
   AppendFlowEnds(out, event);
 }
 
+// "name.overload" where the overload was kept, as in PyTorch's files.
+std::string_view EventText::NameOf(EventIndex event,
+                                   std::string& scratch) const {
+  const std::string_view name = names_.Get(trace_.name()[event], scratch);
+  const model::Detail* const detail = trace_.detail(event);
+  if (detail == nullptr || detail->overload_name == model::kEmptyName) {
+    return name;
+  }
+  std::string joined(name);
+  joined.back() = '.';  // the closing quote
+  std::string quoted;
+  joined += names_.Get(detail->overload_name, quoted).substr(1);
+  scratch = std::move(joined);
+  return scratch;
+}
+
 size_t EventText::FileType(EventIndex event) const {
   const ActivityType type = trace_.type()[event];
   // PyTorch's TensorBoard plugin links only calls of the runtime to kernels.
@@ -99,7 +115,8 @@ void EventText::AppendAsync(std::string& out, EventIndex event) const {
   const DurationNs ts = Relative(trace_.start()[event]);
   const DurationNs duration = trace_.end()[event] - trace_.start()[event];
   std::string tail = absl::StrCat(",\"id\":", event + 1, ",\"name\":");
-  names_.Append(tail, trace_.name()[event]);
+  std::string scratch;
+  tail += NameOf(event, scratch);
   tail += rows_.tracks[trace_.track()[event]].ids;
   const std::string cat(model::ActivityTypeName(trace_.type()[event]));
   absl::StrAppend(&out, "{\"ph\":\"b\",\"cat\":\"", cat, "\"", tail);

@@ -55,6 +55,8 @@ class EventText {
   static constexpr size_t kTypes =
       static_cast<size_t>(model::ActivityType::kCount);
 
+  // With quotes. A view of a kept text, or of `scratch`, which it then fills.
+  std::string_view NameOf(model::EventIndex event, std::string& scratch) const;
   void AppendAsync(std::string& out, model::EventIndex event) const;
   // The category that the event has in the file.
   size_t FileType(model::EventIndex event) const;

@@ -34,8 +34,9 @@ struct ExperimentalConfig {
   // Record every thread of the process. false: only the thread that starts the
   // session, and work that it hands to other threads (thread_state.h).
   bool profile_all_threads = false;
-  // Keep the overload names of operations. Tables show them, and averages can
-  // be grouped by them.
+  // Keep the overload names of operations (OperationInfo::overload_name).
+  // Tables show them, averages can be grouped by them, and a Chrome trace has
+  // "name.overload". false: they are not recorded.
   bool capture_overload_names = false;
   // Make a trace and no events: exports work, events() is an error.
   bool trace_only = false;

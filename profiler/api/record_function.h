@@ -96,7 +96,7 @@ struct OperationInfo {
   RecordScope scope = RecordScope::kFunction;
   std::span<const Input> inputs;
   std::span<const Arg> args;  // keyword inputs
-  Literal overload_name;
+  Literal overload_name;      // kept with capture_overload_names
   // Links a backward operation to its forward one. Both carry the number; the
   // backward one also carries the thread (CurrentThreadId) that ran the forward
   // one. See sequence_number.h.

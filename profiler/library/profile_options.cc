@@ -47,6 +47,8 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
   plan.session.profile_memory = options.profile_memory;
   plan.session.with_stack = options.with_stack;
   plan.session.with_modules = options.with_modules;
+  plan.session.capture_overload_names =
+      options.experimental_config.capture_overload_names;
   std::vector<SettingInfo> known;
   for (const ActivityBackend* const backend : backends.List()) {
     known = JoinSettings({known, backend->info().settings});

@@ -80,6 +80,7 @@ struct SessionOptions {
   bool profile_memory = false;  // allocations and frees
   bool with_stack = false;      // the stack of each operation
   bool with_modules = false;    // ranges of modules
+  bool capture_overload_names = false;  // the overload names of operations
 
   // Further settings by their full names (settings.h). The caller has checked
   // them.

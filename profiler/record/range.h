@@ -86,7 +86,7 @@ struct RangeDetails {
   size_t arg_count = 0;
   const Input* inputs = nullptr;  // kept where kGateInputs is set
   size_t input_count = 0;
-  Literal overload_name;
+  Literal overload_name;           // kept where kGateOverloads is set
   int64_t sequence_nr = -1;        // -1 = none
   uint64_t forward_thread_id = 0;  // logical id; 0 = none
   int64_t debug_handle = -1;       // -1 = none

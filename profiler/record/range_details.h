@@ -29,8 +29,12 @@ class DetailItems {
       : details_(details),
         stack_(stack),
         node_id_(gate_bits & kGateNode ? Host().node_id() : -1) {
-    if (details.overload_name.size > kMaxPieceBytes) [[unlikely]] {
-      Host().count_truncated();
+    if (gate_bits & kGateOverloads) {
+      overload_size_ = details.overload_name.size;
+      if (overload_size_ > kMaxPieceBytes) [[unlikely]] {
+        overload_size_ = kMaxPieceBytes;
+        Host().count_truncated();
+      }
     }
     if ((gate_bits & kGateInputs) == 0) return;
     input_bytes_ = EncodedInputBytes(details.inputs, details.input_count);
@@ -44,8 +48,8 @@ class DetailItems {
     size_t bytes = 0;
     if (HasSequence()) bytes += sizeof(PayloadHeader) + 8;
     if (HasHandle()) bytes += sizeof(PayloadHeader) + 8;
-    if (HasOverload()) {
-      bytes += sizeof(PayloadHeader) + RoundUp8(OverloadSize());
+    if (overload_size_ != 0) {
+      bytes += sizeof(PayloadHeader) + RoundUp8(overload_size_);
     }
     if (input_bytes_ != 0) bytes += sizeof(PayloadHeader) + input_bytes_;
     if (HasStack()) bytes += stack_->payload_bytes();
@@ -62,9 +66,9 @@ class DetailItems {
       writer.Word(PayloadKind::kHandle, static_cast<uint32_t>(node_id_ + 1),
                   static_cast<uint64_t>(details_.debug_handle));
     }
-    if (HasOverload()) {
+    if (overload_size_ != 0) {
       writer.Text(PayloadKind::kOverload, kNameLost,
-                  {details_.overload_name.text, OverloadSize()});
+                  {details_.overload_name.text, overload_size_});
     }
     if (input_bytes_ != 0) {
       writer.Block(PayloadKind::kInputs, 0, input_bytes_, [this](char* to) {
@@ -84,16 +88,11 @@ class DetailItems {
   bool HasHandle() const noexcept {
     return details_.debug_handle != -1 || node_id_ != -1;
   }
-  bool HasOverload() const noexcept { return details_.overload_name.size != 0; }
-  size_t OverloadSize() const noexcept {
-    return details_.overload_name.size < kMaxPieceBytes
-               ? details_.overload_name.size
-               : kMaxPieceBytes;
-  }
 
   const RangeDetails& details_;
   const CallerStack* stack_;
   const int64_t node_id_;
+  size_t overload_size_ = 0;  // 0: none, or nobody wants it
   size_t input_bytes_ = 0;
 };
 

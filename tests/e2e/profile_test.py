@@ -503,8 +503,9 @@ class TroubleTest(ProfileTestCase):
             TARGET, "operations", "50",
             flags=("--activities=cpu", "--with_flops", "--profile_memory",
                    "--memory_mode=reports", "--with_modules",
-                   "--group_by_input_shape"))
+                   "--capture_overload_names", "--group_by_input_shape"))
         self.assertEqual(result.status, 0, result.stderr)
+        self.assertIn("aten::mm.out", {e["name"] for e in result.slices()})
         rows = [line for line in result.table.split("\n")
                 if "aten::mm" in line and "[[" in line]
         self.assertEqual(len(rows), 2, result.table)
@@ -521,6 +522,8 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(result.status, 0, result.stderr)
         rows = [line for line in result.table.split("\n") if "aten::mm" in line]
         self.assertEqual(len(rows), 2, result.table)
+        self.assertEqual({e["name"] for e in result.slices()
+                          if "aten::mm" in e["name"]}, {"aten::mm"})
         self.assertIn("SmallProduct", result.table)
         self.assertIn("LargeProduct", result.table)
         # The innermost frame: MatMul, whose long name is cut from the left.

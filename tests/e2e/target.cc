@@ -47,7 +47,10 @@ kymo::Input KymoInput(const Matrix& matrix) {
 }
 
 __attribute__((noinline)) void MatMul(const Matrix& a, const Matrix& b) {
-  KYMO_RECORD_OP("aten::mm", a, b);
+  const auto inputs = kymo::Inputs(a, b);
+  kymo::RecordFunction operation(
+      "aten::mm",
+      kymo::OperationInfo{.inputs = inputs, .overload_name = "out"});
   kymo::ReportMemoryUsage(&a, 4096);
 }
 

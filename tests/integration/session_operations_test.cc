@@ -85,6 +85,34 @@ TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
   EXPECT_TRUE(Find(*profile, "aten::mm")->input_shapes->empty());
 }
 
+TEST(SessionTest, OverloadNamesAreKeptOnlyWhenAskedFor) {
+  const auto add_twice = [] {
+    RecordFunction("aten::add", OperationInfo{.overload_name = "Tensor"});
+    RecordFunction("aten::add", OperationInfo{.overload_name = "out"});
+  };
+  const std::string path = testing::TempDir() + "/overloads.json";
+  const KeyAveragesOptions by_overload = {.group_by_overload_name = true};
+
+  const auto without = Record({}, add_twice);
+  EXPECT_EQ(Find(*without, "aten::add")->overload_name, "");
+  EXPECT_EQ(without->key_averages(by_overload).size(), 1);
+  EXPECT_EQ(without->table().find("Overload Name"), std::string::npos);
+  ASSERT_TRUE(without->export_chrome_trace(path).ok());
+  EXPECT_EQ(ReadFile(path).find("Tensor"), std::string::npos);
+
+  const auto with = Record(
+      {.experimental_config = {.capture_overload_names = true}}, add_twice);
+  EXPECT_EQ(Find(*with, "aten::add")->overload_name, "Tensor");
+  EXPECT_EQ(CountsOf(with->key_averages()), (Counts{{"aten::add", 2}}));
+  const KeyAverages rows = with->key_averages(by_overload);
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows.rows()[0].overload_name, "Tensor");
+  EXPECT_EQ(rows.rows()[1].overload_name, "out");
+  EXPECT_NE(rows.table().find("Overload Name"), std::string::npos);
+  ASSERT_TRUE(with->export_chrome_trace(path).ok());
+  EXPECT_NE(ReadFile(path).find("\"aten::add.Tensor\""), std::string::npos);
+}
+
 __attribute__((noinline)) void CalledFromHere() {
   RecordFunction range("with a stack");
   usleep(2000);  // a file of stacks leaves out what is shorter than 1 us

@@ -164,6 +164,7 @@ class ProfileRun {
     options.record_shapes = command_.record_shapes;
     options.with_stack = command_.with_stack;
     options.with_modules = command_.with_modules;
+    options.capture_overload_names = command_.capture_overload_names;
     options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.scratch_dir = out_->path();

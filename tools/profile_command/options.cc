@@ -28,6 +28,7 @@ struct Flags : SharedFlags {
   bool record_shapes = false;
   bool with_stack = false;
   bool with_modules = false;
+  bool capture_overload_names = false;
   bool profile_memory = false;
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
@@ -59,6 +60,10 @@ std::vector<Setting<Flags>> OwnSettings() {
       {.name = "with_modules",
        .value = setting::Switch(&F::with_modules),
        .purpose = "Keep the modules that operations belong to.",
+       .topic = "record"},
+      {.name = "capture_overload_names",
+       .value = setting::Switch(&F::capture_overload_names),
+       .purpose = "Keep the overload names of operations.",
        .topic = "record"},
       {.name = "profile_memory",
        .value = setting::Switch(&F::profile_memory),
@@ -200,6 +205,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
       flags.record_shapes || flags.with_flops || flags.group_by_input_shape;
   command.with_stack = flags.with_stack || flags.group_by_stack_n > 0;
   command.with_modules = flags.with_modules;
+  command.capture_overload_names = flags.capture_overload_names;
   command.gzip = flags.gzip;
   command.max_file_bytes = flags.max_file_mib << 20;
   command.strict = flags.strict;

@@ -34,6 +34,7 @@ struct ProfileCommand {
   bool with_flops = false;
   bool with_stack = false;
   bool with_modules = false;
+  bool capture_overload_names = false;
   bool profile_memory = false;
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;

@@ -49,6 +49,7 @@ enum GateState : uint32_t {
   // Ranges carry the number of the process's node. Never alone: 32768, because
   // 16384 is kRangesOff.
   kGateNode = 32768,
+  kGateOverloads = 65536,  // somebody wants the overload names of operations
 };
 
 // A flag of a recording that wants none of the program's own ranges, instants
@@ -60,7 +61,7 @@ using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
     kGateHeapSampled | kGateHeapStacks | kGateHeapCounts | kGateMapped |
-    kGateNvtx | kGateItt | kRangesOff;
+    kGateNvtx | kGateItt | kGateOverloads | kRangesOff;
 // How the heap is watched: one way at a time for a whole process.
 inline constexpr RecordFlags kHeapModeFlags =
     kGateHeap | kGateHeapSampled | kGateHeapCounts;
