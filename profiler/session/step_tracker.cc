@@ -1,21 +1,11 @@
 #include "profiler/session/step_tracker.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/text/python_text.h"
 
 namespace kymo {
-
-StepTracker& StepTracker::Process() {
-  static StepTracker* const tracker =
-      new StepTracker([](std::string_view text) {
-        std::fprintf(stderr, "kymo: %.*s\n", static_cast<int>(text.size()),
-                     text.data());
-      });
-  return *tracker;
-}
 
 // A new requester's count begins at the current step.
 int64_t& StepTracker::CountOf(const std::string& requester) {

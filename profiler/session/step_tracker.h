@@ -35,7 +35,8 @@ class StepTracker {
   // empty.
   explicit StepTracker(Warn warn = {}) : warn_(std::move(warn)) {}
 
-  // The process's tracker. Its warnings go to standard error.
+  // The process's tracker. Its warnings go to the handler of kymo/warning.h.
+  // profiler/library/step_tracker.cc defines it; link //:kymo.
   static StepTracker& Process();
 
   // Adds a requester, whose count begins at the current step.

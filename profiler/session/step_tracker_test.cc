@@ -89,10 +89,6 @@ TEST(StepTrackerTest, HookMayUseTheTracker) {
   EXPECT_EQ(seen, 1);
 }
 
-TEST(StepTrackerTest, ProcessHasOneTracker) {
-  EXPECT_EQ(&StepTracker::Process(), &StepTracker::Process());
-}
-
 TEST(StepTrackerTest, CountsFromSeveralThreadsAddUp) {
   StepTracker tracker;
   std::vector<std::thread> threads;

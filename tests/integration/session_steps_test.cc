@@ -7,6 +7,7 @@
 #include "kymo/events.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
+#include "kymo/step_tracker.h"
 #include "tests/integration/test_session.h"
 
 namespace kymo {
@@ -76,6 +77,23 @@ TEST(SessionTest, ProgramThatEndsBeforeAnActiveStepIsWarned) {
   EXPECT_NE(warnings.texts()[0].find("before any that its schedule records"),
             std::string::npos);
   EXPECT_FALSE(profile.key_averages().status().ok());
+}
+
+TEST(SessionTest, JumpsOfTheProcesssStepsAreWarned) {
+  const Warnings warnings;
+  StepTracker& tracker = StepTracker::Process();
+  EXPECT_EQ(&tracker, &StepTracker::Process());
+  const int64_t step = tracker.current_step();
+  tracker.set_step_count("resumed", step + 2);
+  tracker.increment_step("resumed");
+  EXPECT_EQ(warnings.texts(),
+            (std::vector<std::string>{
+                "Profiler step count has increased more than 1 - current_step "
+                "= " +
+                std::to_string(step) +
+                " step dict =  defaultdict(<class 'int'>, {'resumed': " +
+                std::to_string(step + 3) + "})"}));
+  tracker.erase_step_count("resumed");
 }
 
 TEST(SessionTest, HandlersErrorIsTheStepsError) {

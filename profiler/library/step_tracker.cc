@@ -1,0 +1,15 @@
+// step_tracker.cc - the process's tracker of steps. It stands here and not
+// beside the class, because profiler/session does not know warning.h.
+#include "kymo/step_tracker.h"
+
+#include "kymo/warning.h"
+
+namespace kymo {
+
+StepTracker& StepTracker::Process() {
+  // Never destroyed: threads may count steps while the program ends.
+  static StepTracker* const tracker = new StepTracker(kymo::Warn);
+  return *tracker;
+}
+
+}  // namespace kymo
