@@ -49,6 +49,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -351,15 +352,30 @@ inline uint64_t CurrentThreadId() noexcept { return 0; }
 
 #endif  // KYMO_DISABLE
 
-// Returns a callable that calls `callable` within a range:
+// Returns a callable that calls `callable` within a range. It is PyTorch's
+// record_function as a decorator, with its scope:
 //
 //   auto step = kymo::Recorded("step", [&](int i) { Work(i); });
 //
+// Each call has a range of its own. So the result may call itself, and several
+// threads may call it if they may call `callable`.
 template <typename Callable>
-auto Recorded(Literal name, Callable callable) {
-  return [name, callable = std::move(callable)](
+auto Recorded(Literal name, Callable callable,
+              RecordScope scope = RecordScope::kUserScope) {
+  return [name, scope, callable = std::move(callable)](
              auto&&... args) mutable -> decltype(auto) {
-    RecordFunction range(name);
+    const RecordFunction range(name, scope);
+    return callable(std::forward<decltype(args)>(args)...);
+  };
+}
+// The same with a name that is made at run time. The result keeps a copy of it.
+template <DynamicText Text, typename Callable>
+auto Recorded(const Text& name, Callable callable,
+              RecordScope scope = RecordScope::kUserScope) {
+  return [name = std::string(std::string_view(name)), scope,
+          callable =
+              std::move(callable)](auto&&... args) mutable -> decltype(auto) {
+    const RecordFunction range(name, scope);
     return callable(std::forward<decltype(args)>(args)...);
   };
 }

@@ -29,6 +29,7 @@ TEST(DisabledTest, EveryFormCompilesAndDoesNothing) {
   SetThreadName("thread");
   EXPECT_FALSE(IsProfilerEnabled());
   EXPECT_EQ(Recorded("call", [](int i) { return i + 1; })(1), 2);
+  EXPECT_EQ(Recorded(std::string("call"), [] { return 3; })(), 3);
 }
 
 }  // namespace

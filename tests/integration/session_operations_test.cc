@@ -221,6 +221,27 @@ TEST(SessionTest, ModulesFormAHierarchy) {
       (std::vector<std::string>{"top(Net).forward", "inner(Layer).forward"}));
 }
 
+TEST(SessionTest, RecordedCallablesAreUserRanges) {
+  std::function<int(int)> tree =
+      Recorded(std::string("tr") + "ee", [&](int depth) {
+        return depth == 0 ? 1 : tree(depth - 1) + tree(depth - 1);
+      });
+  auto forward = Recorded("forward", [] { return 7; });
+  auto op = Recorded(
+      "op", [] {}, RecordScope::kFunction);
+  const auto profile = Record({}, [&] {
+    EXPECT_EQ(tree(1), 2);
+    EXPECT_EQ(forward(), 7);
+    op();
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()),
+            (Counts{{"tree", 3}, {"forward", 1}, {"op", 1}}));
+  EXPECT_EQ(Find(*profile, "tree")->scope, RecordScope::kUserScope);
+  EXPECT_TRUE(Find(*profile, "tree")->is_user_annotation);
+  EXPECT_EQ(Find(*profile, "forward")->scope, RecordScope::kUserScope);
+  EXPECT_EQ(Find(*profile, "op")->scope, RecordScope::kFunction);
+}
+
 TEST(SessionTest, MemoryThatTheProgramReportsIsCharged) {
   const auto profile = Record({.profile_memory = true}, [] {
     int block = 0;
