@@ -383,5 +383,50 @@ TEST(SessionTest, CapturedRegionsAreCovered) {
   EXPECT_EQ(result->total.operators, 3);
 }
 
+TEST(SessionTest, LegacyOperationsAreSubtractedOnRequest) {
+  auto captured = insert_profiling([] { RecordFunction op("captured op"); });
+  CoverageProfiler profiler;
+  ASSERT_TRUE(profiler.Start().ok());
+  captured();
+  { RecordFunction op("other op"); }
+  ASSERT_TRUE(profiler.Stop().ok());
+  EXPECT_EQ(profiler.results()->total.operators, 2);
+  // One for the region and one for the profiler, as PyTorch always does.
+  EXPECT_EQ(profiler.results(true)->total.operators, 0);
+}
+
+TEST(SessionTest, MissingOperationsAreWarnedOfOnRequest) {
+  const auto missing = [] { RecordFunction op("missing op"); };
+  auto captured = insert_profiling([] { RecordFunction op("captured op"); });
+  const auto warnings_of = [](const std::function<void()>& work) {
+    const Warnings warnings;
+    CoverageProfiler profiler;
+    EXPECT_TRUE(profiler.Start().ok());
+    work();
+    EXPECT_TRUE(profiler.Stop().ok());
+    EXPECT_TRUE(profiler.results().ok());
+    return warnings.texts();
+  };
+  EXPECT_EQ(warnings_of(missing), std::vector<std::string>());
+
+  setenv("TORCHDYNAMO_PRINT_MISSING", "1", 1);
+  const std::vector<std::string> of_captured = warnings_of(captured);
+  const std::vector<std::string> of_missing = warnings_of([&] {
+    missing();
+    captured();
+    missing();
+  });
+  unsetenv("TORCHDYNAMO_PRINT_MISSING");
+  EXPECT_EQ(of_captured, std::vector<std::string>());
+  // Once, with the three outermost frames; those are the same here.
+  const auto profile = Record({.with_stack = true}, missing);
+  const EventStack& stack = *Find(*profile, "missing op")->stack;
+  ASSERT_GE(stack.size(), 3u);
+  const size_t n = stack.size();
+  EXPECT_EQ(of_missing,
+            (std::vector<std::string>{"MISSING " + stack[n - 3] + " >> " +
+                                      stack[n - 2] + " >> " + stack[n - 1]}));
+}
+
 }  // namespace
 }  // namespace kymo
