@@ -19,9 +19,10 @@
 //   $ tensorboard --logdir runs
 //
 // The same as PyTorch's SummaryWriter with add_scalar and add_graph. A folder
-// is a run. The part of a tag before its first slash is a group of charts. A
-// writer makes one file, events.out.tfevents.<seconds>.<host>.<pid>.<n>, which
-// TensorBoard reads while it grows.
+// is a run. Create() without a folder makes a new one in `runs`. The part of a
+// tag before its first slash is a group of charts. A writer makes one file,
+// events.out.tfevents.<seconds>.<host>.<pid>.<n>, which TensorBoard reads while
+// it grows.
 //
 // Writing: the writer keeps what was added. It writes after 64 KiB, by the
 //   first call 5 seconds or more after the last write, by Flush() and by
@@ -33,7 +34,9 @@
 #ifndef KYMO_PROFILER_API_SUMMARY_WRITER_H_
 #define KYMO_PROFILER_API_SUMMARY_WRITER_H_
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,9 +51,11 @@ namespace kymo {
 
 class SummaryWriter {
  public:
-  // Makes the folder `log_dir` and a file in it.
+  // Makes the folder `log_dir` and a file in it. The default is PyTorch's
+  // folder: runs/<local time>_<host><comment>, for example
+  // runs/May04_22-14-54_node1. `comment` is for the default folder only.
   static absl::StatusOr<std::unique_ptr<SummaryWriter>> Create(
-      const std::string& log_dir);
+      const std::string& log_dir = "", std::string_view comment = "");
   // Closes the file and ignores errors; call Close() to get them.
   ~SummaryWriter();
   SummaryWriter(const SummaryWriter&) = delete;
@@ -67,21 +72,37 @@ class SummaryWriter {
   // added last. Null is kFailedPrecondition; Profile::trace() is null before a
   // cycle has finished.
   absl::Status AddGraph(const model::Trace* trace);
+  // Calls `callable` once, records what this thread does meanwhile, and adds
+  // that graph:
+  //
+  //   status = writer.AddGraph([&] { model.Forward(batch); });
+  //
+  // The inputs of operations are recorded, too. The errors are those of
+  // Profile::Start() as well; then `callable` is not called. If a session
+  // records this thread, the error is kFailedPrecondition.
+  template <std::invocable Callable>
+  absl::Status AddGraph(Callable&& callable) {
+    return AddGraphOfCall([&callable] { std::invoke(callable); });
+  }
 
   // Writes everything that was added.
   absl::Status Flush();
   // Writes everything that was added and closes the file.
   absl::Status Close();
 
+  // The folder of the run, and the file in it.
+  const std::string& log_dir() const noexcept { return log_dir_; }
   const std::string& path() const noexcept { return path_; }
 
  private:
-  SummaryWriter(std::string path, int fd);
+  SummaryWriter(std::string log_dir, std::string path, int fd);
 
+  absl::Status AddGraphOfCall(const std::function<void()>& call);
   absl::Status Added();  // after each record
   absl::Status Write();
   absl::Status Fail(int error);
 
+  const std::string log_dir_;
   const std::string path_;
   std::mutex mutex_;
   // The following are under mutex_.

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,11 +10,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "exporters/tensorboard/event_file/event_file.h"
 #include "exporters/tensorboard/program_graph.h"
 #include "exporters/tensorboard/step_names.h"
+#include "kymo/profile.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/base/time.h"
 
 namespace kymo {
@@ -34,19 +38,35 @@ absl::Status ErrnoStatus(int error, std::string doing) {
       absl::StrCat(doing, ": ", std::generic_category().message(error)));
 }
 
+// The names of months as Python's %b writes them, whatever the locale.
+constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+// PyTorch's folder for a run that has no name.
+std::string DefaultFolder(double now_s, const std::string& host,
+                          std::string_view comment) {
+  const time_t now = static_cast<time_t>(now_s);
+  tm local = {};
+  localtime_r(&now, &local);
+  return absl::StrFormat("runs/%s%02d_%02d-%02d-%02d_%s%s",
+                         kMonths[local.tm_mon], local.tm_mday, local.tm_hour,
+                         local.tm_min, local.tm_sec, host, ToAbsl(comment));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SummaryWriter>> SummaryWriter::Create(
-    const std::string& log_dir) {
-  const std::filesystem::path folder(log_dir.empty() ? "." : log_dir);
+    const std::string& log_dir, std::string_view comment) {
+  const double now_s = NowSeconds();
+  const std::string host = tensorboard::HostName();
+  const std::filesystem::path folder(
+      log_dir.empty() ? DefaultFolder(now_s, host, comment) : log_dir);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    return ErrnoStatus(error.value(),
-                       absl::StrCat("could not make folder '", log_dir, "'"));
+    return ErrnoStatus(error.value(), absl::StrCat("could not make folder '",
+                                                   folder.string(), "'"));
   }
-  const double now_s = NowSeconds();
-  const std::string host = tensorboard::HostName();
   for (int64_t number = 0;; ++number) {
     const std::string path =
         folder / tensorboard::EventFileName(static_cast<int64_t>(now_s), host,
@@ -57,15 +77,15 @@ absl::StatusOr<std::unique_ptr<SummaryWriter>> SummaryWriter::Create(
     if (fd < 0) {
       return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));
     }
-    std::unique_ptr<SummaryWriter> writer(new SummaryWriter(path, fd));
+    std::unique_ptr<SummaryWriter> writer(new SummaryWriter(folder, path, fd));
     tensorboard::AppendFileVersion(writer->pending_, now_s);
     KYMO_RETURN_IF_ERROR(writer->Flush());
     return writer;
   }
 }
 
-SummaryWriter::SummaryWriter(std::string path, int fd)
-    : path_(std::move(path)), fd_(fd) {}
+SummaryWriter::SummaryWriter(std::string log_dir, std::string path, int fd)
+    : log_dir_(std::move(log_dir)), path_(std::move(path)), fd_(fd) {}
 
 SummaryWriter::~SummaryWriter() { Close().IgnoreError(); }
 
@@ -98,6 +118,14 @@ absl::Status SummaryWriter::AddGraph(const model::Trace* trace) {
   tensorboard::AppendGraph(pending_, now_s, graph_def);
   tensorboard::AppendRunMetadata(pending_, now_s, kGraphTag, run_metadata);
   return Added();
+}
+
+absl::Status SummaryWriter::AddGraphOfCall(const std::function<void()>& call) {
+  Profile profile({.record_shapes = true});
+  KYMO_RETURN_IF_ERROR(profile.Start());
+  call();
+  KYMO_RETURN_IF_ERROR(profile.Stop());
+  return AddGraph(profile.trace());
 }
 
 absl::Status SummaryWriter::Flush() {

@@ -2,6 +2,8 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -16,6 +18,8 @@
 #include <gtest/gtest.h>
 
 #include "exporters/tensorboard/event.pb.h"
+#include "kymo/profile.h"
+#include "kymo/record_function.h"
 #include "tests/support/test_event_file.h"
 #include "tests/support/test_trace.h"
 
@@ -117,6 +121,76 @@ TEST_F(SummaryWriterTest, AfterCloseNothingIsTaken) {
 TEST_F(SummaryWriterTest, NoTraceIsNoGraph) {
   EXPECT_EQ(Create()->AddGraph(nullptr).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(SummaryWriterTest, DefaultFolderIsPyTorchs) {
+  const auto name_of = [](time_t time, const std::string& comment) {
+    tm local;
+    char text[64];
+    char host[256] = {};
+    gethostname(host, sizeof(host) - 1);
+    strftime(text, sizeof(text), "runs/%b%d_%H-%M-%S_",
+             localtime_r(&time, &local));
+    return text + std::string(host) + comment;
+  };
+  std::filesystem::create_directories(folder_);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  for (const std::string comment : {"", "LR_0.1_BATCH_16"}) {
+    const time_t start = time(nullptr);
+    const auto writer = SummaryWriter::Create("", comment);
+    const time_t end = time(nullptr);
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    if (!writer.ok()) break;
+    const std::string folder = (*writer)->log_dir();
+    EXPECT_THAT(folder,
+                testing::AnyOf(name_of(start, comment), name_of(end, comment),
+                               // time() lags behind other clocks.
+                               name_of(end + 1, comment)));
+    EXPECT_EQ(std::filesystem::path((*writer)->path()).parent_path(), folder);
+    EXPECT_TRUE(std::filesystem::exists((*writer)->path()));
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST_F(SummaryWriterTest, CommentsAreForTheDefaultFolder) {
+  const auto writer = SummaryWriter::Create(folder_ + "/run", "comment");
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_EQ((*writer)->log_dir(), folder_ + "/run");
+}
+
+TEST_F(SummaryWriterTest, GraphsCanBeOfACall) {
+  const auto writer = Create();
+  int calls = 0;
+  const auto forward = [&] {
+    ++calls;
+    RecordFunction linear("linear");
+    KYMO_RECORD_OP("matmul", 64, 0.5);
+  };
+  { RecordFunction outside("outside"); }
+  ASSERT_TRUE(writer->AddGraph(forward).ok());
+  EXPECT_EQ(calls, 1);
+  ASSERT_TRUE(writer->Close().ok());
+  const auto events = Read(writer->path());
+  ASSERT_EQ(events.size(), 3);
+  tensorboard::schema::GraphDef graph;
+  ASSERT_TRUE(graph.ParseFromString(events[1].graph_def()));
+  std::vector<std::string> names;
+  for (const auto& node : graph.node()) names.push_back(node.name());
+  EXPECT_THAT(names, testing::Contains("linear/matmul"));
+  EXPECT_THAT(names, testing::Not(testing::Contains("outside")));
+  EXPECT_EQ(events[2].tagged_run_metadata().tag(), "profile");
+}
+
+TEST_F(SummaryWriterTest, CallsWithinASessionHaveNoGraph) {
+  const auto writer = Create();
+  Profile profile;
+  ASSERT_TRUE(profile.Start().ok());
+  bool is_called = false;
+  EXPECT_EQ(writer->AddGraph([&] { is_called = true; }).message(),
+            "Profiler is already enabled on this thread.");
+  EXPECT_FALSE(is_called);
+  EXPECT_TRUE(profile.Stop().ok());
 }
 
 TEST_F(SummaryWriterTest, FoldersThatCannotBeMadeAreErrors) {
