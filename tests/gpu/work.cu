@@ -87,8 +87,8 @@ void Copies() {
   CHECK(cudaMemcpy(first, pinned, kBytes - 1, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(second, first, kBytes - 2, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(pinned, second, kBytes - 3, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(pageable.data(), second, kBytes - 4,
-                   cudaMemcpyDeviceToHost));
+  CHECK(
+      cudaMemcpy(pageable.data(), second, kBytes - 4, cudaMemcpyDeviceToHost));
   CHECK(cudaMemset(first, 7, kBytes - 5));
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
@@ -103,14 +103,15 @@ void Copies() {
   CHECK(cudaMemsetAsync(first, 1, kBytes - 8, stream));
   CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaDeviceSynchronize());
-  printf("{\"bytes\": {\"Memcpy HtoD (Pageable -> \": %zu, "
-         "\"Memcpy HtoD (Pinned -> \": %zu, \"Memcpy DtoD (Device -> \": %zu, "
-         "\"Memcpy DtoH (Device -> Pinned)\": %zu, "
-         "\"Memcpy DtoH (Device -> Pageable)\": %zu, \"Memset (\": %zu}, "
-         "\"stream_waits\": 1}\n",
-         kBytes, kBytes - 1 + kBytes - 6 + sizeof(symbol),
-         kBytes - 2 + kWidth * kHeight, kBytes - 3 + kBytes - 7, kBytes - 4,
-         kBytes - 5 + kBytes - 8);
+  printf(
+      "{\"bytes\": {\"Memcpy HtoD (Pageable -> \": %zu, "
+      "\"Memcpy HtoD (Pinned -> \": %zu, \"Memcpy DtoD (Device -> \": %zu, "
+      "\"Memcpy DtoH (Device -> Pinned)\": %zu, "
+      "\"Memcpy DtoH (Device -> Pageable)\": %zu, \"Memset (\": %zu}, "
+      "\"stream_waits\": 1}\n",
+      kBytes, kBytes - 1 + kBytes - 6 + sizeof(symbol),
+      kBytes - 2 + kWidth * kHeight, kBytes - 3 + kBytes - 7, kBytes - 4,
+      kBytes - 5 + kBytes - 8);
 }
 
 void Graph() {
@@ -184,9 +185,10 @@ void Product() {
   const dim3 grid(kSize / kTile, kSize / kTile);
   for (int i = 0; i < 10; ++i) MatMul<<<grid, block>>>(a, b, c, kSize);
   CHECK(cudaDeviceSynchronize());
-  printf("{\"kernels\": {\"MatMul\": 10}, \"grid\": [64, 64, 1], "
-         "\"block\": [16, 16, 1], \"flops\": %lld}\n",
-         2LL * kSize * kSize * kSize);
+  printf(
+      "{\"kernels\": {\"MatMul\": 10}, \"grid\": [64, 64, 1], "
+      "\"block\": [16, 16, 1], \"flops\": %lld}\n",
+      2LL * kSize * kSize * kSize);
 }
 
 void Small() {
