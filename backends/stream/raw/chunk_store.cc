@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "backends/stream/raw/whole_io.h"
+#include "profiler/base/whole_io.h"
 
 namespace kymo::stream {
 

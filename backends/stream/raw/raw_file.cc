@@ -19,8 +19,8 @@
 #include "backends/stream/decode/arena_shard.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_parts.h"
-#include "backends/stream/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/whole_io.h"
 #include "profiler/model/shard_times.h"
 #include "profiler/record/arena/chunk_reader.h"
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
-#include "backends/stream/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/whole_io.h"
 #include "profiler/record/arena/layout.h"
 
 namespace kymo::stream {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
-#include "backends/stream/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/whole_io.h"
 
 namespace kymo::stream {
 namespace {

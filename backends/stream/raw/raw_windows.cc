@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
 #include "backends/stream/raw/chunk_store.h"
-#include "backends/stream/raw/whole_io.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/whole_io.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::stream {

@@ -10,17 +10,19 @@
 // Errors:  false; errno says why. EIO: the file ends before the range does, or
 //   takes no more. Part of the range may have been read or written.
 // Threads: any; the file's own position is neither used nor moved.
-#ifndef KYMO_BACKENDS_STREAM_RAW_WHOLE_IO_H_
-#define KYMO_BACKENDS_STREAM_RAW_WHOLE_IO_H_
+// Standard library: nothing that needs linking.
+#ifndef KYMO_PROFILER_BASE_WHOLE_IO_H_
+#define KYMO_PROFILER_BASE_WHOLE_IO_H_
 
 #include <cstdint>
 
-namespace kymo::stream {
+namespace kymo {
 
-[[nodiscard]] bool ReadWhole(int fd, uint64_t at, void* to, uint64_t bytes);
+[[nodiscard]] bool ReadWhole(int fd, uint64_t at, void* to,
+                             uint64_t bytes) noexcept;
 [[nodiscard]] bool WriteWhole(int fd, uint64_t at, const void* from,
-                              uint64_t bytes);
+                              uint64_t bytes) noexcept;
 
-}  // namespace kymo::stream
+}  // namespace kymo
 
-#endif  // KYMO_BACKENDS_STREAM_RAW_WHOLE_IO_H_
+#endif  // KYMO_PROFILER_BASE_WHOLE_IO_H_

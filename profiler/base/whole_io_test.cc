@@ -1,4 +1,4 @@
-#include "backends/stream/raw/whole_io.h"
+#include "profiler/base/whole_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kymo::stream {
+namespace kymo {
 namespace {
 
 class WholeIoTest : public testing::Test {
@@ -71,4 +71,4 @@ TEST_F(WholeIoTest, ErrorsAreTheKernels) {
 }
 
 }  // namespace
-}  // namespace kymo::stream
+}  // namespace kymo
