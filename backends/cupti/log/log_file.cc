@@ -1,6 +1,5 @@
 #include "backends/cupti/log/log_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -9,6 +8,7 @@
 #include <new>
 
 #include "profiler/base/clock.h"
+#include "profiler/base/whole_io.h"
 
 namespace kymo::cupti {
 
@@ -41,18 +41,9 @@ bool LogFile::Open(const char* folder) noexcept {
 void LogFile::Append(void* to, const void* data, size_t size) noexcept {
   LogFile& file = *static_cast<LogFile*>(to);
   const int fd = open(file.path_, O_WRONLY | O_CLOEXEC);
-  const char* rest = static_cast<const char*>(data);
-  size_t left = size;
-  while (fd >= 0 && left > 0) {
-    const ssize_t written =
-        pwrite(fd, rest, left, static_cast<off_t>(file.offset_ + size - left));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    rest += written;
-    left -= static_cast<size_t>(written);
-  }
+  const bool is_written = fd >= 0 && WriteWhole(fd, file.offset_, data, size);
   if (fd >= 0) close(fd);
-  if (left == 0) {
+  if (is_written) {
     file.offset_ += size;
   } else {
     // Half a block would hide the blocks behind it, so the next block goes
