@@ -8,6 +8,7 @@
 
 #include "profiler/record/caller_stack.h"
 #include "profiler/record/host/own_host.h"
+#include "profiler/record/payload_writer.h"
 
 namespace kymo::record {
 
@@ -149,13 +150,6 @@ inline Slot* TakeHeapSlots(SlotKind kind, uint64_t address, uint64_t bytes,
   slot->extra_slots = extra_slots;
   slot->end.store(address, std::memory_order_relaxed);
   return slot;
-}
-
-inline void PublishAt(Slot* slot, uint64_t ticks) noexcept {
-  slot->begin.store(ticks, std::memory_order_release);
-}
-inline void Publish(Slot* slot) noexcept {
-  PublishAt(slot, ReadTicks(thread_stream->clock_source));
 }
 
 // A function of its own, so that allocations without a stack do not reserve

@@ -113,9 +113,11 @@ inline Slot* TakeFollowUp(SlotKind kind, uint64_t ticket, uint32_t index,
   return slot;
 }
 
+inline void PublishAt(Slot* slot, uint64_t ticks) noexcept {
+  slot->begin.store(ticks, std::memory_order_release);
+}
 inline void Publish(Slot* slot) noexcept {
-  slot->begin.store(ReadTicks(thread_stream->clock_source),
-                    std::memory_order_release);
+  PublishAt(slot, ReadTicks(thread_stream->clock_source));
 }
 
 }  // namespace kymo::record
