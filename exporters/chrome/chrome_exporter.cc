@@ -48,9 +48,6 @@ const SettingTable<ChromeSettings>& ChromeTable() {
   return table;
 }
 
-// For traces with samples that do not state their period.
-constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
-
 // The zero of the file's times, chosen as Kineto does, so that traces of one
 // time align: whole periods since the epoch. Kineto's periods are quarters of a
 // year. From the 51st day on, a time in us with three decimals needs more
@@ -145,9 +142,7 @@ std::string RowNames(const Rows& rows, const EventText& text) {
 // Flame charts, one thread after the other.
 absl::Status WriteSamples(const Trace& trace, const Rows& rows,
                           const EventText& text, OrderedOutput& output) {
-  const DurationNs period_ns = trace.sampling_period_ns() > 0
-                                   ? trace.sampling_period_ns()
-                                   : kDefaultPeriodNs;
+  const DurationNs period_ns = timeline::SlicePeriodNs(trace);
   std::span<const StackSample> rest = trace.samples();
   while (!rest.empty()) {
     const auto end =

@@ -22,9 +22,6 @@ using schema::TracePacket;
 using schema::TrackEvent;
 using timeline::FlameSlice;
 
-// For traces with samples that do not say how often they were taken.
-constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
-
 constexpr size_t kNoSlice = ~size_t{0};
 
 // By slice, the innermost one around it.
@@ -89,9 +86,7 @@ absl::Status SamplePackets::Write(timeline::OrderedOutput& output) const {
 
 // One thread after the other; ends as in event_packets.h.
 absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
-  const DurationNs period_ns = trace_.sampling_period_ns() > 0
-                                   ? trace_.sampling_period_ns()
-                                   : kDefaultPeriodNs;
+  const DurationNs period_ns = timeline::SlicePeriodNs(trace_);
   const auto since_base = [this](TimeNs ns) {
     return static_cast<uint64_t>(ns - base_ns_);
   };

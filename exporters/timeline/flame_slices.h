@@ -23,6 +23,7 @@
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
+#include "profiler/model/trace.h"
 
 namespace kymo::timeline {
 
@@ -36,6 +37,11 @@ struct FlameSlice {
   model::FrameId frame{};
   bool is_leaf = false;  // the innermost frame when the slice began
 };
+
+// The period of a trace's samples; 1 ms if the trace does not state one.
+inline DurationNs SlicePeriodNs(const model::Trace& trace) {
+  return trace.sampling_period_ns() > 0 ? trace.sampling_period_ns() : kNsPerMs;
+}
 
 // Slices in the order of their starts, outer slices first.
 // REQUIRES: `samples` are those of one thread in the order of time, and

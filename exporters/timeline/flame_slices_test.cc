@@ -106,5 +106,12 @@ TEST(FlameSlicesTest, VeryDeepStacksKeepTheirOuterFrames) {
   EXPECT_EQ(slices.back(), "499* 0-100");
 }
 
+TEST(FlameSlicesTest, PeriodIsTheTracesOrAMillisecond) {
+  TestTrace t;
+  t.data().sampling_period_ns = 250'000;
+  EXPECT_EQ(SlicePeriodNs(std::move(t).Build()), 250'000);
+  EXPECT_EQ(SlicePeriodNs(TestTrace().Build()), 1'000'000);
+}
+
 }  // namespace
 }  // namespace kymo::timeline

@@ -22,9 +22,6 @@ using model::Track;
 using model::TrackIndex;
 using model::TrackKind;
 
-// For traces with samples that do not say how often they were taken.
-constexpr DurationNs kDefaultPeriodNs = kNsPerMs;
-
 bool IsAsync(const Trace& trace, EventIndex event) {
   return (trace.flags()[event] & model::kEventAsync) != 0;
 }
@@ -101,9 +98,7 @@ class FlameLine final : public LineSource {
   size_t Begin() override {
     const Trace& trace = context_.trace;
     slices_ = timeline::MakeFlameSlices(trace.stacks(), samples_,
-                                        trace.sampling_period_ns() > 0
-                                            ? trace.sampling_period_ns()
-                                            : kDefaultPeriodNs);
+                                        timeline::SlicePeriodNs(trace));
     return slices_.size();
   }
 
