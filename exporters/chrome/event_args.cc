@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profiler/model/activity_type.h"
+#include "profiler/model/shadowed_args.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
@@ -46,14 +47,6 @@ constexpr std::string_view kKeyTexts[] = {
 
 constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);
-}
-
-// Whether the key of `args[i]` comes again later; the last one counts.
-bool IsShadowed(std::span<const Arg> args, size_t i) {
-  for (size_t later = i + 1; later < args.size(); ++later) {
-    if (args[later].key == args[i].key) return true;
-  }
-  return false;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/lanes.h"
 
 namespace kymo::chrome {
 namespace {
@@ -19,11 +20,6 @@ constexpr int64_t kDeviceSortIndex = 5'000'000;  // as Kineto
 
 bool Fits(int64_t id) {
   return id >= 0 && id <= std::numeric_limits<int32_t>::max();
-}
-
-bool IsLaneOf(const Track& a, const Track& b) {
-  return a.kind == b.kind && a.pid == b.pid && a.id == b.id &&
-         a.device_index == b.device_index;
 }
 
 }  // namespace

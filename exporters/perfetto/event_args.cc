@@ -11,6 +11,7 @@
 #include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/shadowed_args.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
@@ -23,14 +24,6 @@ using model::EventIndex;
 using model::NameId;
 using schema::DebugAnnotation;
 using schema::TrackEvent;
-
-// The key of `args[i]` comes again later: then that one counts.
-bool IsShadowed(std::span<const Arg> args, size_t i) {
-  for (size_t later = i + 1; later < args.size(); ++later) {
-    if (args[later].key == args[i].key) return true;
-  }
-  return false;
-}
 
 constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);

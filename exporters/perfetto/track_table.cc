@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/perfetto/packet_bytes.h"
 #include "exporters/perfetto/trace.pb.h"
+#include "profiler/model/lanes.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::perfetto {
@@ -22,11 +23,6 @@ using schema::TrackDescriptor;
 
 bool Fits(int64_t id) {
   return id > 0 && id <= std::numeric_limits<int32_t>::max();
-}
-
-bool IsLaneOf(const Track& a, const Track& b) {
-  return a.kind == b.kind && a.pid == b.pid && a.id == b.id &&
-         a.device_index == b.device_index;
 }
 
 void AddText(ProtoWriter& writer, uint32_t field, std::string_view text) {

@@ -14,6 +14,7 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/analysis/module_hierarchy.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/lanes.h"
 #include "profiler/model/op_inputs.h"
 
 namespace kymo {
@@ -28,11 +29,6 @@ using model::TrackKind;
 bool IsAnnotation(ActivityType type) {
   return type == ActivityType::kUserAnnotation ||
          type == ActivityType::kGpuUserAnnotation;
-}
-
-bool IsLaneOf(const Track& a, const Track& b) {
-  return a.kind == b.kind && a.pid == b.pid && a.id == b.id &&
-         a.device_index == b.device_index;
 }
 
 // Of an event of the trace in a list of events; 0 is none.

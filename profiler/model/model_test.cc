@@ -2,7 +2,9 @@
 
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/shadowed_args.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
@@ -89,6 +91,31 @@ TraceData OneTrack() {
   add(2, 8, 0);
   data.track_begin = {0, 2};
   return data;
+}
+
+TEST(LanesTest, ShareKindProcessIdAndDevice) {
+  const Track stream = {
+      .kind = TrackKind::kStream, .pid = 1, .id = 7, .device_index = 0};
+  Track lane = stream;
+  lane.name = NameId{3};
+  EXPECT_TRUE(IsLaneOf(lane, stream));
+  const auto differs = [&](auto change) {
+    Track other = stream;
+    change(other);
+    return !IsLaneOf(other, stream);
+  };
+  EXPECT_TRUE(differs([](Track& t) { t.kind = TrackKind::kThread; }));
+  EXPECT_TRUE(differs([](Track& t) { t.pid = 2; }));
+  EXPECT_TRUE(differs([](Track& t) { t.id = 8; }));
+  EXPECT_TRUE(differs([](Track& t) { t.device_index = 1; }));
+}
+
+TEST(ShadowedArgsTest, LastOneOfAKeyCounts) {
+  const Arg args[] = {Arg::Int(NameId{1}, 10), Arg::Int(NameId{2}, 20),
+                      Arg::Double(NameId{1}, 3)};
+  EXPECT_TRUE(IsShadowed(args, 0));
+  EXPECT_FALSE(IsShadowed(args, 1));
+  EXPECT_FALSE(IsShadowed(args, 2));
 }
 
 TEST(ValidateTraceTest, AcceptsANestedTrack) {

@@ -11,6 +11,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/events/trace_events.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/model/shadowed_args.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo::tensorboard {
@@ -75,13 +76,6 @@ void AppendDouble(StatWriter& stats, uint64_t key, double value) {
                       : value > 0       ? "Infinity"
                                         : "-Infinity");
   }
-}
-
-// The key of `args[i]` comes again later: then that one counts.
-bool IsShadowed(std::span<const Arg> args, size_t i) {
-  return std::any_of(
-      args.begin() + static_cast<std::ptrdiff_t>(i) + 1, args.end(),
-      [&](const Arg& later) { return later.key == args[i].key; });
 }
 
 }  // namespace
