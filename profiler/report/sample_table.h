@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
+#include "profiler/report/table.h"
 
 namespace kymo::report {
 
@@ -43,8 +44,9 @@ struct SampleTableOptions {
   // One of self_cpu_time_total, cpu_time_total, count. Empty: rows keep their
   // order.
   std::string sort_by = "self_cpu_time_total";
-  int row_limit = 100;  // negative: all
-  std::optional<int> max_name_column_width = 55;
+  int row_limit = TableOptions().row_limit;  // negative: all
+  std::optional<int> max_name_column_width =
+      TableOptions().max_name_column_width;
   std::optional<int> max_module_column_width = 40;
   std::optional<std::string> header;
   std::string time_unit;  // "s", "ms" or "us"; anything else: by size
