@@ -139,12 +139,22 @@ TEST_F(OptionsTest, TheListHasEveryAnalysisAndPlugin) {
   }
 }
 
-TEST_F(OptionsTest, EmptyListsChooseNothing) {
-  const ReportCommand command =
-      Parse({"a", "--category=", "--analysis=", "--group_by=", "--step="});
-  EXPECT_TRUE(command.filter.empty());
-  EXPECT_TRUE(command.analyses.empty());
-  EXPECT_FALSE(command.rows.single_events);
+TEST_F(OptionsTest, EmptyValuesAreErrors) {
+  EXPECT_EQ(Error({"a", "--step="}), "--step is ''; it takes N or N-M");
+  EXPECT_EQ(Error({"a", "--step", ""}), "--step is ''; it takes N or N-M");
+  EXPECT_EQ(Error({"a", "--time_unit="}),
+            "--time_unit is ''; it takes one of: s, ms, us");
+  EXPECT_EQ(Error({"a", "--thread="}),
+            "--thread is ''; it takes a list, separated by commas, of ids, "
+            "PID/ID and names");
+  for (const std::string flag : {"analysis", "category", "group_by", "time"}) {
+    const std::string error = Error({"a", "--" + flag + "="});
+    EXPECT_TRUE(error.starts_with("--" + flag + " is ''; it takes ")) << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(OptionsTest, EmptySortKeyKeepsTheOrderOfEvents) {
   EXPECT_EQ(Parse({"a", "--sort_by="}).table.sort_by, "");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -73,6 +74,24 @@ std::string TimeText(const TimeRange& range) {
   return absl::StrCat(text(range.begin_ns), "..", text(range.end_ns));
 }
 
+// A flag that the user gives must say something. The empty text would unset the
+// member, as if the flag were not there: --step=$STEP without a STEP would
+// print all events.
+template <typename S>
+SettingValue<S> NotEmpty(SettingValue<S> value) {
+  value.parse = [parse = std::move(value.parse)](std::string_view text,
+                                                 S& into) {
+    return !text.empty() && parse(text, into);
+  };
+  return value;
+}
+
+SettingValue<ReportFlags> Threads() {
+  SettingValue<ReportFlags> value = setting::Texts(&ReportFlags::thread);
+  value.takes = "a list, separated by commas, of ids, PID/ID and names";
+  return NotEmpty(std::move(value));
+}
+
 // The flags that choose what the command prints, and of which events.
 std::vector<Setting<ReportFlags>> EventSettings() {
   using F = ReportFlags;
@@ -93,7 +112,8 @@ std::vector<Setting<ReportFlags>> EventSettings() {
        .topic = "run",
        .is_common = true},
       {.name = "analysis",
-       .value = setting::Words(&F::analysis, setting::SameWords(analyses)),
+       .value =
+           NotEmpty(setting::Words(&F::analysis, setting::SameWords(analyses))),
        .purpose = "Print these analyses instead of the table; all is every "
                   "one. --format=csv takes one at a time.",
        .hint = "NAMES",
@@ -115,29 +135,28 @@ std::vector<Setting<ReportFlags>> EventSettings() {
        .topic = "events",
        .is_common = true},
       {.name = "category",
-       .value = setting::Words(&F::category, setting::SameWords(categories)),
+       .value = NotEmpty(
+           setting::Words(&F::category, setting::SameWords(categories))),
        .purpose = "Only events of these categories, as Chrome traces have "
                   "them.",
        .hint = "NAMES",
        .topic = "events"},
       {.name = "thread",
-       .value = setting::Texts(&F::thread),
-       .purpose = "Only events of these threads and streams: an id, PID/ID, or "
-                  "a name.",
+       .value = Threads(),
+       .purpose = "Only events of these threads and streams.",
        .hint = "THREADS",
        .topic = "events"},
       {.name = "step",
-       .value = setting::Custom(&F::step, ParseSteps, StepsText, "N or N-M",
-                                "N[-M]"),
+       .value = NotEmpty(setting::Custom(&F::step, ParseSteps, StepsText,
+                                         "N or N-M", "N[-M]")),
        .purpose = "Only events that began, and device work that was launched, "
                   "in step N or steps N-M.",
        .topic = "events",
        .is_common = true},
       {.name = "time",
-       .value = setting::Custom(&F::time, ParseTime, TimeText,
-                                "FROM..TO with units (1.5s..2s, 200ms.., "
-                                "..10us)",
-                                "FROM..TO"),
+       .value = NotEmpty(setting::Custom(
+           &F::time, ParseTime, TimeText,
+           "FROM..TO with units (1.5s..2s, 200ms.., ..10us)", "FROM..TO")),
        .purpose = "Only events that began in FROM..TO, counted from the start "
                   "of the trace.",
        .topic = "events",
@@ -151,12 +170,12 @@ std::vector<Setting<ReportFlags>> TableSettings() {
   const std::vector<std::string> units = {"s", "ms", "us"};
   return {
       {.name = "group_by",
-       .value = setting::Words(&F::group_by,
-                               {{"event", GroupKey::kEvent},
-                                {"input_shape", GroupKey::kInputShape},
-                                {"name", GroupKey::kName},
-                                {"overload_name", GroupKey::kOverloadName},
-                                {"stack", GroupKey::kStack}}),
+       .value = NotEmpty(setting::Words(
+           &F::group_by, {{"event", GroupKey::kEvent},
+                          {"input_shape", GroupKey::kInputShape},
+                          {"name", GroupKey::kName},
+                          {"overload_name", GroupKey::kOverloadName},
+                          {"stack", GroupKey::kStack}})),
        .purpose = "What the events of a row share: name, and any of "
                   "overload_name, input_shape, stack; or event: a row for each "
                   "event.",
@@ -199,7 +218,8 @@ std::vector<Setting<ReportFlags>> TableSettings() {
        .purpose = "Only rows whose first event has no parent.",
        .topic = "table"},
       {.name = "time_unit",
-       .value = setting::Word(&F::time_unit, setting::SameWords(units)),
+       .value =
+           NotEmpty(setting::Word(&F::time_unit, setting::SameWords(units))),
        .purpose = "The unit of all times. Default: by size.",
        .hint = "UNIT",
        .topic = "table"},
