@@ -1,7 +1,6 @@
 #include "backends/memory/memory_backend.h"
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +18,7 @@ enum class HeapMode { kAll, kSampled, kCounters, kReports };
 struct MemorySettings {
   HeapMode mode = HeapMode::kAll;
   uint64_t interval = 512 << 10;  // bytes
-  std::optional<bool> stacks;
+  bool stacks = true;             // for a child
   bool mappings = false;
 };
 
@@ -41,16 +40,15 @@ const SettingTable<MemorySettings>& MemoryTable() {
         .purpose = "How far apart samples are with memory_mode=sampled."},
        {.name = "stacks",
         .value = setting::Switch(&S::stacks),
-        .purpose = "Keep the stack of each allocation. Default: 1, and within "
-                   "a process as with_stack."},
+        .purpose = "Keep the stack of each allocation. Within a process the "
+                   "default is that of with_stack."},
        {.name = "mappings",
         .value = setting::Switch(&S::mappings),
         .purpose = "Record mmap, munmap and mremap of the program, too."}});
   return table;
 }
 
-stream::StreamRequest RequestFor(const MemorySettings& settings,
-                                 const SessionOptions& options) {
+stream::StreamRequest RequestFor(const MemorySettings& settings) {
   stream::StreamRequest request = {.flags = record::kGateMemory,
                                    .watches_heap = true};
   switch (settings.mode) {
@@ -68,9 +66,7 @@ stream::StreamRequest RequestFor(const MemorySettings& settings,
       break;
   }
   const bool watches = (request.flags & record::kHeapModeFlags) != 0;
-  const bool stacks = settings.stacks.value_or(
-      options.target == TargetKind::kChildProcess || options.with_stack);
-  if (watches && stacks) request.flags |= record::kGateHeapStacks;
+  if (watches && settings.stacks) request.flags |= record::kGateHeapStacks;
   if (settings.mappings) request.flags |= record::kGateMapped;
   return request;
 }
@@ -94,9 +90,13 @@ class MemoryBackend : public ActivityBackend {
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
+    MemorySettings defaults;
+    if (options.target == TargetKind::kThisProcess) {
+      defaults.stacks = options.with_stack;
+    }
     KYMO_ASSIGN_OR_RETURN(const MemorySettings settings,
-                          MemoryTable().Read(options.settings));
-    return stream::NewStreamSession(options, RequestFor(settings, options));
+                          MemoryTable().Read(options.settings, defaults));
+    return stream::NewStreamSession(options, RequestFor(settings));
   }
 
  private:

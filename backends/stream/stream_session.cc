@@ -21,14 +21,7 @@ constexpr uint64_t kMib = uint64_t{1} << 20;
 
 absl::Status CheckSettings(const SessionOptions& options,
                            const StreamSettings& settings) {
-  if (options.target == TargetKind::kChildProcess) {
-    if (settings.flight_recorder && settings.when_full) {
-      return absl::InvalidArgumentError(
-          "a flight recorder overwrites when it is full: leave out "
-          "cpu_when_full");
-    }
-    return absl::OkStatus();
-  }
+  if (options.target == TargetKind::kChildProcess) return absl::OkStatus();
   if (settings.arena_mib * kMib > record::kLocalCapacityBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("cpu_arena_mib is '", settings.arena_mib,
@@ -124,8 +117,7 @@ class StreamRecording {
          .arena_bytes = flight && flight->bytes != 0
                             ? flight->bytes
                             : settings_.arena_mib * kMib,
-         .policy = flight ? FullPolicy::kOverwrite
-                          : settings_.when_full.value_or(FullPolicy::kDrain),
+         .policy = settings_.when_full,
          .flags = flags(),
          .heap_sample_interval = request_.heap_sample_interval,
          .scratch_dir = scratch_dir_,
@@ -140,7 +132,7 @@ class StreamRecording {
                                : record::SessionScope::kThread,
          .flags = flags(),
          .chunk_bytes_total = settings_.arena_mib * kMib,
-         .policy = settings_.when_full.value_or(FullPolicy::kStop),
+         .policy = settings_.when_full,
          .heap_sample_interval = request_.heap_sample_interval});
   }
 

@@ -1,7 +1,9 @@
 #include "backends/stream/stream_settings.h"
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/stream/trace_memory.h"
+#include "profiler/base/status_macros.h"
 
 namespace kymo::stream {
 namespace {
@@ -25,8 +27,8 @@ const SettingTable<StreamSettings>& StreamTable() {
             setting::Word(&S::when_full, {{"drain", FullPolicy::kDrain},
                                           {"overwrite", FullPolicy::kOverwrite},
                                           {"stop", FullPolicy::kStop}}),
-        .purpose = "What to do when that memory is full. Default: drain, and "
-                   "within a process, where nobody drains, stop.",
+        .purpose = "What to do when that memory is full. Within a process, "
+                   "where nobody drains, the default is stop.",
         .old_name = "when_full"},
        {.name = "keep_raw",
         .value = setting::Switch(&S::keep_raw),
@@ -58,10 +60,22 @@ const SettingTable<StreamSettings>& StreamTable() {
 absl::StatusOr<StreamSettings> ReadStreamSettings(
     const SessionOptions& options) {
   StreamSettings defaults;
-  if (options.target == TargetKind::kThisProcess) {
+  const bool is_local = options.target == TargetKind::kThisProcess;
+  if (is_local) {
     defaults.arena_mib = kLocalArenaMib;
+    defaults.when_full = FullPolicy::kStop;
   }
-  return StreamTable().Read(options.settings, defaults);
+  KYMO_ASSIGN_OR_RETURN(StreamSettings settings,
+                        StreamTable().Read(options.settings, defaults));
+  if (settings.flight_recorder && !is_local) {
+    if (options.settings.contains("cpu_when_full")) {
+      return absl::InvalidArgumentError(
+          "a flight recorder overwrites when it is full: leave out "
+          "cpu_when_full");
+    }
+    settings.when_full = FullPolicy::kOverwrite;
+  }
+  return settings;
 }
 
 std::vector<SettingInfo> StreamSettingInfos() { return StreamTable().infos(); }

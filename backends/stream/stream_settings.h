@@ -21,14 +21,15 @@
 namespace kymo::stream {
 
 struct StreamSettings {
-  uint64_t arena_mib = 256;  // for a child
-  std::optional<record::FullPolicy> when_full;
+  uint64_t arena_mib = 256;                                   // for a child
+  record::FullPolicy when_full = record::FullPolicy::kDrain;  // for a child
   bool keep_raw = false;
   std::optional<uint64_t> max_memory;  // bytes
   std::optional<FlightLimit> flight_recorder;
 };
 
-// The defaults are those of the options' target.
+// The defaults are those of the options' target. A flight recorder overwrites:
+// with a `when_full` of the user's it is kInvalidArgument.
 absl::StatusOr<StreamSettings> ReadStreamSettings(
     const SessionOptions& options);
 
