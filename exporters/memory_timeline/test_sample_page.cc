@@ -1,9 +1,9 @@
 // Exports the page of a small trace into the folder of argv[1], for
 // page_check.js: 24 MiB from 1 to 9 ms, and 16 MiB, temporary, from 2 to 3 ms.
-#include <cstdio>
 #include <utility>
 
 #include "exporters/memory_timeline/memory_timeline.h"
+#include "tests/support/test_export_main.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
@@ -30,16 +30,10 @@ model::Trace MakeTrace() {
   return std::move(t).Build();
 }
 
-int Main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  OutputDirectory out(argv[1]);
-  const auto files = NewMemoryTimelineExporter()->Export(MakeTrace(), {}, out);
-  if (files.ok()) return 0;
-  std::fprintf(stderr, "%s\n", files.status().ToString().c_str());
-  return 1;
-}
-
 }  // namespace
 }  // namespace kymo
 
-int main(int argc, char** argv) { return kymo::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return kymo::ExportMain(argc, argv, *kymo::NewMemoryTimelineExporter(),
+                          kymo::MakeTrace());
+}

@@ -1,9 +1,9 @@
 // Exports a trace with samples, ranges and memory into the folder of argv[1],
 // for pprof_check.py.
-#include <cstdio>
 #include <utility>
 
 #include "exporters/stacks/stacks_exporter.h"
+#include "tests/support/test_export_main.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
@@ -50,16 +50,10 @@ model::Trace MakeTrace() {
   return std::move(t).Build();
 }
 
-int Main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  OutputDirectory out(argv[1]);
-  const auto files = NewStacksExporter()->Export(MakeTrace(), {}, out);
-  if (files.ok()) return 0;
-  std::fprintf(stderr, "%s\n", files.status().ToString().c_str());
-  return 1;
-}
-
 }  // namespace
 }  // namespace kymo
 
-int main(int argc, char** argv) { return kymo::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return kymo::ExportMain(argc, argv, *kymo::NewStacksExporter(),
+                          kymo::MakeTrace());
+}
