@@ -12,33 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "profiler/report/test_device_trace.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::report {
 namespace {
-
-using model::ActivityType;
-using model::Arg;
-
-// An operation that launches a kernel and a copy, and a kernel of nobody.
-model::Trace SomeTrace() {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  t.AddRange(main, "aten::mm", 1000, 9000);
-  t.AddRange(main, "cudaLaunchKernel", 2000, 3000, ActivityType::kCudaRuntime);
-  t.Describe(1);
-  t.AddRange(main, "cudaMemcpyAsync", 4000, 5000, ActivityType::kCudaRuntime);
-  t.Describe(2);
-  const auto stream = t.AddStream(0, 7, 1);
-  t.AddRange(stream, "gemm", 3500, 6000, ActivityType::kConcurrentKernel);
-  t.Describe(1);
-  t.AddRange(stream, "Memcpy DtoH (Device -> Pinned)", 6010, 7010,
-             ActivityType::kGpuMemcpy);
-  t.Describe(2, {Arg::Int(t.Intern("bytes"), 5000)});
-  t.AddRange(stream, "ncclDevKernel_AllReduce", 8000, 12000,
-             ActivityType::kConcurrentKernel);
-  return std::move(t).Build();
-}
 
 TEST(AnalysesTest, AreSortedAndFoundByTheirNames) {
   std::string_view last;
@@ -65,7 +43,7 @@ TEST(AnalysesTest, PurposesAreOneLineWithoutAFullStop) {
 
 // Every table has a value per column, of its column's kind, and a text.
 TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
-  const model::Trace trace = SomeTrace();
+  const model::Trace trace = DeviceTrace();
   for (const Analysis& analysis : Analyses()) {
     SCOPED_TRACE(analysis.name);
     const ValueTable table = analysis.table(trace);
@@ -91,7 +69,7 @@ TEST(AnalysesTest, NoneFailsOfAnEmptyTrace) {
 }
 
 TEST(AnalysesTest, NamesOfColumnsEndInTheirUnit) {
-  const model::Trace trace = SomeTrace();
+  const model::Trace trace = DeviceTrace();
   for (const Analysis& analysis : Analyses()) {
     std::set<std::string> names;
     for (const ValueColumn& column : analysis.table(trace).columns) {

@@ -1,41 +1,16 @@
 #include "profiler/report/device_tables.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/support/test_trace.h"
+#include "profiler/report/test_device_trace.h"
 
 namespace kymo::report {
 namespace {
 
-using model::ActivityType;
-using model::Arg;
-
-// An operation that launches a kernel and a copy, and a kernel that nobody
-// launched.
-model::Trace SomeTrace() {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  t.AddRange(main, "aten::mm", 1000, 9000);
-  t.AddRange(main, "cudaLaunchKernel", 2000, 3000, ActivityType::kCudaRuntime);
-  t.Describe(1);
-  t.AddRange(main, "cudaMemcpyAsync", 4000, 5000, ActivityType::kCudaRuntime);
-  t.Describe(2);
-  const auto stream = t.AddStream(0, 7, 1);
-  t.AddRange(stream, "gemm", 3500, 6000, ActivityType::kConcurrentKernel);
-  t.Describe(1);
-  t.AddRange(stream, "Memcpy DtoH (Device -> Pinned)", 6010, 7010,
-             ActivityType::kGpuMemcpy);
-  t.Describe(2, {Arg::Int(t.Intern("bytes"), 5000)});
-  t.AddRange(stream, "ncclDevKernel_AllReduce", 8000, 12000,
-             ActivityType::kConcurrentKernel);
-  return std::move(t).Build();
-}
-
 TEST(DeviceTablesTest, OperationsShowTheirShares) {
-  const model::Trace trace = SomeTrace();
+  const model::Trace trace = DeviceTrace();
   EXPECT_EQ(
       FormatValueTable(
           DeviceOperationTable(
@@ -56,7 +31,7 @@ TEST(DeviceTablesTest, OperationsShowTheirShares) {
 }
 
 TEST(DeviceTablesTest, CopiesShowTheirBandwidth) {
-  const ValueTable table = DeviceCopyTable(analysis::CopySums(SomeTrace()));
+  const ValueTable table = DeviceCopyTable(analysis::CopySums(DeviceTrace()));
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "Memcpy DtoH");
   EXPECT_EQ(std::get<int64_t>(table.rows[0][3]), 5000);
@@ -64,7 +39,7 @@ TEST(DeviceTablesTest, CopiesShowTheirBandwidth) {
 }
 
 TEST(DeviceTablesTest, ThePathIsSummedByCauseAndName) {
-  const model::Trace trace = SomeTrace();
+  const model::Trace trace = DeviceTrace();
   const analysis::CriticalPath path =
       analysis::FindCriticalPath(trace, analysis::Launches(trace), {});
   const ValueTable table = CriticalPathTable(trace, path);
