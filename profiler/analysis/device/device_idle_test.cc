@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "profiler/analysis/device/test_launches.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
@@ -11,27 +12,17 @@ namespace {
 using model::ActivityType;
 
 TEST(DeviceIdleTest, ThreeCausesByTheCallOfWhatCameNext) {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  const auto call = [&](TimeNs start, uint64_t id) {
-    t.AddRange(main, "cudaLaunchKernel", start, start + 5,
-               ActivityType::kCudaRuntime);
-    t.Describe(id);
-  };
-  call(10, 1);
-  call(20, 2);
-  call(30, 3);
-  call(420, 4);
+  TestLaunches t;
+  t.Call(10, 1);
+  t.Call(20, 2);
+  t.Call(30, 3);
+  t.Call(420, 4);
   const auto stream = t.AddStream(0, 7, 1);
-  const auto kernel = [&](TimeNs start, TimeNs end, uint64_t id) {
-    t.AddRange(stream, "gemm", start, end, ActivityType::kConcurrentKernel);
-    t.Describe(id);
-  };
-  kernel(100, 200, 1);
-  kernel(220, 300, 2);   // launched at 20: 20 ns are a launch's
-  kernel(350, 400, 3);   // launched at 30: it waited
-  kernel(500, 510, 4);   // launched at 420: the host was late
-  kernel(600, 610, 99);  // by no call
+  t.Kernel(stream, "gemm", 100, 200, 1);
+  t.Kernel(stream, "gemm", 220, 300, 2);   // launched at 20: a launch's 20 ns
+  t.Kernel(stream, "gemm", 350, 400, 3);   // launched at 30: it waited
+  t.Kernel(stream, "gemm", 500, 510, 4);   // launched at 420: the host was late
+  t.Kernel(stream, "gemm", 600, 610, 99);  // by no call
   const auto second = t.AddStream(0, 8, 1);
   t.AddRange(second, "relu", 300, 450, ActivityType::kConcurrentKernel);
   const model::Trace trace = std::move(t).Build();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "tests/support/test_trace.h"
+#include "profiler/analysis/device/test_launches.h"
 
 namespace kymo::analysis {
 namespace {
@@ -14,35 +14,25 @@ using model::ActivityType;
 // linear { addmm { launch 1, launch 2 } relu { linear { launch 3 } } },
 // an NVTX range { launch 4 }, launch 5, and a kernel without a call.
 model::Trace SomeTrace() {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  const auto call = [&](TimeNs start, uint64_t id) {
-    t.AddRange(main, "cudaLaunchKernel", start, start + 5,
-               ActivityType::kCudaRuntime);
-    t.Describe(id);
-  };
+  TestLaunches t;
+  const auto main = t.main();
   t.AddRange(main, "linear", 0, 100);
   t.AddRange(main, "addmm", 10, 50);
-  call(12, 1);
-  call(20, 2);
+  t.Call(12, 1);
+  t.Call(20, 2);
   t.AddRange(main, "relu", 60, 90);
   t.AddRange(main, "linear", 61, 80);
-  call(65, 3);
+  t.Call(65, 3);
   t.AddRange(main, "range", 110, 130, ActivityType::kNvtxRange);
-  call(112, 4);
-  call(140, 5);
+  t.Call(112, 4);
+  t.Call(140, 5);
   const auto stream = t.AddStream(0, 7, 1);
-  const auto kernel = [&](const char* name, TimeNs start, TimeNs end,
-                          uint64_t id) {
-    t.AddRange(stream, name, start, end, ActivityType::kConcurrentKernel);
-    t.Describe(id);
-  };
-  kernel("gemm", 100, 110, 1);
-  kernel("gemm", 110, 130, 2);
-  kernel("fill", 130, 133, 3);
-  kernel("gemm", 140, 170, 4);
-  kernel("fill", 170, 171, 5);
-  kernel("orphan", 180, 187, 99);
+  t.Kernel(stream, "gemm", 100, 110, 1);
+  t.Kernel(stream, "gemm", 110, 130, 2);
+  t.Kernel(stream, "fill", 130, 133, 3);
+  t.Kernel(stream, "gemm", 140, 170, 4);
+  t.Kernel(stream, "fill", 170, 171, 5);
+  t.Kernel(stream, "orphan", 180, 187, 99);
   return std::move(t).Build();
 }
 

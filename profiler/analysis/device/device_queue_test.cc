@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "profiler/analysis/device/test_launches.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::analysis {
@@ -11,25 +12,15 @@ namespace {
 using model::ActivityType;
 
 TEST(DeviceQueueTest, LengthGoesUpWithCallsAndDownWithWork) {
-  TestTrace t;
-  const auto main = t.AddThread(1, 1, "main");
-  const auto call = [&](TimeNs start, uint64_t id) {
-    t.AddRange(main, "cudaLaunchKernel", start, start + 5,
-               ActivityType::kCudaRuntime);
-    t.Describe(id);
-  };
-  call(10, 1);
-  call(20, 2);
-  call(30, 3);
+  TestLaunches t;
+  t.Call(10, 1);
+  t.Call(20, 2);
+  t.Call(30, 3);
   const auto stream = t.AddStream(0, 7, 1);
-  const auto kernel = [&](TimeNs start, TimeNs end, uint64_t id) {
-    t.AddRange(stream, "gemm", start, end, ActivityType::kConcurrentKernel);
-    t.Describe(id);
-  };
-  kernel(30, 60, 1);
-  kernel(60, 80, 2);
-  kernel(130, 140, 3);
-  kernel(150, 160, 99);  // by no call
+  t.Kernel(stream, "gemm", 30, 60, 1);
+  t.Kernel(stream, "gemm", 60, 80, 2);
+  t.Kernel(stream, "gemm", 130, 140, 3);
+  t.Kernel(stream, "gemm", 150, 160, 99);  // by no call
   const model::Trace trace = std::move(t).Build();
 
   const std::vector<StreamQueue> queues =
