@@ -17,7 +17,7 @@
 // records count.
 //
 // Errors: kInvalidArgument if `device` is no device's name; errors of files
-// (plugin/sink.h). No incomplete file is left.
+// (profiler/plugin/sink.h). No incomplete file is left.
 #ifndef KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
 #define KYMO_EXPORTERS_MEMORY_TIMELINE_MEMORY_TIMELINE_H_
 

@@ -2,8 +2,8 @@
 // use.
 //
 // The tracks of the program's counters stand below the thread that set them.
-// The tracks of memory in use (timeline/memory_counters.h) stand below the
-// process and count bytes.
+// The tracks of memory in use (exporters/timeline/memory_counters.h) stand
+// below the process and count bytes.
 //
 // Threads: call Write from one thread at a time; it works on all cores.
 #ifndef KYMO_EXPORTERS_PERFETTO_COUNTER_PACKETS_H_

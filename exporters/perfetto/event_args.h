@@ -5,7 +5,8 @@
 //   correlation                  | a runtime call, kernel, copy or fill has
 //   Concrete Inputs, Input type, | inputs were recorded
 //   Input Strides, Input Dims    |
-//   flops                        | there is a formula (analysis/flops.h)
+//   flops                        | there is a formula
+//                                | (profiler/analysis/flops.h)
 //   Sequence number,             | there is a sequence number
 //   Fwd thread id                |
 //   Call stack                   | a stack was recorded; it is also written as

@@ -1,6 +1,7 @@
 // flows.h - arrows between ranges: the flow ids that the begin of a range has.
 //
-//   forward operation  -> its backward operation (timeline/forward_backward.h)
+//   forward operation  -> its backward operation
+//                         (exporters/timeline/forward_backward.h)
 //   runtime call       -> each kernel, copy or fill that it launched
 //                         (profiler/analysis/device/launches.h)
 //

@@ -49,7 +49,7 @@ enum class Key : uint8_t {
 };
 std::string_view KeyText(Key key);
 
-// The four texts of an operation's inputs; see model/op_inputs.h.
+// The four texts of an operation's inputs; see profiler/model/op_inputs.h.
 enum class InputText : uint8_t { kConcrete, kTypes, kStrides, kDims, kCount };
 
 constexpr uint64_t CategoryId(model::ActivityType type) {

@@ -1,7 +1,8 @@
 // sample_packets.h - the packets of the sampling profiler, in two forms.
 //
 //   slices    a track "samples" below each sampled thread, with functions as
-//             nested slices (timeline/flame_slices.h); any reader shows them
+//             nested slices (exporters/timeline/flame_slices.h); any reader
+//             shows them
 //   samples   a PerfSample each, with thread and call stack; the viewer makes
 //             flame graphs of any selected time from them
 //

@@ -74,7 +74,7 @@ struct Detail {
   int64_t debug_handle = -1;
   int64_t node_id = -1;  // distributed node
   NameId overload_name = kEmptyName;
-  NameId inputs = kEmptyName;   // encoded, see model/op_inputs.h
+  NameId inputs = kEmptyName;   // encoded, see profiler/model/op_inputs.h
   StackId stack = kEmptyStack;  // where the event began
 };
 

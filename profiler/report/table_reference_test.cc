@@ -28,7 +28,8 @@ std::vector<std::string> Split(const std::string& line) {
   return cells;
 }
 
-// Each line has one row; testdata/README.md describes the cells.
+// Each line has one row. profiler/report/testdata/README.md describes the
+// cells.
 std::vector<TableRow> ReadRows(const std::string& name) {
   std::vector<TableRow> rows;
   std::istringstream in(ReadFile(name));

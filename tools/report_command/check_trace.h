@@ -3,7 +3,7 @@
 //   for (const TraceFinding& f : CheckTrace(trace)) Print(f.rule, f.count);
 //
 // Rule                     Severity  What it counts
-//   trace_invalid          error     an invariant of model/trace.h is broken
+//   trace_invalid          error     broken rule of profiler/model/trace.h
 //   <a loss ledger's name> warning   what was lost (note where it is no loss)
 //   time_not_positive      warning   events at or before the epoch
 //   launch_missing         warning   device work whose call is not in the trace

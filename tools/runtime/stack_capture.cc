@@ -33,7 +33,8 @@ bool IsNew(std::atomic<uint64_t>& known, uint64_t value) noexcept {
 }
 
 // Whether the address is in a file that was loaded since. It takes no lock
-// (unwind/loaded_code.h), because an allocation must not wait for the loader.
+// (profiler/unwind/loaded_code.h), because an allocation must not wait for the
+// loader.
 bool IsOfNewFile(uint64_t pc) noexcept {
   const uint64_t page = pc >> kPageBits;
   if (!IsNew(known_pages[page % kPages], page)) [[likely]]

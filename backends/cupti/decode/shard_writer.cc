@@ -14,7 +14,7 @@ namespace {
 using model::kSyncRows;
 
 // Makes room in `rows` for so many more. Asks for huge pages, whose first touch
-// is several times cheaper (base/column.h); the kernel may refuse.
+// is several times cheaper (profiler/base/column.h); the kernel may refuse.
 template <typename T>
 void ReserveMore(std::vector<T>& rows, size_t more) {
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;

@@ -3,9 +3,9 @@
 //   record::RecordCapturedInstant(In(domain, NameOf(string)));
 //
 // Both are objects that the collector makes and the program keeps. Their texts
-// stay, so each is a name by its content (record/foreign_names.h). The same
-// text gives the same object. If another tool was configured, that tool makes
-// them.
+// stay, so each is a name by its content (profiler/record/foreign_names.h). The
+// same text gives the same object. If another tool was configured, that tool
+// makes them.
 //
 // Threads: any. REQUIRES for functions that return names: IsCapturing().
 #ifndef KYMO_BACKENDS_ITT_TARGET_NAMES_H_

@@ -31,8 +31,8 @@ void Marker(const Domain* domain, Id id, StringHandle* name,
 // The key under which a thing of a domain is filed; not 0.
 uint64_t KeyOf(const Domain* domain, Id id, uint64_t kind) noexcept;
 
-// The open task, region or frame with that id, as an id of record/captured.h; 0
-// if there is none.
+// The open task, region or frame with that id, as an id of
+// profiler/record/captured.h; 0 if there is none.
 uint64_t FindOpen(const Domain* domain, Id id) noexcept;
 
 }  // namespace kymo::itt

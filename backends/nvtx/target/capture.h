@@ -3,7 +3,7 @@
 //   int level = Push(&default_domain, PlainEvent(text));
 //   Pop(&default_domain);
 //
-// Threads: any. Errors: none; see record/captured.h.
+// Threads: any. Errors: none; see profiler/record/captured.h.
 #ifndef KYMO_BACKENDS_NVTX_TARGET_CAPTURE_H_
 #define KYMO_BACKENDS_NVTX_TARGET_CAPTURE_H_
 

@@ -5,8 +5,8 @@
 //   texts.Find("mm.cc(7): mm;main.cc(90): main;")   // innermost first
 //
 // A frame "FILE(LINE): FUNCTION" is taken apart if its parts give the same text
-// again (FrameText in events/trace_events.h). Any other text becomes the
-// frame's function.
+// again (FrameText in profiler/events/trace_events.h). Any other text becomes
+// the frame's function.
 // Threads: one at a time.
 #ifndef KYMO_IMPORTERS_CHROME_EVENTS_CALL_STACK_TEXT_H_
 #define KYMO_IMPORTERS_CHROME_EVENTS_CALL_STACK_TEXT_H_

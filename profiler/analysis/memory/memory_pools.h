@@ -6,7 +6,8 @@
 //
 // Sources are never added to one another, since the same bytes may be in a
 // program's report, in the heap and in a mapping. An exec keeps the pid and
-// begins a new heap: processes are told apart as in normalize/allocations.h.
+// begins a new heap: processes are told apart as in
+// profiler/normalize/allocations.h.
 //
 // Threads: immutable once made. Cost: one parallel pass over the records.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_POOLS_H_

@@ -132,7 +132,7 @@ enum class PayloadKind : uint8_t {
   kSequence = 5,  // int64 sequence number; `key` is the forward thread
   kHandle = 6,    // int64 debug handle; `key` is 1 + node id, or 0
   kOverload = 7,  // bytes
-  kInputs = 8,    // bytes, as base/op_inputs.h encodes them
+  kInputs = 8,    // bytes, as profiler/base/op_inputs.h encodes them
   kStack = 9,     // return addresses, innermost first; `key` 1 = cut
   kNamed = 10,    // like kString: uint64, the name id of the text
 };
