@@ -2,7 +2,7 @@
 //
 //   DecodedLog decoded = DecodeLog(facts, records, {}, shard);
 //
-// What becomes what (names and arguments are Kineto's):
+// Records become these parts of the shard, with Kineto's names and arguments:
 //
 //   kernels, copies, sets, graphs  events of the stream that they ran on
 //   calls                          events of the calling thread; calls that

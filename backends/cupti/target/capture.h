@@ -31,8 +31,9 @@
 
 namespace kymo::cupti {
 
-// What to record besides kernels, copies, sets, calls and CUPTI's overhead. If
-// CUPTI refuses any of it, the log says so (RefusedRecord).
+// The flags choose what to record besides kernels, copies, sets, calls and
+// CUPTI's overhead. If CUPTI refuses any of it, the log says so
+// (RefusedRecord).
 enum CaptureFlag : uint32_t {
   kCaptureSync = 1,      // waits, and recorded events
   kCaptureMemory = 2,    // allocations and pools

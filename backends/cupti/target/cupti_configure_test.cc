@@ -9,7 +9,8 @@
 namespace kymo::cupti {
 namespace {
 
-// What was set for one client: attributes, and the first bytes of their values.
+// The attributes that were set for one client, and the first bytes of their
+// values.
 std::vector<std::pair<uint32_t, uint64_t>> attributes;
 std::vector<int> thread_ids;
 

@@ -1,4 +1,4 @@
-// What the device does: copies, memory, pools, graphs, streams.
+// Tests of the work of a device: copies, memory, pools, graphs, streams.
 #include "backends/cupti/target/translate.h"
 
 #include <cuda.h>

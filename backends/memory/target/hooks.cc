@@ -36,8 +36,8 @@ namespace {
 
 using kymo::memory::real;
 
-// What recordings want from these hooks. It stays off if other hooks do the
-// work.
+// The gate says what recordings want from these hooks. It stays off if other
+// hooks do the work.
 constinit kymo::record::Gate hooks_gate = {{kymo::record::kGateOff}, nullptr};
 
 // Whether the function is in the same library or program as this code.
@@ -61,7 +61,7 @@ __attribute__((constructor)) void Listen() {
 }
 
 uint32_t GateBits() { return hooks_gate.state.load(std::memory_order_relaxed); }
-// What recordings want to know about the heap; 0: nothing.
+// The bits of the gate if recordings want to know about the heap, otherwise 0.
 uint32_t HeapBits() {
   const uint32_t bits = GateBits();
   return (bits & kymo::record::kHeapBits) != 0 ? bits : 0;

@@ -21,8 +21,8 @@ struct Scalar {
   size_t size = 0;  // and alignment
 };
 
-// Of a type of nvtx_abi.h. Form::kOther and no size where it has none of these
-// forms.
+// The form and size of a type of nvtx_abi.h. A type that has none of these
+// forms gives Form::kOther and no size.
 Scalar ScalarOf(uint64_t type) noexcept;
 
 // REQUIRES: scalar.size bytes at `from`.

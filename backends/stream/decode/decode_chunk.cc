@@ -14,7 +14,7 @@ using model::ActivityType;
 using record::Slot;
 using record::SlotKind;
 
-// What an event's kind and scope (the low byte of its head) mean.
+// The meaning of an event's kind and scope, which are the low byte of its head.
 struct EventKind {
   ActivityType type = ActivityType::kCpuOp;
   RecordScope scope = RecordScope::kFunction;
