@@ -4,8 +4,9 @@
 //   bazel run //examples:schedule -- /tmp/log
 //   tensorboard --logdir /tmp/log        # with the plugin torch-tb-profiler
 //
-// Of its twelve steps it skips one, then twice waits for one, warms up in one
-// and records three; each of the two cycles becomes a trace in the folder.
+// It runs twelve steps. It skips the first one. Then, twice, it waits for one
+// step, warms up in one and records three. Each of these two cycles becomes a
+// trace in the folder.
 
 #include <cstdlib>
 #include <iostream>

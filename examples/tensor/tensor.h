@@ -63,7 +63,7 @@ class Tensor {
   std::vector<float, ReportingAllocator<float>> values_;
 };
 
-// What Kymo records of a tensor among an operation's inputs.
+// The part of a tensor that Kymo records among an operation's inputs.
 inline kymo::Input KymoInput(const Tensor& tensor) noexcept {
   return kymo::TensorMeta{.sizes = tensor.sizes(),
                           .dtype = kymo::DType::kFloat};
@@ -84,12 +84,12 @@ Tensor ClampMin(const Tensor& input, float min);
 // The gradient where input > threshold, 0 elsewhere.
 Tensor ThresholdBackward(const Tensor& gradient, const Tensor& input,
                          float threshold);
-// Of equal sizes.
+// Both tensors have the same sizes.
 Tensor Add(const Tensor& a, const Tensor& b);
 Tensor Sub(const Tensor& a, const Tensor& b);
 Tensor Mul(const Tensor& a, const Tensor& b);
 Tensor Scale(const Tensor& a, float factor);
-// Of size [1].
+// The result has the size [1].
 Tensor Mean(const Tensor& a);
 // [N, C, H, W] to [N, C].
 Tensor GlobalAveragePool(const Tensor& input);
