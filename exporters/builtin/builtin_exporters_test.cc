@@ -38,7 +38,7 @@ std::vector<std::string> BuiltinNames() {
   return names;
 }
 
-// What every exporter must do, whatever its format.
+// Every exporter passes these tests, whatever its format.
 class ExporterConformanceTest : public ::testing::TestWithParam<std::string> {
  protected:
   ExporterConformanceTest() {

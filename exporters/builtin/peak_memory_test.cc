@@ -78,7 +78,8 @@ TEST_P(PeakMemoryTest, OfAnExportIsWithinSixtyFourMebibytes) {
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
   static const model::Trace trace = MakeRanges(3'000'000);
   NullDirectory out;
-  // What the tests before gave back must not hide what this one takes.
+  // Memory that earlier tests gave back must not hide the memory that this one
+  // takes.
   malloc_trim(0);
   const int64_t before_kib = ReadStatus("VmRSS:");
   ResetPeak();

@@ -108,7 +108,8 @@ void EventPackets::AppendFull(std::string& out, EventIndex event) const {
   }
 }
 
-// Of the next event of the track that nests: what stays open up to it.
+// The parent of the next event of the track that nests. This parent and the
+// ranges around it stay open up to that event.
 EventIndex EventPackets::ParentOfNext(EventIndex event) const {
   const EventIndex end = trace_.track_end(trace_.track()[event]);
   EventIndex next = event + 1;

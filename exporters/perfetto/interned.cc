@@ -25,7 +25,7 @@ using schema::Mapping;
 using schema::SourceLocation;
 using schema::TracePacket;
 
-// What a name of the trace is needed for.
+// The uses of a name of the trace.
 enum NameUse : uint8_t {
   kEventName = 1,
   kKey = 2,

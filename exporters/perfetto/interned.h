@@ -113,7 +113,7 @@ class Interned {
   void AddStack(proto::ProtoWriter& lists, uint32_t stack) const;
 
   const model::Trace& trace_;
-  // What each entry is needed for; 0 if nothing needs it.
+  // The uses of each entry; 0 if nothing needs it.
   std::vector<uint8_t> names_;   // by NameId
   std::vector<uint8_t> frames_;  // by FrameId
   std::vector<uint8_t> stacks_;  // by StackId

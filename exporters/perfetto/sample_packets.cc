@@ -38,7 +38,7 @@ std::vector<size_t> FindParents(std::span<const FlameSlice> slices) {
   return parents;
 }
 
-// What a slice's begin says of its function.
+// Appends the details of a slice's function to the slice's begin.
 void AppendFrame(ProtoWriter& writer, const model::Trace& trace,
                  const FlameSlice& slice) {
   const model::Frame& frame = trace.stacks().frame(slice.frame);

@@ -21,7 +21,7 @@ void ExpectUtf8(const std::string& text) {
   EXPECT_EQ(json::ToUtf8(text, scratch).data(), text.data()) << text;
 }
 
-// What was interned, by list.
+// The interned values of one list, by id.
 template <typename Value>
 class Table {
  public:

@@ -19,7 +19,7 @@
 
 namespace kymo::stacks {
 
-// What the weight of a stack counts.
+// The unit of a stack's weight.
 enum class Metric {
   kWeight,  // ns of time, or bytes
   kCount,   // samples, calls, or blocks

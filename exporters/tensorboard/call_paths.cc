@@ -74,7 +74,8 @@ class PathBuilder {
     return it == step_.end() ? name : it->second;
   }
 
-  // What the outermost ranges of the event's track stand below.
+  // The path above the outermost ranges of the event's track: that of the
+  // device, or none for a thread.
   uint32_t Root(EventIndex event) {
     const model::Track& track = trace_.tracks()[trace_.track()[event]];
     if (track.kind == model::TrackKind::kThread) return kNoPath;

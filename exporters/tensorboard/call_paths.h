@@ -50,8 +50,8 @@ struct CallPath {
   int64_t count = 0;
   DurationNs total_ns = 0;
   DurationNs self_ns = 0;
-  // What was allocated while this path was the innermost one. Later frees do
-  // not reduce it.
+  // The bytes that were allocated while this path was the innermost one. Later
+  // frees do not reduce them.
   int64_t host_bytes = 0;
   int64_t device_bytes = 0;
 };

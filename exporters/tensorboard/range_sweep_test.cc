@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What a visitor is told, as texts.
+// A visitor that keeps the calls that it gets, as texts.
 struct Log {
   const model::Trace& trace;
   std::vector<std::string> calls = {};

@@ -34,7 +34,7 @@ double Seconds(TimeNs ns) {
   return static_cast<double>(ns) / static_cast<double>(kNsPerSecond);
 }
 
-// What steps of one number took.
+// The times of all steps that have one number.
 struct StepSums {
   TimeNs end_ns = std::numeric_limits<TimeNs>::min();
   DurationNs time_ns = 0;

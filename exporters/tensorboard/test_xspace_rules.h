@@ -20,7 +20,7 @@ namespace kymo::tensorboard {
 
 inline constexpr char kHost[] = "/host:CPU";
 
-// What XProf asks of every file.
+// The rules that XProf has for every file.
 inline void CheckSpace(const schema::XSpace& space) {
   ASSERT_EQ(space.hostnames_size(), 1);
   for (const schema::XPlane& plane : space.planes()) {
@@ -72,7 +72,7 @@ inline void CheckNesting(const schema::XLine& line) {
     };
     if (before != nullptr) {
       EXPECT_GE(event.offset_ps(), before->offset_ps());
-      // What has no length holds nothing, and may stand before.
+      // An event without a length encloses nothing, so it may come first.
       if (event.offset_ps() == before->offset_ps() &&
           before->duration_ps() > 0) {
         EXPECT_LE(event.duration_ps(), before->duration_ps());

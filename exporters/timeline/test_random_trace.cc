@@ -68,7 +68,7 @@ std::string RandomTrace::Inputs() {
   return bytes;
 }
 
-// What the range that was added last carries.
+// Gives the range that was added last its details.
 void RandomTrace::Describe() {
   if (OneIn(2)) {
     t_.Describe(Below(100));

@@ -11,7 +11,7 @@ namespace {
 
 using model::Trace;
 
-// Of a key that comes several times the last counts.
+// The last value counts if the key comes several times.
 std::string_view DevicePropertiesJson(const Trace& trace) {
   std::string_view json;
   for (const model::Metadata& pair : trace.metadata()) {

@@ -179,8 +179,8 @@ void EventBytes::AppendFlow(StatWriter& stats, EventIndex event) const {
 
 void EventBytes::AppendLaunch(StatWriter& stats, EventIndex event) const {
   const ActivityType type = trace_.type()[event];
-  // What has a launch's id or an operation, XProf takes for computing: a device
-  // that waits does not.
+  // XProf takes every event with a launch's id or an operation for computing. A
+  // device that waits does not compute, so it gets neither.
   if (!analysis::HasLaunchId(type) || analysis::IsWait(type)) return;
   const Detail* const detail = trace_.detail(event);
   if (detail != nullptr && detail->correlation_id != 0) {

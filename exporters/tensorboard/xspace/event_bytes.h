@@ -47,7 +47,8 @@
 
 namespace kymo::tensorboard {
 
-// What all planes of a trace share. The references must outlive all users.
+// The data that all planes of a trace share. The references must outlive all
+// users.
 struct TraceContext {
   const model::Trace& trace;
   const StepNames& steps;

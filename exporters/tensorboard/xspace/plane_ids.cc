@@ -57,7 +57,7 @@ constexpr std::string_view kStatNames[] = {"_r",
                                            "addr"};
 static_assert(std::size(kStatNames) == static_cast<size_t>(StatName::kCount));
 
-// What else XProf would take for its own.
+// Further names that XProf would take for its own.
 constexpr std::string_view kReservedNames[] = {"_c",
                                                "_ct",
                                                "_ipl_stage_cat",
