@@ -71,7 +71,7 @@ class DocumentReader {
     ParsedEvents events;
     bool is_good = false;
   };
-  // What to do after an element, or after what stands in its place.
+  // The next thing to do after an element, or after a text in its place.
   enum class Step : uint8_t { kGoOn, kNeedMore, kEndOfList };
 
   absl::Status ReadObject();

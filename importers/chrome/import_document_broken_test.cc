@@ -140,8 +140,8 @@ TEST(ImportDocumentTest, OddTextIsRepaired) {
   EXPECT_GE(got.Count("text_repaired"), 1u);
 }
 
-// Whatever the sizes of windows and stretches and the number of threads: one
-// result.
+// The result is the same for all sizes of windows and stretches and all numbers
+// of threads.
 TEST(ImportDocumentTest, TheResultDoesNotDependOnHowTheTextIsCut) {
   std::string text = "{\"a\":[{\"b\":1},{\"b\":2}],\"traceEvents\":[";
   for (int i = 0; i < 300; ++i) {

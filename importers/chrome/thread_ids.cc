@@ -44,7 +44,8 @@ class Finder {
     }
   }
 
-  // What the operation that begins on the track at that time says.
+  // The forward thread of an operation that begins on the track at that time; 0
+  // if there is none.
   uint64_t ForwardThread(TrackIndex track, TimeNs time) const {
     for (const model::TrackEvents& events : shard_.events) {
       if (events.track != track || events.detail.empty()) continue;

@@ -25,8 +25,8 @@
 // launched (profiler/events/trace_events.h). Times are nanoseconds; PyTorch
 // takes them for microseconds. Databases do not name calls: see api_names.h.
 //
-// What PyTorch would refuse is a finding here, in PyTorch's words. With the
-// setting strict=true it is an error, kInvalidArgument:
+// PyTorch refuses some files. Their faults are findings here, in PyTorch's
+// words. With the setting strict=true they are errors, kInvalidArgument:
 //   duplicate_key   a marker's id, or a call within a range that launched two
 //                   kernels (which graphs do): "duplicate key: (1,)"
 //   launch_cbid     a kernel that no launch made (IsLaunch):

@@ -64,7 +64,7 @@ struct FlowEnd {
   bool is_start = false;
 };
 
-// What a metadata event says about its row.
+// The text of a metadata event about its row.
 struct RowText {
   enum class Kind : uint8_t { kProcessName, kProcessLabels, kThreadName };
   Kind kind = Kind::kProcessName;
