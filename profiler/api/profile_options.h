@@ -86,7 +86,7 @@ struct ProfileOptions {
   std::map<std::string, std::string> settings;
 };
 
-// What the options mean on this machine. For Profile.
+// The meaning of the options on this machine. For Profile.
 struct SessionPlan {
   std::vector<std::string> activities;
   std::string use_device;  // empty: none

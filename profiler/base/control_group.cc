@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-// What a version calls its files, and the keys of memory.stat.
+// The names of a version's files, and the keys of its memory.stat.
 struct Names {
   const char* limit;
   const char* used;
@@ -51,7 +51,8 @@ uint64_t LeftIn(const std::string& folder, const Names& names) {
   return LeftOf(limit, LeftOf(used, PageCacheOf(folder, names)));
 }
 
-// Of the group "/a/b" and those around it: /a/b, /a and the outermost.
+// The least of what a group and those around it have left. For the path "/a/b"
+// these are /a/b, /a and the outermost.
 uint64_t LeastLeft(const std::string& top, std::string path,
                    const Names& names) {
   uint64_t left = LeftIn(top, names);

@@ -94,7 +94,7 @@ TEST_F(CallbackSamplingTest, ScopesAreCountedByThemselves) {
 }
 
 TEST_F(CallbackSamplingTest, ChoosesIndependentlyOfWhatItChoseBefore) {
-  // Of two operations in a row, p^2 are both sampled.
+  // Both operations of a pair are sampled in p^2 of all pairs.
   bool sampled = false;
   AddGlobalCallback(RecordFunctionCallback([&](const OperationView&) {
                       sampled = true;

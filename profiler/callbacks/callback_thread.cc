@@ -78,8 +78,9 @@ void CallbackThread::CountFromHere(Scope& scope) noexcept {
 }
 
 bool CallbackThread::Refresh() noexcept {
-  // What is replaced is destroyed at the end: with the last reference to a
-  // callback goes what it captured, which may perform operations.
+  // These two take the old lists, which are destroyed when the function
+  // returns. The last reference to a callback destroys its captures, and these
+  // may perform operations.
   std::shared_ptr<const CallbackLists> lists;
   std::array<std::vector<Sampled>, static_cast<size_t>(RecordScope::kCount)>
       callbacks;

@@ -1,4 +1,4 @@
-// What callbacks see of an operation, from its start to its end.
+// Tests of what callbacks see of an operation, from its start to its end.
 #include "kymo/callbacks.h"
 
 #include <algorithm>

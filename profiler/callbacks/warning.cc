@@ -49,8 +49,8 @@ void Warn(std::string_view text) noexcept {
                    text.data());
     }
   } catch (...) {
-    // Whoever warns is in the middle of the program's own work, which a
-    // handler's trouble must not end.
+    // The code that warns is in the middle of the program's own work. An error
+    // of the handler must not end that work.
   }
 }
 

@@ -1,4 +1,4 @@
-// What EventList costs: the tree of ranges as programs nest them, the corners
+// The cost of EventList: the tree of ranges as programs nest them, the corners
 // (a deep chain, a wide parent, a chain of duplicates), and averages.
 #include <cstdint>
 #include <string>

@@ -22,7 +22,7 @@ using Events = std::vector<FunctionEvent>;
 
 // --- Nesting ---------------------------------------------------------------
 
-// What nesting needs of an event, close together in memory.
+// The fields of an event that nesting needs, close together in memory.
 struct Range {
   double start_us;
   double end_us;

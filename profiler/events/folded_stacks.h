@@ -22,8 +22,9 @@ namespace kymo {
 
 enum class StackMetric { kSelfCpuTime, kSelfDeviceTime };
 
-// Of PyTorch's names: self_cpu_time_total, self_cuda_time_total,
-// self_xpu_time_total, self_privateuse1_time_total. Else kInvalidArgument.
+// The metric of one of PyTorch's names: self_cpu_time_total,
+// self_cuda_time_total, self_xpu_time_total, self_privateuse1_time_total. Other
+// names are kInvalidArgument.
 absl::StatusOr<StackMetric> ParseStackMetric(std::string_view metric);
 
 void WriteFoldedStacks(std::span<const FunctionEvent> events,

@@ -87,7 +87,7 @@ struct FunctionEvent {
   std::optional<std::string> trace_name;  // the name in traces
   Interval time_range;
   int64_t thread = 0;  // logical id of the thread that started the event
-  // Of a backward operation: the thread of its forward operation.
+  // Backward operations only: the thread of the forward operation.
   std::optional<int64_t> fwd_thread;
   int32_t node_id = -1;  // of a distributed program
   DeviceType device_type = DeviceType::kCpu;

@@ -25,7 +25,7 @@ inline std::shared_ptr<const InputShapes> MakeShapes(InputShapes shapes) {
   return std::make_shared<const InputShapes>(std::move(shapes));
 }
 
-// Of thread 1, with an empty stack, no inputs and 0 FLOPs.
+// An event of thread 1, with an empty stack, no inputs and 0 FLOPs.
 inline FunctionEvent Cpu(std::string name, double start_us, double end_us) {
   FunctionEvent e;
   e.name = std::move(name);

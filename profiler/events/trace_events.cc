@@ -31,7 +31,7 @@ bool IsAnnotation(ActivityType type) {
          type == ActivityType::kGpuUserAnnotation;
 }
 
-// Of an event of the trace in a list of events; 0 is none.
+// The id in a list of events of an event of the trace; 0 is no event.
 int64_t IdOf(EventIndex event) {
   return event == model::kNoEvent ? 0 : int64_t{event} + 1;
 }

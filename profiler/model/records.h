@@ -127,15 +127,15 @@ struct StackSample {
   DurationNs weight_ns = 0;  // CPU time that this sample stands for
 };
 
-// What a memory record says: PyTorch's [memory] or [OutOfMemory].
+// The kind of a memory record: PyTorch's [memory] or [OutOfMemory].
 enum class MemoryEvent : uint8_t {
   kAllocation,     // bytes > 0, or a free: bytes < 0
   kOutOfMemory,    // bytes = what the program asked for
   kFreeOfUnknown,  // in shards only: normalisation finds the block's size
 };
 
-// Who reported the memory. Each source is a layer of its own: the same bytes
-// may be in a program's report, in the heap and in a mapping.
+// The source that reported the memory. Each source is a layer of its own: the
+// same bytes may be in a program's report, in the heap and in a mapping.
 enum class MemorySource : uint8_t {
   kReported,  // the program (kymo/memory.h)
   kHeap,      // malloc and its family, operator new

@@ -71,9 +71,9 @@ struct TraceData {
   std::vector<Arg> args;
   std::vector<CounterSample> counters;  // by track, name, time
   Column<MemoryRecord> memory;          // by track, time
-  // Of how many bytes one is sampled, on average: a sample of n bytes stands
-  // for 1 / (1 - exp(-n / interval)) allocations of its kind. 0 = every
-  // allocation has its record.
+  // The average distance of samples, in bytes: a sample of n bytes stands for
+  // 1 / (1 - exp(-n / interval)) allocations of its kind. 0 = every allocation
+  // has its record.
   double memory_sample_interval = 0;
   std::vector<AllocationCounts> allocation_counts;  // by track
   StackTable stacks;

@@ -79,7 +79,7 @@ struct Arg {
   std::string_view text;  // kString
 };
 
-// What a range has besides its name, scope and arguments. Borrowed for the
+// The parts of a range besides its name and scope. They are borrowed for the
 // call.
 struct RangeDetails {
   const Arg* args = nullptr;

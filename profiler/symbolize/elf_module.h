@@ -28,7 +28,7 @@
 
 namespace kymo::symbolize {
 
-// What identifies a mapped file.
+// The identity of a mapped file.
 struct FileIdentity {
   std::string path;
   std::string build_id;  // bytes; empty = not known

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
 
-// What to do with a byte of a string.
+// The treatment of a byte of a string.
 enum class ByteKind : uint8_t { kPlain, kEscape, kUtf8 };
 
 constexpr std::array<ByteKind, 256> MakeByteKinds() {

@@ -23,7 +23,7 @@ struct Utf8Part {
   bool is_valid;
 };
 
-// What stands at the beginning of `text`. REQUIRES: its first byte is >= 0x80.
+// The part at the beginning of `text`. REQUIRES: its first byte is >= 0x80.
 inline Utf8Part ReadUtf8(std::string_view text) {
   const auto byte = [&](size_t i) {
     return static_cast<unsigned char>(text[i]);

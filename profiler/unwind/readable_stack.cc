@@ -20,7 +20,7 @@ constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;
 
 uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
 
-// What a thread knows about its own stack. `top` is written last, so a signal
+// The limits of a thread's own stack. `top` is written last, so a signal
 // handler sees either nothing or everything.
 struct OwnStack {
   uint64_t top;      // 0: not known yet

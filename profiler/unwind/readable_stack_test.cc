@@ -92,7 +92,7 @@ TEST(ReadableStackTest, FollowsFromOneStackToAnother) {
   EXPECT_FALSE(stack.Contains(pages.At(0)));
 }
 
-// What was read of a stack that is gone must not be assumed readable.
+// The memory of a stack that is gone must not be assumed readable.
 TEST(ReadableStackTest, AsksAgainInEveryCapture) {
   Pages pages(3);
   {

@@ -79,7 +79,7 @@ struct KeyAverage {
   friend bool operator==(const KeyAverage&, const KeyAverage&) = default;
 };
 
-// What to do with a range that is the only child of a range of its own name
+// The treatment of a range that is the only child of a range of its own name
 // (duplicates.h).
 enum class Duplicates {
   kKeep,   // count it: recursion shows as often as it happened
@@ -99,7 +99,8 @@ struct KeyAveragesOptions {
   // around it.
   std::span<const uint8_t> counted = {};
 
-  // What each event adds to its group's sums: one entry per event, or empty.
+  // The amounts that each event adds to its group's sums: one entry per event,
+  // or empty.
   // The memory of an event includes that of all events inside of it
   // (memory_usage.h).
   std::span<const int64_t> flops = {};

@@ -86,7 +86,7 @@ inline void Merge(const ExtraSums& from, ExtraSums& into) {
   into.self_device_bytes += from.self_device_bytes;
 }
 
-// What all workers share.
+// The data that all workers share.
 struct AveragesJob {
   const model::Trace& trace;
   const KeyAveragesOptions& options;

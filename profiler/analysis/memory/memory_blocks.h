@@ -89,8 +89,8 @@ class MemoryBlocks {
     return {memory_[i].time_ns, i};
   }
 
-  // What an allocation or free counts for; never negative. Only the heap is
-  // ever sampled.
+  // The amount that an allocation or free counts for; never negative. Only the
+  // heap is ever sampled.
   MemoryAmount AmountOf(model::MemoryIndex i) const {
     const model::MemoryRecord& record = memory_[i];
     const int64_t bytes = record.bytes < 0 ? -record.bytes : record.bytes;

@@ -38,7 +38,7 @@
 
 namespace kymo::analysis {
 
-// What the numbers of a profile are made of.
+// The source of a profile's numbers.
 enum class MemoryDetail : uint8_t {
   kRecords,  // every allocation has its record
   kSamples,  // some have one; the numbers are estimates

@@ -100,8 +100,8 @@ class Summation {
     sums.size_units[HistogramEntry(record.bytes)] += amount.units;
     switch (blocks_.EndOf(i)) {
       case BlockEnd::kAlive:
-        // Of a block without an address (only reports have such) nothing more
-        // is known.
+        // A block without an address is never known to leak. Only reports have
+        // such blocks.
         if (record.address != 0) sums.leaks.Add(record.stack, amount);
         break;
       case BlockEnd::kUnseen:

@@ -12,7 +12,7 @@
 namespace kymo {
 namespace {
 
-// What the stack adds to the key.
+// The part of the stack that belongs to the key.
 std::span<const std::string> KeyStack(const FunctionEvent& event, size_t n) {
   if (event.stack == nullptr) return {};
   return std::span(*event.stack).first(std::min(n, event.stack->size()));

@@ -23,7 +23,7 @@
 
 namespace kymo {
 
-// What the key of an average holds besides the name.
+// The parts of an average's key besides the name.
 struct KeyAveragesOptions {
   bool group_by_input_shape = false;
   size_t group_by_stack_n = 0;  // this many innermost entries; 0: no stack

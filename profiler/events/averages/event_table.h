@@ -4,10 +4,13 @@
 //       const std::string text,
 //       FormatEventTable(events, list_options, {.row_limit = 10}));
 //
-// What report/table.h prints, with the device of the first event. An event
-// without FLOPs counts as one with 0, one without a stack as one with an empty
-// stack. PyTorch refuses both, and a share of a total of 0 (here: NaN); and it
-// leaves HPU out of the total of device time (here: in it).
+// The table is that of profiler/report/table.h, with the device of the first
+// event. It differs from PyTorch's in four cases:
+//   - An event without FLOPs counts as one with 0. PyTorch refuses it.
+//   - An event without a stack counts as one with an empty stack. PyTorch
+//     refuses it.
+//   - A share of a total of 0 is NaN. PyTorch refuses it.
+//   - The total of device time contains that of HPUs. PyTorch leaves it out.
 #ifndef KYMO_PROFILER_EVENTS_AVERAGES_EVENT_TABLE_H_
 #define KYMO_PROFILER_EVENTS_AVERAGES_EVENT_TABLE_H_
 

@@ -142,7 +142,7 @@ FunctionEventAvg MemoryRow(const model::Trace& trace,
   average.use_device = options.use_device;
   average.count = static_cast<int64_t>(records.size());
   for (const uint32_t i : records) {
-    // What could not be had takes nothing.
+    // A failed allocation takes no memory.
     if (trace.memory()[i].event == model::MemoryEvent::kOutOfMemory) continue;
     average.cpu_memory_usage += analysis::ChargedBytes(trace, i);
   }

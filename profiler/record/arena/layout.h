@@ -263,7 +263,7 @@ struct StartEntry {
 };
 static_assert(sizeof(StartEntry) == 16);
 
-// What happens when a thread needs a chunk and none is free.
+// The answer to a thread that needs a chunk when none is free.
 enum class FullPolicy : uint32_t {
   kStop = 0,       // keep the oldest: drop and count
   kOverwrite = 1,  // keep the newest: take the oldest sealed chunk

@@ -56,7 +56,7 @@ enum GateState : uint32_t {
 // and counters. Such a recording does not set kGateOn.
 inline constexpr uint32_t kRangesOff = 16384;
 
-// What a recording wants besides names and times: a sum of the above.
+// The data that a recording wants besides names and times: a sum of the above.
 using RecordFlags = uint32_t;
 inline constexpr RecordFlags kAllRecordFlags =
     kGateInputs | kGateStacks | kGateModules | kGateMemory | kGateHeap |
