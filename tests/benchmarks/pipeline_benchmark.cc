@@ -63,7 +63,7 @@ model::Trace ToTrace(model::TraceShard shard) {
                     {.start_ns = 1, .end_ns = INT64_MAX / 2});
 }
 
-// Of the columns that every event has.
+// The bytes of the columns that every event has.
 size_t ColumnBytes(const model::TraceData& data) {
   const auto bytes = [](const auto& column) {
     return column.size() * sizeof(column[0]);
@@ -86,9 +86,9 @@ void Sizes(benchmark::internal::Benchmark* b) {
   }
 }
 
-// What the machine does at best with memory, for comparison: a copy, and the
-// first write to memory that is new to the process.
-// Bytes and cores: more than any cache has.
+// The best that the machine does with memory, for comparison: a copy, and the
+// first write to memory that is new to the process. The arguments are bytes,
+// more than any cache has, and cores.
 void ManyBytes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"bytes", "cores"})->UseManualTime();
   for (const int64_t cores : {1, 2}) b->Args({int64_t{256} << 20, cores});

@@ -168,7 +168,7 @@ absl::StatusOr<Files> ReplayReal(const std::string& input) {
   return files;
 }
 
-// What a kind of case is replayed from, and how.
+// The file that a kind of case is replayed from, and the function that does it.
 struct Source {
   const char* file;
   absl::StatusOr<Files> (*replay)(const std::string& content);

@@ -1,5 +1,5 @@
-// What PyTorch computed, computed again: every text byte for byte, every
-// number but sums of times exactly.
+// PyTorch's results, computed again: every text byte for byte, every number but
+// sums of times exactly.
 #include "tests/conformance/replay.h"
 
 #include <string>

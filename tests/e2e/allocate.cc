@@ -96,7 +96,8 @@ void Operators(Counted& counted) {
 
 int Exact(int rounds) {
   constexpr int kThreads = 4;
-  // What is not counted does not depend on the rounds: threads, results.
+  // Allocations that are not counted, for threads and results, do not depend on
+  // the rounds.
   Counted total;
   std::vector<Counted> counts(kThreads);
   std::vector<std::vector<void*>> handed_on(kThreads);
@@ -226,7 +227,7 @@ int Pairs(int64_t count) {
   return 0;
 }
 
-// What torch-profiler's documentation works out for A and its child B.
+// The example of torch-profiler's documentation: A and its child B.
 int Operations() {
   void* kept = nullptr;
   {

@@ -20,7 +20,7 @@
 
 namespace {
 
-// Of the libcupti that was loaded by Kymo.
+// A function of the libcupti that Kymo has loaded; null if there is none.
 template <typename F>
 F* Scripted(const char* name) {
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);

@@ -210,7 +210,7 @@ void Memory() {
   printf("{\"allocated_bytes\": %d, \"left_bytes\": %d}\n", 10 << 20, 4 << 20);
 }
 
-// Of a pool, in the order of a stream.
+// Memory of a pool, in the order of a stream.
 void Pool() {
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));

@@ -1,4 +1,4 @@
-// What a session of a program has is written while it runs.
+// A session of a program writes what it has while the program runs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -76,7 +76,8 @@ TEST_F(ProfileDumpTest, HasTheNewestWhileThreadsRecordAtFullSpeed) {
     const int64_t shown = Dump(profile)["work"];
     EXPECT_GT(shown, kRangesPerMib);
     EXPECT_LE(shown, 4 * kRangesPerMib);
-    // What changes hands between two looks is not seen: at most all.
+    // The test does not see chunks that change hands between its two looks.
+    // These are all chunks at most.
     EXPECT_GT(shown + overwritten(), before - 4 * kRangesPerMib);
   }
   over = true;

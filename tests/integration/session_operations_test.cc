@@ -1,4 +1,5 @@
-// What operations say in a session: inputs, stacks, modules, memory, futures.
+// The details of operations in a session: inputs, stacks, modules, memory,
+// futures.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What a session gives back: metadata, numbers of its own, errors.
+// The results of a session: metadata, numbers of its own, errors.
 #include <unistd.h>
 
 #include <chrono>

@@ -52,7 +52,7 @@ void RunSession(const ProfileOptions& options) {
 size_t AllocatedBytes() { return mallinfo2().uordblks; }
 
 void ExpectNothingLeft(const ProfileOptions& options, int sessions) {
-  // What is made once.
+  // The first sessions allocate what later ones use again.
   for (int i = 0; i < std::max(sessions / 10, 200); ++i) RunSession(options);
   const size_t allocated = AllocatedBytes();
   const size_t descriptors = CountEntries("/proc/self/fd");

@@ -18,7 +18,7 @@
 
 namespace kymo {
 
-// What one session of all threads recorded of `work`.
+// Records `work` in one session of all threads.
 template <typename Work>
 std::unique_ptr<Profile> Record(Work work, ProfileOptions options = {}) {
   options.experimental_config.profile_all_threads = true;

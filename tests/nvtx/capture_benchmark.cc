@@ -1,5 +1,5 @@
-// What NVTX calls cost that are captured, beside reading the clock twice; and
-// what emitted operations cost where nobody listens.
+// The cost of NVTX calls that are captured, beside reading the clock twice, and
+// the cost of emitted operations where nobody listens.
 //
 //   taskset -c 0 bazel-bin/tests/nvtx/capture_benchmark
 //       --benchmark_repetitions=5

@@ -1,4 +1,4 @@
-// What a program says through ITT: each function, by a client of our own
+// Tests of each function of ITT that a program calls, by a client of our own
 // (itt_client.h). oneTBB, which is not ours, is in command_test.py.
 #include <dlfcn.h>
 

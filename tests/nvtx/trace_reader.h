@@ -18,7 +18,7 @@
 
 namespace kymo::testing {
 
-// What one session of all threads recorded of `work`.
+// Records `work` in one session of all threads.
 template <typename Work>
 std::unique_ptr<Profile> RecordAll(Work work, ProfileOptions options = {}) {
   options.experimental_config.profile_all_threads = true;

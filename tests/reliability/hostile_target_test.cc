@@ -202,7 +202,7 @@ class HostileTargetTest : public testing::TestWithParam<const char*> {
     return options;
   }
 
-  // Whatever the target wrote, the trace is valid.
+  // The trace is valid, whatever the target wrote.
   static void ExpectTrace(model::TraceShard shard, TimeNs start, TimeNs end) {
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(shard));

@@ -6,8 +6,8 @@
 //               return !command.files.empty();
 //             });
 //
-// Whatever the words are, they are a command or an error of one line. The seed
-// is printed; KYMO_SEED in the environment sets it.
+// Any words are a command or an error of one line. The seed is printed;
+// KYMO_SEED in the environment sets it.
 #ifndef KYMO_TESTS_SUPPORT_TEST_FLAG_FUZZER_H_
 #define KYMO_TESTS_SUPPORT_TEST_FLAG_FUZZER_H_
 
@@ -25,7 +25,7 @@
 
 namespace kymo {
 
-// What random words are made of, besides what every command line may have.
+// The parts of random words, besides those that every command line may have.
 struct FuzzWords {
   std::vector<std::string> names;   // of flags
   std::vector<std::string> values;  // that some flag takes

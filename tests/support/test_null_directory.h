@@ -26,7 +26,7 @@ class NullDirectory : public OutputDirectory {
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
     return std::make_unique<Sink>(bytes_);
   }
-  // Of all files.
+  // The bytes of all files.
   int64_t bytes() const { return bytes_; }
 
  private:

@@ -21,7 +21,7 @@ namespace kymo {
 
 class SignalStorm {
  public:
-  // Of the calling thread.
+  // Sends signals to the calling thread.
   explicit SignalStorm(void (*handler)(int)) {
     struct sigaction action = {};
     action.sa_handler = handler;

@@ -32,7 +32,7 @@ constexpr TimeNs kBegin = 1'700'000'000 * kNsPerSecond;
 
 TimeNs At(int64_t us) { return kBegin + us * kNsPerUs; }
 
-// What a stream is going to do.
+// A piece of work that a stream is going to do.
 struct Work {
   std::string_view name;
   ActivityType type = ActivityType::kConcurrentKernel;
