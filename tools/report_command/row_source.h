@@ -38,7 +38,8 @@ struct RowOptions {
 
 struct TraceRows {
   std::vector<report::TableRow> rows;
-  // What the trace has, for the TableOptions of these names.
+  // The columns that the trace has data for: values for the TableOptions of
+  // these names.
   bool profile_memory = false;
   bool with_flops = false;
   std::string use_device;
