@@ -64,7 +64,8 @@ class CuptiBackend : public ActivityBackend {
           "kernels, copies and memory of NVIDIA devices, and the calls that "
           "asked for them",
       .maturity = Maturity::kExperimental,
-      .settings = cupti::CuptiSettingInfos()};
+      .settings = cupti::CuptiSettingInfos(),
+      .device = "cuda"};
 };
 
 }  // namespace

@@ -26,6 +26,13 @@ struct PluginInfo {
   std::string purpose;  // one line, for --help and --list
   Maturity maturity = Maturity::kStable;
   std::vector<SettingInfo> settings;  // of a SettingTable (settings.h)
+  // For a backend that records a device: the name of the device, lower_snake.
+  // Programs choose it with ProfileOptions::use_device, and tables show it in
+  // upper case. "cuda", "xpu", "mtia" and "hpu" are PyTorch's devices. Any other
+  // name, such as "npu", is a custom device, PyTorch's PrivateUse1. Several
+  // backends may name one device; sessions use the first that is available, by
+  // the names of the backends. Empty: the backend records no device.
+  std::string device;
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;

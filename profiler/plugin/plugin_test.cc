@@ -51,7 +51,10 @@ class LargeSession : public FakeSession {
 
 class FakeBackend : public ActivityBackend {
  public:
-  explicit FakeBackend(std::string name) { info_.name = std::move(name); }
+  explicit FakeBackend(std::string name, std::string device = "") {
+    info_.name = std::move(name);
+    info_.device = std::move(device);
+  }
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
     return {};
@@ -154,6 +157,18 @@ TEST(PluginRegistryTest, ListsSortedAndRejectsDuplicatesAndOddNames) {
   EXPECT_EQ(registry.Names(), "ant, zebra");
   EXPECT_EQ(registry.List().front()->info().name, "ant");
   EXPECT_EQ(registry.Find("none"), nullptr);
+}
+
+TEST(PluginRegistryTest, RejectsOddNamesOfDevices) {
+  BackendRegistry registry;
+  EXPECT_TRUE(
+      registry.Register(std::make_unique<FakeBackend>("good", "npu")).ok());
+  const absl::Status odd =
+      registry.Register(std::make_unique<FakeBackend>("odd", "NPU"));
+  EXPECT_EQ(odd.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(odd.message(),
+            "plugin odd: the name of its device, 'NPU', is not lower_snake");
+  EXPECT_EQ(registry.Names(), "good");
 }
 
 }  // namespace

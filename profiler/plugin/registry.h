@@ -32,15 +32,19 @@ namespace kymo {
 template <typename Plugin>
 class PluginRegistry {
  public:
-  // Adds a plugin. kInvalidArgument if its name is not lower_snake,
-  // kAlreadyExists if another plugin has the name.
+  // Adds a plugin. kInvalidArgument if its name or the name of its device is
+  // not lower_snake, kAlreadyExists if another plugin has the name.
   absl::Status Register(std::unique_ptr<Plugin> plugin) {
     const std::string name = plugin->info().name;
-    if (name.empty() ||
-        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") !=
-            std::string::npos) {
+    if (name.empty() || !HasOnlyNameCharacters(name)) {
       return absl::InvalidArgumentError(
           absl::StrCat("plugin name '", name, "' is not lower_snake"));
+    }
+    if (const std::string& device = plugin->info().device;
+        !HasOnlyNameCharacters(device)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("plugin ", name, ": the name of its device, '", device,
+                       "', is not lower_snake"));
     }
     const auto [it, inserted] = plugins_.try_emplace(name, std::move(plugin));
     if (!inserted) {
@@ -73,6 +77,11 @@ class PluginRegistry {
   }
 
  private:
+  static bool HasOnlyNameCharacters(std::string_view name) {
+    return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+           std::string_view::npos;
+  }
+
   std::map<std::string, std::unique_ptr<Plugin>> plugins_;
 };
 
