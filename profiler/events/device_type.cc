@@ -23,6 +23,14 @@ std::optional<DeviceType> DeviceTypeFromName(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+DeviceType DeviceTypeOf(std::string_view use_device) noexcept {
+  if (use_device == "cuda") return DeviceType::kCuda;
+  if (use_device == "xpu") return DeviceType::kXpu;
+  if (use_device == "mtia") return DeviceType::kMtia;
+  if (use_device == "hpu") return DeviceType::kHpu;
+  return DeviceType::kPrivateUse1;
+}
+
 bool HasDeviceTime(DeviceType type) noexcept {
   switch (type) {
     case DeviceType::kCuda:

@@ -23,6 +23,10 @@ std::string DeviceTypeText(DeviceType type);
 // name of MAIA. Nothing for an unknown name.
 std::optional<DeviceType> DeviceTypeFromName(std::string_view name) noexcept;
 
+// The kind of device that `use_device` names: "cuda", "xpu", "mtia" or "hpu".
+// Any other name is that of a custom device, kPrivateUse1.
+DeviceType DeviceTypeOf(std::string_view use_device) noexcept;
+
 // Whether events of this kind of device carry device time. True for CUDA,
 // PrivateUse1, MTIA, HPU and XPU.
 bool HasDeviceTime(DeviceType type) noexcept;

@@ -26,6 +26,14 @@ TEST(DeviceTypeTest, OtherNamesAndNumbers) {
   EXPECT_EQ(DeviceTypeName(static_cast<DeviceType>(99)), "");
 }
 
+TEST(DeviceTypeTest, UsedDevicesHaveTheirTypes) {
+  EXPECT_EQ(DeviceTypeOf("cuda"), DeviceType::kCuda);
+  EXPECT_EQ(DeviceTypeOf("xpu"), DeviceType::kXpu);
+  EXPECT_EQ(DeviceTypeOf("mtia"), DeviceType::kMtia);
+  EXPECT_EQ(DeviceTypeOf("hpu"), DeviceType::kHpu);
+  EXPECT_EQ(DeviceTypeOf("npu"), DeviceType::kPrivateUse1);
+}
+
 TEST(DeviceTypeTest, WhatCarriesTimeAndMemory) {
   EXPECT_TRUE(HasDeviceTime(DeviceType::kHpu));
   EXPECT_FALSE(HasDeviceTime(DeviceType::kCpu));

@@ -14,6 +14,7 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/analysis/module_hierarchy.h"
 #include "profiler/base/strings.h"
+#include "profiler/events/device_type.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/op_inputs.h"
 
@@ -39,7 +40,11 @@ int64_t IdOf(EventIndex event) {
 class Converter {
  public:
   Converter(const Trace& trace, const TraceEventsOptions& options)
-      : trace_(trace), options_(options), launches_(trace), modules_(trace) {}
+      : trace_(trace),
+        options_(options),
+        stream_type_(DeviceTypeOf(options.use_device.value_or("cuda"))),
+        launches_(trace),
+        modules_(trace) {}
 
   absl::StatusOr<ConvertedEvents> Run() {
     raw_.reserve(trace_.event_count() + trace_.memory().size());
@@ -97,7 +102,7 @@ class Converter {
     raw.node_id = NodeOf(i);
     raw.is_async = (trace_.flags()[i] & model::kEventAsync) != 0;
     raw.scope = trace_.scope()[i];
-    raw.device_type = on_device ? DeviceType::kCuda : DeviceType::kCpu;
+    raw.device_type = on_device ? stream_type_ : DeviceType::kCpu;
     raw.device_index = on_device ? track.device_index : track.pid;
     raw.device_resource_id = track.id;
     raw.is_user_annotation = IsAnnotation(trace_.type()[i]);
@@ -266,6 +271,7 @@ class Converter {
 
   const Trace& trace_;
   const TraceEventsOptions& options_;
+  const DeviceType stream_type_;  // of the events on streams
   const analysis::Launches launches_;
   const analysis::ModuleHierarchy modules_;
   std::vector<RawEvent> raw_;

@@ -49,6 +49,8 @@
 namespace kymo {
 
 struct TraceEventsOptions {
+  // The device that the trace's streams belong to. None: streams are CUDA's,
+  // and the results show no device times.
   std::optional<std::string> use_device;
   bool profile_memory = false;
   bool with_flops = false;

@@ -323,6 +323,26 @@ TEST(TraceEventsTest, NodesOfOperationsAndOfTheirCalls) {
   EXPECT_EQ((*averages)[1].node_id, 3);
 }
 
+TEST(TraceEventsTest, StreamsAreOfTheDeviceInUse) {
+  const model::Trace trace = LaunchingTrace();
+  const auto type_of = [&](const char* name,
+                           const TraceEventsOptions& options) {
+    return Find(Events(trace, options), name).device_type;
+  };
+  EXPECT_EQ(type_of("gemm", {}), DeviceType::kCuda);
+  EXPECT_EQ(type_of("gemm", {.use_device = "cuda"}), DeviceType::kCuda);
+  EXPECT_EQ(type_of("gemm", {.use_device = "hpu"}), DeviceType::kHpu);
+  EXPECT_EQ(type_of("gemm", {.use_device = "npu"}), DeviceType::kPrivateUse1);
+  EXPECT_EQ(type_of("mm", {.use_device = "npu"}), DeviceType::kCpu);
+  // PyTorch gives operations the kernels of PrivateUse1, but not those of HPU.
+  const EventList custom = Events(trace, {.use_device = "npu"});
+  EXPECT_EQ(Find(custom, "mm").self_device_time_total(), 6);
+  EXPECT_NE(custom.table()->find("Self NPU"), std::string::npos);
+  const EventList hpu = Events(trace, {.use_device = "hpu"});
+  EXPECT_EQ(Find(hpu, "mm").self_device_time_total(), 0);
+  EXPECT_EQ(Find(hpu, "gemm").self_device_time_total(), 6);
+}
+
 TEST(TraceAveragesTest, OnlyCountedEventsHaveRowsAndTimesStay) {
   const model::Trace trace = LaunchingTrace();
   const std::vector<uint8_t> counted = {1, 0, 0, 1, 1, 0};
