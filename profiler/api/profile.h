@@ -194,6 +194,17 @@ class ProfileScope {
   bool stopped_ = false;
 };
 
+// The backends that can record this process, for ProfileOptions::activities:
+// {"cpu", "sampling"}, with "cuda" where there is a GPU. Sorted. PyTorch's
+// torch.profiler.supported_activities(); "sampling" is Kymo's own.
+//
+// Cost: it looks for devices and drivers, but uses none.
+std::vector<std::string> supported_activities();
+
+// Whether sessions can record annotated ranges here: whether "cpu" is among
+// supported_activities(). PyTorch's torch.autograd.kineto_available().
+bool kymo_available();
+
 // Returns a handler for on_trace_ready that writes Chrome traces for
 // TensorBoard's PyTorch plugin: <directory>/<worker>.<time in
 // ns>.pt.trace.json[.gz]. An empty worker name becomes <host name>_<pid>.

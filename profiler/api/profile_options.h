@@ -46,13 +46,21 @@ struct ProfileOptions {
   // false: every call does nothing and succeeds, and there are no results.
   bool enabled = true;
 
-  // Backends by name, such as "cpu" (ranges), "sampling" and "cuda". Empty:
-  // "cpu" and the device of use_device.
+  // Backends by name, such as "cpu" (ranges), "sampling" and "cuda", and devices
+  // as in use_device. Empty: "cpu" and the device of use_device.
   std::vector<std::string> activities;
   bool use_cpu = true;  // false: only the device
-  // "cuda", "xpu", "mtia", "hpu" or "privateuseone". A device that this machine
-  // does not have is left out, with a warning.
+  // The device whose times the results show: "cuda", "xpu", "mtia", "hpu", or
+  // the name of a custom device (PluginInfo::device). "privateuseone" is the
+  // custom device, whatever its name. Empty: a device of `activities`; of
+  // several, the first in the order above. A device that no backend can record
+  // here is left out, with PyTorch's warning. For "mtia" it is PyTorch's error.
   std::string use_device;
+  // Arguments of the older torch.autograd.profiler.profile. use_cuda is
+  // use_device = "cuda", with a warning that it is deprecated. Without
+  // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors.
+  bool use_cuda = false;
+  bool use_kineto = true;
 
   bool record_shapes = false;   // the inputs of operations
   bool with_flops = false;      // FLOPs of operations; implies record_shapes
@@ -88,8 +96,11 @@ struct ProfileOptions {
 
 // The meaning of the options on this machine. For Profile.
 struct SessionPlan {
-  std::vector<std::string> activities;
-  std::string use_device;  // empty: none
+  std::vector<std::string> activities;  // backends and their parts
+  std::string use_device;               // as the backend names it; empty: none
+  // The devices that the options name, each with the backend that records it.
+  // Empty: the device is left out.
+  std::map<std::string, std::string> devices;
   bool trace_only = false;
   SessionOptions session;
 };
@@ -98,6 +109,9 @@ struct SessionPlan {
 // (kInvalidArgument).
 absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
                                         const BackendRegistry& backends);
+
+// The names of the backends that can record this process, sorted.
+std::vector<std::string> SupportedActivities(const BackendRegistry& backends);
 
 }  // namespace kymo
 

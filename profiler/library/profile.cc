@@ -287,7 +287,11 @@ absl::Status Profile::toggle_collection_dynamic(
       continue;
     }
     if (state_->recording == nullptr) continue;
-    KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(activity, enable));
+    const auto planned = state_->plan.devices.find(activity);
+    const std::string& backend =
+        planned == state_->plan.devices.end() ? activity : planned->second;
+    if (backend.empty()) continue;  // left out, as Start() warned
+    KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(backend, enable));
   }
   if (cpu && !device && !state_->plan.use_device.empty()) {
     Warn(
@@ -370,6 +374,18 @@ absl::Status ProfileScope::Stop() {
   if (stopped_ || !status_.ok()) return absl::OkStatus();
   stopped_ = true;
   return profile_.Stop();
+}
+
+std::vector<std::string> supported_activities() {
+  BackendRegistry backends;
+  if (!RegisterBuiltinBackends(backends).ok()) return {};
+  return SupportedActivities(backends);
+}
+
+bool kymo_available() {
+  const std::vector<std::string> supported = supported_activities();
+  return std::find(supported.begin(), supported.end(), "cpu") !=
+         supported.end();
 }
 
 }  // namespace kymo

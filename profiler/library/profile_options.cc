@@ -1,7 +1,7 @@
 #include "kymo/profile_options.h"
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,31 +10,136 @@
 #include "absl/strings/str_cat.h"
 #include "kymo/warning.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/plugin/activities.h"
 #include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
 
-constexpr std::array<std::string_view, 5> kDevices = {"cuda", "xpu", "mtia",
-                                                      "hpu", "privateuseone"};
+// PyTorch's word for a device that it has no name for.
+constexpr std::string_view kCustomDevice = "privateuseone";
 
-// The device that is left of use_device, after its warnings.
-std::string CheckedDevice(const std::string& device,
-                          const BackendRegistry& backends,
-                          const SessionOptions& session) {
-  if (device.empty()) return device;
-  if (std::find(kDevices.begin(), kDevices.end(), device) == kDevices.end()) {
-    Warn(absl::StrCat("The ", device, " is not a valid device option."));
-    return {};
+// The backends that record the device: the backend of that name comes first.
+std::vector<const ActivityBackend*> DeviceBackends(
+    const BackendRegistry& backends, std::string_view word) {
+  std::vector<const ActivityBackend*> found;
+  for (const ActivityBackend* const backend : backends.List()) {
+    const PluginInfo& info = backend->info();
+    if (info.device.empty()) continue;
+    if (info.name == word) {
+      found.insert(found.begin(), backend);
+    } else if (info.device == word ||
+               (word == kCustomDevice && IsCustomDevice(info.device))) {
+      found.push_back(backend);
+    }
   }
-  const ActivityBackend* const backend = backends.Find(device);
-  if (backend == nullptr || !backend->Availability(session).ok()) {
-    const std::string name = absl::AsciiStrToUpper(device);
-    Warn(absl::StrCat(name, " is not available, disabling ", name,
-                      " profiling"));
-    return {};
+  return found;
+}
+
+// The checks and the choices of devices in torch.autograd.profiler.profile.
+class DevicePlanner {
+ public:
+  DevicePlanner(const BackendRegistry& backends, bool use_kineto,
+                SessionPlan& plan)
+      : backends_(backends), use_kineto_(use_kineto), plan_(plan) {}
+
+  bool IsDevice(std::string_view word) const {
+    return !IsCustomDevice(word) || word == kCustomDevice ||
+           !DeviceBackends(backends_, word).empty();
   }
-  return device;
+
+  // Adds the backend of the device to the plan, and returns the backend's name
+  // for the device. A device that cannot be recorded is left out, with PyTorch's
+  // warning; its name is empty.
+  absl::StatusOr<std::string> Add(const std::string& word) {
+    const auto [device, is_new] = plan_.devices.try_emplace(word);
+    if (!is_new) return std::string();
+    KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const backend, Find(word));
+    if (backend == nullptr) return std::string();
+    const PluginInfo& info = backend->info();
+    device->second = info.name;
+    if (std::find(plan_.activities.begin(), plan_.activities.end(),
+                  info.name) == plan_.activities.end()) {
+      plan_.activities.push_back(info.name);
+    }
+    return info.device;
+  }
+
+ private:
+  // Null: left out.
+  absl::StatusOr<const ActivityBackend*> Find(std::string_view word) const {
+    const std::vector<const ActivityBackend*> candidates =
+        DeviceBackends(backends_, word);
+    if (candidates.empty() && IsCustomDevice(word)) {
+      Warn(
+          absl::StrCat("The ", ToAbsl(word), " is not a valid device option."));
+      return nullptr;
+    }
+    KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const available,
+                          FirstAvailable(candidates));
+    const std::string_view device =
+        candidates.empty() ? word : candidates.front()->info().device;
+    const std::string name = absl::AsciiStrToUpper(ToAbsl(device));
+    // PyTorch does not ask whether there is an MTIA device.
+    if (available == nullptr && device != "mtia") {
+      Warn(absl::StrCat(name, " is not available, disabling ", name,
+                        " profiling"));
+      return nullptr;
+    }
+    const bool needs_kineto = device != "cuda" && !IsCustomDevice(device);
+    if (available == nullptr || (needs_kineto && !use_kineto_)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Legacy ", name,
+                       " profiling is not supported. Requires use_kineto=True "
+                       "on ",
+                       name, " devices."));
+    }
+    return available;
+  }
+
+  // Null: none is. An error if the user can correct a setting.
+  absl::StatusOr<const ActivityBackend*> FirstAvailable(
+      const std::vector<const ActivityBackend*>& candidates) const {
+    for (const ActivityBackend* const backend : candidates) {
+      const absl::Status status = backend->Availability(plan_.session);
+      if (status.ok()) return backend;
+      if (absl::IsInvalidArgument(status)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "activity ", backend->info().name, ": ", status.message()));
+      }
+    }
+    return nullptr;
+  }
+
+  const BackendRegistry& backends_;
+  const bool use_kineto_;
+  SessionPlan& plan_;
+};
+
+absl::Status AddActivities(const ProfileOptions& options,
+                           const BackendRegistry& backends, SessionPlan& plan) {
+  DevicePlanner devices(backends, options.use_kineto, plan);
+  const std::string use_device = options.use_cuda ? "cuda" : options.use_device;
+  if (!use_device.empty()) {
+    KYMO_ASSIGN_OR_RETURN(plan.use_device, devices.Add(use_device));
+  }
+  for (const std::string& activity : options.activities) {
+    if (devices.IsDevice(activity)) {
+      KYMO_RETURN_IF_ERROR(devices.Add(activity).status());
+    } else {
+      plan.activities.push_back(activity);
+    }
+  }
+  if (plan.use_device.empty()) {
+    plan.use_device = ShownDevice(backends, plan.activities);
+  }
+  if (options.activities.empty()) plan.activities.push_back("cpu");
+  if (!options.use_cpu) std::erase(plan.activities, "cpu");
+  return plan.activities.empty()
+             ? absl::InvalidArgumentError(
+                   "No activities specified for the profiler")
+             : absl::OkStatus();
 }
 
 }  // namespace
@@ -57,46 +162,48 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
                         ResolveSettings(options.settings, known));
   for (const std::string& notice : settings.notices) Warn(notice);
   plan.session.settings = std::move(settings.settings);
-  plan.use_device = CheckedDevice(options.use_device, backends, plan.session);
 
-  for (const std::string& activity : options.activities) {
-    if (std::find(plan.activities.begin(), plan.activities.end(), activity) !=
-        plan.activities.end()) {
+  for (auto activity = options.activities.begin();
+       activity != options.activities.end(); ++activity) {
+    if (std::find(options.activities.begin(), activity, *activity) !=
+        activity) {
       return absl::InvalidArgumentError(
-          absl::StrCat("Activity ", activity, " specified more than once"));
-    }
-    plan.activities.push_back(activity);
-    // As PyTorch: a device among the activities is the one to show.
-    if (plan.use_device.empty() && std::find(kDevices.begin(), kDevices.end(),
-                                             activity) != kDevices.end()) {
-      plan.use_device = activity;
+          absl::StrCat("Activity ", *activity, " specified more than once"));
     }
   }
-  if (plan.activities.empty()) plan.activities.push_back("cpu");
-  if (!plan.use_device.empty() &&
-      std::find(plan.activities.begin(), plan.activities.end(),
-                plan.use_device) == plan.activities.end()) {
-    plan.activities.push_back(plan.use_device);
+  if (options.use_cuda) {
+    Warn(
+        "The attribute `use_cuda` will be deprecated soon, please use "
+        "``use_device = 'cuda'`` instead.");
   }
-  if (!options.use_cpu) std::erase(plan.activities, "cpu");
-  if (plan.activities.empty()) {
+  plan.trace_only = options.experimental_config.trace_only;
+  if (plan.trace_only && options.with_stack) {
+    Warn(
+        "trace_only=True is incompatible with with_stack=True (stack traces "
+        "require event post-processing). Disabling trace_only.");
+    plan.trace_only = false;
+  }
+  if (!options.use_cpu && !options.use_kineto) {
     return absl::InvalidArgumentError(
-        "No activities specified for the profiler");
+        "Device-only events supported only with Kineto (use_kineto=True)");
   }
+  KYMO_RETURN_IF_ERROR(AddActivities(options, backends, plan));
   if (options.post_processing_timeout_s &&
       *options.post_processing_timeout_s < 0) {
     return absl::InvalidArgumentError(
         "post_processing_timeout_s must be non-negative");
   }
-  if (options.experimental_config.trace_only && options.with_stack) {
-    Warn(
-        "trace_only=True is incompatible with with_stack=True (stack traces "
-        "require event post-processing). Disabling trace_only.");
-    plan.trace_only = false;
-  } else {
-    plan.trace_only = options.experimental_config.trace_only;
-  }
   return plan;
+}
+
+std::vector<std::string> SupportedActivities(const BackendRegistry& backends) {
+  std::vector<std::string> supported;
+  for (const ActivityBackend* const backend : backends.List()) {
+    if (backend->Availability({}).ok()) {
+      supported.push_back(backend->info().name);
+    }
+  }
+  return supported;
 }
 
 }  // namespace kymo

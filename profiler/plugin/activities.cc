@@ -1,11 +1,26 @@
 #include "profiler/plugin/activities.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace kymo {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kDevices = {"cuda", "xpu", "mtia",
+                                                      "hpu"};
+
+// The place in PyTorch's order.
+size_t Rank(std::string_view device) noexcept {
+  return std::find(kDevices.begin(), kDevices.end(), device) - kDevices.begin();
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
@@ -21,6 +36,23 @@ absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     if (backend->IsWanted(named, options)) wanted.push_back(backend);
   }
   return wanted;
+}
+
+bool IsCustomDevice(std::string_view device) noexcept {
+  return Rank(device) == kDevices.size();
+}
+
+std::string ShownDevice(const BackendRegistry& registry,
+                        const std::vector<std::string>& backends) {
+  std::string shown;
+  for (const std::string& name : backends) {
+    const ActivityBackend* const backend = registry.Find(name);
+    if (backend == nullptr) continue;  // a part of one
+    const std::string& device = backend->info().device;
+    if (device.empty()) continue;
+    if (shown.empty() || Rank(device) < Rank(shown)) shown = device;
+  }
+  return shown;
 }
 
 }  // namespace kymo

@@ -1,4 +1,5 @@
-// activities.h - finds the backends that record the requested activities.
+// activities.h - finds the backends that record the requested activities, and
+// the device that the results show.
 //
 //   KYMO_ASSIGN_OR_RETURN(const std::vector<ActivityBackend*> backends,
 //                         FindBackends(registry, {"cpu", "itt"}, options));
@@ -11,6 +12,7 @@
 #define KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +26,16 @@ namespace kymo {
 absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options);
+
+// Whether PyTorch has no name for the device: whether it is none of "cuda",
+// "xpu", "mtia" and "hpu".
+bool IsCustomDevice(std::string_view device) noexcept;
+
+// The device (PluginInfo::device) that results show after a recording with the
+// backends of these names. Of several devices, it is the first in PyTorch's
+// order: cuda, xpu, mtia, hpu, custom devices. Empty: the backends record none.
+std::string ShownDevice(const BackendRegistry& registry,
+                        const std::vector<std::string>& backends);
 
 }  // namespace kymo
 

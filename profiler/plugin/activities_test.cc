@@ -13,7 +13,7 @@ namespace {
 
 class FakeBackend : public ActivityBackend {
  public:
-  explicit FakeBackend(std::string name) { info_.name = std::move(name); }
+  explicit FakeBackend(PluginInfo info) : info_(std::move(info)) {}
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
     return {};
@@ -27,13 +27,13 @@ class FakeBackend : public ActivityBackend {
   }
 
  private:
-  PluginInfo info_;
+  const PluginInfo info_;
 };
 
 // Joins a garden, and comes alone if it is named.
 class Bees : public FakeBackend {
  public:
-  Bees() : FakeBackend("bees") {}
+  Bees() : FakeBackend({.name = "bees"}) {}
   bool IsWanted(const std::set<std::string>& named,
                 const SessionOptions& options) const override {
     return named.contains("bees") ||
@@ -44,10 +44,14 @@ class Bees : public FakeBackend {
 class ActivitiesTest : public testing::Test {
  protected:
   ActivitiesTest() {
-    EXPECT_TRUE(
-        registry_.Register(std::make_unique<FakeBackend>("weather")).ok());
-    EXPECT_TRUE(
-        registry_.Register(std::make_unique<FakeBackend>("garden")).ok());
+    EXPECT_TRUE(registry_
+                    .Register(std::make_unique<FakeBackend>(
+                        PluginInfo{.name = "weather"}))
+                    .ok());
+    EXPECT_TRUE(registry_
+                    .Register(std::make_unique<FakeBackend>(
+                        PluginInfo{.name = "garden"}))
+                    .ok());
     EXPECT_TRUE(registry_.Register(std::make_unique<Bees>()).ok());
   }
 
@@ -85,6 +89,27 @@ TEST_F(ActivitiesTest, ABackendMayJoinOthers) {
 TEST_F(ActivitiesTest, AnUnknownNameListsTheValidOnes) {
   EXPECT_EQ(Find({"garden", "wind"}),
             "there is no activity 'wind'; it is one of: bees, garden, weather");
+}
+
+TEST(ShownDeviceTest, FirstInPyTorchsOrder) {
+  BackendRegistry registry;
+  const std::pair<const char*, const char*> backends[] = {
+      {"a", "npu"},  {"b", "hpu"}, {"c", "mtia"}, {"d", "xpu"},
+      {"e", "cuda"}, {"f", "tpu"}, {"plain", ""}};
+  for (const auto& [name, device] : backends) {
+    ASSERT_TRUE(registry
+                    .Register(std::make_unique<FakeBackend>(
+                        PluginInfo{.name = name, .device = device}))
+                    .ok());
+  }
+  EXPECT_EQ(ShownDevice(registry, {"a", "b", "c", "d", "e", "f"}), "cuda");
+  EXPECT_EQ(ShownDevice(registry, {"a", "b", "c", "d"}), "xpu");
+  EXPECT_EQ(ShownDevice(registry, {"a", "b", "c"}), "mtia");
+  EXPECT_EQ(ShownDevice(registry, {"a", "b"}), "hpu");
+  EXPECT_EQ(ShownDevice(registry, {"a", "f"}), "npu");
+  EXPECT_EQ(ShownDevice(registry, {"plain", "none"}), "");
+  EXPECT_TRUE(IsCustomDevice("npu"));
+  EXPECT_FALSE(IsCustomDevice("hpu"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The results of a session: metadata, numbers of its own, errors.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -199,6 +200,48 @@ TEST(SessionTest, OptionsThatMakeNoSenseSaySo) {
   EXPECT_TRUE(gone.Stop().ok());
   ASSERT_FALSE(warnings.texts().empty());
   EXPECT_EQ(warnings.texts()[0], "The toaster is not a valid device option.");
+}
+
+TEST(SessionTest, DevicesThatAreNotThereAreLeftOut) {
+  const Warnings warnings;
+  Profile profile({.activities = {"cpu", "xpu"}});
+  ASSERT_TRUE(profile.Start().ok());
+  EXPECT_EQ(warnings.texts(),
+            std::vector<std::string>{
+                "XPU is not available, disabling XPU profiling"});
+  { RecordFunction range("recorded"); }
+  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "xpu"}).ok());
+  { RecordFunction range("not recorded"); }
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"recorded", 1}}));
+  EXPECT_EQ(profile.table().find("XPU"), std::string::npos);
+}
+
+TEST(SessionTest, CudaThatIsNotThereIsLeftOut) {
+  const std::vector<std::string> supported = supported_activities();
+  if (std::find(supported.begin(), supported.end(), "cuda") !=
+      supported.end()) {
+    GTEST_SKIP() << "this machine has a GPU";
+  }
+  const Warnings warnings;
+  const auto profile = Record({.activities = {"cpu", "cuda"}},
+                              [] { RecordFunction range("recorded"); });
+  EXPECT_EQ(warnings.texts(),
+            std::vector<std::string>{
+                "CUDA is not available, disabling CUDA profiling"});
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"recorded", 1}}));
+}
+
+TEST(SessionTest, SupportedActivitiesCanBeRecorded) {
+  EXPECT_TRUE(kymo_available());
+  const std::vector<std::string> supported = supported_activities();
+  EXPECT_EQ(supported.front(), "cpu");
+  EXPECT_TRUE(std::is_sorted(supported.begin(), supported.end()));
+  for (const std::string& activity : supported) {
+    const Warnings warnings;
+    Record({.activities = {activity}}, [] {});
+    EXPECT_EQ(warnings.texts(), std::vector<std::string>{}) << activity;
+  }
 }
 
 }  // namespace

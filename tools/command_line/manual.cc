@@ -47,7 +47,6 @@ std::set<std::string> TopicsOf(const Manual& manual) {
   for (const SettingInfo& flag : manual.own) topics.insert(flag.topic);
   for (const PluginInfo* const plugin : PluginsOf(manual)) {
     topics.insert(plugin->name);
-    for (const PluginPart& part : plugin->parts) topics.insert(part.name);
     for (const SettingInfo& setting : plugin->settings) {
       topics.insert(setting.topic);
     }
@@ -129,11 +128,6 @@ std::string TopicPage(const Manual& manual, std::string_view topic) {
       AppendPlugin(page, *plugin);
       continue;
     }
-    for (const PluginPart& part : plugin->parts) {
-      if (part.name != topic) continue;
-      absl::StrAppend(&page, "    ", part.name, "\n");
-      AppendWrapped(page, part.purpose + ".", 8);
-    }
     for (const SettingInfo& setting : plugin->settings) {
       if (setting.topic == topic && setting.has_flag) {
         AppendSetting(page, setting, 4);
@@ -187,13 +181,6 @@ void AppendPlugin(std::string& page, const PluginInfo& info) {
       8);
   std::set<std::string> shown = {info.name};
   AppendSettingsOf(page, info, info.name);
-  for (const PluginPart& part : info.parts) {
-    absl::StrAppend(&page, "    ", part.name, "\n");
-    AppendWrapped(page,
-                  absl::StrCat(part.purpose, "; part of ", info.name, "."), 8);
-    AppendSettingsOf(page, info, part.name);
-    shown.insert(part.name);
-  }
   for (const SettingInfo& setting : info.settings) {
     if (!setting.has_flag || !shown.insert(setting.topic).second) continue;
     absl::StrAppend(&page, "    ", setting.topic, "\n");
