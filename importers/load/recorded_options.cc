@@ -1,6 +1,7 @@
 #include "importers/load/recorded_options.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace kymo {
@@ -27,6 +28,25 @@ bool Says(const model::Trace& trace, std::string_view key) {
                      });
 }
 
+// The lower_snake name under `key`, or `otherwise`.
+std::string NameUnder(const model::Trace& trace, std::string_view key,
+                      std::string_view otherwise) {
+  constexpr std::string_view kNameCharacters =
+      "abcdefghijklmnopqrstuvwxyz0123456789_";
+  for (const model::Metadata& entry : trace.metadata()) {
+    std::string_view name = trace.Name(entry.json_value);
+    if (trace.Name(entry.key) != key || name.size() < 3 ||
+        name.front() != '"' || name.back() != '"') {
+      continue;
+    }
+    name = name.substr(1, name.size() - 2);
+    if (name.find_first_not_of(kNameCharacters) == std::string_view::npos) {
+      return std::string(name);
+    }
+  }
+  return std::string(otherwise);
+}
+
 }  // namespace
 
 RecordedOptions RecordedOptionsOf(const model::Trace& trace) {
@@ -35,7 +55,9 @@ RecordedOptions RecordedOptionsOf(const model::Trace& trace) {
           !trace.memory().empty() || Says(trace, "profile_memory"),
       .with_flops = Says(trace, "with_flops"),
       .with_stack = Says(trace, "with_stack"),
-      .use_device = HasStreamEvents(trace),
+      .use_device = HasStreamEvents(trace)
+                        ? NameUnder(trace, "use_device", "cuda")
+                        : std::string(),
   };
 }
 

@@ -9,6 +9,8 @@
 #ifndef KYMO_IMPORTERS_LOAD_RECORDED_OPTIONS_H_
 #define KYMO_IMPORTERS_LOAD_RECORDED_OPTIONS_H_
 
+#include <string>
+
 #include "profiler/model/trace.h"
 
 namespace kymo {
@@ -17,7 +19,9 @@ struct RecordedOptions {
   bool profile_memory = false;
   bool with_flops = false;
   bool with_stack = false;
-  bool use_device = false;  // a device's stream did something
+  // The device whose streams did something: "cuda", unless the metadata have
+  // another name. Empty: no stream did.
+  std::string use_device;
 };
 
 RecordedOptions RecordedOptionsOf(const model::Trace& trace);

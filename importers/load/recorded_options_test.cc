@@ -32,7 +32,7 @@ TEST(RecordedOptionsTest, NothingIsAssumed) {
   EXPECT_FALSE(recorded.profile_memory);
   EXPECT_FALSE(recorded.with_flops);
   EXPECT_FALSE(recorded.with_stack);
-  EXPECT_FALSE(recorded.use_device);
+  EXPECT_EQ(recorded.use_device, "");
 }
 
 TEST(RecordedOptionsTest, MetadataSayItAsNumberOrWord) {
@@ -51,7 +51,27 @@ TEST(RecordedOptionsTest, MetadataSayItAsNumberOrWord) {
 TEST(RecordedOptionsTest, AStreamThatWorkedIsADevice) {
   model::TraceData data = LoadFake("stream").Release();
   data.tracks[0].kind = model::TrackKind::kStream;
-  EXPECT_TRUE(RecordedOptionsOf(model::Trace(std::move(data))).use_device);
+  const model::Trace trace(std::move(data));
+  EXPECT_EQ(RecordedOptionsOf(trace).use_device, "cuda");
+}
+
+TEST(RecordedOptionsTest, MetadataNameTheDevice) {
+  const auto device_of = [](const char* json) {
+    model::TraceData data = LoadFake("named").Release();
+    data.tracks[0].kind = model::TrackKind::kStream;
+    return RecordedOptionsOf(
+               WithMetadata(model::Trace(std::move(data)), "use_device", json))
+        .use_device;
+  };
+  EXPECT_EQ(device_of("\"npu\""), "npu");
+  EXPECT_EQ(device_of("\"\""), "cuda");
+  EXPECT_EQ(device_of("1"), "cuda");
+  EXPECT_EQ(device_of("\"NPU 2\""), "cuda");
+  // Without a stream there is no device.
+  EXPECT_EQ(
+      RecordedOptionsOf(WithMetadata(LoadFake("none"), "use_device", "\"npu\""))
+          .use_device,
+      "");
 }
 
 }  // namespace

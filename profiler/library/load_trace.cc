@@ -23,7 +23,7 @@ absl::StatusOr<SavedTrace> LoadTrace(const std::vector<std::string>& paths,
   as_recorded.profile_memory = recorded.profile_memory;
   as_recorded.with_flops = recorded.with_flops;
   as_recorded.with_stack = recorded.with_stack;
-  if (recorded.use_device) as_recorded.use_device = "cuda";
+  as_recorded.use_device = recorded.use_device;
   return SavedTrace{
       std::make_unique<ProfileCycle>(1, /*trace_id=*/"", as_recorded,
                                      std::move(loaded.trace), ProfilerStats()),

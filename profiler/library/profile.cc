@@ -204,6 +204,10 @@ std::vector<std::pair<std::string, std::string>> Profile::State::Metadata()
   for (const std::string& warning : info.warnings) kymo::Warn(warning);
   if (info.is_distributed()) all["distributedInfo"] = info.ToJson();
   json::AppendJsonString(all["trace_id"], profile->trace_id_);
+  // Readers take the streams of a trace for CUDA's.
+  if (!plan.use_device.empty() && plan.use_device != "cuda") {
+    json::AppendJsonString(all["use_device"], plan.use_device);
+  }
   for (const auto& [key, json] : preset_metadata) all[key] = json;
   for (const auto& [key, json] : cycle_metadata) all[key] = json;
   return {all.begin(), all.end()};

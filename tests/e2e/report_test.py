@@ -234,6 +234,16 @@ class CheckTest(ReportTestCase):
         self.assertIn("byte ", out)
         self.assertIn("a ", self.report(path).stdout)
 
+    def test_a_device_has_the_name_in_the_trace(self):
+        events = [op("gemm", 1150, 10, pid=0, tid=7, cat="kernel",
+                     args={"device": 0, "stream": 7})]
+        named = self.write("npu.json",
+                           {"traceEvents": events, "use_device": "npu"})
+        plain = self.write("plain.json", {"traceEvents": events})
+        self.assertIn("Self NPU", self.report(named).stdout)
+        self.assertIn("Self TPU", self.report("--device=tpu", named).stdout)
+        self.assertIn("Self CUDA", self.report(plain).stdout)
+
 
 class BadInputTest(ReportTestCase):
 

@@ -29,7 +29,8 @@ constexpr char kDeviceSort[] = "self_device_time_total";
 
 std::string SortKey(const model::Trace& trace, const ProfileCommand& command) {
   if (!command.sort_by.empty()) return command.sort_by;
-  return RecordedOptionsOf(trace).use_device ? kDeviceSort : kDefaultSort;
+  return RecordedOptionsOf(trace).use_device.empty() ? kDefaultSort
+                                                     : kDeviceSort;
 }
 
 // Shows "kymo: writing trace.json 43%" on a terminal, once writing takes a
@@ -70,7 +71,8 @@ absl::StatusOr<std::string> AveragesTable(
     const report::TableOptions& table_options) {
   TraceEventsOptions options = {.profile_memory = command.profile_memory,
                                 .with_flops = command.with_flops};
-  if (RecordedOptionsOf(trace).use_device) options.use_device = "cuda";
+  const std::string device = RecordedOptionsOf(trace).use_device;
+  if (!device.empty()) options.use_device = device;
   FlopsEstimate estimate;
   if (command.with_flops) {
     estimate = EstimateFlops(trace, FlopsRegistry::Process());

@@ -19,6 +19,7 @@
 #include "exporters/builtin/builtin_exporters.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/library/emitter_backends.h"
+#include "profiler/plugin/activities.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
@@ -233,8 +234,7 @@ class ProfileRun {
   // Returns whether the trace lacks something.
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
-    const FinishedRecording finished = recording_->Finish(
-        {{"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}});
+    const FinishedRecording finished = recording_->Finish(Metadata());
     const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
@@ -262,6 +262,17 @@ class ProfileRun {
     ShowTable(text);
     return !written.ok() || !recording_->problems().empty() ||
            trace->ledger().AnythingLost();
+  }
+
+  std::vector<std::pair<std::string, std::string>> Metadata() const {
+    std::vector<std::pair<std::string, std::string>> metadata = {
+        {"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}};
+    const std::string device = ShownDevice(backends_, recording_->backends());
+    // Readers take the streams of a trace for CUDA's.
+    if (!device.empty() && device != "cuda") {
+      metadata.emplace_back("use_device", JsonString(device));
+    }
+    return metadata;
   }
 
   void ShowLarge(const LargeDelivery& delivery) const {

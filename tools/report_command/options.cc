@@ -59,7 +59,6 @@ absl::Status SetRows(const ReportFlags& flags, RowOptions& rows) {
   rows.grouping.include_python_functions = flags.include_python_functions;
   rows.with_flops = flags.with_flops;
   rows.device = flags.device;
-  if (rows.device.empty()) return Invalid("--device needs a name");
   return absl::OkStatus();
 }
 

@@ -112,6 +112,7 @@ TEST_F(OptionsTest, NamesThatNothingHasAreErrors) {
 }
 
 TEST_F(OptionsTest, OldSpellingsSayTheNewUnlessTheyAreTheReportsOwn) {
+  EXPECT_EQ(Parse({"a"}).rows.device, "");
   // The fake importer's setting was --device, too.
   const ReportCommand command = Parse({"a", "--device=xpu"});
   EXPECT_EQ(command.rows.device, "xpu");

@@ -193,7 +193,8 @@ std::vector<Setting<ReportFlags>> TableSettings() {
        .topic = "table"},
       {.name = "device",
        .value = setting::Text(&F::device),
-       .purpose = "What the table calls devices.",
+       .purpose = "What the table calls devices; by default as the trace "
+                  "does, or cuda.",
        .hint = "NAME",
        .topic = "table"},
       {.name = "max_name_column_width",

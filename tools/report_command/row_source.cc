@@ -85,9 +85,10 @@ absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
   TraceEventsOptions events;
   events.profile_memory = result.profile_memory;
   events.with_flops = result.with_flops;
-  if (recorded.use_device) {
-    result.use_device = options.device;
-    events.use_device = options.device;
+  if (!recorded.use_device.empty()) {
+    result.use_device =
+        options.device.empty() ? recorded.use_device : options.device;
+    events.use_device = result.use_device;
   }
   FlopsEstimate estimate;
   if (result.with_flops) {

@@ -33,7 +33,7 @@ struct RowOptions {
   bool single_events = false;  // a row per event
   KeyAveragesOptions grouping;
   bool with_flops = false;
-  std::string device = "cuda";  // what streams are called
+  std::string device;  // what streams are called; empty: as recorded
 };
 
 struct TraceRows {
