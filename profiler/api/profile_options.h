@@ -58,7 +58,8 @@ struct ProfileOptions {
   std::string use_device;
   // Arguments of the older torch.autograd.profiler.profile. use_cuda is
   // use_device = "cuda", with a warning that it is deprecated. Without
-  // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors.
+  // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors; other devices
+  // are timed with events (device_events.h), if the program has registered them.
   bool use_cuda = false;
   bool use_kineto = true;
 
@@ -98,9 +99,12 @@ struct ProfileOptions {
 struct SessionPlan {
   std::vector<std::string> activities;  // backends and their parts
   std::string use_device;               // as the backend names it; empty: none
-  // The devices that the options name, each with the backend that records it.
-  // Empty: the device is left out.
+  // The devices that the options name, each with the backend that records it;
+  // empty: none does.
   std::map<std::string, std::string> devices;
+  // The device whose times are taken with events (device_events.h): use_device,
+  // or empty.
+  std::string timed_device;
   bool trace_only = false;
   SessionOptions session;
 };

@@ -58,12 +58,16 @@ class Converter {
                        return a.start_ns < b.start_ns;
                      });
     return ConvertRawEvents(
-        std::move(raw_), {.trace_start_ns = trace_.start_ns(),
-                          .use_device = options_.use_device,
-                          .profile_memory = options_.profile_memory,
-                          .with_flops = options_.with_flops,
-                          .memory_attribution = MemoryAttribution::kSameThread,
-                          .timeout_s = options_.timeout_s});
+        std::move(raw_),
+        {.trace_start_ns = trace_.start_ns(),
+         .use_device = options_.use_device,
+         .custom_backend_name = stream_type_ == DeviceType::kPrivateUse1
+                                    ? *options_.use_device
+                                    : std::string(),
+         .profile_memory = options_.profile_memory,
+         .with_flops = options_.with_flops,
+         .memory_attribution = MemoryAttribution::kSameThread,
+         .timeout_s = options_.timeout_s});
   }
 
  private:
@@ -109,6 +113,10 @@ class Converter {
     raw.is_python_function = trace_.type()[i] == ActivityType::kPythonFunction;
     if (options_.flops) raw.flops = options_.flops(i);
     raw.overload_name = "";  // as PyTorch; only its memory events have None
+    if (options_.device_elapsed_us) {
+      raw.cuda_elapsed_us = options_.device_elapsed_us(i);
+      raw.privateuse1_elapsed_us = raw.cuda_elapsed_us;
+    }
     if (const model::Detail* const detail = trace_.detail(i)) {
       raw.sequence_nr = detail->sequence_nr;
       raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/builtin/builtin_backends.h"
+#include "kymo/device_events.h"
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
 #include "kymo/warning.h"
@@ -23,6 +24,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
+#include "profiler/library/timed_operations.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
 #include "profiler/session/recording.h"
@@ -85,6 +87,7 @@ struct Profile::State : public CycleRecorder {
 
   absl::Status Fail(absl::Status status) {
     recording.reset();
+    timed.reset();
     thread_state.reset();
     return status;
   }
@@ -94,7 +97,8 @@ struct Profile::State : public CycleRecorder {
   StepMachine machine;
   BackendRegistry backends;
   SessionPlan plan;
-  std::unique_ptr<Recording> recording;  // of the cycle being recorded
+  std::unique_ptr<Recording> recording;    // of the cycle being recorded
+  std::unique_ptr<TimedOperations> timed;  // null: no events are taken
   std::optional<RecordFunction> step_range;
   std::optional<ThreadState> thread_state;  // of the thread that started
   std::thread::id owner;
@@ -142,6 +146,10 @@ absl::Status Profile::State::StartTrace() {
     return Fail(std::move(status));
   }
   owner = std::this_thread::get_id();
+  if (!plan.timed_device.empty()) {
+    timed = std::make_unique<TimedOperations>(
+        FindTimedDevice(plan.timed_device).events, plan.session.all_threads);
+  }
   if (!plan.session.all_threads) thread_state = ThreadState::Capture();
   enabled_ns = MonotonicNs();
   stats.profiler_enable_call_duration_us = (enabled_ns - start_ns) / 1000;
@@ -156,6 +164,7 @@ absl::Status Profile::State::StopTrace() {
   const int64_t start_ns = MonotonicNs();
   stats.profiling_window_duration_sec =
       static_cast<double>(start_ns - enabled_ns) / kNsPerSecond;
+  if (timed != nullptr) timed->Stop();
   if (absl::Status status = recording->Stop(); !status.ok()) {
     return Fail(std::move(status));
   }
@@ -168,7 +177,10 @@ absl::Status Profile::State::StopTrace() {
   }
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
+  std::vector<int64_t> device_elapsed_us;
+  if (timed != nullptr) device_elapsed_us = timed->ElapsedUs(*trace);
   recording.reset();
+  timed.reset();
   thread_state.reset();
 
   ProfileOptions options = profile->options_;
@@ -177,7 +189,8 @@ absl::Status Profile::State::StopTrace() {
   auto& cycles = profile->cycles_;
   if (!options.keep_cycles && !options.acc_events) cycles.clear();
   cycles.push_back(std::make_shared<ProfileCycle>(
-      ++cycle, profile->trace_id_, options, *std::move(trace), stats));
+      ++cycle, profile->trace_id_, options, *std::move(trace), stats,
+      std::move(device_elapsed_us)));
   profile->accumulated_.reset();
   return absl::OkStatus();
 }
@@ -294,7 +307,7 @@ absl::Status Profile::toggle_collection_dynamic(
     const auto planned = state_->plan.devices.find(activity);
     const std::string& backend =
         planned == state_->plan.devices.end() ? activity : planned->second;
-    if (backend.empty()) continue;  // left out, as Start() warned
+    if (backend.empty()) continue;  // left out, or timed with events
     KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(backend, enable));
   }
   if (cpu && !device && !state_->plan.use_device.empty()) {

@@ -129,7 +129,8 @@ std::ostream& operator<<(std::ostream& out, const KeyAverages& averages) {
 
 ProfileCycle::ProfileCycle(int number, std::string trace_id,
                            const ProfileOptions& options, model::Trace trace,
-                           ProfilerStats stats)
+                           ProfilerStats stats,
+                           std::vector<int64_t> device_elapsed_us)
     : number_(number),
       trace_id_(std::move(trace_id)),
       use_device_(options.use_device),
@@ -138,6 +139,7 @@ ProfileCycle::ProfileCycle(int number, std::string trace_id,
       with_stack_(options.with_stack),
       trace_only_(options.experimental_config.trace_only),
       timeout_s_(options.post_processing_timeout_s),
+      device_elapsed_us_(std::move(device_elapsed_us)),
       trace_(std::move(trace)),
       stats_(stats) {}
 
@@ -147,6 +149,11 @@ auto ProfileCycle::WithEventOptions(Use use) {
                                 .with_flops = with_flops_,
                                 .timeout_s = timeout_s_};
   if (!use_device_.empty()) options.use_device = use_device_;
+  if (!device_elapsed_us_.empty()) {
+    options.device_elapsed_us = [&](model::EventIndex event) {
+      return device_elapsed_us_[event];
+    };
+  }
   FlopsEstimate estimate;
   if (with_flops_) {
     estimate = EstimateFlops(trace_, FlopsRegistry::Process());

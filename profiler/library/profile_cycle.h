@@ -108,9 +108,11 @@ struct ProfileExportOptions {
 
 class ProfileCycle {
  public:
-  // For Profile.
+  // For Profile. `device_elapsed_us`: for each event, the device time that was
+  // taken with events, or empty.
   ProfileCycle(int number, std::string trace_id, const ProfileOptions& options,
-               model::Trace trace, ProfilerStats stats);
+               model::Trace trace, ProfilerStats stats,
+               std::vector<int64_t> device_elapsed_us = {});
 
   int number() const noexcept { return number_; }  // from 1
   const std::string& trace_id() const noexcept { return trace_id_; }
@@ -175,6 +177,7 @@ class ProfileCycle {
   const bool with_stack_;
   const bool trace_only_;
   const std::optional<double> timeout_s_;
+  const std::vector<int64_t> device_elapsed_us_;
   model::Trace trace_;
   ProfilerStats stats_;
   std::vector<std::string> warnings_;

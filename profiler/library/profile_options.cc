@@ -8,17 +8,14 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "kymo/device_events.h"
 #include "kymo/warning.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/settings.h"
 
 namespace kymo {
 namespace {
-
-// PyTorch's word for a device that it has no name for.
-constexpr std::string_view kCustomDevice = "privateuseone";
 
 // The backends that record the device: the backend of that name comes first.
 std::vector<const ActivityBackend*> DeviceBackends(
@@ -40,24 +37,44 @@ std::vector<const ActivityBackend*> DeviceBackends(
 // The checks and the choices of devices in torch.autograd.profiler.profile.
 class DevicePlanner {
  public:
-  DevicePlanner(const BackendRegistry& backends, bool use_kineto,
+  DevicePlanner(const BackendRegistry& backends, const ProfileOptions& options,
                 SessionPlan& plan)
-      : backends_(backends), use_kineto_(use_kineto), plan_(plan) {}
+      : backends_(backends), options_(options), plan_(plan) {}
 
   bool IsDevice(std::string_view word) const {
     return !IsCustomDevice(word) || word == kCustomDevice ||
-           !DeviceBackends(backends_, word).empty();
+           !DeviceBackends(backends_, word).empty() ||
+           FindTimedDevice(word).events != nullptr;
   }
 
-  // Adds the backend of the device to the plan, and returns the backend's name
-  // for the device. A device that cannot be recorded is left out, with PyTorch's
-  // warning; its name is empty.
+  // Adds the device to the plan, and returns its name for results. A device that
+  // cannot be recorded is left out, with PyTorch's warning; its name is empty.
   absl::StatusOr<std::string> Add(const std::string& word) {
     const auto [device, is_new] = plan_.devices.try_emplace(word);
     if (!is_new) return std::string();
-    KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const backend, Find(word));
-    if (backend == nullptr) return std::string();
+    const std::vector<const ActivityBackend*> candidates =
+        DeviceBackends(backends_, word);
+    KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const backend,
+                          FirstAvailable(candidates));
+    const TimedDevice timed = FindTimedDevice(
+        candidates.empty() ? word : candidates.front()->info().device);
+    if (timed.events != nullptr &&
+        (backend == nullptr || !options_.use_kineto)) {
+      return AddTimed(timed.name);
+    }
+    if (candidates.empty() && IsCustomDevice(word)) {
+      Warn(absl::StrCat("The ", word, " is not a valid device option."));
+      return std::string();
+    }
+    if (backend == nullptr) {
+      return LeaveOut(candidates.empty() ? word
+                                         : candidates.front()->info().device);
+    }
     const PluginInfo& info = backend->info();
+    if (!options_.use_kineto && info.device != "cuda" &&
+        !IsCustomDevice(info.device)) {
+      return NotSupported(info.device);
+    }
     device->second = info.name;
     if (std::find(plan_.activities.begin(), plan_.activities.end(),
                   info.name) == plan_.activities.end()) {
@@ -67,37 +84,6 @@ class DevicePlanner {
   }
 
  private:
-  // Null: left out.
-  absl::StatusOr<const ActivityBackend*> Find(std::string_view word) const {
-    const std::vector<const ActivityBackend*> candidates =
-        DeviceBackends(backends_, word);
-    if (candidates.empty() && IsCustomDevice(word)) {
-      Warn(
-          absl::StrCat("The ", ToAbsl(word), " is not a valid device option."));
-      return nullptr;
-    }
-    KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const available,
-                          FirstAvailable(candidates));
-    const std::string_view device =
-        candidates.empty() ? word : candidates.front()->info().device;
-    const std::string name = absl::AsciiStrToUpper(ToAbsl(device));
-    // PyTorch does not ask whether there is an MTIA device.
-    if (available == nullptr && device != "mtia") {
-      Warn(absl::StrCat(name, " is not available, disabling ", name,
-                        " profiling"));
-      return nullptr;
-    }
-    const bool needs_kineto = device != "cuda" && !IsCustomDevice(device);
-    if (available == nullptr || (needs_kineto && !use_kineto_)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Legacy ", name,
-                       " profiling is not supported. Requires use_kineto=True "
-                       "on ",
-                       name, " devices."));
-    }
-    return available;
-  }
-
   // Null: none is. An error if the user can correct a setting.
   absl::StatusOr<const ActivityBackend*> FirstAvailable(
       const std::vector<const ActivityBackend*>& candidates) const {
@@ -112,14 +98,41 @@ class DevicePlanner {
     return nullptr;
   }
 
+  absl::StatusOr<std::string> AddTimed(const std::string& device) {
+    if (!options_.use_cpu) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Legacy ", device == "cuda" ? "CUDA" : "privateuse1",
+                       " profiling requires use_cpu=True"));
+    }
+    if (plan_.timed_device.empty()) plan_.timed_device = device;
+    return device;
+  }
+
+  static absl::StatusOr<std::string> LeaveOut(const std::string& device) {
+    // PyTorch does not ask whether there is an MTIA device.
+    if (device == "mtia") return NotSupported(device);
+    const std::string name = absl::AsciiStrToUpper(device);
+    Warn(absl::StrCat(name, " is not available, disabling ", name,
+                      " profiling"));
+    return std::string();
+  }
+
+  static absl::Status NotSupported(const std::string& device) {
+    const std::string name = absl::AsciiStrToUpper(device);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Legacy ", name,
+        " profiling is not supported. Requires use_kineto=True on ", name,
+        " devices."));
+  }
+
   const BackendRegistry& backends_;
-  const bool use_kineto_;
+  const ProfileOptions& options_;
   SessionPlan& plan_;
 };
 
 absl::Status AddActivities(const ProfileOptions& options,
                            const BackendRegistry& backends, SessionPlan& plan) {
-  DevicePlanner devices(backends, options.use_kineto, plan);
+  DevicePlanner devices(backends, options, plan);
   const std::string use_device = options.use_cuda ? "cuda" : options.use_device;
   if (!use_device.empty()) {
     KYMO_ASSIGN_OR_RETURN(plan.use_device, devices.Add(use_device));
@@ -134,6 +147,9 @@ absl::Status AddActivities(const ProfileOptions& options,
   if (plan.use_device.empty()) {
     plan.use_device = ShownDevice(backends, plan.activities);
   }
+  if (plan.use_device.empty()) plan.use_device = plan.timed_device;
+  // Results have a place for the times of one device.
+  if (plan.timed_device != plan.use_device) plan.timed_device.clear();
   if (options.activities.empty()) plan.activities.push_back("cpu");
   if (!options.use_cpu) std::erase(plan.activities, "cpu");
   return plan.activities.empty()

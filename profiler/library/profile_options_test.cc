@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kymo/device_events.h"
 #include "kymo/warning.h"
 
 namespace kymo {
@@ -213,6 +214,65 @@ TEST_F(PlanSessionTest, OldInterfaceWarnsAndRefuses) {
   EXPECT_EQ(
       ErrorOf({.use_cpu = false, .use_device = "cuda", .use_kineto = false}),
       "Device-only events supported only with Kineto (use_kineto=True)");
+}
+
+// A program that takes the device's times itself.
+class WithEvents {
+ public:
+  explicit WithEvents(std::string device) : device_(std::move(device)) {
+    const absl::Status status = RegisterDeviceEvents(
+        device_, {.record = [] { return nullptr; },
+                  .elapsed_us = [](const void*, const void*) { return 0.0; }});
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  ~WithEvents() { UnregisterDeviceEvents(device_); }
+
+ private:
+  const std::string device_;
+};
+
+TEST_F(PlanSessionTest, EventsStandInForABackend) {
+  Add("cuda", "cuda", absl::NotFoundError("no driver"));
+  const WithEvents cuda("cuda");
+  const WithEvents npu("npu");
+  for (const auto& [word, device] :
+       {std::pair("cuda", "cuda"), {"npu", "npu"}, {"privateuseone", "npu"}}) {
+    const SessionPlan used = Plan({.use_device = word});
+    EXPECT_EQ(used.activities, Texts{"cpu"}) << word;
+    EXPECT_EQ(used.use_device, device);
+    EXPECT_EQ(used.timed_device, device);
+    const SessionPlan named = Plan({.activities = {"cpu", word}});
+    EXPECT_EQ(named.activities, Texts{"cpu"}) << word;
+    EXPECT_EQ(named.use_device, device);
+    EXPECT_EQ(named.timed_device, device);
+    EXPECT_EQ(warnings_, Texts{});
+  }
+  EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "cuda"}),
+            "Legacy CUDA profiling requires use_cpu=True");
+  EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "npu"}),
+            "Legacy privateuse1 profiling requires use_cpu=True");
+}
+
+TEST_F(PlanSessionTest, BackendIsBetterThanEvents) {
+  Add("cuda", "cuda");
+  Add("my_backend", "npu");
+  const WithEvents cuda("cuda");
+  const WithEvents npu("npu");
+  EXPECT_EQ(Plan({.use_device = "cuda"}).timed_device, "");
+  EXPECT_EQ(Plan({.use_device = "npu"}).timed_device, "");
+  const SessionPlan old = Plan({.use_device = "npu", .use_kineto = false});
+  EXPECT_EQ(old.activities, Texts{"cpu"});
+  EXPECT_EQ(old.timed_device, "npu");
+  EXPECT_EQ(Plan({.use_device = "cuda", .use_kineto = false}).timed_device,
+            "cuda");
+}
+
+TEST_F(PlanSessionTest, OnlyTheShownDeviceIsTimed) {
+  Add("cuda", "cuda");
+  const WithEvents npu("npu");
+  const SessionPlan plan = Plan({.activities = {"cpu", "npu", "cuda"}});
+  EXPECT_EQ(plan.use_device, "cuda");
+  EXPECT_EQ(plan.timed_device, "");
 }
 
 TEST_F(PlanSessionTest, TraceOnlyGivesWayToStacks) {

@@ -27,6 +27,9 @@ absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options);
 
+// PyTorch's word for a device that it has no name for.
+inline constexpr std::string_view kCustomDevice = "privateuseone";
+
 // Whether PyTorch has no name for the device: whether it is none of "cuda",
 // "xpu", "mtia" and "hpu".
 bool IsCustomDevice(std::string_view device) noexcept;

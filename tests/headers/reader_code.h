@@ -46,6 +46,11 @@ extern Pool pool;
 struct Reply {};
 std::future<Reply> Send(std::string_view request);
 
+// Events of a device, as its library has them.
+void* RecordNpuEvent();
+void FreeNpuEvent(void* event);
+double NpuMicroseconds(const void* begin, const void* end);
+
 extern void* block;
 extern int64_t bytes;
 extern int64_t used_bytes;

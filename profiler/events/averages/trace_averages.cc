@@ -80,7 +80,7 @@ bool ColumnsSuffice(const model::Trace& trace,
                     return record.event == model::MemoryEvent::kOutOfMemory &&
                            !IsOfHost(record);
                   });
-  return !device_memory && !options.timeout_s &&
+  return !device_memory && !options.timeout_s && !options.device_elapsed_us &&
          !(grouping.group_by_stack_n != 0 && HasBackward(trace)) &&
          !HasDevices(trace) && !HasFilteredNames(trace) && !HasNodes(trace) &&
          !HasOverlaps(trace);
