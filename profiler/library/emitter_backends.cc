@@ -1,7 +1,6 @@
 #include "profiler/library/emitter_backends.h"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,17 +62,13 @@ class EmitterBackend : public ActivityBackend {
               .purpose = absl::StrCat(
                   "shows the operations of the program to the tool that "
                   "listens to ",
-                  interface_, ", as ranges")} {}
+                  interface_, ", as ranges"),
+              .on_request = true} {}
 
   const PluginInfo& info() const noexcept override { return info_; }
 
   std::vector<model::ActivityType> activity_types() const override {
     return {};
-  }
-
-  bool IsWanted(const std::set<std::string>& named,
-                const SessionOptions&) const override {
-    return named.contains(info_.name);
   }
 
   absl::Status Availability(const SessionOptions& options) const override {

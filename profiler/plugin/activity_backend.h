@@ -151,7 +151,8 @@ class ActivityBackend {
   // activities. None: those that are worth their cost in any program.
   virtual bool IsWanted(const std::set<std::string>& named,
                         const SessionOptions& /*options*/) const {
-    return named.empty() || named.contains(info().name);
+    return named.contains(info().name) ||
+           (named.empty() && !info().on_request);
   }
 
   // OK if the backend can record here. Otherwise the reason, and what would

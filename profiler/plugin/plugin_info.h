@@ -33,6 +33,8 @@ struct PluginInfo {
   // backends may name one device; sessions use the first that is available, by
   // the names of the backends. Empty: the backend records no device.
   std::string device;
+  // For a backend: a recording whose user names no activity leaves it out.
+  bool on_request = false;
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;

@@ -11,7 +11,8 @@
 //
 // The backends are those that record the requested activities (activities.h);
 // all of them must be available. If no activity is named, all available
-// backends are used, and the others are listed.
+// backends are used, and the others are listed. Backends that are recorded on
+// request only (PluginInfo::on_request) are then left out.
 //
 // Errors: partial success is success. A backend that fails once recording was
 //   requested is left out and is in problems(). A call fails only if no backend

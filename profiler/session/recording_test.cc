@@ -34,9 +34,10 @@ class FakeSession : public ActivitySession {
 class FakeBackend : public ActivityBackend {
  public:
   FakeBackend(std::string name, absl::StatusOr<Collected> collected,
-              bool* is_gone)
+              bool* is_gone, bool on_request = false)
       : collected_(std::move(collected)), is_gone_(is_gone) {
     info_.name = std::move(name);
+    info_.on_request = on_request;
   }
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
@@ -95,6 +96,25 @@ TEST_F(RecordingTest, WhatIsLargerThanMemoryIsKeptBesideTheTrace) {
   // A reader of the file needs the memory of its session.
   EXPECT_TRUE(is_gone_["large"]);
   EXPECT_FALSE(is_gone_["small"]);
+}
+
+TEST_F(RecordingTest, ABackendOnRequestIsUsedIfItIsNamed) {
+  Add("usual", Collected{});
+  EXPECT_TRUE(registry_
+                  .Register(std::make_unique<FakeBackend>(
+                      "rare", Collected{}, &is_gone_["rare"], true))
+                  .ok());
+  const auto names_of = [&](const std::vector<std::string>& activities) {
+    const auto recording = Recording::Create(registry_, activities, {});
+    EXPECT_TRUE(recording.ok()) << recording.status();
+    // It is no backend that could not be had.
+    EXPECT_TRUE((*recording)->skipped().empty());
+    return (*recording)->backends();
+  };
+  EXPECT_EQ(names_of({}), std::vector<std::string>{"usual"});
+  EXPECT_EQ(names_of({"rare"}), std::vector<std::string>{"rare"});
+  EXPECT_EQ(names_of({"usual", "rare"}),
+            (std::vector<std::string>{"rare", "usual"}));
 }
 
 TEST_F(RecordingTest, AKeptRecordingNeedsNoTrace) {

@@ -44,7 +44,8 @@ std::vector<Setting<Flags>> OwnSettings() {
       {.name = "activities",
        .value = setting::Texts(&F::activities),
        .purpose = "What to record, separated by commas. Default: everything "
-                  "that can be recorded here; what is named must be available.",
+                  "that can be recorded here, apart from what --list calls "
+                  "`on request`; what is named must be available.",
        .topic = "record",
        .is_common = true},
       {.name = "record_shapes",

@@ -69,8 +69,10 @@ std::string ListActivities(const BackendRegistry& backends,
   for (const ActivityBackend* backend : backends.List()) {
     const absl::Status status = backend->Availability(options);
     absl::StrAppend(&text, absl::StrFormat("%-10s %s\n", backend->info().name,
-                                           status.ok() ? "available"
-                                                       : "not available here"));
+                                           !status.ok() ? "not available here"
+                                           : backend->info().on_request
+                                               ? "available, on request"
+                                               : "available"));
     AppendWrapped(text, backend->info().purpose, 11);
     if (!status.ok()) {
       AppendWrapped(text, ToStd(status.message()), 11);
