@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "exporters/summary/memory_section.h"
+#include "profiler/analysis/averages/counter_values.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
@@ -147,6 +148,28 @@ void WriteSampledFunctions(const Trace& trace, JsonWriter& json) {
   json.Member("sampled_function_count", static_cast<int64_t>(functions.size()));
 }
 
+void WriteCounters(const Trace& trace, JsonWriter& json) {
+  if (trace.counters().empty()) return;
+  json.Key("counters");
+  json.BeginArray();
+  for (const auto& counter : analysis::ComputeCounterValues(trace)) {
+    const model::Track& track = trace.tracks()[counter.track];
+    json.BeginObject();
+    json.Member("pid", track.pid);
+    json.Member("tid", track.id);
+    json.Member("name", trace.Name(counter.name));
+    json.Member("samples", counter.sample_count);
+    for (const auto& [key, value] :
+         {std::pair("min", counter.min), std::pair("mean", counter.mean),
+          std::pair("max", counter.max), std::pair("last", counter.last)}) {
+      json.Key(key);
+      json.Double(value);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteProfiler(const Trace& trace, JsonWriter& json) {
   json.Key("profiler");
   json.BeginObject();
@@ -209,6 +232,7 @@ std::string SummaryText(const Trace& trace) {
   WriteAverages(analysis::KeyAverages(trace, analysis::Duplicates::kMerge),
                 json);
   WriteSampledFunctions(trace, json);
+  WriteCounters(trace, json);
   WriteMemory(trace, json);
   WriteProfiler(trace, json);
   WriteLedger(trace.ledger(), json);
@@ -260,7 +284,9 @@ class SummaryExporter final : public TraceExporter {
  private:
   const PluginInfo info_ = {
       .name = "summary",
-      .purpose = "averages, totals, memory and the loss ledger (summary.json)",
+      .purpose =
+          "averages, totals, counters, memory and the loss ledger "
+          "(summary.json)",
       .exports_sums = true,
   };
 };

@@ -12,6 +12,9 @@
 //   key_averages        all groups, by self CPU time descending
 //   sampled_functions   at most 1000, by self CPU time descending
 //   sampled_function_count  before that limit
+//   counters            pid, tid, name, samples, min, mean (over time), max,
+//                       last; only where the trace has counters. Values that
+//                       are not finite are left out.
 //   memory              who allocated how much, see memory_section.h; only
 //                       where the trace tells anything of it
 //   profiler            sampling period and sizes of the trace

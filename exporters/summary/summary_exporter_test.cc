@@ -47,6 +47,29 @@ TEST(SummaryExporterTest, EmptyTraceIsValid) {
   EXPECT_FALSE(json.fields().at("anything_lost").bool_value());
 }
 
+TEST(SummaryExporterTest, CountersHaveTheirRangeMeanAndLastValue) {
+  TestTrace t;
+  t.SetWindow(0, 100);
+  t.AddProcess(7, "app");
+  const auto main = t.AddThread(7, 8, "app");
+  t.AddCounter(main, "queue \"a\"", 20, 1);
+  t.AddCounter(main, "queue \"a\"", 40, 5);
+  t.AddCounter(main, "queue \"a\"", 80, 2);
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& counters = json.fields().at("counters").list_value();
+  ASSERT_EQ(counters.values_size(), 1);
+  const auto& counter = counters.values(0).struct_value().fields();
+  EXPECT_EQ(counter.at("pid").number_value(), 7);
+  EXPECT_EQ(counter.at("tid").number_value(), 8);
+  EXPECT_EQ(counter.at("name").string_value(), "queue \"a\"");
+  EXPECT_EQ(counter.at("samples").number_value(), 3);
+  EXPECT_EQ(counter.at("min").number_value(), 1);
+  // (1 * 20 + 5 * 40 + 2 * 20) / 80
+  EXPECT_EQ(counter.at("mean").number_value(), 3.25);
+  EXPECT_EQ(counter.at("max").number_value(), 5);
+  EXPECT_EQ(counter.at("last").number_value(), 2);
+}
+
 TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
   const std::string folder = testing::TempDir() + "/sums";
   OutputDirectory out(folder);
