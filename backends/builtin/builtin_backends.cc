@@ -2,6 +2,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cupti/cupti_backend.h"
+#include "backends/host/host_backend.h"
 #include "backends/itt/itt_backend.h"
 #include "backends/memory/memory_backend.h"
 #include "backends/nvtx/nvtx_backend.h"
@@ -13,6 +14,7 @@ namespace kymo {
 absl::Status RegisterBuiltinBackends(BackendRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewCpuBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewCuptiBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewHostBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewIttBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewMemoryBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewNvtxBackend()));

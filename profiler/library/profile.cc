@@ -296,7 +296,7 @@ absl::Status Profile::toggle_collection_dynamic(
       cpu = true;
     } else if (activity == "cuda" || activity == "xpu") {
       device = true;
-    } else if (activity != "sampling") {
+    } else if (activity != "sampling" && activity != "host") {
       Warn(
           absl::StrCat("Dynamic toggle is only supported for CPU/GPU "
                        "activity, skipping toggling of ",

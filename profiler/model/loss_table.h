@@ -106,6 +106,9 @@
       "events of a file of kinds that no trace keeps",                         \
       "importers/chrome/import_document_test.cc",                              \
       "WhatATraceCannotKeepIsCounted")                                         \
+  ROW(kCounterValuesDropped, "counter_values_dropped", kLoss,                  \
+      "values of counters beyond the memory that they may take",               \
+      "backends/host/counter_log_test.cc", "ValuesBeyondTheLimitAreCounted")   \
   ROW(kFilesCutOff, "files_cut_off", kLoss,                                    \
       "files that end in the middle: what came next is missing",               \
       "importers/chrome/import_document_broken_test.cc",                       \

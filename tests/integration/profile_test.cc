@@ -143,7 +143,7 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find(
-                "cpu, cuda, emit_itt, emit_nvtx, itt, memory, nvtx, sampling"),
+                "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, sampling"),
             std::string::npos);
   Profile full({.settings = {{"cpu_when_full", "panic"}}});
   EXPECT_EQ(

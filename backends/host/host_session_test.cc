@@ -1,0 +1,340 @@
+#include "backends/host/host_session.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backends/host/host_backend.h"
+#include "backends/host/periodic_thread.h"
+#include "backends/host/process_counters.h"
+#include "profiler/base/clock.h"
+
+namespace kymo::host {
+namespace {
+
+using model::CounterSample;
+
+TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
+
+void SleepMs(int ms) {
+  const timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * kNsPerMs};
+  nanosleep(&time, nullptr);
+}
+
+std::vector<CounterSample> ValuesOf(const model::TraceShard& shard, int64_t pid,
+                                    std::string_view name) {
+  std::vector<CounterSample> values;
+  for (const CounterSample& sample : shard.counters) {
+    if (shard.tracks[sample.track].pid == pid &&
+        shard.strings.Get(sample.name) == name) {
+      values.push_back(sample);
+    }
+  }
+  return values;
+}
+
+model::TraceShard CollectFrom(ActivitySession& session) {
+  model::TraceShard shard;
+  EXPECT_TRUE(session.Collect(shard).ok());
+  return shard;
+}
+
+size_t CountEntries(const char* folder) {
+  const std::filesystem::directory_iterator entries(folder);
+  return static_cast<size_t>(std::distance(begin(entries), end(entries)));
+}
+
+std::unique_ptr<ActivitySession> NewStarted(const HostSettings& settings) {
+  auto session = NewHostSession(settings, TargetKind::kThisProcess, {});
+  EXPECT_TRUE(session->Prepare(nullptr).ok());
+  EXPECT_TRUE(session->Start(getpid()).ok());
+  return session;
+}
+
+TEST(HostSessionTest, ReadsThisProcessWhileItRuns) {
+  const size_t threads = CountEntries("/proc/self/task");
+  const TimeNs start_ns = Now();
+  const auto session = NewStarted({.period_ms = 20});
+  SleepMs(100);
+  std::vector<int> files;
+  for (int i = 0; i < 50; ++i) files.push_back(open("/dev/null", O_RDONLY));
+  // 64 MiB that are touched: 16,384 faults of 4 KiB.
+  std::vector<char> memory(64 << 20, 1);
+  const int64_t busy_until = MonotonicNs() + 300 * kNsPerMs;
+  while (MonotonicNs() < busy_until) {
+  }
+  ASSERT_TRUE(session->Stop().ok());
+  const TimeNs end_ns = Now();
+  for (const int file : files) close(file);
+  EXPECT_EQ(memory[12345], 1);
+  const model::TraceShard shard = CollectFrom(*session);
+
+  for (const CounterSample& sample : shard.counters) {
+    EXPECT_GE(sample.time_ns, start_ns);
+    EXPECT_LE(sample.time_ns, end_ns);
+  }
+  const auto of = [&](const char* name) {
+    auto values = ValuesOf(shard, getpid(), name);
+    EXPECT_FALSE(values.empty()) << name;
+    if (values.empty()) values.emplace_back();
+    return values;
+  };
+  const auto last = [&](const char* name) { return of(name).back().value; };
+  const auto first = [&](const char* name) { return of(name).front().value; };
+  const auto greatest = [&](const char* name) {
+    double most = 0;
+    for (const auto& value : of(name)) most = std::max(most, value.value);
+    return most;
+  };
+  EXPECT_EQ(last("process.descriptors") - first("process.descriptors"), 50);
+  EXPECT_GE(last("process.memory.rss_bytes"),
+            first("process.memory.rss_bytes") + (60 << 20));
+  // Its own thread counts, too.
+  EXPECT_EQ(greatest("process.threads"), threads + 1);
+  EXPECT_GT(greatest("process.cpu.user_percent"), 20);
+  EXPECT_GT(greatest("process.page_faults.minor_per_s"), 0);
+  EXPECT_GT(greatest("process.context_switches.voluntary_per_s"), 0);
+  EXPECT_GT(last("machine.memory.used_bytes"), 64 << 20);
+  EXPECT_GT(greatest("machine.cpu.user_percent"), 0);
+  EXPECT_GE(greatest("machine.run_queue"), 1);
+  EXPECT_GT(last("machine.threads"), 1);
+  EXPECT_GT(greatest("machine.context_switches_per_s"), 0);
+  EXPECT_GT(greatest("machine.page_faults.minor_per_s"), 0);
+  EXPECT_FALSE(ValuesOf(shard, getpid(), "machine.cpu0.busy_percent").empty() &&
+               ValuesOf(shard, getpid(), "machine.cpu1.busy_percent").empty());
+  // 400 ms are 20 periods or more. A machine that is busy leaves some out.
+  const auto readings = static_cast<int64_t>(of("process.threads").size());
+  EXPECT_GE(readings, 5);
+  EXPECT_LE(readings, 2 + (end_ns - start_ns) / (20 * kNsPerMs));
+}
+
+TEST(HostSessionTest, AShortSessionHasAReadingOfItsEnd) {
+  const auto session = NewStarted({.period_ms = 60'000});
+  ASSERT_TRUE(session->Stop().ok());
+  const auto shard = CollectFrom(*session);
+  EXPECT_EQ(ValuesOf(shard, getpid(), "process.threads").size(), 2u);
+  EXPECT_EQ(ValuesOf(shard, getpid(), "process.page_faults.minor_per_s").size(),
+            1u);
+}
+
+TEST(HostSessionTest, CoresCanBeLeftOut) {
+  const auto session = NewStarted({.period_ms = 10, .cores = false});
+  SleepMs(100);
+  ASSERT_TRUE(session->Stop().ok());
+  const auto shard = CollectFrom(*session);
+  EXPECT_FALSE(ValuesOf(shard, getpid(), "machine.cpu.idle_percent").empty());
+  for (const CounterSample& sample : shard.counters) {
+    EXPECT_EQ(shard.strings.Get(sample.name).find("busy_percent"),
+              std::string_view::npos);
+  }
+}
+
+TEST(HostSessionTest, NothingIsReadWhileCollectionIsOff) {
+  const auto session = NewStarted({.period_ms = 10});
+  SleepMs(50);
+  ASSERT_TRUE(session->SetCollecting(false).ok());
+  const TimeNs off_ns = Now();
+  SleepMs(100);
+  const TimeNs on_ns = Now();
+  ASSERT_TRUE(session->SetCollecting(true).ok());
+  SleepMs(50);
+  ASSERT_TRUE(session->Stop().ok());
+  const auto shard = CollectFrom(*session);
+  int before = 0, after = 0;
+  for (const CounterSample& sample : shard.counters) {
+    before += sample.time_ns <= off_ns;
+    after += sample.time_ns >= on_ns;
+  }
+  EXPECT_GT(before, 0);
+  EXPECT_GT(after, 0);
+  EXPECT_EQ(before + after, static_cast<int>(shard.counters.size()));
+}
+
+TEST(HostSessionTest, AThousandSessionsLeaveNothing) {
+  const size_t files = CountEntries("/proc/self/fd");
+  const size_t threads = CountEntries("/proc/self/task");
+  for (int i = 0; i < 1'000; ++i) {
+    const auto session = NewStarted({.period_ms = 10});
+    if (i % 2 == 0) {
+      EXPECT_TRUE(session->Stop().ok());
+    }
+  }
+  EXPECT_EQ(CountEntries("/proc/self/fd"), files);
+  EXPECT_EQ(CountEntries("/proc/self/task"), threads);
+}
+
+TEST(HostSessionTest, AForkedChildCanStopAndDestroyIt) {
+  auto session = NewStarted({.period_ms = 10});
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // the child would wait for ever for a thread that it lacks
+    const bool ok =
+        session->Stop().ok() && CollectFrom(*session).counters.empty();
+    session.reset();
+    _exit(ok ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(session->Stop().ok());
+  EXPECT_FALSE(CollectFrom(*session).counters.empty());
+}
+
+// A child that waits, becomes `sleep` and is killed.
+TEST(HostSessionTest, FollowsAChildThroughItsExec) {
+  int gate[2];
+  ASSERT_EQ(pipe2(gate, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte;
+    if (read(gate[0], &byte, 1) == 1) {
+      execl("/bin/sh", "sh", "-c", "sleep 20 & wait", nullptr);
+    }
+    _exit(127);
+  }
+  const auto session =
+      NewHostSession({.period_ms = 20}, TargetKind::kChildProcess, {});
+  ASSERT_TRUE(session->Prepare(nullptr).ok());
+  ASSERT_TRUE(session->Start(child).ok());
+  ASSERT_EQ(write(gate[1], "x", 1), 1);
+  SleepMs(400);
+  ASSERT_TRUE(session->Stop().ok());
+  const model::TraceShard shard = CollectFrom(*session);
+  close(gate[0]);
+  close(gate[1]);
+
+  std::vector<std::pair<std::string, int64_t>> processes;
+  int64_t sleep_pid = 0;
+  for (const model::Process& process : shard.processes) {
+    const std::string name(shard.strings.Get(process.name));
+    processes.emplace_back(name, process.parent_pid);
+    if (name == "sleep") sleep_pid = process.pid;
+  }
+  std::sort(processes.begin(), processes.end());
+  EXPECT_EQ(processes, (std::vector<std::pair<std::string, int64_t>>{
+                           {"sh", getpid()}, {"sleep", child}}));
+  ASSERT_FALSE(ValuesOf(shard, child, "process.threads").empty());
+  EXPECT_EQ(ValuesOf(shard, child, "process.threads").back().value, 1);
+  EXPECT_FALSE(ValuesOf(shard, sleep_pid, "process.memory.rss_bytes").empty());
+  EXPECT_FALSE(ValuesOf(shard, child, "machine.run_queue").empty());
+  EXPECT_TRUE(session->Remarks().empty());
+  if (sleep_pid > 0) kill(static_cast<pid_t>(sleep_pid), SIGKILL);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST(HostSessionTest, ATargetThatEndsLeavesTheMachine) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const auto session =
+      NewHostSession({.period_ms = 10}, TargetKind::kChildProcess, {});
+  ASSERT_TRUE(session->Start(child).ok());
+  SleepMs(50);
+  ASSERT_TRUE(session->Stop().ok());
+  const auto shard = CollectFrom(*session);
+  EXPECT_FALSE(ValuesOf(shard, child, "machine.run_queue").empty());
+  EXPECT_TRUE(ValuesOf(shard, child, "process.threads").empty());
+  EXPECT_TRUE(session->Remarks().empty());
+}
+
+TEST(HostSessionTest, WithoutFilesItSaysSo) {
+  const auto session = NewHostSession({}, TargetKind::kThisProcess,
+                                      {.proc = "/nowhere", .sys = "/nowhere"});
+  ASSERT_TRUE(session->Start(getpid()).ok());
+  ASSERT_TRUE(session->Stop().ok());
+  EXPECT_TRUE(CollectFrom(*session).counters.empty());
+  ASSERT_EQ(session->Remarks().size(), 6u);
+  EXPECT_EQ(session->Remarks()[0],
+            "host: /proc/diskstats could not be read (No such file or "
+            "directory): its counters are missing");
+}
+
+TEST(HostSessionTest, WithoutAThreadItDoesNotStart) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a program that has no memory left";
+#endif
+  // In a child: limits cannot be raised again.
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+    setrlimit(RLIMIT_AS, &none);  // no room for a stack
+    // The C library keeps stacks of threads that ended for the next ones.
+    PeriodicThread threads[20];
+    absl::Status status;
+    for (PeriodicThread& thread : threads) {
+      status.Update(thread.Start(kNsPerMs, [] {}));
+    }
+    for (PeriodicThread& thread : threads) thread.Stop();
+    _exit(status.code() == absl::StatusCode::kResourceExhausted ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(PeriodicThreadTest, CallsUntilItIsStopped) {
+  std::atomic<int> calls = 0;
+  PeriodicThread thread;
+  const int64_t start_ns = MonotonicNs();
+  ASSERT_TRUE(thread.Start(10 * kNsPerMs, [&] { ++calls; }).ok());
+  SleepMs(200);
+  thread.Stop();
+  const int at_stop = calls;
+  EXPECT_GE(at_stop, 3);
+  EXPECT_LE(at_stop, (MonotonicNs() - start_ns) / (10 * kNsPerMs));
+  SleepMs(50);
+  EXPECT_EQ(calls, at_stop);
+}
+
+TEST(PeriodicThreadTest, LateCallsAreLeftOut) {
+  std::atomic<int> calls = 0;
+  PeriodicThread thread;
+  ASSERT_TRUE(thread
+                  .Start(10 * kNsPerMs,
+                         [&] {
+                           if (++calls == 1) SleepMs(200);
+                         })
+                  .ok());
+  SleepMs(260);
+  thread.Stop();
+  // The first call hides 20 periods; about 4 follow it.
+  EXPECT_LE(calls, 8);
+}
+
+TEST(ProcessCountersTest, FoldersWithoutASizeAreCounted) {
+  // As /proc/PID/fd before 6.2: its size is 0.
+  EXPECT_EQ(CountDescriptors("/proc/self/task"),
+            CountEntries("/proc/self/task"));
+  EXPECT_EQ(CountDescriptors("/nowhere"), std::nullopt);
+}
+
+TEST(HostBackendTest, IsRecordedOnRequestAndChecksItsSettings) {
+  const auto backend = NewHostBackend();
+  EXPECT_EQ(backend->info().name, "host");
+  EXPECT_TRUE(backend->info().on_request);
+  SessionOptions options;
+  EXPECT_TRUE(backend->Availability(options).ok());
+  options.settings["host_period_ms"] = "9";
+  EXPECT_EQ(std::string(backend->Availability(options).message()),
+            "host_period_ms is '9'; it takes a whole number of ms from 10 "
+            "to 60000");
+  EXPECT_FALSE(backend->NewSession(options).ok());
+}
+
+}  // namespace
+}  // namespace kymo::host
