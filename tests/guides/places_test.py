@@ -1,4 +1,4 @@
-"""The places that docs/add-an-*.md name exist, and do what the pages say.
+"""The places that docs/add-a*.md name exist, and do what the pages say.
 
 A page's table of places has paths in backticks. NAME in a path stands for the
 name of what is added; it is tried with something that is there already.
@@ -10,6 +10,7 @@ import re
 import unittest
 
 ANALYSIS = pathlib.Path(os.environ["KYMO_ANALYSIS_GUIDE"]).resolve()
+BACKEND = pathlib.Path(os.environ["KYMO_BACKEND_GUIDE"]).resolve()
 EXPORTER = pathlib.Path(os.environ["KYMO_EXPORTER_GUIDE"]).resolve()
 ROOT = ANALYSIS.parent.parent
 PATH = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.\w+)`")
@@ -53,6 +54,21 @@ class PlacesTest(unittest.TestCase):
 
     def test_the_places_of_an_exporter_exist(self):
         self.expect_paths(EXPORTER, "In this repository", "summary")
+
+    def test_the_places_of_a_backend_exist(self):
+        self.expect_paths(BACKEND, "The places", "sampling")
+
+    def test_every_backend_of_ours_has_the_places_that_the_page_names(self):
+        source = ROOT / "backends/builtin/builtin_backends.cc"
+        labels = ROOT / "backends/builtin/BUILD.bazel"
+        includes = re.findall(r'#include "backends/(\w+)/', source.read_text())
+        names = [name for name in includes if name != "builtin"]
+        self.assertGreater(len(names), 3)
+        for name in names:
+            with self.subTest(backend=name):
+                self.assertIn(f'"//backends/{name}', labels.read_text())
+                self.assertTrue((ROOT / "backends" / name /
+                                 "README.md").exists())
 
     def test_every_exporter_of_ours_has_the_places_that_the_page_names(self):
         source = ROOT / "exporters/builtin/builtin_exporters.cc"
