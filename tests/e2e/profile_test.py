@@ -116,6 +116,100 @@ class ProfileTestCase(unittest.TestCase):
                 stack.append(end)
 
 
+class HostCountersTest(ProfileTestCase):
+
+    def counters(self, result):
+        """Of trace.json, by pid and name: pairs of time in ns and value."""
+        counters = collections.defaultdict(list)
+        for event in result.trace["traceEvents"]:
+            if event["ph"] == "C":
+                counters[event["pid"], event["name"]].append(
+                    (to_ns(event["ts"]), event["args"]["value"]))
+        return counters
+
+    def test_a_program_and_its_machine(self):
+        result = self.profile(
+            TRAIN_MLP, "--epochs=10",
+            flags=("--activities=cpu,host", "--host_period_ms=20"))
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertEqual(result.losses, {})
+        counters = self.counters(result)
+        (pid,) = {pid for pid, _ in counters}
+        window = result.summary["window"]
+        base = result.trace["baseTimeNanoseconds"]
+        for name in ("machine.cpu.user_percent", "machine.cpu.system_percent",
+                     "machine.cpu.iowait_percent", "machine.cpu.steal_percent",
+                     "machine.cpu.idle_percent", "machine.cpu0.busy_percent",
+                     "machine.run_queue", "machine.load_1min",
+                     "machine.memory.used_bytes",
+                     "machine.memory.available_bytes",
+                     "machine.memory.cached_bytes",
+                     "machine.page_faults.minor_per_s",
+                     "machine.page_faults.major_per_s",
+                     "machine.context_switches_per_s",
+                     "machine.network.received_bytes_per_s",
+                     "machine.network.sent_bytes_per_s",
+                     "process.cpu.user_percent", "process.cpu.system_percent",
+                     "process.memory.rss_bytes",
+                     "process.page_faults.minor_per_s",
+                     "process.page_faults.major_per_s",
+                     "process.context_switches.voluntary_per_s",
+                     "process.context_switches.involuntary_per_s",
+                     "process.disk.read_bytes_per_s",
+                     "process.disk.written_bytes_per_s",
+                     "process.descriptors", "process.threads"):
+            with self.subTest(counter=name):
+                values = counters[pid, name]
+                self.assertGreater(len(values), 2)
+                self.assertEqual(values, sorted(values, key=lambda v: v[0]))
+                self.assertGreaterEqual(values[0][0] + base,
+                                        window["start_ns"])
+                self.assertLessEqual(values[-1][0] + base, window["end_ns"])
+        summary = {(counter["pid"], counter["name"]): counter
+                   for counter in result.summary["counters"]}
+        self.assertEqual(summary.keys(), counters.keys())
+        for key, values in counters.items():
+            with self.subTest(counter=key):
+                values = [value for _, value in values]
+                self.assertEqual(summary[key]["samples"], len(values))
+                self.assertEqual(summary[key]["min"], min(values))
+                self.assertEqual(summary[key]["max"], max(values))
+                self.assertEqual(summary[key]["last"], values[-1])
+                self.assertLessEqual(min(values), summary[key]["mean"])
+                self.assertLessEqual(summary[key]["mean"], max(values))
+        # The program computes all the time; others may compute beside it.
+        self.assertGreater(
+            summary[pid, "process.cpu.user_percent"]["mean"], 10)
+        self.assertGreater(
+            summary[pid, "process.memory.rss_bytes"]["max"], 1 << 20)
+        states = [summary[pid, f"machine.cpu.{state}_percent"]["mean"]
+                  for state in ("user", "system", "iowait", "steal", "idle")]
+        self.assertAlmostEqual(sum(states), 100, places=6)
+
+    def test_processes_that_the_target_starts_have_their_own(self):
+        result = self.profile(
+            "sh", "-c", "sleep 0.5 & sleep 0.4; wait",
+            flags=("--activities=host", "--host_period_ms=20"))
+        self.assertEqual(result.status, 0, result.stderr)
+        names = {process["pid"]: process["name"]
+                 for process in result.summary["processes"]}
+        threads = {pid for pid, name in self.counters(result)
+                   if name == "process.threads"}
+        self.assertEqual(sorted(names[pid] for pid in threads),
+                         ["sh", "sleep", "sleep"])
+        self.assertEqual({pid for pid, name in self.counters(result)
+                          if name == "machine.run_queue"},
+                         {pid for pid, name in names.items() if name == "sh"})
+
+    def test_it_is_recorded_on_request_only(self):
+        result = self.profile(TARGET, "ranges", "10", flags=())
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertNotIn("counters", result.summary)
+        listed = subprocess.run([PROFILE, "--list"], capture_output=True,
+                                check=True, text=True).stdout
+        self.assertRegex(listed, r"(?m)^host +available, on request$")
+
+
 class AnnotatedProgramTest(ProfileTestCase):
 
     def test_every_range_is_counted_and_nested(self):

@@ -93,6 +93,38 @@ class CpuTest(PerfettoTestCase):
                          list(range(1, recorded.EPOCHS + 1)))
 
 
+class HostTest(PerfettoTestCase):
+
+    @classmethod
+    def write(cls, folder):
+        return recorded.record(folder, "--export=perfetto",
+                               "--host_period_ms=20", activities="cpu,host")
+
+    def test_counters_have_the_values_of_the_summary(self):
+        names = self.trace.track_names()
+        counters = {names[track]: [value for _, value in samples]
+                    for track, samples in self.trace.counters.items()}
+        summary = self.recorded.summary
+        expected = {counter["name"]: counter
+                    for counter in summary["counters"]}
+        self.assertLessEqual(
+            {"machine.cpu.user_percent", "machine.memory.used_bytes",
+             "machine.run_queue", "process.cpu.user_percent",
+             "process.descriptors", "process.memory.rss_bytes",
+             "process.threads"}, expected.keys())
+        self.assertLessEqual(expected.keys(), counters.keys())
+        for name, counter in expected.items():
+            with self.subTest(counter=name):
+                values = counters[name]
+                self.assertEqual(len(values), counter["samples"])
+                self.assertEqual(min(values), counter["min"])
+                self.assertEqual(max(values), counter["max"])
+                self.assertEqual(values[-1], counter["last"])
+        # train_mlp itself says its loss at each step.
+        self.assertEqual(expected["loss"]["samples"],
+                         self.recorded.step_count)
+
+
 class SamplesTest(PerfettoTestCase):
 
     @classmethod
