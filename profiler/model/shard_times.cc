@@ -27,4 +27,18 @@ std::optional<ShardTimes> TimesOf(const TraceShard& shard) {
   return times;
 }
 
+uint64_t RecordsOutside(const TraceShard& shard, TimeNs first_ns,
+                        TimeNs last_ns) {
+  uint64_t outside = 0;
+  const auto add = [&](TimeNs t) { outside += t < first_ns || t > last_ns; };
+  for (const TimeNs t : shard.block.start_ns) add(t);
+  for (const TrackEvents& events : shard.events) {
+    for (const TimeNs t : events.start_ns) add(t);
+  }
+  for (const CounterSample& counter : shard.counters) add(counter.time_ns);
+  for (const MemoryRecord& record : shard.memory) add(record.time_ns);
+  for (const StackSample& sample : shard.samples) add(sample.time_ns);
+  return outside;
+}
+
 }  // namespace kymo::model

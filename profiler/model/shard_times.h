@@ -4,6 +4,7 @@
 #ifndef KYMO_PROFILER_MODEL_SHARD_TIMES_H_
 #define KYMO_PROFILER_MODEL_SHARD_TIMES_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "profiler/base/time.h"
@@ -19,6 +20,12 @@ struct ShardTimes {
 // Nothing if the shard has no such event or record. Samples do not count: a
 // backend that samples knows the window itself.
 std::optional<ShardTimes> TimesOf(const TraceShard& shard);
+
+// How many events, counters, memory records and samples are before `first_ns`
+// or after `last_ns`. An event is where it starts. Normalisation drops these
+// records if the two times are its window.
+uint64_t RecordsOutside(const TraceShard& shard, TimeNs first_ns,
+                        TimeNs last_ns);
 
 }  // namespace kymo::model
 

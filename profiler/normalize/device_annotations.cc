@@ -227,6 +227,10 @@ class Projection {
              TimeNs end_ns) {
     const auto it = open_at_.find({track.pid, correlation});
     if (it == open_at_.end()) return;
+    // A backend may say any time, and an extent is widened by 1 ns.
+    constexpr TimeNs kFarthest = std::numeric_limits<TimeNs>::max() - 2;
+    start_ns = std::clamp(start_ns, -kFarthest, kFarthest);
+    end_ns = std::clamp(end_ns, -kFarthest, kFarthest);
     auto& extents = extents_[{track.pid, track.device_index, track.id}];
     for (uint32_t i = it->second.first; i < it->second.second; ++i) {
       Extent& extent = extents[open_[i]];

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +126,17 @@ TEST_F(DeviceAnnotationsTest, WhatTookNoTimeIsWiderToo) {
   s_.Add(main_, "launch", ActivityType::kCudaRuntime, 110, 120, 1);
   s_.Add(stream_, "k", ActivityType::kGpuMemset, 400, 400, 1);
   EXPECT_EQ(Project(), std::vector<std::string>{"a 7 399-401"});
+}
+
+TEST_F(DeviceAnnotationsTest, AnyTimesCanBeWidened) {
+  using Limits = std::numeric_limits<TimeNs>;
+  s_.Add(main_, "a", ActivityType::kUserAnnotation, 100, 200);
+  s_.Add(main_, "launch", ActivityType::kCudaRuntime, 110, 120, 1);
+  s_.Add(stream_, "k", ActivityType::kGpuMemset, Limits::min(), Limits::min(),
+         1);
+  s_.Add(stream_, "k", ActivityType::kGpuMemset, Limits::max(), Limits::max(),
+         1);
+  EXPECT_EQ(Project().size(), 1u);
 }
 
 TEST_F(DeviceAnnotationsTest, EachStreamHasItsOwn) {
