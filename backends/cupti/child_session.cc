@@ -62,6 +62,8 @@ class ChildSession : public ActivitySession {
   }
   absl::Status Stop() override { return absl::OkStatus(); }
 
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
+
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     std::vector<DecodedLog> decoded;
     std::string problem;

@@ -94,6 +94,9 @@ class LocalSession : public ActivitySession {
     return absl::OkStatus();
   }
 
+  // Stop waits for the kernels that are running.
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
+
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const LogFacts facts = FactsOf(log_.header);
     const DecodedLog decoded =

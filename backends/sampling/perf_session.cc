@@ -24,6 +24,7 @@ class PerfSession final : public ActivitySession {
   absl::Status Start(pid_t pid) override;
   void Poll() override;
   absl::Status Stop() override;
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
 
  private:

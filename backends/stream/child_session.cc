@@ -116,6 +116,8 @@ class ChildSession : public ActivitySession {
     return DescribeUnrecorded(arena_);
   }
 
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
+
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     auto add = [this](const ChunkView& view) { store_.Add(view); };
     reader_->ReadAll(add);

@@ -98,6 +98,8 @@ class LocalSession : public ActivitySession {
                       : absl::ErrnoToStatus(error, "no session is recording");
   }
 
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
+
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     const Arena& arena = *record::ProcessArena();
     std::vector<ChunkView> chunks;

@@ -175,6 +175,9 @@ absl::Status Profile::State::StopTrace() {
   if (!kept.empty()) {
     return Fail(absl::ResourceExhaustedError(kept.front().why));
   }
+  for (const absl::Status& problem : recording->problems()) {
+    Warn(ToStd(problem.message()));
+  }
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
   std::vector<int64_t> device_elapsed_us;

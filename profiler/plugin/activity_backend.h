@@ -39,9 +39,11 @@
 // Threads:   calls on one session do not overlap, but they may come from
 //   different threads.
 // Errors:    trouble in the environment (no device, no permission) is a Status
-//   that tells the user what to do. The other sessions go on.
+//   that tells the user what to do. The other sessions go on. If a call throws,
+//   the recording goes on without the backend and says so; so it does if Stop
+//   takes longer than StopLimitNs().
 // Ownership: the registry owns backends, the controller owns sessions. Collect
-//   borrows the shard. A session must not outlive registry or controller.
+//   borrows the shard. A session does not outlive its backend.
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITY_BACKEND_H_
 
@@ -55,6 +57,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/base/time.h"
 #include "profiler/model/activity_type.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/kept_recording.h"
@@ -93,6 +96,11 @@ struct SessionOptions {
   std::shared_ptr<SharedParts> shared;
 };
 
+// How long Stop may take, unless the session says otherwise.
+inline constexpr DurationNs kStopLimitNs = 5 * kNsPerSecond;
+// Stop may take as long as it needs.
+inline constexpr DurationNs kNoStopLimit = 0;
+
 // One recording of one backend.
 class ActivitySession {
  public:
@@ -125,6 +133,12 @@ class ActivitySession {
 
   // Ends recording. After it has returned, no hook of this session writes.
   virtual absl::Status Stop() = 0;
+
+  // If Stop has not returned after so long, the recording goes on without this
+  // session, whose memory is never freed. kNoStopLimit: it is waited for, which
+  // is right where Stop waits for the program's own work, such as kernels of a
+  // device. With a limit, Stop runs on a thread that is made for it.
+  virtual DurationNs StopLimitNs() const noexcept { return kStopLimitNs; }
 
   // Moves all records and the counts of lost records into `shard`. Records that
   // do not fit into memory stay in a file, which the result names.

@@ -1,6 +1,10 @@
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -79,11 +83,11 @@ TEST(BackendControllerTest, PassesOrderedCallsAndRejectsOthers) {
   EXPECT_FALSE(controller.Start(1).ok());
   EXPECT_FALSE(controller.Stop().ok());
   EXPECT_FALSE(controller.Collect(shard).ok());
-  controller.Poll();
+  EXPECT_TRUE(controller.Poll().ok());
   EXPECT_TRUE(controller.Prepare(nullptr).ok());
   EXPECT_FALSE(controller.Prepare(nullptr).ok());
   EXPECT_TRUE(controller.Start(1).ok());
-  controller.Poll();
+  EXPECT_TRUE(controller.Poll().ok());
   EXPECT_TRUE(controller.Stop().ok());
   EXPECT_FALSE(controller.Stop().ok());
   const absl::StatusOr<Collected> collected = controller.Collect(shard);
@@ -142,6 +146,171 @@ TEST(BackendControllerTest, WhatIsLeftInAFileIsCollected) {
   EXPECT_EQ(collected->kept->window_bytes, 4'096);
   EXPECT_FALSE(controller.Collect(shard).ok());
   EXPECT_EQ(controller.Remarks(), (std::vector<std::string>{"a remark"}));
+}
+
+// Does what a test wants in each call.
+class ScriptedSession : public ActivitySession {
+ public:
+  using Script = std::function<void(const std::string& call)>;
+
+  ScriptedSession(Script script, DurationNs limit_ns,
+                  std::atomic<bool>* is_gone = nullptr)
+      : script_(std::move(script)), limit_ns_(limit_ns), is_gone_(is_gone) {}
+  ~ScriptedSession() override {
+    if (is_gone_ != nullptr) *is_gone_ = true;
+  }
+  absl::Status Prepare(TargetSetup*) override { return Run("Prepare"); }
+  absl::Status Start(pid_t) override { return Run("Start"); }
+  void Poll() override { (void)Run("Poll"); }
+  absl::Status SetCollecting(bool) override { return Run("SetCollecting"); }
+  absl::Status Dump(const std::string&) override { return Run("Dump"); }
+  absl::Status Stop() override { return Run("Stop"); }
+  DurationNs StopLimitNs() const noexcept override { return limit_ns_; }
+  absl::StatusOr<Collected> Collect(model::TraceShard&) override {
+    (void)Run("Collect");
+    return Collected{};
+  }
+  std::vector<std::string> Remarks() const override {
+    (void)Run("Remarks");
+    return {};
+  }
+
+ private:
+  absl::Status Run(const char* call) const {
+    script_(call);
+    return absl::OkStatus();
+  }
+  const Script script_;
+  const DurationNs limit_ns_;
+  std::atomic<bool>* const is_gone_;
+};
+
+// Makes every call in order and returns the errors.
+std::vector<std::string> ErrorsOf(BackendController& controller) {
+  std::vector<std::string> errors;
+  const auto add = [&](const absl::Status& status) {
+    if (!status.ok() && !absl::IsFailedPrecondition(status)) {
+      errors.emplace_back(status.message());
+    }
+  };
+  model::TraceShard shard;
+  add(controller.Prepare(nullptr));
+  add(controller.Start(1));
+  add(controller.Poll());
+  add(controller.SetCollecting(true));
+  add(controller.Dump("file"));
+  add(controller.Stop());
+  add(controller.Collect(shard).status());
+  for (std::string& remark : controller.Remarks()) {
+    errors.push_back(std::move(remark));
+  }
+  return errors;
+}
+
+TEST(BackendControllerTest, AnExceptionOfAnyCallIsItsError) {
+  for (const std::string throwing :
+       {"Prepare", "Start", "Poll", "SetCollecting", "Dump", "Stop", "Collect",
+        "Remarks"}) {
+    std::vector<std::string> calls;
+    BackendController controller("odd",
+                                 std::make_unique<ScriptedSession>(
+                                     [&](const std::string& call) {
+                                       calls.push_back(call);
+                                       if (call == throwing)
+                                         throw std::runtime_error("no luck");
+                                     },
+                                     kStopLimitNs));
+    EXPECT_EQ(ErrorsOf(controller),
+              (std::vector<std::string>{"backend odd: " + throwing +
+                                        " threw an exception: no luck"}));
+    EXPECT_EQ(calls.back(), throwing) << "gets no more calls";
+    EXPECT_EQ(controller.has_failed(), throwing != "Remarks") << throwing;
+  }
+}
+
+TEST(BackendControllerTest, WhateverIsThrownIsAnError) {
+  const auto error_of = [](std::function<void()> thrower) {
+    BackendController controller(
+        "odd", std::make_unique<ScriptedSession>(
+                   [&](const std::string&) { thrower(); }, kStopLimitNs));
+    return controller.Prepare(nullptr);
+  };
+  EXPECT_EQ(error_of([] { throw 5; }).message(),
+            "backend odd: Prepare threw an exception that says no reason");
+  EXPECT_EQ(error_of([] { throw 5; }).code(), absl::StatusCode::kUnknown);
+  EXPECT_EQ(error_of([] { throw std::bad_alloc(); }).message(),
+            "backend odd: Prepare ran out of memory");
+}
+
+TEST(BackendControllerTest, AStopWithALimitHasAThreadOfItsOwn) {
+  for (const DurationNs limit_ns : {kNoStopLimit, kStopLimitNs}) {
+    std::thread::id stopped_by, started_by;
+    BackendController controller(
+        "odd", std::make_unique<ScriptedSession>(
+                   [&](const std::string& call) {
+                     if (call == "Start")
+                       started_by = std::this_thread::get_id();
+                     if (call == "Stop")
+                       stopped_by = std::this_thread::get_id();
+                   },
+                   limit_ns));
+    EXPECT_EQ(ErrorsOf(controller), std::vector<std::string>());
+    EXPECT_EQ(stopped_by == started_by, limit_ns == kNoStopLimit);
+  }
+}
+
+TEST(BackendControllerTest, AStopThatHangsIsGivenUpAndItsSessionKept) {
+  EXPECT_LT(kStopLimitNs, 10 * kNsPerSecond);
+  // Outlives the test, as the thread in Stop may.
+  struct Shared {
+    std::atomic<bool> may_return = false, has_returned = false;
+    std::atomic<bool> is_gone = false;
+  };
+  auto& shared = *new Shared;
+  auto backend = std::make_shared<int>(7);
+  const std::weak_ptr<int> kept = backend;
+  {
+    BackendController controller("slow",
+                                 std::make_unique<ScriptedSession>(
+                                     [&shared](const std::string& call) {
+                                       if (call != "Stop") return;
+                                       shared.may_return.wait(false);
+                                       shared.has_returned = true;
+                                       shared.has_returned.notify_all();
+                                     },
+                                     20 * kNsPerMs, &shared.is_gone),
+                                 std::move(backend));
+    ASSERT_TRUE(controller.Prepare(nullptr).ok());
+    ASSERT_TRUE(controller.Start(1).ok());
+    const absl::Status status = controller.Stop();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(status.message().find(
+                  "backend slow: Stop did not return within 20 ms. "),
+              0u)
+        << status;
+    EXPECT_TRUE(controller.has_failed());
+    model::TraceShard shard;
+    EXPECT_FALSE(controller.Collect(shard).ok());
+    EXPECT_FALSE(controller.Stop().ok());
+    EXPECT_TRUE(controller.Remarks().empty());
+  }
+  EXPECT_FALSE(shared.is_gone) << "its thread is in Stop";
+  shared.may_return = true;
+  shared.may_return.notify_all();
+  shared.has_returned.wait(false);
+  EXPECT_FALSE(shared.is_gone);
+  EXPECT_FALSE(kept.expired()) << "the session may use its backend";
+}
+
+TEST(PluginRegistryTest, ASharedPluginOutlivesTheRegistry) {
+  std::shared_ptr<ActivityBackend> backend;
+  {
+    BackendRegistry registry;
+    ASSERT_TRUE(registry.Register(std::make_unique<FakeBackend>("ant")).ok());
+    backend = registry.Share("ant");
+    EXPECT_EQ(registry.Share("bee"), nullptr);
+  }
+  EXPECT_EQ(backend->info().name, "ant");
 }
 
 TEST(PluginRegistryTest, ListsSortedAndRejectsDuplicatesAndOddNames) {

@@ -9,7 +9,7 @@
 // RegisterBuiltinBackends.
 //
 // Threads:   Register needs exclusive access; the rest may run concurrently.
-// Ownership: the registry owns its plugins.
+// Ownership: the registry owns its plugins. Share lets a plugin outlive it.
 #ifndef KYMO_PROFILER_PLUGIN_REGISTRY_H_
 #define KYMO_PROFILER_PLUGIN_REGISTRY_H_
 
@@ -60,6 +60,12 @@ class PluginRegistry {
     return it == plugins_.end() ? nullptr : it->second.get();
   }
 
+  // The same, for whoever may need the plugin after the registry is gone.
+  std::shared_ptr<Plugin> Share(std::string_view name) const {
+    const auto it = plugins_.find(std::string(name));
+    return it == plugins_.end() ? nullptr : it->second;
+  }
+
   // All plugins, by name.
   std::vector<Plugin*> List() const {
     std::vector<Plugin*> list;
@@ -82,7 +88,7 @@ class PluginRegistry {
            std::string_view::npos;
   }
 
-  std::map<std::string, std::unique_ptr<Plugin>> plugins_;
+  std::map<std::string, std::shared_ptr<Plugin>> plugins_;
 };
 
 using BackendRegistry = PluginRegistry<ActivityBackend>;

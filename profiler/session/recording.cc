@@ -11,6 +11,7 @@
 #include "profiler/model/shard_times.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/activities.h"
+#include "profiler/plugin/guarded_call.h"
 
 namespace kymo {
 namespace {
@@ -29,6 +30,15 @@ TimeNs FirstTime(const std::vector<model::TraceShard>& shards,
              : std::max(first, otherwise);
 }
 
+// Sums up the records of a backend that no trace of the recording can have.
+absl::Status OutsideProblem(const std::string& backend, uint64_t records) {
+  return absl::OutOfRangeError(absl::StrCat(
+      "backend ", backend, ": ", records,
+      " of its records are left out, because their times are before the start "
+      "or after the end of the recording; report this to the backend's "
+      "author"));
+}
+
 TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
 
 }  // namespace
@@ -42,22 +52,21 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
   SessionOptions shared = options;
   shared.shared = std::make_shared<SharedParts>();
   for (ActivityBackend* const backend : backends) {
-    absl::Status status = recording->Add(*backend, shared);
+    absl::Status status = recording->AddGuarded(registry, *backend, shared);
     if (status.ok()) continue;
     // What the user named must be there, and a wrong setting can be corrected.
     // Other errors come from the machine.
     if (!names.empty() || absl::IsInvalidArgument(status)) return status;
     recording->skipped_.push_back({backend->info().name, std::move(status)});
   }
-  if (recording->controllers_.empty()) {
-    return recording->skipped_.empty()
-               ? absl::FailedPreconditionError("no backend is registered")
-               : recording->skipped_.front().why;
-  }
-  return recording;
+  if (!recording->controllers_.empty()) return recording;
+  if (!recording->skipped_.empty()) return recording->skipped_.front().why;
+  KYMO_RETURN_IF_ERROR(recording->NoneLeft());
+  return absl::FailedPreconditionError("no backend is registered");
 }
 
-absl::Status Recording::Add(ActivityBackend& backend,
+absl::Status Recording::Add(const BackendRegistry& registry,
+                            ActivityBackend& backend,
                             const SessionOptions& options) {
   const std::string& name = backend.info().name;
   if (absl::Status status = backend.Availability(options); !status.ok()) {
@@ -66,13 +75,40 @@ absl::Status Recording::Add(ActivityBackend& backend,
   }
   KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ActivitySession> session,
                         backend.NewSession(options));
+  if (session == nullptr) {
+    return absl::InternalError(
+        absl::StrCat("backend ", name,
+                     " made no session and gave no reason; report this to the "
+                     "backend's author"));
+  }
   if (std::string limitation = backend.Limitation(options);
       !limitation.empty()) {
     limitations_.push_back(absl::StrCat(name, ": ", limitation));
   }
-  controllers_.push_back(
-      std::make_unique<BackendController>(name, std::move(session)));
+  controllers_.push_back(std::make_unique<BackendController>(
+      name, std::move(session), registry.Share(name)));
   return absl::OkStatus();
+}
+
+absl::Status Recording::AddGuarded(const BackendRegistry& registry,
+                                   ActivityBackend& backend,
+                                   const SessionOptions& options) {
+  absl::Status added;
+  const absl::Status thrown = GuardedCall("making its session", [&] {
+    added = Add(registry, backend, options);
+    return absl::OkStatus();
+  });
+  if (!thrown.ok()) {
+    problems_.emplace_back(
+        thrown.code(),
+        absl::StrCat("backend ", backend.info().name, ": ", thrown.message()));
+  }
+  return added;
+}
+
+absl::Status Recording::NoneLeft() const {
+  return controllers_.empty() && !problems_.empty() ? problems_.front()
+                                                    : absl::OkStatus();
 }
 
 void Recording::KeepRemarks(const BackendController& controller) {
@@ -83,16 +119,23 @@ void Recording::KeepRemarks(const BackendController& controller) {
 
 template <typename Call>
 absl::Status Recording::ForEach(Call call) {
-  absl::Status first;
   std::erase_if(controllers_, [&](const auto& controller) {
     absl::Status status = call(*controller);
     if (status.ok()) return false;
-    first.Update(status);
     problems_.push_back(std::move(status));
     KeepRemarks(*controller);
     return true;
   });
-  return controllers_.empty() ? first : absl::OkStatus();
+  return NoneLeft();
+}
+
+void Recording::LeaveOutIfFailed(const BackendController& controller,
+                                 const absl::Status& status) {
+  if (!controller.has_failed()) return;
+  problems_.push_back(status);
+  std::erase_if(controllers_, [&](const auto& in_use) {
+    return in_use.get() == &controller;
+  });
 }
 
 absl::Status Recording::Prepare(TargetSetup* setup) {
@@ -105,15 +148,17 @@ absl::Status Recording::Start(pid_t pid) {
 }
 
 void Recording::Poll() {
-  for (const auto& controller : controllers_) controller->Poll();
+  // The error of the last backend comes up in Stop.
+  (void)ForEach([](BackendController& c) { return c.Poll(); });
 }
 
 absl::Status Recording::SetCollecting(const std::string& backend,
                                       bool collecting) {
   for (const auto& controller : controllers_) {
-    if (controller->name() == backend) {
-      return controller->SetCollecting(collecting);
-    }
+    if (controller->name() != backend) continue;
+    const absl::Status status = controller->SetCollecting(collecting);
+    LeaveOutIfFailed(*controller, status);
+    return status;
   }
   return absl::NotFoundError(
       absl::StrCat("activity ", backend, " is not being recorded"));
@@ -124,7 +169,9 @@ absl::Status Recording::Dump(const std::string& path) {
       absl::FailedPreconditionError("nothing is being recorded");
   for (const auto& controller : controllers_) {
     status = controller->Dump(path);
-    if (!absl::IsUnimplemented(status)) break;
+    if (absl::IsUnimplemented(status)) continue;
+    LeaveOutIfFailed(*controller, status);
+    break;
   }
   return status;
 }
@@ -148,6 +195,11 @@ FinishedRecording Recording::Finish(
           kept.push_back(*std::move(collected.kept));
           left_in_file.insert(&controller);
         } else {
+          const uint64_t outside =
+              model::RecordsOutside(shard, start_ns_, end_ns_);
+          if (outside != 0) {
+            problems_.push_back(OutsideProblem(controller.name(), outside));
+          }
           shards.push_back(std::move(shard));
         }
         return absl::OkStatus();

@@ -15,8 +15,12 @@
 // request only (PluginInfo::on_request) are then left out.
 //
 // Errors: partial success is success. A backend that fails once recording was
-//   requested is left out and is in problems(). A call fails only if no backend
-//   is left, with the first problem.
+//   requested is left out and is in problems(). So is a backend that throws, at
+//   any time, and one whose Stop hangs. A call fails only if no backend is left,
+//   with the first problem.
+// Times: a record outside of [start_ns(), end_ns()] is dropped and counted in
+//   the ledger (kEventsOutOfWindow); problems() then names its backend. Records
+//   may come in any order.
 // Threads: one call at a time.
 #ifndef KYMO_PROFILER_SESSION_RECORDING_H_
 #define KYMO_PROFILER_SESSION_RECORDING_H_
@@ -100,7 +104,18 @@ class Recording {
  private:
   Recording() = default;
 
-  absl::Status Add(ActivityBackend& backend, const SessionOptions& options);
+  absl::Status Add(const BackendRegistry& registry, ActivityBackend& backend,
+                   const SessionOptions& options);
+  // The same for a backend that may throw: it is then left out.
+  absl::Status AddGuarded(const BackendRegistry& registry,
+                          ActivityBackend& backend,
+                          const SessionOptions& options);
+  // The error of a call that needs a backend, if none is left.
+  absl::Status NoneLeft() const;
+  // Leaves out the backend whose controller has failed in a call that ended
+  // with `status`, if it has.
+  void LeaveOutIfFailed(const BackendController& controller,
+                        const absl::Status& status);
   // Keeps the controllers for which `call` succeeds.
   template <typename Call>
   absl::Status ForEach(Call call);

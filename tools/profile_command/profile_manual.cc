@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/guarded_call.h"
 #include "tools/command_line/manual.h"
 #include "tools/profile_command/options.h"
 
@@ -27,6 +28,18 @@ constexpr char kEnd[] =
     "    2           the command line is wrong\n"
     "    1           the recording could not be made\n"
     "    3           --strict, and something was lost\n";
+
+// A backend's limitation, or why it is not available. A backend that throws is
+// not.
+absl::StatusOr<std::string> LimitationOf(const ActivityBackend& backend,
+                                         const SessionOptions& options) {
+  return GuardedCall("asking for its limitation",
+                     [&]() -> absl::StatusOr<std::string> {
+                       absl::Status status = backend.Availability(options);
+                       if (!status.ok()) return status;
+                       return backend.Limitation(options);
+                     });
+}
 
 }  // namespace
 
@@ -67,18 +80,19 @@ std::string ListActivities(const BackendRegistry& backends,
                            const SessionOptions& options) {
   std::string text;
   for (const ActivityBackend* backend : backends.List()) {
-    const absl::Status status = backend->Availability(options);
-    absl::StrAppend(&text, absl::StrFormat("%-10s %s\n", backend->info().name,
-                                           !status.ok() ? "not available here"
-                                           : backend->info().on_request
-                                               ? "available, on request"
-                                               : "available"));
+    const absl::StatusOr<std::string> limitation =
+        LimitationOf(*backend, options);
+    absl::StrAppend(
+        &text,
+        absl::StrFormat("%-10s %s\n", backend->info().name,
+                        !limitation.ok()             ? "not available here"
+                        : backend->info().on_request ? "available, on request"
+                                                     : "available"));
     AppendWrapped(text, backend->info().purpose, 11);
-    if (!status.ok()) {
-      AppendWrapped(text, ToStd(status.message()), 11);
-    } else if (const std::string limitation = backend->Limitation(options);
-               !limitation.empty()) {
-      AppendWrapped(text, limitation, 11);
+    if (!limitation.ok()) {
+      AppendWrapped(text, ToStd(limitation.status().message()), 11);
+    } else if (!limitation->empty()) {
+      AppendWrapped(text, *limitation, 11);
     }
   }
   return text;

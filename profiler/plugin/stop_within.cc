@@ -1,0 +1,111 @@
+#include "profiler/plugin/stop_within.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/plugin/guarded_call.h"
+
+namespace kymo {
+namespace {
+
+absl::Status StopNow(ActivitySession& session) {
+  return GuardedCall("Stop", [&] { return session.Stop(); });
+}
+
+// A call of Stop, and everything that its thread uses.
+struct Stopping {
+  std::unique_ptr<ActivitySession> session;
+  std::shared_ptr<const void> keeps;
+
+  std::mutex lock;
+  std::condition_variable changed;
+  std::optional<absl::Status> result;  // needs the lock
+
+  void Run() {
+    absl::Status status = StopNow(*session);
+    const std::lock_guard<std::mutex> locked(lock);
+    result = std::move(status);
+    changed.notify_all();
+  }
+
+  bool Await(DurationNs limit_ns) {
+    std::unique_lock<std::mutex> locked(lock);
+    return changed.wait_for(locked, std::chrono::nanoseconds(limit_ns),
+                            [this] { return result.has_value(); });
+  }
+};
+
+// Keeps it for ever. The list is there for leak checkers: they report only
+// memory that nobody can reach.
+void KeepForEver(std::unique_ptr<Stopping> stopping) {
+  static auto& lock = *new std::mutex;
+  static auto& kept = *new std::vector<std::unique_ptr<Stopping>>;
+  const std::lock_guard<std::mutex> locked(lock);
+  kept.push_back(std::move(stopping));
+}
+
+// Handlers of the program's signals must not run on a thread that the program
+// does not know.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+std::thread RunOnThread(Stopping& stopping) {
+  const SignalsBlocked blocked;
+  try {
+    return std::thread(&Stopping::Run, &stopping);
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+absl::Status StopWithin(DurationNs limit_ns,
+                        std::unique_ptr<ActivitySession>& session,
+                        const std::shared_ptr<const void>& keeps) {
+  if (limit_ns == kNoStopLimit) return StopNow(*session);
+  auto stopping = std::make_unique<Stopping>();
+  stopping->session = std::move(session);
+  stopping->keeps = keeps;
+  std::thread thread = RunOnThread(*stopping);
+  if (!thread.joinable()) {
+    session = std::move(stopping->session);
+    return StopNow(*session);
+  }
+  if (!stopping->Await(limit_ns)) {
+    thread.detach();
+    KeepForEver(std::move(stopping));
+    return absl::DeadlineExceededError(absl::StrCat(
+        "Stop did not return within ", limit_ns / kNsPerMs,
+        " ms. The recording goes on without this backend. Its session may go "
+        "on recording, and its memory and the thread in Stop stay until this "
+        "process ends; report this to the backend's author"));
+  }
+  thread.join();
+  session = std::move(stopping->session);
+  return *std::move(stopping->result);
+}
+
+}  // namespace kymo
