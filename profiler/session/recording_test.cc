@@ -150,7 +150,8 @@ struct Script {
   std::function<void(const std::string& call)> on_call = [](const auto&) {};
   std::function<void(model::TraceShard& shard)> fill = [](auto&) {};
   DurationNs stop_limit_ns = kStopLimitNs;
-  std::atomic<bool>* is_gone = nullptr;  // the session
+  std::atomic<bool>* is_gone = nullptr;          // the session
+  std::atomic<bool>* is_backend_gone = nullptr;  // the backend
   bool makes_no_session = false;
 };
 
@@ -192,6 +193,9 @@ class ScriptedBackend : public ActivityBackend {
   ScriptedBackend(std::string name, Script script)
       : script_(std::move(script)) {
     info_.name = std::move(name);
+  }
+  ~ScriptedBackend() override {
+    if (script_.is_backend_gone != nullptr) *script_.is_backend_gone = true;
   }
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
@@ -333,7 +337,7 @@ TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {
   // Outlives the test, as the thread in Stop may.
   struct Shared {
     std::atomic<bool> may_return = false, has_returned = false;
-    std::atomic<bool> is_gone = false;
+    std::atomic<bool> is_gone = false, is_backend_gone = false;
   };
   auto& shared = *new Shared;
   Record({.on_call =
@@ -344,7 +348,8 @@ TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {
                 shared.has_returned.notify_all();
               },
           .stop_limit_ns = 20 * kNsPerMs,
-          .is_gone = &shared.is_gone});
+          .is_gone = &shared.is_gone,
+          .is_backend_gone = &shared.is_backend_gone});
   ASSERT_EQ(Said().size(), 1u);
   EXPECT_EQ(Said()[0].find("backend bad: Stop did not return within 20 ms. "),
             0u)
@@ -357,6 +362,7 @@ TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {
   shared.may_return.notify_all();
   shared.has_returned.wait(false);
   EXPECT_FALSE(shared.is_gone);
+  EXPECT_FALSE(shared.is_backend_gone);
 }
 
 TEST_F(BadPluginTest, TimesOutsideOfTheRecordingAreDroppedCountedAndSaid) {
