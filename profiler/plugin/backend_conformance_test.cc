@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -53,6 +52,31 @@ struct Source {
   TickSession* session = nullptr;
 } source;
 
+// A thread that waits until it is destroyed.
+class Worker {
+ public:
+  Worker() : thread_(&Worker::Run, this) {}
+  ~Worker() {
+    {
+      const std::lock_guard<std::mutex> locked(lock_);
+      is_over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void Run() {
+    std::unique_lock<std::mutex> locked(lock_);
+    changed_.wait(locked, [this] { return is_over_; });
+  }
+
+  std::mutex lock_;
+  std::condition_variable changed_;
+  bool is_over_ = false;  // needs lock_
+  std::thread thread_;    // uses the others
+};
+
 class TickSession : public ActivitySession {
  public:
   TickSession(const TickSettings& settings, const std::string& folder)
@@ -91,11 +115,7 @@ class TickSession : public ActivitySession {
     is_live_ = true;
     pid_ = getpid();
     if (FILE* const file = fopen(path_.c_str(), "w")) fclose(file);
-    is_over_ = false;
-    thread_ = std::thread([this] {
-      std::unique_lock<std::mutex> locked(lock_);
-      changed_.wait(locked, [this] { return is_over_; });
-    });
+    worker_ = std::make_unique<Worker>();
     if (HasFault("thread")) std::thread(pause).detach();
     return absl::OkStatus();
   }
@@ -132,10 +152,11 @@ class TickSession : public ActivitySession {
       }
       is_live_ = false;
       if (pid_ == getpid()) {
-        JoinThread();
+        worker_ = nullptr;
         if (!HasFault("file")) unlink(path_.c_str());
       } else {
-        new (&thread_) std::thread;  // it is the parent's
+        // It is the parent's. Its destructor would wait for ever.
+        (void)worker_.release();
       }
     }
     if (first_ >= 0 && !HasFault("descriptor")) close(first_);
@@ -144,24 +165,12 @@ class TickSession : public ActivitySession {
     return absl::OkStatus();
   }
 
-  void JoinThread() {
-    {
-      const std::lock_guard<std::mutex> locked(lock_);
-      is_over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
   const TickSettings settings_;
   std::string path_;
   int first_ = -1, second_ = -1;
   bool is_live_ = false;
   pid_t pid_ = 0;
-  std::thread thread_;
-  std::mutex lock_;
-  std::condition_variable changed_;
-  bool is_over_ = false;  // needs lock_
+  std::unique_ptr<Worker> worker_;
   std::vector<TimeNs> times_;
   uint64_t lost_ = 0;
 };

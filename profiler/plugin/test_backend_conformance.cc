@@ -1,3 +1,5 @@
+// Longer than other files: it is one list of tests, which share the helpers at
+// the beginning.
 #include "profiler/plugin/test_backend_conformance.h"
 
 #include <fcntl.h>
