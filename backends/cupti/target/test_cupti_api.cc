@@ -38,12 +38,14 @@ FakeCupti::FakeCupti() {
       .unsubscribe = []() noexcept { fake->is_subscribed = false; },
       .register_callbacks =
           [](RequestBuffer request, CompleteBuffer complete) noexcept {
+            const std::lock_guard<std::mutex> locked(fake->lock_);
             fake->request_ = request;
             fake->complete_ = complete;
             return fake->register_status;
           },
       .enable =
           [](ActivityKind kind) noexcept {
+            const std::lock_guard<std::mutex> locked(fake->lock_);
             const auto it = fake->enable_status.find(kind);
             const ApiStatus status =
                 it == fake->enable_status.end() ? ApiStatus::kOk : it->second;
@@ -57,6 +59,7 @@ FakeCupti::FakeCupti() {
           },
       .disable =
           [](ActivityKind kind) noexcept {
+            const std::lock_guard<std::mutex> locked(fake->lock_);
             fake->enabled.erase(kind);
             return ApiStatus::kOk;
           },
@@ -114,6 +117,7 @@ FakeCupti::~FakeCupti() { fake = nullptr; }
 void FakeCupti::EmitBytes(const RecordHeader* record, size_t size,
                           const char* name) {
   std::unique_lock<std::mutex> lock(lock_);
+  if (enabled.empty()) return;
   const Entry entry = {size, name};
   if (buffer_ != nullptr && used_ + sizeof(entry) + size > size_) {
     HandBack(lock);

@@ -8,7 +8,7 @@
 //
 // Buffers come from the client that registered. They hold Kymo's own records,
 // wrapped so that their sizes are odd. They are returned when they are full, or
-// on request.
+// on request. While no kind is enabled, nothing is recorded.
 //
 // Threads: Emit may be called from several threads, as in CUPTI.
 #ifndef KYMO_BACKENDS_CUPTI_TARGET_TEST_CUPTI_API_H_
