@@ -33,6 +33,10 @@ struct InjectedLibrary {
 struct TargetSetup {
   Environment environment;
   std::vector<InjectedLibrary> libraries;
+  // Absolute paths of libraries that the child also loads at its start. They
+  // stand behind the runtime, and before what the user preloads. No path has a
+  // space or a colon, at which the loader splits them.
+  std::vector<std::string> preloads;
   // The runtime must also come before the child's allocator.
   bool watches_heap = false;
   // Why the child does not load the runtime ("is statically linked"), as words

@@ -50,9 +50,13 @@ absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
                                            const FindLibrary& find) {
   Environment environment = setup.environment;
   KYMO_ASSIGN_OR_RETURN(const std::string runtime, RuntimeOf(setup, find));
+  std::string& preloads = environment["LD_PRELOAD"];
+  preloads = runtime;
+  for (const std::string& path : setup.preloads) {
+    absl::StrAppend(&preloads, ":", path);
+  }
   const std::string others(Given("LD_PRELOAD"));
-  environment["LD_PRELOAD"] =
-      others.empty() ? runtime : absl::StrCat(runtime, ":", others);
+  if (!others.empty()) absl::StrAppend(&preloads, ":", others);
   for (const InjectedLibrary& library : setup.libraries) {
     std::string path = runtime;
     if (!library.file.empty()) {

@@ -2,8 +2,8 @@
 //
 //   KYMO_ASSIGN_OR_RETURN(environment, EnvironmentFor(setup, RuntimePath));
 //
-// It preloads Kymo's runtime before the user's own preloaded libraries, and
-// names the libraries that the backends inject.
+// It preloads Kymo's runtime, then the libraries that backends preload, then
+// the user's own. It also names the libraries that the backends inject.
 //
 // Errors: kNotFound if a library is missing, kFailedPrecondition if the loader
 //   cannot preload the runtime.

@@ -44,6 +44,13 @@ TEST_F(InjectionTest, WhatTheUserPreloadsComesAfterIt) {
   EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime.so:/their/own.so");
 }
 
+TEST_F(InjectionTest, LibrariesOfBackendsStandBetweenBoth) {
+  setenv("LD_PRELOAD", "/their/own.so", 1);
+  setup_.preloads = {"/b/liba.so", "/b/libb.so"};
+  EXPECT_EQ(Make()->at("LD_PRELOAD"),
+            "/k/libkymo_runtime.so:/b/liba.so:/b/libb.so:/their/own.so");
+}
+
 TEST_F(InjectionTest, ALibraryIsNamedByItsVariable) {
   setup_.libraries = {{.variable = "TOOL", .file = "libtool.so"}};
   EXPECT_EQ(Make()->at("TOOL"), "/k/libtool.so");
