@@ -1,0 +1,349 @@
+#include "profiler/plugin/plugin_backend.h"
+
+#include <cxxabi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo {
+namespace {
+
+constexpr size_t kWhySize = 1024;
+
+absl::StatusCode CodeOf(uint32_t result) {
+  switch (result) {
+    case KYMO_INVALID_ARGUMENT:
+      return absl::StatusCode::kInvalidArgument;
+    case KYMO_NOT_FOUND:
+      return absl::StatusCode::kNotFound;
+    case KYMO_PERMISSION_DENIED:
+      return absl::StatusCode::kPermissionDenied;
+    case KYMO_UNAVAILABLE:
+      return absl::StatusCode::kUnavailable;
+    case KYMO_UNIMPLEMENTED:
+      return absl::StatusCode::kUnimplemented;
+    case KYMO_OUT_OF_MEMORY:
+      return absl::StatusCode::kResourceExhausted;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+// Calls a function of a library. Its exceptions become kInternal; only the
+// cancellation of a thread passes through.
+template <typename Function, typename... Arguments>
+absl::Status Guarded(const char* name, Function function,
+                     Arguments... arguments) {
+  try {
+    function(arguments...);
+    return absl::OkStatus();
+  } catch (abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    return absl::InternalError(absl::StrCat(
+        name,
+        " lets an exception out, which no plugin may do; report this to "
+        "the backend's author"));
+  }
+}
+
+// Calls a function that returns a result and says why.
+template <typename Function, typename... Arguments>
+absl::Status Call(const char* name, Function* function,
+                  Arguments... arguments) {
+  std::array<char, kWhySize> why = {};
+  uint32_t result = KYMO_OK;
+  KYMO_RETURN_IF_ERROR(Guarded(
+      name, [&] { result = function(arguments..., why.data(), why.size()); }));
+  if (result == KYMO_OK) return absl::OkStatus();
+  const std::string text = PluginText(why.data(), why.size());
+  return absl::Status(CodeOf(result),
+                      text.empty() ? absl::StrCat(name, " returned the error ",
+                                                  result, " and no reason")
+                                   : text);
+}
+
+// Options as a library takes them. Borrows from its arguments.
+class OptionsForPlugin {
+ public:
+  OptionsForPlugin(const PluginFacts& facts, const SessionOptions& options) {
+    if (!options.scratch_dir.empty()) {
+      std::error_code error;
+      scratch_dir_ = std::filesystem::absolute(options.scratch_dir, error);
+    }
+    values_.reserve(facts.setting_names.size());
+    for (size_t i = 0; i < facts.setting_names.size(); ++i) {
+      const SettingInfo& info = facts.info.settings[i];
+      const auto given = options.settings.find(info.name);
+      const std::string& value =
+          given == options.settings.end() ? info.default_value : given->second;
+      values_.push_back({facts.setting_names[i].c_str(),
+                         info.is_switch() ? SwitchText(value) : value.c_str()});
+    }
+    options_.struct_size = sizeof(options_);
+    options_.target = options.target == TargetKind::kChildProcess
+                          ? KYMO_TARGET_CHILD
+                          : KYMO_TARGET_THIS_PROCESS;
+    options_.target_path = options.target_path.c_str();
+    options_.scratch_dir = scratch_dir_.c_str();
+    const auto want = [this](bool is_wanted, KymoWant bit) {
+      if (is_wanted) options_.wants |= static_cast<uint32_t>(bit);
+    };
+    want(options.all_threads, KYMO_WANT_ALL_THREADS);
+    want(options.record_shapes, KYMO_WANT_SHAPES);
+    want(options.profile_memory, KYMO_WANT_MEMORY);
+    want(options.with_stack, KYMO_WANT_STACKS);
+    want(options.with_modules, KYMO_WANT_MODULES);
+    options_.setting_count = static_cast<uint32_t>(values_.size());
+    options_.settings = values_.data();
+  }
+  OptionsForPlugin(const OptionsForPlugin&) = delete;
+  OptionsForPlugin& operator=(const OptionsForPlugin&) = delete;
+
+  const KymoSessionOptions* get() const { return &options_; }
+
+ private:
+  // Users may also say "true" and the like.
+  static const char* SwitchText(const std::string& value) {
+    return setting::ParseSwitch(value).value_or(false) ? "1" : "0";
+  }
+
+  std::string scratch_dir_;
+  std::vector<KymoSettingValue> values_;
+  KymoSessionOptions options_ = {};
+};
+
+// What a library's `prepare` gets for a child.
+class SetupForPlugin {
+ public:
+  // `setup` must outlive the object.
+  SetupForPlugin(const std::string& library_path, TargetSetup& setup)
+      : library_path_(library_path), setup_(setup) {
+    table_.struct_size = sizeof(table_);
+    table_.host = this;
+    table_.set_variable = [](void* host, const char* name, const char* value) {
+      return Guard(host, [=](SetupForPlugin& self) {
+        return self.SetVariable(name, value);
+      });
+    };
+    table_.load_library = [](void* host, const char* path) {
+      return Guard(
+          host, [=](SetupForPlugin& self) { return self.LoadLibrary(path); });
+    };
+  }
+  SetupForPlugin(const SetupForPlugin&) = delete;
+  SetupForPlugin& operator=(const SetupForPlugin&) = delete;
+
+  const KymoTargetSetup* get() const { return &table_; }
+  // The first error of the functions.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  template <typename Function>
+  static uint32_t Guard(void* host, Function function) noexcept {
+    if (host == nullptr) return KYMO_INVALID_ARGUMENT;
+    auto& self = *static_cast<SetupForPlugin*>(host);
+    try {
+      const absl::Status status = function(self);
+      self.status_.Update(status);
+      return status.ok() ? KYMO_OK : KYMO_INVALID_ARGUMENT;
+    } catch (const std::bad_alloc&) {
+      self.status_ = absl::ResourceExhaustedError("");
+      return KYMO_OUT_OF_MEMORY;
+    }
+  }
+
+  absl::Status SetVariable(const char* name_in, const char* value) {
+    const std::string name = PluginText(name_in);
+    if (name.empty() || name.find('=') != std::string::npos ||
+        value == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the backend sets the environment variable '", name,
+                       "', which has no name or no value"));
+    }
+    if (name.starts_with("LD_") || name.starts_with("KYMO_")) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the backend sets the environment variable ", name,
+          "; variables of the loader and of Kymo are not its to set"));
+    }
+    const auto [it, is_new] = setup_.environment.emplace(name, value);
+    if (!is_new && it->second != value) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "the backend sets the environment variable ", name,
+          ", which another backend needs; leave one of the two out"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadLibrary(const char* path_in) {
+    namespace fs = std::filesystem;
+    const std::string given = PluginText(path_in, 4096);
+    if (given.empty()) {
+      return absl::InvalidArgumentError(
+          "the backend gives no path of the library that the program loads");
+    }
+    std::error_code error;
+    const fs::path folder = fs::absolute(library_path_, error).parent_path();
+    const fs::path path = (folder / given).lexically_normal();
+    if (!fs::is_regular_file(path, error)) {
+      return absl::NotFoundError(absl::StrCat(
+          path.string(), ", which the backend loads into the program, is no ",
+          "file; copy it beside ", library_path_));
+    }
+    if (path.string().find_first_of(" :") != std::string::npos) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path.string(),
+          " cannot be preloaded: the loader splits paths at spaces and colons; "
+          "move it to a path without them"));
+    }
+    setup_.preloads.push_back(path.string());
+    return absl::OkStatus();
+  }
+
+  const std::string& library_path_;
+  TargetSetup& setup_;
+  KymoTargetSetup table_ = {};
+  absl::Status status_;
+};
+
+class PluginSession final : public ActivitySession {
+ public:
+  PluginSession(const PluginFacts& facts, void* session)
+      : facts_(facts), session_(session) {}
+  ~PluginSession() override {
+    if (functions().destroy == nullptr) return;
+    Guarded("destroy", functions().destroy, session_).IgnoreError();
+  }
+
+  absl::Status Prepare(TargetSetup* setup) override {
+    if (functions().prepare == nullptr) return absl::OkStatus();
+    const KymoTargetSetup* const none = nullptr;
+    if (setup == nullptr) {
+      return Call("prepare", functions().prepare, session_, none);
+    }
+    // After an error nothing may be left in the setup.
+    TargetSetup changed = *setup;
+    const SetupForPlugin table(facts_.path, changed);
+    KYMO_RETURN_IF_ERROR(
+        Call("prepare", functions().prepare, session_, table.get()));
+    KYMO_RETURN_IF_ERROR(table.status());
+    *setup = std::move(changed);
+    return absl::OkStatus();
+  }
+
+  absl::Status Start(pid_t pid) override {
+    return Call("start", functions().start, session_, int64_t{pid});
+  }
+
+  void Poll() override {
+    if (functions().poll == nullptr || !poll_status_.ok()) return;
+    poll_status_ = Guarded("poll", functions().poll, session_);
+  }
+
+  absl::Status SetCollecting(bool collecting) override {
+    if (functions().set_collecting == nullptr) {
+      return ActivitySession::SetCollecting(collecting);
+    }
+    return Call("set_collecting", functions().set_collecting, session_,
+                uint32_t{collecting});
+  }
+
+  absl::Status Stop() override {
+    absl::Status status = Call("stop", functions().stop, session_);
+    status.Update(poll_status_);
+    return status;
+  }
+
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
+    PluginRecords records(
+        {.backend = facts_.info.name, .losses = facts_.losses}, shard);
+    KYMO_RETURN_IF_ERROR(
+        Call("collect", functions().collect, session_, records.table()));
+    KYMO_RETURN_IF_ERROR(records.Finish());
+    remarks_ = records.TakeRemarks();
+    return Collected();
+  }
+
+  std::vector<std::string> Remarks() const override { return remarks_; }
+
+ private:
+  const KymoBackendPlugin& functions() const { return facts_.functions; }
+
+  const PluginFacts& facts_;  // the backend's
+  void* const session_;
+  absl::Status poll_status_;
+  std::vector<std::string> remarks_;
+};
+
+class PluginBackend final : public ActivityBackend {
+ public:
+  explicit PluginBackend(PluginFacts facts) : facts_(std::move(facts)) {}
+
+  const PluginInfo& info() const noexcept override { return facts_.info; }
+
+  // What the functions of KymoRecords take.
+  std::vector<model::ActivityType> activity_types() const override {
+    using model::ActivityType;
+    return {ActivityType::kCpuOp,
+            ActivityType::kUserAnnotation,
+            ActivityType::kGpuMemcpy,
+            ActivityType::kGpuMemset,
+            ActivityType::kConcurrentKernel,
+            ActivityType::kCudaRuntime,
+            ActivityType::kCpuInstantEvent,
+            ActivityType::kOverhead};
+  }
+
+  absl::Status Availability(const SessionOptions& options) const override {
+    if (facts_.functions.availability == nullptr) return absl::OkStatus();
+    return Call("availability", facts_.functions.availability,
+                OptionsForPlugin(facts_, options).get());
+  }
+
+  std::string Limitation(const SessionOptions& options) const override {
+    if (facts_.functions.limitation == nullptr) return {};
+    std::array<char, kWhySize> text = {};
+    const OptionsForPlugin for_plugin(facts_, options);
+    const absl::Status status =
+        Guarded("limitation", facts_.functions.limitation, for_plugin.get(),
+                text.data(), text.size());
+    return status.ok() ? PluginText(text.data(), text.size())
+                       : std::string(status.message());
+  }
+
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions& options) override {
+    void* session = nullptr;
+    KYMO_RETURN_IF_ERROR(Call("create", facts_.functions.create,
+                              OptionsForPlugin(facts_, options).get(),
+                              &session));
+    return std::make_unique<PluginSession>(facts_, session);
+  }
+
+  const KymoBackendPlugin* plugin() const { return facts_.plugin; }
+
+ private:
+  const PluginFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActivityBackend> NewPluginBackend(PluginFacts facts) {
+  return std::make_unique<PluginBackend>(std::move(facts));
+}
+
+bool IsPluginBackend(const ActivityBackend* backend,
+                     const KymoBackendPlugin* plugin) {
+  const auto* const mine = dynamic_cast<const PluginBackend*>(backend);
+  return mine != nullptr && mine->plugin() == plugin;
+}
+
+}  // namespace kymo

@@ -1,0 +1,227 @@
+#include "profiler/plugin/plugin_records.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace kymo {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class PluginRecordsTest : public testing::Test {
+ protected:
+  static constexpr TimeNs kTime = 1'000'000;
+
+  PluginRecordsTest() {
+    range_.struct_size = sizeof(range_);
+    range_.process_id = 1;
+    range_.thread_id = 2;
+    range_.name = "range";
+    range_.begin_ns = kTime;
+    range_.end_ns = kTime + 10;
+    counter_.struct_size = sizeof(counter_);
+    counter_.process_id = 1;
+    counter_.name = "counter";
+    counter_.time_ns = kTime;
+    instant_.struct_size = sizeof(instant_);
+    instant_.process_id = 1;
+    instant_.thread_id = 1;
+    instant_.name = "instant";
+    instant_.time_ns = kTime;
+    work_.struct_size = sizeof(work_);
+    work_.process_id = 1;
+    work_.name = "work";
+    work_.begin_ns = kTime;
+    work_.end_ns = kTime;
+  }
+
+  uint32_t Add(const KymoRange& range) {
+    return to_.add_range(to_.host, &range);
+  }
+  uint32_t Add(const KymoCounter& counter) {
+    return to_.add_counter(to_.host, &counter);
+  }
+  uint32_t Add(const KymoInstant& instant) {
+    return to_.add_instant(to_.host, &instant);
+  }
+  uint32_t Add(const KymoDeviceWork& work) {
+    return to_.add_device_work(to_.host, &work);
+  }
+  // A record with one field changed.
+  template <typename Record, typename Field, typename Value>
+  uint32_t AddWith(Record record, Field Record::*field, Value value) {
+    record.*field = value;
+    return Add(record);
+  }
+
+  KymoRange range_ = {};
+  KymoCounter counter_ = {};
+  KymoInstant instant_ = {};
+  KymoDeviceWork work_ = {};
+  model::TraceShard shard_;
+  PluginRecords records_{{.backend = "mine"}, shard_};
+  const KymoRecords& to_ = *records_.table();
+};
+
+TEST_F(PluginRecordsTest, EveryWrongFieldIsRefused) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr uint32_t kBad = KYMO_INVALID_ARGUMENT;
+  uint64_t refused = 0;
+  const auto expect_bad = [&](uint32_t result) {
+    ++refused;
+    EXPECT_EQ(result, kBad) << "refusal " << refused;
+  };
+  expect_bad(AddWith(range_, &KymoRange::end_ns, kTime - 1));
+  expect_bad(AddWith(range_, &KymoRange::begin_ns, 0));
+  expect_bad(AddWith(range_, &KymoRange::begin_ns,
+                     std::numeric_limits<int64_t>::min()));
+  expect_bad(AddWith(range_, &KymoRange::struct_size, sizeof(range_) - 1));
+  expect_bad(AddWith(range_, &KymoRange::kind, KYMO_RANGE_OVERHEAD + 1));
+  expect_bad(AddWith(range_, &KymoRange::process_id, 0));
+  expect_bad(AddWith(range_, &KymoRange::process_id, int64_t{1} << 31));
+  expect_bad(AddWith(range_, &KymoRange::thread_id, -1));
+  expect_bad(AddWith(range_, &KymoRange::name, nullptr));
+  expect_bad(AddWith(range_, &KymoRange::name, ""));
+  expect_bad(AddWith(range_, &KymoRange::correlation, 1));  // no call
+  expect_bad(AddWith(range_, &KymoRange::arg_count, 1));
+  KymoArg args[65] = {};
+  for (KymoArg& arg : args) arg.key = "key";
+  range_.args = args;
+  expect_bad(AddWith(range_, &KymoRange::arg_count, 65));
+  range_.arg_count = 1;
+  args[0].key = nullptr;
+  expect_bad(Add(range_));
+  args[0] = {.key = "key", .kind = KYMO_ARG_TEXT + 1};
+  expect_bad(Add(range_));
+  args[0] = {.key = "key", .kind = KYMO_ARG_REAL, .real = kNaN};
+  expect_bad(Add(range_));
+  range_.arg_count = 0;
+  range_.kind = KYMO_RANGE_CALL;
+  expect_bad(AddWith(range_, &KymoRange::correlation, 0x80000000u));
+  expect_bad(to_.add_range(to_.host, nullptr));
+
+  expect_bad(AddWith(counter_, &KymoCounter::value, kNaN));
+  expect_bad(AddWith(counter_, &KymoCounter::value,
+                     std::numeric_limits<double>::infinity()));
+  expect_bad(AddWith(counter_, &KymoCounter::name, nullptr));
+  expect_bad(AddWith(counter_, &KymoCounter::time_ns, -1));
+  expect_bad(AddWith(counter_, &KymoCounter::process_id, -1));
+  expect_bad(AddWith(counter_, &KymoCounter::thread_id, -1));
+  expect_bad(AddWith(counter_, &KymoCounter::struct_size, 0));
+
+  expect_bad(AddWith(instant_, &KymoInstant::time_ns, 0));
+  expect_bad(AddWith(instant_, &KymoInstant::name, ""));
+  expect_bad(AddWith(instant_, &KymoInstant::thread_id, 0));
+  expect_bad(AddWith(instant_, &KymoInstant::struct_size, 8));
+
+  expect_bad(AddWith(work_, &KymoDeviceWork::kind, KYMO_WORK_SET + 1));
+  expect_bad(AddWith(work_, &KymoDeviceWork::device, 65'536));
+  expect_bad(AddWith(work_, &KymoDeviceWork::stream, 1'000'000));
+  expect_bad(AddWith(work_, &KymoDeviceWork::process_id, 0));
+  expect_bad(AddWith(work_, &KymoDeviceWork::name, nullptr));
+  expect_bad(AddWith(work_, &KymoDeviceWork::end_ns, 1));
+  expect_bad(AddWith(work_, &KymoDeviceWork::struct_size, 63));
+  expect_bad(AddWith(work_, &KymoDeviceWork::correlation, ~0u));
+
+  expect_bad(to_.add_loss(to_.host, 0, 1));
+  expect_bad(to_.add_remark(to_.host, nullptr));
+  EXPECT_EQ(to_.add_range(nullptr, &range_), kBad);
+
+  ASSERT_TRUE(records_.Finish().ok());
+  EXPECT_THAT(shard_.events, IsEmpty());
+  EXPECT_THAT(shard_.counters, IsEmpty());
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kRecordsCorrupt), refused);
+  const std::vector<std::string> remarks = records_.TakeRemarks();
+  ASSERT_EQ(remarks.size(), 1u);
+  EXPECT_THAT(remarks[0], AllOf(StartsWith("mine: "),
+                                HasSubstr(": a record ends before it begins")));
+}
+
+TEST_F(PluginRecordsTest, RowsAreSortedEnclosingRangesFirst) {
+  for (int i = 1000; i > 0; --i) {
+    KymoRange range = range_;
+    range.begin_ns = kTime + i;
+    range.end_ns = kTime + i;
+    EXPECT_EQ(Add(range), KYMO_OK);
+  }
+  range_.end_ns = kTime + 5000;
+  EXPECT_EQ(Add(range_), KYMO_OK);
+  range_.end_ns = 0;  // open, and so the longest
+  range_.name = "open";
+  EXPECT_EQ(Add(range_), KYMO_OK);
+  ASSERT_TRUE(records_.Finish().ok());
+  ASSERT_EQ(shard_.events.size(), 1u);
+  const model::TrackEvents& events = shard_.events[0];
+  ASSERT_EQ(events.size(), 1002u);
+  EXPECT_TRUE(std::is_sorted(events.start_ns.begin(), events.start_ns.end()));
+  EXPECT_EQ(events.end_ns[0], 0);
+  EXPECT_EQ(shard_.strings.Get(events.name[0]), "open");
+  EXPECT_EQ(events.end_ns[1], kTime + 5000);
+}
+
+TEST_F(PluginRecordsTest, TextsAreUtf8AndHaveALimit) {
+  const std::string lasts_long(100'000, 'x');
+  range_.name = lasts_long.c_str();
+  EXPECT_EQ(Add(range_), KYMO_OK);
+  range_.name = "\xC3\x28";
+  EXPECT_EQ(Add(range_), KYMO_OK);
+  ASSERT_TRUE(records_.Finish().ok());
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kArgumentsTruncated), 1u);
+  EXPECT_TRUE(shard_.strings.Find(std::string(65'535, 'x')).has_value());
+  EXPECT_TRUE(shard_.strings.Find("\xEF\xBF\xBD(").has_value());
+}
+
+TEST_F(PluginRecordsTest, ThereIsALimitOfThreads) {
+  for (int thread = 1; thread <= 65'536; ++thread) {
+    range_.thread_id = thread;
+    ASSERT_EQ(Add(range_), KYMO_OK);
+  }
+  range_.thread_id = 65'537;
+  EXPECT_EQ(Add(range_), KYMO_INVALID_ARGUMENT);
+  range_.thread_id = 5;
+  EXPECT_EQ(Add(range_), KYMO_OK);
+}
+
+// A record of a later minor version, and one of a library that is older.
+TEST_F(PluginRecordsTest, SizesOfRecordsAreRespected) {
+  struct Later {
+    KymoRange known;
+    uint64_t unknown;
+  } later = {range_, 5};
+  later.known.struct_size = sizeof(later);
+  EXPECT_EQ(Add(later.known), KYMO_OK);
+  struct {
+    uint32_t struct_size;
+    uint32_t first;
+    uint64_t second;
+  } longer = {8, 2, 3};
+  EXPECT_EQ(CopySized(&longer).first, 2u);
+  EXPECT_EQ(CopySized(&longer).second, 0u);
+}
+
+TEST(PluginLossTest, CountsDoNotWrapAround) {
+  model::TraceShard shard;
+  PluginRecords records({.backend = "mine", .losses = {{"a", "as"}}}, shard);
+  const KymoRecords& to = *records.table();
+  EXPECT_EQ(to.add_loss(to.host, 0, ~uint64_t{0}), KYMO_OK);
+  EXPECT_EQ(to.add_loss(to.host, 0, 5), KYMO_OK);
+  ASSERT_TRUE(records.Finish().ok());
+  EXPECT_THAT(records.TakeRemarks(),
+              ElementsAre("mine: lost 18446744073709551615 as (a)"));
+  ASSERT_EQ(shard.metadata.size(), 1u);
+  EXPECT_EQ(shard.strings.Get(shard.metadata[0].json_value),
+            R"({"a": {"count": 18446744073709551615, "text": "as"}})");
+}
+
+}  // namespace
+}  // namespace kymo
