@@ -46,8 +46,9 @@ struct ProfileOptions {
   // false: every call does nothing and succeeds, and there are no results.
   bool enabled = true;
 
-  // Backends by name, such as "cpu" (ranges), "sampling" and "cuda", and devices
-  // as in use_device. Empty: "cpu" and the device of use_device.
+  // Backends by name, such as "cpu" (ranges), "sampling" and "cuda", or by the
+  // path of a library (backend_plugin.h): "./libmine.so"; and devices as in
+  // use_device. Empty: "cpu" and the device of use_device.
   std::vector<std::string> activities;
   bool use_cpu = true;  // false: only the device
   // The device whose times the results show: "cuda", "xpu", "mtia", "hpu", or

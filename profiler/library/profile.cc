@@ -25,6 +25,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/library/timed_operations.h"
+#include "profiler/plugin/backend_library.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
 #include "profiler/session/recording.h"
@@ -251,6 +252,8 @@ absl::Status Profile::Start() {
     KYMO_RETURN_IF_ERROR(RegisterBuiltinBackends(state_->backends));
     KYMO_RETURN_IF_ERROR(RegisterEmitterBackends(state_->backends));
   }
+  KYMO_ASSIGN_OR_RETURN(options_.activities,
+                        LoadBackends(options_.activities, state_->backends));
   KYMO_ASSIGN_OR_RETURN(state_->plan, PlanSession(options_, state_->backends));
   return state_->machine.Start();
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
+#include "profiler/plugin/backend_library.h"
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
 #include "tools/command_line/shared_flags.h"
@@ -43,9 +44,10 @@ std::vector<Setting<Flags>> OwnSettings() {
   return {
       {.name = "activities",
        .value = setting::Texts(&F::activities),
-       .purpose = "What to record, separated by commas. Default: everything "
-                  "that can be recorded here, apart from what --list calls "
-                  "`on request`; what is named must be available.",
+       .purpose = "What to record, separated by commas: names, or paths of "
+                  "libraries with a backend (kymo/backend_plugin.h). Default: "
+                  "everything that can be recorded here, apart from what --list "
+                  "calls `on request`; what is named must be available.",
        .topic = "record",
        .is_common = true},
       {.name = "record_shapes",
@@ -191,9 +193,9 @@ absl::Status CheckValues(const ProfileCommand& command,
   return absl::OkStatus();
 }
 
-// Sets everything except exporters and the flight recorder from `flags`.
+// Sets from `flags` everything except activities, exporters and the flight
+// recorder.
 void SetCommand(const Flags& flags, ProfileCommand& command) {
-  command.activities = flags.activities;
   command.profile_memory = flags.profile_memory ||
                            std::ranges::count(flags.activities, "memory") > 0;
   command.output_dir = flags.output_dir;
@@ -220,7 +222,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
 std::span<const SettingInfo> ProfileFlags() { return FlagTable().infos(); }
 
 absl::StatusOr<ProfileCommand> ParseCommand(
-    const std::vector<std::string>& arguments, const BackendRegistry& backends,
+    const std::vector<std::string>& arguments, BackendRegistry& backends,
     ExporterRegistry& exporters) {
   ProfileCommand command;
   bool export_given = false;
@@ -229,6 +231,10 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   rules.plugin_settings = [&] { return PluginSettings(backends, exporters); };
   rules.on_flag = [&](std::string_view name,
                       std::string_view value) -> absl::Status {
+    if (name == "activities") {
+      KYMO_ASSIGN_OR_RETURN(command.activities,
+                            LoadBackends(setting::SplitList(value), backends));
+    }
     if (name != "export") return absl::OkStatus();
     export_given = true;
     KYMO_ASSIGN_OR_RETURN(

@@ -50,12 +50,13 @@ struct ProfileCommand {
   std::vector<std::string> target;  // its words, the program first
 };
 
-// Loads exporter libraries that --export names into `exporters`.
-// kInvalidArgument for unknown flags (with the nearest one), activities,
-// exporters and sort keys, for values out of range, and without a target. It
-// also returns the errors of exporter_library.h.
+// Loads the libraries that --activities and --export name into `backends` and
+// `exporters`. kInvalidArgument for unknown flags (with the nearest one),
+// activities, exporters and sort keys, for values out of range, and without a
+// target. It also returns the errors of backend_library.h and
+// exporter_library.h.
 absl::StatusOr<ProfileCommand> ParseCommand(
-    const std::vector<std::string>& arguments, const BackendRegistry& backends,
+    const std::vector<std::string>& arguments, BackendRegistry& backends,
     ExporterRegistry& exporters);
 
 // The command's own flags, for its manual.
