@@ -77,6 +77,19 @@ bin=$(nested_bazel info "${flags[@]}" bazel-bin)
 "$profile" --output_dir="$scratch/out" "$bin/count_words"
 check_trace "$scratch/out/trace.json" make_text count_words
 
+# A backend of the workspace, built with other flags than the command.
+build //:libcpu_waits.so
+"$profile" --activities="cpu,$bin/libcpu_waits.so" --cpu_waits_every_ms=2 \
+  --output_dir="$scratch/waits" "$bin/count_words"
+check_trace "$scratch/waits/trace.json" make_text count_words
+python3 - "$scratch/waits/trace.json" <<'EOF'
+import json, sys
+
+values = [e["args"] for e in json.load(open(sys.argv[1]))["traceEvents"]
+          if e.get("ph") == "C" and e["name"] == "waited for a CPU (ms)"]
+assert len(values) >= 2, values
+EOF
+
 build --output_groups=compilation_outputs //:sort_words
 if [[ $whole == whole ]]; then
   build //:sort_words
