@@ -38,7 +38,7 @@ expect_error() {
   [[ ! -e $TEST_TMPDIR/ran ]] || fail "$*: the target ran"
 }
 expect_error "cannot load the exporter library" --export=./nothing.so
-expect_error "is not an exporter library" --export=/lib/x86_64-linux-gnu/libz.so.1
+expect_error "is not an exporter library of this Kymo" --export=/lib/x86_64-linux-gnu/libz.so.1
 expect_error "already registered" --export="./$KYMO_LIBRARY,./$KYMO_LIBRARY"
 expect_error "there is no flag --csv_separator" --csv_separator=';'
 expect_error "there is no exporter 'csv'" --export=csv

@@ -3,13 +3,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/exporter_entry.h"
+#include "profiler/plugin/library_version.h"
 
 namespace kymo {
 namespace {
@@ -28,24 +28,33 @@ absl::Status Load(const std::string& path, ExporterRegistry& registry) {
     return absl::NotFoundError(
         absl::StrCat("cannot load the exporter library: ", dlerror()));
   }
-  const auto* const abi =
-      static_cast<const uint64_t*>(dlsym(library, kExporterAbiSymbol));
-  const auto function = reinterpret_cast<RegisterExportersFunction>(
-      dlsym(library, kExporterRegisterSymbol));
-  if (abi == nullptr || function == nullptr) {
+  const LibraryFacts facts = {path, "exporter", "kymo/exporter.h"};
+  const auto entry = reinterpret_cast<ExporterLibraryFunction>(
+      dlsym(library, kExporterLibrarySymbol));
+  if (entry == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("'", path,
-                     "' is not an exporter library: it lacks "
-                     "KYMO_EXPORTER_LIBRARY of kymo/exporter.h"));
+                     "' is not an exporter library of this Kymo: it lacks the "
+                     "function ",
+                     kExporterLibrarySymbol, "; ", HowToMakeItFit(facts)));
   }
-  if (*abi != kExporterAbi) {
+  const ExporterLibrary* const exporters = entry(kExporterVersion);
+  if (exporters == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("'", path, "' does not work with version ",
+                     VersionText(kExporterVersion),
+                     " of the exporter interface, which this ", "Kymo has; ",
+                     HowToMakeItFit(facts)));
+  }
+  KYMO_RETURN_IF_ERROR(
+      CheckLibraryVersion(facts, exporters->version, kExporterVersion));
+  if (exporters->abi != ExporterAbi()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "'", path,
-        "' was built for another Kymo; build it again with this one's "
-        "kymo/exporter.h"));
+        "'", path, "' was built with ", exporters->abi, ", and this Kymo with ",
+        ExporterAbi(), "; ", HowToMakeItFit(facts)));
   }
   absl::Status status;
-  function(&registry, &status);
+  exporters->register_exporters(&registry, &status);
   return status;
 }
 

@@ -7,7 +7,8 @@
 //
 // The library is written with exporter_entry.h and built against the same Kymo
 // with the same compiler, because it gets a trace as C++ objects. First, the
-// library's contract number is compared with Kymo's.
+// versions of the library and of Kymo are compared, and what both were built
+// with.
 //
 // A library stays loaded until the process ends, because its exporters may.
 // Threads: registration needs exclusive access.

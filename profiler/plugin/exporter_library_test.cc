@@ -9,6 +9,7 @@
 namespace kymo {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(ExporterLibraryTest, PathsHaveASlash) {
@@ -31,13 +32,34 @@ TEST(ExporterLibraryTest, MissingFileIsSaid) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("none.so"));
 }
 
-TEST(ExporterLibraryTest, LibraryOfAnotherKymoIsNotEntered) {
+absl::Status ErrorOf(const char* variable) {
   ExporterRegistry registry;
-  const absl::Status status =
-      FindExporters(std::string("./") + getenv("KYMO_WRONG_ABI"), registry)
-          .status();
+  return FindExporters(std::string("./") + getenv(variable), registry).status();
+}
+
+TEST(ExporterLibraryTest, LibraryOfAnotherVersionIsNotEntered) {
+  const absl::Status status = ErrorOf("KYMO_WRONG_VERSION");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("build it again"));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("was built for version 3.1 of the exporter "
+                              "interface, and this Kymo has version 5.0"),
+                    HasSubstr("build it again with the kymo/exporter.h")));
+}
+
+TEST(ExporterLibraryTest, LibraryOfAnotherCompilerIsNotEntered) {
+  const absl::Status status = ErrorOf("KYMO_WRONG_ABI");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("was built with another compiler, and this Kymo "
+                              "with C++ ABI"),
+                    HasSubstr("build it again")));
+}
+
+TEST(ExporterLibraryTest, LibraryWithoutTheFunctionIsNone) {
+  const absl::Status status = ErrorOf("KYMO_NO_EXPORTERS");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("it lacks the function kymo_exporter_library"));
 }
 
 }  // namespace

@@ -1,10 +1,20 @@
-// A library that says it was built for another Kymo.
+// A library of exporters that does not fit this Kymo. It has another version,
+// or, with KYMO_SAME_VERSION, was built with something else.
 #include <cstdint>
 #include <cstdlib>
 
-extern "C" {
-extern const uint64_t kymo_exporter_abi;
-const uint64_t kymo_exporter_abi = 1;
-void kymo_register_exporters(void*, void*);
-void kymo_register_exporters(void*, void*) { abort(); }
+#include "profiler/plugin/exporter_entry.h"
+
+#ifdef KYMO_SAME_VERSION
+constexpr uint32_t kVersion = kymo::kExporterVersion;
+#else
+constexpr uint32_t kVersion = 3u << 16 | 1;
+#endif
+
+extern "C" const kymo::ExporterLibrary* kymo_exporter_library(uint32_t);
+extern "C" const kymo::ExporterLibrary* kymo_exporter_library(uint32_t) {
+  static const kymo::ExporterLibrary library = {
+      sizeof(library), kVersion, "another compiler",
+      [](kymo::ExporterRegistry*, absl::Status*) { abort(); }};
+  return &library;
 }
