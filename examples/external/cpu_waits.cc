@@ -14,6 +14,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -47,7 +48,7 @@ int64_t WaitedNs(const std::string& process) {
 
 class Session {
  public:
-  explicit Session(int64_t every_ms) : every_(every_ms) {}
+  explicit Session(int64_t every_ms) : every_(every_ms * 1'000'000) {}
   ~Session() { Stop(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -56,14 +57,8 @@ class Session {
     process_id_ = process_id;
     runs_ = true;
     thread_ = std::thread([this] {
-      for (bool runs = true; runs; std::this_thread::sleep_for(every_)) {
-        // The last sample is taken after the stop was asked for.
-        runs = runs_;
-        const int64_t waited_ns = WaitedNs(std::to_string(process_id_));
-        if (waited_ns < 0) ++missed_;
-        if (waited_ns >= 0) samples_.push_back({NowNs(), waited_ns});
-        if (!runs) return;
-      }
+      while (TakeSample() && runs_) std::this_thread::sleep_for(every_);
+      TakeSample();
     });
   }
 
@@ -86,6 +81,21 @@ class Session {
     int64_t waited_ns;
   };
 
+  // False if the process has ended.
+  bool TakeSample() {
+    const int64_t waited_ns = WaitedNs(std::to_string(process_id_));
+    if (waited_ns < 0) return false;
+    const int64_t now_ns = NowNs();
+    if (!samples_.empty()) {
+      // Of these intervals, all but the last end without a sample.
+      const int64_t intervals =
+          (now_ns - samples_.back().time_ns) / every_.count();
+      missed_ += static_cast<uint64_t>(std::max<int64_t>(intervals - 1, 0));
+    }
+    samples_.push_back({now_ns, waited_ns});
+    return true;
+  }
+
   void AddCounter(const KymoRecords& to, const Sample& sample) const {
     KymoCounter counter = {};
     counter.struct_size = sizeof(counter);
@@ -107,7 +117,7 @@ class Session {
     arg.integer = waited_ns / 1000;
     KymoRange range = {};
     range.struct_size = sizeof(range);
-    range.kind = KYMO_RANGE_ANNOTATION;
+    range.kind = KYMO_RANGE_ASYNC;
     range.process_id = process_id_;
     range.thread_id = process_id_;
     range.name = "waits for a CPU";
@@ -118,7 +128,7 @@ class Session {
     to.add_range(to.host, &range);
   }
 
-  const std::chrono::milliseconds every_;
+  const std::chrono::nanoseconds every_;
   int64_t process_id_ = 0;
   std::atomic<bool> runs_ = false;
   std::thread thread_;
@@ -183,10 +193,9 @@ const KymoBackendPlugin* kymo_backend_plugin(uint32_t) {
                                       .purpose = "Time between two samples.",
                                       .least = 1,
                                       .most = 1000};
-  static const KymoLossCounter loss = {
-      .struct_size = sizeof(KymoLossCounter),
-      .name = "samples_missed",
-      .text = "samples that could not be read"};
+  static const KymoLossCounter loss = {.struct_size = sizeof(KymoLossCounter),
+                                       .name = "samples_missed",
+                                       .text = "samples that came too late"};
   static const KymoBackendPlugin plugin = {
       .struct_size = sizeof(KymoBackendPlugin),
       .version = KYMO_PLUGIN_VERSION,

@@ -220,10 +220,13 @@ enum KymoRangeKind {
   KYMO_RANGE_ANNOTATION = 0,  // something that the program does
   KYMO_RANGE_OPERATION = 1,   // an operation, as of a library of mathematics
   KYMO_RANGE_CALL = 2,        // a call that launches work of a device
-  KYMO_RANGE_OVERHEAD = 3     // time that is the backend's own
+  KYMO_RANGE_OVERHEAD = 3,    // time that is the backend's own
+  KYMO_RANGE_ASYNC = 4        // an annotation that nests with no other range
 };
 
-// A range of a thread. Times are nanoseconds since the epoch, larger than 0.
+// A range of a thread. A range that reaches over the end of the range around it
+// is a loss (ranges_overlapping), unless it is KYMO_RANGE_ASYNC or
+// KYMO_RANGE_OVERHEAD: these have no parent and no children. Times are nanoseconds since the epoch, larger than 0.
 // Ranges come in any order.
 typedef struct KymoRange {
   uint32_t struct_size;

@@ -56,13 +56,16 @@ bool IsEmpty(const char* text) { return text == nullptr || *text == '\0'; }
 struct RangeType {
   ActivityType type;
   RecordScope scope;
+  uint8_t flags = 0;
 };
 constexpr RangeType kRangeTypes[] = {
     {ActivityType::kUserAnnotation, RecordScope::kUserScope},
     {ActivityType::kCpuOp, RecordScope::kFunction},
     {ActivityType::kCudaRuntime, RecordScope::kFunction},
-    {ActivityType::kOverhead, RecordScope::kFunction}};
-static_assert(std::size(kRangeTypes) == KYMO_RANGE_OVERHEAD + 1);
+    {ActivityType::kOverhead, RecordScope::kFunction, model::kEventAsync},
+    {ActivityType::kUserAnnotation, RecordScope::kUserScope,
+     model::kEventAsync}};
+static_assert(std::size(kRangeTypes) == KYMO_RANGE_ASYNC + 1);
 
 constexpr ActivityType kWorkTypes[] = {ActivityType::kConcurrentKernel,
                                        ActivityType::kGpuMemcpy,
@@ -223,7 +226,7 @@ const char* PluginRecords::AddRow(const Key& key, const Row& row,
 }
 
 const char* PluginRecords::Add(const KymoRange& range) {
-  if (range.kind > KYMO_RANGE_OVERHEAD) return "the kind of a range is wrong";
+  if (range.kind > KYMO_RANGE_ASYNC) return "the kind of a range is wrong";
   if (const char* const why = CheckThread(range.process_id, range.thread_id)) {
     return why;
   }
@@ -236,7 +239,7 @@ const char* PluginRecords::Add(const KymoRange& range) {
   if (range.correlation != 0 && range.kind != KYMO_RANGE_CALL) {
     return "a range that is no call has a correlation";
   }
-  const auto [type, scope] = kRangeTypes[range.kind];
+  const auto [type, scope, flags] = kRangeTypes[range.kind];
   return AddRow({TrackKind::kThread, -1, range.process_id, range.thread_id},
                 {.start_ns = range.begin_ns,
                  .end_ns = range.end_ns,
@@ -244,7 +247,7 @@ const char* PluginRecords::Add(const KymoRange& range) {
                  .detail = model::kNoDetail,
                  .type = type,
                  .scope = scope,
-                 .flags = 0},
+                 .flags = flags},
                 range.correlation, range.arg_count, range.args);
 }
 

@@ -86,7 +86,7 @@ TEST_F(PluginRecordsTest, EveryWrongFieldIsRefused) {
   expect_bad(AddWith(range_, &KymoRange::begin_ns,
                      std::numeric_limits<int64_t>::min()));
   expect_bad(AddWith(range_, &KymoRange::struct_size, sizeof(range_) - 1));
-  expect_bad(AddWith(range_, &KymoRange::kind, KYMO_RANGE_OVERHEAD + 1));
+  expect_bad(AddWith(range_, &KymoRange::kind, KYMO_RANGE_ASYNC + 1));
   expect_bad(AddWith(range_, &KymoRange::process_id, 0));
   expect_bad(AddWith(range_, &KymoRange::process_id, int64_t{1} << 31));
   expect_bad(AddWith(range_, &KymoRange::thread_id, -1));
@@ -167,6 +167,22 @@ TEST_F(PluginRecordsTest, RowsAreSortedEnclosingRangesFirst) {
   EXPECT_EQ(events.end_ns[0], 0);
   EXPECT_EQ(shard_.strings.Get(events.name[0]), "open");
   EXPECT_EQ(events.end_ns[1], kTime + 5000);
+}
+
+TEST_F(PluginRecordsTest, KindsOfRangesAreTypesOfTheTrace) {
+  using model::ActivityType;
+  for (uint32_t kind = 0; kind <= KYMO_RANGE_ASYNC; ++kind) {
+    EXPECT_EQ(AddWith(range_, &KymoRange::kind, kind), KYMO_OK);
+  }
+  ASSERT_TRUE(records_.Finish().ok());
+  ASSERT_EQ(shard_.events.size(), 1u);
+  const model::TrackEvents& events = shard_.events[0];
+  EXPECT_THAT(events.type,
+              ElementsAre(ActivityType::kUserAnnotation, ActivityType::kCpuOp,
+                          ActivityType::kCudaRuntime, ActivityType::kOverhead,
+                          ActivityType::kUserAnnotation));
+  EXPECT_THAT(events.flags,
+              ElementsAre(0, 0, 0, model::kEventAsync, model::kEventAsync));
 }
 
 TEST_F(PluginRecordsTest, TextsAreUtf8AndHaveALimit) {
