@@ -158,7 +158,9 @@ typedef struct KymoSettingValue {
   const char* value;
 } KymoSettingValue;
 
-// A counter of what the backend could not record.
+// A counter of what the backend could not record. A sentence of the command
+// and the trace's metadata (NAME_losses) show it. It is not part of the loss
+// ledger, so --strict does not see it.
 typedef struct KymoLossCounter {
   uint32_t struct_size;
   uint32_t reserved;  // 0
@@ -226,7 +228,8 @@ enum KymoRangeKind {
 
 // A range of a thread. A range that reaches over the end of the range around it
 // is a loss (ranges_overlapping), unless it is KYMO_RANGE_ASYNC or
-// KYMO_RANGE_OVERHEAD: these have no parent and no children. Times are nanoseconds since the epoch, larger than 0.
+// KYMO_RANGE_OVERHEAD: these have no parent and no children.
+// Times are nanoseconds since the epoch, larger than 0.
 // Ranges come in any order.
 typedef struct KymoRange {
   uint32_t struct_size;
