@@ -213,6 +213,23 @@ TEST_F(DeviceEventsTest, OperationsThatWereLostLeaveTheirKindWithoutTimes) {
                   "cpu_arena_mib"});
 }
 
+TEST_F(DeviceEventsTest, StopOnAnotherThreadEndsTiming) {
+  TimedOperations timed(std::make_shared<const DeviceEvents>(Events()), false);
+  RecordFunction open("open");
+  DeviceWork(3);
+  std::thread([&] { timed.Stop(); }).join();
+  open.End();
+  { RecordFunction later("later"); }
+  TestTrace t;
+  const model::TrackIndex main = t.AddThread(getpid(), gettid(), "main");
+  t.AddRange(main, "open", 0, 9'000);
+  model::TraceData data = std::move(t).Build().Release();
+  data.tracks[main].logical_id = record::LogicalThreadId();
+  EXPECT_EQ(timed.ElapsedUs(model::Trace(std::move(data))),
+            std::vector<int64_t>{0});
+  EXPECT_EQ(warnings_, Texts{});
+}
+
 TEST_F(DeviceEventsTest, NothingIsTimedAfterTheStop) {
   int events = 0;
   DeviceEvents counting = Events();

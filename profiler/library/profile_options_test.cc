@@ -151,6 +151,13 @@ TEST_F(PlanSessionTest, DeviceMeansTheBackendThatRecordsIt) {
   }
 }
 
+TEST_F(PlanSessionTest, BackendOfTheSameNameComesFirst) {
+  Add("another", "cuda");
+  Add("cuda", "cuda");
+  EXPECT_EQ(Plan({.activities = {"cuda"}}).activities, Texts{"cuda"});
+  EXPECT_EQ(Plan({.activities = {"another"}}).activities, Texts{"another"});
+}
+
 TEST_F(PlanSessionTest, CustomDeviceHasTheNameThatItsBackendGives) {
   Add("my_backend", "npu");
   for (const char* const word : {"npu", "privateuseone", "my_backend"}) {

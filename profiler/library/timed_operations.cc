@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -58,10 +59,10 @@ struct TimedOperations::State {
   };
 
   std::unique_ptr<ObserverContext> Begin(const OperationView& operation) {
+    if (!active) return nullptr;
     // Outside of the lock: the device's library may take its time.
     std::shared_ptr<void> event = events->record();
     const std::lock_guard guard(lock);
-    if (!active) return nullptr;
     operations.push_back({{operation.thread_id, std::string(operation.name)},
                           std::move(event),
                           nullptr});
@@ -69,10 +70,9 @@ struct TimedOperations::State {
   }
 
   void End(const ObserverContext* context) {
-    if (context == nullptr) return;
+    if (context == nullptr || !active) return;
     std::shared_ptr<void> event = events->record();
     const std::lock_guard guard(lock);
-    if (!active) return;
     operations[static_cast<const PlaceInState*>(context)->place].end =
         std::move(event);
   }
@@ -92,7 +92,7 @@ struct TimedOperations::State {
 
   const std::shared_ptr<const DeviceEvents> events;
   std::mutex lock;
-  bool active = true;
+  std::atomic<bool> active = true;
   std::vector<Operation> operations;  // of a thread, in the order of starts
 };
 
@@ -112,10 +112,7 @@ TimedOperations::TimedOperations(std::shared_ptr<const DeviceEvents> events,
 }
 
 void TimedOperations::Stop() {
-  {
-    const std::lock_guard guard(state_->lock);
-    state_->active = false;
-  }
+  state_->active = false;
   // Another thread cannot remove a callback of the owner. It does nothing now.
   if (callback_ != 0 &&
       (all_threads_ || owner_ == std::this_thread::get_id())) {

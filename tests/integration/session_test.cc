@@ -57,25 +57,30 @@ TEST(SessionTest, WorkThatWasMadeBeforeTheSessionIsNotInIt) {
 }
 
 TEST(SessionTest, WorkThatOutlivesTheSessionDoesNothing) {
-  std::promise<void> started;
-  std::promise<void> stopped;
-  std::future<bool> late;
+  std::promise<void> started, stopped, ranged, restarted;
+  std::future<void> late;
+  bool is_active = true;
   const auto profile = Record({}, [&] {
     late = Async([&] {
       RecordFunction during("during");
       started.set_value();
       stopped.get_future().wait();
-      RecordFunction after("after");
-      return after.is_active();
+      is_active = RecordFunction("after").is_active();
+      ranged.set_value();
+      restarted.get_future().wait();
+      RecordFunction later("later");
     });
     started.get_future().wait();
   });
+  stopped.set_value();
+  ranged.get_future().wait();
+  EXPECT_FALSE(is_active);
   // The thread has the state of the first session, so the next session must not
   // get what the thread does now.
   const auto next = Record({}, [&] {
     RecordFunction mine("mine");
-    stopped.set_value();
-    EXPECT_FALSE(late.get());
+    restarted.set_value();
+    late.get();
   });
   EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"during", 1}}));
   EXPECT_EQ(CountsOf(next->key_averages()), (Counts{{"mine", 1}}));
