@@ -180,6 +180,7 @@ class StreamSession : public ActivitySession {
   }
 
   absl::Status Stop() override { return recording_->Stop(); }
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
     if (recording_->BeginCollect()) {

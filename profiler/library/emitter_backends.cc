@@ -25,6 +25,8 @@ class EmitterSession : public ActivitySession {
     return collecting ? emitter_.Start() : emitter_.Stop();
   }
   absl::Status Stop() override { return emitter_.Stop(); }
+  // The thread that began to emit has to end it.
+  DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
   absl::StatusOr<Collected> Collect(model::TraceShard&) override {
     return Collected{};
   }

@@ -514,7 +514,8 @@ class TroubleTest(ProfileTestCase):
             (["--nonsense"], "--help=all"),
             (["--activites=cpu"], "the nearest is --activities"),
             (["--activities=cpu,gpu"],
-             "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, sampling"),
+             "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, "
+             "sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),
             (["--sampling_hz=0"], "1 to 20000"),

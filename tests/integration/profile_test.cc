@@ -142,9 +142,10 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find(
-                "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, sampling"),
-            std::string::npos);
+  EXPECT_NE(
+      status.message().find(
+          "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, sampling"),
+      std::string::npos);
   Profile full({.settings = {{"cpu_when_full", "panic"}}});
   EXPECT_EQ(
       full.Start().message(),
