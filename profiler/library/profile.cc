@@ -25,7 +25,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/library/timed_operations.h"
-#include "profiler/plugin/backend_library.h"
+#include "profiler/plugin/library/backend_library.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
 #include "profiler/session/recording.h"

@@ -14,7 +14,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/averages/trace_averages.h"
-#include "profiler/plugin/exporter_library.h"
+#include "profiler/plugin/library/exporter_library.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/run_exporter.h"
 #include "profiler/plugin/settings.h"

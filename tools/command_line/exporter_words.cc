@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profiler/base/status_macros.h"
-#include "profiler/plugin/exporter_library.h"
+#include "profiler/plugin/library/exporter_library.h"
 
 namespace kymo::tools {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
-#include "profiler/plugin/backend_library.h"
+#include "profiler/plugin/library/backend_library.h"
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
 #include "tools/command_line/shared_flags.h"
@@ -44,10 +44,11 @@ std::vector<Setting<Flags>> OwnSettings() {
   return {
       {.name = "activities",
        .value = setting::Texts(&F::activities),
-       .purpose = "What to record, separated by commas: names, or paths of "
-                  "libraries with a backend (kymo/backend_plugin.h). Default: "
-                  "everything that can be recorded here, apart from what --list "
-                  "calls `on request`; what is named must be available.",
+       .purpose =
+           "What to record, separated by commas: names, or paths of "
+           "libraries with a backend (kymo/backend_plugin.h). Default: "
+           "everything that can be recorded here, apart from what --list "
+           "calls `on request`; what is named must be available.",
        .topic = "record",
        .is_common = true},
       {.name = "record_shapes",

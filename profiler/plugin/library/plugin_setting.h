@@ -5,8 +5,8 @@
 //   // info->name == "requests_queue"
 //
 // Errors: kInvalidArgument, in words that follow "it cannot be used: ".
-#ifndef KYMO_PROFILER_PLUGIN_PLUGIN_SETTING_H_
-#define KYMO_PROFILER_PLUGIN_PLUGIN_SETTING_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_SETTING_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_SETTING_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ absl::StatusOr<SettingInfo> PluginSetting(const std::string& plugin_name,
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_PLUGIN_SETTING_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_SETTING_H_

@@ -1,4 +1,4 @@
-#include "profiler/plugin/exporter_library.h"
+#include "profiler/plugin/library/exporter_library.h"
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/exporter_entry.h"
-#include "profiler/plugin/library_version.h"
+#include "profiler/plugin/library/library_version.h"
 
 namespace kymo {
 namespace {

@@ -1,4 +1,4 @@
-#include "profiler/plugin/plugin_records.h"
+#include "profiler/plugin/library/plugin_records.h"
 
 #include <algorithm>
 #include <cmath>

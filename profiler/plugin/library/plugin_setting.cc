@@ -1,4 +1,4 @@
-#include "profiler/plugin/plugin_setting.h"
+#include "profiler/plugin/library/plugin_setting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/plugin/plugin_records.h"
+#include "profiler/plugin/library/plugin_records.h"
 
 namespace kymo {
 namespace {

@@ -8,8 +8,8 @@
 // A version is a major number, 16 bits left, and a minor one. A library fits if
 // its major number is ours. kymo/backend_plugin.h says what minor versions are
 // for.
-#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_VERSION_H_
-#define KYMO_PROFILER_PLUGIN_LIBRARY_VERSION_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_LIBRARY_VERSION_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_LIBRARY_VERSION_H_
 
 #include <cstdint>
 #include <string>
@@ -37,4 +37,4 @@ absl::Status CheckLibraryVersion(const LibraryFacts& library, uint32_t theirs,
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_VERSION_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_LIBRARY_VERSION_H_

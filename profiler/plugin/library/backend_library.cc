@@ -1,4 +1,4 @@
-#include "profiler/plugin/backend_library.h"
+#include "profiler/plugin/library/backend_library.h"
 
 #include <dlfcn.h>
 
@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
-#include "profiler/plugin/library_version.h"
-#include "profiler/plugin/plugin_backend.h"
-#include "profiler/plugin/plugin_records.h"
-#include "profiler/plugin/plugin_setting.h"
+#include "profiler/plugin/library/library_version.h"
+#include "profiler/plugin/library/plugin_backend.h"
+#include "profiler/plugin/library/plugin_records.h"
+#include "profiler/plugin/library/plugin_setting.h"
 
 namespace kymo {
 namespace {

@@ -12,8 +12,8 @@
 // Threads: none.
 // Errors: the functions of the table throw nothing. If memory runs out,
 //   Finish() is kResourceExhausted.
-#ifndef KYMO_PROFILER_PLUGIN_PLUGIN_RECORDS_H_
-#define KYMO_PROFILER_PLUGIN_PLUGIN_RECORDS_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_RECORDS_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_RECORDS_H_
 
 #include <compare>
 #include <cstddef>
@@ -130,4 +130,4 @@ class PluginRecords {
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_PLUGIN_RECORDS_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_RECORDS_H_

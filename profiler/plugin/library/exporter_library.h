@@ -12,8 +12,8 @@
 //
 // A library stays loaded until the process ends, because its exporters may.
 // Threads: registration needs exclusive access.
-#ifndef KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
-#define KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_EXPORTER_LIBRARY_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_EXPORTER_LIBRARY_H_
 
 #include <string>
 #include <string_view>
@@ -38,4 +38,4 @@ absl::StatusOr<std::vector<std::string>> FindExporters(
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_EXPORTER_LIBRARY_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_EXPORTER_LIBRARY_H_

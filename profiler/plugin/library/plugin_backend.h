@@ -6,8 +6,8 @@
 //
 // It translates in both directions: options, settings and results. Exceptions
 // of the library become kInternal.
-#ifndef KYMO_PROFILER_PLUGIN_PLUGIN_BACKEND_H_
-#define KYMO_PROFILER_PLUGIN_PLUGIN_BACKEND_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_BACKEND_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_BACKEND_H_
 
 #include <memory>
 #include <string>
@@ -15,8 +15,8 @@
 
 #include "kymo/backend_plugin.h"
 #include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/library/plugin_records.h"
 #include "profiler/plugin/plugin_info.h"
-#include "profiler/plugin/plugin_records.h"
 
 namespace kymo {
 
@@ -39,4 +39,4 @@ bool IsPluginBackend(const ActivityBackend* backend,
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_PLUGIN_BACKEND_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_BACKEND_H_

@@ -1,4 +1,4 @@
-#include "profiler/plugin/plugin_backend.h"
+#include "profiler/plugin/library/plugin_backend.h"
 
 #include <cxxabi.h>
 

@@ -1,4 +1,4 @@
-#include "profiler/plugin/library_version.h"
+#include "profiler/plugin/library/library_version.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/plugin/backend_library.h"
+#include "profiler/plugin/library/backend_library.h"
 
 #include <unistd.h>
 

@@ -17,8 +17,8 @@
 // A library stays loaded until the process ends, because its threads and hooks
 // may still run.
 // Threads: registration needs exclusive access.
-#ifndef KYMO_PROFILER_PLUGIN_BACKEND_LIBRARY_H_
-#define KYMO_PROFILER_PLUGIN_BACKEND_LIBRARY_H_
+#ifndef KYMO_PROFILER_PLUGIN_LIBRARY_BACKEND_LIBRARY_H_
+#define KYMO_PROFILER_PLUGIN_LIBRARY_BACKEND_LIBRARY_H_
 
 #include <memory>
 #include <string>
@@ -53,4 +53,4 @@ absl::StatusOr<std::unique_ptr<ActivityBackend>> AdaptBackend(
 
 }  // namespace kymo
 
-#endif  // KYMO_PROFILER_PLUGIN_BACKEND_LIBRARY_H_
+#endif  // KYMO_PROFILER_PLUGIN_LIBRARY_BACKEND_LIBRARY_H_

@@ -1,4 +1,4 @@
-#include "profiler/plugin/exporter_library.h"
+#include "profiler/plugin/library/exporter_library.h"
 
 #include <cstdlib>
 #include <string>
