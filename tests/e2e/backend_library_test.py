@@ -37,7 +37,7 @@ class BackendLibraryTest(unittest.TestCase):
     def test_its_records_are_in_the_files(self):
         done = self.profile(f"--activities=cpu,{TICKS}", "--ticks_every_ms=7",
                             TARGET, "ranges", "3")
-        self.assertIn("recording cpu, ticks", done.stderr)
+        self.assertIn("recording cpu, nvtx, ticks", done.stderr)
         self.assertIn("ticks: ticks come every 7 ms", done.stderr)
         self.assertIn("ticks: the clock ticks\n", done.stderr)
         self.assertIn("lost 3 ticks that came too late (ticks_missed)",
