@@ -7,7 +7,8 @@ const SettingTable<CpuSettings>& CpuTable() {
   static const auto& table = *new SettingTable<CpuSettings>(
       "cpu", {{.name = "ranges",
                .value = setting::Switch(&CpuSettings::ranges),
-               .purpose = "Record what the program says through Kymo."}});
+               .purpose = "Record what the program says through Kymo.",
+               .old_name = "ranges"}});
   return table;
 }
 

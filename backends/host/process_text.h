@@ -31,8 +31,11 @@ struct ProcessStat {
   uint64_t start_ticks = 0;  // after the machine's start: tells pids apart
   uint64_t rss_pages = 0;
 
-  // It has ended, and only its parent has not asked for its status yet.
-  bool is_gone() const noexcept { return state == 'Z' || state == 'X'; }
+  // It has ended, and only its parent has not asked for its status yet. (With
+  // other threads, only its main thread has.)
+  bool is_gone() const noexcept {
+    return state == 'X' || (state == 'Z' && threads <= 1);
+  }
 };
 
 // Nothing for a text that is cut off or is something else.

@@ -220,9 +220,11 @@ TEST(ProcessTextTest, ANameMayHoldAnything) {
   }
 }
 
-TEST(ProcessTextTest, AZombieIsGone) {
+TEST(ProcessTextTest, AZombieIsGoneWithItsLastThread) {
   std::string text = StatOf("cat");
   text.replace(text.find(") R"), 3, ") Z");
+  EXPECT_FALSE(ParseProcessStat(text)->is_gone());
+  text.replace(text.find(" 12 0 "), 6, " 1 0 ");
   EXPECT_TRUE(ParseProcessStat(text)->is_gone());
 }
 

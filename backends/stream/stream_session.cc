@@ -82,8 +82,19 @@ class StreamRecording {
     if (!stopped_) stopped_ = session_->Stop();
     return *stopped_;
   }
-  // Whether the caller is the first, and so the one that collects.
-  bool BeginCollect() { return !std::exchange(is_collected_, true); }
+  // The first call collects for all. An error is that of each later call.
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard, bool* is_first) {
+    *is_first = !collected_.has_value();
+    if (!*is_first) {
+      KYMO_RETURN_IF_ERROR(*collected_);
+      return Collected{};
+    }
+    // Until it is known better: it may throw.
+    collected_ = absl::ResourceExhaustedError("could not be collected");
+    absl::StatusOr<Collected> collected = session_->Collect(shard);
+    collected_ = collected.status();
+    return collected;
+  }
 
  private:
   absl::Status PrepareForAll(TargetSetup* setup) {
@@ -143,8 +154,7 @@ class StreamRecording {
   const StreamSettings settings_;
   StreamRequest request_;  // of all sessions
   std::unique_ptr<ActivitySession> session_;
-  std::optional<absl::Status> prepared_, started_, stopped_;
-  bool is_collected_ = false;
+  std::optional<absl::Status> prepared_, started_, stopped_, collected_;
 };
 
 // The session of one backend.
@@ -183,13 +193,11 @@ class StreamSession : public ActivitySession {
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
-    if (recording_->BeginCollect()) {
-      has_records_ = true;
-      return recording_->session().Collect(shard);
-    }
+    absl::StatusOr<Collected> collected =
+        recording_->Collect(shard, &has_records_);
     // Its memory is the first session's to free.
-    recording_.reset();
-    return Collected{};
+    if (!has_records_) recording_.reset();
+    return collected;
   }
 
   std::vector<std::string> Remarks() const override {

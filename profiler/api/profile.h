@@ -194,9 +194,10 @@ class ProfileScope {
   bool stopped_ = false;
 };
 
-// The backends that can record this process, for ProfileOptions::activities:
-// {"cpu", "sampling"}, with "cuda" where there is a GPU. Sorted. PyTorch's
-// torch.profiler.supported_activities(); "sampling" is Kymo's own.
+// The backends that can record this process, for ProfileOptions::activities,
+// without those that record on request only: {"cpu", "nvtx", "sampling"}, with
+// "cuda" where there is a GPU. Sorted. PyTorch's
+// torch.profiler.supported_activities(); "nvtx" and "sampling" are Kymo's own.
 //
 // Cost: it looks for devices and drivers, but uses none.
 std::vector<std::string> supported_activities();

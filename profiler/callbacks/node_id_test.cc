@@ -1,5 +1,6 @@
 #include "kymo/node_id.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ TEST(NodeIdTest, IsMinusOneUntilSetAndRefusesNegativeOnes) {
   EXPECT_EQ(DefaultNodeId(), 0);
   SetDefaultNodeId(7);
   EXPECT_EQ(DefaultNodeId(), 7);
+  SetDefaultNodeId(int64_t{1} << 31);
+  EXPECT_EQ(DefaultNodeId(), 7);
+  EXPECT_EQ(warnings.back(),
+            "setDefaultNodeId expects an id of at most 2147483647.");
+  SetDefaultNodeId((int64_t{1} << 31) - 1);
+  EXPECT_EQ(DefaultNodeId(), (int64_t{1} << 31) - 1);
   SetWarningHandler({});
 }
 

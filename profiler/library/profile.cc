@@ -148,8 +148,11 @@ absl::Status Profile::State::StartTrace() {
   }
   owner = std::this_thread::get_id();
   if (!plan.timed_device.empty()) {
-    timed = std::make_unique<TimedOperations>(
-        FindTimedDevice(plan.timed_device).events, plan.session.all_threads);
+    // Null if the program has taken its functions back since Start().
+    if (auto events = FindTimedDevice(plan.timed_device).events) {
+      timed = std::make_unique<TimedOperations>(std::move(events),
+                                                plan.session.all_threads);
+    }
   }
   if (!plan.session.all_threads) thread_state = ThreadState::Capture();
   enabled_ns = MonotonicNs();
@@ -179,6 +182,7 @@ absl::Status Profile::State::StopTrace() {
   for (const absl::Status& problem : recording->problems()) {
     Warn(ToStd(problem.message()));
   }
+  for (const std::string& remark : recording->Remarks()) Warn(remark);
   stats.parse_kineto_call_duration_us = UsSince(parse_start_ns);
   stats.number_of_events = static_cast<int64_t>(trace->event_count());
   std::vector<int64_t> device_elapsed_us;

@@ -215,7 +215,7 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
 std::vector<std::string> SupportedActivities(const BackendRegistry& backends) {
   std::vector<std::string> supported;
   for (const ActivityBackend* const backend : backends.List()) {
-    if (backend->Availability({}).ok()) {
+    if (backend->IsWanted({}, {}) && backend->Availability({}).ok()) {
       supported.push_back(backend->info().name);
     }
   }

@@ -207,7 +207,8 @@ class HostCountersTest(ProfileTestCase):
         self.assertNotIn("counters", result.summary)
         listed = subprocess.run([PROFILE, "--list"], capture_output=True,
                                 check=True, text=True).stdout
-        self.assertRegex(listed, r"(?m)^host +available, on request$")
+        for name in ("host", "itt", "memory"):
+            self.assertRegex(listed, rf"(?m)^{name} +available, on request$")
 
 
 class AnnotatedProgramTest(ProfileTestCase):

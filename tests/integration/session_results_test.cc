@@ -237,6 +237,11 @@ TEST(SessionTest, SupportedActivitiesCanBeRecorded) {
   const std::vector<std::string> supported = supported_activities();
   EXPECT_EQ(supported.front(), "cpu");
   EXPECT_TRUE(std::is_sorted(supported.begin(), supported.end()));
+  // Not what a user has to ask for: their cost is not that of a session.
+  for (const char* name : {"emit_itt", "emit_nvtx", "host", "itt", "memory"}) {
+    EXPECT_EQ(std::count(supported.begin(), supported.end(), name), 0) << name;
+  }
+  Record({.activities = supported}, [] {});
   for (const std::string& activity : supported) {
     const Warnings warnings;
     Record({.activities = {activity}}, [] {});

@@ -77,23 +77,25 @@ TEST_F(OptionsTest, DumpNeedsNoTarget) {
 TEST_F(OptionsTest, OldSpellingsSayTheNew) {
   const auto command =
       Parse({"--arena_mib=8", "--capture_nvtx", "0", "--memory_events=-1",
-             "--device=cuda:0", "--keep_raw", "program"});
+             "--device=cuda:0", "--keep_raw", "--ranges=0", "program"});
   ASSERT_TRUE(command.ok()) << command.status();
   EXPECT_EQ(command->settings,
             (SettingMap{{"chrome_memory_events", "-1"},
                         {"cpu_arena_mib", "8"},
                         {"cpu_keep_raw", "1"},
+                        {"cpu_ranges", "0"},
                         {"memory_timeline_device", "cuda:0"},
                         {"nvtx_capture", "0"},
                         {"tensorboard_memory_events", "-1"}}));
-  EXPECT_EQ(command->notices,
-            (std::vector<std::string>{
-                "--arena_mib is now --cpu_arena_mib",
-                "--capture_nvtx is now --nvtx_capture",
-                "--memory_events is now --chrome_memory_events and "
-                "--tensorboard_memory_events",
-                "--device is now --memory_timeline_device",
-                "--keep_raw is now --cpu_keep_raw"}));
+  EXPECT_EQ(
+      command->notices,
+      (std::vector<std::string>{
+          "--arena_mib is now --cpu_arena_mib",
+          "--capture_nvtx is now --nvtx_capture",
+          "--memory_events is now --chrome_memory_events and "
+          "--tensorboard_memory_events",
+          "--device is now --memory_timeline_device",
+          "--keep_raw is now --cpu_keep_raw", "--ranges is now --cpu_ranges"}));
   EXPECT_EQ(command->target, (std::vector<std::string>{"program"}));
 }
 

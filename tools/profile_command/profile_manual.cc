@@ -82,12 +82,12 @@ std::string ListActivities(const BackendRegistry& backends,
   for (const ActivityBackend* backend : backends.List()) {
     const absl::StatusOr<std::string> limitation =
         LimitationOf(*backend, options);
-    absl::StrAppend(
-        &text,
-        absl::StrFormat("%-10s %s\n", backend->info().name,
-                        !limitation.ok()             ? "not available here"
-                        : backend->info().on_request ? "available, on request"
-                                                     : "available"));
+    absl::StrAppend(&text,
+                    absl::StrFormat("%-10s %s\n", backend->info().name,
+                                    !limitation.ok() ? "not available here"
+                                    : !backend->IsWanted({}, options)
+                                        ? "available, on request"
+                                        : "available"));
     AppendWrapped(text, backend->info().purpose, 11);
     if (!limitation.ok()) {
       AppendWrapped(text, ToStd(limitation.status().message()), 11);

@@ -48,6 +48,11 @@ absl::Status Load(const std::string& path, ExporterRegistry& registry) {
   }
   KYMO_RETURN_IF_ERROR(
       CheckLibraryVersion(facts, exporters->version, kExporterVersion));
+  if (exporters->struct_size < sizeof(ExporterLibrary) ||
+      exporters->abi == nullptr || exporters->register_exporters == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", path, "' describes itself incompletely; ", HowToMakeItFit(facts)));
+  }
   if (exporters->abi != ExporterAbi()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "'", path, "' was built with ", exporters->abi, ", and this Kymo with ",
