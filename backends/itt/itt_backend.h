@@ -2,7 +2,7 @@
 //
 // In a child, Kymo's runtime is the tool that ITT finds (target/).
 // The records stand in the stream of the thread that makes them
-// (backends/stream/stream_session.h).
+// (backends/stream/capture_backend.h).
 #ifndef KYMO_BACKENDS_ITT_ITT_BACKEND_H_
 #define KYMO_BACKENDS_ITT_ITT_BACKEND_H_
 

@@ -3,7 +3,7 @@
 // In a child, Kymo's runtime is the tool that NVTX finds (target/). A program
 // that records itself has to link //:nvtx.
 // The records stand in the stream of the thread that makes them
-// (backends/stream/stream_session.h).
+// (backends/stream/capture_backend.h).
 #ifndef KYMO_BACKENDS_NVTX_NVTX_BACKEND_H_
 #define KYMO_BACKENDS_NVTX_NVTX_BACKEND_H_
 
