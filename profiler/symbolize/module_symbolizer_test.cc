@@ -16,7 +16,7 @@
 namespace kymo::symbolize {
 
 // Not in the anonymous namespace, so that its name is the same everywhere.
-inline uint64_t InlinedPlace() {
+[[gnu::always_inline]] inline uint64_t InlinedPlace() {
   uint64_t here;
   asm volatile("1: lea 1b(%%rip), %0; nop" : "=r"(here));
   return here;
