@@ -1,0 +1,88 @@
+#include "profiler/text/short_name.h"
+
+#include <algorithm>
+
+#include "profiler/text/text_cells.h"
+
+namespace kymo::report {
+namespace {
+
+constexpr std::string_view kDots = "...";
+
+// Where the text `operator<<` and the like that begins at `at` ends; `at` if
+// there is none. Its signs are no brackets.
+size_t PastOperator(std::string_view name, size_t at) {
+  constexpr std::string_view kWord = "operator";
+  if (!name.substr(at).starts_with(kWord)) return at;
+  size_t end = at + kWord.size();
+  if (name.substr(end).starts_with("()")) return end + 2;
+  while (end < name.size() &&
+         std::string_view("<>=-!").find(name[end]) != std::string_view::npos) {
+    ++end;
+  }
+  return end;
+}
+
+// Without `(int, char) const` and the like at the end.
+std::string_view WithoutParameters(std::string_view name) {
+  const size_t close = name.rfind(')');
+  if (close == std::string_view::npos) return name;
+  size_t depth = 0;
+  size_t open = close + 1;
+  while (open > 0) {
+    --open;
+    if (name[open] == ')') ++depth;
+    if (name[open] == '(' && --depth == 0) break;
+  }
+  // `operator()` and `(anonymous namespace)::f` have none.
+  const std::string_view rest = name.substr(close + 1);
+  if (depth != 0 || open == 0 || rest.find("::") != std::string_view::npos ||
+      name.substr(0, open).ends_with("operator")) {
+    return name;
+  }
+  return name.substr(0, open);
+}
+
+// With `<...>` for everything between angle brackets.
+std::string WithoutTemplateArguments(std::string_view name) {
+  std::string out;
+  size_t depth = 0;
+  for (size_t i = 0; i < name.size();) {
+    const size_t past = PastOperator(name, i);
+    if (past != i) {
+      if (depth == 0) out += name.substr(i, past - i);
+      i = past;
+      continue;
+    }
+    const char sign = name[i];
+    if (sign == '<' && depth++ == 0) out.append("<").append(kDots).append(">");
+    if (depth == 0) out += sign;
+    // The arrow of a return type or a lambda closes nothing.
+    const bool is_arrow = i > 0 && name[i - 1] == '-';
+    if (sign == '>' && !is_arrow && depth > 0) --depth;
+    ++i;
+  }
+  return depth == 0 ? out : std::string(name);
+}
+
+std::string WithoutMiddle(std::string_view name, size_t width) {
+  if (width <= kDots.size()) return std::string(TakeLast(name, width));
+  const size_t kept = width - kDots.size();
+  std::string out(TakeFirst(name, kept / 3));
+  out += kDots;
+  out += TakeLast(name, kept - kept / 3);
+  return out;
+}
+
+}  // namespace
+
+std::string ShortName(std::string_view name, size_t width) {
+  if (TextWidth(name) <= width) return std::string(name);
+  const std::string_view bare = WithoutParameters(name);
+  if (TextWidth(bare) <= width) return std::string(bare);
+  const std::string collapsed = WithoutTemplateArguments(bare);
+  if (TextWidth(collapsed) <= width) return collapsed;
+  return WithoutMiddle(collapsed, width);
+}
+
+}  // namespace kymo::report

@@ -1,0 +1,23 @@
+// short_name.h - a C++ function's name in less room, still to be recognised.
+//
+//   ShortName("ns::Table<int, char>::insert(int, char)", 22)
+//   // "ns::Table<...>::insert"
+//
+// A name that fits stays whole. Else it loses, one after the other and only as
+// far as needed: the parameters, what is between angle brackets, its middle.
+// The end stays longest: it tells functions apart.
+#ifndef KYMO_PROFILER_TEXT_SHORT_NAME_H_
+#define KYMO_PROFILER_TEXT_SHORT_NAME_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kymo::report {
+
+// `width` counts code points.
+std::string ShortName(std::string_view name, size_t width);
+
+}  // namespace kymo::report
+
+#endif  // KYMO_PROFILER_TEXT_SHORT_NAME_H_

@@ -1,0 +1,61 @@
+#include "profiler/text/short_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "profiler/text/text_cells.h"
+
+namespace kymo::report {
+namespace {
+
+TEST(ShortNameTest, ANameThatFitsStaysWhole) {
+  EXPECT_EQ(ShortName("f(int)", 6), "f(int)");
+  EXPECT_EQ(ShortName("", 0), "");
+}
+
+TEST(ShortNameTest, ParametersGoFirst) {
+  EXPECT_EQ(ShortName("Map<int>::at(std::pair<int, int>) const", 20),
+            "Map<int>::at");
+  EXPECT_EQ(ShortName("f(void (*)(int), char) [clone .cold]", 10), "f");
+}
+
+TEST(ShortNameTest, ParenthesesThatAreNoParametersStay) {
+  EXPECT_EQ(ShortName("a::F::operator()", 15), "a::F...erator()");
+  EXPECT_EQ(ShortName("a::Functor::operator()(int) const", 25),
+            "a::Functor::operator()");
+  EXPECT_EQ(ShortName("(anonymous namespace)::Run", 25),
+            "(anonym...namespace)::Run");
+  EXPECT_EQ(ShortName("f()::{lambda(int)#1}::x", 22), "f()::{...da(int)#1}::x");
+}
+
+TEST(ShortNameTest, ThenWhatIsBetweenAngleBrackets) {
+  EXPECT_EQ(ShortName("ns::Table<int, std::less<int>>::insert(int)", 22),
+            "ns::Table<...>::insert");
+  EXPECT_EQ(ShortName("F<int, char>::operator<<(A<int>)", 20),
+            "F<...>::operator<<");
+  EXPECT_EQ(ShortName("P<int, char>::operator->()", 20), "P<...>::operator->");
+  EXPECT_EQ(ShortName("G<decltype(a->b), long>::f", 10), "G<...>::f");
+}
+
+TEST(ShortNameTest, BracketsThatDoNotMatchAreText) {
+  EXPECT_EQ(ShortName("a<b and many words", 12), "a<b... words");
+  EXPECT_EQ(ShortName("a)b and many words", 12), "a)b... words");
+}
+
+TEST(ShortNameTest, ThenItsMiddle) {
+  EXPECT_EQ(ShortName("abcdefghijklmnop", 9), "ab...mnop");
+  EXPECT_EQ(ShortName("abcdef", 3), "def");
+  EXPECT_EQ(ShortName("abcdef", 0), "");
+}
+
+TEST(ShortNameTest, IsNeverWiderThanAsked) {
+  const std::string name =
+      "r\xC3\xA9sum\xC3\xA9<\xC3\xA9\xC3\xA9\xC3\xA9, int>::f\xC3\xBCr(int)";
+  for (size_t width = 0; width <= TextWidth(name); ++width) {
+    EXPECT_LE(TextWidth(ShortName(name, width)), width);
+  }
+}
+
+}  // namespace
+}  // namespace kymo::report
