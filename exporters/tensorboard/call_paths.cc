@@ -21,12 +21,12 @@ constexpr size_t kMaxTracked = 100'000;
 // Sees the ranges of a trace and adds them to their paths.
 class PathBuilder {
  public:
-  PathBuilder(const Trace& trace, const StepNames& steps)
-      : trace_(trace), host_source_(analysis::HostSource(trace)) {
-    if (steps.empty()) return;
-    const NameId first = steps.numbers().begin()->first;
-    for (const auto& [name, number] : steps.numbers()) step_[name] = first;
-  }
+  PathBuilder(const Trace& trace, const StepNames& steps,
+              const NameFamilies& families)
+      : trace_(trace),
+        steps_(steps),
+        families_(families),
+        host_source_(analysis::HostSource(trace)) {}
 
   void Enter(EventIndex event) {
     const uint32_t parent = open_.empty() ? Root(event) : open_.back();
@@ -69,9 +69,10 @@ class PathBuilder {
 
   NameId NameOf(EventIndex event) const {
     const NameId name = trace_.name()[event];
-    if (step_.empty()) return name;
-    const auto it = step_.find(name);
-    return it == step_.end() ? name : it->second;
+    if (steps_.Number(name).has_value()) {
+      return steps_.numbers().begin()->first;
+    }
+    return families_.Of(name);
   }
 
   // The path above the outermost ranges of the event's track: that of the
@@ -119,8 +120,9 @@ class PathBuilder {
   }
 
   const Trace& trace_;
+  const StepNames& steps_;
+  const NameFamilies& families_;
   const model::MemorySource host_source_;
-  std::map<NameId, NameId> step_;  // to the one that stands for all
   std::vector<CallPath> paths_;
   absl::flat_hash_map<uint64_t, uint32_t> children_;
   std::map<int32_t, uint32_t> devices_;
@@ -210,8 +212,9 @@ class Pruner {
 }  // namespace
 
 std::vector<CallPath> FindCallPaths(const Trace& trace, const StepNames& steps,
+                                    const NameFamilies& families,
                                     size_t max_paths) {
-  PathBuilder builder(trace, steps);
+  PathBuilder builder(trace, steps, families);
   SweepRanges(trace, builder);
   const std::vector<CallPath> all = builder.Take();
   return Pruner(all, max_paths).Run();

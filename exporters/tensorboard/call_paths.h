@@ -8,10 +8,11 @@
 //   (device 0)
 //     sgemm                       ran on a stream of device 0
 //
-//   for (const CallPath& path : FindCallPaths(trace, steps, 4'000)) ...
+//   for (const CallPath& path : FindCallPaths(trace, steps, families, 4'000)) ...
 //
 // A path is a name below another path. Threads share paths. All steps are one
-// path, whatever their numbers. Ranges of streams stand below a path of their
+// path, whatever their numbers, and so is a family of names (name_families.h).
+// Ranges of streams stand below a path of their
 // device. Instants and asynchronous ranges have no path.
 //
 // If there are more than `max_paths` paths, those that took the longest stay.
@@ -28,6 +29,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exporters/tensorboard/name_families.h"
 #include "exporters/tensorboard/step_names.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
@@ -59,7 +61,9 @@ struct CallPath {
 // Parents come before their children. Children come in the order of their first
 // calls, and paths with `is_other` come last.
 std::vector<CallPath> FindCallPaths(const model::Trace& trace,
-                                    const StepNames& steps, size_t max_paths);
+                                    const StepNames& steps,
+                                    const NameFamilies& families,
+                                    size_t max_paths);
 
 }  // namespace kymo::tensorboard
 

@@ -20,7 +20,8 @@ std::vector<std::string> Paths(TestTrace t, size_t max_paths = 100) {
   const model::Trace trace = std::move(t).Build();
   std::vector<std::string> texts;
   for (const CallPath& path :
-       FindCallPaths(trace, StepNames(trace.strings()), max_paths)) {
+       FindCallPaths(trace, StepNames(trace.strings()),
+                     NameFamilies(trace.strings()), max_paths)) {
     std::string text =
         path.parent == kNoPath ? "" : std::to_string(path.parent) + "/";
     text += path.is_device  ? "(device)"
@@ -56,6 +57,22 @@ TEST(CallPathsTest, ReplaysTheExample) {
                           "0/backward 3 300 300",       //
                           "(device) 1 80 0",            //
                           "4/sgemm 2 80 80"));
+}
+
+TEST(CallPathsTest, ManyNamesThatDifferInNumbersAreOnePath) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i <= 100; ++i) {
+    t.AddRange(main, "request " + std::to_string(i) + " of 101", 10 * i,
+               10 * i + 5);
+  }
+  for (int i = 0; i < 100; ++i) {
+    t.AddRange(main, "layer" + std::to_string(i), 2'000 + i, 2'001 + i);
+  }
+  const std::vector<std::string> paths = Paths(std::move(t), 1'000);
+  ASSERT_EQ(paths.size(), 101u);
+  EXPECT_EQ(paths[0], "request 0 of 101 101 505 505");
+  EXPECT_EQ(paths[1], "layer0 1 1 1");
 }
 
 TEST(CallPathsTest, ThreadsShareTheirPaths) {
@@ -111,7 +128,8 @@ TEST(CallPathsTest, MemoryBelongsToTheInnermostPath) {
   add(17, 64, 1);
   add(200, 7, 0);
   const model::Trace trace = std::move(t).Build();
-  const auto paths = FindCallPaths(trace, StepNames(trace.strings()), 10);
+  const auto paths = FindCallPaths(trace, StepNames(trace.strings()),
+                                   NameFamilies(trace.strings()), 10);
   ASSERT_EQ(paths.size(), 2);
   EXPECT_EQ(paths[0].host_bytes, 100);
   EXPECT_EQ(paths[1].host_bytes, 1'000);

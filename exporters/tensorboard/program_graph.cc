@@ -115,16 +115,20 @@ void AppendMemory(ProtoWriter& stats, std::string_view allocator,
 
 ProgramGraph::ProgramGraph(const model::Trace& trace, const StepNames& steps,
                            size_t max_nodes)
-    : trace_(trace), paths_(FindCallPaths(trace, steps, max_nodes)) {
+    : trace_(trace),
+      families_(trace.strings()),
+      paths_(FindCallPaths(trace, steps, families_, max_nodes)) {
   if (!steps.empty()) any_step_ = steps.numbers().begin()->first;
   NameNodes();
 }
 
-std::string_view ProgramGraph::OriginalName(const CallPath& path) const {
+std::string ProgramGraph::OriginalName(const CallPath& path) const {
   if (path.is_other) return "(other)";
   if (path.is_device) return "";
-  if (path.name == any_step_ && any_step_ != model::kEmptyName) return kStep;
-  return trace_.Name(path.name);
+  if (path.name == any_step_ && any_step_ != model::kEmptyName) {
+    return std::string(kStep);
+  }
+  return families_.Text(path.name);
 }
 
 void ProgramGraph::NameNodes() {

@@ -5,7 +5,8 @@
 //   AppendGraph(file, start_s, graph.GraphDef());
 //   AppendRunMetadata(file, start_s, "profile", graph.RunMetadata());
 //
-// A node is a call path (call_paths.h). There are at most kMaxNodes nodes, plus
+// A node is a call path (call_paths.h), so there is one for all steps and one
+// for "request 1", "request 2" and so on. There are at most kMaxNodes nodes, plus
 // those that stand for paths left out. The name of a node is the names of its
 // callers and its own name with slashes between them. The dashboard shows this
 // as boxes within boxes:
@@ -33,6 +34,7 @@
 #include <vector>
 
 #include "exporters/tensorboard/call_paths.h"
+#include "exporters/tensorboard/name_families.h"
 #include "exporters/tensorboard/step_names.h"
 #include "profiler/model/trace.h"
 
@@ -53,12 +55,13 @@ class ProgramGraph {
 
  private:
   void NameNodes();
-  std::string_view OriginalName(const CallPath& path) const;
+  std::string OriginalName(const CallPath& path) const;
   void AppendNode(std::string& out, size_t node, std::string_view input) const;
   void AppendStats(std::string& out, size_t node, int64_t start_us) const;
   std::vector<DurationNs> Layout() const;
 
   const model::Trace& trace_;
+  const NameFamilies families_;
   const std::vector<CallPath> paths_;
   std::vector<std::string> names_;  // by path
   model::NameId any_step_ = model::kEmptyName;

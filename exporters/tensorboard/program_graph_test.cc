@@ -169,6 +169,18 @@ TEST(ProgramGraphTest, NamesAreUniqueAndMeanNothingElse) {
   EXPECT_EQ(decoded.graph.node(9).attr().at("name").s().size(), 1'000);
 }
 
+TEST(ProgramGraphTest, DynamicNamesAreOneNode) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 200; ++i) {
+    t.AddRange(main, "request " + std::to_string(i), 10 * i, 10 * i + 5);
+  }
+  const Decoded decoded = Decode(std::move(t));
+  EXPECT_THAT(decoded.Names(), ElementsAre("request _"));
+  EXPECT_EQ(decoded.graph.node(0).attr().at("name").s(), "request #");
+  EXPECT_EQ(decoded.graph.node(0).attr().at("calls").i(), 200);
+}
+
 TEST(ProgramGraphTest, ManyNodesAreCutToTheLongest) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

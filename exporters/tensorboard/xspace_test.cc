@@ -227,13 +227,15 @@ TEST(XSpaceTest, CountersAreCurvesOfACustomDevice) {
                                  "Memory: heap 30+0 value=100d"));
 }
 
-TEST(XSpaceTest, LossesAreWarnings) {
+TEST(XSpaceTest, LossesAreOneWarning) {
   TestTrace t;
   t.data().ledger.Add(model::Loss::kSamplesLost, 7);
+  t.data().ledger.Add(model::Loss::kStacksTruncated, 2);
   t.data().ledger.Add(model::Loss::kRangesOpenAtEnd, 1);  // a note
   const XSpaceView view = View(std::move(t));
   ASSERT_EQ(view.space().warnings_size(), 1);
-  EXPECT_THAT(view.space().warnings(0), HasSubstr("samples_lost: 7."));
+  EXPECT_THAT(view.space().warnings(0), HasSubstr("samples_lost: 7 ("));
+  EXPECT_THAT(view.space().warnings(0), HasSubstr("; stacks_truncated: 2 ("));
 }
 
 }  // namespace

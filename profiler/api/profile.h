@@ -206,9 +206,12 @@ std::vector<std::string> supported_activities();
 // supported_activities(). PyTorch's torch.autograd.kineto_available().
 bool kymo_available();
 
-// Returns a handler for on_trace_ready that writes Chrome traces for
-// TensorBoard's PyTorch plugin: <directory>/<worker>.<time in
-// ns>.pt.trace.json[.gz]. An empty worker name becomes <host name>_<pid>.
+// Returns a handler for on_trace_ready that writes what TensorBoard shows of
+// `directory`, for both of its profile plugins:
+//   <worker>.<time in ns>.pt.trace.json[.gz]   PyTorch's, torch-tb-profiler
+//   tensorboard/                               XProf; graph and scalars
+// An empty worker name becomes <host name>_<pid>. PyTorch's handler writes the
+// first only, which XProf does not see.
 std::function<absl::Status(Profile&)> TensorboardTraceHandler(
     std::string directory, std::string worker_name = "", bool use_gzip = false);
 

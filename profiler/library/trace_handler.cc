@@ -33,9 +33,11 @@ std::function<absl::Status(Profile&)> TensorboardTraceHandler(
     }
     // Settled by the first call: a forked child writes under its parent's.
     if (worker.empty()) worker = HostNameAndPid();
-    return profile.export_chrome_trace(absl::StrCat(
+    absl::Status status = profile.export_chrome_trace(absl::StrCat(
         directory, "/", worker, ".", MonotonicNs() + EpochOffsetNs(),
         ".pt.trace.json", use_gzip ? ".gz" : ""));
+    status.Update(profile.Export("tensorboard", directory).status());
+    return status;
   };
 }
 

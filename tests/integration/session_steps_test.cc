@@ -135,9 +135,16 @@ TEST(SessionTest, TensorboardHandlerWritesNumberedFiles) {
   ASSERT_TRUE(profile.Start().ok());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(profile.Step().ok());
   ASSERT_TRUE(profile.Stop().ok());
+  int spaces = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           directory / "tensorboard" / "plugins" / "profile")) {
+    spaces += entry.path().extension() == ".pb";
+  }
+  EXPECT_EQ(spaces, 2);
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename();
+    if (name == "tensorboard") continue;
     EXPECT_TRUE(name.starts_with("worker0.")) << name;
     EXPECT_TRUE(name.ends_with(".pt.trace.json.gz")) << name;
     ++files;

@@ -121,13 +121,18 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
                         size_t memory_left_out) {
   std::string out;
   proto::ProtoWriter writer(out);
+  std::string losses;
   for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
     const model::Loss loss = static_cast<model::Loss>(i);
     if (!model::IsLoss(loss) || trace.ledger().Get(loss) == 0) continue;
-    writer.String(schema::XSpace::kWarningsFieldNumber,
-                  absl::StrCat(ToAbsl(model::LossName(loss)), ": ",
-                               trace.ledger().Get(loss), ". ",
-                               ToAbsl(model::LossMeaning(loss))));
+    absl::StrAppend(&losses, losses.empty() ? "Lost: " : "; ",
+                    ToAbsl(model::LossName(loss)), ": ",
+                    trace.ledger().Get(loss), " (",
+                    ToAbsl(model::LossMeaning(loss)), ")");
+  }
+  // XProf shows a banner for each warning, above everything else.
+  if (!losses.empty()) {
+    writer.String(schema::XSpace::kWarningsFieldNumber, losses);
   }
   if (memory_left_out > 0) {
     writer.String(schema::XSpace::kWarningsFieldNumber,
