@@ -1,11 +1,12 @@
 // A training loop whose backward pass runs on a thread of its own, as in
 // PyTorch's engine: forward and backward in one profile, and linked.
 //
-//   bazel run //examples:forward_backward -- /tmp/trace.json
+//   bazel run //examples:forward_backward -- /tmp/trace.json /tmp/memory.html
 //
 // Prints the operations by their own time, then which forward operation each
-// backward one belongs to; writes the timeline to the file, if
-// one is given.
+// backward one belongs to. Writes the timeline to the first file and the memory
+// timeline to the second, if they are given. The program says which memory is
+// parameters, inputs, activations, gradients and details of autograd.
 
 #include <cstdint>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 
 #include "examples/forward_backward/autograd.h"
 #include "kymo/events.h"
+#include "kymo/memory.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
@@ -34,16 +36,33 @@ constexpr float kLearningRate = 0.05F;
 void BackwardOnItsOwnThread(const Variable& loss) {
   std::thread(kymo::Propagate([&loss] {
     kymo::SetThreadName("backward");
+    const kymo::MemoryCategoryScope scope(
+        kymo::MemoryCategory::kAutogradDetail);
     autograd::Backward(loss);
   })).join();
+}
+
+void SetCategory(const Tensor& tensor, kymo::MemoryCategory category) {
+  kymo::SetMemoryCategory(tensor.values().data(),
+                          static_cast<int64_t>(tensor.values().size_bytes()),
+                          category);
+}
+
+Variable Forward(const Variable& x, const std::vector<Variable>& parameters,
+                 const Tensor& target) {
+  const kymo::MemoryCategoryScope scope(kymo::MemoryCategory::kActivation);
+  const Variable hidden = autograd::Relu(autograd::MatMul(x, parameters[0]));
+  return autograd::MseLoss(autograd::MatMul(hidden, parameters[1]), target);
 }
 
 void OptimizerStep(std::vector<Variable>& parameters) {
   KYMO_RECORD_FUNCTION("Optimizer.step#SGD.step",
                        kymo::RecordScope::kUserScope);
   for (Variable& parameter : parameters) {
+    SetCategory(parameter.gradient(), kymo::MemoryCategory::kGradient);
     parameter.value() = tensor::Sub(
         parameter.value(), tensor::Scale(parameter.gradient(), kLearningRate));
+    SetCategory(parameter.value(), kymo::MemoryCategory::kParameter);
     parameter.ZeroGradient();
   }
 }
@@ -75,8 +94,8 @@ int Fail(const absl::Status& status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 2) {
-    std::cerr << "usage: forward_backward [TRACE_FILE]\n";
+  if (argc > 3) {
+    std::cerr << "usage: forward_backward [TRACE_FILE [MEMORY_FILE]]\n";
     return 2;
   }
   std::mt19937_64 random(1);
@@ -86,13 +105,17 @@ int main(int argc, char** argv) {
       Variable::Parameter(tensor::RandN({32, 128}, 0.1F, random)),
       Variable::Parameter(tensor::RandN({128, 8}, 0.1F, random))};
 
-  kymo::Profile profile({.record_shapes = true});
+  kymo::Profile profile({.record_shapes = true, .profile_memory = true});
   if (absl::Status s = profile.Start(); !s.ok()) return Fail(s);
+  // Tensors from before the recording: it knows of them what it is told.
+  SetCategory(x.value(), kymo::MemoryCategory::kInput);
+  SetCategory(target, kymo::MemoryCategory::kInput);
+  for (const Variable& parameter : parameters) {
+    SetCategory(parameter.value(), kymo::MemoryCategory::kParameter);
+  }
   for (int step = 0; step < kSteps; ++step) {
     KYMO_RECORD_FUNCTION("train_step", kymo::RecordScope::kUserScope);
-    const Variable hidden = autograd::Relu(autograd::MatMul(x, parameters[0]));
-    const Variable loss =
-        autograd::MseLoss(autograd::MatMul(hidden, parameters[1]), target);
+    const Variable loss = Forward(x, parameters, target);
     BackwardOnItsOwnThread(loss);
     OptimizerStep(parameters);
     if (step == 0 || step == kSteps - 1) {
@@ -107,8 +130,13 @@ int main(int argc, char** argv) {
   absl::StatusOr<const kymo::EventList*> events = profile.events();
   if (!events.ok()) return Fail(events.status());
   PrintLinks(**events);
-  if (argc == 2) {
+  if (argc >= 2) {
     if (absl::Status s = profile.export_chrome_trace(argv[1]); !s.ok()) {
+      return Fail(s);
+    }
+  }
+  if (argc == 3) {
+    if (absl::Status s = profile.export_memory_timeline(argv[2]); !s.ok()) {
       return Fail(s);
     }
   }

@@ -12,9 +12,8 @@
 //   .gz          rows, compressed   (timeline_json.h: timeline)
 //   other        rows
 //
-// The only categories are TEMPORARY and Unknown, and no event is PREEXISTING.
-// profiler/analysis/memory/memory_timeline.h explains this, and says which
-// records count.
+// profiler/analysis/memory/memory_timeline.h says which records count, and where
+// the categories come from.
 //
 // Errors: kInvalidArgument if `device` is no device's name; errors of files
 // (profiler/plugin/sink.h). No incomplete file is left.

@@ -22,10 +22,12 @@
 
 #include "gtest/gtest.h"
 #include "kymo/events.h"
+#include "kymo/memory.h"
 #include "kymo/memory_resource.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
+#include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/model/trace.h"
 
 namespace kymo {
@@ -342,6 +344,39 @@ TEST(MemoryTest, TheTimelineHasPyTorchsThreeForms) {
   ASSERT_TRUE(without.Stop().ok());
   EXPECT_EQ(without.export_memory_timeline("/tmp/x.html").message(),
             "profile_memory=True required for memory profiling.");
+}
+
+// Bytes of the blocks of a category that were made within the recording.
+int64_t MadeBytes(const Profile& profile, MemoryCategory category) {
+  int64_t bytes = 0;
+  for (const analysis::MemoryTimelineEvent& event :
+       analysis::MemoryTimeline(*profile.trace(), {})) {
+    if (event.action == analysis::MemoryAction::kCreate &&
+        event.category == category) {
+      bytes += event.bytes;
+    }
+  }
+  return bytes;
+}
+
+TEST(MemoryTest, TheProgramSaysWhatItsMemoryIsFor) {
+  // With the program's ranges and without them.
+  for (const std::string activity : {"cpu", "memory"}) {
+    void* parameter = nullptr;
+    void* activation = nullptr;
+    const auto profile = Record({.activities = {activity}}, [&] {
+      parameter = Opaque(malloc(4327));
+      SetMemoryCategory(parameter, 4327, MemoryCategory::kParameter);
+      const MemoryCategoryScope scope(MemoryCategory::kActivation);
+      activation = Opaque(malloc(4328));
+    });
+    free(parameter);
+    free(activation);
+    EXPECT_EQ(MadeBytes(*profile, MemoryCategory::kParameter), 4327)
+        << activity;
+    EXPECT_EQ(MadeBytes(*profile, MemoryCategory::kActivation), 4328)
+        << activity;
+  }
 }
 
 TEST(MemoryTest, ThreadsForksAndSessionsAtOnce) {

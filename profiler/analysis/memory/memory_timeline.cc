@@ -1,10 +1,12 @@
 #include "profiler/analysis/memory/memory_timeline.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/memory/block_categories.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/analysis/open_events.h"
@@ -87,53 +89,90 @@ class TemporaryBlocks {
   std::vector<uint8_t> is_temporary_;
 };
 
-bool IsOfDevice(const MemoryRecord& record, MemoryDeviceId device,
-                model::MemorySource host_source) {
-  if (device.type == DeviceType::kCpu) {
-    return IsHostMemory(record) && record.source == host_source;
+// Adds the events of one block.
+class BlockEvents {
+ public:
+  explicit BlockEvents(Column<MemoryTimelineEvent>& events) : events_(events) {}
+
+  // `category` has the category of each version.
+  template <typename Category>
+  void Add(MemoryTimelineEvent first, std::span<const TimeNs> changes,
+           std::optional<TimeNs> end_ns, const Category& category) {
+    first.category = category(0);
+    events_.push_back(first);
+    MemoryTimelineEvent event = first;
+    for (const TimeNs time_ns : changes) {
+      event.time_ns = time_ns;
+      event.action = MemoryAction::kIncrementVersion;
+      event.bytes = -first.bytes;
+      event.category = category(event.version);
+      events_.push_back(event);
+      event.bytes = first.bytes;
+      event.category = category(event.version + 1);
+      events_.push_back(event);
+      ++event.version;
+    }
+    if (!end_ns) return;
+    event.time_ns = *end_ns;
+    event.action = MemoryAction::kDestroy;
+    event.bytes = -first.bytes;
+    event.category = category(event.version);
+    events_.push_back(event);
   }
-  return record.device_type == static_cast<int8_t>(device.type) &&
-         record.device_index == device.index;
-}
+
+ private:
+  Column<MemoryTimelineEvent>& events_;
+};
 
 }  // namespace
-
-std::string_view MemoryCategoryName(MemoryCategory category) {
-  static constexpr std::string_view kNames[kMemoryCategories] = {
-      "PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
-      "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
-  return kNames[Index(category)];
-}
 
 Column<MemoryTimelineEvent> MemoryTimeline(const Trace& trace,
                                            MemoryDeviceId device) {
   const model::MemorySource host_source = HostSource(trace);
   const TemporaryBlocks temporary(trace);
+  const BlockCategories said(trace, device, host_source);
   const MemoryBlocks blocks(trace);
   Column<MemoryTimelineEvent> events;
+  BlockEvents adder(events);
   for (MemoryIndex i = 0; i < trace.memory().size(); ++i) {
     const MemoryRecord& record = trace.memory()[i];
     if (!IsOfDevice(record, device, host_source)) continue;
     const int64_t bytes = blocks.AmountOf(i).bytes;
     if (blocks.IsAllocation(i)) {
-      const MemoryCategory category = temporary.Contain(i)
-                                          ? MemoryCategory::kTemporary
-                                          : MemoryCategory::kUnknown;
-      events.push_back(
-          {record.time_ns, bytes, i, MemoryAction::kCreate, category});
-      if (record.partner == kNoMemory) continue;
-      events.push_back({trace.memory()[record.partner].time_ns, -bytes, i,
-                        MemoryAction::kDestroy, category});
+      std::optional<TimeNs> end_ns;
+      if (record.partner != kNoMemory) {
+        end_ns = trace.memory()[record.partner].time_ns;
+      }
+      adder.Add({.time_ns = record.time_ns, .bytes = bytes, .block = i},
+                said.ChangesOf(i), end_ns, [&](uint32_t version) {
+                  const MemoryCategory category = said.At(i, version);
+                  return temporary.Contain(i)
+                             ? Stronger(category, MemoryCategory::kTemporary)
+                             : category;
+                });
     } else if (record.address == 0 && record.partner == kNoMemory &&
                blocks.IsFree(i)) {
       events.push_back({record.time_ns, -bytes, i, MemoryAction::kDestroy});
     }
   }
-  ParallelSort(events.begin(), events.end(),
-               [](const MemoryTimelineEvent& a, const MemoryTimelineEvent& b) {
-                 return std::tie(a.time_ns, a.action, a.block) <
-                        std::tie(b.time_ns, b.action, b.block);
-               });
+  auto number = static_cast<MemoryIndex>(trace.memory().size());
+  for (const PreexistingBlock& block : said.preexisting()) {
+    adder.Add({.time_ns = kBeforeRecording,
+               .bytes = block.bytes,
+               .block = number++,
+               .action = MemoryAction::kPreexisting},
+              block.life.changed_ns, block.end_ns,
+              [&](uint32_t version) { return block.life.At(version); });
+  }
+  const auto order = [](const MemoryTimelineEvent& e) {
+    return std::tie(e.time_ns, e.action, e.block, e.version, e.bytes,
+                    e.category);
+  };
+  ParallelSort(
+      events.begin(), events.end(),
+      [&order](const MemoryTimelineEvent& a, const MemoryTimelineEvent& b) {
+        return order(a) < order(b);
+      });
   return events;
 }
 

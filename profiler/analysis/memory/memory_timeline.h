@@ -14,18 +14,18 @@
 // processes. The host's memory is counted by its source, and a device's by the
 // program's reports, as operations are charged (memory_usage.h). A block lives
 // until its free. If nobody saw the free, it lives until its address is
-// allocated again. A sampled block counts for all that it stands for. Frees of
-// blocks that are older than the recording change nothing. A report without an
-// address cannot be followed: it counts as it stands, also if it is a free.
+// allocated again. A sampled block counts for all that it stands for. A report
+// without an address cannot be followed: it counts as it stands, also if it is
+// a free. Blocks from before the recording count if the program speaks of them,
+// or frees them with a report (block_categories.h).
 //
-// Which categories: PyTorch sorts tensors by what they are for, which
-// allocations do not tell. Ours are
+// Which categories: those that the program says (kymo/memory.h), and
 //   TEMPORARY  allocated and freed on one thread inside of one leaf operation,
 //              which is an operation that no other range is inside of.
 //              Annotations of the user and modules are no operations.
 //   Unknown    everything else.
-// No event is kPreexisting or kIncrementVersion. The other categories and
-// actions are here because rows can also be made of PyTorch's own events.
+// PyTorch also derives categories from the tensors that operations read and
+// write, which a trace does not tell.
 //
 // Cost: linear, and one sort of the events, in parallel; the result does not
 //   depend on the number of threads.
@@ -37,36 +37,22 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string_view>
 
 #include "profiler/analysis/memory/memory_device.h"
 #include "profiler/base/column.h"
+#include "profiler/base/memory_category.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
 
-// In the order of PyTorch's files.
-enum class MemoryCategory : uint8_t {
-  kParameter,
-  kOptimizerState,
-  kInput,
-  kTemporary,
-  kActivation,
-  kGradient,
-  kAutogradDetail,
-  kUnknown,
-  kCount,
-};
-inline constexpr size_t kMemoryCategories =
-    static_cast<size_t>(MemoryCategory::kCount);
+using kymo::kMemoryCategories;
+using kymo::MemoryCategory;
+using kymo::MemoryCategoryName;
 
 constexpr size_t Index(MemoryCategory category) {
   return static_cast<size_t>(category);
 }
-
-// "PARAMETER", ..., "Unknown". The text lives forever.
-std::string_view MemoryCategoryName(MemoryCategory category);
 
 // With PyTorch's numbers.
 enum class MemoryAction : uint8_t {
@@ -82,13 +68,16 @@ inline constexpr TimeNs kBeforeRecording = -1;
 struct MemoryTimelineEvent {
   TimeNs time_ns = 0;
   int64_t bytes = 0;  // negative: memory was given back
-  // The block's allocation, or the free of a report without an address.
+  // The block's allocation, or the free of a report without an address. Blocks
+  // from before the recording have the numbers after those of all records.
   model::MemoryIndex block = model::kNoMemory;
   MemoryAction action = MemoryAction::kCreate;
   MemoryCategory category = MemoryCategory::kUnknown;
+  uint32_t version = 0;  // of the block's contents, before the event
 };
 
-// By time, action and block.
+// By time, action, block and version. The events of kIncrementVersion come in
+// pairs, the negative one first.
 Column<MemoryTimelineEvent> MemoryTimeline(const model::Trace& trace,
                                            MemoryDeviceId device);
 
