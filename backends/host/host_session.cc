@@ -46,6 +46,7 @@ class HostSession final : public ActivitySession {
   }
 
   absl::Status SetCollecting(bool collecting) override {
+    if (IsForkedChild()) return absl::OkStatus();
     const std::lock_guard lock(mutex_);
     if (collecting == is_collecting_) return absl::OkStatus();
     if (collecting) {
@@ -59,9 +60,7 @@ class HostSession final : public ActivitySession {
 
   absl::Status Stop() override {
     thread_.Stop();
-    // The thread may have been in the middle of a reading at the fork. So a
-    // forked child touches none of what the lock guards.
-    if (starter_pid_ != getpid()) return absl::OkStatus();
+    if (IsForkedChild()) return absl::OkStatus();
     // The rest of a period is worth a reading only if it is long enough for
     // rates; a first reading alone has none.
     const bool is_long =
@@ -71,12 +70,14 @@ class HostSession final : public ActivitySession {
   }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
-    if (starter_pid_ == getpid()) log_.MoveTo(shard);
+    if (!IsForkedChild()) log_.MoveTo(shard);
     return Collected{};
   }
 
   std::vector<std::string> Remarks() const override {
     std::vector<std::string> remarks;
+    if (IsForkedChild()) return remarks;
+    const std::lock_guard lock(mutex_);
     for (const auto& [kind, error] : reader_.unreadable()) {
       remarks.push_back(absl::StrCat("host: ", kind, " could not be read (",
                                      strerror(error),
@@ -93,6 +94,13 @@ class HostSession final : public ActivitySession {
 
  private:
   static TimeNs Now() { return MonotonicNs() + EpochOffsetNs(); }
+
+  // The thread may have been in the middle of a reading at the fork. So a
+  // forked child touches neither the lock, which nobody would give back there,
+  // nor what it guards.
+  bool IsForkedChild() const {
+    return starter_pid_ != 0 && starter_pid_ != getpid();
+  }
 
   // Rates count from here on.
   void Begin(bool is_new) {
@@ -122,7 +130,8 @@ class HostSession final : public ActivitySession {
   pid_t target_pid_ = 0;
   pid_t starter_pid_ = 0;
 
-  std::mutex mutex_;  // while the thread runs, it guards what follows
+  // While the thread runs, it guards what follows.
+  mutable std::mutex mutex_;
   FileReader reader_;
   CounterLog log_;
   std::optional<MachineCounters> machine_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,6 +196,39 @@ TEST(HostSessionTest, AForkedChildCanStopAndDestroyIt) {
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(session->Stop().ok());
   EXPECT_FALSE(CollectFrom(*session).counters.empty());
+}
+
+// The thread is in the middle of a reading, and has the lock, when the program
+// forks.
+TEST(HostSessionTest, AForkInAReadingHangsNoCallOfTheChild) {
+  const std::string proc = testing::TempDir() + "/slow_proc";
+  std::filesystem::remove_all(proc);
+  std::filesystem::create_directories(proc);
+  auto session = NewHostSession({.period_ms = 10}, TargetKind::kThisProcess,
+                                {.proc = proc, .sys = proc});
+  ASSERT_TRUE(session->Start(getpid()).ok());
+  // Who opens a FIFO to read it waits for somebody who writes.
+  const std::string fifo = proc + "/stat";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  SleepMs(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const bool ok = session->SetCollecting(false).ok() &&
+                    session->SetCollecting(true).ok() &&
+                    session->Remarks().empty() && session->Stop().ok();
+    session.reset();
+    _exit(ok ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const int writer = open(fifo.c_str(), O_WRONLY | O_NONBLOCK);
+  EXPECT_NE(writer, -1) << "nobody was reading";
+  std::filesystem::remove(fifo);
+  close(writer);
+  EXPECT_TRUE(session->Stop().ok());
+  std::filesystem::remove_all(proc);
 }
 
 // A child that waits, becomes `sleep` and is killed.
