@@ -23,15 +23,28 @@ void CounterLog::NameProcess(int64_t pid, int64_t parent_pid,
 }
 
 void CounterLog::Add(const model::CounterSample& value) {
-  if (shard_.counters.size() >= max_values_) {
+  if (values_ >= max_values_) {
     ++lost_;
-  } else {
-    shard_.counters.push_back(value);
+    return;
   }
+  if (blocks_.empty() || blocks_.back().size() == kBlockValues) {
+    std::vector<model::CounterSample> block;
+    block.reserve(kBlockValues);
+    blocks_.push_back(std::move(block));
+  }
+  blocks_.back().push_back(value);
+  ++values_;
 }
 
 void CounterLog::MoveTo(model::TraceShard& shard) {
   shard = std::exchange(shard_, {});
+  // Memory that is only reserved takes none of the machine's.
+  shard.counters.reserve(std::exchange(values_, 0));
+  for (std::vector<model::CounterSample>& block : blocks_) {
+    shard.counters.insert(shard.counters.end(), block.begin(), block.end());
+    block = {};
+  }
+  blocks_.clear();
   tracks_.clear();
   processes_.clear();
   shard.ledger.Add(model::Loss::kCounterValuesDropped, std::exchange(lost_, 0));

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
@@ -29,6 +30,10 @@ namespace kymo::host {
 
 class CounterLog {
  public:
+  // Values take memory in blocks of so many (768 KiB). So the log never needs
+  // room for a larger copy of itself, as a vector does that grows.
+  static constexpr size_t kBlockValues = 32 * 1024;
+
   // 24 bytes a value. Later values are dropped and counted in the ledger.
   explicit CounterLog(size_t max_values) : max_values_(max_values) {}
 
@@ -43,13 +48,16 @@ class CounterLog {
   // Values that were not even read.
   void CountLost(uint64_t values) noexcept { lost_ += values; }
 
-  // The log is empty then. `shard` is overwritten.
+  // The log is empty then. `shard` is overwritten. Gives back each block once
+  // its values are in the shard.
   void MoveTo(model::TraceShard& shard);
 
  private:
   const size_t max_values_;
+  size_t values_ = 0;
   uint64_t lost_ = 0;
-  model::TraceShard shard_;
+  model::TraceShard shard_;  // without its values
+  std::vector<std::vector<model::CounterSample>> blocks_;
   std::map<int64_t, model::TrackIndex> tracks_;
   std::map<int64_t, size_t> processes_;  // into shard_.processes
 };

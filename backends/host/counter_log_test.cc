@@ -70,5 +70,24 @@ TEST(CounterLogTest, ValuesBeyondTheLimitAreCounted) {
   EXPECT_EQ(shard.ledger.Get(model::Loss::kCounterValuesDropped), 12u);
 }
 
+// Of a vector that grows, a third is reserved in vain on average, and twice as
+// much exists while it is copied.
+TEST(CounterLogTest, ManyValuesTakeNoMoreThanTheirMemory) {
+  constexpr size_t kValues = 2 * CounterLog::kBlockValues + 7;
+  CounterLog log(kValues);
+  Gauge gauge(7, "g");
+  for (size_t i = 0; i < kValues + 2; ++i) {
+    gauge.Set(log, static_cast<TimeNs>(i), static_cast<double>(i));
+  }
+  const auto shard = ShardOf(log);
+  ASSERT_EQ(shard.counters.size(), kValues);
+  EXPECT_EQ(shard.counters.capacity(), kValues);
+  for (size_t i = 0; i < kValues; ++i) {
+    ASSERT_EQ(shard.counters[i].value, static_cast<double>(i));
+  }
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kCounterValuesDropped), 2u);
+  EXPECT_TRUE(ShardOf(log).counters.empty());
+}
+
 }  // namespace
 }  // namespace kymo::host
