@@ -102,7 +102,10 @@ void MachineCounters::ReadCpu(TimeNs now_ns, FileReader& reader,
       }
     }
     if (per_core_) ReadCores(now_ns, cpu, log);
-    SetIf(run_queue_, log, now_ns, cpu.running);
+    // The thread that reads the file runs, too.
+    if (cpu.running) {
+      SetIf(run_queue_, log, now_ns, *cpu.running - (*cpu.running > 0));
+    }
     SetIf(blocked_, log, now_ns, cpu.blocked);
     UpdateIf(switches_, log, now_ns, cpu.context_switches);
   }
