@@ -22,6 +22,8 @@
 #include <variant>
 #include <vector>
 
+#include "profiler/report/table.h"
+
 namespace kymo::report {
 
 enum class Unit : uint8_t {
@@ -49,9 +51,10 @@ struct ValueTable {
 };
 
 struct ValueTableOptions {
-  int row_limit = -1;       // negative: all
-  int max_text_width = 55;  // longer texts end with "..."
-  std::string time_unit;    // "s", "ms" or "us"; anything else: by size
+  int row_limit = -1;  // negative: all
+  // Longer texts end with "...".
+  int max_text_width = *TableOptions().max_name_column_width;
+  std::string time_unit;  // "s", "ms" or "us"; anything else: by size
 };
 
 // Returns an empty text for a table without rows.
