@@ -148,6 +148,12 @@ TEST_F(OptionsTest, EmptyValuesAreErrors) {
   EXPECT_EQ(Error({"a", "--thread="}),
             "--thread is ''; it takes a list, separated by commas, of ids, "
             "PID/ID and names");
+  EXPECT_EQ(Error({"a", "--name="}),
+            "--name is ''; it takes a regular expression");
+  EXPECT_EQ(Error({"a", "--header="}),
+            "--header is ''; it takes a line of text");
+  EXPECT_EQ(Error({"a", "--importer="}),
+            "--importer is ''; it takes the name of a format");
   for (const std::string flag : {"analysis", "category", "group_by", "time"}) {
     const std::string error = Error({"a", "--" + flag + "="});
     EXPECT_TRUE(error.starts_with("--" + flag + " is ''; it takes ")) << error;

@@ -86,6 +86,14 @@ SettingValue<S> NotEmpty(SettingValue<S> value) {
   return value;
 }
 
+// A text, which `takes` describes in the error for an empty one.
+template <typename S, typename T>
+SettingValue<S> SomeText(T S::*member, std::string takes) {
+  SettingValue<S> value = setting::Text(member);
+  value.takes = std::move(takes);
+  return NotEmpty(std::move(value));
+}
+
 SettingValue<ReportFlags> Threads() {
   SettingValue<ReportFlags> value = setting::Texts(&ReportFlags::thread);
   value.takes = "a list, separated by commas, of ids, PID/ID and names";
@@ -128,7 +136,7 @@ std::vector<Setting<ReportFlags>> EventSettings() {
        .topic = "run",
        .is_common = true},
       {.name = "name",
-       .value = setting::Text(&F::name),
+       .value = SomeText(&F::name, "a regular expression"),
        .purpose = "Only events in whose name this regular expression (POSIX "
                   "extended) is found.",
        .hint = "REGEX",
@@ -211,7 +219,7 @@ std::vector<Setting<ReportFlags>> TableSettings() {
        .purpose = "Most characters of input shapes; -1 = as wide as needed.",
        .topic = "table"},
       {.name = "header",
-       .value = setting::Text(&F::header),
+       .value = SomeText(&F::header, "a line of text"),
        .purpose = "A line above the table.",
        .topic = "table"},
       {.name = "top_level_events_only",
@@ -225,7 +233,7 @@ std::vector<Setting<ReportFlags>> TableSettings() {
        .hint = "UNIT",
        .topic = "table"},
       {.name = "importer",
-       .value = setting::Text(&F::importer),
+       .value = SomeText(&F::importer, "the name of a format"),
        .purpose = "Read all files as this format. Default: by what they begin "
                   "with.",
        .hint = "NAME",
