@@ -7,7 +7,7 @@
 namespace kymo::cupti {
 namespace {
 
-// What the user chooses, as it is said on the command line.
+// The settings as the user writes them.
 struct Choices {
   bool sync = true;
   bool unified = false;

@@ -28,7 +28,7 @@
 
 namespace kymo::sampling {
 
-// What this process is allowed to see.
+// The parts of a program that this process is allowed to sample.
 struct PerfAccess {
   bool kernel = false;  // samples while in the kernel too
 };

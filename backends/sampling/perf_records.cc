@@ -6,7 +6,7 @@
 namespace kymo::sampling {
 namespace {
 
-// What sample_id_all appends to every record: pid, tid, time, cpu, reserved.
+// sample_id_all appends this to every record: pid, tid, time, cpu, reserved.
 constexpr size_t kTrailerBytes = 24;
 constexpr size_t kTrailerTimeOffset = 8;
 constexpr size_t kSampleTimeOffset = 24;  // header, ip, pid + tid

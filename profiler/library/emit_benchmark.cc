@@ -1,4 +1,4 @@
-// What emitted ranges cost where no tool listens.
+// Measures the cost of emitted ranges where no tool listens.
 #include <x86intrin.h>
 
 #include <string>

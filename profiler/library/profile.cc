@@ -1,5 +1,5 @@
 // profile.cc - a session that records: from its start, through its steps, to
-// its stop. What it gives back stands in profile_results.cc.
+// its stop. profile_results.cc has the functions that return results.
 #include "kymo/profile.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-// What sessions cost: operations with shapes and stacks while one records, and
-// the way from Stop() to averages. Beside each the bare clock reads.
+// Measures the cost of sessions: of operations with shapes and stacks while a
+// session records, and of the way from Stop() to averages. It also measures
+// bare clock reads, to compare with.
 //
 //   bazel run -c opt //profiler/library:profile_benchmark
 #include <cstdint>

@@ -118,7 +118,7 @@ class ProfileCycle {
   const std::string& trace_id() const noexcept { return trace_id_; }
   const model::Trace& trace() const noexcept { return trace_; }
   const ProfilerStats& stats() const noexcept { return stats_; }
-  // What was left out of the results so far, or looked wrong.
+  // One text for each thing that the results so far lack, or that looked wrong.
   const std::vector<std::string>& warnings() const noexcept {
     return warnings_;
   }

@@ -1,4 +1,4 @@
-// Which thread records for which session, at the level of chunks.
+// Tests which thread records for which session, at the level of chunks.
 #include "profiler/record/host/sessions.h"
 
 #include <errno.h>
