@@ -240,8 +240,8 @@ void CloseScope(TestTrace& t, model::TrackIndex track, TimeNs time_ns) {
 TEST(MemoryTimelineTest, BlocksThatWereThereBeforeArePreexisting) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
-  SayCategory(t, main, 10, 4096, 60, kParameter);
-  SayCategory(t, main, 11, 4096, 100, kParameter);
+  SayCategory(t, main, 10, 4096, 100, kParameter);
+  SayCategory(t, main, 11, 4096, 60, kParameter);
   SayVersion(t, main, 20, 8192, 7);
   AddBlock(t, main, 40, 5'000, 9'000);
   EXPECT_THAT(Timeline(std::move(t).Build()),
@@ -398,7 +398,7 @@ TEST(MemoryTimelineTest, AStatementIsAboutTheBlockThatIsAliveThere) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");
   SayCategory(t, main, 2, 64, 8, kParameter);
-  SayCategory(t, main, 5, 64, 0, kGradient);  // nothing, and no bytes
+  SayCategory(t, main, 5, 64, 0, kOptimizerState);  // nothing, and no bytes
   SayCategory(t, main, 8, 64, 8, kInput);
   AddBlock(t, main, 8, 1, 4);
   AddBlock(t, main, 8, 7, 9);
