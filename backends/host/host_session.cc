@@ -53,6 +53,9 @@ class HostSession final : public ActivitySession {
       Begin(/*is_new=*/false);
     } else {
       Read();
+      // A rate would hold until the next one, and so count in a pause.
+      machine_->Pause(last_reading_ns_, log_);
+      processes_->Pause(last_reading_ns_, log_);
       is_collecting_ = false;
     }
     return absl::OkStatus();

@@ -82,6 +82,17 @@ void MachineCounters::Read(TimeNs now_ns, FileReader& reader, CounterLog& log) {
   ReadTraffic(now_ns, reader, log);
 }
 
+void MachineCounters::Pause(TimeNs now_ns, CounterLog& log) {
+  for (Gauge* const gauge : {&user_, &system_, &iowait_, &steal_, &idle_}) {
+    gauge->End(log, now_ns);
+  }
+  for (auto& [number, core] : cores_) core.busy.End(log, now_ns);
+  for (Rate* const rate : {&switches_, &minor_faults_, &major_faults_,
+                           &disk_read_, &disk_written_, &received_, &sent_}) {
+    rate->End(log, now_ns);
+  }
+}
+
 void MachineCounters::ReadCpu(TimeNs now_ns, FileReader& reader,
                               CounterLog& log) {
   if (const auto text = reader.Read(paths_.proc + "/stat", "/proc/stat")) {

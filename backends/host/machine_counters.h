@@ -57,6 +57,9 @@ class MachineCounters {
 
   void Read(TimeNs now_ns, FileReader& reader, CounterLog& log);
 
+  // Nothing is read from `now_ns` on: CPU use and rates are 0 then.
+  void Pause(TimeNs now_ns, CounterLog& log);
+
  private:
   struct Core {
     Gauge busy;

@@ -56,6 +56,23 @@ TEST_F(MachineCountersTest, StatesAreThePercentOfTheTicksBetweenReadings) {
             (Values{{kSecond, 1}, {2 * kSecond, 1}}));
 }
 
+// The mean of a rate times its time stays what was counted.
+TEST_F(MachineCountersTest, InAPauseUseAndRatesAreZero) {
+  WriteStat("100 0 0 100", "cpu3 100 0 0 100\n");
+  Read(kSecond);
+  WriteStat("110 0 0 110", "cpu3 110 0 0 110\n");
+  Read(2 * kSecond);
+  machine_.Pause(2 * kSecond, log_);
+  for (const char* const name :
+       {"machine.cpu.user_percent", "machine.cpu.idle_percent",
+        "machine.cpu3.busy_percent"}) {
+    EXPECT_EQ(Of(name), (Values{{kSecond, 50}, {2 * kSecond, 0}})) << name;
+  }
+  EXPECT_EQ(Of("machine.context_switches_per_s").back().second, 0);
+  EXPECT_EQ(Of("machine.context_switches_per_s").back().first, 2 * kSecond);
+  EXPECT_EQ(Of("machine.run_queue"), (Values{{kSecond, 1}, {2 * kSecond, 1}}));
+}
+
 TEST_F(MachineCountersTest, AnIntervalWithoutATickGoesOn) {
   WriteStat("100 0 0 100");
   Read(1 * kSecond);

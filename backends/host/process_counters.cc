@@ -156,12 +156,16 @@ std::vector<pid_t> ProcessCounters::ReadThreads(TimeNs now_ns,
   return children;
 }
 
-void ProcessCounters::End(TimeNs now_ns, CounterLog& log) {
+void ProcessCounters::Pause(TimeNs now_ns, CounterLog& log) {
   for (Rate* const rate :
        {&user_, &system_, &minor_faults_, &major_faults_, &voluntary_,
         &involuntary_, &disk_read_, &disk_written_}) {
     rate->End(log, now_ns);
   }
+}
+
+void ProcessCounters::End(TimeNs now_ns, CounterLog& log) {
+  Pause(now_ns, log);
   for (Gauge* const gauge : {&rss_, &descriptors_, &thread_count_}) {
     gauge->End(log, now_ns);
   }

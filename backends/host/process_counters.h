@@ -48,6 +48,9 @@ class ProcessCounters {
   // the process is not alive then.
   Reading Read(TimeNs now_ns, FileReader& reader, CounterLog& log);
 
+  // Nothing is read from `now_ns` on: CPU use and rates are 0 then.
+  void Pause(TimeNs now_ns, CounterLog& log);
+
   // Sets every counter to 0 from `now_ns` on.
   void End(TimeNs now_ns, CounterLog& log);
 

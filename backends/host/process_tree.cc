@@ -38,4 +38,8 @@ void ProcessTree::Read(TimeNs now_ns, FileReader& reader, CounterLog& log) {
   }
 }
 
+void ProcessTree::Pause(TimeNs now_ns, CounterLog& log) {
+  for (auto& [pid, process] : processes_) process.Pause(now_ns, log);
+}
+
 }  // namespace kymo::host

@@ -32,6 +32,9 @@ class ProcessTree {
 
   void Read(TimeNs now_ns, FileReader& reader, CounterLog& log);
 
+  // Nothing is read from `now_ns` on: CPU use and rates are 0 then.
+  void Pause(TimeNs now_ns, CounterLog& log);
+
   // Whether there were more processes than the limit.
   bool left_out_any() const noexcept { return left_out_any_; }
 

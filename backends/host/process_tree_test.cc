@@ -101,6 +101,19 @@ TEST_F(ProcessTreeTest, TheCountersOfAProcess) {
   EXPECT_EQ(shard.strings.Get(shard.processes[0].name), "renamed");
 }
 
+TEST_F(ProcessTreeTest, InAPauseRatesAreZero) {
+  WriteStat(10, {});
+  tree_.Read(1 * kSecond, reader_, log_);
+  WriteStat(10, {.minor_faults = 7});
+  tree_.Read(2 * kSecond, reader_, log_);
+  tree_.Pause(2 * kSecond, log_);
+  const auto shard = Take();
+  EXPECT_EQ(ValuesOf(shard, 10, "process.page_faults.minor_per_s"),
+            (Values{{1 * kSecond, 7}, {2 * kSecond, 0}}));
+  EXPECT_EQ(ValuesOf(shard, 10, "process.threads"),
+            (Values{{1 * kSecond, 1}, {2 * kSecond, 1}}));
+}
+
 TEST_F(ProcessTreeTest, SwitchesOfThreadsThatComeAndGoCount) {
   WriteStat(10, {});
   WriteThread(10, 10, 100, 0);
