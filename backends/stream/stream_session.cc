@@ -66,7 +66,17 @@ class StreamRecording {
     }
   }
 
-  bool has_ranges() const { return request_.ranges; }
+  // Sessions come and go: a backend that fails is left out. Leads says for
+  // which one the recording is polled and switched: for that with the ranges,
+  // while it is there, else for the first.
+  void Enter(const ActivitySession* session, bool has_ranges) {
+    members_.insert(has_ranges ? members_.begin() : members_.end(), session);
+  }
+  void Leave(const ActivitySession* session) { std::erase(members_, session); }
+  bool Leads(const ActivitySession* session) const {
+    return members_.front() == session;
+  }
+
   ActivitySession& session() { return *session_; }
 
   // Each of these does its work at the first call.
@@ -153,6 +163,7 @@ class StreamRecording {
   const std::string scratch_dir_;
   const StreamSettings settings_;
   StreamRequest request_;  // of all sessions
+  std::vector<const ActivitySession*> members_;
   std::unique_ptr<ActivitySession> session_;
   std::optional<absl::Status> prepared_, started_, stopped_, collected_;
 };
@@ -162,8 +173,12 @@ class StreamSession : public ActivitySession {
  public:
   StreamSession(std::shared_ptr<StreamRecording> recording,
                 const StreamRequest& request)
-      : recording_(std::move(recording)), has_ranges_(request.ranges) {
+      : recording_(std::move(recording)) {
     recording_->Add(request);
+    recording_->Enter(this, request.ranges);
+  }
+  ~StreamSession() override {
+    if (recording_ != nullptr) recording_->Leave(this);
   }
 
   absl::Status Prepare(TargetSetup* setup) override {
@@ -172,15 +187,16 @@ class StreamSession : public ActivitySession {
 
   absl::Status Start(pid_t pid) override { return recording_->Start(pid); }
 
-  // The session with the ranges polls and switches for all.
   void Poll() override {
-    if (IsFirst()) recording_->session().Poll();
+    if (recording_->Leads(this)) recording_->session().Poll();
   }
 
   absl::Status SetCollecting(bool collecting) override {
-    if (!IsFirst()) {
+    if (!recording_->Leads(this)) {
       return absl::UnimplementedError(
-          "it is switched together with the activity cpu");
+          "it is switched together with cpu or, where cpu is not recorded, "
+          "with "
+          "the first of itt, memory and nvtx");
     }
     return recording_->session().SetCollecting(collecting);
   }
@@ -196,7 +212,10 @@ class StreamSession : public ActivitySession {
     absl::StatusOr<Collected> collected =
         recording_->Collect(shard, &has_records_);
     // Its memory is the first session's to free.
-    if (!has_records_) recording_.reset();
+    if (!has_records_) {
+      recording_->Leave(this);
+      recording_.reset();
+    }
     return collected;
   }
 
@@ -206,10 +225,7 @@ class StreamSession : public ActivitySession {
   }
 
  private:
-  bool IsFirst() const { return has_ranges_ || !recording_->has_ranges(); }
-
   std::shared_ptr<StreamRecording> recording_;
-  const bool has_ranges_;
   bool has_records_ = false;
 };
 

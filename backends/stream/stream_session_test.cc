@@ -1,10 +1,16 @@
 #include "backends/stream/stream_session.h"
 
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -89,6 +95,103 @@ TEST_F(StreamSessionTest, TheSessionWithTheRangesSwitchesForAll) {
   Record();
   EXPECT_EQ(Collect(*cpu), 1u);
 }
+
+// One of them polls and switches, or there would be two collectors.
+TEST_F(StreamSessionTest, WithoutRangesTheFirstSwitchesForAll) {
+  const auto nvtx = New(kNvtx);
+  const auto itt = New({.flags = record::kGateItt});
+  ASSERT_TRUE(Start(*nvtx).ok());
+  ASSERT_TRUE(Start(*itt).ok());
+  EXPECT_TRUE(nvtx->SetCollecting(false).ok());
+  EXPECT_TRUE(absl::IsUnimplemented(itt->SetCollecting(true)));
+}
+
+TEST_F(StreamSessionTest, AnotherLeadsWhenTheLeaderIsLeftOut) {
+  const auto nvtx = New(kNvtx);
+  auto cpu = New(kRanges);
+  ASSERT_TRUE(Start(*nvtx).ok());
+  ASSERT_TRUE(Start(*cpu).ok());
+  EXPECT_TRUE(absl::IsUnimplemented(nvtx->SetCollecting(false)));
+  cpu = nullptr;
+  EXPECT_TRUE(nvtx->SetCollecting(false).ok());
+}
+
+// A poll of the recording of a child notes the time in its raw file.
+TEST_F(StreamSessionTest, OneSessionPollsWhicheverAreThere) {
+  options_.target = TargetKind::kChildProcess;
+  options_.target_path = "/bin/true";
+  options_.scratch_dir = testing::TempDir();
+  options_.settings = {{"cpu_keep_raw", "1"}, {"cpu_arena_mib", "1"}};
+  // The time stands at the end of the file, behind the arena.
+  const auto raw = [&] {
+    std::ifstream file(options_.scratch_dir + "/kymo.raw", std::ios::binary);
+    file.seekg(-2048, std::ios::end);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto changes = [&](ActivitySession& session, int polls) {
+    const std::string before = raw();
+    EXPECT_EQ(before.size(), 2048u);
+    for (int i = 0; i < polls; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      session.Poll();
+      if (raw() != before) return true;
+    }
+    return false;
+  };
+  constexpr int kFew = 10, kMany = 5'000;
+  auto nvtx = New(kNvtx);
+  const auto itt = New({.flags = record::kGateItt});
+  auto cpu = New(kRanges);
+  TargetSetup setup;
+  for (ActivitySession* const session : {nvtx.get(), itt.get(), cpu.get()}) {
+    ASSERT_TRUE(session->Prepare(&setup).ok());
+    ASSERT_TRUE(session->Start(getpid()).ok());
+  }
+  EXPECT_TRUE(changes(*cpu, kMany));
+  EXPECT_FALSE(changes(*nvtx, kFew));
+  cpu = nullptr;
+  EXPECT_TRUE(changes(*nvtx, kMany));
+  EXPECT_FALSE(changes(*itt, kFew));
+  nvtx = nullptr;
+  EXPECT_TRUE(changes(*itt, kMany));
+}
+
+// What a sanitizer maps is over any limit.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(StreamSessionTest, ARecordingThatCannotBeCollectedIsTheErrorOfEach) {
+  const auto nvtx = New(kNvtx);
+  const auto cpu = New(kRanges);
+  const auto memory = New({.flags = record::kGateMemory});
+  const auto itt = New({.flags = record::kGateItt});
+  const auto all = {nvtx.get(), cpu.get(), memory.get(), itt.get()};
+  for (ActivitySession* const session : all) {
+    ASSERT_TRUE(Start(*session).ok());
+  }
+  for (int i = 0; i < 300'000; ++i) Record();  // 9.6 MB
+  for (ActivitySession* const session : all) {
+    ASSERT_TRUE(session->Stop().ok());
+  }
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+  const rlimit nothing_more = {.rlim_cur = 1, .rlim_max = limit.rlim_max};
+  bool throws = false;
+  model::TraceShard shard;
+  setrlimit(RLIMIT_AS, &nothing_more);
+  try {
+    nvtx->Collect(shard).IgnoreError();
+  } catch (const std::exception&) {  // it gets no memory, or no thread
+    throws = true;
+  }
+  setrlimit(RLIMIT_AS, &limit);
+  EXPECT_TRUE(throws);
+  for (ActivitySession* const session : {cpu.get(), memory.get(), itt.get()}) {
+    model::TraceShard none;
+    EXPECT_EQ(session->Collect(none).status(),
+              absl::ResourceExhaustedError("could not be collected"));
+    EXPECT_EQ(none.block.size(), 0u);
+  }
+}
+#endif
 
 TEST_F(StreamSessionTest, ASessionThatEndsEarlyLeavesNothingOn) {
   {
