@@ -75,11 +75,12 @@
 //   on its thread.
 // Errors:  a function returns KYMO_OK or another KymoResult. With the latter it
 //   should write a sentence into `why`, at most `why_size` bytes with the final
-//   zero: what happened, and what would help. No exception may leave a
-//   function. Kymo ends a session whose function lets one out, and one whose
-//   stop does not return within some seconds; the recording goes on without it.
+//   zero: what happened, and what would help. No exception should leave a
+//   function. A recording goes on without a backend that lets one out, in any
+//   function, and without one whose stop does not return within some seconds.
 // Texts:   end with a zero byte and are UTF-8. Other bytes become U+FFFD. Names
-//   and texts of records are cut at 65,535 bytes. NULL is the empty text.
+//   and texts of records are cut at 65,535 bytes, and counted. A plugin with
+//   such a text in its own structs is refused. NULL is the empty text.
 // Memory:  whatever a function gets is valid within that call. Kymo copies what
 //   it is given, except the plugin's struct and functions. A library is never
 //   unloaded.
@@ -141,7 +142,8 @@ enum KymoSettingKind {
 };
 
 // A setting of a backend. It is the flag --NAME_SETTING of the command, and the
-// key NAME_SETTING of ProfileOptions::settings.
+// key NAME_SETTING of ProfileOptions::settings. A plugin whose setting has the
+// name of another flag is refused.
 typedef struct KymoSetting {
   uint32_t struct_size;
   uint32_t kind;              // KymoSettingKind
@@ -199,7 +201,9 @@ typedef struct KymoTargetSetup {
   uint32_t reserved;
   void* host;  // the first argument of the functions
   // Sets an environment variable of the child. Variables of the loader (LD_*)
-  // and of Kymo (KYMO_*) are refused.
+  // and of Kymo (KYMO_*) are refused, and so are those by which Kymo's backends
+  // get into the child: CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and
+  // INTEL_LIBITTNOTIFY64.
   uint32_t (*set_variable)(void* host, const char* name, const char* value);
   // Makes the child, and the programs that it starts, load a library after
   // Kymo's runtime. A relative path starts at the folder of the plugin. The
@@ -240,8 +244,9 @@ typedef struct KymoRange {
   int64_t begin_ns;
   int64_t end_ns;  // not before begin_ns; 0: open until the recording ends
   // Device work with the same process and number was launched by this range;
-  // KYMO_RANGE_CALL only. 0: none. At most 2^31 - 1. Kymo sets bit 31, so that
-  // the numbers differ from those of the vendors' libraries.
+  // KYMO_RANGE_CALL only. 0: none. At most 2^31 - 1. A number means something
+  // within this backend only: the trace has another one, from 2^31 on, so that
+  // it differs from those of other backends and of the vendors' libraries.
   uint32_t correlation;
   uint32_t arg_count;  // at most 64
   const KymoArg* args;

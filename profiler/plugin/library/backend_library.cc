@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/base/names.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/strings.h"
 #include "profiler/plugin/library/library_version.h"
+#include "profiler/plugin/library/plugin_abi.h"
 #include "profiler/plugin/library/plugin_backend.h"
 #include "profiler/plugin/library/plugin_records.h"
 #include "profiler/plugin/library/plugin_setting.h"
@@ -23,29 +26,8 @@ namespace {
 constexpr char kEntry[] = "kymo_backend_plugin";
 using EntryFunction = const KymoBackendPlugin* (*)(uint32_t host_version);
 
-// The structs of version 1.0. A field may only be added at an end.
-constexpr uint32_t kFirstPluginSize = 136;
-constexpr uint32_t kFirstSettingSize = 72;
-constexpr uint32_t kFirstLossSize = 24;
-static_assert(offsetof(KymoBackendPlugin, destroy) + sizeof(void*) ==
-              kFirstPluginSize);
-static_assert(offsetof(KymoSetting, words) + sizeof(void*) ==
-              kFirstSettingSize);
-static_assert(offsetof(KymoLossCounter, text) + sizeof(void*) ==
-              kFirstLossSize);
-static_assert(sizeof(KymoSettingValue) == 16);
-// The part that is the same in every version.
-constexpr uint32_t kHeadSize = 8;
-static_assert(offsetof(KymoBackendPlugin, version) == 4);
-
 constexpr uint32_t kMostSettings = 256;
 constexpr uint32_t kMostLosses = 64;
-
-bool IsName(const std::string& text) {
-  return !text.empty() &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-             std::string::npos;
-}
 
 // Reads a library's struct, and says what is wrong with it.
 class PluginReader {
@@ -58,15 +40,17 @@ class PluginReader {
     facts_.plugin = from;
     facts_.functions = CopySized(from);
     const KymoBackendPlugin& plugin = facts_.functions;
+    KYMO_RETURN_IF_ERROR(
+        CheckTexts({plugin.name, plugin.purpose, plugin.device}));
     facts_.info.name = PluginText(plugin.name);
-    if (!IsName(facts_.info.name)) {
+    if (!IsLowerSnake(facts_.info.name)) {
       return Wrong(absl::StrCat("its name, '", facts_.info.name,
                                 "', is not lower_snake"));
     }
     facts_.info.purpose = PluginText(plugin.purpose);
     if (facts_.info.purpose.empty()) return Wrong("it has no purpose");
     facts_.info.device = PluginText(plugin.device);
-    if (!facts_.info.device.empty() && !IsName(facts_.info.device)) {
+    if (!facts_.info.device.empty() && !IsLowerSnake(facts_.info.device)) {
       return Wrong(absl::StrCat("its device, '", facts_.info.device,
                                 "', is not lower_snake"));
     }
@@ -95,19 +79,34 @@ class PluginReader {
                        " of the backend interface, which this Kymo has; ",
                        HowToMakeItFit(library)));
     }
-    if (plugin->struct_size < kHeadSize) {
+    if (plugin->struct_size < kPluginHeadSize) {
       return Wrong(absl::StrCat("its struct_size is ", plugin->struct_size,
                                 ", too little for any version; version ", ours,
                                 ", which this Kymo has, needs ",
-                                kFirstPluginSize));
+                                kFirstSize<KymoBackendPlugin>));
     }
     KYMO_RETURN_IF_ERROR(
         CheckLibraryVersion(library, plugin->version, KYMO_PLUGIN_VERSION));
-    if (plugin->struct_size < kFirstPluginSize) {
+    if (plugin->struct_size < kFirstSize<KymoBackendPlugin>) {
       return Wrong(absl::StrCat(
           "it was built for version ", VersionText(plugin->version),
           ", but its struct_size is ", plugin->struct_size, "; version ", ours,
-          ", which this Kymo has, needs at least ", kFirstPluginSize));
+          ", which this Kymo has, needs at least ",
+          kFirstSize<KymoBackendPlugin>));
+    }
+    return absl::OkStatus();
+  }
+
+  // What is cut is no longer what the library meant.
+  absl::Status CheckTexts(std::initializer_list<const char*> texts) const {
+    for (const char* const text : texts) {
+      if (text == nullptr ||
+          strnlen(text, kMostTextBytes + 1) <= kMostTextBytes) {
+        continue;
+      }
+      return Wrong(absl::StrCat("a text that begins with '",
+                                PluginText(text, 40), "' is over ",
+                                kMostTextBytes, " bytes"));
     }
     return absl::OkStatus();
   }
@@ -116,16 +115,16 @@ class PluginReader {
   // long as its own first element says.
   template <typename T, typename Function>
   absl::Status ForEach(const T* array, uint32_t count, uint32_t most,
-                       uint32_t first_size, const char* what, Function read) {
+                       const char* what, Function read) {
     if (count == 0) return absl::OkStatus();
     if (count > most) {
       return Wrong(absl::StrCat("it has ", count, " ", what, ", over ", most));
     }
     if (array == nullptr) return Wrong(absl::StrCat("its ", what, " are NULL"));
     const uint32_t stride = array->struct_size;
-    if (stride < first_size || stride % alignof(T) != 0) {
+    if (stride < kFirstSize<T> || stride % alignof(T) != 0) {
       return Wrong(absl::StrCat("the struct_size of its ", what, " is ", stride,
-                                "; it needs at least ", first_size));
+                                "; it needs at least ", kFirstSize<T>));
     }
     const auto* const bytes = reinterpret_cast<const std::byte*>(array);
     for (uint32_t i = 0; i < count; ++i) {
@@ -143,10 +142,12 @@ class PluginReader {
   absl::Status ReadSettings(const KymoSetting* settings, uint32_t count) {
     std::set<std::string> names;
     return ForEach(
-        settings, count, kMostSettings, kFirstSettingSize, "settings",
-        [&](const KymoSetting& setting) {
+        settings, count, kMostSettings, "settings",
+        [&](const KymoSetting& setting) -> absl::Status {
+          KYMO_RETURN_IF_ERROR(CheckTexts({setting.name, setting.default_value,
+                                           setting.purpose, setting.words}));
           const std::string name = PluginText(setting.name);
-          if (!IsName(name)) {
+          if (!IsLowerSnake(name)) {
             return Wrong(absl::StrCat("the name of a setting, '", name,
                                       "', is not lower_snake"));
           }
@@ -164,11 +165,12 @@ class PluginReader {
 
   absl::Status ReadLosses(const KymoLossCounter* losses, uint32_t count) {
     return ForEach(
-        losses, count, kMostLosses, kFirstLossSize, "loss counters",
-        [&](const KymoLossCounter& loss) {
+        losses, count, kMostLosses, "loss counters",
+        [&](const KymoLossCounter& loss) -> absl::Status {
+          KYMO_RETURN_IF_ERROR(CheckTexts({loss.name, loss.text}));
           PluginLoss& read = facts_.losses.emplace_back();
           read = {PluginText(loss.name), PluginText(loss.text)};
-          if (!IsName(read.name) || read.text.empty()) {
+          if (!IsLowerSnake(read.name) || read.text.empty()) {
             return Wrong(absl::StrCat("its loss counter '", read.name,
                                       "' lacks a lower_snake name or a text"));
           }

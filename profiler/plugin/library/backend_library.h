@@ -11,8 +11,8 @@
 // version of that header is the same.
 //
 // Everything that a library hands over is checked: its struct here, its records
-// in plugin_records.h. An exception that leaves one of its functions becomes a
-// Status.
+// in plugin_records.h. An exception that leaves one of its functions passes
+// through, as that of any backend does (guarded_call.h).
 //
 // A library stays loaded until the process ends, because its threads and hooks
 // may still run.

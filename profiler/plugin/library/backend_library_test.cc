@@ -15,6 +15,8 @@
 #include "profiler/base/clock.h"
 #include "profiler/model/trace.h"
 #include "profiler/normalize/normalize.h"
+#include "profiler/plugin/library/plugin_records.h"
+#include "profiler/plugin/shared_parts.h"
 
 namespace kymo {
 namespace {
@@ -196,6 +198,28 @@ TEST(BackendLibraryTest, RefusesAStructThatDoesNotFit) {
               HasSubstr("'dropped' lacks"));
 }
 
+// What is cut is another text, such as a list of words without the last.
+TEST(BackendLibraryTest, LongTextsAreCarriedWholeOrRefused) {
+  Plugin plugin;
+  std::string words = "first";
+  while (words.size() < 60'000) words += ",another";
+  words += ",last";
+  plugin.setting.kind = KYMO_SETTING_WORD;
+  plugin.setting.words = words.c_str();
+  plugin.setting.default_value = "last";
+  EXPECT_TRUE(plugin.Adapt()->info().settings[0].accepts("last"));
+
+  const std::string text(65'535, 'x');
+  plugin.setting.kind = KYMO_SETTING_TEXT;
+  plugin.setting.default_value = text.c_str();
+  EXPECT_EQ(plugin.Adapt()->info().settings[0].default_value, text);
+  const std::string longer = text + "x";
+  plugin.setting.default_value = longer.c_str();
+  EXPECT_THAT(plugin.Error(),
+              HasSubstr("a text that begins with '" + std::string(40, 'x') +
+                        "' is over 65535 bytes"));
+}
+
 // A plugin of a later minor version has fields that this Kymo does not know.
 TEST(BackendLibraryTest, ALaterMinorVersionIsRead) {
   struct Later {
@@ -282,19 +306,23 @@ TEST(BackendLibraryTest, ErrorsHaveTheirReason) {
             absl::NotFoundError("create returned the error 2 and no reason"));
 }
 
-TEST(BackendLibraryTest, ExceptionsStopAtTheBorder) {
+// Whoever calls a backend expects exceptions (guarded_call.h), and then leaves
+// the backend out. profiler/session/recording_test.cc throws in each function.
+TEST(BackendLibraryTest, ExceptionsPassThrough) {
   Plugin plugin;
-  plugin.plugin.start = [](void*, int64_t, char*, size_t) -> uint32_t {
+  plugin.plugin.availability = [](const KymoSessionOptions*, char*,
+                                  size_t) -> uint32_t {
     throw std::runtime_error("oops");
   };
   plugin.plugin.poll = [](void*) { throw 5; };
   plugin.plugin.destroy = [](void*) { throw 6; };
   const auto backend = plugin.Adapt();
-  const auto session = backend->NewSession({});
-  ASSERT_TRUE(session.ok());
-  EXPECT_THAT(Text((*session)->Start(1)), HasSubstr("start lets an exception"));
-  (*session)->Poll();
-  EXPECT_THAT(Text((*session)->Stop()), HasSubstr("poll lets an exception"));
+  EXPECT_THROW((void)backend->Availability({}), std::runtime_error);
+  {
+    const auto session = backend->NewSession({});
+    ASSERT_TRUE(session.ok());
+    EXPECT_THROW((*session)->Poll(), int);
+  }  // but not that of destroy
 }
 
 // The session of a plugin whose `prepare` calls `use` on what a child needs.
@@ -356,6 +384,21 @@ TEST(BackendLibraryTest, WhatAChildCannotHaveFailsThePrepare) {
                 to.set_variable(to.host, "A", nullptr);
               }),
               HasSubstr("no value"));
+  // Through these CUDA, NVTX and ITT find their tools: the manual of CUPTI,
+  // nvtx3/nvtxDetail/nvtxInit.h, and ittnotify_config.h of ITT.
+  for (UseSetup use : {+[](const KymoTargetSetup& to) {
+                         to.set_variable(to.host, "CUDA_INJECTION64_PATH", "x");
+                       },
+                       +[](const KymoTargetSetup& to) {
+                         to.set_variable(to.host, "NVTX_INJECTION64_PATH", "x");
+                       },
+                       +[](const KymoTargetSetup& to) {
+                         to.set_variable(to.host, "INTEL_LIBITTNOTIFY64", "x");
+                       }}) {
+    EXPECT_THAT(error(use), HasSubstr("by which Kymo's own backends get into "
+                                      "the program; a backend loads its "
+                                      "library with load_library()"));
+  }
   EXPECT_THAT(error([](const KymoTargetSetup& to) {
                 to.set_variable(to.host, "TAKEN", "2");
               }),
@@ -368,6 +411,52 @@ TEST(BackendLibraryTest, WhatAChildCannotHaveFailsThePrepare) {
                 to.load_library(to.host, nullptr);
               }),
               HasSubstr("no path"));
+}
+
+// A call and what it launched, as the shard of a backend.
+model::TraceShard CollectLaunch(const std::shared_ptr<SharedParts>& shared) {
+  Plugin plugin;
+  plugin.plugin.collect = [](void*, const KymoRecords* to, char*,
+                             size_t) -> uint32_t {
+    KymoRange range = {};
+    range.struct_size = sizeof(range);
+    range.kind = KYMO_RANGE_CALL;
+    range.process_id = 1;
+    range.thread_id = 1;
+    range.name = "launch";
+    range.begin_ns = 10;
+    range.end_ns = 20;
+    range.correlation = 7;
+    KymoDeviceWork work = {};
+    work.struct_size = sizeof(work);
+    work.process_id = 1;
+    work.name = "kernel";
+    work.begin_ns = 30;
+    work.end_ns = 40;
+    work.correlation = 7;
+    EXPECT_EQ(to->add_range(to->host, &range), KYMO_OK);
+    return to->add_device_work(to->host, &work);
+  };
+  SessionOptions options;
+  options.shared = shared;
+  const auto backend = plugin.Adapt();
+  model::TraceShard shard;
+  EXPECT_TRUE((*backend->NewSession(options))->Collect(shard).ok());
+  return shard;
+}
+
+// A number says within its backend what belongs together, and nowhere else.
+TEST(BackendLibraryTest, CorrelationsOfTwoBackendsDoNotMeet) {
+  const auto shared = std::make_shared<SharedParts>();
+  // As in a recording, where the sessions of both backends are alive.
+  const auto part = shared->Get<PluginCorrelations>(
+      [] { return std::make_shared<PluginCorrelations>(); });
+  for (const uint64_t expected : {0x80000001u, 0x80000002u}) {
+    const model::TraceShard shard = CollectLaunch(shared);
+    ASSERT_EQ(shard.details.size(), 2u);
+    EXPECT_EQ(shard.details[0].correlation_id, expected);
+    EXPECT_EQ(shard.details[1].correlation_id, expected);
+  }
 }
 
 TEST(BackendLibraryTest, ASessionOfALibraryBecomesATrace) {
@@ -406,8 +495,9 @@ TEST(BackendLibraryTest, ASessionOfALibraryBecomesATrace) {
   const model::Track& stream = trace->tracks()[trace->track()[2]];
   EXPECT_EQ(stream.device_index, 1);
   EXPECT_EQ(stream.id, 3);
-  EXPECT_EQ(trace->detail(1)->correlation_id, 0x80000007u);
-  EXPECT_EQ(trace->detail(2)->correlation_id, 0x80000007u);
+  // The first correlation of all loaded backends; the library's number is 7.
+  EXPECT_EQ(trace->detail(1)->correlation_id, 0x80000001u);
+  EXPECT_EQ(trace->detail(2)->correlation_id, 0x80000001u);
   ASSERT_EQ(trace->counters().size(), 1u);
   EXPECT_EQ(trace->strings().Get(trace->counters()[0].name),
             "ticks (per poll)");

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/exporter_entry.h"
+#include "profiler/plugin/guarded_call.h"
 #include "profiler/plugin/library/library_version.h"
 
 namespace kymo {
@@ -38,7 +39,18 @@ absl::Status Load(const std::string& path, ExporterRegistry& registry) {
                      "function ",
                      kExporterLibrarySymbol, "; ", HowToMakeItFit(facts)));
   }
-  const ExporterLibrary* const exporters = entry(kExporterVersion);
+  const auto guarded = [&path](const char* call, const auto& f) {
+    const absl::Status status = GuardedCall(call, f);
+    if (status.ok()) return status;
+    return absl::Status(
+        status.code(),
+        absl::StrCat("'", path, "' cannot be used: ", status.message()));
+  };
+  const ExporterLibrary* exporters = nullptr;
+  KYMO_RETURN_IF_ERROR(guarded(kExporterLibrarySymbol, [&] {
+    exporters = entry(kExporterVersion);
+    return absl::OkStatus();
+  }));
   if (exporters == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("'", path, "' does not work with version ",
@@ -59,7 +71,10 @@ absl::Status Load(const std::string& path, ExporterRegistry& registry) {
         ExporterAbi(), "; ", HowToMakeItFit(facts)));
   }
   absl::Status status;
-  exporters->register_exporters(&registry, &status);
+  KYMO_RETURN_IF_ERROR(guarded("registering its exporters", [&] {
+    exporters->register_exporters(&registry, &status);
+    return absl::OkStatus();
+  }));
   return status;
 }
 

@@ -55,6 +55,15 @@ TEST(ExporterLibraryTest, LibraryOfAnotherCompilerIsNotEntered) {
                     HasSubstr("build it again")));
 }
 
+TEST(ExporterLibraryTest, LibraryThatThrowsIsAnError) {
+  const std::string path = std::string("./") + getenv("KYMO_THROWS");
+  ExporterRegistry registry;
+  EXPECT_EQ(FindExporters(path, registry).status().message(),
+            "'" + path +
+                "' cannot be used: registering its exporters threw an "
+                "exception: no luck");
+}
+
 TEST(ExporterLibraryTest, LibraryWithoutTheFunctionIsNone) {
   const absl::Status status = ErrorOf("KYMO_NO_EXPORTERS");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);

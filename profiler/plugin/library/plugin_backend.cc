@@ -1,17 +1,19 @@
 #include "profiler/plugin/library/plugin_backend.h"
 
-#include <cxxabi.h>
-
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/guarded_call.h"
+#include "profiler/plugin/shared_parts.h"
 
 namespace kymo {
 namespace {
@@ -37,32 +39,13 @@ absl::StatusCode CodeOf(uint32_t result) {
   }
 }
 
-// Calls a function of a library. Its exceptions become kInternal; only the
-// cancellation of a thread passes through.
-template <typename Function, typename... Arguments>
-absl::Status Guarded(const char* name, Function function,
-                     Arguments... arguments) {
-  try {
-    function(arguments...);
-    return absl::OkStatus();
-  } catch (abi::__forced_unwind&) {
-    throw;
-  } catch (...) {
-    return absl::InternalError(absl::StrCat(
-        name,
-        " lets an exception out, which no plugin may do; report this to "
-        "the backend's author"));
-  }
-}
-
-// Calls a function that returns a result and says why.
+// Calls a function that returns a result and says why. Its exceptions pass
+// through: whoever calls a backend expects them (guarded_call.h).
 template <typename Function, typename... Arguments>
 absl::Status Call(const char* name, Function* function,
                   Arguments... arguments) {
   std::array<char, kWhySize> why = {};
-  uint32_t result = KYMO_OK;
-  KYMO_RETURN_IF_ERROR(Guarded(
-      name, [&] { result = function(arguments..., why.data(), why.size()); }));
+  const uint32_t result = function(arguments..., why.data(), why.size());
   if (result == KYMO_OK) return absl::OkStatus();
   const std::string text = PluginText(why.data(), why.size());
   return absl::Status(CodeOf(result),
@@ -70,6 +53,11 @@ absl::Status Call(const char* name, Function* function,
                                                   result, " and no reason")
                                    : text);
 }
+
+// Through these variables a program finds the tools of CUDA, NVTX and ITT.
+// Kymo's own backends set them.
+constexpr std::array<std::string_view, 3> kToolVariables = {
+    "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64"};
 
 // Options as a library takes them. Borrows from its arguments.
 class OptionsForPlugin {
@@ -158,16 +146,27 @@ class SetupForPlugin {
     } catch (const std::bad_alloc&) {
       self.status_ = absl::ResourceExhaustedError("");
       return KYMO_OUT_OF_MEMORY;
+    } catch (...) {
+      // The library may be of C, through which no exception may go.
+      self.status_ = absl::InternalError("");
+      return KYMO_INTERNAL;
     }
   }
 
   absl::Status SetVariable(const char* name_in, const char* value) {
-    const std::string name = PluginText(name_in);
+    const std::string name = name_in == nullptr ? "" : name_in;
     if (name.empty() || name.find('=') != std::string::npos ||
         value == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrCat("the backend sets the environment variable '", name,
                        "', which has no name or no value"));
+    }
+    if (std::find(kToolVariables.begin(), kToolVariables.end(), name) !=
+        kToolVariables.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the backend sets the environment variable ", name,
+          ", by which Kymo's own backends get into the program; a backend "
+          "loads its library with load_library()"));
     }
     if (name.starts_with("LD_") || name.starts_with("KYMO_")) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -216,11 +215,18 @@ class SetupForPlugin {
 
 class PluginSession final : public ActivitySession {
  public:
-  PluginSession(const PluginFacts& facts, void* session)
-      : facts_(facts), session_(session) {}
+  PluginSession(const PluginFacts& facts, void* session,
+                std::shared_ptr<PluginCorrelations> correlations)
+      : facts_(facts),
+        session_(session),
+        correlations_(std::move(correlations)) {}
   ~PluginSession() override {
     if (functions().destroy == nullptr) return;
-    Guarded("destroy", functions().destroy, session_).IgnoreError();
+    // A destructor has nobody to tell.
+    GuardedCall("destroy", [this] {
+      functions().destroy(session_);
+      return absl::OkStatus();
+    }).IgnoreError();
   }
 
   absl::Status Prepare(TargetSetup* setup) override {
@@ -244,8 +250,7 @@ class PluginSession final : public ActivitySession {
   }
 
   void Poll() override {
-    if (functions().poll == nullptr || !poll_status_.ok()) return;
-    poll_status_ = Guarded("poll", functions().poll, session_);
+    if (functions().poll != nullptr) functions().poll(session_);
   }
 
   absl::Status SetCollecting(bool collecting) override {
@@ -257,14 +262,14 @@ class PluginSession final : public ActivitySession {
   }
 
   absl::Status Stop() override {
-    absl::Status status = Call("stop", functions().stop, session_);
-    status.Update(poll_status_);
-    return status;
+    return Call("stop", functions().stop, session_);
   }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
-    PluginRecords records(
-        {.backend = facts_.info.name, .losses = facts_.losses}, shard);
+    PluginRecords records({.backend = facts_.info.name,
+                           .losses = facts_.losses,
+                           .correlations = correlations_},
+                          shard);
     KYMO_RETURN_IF_ERROR(
         Call("collect", functions().collect, session_, records.table()));
     KYMO_RETURN_IF_ERROR(records.Finish());
@@ -279,7 +284,7 @@ class PluginSession final : public ActivitySession {
 
   const PluginFacts& facts_;  // the backend's
   void* const session_;
-  absl::Status poll_status_;
+  const std::shared_ptr<PluginCorrelations> correlations_;
   std::vector<std::string> remarks_;
 };
 
@@ -312,20 +317,25 @@ class PluginBackend final : public ActivityBackend {
     if (facts_.functions.limitation == nullptr) return {};
     std::array<char, kWhySize> text = {};
     const OptionsForPlugin for_plugin(facts_, options);
-    const absl::Status status =
-        Guarded("limitation", facts_.functions.limitation, for_plugin.get(),
-                text.data(), text.size());
-    return status.ok() ? PluginText(text.data(), text.size())
-                       : std::string(status.message());
+    facts_.functions.limitation(for_plugin.get(), text.data(), text.size());
+    return PluginText(text.data(), text.size());
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
+    std::shared_ptr<PluginCorrelations> correlations;
+    if (options.shared) {
+      KYMO_ASSIGN_OR_RETURN(correlations,
+                            options.shared->Get<PluginCorrelations>([] {
+                              return std::make_shared<PluginCorrelations>();
+                            }));
+    }
     void* session = nullptr;
     KYMO_RETURN_IF_ERROR(Call("create", facts_.functions.create,
                               OptionsForPlugin(facts_, options).get(),
                               &session));
-    return std::make_unique<PluginSession>(facts_, session);
+    return std::make_unique<PluginSession>(facts_, session,
+                                           std::move(correlations));
   }
 
   const KymoBackendPlugin* plugin() const { return facts_.plugin; }

@@ -5,7 +5,8 @@
 //   IsPluginBackend(backend.get(), facts.plugin)   // true
 //
 // It translates in both directions: options, settings and results. Exceptions
-// of the library become kInternal.
+// of the library pass through, as those of any backend: GuardedCall
+// (guarded_call.h) expects them. Only destroying a session throws nothing.
 #ifndef KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_BACKEND_H_
 #define KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_BACKEND_H_
 

@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/library/plugin_abi.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/utf8.h"
 
@@ -19,25 +21,6 @@ using model::ActivityType;
 using model::RecordScope;
 using model::TrackKind;
 
-// The sizes of the structs of version 1.0. A field may only be added at an end,
-// and never to KymoArg.
-template <typename T>
-constexpr size_t kFirstSize = 0;
-template <>
-constexpr size_t kFirstSize<KymoRange> = 64;
-template <>
-constexpr size_t kFirstSize<KymoInstant> = 48;
-template <>
-constexpr size_t kFirstSize<KymoCounter> = 56;
-template <>
-constexpr size_t kFirstSize<KymoDeviceWork> = 64;
-static_assert(sizeof(KymoArg) == 40);
-static_assert(offsetof(KymoRange, args) + 8 == kFirstSize<KymoRange>);
-static_assert(offsetof(KymoInstant, args) + 8 == kFirstSize<KymoInstant>);
-static_assert(offsetof(KymoCounter, value) + 8 == kFirstSize<KymoCounter>);
-static_assert(offsetof(KymoDeviceWork, args) + 8 == kFirstSize<KymoDeviceWork>);
-
-constexpr size_t kMostTextBytes = 65'535;
 constexpr uint32_t kMostArgs = 64;
 constexpr size_t kMostTracks = 65'536;
 constexpr size_t kMostRemarks = 100;
@@ -110,6 +93,10 @@ uint32_t PluginRecords::Guarded(void* host, Function function) noexcept {
   } catch (const std::bad_alloc&) {
     records.out_of_memory_ = true;
     return KYMO_OUT_OF_MEMORY;
+  } catch (...) {
+    // The library may be of C, through which no exception may go.
+    records.failed_ = true;
+    return KYMO_INTERNAL;
   }
 }
 
@@ -193,7 +180,7 @@ model::DetailIndex PluginRecords::AddDetail(uint32_t correlation,
                                             const KymoArg* args) {
   if (correlation == 0 && arg_count == 0) return model::kNoDetail;
   model::Detail detail;
-  if (correlation != 0) detail.correlation_id = kOfPlugins | correlation;
+  detail.correlation_id = correlation;
   detail.args_begin = static_cast<uint32_t>(shard_.args.size());
   for (uint32_t i = 0; i < arg_count; ++i) {
     const model::NameId key = Name(args[i].key);
@@ -378,11 +365,44 @@ void PluginRecords::FinishLosses() {
        shard_.strings.Intern(json + "}")});
 }
 
+// Counts the backend's numbers anew, in their order.
+absl::Status PluginRecords::FinishCorrelations() {
+  std::vector<uint64_t> numbers;
+  for (const model::Detail& detail : shard_.details) {
+    if (detail.correlation_id != 0) {
+      numbers.push_back(static_cast<uint32_t>(detail.correlation_id));
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  PluginCorrelations alone;
+  uint32_t& taken =
+      (options_.correlations ? *options_.correlations : alone).taken;
+  if (numbers.size() > kMostCorrelation - taken) {
+    return absl::ResourceExhaustedError(
+        "there are over 2^31 - 1 correlations; record for a shorter time");
+  }
+  for (model::Detail& detail : shard_.details) {
+    if (detail.correlation_id == 0) continue;
+    const auto place =
+        std::lower_bound(numbers.begin(), numbers.end(), detail.correlation_id);
+    detail.correlation_id =
+        uint64_t{kOfPlugins} + taken + (place - numbers.begin()) + 1;
+  }
+  taken += static_cast<uint32_t>(numbers.size());
+  return absl::OkStatus();
+}
+
 absl::Status PluginRecords::Finish() {
   if (out_of_memory_) {
     return absl::ResourceExhaustedError(
         "not enough memory for what was recorded; record for a shorter time");
   }
+  if (failed_) {
+    return absl::InternalError(
+        "its records could not be taken; report this to Kymo's authors");
+  }
+  KYMO_RETURN_IF_ERROR(FinishCorrelations());
   for (size_t t = 0; t < rows_.size(); ++t) {
     FinishTrack(static_cast<model::TrackIndex>(t), rows_[t]);
   }

@@ -9,9 +9,13 @@
 // it gets into the shard. What is refused is counted as records_corrupt, and a
 // remark says the first reason. kymo/backend_plugin.h says what is refused.
 //
+// Each backend has correlation numbers of its own. In the trace they are counted
+// from 2^31 + 1, through all loaded backends of a recording: so the numbers of
+// two of them never meet, nor those of a vendor's library, which are smaller.
+//
 // Threads: none.
 // Errors: the functions of the table throw nothing. If memory runs out,
-//   Finish() is kResourceExhausted.
+//   Finish() is kResourceExhausted; after any other exception it is kInternal.
 #ifndef KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_RECORDS_H_
 #define KYMO_PROFILER_PLUGIN_LIBRARY_PLUGIN_RECORDS_H_
 
@@ -20,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,9 +46,18 @@ T CopySized(const T* from) {
   return copy;
 }
 
+// Longer texts of a library are cut or refused.
+inline constexpr size_t kMostTextBytes = 65'535;
+
 // A library's text as UTF-8, without control characters and at most
 // `most_bytes` of it. Null is "".
-std::string PluginText(const char* text, size_t most_bytes = 1000);
+std::string PluginText(const char* text, size_t most_bytes = kMostTextBytes);
+
+// The correlation numbers that the loaded backends of a recording have taken,
+// from 1 on (shared_parts.h).
+struct PluginCorrelations {
+  uint32_t taken = 0;
+};
 
 // A loss counter of a plugin.
 struct PluginLoss {
@@ -56,9 +70,11 @@ class PluginRecords {
   struct Options {
     std::string backend;
     std::vector<PluginLoss> losses = {};
+    // Null: no other backend is loaded.
+    std::shared_ptr<PluginCorrelations> correlations = {};
   };
 
-  // `shard` must outlive the object.
+  // `shard` must be empty, and outlive the object.
   PluginRecords(Options options, model::TraceShard& shard);
   PluginRecords(const PluginRecords&) = delete;
   PluginRecords& operator=(const PluginRecords&) = delete;
@@ -114,6 +130,7 @@ class PluginRecords {
   std::string_view Text(const char* text);
   void FinishTrack(model::TrackIndex track, std::vector<Row>& rows);
   void FinishLosses();
+  absl::Status FinishCorrelations();
 
   const Options options_;
   model::TraceShard& shard_;
@@ -126,6 +143,7 @@ class PluginRecords {
   uint64_t refused_ = 0;
   const char* first_refusal_ = "";
   bool out_of_memory_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace kymo

@@ -225,6 +225,21 @@ TEST_F(PluginRecordsTest, SizesOfRecordsAreRespected) {
   EXPECT_EQ(CopySized(&longer).second, 0u);
 }
 
+TEST_F(PluginRecordsTest, CorrelationsAreCountedAnewInTheirOrder) {
+  range_.kind = KYMO_RANGE_CALL;
+  for (const uint32_t number : {0x7fffffffu, 1u, 5u, 0u, 5u}) {
+    EXPECT_EQ(AddWith(range_, &KymoRange::correlation, number), KYMO_OK);
+  }
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::correlation, 0x7fffffffu), KYMO_OK);
+  ASSERT_TRUE(records_.Finish().ok());
+  std::vector<uint64_t> numbers;
+  for (const model::Detail& detail : shard_.details) {
+    numbers.push_back(detail.correlation_id);
+  }
+  EXPECT_THAT(numbers, ElementsAre(0x80000003u, 0x80000001u, 0x80000002u,
+                                   0x80000002u, 0x80000003u));
+}
+
 TEST(PluginLossTest, CountsDoNotWrapAround) {
   model::TraceShard shard;
   PluginRecords records({.backend = "mine", .losses = {{"a", "as"}}}, shard);
