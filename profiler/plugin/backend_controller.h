@@ -40,6 +40,8 @@ class BackendController {
   absl::Status SetCollecting(bool collecting);
   absl::Status Dump(const std::string& path);
   absl::Status Stop();
+  // The session's. REQUIRES: no call has failed.
+  DurationNs StopLimitNs() const noexcept { return session_->StopLimitNs(); }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard);
   // Empty before Collect.
   std::vector<std::string> Remarks() const;

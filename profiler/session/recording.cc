@@ -177,8 +177,20 @@ absl::Status Recording::Dump(const std::string& path) {
 }
 
 absl::Status Recording::Stop() {
-  absl::Status status = ForEach([](BackendController& c) { return c.Stop(); });
+  // A backend whose Stop hangs must not keep others recording meanwhile. Those
+  // without a limit are known to return.
+  std::stable_partition(
+      controllers_.begin(), controllers_.end(), [](const auto& controller) {
+        return controller->StopLimitNs() == kNoStopLimit;
+      });
   end_ns_ = Now();
+  absl::Status status = ForEach([this](BackendController& controller) {
+    absl::Status stopped = controller.Stop();
+    if (stopped.ok()) end_ns_ = Now();
+    return stopped;
+  });
+  std::ranges::sort(controllers_, {},
+                    [](const auto& controller) { return controller->name(); });
   return status;
 }
 

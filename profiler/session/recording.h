@@ -20,7 +20,9 @@
 //   with the first problem.
 // Times: a record outside of [start_ns(), end_ns()] is dropped and counted in
 //   the ledger (kEventsOutOfWindow); problems() then names its backend. Records
-//   may come in any order.
+//   may come in any order. The recording ends when the last backend has stopped
+//   that does stop: the wait for a Stop that hangs does not count. Backends
+//   whose Stop has no limit stop first.
 // Threads: one call at a time.
 #ifndef KYMO_PROFILER_SESSION_RECORDING_H_
 #define KYMO_PROFILER_SESSION_RECORDING_H_

@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "kymo/backend_plugin.h"
 #include "profiler/base/clock.h"
+#include "profiler/plugin/library/backend_library.h"
 #include "tests/support/test_shard.h"
 
 namespace kymo {
@@ -225,8 +227,12 @@ class ScriptedBackend : public ActivityBackend {
 // counts a lost sample to be recognised by.
 class BadPluginTest : public ::testing::Test {
  protected:
-  void Record(Script script, const std::vector<std::string>& names = {}) {
+  void Record(Script script, const std::vector<std::string>& names = {},
+              std::unique_ptr<ActivityBackend> another = nullptr) {
     registry_ = std::make_unique<BackendRegistry>();
+    if (another != nullptr) {
+      EXPECT_TRUE(registry_->Register(std::move(another)).ok());
+    }
     EXPECT_TRUE(registry_
                     ->Register(std::make_unique<ScriptedBackend>(
                         "bad", std::move(script)))
@@ -237,7 +243,8 @@ class BadPluginTest : public ::testing::Test {
                                            [](model::TraceShard& shard) {
                                              shard.ledger.Add(
                                                  model::Loss::kSamplesLost, 1);
-                                           }}))
+                                           },
+                                       .stop_limit_ns = kNoStopLimit}))
                     .ok());
     auto recording = Recording::Create(*registry_, names, {});
     ASSERT_TRUE(recording.ok()) << recording.status();
@@ -248,6 +255,7 @@ class BadPluginTest : public ::testing::Test {
     (void)recording_->SetCollecting("bad", true);
     (void)recording_->Dump("file");
     EXPECT_TRUE(recording_->Stop().ok());
+    stopped_ns_ = MonotonicNs() + EpochOffsetNs();
     trace_.emplace(recording_->Finish({}).trace);
     ASSERT_TRUE(trace_->ok()) << trace_->status();
     EXPECT_EQ((*trace_)->ledger().Get(model::Loss::kSamplesLost), 1);
@@ -269,6 +277,7 @@ class BadPluginTest : public ::testing::Test {
 
   std::unique_ptr<BackendRegistry> registry_;
   std::unique_ptr<Recording> recording_;
+  TimeNs stopped_ns_ = 0;
   std::optional<absl::StatusOr<model::Trace>> trace_;
 };
 
@@ -292,6 +301,60 @@ TEST_F(BadPluginTest, WithoutABackendThatThrowsTheRecordingGoesOn) {
               "backend bad: " + (is_made ? throwing : "making its session") +
               " threw an exception: no luck"}));
     }
+  }
+}
+
+// Each function of a library (kymo/backend_plugin.h) calls it.
+int calls_until_throw = 0;
+uint32_t ThrowWhenItIsTime() {
+  if (calls_until_throw-- == 0) throw std::runtime_error("no luck");
+  return KYMO_OK;
+}
+
+TEST_F(BadPluginTest, WithoutALibraryThatThrowsTheRecordingGoesOn) {
+  KymoBackendPlugin plugin = {};
+  plugin.struct_size = sizeof(plugin);
+  plugin.version = KYMO_PLUGIN_VERSION;
+  plugin.name = "loaded";
+  plugin.purpose = "a backend of a test";
+  plugin.availability = [](const KymoSessionOptions*, char*, size_t) {
+    return ThrowWhenItIsTime();
+  };
+  plugin.create = [](const KymoSessionOptions*, void**, char*, size_t) {
+    return ThrowWhenItIsTime();
+  };
+  plugin.limitation = [](const KymoSessionOptions*, char*, size_t) {
+    ThrowWhenItIsTime();
+  };
+  plugin.prepare = [](void*, const KymoTargetSetup*, char*, size_t) {
+    return ThrowWhenItIsTime();
+  };
+  plugin.start = [](void*, int64_t, char*, size_t) {
+    return ThrowWhenItIsTime();
+  };
+  plugin.poll = [](void*) { ThrowWhenItIsTime(); };
+  plugin.stop = [](void*, char*, size_t) { return ThrowWhenItIsTime(); };
+  plugin.collect = [](void*, const KymoRecords*, char*, size_t) {
+    return ThrowWhenItIsTime();
+  };
+  plugin.destroy = [](void*) { throw 6; };
+  // In the order of the calls.
+  const std::vector<std::string> calls = {"making its session",
+                                          "making its session",
+                                          "making its session",
+                                          "Prepare",
+                                          "Start",
+                                          "Poll",
+                                          "Stop",
+                                          "Collect"};
+  for (size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(i);
+    auto loaded = AdaptBackend(&plugin, "./libloaded.so");
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    calls_until_throw = static_cast<int>(i);
+    Record({}, {"good", "loaded"}, *std::move(loaded));
+    EXPECT_EQ(Said(), std::vector<std::string>{"backend loaded: " + calls[i] +
+                                               " threw an exception: no luck"});
   }
 }
 
@@ -355,6 +418,9 @@ TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {
             0u)
       << Said()[0];
   EXPECT_EQ(recording_->backends(), std::vector<std::string>{"good"});
+  // Nothing was recorded while Stop was waited for.
+  EXPECT_LE(recording_->end_ns() + 20 * kNsPerMs, stopped_ns_);
+  EXPECT_EQ((*trace_)->end_ns(), recording_->end_ns());
   // The thread in Stop uses its session and backend after all this is gone.
   recording_ = nullptr;
   registry_ = nullptr;
