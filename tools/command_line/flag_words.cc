@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,6 +76,30 @@ Meaning MeaningOf(std::string_view name, std::span<const SettingInfo> own,
   return old;
 }
 
+// A plugin that was just loaded may bring a name that is taken. Nobody could
+// tell then what a flag of that name means.
+absl::Status CheckNames(std::span<const SettingInfo> own,
+                        std::span<const SettingInfo> plugins) {
+  std::map<std::string_view, const SettingInfo*> seen;
+  for (const SettingInfo& setting : plugins) {
+    std::string taken_by;
+    if (Find(own, setting.name) != nullptr ||
+        FindNegated(own, setting.name) != nullptr || setting.name == "help") {
+      taken_by = "a flag of this command";
+    } else if (const auto [other, is_new] =
+                   seen.emplace(setting.name, &setting);
+               !is_new) {
+      taken_by = absl::StrCat("a setting of ", other->second->topic);
+    }
+    if (taken_by.empty()) continue;
+    return absl::AlreadyExistsError(
+        absl::StrCat("the setting ", setting.name, " of ", setting.topic,
+                     " has the name of ", taken_by,
+                     "; give the plugin or its setting another name"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status UnknownFlag(std::string_view name,
                          std::span<const SettingInfo> own,
                          std::span<const SettingInfo> plugins) {
@@ -134,9 +159,9 @@ class Reader {
     if (meaning.is_old) {
       Note(RenamedNotice(flag.name, meaning.settings, "--"));
     }
-    return meaning.is_own && rules_.on_flag
-               ? rules_.on_flag(meaning.settings[0]->name, value)
-               : absl::OkStatus();
+    if (!meaning.is_own || !rules_.on_flag) return absl::OkStatus();
+    KYMO_RETURN_IF_ERROR(rules_.on_flag(meaning.settings[0]->name, value));
+    return CheckNames(rules_.own, rules_.plugin_settings());
   }
 
   absl::StatusOr<std::string> ValueOf(const Flag& flag,

@@ -13,7 +13,8 @@
 // command has the name of an old spelling, the command's flag counts.
 //
 // Errors: kInvalidArgument, in one line: an unknown flag (with the nearest), a
-//         value that is missing or wrong.
+//         value that is missing or wrong. kAlreadyExists if a plugin that was
+//         loaded has a setting whose name is taken.
 #ifndef KYMO_TOOLS_COMMAND_LINE_FLAG_WORDS_H_
 #define KYMO_TOOLS_COMMAND_LINE_FLAG_WORDS_H_
 

@@ -190,5 +190,54 @@ TEST(FlagWordsTest, ListenersSeeOwnFlagsAndMayRefuse) {
   EXPECT_TRUE(ReadFlagWords({"--one_metric=1"}, rules).ok());
 }
 
+// A flag of this command may load a plugin, which brings settings.
+TEST(FlagWordsTest, APluginMustNotBringANameThatIsTaken) {
+  const auto error = [](const char* plugin, const char* setting) {
+    bool is_loaded = false;
+    FlagRules rules = Rules();
+    const SettingTable<Plugin> loaded(
+        plugin, {{.name = setting, .value = setting::Switch(&Plugin::raw)}});
+    rules.plugin_settings = [&] {
+      return is_loaded ? JoinSettings({PluginSettings(), loaded.infos()})
+                       : PluginSettings();
+    };
+    rules.on_flag = [&](std::string_view, std::string_view) {
+      is_loaded = true;
+      return absl::OkStatus();
+    };
+    const absl::Status status =
+        ReadFlagWords({"--device=./lib.so"}, rules).status();
+    return status.ok() ? "" : std::string(status.message());
+  };
+  struct Flags {
+    bool row_limit = false;
+  };
+  EXPECT_EQ(error("own", "thing"), "");
+  EXPECT_EQ(error("two", "metric"),
+            "the setting two_metric of two has the name of a setting of two; "
+            "give the plugin or its setting another name");
+  FlagRules rules = Rules();
+  const SettingTable<Flags> own(
+      "", {{.name = "row_limit", .value = setting::Switch(&Flags::row_limit)}});
+  const SettingTable<Plugin> row(
+      "row", {{.name = "limit", .value = setting::Switch(&Plugin::raw)}});
+  const SettingTable<Plugin> no_row(
+      "norow", {{.name = "limit", .value = setting::Switch(&Plugin::raw)}});
+  rules.own = own.infos();
+  rules.on_flag = [](std::string_view, std::string_view) {
+    return absl::OkStatus();
+  };
+  rules.plugin_settings = [&] { return row.infos(); };
+  const absl::Status same = ReadFlagWords({"--row_limit"}, rules).status();
+  EXPECT_EQ(same.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(same.message(),
+            "the setting row_limit of row has the name of a flag of this "
+            "command; give the plugin or its setting another name");
+  rules.plugin_settings = [&] { return no_row.infos(); };
+  EXPECT_EQ(ReadFlagWords({"--row_limit"}, rules).status().message(),
+            "the setting norow_limit of norow has the name of a flag of this "
+            "command; give the plugin or its setting another name");
+}
+
 }  // namespace
 }  // namespace kymo::tools
