@@ -37,25 +37,34 @@ bool FollowFramePointer(Frame& frame, ReadableStack& stack) {
 
 #if defined(__x86_64__)
 
+// A loaded file, and what is added to its addresses.
+struct MarkedCode {
+  LoadedCode code;
+  uint64_t mark = 0;
+};
+
 // A cache of the loaded files in this capture: one stack goes through few
 // files.
 class MetCode {
  public:
+  explicit MetCode(const FileMarks* marks) noexcept : marks_(marks) {}
+
   // The file of `pc`; null outside of loaded files.
-  const LoadedCode* Find(uint64_t pc) noexcept {
-    if (Has(*last_, pc)) [[likely]] {
+  const MarkedCode* Find(uint64_t pc) noexcept {
+    if (Has(last_->code, pc)) [[likely]] {
       return last_;
     }
-    for (const LoadedCode& code : met_) {
-      if (Has(code, pc)) return last_ = &code;
+    for (const MarkedCode& met : met_) {
+      if (Has(met.code, pc)) return last_ = &met;
     }
-    LoadedCode& code = met_[next_];
-    if (!FindLoadedCode(pc, &code)) {
-      code = {};
+    MarkedCode& met = met_[next_];
+    if (!FindLoadedCode(pc, &met.code)) {
+      met = {};
       return nullptr;
     }
+    if (marks_ != nullptr) met.mark = marks_->mark(marks_->context, met.code);
     next_ = (next_ + 1) % kMost;
-    return last_ = &code;
+    return last_ = &met;
   }
 
  private:
@@ -65,8 +74,9 @@ class MetCode {
     return pc - code.begin < code.end - code.begin;
   }
 
-  LoadedCode met_[kMost];
-  const LoadedCode* last_ = met_;
+  const FileMarks* const marks_;
+  MarkedCode met_[kMost];
+  const MarkedCode* last_ = met_;
   size_t next_ = 0;
 };
 
@@ -125,19 +135,17 @@ inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
 
 #if defined(__x86_64__)
 
-// Walks the frames above the one whose frame pointer is `own`.
-inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
-                                                  size_t max, size_t skip,
-                                                  StackEnd* end) noexcept {
-  Frame frame = {.pc = ReadWord(own + kWord) - 1,
-                 .sp = own + 2 * kWord,
-                 .bp = ReadWord(own)};
+// Walks the frames from `frame` on.
+inline __attribute__((always_inline)) size_t WalkFrom(
+    Frame frame, uint64_t* pcs, size_t max, size_t skip, StackEnd* end,
+    const FileMarks* marks) noexcept {
   ReadableStack stack(frame.sp);
-  MetCode met;
+  MetCode files(marks);
   StackEnd why = StackEnd::kUnknown;
   size_t count = 0;
   for (;;) {
-    const LoadedCode* const code = met.Find(frame.pc);
+    const MarkedCode* const met = files.Find(frame.pc);
+    const LoadedCode* const code = met != nullptr ? &met->code : nullptr;
     UnwindRule rule = FindRule(frame.pc, code != nullptr ? code->identity : 0);
     if (rule.kind == RuleKind::kMissing) [[unlikely]] {
       rule = ComputeRule(frame.pc, code);
@@ -146,7 +154,7 @@ inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
     if (skip > 0) {
       --skip;
     } else if (count < max) {
-      pcs[count++] = frame.pc + 1;
+      pcs[count++] = (frame.pc + 1) | (met != nullptr ? met->mark : 0);
     } else {
       why = StackEnd::kLimit;
       break;
@@ -162,11 +170,22 @@ inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
   return count;
 }
 
+// Walks the frames above the one whose frame pointer is `own`.
+inline __attribute__((always_inline)) size_t Walk(
+    uint64_t own, uint64_t* pcs, size_t max, size_t skip, StackEnd* end,
+    const FileMarks* marks) noexcept {
+  return WalkFrom({.pc = ReadWord(own + kWord) - 1,
+                   .sp = own + 2 * kWord,
+                   .bp = ReadWord(own)},
+                  pcs, max, skip, end, marks);
+}
+
 #else
 
 inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
                                                   size_t max, size_t skip,
-                                                  StackEnd* end) noexcept {
+                                                  StackEnd* end,
+                                                  const FileMarks*) noexcept {
   Frame frame = {.pc = 0, .sp = own, .bp = own};
   ReadableStack stack(own);
   StackEnd why = StackEnd::kOutermost;
@@ -197,12 +216,25 @@ __attribute__((noinline)) size_t CaptureStack(uint64_t* pcs, size_t max,
                                               size_t skip,
                                               StackEnd* end) noexcept {
   return Walk(reinterpret_cast<uint64_t>(__builtin_frame_address(0)), pcs, max,
-              skip, end);
+              skip, end, nullptr);
 }
 
 size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
-                         StackEnd* end) noexcept {
-  return Walk(reinterpret_cast<uint64_t>(frame_address), pcs, max, 0, end);
+                         StackEnd* end, const FileMarks* marks) noexcept {
+  return Walk(reinterpret_cast<uint64_t>(frame_address), pcs, max, 0, end,
+              marks);
+}
+
+size_t CaptureInterrupted(const Interrupted& code, uint64_t* pcs, size_t max,
+                          StackEnd* end, const FileMarks* marks) noexcept {
+#if defined(__x86_64__)
+  return WalkFrom({.pc = code.pc, .sp = code.sp, .bp = code.bp}, pcs, max, 0,
+                  end, marks);
+#else
+  (void)code, (void)pcs, (void)max, (void)marks;
+  if (end != nullptr) *end = StackEnd::kUnknown;
+  return 0;
+#endif
 }
 
 }  // namespace kymo::unwind

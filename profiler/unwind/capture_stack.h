@@ -39,6 +39,17 @@ enum class StackEnd : uint8_t {
   kUnknown,    // the last frame has a caller, which could not be found
 };
 
+struct LoadedCode;
+
+// What to add to the addresses of a loaded file. `mark` is called for each file
+// that a walk comes to, sometimes twice. The bits of its result are set in the
+// file's addresses, in which all of them must be 0. User addresses of x86-64
+// leave the top 16 bits free.
+struct FileMarks {
+  uint64_t (*mark)(void* context, const LoadedCode& code) noexcept;
+  void* context;
+};
+
 // Writes up to `max` addresses, innermost first, and returns how many. The
 // first `skip` frames, beginning with the caller's, are left out.
 size_t CaptureStack(uint64_t* pcs, size_t max, size_t skip,
@@ -49,7 +60,22 @@ size_t CaptureStack(uint64_t* pcs, size_t max, size_t skip,
 // __builtin_frame_address(0). The frames between it and CaptureStackAbove cost
 // nothing.
 size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
-                         StackEnd* end = nullptr) noexcept;
+                         StackEnd* end = nullptr,
+                         const FileMarks* marks = nullptr) noexcept;
+
+// What a signal interrupted: the registers that its handler finds in ucontext.
+struct Interrupted {
+  uint64_t pc = 0;
+  uint64_t sp = 0;
+  uint64_t bp = 0;
+};
+
+// The same for code of this thread that a signal handler interrupted. The first
+// entry is the interrupted function's. Elsewhere than on x86-64 there is no
+// entry.
+size_t CaptureInterrupted(const Interrupted& code, uint64_t* pcs, size_t max,
+                          StackEnd* end = nullptr,
+                          const FileMarks* marks = nullptr) noexcept;
 
 }  // namespace kymo::unwind
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unwind.h>
@@ -13,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "profiler/unwind/file_number.h"
+#include "profiler/unwind/loaded_code.h"
 #include "profiler/unwind/test_chain.h"
 
 namespace kymo::unwind {
@@ -204,6 +207,99 @@ TEST(CaptureStackTest, FollowsALibraryThatReplacedAnother) {
     dlclose(library);
   }
   if (replaced == 0) GTEST_SKIP() << "no library took another one's place";
+}
+
+constexpr uint64_t kAddress = (uint64_t{1} << 48) - 1;
+
+[[gnu::noinline]] void CaptureMarked(void* argument) {
+  const FileMarks marks = {[](void*, const LoadedCode& code) noexcept {
+                             return uint64_t{FileNumber(code.identity)} << 48;
+                           },
+                           nullptr};
+  auto& pcs = *static_cast<Pcs*>(argument);
+  pcs.resize(kMost);
+  pcs.resize(CaptureStackAbove(__builtin_frame_address(0), pcs.data(), kMost,
+                               nullptr, &marks));
+}
+
+// Two libraries have the same addresses, but each has a mark of its own, which
+// it keeps when it is loaded again.
+TEST(CaptureStackTest, MarksTellLibrariesAtOnePlaceApart) {
+  using Call = void (*)(void (*)(void*), void*);
+  Pcs last[2];
+  for (int round = 0; round < 6; ++round) {
+    const bool is_small = round % 2 == 0;
+    void* const library =
+        dlopen(is_small ? "profiler/unwind/libtest_library_small.so"
+                        : "profiler/unwind/libtest_library_large.so",
+               RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    const auto call =
+        reinterpret_cast<Call>(dlsym(library, "test_library_call"));
+    Pcs pcs;
+    call(CaptureMarked, &pcs);
+    dlclose(library);
+    ASSERT_GT(pcs.size(), 3u);
+    // [0] is in the library, [1] in this function.
+    EXPECT_GT(pcs[0] & kAddress, reinterpret_cast<uint64_t>(call));
+    EXPECT_NE(pcs[0] >> 48, 0u);
+    EXPECT_NE(pcs[0] >> 48, pcs[1] >> 48);
+    if (round >= 2) {
+      EXPECT_EQ(pcs[0], last[is_small][0]);
+    }
+    if (round >= 1) {
+      EXPECT_NE(pcs[0] >> 48, last[!is_small][0] >> 48);
+    }
+    last[is_small] = pcs;
+  }
+}
+
+// --- what a signal interrupted ---
+
+StackEnd interrupted_end;
+Pcs interrupted_ours, interrupted_libgcc;
+
+void OnInterrupt(int, siginfo_t*, void* context) {
+  const auto& registers =
+      static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto at = [&](int number) {
+    return static_cast<uint64_t>(registers[number]);
+  };
+  interrupted_ours.resize(kMost);
+  interrupted_ours.resize(CaptureInterrupted(
+      {.pc = at(REG_RIP), .sp = at(REG_RSP), .bp = at(REG_RBP)},
+      interrupted_ours.data(), kMost, &interrupted_end));
+  interrupted_libgcc = StackOfLibgcc();
+  // It begins in the handler and the kernel's frame.
+  while (!interrupted_libgcc.empty() &&
+         interrupted_libgcc.front() != at(REG_RIP) + 1) {
+    interrupted_libgcc.erase(interrupted_libgcc.begin());
+  }
+}
+
+TEST(CaptureStackTest, InterruptedCodeGivesTheStackOfLibgcc) {
+#if defined(__x86_64__)
+  struct sigaction action = {}, old = {};
+  action.sa_sigaction = OnInterrupt;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGUSR1, &action, &old);
+  for (uint8_t step = 0; step < 18; ++step) {
+    Chain chain{.steps = &step,
+                .left = 1,
+                .leaf = [](void*) { raise(SIGUSR1); },
+                .argument = nullptr};
+    chain.Next();
+    ASSERT_GT(interrupted_ours.size(), 4u) << int{step};
+    EXPECT_EQ(interrupted_end, StackEnd::kOutermost);
+    while (!interrupted_libgcc.empty() && interrupted_libgcc.back() <= 1) {
+      interrupted_libgcc.pop_back();
+    }
+    EXPECT_EQ(interrupted_ours, interrupted_libgcc) << int{step};
+  }
+  sigaction(SIGUSR1, &old, nullptr);
+#else
+  GTEST_SKIP() << "interrupted code has stacks on x86-64 only";
+#endif
 }
 
 // Machine code without a table: push %rbp; mov %rsp,%rbp; mov %rsi,%rax;

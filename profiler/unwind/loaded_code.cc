@@ -129,6 +129,14 @@ bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept {
   return true;
 }
 
+bool FindsLoadedCodeWithoutLock() noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+  return true;
+#else
+  return false;
+#endif
+}
+
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // declares _dl_find_object
   dl_find_object found;

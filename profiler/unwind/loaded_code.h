@@ -32,6 +32,9 @@ struct LoadedCode {
 // False if no loaded file is there, or one without unwind information.
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept;
 
+// Whether FindLoadedCode takes no lock, so that any signal handler may call it.
+bool FindsLoadedCodeWithoutLock() noexcept;
+
 // Does the same with the loader's list, for glibc before 2.35.
 bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept;
 

@@ -9,7 +9,11 @@
 //                     fail; prints how many, and bytes
 //   allocate fiber    a forked child allocates on a stack of 8 KiB
 //   allocate pairs N  N times malloc and free of 64 bytes; prints ns for each
+//   allocate turns SMALL LARGE   leaks 3000 bytes called by library SMALL and
+//                     1000 by LARGE, five times, with one loaded where the
+//                     other was; ends with 4 if it was not there
 //   allocate operations   ranges that allocate, as PyTorch's example
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,6 +248,28 @@ int Operations() {
   return 0;
 }
 
+// Leaks in a function of the library; returns where that is.
+void* LeakIn(const char* path, const char* function, size_t bytes) {
+  using Call = void (*)(void (*)(void*), void*);
+  void* const library = dlopen(path, RTLD_NOW);
+  if (library == nullptr) return nullptr;
+  void* const place = dlsym(library, "test_library_call");
+  reinterpret_cast<Call>(dlsym(library, function))(
+      [](void* wanted) { Opaque(malloc(*static_cast<size_t*>(wanted))); },
+      &bytes);
+  dlclose(library);
+  return place;
+}
+
+int LeakInTurn(const char* small_path, const char* large_path) {
+  for (int i = 0; i < 5; ++i) {
+    void* const small = LeakIn(small_path, "test_library_small", 3000);
+    void* const large = LeakIn(large_path, "test_library_large", 1000);
+    if (small == nullptr || small != large) return 4;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -254,10 +280,11 @@ int main(int argc, char** argv) {
   if (what == "steps") return Steps();
   if (what == "sampled") return Sampled(argc > 2);
   if (what == "fiber") return Fiber();
+  if (what == "turns" && argc > 3) return LeakInTurn(argv[2], argv[3]);
   if (what == "pairs") return Pairs(argc > 2 ? atoll(argv[2]) : 10'000'000);
   if (what == "operations") return Operations();
   fprintf(stderr,
           "usage: allocate "
-          "exact|leak|clean|steps|sampled|fiber|pairs|operations\n");
+          "exact|leak|clean|steps|sampled|fiber|pairs|turns|operations\n");
   return 2;
 }

@@ -15,6 +15,8 @@ OWN_NEW = os.path.abspath(os.environ["KYMO_OWN_NEW"])
 OWN_MALLOC = os.path.abspath(os.environ["KYMO_OWN_MALLOC"])
 STATIC = os.path.abspath(os.environ["KYMO_STATIC"])
 THREADS = os.path.abspath(os.environ["KYMO_THREADS"])
+LIBRARIES = {name: os.path.abspath(os.environ[f"KYMO_{name.upper()}_LIBRARY"])
+             for name in ("small", "large")}
 
 # The allocators that Debian packages, and their packages.
 ALLOCATORS = {
@@ -164,6 +166,18 @@ class MemoryTest(unittest.TestCase):
                                       (leaks[1], "first", "LeakInFirst")):
             self.assertRegex(leak["stack"][0], function)
             self.assertIn(f"allocate.cc({line[which]})", leak["stack"][0])
+
+    def test_libraries_that_were_loaded_at_one_place_are_apart(self):
+        result = self.profile(ALLOCATE, "turns", LIBRARIES["small"],
+                              LIBRARIES["large"])
+        self.assertEqual(result.status, 0, result.stderr)
+        leaks = result.heap()["leaks"]
+        for name, count, size in (("small", 5, 15_000), ("large", 5, 5_000)):
+            of_library = [leak for leak in leaks
+                          if any(f"test_library_{name}" in frame
+                                 for frame in leak["stack"])]
+            self.assertEqual([(leak["count"], leak["bytes"])
+                              for leak in of_library], [(count, size)], leaks)
 
     def test_a_clean_program_leaks_nothing(self):
         result = self.profile(ALLOCATE, "clean")

@@ -8,11 +8,27 @@
 #include "profiler/symbolize/process_mappings.h"
 
 namespace kymo::stream {
+namespace {
+
+constexpr uint64_t kFileNumberMask = ~uint64_t{0} << record::kFileNumberShift;
+
+size_t FileNumberOf(uint64_t address) {
+  return address >> record::kFileNumberShift;
+}
+
+}  // namespace
+
+void ProcessStacks::Process::AddFile(size_t number) {
+  if (files.size() <= number) files.resize(number + 1);
+  files[number] = true;
+}
 
 void ProcessStacks::AddMapping(int64_t pid,
                                const record::MappingPayload& mapping,
                                std::string_view path) {
   if (mapping.end <= mapping.start) return;
+  Process& process = processes_[pid];
+  process.AddFile(FileNumberOf(mapping.start));
   symbolize::AddMapping({.pid = pid,
                          .address = mapping.start,
                          .size_bytes = mapping.end - mapping.start,
@@ -20,15 +36,20 @@ void ProcessStacks::AddMapping(int64_t pid,
                          .file = {.path = std::string(path),
                                   .inode = mapping.inode,
                                   .mapped_ns = StartOf(pid)}},
-                        modules_, spaces_[pid]);
+                        modules_, process.space);
 }
 
 model::StackId ProcessStacks::Add(int64_t pid, std::span<const uint64_t> pcs) {
-  const auto [space, is_new] = spaces_.try_emplace(pid);
+  const auto [at, is_new] = processes_.try_emplace(pid);
+  Process& process = at->second;
   if (is_new && pid == getpid()) {
-    symbolize::AddOwnMappings(modules_, space->second);
+    symbolize::AddOwnMappings(modules_, process.space);
   }
-  model::StackId stack = symbolizer_.Add(pcs, space->second);
+  pcs_.assign(pcs.begin(), pcs.end());
+  for (uint64_t& pc : pcs_) {
+    if (!process.HasFile(FileNumberOf(pc))) pc &= ~kFileNumberMask;
+  }
+  model::StackId stack = symbolizer_.Add(pcs_, process.space);
   // The recorder's own frames, which the compiler may have inlined into the
   // operation's.
   while (stack != model::kEmptyStack && IsRecorder(stack)) {

@@ -1,16 +1,22 @@
 // process_stacks.h - names for the stacks that operations were recorded with.
 //
 // The mappings of this process are read when its first stack comes. Those of a
-// recorded process are in its records; their files are opened now.
+// recorded process are in its records; their files are opened now. Addresses and
+// mappings carry the numbers of their files in their top bits (layout.h). So
+// files that lay at one place, one after the other, are apart here. If the
+// mapping of a file was not recorded, its addresses are looked up without the
+// number.
 //
 // Threads: none. The shard is borrowed.
 #ifndef KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
 #define KYMO_BACKENDS_STREAM_DECODE_PROCESS_STACKS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
@@ -37,6 +43,17 @@ class ProcessStacks {
   model::StackId Add(int64_t pid, std::span<const uint64_t> pcs);
 
  private:
+  struct Process {
+    symbolize::AddressSpace space;
+    // By number: whether mappings of the file were recorded.
+    std::vector<bool> files;
+
+    void AddFile(size_t number);
+    bool HasFile(size_t number) const {
+      return number < files.size() && files[number];
+    }
+  };
+
   // When the process attached, after its last exec.
   TimeNs StartOf(int64_t pid) const;
   bool IsRecorder(model::StackId stack) const;
@@ -44,8 +61,9 @@ class ProcessStacks {
   const model::TraceShard& shard_;
   symbolize::ModuleTable modules_;
   // By process; nodes stay where they are, as the symbolizer needs.
-  std::map<int64_t, symbolize::AddressSpace> spaces_;
+  std::map<int64_t, Process> processes_;
   symbolize::StackSymbolizer symbolizer_;
+  std::vector<uint64_t> pcs_;  // of the stack that is being added
 };
 
 }  // namespace kymo::stream

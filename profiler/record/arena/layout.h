@@ -156,9 +156,16 @@ struct MemoryPayload {
 };
 static_assert(sizeof(MemoryPayload) == sizeof(Slot));
 
+// The top bits of a stack's addresses are free for the number of the file that
+// the address is in. Of two libraries that the program loads at one place, one
+// after the other, each has its own number. 0: the address is not in a loaded
+// file, or nobody numbers the files (a process without the preloaded runtime).
+inline constexpr int kFileNumberShift = 48;
+
 // The payload of a kMapping record: where a file's code is in the process.
-// Behind it the path, NUL-terminated. A process writes one for each of its
-// mappings before its first stack, and again after it has loaded a library.
+// `start` and `end` carry the file's number, as the stacks' addresses do. Behind
+// it the path, NUL-terminated. A process writes one for each of its mappings
+// before its first stack, and again after it has loaded a library.
 struct MappingPayload {
   uint64_t start;
   uint64_t end;

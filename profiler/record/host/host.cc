@@ -217,6 +217,10 @@ void ForgetMappings() noexcept {
   }
 }
 
+void SetFileNumberAt(FileNumberAt number_at) noexcept {
+  own.file_number_at.store(number_at, std::memory_order_relaxed);
+}
+
 uint64_t LogicalThreadId() noexcept { return Host().logical_thread_id(); }
 
 void SetThreadPaused(bool paused) noexcept { Host().set_thread_paused(paused); }

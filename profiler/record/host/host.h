@@ -89,6 +89,10 @@ void SetStackCapture(StackCapture capture) noexcept;
 // records the mappings again.
 void ForgetMappings() noexcept;
 
+// For the runtime's own host, whose stacks carry the numbers of files (layout.h,
+// kFileNumberShift): its records of mappings then carry them, too.
+void SetFileNumberAt(FileNumberAt number_at) noexcept;
+
 // --- sessions ---
 
 // Starts a session. One of kThread gets the calling thread. Returns 0, or

@@ -98,6 +98,10 @@ inline constexpr uint64_t kLocalCapacityBytes = uint64_t{4} << 30;
 using StackCapture = uint64_t (*)(const void* frame, uint64_t* pcs,
                                   uint64_t max) noexcept;
 
+// The number of the loaded file at `address` (layout.h, kFileNumberShift); 0 =
+// none. Same rules.
+using FileNumberAt = uint32_t (*)(uint64_t address) noexcept;
+
 // The host's functions, which one copy of the library hands to another. C types
 // only. New functions are added at the end; `size` tells which ones exist.
 struct HostApi {

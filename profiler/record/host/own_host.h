@@ -84,6 +84,7 @@ struct OwnState {
   bool has_fork_handler;
   std::atomic<uint64_t> logical_threads;
   std::atomic<StackCapture> stack_capture;
+  std::atomic<FileNumberAt> file_number_at;
   std::atomic<int64_t> node_number;  // the node's id + 1; 0 = none
   // The live kProcess session.
   std::atomic<SessionId> process_session;
