@@ -79,6 +79,7 @@ void ProcessTable::OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
   if (process.image_ns == image_ns) return;
   process.image_ns = image_ns;
   process.space.Clear();
+  process.files.clear();
   process.maps_read_ns = 0;
   process.command_line = ReadCommandLine(pid);
   process.name = ReadName(pid);

@@ -28,6 +28,8 @@ struct SampledProcess {
   TimeNs end_ns = 0;
   int live_threads = 1;
   symbolize::AddressSpace space;
+  // By number: whether the space has the code of the file (sample_ring.h).
+  std::vector<bool> files;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
   int64_t maps_read_ns = 0;
   // Tells programs apart where no record tells of an exec (timers).

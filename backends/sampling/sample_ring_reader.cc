@@ -79,10 +79,39 @@ bool SampleRingReader::ReadCell(uint32_t index, TimerSample* sample) {
       strnlen(header.thread_name, sizeof(header.thread_name)));
   std::copy(std::begin(header.registers), std::end(header.registers),
             sample->registers.begin());
-  const auto* const stack = reinterpret_cast<const std::byte*>(cell + 1);
-  stack_.assign(stack, stack + header.stack_bytes);
-  sample->stack = stack_;
-  return true;
+  sample->kind = header.kind;
+  sample->is_cut = header.is_cut != 0;
+  return ReadBytes(reinterpret_cast<const std::byte*>(cell + 1),
+                   header.stack_bytes, sample);
+}
+
+bool SampleRingReader::ReadBytes(const std::byte* bytes, size_t size,
+                                 TimerSample* sample) {
+  stack_.assign(bytes, bytes + size);
+  sample->stack = {};
+  sample->addresses = {};
+  sample->path = {};
+  switch (sample->kind) {
+    case kCellStack:
+      sample->stack = stack_;
+      return true;
+    case kCellAddresses:
+      if (size == 0 || size % sizeof(uint64_t) != 0) return false;
+      addresses_.resize(size / sizeof(uint64_t));
+      memcpy(addresses_.data(), stack_.data(), size);
+      sample->addresses = addresses_;
+      return true;
+    case kCellFile: {
+      if (size <= sizeof(FileNote) || stack_.back() != std::byte{0}) {
+        return false;
+      }
+      memcpy(&sample->file, stack_.data(), sizeof(FileNote));
+      sample->path =
+          reinterpret_cast<const char*>(stack_.data()) + sizeof(FileNote);
+      return sample->file.end > sample->file.start;
+    }
+  }
+  return false;
 }
 
 void SampleRingReader::Drain(

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,8 +22,9 @@
 
 namespace kymo::sampling {
 
-// A copy of one cell. `stack` is valid until the next call of the reader.
+// A copy of one cell. Views are valid until the next call of the reader.
 struct TimerSample {
+  CellKind kind = kCellStack;
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   int64_t pid = 0;
   int64_t tid = 0;
@@ -30,8 +32,15 @@ struct TimerSample {
   int64_t image_ns = 0;
   uint32_t tick_count = 1;
   std::string thread_name;
+  // kCellStack:
   Registers registers{};
   std::span<const std::byte> stack;
+  // kCellAddresses: return addresses, innermost first.
+  std::span<const uint64_t> addresses;
+  bool is_cut = false;
+  // kCellFile:
+  FileNote file{};
+  std::string_view path;
 };
 
 class SampleRingReader {
@@ -63,6 +72,8 @@ class SampleRingReader {
  private:
   SampleRingReader() = default;
   bool ReadCell(uint32_t index, TimerSample* sample);
+  // Reads what stands behind the header.
+  bool ReadBytes(const std::byte* bytes, size_t size, TimerSample* sample);
 
   int fd_ = -1;
   RingHeader* ring_ = nullptr;
@@ -71,6 +82,7 @@ class SampleRingReader {
   uint32_t stack_bytes_ = 0;
   uint64_t unsound_cells_ = 0;
   std::vector<std::byte> stack_;
+  std::vector<uint64_t> addresses_;
 };
 
 }  // namespace kymo::sampling

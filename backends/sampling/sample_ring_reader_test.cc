@@ -78,6 +78,61 @@ TEST_F(SampleRingReaderTest, SkipsNonsense) {
   EXPECT_EQ(reader_->unsound_cells(), 5u);
 }
 
+TEST_F(SampleRingReaderTest, ReadsAddressesAndFiles) {
+  const uint64_t addresses[] = {0x1234, uint64_t{3} << 48 | 0x5678};
+  CellHeader* const stack = Fill(0, 1, kCellReady);
+  stack->kind = kCellAddresses;
+  stack->is_cut = 1;
+  std::memcpy(stack + 1, addresses, sizeof(addresses));
+  reader_->Drain([&](const TimerSample& sample) {
+    EXPECT_EQ(sample.kind, kCellAddresses);
+    EXPECT_TRUE(sample.is_cut);
+    EXPECT_TRUE(sample.stack.empty());
+    EXPECT_EQ(
+        std::vector<uint64_t>(sample.addresses.begin(), sample.addresses.end()),
+        std::vector<uint64_t>(std::begin(addresses), std::end(addresses)));
+  });
+  const FileNote note = {
+      .start = 4096, .end = 8192, .file_offset = 7, .inode = 9};
+  CellHeader* const file = Fill(0, 2, kCellReady);
+  file->kind = kCellFile;
+  std::memcpy(file + 1, &note, sizeof(note));
+  std::memcpy(reinterpret_cast<char*>(file + 1) + sizeof(note), "/a", 3);
+  file->stack_bytes = sizeof(note) + 3;
+  reader_->Drain([&](const TimerSample& sample) {
+    EXPECT_EQ(sample.kind, kCellFile);
+    EXPECT_EQ(sample.path, "/a");
+    EXPECT_EQ(sample.file.start, 4096u);
+    EXPECT_EQ(sample.file.end, 8192u);
+    EXPECT_EQ(sample.file.file_offset, 7u);
+    EXPECT_EQ(sample.file.inode, 9u);
+  });
+  EXPECT_EQ(reader_->unsound_cells(), 0u);
+}
+
+TEST_F(SampleRingReaderTest, SkipsAddressesAndFilesThatMakeNoSense) {
+  CellHeader* const odd = Fill(0, 1, kCellReady);
+  odd->kind = kCellAddresses;
+  odd->stack_bytes = 15;
+  CellHeader* const none = Fill(1, 2, kCellReady);
+  none->kind = kCellAddresses;
+  none->stack_bytes = 0;
+  // No room for a path, a path without an end, an end before the start.
+  CellHeader* const small = Fill(2, 3, kCellReady);
+  small->kind = kCellFile;
+  CellHeader* const endless = Fill(3, 4, kCellReady);
+  endless->kind = kCellFile;
+  endless->stack_bytes = 64;
+  std::memset(endless + 1, 0x5a, 64);
+  CellHeader* const backwards = Fill(4, 5, kCellReady);
+  backwards->kind = kCellFile;
+  backwards->stack_bytes = 64;
+  std::memset(backwards + 1, 0, 64);
+  Fill(5, 6, kCellReady)->kind = static_cast<CellKind>(77);
+  EXPECT_EQ(Drain(), std::vector<int64_t>{});
+  EXPECT_EQ(reader_->unsound_cells(), 6u);
+}
+
 TEST_F(SampleRingReaderTest, DoesNotTrustTheHeader) {
   Fill(0, 1, kCellReady);
   reader_->ring()->cell_count = ~0u;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/sampling/target/sample_ring.h"
 #include "profiler/base/clock.h"
 #include "profiler/symbolize/proc_maps.h"
 #include "profiler/symbolize/raw_stack_names.h"
@@ -13,14 +14,24 @@ namespace {
 // its code lies outside of all known ones.
 constexpr int64_t kMapsAgeNs = 200 * kNsPerMs;
 
+constexpr uint64_t kAddressMask = (uint64_t{1} << kFileNumberShift) - 1;
+
+// The number of the file; 0 for none, and in the kernel's half of the addresses.
+size_t FileNumberOf(uint64_t address) {
+  return address >> 63 != 0 ? 0 : address >> kFileNumberShift;
+}
+
 }  // namespace
 
 SampleStore::SampleStore(DurationNs period_ns)
     : period_ns_(period_ns), unwinder_(&modules_) {}
 
 void SampleStore::OnMap(const symbolize::ProcessMapping& mapping) {
-  symbolize::AddMapping(mapping, modules_,
-                        processes_.Process(mapping.pid).space);
+  SampledProcess& process = processes_.Process(mapping.pid);
+  const size_t number = FileNumberOf(mapping.address);
+  if (process.files.size() <= number) process.files.resize(number + 1);
+  process.files[number] = true;
+  symbolize::AddMapping(mapping, modules_, process.space);
 }
 
 bool SampleStore::ReadMaps(int64_t pid, SampledProcess& process) {
@@ -53,9 +64,16 @@ void SampleStore::PlaceCallchain(const SampleEvent& event,
   unwound_.frames.clear();
   unwound_.end = StackEnd::kComplete;
   for (const uint64_t instruction : event.callchain) {
-    const uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
+    uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
+    // A file whose mapping is not known is where the maps say.
+    const size_t number = FileNumberOf(address);
+    if (number != 0 &&
+        (number >= process.files.size() || !process.files[number])) {
+      address &= kAddressMask;
+    }
     unwound_.frames.push_back(symbolize::PlaceOf(process.space, address));
   }
+  if (event.stack_was_cut) unwound_.end = StackEnd::kTruncated;
 }
 
 void SampleStore::OnSample(const SampleEvent& event) {

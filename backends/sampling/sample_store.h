@@ -36,7 +36,8 @@ struct SampleEvent {
   DurationNs weight_ns = 0;
   std::optional<uint64_t> kernel_address;  // where in the kernel it was
   // A sample has exactly one of these: registers with a stack, or a call chain
-  // (leaf first, unchanged return addresses).
+  // (leaf first, unchanged return addresses, with the numbers of their files if
+  // there are any).
   bool has_registers = false;
   Registers registers{};
   std::span<const std::byte> stack;
@@ -49,7 +50,8 @@ class SampleStore {
   explicit SampleStore(DurationNs period_ns);
 
   ProcessTable& processes() noexcept { return processes_; }
-  // An executable mapping appeared.
+  // An executable mapping appeared. Its address may carry the number of a file
+  // (target/sample_ring.h); only addresses with that number are then in it.
   void OnMap(const symbolize::ProcessMapping& mapping);
   void OnSample(const SampleEvent& event);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }

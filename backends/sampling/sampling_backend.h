@@ -7,7 +7,7 @@
 // modules' call frame information and keeps a few bytes. After the run it looks
 // up names, inlined functions and lines, once per place. Where perf_event_open
 // is not permitted, CPU timers of the target's threads (target_timer.h) fill a
-// ring in shared memory instead; the rest is the same.
+// ring in shared memory instead, mostly with stacks that are unwound already.
 //
 // Its settings are declared in sampling_settings.cc.
 //

@@ -128,6 +128,14 @@ TEST_P(SamplingChildTest, AProgramMayUseSigprofItself) {
   EXPECT_NEAR(ShareOf(shard(), "BurnThree"), 0.75, 0.05) << Summary(shard());
 }
 
+TEST_P(SamplingChildTest, LibrariesThatWereLoadedAtOnePlaceAreApart) {
+  ASSERT_NO_FATAL_FAILURE(Run("test_burner", "turns", 1200));
+  EXPECT_NEAR(ShareOf(shard(), "test_library_small"), 0.75, 0.05)
+      << Summary(shard());
+  EXPECT_NEAR(ShareOf(shard(), "test_library_large"), 0.25, 0.05)
+      << Summary(shard());
+}
+
 TEST_P(SamplingChildTest, StaticProgramsAreSampledFromOutsideOnly) {
   if (IsTimer()) {
     options_.target_path = DataFile("test_burner_static");

@@ -7,7 +7,11 @@
 //   test_burner deep MS      works at the bottom of 2000 frames
 //   test_burner prof MS      as ratio, with a SIGPROF handler and timer of its
 //                            own; exits with 3 if these did not work
+//   test_burner turns MS     three quarters of MS called by the library
+//                            `small`, one by `large`, which are loaded in turn;
+//                            exits with 4 if not at one place
 // Time is the thread's own CPU time, so other load does not matter.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -116,6 +120,38 @@ int BurnWithOwnTimer(int64_t ms) {
              : 3;
 }
 
+#ifndef IS_STATIC
+
+// Burns in a function of the library; returns where that is.
+void* BurnIn(const char* path, const char* function, int64_t ms) {
+  using Call = void (*)(void (*)(void*), void*);
+  void* const library = dlopen(path, RTLD_NOW);
+  if (library == nullptr) return nullptr;
+  void* const place = dlsym(library, "test_library_call");
+  reinterpret_cast<Call>(dlsym(library, function))(
+      [](void* work) { Burn(*static_cast<int64_t*>(work)); }, &ms);
+  dlclose(library);
+  return place;
+}
+
+int BurnInTurn(int64_t ms) {
+  constexpr int kRounds = 8;
+  for (int i = 0; i < kRounds; ++i) {
+    void* const small = BurnIn("profiler/unwind/libtest_library_small.so",
+                               "test_library_small", ms * 3 / 4 / kRounds);
+    void* const large = BurnIn("profiler/unwind/libtest_library_large.so",
+                               "test_library_large", ms / 4 / kRounds);
+    if (small == nullptr || small != large) return 4;
+  }
+  return 0;
+}
+
+#else
+
+int BurnInTurn(int64_t) { return 2; }  // it loads no libraries
+
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,6 +171,8 @@ int main(int argc, char** argv) {
     BurnDeep(2000, ms);
   } else if (strcmp(argv[1], "prof") == 0) {
     return BurnWithOwnTimer(ms);
+  } else if (strcmp(argv[1], "turns") == 0) {
+    return BurnInTurn(ms);
   } else {
     return 2;
   }

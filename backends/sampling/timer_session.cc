@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/elf_program.h"
@@ -25,7 +27,9 @@ constexpr uint32_t kCellCount = 1024;
 class TimerSession final : public ActivitySession {
  public:
   explicit TimerSession(const Settings& settings)
-      : settings_(settings), store_(settings.period_ns) {}
+      : settings_(settings),
+        cell_bytes_(std::max(settings.stack_bytes, kLeastCellBytes)),
+        store_(settings.period_ns) {}
 
   absl::Status Prepare(TargetSetup* setup) override;
   absl::Status Start(pid_t pid) override;
@@ -35,18 +39,21 @@ class TimerSession final : public ActivitySession {
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
 
  private:
+  void HandleCell(const TimerSample& cell);
   void HandleSample(const TimerSample& sample);
 
   const Settings settings_;
+  const uint32_t cell_bytes_;
   SampleStore store_;
   std::unique_ptr<SampleRingReader> reader_;
   DurationNs children_cpu_before_ns_ = 0;
+  std::vector<uint64_t> callchain_;
 };
 
 absl::Status TimerSession::Prepare(TargetSetup* setup) {
   KYMO_ASSIGN_OR_RETURN(
-      reader_, SampleRingReader::Create(settings_.period_ns,
-                                        settings_.stack_bytes, kCellCount));
+      reader_,
+      SampleRingReader::Create(settings_.period_ns, cell_bytes_, kCellCount));
   if (setup != nullptr) {
     setup->environment[kTargetTimerVariable] = reader_->path();
   }
@@ -61,23 +68,40 @@ absl::Status TimerSession::Start(pid_t pid) {
 
 void TimerSession::Poll() {
   if (reader_ == nullptr) return;
-  reader_->Drain([this](const TimerSample& sample) { HandleSample(sample); });
+  reader_->Drain([this](const TimerSample& cell) { HandleCell(cell); });
+}
+
+void TimerSession::HandleCell(const TimerSample& cell) {
+  store_.processes().OnTimerSample(cell.pid, cell.tid, cell.parent_pid,
+                                   cell.image_ns, cell.thread_name);
+  if (cell.kind != kCellFile) return HandleSample(cell);
+  store_.OnMap({.pid = cell.pid,
+                .address = cell.file.start,
+                .size_bytes = cell.file.end - cell.file.start,
+                .file_offset = cell.file.file_offset,
+                .file = {.path = std::string(cell.path),
+                         .build_id = {},
+                         .inode = cell.file.inode,
+                         .mapped_ns = cell.time_ns + EpochOffsetNs()}});
 }
 
 void TimerSession::HandleSample(const TimerSample& sample) {
-  store_.processes().OnTimerSample(sample.pid, sample.tid, sample.parent_pid,
-                                   sample.image_ns, sample.thread_name);
-  store_.OnSample(
-      {.pid = sample.pid,
-       .tid = sample.tid,
-       .time_ns = sample.time_ns + EpochOffsetNs(),
-       .weight_ns = sample.tick_count * settings_.period_ns,
-       .kernel_address = {},
-       .has_registers = true,
-       .registers = sample.registers,
-       .stack = sample.stack,
-       .stack_was_cut = sample.stack.size() >= settings_.stack_bytes,
-       .callchain = {}});
+  SampleEvent event{.pid = sample.pid,
+                    .tid = sample.tid,
+                    .time_ns = sample.time_ns + EpochOffsetNs(),
+                    .weight_ns = sample.tick_count * settings_.period_ns};
+  if (sample.kind == kCellAddresses) {
+    callchain_.assign(sample.addresses.begin(), sample.addresses.end());
+    --callchain_.front();  // it is a place, not a return address
+    event.callchain = callchain_;
+    event.stack_was_cut = sample.is_cut;
+  } else {
+    event.has_registers = true;
+    event.registers = sample.registers;
+    event.stack = sample.stack;
+    event.stack_was_cut = sample.stack.size() >= cell_bytes_;
+  }
+  store_.OnSample(event);
 }
 
 absl::Status TimerSession::Stop() {

@@ -2,7 +2,10 @@
 //
 // A memfd of the collector, mapped by every process of the target:
 //
-//   RingHeader | state of each cell (uint32) | cells: CellHeader + stack bytes
+//   RingHeader | state of each cell (uint32) | cells: CellHeader + its bytes
+//
+// A cell is a sample, with the stack in one of two forms, or it tells the
+// collector of a loaded file (CellKind).
 //
 // A cell's state goes free -> writing -> ready -> free. A signal handler takes
 // a free cell (compare and exchange), fills it and publishes it. Only the
@@ -14,7 +17,9 @@
 //   I2  A thread that is killed while it writes leaks its cell. The collector
 //       counts such cells at the end.
 //   I3  The collector trusts nothing here: it keeps its own copy of the
-//       header's sizes and checks the stack size of each cell.
+//       header's sizes and checks the sizes in each cell.
+//   I4  A process tells of a file before its first sample that names the file.
+//       Cells are ordered by their times.
 //
 // Needs no C++ library: the preloaded runtime includes it too.
 #ifndef KYMO_BACKENDS_SAMPLING_TARGET_SAMPLE_RING_H_
@@ -28,7 +33,34 @@
 namespace kymo::sampling {
 
 inline constexpr uint32_t kRingMagic = 0x4b594d53;  // "KYMS"
-inline constexpr uint32_t kRingVersion = 1;
+inline constexpr uint32_t kRingVersion = 2;
+
+// Room that each cell needs at least: for kMostAddresses and for a path.
+inline constexpr uint32_t kMostAddresses = 1024;
+inline constexpr uint32_t kLeastCellBytes = kMostAddresses * 8;
+
+// The top bits of an address are the number of the file that it is in; 0: none.
+// Of two libraries that the program loads at one place, one after the other,
+// each has its own number.
+inline constexpr int kFileNumberShift = 48;
+
+enum CellKind : uint16_t {
+  // The registers, and a copy of the stack from the stack pointer upwards.
+  kCellStack = 0,
+  // Return addresses, innermost first. The first one is the place of the sample
+  // plus 1.
+  kCellAddresses = 1,
+  // A FileNote: the code of a file that was loaded since.
+  kCellFile = 2,
+};
+
+// Behind it the path, NUL-terminated. The addresses carry the file's number.
+struct FileNote {
+  uint64_t start;
+  uint64_t end;
+  uint64_t file_offset;
+  uint64_t inode;
+};
 
 enum CellState : uint32_t { kCellFree = 0, kCellWriting = 1, kCellReady = 2 };
 
@@ -36,7 +68,7 @@ struct RingHeader {
   uint32_t magic;
   uint32_t version;
   uint32_t cell_count;
-  uint32_t stack_bytes;  // room for the stack in each cell
+  uint32_t stack_bytes;  // room in each cell, at least kLeastCellBytes
   int64_t period_ns;
   std::atomic<uint32_t> is_enabled;  // 0: handlers disarm their timers
   std::atomic<uint32_t> next_cell;   // where to look for a free cell
@@ -51,8 +83,9 @@ struct CellHeader {
   int32_t tid;
   int32_t parent_pid;
   uint32_t tick_count;   // 1 + the ticks merged into this one
-  uint32_t stack_bytes;  // bytes that were copied
-  uint32_t reserved;
+  uint32_t stack_bytes;  // bytes behind this header
+  CellKind kind;
+  uint16_t is_cut;   // kCellAddresses: the stack goes on
   int64_t image_ns;  // when this program began: tells execs apart
   char thread_name[16];
   uint64_t registers[17];  // DWARF order

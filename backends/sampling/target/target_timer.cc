@@ -15,6 +15,10 @@
 #include <unistd.h>
 
 #include "backends/sampling/target/sample_ring.h"
+#include "profiler/base/code_mappings.h"
+#include "profiler/unwind/capture_stack.h"
+#include "profiler/unwind/file_number.h"
+#include "profiler/unwind/loaded_code.h"
 
 // libc's own function; the sigaction() below comes before it.
 extern "C" int __sigaction(int signal, const struct sigaction* action,
@@ -50,6 +54,13 @@ constinit int32_t g_parent_pid = 0;
 constexpr uint32_t kActionSlots = 64;
 constinit struct sigaction g_program_actions[kActionSlots] = {};
 constinit std::atomic<uint32_t> g_program_action{0};
+
+// Whether the collector knows the file with this number. In a forked child it
+// knows none.
+constinit std::atomic<bool> g_is_told[unwind::kMostFiles + 1] = {};
+// For reading the mappings; 1 while a handler has it.
+constinit char g_maps_buffer[8192] = {};
+constinit std::atomic<uint32_t> g_maps_buffer_taken{0};
 
 // initial-exec: the library is loaded at start, and access from the handler
 // must not allocate.
@@ -91,6 +102,13 @@ void Arm() noexcept {
   if (timer_settime(t_timer.timer, 0, &period, nullptr) != 0) Disarm();
 }
 
+int64_t NowNs() noexcept {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// A cell with the words that all kinds have; null if there is no free one.
 CellHeader* TakeCell(std::atomic<uint32_t>** state) noexcept {
   std::atomic<uint32_t>* const states = sampling::StatesOf(g_ring);
   const uint32_t first =
@@ -103,7 +121,16 @@ CellHeader* TakeCell(std::atomic<uint32_t>** state) noexcept {
                                               std::memory_order_acquire,
                                               std::memory_order_relaxed)) {
       *state = &states[index];
-      return sampling::CellOf(g_ring, index, g_cell_count, g_stack_bytes);
+      CellHeader* const cell =
+          sampling::CellOf(g_ring, index, g_cell_count, g_stack_bytes);
+      cell->image_ns = g_image_ns;
+      cell->pid = g_pid;
+      cell->tid = t_timer.tid;
+      cell->parent_pid = g_parent_pid;
+      cell->tick_count = 1;
+      cell->is_cut = 0;
+      prctl(PR_GET_NAME, cell->thread_name);
+      return cell;
     }
   }
   return nullptr;
@@ -140,10 +167,92 @@ void CopyRegisters(const ucontext_t& context, uint64_t* registers) noexcept {
   }
 }
 
-int64_t NowNs() noexcept {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+// --- files ---
+
+// The files of one stack that the collector does not know. Of more than fit
+// here, a later sample tells.
+struct NewFiles {
+  uint32_t numbers[32];
+  uint32_t count = 0;
+
+  bool Has(uint32_t number) const noexcept {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (numbers[i] == number) return true;
+    }
+    return false;
+  }
+};
+
+uint64_t MarkFile(void* new_files, const unwind::LoadedCode& code) noexcept {
+  const uint32_t number = unwind::FileNumber(code.identity);
+  auto& files = *static_cast<NewFiles*>(new_files);
+  if (!g_is_told[number].load(std::memory_order_relaxed) && number != 0 &&
+      files.count < sizeof(files.numbers) / sizeof(files.numbers[0]))
+      [[unlikely]] {
+    files.numbers[files.count++] = number;
+  }
+  return uint64_t{number} << sampling::kFileNumberShift;
+}
+
+void TellFile(const CodeMapping& mapping, uint32_t number) noexcept {
+  const size_t path_bytes = strlen(mapping.path) + 1;
+  const size_t bytes = sizeof(sampling::FileNote) + path_bytes;
+  if (bytes > g_stack_bytes) return;
+  std::atomic<uint32_t>* state = nullptr;
+  CellHeader* const cell = TakeCell(&state);
+  if (cell == nullptr) return;  // a later sample tries again
+  const uint64_t mark = uint64_t{number} << sampling::kFileNumberShift;
+  const sampling::FileNote note = {.start = mapping.start | mark,
+                                   .end = mapping.end | mark,
+                                   .file_offset = mapping.file_offset,
+                                   .inode = mapping.inode};
+  char* const to = reinterpret_cast<char*>(cell + 1);
+  memcpy(to, &note, sizeof(note));
+  memcpy(to + sizeof(note), mapping.path, path_bytes);
+  cell->kind = sampling::kCellFile;
+  cell->stack_bytes = static_cast<uint32_t>(bytes);
+  cell->time_ns = NowNs();
+  // Release: publishes the cell (I1).
+  state->store(sampling::kCellReady, std::memory_order_release);
+  g_is_told[number].store(true, std::memory_order_relaxed);
+}
+
+// They are on this thread's stack, so they stay loaded meanwhile.
+void TellFiles(const NewFiles& files) noexcept {
+  if (g_maps_buffer_taken.exchange(1, std::memory_order_acquire) != 0) return;
+  ForEachCodeMapping(
+      g_maps_buffer, sizeof(g_maps_buffer), [&](const CodeMapping& mapping) {
+        unwind::LoadedCode code;
+        if (!unwind::FindLoadedCode(mapping.start, &code)) return;
+        const uint32_t number = unwind::FileNumber(code.identity);
+        if (files.Has(number)) TellFile(mapping, number);
+      });
+  g_maps_buffer_taken.store(0, std::memory_order_release);
+}
+
+// --- samples ---
+
+// Writes the stack's return addresses into the cell. False if the end of the
+// stack is not found.
+bool WriteAddresses(const ucontext_t& context, CellHeader* cell) noexcept {
+  if (!unwind::FindsLoadedCodeWithoutLock()) return false;
+  const auto registers = context.uc_mcontext.gregs;
+  NewFiles files;
+  const unwind::FileMarks marks = {MarkFile, &files};
+  unwind::StackEnd end;
+  const size_t count = unwind::CaptureInterrupted(
+      {.pc = static_cast<uint64_t>(registers[REG_RIP]),
+       .sp = static_cast<uint64_t>(registers[REG_RSP]),
+       .bp = static_cast<uint64_t>(registers[REG_RBP])},
+      reinterpret_cast<uint64_t*>(cell + 1), sampling::kMostAddresses, &end,
+      &marks);
+  if (files.count != 0) [[unlikely]]
+    TellFiles(files);
+  if (end == unwind::StackEnd::kUnknown) return false;
+  cell->kind = sampling::kCellAddresses;
+  cell->is_cut = end == unwind::StackEnd::kLimit;
+  cell->stack_bytes = static_cast<uint32_t>(count * sizeof(uint64_t));
+  return true;
 }
 
 void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
@@ -154,16 +263,15 @@ void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
                               std::memory_order_relaxed);
     return;
   }
-  cell->time_ns = NowNs();
-  cell->image_ns = g_image_ns;
-  cell->pid = g_pid;
-  cell->tid = t_timer.tid;
-  cell->parent_pid = g_parent_pid;
   cell->tick_count = 1 + static_cast<uint32_t>(info.si_overrun);
-  prctl(PR_GET_NAME, cell->thread_name);
-  CopyRegisters(context, cell->registers);
-  cell->stack_bytes = CopyStack(
-      cell->registers[7], reinterpret_cast<char*>(cell + 1), g_stack_bytes);
+  if (!WriteAddresses(context, cell)) {
+    cell->kind = sampling::kCellStack;
+    CopyRegisters(context, cell->registers);
+    cell->stack_bytes = CopyStack(
+        cell->registers[7], reinterpret_cast<char*>(cell + 1), g_stack_bytes);
+  }
+  // After those of the files (I4).
+  cell->time_ns = NowNs();
   // Release: publishes the cell (I1).
   state->store(sampling::kCellReady, std::memory_order_release);
 }
@@ -219,7 +327,7 @@ RingHeader* MapRing(const char* path) noexcept {
   const bool fits =
       ring->magic == sampling::kRingMagic &&
       ring->version == sampling::kRingVersion && ring->cell_count > 0 &&
-      ring->period_ns > 0 &&
+      ring->period_ns > 0 && ring->stack_bytes >= sampling::kLeastCellBytes &&
       sampling::RingBytes(ring->cell_count, ring->stack_bytes) <= size;
   if (fits) return ring;
   munmap(ring, size);
@@ -285,6 +393,11 @@ void TargetTimerAfterForkInChild() noexcept {
   const int saved_errno = errno;
   g_pid = static_cast<int32_t>(getpid());
   g_parent_pid = static_cast<int32_t>(getppid());
+  for (std::atomic<bool>& is_told : g_is_told) {
+    is_told.store(false, std::memory_order_relaxed);
+  }
+  // The parent's handler may have had the buffer.
+  g_maps_buffer_taken.store(0, std::memory_order_relaxed);
   t_timer.is_armed = false;  // that was the parent's timer
   Arm();
   errno = saved_errno;

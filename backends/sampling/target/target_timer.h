@@ -1,9 +1,13 @@
 // target_timer.h - the part of the sampler that runs inside the target.
 //
 // It is used only where perf_event_open is not permitted. Each thread has a
-// timer on its own CPU time. The timer's signal (SIGPROF) copies registers and
-// the top of the stack into a free cell of a ring, which the collector owns and
-// reads:
+// timer on its own CPU time. The timer's signal (SIGPROF) writes the stack into
+// a free cell of a ring, which the collector owns and reads. Mostly it follows
+// the stack at once (profiler/unwind) and writes return addresses. It knows then
+// which loaded file each one is in, also if the file is unloaded before the
+// collector looks. Where it does not find the end of the stack, it copies
+// registers and the top of the stack, which the collector unwinds with all of
+// DWARF:
 //
 //   constructor of the preloaded library   TargetTimerInit
 //   first / last thing of a new thread     TargetTimerThreadStart / ThreadExit
