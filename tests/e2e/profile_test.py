@@ -417,10 +417,37 @@ class GuestTest(ProfileTestCase):
         second = shlex.join(
             [PROFILE, f"--output_dir={out}", *KEEP_RAW, TARGET, "ranges", "3"])
         result = self.profile(
-            "sh", "-c", f"{second} && {shlex.quote(TARGET)} ranges 5000",
+            "sh", "-c", f"{second}; {shlex.quote(TARGET)} ranges 5000",
             flags=KEEP_RAW)
         self.assertEqual(result.status, 0, result.stderr)
+        self.assertIn("another run is writing into", result.stderr)
         self.assertEqual(result.counts["inner"], 5000)
+
+    def test_runs_of_one_second_have_a_folder_each(self):
+        one = f"{shlex.quote(PROFILE)} --activities=cpu true"
+        completed = subprocess.run(
+            ["sh", "-c", f"{one} & {one} & {one} & wait"],
+            cwd=self.folder.name, capture_output=True, check=True)
+        folders = os.listdir(os.path.join(self.folder.name, "kymo-out"))
+        self.assertEqual(len(folders), 3, completed.stderr)
+        for folder in folders:
+            self.assertIn(f"kymo-out/{folder}\n", completed.stderr.decode())
+
+    def test_folder_has_only_the_files_of_its_last_run(self):
+        out = os.path.join(self.folder.name, "again")
+        mine = os.path.join(out, "mine.txt")
+        names = []
+        for flags in (KEEP_RAW, ("--activities=cpu", "--export=")):
+            completed = subprocess.run(
+                [PROFILE, f"--output_dir={out}", *flags, TARGET, "ranges", "3"],
+                capture_output=True, check=False)
+            self.assertEqual(completed.returncode, 0, completed.stderr)
+            names.append(set(os.listdir(out)))
+            pathlib.Path(mine).touch()
+        self.assertLess({"kymo.raw", "trace.json"}, names[0])
+        self.assertEqual(
+            names[1],
+            {".kymo-files", "key_averages.txt", "mine.txt", "summary.json"})
 
     def test_forked_child_does_not_end_its_parents_ranges(self):
         result = self.profile(TARGET, "fork_inside", "0")
@@ -556,9 +583,18 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(lines[:2], ["status", "0"], completed.stderr)
         # An exporter that lacks room for one of its files leaves none of them.
         self.assertEqual(sorted(lines[2:]),
-                         ["key_averages.txt", "summary.json"])
+                         [".kymo-files", "key_averages.txt", "summary.json"])
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
+
+    def test_nothing_written_is_a_failure_and_not_said_to_be_written(self):
+        out = os.path.join(self.folder.name, "gone")
+        completed = subprocess.run(
+            [PROFILE, "--activities=cpu", f"--output_dir={out}", "sh", "-c",
+             f"rm -r {out}; touch {out}"], capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 1, completed.stderr)
+        self.assertNotIn(b"wrote", completed.stderr)
+        self.assertIn(out, completed.stderr.decode())
 
     def test_timelines_are_split_at_steps_to_fit(self):
         parts = self.profile(

@@ -146,7 +146,7 @@ class FlightRecorderTest(unittest.TestCase):
         self.assertGreater(first.counts["waiting"], 10)
         self.assertGreater(second.counts["waiting"], first.counts["waiting"])
         self.assertEqual(sorted(os.listdir(self.out)),
-                         ["dump-1.raw", "dump-2.raw"])
+                         [".kymo-files", "dump-1.raw", "dump-2.raw"])
         self.end(process)
         self.assertGreaterEqual(Summary(self.out).counts["waiting"],
                                 second.counts["waiting"])

@@ -59,7 +59,8 @@ class MemoryLimitTest(unittest.TestCase):
         self.assertIn("kymo.raw: //tools:report reads it", says)
         self.assertEqual(
             sorted(os.listdir(self.out)),
-            ["key_averages.txt", "kymo.raw", "stacks.folded", "summary.json"])
+            [".kymo-files", "key_averages.txt", "kymo.raw", "stacks.folded",
+             "summary.json"])
         self.expect_all_of_it(count)
 
     def test_what_is_kept_has_all_of_it(self):

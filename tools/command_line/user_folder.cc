@@ -1,12 +1,9 @@
 #include "tools/command_line/user_folder.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include <filesystem>
 #include <system_error>
-
-#include "absl/strings/str_cat.h"
 
 namespace kymo::tools {
 namespace {
@@ -42,14 +39,6 @@ std::string UserPath(const std::string& path) {
   const std::string stood = FolderOfBazelsCaller();
   const fs::path from = stood.empty() ? CurrentFolder() : stood;
   return (from / path).lexically_normal().string();
-}
-
-std::string DatedOutputFolder(const std::string& name) {
-  char stamp[32];
-  const time_t now = time(nullptr);
-  tm local;
-  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-  return absl::StrCat("kymo-out/", name, "-", stamp);
 }
 
 }  // namespace kymo::tools

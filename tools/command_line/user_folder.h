@@ -17,9 +17,6 @@ void GoWhereTheUserStood();
 // stood.
 std::string UserPath(const std::string& path);
 
-// kymo-out/NAME-YYYYMMDD-HHMMSS, by local time now.
-std::string DatedOutputFolder(const std::string& name);
-
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_COMMAND_LINE_USER_FOLDER_H_

@@ -22,10 +22,10 @@
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
-#include "profiler/plugin/sink.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
+#include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
@@ -46,6 +46,8 @@ constexpr int kExitLost = 3;
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int kPollMs = 5;
+// Backends make it in the output folder.
+constexpr char kRawFile[] = "kymo.raw";
 
 void Say(const std::string& line) {
   fprintf(stderr, "kymo: %s\n", line.c_str());
@@ -121,7 +123,8 @@ class ProfileRun {
         backends_(backends),
         exporters_(exporters) {}
 
-  // Returns only if the target did not run, or if --strict sets the status.
+  // Returns only if the status is not the target's: the target did not run,
+  // nothing could be written, or --strict sets it.
   int Run() {
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
     if (!target.ok())
@@ -146,19 +149,38 @@ class ProfileRun {
       Say("could not analyse the recording: not enough memory; try recording "
           "for a shorter time");
     }
-    if (lost && command_.strict && WIFEXITED(wait_status) &&
-        WEXITSTATUS(wait_status) == 0) {
-      return kExitLost;
-    }
+    const bool target_succeeded =
+        WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+    if (target_succeeded && !out_->HasFiles()) return kExitFailed;
+    if (target_succeeded && lost && command_.strict) return kExitLost;
     EndLike(wait_status);
   }
 
  private:
+  absl::Status TakeFolder() {
+    std::string path = UserPath(command_.output_dir);
+    if (command_.output_dir.empty()) {
+      KYMO_ASSIGN_OR_RETURN(
+          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
+    }
+    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    return absl::OkStatus();
+  }
+
+  // Notes the file of a backend that keeps what it records, if there is one.
+  void NoteRawFile() {
+    std::error_code error;
+    if (!std::filesystem::exists(out_->path() + "/" + kRawFile, error)) return;
+    const absl::Status status = out_->Note(kRawFile);
+    if (!status.ok()) Say(std::string(status.message()));
+  }
+
   absl::Status Prepare() {
-    out_ = std::make_unique<OutputDirectory>(
-        UserPath(command_.output_dir.empty() ? DatedOutputFolder(target_.name)
-                                             : command_.output_dir));
-    KYMO_RETURN_IF_ERROR(out_->CheckWritable());
+    if (absl::Status status = TakeFolder(); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(status.message(),
+                                       "; try another folder (--output_dir)"));
+    }
     SessionOptions options;
     options.target = TargetKind::kChildProcess;
     options.target_path = target_.path;
@@ -171,6 +193,7 @@ class ProfileRun {
     options.scratch_dir = out_->path();
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
+    KYMO_RETURN_IF_ERROR(out_->RemoveOld());
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
     KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
@@ -196,6 +219,7 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
+    NoteRawFile();
     KYMO_RETURN_IF_ERROR(child.Exec());
     if (command_.flight_recorder) recording_->BeginWithFirstEvent();
     if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
@@ -213,9 +237,10 @@ class ProfileRun {
 
   // Writes the next dump, and returns its path.
   absl::StatusOr<std::string> Dump() {
-    const std::string path =
-        absl::StrCat(std::filesystem::absolute(out_->path()).string(), "/dump-",
-                     ++dumps_, ".raw");
+    const std::string name = absl::StrCat("dump-", ++dumps_, ".raw");
+    KYMO_RETURN_IF_ERROR(out_->Note(name));
+    const std::string path = absl::StrCat(
+        std::filesystem::absolute(out_->path()).string(), "/", name);
     KYMO_RETURN_IF_ERROR(recording_->Dump(path));
     return path;
   }
@@ -230,11 +255,12 @@ class ProfileRun {
     if (const auto request = control_->Accept()) request->Answer(Dump());
   }
 
-  // Analyses and writes; a failure here does not touch the target's status.
+  // Analyses and writes.
   // Returns whether the trace lacks something.
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     const FinishedRecording finished = recording_->Finish(Metadata());
+    NoteRawFile();
     const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));
@@ -284,14 +310,14 @@ class ProfileRun {
   void ShowTable(const std::string& text) const {
     if (command_.quiet) return;
     if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);
-    Say(absl::StrCat("wrote ", out_->path()));
+    if (out_->HasFiles()) Say(absl::StrCat("wrote ", out_->path()));
   }
 
   const ProfileCommand command_;
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;
   Target target_;
-  std::unique_ptr<OutputDirectory> out_;
+  std::unique_ptr<RunFolder> out_;
   Environment environment_;
   std::unique_ptr<Recording> recording_;
   std::optional<ControlSocket> control_;

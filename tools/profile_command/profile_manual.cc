@@ -26,7 +26,8 @@ constexpr char kEnd[] =
     "it too.\n"
     "    127, 126    the target was not found, or cannot be executed\n"
     "    2           the command line is wrong\n"
-    "    1           the recording could not be made\n"
+    "    1           the recording could not be made, or none of its files "
+    "written\n"
     "    3           --strict, and something was lost\n";
 
 // A backend's limitation, or why it is not available. A backend that throws is

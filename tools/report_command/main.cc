@@ -19,6 +19,7 @@
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_windows.h"
 #include "profiler/report/ledger_text.h"
+#include "tools/command_line/run_folder.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
@@ -100,7 +101,8 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text));
     if (command_.exporters.empty()) return kExitDone;
-    OutputDirectory out(OutputFolder());
+    KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
+    OutputDirectory out(folder);
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportTrace(loaded.trace, command_, exporters_, out));
@@ -118,16 +120,17 @@ class ReportRun {
     }
     KYMO_RETURN_IF_ERROR(Print(report.table));
     if (command_.exporters.empty()) return kExitDone;
-    OutputDirectory out(OutputFolder());
+    KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
+    OutputDirectory out(folder);
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_RETURN_IF_ERROR(ExportSums(report.sums, command_, exporters_, out));
     if (!command_.quiet) Say("wrote " + out.path());
     return kExitDone;
   }
 
-  std::string OutputFolder() const {
-    return UserPath(command_.output_dir.empty() ? DatedOutputFolder(FileStem())
-                                                : command_.output_dir);
+  absl::StatusOr<std::string> OutputFolder() const {
+    if (!command_.output_dir.empty()) return UserPath(command_.output_dir);
+    return MakeDatedFolder(UserPath(kDefaultFolder), FileStem());
   }
 
   // Shows what is wrong with the files, and what the trace lacks.

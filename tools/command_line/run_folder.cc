@@ -1,0 +1,124 @@
+#include "tools/command_line/run_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The names of the files that the last run made.
+constexpr char kListFile[] = ".kymo-files";
+
+absl::Status CannotMake(int error, const std::string& path) {
+  return absl::ErrnoToStatus(error,
+                             absl::StrCat("could not make '", path, "'"));
+}
+
+// Whether a name of the list is one that a run can have written.
+bool IsInside(const fs::path& name) {
+  return name.is_relative() && std::ranges::count(name, "..") == 0;
+}
+
+// Removes the folders between `top` and a file that is gone, if they are empty.
+void RemoveEmptyFolders(const fs::path& top, const std::string& name) {
+  for (fs::path folder = fs::path(name).parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    if (rmdir((top / folder).c_str()) != 0) return;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
+                                            const std::string& name) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return CannotMake(error.value(), parent);
+  char stamp[32];
+  const time_t now = time(nullptr);
+  tm local;
+  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+  const std::string first = absl::StrCat(parent, "/", name, "-", stamp);
+  std::string path = first;
+  for (int count = 2; mkdir(path.c_str(), 0777) != 0; ++count) {
+    if (errno != EEXIST) return CannotMake(errno, path);
+    path = absl::StrCat(first, "-", count);
+  }
+  return path;
+}
+
+absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
+    const std::string& path) {
+  KYMO_RETURN_IF_ERROR(OutputDirectory(path).CheckWritable());
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    return absl::ErrnoToStatus(errno,
+                               absl::StrCat("could not open '", path, "'"));
+  }
+  std::unique_ptr<RunFolder> folder(new RunFolder(path, fd));
+  // Some network file systems have no locks. There a second run is not seen.
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("another run is writing into '", path, "'"));
+  }
+  return folder;
+}
+
+RunFolder::~RunFolder() { close(fd_); }
+
+absl::Status RunFolder::RemoveOld() {
+  const fs::path list = fs::path(path()) / kListFile;
+  std::ifstream names(list);
+  for (std::string name; std::getline(names, name);) {
+    if (!IsInside(name)) continue;
+    Remove(name);
+    RemoveEmptyFolders(path(), name);
+  }
+  if (unlink(list.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("could not remove '", list.string(), "'"));
+}
+
+absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
+    std::string_view name) {
+  KYMO_RETURN_IF_ERROR(Note(name));
+  return OutputDirectory::Open(name);
+}
+
+// Writes the name before the file exists, so that the next run finds also the
+// files of a run that was killed.
+absl::Status RunFolder::Note(std::string_view name) {
+  if (noted_.contains(name)) return absl::OkStatus();
+  const std::string list = (fs::path(path()) / kListFile).string();
+  std::ofstream names(list, std::ios::app);
+  names << name << '\n' << std::flush;
+  if (!names) {
+    return absl::ErrnoToStatus(errno,
+                               absl::StrCat("could not write '", list, "'"));
+  }
+  noted_.emplace(name);
+  return absl::OkStatus();
+}
+
+bool RunFolder::HasFiles() const {
+  return std::ranges::any_of(noted_, [this](const std::string& name) {
+    std::error_code error;
+    return fs::exists(fs::path(path()) / name, error);
+  });
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,70 @@
+// run_folder.h - the output folder of one run.
+//
+//   KYMO_ASSIGN_OR_RETURN(const std::string path,
+//                         MakeDatedFolder(UserPath(kDefaultFolder), "a.out"));
+//   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
+//                         RunFolder::Take(path));
+//   KYMO_RETURN_IF_ERROR(out->RemoveOld());
+//   KYMO_RETURN_IF_ERROR(WriteTables(tables, *out));
+//
+// A folder holds one run. While a RunFolder lives, no other one can take the
+// same folder, in any process. A later run that takes it removes the files of
+// the earlier run first, and no other files: the hidden file .kymo-files names
+// those that the run made, one a line.
+//
+// Threads: one call at a time.
+// Errors:  those of OutputDirectory. They name the folder.
+#ifndef KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_
+#define KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/plugin/sink.h"
+
+namespace kymo::tools {
+
+// Where the commands make folders that the user did not name.
+inline constexpr char kDefaultFolder[] = "kymo-out";
+
+// Makes PARENT/NAME-YYYYMMDD-HHMMSS, by local time now, and returns its path.
+// If that exists, tries the same name with -2, -3 and so on behind it. So each
+// call makes a folder of its own, also when many processes call at once.
+absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
+                                            const std::string& name);
+
+class RunFolder final : public OutputDirectory {
+ public:
+  // Makes the folder if it does not exist. kFailedPrecondition if another run
+  // has it.
+  static absl::StatusOr<std::unique_ptr<RunFolder>> Take(
+      const std::string& path);
+  ~RunFolder() override;
+
+  // Removes what the run before this one made in the folder.
+  absl::Status RemoveOld();
+
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(
+      std::string_view name) override;
+
+  // Says that the run makes this file in another way than with Open.
+  absl::Status Note(std::string_view name);
+
+  // Whether the run has made a file.
+  bool HasFiles() const;
+
+ private:
+  RunFolder(const std::string& path, int fd) : OutputDirectory(path), fd_(fd) {}
+
+  const int fd_;  // of the folder; locked
+  std::set<std::string, std::less<>> noted_;
+};
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_

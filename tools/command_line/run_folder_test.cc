@@ -1,0 +1,139 @@
+#include "tools/command_line/run_folder.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RunFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/run_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Does what a run does that makes files of these names.
+  void Run(const std::vector<std::string>& names) {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE(out.ok()) << out.status();
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    for (const std::string& name : names) {
+      const auto sink = (*out)->Open(name);
+      ASSERT_TRUE(sink.ok()) << sink.status();
+      ASSERT_TRUE((*sink)->Commit().ok());
+    }
+  }
+
+  // The files and folders, apart from hidden ones.
+  std::set<std::string> Names() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      const std::string name = fs::relative(entry.path(), folder_).string();
+      if (!name.starts_with(".")) names.insert(name);
+    }
+    return names;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(RunFolderTest, DatedFoldersOfOneSecondAreApart) {
+  constexpr int kThreads = 4, kEach = 8;
+  std::vector<std::string> paths(kThreads * kEach);
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < kEach; ++i) {
+          const auto path = MakeDatedFolder(folder_ + "/a/b", "name");
+          if (path.ok()) paths[thread * kEach + i] = *path;
+        }
+      });
+    }
+  }
+  const std::set<std::string> distinct(paths.begin(), paths.end());
+  EXPECT_EQ(distinct.size(), paths.size());
+  for (const std::string& path : distinct) {
+    EXPECT_TRUE(fs::is_directory(path)) << path;
+    EXPECT_THAT(path, ::testing::MatchesRegex(
+                          ".*/a/b/name-[0-9]{8}-[0-9]{6}(-[0-9]+)?"));
+  }
+}
+
+TEST_F(RunFolderTest, DatedFolderThatCannotBeIsTold) {
+  std::ofstream(folder_ + "/file") << "text";
+  const auto path = MakeDatedFolder(folder_ + "/file", "name");
+  ASSERT_FALSE(path.ok());
+  EXPECT_THAT(std::string(path.status().message()),
+              HasSubstr(folder_ + "/file"));
+}
+
+TEST_F(RunFolderTest, ALaterRunRemovesTheFilesOfTheEarlierOne) {
+  std::ofstream(folder_ + "/mine.txt") << "of the user";
+  Run({"trace.json", "deep/er/file", "stacks.memory.folded"});
+  EXPECT_THAT(Names(),
+              ElementsAre("deep", "deep/er", "deep/er/file", "mine.txt",
+                          "stacks.memory.folded", "trace.json"));
+  Run({"trace.json"});
+  EXPECT_THAT(Names(), ElementsAre("mine.txt", "trace.json"));
+  Run({});
+  EXPECT_THAT(Names(), ElementsAre("mine.txt"));
+}
+
+TEST_F(RunFolderTest, NotedFilesAreTheRunsAlsoIfItWasKilled) {
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE(out.ok()) << out.status();
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    EXPECT_FALSE((*out)->HasFiles());
+    std::ofstream(folder_ + "/kymo.raw") << "raw";
+    EXPECT_TRUE((*out)->HasFiles());
+    ASSERT_TRUE((*out)->Note("never.made").ok());
+  }
+  Run({});
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, NothingOutsideTheFolderIsRemoved) {
+  std::ofstream(folder_ + "/outside") << "text";
+  const std::string inside = folder_ + "/inside";
+  fs::create_directory(inside);
+  std::ofstream(inside + "/.kymo-files") << "../outside\n"
+                                         << folder_ << "/outside\n\n";
+  const auto out = RunFolder::Take(inside);
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_TRUE((*out)->RemoveOld().ok());
+  EXPECT_THAT(Names(), ElementsAre("inside", "outside"));
+}
+
+TEST_F(RunFolderTest, OneFolderIsForOneRunAtATime) {
+  {
+    const auto first = RunFolder::Take(folder_);
+    ASSERT_TRUE(first.ok()) << first.status();
+    const auto second = RunFolder::Take(folder_);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(second.status().message()), HasSubstr(folder_));
+  }
+  EXPECT_TRUE(RunFolder::Take(folder_).ok());
+}
+
+}  // namespace
+}  // namespace kymo::tools
