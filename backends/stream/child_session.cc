@@ -196,7 +196,11 @@ class ChildSession : public ActivitySession {
   absl::Status MakeArena() {
     arena_ = Arena::CreateShared(Options(), &fd_);
     if (!arena_.valid()) {
-      return absl::ErrnoToStatus(errno, "cannot make the shared arena");
+      return absl::ErrnoToStatus(
+          errno, errno == EFBIG
+                     ? "cannot make the shared arena; try a larger limit of "
+                       "file sizes (ulimit -f), or a smaller --cpu_arena_mib"
+                     : "cannot make the shared arena");
     }
     return store_.Open(settings_.scratch_dir, RawChunksBegin(arena_));
   }

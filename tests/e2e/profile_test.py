@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
 import signal
@@ -449,6 +450,36 @@ class GuestTest(ProfileTestCase):
             names[1],
             {".kymo-files", "key_averages.txt", "mine.txt", "summary.json"})
 
+    def test_closed_streams_stay_closed_and_what_is_recorded_is_whole(self):
+        opened = os.path.join(self.folder.name, "opened")
+        script = (f'for n in 0 1 2; do test -e /proc/$$/fd/$n &&'
+                  f' echo $n >> {opened}; done; "$0" ranges 1000')
+        for flags in (("--activities=cpu",), KEEP_RAW):
+            command, out = self.command("sh", "-c", script, TARGET,
+                                        flags=flags)
+            completed = subprocess.run(
+                ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command],
+                check=False)
+            completed.stderr = b""
+            result = Result(completed, out)
+            self.assertEqual(result.status, 0)
+            self.assertEqual(result.counts["inner"], 1000)
+            self.assertEqual(result.losses, {})
+            self.assertFalse(os.path.exists(opened))
+
+    def test_target_that_stops_gives_the_terminal_back(self):
+        command, _ = self.command("sh", "-c", "kill -STOP $$; exit 7",
+                                  flags=("--activities=cpu", "--quiet"))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(command[0], command)
+        self.addCleanup(os.close, terminal)
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status), status)
+        os.kill(pid, signal.SIGCONT)
+        _, status = os.waitpid(pid, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 7)
+
     def test_forked_child_does_not_end_its_parents_ranges(self):
         result = self.profile(TARGET, "fork_inside", "0")
         outer = [e for e in result.slices() if e["name"] == "around fork"]
@@ -595,6 +626,38 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(completed.returncode, 1, completed.stderr)
         self.assertNotIn(b"wrote", completed.stderr)
         self.assertIn(out, completed.stderr.decode())
+
+    def test_limit_of_file_sizes_is_an_error_and_no_death(self):
+        command, out = self.command(BURN, "two",
+                                    flags=("--activities=cpu,sampling",))
+        completed = subprocess.run(
+            ["bash", "-c", 'ulimit -f 10; exec "$@"', "sh", *command],
+            capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        # The arena, which is a file to the kernel, and the timeline.
+        self.assertIn(b"try a larger limit of file sizes", completed.stderr)
+        self.assertRegex(completed.stderr,
+                         b"could not write '[^']*': File too large")
+        self.assertTrue(os.path.exists(os.path.join(out, "stacks.folded")))
+        # The target keeps the signal.
+        command, out = self.command(
+            "sh", "-c", 'head -c 20000 /dev/zero > "$0"',
+            os.path.join(self.folder.name, "large"),
+            flags=("--activities=cpu,sampling",))
+        completed = subprocess.run(
+            ["bash", "-c", 'ulimit -f 10; exec "$@"', "sh", *command],
+            capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 128 + signal.SIGXFSZ,
+                         completed.stderr)
+
+    def test_small_stack_is_enough(self):
+        command, out = self.command(BURN, "two",
+                                    flags=("--activities=sampling",))
+        completed = subprocess.run(
+            ["sh", "-c", 'ulimit -s 128; exec "$@"', "sh", *command],
+            capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        self.assertTrue(os.path.exists(os.path.join(out, "summary.json")))
 
     def test_timelines_are_split_at_steps_to_fit(self):
         parts = self.profile(

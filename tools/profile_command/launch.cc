@@ -34,6 +34,7 @@ sigset_t HandledSet() {
 // and this process gets them back afterwards.
 sigset_t original_mask;
 struct sigaction original_child_action;
+struct sigaction original_file_size_action;
 
 void TakeSignals() {
   const sigset_t handled = HandledSet();
@@ -52,6 +53,15 @@ void GiveSignalsBack() {
   while (sigtimedwait(&handled, nullptr, &at_once) > 0) {
   }
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+}
+
+// Whether a shell waits for us in the foreground of a terminal.
+bool IsForegroundJob() {
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return false;
+  const pid_t group = tcgetpgrp(terminal);
+  close(terminal);
+  return group == getpgrp();
 }
 
 std::vector<std::string> MergedEnvironment(const Environment& added) {
@@ -82,6 +92,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   }
   if (got != 1) _exit(127);
   sigaction(SIGCHLD, &original_child_action, nullptr);
+  sigaction(SIGXFSZ, &original_file_size_action, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
   execve(path, argv, envp);
   int error = errno;
@@ -102,6 +113,12 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+void SurviveFileSizeLimit() {
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &original_file_size_action);
+}
 
 absl::StatusOr<Child> Child::Fork(const std::vector<std::string>& words,
                                   const std::string& path,
@@ -147,6 +164,7 @@ Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       go_fd_(std::exchange(other.go_fd_, -1)),
       error_fd_(std::exchange(other.error_fd_, -1)),
+      was_stopped_(other.was_stopped_),
       ended_(other.ended_),
       wait_status_(other.wait_status_) {}
 
@@ -197,7 +215,25 @@ bool Child::WaitFor(int timeout_ms) {
   }
   // ECHILD: other code took the child's status, so it is not known.
   ended_ = got == pid_ || got < 0;
+  if (!ended_) StopWithChild();
   return ended_;
+}
+
+// Ctrl-Z stops the whole foreground group. If only the child was stopped, its
+// shell waits for us to stop, too.
+void Child::StopWithChild() {
+  siginfo_t info = {};
+  const bool is_stopped = waitid(P_PID, static_cast<id_t>(pid_), &info,
+                                 WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+                          info.si_pid == pid_;
+  // A shell that continues the group may reach the child after us. So a stop
+  // counts from the second look on.
+  if (std::exchange(was_stopped_, is_stopped) && is_stopped &&
+      IsForegroundJob()) {
+    raise(SIGSTOP);
+    kill(pid_, SIGCONT);
+    was_stopped_ = false;
+  }
 }
 
 void EndLike(int wait_status) {

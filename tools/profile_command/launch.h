@@ -9,7 +9,9 @@
 // so the child has them already and we only wait. We pass on those that were
 // sent to us alone, and SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, except the signal
 // of KeepSignal. The child starts with the signal mask and dispositions that we
-// were started with.
+// were started with. If the child stops while we are in the foreground of a
+// terminal, we stop, too, so that the shell gets the terminal back. When we
+// continue, the child does.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
 
@@ -24,6 +26,10 @@
 #include "profiler/plugin/target_setup.h"
 
 namespace kymo::tools {
+
+// From here on a file that would exceed the limit of `ulimit -f` is an error
+// (EFBIG) in this process, and no longer its end. The child keeps the signal.
+void SurviveFileSizeLimit();
 
 class Child {
  public:
@@ -56,12 +62,14 @@ class Child {
 
  private:
   Child() = default;
+  void StopWithChild();
 
   pid_t pid_ = -1;
   int go_fd_ = -1;       // closing without a byte: give up
   int error_fd_ = -1;    // the child's errno, if exec fails
   int kept_signal_ = 0;  // 0 = none
   bool got_signal_ = false;
+  bool was_stopped_ = false;  // when WaitFor looked last
   bool ended_ = false;
   int wait_status_ = 0;
 };

@@ -25,7 +25,9 @@
 #include "profiler/plugin/target_setup.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
+#include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
+#include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
@@ -126,6 +128,7 @@ class ProfileRun {
   // Returns only if the status is not the target's: the target did not run,
   // nothing could be written, or --strict sets it.
   int Run() {
+    SurviveFileSizeLimit();
     absl::StatusOr<Target> target = FindTarget(command_.target[0]);
     if (!target.ok())
       return Fail(target.status(), ExitStatusOf(target.status()));
@@ -366,5 +369,8 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace kymo::tools
 
 int main(int argc, char** argv) {
-  return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  kymo::tools::OccupyStandardStreams();
+  return kymo::tools::RunWithLargeStack([=] {
+    return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  });
 }

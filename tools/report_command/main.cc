@@ -1,5 +1,6 @@
 // report - the command; `report --help` is its manual.
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include <memory>
@@ -19,7 +20,9 @@
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_windows.h"
 #include "profiler/report/ledger_text.h"
+#include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
+#include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
@@ -201,5 +204,10 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace kymo::tools
 
 int main(int argc, char** argv) {
-  return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  kymo::tools::OccupyStandardStreams();
+  // A file beyond the limit of `ulimit -f` is then an error that we can say.
+  signal(SIGXFSZ, SIG_IGN);
+  return kymo::tools::RunWithLargeStack([=] {
+    return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
+  });
 }
