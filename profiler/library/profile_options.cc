@@ -12,6 +12,7 @@
 #include "kymo/warning.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
+#include "profiler/plugin/guarded_call.h"
 #include "profiler/plugin/settings.h"
 
 namespace kymo {
@@ -34,6 +35,13 @@ std::vector<const ActivityBackend*> DeviceBackends(
   return found;
 }
 
+// A backend that throws is not available.
+absl::Status AvailabilityOf(const ActivityBackend& backend,
+                            const SessionOptions& options) {
+  return GuardedCall("asking whether it is available",
+                     [&] { return backend.Availability(options); });
+}
+
 // The checks and the choices of devices in torch.autograd.profiler.profile.
 class DevicePlanner {
  public:
@@ -54,8 +62,9 @@ class DevicePlanner {
     if (!is_new) return std::string();
     const std::vector<const ActivityBackend*> candidates =
         DeviceBackends(backends_, word);
+    std::vector<std::string> reasons;
     KYMO_ASSIGN_OR_RETURN(const ActivityBackend* const backend,
-                          FirstAvailable(candidates));
+                          FirstAvailable(candidates, reasons));
     const TimedDevice timed = FindTimedDevice(
         candidates.empty() ? word : candidates.front()->info().device);
     if (timed.events != nullptr &&
@@ -67,8 +76,9 @@ class DevicePlanner {
       return std::string();
     }
     if (backend == nullptr) {
-      return LeaveOut(candidates.empty() ? word
-                                         : candidates.front()->info().device);
+      return LeaveOut(
+          candidates.empty() ? word : candidates.front()->info().device,
+          reasons);
     }
     const PluginInfo& info = backend->info();
     if (!options_.use_kineto && info.device != "cuda" &&
@@ -84,16 +94,20 @@ class DevicePlanner {
   }
 
  private:
-  // Null: none is. An error if the user can correct a setting.
+  // Null: none is, and `reasons` says why. An error if the user can correct a
+  // setting.
   absl::StatusOr<const ActivityBackend*> FirstAvailable(
-      const std::vector<const ActivityBackend*>& candidates) const {
+      const std::vector<const ActivityBackend*>& candidates,
+      std::vector<std::string>& reasons) const {
     for (const ActivityBackend* const backend : candidates) {
-      const absl::Status status = backend->Availability(plan_.session);
+      const absl::Status status = AvailabilityOf(*backend, plan_.session);
       if (status.ok()) return backend;
+      const std::string why = absl::StrCat("activity ", backend->info().name,
+                                           ": ", status.message());
       if (absl::IsInvalidArgument(status)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "activity ", backend->info().name, ": ", status.message()));
+        return absl::InvalidArgumentError(why);
       }
+      reasons.push_back(why);
     }
     return nullptr;
   }
@@ -108,12 +122,15 @@ class DevicePlanner {
     return device;
   }
 
-  static absl::StatusOr<std::string> LeaveOut(const std::string& device) {
+  // PyTorch's warning, and then what its user would have to guess.
+  static absl::StatusOr<std::string> LeaveOut(
+      const std::string& device, const std::vector<std::string>& reasons) {
     // PyTorch does not ask whether there is an MTIA device.
     if (device == "mtia") return NotSupported(device);
     const std::string name = absl::AsciiStrToUpper(device);
     Warn(absl::StrCat(name, " is not available, disabling ", name,
                       " profiling"));
+    for (const std::string& reason : reasons) Warn(reason);
     return std::string();
   }
 
@@ -215,7 +232,7 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
 std::vector<std::string> SupportedActivities(const BackendRegistry& backends) {
   std::vector<std::string> supported;
   for (const ActivityBackend* const backend : backends.List()) {
-    if (backend->IsWanted({}, {}) && backend->Availability({}).ok()) {
+    if (backend->IsWanted({}, {}) && AvailabilityOf(*backend, {}).ok()) {
       supported.push_back(backend->info().name);
     }
   }

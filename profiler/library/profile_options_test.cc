@@ -1,6 +1,7 @@
 #include "kymo/profile_options.h"
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,9 @@ using Texts = std::vector<std::string>;
 
 class FakeBackend : public ActivityBackend {
  public:
-  FakeBackend(std::string name, std::string device, absl::Status availability)
-      : availability_(std::move(availability)) {
+  FakeBackend(std::string name, std::string device, absl::Status availability,
+              bool throws)
+      : availability_(std::move(availability)), throws_(throws) {
     info_.name = std::move(name);
     info_.device = std::move(device);
   }
@@ -27,6 +29,7 @@ class FakeBackend : public ActivityBackend {
     return {};
   }
   absl::Status Availability(const SessionOptions&) const override {
+    if (throws_) throw std::runtime_error("no luck");
     return availability_;
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
@@ -37,6 +40,7 @@ class FakeBackend : public ActivityBackend {
  private:
   PluginInfo info_;
   const absl::Status availability_;
+  const bool throws_;
 };
 
 // A machine with `cpu` and what a test adds. The texts are those of PyTorch's
@@ -51,9 +55,10 @@ class PlanSessionTest : public testing::Test {
   ~PlanSessionTest() override { SetWarningHandler({}); }
 
   void Add(const std::string& name, const std::string& device,
-           absl::Status availability = absl::OkStatus()) {
-    const absl::Status status = backends_.Register(
-        std::make_unique<FakeBackend>(name, device, std::move(availability)));
+           absl::Status availability = absl::OkStatus(), bool throws = false) {
+    const absl::Status status =
+        backends_.Register(std::make_unique<FakeBackend>(
+            name, device, std::move(availability), throws));
     ASSERT_TRUE(status.ok()) << status;
   }
 
@@ -77,23 +82,35 @@ class PlanSessionTest : public testing::Test {
 
 TEST_F(PlanSessionTest, DeviceThatIsNotThereIsLeftOutWithAWarning) {
   Add("cuda", "cuda", absl::NotFoundError("no driver"));
-  const std::pair<const char*, const char*> cases[] = {
-      {"cuda", "CUDA is not available, disabling CUDA profiling"},
-      {"xpu", "XPU is not available, disabling XPU profiling"},
-      {"hpu", "HPU is not available, disabling HPU profiling"},
-      {"privateuseone", "The privateuseone is not a valid device option."}};
-  for (const auto& [device, warning] : cases) {
+  // PyTorch's words, and the reason of the backend that there is.
+  const std::pair<const char*, Texts> cases[] = {
+      {"cuda",
+       {"CUDA is not available, disabling CUDA profiling",
+        "activity cuda: no driver"}},
+      {"xpu", {"XPU is not available, disabling XPU profiling"}},
+      {"hpu", {"HPU is not available, disabling HPU profiling"}},
+      {"privateuseone", {"The privateuseone is not a valid device option."}}};
+  for (const auto& [device, warnings] : cases) {
     const SessionPlan named = Plan({.activities = {"cpu", device}});
-    EXPECT_EQ(warnings_, Texts{warning});
+    EXPECT_EQ(warnings_, warnings);
     EXPECT_EQ(named.activities, Texts{"cpu"});
     EXPECT_EQ(named.use_device, "");
     const SessionPlan used = Plan({.use_device = device});
-    EXPECT_EQ(warnings_, Texts{warning});
+    EXPECT_EQ(warnings_, warnings);
     EXPECT_EQ(used.activities, Texts{"cpu"});
     EXPECT_EQ(used.use_device, "");
     Plan({.activities = {"cpu", device}, .use_device = device});
-    EXPECT_EQ(warnings_, Texts{warning});
+    EXPECT_EQ(warnings_, warnings);
   }
+}
+
+TEST_F(PlanSessionTest, ABackendThatThrowsIsNotAvailable) {
+  Add("broken", "cuda", absl::OkStatus(), /*throws=*/true);
+  Plan({.activities = {"cpu", "cuda"}});
+  EXPECT_EQ(warnings_, (Texts{"CUDA is not available, disabling CUDA profiling",
+                              "activity broken: asking whether it is available "
+                              "threw an exception: no luck"}));
+  EXPECT_EQ(SupportedActivities(backends_), Texts{"cpu"});
 }
 
 TEST_F(PlanSessionTest, UnknownDeviceIsNoOption) {
@@ -108,7 +125,8 @@ TEST_F(PlanSessionTest, UnknownDeviceIsNoOption) {
 TEST_F(PlanSessionTest, NothingIsLeftWithoutTheDevice) {
   Add("cuda", "cuda", absl::NotFoundError("no driver"));
   const std::string error = "No activities specified for the profiler";
-  const Texts warning = {"CUDA is not available, disabling CUDA profiling"};
+  const Texts warning = {"CUDA is not available, disabling CUDA profiling",
+                         "activity cuda: no driver"};
   EXPECT_EQ(ErrorOf({.activities = {"cuda"}}), error);
   EXPECT_EQ(warnings_, warning);
   EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "cuda"}), error);
@@ -175,7 +193,8 @@ TEST_F(PlanSessionTest, CustomDeviceHasTheNameThatItsBackendGives) {
 TEST_F(PlanSessionTest, CustomDeviceThatIsNotThereIsLeftOut) {
   Add("my_backend", "npu", absl::NotFoundError("no device"));
   const SessionPlan plan = Plan({.activities = {"cpu", "privateuseone"}});
-  EXPECT_EQ(warnings_, Texts{"NPU is not available, disabling NPU profiling"});
+  EXPECT_EQ(warnings_, (Texts{"NPU is not available, disabling NPU profiling",
+                              "activity my_backend: no device"}));
   EXPECT_EQ(plan.activities, Texts{"cpu"});
   EXPECT_EQ(plan.devices.at("privateuseone"), "");
 }
