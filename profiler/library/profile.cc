@@ -306,7 +306,9 @@ absl::Status Profile::toggle_collection_dynamic(
       cpu = true;
     } else if (activity == "cuda" || activity == "xpu") {
       device = true;
-    } else if (activity != "sampling" && activity != "host") {
+    } else if (state_->plan.devices.contains(activity)) {
+      device = true;
+    } else if (state_->backends.Find(activity) == nullptr) {
       Warn(
           absl::StrCat("Dynamic toggle is only supported for CPU/GPU "
                        "activity, skipping toggling of ",

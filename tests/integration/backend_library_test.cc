@@ -61,6 +61,16 @@ TEST(BackendLibraryInProcessTest, WrongRecordsAreCountedAndTheRestIsKept) {
   EXPECT_EQ(Counts(*profile)["ticks_session"], 1);
 }
 
+TEST(BackendLibraryInProcessTest, ItIsSwitchedByItsName) {
+  Profile profile({.activities = {"cpu", PathOf("KYMO_TICKS")},
+                   .settings = {{"ticks_fails_in", "set_collecting"}}});
+  ASSERT_TRUE(profile.Start().ok());
+  EXPECT_EQ(profile.toggle_collection_dynamic(false, {"cpu", "ticks"}),
+            absl::UnavailableError("set_collecting does not work; try "
+                                   "ticks_fails_in=none"));
+  EXPECT_TRUE(profile.Stop().ok());
+}
+
 TEST(BackendLibraryInProcessTest, ABackendThatFailsCostsOnlyItsRecords) {
   for (const char* function : {"prepare", "start", "stop", "collect"}) {
     const auto profile = Record([] { RecordFunction range("work"); },

@@ -101,9 +101,9 @@ static void Poll(void* session) {
 
 static uint32_t SetCollecting(void* session, uint32_t is_collecting, char* why,
                               size_t why_size) {
-  (void)why, (void)why_size;
-  ((Session*)session)->is_collecting = is_collecting;
-  return KYMO_OK;
+  Session* const mine = session;
+  mine->is_collecting = is_collecting;
+  return Fail(mine, "set_collecting", why, why_size);
 }
 
 static uint32_t Stop(void* session, char* why, size_t why_size) {
@@ -235,7 +235,8 @@ static const KymoSetting kSettings[] = {
      .name = "fails_in",
      .default_value = "none",
      .purpose = "The function that fails.",
-     .words = "none,availability,create,prepare,setup,start,stop,collect"},
+     .words = "none,availability,create,prepare,setup,start,set_collecting,"
+              "stop,collect"},
 };
 static const KymoLossCounter kLosses[] = {
     {.struct_size = sizeof(KymoLossCounter),
