@@ -25,7 +25,8 @@
 //
 // The time is that of all work between the two events, including that of inner
 // operations. It is shown in tables and in events(), and is not part of the
-// trace, as in PyTorch. Operations that end on another thread have none.
+// trace, as in PyTorch. Operations that end on another thread have none. A
+// forked child of the program times nothing.
 //
 // Units:   microseconds; tables have whole ones, as PyTorch's cuda_elapsed_us.
 // Threads: any. `record` runs on the threads of the operations, several at a
@@ -33,7 +34,8 @@
 // Errors:  kInvalidArgument for an empty function and for a name that is not
 //   lower_snake. So is "xpu", "mtia" and "hpu", which PyTorch never times with
 //   events. An exception from `record` or `elapsed_us` becomes a warning, and
-//   the operation has no device time.
+//   the operation has no device time. A warning at the end says how many
+//   operations were not timed.
 // Cost:    that of a callback (callbacks.h) and of two events for each
 //   operation. PyTorch says 4 us. Events live until the session stops.
 #ifndef KYMO_PROFILER_API_DEVICE_EVENTS_H_

@@ -1,7 +1,9 @@
 #include "kymo/device_events.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 #include "kymo/record_function.h"
 #include "kymo/thread_state.h"
 #include "kymo/warning.h"
+#include "profiler/base/clock.h"
 #include "profiler/library/timed_operations.h"
 #include "profiler/record/host/host.h"
 #include "tests/support/test_trace.h"
@@ -195,38 +198,153 @@ TEST_F(DeviceEventsTest, TroubleOfTheDeviceIsAWarning) {
             Texts{"Failed to measure time between two events of the device."});
 }
 
-TEST_F(DeviceEventsTest, OperationsThatWereLostLeaveTheirKindWithoutTimes) {
+// The ranges of a trace of this thread, with the times of the clock.
+class Ranges {
+ public:
+  using Range = std::pair<std::string, model::ActivityType>;
+
+  void Add(const std::string& name,
+           model::ActivityType type = model::ActivityType::kCpuOp) {
+    const TimeNs start_ns = MonotonicNs() + EpochOffsetNs();
+    ranges_.push_back({{name, type}, start_ns});
+  }
+
+  model::Trace Build() const {
+    TestTrace t;
+    const model::TrackIndex main = t.AddThread(getpid(), gettid(), "main");
+    for (const auto& [range, start_ns] : ranges_) {
+      t.AddRange(main, range.first, start_ns, start_ns, range.second);
+    }
+    model::TraceData data = std::move(t).Build().Release();
+    data.tracks[main].logical_id = record::LogicalThreadId();
+    return model::Trace(std::move(data));
+  }
+
+ private:
+  std::vector<std::pair<Range, TimeNs>> ranges_;
+};
+
+void Operation(const std::string& name, double us, Ranges* recorded,
+               const std::function<void(double)>& work) {
+  RecordFunction range{std::string_view(name)};
+  if (recorded != nullptr) recorded->Add(name);
+  work(us);
+}
+
+TEST_F(DeviceEventsTest, RangesThatWereNotTimedLackOnlyTheirOwnTime) {
+  const auto work = [](double us) { DeviceWork(us); };
+  Ranges ranges;
+  Operation("op", 1, &ranges, work);  // before the timing
   TimedOperations timed(std::make_shared<const DeviceEvents>(Events()), false);
-  Program();
+  ranges.Add("op", model::ActivityType::kNvtxRange);
+  Operation("op", 2, &ranges, work);
+  Operation("op", 4, nullptr, work);  // timed, but its record was lost
+  ranges.Add("op", model::ActivityType::kPythonFunction);
+  Operation("op", 8, &ranges, work);
+  ranges.Add("op");  // within a callback: callbacks do not see it
+  Operation("op", 16, &ranges, work);
   timed.Stop();
-  TestTrace t;
-  const model::TrackIndex main = t.AddThread(getpid(), gettid(), "main");
-  t.AddRange(main, "outer", 0, 9'000);
-  t.AddRange(main, "inner", 1'000, 2'000);
-  model::TraceData data = std::move(t).Build().Release();
-  data.tracks[main].logical_id = record::LogicalThreadId();
-  EXPECT_EQ(timed.ElapsedUs(model::Trace(std::move(data))),
-            (std::vector<int64_t>{147, 0}));
+  EXPECT_EQ(timed.ElapsedUs(ranges.Build()),
+            (std::vector<int64_t>{0, 0, 2, 0, 8, 0, 16}));
   EXPECT_EQ(warnings_,
-            Texts{"2 operations have no device time: some of them, or others "
-                  "of their name and thread, were not recorded; try a larger "
-                  "cpu_arena_mib"});
+            Texts{"2 of 5 operations have no device time: they began before "
+                  "the session could time them, or the device's `record` threw "
+                  "an exception"});
+}
+
+TEST_F(DeviceEventsTest, ModulesOfTheSameNameKeepTheTimes) {
+  ASSERT_TRUE(RegisterDeviceEvents("npu", Events()).ok());
+  Profile profile({.use_device = "npu", .with_modules = true});
+  ASSERT_TRUE(profile.Start().ok());
+  {
+    RecordModule module("inner");
+    Program();
+  }
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(TimesOf(profile), "outer 147 105; inner 42 42");
+  EXPECT_EQ(warnings_, Texts{});
+}
+
+TEST_F(DeviceEventsTest, ExceptionCostsTheTimeOfOneOperation) {
+  int calls = 0;
+  DeviceEvents events = Events();
+  events.record = [&]() -> std::shared_ptr<void> {
+    if (const int call = ++calls; call == 3 || call == 5) {
+      throw std::runtime_error("no memory on the device");
+    }
+    return std::make_shared<double>(clock_us_);
+  };
+  ASSERT_TRUE(RegisterDeviceEvents("npu", events).ok());
+  Profile profile({.use_device = "npu"});
+  ASSERT_TRUE(profile.Start().ok());
+  for (const double us : {1, 2, 4, 8}) {  // the second start and the third end
+    RecordFunction range("op");
+    DeviceWork(us);
+  }
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(TimesOf(profile), "op 9 9; op 0 0");
+  const std::string exception =
+      "Exception in RecordFunction callback: no memory on the device , for "
+      "the range op";
+  EXPECT_EQ(warnings_,
+            (Texts{exception, exception,
+                   "2 of 4 operations have no device time: they began before "
+                   "the session could time them, or the device's `record` "
+                   "threw an exception"}));
+}
+
+TEST_F(DeviceEventsTest, ForkedChildTimesNothingAndWaitsForNobody) {
+  int recorded = 0;
+  DeviceEvents events = Events();
+  events.record = [&] {
+    ++recorded;
+    return std::make_shared<double>(clock_us_);
+  };
+  Ranges ranges;
+  const TimedOperations* all = nullptr;
+  int in_use = -1;
+  // Times are read under a lock, which the child then has without an owner.
+  events.elapsed_us = [&](const void*, const void*) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      const auto elapsed_us = all->ElapsedUs(ranges.Build());
+      _exit(elapsed_us == std::vector<int64_t>{0} ? 0 : 1);
+    }
+    waitpid(child, &in_use, 0);
+    return 7.0;
+  };
+  TimedOperations timed(std::make_shared<const DeviceEvents>(events), false);
+  all = &timed;
+  int status = -1;
+  {
+    RecordFunction range("op");
+    ranges.Add("op");
+    const pid_t child = fork();
+    if (child == 0) {
+      range.End();
+      { RecordFunction own("own"); }
+      _exit(recorded);
+    }
+    waitpid(child, &status, 0);
+  }
+  EXPECT_EQ(status, 1 << 8);  // the event before the fork
+  timed.Stop();
+  EXPECT_EQ(timed.ElapsedUs(ranges.Build()), std::vector<int64_t>{7});
+  EXPECT_EQ(in_use, 0);
+  EXPECT_EQ(warnings_, Texts{});
 }
 
 TEST_F(DeviceEventsTest, StopOnAnotherThreadEndsTiming) {
+  Ranges ranges;
   TimedOperations timed(std::make_shared<const DeviceEvents>(Events()), false);
   RecordFunction open("open");
+  ranges.Add("open");
   DeviceWork(3);
   std::thread([&] { timed.Stop(); }).join();
   open.End();
   { RecordFunction later("later"); }
-  TestTrace t;
-  const model::TrackIndex main = t.AddThread(getpid(), gettid(), "main");
-  t.AddRange(main, "open", 0, 9'000);
-  model::TraceData data = std::move(t).Build().Release();
-  data.tracks[main].logical_id = record::LogicalThreadId();
-  EXPECT_EQ(timed.ElapsedUs(model::Trace(std::move(data))),
-            std::vector<int64_t>{0});
+  EXPECT_EQ(timed.ElapsedUs(ranges.Build()), std::vector<int64_t>{0});
   EXPECT_EQ(warnings_, Texts{});
 }
 

@@ -143,10 +143,7 @@ absl::Status Profile::State::StartTrace() {
         "Profiler must be initialized before starting trace");
   }
   const int64_t start_ns = MonotonicNs();
-  if (absl::Status status = recording->Start(getpid()); !status.ok()) {
-    return Fail(std::move(status));
-  }
-  owner = std::this_thread::get_id();
+  // Before the recording, so that every operation that is recorded is timed.
   if (!plan.timed_device.empty()) {
     // Null if the program has taken its functions back since Start().
     if (auto events = FindTimedDevice(plan.timed_device).events) {
@@ -154,6 +151,10 @@ absl::Status Profile::State::StartTrace() {
                                                 plan.session.all_threads);
     }
   }
+  if (absl::Status status = recording->Start(getpid()); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  owner = std::this_thread::get_id();
   if (!plan.session.all_threads) thread_state = ThreadState::Capture();
   enabled_ns = MonotonicNs();
   stats.profiler_enable_call_duration_us = (enabled_ns - start_ns) / 1000;
@@ -168,10 +169,10 @@ absl::Status Profile::State::StopTrace() {
   const int64_t start_ns = MonotonicNs();
   stats.profiling_window_duration_sec =
       static_cast<double>(start_ns - enabled_ns) / kNsPerSecond;
-  if (timed != nullptr) timed->Stop();
   if (absl::Status status = recording->Stop(); !status.ok()) {
     return Fail(std::move(status));
   }
+  if (timed != nullptr) timed->Stop();
   stats.profiler_disable_call_duration_us = UsSince(start_ns);
   const int64_t parse_start_ns = MonotonicNs();
   auto [trace, kept] = recording->Finish(Metadata());

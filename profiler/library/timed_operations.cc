@@ -1,5 +1,6 @@
 #include "profiler/library/timed_operations.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,14 +13,35 @@
 
 #include "absl/strings/str_cat.h"
 #include "kymo/warning.h"
+#include "profiler/base/clock.h"
 
 namespace kymo {
 namespace {
 
-// The operations that are told apart by their order alone.
+using model::ActivityType;
+
+// The operations that only their times tell apart.
 using Kind = std::pair<uint64_t, std::string>;  // logical id of thread, name
 
-// The ranges of this process by kind, each in the order of their starts.
+// How many forks made this process, since the first object of it.
+constinit std::atomic<uint64_t> forks{0};
+
+uint64_t Forks() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
+  return forks.load(std::memory_order_relaxed);
+}
+
+// Whether callbacks run for ranges of this type. They do not run for modules
+// and for what was captured from NVTX and ITT.
+bool IsOperation(const model::Trace& trace, model::EventIndex event) {
+  const ActivityType type = trace.type()[event];
+  return (type == ActivityType::kCpuOp ||
+          type == ActivityType::kUserAnnotation) &&
+         (trace.flags()[event] & model::kEventInstant) == 0;
+}
+
+// The operations of this process by kind, each in the order of their starts.
 std::map<Kind, std::vector<model::EventIndex>> RangesOf(
     const model::Trace& trace) {
   std::map<Kind, std::vector<model::EventIndex>> ranges;
@@ -29,7 +51,7 @@ std::map<Kind, std::vector<model::EventIndex>> RangesOf(
       continue;
     }
     for (auto i = trace.track_begin(t); i < trace.track_end(t); ++i) {
-      if ((trace.flags()[i] & model::kEventInstant) != 0) continue;
+      if (!IsOperation(trace, i)) continue;
       ranges[{track.logical_id, std::string(trace.EventName(i))}].push_back(i);
     }
   }
@@ -54,27 +76,52 @@ class PlaceInState : public ObserverContext {
 struct TimedOperations::State {
   struct Operation {
     Kind kind;
+    uint64_t begin_ticks = 0;  // just before the range's own start
     std::shared_ptr<void> begin;
     std::shared_ptr<void> end;  // null: it has not ended
+    bool failed = false;        // an event could not be recorded
   };
 
-  std::unique_ptr<ObserverContext> Begin(const OperationView& operation) {
-    if (!active) return nullptr;
-    // Outside of the lock: the device's library may take its time.
-    std::shared_ptr<void> event = events->record();
-    const std::lock_guard guard(lock);
-    operations.push_back({{operation.thread_id, std::string(operation.name)},
-                          std::move(event),
-                          nullptr});
-    return std::make_unique<PlaceInState>(operations.size() - 1);
+  // A forked child neither has the session nor may wait for `lock`, which a
+  // thread of its parent may have held.
+  bool IsOurs() const { return forks.load(std::memory_order_relaxed) == fork; }
+
+  std::unique_ptr<ObserverContext> Begin(const OperationView& view) {
+    if (!active || !IsOurs()) return nullptr;
+    Operation operation;
+    operation.kind = {view.thread_id, std::string(view.name)};
+    try {
+      // Outside of the lock: the device's library may take its time.
+      operation.begin = events->record();
+    } catch (...) {
+      operation.failed = true;
+      Add(std::move(operation));
+      throw;  // becomes a warning
+    }
+    return std::make_unique<PlaceInState>(Add(std::move(operation)));
   }
 
   void End(const ObserverContext* context) {
-    if (context == nullptr || !active) return;
-    std::shared_ptr<void> event = events->record();
+    if (context == nullptr || !active || !IsOurs()) return;
+    const size_t place = static_cast<const PlaceInState*>(context)->place;
+    std::shared_ptr<void> event;
+    try {
+      event = events->record();
+    } catch (...) {
+      const std::lock_guard guard(lock);
+      operations[place].failed = true;
+      throw;
+    }
     const std::lock_guard guard(lock);
-    operations[static_cast<const PlaceInState*>(context)->place].end =
-        std::move(event);
+    operations[place].end = std::move(event);
+  }
+
+  // Returns its place. The range begins soon after that.
+  size_t Add(Operation operation) {
+    const std::lock_guard guard(lock);
+    operation.begin_ticks = ReadTicks(source);
+    operations.push_back(std::move(operation));
+    return operations.size() - 1;
   }
 
   // 0: not known.
@@ -91,6 +138,9 @@ struct TimedOperations::State {
   }
 
   const std::shared_ptr<const DeviceEvents> events;
+  const uint64_t fork = Forks();
+  const ClockSource source = DetectClockSource();
+  const ClockAnchor first_anchor = MeasureAnchor(source);
   std::mutex lock;
   std::atomic<bool> active = true;
   std::vector<Operation> operations;  // of a thread, in the order of starts
@@ -112,7 +162,9 @@ TimedOperations::TimedOperations(std::shared_ptr<const DeviceEvents> events,
 }
 
 void TimedOperations::Stop() {
-  state_->active = false;
+  if (state_->active.exchange(false)) {
+    last_anchor_ = MeasureAnchor(state_->source);
+  }
   // Another thread cannot remove a callback of the owner. It does nothing now.
   if (callback_ != 0 &&
       (all_threads_ || owner_ == std::this_thread::get_id())) {
@@ -124,32 +176,47 @@ void TimedOperations::Stop() {
 std::vector<int64_t> TimedOperations::ElapsedUs(
     const model::Trace& trace) const {
   std::vector<int64_t> elapsed_us(trace.event_count());
+  if (!state_->IsOurs()) return elapsed_us;
   std::map<Kind, std::vector<const State::Operation*>> timed;
   const std::lock_guard guard(state_->lock);
   for (const State::Operation& operation : state_->operations) {
     timed[operation.kind].push_back(&operation);
   }
-  const auto ranges = RangesOf(trace);
-  size_t left_out = 0;
+  const TickConverter clock(state_->source, state_->first_anchor, last_anchor_,
+                            EpochOffsetNs());
+  // The trace's times come from two anchors of its own.
+  const DurationNs slack_ns = 2 * clock.error_ns();
+  size_t operation_count = 0;
+  size_t untimed = 0;
   bool failed = false;
-  for (const auto& [kind, operations] : timed) {
-    const auto found = ranges.find(kind);
-    if (found == ranges.end() || found->second.size() != operations.size()) {
-      left_out += operations.size();
-      continue;
-    }
-    for (size_t n = 0; n < operations.size(); ++n) {
-      elapsed_us[found->second[n]] = state_->ElapsedUs(*operations[n], failed);
+  for (const auto& [kind, ranges] : RangesOf(trace)) {
+    const std::vector<const State::Operation*>& operations = timed[kind];
+    operation_count += ranges.size();
+    // The operations that began before the range, of which the last is its own
+    // unless an earlier range has taken it.
+    size_t begun = 0;
+    for (const model::EventIndex range : ranges) {
+      const size_t begun_earlier = begun;
+      while (begun < operations.size() &&
+             clock.ToEpochNs(operations[begun]->begin_ticks) <=
+                 trace.start()[range] + slack_ns) {
+        ++begun;
+      }
+      if (begun == begun_earlier || operations[begun - 1]->failed) {
+        ++untimed;
+      } else {
+        elapsed_us[range] = state_->ElapsedUs(*operations[begun - 1], failed);
+      }
     }
   }
   if (failed) {
     Warn("Failed to measure time between two events of the device.");
   }
-  if (left_out > 0) {
-    Warn(absl::StrCat(
-        left_out,
-        " operations have no device time: some of them, or others of their "
-        "name and thread, were not recorded; try a larger cpu_arena_mib"));
+  if (untimed > 0) {
+    Warn(absl::StrCat(untimed, " of ", operation_count,
+                      " operations have no device time: they began before the "
+                      "session could time them, or the device's `record` threw "
+                      "an exception"));
   }
   return elapsed_us;
 }

@@ -10,10 +10,13 @@
 // event at the start and at the end of each operation. ElapsedUs then gives the
 // times to the operations of the trace.
 //
-// The trace has no ids of operations. So the operations of one name on one
-// thread are counted: the first that was timed is the first of the trace, and
-// so on. If the counts differ, as after lost records, none of them has a time.
+// The trace has no ids of operations. So each range gets the time of the
+// operation of its name and thread that began last before it. Between this
+// beginning, which is the end of the callback, and the start of the range the
+// thread does nothing else. A range that no operation belongs to has no time,
+// and is counted.
 //
+// In a forked child it does nothing.
 // Threads: the constructor and Stop run on one thread, which is the thread of
 //   the session. Operations may run on any.
 #ifndef KYMO_PROFILER_LIBRARY_TIMED_OPERATIONS_H_
@@ -26,6 +29,7 @@
 
 #include "kymo/callbacks.h"
 #include "kymo/device_events.h"
+#include "profiler/base/clock.h"
 #include "profiler/model/trace.h"
 
 namespace kymo {
@@ -41,7 +45,8 @@ class TimedOperations {
   void Stop();
 
   // After Stop: for each event of the trace the device time in microseconds, 0
-  // for none. Waits for the device. Warns of times that are left out.
+  // for none. Waits for the device. Warns if operations have no time though they
+  // ended, with their number.
   std::vector<int64_t> ElapsedUs(const model::Trace& trace) const;
 
  private:
@@ -51,6 +56,7 @@ class TimedOperations {
   const std::thread::id owner_ = std::this_thread::get_id();
   const std::shared_ptr<State> state_;
   CallbackHandle callback_ = 0;
+  ClockAnchor last_anchor_;
 };
 
 }  // namespace kymo
