@@ -26,6 +26,7 @@
 // The time is that of all work between the two events, including that of inner
 // operations. It is shown in tables and in events(), and is not part of the
 // trace, as in PyTorch. Operations that end on another thread have none. A
+// session that does not record "cpu" has no operations: Start() is an error. A
 // forked child of the program times nothing.
 //
 // Units:   microseconds; tables have whole ones, as PyTorch's cuda_elapsed_us.

@@ -113,10 +113,17 @@ class DevicePlanner {
   }
 
   absl::StatusOr<std::string> AddTimed(const std::string& device) {
-    if (!options_.use_cpu) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Legacy ", device == "cuda" ? "CUDA" : "privateuse1",
-                       " profiling requires use_cpu=True"));
+    const std::vector<std::string>& named = options_.activities;
+    const bool lacks_cpu =
+        !named.empty() && std::ranges::find(named, "cpu") == named.end();
+    if (!options_.use_cpu || lacks_cpu) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Legacy ", device == "cuda" ? "CUDA" : "privateuse1",
+          " profiling requires use_cpu=True",
+          options_.use_cpu ? ": only events of the program time this device, "
+                             "at the start and end of each range of \"cpu\"; "
+                             "add \"cpu\" to activities"
+                           : ""));
     }
     if (plan_.timed_device.empty()) plan_.timed_device = device;
     return device;

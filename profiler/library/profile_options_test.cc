@@ -277,6 +277,10 @@ TEST_F(PlanSessionTest, EventsStandInForABackend) {
             "Legacy CUDA profiling requires use_cpu=True");
   EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "npu"}),
             "Legacy privateuse1 profiling requires use_cpu=True");
+  EXPECT_EQ(ErrorOf({.activities = {"cuda"}}),
+            "Legacy CUDA profiling requires use_cpu=True: only events of the "
+            "program time this device, at the start and end of each range of "
+            "\"cpu\"; add \"cpu\" to activities");
 }
 
 TEST_F(PlanSessionTest, BackendIsBetterThanEvents) {
