@@ -124,6 +124,9 @@ class LocalSession : public ActivitySession {
                .recorded = recorded_,
                .heap_at_start = std::move(heap_at_start_),
                .heap_sample_interval = heap_sample_interval_,
+               .details = {.inputs = Wants(record::kGateInputs),
+                           .stacks = Wants(record::kGateStacks),
+                           .overload_names = Wants(record::kGateOverloads)},
                .with_memory = (request_.flags & record::kMemoryFlags) != 0,
                .with_children = false},
               shard);
@@ -155,6 +158,10 @@ class LocalSession : public ActivitySession {
       default:
         return absl::ErrnoToStatus(error, "cannot reserve memory for records");
     }
+  }
+
+  bool Wants(record::RecordFlags flag) const {
+    return (request_.flags & flag) != 0;
   }
 
   // Adds the chunk's records from the times at which this session was on.

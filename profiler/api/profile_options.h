@@ -36,7 +36,7 @@ struct ExperimentalConfig {
   bool profile_all_threads = false;
   // Keep the overload names of operations (OperationInfo::overload_name).
   // Tables show them, averages can be grouped by them, and a Chrome trace has
-  // "name.overload". false: they are not recorded.
+  // "name.overload". false: the session's results do not have them.
   bool capture_overload_names = false;
   // Make a trace and no events: exports work, events() is an error.
   bool trace_only = false;

@@ -86,6 +86,31 @@ TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
   EXPECT_TRUE(Find(*profile, "aten::mm")->input_shapes->empty());
 }
 
+TEST(SessionTest, SessionsAtOnceKeepOnlyTheirOwnDetails) {
+  const Matrix a = {{2, 3}};
+  const auto add = [&] {
+    RecordFunction("aten::add", OperationInfo{.inputs = Inputs(a),
+                                              .overload_name = "Tensor"});
+  };
+  std::unique_ptr<Profile> plain;
+  const auto detailed =
+      Record({.record_shapes = true,
+              .with_stack = true,
+              .experimental_config = {.capture_overload_names = true}},
+             [&] {
+               add();
+               std::thread([&] { plain = Record({}, add); }).join();
+             });
+  const FunctionEvent* const with = Find(*detailed, "aten::add");
+  EXPECT_EQ(with->overload_name, "Tensor");
+  EXPECT_EQ(*with->input_shapes, (InputShapes{{2, 3}}));
+  EXPECT_FALSE(with->stack->empty());
+  const FunctionEvent* const without = Find(*plain, "aten::add");
+  EXPECT_EQ(without->overload_name, "");
+  EXPECT_TRUE(without->input_shapes->empty());
+  EXPECT_TRUE(without->stack->empty());
+}
+
 TEST(SessionTest, OverloadNamesAreKeptOnlyWhenAskedFor) {
   const auto add_twice = [] {
     RecordFunction("aten::add", OperationInfo{.overload_name = "Tensor"});

@@ -236,6 +236,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
       .recorded = std::move(input.recorded),
       .mapping = nullptr,
       .stack = nullptr,
+      .details = input.details,
       .with_memory = input.with_memory,
       .memory_limit = input.only_ranges ? 0 : MemoryRecordLimit(),
       .is_elsewhere = std::move(input.is_elsewhere)};

@@ -41,6 +41,7 @@ struct ArenaShardInput {
   // By stream; shorter where streams came later.
   std::vector<HeapNumbers> heap_at_start = {};
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
+  WantedDetails details = {};
   // False: memory records belong to another session.
   bool with_memory = true;
   // False: a session of one process, which ignores its children.

@@ -26,7 +26,7 @@ class Decoder {
       : input_(input),
         shard_(shard),
         names_(input.name_limit, input.name_text, shard.strings),
-        payloads_(input.stack, names_, shard),
+        payloads_(input.stack, input.details, names_, shard),
         chunk_decoder_(input.clock, input.recorded, names_) {}
 
   std::vector<DecodedChunk> Run() {

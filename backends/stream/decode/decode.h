@@ -41,6 +41,9 @@ struct DecodeInput {
                      std::string_view path)>
       mapping;
   StackOf stack;
+  // Other details belong to another session. Stacks of memory records do not
+  // count here.
+  WantedDetails details;
   // False: memory records belong to another session.
   bool with_memory = true;
   // How many memory records the shard may take. Later ones are left out and

@@ -111,12 +111,15 @@ bool PayloadDecoder::ReadDetail(const PayloadReader::Item& item, int64_t pid,
       detail.node_id = int64_t{item.key} - 1;
       return true;
     case PayloadKind::kOverload:
+      if (!wanted_.overload_names) return false;
       detail.overload_name = shard_.strings.Intern(item.data);
       return true;
     case PayloadKind::kInputs:
+      if (!wanted_.inputs) return false;
       detail.inputs = shard_.strings.Intern(item.data);
       return true;
     case PayloadKind::kStack:
+      if (!wanted_.stacks) return false;
       detail.stack = ReadStack(item, pid);
       return true;
     default:

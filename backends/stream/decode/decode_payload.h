@@ -50,11 +50,20 @@ class PayloadReader {
   const char* end_;
 };
 
+// The details of events that a session asked for. A process records what any of
+// its sessions wants.
+struct WantedDetails {
+  bool inputs = true;
+  bool stacks = true;
+  bool overload_names = true;
+};
+
 class PayloadDecoder {
  public:
-  // All of them outlive this. `stack` may be empty: then nothing has stacks.
-  PayloadDecoder(const StackOf& stack, NameMap& names, model::TraceShard& shard)
-      : stack_(stack), names_(names), shard_(shard) {}
+  // All references outlive this. `stack` may be empty: then nothing has stacks.
+  PayloadDecoder(const StackOf& stack, const WantedDetails& wanted,
+                 NameMap& names, model::TraceShard& shard)
+      : stack_(stack), wanted_(wanted), names_(names), shard_(shard) {}
 
   // The payloads of one event, in the order in which they were written. A
   // domain that is not record::kNameLost becomes its first argument.
@@ -80,6 +89,7 @@ class PayloadDecoder {
   void Flush(PendingText& pending);
 
   const StackOf& stack_;
+  const WantedDetails wanted_;
   NameMap& names_;
   model::TraceShard& shard_;
 };
