@@ -22,6 +22,12 @@ namespace {
 constexpr std::string_view kMemoryName = "[memory]";
 constexpr std::string_view kOutOfMemoryName = "[OutOfMemory]";
 
+// Whether PyTorch appends the device's work to the event that it is linked to.
+bool IsAppended(DeviceType type) {
+  return type == DeviceType::kCuda || type == DeviceType::kPrivateUse1 ||
+         type == DeviceType::kXpu;
+}
+
 // Stops the work when its time is over, and says so once.
 class Deadline {
  public:
@@ -151,7 +157,7 @@ class Converter {
           .push_back(events_.size());
       if (raw.is_marker) {
         markers_[raw.correlation_id] = {events_.size(), raw.marker_id};
-      } else if (raw.marker_id != 0) {
+      } else if (raw.marker_id != 0 && IsAppended(raw.device_type)) {
         in_marker_.push_back({events_.size(), raw.marker_id});
       }
       events_.push_back(ConvertEvent(raw));
@@ -255,17 +261,10 @@ class Converter {
   }
 
   static void Link(FunctionEvent& operation, FunctionEvent& linked) {
-    switch (linked.device_type) {
-      case DeviceType::kCuda:
-      case DeviceType::kPrivateUse1:
-      case DeviceType::kXpu:
-        operation.kernels.push_back(KernelOf(linked));
-        break;
-      case DeviceType::kCpu:
-        linked.thread = operation.thread;
-        break;
-      default:
-        break;
+    if (IsAppended(linked.device_type)) {
+      operation.kernels.push_back(KernelOf(linked));
+    } else if (linked.device_type == DeviceType::kCpu) {
+      linked.thread = operation.thread;
     }
   }
 

@@ -16,8 +16,8 @@
 // 3. A kernel of CUDA, PrivateUse1 or XPU is appended to the CPU event whose id
 //    it is linked to. A CPU event with such a link is a call of a device's
 //    runtime: it moves to the thread of the event that it is linked to.
-//    Device work with a marker_id is also appended to that marker and to all
-//    markers around it, as PyTorch's load_nvprof does.
+//    Work of these devices with a marker_id is also appended to that marker and
+//    to all markers around it, as PyTorch's load_nvprof does.
 // 4. A memory record that no event was charged with becomes an event without
 //    duration and without a trace name. So does every out-of-memory record.
 // 5. The list is sorted by start, longer events first, and its tree is built.
@@ -53,8 +53,9 @@ struct RawEvent {
   // For a device activity or a runtime call, the correlation_id of the
   // operation that it belongs to. 0 for operations.
   int64_t linked_correlation_id = 0;
-  // Of device work: the correlation_id of the innermost marker that lists it.
-  // Of a marker: that of the next marker around it. 0: none.
+  // For device work, the correlation_id of the innermost marker that lists the
+  // work. For a marker, the correlation_id of the next marker around it. 0:
+  // there is no such marker.
   int64_t marker_id = 0;
   int64_t node_id = -1;         // of a distributed program; -1: none
   int64_t start_thread_id = 0;  // logical

@@ -135,7 +135,10 @@ class Converter {
     raw_.push_back(std::move(raw));
   }
 
-  // Sets the operation that launched the work, and the marker that lists it.
+  // Sets the operation that launched the work, and the marker that lists it. An
+  // operation lists its waits too, as in PyTorch, and so do the markers around
+  // it. Otherwise a marker's time could be less than that of its operations. A
+  // wait that no operation began is listed nowhere: load_nvprof lists kernels.
   void LinkWork(EventIndex work, RawEvent& raw) const {
     const EventIndex operation = launches_.OperationOf(work);
     if (operation != model::kNoEvent) {
@@ -168,8 +171,8 @@ class Converter {
            trace_.end()[inner] < trace_.end()[outer];
   }
 
-  // Calls, overheads and instants carry no number: that of the range around
-  // them is theirs.
+  // The number of the node. Calls and overheads carry none, and only captured
+  // instants do. All three get the number of the range around them.
   int64_t NodeOf(EventIndex event) const {
     const auto has_own = [&](EventIndex i) {
       return !analysis::IsRuntimeCall(trace_.type()[i]) &&
@@ -183,7 +186,8 @@ class Converter {
     return detail == nullptr ? -1 : detail->node_id;
   }
 
-  // That of the event which began last on the track; -1 if there is none.
+  // The number of the track's last event that began by then. The event may have
+  // ended. -1: no event began.
   int64_t NodeAt(model::TrackIndex track, TimeNs time_ns) const {
     const auto begin = trace_.start().begin();
     const auto after =

@@ -290,6 +290,44 @@ TEST(TraceEventsTest, MarkersListWhatTheirThreadLaunchedWithinThem) {
   EXPECT_EQ(Find(events, "inner").device_time_total(), 2);
 }
 
+// PyTorch appends to operations what CUDA, PrivateUse1 and XPU did, and neither
+// MTIA nor HPU (_parse_kineto_results). A marker must not list more.
+TEST(TraceEventsTest, MarkersListTheDevicesThatOperationsList) {
+  const model::Trace trace = MarkedTrace();
+  for (const char* device : {"cuda", "xpu", "npu", "mtia", "hpu"}) {
+    const bool listed = DeviceTypeOf(device) != DeviceType::kMtia &&
+                        DeviceTypeOf(device) != DeviceType::kHpu;
+    const EventList events = Events(trace, {.use_device = device});
+    EXPECT_EQ(Find(events, "step").device_time_total(), listed ? 11 : 0)
+        << device;
+    EXPECT_EQ(Find(events, "inner").device_time_total(), listed ? 2 : 0)
+        << device;
+    EXPECT_EQ(Find(events, "op").device_time_total(), listed ? 1 : 0) << device;
+  }
+}
+
+// In PyTorch an operation has the time of its waits (CUDA_SYNC is an activity
+// of the device CUDA), and load_nvprof gives markers kernels only.
+TEST(TraceEventsTest, WaitsOfOperationsCountForTheMarkersAround) {
+  TestTrace t;
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "step", 0, 90'000, ActivityType::kNvtxRange);
+  t.AddRange(main, "op", 1'000, 20'000);
+  t.AddRange(main, "call", 3'000, 4'000, ActivityType::kCudaRuntime);
+  t.Describe(1);
+  t.AddRange(main, "call", 30'000, 31'000, ActivityType::kCudaRuntime);
+  t.Describe(2);
+  const TrackIndex stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "of op", 5'000, 8'000, ActivityType::kCudaSync);
+  t.Describe(1);
+  t.AddRange(stream, "of none", 33'000, 38'000, ActivityType::kCudaSync);
+  t.Describe(2);
+  const EventList events = Events(std::move(t).Build(), {.use_device = "cuda"});
+  EXPECT_EQ(Find(events, "op").device_time_total(), 3);
+  EXPECT_EQ(Find(events, "step").device_time_total(), 3);
+  EXPECT_EQ(Find(events, "step").self_device_time_total(), 0);
+}
+
 TEST(TraceEventsTest, NodesOfOperationsAndOfTheirCalls) {
   TestTrace t;
   const TrackIndex main = t.AddThread(1, 1, "main");
