@@ -113,6 +113,7 @@ class Profile {
   // --- while it records ---
 
   // Stops (false) or continues (true) to collect the events of some backends.
+  // Nothing happens for a backend that does not record.
   absl::Status toggle_collection_dynamic(
       bool enable, const std::vector<std::string>& activities);
   // Lets the calling thread join the session of the thread that started it, and

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <random>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -25,6 +28,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/library/timed_operations.h"
+#include "profiler/plugin/activities.h"
 #include "profiler/plugin/library/backend_library.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
@@ -63,6 +67,28 @@ using MetadataMap = std::map<std::string, std::string>;
 std::unique_ptr<ThreadStateGuard>& ChildGuard() {
   static thread_local std::unique_ptr<ThreadStateGuard> guard;
   return guard;
+}
+
+// PyTorch's ActivityType, in its order (torch/csrc/profiler/orchestration/
+// observer.h). The table of texts there has none for HPU, so PyTorch prints the
+// text of the next device for it and for those behind it.
+struct PyTorchActivity {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr PyTorchActivity kPyTorchActivities[] = {
+    {"cpu", "CPU"}, {"xpu", "XPU"},   {"cuda", "CUDA"},
+    {"hpu", "HPU"}, {"mtia", "MTIA"}, {kCustomDevice, "PrivateUse1"}};
+constexpr size_t kFirstNotToggled = 3;
+
+// The place of an activity in that order. Kymo's own activities come last.
+size_t TogglePlace(const std::string& activity, const SessionPlan& plan) {
+  const bool is_custom =
+      IsCustomDevice(activity) && plan.devices.contains(activity);
+  const std::string_view name = is_custom ? kCustomDevice : activity;
+  return static_cast<size_t>(
+      std::ranges::find(kPyTorchActivities, name, &PyTorchActivity::name) -
+      kPyTorchActivities);
 }
 
 int64_t UsSince(int64_t start_ns) { return (MonotonicNs() - start_ns) / 1000; }
@@ -300,29 +326,19 @@ ProfilerAction Profile::current_action() const noexcept {
 absl::Status Profile::toggle_collection_dynamic(
     bool enable, const std::vector<std::string>& activities) {
   if (!options_.enabled) return absl::OkStatus();
-  bool cpu = false;
-  bool device = false;
+  std::set<std::pair<size_t, std::string>> wanted;  // in PyTorch's order
   for (const std::string& activity : activities) {
-    if (activity == "cpu") {
-      cpu = true;
-    } else if (activity == "cuda" || activity == "xpu") {
-      device = true;
-    } else if (state_->plan.devices.contains(activity)) {
-      device = true;
-    } else if (state_->backends.Find(activity) == nullptr) {
-      Warn(
-          absl::StrCat("Dynamic toggle is only supported for CPU/GPU "
-                       "activity, skipping toggling of ",
-                       activity));
-      continue;
-    }
-    if (state_->recording == nullptr) continue;
-    const auto planned = state_->plan.devices.find(activity);
-    const std::string& backend =
-        planned == state_->plan.devices.end() ? activity : planned->second;
-    if (backend.empty()) continue;  // left out, or timed with events
-    KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(backend, enable));
+    wanted.emplace(TogglePlace(activity, state_->plan), activity);
   }
+  const auto is_wanted = [&](std::string_view name) {
+    return std::ranges::find(activities, name) != activities.end();
+  };
+  const bool cpu = is_wanted("cpu");
+  const bool device =
+      is_wanted("cuda") || is_wanted("xpu") ||
+      std::ranges::any_of(activities, [this](const std::string& activity) {
+        return state_->plan.devices.contains(activity);
+      });
   if (cpu && !device && !state_->plan.use_device.empty()) {
     Warn(
         "Toggling CPU activity with GPU activity on may result in traces with "
@@ -331,6 +347,27 @@ absl::Status Profile::toggle_collection_dynamic(
     Warn(
         "Toggling GPU activity with CPU activity on may result in traces with "
         "incorrect correlation between CPU and GPU events");
+  }
+  for (const auto& [place, activity] : wanted) {
+    if (place >= kFirstNotToggled && !state_->plan.devices.contains(activity) &&
+        state_->backends.Find(activity) == nullptr) {
+      const std::string_view text = place < std::size(kPyTorchActivities)
+                                        ? kPyTorchActivities[place].text
+                                        : activity;
+      Warn(absl::StrCat(
+          "Dynamic toggle is only supported for CPU/GPU activity, skipping "
+          "toggling of ",
+          ToAbsl(text)));
+      continue;
+    }
+    if (state_->recording == nullptr) continue;
+    const auto planned = state_->plan.devices.find(activity);
+    const std::string& backend =
+        planned == state_->plan.devices.end() ? activity : planned->second;
+    const std::vector<std::string> recorded = state_->recording->backends();
+    // Of an activity that is not recorded there is nothing to switch.
+    if (std::ranges::find(recorded, backend) == recorded.end()) continue;
+    KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(backend, enable));
   }
   return absl::OkStatus();
 }

@@ -220,18 +220,55 @@ TEST(SessionTest, TogglingLeavesOutWhatHappensMeanwhile) {
             (Counts{{"first", 1}, {"last", 1}}));
 }
 
-TEST(SessionTest, TogglingWarnsInPyTorchsWords) {
+// Expectations of both tests: toggleCollectionDynamic in
+// torch/csrc/autograd/profiler_kineto.cpp of PyTorch 2.15.
+TEST(SessionTest, TogglingWarnsInPyTorchsWordsAndOrder) {
   const Warnings warnings;
   Profile profile;
-  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cuda"}).ok());
-  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"mtia"}).ok());
+  const std::string skipping =
+      "Dynamic toggle is only supported for CPU/GPU activity, skipping "
+      "toggling of ";
+  EXPECT_TRUE(
+      profile
+          .toggle_collection_dynamic(
+              false, {"nvtx", "privateuseone", "mtia", "cuda", "hpu", "mtia"})
+          .ok());
+  EXPECT_EQ(
+      warnings.texts(),
+      (std::vector<std::string>{
+          "Toggling GPU activity with CPU activity on may result in traces "
+          "with incorrect correlation between CPU and GPU events",
+          skipping + "HPU", skipping + "MTIA", skipping + "PrivateUse1",
+          skipping + "nvtx"}));
+  const size_t before = warnings.texts().size();
   EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "cuda"}).ok());
-  EXPECT_EQ(warnings.texts(),
-            (std::vector<std::string>{
-                "Toggling GPU activity with CPU activity on may result in "
-                "traces with incorrect correlation between CPU and GPU events",
-                "Dynamic toggle is only supported for CPU/GPU activity, "
-                "skipping toggling of mtia"}));
+  EXPECT_TRUE(profile.toggle_collection_dynamic(true, {"xpu", "cpu"}).ok());
+  EXPECT_EQ(warnings.texts().size(), before);
+}
+
+// PyTorch switches what it records, and has no error.
+TEST(SessionTest, TogglingWhatIsNotRecordedChangesNothing) {
+  const Warnings warnings;
+  Profile captured({.activities = {"nvtx"}});
+  ASSERT_TRUE(captured.Start().ok());
+  for (const char* activity : {"cpu", "sampling", "host"}) {
+    EXPECT_EQ(captured.toggle_collection_dynamic(false, {activity}),
+              absl::OkStatus());
+  }
+  ASSERT_TRUE(captured.Stop().ok());
+  EXPECT_EQ(warnings.texts(), std::vector<std::string>());
+
+  Profile profile;
+  ASSERT_TRUE(profile.Start().ok());
+  for (const char* activity : {"cuda", "xpu"}) {
+    EXPECT_EQ(profile.toggle_collection_dynamic(false, {activity, "cpu"}),
+              absl::OkStatus());
+    { RecordFunction range("off"); }
+    EXPECT_TRUE(profile.toggle_collection_dynamic(true, {"cpu"}).ok());
+  }
+  { RecordFunction range("on"); }
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"on", 1}}));
 }
 
 }  // namespace
