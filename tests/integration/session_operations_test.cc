@@ -24,6 +24,7 @@
 #include "kymo/record_function.h"
 #include "kymo/sequence_number.h"
 #include "kymo/thread_state.h"
+#include "profiler/base/clock.h"
 #include "profiler/record/host/host.h"
 #include "tests/integration/test_session.h"
 
@@ -268,6 +269,14 @@ TEST(SessionTest, RecordedCallablesAreUserRanges) {
   EXPECT_EQ(Find(*profile, "op")->scope, RecordScope::kFunction);
 }
 
+// PyTorch charges the memory of an operation's last nanosecond to it. Two
+// readings of the clock can be less than that apart.
+void WaitForTheNextMicrosecond() {
+  const int64_t now_ns = MonotonicNs();
+  while (MonotonicNs() < now_ns + 1'000) {
+  }
+}
+
 TEST(SessionTest, MemoryThatTheProgramReportsIsCharged) {
   const auto profile = Record({.profile_memory = true}, [] {
     int block = 0;
@@ -275,10 +284,13 @@ TEST(SessionTest, MemoryThatTheProgramReportsIsCharged) {
       RecordFunction allocates("allocates");
       ReportMemoryUsage(&block, 4096, {.allocated = 4096, .reserved = 8192});
     }
+    WaitForTheNextMicrosecond();
     {
       RecordFunction frees("frees");
+      WaitForTheNextMicrosecond();
       ReportMemoryUsage(&block, -4096);
     }
+    WaitForTheNextMicrosecond();
     ReportMemoryUsage(&block, 100);
     ReportOutOfMemory(1 << 30);
   });
