@@ -12,7 +12,7 @@
 //   std::cout << events;   // the table
 //
 // Usually Profile::events() returns the list. Names and results are those of
-// PyTorch's EventList, version 2.14, to the last digit.
+// EventList in PyTorch 2.15, to the last digit. 2.14 gives the same.
 //
 // key_averages() makes groups. The members of a group have the same name, node
 // and kind of device, and the same is_legacy and is_user_annotation. Groups
