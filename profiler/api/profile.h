@@ -162,7 +162,8 @@ class Profile {
 };
 
 // Python's repr() of a profile: that of events(). Before the first finished
-// cycle it is "<unfinished torch.autograd.profile>".
+// cycle, and thus with enabled = false, it is
+// "<unfinished torch.autograd.profile>".
 std::string ToString(Profile& profile);
 // Python's str() of a profile: the table of events(), or the same text before
 // the first finished cycle. Without events (trace_only) both give the text of

@@ -52,10 +52,11 @@ struct ProfileOptions {
   std::vector<std::string> activities;
   bool use_cpu = true;  // false: only the device
   // The device whose times the results show: "cuda", "xpu", "mtia", "hpu", or
-  // the name of a custom device (PluginInfo::device). "privateuseone" is the
-  // custom device, whatever its name. Empty: a device of `activities`; of
-  // several, the first in the order above. A device that no backend can record
-  // here is left out, with PyTorch's warning. For "mtia" it is PyTorch's error.
+  // the name of a custom device (PluginInfo::device). "privateuseone" means the
+  // custom device, whatever its name is. Empty: the device in `activities`. If
+  // several are there, it is the one that this list has first. If no backend
+  // can record the device here, the session leaves it out and gives PyTorch's
+  // warning. For "mtia" Start() returns PyTorch's error instead.
   std::string use_device;
   // Arguments of the older torch.autograd.profiler.profile. use_cuda is
   // use_device = "cuda", with a warning that it is deprecated. Without
