@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "exporters/summary/memory_section.h"
 #include "profiler/analysis/averages/counter_values.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
@@ -229,7 +230,7 @@ std::string SummaryText(const Trace& trace) {
   WriteTracks(trace, totals, model::TrackKind::kThread, json);
   WriteTracks(trace, totals, model::TrackKind::kStream, json);
   WriteTotals(totals, json);
-  WriteAverages(analysis::KeyAverages(trace, analysis::Duplicates::kMerge),
+  WriteAverages(analysis::KeyAverages(trace, analysis::DuplicatesOf(trace)),
                 json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);

@@ -113,6 +113,21 @@ TEST(SummaryExporterTest, AtMostAThousandFunctions) {
   EXPECT_EQ(json.fields().at("sampled_function_count").number_value(), 1'200);
 }
 
+TEST(SummaryExporterTest, RecursionCountsUnlessPyTorchRecordedIt) {
+  for (const bool is_pytorch : {false, true}) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    for (int i = 0; i < 10; ++i) t.AddRange(main, "f", i, 100 - i);
+    if (is_pytorch) t.AddMetadata("kymo_recorded_by", "\"PyTorch\"");
+    const auto json = ParseJson(Summary(std::move(t).Build()));
+    const auto& averages = json.fields().at("key_averages").list_value();
+    ASSERT_EQ(averages.values_size(), 1);
+    EXPECT_EQ(
+        averages.values(0).struct_value().fields().at("count").number_value(),
+        is_pytorch ? 1 : 10);
+  }
+}
+
 TEST(SummaryExporterTest, AveragesAreSortedBySelfTime) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

@@ -45,9 +45,12 @@ std::string_view WithoutQuotes(std::string_view json) {
 
 void FileMembers::Add(std::string_view key, std::string_view json,
                       model::TraceShard& shard) {
-  static constexpr std::string_view kWrittenAnew[] = {
-      "schemaVersion", "displayTimeUnit", "traceName"};
-  if (key == "baseTimeNanoseconds") {
+  static constexpr std::string_view kWrittenAnew[] = {"displayTimeUnit",
+                                                      "traceName"};
+  if (key == "schemaVersion") {
+    // Others have one, too, but Kineto's is a number.
+    is_kineto = ParseInt(json).has_value();
+  } else if (key == "baseTimeNanoseconds") {
     base_ns = ParseInt(WithoutQuotes(json)).value_or(0);
   } else if (key == "kymo_loss_ledger") {
     is_kymo = true;

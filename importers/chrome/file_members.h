@@ -17,6 +17,9 @@ struct FileMembers {
 
   TimeNs base_ns = 0;    // baseTimeNanoseconds
   bool is_kymo = false;  // written by Kymo
+  // Written by Kineto, the recorder of PyTorch, unless Kymo wrote the file: the
+  // members of both look alike.
+  bool is_kineto = false;
   bool lacks_heap_records = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include "importers/chrome/test_import.h"
 #include "profiler/model/op_inputs.h"
+#include "profiler/model/recorded_by.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -231,6 +232,29 @@ TEST(ImportDocumentTest, MembersOfTheFileAreMetadata) {
                            R"(distributedInfo={"rank": 0})", R"(host="a\"b")"));
   EXPECT_EQ(got.trace->ledger().Get(Loss::kSamplesLost), 3u);
   EXPECT_EQ(got.trace->ledger().Get(Loss::kRangesOpenAtEnd), 0u);
+}
+
+// Kineto writes "schemaVersion": 1, and PyTorch names the recording's span.
+TEST(ImportDocumentTest, TracesOfPyTorchAreMarked) {
+  const auto is_marked = [](std::string_view text) {
+    const Imported got = ImportText(text);
+    EXPECT_TRUE(got.status.ok()) << got.status;
+    return got.status.ok() && model::IsOfPyTorch(*got.trace);
+  };
+  EXPECT_TRUE(is_marked(R"json({"schemaVersion":1,"traceEvents":[]})json"));
+  EXPECT_TRUE(is_marked(R"json({"traceEvents":[],"schemaVersion":1})json"));
+  EXPECT_TRUE(is_marked(R"json([{"ph":"X","cat":"Trace","pid":"Spans","ts":2,
+      "name":"PyTorch Profiler (0)","tid":"PyTorch Profiler"}])json"));
+  // Paddle's is a text; clang and others have none.
+  EXPECT_FALSE(
+      is_marked(R"json({"schemaVersion":"1.0.2","traceEvents":[]})json"));
+  EXPECT_FALSE(is_marked(R"json([{"ph":"X","name":"f","ts":2}])json"));
+  EXPECT_FALSE(is_marked(R"json({"schemaVersion":1,"kymo_loss_ledger":{},
+      "traceEvents":[{"ph":"X","cat":"Trace","pid":"Spans","ts":2,
+      "name":"PyTorch Profiler (0)","tid":"PyTorch Profiler"}]})json"));
+  // Kymo keeps the mark of a trace that it converts.
+  EXPECT_TRUE(is_marked(R"json({"schemaVersion":1,"kymo_loss_ledger":{},
+      "kymo_recorded_by":"PyTorch","traceEvents":[]})json"));
 }
 
 TEST(ImportDocumentTest, WhatATraceCannotKeepIsCounted) {

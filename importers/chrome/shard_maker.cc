@@ -14,6 +14,7 @@
 #include "importers/chrome/row_tracks.h"
 #include "importers/chrome/thread_ids.h"
 #include "profiler/base/parallel.h"
+#include "profiler/model/recorded_by.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -51,6 +52,10 @@ class Maker {
     AddMemory();
     for (FlowEnd& flow : store_.flows) flow.time += shift_;
     FindThreadIds(store_.flows, track_of_row_, store_.shard);
+    // Kymo's files carry the mark in their metadata.
+    if (!members_.is_kymo && (members_.is_kineto || store_.has_pytorch_mark)) {
+      model::MarkAsPyTorchs(store_.shard);
+    }
     ImportedTrace trace;
     trace.start_ns = first_ + shift_;
     trace.end_ns = last_ + shift_;

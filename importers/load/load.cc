@@ -12,6 +12,7 @@
 #include "importers/load/id_space.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/recorded_by.h"
 #include "profiler/normalize/normalize.h"
 
 namespace kymo {
@@ -67,6 +68,11 @@ class Loader {
         NameProcesses(path, shard);
       }
     }
+    all_of_pytorch_ =
+        all_of_pytorch_ &&
+        std::any_of(
+            imported->shards.begin(), imported->shards.end(),
+            [](const auto& shard) { return model::IsOfPyTorch(shard); });
     AddWindow(*imported);
     std::move(imported->shards.begin(), imported->shards.end(),
               std::back_inserter(shards_));
@@ -74,6 +80,9 @@ class Loader {
   }
 
   absl::StatusOr<LoadedTrace> Finish() {
+    if (!all_of_pytorch_) {
+      for (model::TraceShard& shard : shards_) model::UnmarkAsPyTorchs(shard);
+    }
     NormalizeOptions window;
     if (all_have_windows_) window = {.start_ns = start_ns_, .end_ns = end_ns_};
     KYMO_ASSIGN_OR_RETURN(model::Trace trace,
@@ -104,6 +113,7 @@ class Loader {
   const ImporterRegistry& importers_;
   const size_t file_count_;
   IdSpace ids_;
+  bool all_of_pytorch_ = true;
   bool all_have_windows_ = true;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/model/recorded_by.h"
 #include "tests/support/test_importer.h"
 
 namespace kymo {
@@ -50,6 +51,18 @@ TEST_F(LoadTest, OneFileKeepsItsIds) {
   EXPECT_EQ(loaded->files[0].importer, "fake");
   EXPECT_EQ(loaded->trace.processes()[0].pid, 7);
   EXPECT_EQ(loaded->trace.Name(loaded->trace.processes()[0].name), "");
+}
+
+TEST_F(LoadTest, ATraceIsPyTorchsIfAllFilesAre) {
+  const std::string range = "range a 7 1 100 200\n";
+  const std::string one = WriteFake("one", "pytorch\n" + range);
+  const std::string two = WriteFake("two", "pytorch\n" + range);
+  const std::string other = WriteFake("other", range);
+  EXPECT_TRUE(model::IsOfPyTorch(Load({one}, {}, importers_)->trace));
+  EXPECT_TRUE(model::IsOfPyTorch(Load({one, two}, {}, importers_)->trace));
+  EXPECT_FALSE(model::IsOfPyTorch(Load({other}, {}, importers_)->trace));
+  EXPECT_FALSE(model::IsOfPyTorch(Load({one, other}, {}, importers_)->trace));
+  EXPECT_FALSE(model::IsOfPyTorch(Load({other, one}, {}, importers_)->trace));
 }
 
 TEST_F(LoadTest, ErrorsNameTheFile) {

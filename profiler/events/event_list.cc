@@ -12,11 +12,11 @@
 
 namespace kymo {
 
-absl::Status EventList::build_tree() {
+absl::Status EventList::build_tree(analysis::Duplicates duplicates) {
   if (tree_built_) {
     return absl::FailedPreconditionError("the tree is built already");
   }
-  KYMO_RETURN_IF_ERROR(BuildEventTree(events_));
+  KYMO_RETURN_IF_ERROR(BuildEventTree(events_, duplicates));
   tree_built_ = true;
   return absl::OkStatus();
 }

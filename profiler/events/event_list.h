@@ -40,6 +40,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/events/averages/event_averages.h"
 #include "profiler/events/averages/event_groups.h"
 #include "profiler/events/averages/function_event_avg.h"
@@ -55,9 +56,11 @@ class EventList {
                      EventListOptions options = {})
       : events_(std::move(events)), options_(std::move(options)) {}
 
-  // Finds parents, merges duplicates and gives backward events their stacks
-  // (event_tree.h). Call it once; a second call is kFailedPrecondition.
-  absl::Status build_tree();
+  // Finds parents, merges duplicates (or keeps them) and gives backward events
+  // their stacks (event_tree.h). Call it once; a second call is
+  // kFailedPrecondition.
+  absl::Status build_tree(
+      analysis::Duplicates duplicates = analysis::Duplicates::kMerge);
   bool tree_built() const noexcept { return tree_built_; }
 
   // The events of several lists, one list after the other, with their trees. No

@@ -244,9 +244,11 @@ ChildTotals SumChildren(const Events& events, const FunctionEvent& parent) {
 
 }  // namespace
 
-absl::Status BuildEventTree(Events& events) {
+absl::Status BuildEventTree(Events& events, analysis::Duplicates duplicates) {
   KYMO_ASSIGN_OR_RETURN(std::vector<size_t> order, Nest(events));
-  Remove(MergeDuplicates(events), events, order);
+  if (duplicates == analysis::Duplicates::kMerge) {
+    Remove(MergeDuplicates(events), events, order);
+  }
   KYMO_RETURN_IF_ERROR(SetBackwardStacks(events, order));
   // Children first: their device times are part of their parents'.
   for (size_t i = order.size(); i-- > 0;) {

@@ -18,7 +18,8 @@
 //      A [0,10]  B [0,10]           B, later in the list, is in A
 //
 // 2. Duplicates. An event that is the only child of an event of its own name
-//    is deleted; its children and kernels replace the parent's.
+//    is deleted; its children and kernels replace the parent's. A caller may
+//    keep them instead: profiler/analysis/averages/duplicates.h says when.
 //
 // 3. Stacks of backward events. They take the stack of the first event outside
 //    of backward with the sequence number (-1 included) and thread of their
@@ -33,11 +34,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/events/function_event.h"
 
 namespace kymo {
 
-absl::Status BuildEventTree(std::vector<FunctionEvent>& events);
+absl::Status BuildEventTree(
+    std::vector<FunctionEvent>& events,
+    analysis::Duplicates duplicates = analysis::Duplicates::kMerge);
 
 }  // namespace kymo
 

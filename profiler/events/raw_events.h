@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/base/record_scope.h"
 #include "profiler/base/time.h"
 #include "profiler/events/device_type.h"
@@ -96,6 +97,7 @@ struct ConversionOptions {
   std::string custom_backend_name = "privateuseone";
   bool profile_memory = false;
   bool with_flops = false;
+  analysis::Duplicates duplicates = analysis::Duplicates::kMerge;
   MemoryAttribution memory_attribution = MemoryAttribution::kAnyThread;
   // Stop after this time; the events converted so far are the result. 0 stops
   // at once.

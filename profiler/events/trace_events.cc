@@ -66,6 +66,7 @@ class Converter {
                                     : std::string(),
          .profile_memory = options_.profile_memory,
          .with_flops = options_.with_flops,
+         .duplicates = options_.duplicates,
          .memory_attribution = MemoryAttribution::kSameThread,
          .timeout_s = options_.timeout_s});
   }

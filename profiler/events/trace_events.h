@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/events/event_list.h"
 #include "profiler/events/function_event.h"
 #include "profiler/events/raw_events.h"
@@ -54,6 +55,8 @@ struct TraceEventsOptions {
   std::optional<std::string> use_device;
   bool profile_memory = false;
   bool with_flops = false;
+  // Recursion counts as in PyTorch unless you say kKeep.
+  analysis::Duplicates duplicates = analysis::Duplicates::kMerge;
   std::optional<double> timeout_s;  // as in ConversionOptions
   // Returns the FLOPs of an event; empty: no event has any.
   std::function<int64_t(model::EventIndex)> flops;

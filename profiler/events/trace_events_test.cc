@@ -172,6 +172,35 @@ TEST(TraceAveragesTest, ColumnsAndEventsGiveTheSameAverages) {
   }
 }
 
+// By columns, and by events: a device makes these necessary.
+TEST(TraceAveragesTest, RecursionIsMergedOrKept) {
+  for (const bool has_device : {false, true}) {
+    TestTrace t;
+    const TrackIndex main = t.AddThread(1, 1, "main");
+    for (TimeNs i = 0; i < 10; ++i) t.AddRange(main, "f", i, 100 - i);
+    t.AddRange(main, "g", 40, 50);
+    if (has_device) {
+      t.AddRange(t.AddStream(0, 7, 1), "k", 60, 70,
+                 ActivityType::kConcurrentKernel);
+    }
+    const model::Trace trace = std::move(t).Build();
+    const auto merged = AveragesOfTrace(trace, {});
+    const auto kept =
+        AveragesOfTrace(trace, {.duplicates = analysis::Duplicates::kKeep});
+    ASSERT_TRUE(merged.ok() && kept.ok());
+    EXPECT_EQ((*merged)[0].key, "f");
+    EXPECT_EQ((*merged)[0].count, 1);
+    EXPECT_EQ((*kept)[0].key, "f");
+    EXPECT_EQ((*kept)[0].count, 10);
+    for (const auto* const averages : {&*merged, &*kept}) {
+      // All but the 10 ns of g.
+      EXPECT_NEAR((*averages)[0].self_cpu_time_total, 0.09, 1e-9);
+      EXPECT_EQ((*averages)[1].key, "g");
+      EXPECT_EQ((*averages)[1].count, 1);
+    }
+  }
+}
+
 TEST(TraceAveragesTest, MemoryOfOperationsAndOfNone) {
   for (const TimeNs outside : {TimeNs{0}, TimeNs{90'000}}) {
     TestTrace t;

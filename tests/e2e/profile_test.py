@@ -225,6 +225,14 @@ class AnnotatedProgramTest(ProfileTestCase):
         outer = [e for e in ranges if e["name"] == "outer"]
         self.assertEqual(outer[0]["args"]["count"], 10000)
 
+    def test_recursion_counts_as_often_as_it_happened(self):
+        result = self.profile(TARGET, "recursion", "10")
+        self.assertEqual(result.counts, {"again": 10})
+        self.assertRegex(result.table, r"again .* 10  \n")
+        self.assertEqual(
+            [e["name"] for e in result.slices() if e["cat"] == "cpu_op"],
+            ["again"] * 10)
+
     def test_train_mlp_agrees_with_its_own_counters(self):
         counts = os.path.join(self.folder.name, "counts.json")
         result = self.profile(TRAIN_MLP, "--epochs=3", f"--counts={counts}",

@@ -167,6 +167,17 @@ class FormatTest(ReportTestCase):
         self.assertEqual(document["files"][0]["importer"], "chrome")
         self.assertEqual(document["rows"][1]["cpu_time_total_us"], 3)
 
+    def test_recursion_counts_unless_pytorch_recorded_it(self):
+        events = [op("f", 1000 + i, 100 - 2 * i) for i in range(10)]
+        for trace, count in (
+                ({"traceEvents": events}, 10),
+                ({"schemaVersion": 1, "traceEvents": events}, 1)):
+            # As clang and PyTorch write them.
+            [row] = json.loads(self.report(
+                "--format=json", self.write("f.json", trace)).stdout)["rows"]
+            self.assertEqual(row["count"], count)
+            self.assertEqual(row["self_cpu_time_total_us"], 100)
+
 
 class FilterTest(ReportTestCase):
 

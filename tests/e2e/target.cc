@@ -12,6 +12,7 @@
 //   wait_for_signal   prints "ready", ends with status 7 on SIGINT or SIGTERM
 //   operations N      N matrix products of two shapes, from two functions,
 //                     each with an allocation, in a module
+//   recursion N       N ranges, each inside the one before
 //   exit STATUS       ends with that status
 //   signal NUMBER     dies of that signal
 //   late N            N ranges on a thread while the main thread leaves
@@ -69,6 +70,12 @@ void Operations(long count) {
     SmallProduct();
     LargeProduct();
   }
+}
+
+void Recursion(long depth) {
+  if (depth == 0) return;
+  KYMO_RECORD_FUNCTION("again");
+  Recursion(depth - 1);
 }
 
 volatile sig_atomic_t got_signal = 0;
@@ -162,6 +169,8 @@ int main(int argc, char** argv) {
     return WaitForSignal();
   } else if (mode == "operations") {
     Operations(number);
+  } else if (mode == "recursion") {
+    Recursion(number);
   } else if (mode == "exit") {
     return static_cast<int>(number);
   } else if (mode == "signal") {

@@ -3,6 +3,8 @@
 //
 //   fake
 //   range NAME PID TID START_NS END_NS
+//   pytorch                                the file is a trace of PyTorch
+//   sample FUNCTION PID TID TIME_NS WEIGHT_NS MODULE   in main
 //   finding SEVERITY RULE MESSAGE          (note, warning or error)
 //   large RECORD_BYTES TRACE_BYTES LIMIT   the file is offered in windows: the
 //                                          one window has all of it
@@ -22,6 +24,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/status/status.h"
+#include "profiler/model/recorded_by.h"
 #include "profiler/plugin/trace_importer.h"
 #include "profiler/plugin/trace_windows.h"
 
@@ -107,6 +110,24 @@ class FakeImporter : public TraceImporter {
       TimeNs end_ns = 0;
       words >> name >> pid >> tid >> start_ns >> end_ns;
       AddRange(shard.strings.Intern(name), pid, tid, start_ns, end_ns, shard);
+    } else if (kind == "sample") {
+      std::string function;
+      std::string module;
+      int64_t pid = 0;
+      int64_t tid = 0;
+      model::StackSample sample;
+      words >> function >> pid >> tid >> sample.time_ns >> sample.weight_ns >>
+          module;
+      sample.track = TrackOf(pid, tid, shard);
+      for (const std::string& name : {std::string("main"), function}) {
+        sample.stack = shard.stacks.Push(
+            sample.stack,
+            shard.stacks.AddFrame({.function = shard.strings.Intern(name),
+                                   .module = shard.strings.Intern(module)}));
+      }
+      shard.samples.push_back(sample);
+    } else if (kind == "pytorch") {
+      model::MarkAsPyTorchs(shard);
     } else if (kind == "finding") {
       std::string severity;
       ImportFinding finding;
@@ -122,9 +143,8 @@ class FakeImporter : public TraceImporter {
     }
   }
 
-  static void AddRange(model::NameId name, int64_t pid, int64_t tid,
-                       TimeNs start_ns, TimeNs end_ns,
-                       model::TraceShard& shard) {
+  static model::TrackIndex TrackOf(int64_t pid, int64_t tid,
+                                   model::TraceShard& shard) {
     const auto known = std::find_if(
         shard.tracks.begin(), shard.tracks.end(),
         [&](const model::Track& t) { return t.pid == pid && t.id == tid; });
@@ -136,7 +156,13 @@ class FakeImporter : public TraceImporter {
           {.pid = pid, .id = tid, .logical_id = uint64_t{track} + 1});
       shard.events.emplace_back().track = track;
     }
-    model::TrackEvents& events = shard.events[track];
+    return track;
+  }
+
+  static void AddRange(model::NameId name, int64_t pid, int64_t tid,
+                       TimeNs start_ns, TimeNs end_ns,
+                       model::TraceShard& shard) {
+    model::TrackEvents& events = shard.events[TrackOf(pid, tid, shard)];
     events.start_ns.push_back(start_ns);
     events.end_ns.push_back(end_ns);
     events.name.push_back(name);

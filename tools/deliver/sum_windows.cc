@@ -15,9 +15,8 @@ using analysis::WindowSums;
 
 std::vector<std::string> NotesOn(const WindowSums& sums,
                                  const TraceWindows& windows, size_t count) {
-  std::vector<std::string> notes = {
-      absl::StrCat("read in ", count, " windows: ", sums.event_count(),
-                   " events; recursion counts as often as it happened")};
+  std::vector<std::string> notes = {absl::StrCat(
+      "read in ", count, " windows: ", sums.event_count(), " events")};
   for (std::string& note : windows.Notes()) notes.push_back(std::move(note));
   if (sums.paths_left_out() != 0) {
     notes.push_back(absl::StrCat("more than ", WindowSums::kMostPaths,

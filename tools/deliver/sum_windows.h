@@ -6,8 +6,7 @@
 //
 // The recording is read window by window (profiler/plugin/trace_windows.h), so
 // memory is bounded whatever its size. The result is averages by name and sums
-// by call path. Every recursive call counts here; the table of a whole trace
-// merges recursion as PyTorch does.
+// by call path.
 #ifndef KYMO_TOOLS_DELIVER_SUM_WINDOWS_H_
 #define KYMO_TOOLS_DELIVER_SUM_WINDOWS_H_
 

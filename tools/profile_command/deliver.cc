@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "importers/load/recorded_options.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/clock.h"
@@ -70,7 +71,8 @@ absl::StatusOr<std::string> AveragesTable(
     const model::Trace& trace, const ProfileCommand& command,
     const report::TableOptions& table_options) {
   TraceEventsOptions options = {.profile_memory = command.profile_memory,
-                                .with_flops = command.with_flops};
+                                .with_flops = command.with_flops,
+                                .duplicates = analysis::DuplicatesOf(trace)};
   const std::string device = RecordedOptionsOf(trace).use_device;
   if (!device.empty()) options.use_device = device;
   FlopsEstimate estimate;

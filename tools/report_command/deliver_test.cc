@@ -66,6 +66,30 @@ TEST_F(DeliverTest, SingleEventsAreRows) {
             std::string::npos);
 }
 
+// A rule of PyTorch's event list, remove_dup_nodes: a range and the only range
+// in it are one if they have one name.
+TEST_F(DeliverTest, RecursionCountsUnlessPyTorchRecordedIt) {
+  constexpr char kRecursion[] =
+      "range f 7 1 1000 9000\n"
+      "range f 7 1 2000 8000\n"
+      "range f 7 1 3000 7000\n";
+  command_.format = TextFormat::kCsv;
+  const auto program = TablesText(LoadLines("t", kRecursion), command_);
+  ASSERT_TRUE(program.ok()) << program.status();
+  // Total: 8 + 6 + 4 us; self: 2 + 2 + 4 us.
+  EXPECT_NE(program->find("f,,false,false,false,-1,3,18,8,"), std::string::npos)
+      << *program;
+  const LoadedTrace of_pytorch =
+      LoadLines("p", std::string("pytorch\n") + kRecursion);
+  const auto pytorch = TablesText(of_pytorch, command_);
+  ASSERT_TRUE(pytorch.ok()) << pytorch.status();
+  EXPECT_NE(pytorch->find("f,,false,false,false,-1,1,8,8,"), std::string::npos)
+      << *pytorch;
+  command_.rows.single_events = true;
+  EXPECT_EQ(TablesText(of_pytorch, command_)->find("f,"),
+            TablesText(of_pytorch, command_)->rfind("f,"));
+}
+
 TEST_F(DeliverTest, JsonHasFilesRowsAndLedger) {
   command_.format = TextFormat::kJson;
   const auto text = TablesText(LoadLines("t", kLines), command_);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "importers/load/recorded_options.h"
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
@@ -85,6 +86,7 @@ absl::StatusOr<TraceRows> RowsOf(const model::Trace& trace,
   TraceEventsOptions events;
   events.profile_memory = result.profile_memory;
   events.with_flops = result.with_flops;
+  events.duplicates = analysis::DuplicatesOf(trace);
   if (!recorded.use_device.empty()) {
     result.use_device =
         options.device.empty() ? recorded.use_device : options.device;

@@ -168,6 +168,8 @@ bool EventBuilder::AddMark(const RawEvent& event) {
       (event.pid.text == "Traces" && name.starts_with("Iteration Start: ")) ||
       (event.pid.text.empty() && name == "Record Window End");
   if (!is_mark) return false;
+  out_.has_pytorch_mark =
+      out_.has_pytorch_mark || name.find("PyTorch Profiler") != name.npos;
   const std::optional<TimeNs> time = event.time.TimeNs();
   if (!time) return true;
   const DurationNs duration =

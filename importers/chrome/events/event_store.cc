@@ -33,6 +33,7 @@ void EventStore::Add(ParsedEvents events) {
   AddDetails(events, ids);
   findings.Merge(events.findings);
   shard.ledger.Merge(events.ledger);
+  has_pytorch_mark = has_pytorch_mark || events.has_pytorch_mark;
   if (events.has_window) {
     window_start = has_window ? std::min(window_start, events.window_start)
                               : events.window_start;

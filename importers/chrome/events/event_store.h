@@ -48,6 +48,7 @@ struct EventStore {
   std::vector<model::CounterSample> counters;  // `track` is a row
   Column<model::MemoryRecord> memory;          // `track` is a row
   bool has_window = false;
+  bool has_pytorch_mark = false;
   TimeNs window_start = 0;
   TimeNs window_end = 0;
   Findings findings;

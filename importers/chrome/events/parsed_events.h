@@ -88,6 +88,7 @@ struct ParsedEvents {
   TimeNs window_start = 0;
   TimeNs window_end = 0;
   bool has_window = false;
+  bool has_pytorch_mark = false;  // one of these marks names PyTorch
   size_t elements = 0;
   model::LossLedger ledger;
   Findings findings;

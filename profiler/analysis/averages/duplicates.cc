@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "profiler/base/parallel.h"
+#include "profiler/model/recorded_by.h"
 #include "profiler/model/records.h"
 
 namespace kymo::analysis {
@@ -56,6 +57,10 @@ std::vector<EventIndex> Candidates(const Trace& trace) {
 }
 
 }  // namespace
+
+Duplicates DuplicatesOf(const Trace& trace) {
+  return model::IsOfPyTorch(trace) ? Duplicates::kMerge : Duplicates::kKeep;
+}
 
 std::vector<uint8_t> DuplicateRanges(const Trace& trace) {
   const size_t n = trace.event_count();

@@ -40,6 +40,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
 #include "profiler/model/trace.h"
@@ -77,13 +78,6 @@ struct KeyAverage {
   int64_t flops = 0;
 
   friend bool operator==(const KeyAverage&, const KeyAverage&) = default;
-};
-
-// The treatment of a range that is the only child of a range of its own name
-// (duplicates.h).
-enum class Duplicates {
-  kKeep,   // count it: recursion shows as often as it happened
-  kMerge,  // as PyTorch: it and the range around it are one
 };
 
 struct KeyAveragesOptions {

@@ -228,7 +228,7 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
   }
   const std::vector<int64_t> flops = FlopsOf(trace, options);
   const analysis::KeyAveragesOptions row_options = {
-      .duplicates = analysis::Duplicates::kMerge,
+      .duplicates = options.duplicates,
       .by_overload_name = grouping.group_by_overload_name,
       .by_input_shapes = grouping.group_by_input_shape,
       .by_stack_n = static_cast<uint32_t>(grouping.group_by_stack_n),
