@@ -33,13 +33,14 @@ std::optional<std::string_view> FileReader::Read(const std::string& path,
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   size_t size = 0;
   int error = errno;
+  was_absent_ = false;
   if (fd >= 0) {
     error = ReadAll(fd, buffer_, size);
     close(fd);
     if (error == 0) return std::string_view(buffer_.data(), size);
   }
-  const bool is_absent = error == ENOENT || error == ESRCH;
-  if (!is_absent || absent == Absent::kIsOdd) {
+  was_absent_ = error == ENOENT || error == ESRCH;
+  if (!was_absent_ || absent == Absent::kIsOdd) {
     unreadable_.try_emplace(kind, error);
   }
   return std::nullopt;

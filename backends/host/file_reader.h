@@ -30,6 +30,9 @@ class FileReader {
                                        const char* kind,
                                        Absent absent = Absent::kIsOdd);
 
+  // Whether the file of the last call did not exist.
+  bool was_absent() const noexcept { return was_absent_; }
+
   // Why each kind could not be read the first time: an errno.
   const std::map<std::string, int>& unreadable() const noexcept {
     return unreadable_;
@@ -37,6 +40,7 @@ class FileReader {
 
  private:
   std::string buffer_;
+  bool was_absent_ = false;
   std::map<std::string, int> unreadable_;
 };
 

@@ -76,7 +76,11 @@ ProcessCounters::Reading ProcessCounters::Read(TimeNs now_ns,
                                                CounterLog& log) {
   Reading reading;
   const auto text = reader.Read(folder_ + "/stat", "/proc/PID/stat", kEnds);
-  if (!text) return reading;
+  if (!text) {
+    // A program that has no descriptors left is alive.
+    reading.is_alive = start_ticks_ != 0 && !reader.was_absent();
+    return reading;
+  }
   const std::optional<ProcessStat> stat = ParseProcessStat(*text);
   if (!stat || stat->is_gone()) return reading;
   const bool is_first = start_ticks_ == 0;

@@ -101,6 +101,20 @@ TEST_F(ProcessTreeTest, TheCountersOfAProcess) {
   EXPECT_EQ(shard.strings.Get(shard.processes[0].name), "renamed");
 }
 
+// As when no descriptor is left for a while.
+TEST_F(ProcessTreeTest, AProcessThatCannotBeReadOnceIsStillFollowed) {
+  WriteStat(10, {});
+  tree_.Read(1 * kSecond, reader_, log_);
+  folder_.Remove("proc/10/stat");
+  folder_.Write("proc/10/stat/a folder cannot be read", "");
+  tree_.Read(2 * kSecond, reader_, log_);
+  folder_.Remove("proc/10/stat");
+  WriteStat(10, {.threads = 2});
+  tree_.Read(3 * kSecond, reader_, log_);
+  EXPECT_EQ(ValuesOf(Take(), 10, "process.threads"),
+            (Values{{1 * kSecond, 1}, {3 * kSecond, 2}}));
+}
+
 TEST_F(ProcessTreeTest, InAPauseRatesAreZero) {
   WriteStat(10, {});
   tree_.Read(1 * kSecond, reader_, log_);
