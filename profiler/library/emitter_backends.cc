@@ -1,6 +1,5 @@
 #include "profiler/library/emitter_backends.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,13 +98,21 @@ class EmitterBackend : public ActivityBackend {
 
 }  // namespace
 
-absl::Status RegisterEmitterBackends(BackendRegistry& registry) {
-  KYMO_RETURN_IF_ERROR(registry.Register(std::make_unique<EmitterBackend>(
-      "emit_itt", "ITT", "start the program under one, such as VTune",
-      IttIsAvailable, NewIttEmitter)));
-  return registry.Register(std::make_unique<EmitterBackend>(
+std::unique_ptr<ActivityBackend> NewNvtxEmitterBackend() {
+  return std::make_unique<EmitterBackend>(
       "emit_nvtx", "NVTX", "start the program under one, such as nsys",
-      NvtxIsAvailable, NewNvtxEmitter));
+      NvtxIsAvailable, NewNvtxEmitter);
+}
+
+std::unique_ptr<ActivityBackend> NewIttEmitterBackend() {
+  return std::make_unique<EmitterBackend>(
+      "emit_itt", "ITT", "start the program under one, such as VTune",
+      IttIsAvailable, NewIttEmitter);
+}
+
+absl::Status RegisterEmitterBackends(BackendRegistry& registry) {
+  KYMO_RETURN_IF_ERROR(registry.Register(NewIttEmitterBackend()));
+  return registry.Register(NewNvtxEmitterBackend());
 }
 
 }  // namespace kymo

@@ -6,10 +6,16 @@
 #ifndef KYMO_PROFILER_LIBRARY_EMITTER_BACKENDS_H_
 #define KYMO_PROFILER_LIBRARY_EMITTER_BACKENDS_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
+#include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/registry.h"
 
 namespace kymo {
+
+std::unique_ptr<ActivityBackend> NewNvtxEmitterBackend();
+std::unique_ptr<ActivityBackend> NewIttEmitterBackend();
 
 // kAlreadyExists when one of their names is taken.
 absl::Status RegisterEmitterBackends(BackendRegistry& registry);
