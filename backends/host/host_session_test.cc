@@ -166,6 +166,11 @@ TEST(HostSessionTest, NothingIsReadWhileCollectionIsOff) {
   EXPECT_GT(before, 0);
   EXPECT_GT(after, 0);
   EXPECT_EQ(before + after, static_cast<int>(shard.counters.size()));
+  // A rate that held meanwhile would count.
+  auto rates = ValuesOf(shard, getpid(), "machine.context_switches_per_s");
+  std::erase_if(rates, [&](const auto& r) { return r.time_ns > off_ns; });
+  ASSERT_FALSE(rates.empty());
+  EXPECT_EQ(rates.back().value, 0);
 }
 
 TEST(HostSessionTest, AThousandSessionsLeaveNothing) {
