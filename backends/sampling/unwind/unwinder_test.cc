@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <cstring>
@@ -37,6 +38,27 @@ test_popped:
 .popsection
 )");
 extern "C" const char test_popped;
+
+// A function whose first instruction raises SIGILL, directly behind another one.
+asm(R"(
+.pushsection .text
+.type test_before_illegal, @function
+test_before_illegal:
+  .cfi_startproc
+  ret
+  .cfi_endproc
+.size test_before_illegal, . - test_before_illegal
+.globl test_illegal
+.type test_illegal, @function
+test_illegal:
+  .cfi_startproc
+  ud2
+  ret
+  .cfi_endproc
+.size test_illegal, . - test_illegal
+.popsection
+)");
+extern "C" void test_illegal();
 
 namespace kymo::sampling {
 namespace {
@@ -123,6 +145,29 @@ TEST_F(UnwinderTest, GoesThroughASignalHandler) {
   sigaction(SIGUSR1, &old, nullptr);
   const auto names = Unwind(own);
   EXPECT_TRUE(HasRun(names, {"without_pointer_outer"}));
+  EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
+                             "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+// Its address is no return address: one byte before it is another function.
+TEST_F(UnwinderTest, ASignalOnAFunctionsFirstInstructionKeepsTheFunction) {
+  static OwnStack own;
+  struct sigaction action = {};
+  struct sigaction old = {};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) {
+    Capture(&own);
+    constexpr int kInstructionBytes = 2;
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] +=
+        kInstructionBytes;
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGILL, &action, &old);
+  with_pointer_outer([](void*) { test_illegal(); }, nullptr);
+  sigaction(SIGILL, &old, nullptr);
+  const auto names = Unwind(own);
+  EXPECT_TRUE(HasRun(names, {"test_illegal"}));
+  EXPECT_FALSE(HasRun(names, {"test_before_illegal"}));
   EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
                              "with_pointer_outer"}));
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
