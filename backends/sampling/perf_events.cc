@@ -44,7 +44,8 @@ perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
   attr.sample_type = layout.sample_type();
   if (layout.has_registers_and_stack) {
     attr.sample_regs_user = kSampledRegisterMask;
-    attr.sample_stack_user = settings.stack_bytes;
+    attr.sample_stack_user =
+        settings.stack_bytes != 0 ? settings.stack_bytes : kMaxStackBytes;
   }
   attr.read_format = PERF_FORMAT_LOST;
   attr.disabled = 1;
@@ -157,7 +158,29 @@ absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings) {
   return PerfAccess{.kernel = attr->exclude_kernel == 0};
 }
 
+uint32_t AutoStackBytes(size_t ring_bytes) {
+  constexpr size_t kSamplesInRing = 30;
+  constexpr size_t kLeast = 16384;
+  const size_t bytes = ring_bytes / kSamplesInRing / 8 * 8;
+  return static_cast<uint32_t>(
+      std::clamp<size_t>(bytes, kLeast, kMaxStackBytes));
+}
+
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
+    const Settings& settings, pid_t pid) {
+  if (settings.stack_bytes != 0) return OpenWith(settings, pid);
+  // How much memory the rings may have shows only when they are made.
+  Settings chosen = settings;
+  chosen.stack_bytes = kMaxStackBytes;
+  auto events = OpenWith(chosen, pid);
+  if (!events.ok() || (*events)->rings().empty()) return events;
+  chosen.stack_bytes = AutoStackBytes((*events)->rings()[0].size_bytes());
+  if (chosen.stack_bytes == kMaxStackBytes) return events;
+  *events = nullptr;  // gives back the memory
+  return OpenWith(chosen, pid);
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
     const Settings& settings, pid_t pid) {
   const auto attr = UsableAttributes(settings);
   if (!attr.ok()) return attr.status();

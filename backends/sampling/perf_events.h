@@ -47,6 +47,11 @@ struct PerfTotals {
   uint64_t lost_records = 0;
 };
 
+// The bytes of stack to copy with each sample, if the user leaves that to us:
+// the most, if a ring holds some 30 of them, because the collector reads the
+// rings every 5 ms. Else what the ring has room for, but at least 16 KiB.
+uint32_t AutoStackBytes(size_t ring_bytes);
+
 class PerfEvents {
  public:
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
@@ -69,6 +74,9 @@ class PerfEvents {
   };
 
   PerfEvents() = default;
+  // REQUIRES: settings.stack_bytes is a number.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWith(
+      const Settings& settings, pid_t pid);
   absl::Status OpenAll(const Settings& settings, perf_event_attr attr,
                        pid_t pid, const std::vector<int>& cpus);
   bool MapRings(size_t ring_bytes);

@@ -79,6 +79,7 @@ void TakeStack(Reader& reader, SampleRecord& sample) noexcept {
   const RecordBytes area = reader.TakeBytes(size);
   const auto copied = reader.Take<uint64_t>();
   sample.stack = area.first(std::min<uint64_t>(copied, area.size()));
+  sample.stack_was_cut = copied >= size;
 }
 
 }  // namespace

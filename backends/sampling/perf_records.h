@@ -87,6 +87,9 @@ struct SampleRecord {
   bool has_registers = false;  // false: no user state, or a 32-bit one
   Registers registers{};
   std::span<const std::byte> stack;  // from the stack pointer upwards
+  // The copy fills the room that the kernel had for it, which can be less than
+  // was asked for: a record has at most 65,535 bytes.
+  bool stack_was_cut = false;
 };
 
 std::optional<RecordHeader> DecodeHeader(RecordBytes bytes) noexcept;

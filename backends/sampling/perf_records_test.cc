@@ -147,6 +147,7 @@ TEST(PerfRecordsTest, ReadsASampleInDwarfOrder) {
   EXPECT_EQ(sample->registers[kRip], 108u);
   EXPECT_EQ(sample->registers[15], 116u);
   EXPECT_EQ(sample->stack.size(), 40u);
+  EXPECT_FALSE(sample->stack_was_cut);
 }
 
 TEST(PerfRecordsTest, ASampleMayHaveNoUserState) {
@@ -170,6 +171,16 @@ TEST(PerfRecordsTest, ClampsACopyLargerThanItsArea) {
   const auto sample = DecodeSample(bytes, RecordLayout::RegistersAndStack());
   ASSERT_TRUE(sample.has_value());
   EXPECT_EQ(sample->stack.size(), 64u);
+}
+
+// The kernel may have had room for less of the stack than was asked for. What
+// counts is whether the copy fills the room.
+TEST(PerfRecordsTest, AStackThatFillsItsRoomGoesOn) {
+  const auto bytes = SampleOf(PERF_SAMPLE_REGS_ABI_64, 64, 64).bytes();
+  const auto sample = DecodeSample(bytes, RecordLayout::RegistersAndStack());
+  ASSERT_TRUE(sample.has_value());
+  EXPECT_EQ(sample->stack.size(), 64u);
+  EXPECT_TRUE(sample->stack_was_cut);
 }
 
 TEST(PerfRecordsTest, ReadsACallchain) {

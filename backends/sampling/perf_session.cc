@@ -145,7 +145,7 @@ void PerfSession::FindUserFrames(const SampleRecord& record,
     event.has_registers = true;
     event.registers = record.registers;
     event.stack = record.stack;
-    event.stack_was_cut = record.stack.size() >= settings_.stack_bytes;
+    event.stack_was_cut = record.stack_was_cut;
     return;
   }
   for (size_t i = 0; i < record.callchain_size(); ++i) {

@@ -96,6 +96,7 @@ void SampleStore::OnSample(const SampleEvent& event) {
   }
   if (unwound_.end == StackEnd::kTruncated) {
     ledger_.Add(model::Loss::kStacksTruncated, 1);
+    unwound_.frames.push_back({symbolize::ModuleTable::kTruncated, 0});
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
   }

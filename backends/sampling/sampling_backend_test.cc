@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "backends/sampling/perf_events.h"
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/sampling_settings.h"
 #include "backends/sampling/timer_session.h"
@@ -71,7 +72,7 @@ TEST(SamplingSettingsTest, HasDefaults) {
   const auto settings = ParseSettings(Options());
   ASSERT_TRUE(settings.ok());
   EXPECT_EQ(settings->period_ns, kNsPerMs);
-  EXPECT_EQ(settings->stack_bytes, 16384u);
+  EXPECT_EQ(settings->stack_bytes, 0u);
   EXPECT_EQ(settings->sampler, Sampler::kAuto);
   EXPECT_EQ(settings->unwind, UnwindMode::kDwarf);
 }
@@ -94,6 +95,19 @@ TEST(SamplingSettingsTest, ErrorsNameTheSetting) {
     options.settings["sampling_stack_bytes"] = bytes;
     EXPECT_NE(ErrorOf(options).find("multiple of 8"), std::string::npos);
   }
+}
+
+// perf_event_mlock_kb is 516 by default: so a user without rights gets rings of
+// 512 KiB, and root gets 8 MiB.
+TEST(SamplingSettingsTest, CopiesAreAsLargeAsTheRingAllows) {
+  SessionOptions options = Options();
+  options.settings["sampling_stack_bytes"] = "auto";
+  EXPECT_EQ(ParseSettings(options)->stack_bytes, 0u);
+  EXPECT_EQ(AutoStackBytes(8u << 20), 65528u);
+  EXPECT_EQ(AutoStackBytes(2u << 20), 65528u);
+  EXPECT_EQ(AutoStackBytes(1u << 20), 34952u);
+  EXPECT_EQ(AutoStackBytes(512u << 10), 17472u);
+  EXPECT_EQ(AutoStackBytes(128u << 10), 16384u);
 }
 
 TEST(UndeliveredTest, CountsFromFivePerCentOn) {

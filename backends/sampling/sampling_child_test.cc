@@ -119,6 +119,11 @@ TEST_P(SamplingChildTest, AStackDeeperThanTheCopyIsCountedAsTruncated) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "deep", 300));
   EXPECT_GT(shard().ledger.Get(Loss::kStacksTruncated),
             shard().samples.size() / 2);
+  EXPECT_GT(ShareOf(shard(), "[truncated]"), 0.5) << Summary(shard());
+  for (const auto& stack : SampledStacks(shard())) {
+    for (size_t i = 1; i < stack.size(); ++i)
+      EXPECT_NE(stack[i], "[truncated]");
+  }
   EXPECT_GT(ShareOf(shard(), "BurnOne"), 0.8) << Summary(shard());
   EXPECT_GT(ShareOf(shard(), "BurnDeep"), 0.8) << Summary(shard());
 }

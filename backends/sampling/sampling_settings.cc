@@ -18,12 +18,19 @@ std::optional<DurationNs> PeriodOf(std::string_view hz) {
   return kNsPerSecond / *number;
 }
 
+constexpr std::string_view kAutoText = "auto";
+
 std::optional<uint32_t> ParseStackBytes(std::string_view text) {
+  if (text == kAutoText) return 0;
   const auto bytes =
       setting::ParseInteger(text, kMinStackBytes, kMaxStackBytes);
   // The kernel takes whole words.
   if (!bytes || *bytes % 8 != 0) return std::nullopt;
   return static_cast<uint32_t>(*bytes);
+}
+
+std::string StackBytesText(uint32_t bytes) {
+  return bytes == 0 ? std::string(kAutoText) : std::to_string(bytes);
 }
 
 }  // namespace
@@ -56,13 +63,15 @@ const SettingTable<Settings>& SamplingTable() {
                    "(dwarf), or by frame pointers (fp, with perf only).",
         .old_name = "unwind"},
        {.name = "stack_bytes",
-        .value = setting::Custom<S, uint32_t>(
-            &S::stack_bytes, ParseStackBytes,
-            [](uint32_t bytes) { return std::to_string(bytes); },
-            absl::StrCat("a multiple of 8 from ", kMinStackBytes, " to ",
-                         kMaxStackBytes),
-            "N"),
-        .purpose = "Bytes of the stack that are copied with each sample.",
+        .value =
+            setting::Custom<S, uint32_t>(
+                &S::stack_bytes, ParseStackBytes, StackBytesText,
+                absl::StrCat("auto, or a multiple of 8 from ", kMinStackBytes,
+                             " to ", kMaxStackBytes),
+                "N"),
+        .purpose = "Bytes of the stack that are copied with each sample. auto "
+                   "takes 65528, or less where the kernel gives little room "
+                   "for samples. A stack that is deeper begins at [truncated].",
         .old_name = "stack_bytes"}});
   return table;
 }

@@ -16,14 +16,16 @@ namespace kymo::sampling {
 enum class Sampler { kAuto, kPerf, kTimer };
 enum class UnwindMode { kDwarf, kFramePointer };
 
-// The most that the kernel copies: a record's size is 16 bits.
+// The most that can be asked for: a record's size is 16 bits. Of 65,528 bytes
+// the kernel copies 65,320, because the rest of the record needs room, too.
 inline constexpr uint32_t kMaxStackBytes = 65528;
 
 struct Settings {
   DurationNs period_ns = kNsPerMs;
   Sampler sampler = Sampler::kAuto;
   UnwindMode unwind = UnwindMode::kDwarf;
-  uint32_t stack_bytes = 16384;
+  // 0: as many as the rings have room for (perf_events.h).
+  uint32_t stack_bytes = 0;
 };
 
 // The settings as they are declared; the defaults are those of Settings.

@@ -28,7 +28,9 @@ class TimerSession final : public ActivitySession {
  public:
   explicit TimerSession(const Settings& settings)
       : settings_(settings),
-        cell_bytes_(std::max(settings.stack_bytes, kLeastCellBytes)),
+        cell_bytes_(settings.stack_bytes == 0
+                        ? kMaxStackBytes
+                        : std::max(settings.stack_bytes, kLeastCellBytes)),
         store_(settings.period_ns) {}
 
   absl::Status Prepare(TargetSetup* setup) override;

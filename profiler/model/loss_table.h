@@ -74,7 +74,10 @@
       "tests/reliability/lost_samples_test.py",                                \
       "test_child_that_no_timer_reaches")                                      \
   ROW(kStacksTruncated, "stacks_truncated", kLoss,                             \
-      "stacks deeper than what was copied",                                    \
+      "stacks without their outermost callers; in samples [truncated] stands " \
+      "for these: raise sampling_stack_bytes (at most 65528), or use "         \
+      "sampling_sampler=timer, which follows 1024 frames; operations and "     \
+      "allocations keep 64",                                                   \
       "backends/sampling/sampling_child_test.cc",                              \
       "AStackDeeperThanTheCopyIsCountedAsTruncated")                           \
   ROW(kStacksIncomplete, "stacks_incomplete", kLoss,                           \

@@ -141,6 +141,7 @@ uint64_t ElfModule::Delta(uint64_t start, uint64_t file_offset) const noexcept {
 ModuleTable::ModuleTable() {
   modules_.push_back(std::make_unique<ElfModule>("[kernel]"));
   modules_.push_back(std::make_unique<ElfModule>("[unknown]"));
+  modules_.push_back(std::make_unique<ElfModule>("[truncated]"));
 }
 
 ModuleId ModuleTable::File(int64_t pid, const FileIdentity& identity) {

@@ -32,6 +32,11 @@ FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
                .is_resolved = found})};
 }
 
+FrameMaker::Frames FrameMaker::MakeTruncated() {
+  const model::NameId name = shard_.strings.Intern("[truncated]");
+  return {Add({.function = name, .module = name, .is_resolved = true})};
+}
+
 model::FrameId FrameMaker::Add(const model::Frame& frame) {
   const size_t before = shard_.stacks.frame_count();
   const model::FrameId id = shard_.stacks.AddFrame(frame);

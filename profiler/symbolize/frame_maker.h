@@ -32,6 +32,8 @@ class FrameMaker {
   // The frame of the kernel function around `address`. Its address is the
   // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
+  // The frame "[truncated]", in place of the callers that a stack lacks.
+  Frames MakeTruncated();
 
  private:
   model::FrameId Add(const model::Frame& frame);

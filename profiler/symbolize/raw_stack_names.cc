@@ -26,6 +26,10 @@ FramesByAddress MakeFrames(ModuleId module,
     }
     return frames;
   }
+  if (module == ModuleTable::kTruncated) {
+    frames[addresses.front()] = maker.MakeTruncated();
+    return frames;
+  }
   ModuleSymbolizer symbolizer(modules.module(module));
   for (const uint64_t address : addresses) {
     frames[address] = maker.Make(symbolizer, address);

@@ -25,5 +25,25 @@ TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
             "[unknown]+0x10");
 }
 
+TEST(RawStackNamesTest, CutStacksShareOneRoot) {
+  const ModuleTable modules;
+  RawStacks stacks;
+  const CodePlace root = {ModuleTable::kTruncated, 0};
+  const std::vector<CodePlace> a = {{ModuleTable::kUnknown, 0x10}, root};
+  const std::vector<CodePlace> b = {{ModuleTable::kUnknown, 0x20}, root};
+  const RawStackId first = stacks.Intern(a);
+  const RawStackId second = stacks.Intern(b);
+  model::TraceShard shard;
+  const auto ids = SymbolizeStacks(stacks, modules, shard);
+  const model::StackId parent = shard.stacks.parent(ids[first]);
+  EXPECT_EQ(shard.stacks.parent(ids[second]), parent);
+  EXPECT_EQ(shard.stacks.depth(parent), 1u);
+  const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(parent));
+  EXPECT_EQ(shard.strings.Get(frame.function), "[truncated]");
+  // It is a frame that says something, so it does not count as one without a
+  // name.
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
+}
+
 }  // namespace
 }  // namespace kymo::symbolize
