@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/sampling/perf_events.h"
+#include "backends/sampling/sample_bias.h"
 #include "backends/sampling/sample_store.h"
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/clock.h"
@@ -200,6 +201,7 @@ absl::Status PerfSession::Stop() {
 
 absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
+  NoteBias(shard);
   return Collected{};
 }
 

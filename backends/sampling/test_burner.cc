@@ -10,6 +10,8 @@
 //   test_burner turns MS     three quarters of MS called by the library
 //                            `small`, one by `large`, which are loaded in turn;
 //                            exits with 4 if not at one place
+//   test_burner short MS     MS children, one after the other: each is for 0.8
+//                            ms in ShortTwo, then for 0.4 ms in ShortOne
 // Time is the thread's own CPU time, so other load does not matter.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -38,6 +40,14 @@ int64_t ThreadCpuNs() {
   }
 }
 
+// For times below a millisecond.
+[[gnu::always_inline]] inline void BurnUntil(int64_t end_ns) {
+  volatile uint64_t value = 1;
+  while (ThreadCpuNs() < end_ns) {
+    for (int i = 0; i < 1000; ++i) value = value * 3 + 1;
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -56,9 +66,25 @@ extern "C" {
   room[1] = room[0];
 }
 
+[[gnu::noipa]] void ShortTwo(int64_t until_ns) { BurnUntil(until_ns); }
+[[gnu::noipa]] void ShortOne(int64_t until_ns) { BurnUntil(until_ns); }
+
 }  // extern "C"
 
 namespace {
+
+void BurnInShortChildren(int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int64_t begin_ns = ThreadCpuNs();
+      ShortTwo(begin_ns + 800'000);
+      ShortOne(begin_ns + 1'200'000);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+}
 
 void BurnRatio(int64_t ms) {
   constexpr int kRounds = 4;
@@ -171,6 +197,8 @@ int main(int argc, char** argv) {
     BurnDeep(2000, ms);
   } else if (strcmp(argv[1], "prof") == 0) {
     return BurnWithOwnTimer(ms);
+  } else if (strcmp(argv[1], "short") == 0) {
+    BurnInShortChildren(ms);
   } else if (strcmp(argv[1], "turns") == 0) {
     return BurnInTurn(ms);
   } else {

@@ -138,6 +138,18 @@
       "launch",                                                                \
       "backends/cupti/decode/decoded_log_test.cc",                             \
       "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch")                           \
+  ROW(kSamplesBiased, "samples_biased", kNote,                                 \
+      "samples of threads that ran for less than 10 periods: they come at "    \
+      "fixed times of a thread's life, so they are biased; raise "             \
+      "sampling_hz, or use sampling_sampler=timer",                            \
+      "backends/sampling/sample_bias_test.cc",                                 \
+      "SamplesOfShortThreadsAreBiased")                                        \
+  ROW(kSamplesAtSwitches, "samples_at_switches", kNote,                        \
+      "samples where the kernel switches threads: most of that time is the "   \
+      "cost of perf events at each switch; use sampling_hz=100, or "           \
+      "sampling_sampler=timer",                                                \
+      "backends/sampling/sample_bias_test.cc",                                 \
+      "ManySamplesAtSwitchesAreNoted")                                         \
   ROW(kRangesOpenAtEnd, "ranges_open_at_end", kNote,                           \
       "ranges still open when the recording ended",                            \
       "tests/reliability/scenarios_test.cc", "IsRecordedWhole")                \

@@ -43,7 +43,9 @@ constexpr uint32_t kMaxPages = 18;  // 64 KiB, and a partial page at both ends
 constinit RingHeader* g_ring = nullptr;
 constinit uint32_t g_cell_count = 0;
 constinit uint32_t g_stack_bytes = 0;
-constinit int64_t g_period_ns = 0;
+constinit int64_t g_interval_ns = 0;  // between samples
+constinit uint32_t g_interval_periods = 1;
+constinit int64_t g_tick_ns = 1;  // of the kernel
 constinit int64_t g_image_ns = 0;
 // Updated in a forked child.
 constinit int32_t g_pid = 0;
@@ -82,6 +84,43 @@ void Disarm() noexcept {
   timer_delete(t_timer.timer);
 }
 
+int64_t NowNs() noexcept {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+struct timespec ToTimespec(int64_t ns) noexcept {
+  return {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
+}
+
+// The timer fires at the kernel's ticks, which come at any time of a thread's
+// life. If each tick of an interval were the first with the same chance, each
+// moment of the thread would have the same chance to be sampled, also in a
+// thread that does not live for one interval. So this draws the tick.
+int64_t FirstExpiryNs() noexcept {
+  const int64_t ticks = g_interval_ns / g_tick_ns;
+  if (ticks <= 1) return 1;
+  const uint64_t random = (static_cast<uint64_t>(NowNs()) ^
+                           static_cast<uint64_t>(t_timer.tid) << 32) *
+                          0x9e3779b97f4a7c15u;
+  return 1 + g_tick_ns * static_cast<int64_t>((random >> 33) %
+                                              static_cast<uint64_t>(ticks));
+}
+
+// Ticks merge periods that are shorter. Then the interval is as many periods as
+// fit into a tick, and a sample stands for all of them.
+void ChooseInterval(int64_t period_ns) noexcept {
+  struct timespec tick = {};
+  // The coarse clock advances once per tick.
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0) {
+    g_tick_ns = tick.tv_nsec;
+  }
+  g_interval_periods =
+      period_ns < g_tick_ns ? static_cast<uint32_t>(g_tick_ns / period_ns) : 1;
+  g_interval_ns = period_ns * g_interval_periods;
+}
+
 void Arm() noexcept {
   if (g_ring == nullptr || t_timer.is_armed) return;
   if (g_ring->is_enabled.load(std::memory_order_relaxed) == 0) return;
@@ -94,18 +133,10 @@ void Arm() noexcept {
   if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer.timer) != 0) {
     return;
   }
-  struct itimerspec period;
-  period.it_interval.tv_sec = g_period_ns / 1'000'000'000;
-  period.it_interval.tv_nsec = g_period_ns % 1'000'000'000;
-  period.it_value = period.it_interval;
+  const struct itimerspec period = {.it_interval = ToTimespec(g_interval_ns),
+                                    .it_value = ToTimespec(FirstExpiryNs())};
   t_timer.is_armed = true;
   if (timer_settime(t_timer.timer, 0, &period, nullptr) != 0) Disarm();
-}
-
-int64_t NowNs() noexcept {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // A cell with the words that all kinds have; null if there is no free one.
@@ -256,14 +287,15 @@ bool WriteAddresses(const ucontext_t& context, CellHeader* cell) noexcept {
 }
 
 void Record(const siginfo_t& info, const ucontext_t& context) noexcept {
+  const uint32_t ticks =
+      (1 + static_cast<uint32_t>(info.si_overrun)) * g_interval_periods;
   std::atomic<uint32_t>* state = nullptr;
   CellHeader* const cell = TakeCell(&state);
   if (cell == nullptr) {
-    g_ring->dropped.fetch_add(1 + static_cast<uint64_t>(info.si_overrun),
-                              std::memory_order_relaxed);
+    g_ring->dropped.fetch_add(ticks, std::memory_order_relaxed);
     return;
   }
-  cell->tick_count = 1 + static_cast<uint32_t>(info.si_overrun);
+  cell->tick_count = ticks;
   if (!WriteAddresses(context, cell)) {
     cell->kind = sampling::kCellStack;
     CopyRegisters(context, cell->registers);
@@ -364,7 +396,7 @@ void TargetTimerInit() noexcept {
   if (ring != nullptr) {
     g_cell_count = ring->cell_count;
     g_stack_bytes = ring->stack_bytes;
-    g_period_ns = ring->period_ns;
+    ChooseInterval(ring->period_ns);
     g_image_ns = NowNs();
     g_pid = static_cast<int32_t>(getpid());
     g_parent_pid = static_cast<int32_t>(getppid());

@@ -1,0 +1,42 @@
+#include "backends/sampling/sample_bias.h"
+
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/loss_ledger.h"
+
+namespace kymo::sampling {
+namespace {
+
+// The compiler may add a suffix to the function's name.
+bool IsAtSwitch(const model::TraceShard& shard, model::StackId stack) {
+  if (stack == model::kEmptyStack) return false;
+  const model::Frame& leaf = shard.stacks.frame(shard.stacks.leaf(stack));
+  return leaf.is_kernel &&
+         shard.strings.Get(leaf.function).starts_with("finish_task_switch");
+}
+
+}  // namespace
+
+void NoteBias(model::TraceShard& shard) {
+  std::vector<size_t> per_track(shard.tracks.size());
+  size_t at_switches = 0;
+  for (const model::StackSample& sample : shard.samples) {
+    ++per_track[sample.track];
+    at_switches += IsAtSwitch(shard, sample.stack) ? 1 : 0;
+  }
+  size_t of_short_threads = 0;
+  for (const size_t count : per_track) {
+    if (count < kSamplesOfLongThread) of_short_threads += count;
+  }
+  const size_t all = shard.samples.size();
+  // A few samples show little, whatever their threads.
+  if (all >= kSamplesOfLongThread && of_short_threads > all / 20) {
+    shard.ledger.Add(model::Loss::kSamplesBiased, of_short_threads);
+  }
+  if (all >= kSamplesOfLongThread && at_switches > all / 10) {
+    shard.ledger.Add(model::Loss::kSamplesAtSwitches, at_switches);
+  }
+}
+
+}  // namespace kymo::sampling
