@@ -646,7 +646,8 @@ class TroubleTest(ProfileTestCase):
         self.assertIn(b"try a larger limit of file sizes", completed.stderr)
         self.assertRegex(completed.stderr,
                          b"could not write '[^']*': File too large")
-        self.assertTrue(os.path.exists(os.path.join(out, "stacks.folded")))
+        self.assertTrue(
+            os.path.exists(os.path.join(out, "key_averages.txt")))
         # The target keeps the signal.
         command, out = self.command(
             "sh", "-c", 'head -c 20000 /dev/zero > "$0"',
