@@ -48,14 +48,56 @@ class StringSink final : public ByteSink {
   std::string* out_;
 };
 
-// Writes to a temporary name beside `path`; the name is gone after an error,
-// after Commit and in any case after destruction.
+// "profile/trace.json" -> "profile/.trace.json.<pid>.<n>.tmp".
+std::string TemporaryPath(const std::string& path) {
+  static std::atomic<uint32_t> counter{0};
+  const size_t base = path.find_last_of('/') + 1;  // npos + 1 == 0
+  return absl::StrCat(path.substr(0, base), ".", path.substr(base), ".",
+                      getpid(), ".",
+                      counter.fetch_add(1, std::memory_order_relaxed), ".tmp");
+}
+
+std::string LinkOf(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+// A new file for `path`. It has no name, or a temporary one where the file
+// system cannot do that.
+struct NewFile {
+  int fd = -1;                 // -1: see errno
+  std::string temporary_path;  // empty = no name
+};
+
+// A file without a name vanishes with the process, however that ends.
+NewFile OpenUnnamed(const std::string& path) {
+  const size_t base = path.find_last_of('/') + 1;
+  const std::string folder = base == 0 ? "." : path.substr(0, base);
+  NewFile file;
+  file.fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  // Commit names the file through /proc.
+  if (file.fd >= 0 && access(LinkOf(file.fd).c_str(), F_OK) != 0) {
+    close(std::exchange(file.fd, -1));
+  }
+  return file;
+}
+
+NewFile OpenTemporary(const std::string& path) {
+  NewFile file;
+  do {
+    file.temporary_path = TemporaryPath(path);
+    file.fd = open(file.temporary_path.c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    // A killed process of the same pid may have left its file.
+  } while (file.fd < 0 && (errno == EEXIST || errno == EINTR));
+  return file;
+}
+
+// Nothing is at `path` before Commit. After an error, after Commit and in any
+// case after destruction the temporary name is gone.
 class FileSink final : public ByteSink {
  public:
-  FileSink(std::string path, std::string temporary_path, int fd)
+  FileSink(std::string path, NewFile file)
       : path_(std::move(path)),
-        temporary_path_(std::move(temporary_path)),
-        fd_(fd) {
+        temporary_path_(std::move(file.temporary_path)),
+        fd_(file.fd) {
     buffer_.reserve(kBufferBytes);
   }
 
@@ -75,6 +117,7 @@ class FileSink final : public ByteSink {
 
   absl::Status Commit() override {
     KYMO_RETURN_IF_ERROR(Flush());
+    if (!GiveName()) return Fail(errno, "name");
     // Network file systems report what they could not write only here.
     const int closed = close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) return Fail(errno, "close");
@@ -88,6 +131,20 @@ class FileSink final : public ByteSink {
   }
 
  private:
+  // linkat() cannot replace a file, so the name is a temporary one.
+  bool GiveName() {
+    while (temporary_path_.empty()) {
+      std::string name = TemporaryPath(path_);
+      if (linkat(AT_FDCWD, LinkOf(fd_).c_str(), AT_FDCWD, name.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0) {
+        temporary_path_ = std::move(name);
+      } else if (errno != EEXIST) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   absl::Status Flush() {
     KYMO_RETURN_IF_ERROR(status_);
     KYMO_RETURN_IF_ERROR(Write(buffer_));
@@ -121,20 +178,11 @@ class FileSink final : public ByteSink {
   }
 
   std::string path_;
-  std::string temporary_path_;  // empty = no such file
+  std::string temporary_path_;  // empty = the file has no name
   int fd_;                      // -1 = closed
   std::string buffer_;
   absl::Status status_;
 };
-
-// "profile/trace.json" -> "profile/.trace.json.<pid>.<n>.tmp".
-std::string TemporaryPath(const std::string& path) {
-  static std::atomic<uint32_t> counter{0};
-  const size_t base = path.find_last_of('/') + 1;  // npos + 1 == 0
-  return absl::StrCat(path.substr(0, base), ".", path.substr(base), ".",
-                      getpid(), ".",
-                      counter.fetch_add(1, std::memory_order_relaxed), ".tmp");
-}
 
 // Only a regular file may be replaced: renaming over a device or a pipe would
 // destroy it.
@@ -172,18 +220,12 @@ std::unique_ptr<ByteSink> NewStringSink(std::string* out) {
 
 absl::StatusOr<std::unique_ptr<ByteSink>> NewFileSink(const std::string& path) {
   KYMO_RETURN_IF_ERROR(CheckReplaceable(path));
-  for (;;) {
-    std::string temporary_path = TemporaryPath(path);
-    const int fd = open(temporary_path.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) {
-      return std::make_unique<FileSink>(path, std::move(temporary_path), fd);
-    }
-    // A killed process of the same pid may have left its file.
-    if (errno != EEXIST && errno != EINTR) {
-      return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));
-    }
+  NewFile file = OpenUnnamed(path);
+  if (file.fd < 0) file = OpenTemporary(path);
+  if (file.fd < 0) {
+    return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));
   }
+  return std::make_unique<FileSink>(path, std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<ByteSink>> OutputDirectory::Open(

@@ -1,8 +1,10 @@
 #include "profiler/plugin/sink.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -114,6 +116,24 @@ TEST_F(SinkTest, NothingStaysWithoutCommit) {
     ASSERT_TRUE(sink.ok());
     EXPECT_TRUE((*sink)->Append("half").ok());
   }
+  EXPECT_THAT(ListFolder(folder_), IsEmpty());
+}
+
+TEST_F(SinkTest, NothingStaysOfAProcessThatIsKilled) {
+  const int unnamed = open(folder_.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "this file system names all files";
+  close(unnamed);
+  const pid_t child = fork();
+  if (child == 0) {
+    auto sink = NewFileSink(folder_ + "/a");
+    if (sink.ok() && (*sink)->Append(std::string(1 << 20, 'x')).ok()) {
+      raise(SIGKILL);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_THAT(ListFolder(folder_), IsEmpty());
 }
 
