@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cupti/child_session.h"
 #include "backends/cupti/cuda_driver.h"
 #include "backends/cupti/cupti_settings.h"
@@ -32,14 +33,17 @@ class CuptiBackend : public ActivityBackend {
 
   absl::Status Availability(const SessionOptions& options) const override {
     if (api_ != nullptr) return absl::OkStatus();
-    if (!cupti::kHasCupti) {
-      char problem[256] = {};
-      cupti::LoadCupti("", problem, sizeof(problem));
-      return absl::UnimplementedError(problem);
-    }
     KYMO_ASSIGN_OR_RETURN(const cupti::CuptiSettings settings,
                           cupti::ParseCuptiSettings(options));
-    return cupti::FindDriver(settings.device_check).status();
+    const absl::Status driver =
+        cupti::FindDriver(settings.device_check).status();
+    if (cupti::kHasCupti) return driver;
+    char problem[256] = {};
+    cupti::LoadCupti("", problem, sizeof(problem));
+    // Without a driver there is nothing to record, however Kymo was built.
+    return absl::IsNotFound(driver) ? absl::NotFoundError(absl::StrCat(
+                                          driver.message(), "; ", problem))
+                                    : absl::UnimplementedError(problem);
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(

@@ -87,11 +87,11 @@ absl::StatusOr<int> FindDriver(DeviceCheck check) {
       reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
   int version = 0;
   if (get_version == nullptr || get_version(&version) != 0 || version == 0) {
-    return absl::NotFoundError(
+    return absl::FailedPreconditionError(
         "no NVIDIA driver: libcuda.so.1 is a stub, or too old");
   }
   if (check == DeviceCheck::kInDev && !HasDeviceNode()) {
-    return absl::NotFoundError(
+    return absl::FailedPreconditionError(
         "no NVIDIA GPU: there is a driver, but no device in /dev; load the "
         "kernel module, or start the container with the GPU (--gpus all). "
         "Where devices have other names: --cuda_device_check=0");

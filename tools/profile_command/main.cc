@@ -36,6 +36,7 @@
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/profile_manual.h"
 #include "tools/profile_command/target.h"
 
@@ -84,31 +85,6 @@ std::string RuntimePath(const std::string& name) {
     if (std::filesystem::exists(path, error)) return path.string();
   }
   return "";
-}
-
-// One line that says what will be recorded, and what will not.
-std::string PreFlightLine(const Recording& recording, const Target& target,
-                          const std::string& obstacle, bool profile_memory) {
-  std::string line =
-      absl::StrCat("recording ", absl::StrJoin(recording.backends(), ", "));
-  for (const Recording::Skipped& skipped : recording.skipped()) {
-    absl::StrAppend(&line, "; not ", skipped.backend, " (",
-                    skipped.why.message(), ")");
-  }
-  for (const std::string& limitation : recording.limitations()) {
-    absl::StrAppend(&line, "; ", limitation);
-  }
-  if (!obstacle.empty()) {
-    absl::StrAppend(
-        &line, "; ", target.name, " ", obstacle,
-        ", so nothing can be preloaded into it: it is sampled only");
-  } else if (profile_memory && BringsMalloc(target.path)) {
-    absl::StrAppend(
-        &line, "; ", target.name,
-        " brings a malloc of its own, so its heap is not seen: link its "
-        "allocator as a shared library, or put //:memory_hooks into it");
-  }
-  return line;
 }
 
 std::string JsonString(const std::string& text) {
@@ -209,8 +185,13 @@ class ProfileRun {
       }
     }
     if (!command_.quiet) {
-      Say(PreFlightLine(*recording_, target_, setup.obstacle,
-                        command_.profile_memory));
+      Say(PreFlightLine({.recorded = recording_->backends(),
+                         .skipped = recording_->skipped(),
+                         .limitations = recording_->limitations(),
+                         .target_name = target_.name,
+                         .obstacle = setup.obstacle,
+                         .heap_is_hidden = command_.profile_memory &&
+                                           BringsMalloc(target_.path)}));
     }
     return absl::OkStatus();
   }

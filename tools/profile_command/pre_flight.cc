@@ -1,0 +1,37 @@
+#include "tools/profile_command/pre_flight.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace kymo::tools {
+
+std::string PreFlightLine(const PreFlight& facts) {
+  std::string line =
+      absl::StrCat("recording ", absl::StrJoin(facts.recorded, ", "));
+  for (const Recording::Skipped& skipped : facts.skipped) {
+    if (absl::IsNotFound(skipped.why)) continue;
+    absl::StrAppend(&line, "; not ", skipped.backend, " (",
+                    skipped.why.message(), ")");
+  }
+  for (const std::string& limitation : facts.limitations) {
+    absl::StrAppend(&line, "; ", limitation);
+  }
+  if (!facts.obstacle.empty()) {
+    const bool is_sampled = std::ranges::count(facts.recorded, "sampling") != 0;
+    absl::StrAppend(
+        &line, "; ", facts.target_name, " ", facts.obstacle,
+        ", so nothing can be preloaded into it: ",
+        is_sampled ? "it is sampled only" : "nothing of it is recorded");
+  } else if (facts.heap_is_hidden) {
+    absl::StrAppend(
+        &line, "; ", facts.target_name,
+        " brings a malloc of its own, so its heap is not seen: link its "
+        "allocator as a shared library, or put //:memory_hooks into it");
+  }
+  return line;
+}
+
+}  // namespace kymo::tools
