@@ -16,8 +16,11 @@ namespace {
 
 class PerfSession final : public ActivitySession {
  public:
-  explicit PerfSession(const Settings& settings)
-      : settings_(settings), store_(settings.period_ns) {}
+  PerfSession(const Settings& settings,
+              std::shared_ptr<SampledProcesses> sampled)
+      : settings_(settings),
+        sampled_(std::move(sampled)),
+        store_(settings.period_ns) {}
 
   absl::Status Prepare(TargetSetup*) override {
     return ProbePerf(settings_).status();
@@ -37,6 +40,7 @@ class PerfSession final : public ActivitySession {
   void FindUserFrames(const SampleRecord& record, SampleEvent& event);
 
   const Settings settings_;
+  const std::shared_ptr<SampledProcesses> sampled_;
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
   // When the previous Poll began. Everything older is in the rings by now, so
@@ -56,6 +60,7 @@ absl::Status PerfSession::Start(pid_t pid) {
   auto events = PerfEvents::Open(settings_, pid);
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
+  sampled_->all = true;
   children_cpu_before_ns_ = ChildrenCpuNs();
   store_.processes().Process(pid).start_ns =
       ToEpoch(static_cast<uint64_t>(MonotonicNs()));
@@ -207,8 +212,9 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 
 }  // namespace
 
-std::unique_ptr<ActivitySession> NewPerfSession(const Settings& settings) {
-  return std::make_unique<PerfSession>(settings);
+std::unique_ptr<ActivitySession> NewPerfSession(
+    const Settings& settings, std::shared_ptr<SampledProcesses> sampled) {
+  return std::make_unique<PerfSession>(settings, std::move(sampled));
 }
 
 }  // namespace kymo::sampling

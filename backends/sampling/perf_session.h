@@ -6,10 +6,13 @@
 
 #include "backends/sampling/sampling_settings.h"
 #include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/sampled_processes.h"
 
 namespace kymo::sampling {
 
-std::unique_ptr<ActivitySession> NewPerfSession(const Settings& settings);
+// While it samples, it says so in `sampled`.
+std::unique_ptr<ActivitySession> NewPerfSession(
+    const Settings& settings, std::shared_ptr<SampledProcesses> sampled);
 
 }  // namespace kymo::sampling
 

@@ -11,6 +11,7 @@
 #include "backends/sampling/sampling_settings.h"
 #include "backends/sampling/timer_session.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/sampled_processes.h"
 
 namespace kymo {
 namespace {
@@ -118,7 +119,8 @@ class SamplingBackend final : public ActivityBackend {
       const SessionOptions& options) override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings, UsableSettings(options));
     return settings.sampler == Sampler::kPerf
-               ? sampling::NewPerfSession(settings)
+               ? sampling::NewPerfSession(settings,
+                                          SampledProcesses::Of(options.shared))
                : sampling::NewTimerSession(settings);
   }
 

@@ -113,7 +113,7 @@ class ChildSession : public ActivitySession {
   }
 
   std::vector<std::string> Remarks() const override {
-    return DescribeUnrecorded(arena_);
+    return DescribeUnrecorded(arena_, IsSampledAnyway());
   }
 
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
@@ -148,6 +148,7 @@ class ChildSession : public ActivitySession {
                .recorded = {{.begin = 0, .end = stopped_ticks_}},
                .heap_sample_interval = settings_.heap_sample_interval,
                .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
+               .with_children = !IsSampledAnyway(),
                .was_to_hold_time = IsToHoldTime()},
               shard);
     return Collected{};
@@ -222,6 +223,13 @@ class ChildSession : public ActivitySession {
             .last_anchor = last_anchor_,
             .is_complete = is_complete,
             .was_to_hold_time = IsToHoldTime()};
+  }
+
+  // Whether a program that never attached is in the recording all the same, by
+  // its samples. Its heap would be missing.
+  bool IsSampledAnyway() const {
+    return settings_.sampled != nullptr && settings_.sampled->all &&
+           (settings_.flags & record::kMemoryFlags) == 0;
   }
 
   bool IsToHoldTime() const {

@@ -13,6 +13,7 @@
 
 #include "backends/stream/flight_recorder.h"
 #include "profiler/plugin/activity_backend.h"
+#include "profiler/plugin/sampled_processes.h"
 #include "profiler/record/host/host.h"
 
 namespace kymo::stream {
@@ -27,6 +28,7 @@ struct ChildSettings {
   bool keep_raw = false;
   std::optional<uint64_t> max_memory;  // as MemoryLimit() takes it
   std::optional<FlightLimit> flight;
+  std::shared_ptr<const SampledProcesses> sampled;  // may be null
 };
 
 std::unique_ptr<ActivitySession> NewChildSession(ChildSettings settings);

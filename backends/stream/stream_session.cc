@@ -10,6 +10,7 @@
 #include "backends/stream/local_session.h"
 #include "backends/stream/stream_settings.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/shared_parts.h"
 
 namespace kymo::stream {
@@ -52,6 +53,7 @@ class StreamRecording {
         target_path_(options.target_path),
         all_threads_(options.all_threads),
         scratch_dir_(options.scratch_dir),
+        sampled_(SampledProcesses::Of(options.shared)),
         settings_(settings) {}
 
   void Add(const StreamRequest& request) {
@@ -144,7 +146,8 @@ class StreamRecording {
          .scratch_dir = scratch_dir_,
          .keep_raw = settings_.keep_raw,
          .max_memory = settings_.max_memory,
-         .flight = flight});
+         .flight = flight,
+         .sampled = sampled_});
   }
 
   std::unique_ptr<ActivitySession> NewLocal() const {
@@ -161,6 +164,7 @@ class StreamRecording {
   const std::string target_path_;
   const bool all_threads_;
   const std::string scratch_dir_;
+  const std::shared_ptr<const SampledProcesses> sampled_;
   const StreamSettings settings_;
   StreamRequest request_;  // of all sessions
   std::vector<const ActivitySession*> members_;

@@ -775,9 +775,11 @@ class SampledProgramTest(ProfileTestCase):
 
     def test_statically_linked_program_is_sampled_all_the_same(self):
         result = self.profile(
-            STATIC, "two", flags=("--activities=cpu,sampling",))
-        self.assertEqual(result.status, 0)
-        self.assertIn("statically linked", result.stderr)
+            STATIC, "two", flags=("--activities=cpu,sampling", "--strict"))
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertIn("was sampled only: it is statically linked",
+                      result.stderr)
+        self.assertNotIn("processes_not_recorded", result.losses)
         self.assertIn("BurnThree()", self.functions(result))
 
     def test_xz(self):

@@ -128,7 +128,9 @@ void AwaitAttaching(const Arena& arena) {
   }
 }
 
-std::vector<std::string> DescribeUnrecorded(const Arena& arena) {
+std::vector<std::string> DescribeUnrecorded(const Arena& arena,
+                                            bool are_sampled) {
+  const char* const what = are_sampled ? " sampled only" : " not recorded";
   constexpr size_t kMostPrograms = 5;
   std::map<std::string, uint64_t> counts;
   std::vector<std::string> paths;  // in the order of their first start
@@ -140,7 +142,7 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena) {
     const uint64_t count = counts[paths[i]];
     const std::string obstacle = ObstacleToPreloading(paths[i]);
     sentences.push_back(absl::StrCat(
-        paths[i], " was not recorded",
+        paths[i], " was", what,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
         obstacle.empty()
             ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
@@ -149,7 +151,7 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena) {
   }
   if (paths.size() > kMostPrograms) {
     sentences.push_back(absl::StrCat(paths.size() - kMostPrograms,
-                                     " further programs were not recorded"));
+                                     " further programs were", what));
   }
   return sentences;
 }

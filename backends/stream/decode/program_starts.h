@@ -39,9 +39,10 @@ uint64_t CountUnrecorded(const record::Arena& arena);
 // attach or have had the time to.
 void AwaitAttaching(const record::Arena& arena);
 
-// A sentence for each of the first few programs that were not recorded. It says
-// why, if the program's file tells.
-std::vector<std::string> DescribeUnrecorded(const record::Arena& arena);
+// A sentence for each of the first few programs that were not recorded, or only
+// by samples. It says why, if the program's file tells.
+std::vector<std::string> DescribeUnrecorded(const record::Arena& arena,
+                                            bool are_sampled = false);
 
 }  // namespace kymo::stream
 

@@ -98,6 +98,12 @@ TEST_F(ProgramStartsTest, IsDescribedOnceAndNotWithoutEnd) {
       sentences[0].rfind("/none/here was not recorded (3 times): it did", 0), 0)
       << sentences[0];
   EXPECT_EQ(sentences[5], "2 further programs were not recorded");
+  const std::vector<std::string> sampled =
+      DescribeUnrecorded(arena_, /*are_sampled=*/true);
+  ASSERT_EQ(sampled.size(), 6);
+  EXPECT_EQ(sampled[0].rfind("/none/here was sampled only (3 times): it", 0), 0)
+      << sampled[0];
+  EXPECT_EQ(sampled[5], "2 further programs were sampled only");
 }
 
 }  // namespace
