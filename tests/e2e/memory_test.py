@@ -317,6 +317,18 @@ class MemoryTest(unittest.TestCase):
         result = self.profile(STATIC, "0.01")
         self.assertIn("statically linked", result.stderr.splitlines()[0])
 
+    def test_programs_with_sanitizers_run_and_find_their_own_bugs(self):
+        for sanitizer in ("ADDRESS", "THREAD"):
+            program = os.path.abspath(os.environ[f"KYMO_SANITIZED_{sanitizer}"])
+            # In a child, as a build or a test runner starts it.
+            result = self.profile("sh", "-c", f"{program}; exit $?")
+            self.assertEqual(result.status, 0, result.stderr)
+            self.assertEqual(result.stdout, b"done\n")
+            self.assertNotIn("Sanitizer", result.stderr)
+        result = self.profile(
+            os.path.abspath(os.environ["KYMO_SANITIZED_ADDRESS"]), "bug")
+        self.assertIn("heap-buffer-overflow", result.stderr)
+
     def test_threads_that_free_at_their_very_end(self):
         result = self.profile(THREADS, "6000")
         self.assertEqual(result.status, 0, result.stderr)

@@ -44,6 +44,25 @@ std::string_view Given(const std::string& variable) {
   return value == nullptr ? std::string_view() : value;
 }
 
+// Puts `option` before the user's options of a sanitizer, which win.
+void AddOption(const std::string& variable, const std::string& option,
+               Environment& environment) {
+  const std::string others(Given(variable));
+  environment[variable] =
+      others.empty() ? option : absl::StrCat(option, ":", others);
+}
+
+// GCC's AddressSanitizer refuses to start if its library is not the first.
+// ThreadSanitizer does not see how the runtime synchronises, because that is
+// not instrumented. Programs without sanitizers do not read these variables.
+void MakeRoomForSanitizers(const FindLibrary& find, Environment& environment) {
+  AddOption("ASAN_OPTIONS", "verify_asan_link_order=0", environment);
+  const std::string suppressions = find("tsan_suppressions.txt");
+  if (suppressions.empty()) return;
+  AddOption("TSAN_OPTIONS", absl::StrCat("suppressions=", suppressions),
+            environment);
+}
+
 }  // namespace
 
 absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
@@ -57,6 +76,7 @@ absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
   }
   const std::string others(Given("LD_PRELOAD"));
   if (!others.empty()) absl::StrAppend(&preloads, ":", others);
+  MakeRoomForSanitizers(find, environment);
   for (const InjectedLibrary& library : setup.libraries) {
     std::string path = runtime;
     if (!library.file.empty()) {

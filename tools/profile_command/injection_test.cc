@@ -14,13 +14,13 @@ constexpr char kRuntime[] = "/k/libkymo_runtime.so";
 
 class InjectionTest : public testing::Test {
  protected:
-  InjectionTest() {
-    unsetenv("LD_PRELOAD");
-    unsetenv("TOOL");
-  }
-  ~InjectionTest() override {
-    unsetenv("LD_PRELOAD");
-    unsetenv("TOOL");
+  InjectionTest() { Unset(); }
+  ~InjectionTest() override { Unset(); }
+  static void Unset() {
+    for (const char* variable :
+         {"ASAN_OPTIONS", "LD_PRELOAD", "TOOL", "TSAN_OPTIONS"}) {
+      unsetenv(variable);
+    }
   }
 
   absl::StatusOr<Environment> Make() const {
@@ -33,8 +33,12 @@ class InjectionTest : public testing::Test {
 
 TEST_F(InjectionTest, EveryChildGetsTheRuntime) {
   setup_.environment["KYMO_ARENA"] = "/proc/1/fd/3";
-  EXPECT_EQ(*Make(), (Environment{{"KYMO_ARENA", "/proc/1/fd/3"},
-                                  {"LD_PRELOAD", kRuntime}}));
+  EXPECT_EQ(
+      *Make(),
+      (Environment{{"ASAN_OPTIONS", "verify_asan_link_order=0"},
+                   {"KYMO_ARENA", "/proc/1/fd/3"},
+                   {"LD_PRELOAD", kRuntime},
+                   {"TSAN_OPTIONS", "suppressions=/k/tsan_suppressions.txt"}}));
   setup_.watches_heap = true;
   EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime_memory.so");
 }
@@ -42,6 +46,16 @@ TEST_F(InjectionTest, EveryChildGetsTheRuntime) {
 TEST_F(InjectionTest, WhatTheUserPreloadsComesAfterIt) {
   setenv("LD_PRELOAD", "/their/own.so", 1);
   EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime.so:/their/own.so");
+}
+
+TEST_F(InjectionTest, TheUsersOptionsOfSanitizersComeLastAndWin) {
+  setenv("ASAN_OPTIONS", "verify_asan_link_order=1:halt_on_error=0", 1);
+  setenv("TSAN_OPTIONS", "suppressions=mine", 1);
+  EXPECT_EQ(Make()->at("ASAN_OPTIONS"),
+            "verify_asan_link_order=0:verify_asan_link_order=1:"
+            "halt_on_error=0");
+  EXPECT_EQ(Make()->at("TSAN_OPTIONS"),
+            "suppressions=/k/tsan_suppressions.txt:suppressions=mine");
 }
 
 TEST_F(InjectionTest, LibrariesOfBackendsStandBetweenBoth) {
