@@ -161,6 +161,16 @@ class FormatTest(ReportTestCase):
         self.assertEqual(rows[0]["self_cpu_time_total_us"], "5")
         self.assertEqual(rows[0]["cpu_time_total_us"], "8")
 
+    def test_pipes_and_folders_read_like_files(self):
+        path = self.trace()
+        expected = self.report(path).stdout
+        script = 'report=$1; trace=$2; "$report" <(cat "$trace") &&' \
+            ' gzip -c "$trace" | "$report" /dev/stdin && "$report" .'
+        completed = subprocess.run(
+            ["bash", "-c", script, "bash", REPORT, path], encoding="utf-8",
+            capture_output=True, cwd=os.path.dirname(path), check=True)
+        self.assertEqual(completed.stdout, 3 * expected)
+
     def test_json_is_strict(self):
         out = self.report("--format=json", self.trace()).stdout
         document = json.loads(out)

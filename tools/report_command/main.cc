@@ -16,6 +16,7 @@
 #include "importers/builtin/builtin_importers.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_windows.h"
@@ -26,6 +27,7 @@
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
+#include "tools/report_command/input_files.h"
 #include "tools/report_command/large_recording.h"
 #include "tools/report_command/options.h"
 #include "tools/report_command/report_manual.h"
@@ -57,9 +59,14 @@ absl::Status Print(const std::string& text) {
 
 class ReportRun {
  public:
-  ReportRun(const ReportCommand& command, const ImporterRegistry& importers,
+  // `inputs` are the command's files.
+  ReportRun(const ReportCommand& command, const InputFiles& inputs,
+            const ImporterRegistry& importers,
             const ExporterRegistry& exporters)
-      : command_(command), importers_(importers), exporters_(exporters) {
+      : command_(command),
+        inputs_(inputs),
+        importers_(importers),
+        exporters_(exporters) {
     load_.importer = command.importer;
     load_.import.max_unpacked_bytes = command.max_unpacked_bytes;
     load_.import.settings = command.settings;
@@ -77,7 +84,11 @@ class ReportRun {
  private:
   absl::StatusOr<LoadedTrace> LoadAll(
       const std::vector<std::string>& files) const {
-    return Load(files, load_, importers_);
+    KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, Load(files, load_, importers_));
+    for (LoadedFile& file : loaded.files) {
+      file.path = inputs_.WithNames(file.path);
+    }
+    return loaded;
   }
 
   absl::StatusOr<int> Check() {
@@ -155,13 +166,14 @@ class ReportRun {
 
   // "trace" of "runs/trace.json.gz".
   std::string FileStem() const {
-    std::string_view name = command_.files[0];
+    std::string_view name = inputs_.names()[0];
     name = name.substr(name.rfind('/') + 1);
     const std::string_view stem = name.substr(0, name.find('.'));
     return stem.empty() ? "trace" : std::string(stem);
   }
 
   const ReportCommand& command_;
+  const InputFiles& inputs_;
   const ImporterRegistry& importers_;
   const ExporterRegistry& exporters_;
   LoadOptions load_;
@@ -174,7 +186,7 @@ int Main(const std::vector<std::string>& arguments) {
   status.Update(RegisterBuiltinExporters(exporters));
   if (!status.ok()) return Fail(status, kExitFailed);
   GoWhereTheUserStood();
-  const absl::StatusOr<ReportCommand> command =
+  absl::StatusOr<ReportCommand> command =
       ParseReport(arguments, importers, exporters);
   if (!command.ok()) return Fail(command.status(), kExitUsage);
   if (!command->quiet) {
@@ -188,11 +200,20 @@ int Main(const std::vector<std::string>& arguments) {
     fputs(page->c_str(), stdout);
     return kExitDone;
   }
+  const absl::StatusOr<InputFiles> inputs = InputFiles::Open(command->files);
+  if (!inputs.ok()) return Fail(inputs.status(), kExitFailed);
+  command->files = inputs->paths();
+  if (command->diff && command->files.size() != 2) {
+    Say("--diff compares two files; a folder that it is given must have one "
+        "trace");
+    return kExitUsage;
+  }
   try {
     const absl::StatusOr<int> exit_status =
-        ReportRun(*command, importers, exporters).Run();
-    return exit_status.ok() ? *exit_status
-                            : Fail(exit_status.status(), kExitFailed);
+        ReportRun(*command, *inputs, importers, exporters).Run();
+    if (exit_status.ok()) return *exit_status;
+    Say(inputs->WithNames(ToStd(exit_status.status().message())));
+    return kExitFailed;
   } catch (const std::bad_alloc&) {
     Say("could not read the trace: not enough memory; try a machine with "
         "more");

@@ -53,7 +53,9 @@ absl::StatusOr<std::string> ReportManual(std::string_view topic,
   manual.description = {
       "Reads traces and prints PyTorch's table of them. The format of a file "
       "is known by its content. Several files are one trace: their processes "
-      "stay apart, and their times are not shifted.",
+      "stay apart, and their times are not shifted. A file may be a pipe. The "
+      "folder of a run stands for its trace.json, else kymo.raw, else "
+      "*.pt.trace.json.",
       "Filters choose which events count; a time that is shown is the one in "
       "the whole trace."};
   manual.examples =

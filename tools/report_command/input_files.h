@@ -1,0 +1,55 @@
+// input_files.h - what the user named, as files that can be read twice.
+//
+//   KYMO_ASSIGN_OR_RETURN(const InputFiles inputs, InputFiles::Open({"out"}));
+//   const absl::StatusOr<LoadedTrace> loaded = Load(inputs.paths(), ...);
+//   if (!loaded.ok()) return Error(inputs.WithNames(loaded.status().message()));
+//
+// A pipe (`zcat t.gz | report /dev/stdin`, `report <(...)`) can be read only
+// once, but importers look at a file's beginning first. So its bytes go into a
+// file without a name in the folder for temporary files (TMPDIR). A folder
+// stands for the trace that a run left there: trace.json, else kymo.raw, else
+// TensorBoard's *.pt.trace.json, each also with .gz.
+//
+// Errors: those of reading and writing. kNotFound for a folder without a trace.
+// Ownership: the files without names last as long as this object.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
+#define KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace kymo::tools {
+
+class InputFiles {
+ public:
+  static absl::StatusOr<InputFiles> Open(const std::vector<std::string>& names);
+
+  // What importers read.
+  const std::vector<std::string>& paths() const { return paths_; }
+
+  // The user's name of each path. The file that a folder stands for has its
+  // own.
+  const std::vector<std::string>& names() const { return names_; }
+
+  // `text` with the user's names in place of paths.
+  std::string WithNames(std::string_view text) const;
+
+ private:
+  struct Unnamed;
+
+  absl::Status Add(const std::string& name);
+  absl::Status AddPipe(const std::string& name, int fd);
+
+  std::vector<std::string> paths_;
+  std::vector<std::string> names_;
+  std::vector<std::shared_ptr<const Unnamed>> unnamed_;
+};
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_

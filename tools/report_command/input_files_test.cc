@@ -1,0 +1,86 @@
+#include "tools/report_command/input_files.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+class InputFilesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/input_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Makes a file in the folder, and returns its path.
+  std::string File(const std::string& name) const {
+    std::string path = folder_ + "/" + name;
+    std::ofstream(path) << name;
+    return path;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(InputFilesTest, FilesStayWhatTheyAre) {
+  const std::string file = File("a");
+  const auto inputs = InputFiles::Open({file, "/none/here"});
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  EXPECT_THAT(inputs->paths(), ElementsAre(file, "/none/here"));
+  EXPECT_THAT(inputs->names(), ElementsAre(file, "/none/here"));
+}
+
+TEST_F(InputFilesTest, APipeIsReadOnceAndGivesItsBytesTwice) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string bytes(1'000'000, 'x');
+  std::jthread writer([&] { std::ofstream(pipe) << bytes; });
+  const auto inputs = InputFiles::Open({pipe});
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  EXPECT_THAT(inputs->names(), ElementsAre(pipe));
+  ASSERT_EQ(inputs->paths().size(), 1u);
+  const std::string& path = inputs->paths()[0];
+  EXPECT_TRUE(ReadFile(path) == bytes);
+  EXPECT_TRUE(ReadFile(path) == bytes);
+  EXPECT_EQ(inputs->WithNames("cannot read " + path + ": " + path),
+            "cannot read " + pipe + ": " + pipe);
+}
+
+TEST_F(InputFilesTest, AFolderStandsForTheTraceInIt) {
+  const auto found = [&] { return InputFiles::Open({folder_})->paths(); };
+  File("summary.json");
+  const auto none = InputFiles::Open({folder_});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(none.status().message().find(folder_), std::string::npos);
+  const std::string rank1 = File("rank1.pt.trace.json.gz");
+  const std::string rank0 = File("rank0.pt.trace.json");
+  EXPECT_THAT(found(), ElementsAre(rank0, rank1));
+  const std::string raw = File("kymo.raw");
+  EXPECT_THAT(found(), ElementsAre(raw));
+  const std::string packed = File("trace.json.gz");
+  EXPECT_THAT(found(), ElementsAre(packed));
+  const std::string plain = File("trace.json");
+  EXPECT_THAT(found(), ElementsAre(plain));
+}
+
+}  // namespace
+}  // namespace kymo::tools
