@@ -77,9 +77,11 @@ bin=$(nested_bazel info "${flags[@]}" bazel-bin)
 "$profile" --output_dir="$scratch/out" "$bin/count_words"
 check_trace "$scratch/out/trace.json" make_text count_words
 
-# A backend of the workspace, built with other flags than the command.
-build //:libcpu_waits.so
+# A backend and an exporter of the workspace, built with other flags than the
+# command.
+build //:libcpu_waits.so //:libname_totals.so
 "$profile" --activities="cpu,$bin/libcpu_waits.so" --cpu_waits_every_ms=2 \
+  --export="chrome,$bin/libname_totals.so" --name_totals_least_us=1 \
   --output_dir="$scratch/waits" "$bin/count_words"
 check_trace "$scratch/waits/trace.json" make_text count_words
 python3 - "$scratch/waits/trace.json" <<'EOF'
@@ -88,6 +90,21 @@ import json, sys
 values = [e["args"] for e in json.load(open(sys.argv[1]))["traceEvents"]
           if e.get("ph") == "C" and e["name"] == "waited for a CPU (ms)"]
 assert len(values) >= 2, values
+EOF
+
+python3 - "$scratch/waits" <<'EOF'
+import csv, json, sys
+
+folder = sys.argv[1]
+rows = {row["name"]: row for row in
+        csv.DictReader(open(folder + "/name_totals.tsv"), delimiter="\t")}
+events = json.load(open(folder + "/trace.json"))["traceEvents"]
+for name in ("make_text", "count_words"):
+    times = [e["dur"] for e in events
+             if e.get("ph") == "X" and e["name"] == name]
+    assert int(rows[name]["count"]) == 5, rows
+    assert abs(int(rows[name]["total_us"]) - sum(times)) <= 5, (rows, times)
+    assert abs(int(rows[name]["longest_us"]) - max(times)) <= 1, (rows, times)
 EOF
 
 build --output_groups=compilation_outputs //:sort_words

@@ -74,6 +74,20 @@ class BackendLibraryTest(unittest.TestCase):
         self.assertEqual(by_name["ticks_target"]["pid"], session["pid"])
         self.assertFalse((self.out / "ticks.log").exists())
 
+    def test_an_exporter_of_a_library_writes_its_file(self):
+        self.profile(f"--activities=cpu,{TICKS}", f"--export=chrome,{TICKS}",
+                     "--tick_names_end=,", TARGET, "ranges", "3")
+        names = (self.out / "names.txt").read_text(encoding="utf-8").split(",")
+        self.assertIn("ticks_session", names)
+        recorded = ("cpu_op", "user_annotation", "gpu_user_annotation",
+                    "cpu_instant_event", "cuda_runtime", "kernel")
+        expected = [
+            e["name"]
+            for e in self.load("trace.json")["traceEvents"]
+            if e.get("cat") in recorded
+        ]
+        self.assertEqual(sorted(names[:-1]), sorted(expected))
+
     def test_list_and_help_show_it(self):
         listed = self.profile(f"--activities={TICKS}", "--list").stdout
         self.assertIn("ticks      available", listed)

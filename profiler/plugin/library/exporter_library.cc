@@ -3,14 +3,19 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kymo/exporter_plugin.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/exporter_entry.h"
 #include "profiler/plugin/guarded_call.h"
 #include "profiler/plugin/library/library_version.h"
+#include "profiler/plugin/library/plugin_exporter.h"
 
 namespace kymo {
 namespace {
@@ -23,39 +28,46 @@ std::vector<std::string> Names(const ExporterRegistry& registry) {
   return names;
 }
 
-absl::Status Load(const std::string& path, ExporterRegistry& registry) {
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("cannot load the exporter library: ", dlerror()));
-  }
-  const LibraryFacts facts = {path, "exporter", "kymo/exporter.h"};
-  const auto entry = reinterpret_cast<ExporterLibraryFunction>(
-      dlsym(library, kExporterLibrarySymbol));
-  if (entry == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("'", path,
-                     "' is not an exporter library of this Kymo: it lacks the "
-                     "function ",
-                     kExporterLibrarySymbol, "; ", HowToMakeItFit(facts)));
-  }
-  const auto guarded = [&path](const char* call, const auto& f) {
-    const absl::Status status = GuardedCall(call, f);
-    if (status.ok()) return status;
-    return absl::Status(
-        status.code(),
-        absl::StrCat("'", path, "' cannot be used: ", status.message()));
-  };
-  const ExporterLibrary* exporters = nullptr;
-  KYMO_RETURN_IF_ERROR(guarded(kExporterLibrarySymbol, [&] {
-    exporters = entry(kExporterVersion);
+constexpr char kPluginSymbol[] = "kymo_exporter_plugin";
+using PluginFunction = const KymoExporterPlugin* (*)(uint32_t host_version);
+
+// Calls a function of the library at `path`.
+template <typename Function>
+absl::Status Guarded(const std::string& path, const char* call,
+                     Function function) {
+  const absl::Status status = GuardedCall(call, [&] {
+    function();
     return absl::OkStatus();
-  }));
+  });
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat("'", path, "' cannot be used: ", status.message()));
+}
+
+// kymo/exporter_plugin.h
+absl::Status LoadPlugin(const std::string& path, PluginFunction entry,
+                        ExporterRegistry& registry) {
+  const KymoExporterPlugin* plugin = nullptr;
+  KYMO_RETURN_IF_ERROR(Guarded(path, kPluginSymbol,
+                               [&] { plugin = entry(KYMO_PLUGIN_VERSION); }));
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<TraceExporter> exporter,
+                        AdaptExporter(plugin, path));
+  return registry.Register(std::move(exporter));
+}
+
+// kymo/exporter.h
+absl::Status LoadCpp(const std::string& path, ExporterLibraryFunction entry,
+                     ExporterRegistry& registry) {
+  const LibraryFacts facts = {path, "exporter", "kymo/exporter.h"};
+  const ExporterLibrary* exporters = nullptr;
+  KYMO_RETURN_IF_ERROR(Guarded(path, kExporterLibrarySymbol,
+                               [&] { exporters = entry(kExporterVersion); }));
   if (exporters == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("'", path, "' does not work with version ",
                      VersionText(kExporterVersion),
-                     " of the exporter interface, which this ", "Kymo has; ",
+                     " of the exporter interface, which this Kymo has; ",
                      HowToMakeItFit(facts)));
   }
   KYMO_RETURN_IF_ERROR(
@@ -71,11 +83,30 @@ absl::Status Load(const std::string& path, ExporterRegistry& registry) {
         ExporterAbi(), "; ", HowToMakeItFit(facts)));
   }
   absl::Status status;
-  KYMO_RETURN_IF_ERROR(guarded("registering its exporters", [&] {
+  KYMO_RETURN_IF_ERROR(Guarded(path, "registering its exporters", [&] {
     exporters->register_exporters(&registry, &status);
-    return absl::OkStatus();
   }));
   return status;
+}
+
+absl::Status Load(const std::string& path, ExporterRegistry& registry) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot load the exporter library: ", dlerror()));
+  }
+  if (const auto entry =
+          reinterpret_cast<PluginFunction>(dlsym(library, kPluginSymbol))) {
+    return LoadPlugin(path, entry, registry);
+  }
+  if (const auto entry = reinterpret_cast<ExporterLibraryFunction>(
+          dlsym(library, kExporterLibrarySymbol))) {
+    return LoadCpp(path, entry, registry);
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "'", path, "' is not an exporter library of this Kymo: it lacks the ",
+      "function ", kPluginSymbol, " of kymo/exporter_plugin.h, and the ",
+      "function ", kExporterLibrarySymbol, " of kymo/exporter.h"));
 }
 
 }  // namespace

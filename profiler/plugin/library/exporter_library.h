@@ -5,10 +5,11 @@
 //                         FindExporters("./libcsv_exporter.so", registry));
 //   // registry.Find(names[0])
 //
-// The library is written with exporter_entry.h and built against the same Kymo
-// with the same compiler, because it gets a trace as C++ objects. First, the
-// versions of the library and of Kymo are compared, and what both were built
-// with.
+// There are two kinds. A library of kymo/exporter_plugin.h is written in C: it
+// may come from another compiler and another Kymo, as long as the major version
+// is the same. A library of kymo/exporter.h gets a trace as C++ objects. So it
+// is built with the same Kymo and the same compiler: first the versions are
+// compared, and what both were built with.
 //
 // A library stays loaded until the process ends, because its exporters may.
 // Threads: registration needs exclusive access.

@@ -10,6 +10,7 @@ namespace kymo {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(ExporterLibraryTest, PathsHaveASlash) {
@@ -55,6 +56,20 @@ TEST(ExporterLibraryTest, LibraryOfAnotherCompilerIsNotEntered) {
                     HasSubstr("build it again")));
 }
 
+TEST(ExporterLibraryTest, LibraryInCBringsItsExporter) {
+  ExporterRegistry registry;
+  const std::string path = std::string("./") + getenv("KYMO_TICKS");
+  const auto names = FindExporters(path, registry);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_THAT(*names, ElementsAre("tick_names"));
+  const PluginInfo& info = registry.Find("tick_names")->info();
+  EXPECT_EQ(info.purpose, "the names of all events, for tests");
+  ASSERT_EQ(info.settings.size(), 1u);
+  EXPECT_EQ(info.settings[0].name, "tick_names_end");
+  EXPECT_EQ(FindExporters(path, registry).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
 TEST(ExporterLibraryTest, LibraryThatThrowsIsAnError) {
   const std::string path = std::string("./") + getenv("KYMO_THROWS");
   ExporterRegistry registry;
@@ -68,7 +83,10 @@ TEST(ExporterLibraryTest, LibraryWithoutTheFunctionIsNone) {
   const absl::Status status = ErrorOf("KYMO_NO_EXPORTERS");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("it lacks the function kymo_exporter_library"));
+              AllOf(HasSubstr("it lacks the function kymo_exporter_plugin of "
+                              "kymo/exporter_plugin.h"),
+                    HasSubstr("the function kymo_exporter_library of "
+                              "kymo/exporter.h")));
 }
 
 }  // namespace

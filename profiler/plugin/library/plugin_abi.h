@@ -1,4 +1,5 @@
-// plugin_abi.h - where each field of kymo/backend_plugin.h stands, for ever.
+// plugin_abi.h - where each field of kymo/backend_plugin.h and of
+// kymo/exporter_plugin.h stands, for ever.
 //
 //   if (range->struct_size < kFirstSize<KymoRange>) return "too small";
 //
@@ -14,6 +15,7 @@
 #include <cstdint>
 
 #include "kymo/backend_plugin.h"
+#include "kymo/exporter_plugin.h"
 
 namespace kymo {
 
@@ -41,8 +43,20 @@ template <>
 inline constexpr uint32_t kFirstSize<KymoRecords> = 72;
 template <>
 inline constexpr uint32_t kFirstSize<KymoBackendPlugin> = 136;
+template <>
+inline constexpr uint32_t kFirstSize<KymoTraceEvent> = 80;
+template <>
+inline constexpr uint32_t kFirstSize<KymoTraceCounter> = 48;
+template <>
+inline constexpr uint32_t kFirstSize<KymoTraceFact> = 24;
+template <>
+inline constexpr uint32_t kFirstSize<KymoTrace> = 88;
+template <>
+inline constexpr uint32_t kFirstSize<KymoOutput> = 40;
+template <>
+inline constexpr uint32_t kFirstSize<KymoExporterPlugin> = 48;
 
-// The part of KymoBackendPlugin that is the same in every major version.
+// The part of a plugin's struct that is the same in every major version.
 inline constexpr uint32_t kPluginHeadSize = 8;
 
 #define KYMO_FIELD(type, field, place)            \
@@ -155,6 +169,61 @@ KYMO_FIELD(KymoBackendPlugin, set_collecting, 104);
 KYMO_FIELD(KymoBackendPlugin, stop, 112);
 KYMO_FIELD(KymoBackendPlugin, collect, 120);
 KYMO_LAST_FIELD(KymoBackendPlugin, destroy, 128);
+
+KYMO_FIELD(KymoTraceEvent, struct_size, 0);
+KYMO_FIELD(KymoTraceEvent, flags, 4);
+KYMO_FIELD(KymoTraceEvent, name, 8);
+KYMO_FIELD(KymoTraceEvent, category, 16);
+KYMO_FIELD(KymoTraceEvent, begin_ns, 24);
+KYMO_FIELD(KymoTraceEvent, end_ns, 32);
+KYMO_FIELD(KymoTraceEvent, process_id, 40);
+KYMO_FIELD(KymoTraceEvent, thread_id, 48);
+KYMO_FIELD(KymoTraceEvent, parent, 56);
+KYMO_FIELD(KymoTraceEvent, device, 64);
+KYMO_FIELD(KymoTraceEvent, arg_count, 68);
+KYMO_LAST_FIELD(KymoTraceEvent, correlation, 72);
+
+KYMO_FIELD(KymoTraceCounter, struct_size, 0);
+KYMO_FIELD(KymoTraceCounter, reserved, 4);
+KYMO_FIELD(KymoTraceCounter, name, 8);
+KYMO_FIELD(KymoTraceCounter, process_id, 16);
+KYMO_FIELD(KymoTraceCounter, thread_id, 24);
+KYMO_FIELD(KymoTraceCounter, time_ns, 32);
+KYMO_LAST_FIELD(KymoTraceCounter, value, 40);
+
+KYMO_FIELD(KymoTraceFact, struct_size, 0);
+KYMO_FIELD(KymoTraceFact, reserved, 4);
+KYMO_FIELD(KymoTraceFact, key, 8);
+KYMO_LAST_FIELD(KymoTraceFact, json, 16);
+
+KYMO_FIELD(KymoTrace, struct_size, 0);
+KYMO_FIELD(KymoTrace, reserved, 4);
+KYMO_FIELD(KymoTrace, host, 8);
+KYMO_FIELD(KymoTrace, begin_ns, 16);
+KYMO_FIELD(KymoTrace, end_ns, 24);
+KYMO_FIELD(KymoTrace, event_count, 32);
+KYMO_FIELD(KymoTrace, counter_count, 40);
+KYMO_FIELD(KymoTrace, fact_count, 48);
+KYMO_FIELD(KymoTrace, get_event, 56);
+KYMO_FIELD(KymoTrace, get_arg, 64);
+KYMO_FIELD(KymoTrace, get_counter, 72);
+KYMO_LAST_FIELD(KymoTrace, get_fact, 80);
+
+KYMO_FIELD(KymoOutput, struct_size, 0);
+KYMO_FIELD(KymoOutput, setting_count, 4);
+KYMO_FIELD(KymoOutput, host, 8);
+KYMO_FIELD(KymoOutput, settings, 16);
+KYMO_FIELD(KymoOutput, write, 24);
+KYMO_LAST_FIELD(KymoOutput, progress, 32);
+
+KYMO_FIELD(KymoExporterPlugin, struct_size, 0);
+KYMO_FIELD(KymoExporterPlugin, version, 4);
+KYMO_FIELD(KymoExporterPlugin, name, 8);
+KYMO_FIELD(KymoExporterPlugin, purpose, 16);
+KYMO_FIELD(KymoExporterPlugin, settings, 24);
+KYMO_FIELD(KymoExporterPlugin, setting_count, 32);
+KYMO_FIELD(KymoExporterPlugin, reserved, 36);
+KYMO_LAST_FIELD(KymoExporterPlugin, export_trace, 40);
 
 // These two have no struct_size, and never change.
 KYMO_FIELD(KymoSettingValue, name, 0);

@@ -13,46 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/guarded_call.h"
+#include "profiler/plugin/library/plugin_call.h"
+#include "profiler/plugin/library/plugin_setting.h"
 #include "profiler/plugin/shared_parts.h"
 
 namespace kymo {
 namespace {
-
-constexpr size_t kWhySize = 1024;
-
-absl::StatusCode CodeOf(uint32_t result) {
-  switch (result) {
-    case KYMO_INVALID_ARGUMENT:
-      return absl::StatusCode::kInvalidArgument;
-    case KYMO_NOT_FOUND:
-      return absl::StatusCode::kNotFound;
-    case KYMO_PERMISSION_DENIED:
-      return absl::StatusCode::kPermissionDenied;
-    case KYMO_UNAVAILABLE:
-      return absl::StatusCode::kUnavailable;
-    case KYMO_UNIMPLEMENTED:
-      return absl::StatusCode::kUnimplemented;
-    case KYMO_OUT_OF_MEMORY:
-      return absl::StatusCode::kResourceExhausted;
-    default:
-      return absl::StatusCode::kInternal;
-  }
-}
-
-// Calls a function that returns a result and says why. Its exceptions pass
-// through: whoever calls a backend expects them (guarded_call.h).
-template <typename Function, typename... Arguments>
-absl::Status Call(const char* name, Function* function,
-                  Arguments... arguments) {
-  std::array<char, kWhySize> why = {};
-  const uint32_t result = function(arguments..., why.data(), why.size());
-  if (result == KYMO_OK) return absl::OkStatus();
-  const std::string text = PluginText(why.data(), why.size());
-  return absl::Status(CodeOf(result),
-                      text.empty() ? absl::StrCat(name, " returned the error ",
-                                                  result, " and no reason")
-                                   : text);
-}
 
 // Through these variables a program finds the tools of CUDA, NVTX and ITT.
 // Kymo's own backends set them.
@@ -62,19 +28,12 @@ constexpr std::array<std::string_view, 3> kToolVariables = {
 // Options as a library takes them. Borrows from its arguments.
 class OptionsForPlugin {
  public:
-  OptionsForPlugin(const PluginFacts& facts, const SessionOptions& options) {
+  OptionsForPlugin(const PluginFacts& facts, const SessionOptions& options)
+      : values_(PluginSettingValues(facts.info, facts.setting_names,
+                                    options.settings)) {
     if (!options.scratch_dir.empty()) {
       std::error_code error;
       scratch_dir_ = std::filesystem::absolute(options.scratch_dir, error);
-    }
-    values_.reserve(facts.setting_names.size());
-    for (size_t i = 0; i < facts.setting_names.size(); ++i) {
-      const SettingInfo& info = facts.info.settings[i];
-      const auto given = options.settings.find(info.name);
-      const std::string& value =
-          given == options.settings.end() ? info.default_value : given->second;
-      values_.push_back({facts.setting_names[i].c_str(),
-                         info.is_switch() ? SwitchText(value) : value.c_str()});
     }
     options_.struct_size = sizeof(options_);
     options_.target = options.target == TargetKind::kChildProcess
@@ -99,13 +58,8 @@ class OptionsForPlugin {
   const KymoSessionOptions* get() const { return &options_; }
 
  private:
-  // Users may also say "true" and the like.
-  static const char* SwitchText(const std::string& value) {
-    return setting::ParseSwitch(value).value_or(false) ? "1" : "0";
-  }
-
   std::string scratch_dir_;
-  std::vector<KymoSettingValue> values_;
+  const std::vector<KymoSettingValue> values_;
   KymoSessionOptions options_ = {};
 };
 
@@ -233,20 +187,20 @@ class PluginSession final : public ActivitySession {
     if (functions().prepare == nullptr) return absl::OkStatus();
     const KymoTargetSetup* const none = nullptr;
     if (setup == nullptr) {
-      return Call("prepare", functions().prepare, session_, none);
+      return CallPlugin("prepare", functions().prepare, session_, none);
     }
     // After an error nothing may be left in the setup.
     TargetSetup changed = *setup;
     const SetupForPlugin table(facts_.path, changed);
     KYMO_RETURN_IF_ERROR(
-        Call("prepare", functions().prepare, session_, table.get()));
+        CallPlugin("prepare", functions().prepare, session_, table.get()));
     KYMO_RETURN_IF_ERROR(table.status());
     *setup = std::move(changed);
     return absl::OkStatus();
   }
 
   absl::Status Start(pid_t pid) override {
-    return Call("start", functions().start, session_, int64_t{pid});
+    return CallPlugin("start", functions().start, session_, int64_t{pid});
   }
 
   void Poll() override {
@@ -257,12 +211,12 @@ class PluginSession final : public ActivitySession {
     if (functions().set_collecting == nullptr) {
       return ActivitySession::SetCollecting(collecting);
     }
-    return Call("set_collecting", functions().set_collecting, session_,
-                uint32_t{collecting});
+    return CallPlugin("set_collecting", functions().set_collecting, session_,
+                      uint32_t{collecting});
   }
 
   absl::Status Stop() override {
-    return Call("stop", functions().stop, session_);
+    return CallPlugin("stop", functions().stop, session_);
   }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
@@ -271,7 +225,7 @@ class PluginSession final : public ActivitySession {
                            .correlations = correlations_},
                           shard);
     KYMO_RETURN_IF_ERROR(
-        Call("collect", functions().collect, session_, records.table()));
+        CallPlugin("collect", functions().collect, session_, records.table()));
     KYMO_RETURN_IF_ERROR(records.Finish());
     remarks_ = records.TakeRemarks();
     return Collected();
@@ -309,8 +263,8 @@ class PluginBackend final : public ActivityBackend {
 
   absl::Status Availability(const SessionOptions& options) const override {
     if (facts_.functions.availability == nullptr) return absl::OkStatus();
-    return Call("availability", facts_.functions.availability,
-                OptionsForPlugin(facts_, options).get());
+    return CallPlugin("availability", facts_.functions.availability,
+                      OptionsForPlugin(facts_, options).get());
   }
 
   std::string Limitation(const SessionOptions& options) const override {
@@ -331,9 +285,9 @@ class PluginBackend final : public ActivityBackend {
                             }));
     }
     void* session = nullptr;
-    KYMO_RETURN_IF_ERROR(Call("create", facts_.functions.create,
-                              OptionsForPlugin(facts_, options).get(),
-                              &session));
+    KYMO_RETURN_IF_ERROR(CallPlugin("create", facts_.functions.create,
+                                    OptionsForPlugin(facts_, options).get(),
+                                    &session));
     return std::make_unique<PluginSession>(facts_, session,
                                            std::move(correlations));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -89,6 +90,25 @@ absl::StatusOr<SettingInfo> PluginSetting(const std::string& plugin_name,
         WrongValue(name, info.default_value, info.takes).message()));
   }
   return info;
+}
+
+std::vector<KymoSettingValue> PluginSettingValues(
+    const PluginInfo& info, const std::vector<std::string>& names,
+    const SettingMap& given) {
+  std::vector<KymoSettingValue> values;
+  values.reserve(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const SettingInfo& setting = info.settings[i];
+    const auto found = given.find(setting.name);
+    const std::string& text =
+        found == given.end() ? setting.default_value : found->second;
+    const char* value = text.c_str();
+    if (setting.is_switch()) {
+      value = setting::ParseSwitch(text).value_or(false) ? "1" : "0";
+    }
+    values.push_back({names[i].c_str(), value});
+  }
+  return values;
 }
 
 }  // namespace kymo

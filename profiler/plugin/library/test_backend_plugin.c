@@ -1,4 +1,4 @@
-/* A backend in C11, for tests: it records a range, a counter, work of a device
+/* A backend and an exporter in C11, for tests. The backend records a range, a counter, work of a device
  * and the starts of the programs that load its target side. Its settings make
  * it fail, or hand over records that no trace can have. */
 #define _GNU_SOURCE
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kymo/backend_plugin.h"
+#include "kymo/exporter_plugin.h"
 
 typedef struct Session {
   int64_t process_id;
@@ -264,6 +265,39 @@ const KymoBackendPlugin* kymo_backend_plugin(uint32_t host_version) {
       .stop = Stop,
       .collect = Collect,
       .destroy = free};
+  (void)host_version;
+  return &plugin;
+}
+
+static uint32_t WriteNames(const KymoTrace* trace, const KymoOutput* output,
+                           char* why, size_t why_size) {
+  const char* const end = kymo_output_setting(output, "end");
+  uint32_t result = KYMO_OK;
+  (void)why, (void)why_size;
+  for (uint64_t i = 0; i < trace->event_count && result == KYMO_OK; ++i) {
+    KymoTraceEvent event = {.struct_size = sizeof(event)};
+    result = trace->get_event(trace->host, i, &event);
+    if (result != KYMO_OK) break;
+    output->write(output->host, "names.txt", event.name, strlen(event.name));
+    result = output->write(output->host, "names.txt", end, strlen(end));
+  }
+  return result;
+}
+
+const KymoExporterPlugin* kymo_exporter_plugin(uint32_t host_version) {
+  static const KymoSetting end = {.struct_size = sizeof(end),
+                                  .kind = KYMO_SETTING_TEXT,
+                                  .name = "end",
+                                  .default_value = ";",
+                                  .purpose = "What stands behind a name."};
+  static const KymoExporterPlugin plugin = {
+      .struct_size = sizeof(plugin),
+      .version = KYMO_PLUGIN_VERSION,
+      .name = "tick_names",
+      .purpose = "the names of all events, for tests",
+      .settings = &end,
+      .setting_count = 1,
+      .export_trace = WriteNames};
   (void)host_version;
   return &plugin;
 }
