@@ -340,17 +340,28 @@ class GraphMaker {
         trace_.end()[work], true);
     const EventIndex call = launches_.LauncherOf(work);
     const auto wait = waits_for_.find(work);
-    const EventIndex before = wait != waits_for_.end() && HasNodes(wait->second)
+    // A wait that ended later did not hold the work back.
+    const EventIndex before = wait != waits_for_.end() &&
+                                      HasNodes(wait->second) &&
+                                      trace_.end()[wait->second] <= start
                                   ? wait->second
                                   : kNoEvent;
     if (before != kNoEvent) {
       Add(PathCause::kDependency, work, EndOf(before), trace_.end()[before],
           StartOf(work), start, false);
     }
-    const TimeNs free_ns = std::max(busy_until, EndTime(before));
+    const bool overlaps = last != kNoEvent && trace_.end()[last] > start;
+    const TimeNs free_ns =
+        std::max(overlaps ? trace_.start()[last] : busy_until, EndTime(before));
     if (HasNodes(call) && trace_.start()[call] >= free_ns) {
       Add(PathCause::kLaunch, call, StartOf(call), trace_.start()[call],
           StartOf(work), start, true);
+    } else if (overlaps) {
+      // Its end came too late for this work; its beginning did not.
+      if (trace_.start()[last] >= EndTime(before) || before == kNoEvent) {
+        Add(PathCause::kKernel, last, StartOf(last), trace_.start()[last],
+            StartOf(work), start, true);
+      }
     } else if (last != kNoEvent && EndTime(last) >= EndTime(before)) {
       Add(PathCause::kQueue, work, EndOf(last), trace_.end()[last],
           StartOf(work), start, true);

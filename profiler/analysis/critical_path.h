@@ -9,7 +9,8 @@
 //   host        along each thread: into a range, from one to the next, out of
 //               it. The end of a call that waits for the device is no work: its
 //               time is the device's.
-//   kernel      from the start of a kernel, copy or set to its end
+//   kernel      from the start of a kernel, copy or set to its end; or, if its
+//               stream's next work began before that, to the next one's start
 //   launch      from the start of a call to the work that it launched, if that
 //               work found its stream empty
 //   queue       from a stream's last end to its next work, if that work was
@@ -18,6 +19,13 @@
 //               a call waited for a stream, an event or the device (Stream
 //               Sync, Event Sync, Context Sync); one range of a thread after
 //               another. It takes no time itself.
+//
+// Work of one stream overlaps where a kernel lets the next one begin early
+// (programmatic dependent launch), and by a microsecond in traces with whole
+// microseconds. No work began because of an end that came later. So the work
+// before it counts up to where the two overlap, and the path stays as long as
+// the time that it took. If the next work was launched only after the work
+// before it had begun, its launch is what it waited for.
 //
 // The graph is that of HolisticTraceAnalysis (critical_path_analysis), with two
 // differences. First, a late launch is a launch even if the host had launched

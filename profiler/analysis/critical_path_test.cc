@@ -91,6 +91,39 @@ TEST(CriticalPathTest, ALaunchToAnEmptyStreamThenAQueue) {
             "queue(relu)3 kernel(relu)47");
 }
 
+// By arithmetic: from the first start at 18 to the last end at 150, without a
+// nanosecond counted twice.
+TEST(CriticalPathTest, WorkThatBeginsBeforeItsStreamsLastEnded) {
+  for (const TimeNs early : {1, 40}) {
+    Work work;
+    work.Op("mm", 0, 60);
+    work.Call("cudaLaunchKernel", 10, 15, 1);
+    work.Call("cudaLaunchKernel", 16, 17, 2);
+    work.Call("cudaLaunchKernel", 17, 18, 3);
+    work.Stream(7);
+    work.Kernel("gemm", 18, 100, 1);
+    work.Kernel("relu", 100 - early, 130, 2);
+    work.Kernel("add", 131, 150, 3);
+    EXPECT_EQ(PathOf(std::move(work).Build()),
+              "host(mm)10 launch(cudaLaunchKernel)8 kernel(gemm)" +
+                  std::to_string(82 - early) + " kernel(relu)" +
+                  std::to_string(30 + early) + " queue(add)1 kernel(add)19");
+  }
+}
+
+TEST(CriticalPathTest, AnOverlapAfterALateLaunchIsTheLaunchs) {
+  Work work;
+  work.Call("cudaLaunchKernel", 10, 15, 1);
+  work.Op("think", 20, 40);
+  work.Call("cudaLaunchKernel", 50, 55, 2);
+  work.Stream(7);
+  work.Kernel("gemm", 18, 62, 1);
+  work.Kernel("relu", 60, 150, 2);
+  EXPECT_EQ(PathOf(std::move(work).Build()),
+            "host(cudaLaunchKernel)5 host(think)20 "
+            "launch(cudaLaunchKernel)10 kernel(relu)90");
+}
+
 TEST(CriticalPathTest, ALateHostIsOnThePath) {
   Work work;
   work.Op("mm", 0, 260);
