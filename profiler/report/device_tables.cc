@@ -156,6 +156,8 @@ ValueTable DeviceCopyTable(std::span<const analysis::CopySum> copies) {
 }
 
 ValueTable DeviceIdleTable(std::span<const analysis::IdleTime> streams) {
+  // Of all streams there is a row "all", so a stream is text here and in every
+  // other table.
   ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"device", "Device", Unit::kCount},
                                {"stream", "Stream", Unit::kText},
@@ -184,7 +186,7 @@ ValueTable DeviceIdleTable(std::span<const analysis::IdleTime> streams) {
 ValueTable DeviceQueueTable(std::span<const analysis::StreamQueue> queues) {
   ValueTable table{.columns = {{"process", "Process", Unit::kCount},
                                {"device", "Device", Unit::kCount},
-                               {"stream", "Stream", Unit::kCount},
+                               {"stream", "Stream", Unit::kText},
                                {"launches", "# of Launches", Unit::kCount},
                                {"max_length", "Most queued", Unit::kCount},
                                {"mean_length", "Mean queued", Unit::kNumber},
@@ -196,9 +198,10 @@ ValueTable DeviceQueueTable(std::span<const analysis::StreamQueue> queues) {
                                {"delay_max_ns", "Most delay", Unit::kNs}},
                    .rows = {}};
   for (const analysis::StreamQueue& q : queues) {
-    table.rows.push_back({q.pid, int64_t{q.device}, q.stream, q.launch_count,
-                          q.max_length, q.mean_length, q.time_mean_length,
-                          q.full_ns, q.delay.min_ns, q.delay.median_ns,
+    table.rows.push_back({q.pid, int64_t{q.device}, std::to_string(q.stream),
+                          q.launch_count, q.max_length, q.mean_length,
+                          q.time_mean_length, q.full_ns, q.delay.min_ns,
+                          q.delay.median_ns,
                           static_cast<double>(q.delay.total_ns) /
                               static_cast<double>(q.launch_count),
                           q.delay.max_ns});
