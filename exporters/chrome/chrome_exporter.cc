@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/event_text.h"
+#include "exporters/chrome/exact_records.h"
 #include "exporters/chrome/memory_events.h"
 #include "exporters/chrome/rows.h"
 #include "exporters/timeline/flame_slices.h"
@@ -26,6 +27,7 @@ namespace kymo {
 namespace {
 
 using chrome::EventText;
+using chrome::ExactRecords;
 using chrome::MemoryEvents;
 using chrome::Rows;
 using model::StackSample;
@@ -66,7 +68,8 @@ bool IsReserved(std::string_view key) {
       "displayTimeUnit",  "baseTimeNanoseconds",
       "traceEvents",      "traceName",
       "kymo_loss_ledger", chrome::kHeapRecordsLeftOut};
-  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+  return key.starts_with(chrome::kExactRecords) ||
+         std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
 // `"key": value,\n`; a value that is not JSON becomes a string.
@@ -170,7 +173,9 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
   const TimeNs base_ns = BaseTime(trace);
   const Rows rows(trace);
   const EventText text(trace, rows, base_ns);
-  const MemoryEvents memory(trace, rows, base_ns, max_heap_records);
+  const bool with_heap = chrome::HeapFits(trace, max_heap_records);
+  const ExactRecords exact(trace, rows, base_ns, with_heap);
+  const MemoryEvents memory(trace, rows, exact, base_ns, with_heap);
   KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, memory, base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
 
@@ -193,7 +198,10 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
 
   std::string tail;
   text.AppendMarks(tail);
-  tail += "],\n\"traceName\": ";
+  tail += "],\n";
+  KYMO_RETURN_IF_ERROR(sink.Append(tail));
+  KYMO_RETURN_IF_ERROR(exact.Write(sink));
+  tail = "\"traceName\": ";
   json::AppendJsonString(tail, file_name);
   tail += "}\n";
   KYMO_RETURN_IF_ERROR(sink.Append(tail));

@@ -24,6 +24,9 @@
 // escaped, never altered. Overlapping lanes and flame charts get thread ids
 // that nothing else has; all ids fit 31 bits.
 //
+// Samples and stacks of allocations also stand in members of their own, from
+// which Kymo reads them back whole (exact_records.h).
+//
 // A flame chart joins consecutive samples of a thread: a frame's slice lasts
 // from the first sample to one sampling period after the last sample that
 // shares the stack down to it, or to the next sample if that comes earlier. A

@@ -36,8 +36,8 @@ class Text {
   }
 
  private:
-  // The literals of a record make less than 200 bytes, and 8 numbers follow.
-  char buffer_[200 + 8 * json::kMaxNumberLength];
+  // The literals of a record make less than 200 bytes, and 9 numbers follow.
+  char buffer_[200 + 9 * json::kMaxNumberLength];
   char* end_ = buffer_;
 };
 
@@ -45,6 +45,10 @@ std::string Head(std::string_view name, const Row& row) {
   return absl::StrCat(
       "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"",
       ToAbsl(name), "\"", row.ids);
+}
+
+bool IsHeap(const MemoryRecord& record) {
+  return record.source == MemorySource::kHeap;
 }
 
 std::string_view SourceMember(MemorySource source) {
@@ -61,33 +65,32 @@ std::string_view SourceMember(MemorySource source) {
 
 }  // namespace
 
+bool HeapFits(const model::Trace& trace, int64_t max_heap_records) {
+  return max_heap_records < 0 ||
+         trace.memory().size() <= static_cast<size_t>(max_heap_records) ||
+         std::count_if(trace.memory().begin(), trace.memory().end(), IsHeap) <=
+             max_heap_records;
+}
+
 MemoryEvents::MemoryEvents(const model::Trace& trace, const Rows& rows,
-                           TimeNs base_ns, int64_t max_heap_records)
+                           const ExactRecords& exact, TimeNs base_ns,
+                           bool with_heap)
     : trace_(trace),
       rows_(rows),
+      exact_(exact),
       base_ns_(base_ns),
       counters_(timeline::MemoryCounters(trace)) {
-  if (max_heap_records >= 0) {
-    LeaveOutHeap(static_cast<size_t>(max_heap_records));
-  }
+  if (!with_heap) LeaveOutHeap();
   if (record_count() == 0) return;
   for (const Row& row : rows.tracks) heads_.push_back(Head("[memory]", row));
 }
 
-void MemoryEvents::LeaveOutHeap(size_t max_heap_records) {
+void MemoryEvents::LeaveOutHeap() {
   const std::span<const MemoryRecord> records = trace_.memory();
-  if (records.size() <= max_heap_records) return;
-  const auto is_heap = [](const MemoryRecord& record) {
-    return record.source == MemorySource::kHeap;
-  };
-  const auto heap_records = static_cast<size_t>(
-      std::count_if(records.begin(), records.end(), is_heap));
-  if (heap_records <= max_heap_records) return;
-  left_out_ = heap_records;
-  others_.reserve(records.size() - heap_records);
   for (model::MemoryIndex i = 0; i < records.size(); ++i) {
-    if (!is_heap(records[i])) others_.push_back(i);
+    if (!IsHeap(records[i])) others_.push_back(i);
   }
+  left_out_ = records.size() - others_.size();
 }
 
 size_t MemoryEvents::item_count() const {
@@ -135,6 +138,9 @@ void MemoryEvents::AppendRecord(std::string& out, size_t position) const {
        << ",\"Device Id\":" << int{record.device_index}
        << ",\"Device Type\":" << int{record.device_type};
   if (!failed) text << ",\"Addr\":" << record.address;
+  if (const uint32_t stack = exact_.StackNumber(record.stack); stack != 0) {
+    text << ",\"Stack\":" << stack;
+  }
   text << SourceMember(record.source)
        << ",\"finished\":false,\"Ev Idx\":" << trace_.event_count() + position
        << "}},\n";

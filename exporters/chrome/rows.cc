@@ -45,6 +45,9 @@ Rows::Rows(const Trace& trace)
   for (const model::StackSample& sample : trace.samples()) {
     tracks[sample.track].is_used = flames[sample.track].is_used = true;
   }
+  for (const model::AllocationCounts& counts : trace.allocation_counts()) {
+    tracks[counts.track].is_used = true;
+  }
   AddProcesses(trace);
   AddTracks(trace);
 }

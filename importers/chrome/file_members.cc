@@ -55,6 +55,8 @@ void FileMembers::Add(std::string_view key, std::string_view json,
   } else if (key == "kymo_loss_ledger") {
     is_kymo = true;
     AddLedger(json, shard.ledger);
+  } else if (key.starts_with(kExactRecords)) {
+    exact.Add(json, shard);
   } else if (key == "kymo_heap_records_left_out") {
     lacks_heap_records = true;
     shard.ledger.Add(Loss::kMemoryRecordsLeftOut,

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "importers/chrome/exact_records.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 
@@ -21,6 +22,7 @@ struct FileMembers {
   // members of both look alike.
   bool is_kineto = false;
   bool lacks_heap_records = false;
+  ExactRecords exact;
 };
 
 }  // namespace kymo::chrome_import

@@ -7,6 +7,8 @@
 //             f     g     g     f
 //
 // Kymo shows a thread's samples as slices (exporters/timeline/flame_slices.h).
+// Its files also hold the samples themselves (exact_records.h). This is for
+// files that lost these, and those of earlier versions.
 // Slices tell stacks and times, but not when each sample was taken. So a sample
 // is put where a slice begins or ends, and further samples one period apart;
 // these give the same slices again. The weight of each sample is the time to

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "importers/chrome/exact_records.h"
 #include "importers/chrome/flame_samples.h"
 #include "importers/chrome/range_pairs.h"
 #include "importers/chrome/row_tracks.h"
@@ -39,6 +40,7 @@ class Maker {
   ImportedTrace Run() {
     AddPairs();
     store_.JoinDetails();
+    AddExactRows();
     RowTracks found = FindTracks(store_);
     track_of_row_ = std::move(found.of_row);
     is_samples_ = std::move(found.is_samples);
@@ -47,6 +49,7 @@ class Maker {
     FindBounds();
     FindShift();
     AddSamples();
+    AddAllocationCounts();
     AddEvents();
     AddCounters();
     AddMemory();
@@ -88,6 +91,17 @@ class Maker {
     store_.ranges.push_back(std::move(ranges));
   }
 
+  // Threads of which only these records tell.
+  void AddExactRows() {
+    for (const ExactRecords::Row& row : members_.exact.rows()) {
+      exact_rows_.push_back(store_.AddRow(row.pid, row.tid));
+    }
+    for (const ExactRecords::Allocations& counts :
+         members_.exact.allocations()) {
+      allocation_rows_.push_back(store_.AddRow(counts.row.pid, counts.row.tid));
+    }
+  }
+
   model::DetailIndex JoinArgs(model::DetailIndex begin,
                               model::DetailIndex end) {
     model::TraceShard& shard = store_.shard;
@@ -124,10 +138,13 @@ class Maker {
       }
     }
     for (const auto& counter : store_.counters) {
-      see(counter.time_ns, counter.time_ns);
+      see(counter.sample.time_ns, counter.sample.time_ns);
     }
     for (const auto& record : store_.memory) {
       see(record.time_ns, record.time_ns);
+    }
+    for (const auto& sample : members_.exact.samples()) {
+      see(sample.time_ns, sample.time_ns);
     }
     if (!has_any) first_ = last_ = -members_.base_ns;
   }
@@ -151,7 +168,7 @@ class Maker {
   }
 
   // Turns slices of flame charts into samples: they are no ranges of their
-  // thread.
+  // thread. If the file has the samples themselves, the slices only show them.
   void AddSamples() {
     const auto is_slice = [&](const Range& range) {
       return range.type == model::ActivityType::kCpuSample &&
@@ -167,8 +184,30 @@ class Maker {
       }
       std::erase_if(block, is_slice);
     }
+    if (members_.exact.has_samples()) {
+      AddExactSamples();
+      return;
+    }
     for (auto& [row, of_row] : slices) {
       AddFlameSamples(std::move(of_row), track_of_row_[row], store_.shard);
+    }
+  }
+
+  void AddExactSamples() {
+    for (const ExactRecords::Sample& sample : members_.exact.samples()) {
+      store_.shard.samples.push_back(
+          {.track = track_of_row_[exact_rows_[sample.row]],
+           .stack = sample.stack,
+           .time_ns = Moved(sample.time_ns),
+           .weight_ns = sample.weight_ns});
+    }
+  }
+
+  void AddAllocationCounts() {
+    for (size_t i = 0; i < allocation_rows_.size(); ++i) {
+      model::AllocationCounts counts = members_.exact.allocations()[i].counts;
+      counts.track = track_of_row_[allocation_rows_[i]];
+      store_.shard.allocation_counts.push_back(counts);
     }
   }
 
@@ -242,8 +281,9 @@ class Maker {
   }
 
   void AddCounters() {
-    for (model::CounterSample counter : store_.counters) {
-      if (IsDerived(counter)) continue;
+    for (const Counter& parsed : store_.counters) {
+      if (IsDerived(parsed)) continue;
+      model::CounterSample counter = parsed.sample;
       counter.track = track_of_row_[counter.track];
       counter.time_ns = Moved(counter.time_ns);
       store_.shard.counters.push_back(counter);
@@ -251,9 +291,11 @@ class Maker {
   }
 
   // If memory records are there, Kymo's counters of memory follow from them.
-  bool IsDerived(const model::CounterSample& counter) const {
-    const std::string_view name = store_.shard.strings.Get(counter.name);
-    return members_.is_kymo && name.starts_with("Memory: ") &&
+  // A program's own counters are no bytes.
+  bool IsDerived(const Counter& counter) const {
+    const std::string_view name = store_.shard.strings.Get(counter.sample.name);
+    return members_.is_kymo && counter.is_bytes &&
+           name.starts_with("Memory: ") &&
            !(members_.lacks_heap_records && name == "Memory: heap");
   }
 
@@ -261,6 +303,7 @@ class Maker {
     for (model::MemoryRecord& record : store_.memory) {
       record.track = track_of_row_[record.track];
       record.time_ns = Moved(record.time_ns);
+      record.stack = members_.exact.Stack(Index(record.stack));
     }
     store_.shard.memory = std::move(store_.memory);
   }
@@ -269,6 +312,8 @@ class Maker {
   const FileMembers& members_;
   std::vector<TrackIndex> track_of_row_;
   std::vector<uint8_t> is_samples_;  // by row
+  std::vector<RowIndex> exact_rows_;
+  std::vector<RowIndex> allocation_rows_;
   TimeNs first_ = 0;
   TimeNs last_ = 0;
   bool ends_at_zero_ = false;

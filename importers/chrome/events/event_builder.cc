@@ -43,6 +43,13 @@ MemorySource SourceOf(const RawEvent& event) {
   return MemorySource::kReported;
 }
 
+// A number in the file's exact records, until these are read.
+model::StackId StackNumber(const RawEvent& event) {
+  const int64_t number = IntArg(event, "Stack");
+  return model::StackId(
+      number >= 0 && number <= UINT32_MAX ? static_cast<uint32_t>(number) : 0);
+}
+
 }  // namespace
 
 void EventBuilder::Add(const RawEvent& event) {
@@ -237,10 +244,11 @@ void EventBuilder::AddCounter(const RawEvent& event) {
       name += ' ';
       name += Unescape(arg.key, scratch_);
     }
-    out_.counters.push_back({.track = row,
-                             .name = out_.strings.Intern(name),
-                             .time_ns = *time,
-                             .value = *value});
+    out_.counters.push_back({.sample = {.track = row,
+                                        .name = out_.strings.Intern(name),
+                                        .time_ns = *time,
+                                        .value = *value},
+                             .is_bytes = arg.key == "bytes"});
   }
 }
 
@@ -266,7 +274,8 @@ void EventBuilder::AddMemory(const RawEvent& event, bool is_failure) {
                                                   address->Int().value_or(0))),
                          .bytes = IntArg(event, "Bytes"),
                          .total_allocated = IntArg(event, "Total Allocated"),
-                         .total_reserved = IntArg(event, "Total Reserved")});
+                         .total_reserved = IntArg(event, "Total Reserved"),
+                         .stack = StackNumber(event)});
 }
 
 void EventBuilder::AddMetadata(const RawEvent& event) {

@@ -72,6 +72,12 @@ EventStore::Ids EventStore::MakeIds(const ParsedEvents& events) {
   return ids;
 }
 
+RowIndex EventStore::AddRow(const std::string& pid, const std::string& tid) {
+  const RowIndex row = FindRow({.pid = pid, .tid = tid});
+  rows[row].has_events = true;
+  return row;
+}
+
 RowIndex EventStore::FindRow(const RowKey& key) {
   std::string text = key.pid;
   text += '\0';
@@ -119,10 +125,10 @@ void EventStore::AddOthers(ParsedEvents& events, const Ids& ids) {
     flow.id = ids.names[Index(flow.id)];
     flows.push_back(flow);
   }
-  for (model::CounterSample counter : events.counters) {
-    counter.track = ids.rows[counter.track];
-    counter.name = ids.names[Index(counter.name)];
-    rows[counter.track].has_events = true;
+  for (Counter counter : events.counters) {
+    counter.sample.track = ids.rows[counter.sample.track];
+    counter.sample.name = ids.names[Index(counter.sample.name)];
+    rows[counter.sample.track].has_events = true;
     counters.push_back(counter);
   }
   for (model::MemoryRecord& record : events.memory) {

@@ -36,6 +36,8 @@ struct FileProcess {
 
 struct EventStore {
   void Add(ParsedEvents events);
+  // The row of that pid and tid, which has events.
+  RowIndex AddRow(const std::string& pid, const std::string& tid);
   // Moves details and arguments into the shard, at the end.
   void JoinDetails();
 
@@ -45,8 +47,8 @@ struct EventStore {
   std::vector<std::vector<Range>> ranges;
   std::vector<RangeEnd> ends;
   std::vector<FlowEnd> flows;
-  std::vector<model::CounterSample> counters;  // `track` is a row
-  Column<model::MemoryRecord> memory;          // `track` is a row
+  std::vector<Counter> counters;
+  Column<model::MemoryRecord> memory;  // `track` is a row
   bool has_window = false;
   bool has_pytorch_mark = false;
   TimeNs window_start = 0;

@@ -64,6 +64,11 @@ struct FlowEnd {
   bool is_start = false;
 };
 
+struct Counter {
+  model::CounterSample sample;  // `track` is a RowIndex
+  bool is_bytes = false;        // its args name the value "bytes"
+};
+
 // The text of a metadata event about its row.
 struct RowText {
   enum class Kind : uint8_t { kProcessName, kProcessLabels, kThreadName };
@@ -82,8 +87,8 @@ struct ParsedEvents {
   std::vector<RowText> texts;
   std::vector<model::Detail> details;
   std::vector<model::Arg> args;
-  std::vector<model::CounterSample> counters;  // `track` is a RowIndex
-  std::vector<model::MemoryRecord> memory;     // `track` is a RowIndex
+  std::vector<Counter> counters;
+  std::vector<model::MemoryRecord> memory;  // `track` is a RowIndex
   // The recording's window, from the profiler's own marks.
   TimeNs window_start = 0;
   TimeNs window_end = 0;

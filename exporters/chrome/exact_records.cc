@@ -1,0 +1,219 @@
+#include "exporters/chrome/exact_records.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/text/json_text.h"
+
+namespace kymo::chrome {
+namespace {
+
+using model::Frame;
+using model::FrameId;
+using model::NameId;
+using model::StackId;
+using model::StackTable;
+
+constexpr size_t kMemberBytes = size_t{1} << 20;
+constexpr uint32_t kNone = ~uint32_t{0};
+
+// Cuts the lists into members.
+class Members {
+ public:
+  explicit Members(ByteSink& sink) : sink_(sink) {}
+
+  absl::Status AddNumber(std::string_view key, double value) {
+    CloseList();
+    absl::StrAppend(&text_, text_.empty() ? "{" : ",", "\"", ToAbsl(key),
+                    "\":");
+    json::AppendDouble(text_, value);
+    return absl::OkStatus();
+  }
+
+  // Adds an element, JSON text, to a list.
+  absl::Status Add(std::string_view list, std::string_view element) {
+    if (list == list_) {
+      text_ += ',';
+    } else {
+      CloseList();
+      absl::StrAppend(&text_, text_.empty() ? "{" : ",", "\"", ToAbsl(list),
+                      "\":[");
+      list_ = list;
+    }
+    text_ += element;
+    return text_.size() < kMemberBytes ? absl::OkStatus() : Finish();
+  }
+  absl::Status Add(std::string_view list,
+                   std::initializer_list<uint64_t> numbers) {
+    element_ = "[";
+    for (const uint64_t number : numbers) {
+      if (element_.size() > 1) element_ += ',';
+      json::AppendUint(element_, number);
+    }
+    element_ += ']';
+    return Add(list, element_);
+  }
+
+  absl::Status Finish() {
+    if (text_.empty()) return absl::OkStatus();
+    CloseList();
+    const std::string key =
+        absl::StrCat("\"", ToAbsl(kExactRecords), count_++, "\": ");
+    text_ += "},\n";
+    KYMO_RETURN_IF_ERROR(sink_.Append(key));
+    KYMO_RETURN_IF_ERROR(sink_.Append(text_));
+    text_.clear();
+    return absl::OkStatus();
+  }
+
+ private:
+  void CloseList() {
+    if (!list_.empty()) text_ += ']';
+    list_ = {};
+  }
+
+  ByteSink& sink_;
+  std::string text_;  // of the member that is being made
+  std::string_view list_;
+  std::string element_;
+  int count_ = 0;
+};
+
+// Writes each name and each frame before the first element that refers to it.
+class Tables {
+ public:
+  Tables(const model::Trace& trace, Members& members)
+      : trace_(trace),
+        members_(members),
+        names_(trace.strings().size(), kNone),
+        frames_(trace.stacks().frame_count(), kNone) {
+    names_[Index(model::kEmptyName)] = 0;
+  }
+
+  absl::Status AddNames(const Frame& frame) {
+    for (const NameId name : {frame.function, frame.file, frame.module}) {
+      if (names_[Index(name)] != kNone) continue;
+      names_[Index(name)] = ++name_count_;
+      std::string text;
+      json::AppendJsonString(text, trace_.Name(name));
+      KYMO_RETURN_IF_ERROR(members_.Add("names", text));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddFrame(FrameId id) {
+    if (frames_[Index(id)] != kNone) return absl::OkStatus();
+    frames_[Index(id)] = frame_count_++;
+    const Frame& frame = trace_.stacks().frame(id);
+    return members_.Add(
+        "frames", {names_[Index(frame.function)], names_[Index(frame.file)],
+                   names_[Index(frame.module)], frame.line, frame.address,
+                   (frame.is_inlined ? uint32_t{kFrameInlined} : 0) |
+                       (frame.is_kernel ? uint32_t{kFrameKernel} : 0) |
+                       (frame.is_resolved ? 0 : uint32_t{kFrameUnresolved})});
+  }
+
+  uint32_t FrameNumber(FrameId id) const { return frames_[Index(id)]; }
+
+ private:
+  const model::Trace& trace_;
+  Members& members_;
+  std::vector<uint32_t> names_;   // by name
+  std::vector<uint32_t> frames_;  // by frame
+  uint32_t name_count_ = 0;
+  uint32_t frame_count_ = 0;
+};
+
+uint64_t Positive(int64_t number) {
+  return static_cast<uint64_t>(std::max<int64_t>(number, 0));
+}
+
+}  // namespace
+
+ExactRecords::ExactRecords(const model::Trace& trace, const Rows& rows,
+                           TimeNs base_ns, bool with_heap)
+    : trace_(trace),
+      rows_(rows),
+      base_ns_(base_ns),
+      numbers_(trace.stacks().stack_count()) {
+  for (const model::StackSample& sample : trace.samples()) {
+    numbers_[Index(sample.stack)] = 1;
+  }
+  for (const model::MemoryRecord& record : trace.memory()) {
+    if (with_heap || record.source != model::MemorySource::kHeap) {
+      numbers_[Index(record.stack)] = 1;
+    }
+  }
+  // Parents have smaller ids than their children.
+  for (size_t i = numbers_.size(); i-- > 1;) {
+    if (numbers_[i] != 0) {
+      numbers_[Index(trace.stacks().parent(StackId(i)))] = 1;
+    }
+  }
+  numbers_[Index(model::kEmptyStack)] = 0;
+  uint32_t count = 0;
+  for (uint32_t& number : numbers_) {
+    if (number != 0) number = ++count;
+  }
+}
+
+absl::Status ExactRecords::Write(ByteSink& sink) const {
+  Members members(sink);
+  if (trace_.sampling_period_ns() > 0) {
+    KYMO_RETURN_IF_ERROR(
+        members.AddNumber("sampling_period_ns",
+                          static_cast<double>(trace_.sampling_period_ns())));
+  }
+  if (trace_.memory_sample_interval() > 0) {
+    KYMO_RETURN_IF_ERROR(members.AddNumber("memory_sample_interval",
+                                           trace_.memory_sample_interval()));
+  }
+  const StackTable& stacks = trace_.stacks();
+  const auto for_each_stack = [&](auto f) -> absl::Status {
+    for (uint32_t i = 1; i < numbers_.size(); ++i) {
+      if (numbers_[i] != 0) KYMO_RETURN_IF_ERROR(f(StackId{i}));
+    }
+    return absl::OkStatus();
+  };
+  Tables tables(trace_, members);
+  KYMO_RETURN_IF_ERROR(for_each_stack([&](StackId stack) {
+    return tables.AddNames(stacks.frame(stacks.leaf(stack)));
+  }));
+  KYMO_RETURN_IF_ERROR(for_each_stack(
+      [&](StackId stack) { return tables.AddFrame(stacks.leaf(stack)); }));
+  KYMO_RETURN_IF_ERROR(for_each_stack([&](StackId stack) {
+    return members.Add("stacks", {numbers_[Index(stacks.parent(stack))],
+                                  tables.FrameNumber(stacks.leaf(stack))});
+  }));
+  std::vector<uint32_t> row_of_track(rows_.flames.size());
+  uint32_t row_count = 0;
+  for (size_t t = 0; t < rows_.flames.size(); ++t) {
+    const Row& row = rows_.flames[t];
+    if (!row.is_used) continue;
+    row_of_track[t] = row_count++;
+    KYMO_RETURN_IF_ERROR(
+        members.Add("rows", {Positive(row.pid), Positive(row.tid)}));
+  }
+  for (const model::StackSample& sample : trace_.samples()) {
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "samples",
+        {row_of_track[sample.track], Positive(sample.time_ns - base_ns_),
+         Positive(sample.weight_ns), StackNumber(sample.stack)}));
+  }
+  for (const model::AllocationCounts& counts : trace_.allocation_counts()) {
+    const Row& row = rows_.tracks[counts.track];
+    KYMO_RETURN_IF_ERROR(
+        members.Add("allocations",
+                    {Positive(row.pid), Positive(row.tid), counts.allocations,
+                     counts.frees, counts.allocated_bytes}));
+  }
+  return members.Finish();
+}
+
+}  // namespace kymo::chrome

@@ -1,0 +1,70 @@
+// exact_records.h - reads samples and stacks from members of Kymo's files.
+//
+//   ExactRecords exact;
+//   exact.Add(json, shard);             // each kymo_records_N, in their order
+//   if (exact.has_samples()) ...        // else the flame chart tells of them
+//
+// exporters/chrome/exact_records.h has the format. Names, frames and stacks go
+// into the shard. A member that is not as it should be is read up to that place
+// and counted as a corrupt record.
+#ifndef KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
+#define KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo::chrome_import {
+
+inline constexpr std::string_view kExactRecords = "kymo_records_";
+
+class ExactRecords {
+ public:
+  // A line of the timeline, as the file's events name it.
+  struct Row {
+    std::string pid;
+    std::string tid;
+  };
+  struct Sample {
+    uint32_t row = 0;
+    TimeNs time_ns = 0;  // after the file's base
+    DurationNs weight_ns = 0;
+    model::StackId stack = model::kEmptyStack;
+  };
+  struct Allocations {
+    Row row;
+    model::AllocationCounts counts;  // without the track
+  };
+
+  void Add(std::string_view json, model::TraceShard& shard);
+
+  bool has_samples() const { return !samples_.empty(); }
+  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<Sample>& samples() const { return samples_; }
+  const std::vector<Allocations>& allocations() const { return allocations_; }
+  // The stack that the file calls `number`; the empty one if there is none.
+  model::StackId Stack(uint64_t number) const {
+    return number < stacks_.size() ? stacks_[number] : model::kEmptyStack;
+  }
+
+ private:
+  bool Read(std::string_view json, model::TraceShard& shard);
+
+  std::vector<model::NameId> names_ = {model::kEmptyName};
+  std::vector<model::FrameId> frames_;
+  std::vector<model::StackId> stacks_ = {model::kEmptyStack};
+  std::vector<Row> rows_;
+  std::vector<Sample> samples_;
+  std::vector<Allocations> allocations_;
+};
+
+}  // namespace kymo::chrome_import
+
+#endif  // KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
