@@ -1,6 +1,8 @@
 // Tests of what callbacks see of an operation, from its start to its end.
 #include "kymo/callbacks.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -199,6 +201,19 @@ TEST_F(CallbacksTest, TheirOwnOperationsAreNotObserved) {
   EXPECT_EQ(log_, (Texts{"a", "b"}));
 }
 
+TEST_F(CallbacksTest, OperationsThatTheyEndLeaveThemUnobserved) {
+  std::unique_ptr<RecordFunction> open;
+  AddGlobalCallback(AtStart([&](const OperationView& op) {
+    log_.emplace_back(op.name);
+    open.reset();
+    RecordFunction own("own");
+  }));
+  open.reset(new RecordFunction("a"));
+  { RecordFunction op("b"); }
+  EXPECT_EQ(open, nullptr);
+  EXPECT_EQ(log_, (Texts{"a", "b"}));
+}
+
 TEST_F(CallbacksTest, CapturesMayComeBackWhenTheyAreDestroyed) {
   struct Returning {
     ~Returning() {
@@ -242,6 +257,37 @@ TEST_F(CallbacksTest, ExceptionsBecomeWarningsAndTheOthersRun) {
              "range op",
              "Exception in RecordFunction callback: unknown , for the range "
              "op"}));
+}
+
+// --- what an operation leaves in its record ---
+
+TEST_F(CallbacksTest, RecordsSayWhichOperationsAreAsynchronous) {
+  record::SessionId session = record::kNoSession;
+  ASSERT_EQ(
+      record::StartSession({.scope = record::SessionScope::kThread}, &session),
+      0);
+  for (const bool is_async : {true, false}) {
+    RecordFunction op("op", {.is_async = is_async});
+    internal::OpenOperation open = op.Detach();
+    ASSERT_NE(open.range.slot, nullptr);
+    EXPECT_EQ((open.range.slot->flags & record::kSlotAsync) != 0, is_async);
+    internal::EndOperation(open);
+  }
+  record::StopSession(session);
+  record::ReleaseSession(session);
+}
+
+// The kernel keeps 15 characters (PR_SET_NAME).
+TEST(SetThreadNameTest, CutsTheNameToTheKernelsLength) {
+  std::thread([] {
+    char name[64] = {};
+    SetThreadName("123456789012345");
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    EXPECT_STREQ(name, "123456789012345");
+    SetThreadName("abcdefghijklmnopq");
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    EXPECT_STREQ(name, "abcdefghijklmno");
+  }).join();
 }
 
 }  // namespace

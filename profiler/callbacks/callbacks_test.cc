@@ -66,6 +66,12 @@ TEST_F(CallbacksTest, AScopeThatDoesNotExistIsNotObserved) {
   EXPECT_TRUE(log_.empty());
 }
 
+TEST_F(CallbacksTest, AScopeThatDoesNotExistIsNotAdded) {
+  AddGlobalCallback(Logging("c").scopes({static_cast<RecordScope>(32)}));
+  { RecordFunction op("op", static_cast<RecordScope>(0)); }
+  EXPECT_TRUE(log_.empty());
+}
+
 TEST_F(CallbacksTest, HandlesAreUniqueAndHasTellsWhatThereIs) {
   EXPECT_FALSE(HasCallbacks());
   const CallbackHandle global = AddGlobalCallback(Logging("global"));
@@ -117,6 +123,10 @@ TEST_F(CallbacksTest, ProbabilitiesOutsideOfZeroToOneAddNothing) {
   }
   EXPECT_FALSE(HasCallbacks());
   EXPECT_EQ(warnings_, Texts(6, "Invalid sampling probability"));
+  EXPECT_NE(AddGlobalCallback(Logging("never").sampling_prob(0)), 0);
+  EXPECT_NE(AddThreadLocalCallback(Logging("always").sampling_prob(1)), 0);
+  { RecordFunction op("op"); }
+  EXPECT_EQ(log_, (Texts{"+always op", "-always op"}));
 }
 
 // --- threads ---
@@ -137,6 +147,20 @@ TEST_F(CallbacksTest, GuardsSwitchAThreadOffAndOn) {
   }
   EXPECT_TRUE(IsRecordFunctionEnabled());
   EXPECT_EQ(log_, (Texts{"+c shown", "-c shown"}));
+}
+
+TEST_F(CallbacksTest, GuardsSwitchRecordingToo) {
+  record::SessionId session = record::kNoSession;
+  ASSERT_EQ(
+      record::StartSession({.scope = record::SessionScope::kThread}, &session),
+      0);
+  {
+    const DisableRecordFunctionGuard off;
+    EXPECT_FALSE(RecordFunction("hidden").is_active());
+  }
+  EXPECT_TRUE(RecordFunction("shown").is_active());
+  record::StopSession(session);
+  record::ReleaseSession(session);
 }
 
 TEST_F(CallbacksTest, AnOperationThatBeganEndsInAThreadSwitchedOff) {
@@ -179,6 +203,7 @@ TEST_F(CallbacksTest, GoAlongWithTheStateOfTheThread) {
     EXPECT_TRUE(IsRecordFunctionEnabled());
     { RecordFunction op("b"); }
     const ThreadStateGuard none{ThreadState()};
+    EXPECT_TRUE(IsRecordFunctionEnabled());
     RecordFunction op("hidden too");
   }).join();
   EXPECT_EQ(log_, (Texts{"+mine a", "-mine a", "+worker b", "-worker b"}));

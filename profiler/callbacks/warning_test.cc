@@ -14,13 +14,15 @@ namespace {
 TEST(WarningTest, GoesToTheHandlerThatIsSet) {
   std::vector<std::string> seen;
   SetWarningHandler([&](std::string_view text) { seen.emplace_back(text); });
-  Warn("one");
+  const std::string one = "a text of some length with a \n in it";
+  Warn(one);
   Warn("");
   const WarningHandler before = SetWarningHandler({});
-  EXPECT_EQ(seen, (std::vector<std::string>{"one", ""}));
+  EXPECT_EQ(seen, (std::vector<std::string>{one, ""}));
   ASSERT_TRUE(before);
-  before("two");
-  EXPECT_EQ(seen.back(), "two");
+  const std::string text(1000, 'x');
+  before(text);
+  EXPECT_EQ(seen.back(), text);
 }
 
 TEST(WarningTest, IsALineOnStandardErrorByDefault) {

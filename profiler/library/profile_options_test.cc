@@ -298,11 +298,50 @@ TEST_F(PlanSessionTest, BackendIsBetterThanEvents) {
 }
 
 TEST_F(PlanSessionTest, OnlyTheShownDeviceIsTimed) {
-  Add("cuda", "cuda");
   const WithEvents npu("npu");
+  {
+    const WithEvents cuda("cuda");
+    EXPECT_EQ(
+        Plan({.activities = {"cpu", "npu"}, .use_device = "cuda"}).timed_device,
+        "cuda");
+  }
+  Add("cuda", "cuda");
   const SessionPlan plan = Plan({.activities = {"cpu", "npu", "cuda"}});
   EXPECT_EQ(plan.use_device, "cuda");
   EXPECT_EQ(plan.timed_device, "");
+}
+
+TEST_F(PlanSessionTest, EachOptionReachesTheSessionAlone) {
+  struct Case {
+    ProfileOptions options;
+    bool SessionOptions::*option;
+  };
+  const Case cases[] = {
+      {{.record_shapes = true}, &SessionOptions::record_shapes},
+      {{.with_flops = true}, &SessionOptions::record_shapes},
+      {{.profile_memory = true}, &SessionOptions::profile_memory},
+      {{.with_stack = true}, &SessionOptions::with_stack},
+      {{.with_modules = true}, &SessionOptions::with_modules},
+      {{.experimental_config = {.profile_all_threads = true}},
+       &SessionOptions::all_threads},
+      {{.experimental_config = {.capture_overload_names = true}},
+       &SessionOptions::capture_overload_names}};
+  bool SessionOptions::*const all[] = {
+      &SessionOptions::record_shapes, &SessionOptions::profile_memory,
+      &SessionOptions::with_stack,    &SessionOptions::with_modules,
+      &SessionOptions::all_threads,   &SessionOptions::capture_overload_names};
+  for (const Case& c : cases) {
+    const SessionPlan plan = Plan(c.options);
+    for (const auto option : all) {
+      EXPECT_EQ(plan.session.*option, option == c.option);
+    }
+  }
+}
+
+TEST_F(PlanSessionTest, TimeoutMayBeZeroAndNotLess) {
+  Plan({.post_processing_timeout_s = 0});
+  EXPECT_EQ(ErrorOf({.post_processing_timeout_s = -0.001}),
+            "post_processing_timeout_s must be non-negative");
 }
 
 TEST_F(PlanSessionTest, TraceOnlyGivesWayToStacks) {

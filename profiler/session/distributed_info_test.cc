@@ -129,6 +129,13 @@ TEST(DistributedInfoTest, VastWorldsDoNotListTheirRanks) {
   EXPECT_EQ(info.ToJson().find("ranks"), std::string::npos);
   EXPECT_NE(info.ToJson().find("\"pg_size\": 9223372036854775807}]}"),
             std::string::npos);
+  const auto lists_ranks = [](const char* world_size) {
+    return Find({{"RANK", "0"}, {"WORLD_SIZE", world_size}})
+               .ToJson()
+               .find("\"ranks\"") != std::string::npos;
+  };
+  EXPECT_TRUE(lists_ranks("65536"));
+  EXPECT_FALSE(lists_ranks("65537"));
 }
 
 TEST(DistributedInfoTest, JsonHasLocalRankWhereKnown) {

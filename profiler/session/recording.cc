@@ -123,7 +123,6 @@ absl::Status Recording::ForEach(Call call) {
     absl::Status status = call(*controller);
     if (status.ok()) return false;
     problems_.push_back(std::move(status));
-    KeepRemarks(*controller);
     return true;
   });
   return NoneLeft();

@@ -127,7 +127,7 @@ class Recording {
   std::vector<Skipped> skipped_;
   std::vector<std::string> limitations_;
   std::vector<absl::Status> problems_;
-  std::vector<std::string> remarks_;  // of backends that are left out
+  std::vector<std::string> remarks_;  // of backends that left a file
   bool begins_with_first_event_ = false;
   TimeNs start_ns_ = 0;
   TimeNs end_ns_ = 0;

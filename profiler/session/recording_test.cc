@@ -145,6 +145,56 @@ TEST_F(RecordingTest, WithoutAnyRecordsTheFirstProblemIsSaid) {
   ASSERT_EQ(recording_->problems().size(), 1);
 }
 
+// --- What a recording says of backends that cannot record ---
+
+// A backend that is available as `status` says, and has a limitation.
+class LimitedBackend : public FakeBackend {
+ public:
+  LimitedBackend(std::string name, absl::Status status, bool* is_gone)
+      : FakeBackend(std::move(name), Collected{}, is_gone),
+        status_(std::move(status)) {}
+  absl::Status Availability(const SessionOptions&) const override {
+    return status_;
+  }
+  std::string Limitation(const SessionOptions&) const override {
+    return "only the main thread";
+  }
+
+ private:
+  const absl::Status status_;
+};
+
+TEST_F(RecordingTest, BackendsThatAreNotNamedMayBeMissing) {
+  const auto add = [&](BackendRegistry& registry, const std::string& name,
+                       absl::Status status) {
+    EXPECT_TRUE(registry
+                    .Register(std::make_unique<LimitedBackend>(
+                        name, std::move(status), &is_gone_[name]))
+                    .ok());
+  };
+  BackendRegistry none;
+  add(none, "absent", absl::NotFoundError("no device"));
+  EXPECT_EQ(Recording::Create(none, {}, {}).status().message(),
+            "activity absent: no device");
+
+  add(registry_, "absent", absl::NotFoundError("no device"));
+  add(registry_, "there", absl::OkStatus());
+  const auto recording = Recording::Create(registry_, {}, {});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ((*recording)->backends(), std::vector<std::string>{"there"});
+  EXPECT_EQ((*recording)->limitations(),
+            std::vector<std::string>{"there: only the main thread"});
+  ASSERT_EQ((*recording)->skipped().size(), 1u);
+  EXPECT_EQ((*recording)->skipped()[0].backend, "absent");
+  EXPECT_EQ(Recording::Create(registry_, {"absent"}, {}).status().message(),
+            "activity absent: no device");
+
+  // The user can correct a setting.
+  add(registry_, "wrong", absl::InvalidArgumentError("hz is 'x'"));
+  EXPECT_EQ(Recording::Create(registry_, {}, {}).status().message(),
+            "activity wrong: hz is 'x'");
+}
+
 // --- Backends that do not keep the contract ---
 
 // What a backend of a user does in each call.
@@ -465,6 +515,72 @@ TEST_F(BadPluginTest, TimesOutsideOfTheRecordingAreDroppedCountedAndSaid) {
                 "times are before the start or after the end of the recording; "
                 "report this to the backend's author"});
   EXPECT_EQ(recording_->backends(), (std::vector<std::string>{"bad", "good"}));
+}
+
+TEST_F(BadPluginTest, OneRecordOutsideIsSaidToo) {
+  Record({.fill = [&](model::TraceShard& shard) {
+    TestShard t;
+    const model::TrackIndex track = t.AddThread(1, 1, "main");
+    t.AddInstant(track, "early", recording_->start_ns() - 1);
+    t.AddInstant(track, "first", recording_->start_ns());
+    t.AddInstant(track, "last", recording_->end_ns());
+    shard = std::move(t).Build();
+  }});
+  EXPECT_LT((*trace_)->start_ns(), (*trace_)->end_ns());
+  EXPECT_EQ((*trace_)->event_count(), 2u);
+  ASSERT_EQ(Said().size(), 1u);
+  EXPECT_EQ(Said()[0].find("backend bad: 1 of its records"), 0u) << Said()[0];
+}
+
+// --- Times and files ---
+
+TEST_F(BadPluginTest, TheTraceMayBeginWithTheFirstRecordButNotEarlier) {
+  for (const TimeNs offset : {TimeNs{-5}, TimeNs{0}, TimeNs{3}}) {
+    BackendRegistry registry;
+    std::unique_ptr<Recording> recording;
+    const Script script = {.fill = [&](model::TraceShard& shard) {
+      TestShard t;
+      const model::TrackIndex track = t.AddThread(1, 1, "main");
+      t.AddInstant(track, "first", recording->start_ns() + offset);
+      shard = std::move(t).Build();
+    }};
+    ASSERT_TRUE(
+        registry.Register(std::make_unique<ScriptedBackend>("one", script))
+            .ok());
+    for (const bool begins_with_it : {false, true}) {
+      recording = *Recording::Create(registry, {}, {});
+      if (begins_with_it) recording->BeginWithFirstEvent();
+      ASSERT_TRUE(recording->Prepare(nullptr).ok());
+      ASSERT_TRUE(recording->Start(1).ok());
+      ASSERT_TRUE(recording->Stop().ok());
+      const TimeNs start_ns = recording->start_ns();
+      const absl::StatusOr<model::Trace> trace = recording->Finish({}).trace;
+      ASSERT_TRUE(trace.ok()) << trace.status();
+      EXPECT_EQ(trace->start_ns() - start_ns,
+                begins_with_it && offset > 0 ? offset : 0)
+          << offset;
+    }
+  }
+}
+
+TEST_F(RecordingTest, DumpAsksTheBackendThatCanWriteOne) {
+  Add("cannot", Collected{});
+  std::vector<std::string> dumps;
+  ASSERT_TRUE(registry_
+                  .Register(std::make_unique<ScriptedBackend>(
+                      "writes", Script{.on_call =
+                                           [&](const std::string& call) {
+                                             if (call == "Dump")
+                                               dumps.push_back(call);
+                                           }}))
+                  .ok());
+  recording_ = *Recording::Create(registry_, {}, {});
+  ASSERT_TRUE(recording_->Prepare(nullptr).ok());
+  ASSERT_TRUE(recording_->Start(1).ok());
+  const absl::Status status = recording_->Dump("file");
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(dumps.size(), 1u);
+  EXPECT_TRUE(recording_->Stop().ok());
 }
 
 TEST_F(BadPluginTest, AMillionRecordsOutOfOrderAreSorted) {

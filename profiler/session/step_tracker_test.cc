@@ -52,6 +52,16 @@ TEST(StepTrackerTest, UnknownRequestersBeginAtTheCurrentStep) {
   EXPECT_EQ(tracker.increment_step("late"), 2);
 }
 
+TEST(StepTrackerTest, AJumpOfTwoIsWarnedAndAStepIsNot) {
+  int warnings = 0;
+  StepTracker tracker([&](std::string_view) { ++warnings; });
+  tracker.increment_step("P");
+  EXPECT_EQ(warnings, 0);
+  tracker.set_step_count("other", 3);
+  EXPECT_EQ(tracker.increment_step("P"), 3);
+  EXPECT_EQ(warnings, 1);
+}
+
 TEST(StepTrackerTest, JumpsAreWarnedInPyTorchsWords) {
   std::vector<std::string> warnings;
   StepTracker tracker(
