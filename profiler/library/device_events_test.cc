@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -250,6 +251,33 @@ TEST_F(DeviceEventsTest, RangesThatWereNotTimedLackOnlyTheirOwnTime) {
             Texts{"2 of 5 operations have no device time: they began before "
                   "the session could time them, or the device's `record` threw "
                   "an exception"});
+}
+
+TEST_F(DeviceEventsTest, TimesThatMakeNoSenseAreNone) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double us : {-5.0, 0.0, 0.5, 1e300, infinity, -infinity,
+                          std::numeric_limits<double>::quiet_NaN()}) {
+    DeviceEvents events = Events();
+    events.elapsed_us = [=](const void*, const void*) { return us; };
+    Ranges ranges;
+    TimedOperations timed(std::make_shared<const DeviceEvents>(events), false);
+    Operation("op", 1, &ranges, [](double) {});
+    timed.Stop();
+    EXPECT_EQ(timed.ElapsedUs(ranges.Build()), std::vector<int64_t>{0}) << us;
+  }
+  EXPECT_EQ(warnings_, Texts{});
+}
+
+TEST_F(DeviceEventsTest, RangesOfTheUserAreTimed) {
+  ASSERT_TRUE(RegisterDeviceEvents("npu", Events()).ok());
+  Profile profile({.use_device = "npu"});
+  ASSERT_TRUE(profile.Start().ok());
+  {
+    RecordFunction range("step", RecordScope::kUserScope);
+    DeviceWork(6);
+  }
+  ASSERT_TRUE(profile.Stop().ok());
+  EXPECT_EQ(TimesOf(profile), "step 6 6");
 }
 
 TEST_F(DeviceEventsTest, ModulesOfTheSameNameKeepTheTimes) {

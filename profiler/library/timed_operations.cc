@@ -79,7 +79,7 @@ struct TimedOperations::State {
     uint64_t begin_ticks = 0;  // just before the range's own start
     std::shared_ptr<void> begin;
     std::shared_ptr<void> end;  // null: it has not ended
-    bool failed = false;        // an event could not be recorded
+    bool failed = false;        // its end could not be recorded
   };
 
   // A forked child neither has the session nor may wait for `lock`, which a
@@ -90,14 +90,9 @@ struct TimedOperations::State {
     if (!active || !IsOurs()) return nullptr;
     Operation operation;
     operation.kind = {view.thread_id, std::string(view.name)};
-    try {
-      // Outside of the lock: the device's library may take its time.
-      operation.begin = events->record();
-    } catch (...) {
-      operation.failed = true;
-      Add(std::move(operation));
-      throw;  // becomes a warning
-    }
+    // Outside of the lock: the device's library may take its time. An exception
+    // becomes a warning, and the range has no operation.
+    operation.begin = events->record();
     return std::make_unique<PlaceInState>(Add(std::move(operation)));
   }
 
