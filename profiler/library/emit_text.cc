@@ -63,12 +63,13 @@ Producer Producers::Find(const void* identity) const {
 
 void Producers::Add(uint64_t op_id, std::span<const Input> outputs) {
   const std::lock_guard lock(mutex_);
-  int64_t output = 0;
-  ForEachEntry(outputs, [&](std::span<const int64_t>, const void* identity) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const void* const identity =
+        outputs[i].kind == InputKind::kTensor ? outputs[i].identity() : nullptr;
+    if (identity == nullptr) continue;
     if (producers_.size() >= kMost) producers_.clear();
-    if (identity != nullptr) producers_[identity] = {op_id, output};
-    ++output;
-  });
+    producers_[identity] = {op_id, static_cast<int64_t>(i)};
+  }
 }
 
 std::string EmittedName(const OperationView& operation,

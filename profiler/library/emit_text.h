@@ -33,7 +33,8 @@ struct Producer {
 class Producers {
  public:
   Producer Find(const void* identity) const;
-  // The outputs of an operation that has ended.
+  // The outputs of an operation that has ended. The tensors of a list have no
+  // producer, as in PyTorch (updateOutputTensorTracker in nvtx_observer.cpp).
   void Add(uint64_t op_id, std::span<const Input> outputs);
 
  private:

@@ -1,6 +1,7 @@
 #include "profiler/library/emit_text.h"
 
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -28,6 +29,8 @@ TEST(EmitTextTest, ANameAlone) {
 TEST(EmitTextTest, ASequenceNumberAndAnId) {
   EXPECT_EQ(Name({.name = "AddBackward0", .handle = 9, .sequence_nr = 5}),
             "AddBackward0, seq = 5, op_id = 9");
+  EXPECT_EQ(Name({.name = "op", .handle = 1, .sequence_nr = -1}),
+            "op, op_id = 1");
   EXPECT_EQ(Name({.name = "first", .sequence_nr = 0}), "first, seq = 0");
 }
 
@@ -46,6 +49,39 @@ TEST(EmitTextTest, SizesAndWhoMadeTheInputs) {
                  &producers),
             "aten::add, seq = 5, op_id = 7, sizes = [[2, 3], [], [4]], "
             "input_op_ids = [(3,0), (0,-1), (0,-1)]");
+}
+
+// updateOutputTensorTracker in torch/csrc/profiler/standalone/
+// nvtx_observer.cpp: each output has a number, and only tensors are known.
+TEST(EmitTextTest, ProducersAreKnownByTheNumberOfTheOutput) {
+  int first = 0, second = 0, listed = 0;
+  const TensorMeta list[] = {{.identity = &listed}, {.identity = &listed}};
+  const auto outputs =
+      Inputs(2.5, std::span<const TensorMeta>(list),
+             TensorMeta{.identity = &first}, TensorMeta{.identity = &second});
+  Producers producers;
+  producers.Add(3, outputs);
+  const auto output_of = [&](const int& made) {
+    const Producer producer = producers.Find(&made);
+    EXPECT_EQ(producer.op_id, producer.output < 0 ? 0u : 3u);
+    return producer.output;
+  };
+  EXPECT_EQ(output_of(first), 2);
+  EXPECT_EQ(output_of(second), 3);
+  EXPECT_EQ(output_of(listed), -1);
+}
+
+TEST(EmitTextTest, TooManyProducersAreForgotten) {
+  static const char tensors[65'537] = {};
+  Producers producers;
+  for (size_t i = 0; i < std::size(tensors); ++i) {
+    if (i == 65'536) {
+      EXPECT_EQ(producers.Find(&tensors[0]).op_id, 1);
+    }
+    producers.Add(i + 1, Inputs(TensorMeta{.identity = &tensors[i]}));
+  }
+  EXPECT_EQ(producers.Find(&tensors[0]).op_id, 0);
+  EXPECT_EQ(producers.Find(&tensors[65'536]).op_id, 65'537);
 }
 
 TEST(EmitTextTest, AScalarHasNoSizes) {
