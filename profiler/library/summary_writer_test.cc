@@ -88,6 +88,15 @@ TEST_F(SummaryWriterTest, WhatIsFlushedCanBeReadAtOnce) {
   EXPECT_TRUE(std::isnan(events[1].summary().value(0).simple_value()));
 }
 
+TEST_F(SummaryWriterTest, AFullBufferIsWrittenAtOnce) {
+  const auto writer = Create();
+  ASSERT_TRUE(writer->AddScalar(std::string(65'536, 'x'), 1, 1).ok());
+  EXPECT_EQ(Read(writer->path()).size(), 2);
+  ASSERT_TRUE(writer->AddScalar("x", 1, 1).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  EXPECT_EQ(Read(writer->path()).size(), 3);
+}
+
 TEST_F(SummaryWriterTest, WritersOfOneFolderHaveFilesOfTheirOwn) {
   const auto a = Create();
   const auto b = Create();
