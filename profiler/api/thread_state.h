@@ -19,8 +19,10 @@
 // State:   the thread's session, its thread-local callbacks, and whether
 //   operations are enabled. For oneTBB see tbb.h.
 // Threads: a ThreadState is a value. A guard belongs to the thread that made
-//   it.
-// Errors:  none.
+//   it. Only that thread can give its state back: a guard that another thread
+//   destroys changes neither of the two. Guards may end in any order.
+// Errors:  none. If a thread starts a session within a guard, it stays in that
+//   session when the guard ends.
 // Cost:    capturing reads a few words. A guard closes and opens the thread's
 //   chunk of records, which takes some ten nanoseconds.
 #ifndef KYMO_PROFILER_API_THREAD_STATE_H_
@@ -29,10 +31,10 @@
 #include <concepts>
 #include <functional>
 #include <future>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "profiler/callbacks/lent_state.h"
 #include "profiler/callbacks/observed_call.h"
 #include "profiler/record/host/host.h"
 
@@ -47,34 +49,28 @@ class ThreadState {
   // The calling thread's state.
   static ThreadState Capture() {
     ThreadState state;
-    state.session_ = record::ThreadSession();
-    state.callbacks_ = internal::CaptureThreadCallbacks();
+    state.state_.session = record::ThreadSession();
+    state.state_.callbacks = internal::CaptureThreadCallbacks();
     return state;
   }
 
  private:
   friend class ThreadStateGuard;
 
-  record::SessionId session_ = record::kNoSession;
-  std::shared_ptr<const internal::ThreadCallbacks> callbacks_;
+  internal::StateOfThread state_;
 };
 
 // Gives the calling thread a state until the scope ends.
 class ThreadStateGuard {
  public:
   explicit ThreadStateGuard(const ThreadState& state)
-      : session_(record::ExchangeThreadSession(state.session_)),
-        callbacks_(internal::ExchangeThreadCallbacks(state.callbacks_)) {}
-  ~ThreadStateGuard() {
-    internal::ExchangeThreadCallbacks(std::move(callbacks_));
-    record::ExchangeThreadSession(session_);
-  }
+      : loan_(internal::LendState(state.state_)) {}
+  ~ThreadStateGuard() { internal::ReturnState(loan_); }
   ThreadStateGuard(const ThreadStateGuard&) = delete;
   ThreadStateGuard& operator=(const ThreadStateGuard&) = delete;
 
  private:
-  const record::SessionId session_;
-  std::shared_ptr<const internal::ThreadCallbacks> callbacks_;
+  const internal::LoanId loan_;
 };
 
 // The result of Propagate: calls `callable` in a captured state.

@@ -1,6 +1,9 @@
-// Callbacks that change while other threads perform operations.
+// Callbacks that change while other threads perform operations, and states that
+// threads hand to each other.
 #include <atomic>
+#include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -161,6 +164,107 @@ TEST(CallbackThreadsTest, OperationsEndOnOtherThreadsWhileCallbacksGo) {
   }
   EXPECT_EQ(counts->starts, 50);
   EXPECT_EQ(counts->ends, 50);
+}
+
+// A session of the thread that makes it.
+class ThreadsOwnSession {
+ public:
+  ThreadsOwnSession() {
+    EXPECT_EQ(
+        record::StartSession({.scope = record::SessionScope::kThread}, &id_),
+        0);
+  }
+  ~ThreadsOwnSession() {
+    EXPECT_EQ(record::StopSession(id_), 0);
+    EXPECT_EQ(record::ReleaseSession(id_), 0);
+  }
+  record::SessionId id() const { return id_; }
+
+ private:
+  record::SessionId id_ = record::kNoSession;
+};
+
+TEST(ThreadStateTest, AGuardThatAnotherThreadDestroysChangesNeither) {
+  const ThreadsOwnSession session;
+  const ThreadState state = ThreadState::Capture();
+  std::optional<ThreadStateGuard> guard;
+  std::promise<void> made, destroyed;
+  std::thread worker([&] {
+    guard.emplace(state);
+    made.set_value();
+    destroyed.get_future().wait();
+    EXPECT_EQ(record::ThreadSession(), session.id());
+  });
+  made.get_future().wait();
+  guard.reset();
+  EXPECT_EQ(record::ThreadSession(), session.id());
+  destroyed.set_value();
+  worker.join();
+}
+
+TEST(ThreadStateTest, GuardsEndInAnyOrder) {
+  const ThreadsOwnSession session;
+  const ThreadState state = ThreadState::Capture();
+  std::thread([&] {
+    const ThreadsOwnSession own;
+    for (const bool newest_first : {true, false}) {
+      std::optional<ThreadStateGuard> a(state);
+      std::optional<ThreadStateGuard> b{ThreadState()};
+      std::optional<ThreadStateGuard> c(state);
+      // The middle one covers nothing, and uncovers nothing.
+      b.reset();
+      EXPECT_EQ(record::ThreadSession(), session.id());
+      (newest_first ? c : a).reset();
+      EXPECT_EQ(record::ThreadSession(), session.id());
+      (newest_first ? a : c).reset();
+      EXPECT_EQ(record::ThreadSession(), own.id());
+    }
+  }).join();
+}
+
+TEST(ThreadStateTest, ASessionThatStartsWithinAGuardKeepsItsThread) {
+  std::optional<ThreadStateGuard> guard{ThreadState()};
+  const ThreadsOwnSession session;
+  guard.reset();
+  EXPECT_EQ(record::ThreadSession(), session.id());
+}
+
+TEST(ThreadStateTest, AGuardWhoseSessionHasEndedGivesBackTheOneBefore) {
+  std::optional<ThreadsOwnSession> ended;
+  ended.emplace();
+  const ThreadState state = ThreadState::Capture();
+  std::thread([&] {
+    const ThreadsOwnSession own;
+    {
+      const ThreadStateGuard guard(state);
+      ended.reset();
+      EXPECT_EQ(record::ThreadSession(), record::kNoSession);
+    }
+    EXPECT_EQ(record::ThreadSession(), own.id());
+  }).join();
+}
+
+TEST(ThreadStateTest, IsLentInTheLastDestructorsOfAThread) {
+  struct Late {
+    ThreadState state;
+    record::SessionId session = record::kNoSession;
+    ~Late() {
+      {
+        const ThreadStateGuard guard(state);
+        EXPECT_EQ(record::ThreadSession(), session);
+      }
+      EXPECT_EQ(record::ThreadSession(), record::kNoSession);
+    }
+  };
+  const ThreadsOwnSession session;
+  const ThreadState state = ThreadState::Capture();
+  std::thread([&] {
+    // Made before the thread's first guard, so destroyed after its loans.
+    static thread_local Late late;
+    late.state = state;
+    late.session = session.id();
+    const ThreadStateGuard guard(state);
+  }).join();
 }
 
 }  // namespace

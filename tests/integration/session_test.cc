@@ -104,6 +104,41 @@ TEST(SessionTest, FollowsTaskGroupsAndArenasOfTbb) {
             (Counts{{"task", 20}, {"iteration", 100}}));
 }
 
+TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
+  // Threads of oneTBB are often still in the arena when a scope ends.
+  const auto profile = Record({}, [] {
+    oneapi::tbb::task_arena arena(4);
+    for (int step = 0; step < 200; ++step) {
+      {
+        const ArenaState state(arena);
+        arena.execute([] {
+          oneapi::tbb::parallel_for(
+              0, 20, [](int) { RecordFunction range("iteration"); });
+        });
+      }
+      RecordFunction mine("mine");
+    }
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()),
+            (Counts{{"iteration", 4000}, {"mine", 200}}));
+}
+
+TEST(SessionTest, ScopesOfTheThreadsOwnArenaEndOnTheThread) {
+  const auto profile = Record({}, [] {
+    std::thread(Propagate([] {
+      RecordFunction before("before");
+      {
+        const ArenaState state;
+        oneapi::tbb::parallel_for(
+            0, 20, [](int) { RecordFunction range("iteration"); });
+      }
+      RecordFunction after("after");
+    })).join();
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()),
+            (Counts{{"before", 1}, {"iteration", 20}, {"after", 1}}));
+}
+
 TEST(SessionTest, ThreadsHaveSessionsOfTheirOwnAtTheSameTime) {
   const auto profile = Record({}, [] {
     RecordFunction mine("mine");
