@@ -64,9 +64,8 @@ class Tensor {
 };
 
 // The part of a tensor that Kymo records among an operation's inputs.
-inline kymo::Input KymoInput(const Tensor& tensor) noexcept {
-  return kymo::TensorMeta{.sizes = tensor.sizes(),
-                          .dtype = kymo::DType::kFloat};
+inline kymo::TensorMeta KymoInput(const Tensor& tensor) noexcept {
+  return {.sizes = tensor.sizes(), .dtype = kymo::DType::kFloat};
 }
 
 Tensor Fill(std::vector<int64_t> sizes, float value);

@@ -16,15 +16,16 @@
 // Names: a name is usually a string literal, which costs a pointer. A name that
 //   is made at run time (std::string, std::string_view, const char*) is copied
 //   into the record.
-// Inputs: sessions with record_shapes keep the inputs of operations. To teach
-//   Kymo a tensor type of yours, write this beside it, at namespace scope:
+// Inputs: sessions with record_shapes keep the inputs of operations: numbers,
+//   text, and lists of int64_t, double and bool. To teach Kymo a tensor type of
+//   yours, write this beside it, at namespace scope:
 //
 //   struct Matrix {
-//     std::vector<int64_t> sizes;
+//     int64_t rows, columns;
 //   };
-//   kymo::Input KymoInput(const Matrix& matrix) {
-//     return kymo::TensorMeta{.sizes = matrix.sizes,
-//                             .dtype = kymo::DType::kFloat};
+//   kymo::TensorMeta KymoInput(const Matrix& matrix) {
+//     return {.sizes = {matrix.rows, matrix.columns},
+//             .dtype = kymo::DType::kFloat};
 //   }
 //   void Multiply(const Matrix& a, const Matrix& b) {
 //     KYMO_RECORD_OP("multiply", a, b);
@@ -48,9 +49,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -73,31 +76,125 @@ template <typename T>
 concept DynamicText =
     std::convertible_to<const T&, std::string_view> && !std::is_array_v<T>;
 
-// Makes an Input of a value. The value's type converts to Input (numbers,
-// bools, text, spans, TensorMeta), or has a function KymoInput(const T&) beside
-// it.
+namespace internal {
+
+template <typename T>
+concept HasKymoInput = requires(const T& value) {
+  KymoInput(value);
+};
+
+// A result of KymoInput that borrows nothing from what ends with KymoInput.
+template <typename T>
+concept IsOwnInput = std::same_as<T, TensorMeta> || std::is_arithmetic_v<T> ||
+    std::same_as<T, std::optional<TensorMeta>>;
+
+// Lists that an Input borrows, as a std::vector or an array has them.
+template <typename T, typename Element>
+concept ListOf = std::convertible_to<const T&, std::span<const Element>>;
+template <typename T>
+concept InputList = ListOf<T, int64_t> || ListOf<T, double> ||
+    ListOf<T, bool> || ListOf<T, TensorMeta>;
+
+// A value that dies with the call of Inputs, and whose Input would borrow from
+// it. T is as in a forwarding reference.
+template <typename T>
+concept IsBorrowedTemporary =
+    !std::is_lvalue_reference_v<T> && !HasKymoInput<T> &&
+    (DynamicText<T> || InputList<T>);
+
+}  // namespace internal
+
+// Makes an Input of a value: a number, a bool, a text, a TensorMeta, a list of
+// int64_t, double, bool or TensorMeta, or a value with a function KymoInput
+// beside it. KymoInput(const T&) returns a TensorMeta, a std::optional of one
+// (without a value: an undefined tensor), or a number. Text and lists are
+// borrowed.
 template <typename T>
 constexpr Input ToInput(const T& value) noexcept {
-  if constexpr (std::convertible_to<const T&, Input>) {
+  if constexpr (internal::HasKymoInput<T>) {
+    using Made = std::remove_cvref_t<decltype(KymoInput(value))>;
+    static_assert(
+        internal::IsOwnInput<Made>,
+        "KymoInput must return a kymo::TensorMeta, a "
+        "std::optional<kymo::TensorMeta> or a number. Anything else could "
+        "refer to what ends with KymoInput.");
+    if constexpr (std::same_as<Made, std::optional<TensorMeta>>) {
+      const Made made = KymoInput(value);
+      return made ? Input(*made) : Input::UndefinedTensor();
+    } else if constexpr (internal::IsOwnInput<Made>) {
+      return Input(KymoInput(value));
+    } else {
+      return {};
+    }
+  } else if constexpr (std::convertible_to<const T&, Input>) {
     return value;
+  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    return Input(std::string_view(value));
+  } else if constexpr (internal::ListOf<T, int64_t>) {
+    return Input(std::span<const int64_t>(value));
+  } else if constexpr (internal::ListOf<T, double>) {
+    return Input(std::span<const double>(value));
+  } else if constexpr (internal::ListOf<T, bool>) {
+    return Input(std::span<const bool>(value));
+  } else if constexpr (internal::ListOf<T, TensorMeta>) {
+    return Input(std::span<const TensorMeta>(value));
   } else {
-    return KymoInput(value);
+    static_assert(!std::same_as<T, T>,
+                  "Kymo cannot record this type as an input. Write "
+                  "`kymo::TensorMeta KymoInput(const T&)` in the namespace of "
+                  "the type T; see kymo/record_function.h.");
+    return {};
   }
 }
 
-// The inputs of one operation. They borrow the values, so make them in the
-// call.
+namespace internal {
+
+// Inputs of which some borrow from temporaries; it keeps these.
 template <typename... T>
-constexpr std::array<Input, sizeof...(T)> Inputs(const T&... values) noexcept {
-  return {ToInput(values)...};
+class HeldInputs {
+ public:
+  constexpr explicit HeldInputs(T&&... values) noexcept
+      : values_(std::forward<T>(values)...),
+        inputs_(std::apply(
+            [](const auto&... held) {
+              return std::array<Input, sizeof...(T)>{ToInput(held)...};
+            },
+            values_)) {}
+  // The inputs point into it.
+  HeldInputs(const HeldInputs&) = delete;
+  HeldInputs& operator=(const HeldInputs&) = delete;
+
+  constexpr const Input* data() const noexcept { return inputs_.data(); }
+  constexpr size_t size() const noexcept { return inputs_.size(); }
+  constexpr const Input* begin() const noexcept { return data(); }
+  constexpr const Input* end() const noexcept { return data() + size(); }
+
+ private:
+  std::tuple<std::conditional_t<IsBorrowedTemporary<T>, std::remove_cv_t<T>,
+                                const std::remove_reference_t<T>&>...>
+      values_;
+  std::array<Input, sizeof...(T)> inputs_;
+};
+
+}  // namespace internal
+
+// The inputs of one operation, as a range of Input. They borrow text and lists
+// that have a name; temporary ones they keep.
+template <typename... T>
+constexpr auto Inputs(T&&... values) noexcept {
+  if constexpr ((internal::IsBorrowedTemporary<T> || ...)) {
+    return internal::HeldInputs<T...>(std::forward<T>(values)...);
+  } else {
+    return std::array<Input, sizeof...(T)>{ToInput(values)...};
+  }
 }
 
 // Everything that an operation may tell about itself besides its name.
 struct OperationInfo {
   RecordScope scope = RecordScope::kFunction;
-  std::span<const Input> inputs;
-  std::span<const Arg> args;  // keyword inputs
-  Literal overload_name;      // kept with capture_overload_names
+  std::span<const Input> inputs = {};
+  std::span<const Arg> args = {};  // keyword inputs
+  Literal overload_name = {};      // kept with capture_overload_names
   // Links a backward operation to its forward one. Both carry the number; the
   // backward one also carries the thread (CurrentThreadId) that ran the forward
   // one. See sequence_number.h.
@@ -115,6 +212,10 @@ struct OperationInfo {
 namespace internal {
 // A range that callbacks observe; see callbacks.h.
 struct ObservedCall;
+
+// Bits of the gate that ask for inputs. A gate that is not resolved may.
+inline constexpr uint32_t kWantsInputs =
+    record::kGateInputs | record::kGateObserved | record::kGateUnresolved;
 
 // The state of a RecordFunction; see RecordFunction::Detach.
 struct OpenOperation {
@@ -163,16 +264,33 @@ class RecordFunction {
   }
 
   // With inputs, which the function `inputs` returns. It is called only while
-  // somebody records. KYMO_RECORD_OP passes [&] { return Inputs(a, b); }.
-  template <typename MakeInputs>
-  requires std::invocable<MakeInputs&> RecordFunction(
-      Literal name, MakeInputs&& inputs,
-      RecordScope scope = RecordScope::kFunction)
-  noexcept {
-    if (record::GateBits() != record::kGateOff) [[unlikely]] {
+  // somebody wants inputs. KYMO_RECORD_OP passes [&] { return Inputs(a, b); }.
+  template <std::invocable MakeInputs>
+  RecordFunction(Literal name, MakeInputs&& inputs,
+                 RecordScope scope = RecordScope::kFunction) noexcept {
+    const uint32_t bits = record::GateBits();
+    if (bits == record::kGateOff) [[likely]]
+      return;
+    if (bits & internal::kWantsInputs) {
       const auto& made = inputs();
       operation_ =
           internal::BeginOperation(name, {}, {.scope = scope, .inputs = made});
+    } else {
+      operation_ = internal::BeginOperation(name, {}, {.scope = scope});
+    }
+  }
+  template <DynamicText Text, std::invocable MakeInputs>
+  RecordFunction(const Text& name, MakeInputs&& inputs,
+                 RecordScope scope = RecordScope::kFunction) noexcept {
+    const uint32_t bits = record::GateBits();
+    if (bits == record::kGateOff) [[likely]]
+      return;
+    if (bits & internal::kWantsInputs) {
+      const auto& made = inputs();
+      operation_ =
+          internal::BeginOperation({}, name, {.scope = scope, .inputs = made});
+    } else {
+      operation_ = internal::BeginOperation({}, name, {.scope = scope});
     }
   }
 
@@ -289,6 +407,11 @@ inline void Counter(Literal name, double value) noexcept {
   if (record::IsOn()) [[unlikely]]
     record::RecordCounter(name, value);
 }
+template <DynamicText Text>
+void Counter(const Text& name, double value) noexcept {
+  if (record::IsOn()) [[unlikely]]
+    record::RecordCounter(std::string_view(name), value);
+}
 
 // Names the calling thread. Traces show up to 64 bytes, the system's own tools
 // up to 15; the rest is cut off.
@@ -322,6 +445,9 @@ class RecordFunction {
   RecordFunction(const Text&, std::initializer_list<Arg>) noexcept {}
   template <DynamicText Text>
   RecordFunction(const Text&, const OperationInfo&) noexcept {}
+  template <DynamicText Text, std::invocable MakeInputs>
+  RecordFunction(const Text&, MakeInputs&&,
+                 RecordScope = RecordScope::kFunction) noexcept {}
   RecordFunction(const RecordFunction&) = delete;
   RecordFunction& operator=(const RecordFunction&) = delete;
   ~RecordFunction() {}
@@ -346,6 +472,8 @@ inline void Instant(Literal, std::initializer_list<Arg> = {}) noexcept {}
 template <DynamicText Text>
 void Instant(const Text&, std::initializer_list<Arg> = {}) noexcept {}
 inline void Counter(Literal, double) noexcept {}
+template <DynamicText Text>
+void Counter(const Text&, double) noexcept {}
 inline void SetThreadName(std::string_view) noexcept {}
 inline bool IsProfilerEnabled() noexcept { return false; }
 inline uint64_t CurrentThreadId() noexcept { return 0; }
@@ -389,7 +517,7 @@ auto Recorded(const Text& name, Callable callable,
 #define KYMO_RECORD_FUNCTION(...) \
   const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)(__VA_ARGS__)
 
-// The same with inputs, which are made only while somebody records.
+// The same with inputs, which are made only while somebody wants them.
 #define KYMO_RECORD_OP(name, ...)                                   \
   const ::kymo::RecordFunction KYMO_CONCAT_(kymo_range_, __LINE__)( \
       name, [&] { return ::kymo::Inputs(__VA_ARGS__); })

@@ -1,8 +1,7 @@
 // op_inputs.h - the inputs of an operation, and how a record encodes them.
 //
-//   const int64_t sizes[] = {64, 32};
 //   const kymo::Input inputs[] = {
-//       kymo::TensorMeta{.sizes = sizes, .dtype = kymo::DType::kFloat},
+//       kymo::TensorMeta{.sizes = {64, 32}, .dtype = kymo::DType::kFloat},
 //       kymo::Input(1.0), kymo::Input()};
 //   std::vector<char> buffer(kymo::EncodedInputBytes(inputs, 3));
 //   kymo::EncodeInputs(inputs, 3, buffer.data());
@@ -23,8 +22,11 @@
 //   | kString                  bytes      the text
 //   | kNone, kUndefinedTensor  0          nothing
 //
-// Ownership: an Input borrows its sizes, values and text. They must live until
-//   the call that takes the input has returned.
+// Ownership: a tensor's sizes and strides are copied, so they may be temporary.
+//   An Input borrows lists and text. They must live until the call that takes
+//   the input has returned.
+// Limits:    kMaxRank sizes. An operation with a tensor of a higher rank is
+//   recorded without its inputs, and counted as arguments_truncated.
 // Threads:   everything here is a value. Errors: none.
 // Cost:      nothing allocates, and nothing needs linking.
 //
@@ -37,8 +39,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace kymo {
 
@@ -127,11 +131,65 @@ enum class InputKind : uint8_t {
   kCount,
 };
 
+// The most sizes that a tensor's input has.
+inline constexpr size_t kMaxRank = 8;
+
+// Integers in a row: an array, a std::vector, a std::span and the like.
+template <typename T>
+concept IntegerList = !std::convertible_to<const T&, std::string_view> &&
+                      requires(const T& list) {
+  std::size(list);
+  requires std::integral<std::remove_cvref_t<decltype(*std::begin(list))>>;
+};
+
+// A tensor's sizes or strides, by value: {rows, columns}, or a copy of a list.
+class TensorSizes {
+ public:
+  constexpr TensorSizes() noexcept = default;
+  template <std::integral... T>
+  requires(sizeof...(T) >= 1 && sizeof...(T) <= kMaxRank) constexpr TensorSizes(
+      T... sizes) noexcept  // NOLINT: implicit
+      : rank_(sizeof...(T)), sizes_{static_cast<int64_t>(sizes)...} {}
+  // Of a list that is longer than kMaxRank only the length is kept.
+  template <IntegerList List>
+  constexpr TensorSizes(const List& sizes) noexcept  // NOLINT: implicit
+      : rank_(static_cast<uint32_t>(std::size(sizes))) {
+    if (rank_ > kMaxRank) return;
+    auto from = std::begin(sizes);
+    for (uint32_t i = 0; i < rank_; ++i, ++from) {
+      sizes_[i] = static_cast<int64_t>(*from);
+    }
+  }
+  // Not a copy: `sizes`, of any length, must live as long as what is made of it.
+  static constexpr TensorSizes Borrow(std::span<const int64_t> sizes) noexcept {
+    TensorSizes borrowed;
+    borrowed.rank_ = static_cast<uint32_t>(sizes.size());
+    borrowed.borrowed_ = sizes.data();
+    return borrowed;
+  }
+
+  constexpr uint32_t rank() const noexcept { return rank_; }
+  // False if there are more than kMaxRank of them, and they are not borrowed.
+  constexpr bool are_known() const noexcept {
+    return rank_ <= kMaxRank || borrowed_ != nullptr;
+  }
+  // Empty if they are not known. Valid as long as this object.
+  constexpr std::span<const int64_t> values() const noexcept {
+    if (!are_known()) return {};
+    return {borrowed_ != nullptr ? borrowed_ : sizes_, rank_};
+  }
+
+ private:
+  uint32_t rank_ = 0;
+  const int64_t* borrowed_ = nullptr;
+  int64_t sizes_[kMaxRank] = {};
+};
+
 // A tensor's sizes, element type and strides. Its contents are never recorded.
 struct TensorMeta {
-  std::span<const int64_t> sizes;
+  TensorSizes sizes = {};
   DType dtype = DType::kUnknown;
-  std::span<const int64_t> strides = {};  // in elements; empty: not recorded
+  TensorSizes strides = {};  // in elements; empty: not recorded
   // An address that tells tensors apart. It is not recorded; emit_nvtx.h finds
   // by it which operation made an input.
   const void* identity = nullptr;
@@ -145,12 +203,10 @@ class Input {
   constexpr Input(const TensorMeta& tensor) noexcept  // NOLINT: implicit
       : kind(InputKind::kTensor),
         dtype(tensor.dtype),
-        count(static_cast<uint32_t>(tensor.sizes.size())),
-        data(tensor.sizes.data()),
-        strides(tensor.strides.size() == tensor.sizes.size()
-                    ? tensor.strides.data()
-                    : nullptr),
-        tensor_identity(tensor.identity) {}
+        count(tensor.sizes.rank()),
+        tensor_identity(tensor.identity),
+        sizes(tensor.sizes),
+        strides(tensor.strides) {}
   constexpr Input(std::span<const TensorMeta> tensors) noexcept  // NOLINT
       : kind(InputKind::kTensorList),
         count(static_cast<uint32_t>(tensors.size())),
@@ -192,12 +248,13 @@ class Input {
   InputKind kind = InputKind::kNone;
   DType dtype = DType::kUnknown;
   uint32_t count = 0;          // see the table above
-  const void* data = nullptr;  // sizes, values, TensorMeta or text
-  const int64_t* strides = nullptr;
+  const void* data = nullptr;  // values, TensorMeta or text
   union {
     uint64_t bits = 0;            // of a single int, double or bool
     const void* tensor_identity;  // of a tensor
   };
+  TensorSizes sizes;  // of a tensor
+  TensorSizes strides;
 
   const void* identity() const noexcept {
     return kind == InputKind::kTensor ? tensor_identity : nullptr;
@@ -218,19 +275,37 @@ namespace op_inputs_internal {
 
 constexpr size_t Padded(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
-constexpr size_t TensorBytes(const Input& tensor) noexcept {
+// Longer than any record: the recorder then leaves the inputs out and counts
+// them.
+inline constexpr size_t kTooLong = size_t{1} << 20;
+
+// Of a tensor without strides, and of one with wrong ones, none are encoded.
+constexpr bool HasStrides(const TensorSizes& sizes,
+                          const TensorSizes& strides) noexcept {
+  return strides.rank() == sizes.rank() && sizes.rank() != 0 &&
+         strides.are_known();
+}
+
+constexpr size_t TensorBytes(const TensorSizes& sizes,
+                             const TensorSizes& strides) noexcept {
+  if (!sizes.are_known()) [[unlikely]]
+    return kTooLong;
   return sizeof(InputHeader) +
-         size_t{8} * tensor.count * (tensor.strides != nullptr ? 2 : 1);
+         size_t{8} * sizes.rank() * (HasStrides(sizes, strides) ? 2 : 1);
+}
+
+inline char* PutHeader(const InputHeader& header, char* to) noexcept {
+  memcpy(to, &header, sizeof(header));
+  return to + sizeof(header);
 }
 
 inline char* PutHeader(const Input& input, char* to) noexcept {
-  const InputHeader header = {.kind = input.kind,
-                              .dtype = input.dtype,
-                              .has_strides = input.strides != nullptr,
-                              .reserved = 0,
-                              .count = input.count};
-  memcpy(to, &header, sizeof(header));
-  return to + sizeof(header);
+  return PutHeader({.kind = input.kind,
+                    .dtype = input.dtype,
+                    .has_strides = 0,
+                    .reserved = 0,
+                    .count = input.count},
+                   to);
 }
 
 inline char* PutWords(const void* words, size_t count, char* to) noexcept {
@@ -240,27 +315,37 @@ inline char* PutWords(const void* words, size_t count, char* to) noexcept {
   return to;
 }
 
-inline char* PutTensor(const Input& tensor, char* to) noexcept {
-  to = PutHeader(tensor, to);
-  to = PutWords(tensor.data, tensor.count, to);
-  if (tensor.strides != nullptr) {
-    to = PutWords(tensor.strides, tensor.count, to);
+inline char* PutTensor(DType dtype, const TensorSizes& sizes,
+                       const TensorSizes& strides, char* to) noexcept {
+  const std::span<const int64_t> values = sizes.values();
+  const bool has_strides = HasStrides(sizes, strides);
+  to = PutHeader({.kind = InputKind::kTensor,
+                  .dtype = dtype,
+                  .has_strides = has_strides,
+                  .reserved = 0,
+                  .count = static_cast<uint32_t>(values.size())},
+                 to);
+  to = PutWords(values.data(), values.size(), to);
+  if (has_strides) {
+    to = PutWords(strides.values().data(), values.size(), to);
   }
   return to;
 }
 
 }  // namespace op_inputs_internal
 
-// The number of bytes that EncodeInput writes.
+// The number of bytes that EncodeInput writes. More than a record has, if a
+// tensor's sizes are not known.
 inline size_t EncodedInputBytes(const Input& input) noexcept {
   switch (input.kind) {
     case InputKind::kTensor:
-      return op_inputs_internal::TensorBytes(input);
+      return op_inputs_internal::TensorBytes(input.sizes, input.strides);
     case InputKind::kTensorList: {
       size_t bytes = sizeof(InputHeader);
       const auto* const tensors = static_cast<const TensorMeta*>(input.data);
       for (uint32_t i = 0; i < input.count; ++i) {
-        bytes += op_inputs_internal::TensorBytes(tensors[i]);
+        bytes += op_inputs_internal::TensorBytes(tensors[i].sizes,
+                                                 tensors[i].strides);
       }
       return bytes;
     }
@@ -281,14 +366,16 @@ inline size_t EncodedInputBytes(const Input* inputs, size_t count) noexcept {
 // REQUIRES: the bytes at `to` are zero, because padding is not written.
 inline char* EncodeInput(const Input& input, char* to) noexcept {
   using op_inputs_internal::PutHeader;
+  using op_inputs_internal::PutTensor;
   switch (input.kind) {
     case InputKind::kTensor:
-      return op_inputs_internal::PutTensor(input, to);
+      return PutTensor(input.dtype, input.sizes, input.strides, to);
     case InputKind::kTensorList: {
       to = PutHeader(input, to);
       const auto* const tensors = static_cast<const TensorMeta*>(input.data);
       for (uint32_t i = 0; i < input.count; ++i) {
-        to = op_inputs_internal::PutTensor(tensors[i], to);
+        const TensorMeta& tensor = tensors[i];
+        to = PutTensor(tensor.dtype, tensor.sizes, tensor.strides, to);
       }
       return to;
     }
@@ -325,7 +412,8 @@ inline char* EncodeInputs(const Input* inputs, size_t count,
   for (size_t i = 0; i < count; ++i) {
     // Most inputs are tensors; the other kinds are out of line.
     to = inputs[i].kind == InputKind::kTensor
-             ? op_inputs_internal::PutTensor(inputs[i], to)
+             ? op_inputs_internal::PutTensor(inputs[i].dtype, inputs[i].sizes,
+                                             inputs[i].strides, to)
              : EncodeInput(inputs[i], to);
   }
   return to;

@@ -115,8 +115,8 @@ void BM_Range_OnTwoIntegers(benchmark::State& state) {
 struct Tensor {
   int64_t sizes[4];
 };
-Input KymoInput(const Tensor& tensor) {
-  return TensorMeta{.sizes = tensor.sizes, .dtype = DType::kFloat};
+TensorMeta KymoInput(const Tensor& tensor) {
+  return {.sizes = tensor.sizes, .dtype = DType::kFloat};
 }
 
 void RecordThreeShapes(benchmark::State& state) {

@@ -9,12 +9,11 @@ void ForEachEntry(std::span<const Input> inputs, Visit visit) {
   for (const Input& input : inputs) {
     const std::span<const int64_t> none;
     if (input.kind == InputKind::kTensor) {
-      visit(std::span(static_cast<const int64_t*>(input.data), input.count),
-            input.identity());
+      visit(input.sizes.values(), input.identity());
     } else if (input.kind == InputKind::kTensorList && input.count != 0) {
       for (const TensorMeta& tensor :
            std::span(static_cast<const TensorMeta*>(input.data), input.count)) {
-        visit(tensor.sizes, tensor.identity);
+        visit(tensor.sizes.values(), tensor.identity);
       }
     } else {
       visit(none, static_cast<const void*>(nullptr));

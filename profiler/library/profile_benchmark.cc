@@ -25,8 +25,8 @@ void BM_TwoClockReads(benchmark::State& state) {
 struct Tensor {
   int64_t sizes[4];
 };
-Input KymoInput(const Tensor& tensor) {
-  return TensorMeta{.sizes = tensor.sizes, .dtype = DType::kFloat};
+TensorMeta KymoInput(const Tensor& tensor) {
+  return {.sizes = tensor.sizes, .dtype = DType::kFloat};
 }
 
 // Sessions are started anew now and then, so that memory stays bounded and is

@@ -127,6 +127,15 @@ class InSessionOf {
   bool moved_ = false;
 };
 
+KYMO_INLINE void PublishCounter(Slot* slot, uint32_t name,
+                                double value) noexcept {
+  slot->name = name;
+  slot->kind_scope_depth =
+      PackKind(SlotKind::kCounter, 0, thread_stream->depth & kMaxDepth);
+  slot->end.store(std::bit_cast<uint64_t>(value), std::memory_order_relaxed);
+  Publish(slot);
+}
+
 }  // namespace
 
 Slot* TakeSlotsSlow(uint32_t count) noexcept {
@@ -306,12 +315,13 @@ void RecordMemory(const MemoryReport& report) noexcept {
 void RecordCounter(Literal name, double value) noexcept {
   Slot* const slot = Take(1);
   if (slot == nullptr) return;
-  ThreadStream* const stream = thread_stream;
-  slot->name = NameId(stream, name);
-  slot->kind_scope_depth =
-      PackKind(SlotKind::kCounter, 0, stream->depth & kMaxDepth);
-  slot->end.store(std::bit_cast<uint64_t>(value), std::memory_order_relaxed);
-  Publish(slot);
+  PublishCounter(slot, NameId(thread_stream, name), value);
+}
+
+void RecordCounter(std::string_view name, double value) noexcept {
+  Slot* const slot = Take(1);
+  if (slot == nullptr) return;
+  PublishCounter(slot, Host().intern(name.data(), name.size()), value);
 }
 
 }  // namespace kymo::record

@@ -86,7 +86,7 @@ struct RangeDetails {
   size_t arg_count = 0;
   const Input* inputs = nullptr;  // kept where kGateInputs is set
   size_t input_count = 0;
-  Literal overload_name;           // kept where kGateOverloads is set
+  Literal overload_name = {};      // kept where kGateOverloads is set
   int64_t sequence_nr = -1;        // -1 = none
   uint64_t forward_thread_id = 0;  // logical id; 0 = none
   int64_t debug_handle = -1;       // -1 = none
@@ -199,6 +199,8 @@ void RecordInstant(Literal name, std::string_view dynamic_name, const Arg* args,
 
 // A counter's value from now on. REQUIRES: IsOn() was true.
 void RecordCounter(Literal name, double value) noexcept;
+// The same with a name that is made at run time. It is looked up by its text.
+void RecordCounter(std::string_view name, double value) noexcept;
 
 // An allocation or a free, as PyTorch's reportMemoryUsageToProfiler has it.
 struct MemoryReport {

@@ -43,8 +43,8 @@ void Ranges(long count) {
 struct Matrix {
   int64_t sizes[2];
 };
-kymo::Input KymoInput(const Matrix& matrix) {
-  return kymo::TensorMeta{.sizes = matrix.sizes, .dtype = kymo::DType::kFloat};
+kymo::TensorMeta KymoInput(const Matrix& matrix) {
+  return {.sizes = matrix.sizes, .dtype = kymo::DType::kFloat};
 }
 
 __attribute__((noinline)) void MatMul(const Matrix& a, const Matrix& b) {

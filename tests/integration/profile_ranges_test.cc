@@ -26,6 +26,7 @@ TEST(ProfileTest, RecordsNestedRangesWithArguments) {
       Instant("mark", {{"at", 1u}});
     }
     Counter("loss", 0.25);
+    Counter("loss of layer " + std::to_string(2), 0.75);
   });
   const model::Trace& trace = *profile->trace();
   EXPECT_EQ(ParentName(trace, "dynamic inner"), "outer");
@@ -39,8 +40,11 @@ TEST(ProfileTest, RecordsNestedRangesWithArguments) {
   ASSERT_EQ(inner.size(), 2);
   EXPECT_EQ(trace.Name(inner[0].string_value()), "relu");
   EXPECT_EQ(inner[1].int_value(), -3);
-  ASSERT_EQ(trace.counters().size(), 1);
+  ASSERT_EQ(trace.counters().size(), 2);
+  EXPECT_EQ(trace.Name(trace.counters()[0].name), "loss");
   EXPECT_EQ(trace.counters()[0].value, 0.25);
+  EXPECT_EQ(trace.Name(trace.counters()[1].name), "loss of layer 2");
+  EXPECT_EQ(trace.counters()[1].value, 0.75);
   EXPECT_FALSE(trace.ledger().AnythingLost());
 }
 

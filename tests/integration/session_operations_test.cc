@@ -7,9 +7,12 @@
 #include <functional>
 #include <future>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -25,6 +28,7 @@
 #include "kymo/sequence_number.h"
 #include "kymo/thread_state.h"
 #include "profiler/base/clock.h"
+#include "profiler/model/trace.h"
 #include "profiler/record/host/host.h"
 #include "tests/integration/test_session.h"
 
@@ -50,8 +54,8 @@ std::string ReadFile(const std::string& path) {
 struct Matrix {
   std::vector<int64_t> sizes;
 };
-Input KymoInput(const Matrix& matrix) {
-  return TensorMeta{.sizes = matrix.sizes, .dtype = DType::kFloat};
+TensorMeta KymoInput(const Matrix& matrix) {
+  return {.sizes = matrix.sizes, .dtype = DType::kFloat};
 }
 
 void MatMul(const Matrix& a, const Matrix& b) {
@@ -81,6 +85,91 @@ TEST(SessionTest, ShapesAndFlopsOfOperations) {
   EXPECT_NE(by_shape.table().find("Total KFLOPs"), std::string::npos);
 }
 
+// A type that has no list of its sizes.
+struct Rows {
+  size_t rows;
+  int columns;
+};
+TensorMeta KymoInput(const Rows& rows) {
+  return {.sizes = {rows.rows, rows.columns}, .dtype = DType::kDouble};
+}
+struct Slot {
+  bool is_used;
+};
+std::optional<TensorMeta> KymoInput(const Slot& slot) {
+  if (!slot.is_used) return std::nullopt;
+  const int64_t sizes[] = {7};
+  return TensorMeta{.sizes = sizes, .dtype = DType::kInt8};
+}
+// These could refer to what has ended, and are refused.
+static_assert(internal::IsOwnInput<TensorMeta>);
+static_assert(internal::IsOwnInput<std::optional<TensorMeta>>);
+static_assert(internal::IsOwnInput<double>);
+static_assert(!internal::IsOwnInput<Input>);
+static_assert(!internal::IsOwnInput<std::span<const int64_t>>);
+static_assert(!internal::IsOwnInput<std::string_view>);
+// Nine sizes are one too many.
+static_assert(std::is_constructible_v<TensorSizes, int, int, int, int, int, int,
+                                      int, int>);
+static_assert(!std::is_constructible_v<TensorSizes, int, int, int, int, int,
+                                       int, int, int, int>);
+
+// Writes over the part of the stack that calls before have used.
+__attribute__((noinline)) void WriteOverStack() {
+  volatile char bytes[4096];
+  for (volatile char& byte : bytes) byte = 0x55;
+}
+
+TEST(SessionTest, SizesAreKeptByValue) {
+  const auto profile = Record({.record_shapes = true}, [] {
+    const auto made = [] {
+      WriteOverStack();
+      return Inputs(Rows{64, 32}, Slot{true}, Slot{false});
+    };
+    const auto inputs = made();
+    WriteOverStack();
+    RecordFunction op("op", OperationInfo{.inputs = inputs});
+  });
+  const FunctionEvent* const op = Find(*profile, "op");
+  ASSERT_NE(op, nullptr);
+  EXPECT_EQ(*op->input_shapes, (InputShapes{{64, 32}, {7}, {}}));
+  EXPECT_EQ(op->details->input_dtypes,
+            (std::vector<std::string>{"double", "signed char", ""}));
+}
+
+TEST(SessionTest, OperationsTakeTextListsAndDynamicNames) {
+  const auto profile = Record({.record_shapes = true}, [] {
+    const std::string text = "padding";
+    const std::vector<int64_t> kernel = {3, 3};
+    KYMO_RECORD_OP("op " + text, text, kernel);
+    // What is temporary lives until it is recorded.
+    KYMO_RECORD_OP("literal", std::string(40, 'x'),
+                   std::vector<double>({0.5, 2}), std::vector<int64_t>({1}));
+  });
+  const FunctionEvent* const op = Find(*profile, "op padding");
+  ASSERT_NE(op, nullptr);
+  EXPECT_EQ(op->details->concrete_inputs,
+            (std::vector<std::string>{"padding", "[3, 3]"}));
+  const FunctionEvent* const literal = Find(*profile, "literal");
+  ASSERT_NE(literal, nullptr);
+  EXPECT_EQ(
+      literal->details->concrete_inputs,
+      (std::vector<std::string>{std::string(40, 'x'), "[0.5, 2.]", "[1]"}));
+}
+
+TEST(SessionTest, ATensorOfTooHighARankIsCounted) {
+  const auto profile = Record({.record_shapes = true}, [] {
+    const std::vector<int64_t> nine(9, 2);
+    KYMO_RECORD_OP("borrowed", TensorMeta{.sizes = TensorSizes::Borrow(nine)});
+    KYMO_RECORD_OP("copied", TensorMeta{.sizes = nine});
+  });
+  EXPECT_EQ(*Find(*profile, "borrowed")->input_shapes,
+            (InputShapes{std::vector<int64_t>(9, 2)}));
+  EXPECT_TRUE(Find(*profile, "copied")->input_shapes->empty());
+  EXPECT_EQ(profile->trace()->ledger().Get(model::Loss::kArgumentsTruncated),
+            1);
+}
+
 TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
   const Matrix a = {{64, 32}};
   const auto profile = Record({}, [&] { MatMul(a, a); });
@@ -90,8 +179,9 @@ TEST(SessionTest, InputsAreKeptOnlyWhenAskedFor) {
 TEST(SessionTest, SessionsAtOnceKeepOnlyTheirOwnDetails) {
   const Matrix a = {{2, 3}};
   const auto add = [&] {
-    RecordFunction("aten::add", OperationInfo{.inputs = Inputs(a),
-                                              .overload_name = "Tensor"});
+    const RecordFunction range(
+        "aten::add",
+        OperationInfo{.inputs = Inputs(a), .overload_name = "Tensor"});
   };
   std::unique_ptr<Profile> plain;
   const auto detailed =
@@ -114,8 +204,10 @@ TEST(SessionTest, SessionsAtOnceKeepOnlyTheirOwnDetails) {
 
 TEST(SessionTest, OverloadNamesAreKeptOnlyWhenAskedFor) {
   const auto add_twice = [] {
-    RecordFunction("aten::add", OperationInfo{.overload_name = "Tensor"});
-    RecordFunction("aten::add", OperationInfo{.overload_name = "out"});
+    const OperationInfo tensor = {.overload_name = "Tensor"};
+    const OperationInfo out = {.overload_name = "out"};
+    { RecordFunction range("aten::add", tensor); }
+    { RecordFunction range("aten::add", out); }
   };
   const std::string path = testing::TempDir() + "/overloads.json";
   const KeyAveragesOptions by_overload = {.group_by_overload_name = true};

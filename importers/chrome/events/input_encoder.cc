@@ -115,8 +115,11 @@ void Append(std::string& out, const Input& input) {
   EncodeInput(input, out.data() + begin);
 }
 
+// Borrows the numbers, of which a file may have any number.
 TensorMeta Tensor(const Numbers& sizes, const Numbers& strides, DType dtype) {
-  return {.sizes = sizes, .dtype = dtype, .strides = strides};
+  return {.sizes = TensorSizes::Borrow(sizes),
+          .dtype = dtype,
+          .strides = TensorSizes::Borrow(strides)};
 }
 
 // "[1, 2]" -> "1", "2".
