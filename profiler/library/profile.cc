@@ -146,7 +146,7 @@ absl::Status Profile::State::PrepareTrace() {
     Warn(
         "Profiler clears events at the end of each cycle. Only events from "
         "the current cycle will be reported. To keep events across cycles, "
-        "set acc_events=True.");
+        "set acc_events = true.");
   }
   profile->trace_id_ = options.custom_trace_id_callback
                            ? options.custom_trace_id_callback()

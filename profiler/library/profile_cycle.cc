@@ -189,7 +189,8 @@ KeyAverages ProfileCycle::key_averages(const KeyAveragesOptions& options) {
 absl::StatusOr<const EventList*> ProfileCycle::events() {
   if (trace_only_) {
     return absl::FailedPreconditionError(
-        "events() is not available when trace_only=True in ExperimentalConfig. "
+        "events() is not available when trace_only = true in "
+        "ExperimentalConfig. "
         "Use export_chrome_trace() instead.");
   }
   if (events_ == nullptr) {
@@ -246,7 +247,7 @@ absl::Status ProfileCycle::export_stacks(const std::string& path,
                                          std::string_view metric) {
   if (!with_stack_) {
     return absl::FailedPreconditionError(
-        "export_stacks() requires with_stack=True");
+        "export_stacks() requires with_stack = true");
   }
   KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
   return list->export_stacks(path, metric);
@@ -256,7 +257,7 @@ absl::Status ProfileCycle::export_memory_timeline(
     const std::string& path, std::string_view device) const {
   if (!profile_memory_) {
     return absl::InvalidArgumentError(
-        "profile_memory=True required for memory profiling.");
+        "profile_memory = true required for memory profiling.");
   }
   std::string wanted(device);
   if (wanted.empty()) {

@@ -119,7 +119,7 @@ class DevicePlanner {
     if (!options_.use_cpu || lacks_cpu) {
       return absl::InvalidArgumentError(absl::StrCat(
           "Legacy ", device == "cuda" ? "CUDA" : "privateuse1",
-          " profiling requires use_cpu=True",
+          " profiling requires use_cpu = true",
           options_.use_cpu ? ": only events of the program time this device, "
                              "at the start and end of each range of \"cpu\"; "
                              "add \"cpu\" to activities"
@@ -145,7 +145,7 @@ class DevicePlanner {
     const std::string name = absl::AsciiStrToUpper(device);
     return absl::InvalidArgumentError(absl::StrCat(
         "Legacy ", name,
-        " profiling is not supported. Requires use_kineto=True on ", name,
+        " profiling is not supported. Requires use_kineto = true on ", name,
         " devices."));
   }
 
@@ -219,13 +219,14 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
   plan.trace_only = options.experimental_config.trace_only;
   if (plan.trace_only && options.with_stack) {
     Warn(
-        "trace_only=True is incompatible with with_stack=True (stack traces "
+        "trace_only = true is incompatible with with_stack = true (stack "
+        "traces "
         "require event post-processing). Disabling trace_only.");
     plan.trace_only = false;
   }
   if (!options.use_cpu && !options.use_kineto) {
     return absl::InvalidArgumentError(
-        "Device-only events supported only with Kineto (use_kineto=True)");
+        "Device-only events supported only with Kineto (use_kineto = true)");
   }
   KYMO_RETURN_IF_ERROR(AddActivities(options, backends, plan));
   if (options.post_processing_timeout_s &&

@@ -137,7 +137,7 @@ TEST_F(PlanSessionTest, NothingIsLeftWithoutTheDevice) {
 
 TEST_F(PlanSessionTest, MtiaThatIsNotThereIsPyTorchsError) {
   const std::string error =
-      "Legacy MTIA profiling is not supported. Requires use_kineto=True on "
+      "Legacy MTIA profiling is not supported. Requires use_kineto = true on "
       "MTIA devices.";
   EXPECT_EQ(ErrorOf({.use_device = "mtia"}), error);
   EXPECT_EQ(ErrorOf({.activities = {"cpu", "mtia"}}), error);
@@ -229,17 +229,18 @@ TEST_F(PlanSessionTest, OldInterfaceWarnsAndRefuses) {
   EXPECT_EQ(Plan({.use_device = "cuda", .use_kineto = false}).use_device,
             "cuda");
   EXPECT_EQ(ErrorOf({.use_device = "xpu", .use_kineto = false}),
-            "Legacy XPU profiling is not supported. Requires use_kineto=True "
+            "Legacy XPU profiling is not supported. Requires use_kineto = true "
             "on XPU devices.");
   EXPECT_EQ(ErrorOf({.use_device = "hpu", .use_kineto = false}),
-            "Legacy HPU profiling is not supported. Requires use_kineto=True "
+            "Legacy HPU profiling is not supported. Requires use_kineto = true "
             "on HPU devices.");
-  EXPECT_EQ(ErrorOf({.use_device = "mtia", .use_kineto = false}),
-            "Legacy MTIA profiling is not supported. Requires use_kineto=True "
-            "on MTIA devices.");
+  EXPECT_EQ(
+      ErrorOf({.use_device = "mtia", .use_kineto = false}),
+      "Legacy MTIA profiling is not supported. Requires use_kineto = true "
+      "on MTIA devices.");
   EXPECT_EQ(
       ErrorOf({.use_cpu = false, .use_device = "cuda", .use_kineto = false}),
-      "Device-only events supported only with Kineto (use_kineto=True)");
+      "Device-only events supported only with Kineto (use_kineto = true)");
 }
 
 // A program that takes the device's times itself.
@@ -274,11 +275,11 @@ TEST_F(PlanSessionTest, EventsStandInForABackend) {
     EXPECT_EQ(warnings_, Texts{});
   }
   EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "cuda"}),
-            "Legacy CUDA profiling requires use_cpu=True");
+            "Legacy CUDA profiling requires use_cpu = true");
   EXPECT_EQ(ErrorOf({.use_cpu = false, .use_device = "npu"}),
-            "Legacy privateuse1 profiling requires use_cpu=True");
+            "Legacy privateuse1 profiling requires use_cpu = true");
   EXPECT_EQ(ErrorOf({.activities = {"cuda"}}),
-            "Legacy CUDA profiling requires use_cpu=True: only events of the "
+            "Legacy CUDA profiling requires use_cpu = true: only events of the "
             "program time this device, at the start and end of each range of "
             "\"cpu\"; add \"cpu\" to activities");
 }
@@ -348,10 +349,11 @@ TEST_F(PlanSessionTest, TraceOnlyGivesWayToStacks) {
   const SessionPlan plan =
       Plan({.with_stack = true, .experimental_config = {.trace_only = true}});
   EXPECT_FALSE(plan.trace_only);
-  EXPECT_EQ(warnings_,
-            Texts{"trace_only=True is incompatible with with_stack=True (stack "
-                  "traces require event post-processing). Disabling "
-                  "trace_only."});
+  EXPECT_EQ(
+      warnings_,
+      Texts{"trace_only = true is incompatible with with_stack = true (stack "
+            "traces require event post-processing). Disabling "
+            "trace_only."});
   EXPECT_TRUE(Plan({.experimental_config = {.trace_only = true}}).trace_only);
   EXPECT_EQ(warnings_, Texts{});
 }

@@ -102,7 +102,7 @@ absl::Status Profile::export_stacks(const std::string& path,
   if (!options_.enabled) return absl::OkStatus();
   if (!options_.with_stack) {
     return absl::FailedPreconditionError(
-        "export_stacks() requires with_stack=True");
+        "export_stacks() requires with_stack = true");
   }
   KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
   return list->export_stacks(path, metric);

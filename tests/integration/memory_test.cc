@@ -343,7 +343,7 @@ TEST(MemoryTest, TheTimelineHasPyTorchsThreeForms) {
   ASSERT_TRUE(without.Start().ok());
   ASSERT_TRUE(without.Stop().ok());
   EXPECT_EQ(without.export_memory_timeline("/tmp/x.html").message(),
-            "profile_memory=True required for memory profiling.");
+            "profile_memory = true required for memory profiling.");
 }
 
 // Bytes of the blocks of a category that were made within the recording.

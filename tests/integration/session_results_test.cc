@@ -158,11 +158,11 @@ TEST(SessionTest, TraceOnlyHasNoEvents) {
   const auto profile = Record({.experimental_config = {.trace_only = true}},
                               [] { RecordFunction range("range"); });
   EXPECT_EQ(profile->events().status().message(),
-            "events() is not available when trace_only=True in "
+            "events() is not available when trace_only = true in "
             "ExperimentalConfig. Use export_chrome_trace() instead.");
   EXPECT_TRUE(
       profile->export_chrome_trace(testing::TempDir() + "/only.json").ok());
-  EXPECT_THAT(Printed(*profile), testing::HasSubstr("trace_only=True"));
+  EXPECT_THAT(Printed(*profile), testing::HasSubstr("trace_only = true"));
 }
 
 TEST(SessionTest, StacksSwitchTraceOnlyOff) {
@@ -171,11 +171,12 @@ TEST(SessionTest, StacksSwitchTraceOnlyOff) {
       Record({.with_stack = true, .experimental_config = {.trace_only = true}},
              [] { RecordFunction range("range"); });
   EXPECT_TRUE(profile->events().ok());
-  EXPECT_EQ(warnings.texts(),
-            (std::vector<std::string>{
-                "trace_only=True is incompatible with with_stack=True (stack "
-                "traces require event post-processing). Disabling "
-                "trace_only."}));
+  EXPECT_EQ(
+      warnings.texts(),
+      (std::vector<std::string>{
+          "trace_only = true is incompatible with with_stack = true (stack "
+          "traces require event post-processing). Disabling "
+          "trace_only."}));
 }
 
 TEST(SessionTest, TroubleWithResultsIsWarned) {

@@ -120,7 +120,7 @@ TEST(SessionTest, EventsOfEarlierCyclesAreGoneWithAWarning) {
             (std::vector<std::string>{
                 "Profiler clears events at the end of each cycle. Only events "
                 "from the current cycle will be reported. To keep events "
-                "across cycles, set acc_events=True."}));
+                "across cycles, set acc_events = true."}));
 }
 
 TEST(SessionTest, TensorboardHandlerWritesNumberedFiles) {
