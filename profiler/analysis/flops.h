@@ -47,7 +47,7 @@ namespace kymo {
 
 struct FlopsResult {
   uint64_t flops = 0;
-  std::vector<std::string> warnings;  // the reasons why `flops` is 0
+  std::vector<std::string> warnings = {};  // the reasons why `flops` is 0
 };
 
 using FlopsFormula =

@@ -49,7 +49,7 @@ struct ProfileOptions {
   // Backends by name, such as "cpu" (ranges), "sampling" and "cuda", or by the
   // path of a library (backend_plugin.h): "./libmine.so"; and devices as in
   // use_device. Empty: "cpu" and the device of use_device.
-  std::vector<std::string> activities;
+  std::vector<std::string> activities = {};
   bool use_cpu = true;  // false: only the device
   // The device whose times the results show: "cuda", "xpu", "mtia", "hpu", or
   // the name of a custom device (PluginInfo::device). "privateuseone" means the
@@ -57,7 +57,7 @@ struct ProfileOptions {
   // several are there, it is the one that this list has first. If no backend
   // can record the device here, the session leaves it out and gives PyTorch's
   // warning. For "mtia" Start() returns PyTorch's error instead.
-  std::string use_device;
+  std::string use_device = {};
   // Arguments of the older torch.autograd.profiler.profile. use_cuda is
   // use_device = "cuda", with a warning that it is deprecated. Without
   // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors; other devices
@@ -70,14 +70,14 @@ struct ProfileOptions {
   bool profile_memory = false;  // allocations and frees, see memory.h
   bool with_stack = false;      // the stack of each operation
   bool with_modules = false;    // RecordModule and the hierarchy of modules
-  ExperimentalConfig experimental_config;
+  ExperimentalConfig experimental_config = {};
 
   // Which steps are recorded. Without a schedule, everything from Start() to
   // Stop().
-  std::optional<Schedule> schedule;
+  std::optional<Schedule> schedule = {};
   // Step() or Stop() calls it when a cycle has finished; the cycle is then the
   // last of cycles(). Step() or Stop() returns its error.
-  std::function<absl::Status(Profile&)> on_trace_ready;
+  std::function<absl::Status(Profile&)> on_trace_ready = {};
   // Keep the events of earlier cycles: events(), averages and tables then have
   // all cycles, oldest first. Exports and trace() have the last cycle.
   bool acc_events = false;
@@ -86,15 +86,15 @@ struct ProfileOptions {
 
   // Makes the id of the next cycle's trace; by default 32 random hexadecimal
   // digits.
-  std::function<std::string()> custom_trace_id_callback;
+  std::function<std::string()> custom_trace_id_callback = {};
   // Stop making events of records after this time. The results then have the
   // events that were made so far, and there is a warning.
-  std::optional<double> post_processing_timeout_s;
+  std::optional<double> post_processing_timeout_s = {};
 
   // Settings of backends by name, such as cpu_arena_mib and cpu_when_full: the
   // flags that `//tools:profile --help=all` shows. An unknown name or a wrong
   // value is kInvalidArgument.
-  std::map<std::string, std::string> settings;
+  std::map<std::string, std::string> settings = {};
 };
 
 // The meaning of the options on this machine. For Profile.

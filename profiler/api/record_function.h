@@ -244,7 +244,7 @@ class RecordFunction {
  public:
   // Always inlined: out of line, the object lives in memory, and a range costs
   // four times as much while nobody records.
-  __attribute__((always_inline)) explicit RecordFunction(
+  [[nodiscard]] __attribute__((always_inline)) explicit RecordFunction(
       Literal name, RecordScope scope = RecordScope::kFunction) noexcept {
     const uint32_t bits = record::GateBits();
     if (bits == record::kGateOff) [[likely]]
@@ -255,10 +255,11 @@ class RecordFunction {
       operation_ = internal::BeginOperation(name, {}, {.scope = scope});
     }
   }
-  RecordFunction(Literal name, std::initializer_list<Arg> args) noexcept
+  [[nodiscard]] RecordFunction(Literal name,
+                               std::initializer_list<Arg> args) noexcept
       : RecordFunction(name, RecordScope::kFunction, args) {}
-  RecordFunction(Literal name, RecordScope scope,
-                 std::initializer_list<Arg> args) noexcept {
+  [[nodiscard]] RecordFunction(Literal name, RecordScope scope,
+                               std::initializer_list<Arg> args) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
       Begin(name, {}, scope, args);
   }
@@ -266,8 +267,9 @@ class RecordFunction {
   // With inputs, which the function `inputs` returns. It is called only while
   // somebody wants inputs. KYMO_RECORD_OP passes [&] { return Inputs(a, b); }.
   template <std::invocable MakeInputs>
-  RecordFunction(Literal name, MakeInputs&& inputs,
-                 RecordScope scope = RecordScope::kFunction) noexcept {
+  [[nodiscard]] RecordFunction(
+      Literal name, MakeInputs&& inputs,
+      RecordScope scope = RecordScope::kFunction) noexcept {
     const uint32_t bits = record::GateBits();
     if (bits == record::kGateOff) [[likely]]
       return;
@@ -280,8 +282,9 @@ class RecordFunction {
     }
   }
   template <DynamicText Text, std::invocable MakeInputs>
-  RecordFunction(const Text& name, MakeInputs&& inputs,
-                 RecordScope scope = RecordScope::kFunction) noexcept {
+  [[nodiscard]] RecordFunction(
+      const Text& name, MakeInputs&& inputs,
+      RecordScope scope = RecordScope::kFunction) noexcept {
     const uint32_t bits = record::GateBits();
     if (bits == record::kGateOff) [[likely]]
       return;
@@ -295,23 +298,26 @@ class RecordFunction {
   }
 
   // With all that OperationInfo has.
-  RecordFunction(Literal name, const OperationInfo& info) noexcept {
+  [[nodiscard]] RecordFunction(Literal name,
+                               const OperationInfo& info) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
       operation_ = internal::BeginOperation(name, {}, info);
   }
 
   template <DynamicText Text>
-  explicit RecordFunction(const Text& name,
-                          RecordScope scope = RecordScope::kFunction,
-                          std::initializer_list<Arg> args = {}) noexcept {
+  [[nodiscard]] explicit RecordFunction(
+      const Text& name, RecordScope scope = RecordScope::kFunction,
+      std::initializer_list<Arg> args = {}) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
       Begin({}, name, scope, args);
   }
   template <DynamicText Text>
-  RecordFunction(const Text& name, std::initializer_list<Arg> args) noexcept
+  [[nodiscard]] RecordFunction(const Text& name,
+                               std::initializer_list<Arg> args) noexcept
       : RecordFunction(name, RecordScope::kFunction, args) {}
   template <DynamicText Text>
-  RecordFunction(const Text& name, const OperationInfo& info) noexcept {
+  [[nodiscard]] RecordFunction(const Text& name,
+                               const OperationInfo& info) noexcept {
     if (record::GateBits() != record::kGateOff) [[unlikely]]
       operation_ = internal::BeginOperation({}, name, info);
   }
@@ -367,14 +373,14 @@ class RecordFunction {
 // module hierarchy: the entries of all modules around it, outermost first.
 class RecordModule {
  public:
-  explicit RecordModule(Literal entry) noexcept {
+  [[nodiscard]] explicit RecordModule(Literal entry) noexcept {
     if (record::GateBits() & record::kGateModules) [[unlikely]] {
       record::BeginRangeWithDetails(range_, entry, {}, RecordScope::kFunction,
                                     {.flags = record::kSlotModule});
     }
   }
   template <DynamicText Text>
-  explicit RecordModule(const Text& entry) noexcept {
+  [[nodiscard]] explicit RecordModule(const Text& entry) noexcept {
     if (record::GateBits() & record::kGateModules) [[unlikely]] {
       record::BeginRangeWithDetails(range_, {}, entry, RecordScope::kFunction,
                                     {.flags = record::kSlotModule});
@@ -435,19 +441,22 @@ inline void EndOperation(OpenOperation&, std::span<const Input> = {}) noexcept {
 class RecordFunction {
  public:
   template <typename... Args>
-  explicit RecordFunction(Literal, Args&&...) noexcept {}
-  RecordFunction(Literal, std::initializer_list<Arg>) noexcept {}
-  RecordFunction(Literal, RecordScope, std::initializer_list<Arg>) noexcept {}
+  [[nodiscard]] explicit RecordFunction(Literal, Args&&...) noexcept {}
+  [[nodiscard]] RecordFunction(Literal, std::initializer_list<Arg>) noexcept {}
+  [[nodiscard]] RecordFunction(Literal, RecordScope,
+                               std::initializer_list<Arg>) noexcept {}
   template <DynamicText Text>
-  explicit RecordFunction(const Text&, RecordScope = RecordScope::kFunction,
-                          std::initializer_list<Arg> = {}) noexcept {}
+  [[nodiscard]] explicit RecordFunction(
+      const Text&, RecordScope = RecordScope::kFunction,
+      std::initializer_list<Arg> = {}) noexcept {}
   template <DynamicText Text>
-  RecordFunction(const Text&, std::initializer_list<Arg>) noexcept {}
+  [[nodiscard]] RecordFunction(const Text&,
+                               std::initializer_list<Arg>) noexcept {}
   template <DynamicText Text>
-  RecordFunction(const Text&, const OperationInfo&) noexcept {}
+  [[nodiscard]] RecordFunction(const Text&, const OperationInfo&) noexcept {}
   template <DynamicText Text, std::invocable MakeInputs>
-  RecordFunction(const Text&, MakeInputs&&,
-                 RecordScope = RecordScope::kFunction) noexcept {}
+  [[nodiscard]] RecordFunction(const Text&, MakeInputs&&,
+                               RecordScope = RecordScope::kFunction) noexcept {}
   RecordFunction(const RecordFunction&) = delete;
   RecordFunction& operator=(const RecordFunction&) = delete;
   ~RecordFunction() {}
@@ -460,9 +469,9 @@ class RecordFunction {
 
 class RecordModule {
  public:
-  explicit RecordModule(Literal) noexcept {}
+  [[nodiscard]] explicit RecordModule(Literal) noexcept {}
   template <DynamicText Text>
-  explicit RecordModule(const Text&) noexcept {}
+  [[nodiscard]] explicit RecordModule(const Text&) noexcept {}
   RecordModule(const RecordModule&) = delete;
   RecordModule& operator=(const RecordModule&) = delete;
   ~RecordModule() {}

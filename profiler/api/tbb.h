@@ -155,8 +155,8 @@ inline void ArenaObserver::on_scheduler_entry(bool) {
 // Without an arena, it takes the arena of the calling thread.
 class ArenaState {
  public:
-  ArenaState() : ArenaState(CurrentArena()) {}
-  explicit ArenaState(oneapi::tbb::task_arena& arena)
+  [[nodiscard]] ArenaState() : ArenaState(CurrentArena()) {}
+  [[nodiscard]] explicit ArenaState(oneapi::tbb::task_arena& arena)
       : observer_(std::make_unique<internal::ArenaObserver>(arena)) {}
   ~ArenaState() { internal::EndedArenaObservers::Add(std::move(observer_)); }
   ArenaState(const ArenaState&) = delete;

@@ -63,7 +63,7 @@ class ThreadState {
 // Gives the calling thread a state until the scope ends.
 class ThreadStateGuard {
  public:
-  explicit ThreadStateGuard(const ThreadState& state)
+  [[nodiscard]] explicit ThreadStateGuard(const ThreadState& state)
       : loan_(internal::LendState(state.state_)) {}
   ~ThreadStateGuard() { internal::ReturnState(loan_); }
   ThreadStateGuard(const ThreadStateGuard&) = delete;

@@ -82,7 +82,7 @@ struct CoverageEvent {
   std::string name;
   double start_us = 0;
   double end_us = 0;
-  std::vector<std::string> stack;  // innermost first
+  std::vector<std::string> stack = {};  // innermost first
 };
 
 struct CoverageOptions {

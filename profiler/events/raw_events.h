@@ -47,7 +47,7 @@ namespace kymo {
 
 struct RawEvent {
   std::string name;  // may be mangled
-  std::optional<std::string> overload_name;
+  std::optional<std::string> overload_name = {};
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
   int64_t correlation_id = 0;
@@ -78,9 +78,9 @@ struct RawEvent {
   // the device; 0: none.
   int64_t cuda_elapsed_us = 0;
   int64_t privateuse1_elapsed_us = 0;
-  std::shared_ptr<const InputShapes> input_shapes;  // null: empty
-  std::shared_ptr<const EventStack> stack;          // null: empty
-  std::shared_ptr<const EventDetails> details;
+  std::shared_ptr<const InputShapes> input_shapes = {};  // null: empty
+  std::shared_ptr<const EventStack> stack = {};          // null: empty
+  std::shared_ptr<const EventDetails> details = {};
 };
 
 // Which of the operations that run at the time of an allocation it is charged
@@ -92,7 +92,7 @@ enum class MemoryAttribution {
 
 struct ConversionOptions {
   TimeNs trace_start_ns = 0;
-  std::optional<std::string> use_device;
+  std::optional<std::string> use_device = {};
   // The name that programs use for PrivateUse1.
   std::string custom_backend_name = "privateuseone";
   bool profile_memory = false;
@@ -101,9 +101,9 @@ struct ConversionOptions {
   MemoryAttribution memory_attribution = MemoryAttribution::kAnyThread;
   // Stop after this time; the events converted so far are the result. 0 stops
   // at once.
-  std::optional<double> timeout_s;
+  std::optional<double> timeout_s = {};
   // Returns the seconds since the conversion began; by default a steady clock.
-  std::function<double()> elapsed_s;
+  std::function<double()> elapsed_s = {};
 };
 
 struct ConvertedEvents {

@@ -52,17 +52,17 @@ namespace kymo {
 struct TraceEventsOptions {
   // The device that the trace's streams belong to. None: streams are CUDA's,
   // and the results show no device times.
-  std::optional<std::string> use_device;
+  std::optional<std::string> use_device = {};
   bool profile_memory = false;
   bool with_flops = false;
   // Recursion counts as in PyTorch unless you say kKeep.
   analysis::Duplicates duplicates = analysis::Duplicates::kMerge;
-  std::optional<double> timeout_s;  // as in ConversionOptions
+  std::optional<double> timeout_s = {};  // as in ConversionOptions
   // Returns the FLOPs of an event; empty: no event has any.
-  std::function<int64_t(model::EventIndex)> flops;
+  std::function<int64_t(model::EventIndex)> flops = {};
   // Returns the device time of an event in microseconds, where it was taken with
   // events and not from the device's streams; 0: none. Empty: no event has any.
-  std::function<int64_t(model::EventIndex)> device_elapsed_us;
+  std::function<int64_t(model::EventIndex)> device_elapsed_us = {};
 };
 
 // "FILE(LINE): FUNCTION", or the known parts of it.

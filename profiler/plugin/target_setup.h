@@ -27,7 +27,7 @@ struct InjectedLibrary {
   std::string file;  // its name, without a folder; empty: the runtime
   // Gets the library that the user had named in `variable`; ours then calls it.
   // Empty: ours replaces it.
-  std::string next_variable;
+  std::string next_variable = {};
 };
 
 struct TargetSetup {

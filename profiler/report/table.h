@@ -42,7 +42,7 @@ enum class RowDevice { kCpu, kDevice };
 
 struct TableRow {
   std::string key;  // the name
-  std::string overload_name;
+  std::string overload_name = {};
   RowDevice device = RowDevice::kCpu;
   bool is_legacy = false;
   bool is_user_annotation = false;
@@ -63,8 +63,8 @@ struct TableRow {
 
   double flops = 0;
   // "[[64, 32], []]". Shown if any row has one that is not "", "[]" or "None".
-  std::string input_shapes;
-  std::vector<std::string> stack;  // innermost first
+  std::string input_shapes = {};
+  std::vector<std::string> stack = {};  // innermost first
 };
 
 struct TableOptions {
@@ -74,13 +74,13 @@ struct TableOptions {
   std::optional<int> max_name_column_width = 55;
   std::optional<int> max_src_column_width = 75;
   std::optional<int> max_shapes_column_width = 80;
-  std::optional<std::string> header;
+  std::optional<std::string> header = {};
   bool top_level_events_only = false;
-  std::string time_unit;  // "s", "ms" or "us"; otherwise each by its size
+  std::string time_unit = {};  // "s", "ms" or "us"; otherwise each by its size
 
   bool profile_memory = false;  // show the memory columns
   bool with_flops = false;      // show FLOPs, if there are any
-  std::string use_device;       // "cuda"; empty: no device
+  std::string use_device = {};  // "cuda"; empty: no device
 };
 
 // The text of the table.
