@@ -68,7 +68,13 @@ uint64_t OwnCaptureStack(const void* frame, uint64_t* pcs,
 }
 
 void OwnSetStackCapture(StackCapture capture) noexcept {
-  own.stack_capture.store(capture, std::memory_order_relaxed);
+  StackCapture expected = nullptr;
+  if (capture == nullptr) {
+    own.stack_capture.store(nullptr, std::memory_order_relaxed);
+  } else {
+    own.stack_capture.compare_exchange_strong(expected, capture,
+                                              std::memory_order_relaxed);
+  }
 }
 
 void OwnSetNodeId(int64_t node_id) noexcept {

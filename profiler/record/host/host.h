@@ -83,6 +83,9 @@ void SetThreadPaused(bool paused) noexcept;
 
 // Sets the function that captures stacks where kGateStacks is set. Without one
 // (null) records have no stacks. The recorder has none itself, to stay small.
+// The first function stays until null is set: the preloaded runtime's is there
+// before any program's, and its addresses carry the numbers of their files, as
+// its records of mappings do.
 void SetStackCapture(StackCapture capture) noexcept;
 
 // For the runtime's own host, after the process has loaded code: the next stack

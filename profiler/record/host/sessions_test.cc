@@ -291,5 +291,26 @@ TEST_F(SessionsTest, CopiesThatFindNoPlaceRecordNothingAndAreCounted) {
   StopAndRead(id);
 }
 
+// The preloaded runtime's function, which comes first, must not be replaced by
+// that of a program.
+TEST_F(SessionsTest, TheFirstStackCaptureStays) {
+  constexpr StackCapture kFirst =
+      [](const void*, uint64_t*, uint64_t) noexcept -> uint64_t { return 1; };
+  constexpr StackCapture kSecond =
+      [](const void*, uint64_t*, uint64_t) noexcept -> uint64_t { return 2; };
+  const auto captured = [] {
+    return Host().capture_stack(nullptr, nullptr, 0);
+  };
+  EXPECT_EQ(captured(), 0u);
+  SetStackCapture(kFirst);
+  SetStackCapture(kSecond);
+  EXPECT_EQ(captured(), 1u);
+  SetStackCapture(nullptr);
+  EXPECT_EQ(captured(), 0u);
+  SetStackCapture(kSecond);
+  EXPECT_EQ(captured(), 2u);
+  SetStackCapture(nullptr);
+}
+
 }  // namespace
 }  // namespace kymo::record
