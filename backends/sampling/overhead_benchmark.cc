@@ -12,7 +12,7 @@
 //            kernel's tick bounds how often it really fires (250 Hz)
 //   handler  a high-resolution timer at hz with an empty handler: what it costs
 //            to interrupt the thread as often as perf does, and do nothing
-//   perf     sampled by perf events, registers and 16 KiB of stack
+//   perf     sampled by perf events, registers and up to 64 KiB of stack
 //   timer    sampled by the timers in the target, if the library is beside us
 //
 // A run is 25 pieces of 20 ms. The comparison uses the lower decile of the
@@ -140,8 +140,8 @@ class Measurement {
  private:
   bool RunSampled(Variant& variant, const std::vector<std::string>& command) {
     SessionOptions options{.target = TargetKind::kChildProcess};
-    options.settings["sampling_hz"] = std::to_string(hz_);
     options.settings = settings_;
+    options.settings["sampling_hz"] = std::to_string(hz_);
     options.settings["sampling_sampler"] = variant.sampler;
     const std::string folder = self_.substr(0, self_.find_last_of('/') + 1);
     const auto run =
