@@ -128,6 +128,58 @@ TEST_F(ProfileExportTest, SizesMustMakeSense) {
   }
 }
 
+TEST_F(ProfileExportTest, LargestSizeIsAllowed) {
+  const int64_t tebibyte_in_mib = int64_t{1} << 20;
+  EXPECT_THAT(
+      *cycle_.Export("chrome", folder_, {.max_file_mib = tebibyte_in_mib}),
+      ElementsAre("trace.json"));
+  EXPECT_EQ(
+      cycle_.Export("chrome", folder_, {.max_file_mib = tebibyte_in_mib + 1})
+          .status()
+          .message(),
+      "max_file_mib is 1048577, not 0 to 1048576");
+}
+
+TEST_F(ProfileExportTest, NameOfAChromeTraceSaysWhetherItIsCompressed) {
+  std::filesystem::create_directories(folder_);
+  for (const bool gzip : {false, true}) {
+    const std::string path = folder_ + (gzip ? "/a.json.gz" : "/a.json");
+    ASSERT_TRUE(cycle_.export_chrome_trace(path).ok());
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_EQ(file.get(), gzip ? 0x1f : '{');
+  }
+}
+
+TEST(ProfileCycleTest, MetadataIsReplacedSortedAndChecked) {
+  ProfileCycle cycle(1, "id", ProfileOptions(), TestTrace().Build(),
+                     ProfilerStats());
+  cycle.add_metadata("b", "first");
+  cycle.add_metadata("a", "say \"hi\"");
+  cycle.add_metadata("c", "last");
+  EXPECT_TRUE(cycle.add_metadata_json("b", "[1, 2]").ok());
+  EXPECT_FALSE(cycle.add_metadata_json("b", "[1, 2").ok());
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (const model::Metadata& entry : cycle.trace().metadata()) {
+    metadata.emplace_back(cycle.trace().Name(entry.key),
+                          cycle.trace().Name(entry.json_value));
+  }
+  EXPECT_THAT(metadata, ElementsAre(std::pair("a", "\"say \\\"hi\\\"\""),
+                                    std::pair("b", "[1, 2]"),
+                                    std::pair("c", "\"last\"")));
+}
+
+// The texts are PyTorch's (torch/profiler/profiler.py, _memory_profiler.py).
+TEST(ProfileCycleTest, ResultsThatWereNotRecordedAreErrors) {
+  const std::string path = testing::TempDir() + "/not_recorded";
+  ProfileCycle cycle(1, "id", ProfileOptions(), TestTrace().Build(),
+                     ProfilerStats());
+  EXPECT_EQ(cycle.export_stacks(path, "self_cpu_time_total").message(),
+            "export_stacks() requires with_stack=True");
+  EXPECT_EQ(cycle.export_memory_timeline(path).message(),
+            "profile_memory=True required for memory profiling.");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(ProfileExportTest, ProgressIsTold) {
   std::vector<double> progress;
   ASSERT_TRUE(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kymo/device_events.h"
 #include "kymo/events.h"
 #include "kymo/profile.h"
 #include "kymo/record_function.h"
@@ -279,6 +280,26 @@ TEST(SessionTest, TogglingWarnsInPyTorchsWordsAndOrder) {
   EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "cuda"}).ok());
   EXPECT_TRUE(profile.toggle_collection_dynamic(true, {"xpu", "cpu"}).ok());
   EXPECT_EQ(warnings.texts().size(), before);
+}
+
+TEST(SessionTest, TogglingTheCpuAloneWarnsIfADeviceIsShown) {
+  ASSERT_TRUE(
+      RegisterDeviceEvents(
+          "cuda", {.record = [] { return nullptr; },
+                   .elapsed_us = [](const void*, const void*) { return 0.; }})
+          .ok());
+  const Warnings warnings;
+  Profile profile({.use_device = "cuda"});
+  ASSERT_TRUE(profile.Start().ok());
+  EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "cuda"}).ok());
+  EXPECT_EQ(warnings.texts(), std::vector<std::string>());
+  EXPECT_TRUE(profile.toggle_collection_dynamic(true, {"cpu"}).ok());
+  EXPECT_EQ(warnings.texts(),
+            std::vector<std::string>{
+                "Toggling CPU activity with GPU activity on may result in "
+                "traces with GPU events on arbitrary tracks"});
+  ASSERT_TRUE(profile.Stop().ok());
+  UnregisterDeviceEvents("cuda");
 }
 
 // PyTorch switches what it records, and has no error.
