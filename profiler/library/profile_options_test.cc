@@ -19,10 +19,11 @@ using Texts = std::vector<std::string>;
 class FakeBackend : public ActivityBackend {
  public:
   FakeBackend(std::string name, std::string device, absl::Status availability,
-              bool throws)
+              bool throws, bool on_request = false)
       : availability_(std::move(availability)), throws_(throws) {
     info_.name = std::move(name);
     info_.device = std::move(device);
+    info_.on_request = on_request;
   }
   const PluginInfo& info() const noexcept override { return info_; }
   std::vector<model::ActivityType> activity_types() const override {
@@ -361,6 +362,11 @@ TEST_F(PlanSessionTest, TraceOnlyGivesWayToStacks) {
 TEST_F(PlanSessionTest, SupportedIsWhatCanRecordHere) {
   Add("cuda", "cuda", absl::NotFoundError("no driver"));
   Add("my_backend", "npu");
+  ASSERT_TRUE(backends_
+                  .Register(std::make_unique<FakeBackend>(
+                      "rare", "", absl::OkStatus(), /*throws=*/false,
+                      /*on_request=*/true))
+                  .ok());
   EXPECT_EQ(SupportedActivities(backends_), (Texts{"cpu", "my_backend"}));
 }
 
