@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/names.h"
 #include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
 
@@ -26,9 +27,7 @@ Registered& Process() {
 
 absl::Status RegisterDeviceEvents(std::string_view device,
                                   DeviceEvents events) {
-  if (device.empty() ||
-      device.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") !=
-          std::string_view::npos) {
+  if (!IsLowerSnake(device)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the name of a device, '", ToAbsl(device), "', is not lower_snake"));
   }

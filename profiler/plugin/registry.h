@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/base/strings.h"
+#include "profiler/base/names.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/trace_exporter.h"
 #include "profiler/plugin/trace_importer.h"
@@ -36,12 +36,12 @@ class PluginRegistry {
   // not lower_snake, kAlreadyExists if another plugin has the name.
   absl::Status Register(std::unique_ptr<Plugin> plugin) {
     const std::string name = plugin->info().name;
-    if (name.empty() || !HasOnlyNameCharacters(name)) {
+    if (!IsLowerSnake(name)) {
       return absl::InvalidArgumentError(
           absl::StrCat("plugin name '", name, "' is not lower_snake"));
     }
     if (const std::string& device = plugin->info().device;
-        !HasOnlyNameCharacters(device)) {
+        !device.empty() && !IsLowerSnake(device)) {
       return absl::InvalidArgumentError(
           absl::StrCat("plugin ", name, ": the name of its device, '", device,
                        "', is not lower_snake"));
@@ -83,11 +83,6 @@ class PluginRegistry {
   }
 
  private:
-  static bool HasOnlyNameCharacters(std::string_view name) {
-    return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-           std::string_view::npos;
-  }
-
   std::map<std::string, std::shared_ptr<Plugin>> plugins_;
 };
 

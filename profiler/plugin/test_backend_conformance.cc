@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/names.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/plugin/test_conformance_steps.h"
@@ -25,12 +26,6 @@ namespace kymo {
 namespace {
 
 using model::TraceShard;
-
-bool IsLowerSnake(const std::string& name) {
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-             std::string::npos;
-}
 
 // A child that uses CPU time until it is killed. It does nothing but `record`
 // and arithmetic, since it was forked.
