@@ -192,7 +192,7 @@ void WriteLedger(const model::LossLedger& ledger, JsonWriter& json) {
     json.Key("count");
     json.Uint(ledger.Get(loss));
     json.Member("is_loss", model::IsLoss(loss));
-    json.Member("meaning", model::LossMeaning(loss));
+    json.Member("meaning", model::LossText(ledger, loss));
     json.EndObject();
   }
   json.EndArray();

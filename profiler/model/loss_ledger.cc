@@ -1,5 +1,7 @@
 #include "profiler/model/loss_ledger.h"
 
+#include <limits>
+
 namespace kymo::model {
 namespace {
 
@@ -18,6 +20,11 @@ constexpr Entry kEntries[] = {
 #undef KYMO_LOSS_ENTRY
 };
 
+void AddUpToMost(uint64_t& sum, uint64_t count) noexcept {
+  const uint64_t room = std::numeric_limits<uint64_t>::max() - sum;
+  sum += count < room ? count : room;
+}
+
 }  // namespace
 
 std::string_view LossName(Loss loss) noexcept {
@@ -30,6 +37,31 @@ std::string_view LossMeaning(Loss loss) noexcept {
 
 bool IsLoss(Loss loss) noexcept {
   return kEntries[static_cast<size_t>(loss)].severity == Severity::kLoss;
+}
+
+std::string LossText(const LossLedger& ledger, Loss loss) {
+  std::string text(LossMeaning(loss));
+  if (loss != Loss::kBackendRecordsLost) return text;
+  const char* separator = ": ";
+  for (const auto& [what, count] : ledger.of_backends()) {
+    text += separator + std::to_string(count) + " " + what;
+    separator = "; ";
+  }
+  return text;
+}
+
+void LossLedger::AddOfBackend(const std::string& what, uint64_t count) {
+  AddUpToMost(of_backends_[what], count);
+  AddUpToMost(counts_[static_cast<size_t>(Loss::kBackendRecordsLost)], count);
+}
+
+void LossLedger::Merge(const LossLedger& other) {
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    AddUpToMost(counts_[i], other.counts_[i]);
+  }
+  for (const auto& [what, count] : other.of_backends_) {
+    AddUpToMost(of_backends_[what], count);
+  }
 }
 
 bool LossLedger::AnythingLost() const noexcept {

@@ -4,12 +4,17 @@
 // how often. Table footer, summary.json, exported metadata and --strict show
 // it. Some counters are notes (`IsLoss` is false): worth saying, nothing
 // missing.
+//
+// A loaded backend (kymo/backend_plugin.h) has counters of its own. They are
+// added up as kBackendRecordsLost, and LossText names each of them.
 #ifndef KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 #define KYMO_PROFILER_MODEL_LOSS_LEDGER_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "profiler/model/loss_table.h"
@@ -38,15 +43,27 @@ class LossLedger {
   uint64_t Get(Loss loss) const noexcept {
     return counts_[static_cast<size_t>(loss)];
   }
-  void Merge(const LossLedger& other) noexcept {
-    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-  }
+  // Adds to kBackendRecordsLost. `what` follows the number, and names the
+  // backend and its counter: "packets dropped, dropped of my_net". A sum that
+  // does not fit is the largest number.
+  void AddOfBackend(const std::string& what, uint64_t count);
+  void Merge(const LossLedger& other);
   // True when some counter that is a loss is not zero.
   bool AnythingLost() const noexcept;
+  // What AddOfBackend has counted.
+  const std::map<std::string, uint64_t>& of_backends() const noexcept {
+    return of_backends_;
+  }
 
  private:
   std::array<uint64_t, static_cast<size_t>(Loss::kCount)> counts_{};
+  std::map<std::string, uint64_t> of_backends_;
 };
+
+// The meaning of a counter and, of kBackendRecordsLost, what is behind the
+// number: "records that loaded backends lost: 3 packets dropped, dropped of
+// my_net".
+std::string LossText(const LossLedger& ledger, Loss loss);
 
 }  // namespace kymo::model
 

@@ -138,6 +138,10 @@
       "launch",                                                                \
       "backends/cupti/decode/decoded_log_test.cc",                             \
       "CountsWhatHasNoTimesOrBeginsBeforeItsLaunch")                           \
+  ROW(kBackendRecordsLost, "backend_records_lost", kLoss,                      \
+      "records that loaded backends lost",                                     \
+      "tests/integration/backend_library_test.cc",                             \
+      "WhatItLosesIsInTheLedgerByName")                                        \
   ROW(kSamplesBiased, "samples_biased", kNote,                                 \
       "samples of threads that ran for less than 10 periods: they come at "    \
       "fixed times of a thread's life, so they are biased; raise "             \

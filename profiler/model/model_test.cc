@@ -65,6 +65,26 @@ TEST(LossLedgerTest, NotesAreNoLoss) {
   }
 }
 
+TEST(LossLedgerTest, CountersOfBackendsAreNamedBehindTheirSum) {
+  LossLedger ledger;
+  ledger.AddOfBackend("packets dropped, dropped of my_net", 2);
+  LossLedger other;
+  other.AddOfBackend("packets dropped, dropped of my_net", 1);
+  other.AddOfBackend("ticks too late, missed of ticks", 4);
+  ledger.Merge(other);
+  EXPECT_TRUE(ledger.AnythingLost());
+  EXPECT_EQ(ledger.Get(Loss::kBackendRecordsLost), 7);
+  EXPECT_EQ(LossText(ledger, Loss::kBackendRecordsLost),
+            "records that loaded backends lost: 3 packets dropped, dropped of "
+            "my_net; 4 ticks too late, missed of ticks");
+  EXPECT_EQ(LossText(ledger, Loss::kSamplesLost),
+            LossMeaning(Loss::kSamplesLost));
+  // A backend may say any number.
+  ledger.AddOfBackend("ticks too late, missed of ticks", ~uint64_t{0});
+  ledger.AddOfBackend("ticks too late, missed of ticks", 1);
+  EXPECT_EQ(ledger.Get(Loss::kBackendRecordsLost), ~uint64_t{0});
+}
+
 TEST(ActivityTypeTest, NamesRoundTrip) {
   for (int i = 0; i < static_cast<int>(ActivityType::kCount); ++i) {
     const ActivityType type = static_cast<ActivityType>(i);

@@ -19,7 +19,7 @@ std::string LedgerText(const model::LossLedger& ledger) {
     absl::StrAppend(is_loss ? &losses : &notes,
                     is_loss ? "Lost: " : "Note: ", count, " ",
                     ToAbsl(model::LossName(loss)), " (",
-                    ToAbsl(model::LossMeaning(loss)), ")\n");
+                    model::LossText(ledger, loss), ")\n");
   }
   return losses + notes;
 }

@@ -16,6 +16,14 @@ TEST(LedgerTextTest, LossesFirstThenNotes) {
             "ended)\n");
 }
 
+TEST(LedgerTextTest, LossesOfBackendsHaveTheirNames) {
+  model::LossLedger ledger;
+  ledger.AddOfBackend("ticks that came too late, ticks_missed of ticks", 3);
+  EXPECT_EQ(LedgerText(ledger),
+            "Lost: 3 backend_records_lost (records that loaded backends lost: "
+            "3 ticks that came too late, ticks_missed of ticks)\n");
+}
+
 TEST(LedgerTextTest, NothingLostNothingSaid) {
   EXPECT_EQ(LedgerText(model::LossLedger()), "");
 }

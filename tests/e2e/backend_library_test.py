@@ -88,6 +88,19 @@ class BackendLibraryTest(unittest.TestCase):
         ]
         self.assertEqual(sorted(names[:-1]), sorted(expected))
 
+    def test_what_it_loses_fails_strict(self):
+        self.profile(f"--activities=cpu,{TICKS}", "--strict", TARGET, "ranges",
+                     "3", expected_status=3)
+        self.assertIn(
+            "Lost: 3 backend_records_lost (records that loaded backends lost: "
+            "3 ticks that came too late, ticks_missed of ticks)",
+            (self.out / "key_averages.txt").read_text(encoding="utf-8"))
+        row = next(e for e in self.load("summary.json")["ledger"]
+                   if e["name"] == "backend_records_lost")
+        self.assertEqual(row["count"], 3)
+        self.assertTrue(row["is_loss"])
+        self.assertIn("ticks_missed of ticks", row["meaning"])
+
     def test_list_and_help_show_it(self):
         listed = self.profile(f"--activities={TICKS}", "--list").stdout
         self.assertIn("ticks      available", listed)

@@ -61,6 +61,17 @@ TEST(BackendLibraryInProcessTest, WrongRecordsAreCountedAndTheRestIsKept) {
   EXPECT_EQ(Counts(*profile)["ticks_session"], 1);
 }
 
+TEST(BackendLibraryInProcessTest, WhatItLosesIsInTheLedgerByName) {
+  const auto profile = Record([] { RecordFunction range("work"); },
+                              {.activities = {"cpu", PathOf("KYMO_TICKS")}});
+  const model::LossLedger& ledger = profile->trace()->ledger();
+  EXPECT_EQ(ledger.Get(model::Loss::kBackendRecordsLost), 3u);
+  EXPECT_TRUE(ledger.AnythingLost());
+  EXPECT_EQ(model::LossText(ledger, model::Loss::kBackendRecordsLost),
+            "records that loaded backends lost: 3 ticks that came too late, "
+            "ticks_missed of ticks");
+}
+
 TEST(BackendLibraryInProcessTest, ItIsSwitchedByItsName) {
   Profile profile({.activities = {"cpu", PathOf("KYMO_TICKS")},
                    .settings = {{"ticks_fails_in", "set_collecting"}}});

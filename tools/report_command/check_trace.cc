@@ -83,7 +83,7 @@ class Checker {
       findings_.push_back(
           {model::IsLoss(loss) ? Severity::kWarning : Severity::kNote,
            std::string(model::LossName(loss)),
-           std::string(model::LossMeaning(loss)), count,
+           model::LossText(trace_.ledger(), loss), count,
            loss == model::Loss::kRangesOverlapping ? FirstOnLane()
                                                    : model::kNoEvent});
     }

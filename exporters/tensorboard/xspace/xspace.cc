@@ -128,7 +128,7 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
     absl::StrAppend(&losses, losses.empty() ? "Lost: " : "; ",
                     ToAbsl(model::LossName(loss)), ": ",
                     trace.ledger().Get(loss), " (",
-                    ToAbsl(model::LossMeaning(loss)), ")");
+                    model::LossText(trace.ledger(), loss), ")");
   }
   // XProf shows a banner for each warning, above everything else.
   if (!losses.empty()) {

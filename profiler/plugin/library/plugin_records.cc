@@ -344,8 +344,8 @@ void PluginRecords::FinishTrack(model::TrackIndex track,
   rows = {};
 }
 
-// A plugin's own counters stand in the trace's metadata, each with its text,
-// and in a remark.
+// A plugin's own counters stand in the ledger, in a remark and, each with its
+// text, in the trace's metadata.
 void PluginRecords::FinishLosses() {
   std::string json;
   for (size_t i = 0; i < lost_.size(); ++i) {
@@ -358,6 +358,9 @@ void PluginRecords::FinishLosses() {
     json += "}";
     remarks_.push_back(absl::StrCat(options_.backend, ": lost ", lost_[i], " ",
                                     loss.text, " (", loss.name, ")"));
+    shard_.ledger.AddOfBackend(
+        absl::StrCat(loss.text, ", ", loss.name, " of ", options_.backend),
+        lost_[i]);
   }
   if (json.empty()) return;
   shard_.metadata.push_back(
