@@ -40,6 +40,13 @@ TEST(StacksExporterTest, EqualStacksBecomeOneLine) {
                                "xz;main;encode;crc 125\n")));
 }
 
+TEST(StacksExporterTest, ControlCharactersOfNamesBecomeSpaces) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1, 100, {"a\x1b[2J", "b\u009b1m", "c\a;\nd"});
+  EXPECT_THAT(Stacks(std::move(t).Build()),
+              ElementsAre(Pair("stacks.folded", "xz;a [2J;b  1m;c : d 100\n")));
+}
+
 TEST(StacksExporterTest, RangesFoldByPathWithSelfTime) {
   TestTrace t = WithThread();
   t.AddRange(0, "forward", 0, 100);

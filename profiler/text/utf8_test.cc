@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/text/visible_text.h"
+
 namespace kymo::json {
 namespace {
 
@@ -36,6 +38,21 @@ TEST(Utf8Test, BrokenSequencesBecomeOneReplacementEach) {
   EXPECT_EQ(Utf8("\xC0\xAF"), "\uFFFD\uFFFD");            // overlong
   EXPECT_EQ(Utf8("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(Utf8("λ\xC3"), "λ\uFFFD");  // ends too early
+}
+
+TEST(VisibleTextTest, ControlCharactersBecomeVisible) {
+  EXPECT_EQ(VisibleText("a\x1b[2J"), "a\\x1b[2J");
+  EXPECT_EQ(VisibleText("two\nlines\tof\r\x7f\a"),
+            "two\\nlines\\tof\\r\\x7f\\x07");
+  EXPECT_EQ(VisibleText("\0"sv), "\\x00");
+  // U+009B begins an escape sequence, too; U+00A0 does not.
+  EXPECT_EQ(VisibleText("\u009b2J\u00a0"), "\\u009b2J\u00a0");
+  EXPECT_EQ(VisibleText("\xC2"), "\xC2");
+}
+
+TEST(VisibleTextTest, OtherTextStays) {
+  EXPECT_EQ(VisibleText("λ→😀 \"a\\b\""), "λ→😀 \"a\\b\"");
+  EXPECT_EQ(VisibleLines("a\tb\nc\x1b\r"), "a\tb\nc\\x1b\\r");
 }
 
 }  // namespace

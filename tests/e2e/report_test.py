@@ -161,6 +161,22 @@ class FormatTest(ReportTestCase):
         self.assertEqual(rows[0]["self_cpu_time_total_us"], "5")
         self.assertEqual(rows[0]["cpu_time_total_us"], "8")
 
+    def test_names_do_not_command_the_terminal(self):
+        odd = "clear\x1b[2J bell\a two\nlines \x9b1m"
+        path = self.write("odd.json", {"traceEvents": [op(odd, 1000, 8)]})
+        shown = "clear\\x1b[2J bell\\x07 two\\nlines \\u009b1m"
+        for words in ((), ("--format=csv",), ("--diff", path),
+                      ("--analysis=all",), ("--check",)):
+            with self.subTest(words):
+                completed = self.report("--max_name_column_width=-1", *words,
+                                        path)
+                for text in (completed.stdout, completed.stderr):
+                    self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+                if words not in (("--analysis=all",), ("--check",)):
+                    self.assertIn(shown, completed.stdout)
+        document = json.loads(self.report("--format=json", path).stdout)
+        self.assertEqual(document["rows"][0]["name"], odd)
+
     def test_pipes_and_folders_read_like_files(self):
         path = self.trace()
         expected = self.report(path).stdout

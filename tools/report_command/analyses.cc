@@ -7,6 +7,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/report/analyses.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::tools {
 namespace {
@@ -45,6 +46,16 @@ std::string JsonText(const Trace& trace, std::span<const std::string> names,
   return text + "\n";
 }
 
+report::ValueTable Visible(report::ValueTable table) {
+  for (std::vector<report::Value>& row : table.rows) {
+    for (report::Value& value : row) {
+      auto* const text = std::get_if<std::string>(&value);
+      if (text != nullptr) *text = VisibleText(*text);
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string AnalysesText(const Trace& trace, std::span<const std::string> names,
@@ -62,7 +73,7 @@ std::string AnalysesText(const Trace& trace, std::span<const std::string> names,
   for (const std::string& name : names) {
     const report::Analysis& analysis = *report::FindAnalysis(name);
     const std::string table =
-        report::FormatValueTable(analysis.table(trace), options);
+        report::FormatValueTable(Visible(analysis.table(trace)), options);
     absl::StrAppend(&text, text.empty() ? "" : "\n", name, ": ",
                     ToAbsl(analysis.purpose), "\n",
                     table.empty() ? "(nothing)\n" : table);

@@ -5,13 +5,17 @@
 
 #include "absl/strings/str_join.h"
 #include "profiler/text/json_text.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::tools {
 namespace {
 
 struct PlainText {
   std::string operator()(std::monostate) const { return ""; }
-  std::string operator()(const std::string& text) const { return text; }
+  // In a spreadsheet or a terminal, control characters would be obeyed.
+  std::string operator()(const std::string& text) const {
+    return VisibleText(text);
+  }
   std::string operator()(int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const {
     std::string text;
@@ -20,7 +24,10 @@ struct PlainText {
   }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(const std::vector<std::string>& lines) const {
-    return absl::StrJoin(lines, "\n");
+    return absl::StrJoin(lines, "\n",
+                         [](std::string* out, const std::string& line) {
+                           *out += VisibleText(line);
+                         });
   }
 };
 

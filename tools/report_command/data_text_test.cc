@@ -13,6 +13,13 @@ TEST(DataTextTest, QuotesWhatCsvNeedsQuoted) {
             "name,count,share,stack\r\n\"a, \"\"b\"\"\",3,0.5,\"f\ng\"\r\n");
 }
 
+TEST(DataTextTest, CsvShowsControlCharacters) {
+  DataTable table({"name", "stack"});
+  table.AddRow(
+      {std::string("clear\x1b[2J\n"), std::vector<std::string>{"bell\a", "g"}});
+  EXPECT_EQ(table.Csv(), "name,stack\r\nclear\\x1b[2J\\n,\"bell\\x07\ng\"\r\n");
+}
+
 TEST(DataTextTest, JsonKeepsTypes) {
   DataTable table({"name", "count", "is_async", "stack"});
   table.AddRow(

@@ -9,6 +9,7 @@
 #include "profiler/model/loss_ledger.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/text/json_writer.h"
+#include "profiler/text/visible_text.h"
 #include "tools/deliver/export_files.h"
 #include "tools/report_command/analyses.h"
 #include "tools/report_command/diff.h"
@@ -31,6 +32,25 @@ void AppendSection(const std::string& section, std::string& text) {
   text += section;
 }
 
+// Names of events are whatever a program called them. None may break a row.
+void MakeVisible(TraceRows& rows) {
+  for (report::TableRow& row : rows.rows) {
+    row.key = VisibleText(row.key);
+    row.overload_name = VisibleText(row.overload_name);
+    row.input_shapes = VisibleText(row.input_shapes);
+    for (std::string& frame : row.stack) frame = VisibleText(frame);
+  }
+}
+
+report::SampleTable VisibleSamples(const model::Trace& trace) {
+  report::SampleTable table = report::MakeSampleTable(trace);
+  for (report::SampleTableRow& row : table.rows) {
+    row.name = VisibleText(row.name);
+    row.module = VisibleText(row.module);
+  }
+  return table;
+}
+
 absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
                                         const TraceRows& rows,
                                         const ReportCommand& command) {
@@ -48,7 +68,7 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
     samples.time_unit = table.time_unit;
     KYMO_ASSIGN_OR_RETURN(
         const std::string sampled,
-        report::FormatSampleTable(report::MakeSampleTable(trace), samples));
+        report::FormatSampleTable(VisibleSamples(trace), samples));
     AppendSection(sampled, text);
   }
   if (text.empty()) text = "No events.\n";
@@ -111,9 +131,10 @@ std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows) {
 absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
                                        const ReportCommand& command) {
   if (!command.analyses.empty()) return AnalysesOf(loaded.trace, command);
-  KYMO_ASSIGN_OR_RETURN(const TraceRows rows,
+  KYMO_ASSIGN_OR_RETURN(TraceRows rows,
                         RowsOf(loaded.trace, command.rows, command.filter));
   if (command.format == TextFormat::kText) {
+    MakeVisible(rows);
     return PlainTables(loaded.trace, rows, command);
   }
   KYMO_ASSIGN_OR_RETURN(const DataTable data,
@@ -125,10 +146,14 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
 absl::StatusOr<std::string> DiffText(const model::Trace& before,
                                      const model::Trace& after,
                                      const ReportCommand& command) {
-  KYMO_ASSIGN_OR_RETURN(const TraceRows rows_before,
+  KYMO_ASSIGN_OR_RETURN(TraceRows rows_before,
                         RowsOf(before, command.rows, command.filter));
-  KYMO_ASSIGN_OR_RETURN(const TraceRows rows_after,
+  KYMO_ASSIGN_OR_RETURN(TraceRows rows_after,
                         RowsOf(after, command.rows, command.filter));
+  if (command.format == TextFormat::kText) {
+    MakeVisible(rows_before);
+    MakeVisible(rows_after);
+  }
   const std::string metric =
       command.table.sort_by == "auto" ? "" : command.table.sort_by;
   KYMO_ASSIGN_OR_RETURN(const RowDiff diff,

@@ -9,6 +9,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/trace_exporter.h"
 #include "profiler/report/table.h"
+#include "profiler/text/visible_text.h"
 #include "tools/deliver/sum_windows.h"
 #include "tools/report_command/row_source.h"
 
@@ -71,6 +72,7 @@ absl::StatusOr<std::string> TableOf(const WindowSums& sums,
   report::TableOptions table = OptionsFor(rows, command.table);
   if (table.sort_by == "auto") table.sort_by = "self_cpu_time_total";
   if (command.format == TextFormat::kText) {
+    for (report::TableRow& row : rows.rows) row.key = VisibleText(row.key);
     return report::FormatTable(rows.rows, table);
   }
   KYMO_ASSIGN_OR_RETURN(const DataTable data, RowData(rows, table));

@@ -21,6 +21,7 @@
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_windows.h"
 #include "profiler/report/ledger_text.h"
+#include "profiler/text/visible_text.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/standard_streams.h"
@@ -41,7 +42,7 @@ constexpr int kExitUsage = 2;
 constexpr int kExitFound = 3;
 
 void Say(const std::string& line) {
-  fprintf(stderr, "kymo: %s\n", line.c_str());
+  fprintf(stderr, "kymo: %s\n", VisibleLines(line).c_str());
 }
 
 int Fail(const absl::Status& status, int exit_status) {
@@ -49,7 +50,10 @@ int Fail(const absl::Status& status, int exit_status) {
   return exit_status;
 }
 
-absl::Status Print(const std::string& text) {
+// CSV and JSON escape what their format needs escaped.
+absl::Status Print(const std::string& output, TextFormat format) {
+  const std::string text =
+      format == TextFormat::kText ? VisibleLines(output) : output;
   if (fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
       fflush(stdout) == 0) {
     return absl::OkStatus();
@@ -94,7 +98,7 @@ class ReportRun {
   absl::StatusOr<int> Check() {
     KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
     const CheckReport report(loaded);
-    KYMO_RETURN_IF_ERROR(Print(report.Text(command_.format)));
+    KYMO_RETURN_IF_ERROR(Print(report.Text(command_.format), command_.format));
     return report.is_clean() ? kExitDone : kExitFound;
   }
 
@@ -105,7 +109,7 @@ class ReportRun {
                           LoadAll({command_.files[1]}));
     KYMO_ASSIGN_OR_RETURN(const std::string text,
                           DiffText(before.trace, after.trace, command_));
-    KYMO_RETURN_IF_ERROR(Print(text));
+    KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     return kExitDone;
   }
 
@@ -113,7 +117,7 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
     SayFindings(loaded);
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
-    KYMO_RETURN_IF_ERROR(Print(text));
+    KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     if (command_.exporters.empty()) return kExitDone;
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     OutputDirectory out(folder);
@@ -132,7 +136,7 @@ class ReportRun {
       for (const std::string& note : report.notes) Say(note);
       fputs(report::LedgerText(report.sums.ledger()).c_str(), stderr);
     }
-    KYMO_RETURN_IF_ERROR(Print(report.table));
+    KYMO_RETURN_IF_ERROR(Print(report.table, command_.format));
     if (command_.exporters.empty()) return kExitDone;
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     OutputDirectory out(folder);

@@ -1,0 +1,27 @@
+// visible_text.h - names that may hold control characters, for people to read.
+//
+//   VisibleText("a\x1b[2J")   // "a\\x1b[2J": four visible characters for one
+//   VisibleText("two\nlines") // "two\\nlines"
+//
+// A name comes from a program or a file that nobody has checked. Printed as it
+// is, it could clear the terminal, ring its bell, or break a row.
+//
+// Threads: pure functions.
+#ifndef KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
+#define KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace kymo {
+
+// Each control character (below U+0020, U+007F to U+009F) as \n, \t, \r, \xNN
+// or \uNNNN. All else stays.
+std::string VisibleText(std::string_view text);
+
+// The same for text of several lines: line feeds and tabs stay.
+std::string VisibleLines(std::string_view text);
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
