@@ -442,6 +442,14 @@ class GuestTest(ProfileTestCase):
         for folder in folders:
             self.assertIn(f"kymo-out/{folder}\n", completed.stderr.decode())
 
+    def test_a_log_has_a_short_table(self):
+        result = self.profile(TARGET, "ranges", "3")
+        self.assertIn("Self CPU %", result.stderr)
+        self.assertIn(" inner ", result.stderr)
+        quiet = self.profile(TARGET, "ranges", "3",
+                             flags=("--activities=cpu", "--quiet"))
+        self.assertEqual(quiet.stderr, "")
+
     def test_folder_has_only_the_files_of_its_last_run(self):
         out = os.path.join(self.folder.name, "again")
         mine = os.path.join(out, "mine.txt")

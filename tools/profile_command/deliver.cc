@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,6 +23,7 @@
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
+#include "profiler/text/text_cells.h"
 #include "tools/deliver/export_files.h"
 
 namespace kymo::tools {
@@ -121,8 +125,39 @@ absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
   return report::FormatSampleTable(report::MakeSampleTable(trace), options);
 }
 
-absl::StatusOr<std::string> Tables(const model::Trace& trace,
-                                   const ProfileCommand& command) {
+namespace {
+
+constexpr int kShortRows = 20;
+constexpr size_t kShortPools = 10;
+constexpr size_t kAllPools = std::numeric_limits<size_t>::max();
+
+// The `most` pools that were largest at their peak, after a line about all.
+std::string MemoryText(const model::Trace& trace, size_t most) {
+  std::vector<analysis::MemoryProfile> profiles =
+      analysis::ProfileMemory(trace);
+  if (profiles.size() <= most) {
+    return report::MemoryReport(trace, profiles, {});
+  }
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  for (const analysis::MemoryProfile& profile : profiles) {
+    allocations += profile.totals.allocations;
+    allocated_bytes += profile.totals.allocated_bytes;
+  }
+  const std::string all = absl::StrCat(
+      "Memory of ", profiles.size(), " heaps and the like: ", allocations,
+      " allocations of ", report::FormatMemory(allocated_bytes), ". The ", most,
+      " with the largest peaks follow; key_averages.txt has all.\n\n");
+  std::stable_sort(
+      profiles.begin(), profiles.end(),
+      [](const auto& a, const auto& b) { return a.peak.bytes > b.peak.bytes; });
+  profiles.resize(most);
+  return all + report::MemoryReport(trace, profiles, {});
+}
+
+absl::StatusOr<std::string> TablesOf(const model::Trace& trace,
+                                     const ProfileCommand& command,
+                                     size_t most_pools) {
   report::TableOptions options;
   options.sort_by = SortKey(trace, command);
   options.row_limit = command.row_limit;
@@ -133,8 +168,7 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
   if (command.profile_memory) {
-    const std::string memory =
-        report::MemoryReport(trace, analysis::ProfileMemory(trace), {});
+    const std::string memory = MemoryText(trace, most_pools);
     if (!text.empty() && !memory.empty()) text += '\n';
     text += memory;
   }
@@ -142,6 +176,22 @@ absl::StatusOr<std::string> Tables(const model::Trace& trace,
     text = "Nothing was recorded: no annotated range ran, and no sample hit.\n";
   }
   return text + report::LedgerText(trace.ledger());
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Tables(const model::Trace& trace,
+                                   const ProfileCommand& command) {
+  return TablesOf(trace, command, kAllPools);
+}
+
+absl::StatusOr<std::string> ShortTables(const model::Trace& trace,
+                                        const ProfileCommand& command) {
+  ProfileCommand shorter = command;
+  if (shorter.row_limit < 0 || shorter.row_limit > kShortRows) {
+    shorter.row_limit = kShortRows;
+  }
+  return TablesOf(trace, shorter, kShortPools);
 }
 
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,

@@ -20,6 +20,11 @@ namespace kymo::tools {
 absl::StatusOr<std::string> Tables(const model::Trace& trace,
                                    const ProfileCommand& command);
 
+// The same with at most 20 rows a table, and with the memory of at most ten
+// processes: for a log, where nobody scrolls.
+absl::StatusOr<std::string> ShortTables(const model::Trace& trace,
+                                        const ProfileCommand& command);
+
 // Only the table of sampled functions; empty if there are no samples.
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
                                          const ProfileCommand& command);

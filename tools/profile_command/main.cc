@@ -25,6 +25,7 @@
 #include "profiler/plugin/target_setup.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
+#include "profiler/text/visible_text.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/standard_streams.h"
@@ -53,7 +54,7 @@ constexpr int kPollMs = 5;
 constexpr char kRawFile[] = "kymo.raw";
 
 void Say(const std::string& line) {
-  fprintf(stderr, "kymo: %s\n", line.c_str());
+  fprintf(stderr, "kymo: %s\n", VisibleLines(line).c_str());
 }
 
 int Fail(const absl::Status& status, int exit_status) {
@@ -269,7 +270,7 @@ class ProfileRun {
         WriteFiles(*trace, text, command_, exporters_, *out_, notices);
     for (const std::string& notice : notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
-    ShowTable(text);
+    ShowTable(ShownText(*trace, text));
     return !written.ok() || !recording_->problems().empty() ||
            trace->ledger().AnythingLost();
   }
@@ -291,9 +292,17 @@ class ProfileRun {
     ShowTable(delivery.table);
   }
 
+  // What a reader of standard error sees of the tables.
+  std::string ShownText(const model::Trace& trace,
+                        const std::string& tables) const {
+    if (command_.quiet || isatty(STDERR_FILENO)) return tables;
+    const absl::StatusOr<std::string> shorter = ShortTables(trace, command_);
+    return shorter.ok() ? *shorter : tables;
+  }
+
   void ShowTable(const std::string& text) const {
     if (command_.quiet) return;
-    if (isatty(STDERR_FILENO)) fputs(text.c_str(), stderr);
+    fputs(VisibleLines(text).c_str(), stderr);
     if (out_->HasFiles()) Say(absl::StrCat("wrote ", out_->path()));
   }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/library/backend_library.h"
 #include "tools/command_line/exporter_words.h"
@@ -184,6 +185,20 @@ absl::Status ReadFlightRecorder(const Flags& flags,
   return absl::OkStatus();
 }
 
+// Notices the settings of `activity` that are given although `flag`, which
+// records it, is not.
+void NoticeUnused(const BackendRegistry& backends, std::string_view activity,
+                  std::string_view flag, ProfileCommand& command) {
+  for (const ActivityBackend* const backend : backends.List()) {
+    if (backend->info().name != activity) continue;
+    for (const SettingInfo& setting : backend->info().settings) {
+      if (!command.settings.contains(setting.name)) continue;
+      command.notices.push_back(absl::StrCat(
+          "--", setting.name, " does nothing without ", ToAbsl(flag)));
+    }
+  }
+}
+
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(FindBackends(backends, command.activities, {}).status());
@@ -254,6 +269,9 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   if (!export_given) {
     command.exporters = flags.exporters;
     if (command.profile_memory) command.exporters.push_back("memory_timeline");
+  }
+  if (!command.profile_memory) {
+    NoticeUnused(backends, "memory", "--profile_memory", command);
   }
   KYMO_RETURN_IF_ERROR(ReadFlightRecorder(flags, backends, command));
   KYMO_RETURN_IF_ERROR(CheckValues(command, backends));

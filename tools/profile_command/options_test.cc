@@ -99,6 +99,17 @@ TEST_F(OptionsTest, OldSpellingsSayTheNew) {
   EXPECT_EQ(command->target, (std::vector<std::string>{"program"}));
 }
 
+TEST_F(OptionsTest, SettingsThatDoNothingAreSaid) {
+  auto command = Parse({"--memory_mode=counters", "a.out"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->notices,
+            std::vector<std::string>{
+                "--memory_mode does nothing without --profile_memory"});
+  command = Parse({"--memory_mode=counters", "--profile_memory", "a.out"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->notices, std::vector<std::string>{});
+}
+
 TEST_F(OptionsTest, ValuesOfSettingsAreCheckedBeforeAnythingRuns) {
   EXPECT_EQ(ErrorOf({"--sampling_hz=0", "a"}),
             "--sampling_hz is '0'; it takes a whole number from 1 to 20000");
