@@ -154,9 +154,11 @@ class Section {
                       Blocks(profile_.runtime_kept.count), " for itself.\n");
     }
     if (profile_.leaks.empty()) {
-      absl::StrAppend(&out_,
-                      "  Nothing leaked: all that was allocated has been "
-                      "freed.\n");
+      if (WasAllFreed()) {
+        absl::StrAppend(&out_,
+                        "  Nothing leaked: all that was allocated has been "
+                        "freed.\n");
+      }
       return;
     }
     int64_t bytes = 0;
@@ -169,6 +171,13 @@ class Section {
                       "    Records were lost, maybe those of frees: see what "
                       "the trace lacks.\n");
     }
+  }
+
+  // A pool may have no list of leaks for another reason: all its allocations
+  // failed, or what is alive has no address, so that nobody knows its frees.
+  bool WasAllFreed() const {
+    return profile_.totals.allocations != 0 &&
+           profile_.totals.alive_bytes <= profile_.runtime_kept.bytes;
   }
 
   // Appends the first `groups` (largest first), and one line for all beyond the

@@ -103,6 +103,18 @@ TEST_F(MemoryReportTest, NothingLeakedIsOneLine) {
   EXPECT_THAT(text, Not(HasSubstr("Not freed")));
 }
 
+TEST_F(MemoryReportTest, OfWhatFailedOrHasNoAddressNothingIsSaidToBeFreed) {
+  memory_.OutOfMemory({.track = main_, .bytes = 1}, 2'000'000);
+  t_.data().memory.push_back({.track = main_,
+                              .source = model::MemorySource::kReported,
+                              .time_ns = 3'000'000,
+                              .bytes = 64});
+  const std::string text = Report();
+  EXPECT_THAT(text, HasSubstr("Out of memory                1\n"));
+  EXPECT_THAT(text, HasSubstr("Alive at the end             1        64 B\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Nothing leaked")));
+}
+
 TEST_F(MemoryReportTest, ListsEndWithTheSumOfTheOthers) {
   for (uint32_t i = 0; i < 12; ++i) {
     memory_.Allocate({.track = main_, .bytes = 100, .stack = Stack("f", 1 + i)},
