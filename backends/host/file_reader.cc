@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::host {
 namespace {
 
@@ -30,7 +32,7 @@ int ReadAll(int fd, std::string& buffer, size_t& size) {
 std::optional<std::string_view> FileReader::Read(const std::string& path,
                                                  const char* kind,
                                                  Absent absent) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   size_t size = 0;
   int error = errno;
   was_absent_ = false;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/host/text_fields.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::host {
 namespace {
@@ -25,8 +26,14 @@ struct CloseFolder {
 // cannot be read.
 template <typename Use>
 bool ForEachEntry(const std::string& path, const Use& use) {
-  const std::unique_ptr<DIR, CloseFolder> folder(opendir(path.c_str()));
-  if (folder == nullptr) return false;
+  const int fd = AboveStandardStreams(
+      open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd < 0) return false;
+  const std::unique_ptr<DIR, CloseFolder> folder(fdopendir(fd));
+  if (folder == nullptr) {
+    close(fd);
+    return false;
+  }
   while (const dirent* const entry = readdir(folder.get())) {
     if (entry->d_name[0] != '.') use(entry->d_name);
   }

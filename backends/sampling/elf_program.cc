@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::sampling {
 namespace {
 
@@ -24,7 +26,8 @@ bool HasInterpreter(Elf* elf) {
 
 ElfProgram InspectProgram(const std::string& path) {
   ElfProgram program;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = AboveStandardStreams(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
   // Stat by path: a program may be executable but not readable.
   if (stat(path.c_str(), &status) == 0) {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -28,8 +29,8 @@ constexpr size_t kAllRingsBytes = size_t{512} << 20;
 #endif
 
 int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept {
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return AboveStandardStreams(static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
 perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -23,7 +24,7 @@ absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
   reader->cell_count_ = cell_count;
   reader->stack_bytes_ = stack_bytes;
   reader->size_bytes_ = RingBytes(cell_count, stack_bytes);
-  reader->fd_ = memfd_create("kymo-samples", MFD_CLOEXEC);
+  reader->fd_ = AboveStandardStreams(memfd_create("kymo-samples", MFD_CLOEXEC));
   void* memory = MAP_FAILED;
   if (reader->fd_ >= 0 &&
       ftruncate(reader->fd_, static_cast<off_t>(reader->size_bytes_)) == 0) {

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -37,7 +38,8 @@ class Descriptor {
 };
 
 absl::StatusOr<std::string> ReadPlain(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(
+      AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
   if (file.get() < 0) return FileError(path, errno);
   struct stat about;
   if (fstat(file.get(), &about) != 0) return FileError(path, errno);

@@ -11,6 +11,8 @@
 #include <cpuid.h>
 #endif
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo {
 namespace {
 
@@ -23,9 +25,9 @@ bool CpuSaysInvariant() noexcept {
 
 // A kernel whose watchdog found the TSC unstable removes it from this list.
 bool KernelTrustsTsc() noexcept {
-  const int fd =
+  const int fd = AboveStandardStreams(
       open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-           O_RDONLY | O_CLOEXEC);
+           O_RDONLY | O_CLOEXEC));
   if (fd < 0) return false;
   char text[256];
   const ssize_t size = read(fd, text, sizeof(text) - 1);

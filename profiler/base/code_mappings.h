@@ -24,6 +24,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo {
 
 struct CodeMapping {
@@ -139,8 +141,8 @@ size_t ForEachCodeMapping(char* buffer, size_t buffer_bytes,
                           const Visit& visit) noexcept {
   const int saved_errno = errno;
   size_t too_long = 0;
-  const int fd = static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  const int fd = AboveStandardStreams(static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)));
   if (fd >= 0) {
     code_mappings::LineReader lines(fd, buffer, buffer_bytes);
     CodeMapping mapping;

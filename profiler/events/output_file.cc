@@ -1,22 +1,37 @@
 #include "profiler/events/output_file.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <ext/stdio_filebuf.h>
+#include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo {
+namespace {
+
+absl::Status CannotWrite(const std::string& path) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+}
+
+}  // namespace
 
 absl::Status WriteOutputFile(const std::string& path,
                              const std::function<void(std::ostream&)>& write) {
+  const int fd = AboveStandardStreams(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd < 0) return CannotWrite(path);
+  // Closes the descriptor at the end.
+  __gnu_cxx::stdio_filebuf<char> buffer(fd, std::ios::out | std::ios::binary);
+  std::ostream out(&buffer);
   errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (out.good()) write(out);
+  write(out);
   out.flush();
-  if (out.good()) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+  return out.good() ? absl::OkStatus() : CannotWrite(path);
 }
 
 }  // namespace kymo

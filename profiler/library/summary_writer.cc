@@ -16,6 +16,7 @@
 #include "exporters/tensorboard/step_names.h"
 #include "kymo/profile.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/base/time.h"
@@ -71,8 +72,8 @@ absl::StatusOr<std::unique_ptr<SummaryWriter>> SummaryWriter::Create(
     const std::string path =
         folder / tensorboard::EventFileName(static_cast<int64_t>(now_s), host,
                                             getpid(), number);
-    const int fd =
-        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = AboveStandardStreams(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
     if (fd < 0) {
       return ErrnoStatus(errno, absl::StrCat("could not make '", path, "'"));

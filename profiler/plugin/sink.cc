@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -71,7 +72,8 @@ NewFile OpenUnnamed(const std::string& path) {
   const size_t base = path.find_last_of('/') + 1;
   const std::string folder = base == 0 ? "." : path.substr(0, base);
   NewFile file;
-  file.fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  file.fd = AboveStandardStreams(
+      open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   // Commit names the file through /proc.
   if (file.fd >= 0 && access(LinkOf(file.fd).c_str(), F_OK) != 0) {
     close(std::exchange(file.fd, -1));
@@ -83,8 +85,9 @@ NewFile OpenTemporary(const std::string& path) {
   NewFile file;
   do {
     file.temporary_path = TemporaryPath(path);
-    file.fd = open(file.temporary_path.c_str(),
-                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file.fd = AboveStandardStreams(open(file.temporary_path.c_str(),
+                                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                        0666));
     // A killed process of the same pid may have left its file.
   } while (file.fd < 0 && (errno == EEXIST || errno == EINTR));
   return file;

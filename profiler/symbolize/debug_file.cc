@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::symbolize {
 namespace {
 
@@ -54,7 +56,8 @@ DebugFile::DebugFile(DebugFile&& other) noexcept
       elf_(std::exchange(other.elf_, nullptr)) {}
 
 DebugFile::DebugFile(const std::string& path)
-    : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    : fd_(AboveStandardStreams(
+          open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {
   if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
 }
 

@@ -9,13 +9,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::symbolize {
 namespace {
 
 // O_NONBLOCK, because the path may have become a FIFO.
 int OpenRegularFile(const std::string& path, struct stat* status) {
-  const int fd =
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int fd = AboveStandardStreams(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (fd < 0) return -1;
   if (fstat(fd, status) == 0 && S_ISREG(status->st_mode)) return fd;
   close(fd);

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <optional>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::symbolize {
 namespace {
 
@@ -71,7 +73,8 @@ KernelSymbols::KernelSymbols(std::string text)
 
 KernelSymbols KernelSymbols::OfThisMachine(uint64_t last_address) {
   std::string text;
-  const int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+  const int fd =
+      AboveStandardStreams(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return KernelSymbols(text);
   std::vector<char> buffer(1 << 16);
   ssize_t size;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the includes of the C++ files against tools/dev/layers.txt.
+"""Checks the C++ files against tools/dev/layers.txt, and some rules of ours.
 
   tools/dev/check_layers.py [--root=DIR] [--table=FILE]
 
@@ -11,7 +11,9 @@ status 1 if there are any. The rules:
   - the first include of foo.cc and foo_test.cc is foo.h, if that exists
     beside it or, for what implements them, among the public headers;
   - code that runs in the profiled program includes nothing of the collector;
-  - the include guard of a/b.h is KYMO_A_B_H_.
+  - the include guard of a/b.h is KYMO_A_B_H_;
+  - each descriptor that the library or the target opens is passed through
+    AboveStandardStreams() of profiler/base/descriptor.h.
 """
 
 import argparse
@@ -28,6 +30,14 @@ COMMENT_OR_TEXT = re.compile(
       | //[^\n]* | /\*.*?\*/                         # comments
     """, re.S | re.X)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
+# The word before tells a declaration (`int open(...)`) from a call.
+OPENING = re.compile(
+    r"""(?P<before>\b\w+[ ]+)?(?<![\w.>:])
+        (?:open(?:at)?|fopen|opendir|mkostemp|memfd_create|socket|accept4
+          |pipe2?|eventfd|epoll_create1|timerfd_create)\(
+      | \bsyscall\(\s*SYS_(?:openat|perf_event_open|memfd_create)\b
+      | \bofstream\s+\w+[({]""", re.X)
+DESCRIPTOR_FOLDERS = ("profiler/", "backends/", "importers/", "exporters/")
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)$", re.M)
 
 
@@ -145,9 +155,7 @@ class Table:
         return any(fits(name, user) for name in names for user in users)
 
 
-def includes(text):
-    """(line, is_quoted, header) of each #include, comments left aside."""
-
+def without_comments(text):
     def blank(match):
         # Keeps the lines, and the header names, which look like strings.
         found = match.group()
@@ -155,9 +163,31 @@ def includes(text):
             return found
         return re.sub(r"[^\n]", " ", found)
 
-    text = COMMENT_OR_TEXT.sub(blank, text)
-    return [(text.count("\n", 0, match.start()) + 1, match.group(1) == '"',
+    return COMMENT_OR_TEXT.sub(blank, text)
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+def includes(text):
+    """(line, is_quoted, header) of each #include, comments left aside."""
+    text = without_comments(text)
+    return [(line_of(text, match.start()), match.group(1) == '"',
              match.group(2)) for match in INCLUDE.finditer(text)]
+
+
+def low_descriptors(text):
+    """The lines that open a file whose descriptor may be below 3."""
+    text = without_comments(text)
+    lines = []
+    for match in OPENING.finditer(text):
+        if (match.group("before") or "return").strip() != "return":
+            continue
+        statement = re.split("[;{}]", text[:match.start()])[-1]
+        if "AboveStandardStreams(" not in statement:
+            lines.append(line_of(text, match.start()))
+    return lines
 
 
 def cpp_files(root):
@@ -251,6 +281,15 @@ class Checker:
             line = text.count("\n", 0, guard.start()) + 1 if guard else 1
             self.report(path, line, f"the include guard must be {name}")
 
+    def check_descriptors(self, path, text):
+        if (not path.startswith(DESCRIPTOR_FOLDERS) or self.table.is_test(path)
+                or path.endswith(".c")):  # all of them are tests'
+            return
+        for line in low_descriptors(text):
+            self.report(path, line,
+                        "a descriptor below 3 may be the program's closed"
+                        " standard stream: use AboveStandardStreams()")
+
     def check_file(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8",
                   errors="replace") as file:
@@ -263,6 +302,7 @@ class Checker:
             self.check_include(path, line, is_quoted, header)
         self.check_own_header_first(path, found)
         self.check_guard(path, text)
+        self.check_descriptors(path, text)
 
 
 def check(root, table):

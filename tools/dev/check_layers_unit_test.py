@@ -177,6 +177,22 @@ class CheckLayersTest(unittest.TestCase):
             "profiler/base/c.h:1: the include guard must be"
             " KYMO_PROFILER_BASE_C_H_")
 
+    def test_descriptors_stay_above_the_standard_streams(self):
+        told = ": a descriptor below 3 may be the program's closed standard" \
+            " stream: use AboveStandardStreams()"
+        self.assert_only(
+            {"profiler/base/a.cc":
+             "int open(const char*);\n"
+             "int a = AboveStandardStreams(\n    open(path));\n"
+             "int b = open(path);  // open(path)\n"
+             "int c() {\n  return memfd_create(name, 0);\n}\n"
+             "int d = static_cast<int>(syscall(SYS_perf_event_open, &e));\n"
+             "std::ofstream file(path);\n"
+             "bool e = table.open(path) && list.socket(1);\n",
+             "profiler/base/a_test.cc": "int a = open(path);\n"},
+            "profiler/base/a.cc:4" + told, "profiler/base/a.cc:6" + told,
+            "profiler/base/a.cc:8" + told, "profiler/base/a.cc:9" + told)
+
     def test_files_outside_the_table_are_told(self):
         files = tree("profiler/base/a.h")
         files["new/folder/a.cc"] = "int a;\n"

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::cupti {
 
@@ -48,8 +49,10 @@ LogFacts FactsOf(const LogHeader& header) {
 absl::Status SaveLog(const LogHeader& header,
                      std::span<const std::byte> records,
                      const std::string& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "wb"),
-                                                   &fclose);
+  const int fd = AboveStandardStreams(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(
+      fd < 0 ? nullptr : fdopen(fd, "wb"), &fclose);
   if (file == nullptr) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
   }
@@ -64,7 +67,7 @@ absl::Status SaveLog(const LogHeader& header,
 }
 
 absl::StatusOr<SavedLog> SavedLog::Map(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   }

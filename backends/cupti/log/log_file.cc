@@ -8,6 +8,7 @@
 #include <new>
 
 #include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/whole_io.h"
 
 namespace kymo::cupti {
@@ -18,7 +19,8 @@ bool LogFile::Open(const char* folder) noexcept {
       snprintf(path_, sizeof(path_), "%s/cuda-%d-%lld.log", folder, getpid(),
                static_cast<long long>(MonotonicNs()));
   if (length < 0 || static_cast<size_t>(length) >= sizeof(path_)) return false;
-  const int fd = open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int fd = AboveStandardStreams(
+      open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) return false;
   void* memory = MAP_FAILED;
   if (ftruncate(fd, kLogHeaderBytes) == 0) {
@@ -40,7 +42,7 @@ bool LogFile::Open(const char* folder) noexcept {
 
 void LogFile::Append(void* to, const void* data, size_t size) noexcept {
   LogFile& file = *static_cast<LogFile*>(to);
-  const int fd = open(file.path_, O_WRONLY | O_CLOEXEC);
+  const int fd = AboveStandardStreams(open(file.path_, O_WRONLY | O_CLOEXEC));
   const bool is_written = fd >= 0 && WriteWhole(fd, file.offset_, data, size);
   if (fd >= 0) close(fd);
   if (is_written) {

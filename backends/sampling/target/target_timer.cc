@@ -16,6 +16,7 @@
 
 #include "backends/sampling/target/sample_ring.h"
 #include "profiler/base/code_mappings.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/file_number.h"
 #include "profiler/unwind/loaded_code.h"
@@ -342,7 +343,7 @@ void Handle(int signal, siginfo_t* info, void* context) noexcept {
 
 // Maps the ring; null if it is not what we expect.
 RingHeader* MapRing(const char* path) noexcept {
-  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  const int fd = AboveStandardStreams(open(path, O_RDWR | O_CLOEXEC));
   if (fd < 0) return nullptr;
   struct stat status;
   RingHeader* ring = nullptr;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "profiler/base/descriptor.h"
+
 // The ELF header of this program, which has the runtime's architecture.
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
@@ -20,7 +22,8 @@ namespace {
 class File {
  public:
   explicit File(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+      : fd_(AboveStandardStreams(
+            open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
   ~File() {
     if (fd_ >= 0) close(fd_);
   }

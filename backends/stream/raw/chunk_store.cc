@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/whole_io.h"
 
 namespace kymo::stream {
@@ -22,11 +23,12 @@ ChunkStore::~ChunkStore() {
 
 absl::Status ChunkStore::Open(const std::string& directory, uint64_t begin) {
   begin_ = begin;
-  fd_ = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  fd_ = AboveStandardStreams(
+      open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd_ >= 0) return absl::OkStatus();
   // A file system without O_TMPFILE.
   std::string path = directory + "/.kymo-chunks-XXXXXX";
-  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  fd_ = AboveStandardStreams(mkostemp(path.data(), O_CLOEXEC));
   if (fd_ < 0) {
     return absl::ErrnoToStatus(
         errno,
@@ -37,7 +39,7 @@ absl::Status ChunkStore::Open(const std::string& directory, uint64_t begin) {
 }
 
 void ChunkStore::OpenAt(int fd, uint64_t begin) {
-  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
   begin_ = begin;
 }
 

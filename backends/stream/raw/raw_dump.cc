@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/raw/raw_front.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::stream {
@@ -21,7 +22,8 @@ class PartFile {
       : path_(path), part_(path + ".part") {
     // Left by a process that was killed, or a link that somebody made.
     unlink(part_.c_str());
-    fd_ = open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd_ = AboveStandardStreams(
+        open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   }
   ~PartFile() {
     if (fd_ < 0) return;

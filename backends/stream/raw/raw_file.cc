@@ -19,6 +19,7 @@
 #include "backends/stream/decode/arena_shard.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_parts.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 #include "profiler/model/shard_times.h"
@@ -80,7 +81,8 @@ absl::StatusOr<RawFile> RawFile::Create(const std::string& path,
   if (unlink(path.c_str()) != 0 && errno != ENOENT) {
     return FileError(path, "replace");
   }
-  file.fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  file.fd_ = AboveStandardStreams(
+      open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.fd_ < 0) return FileError(path, "make");
   file.arena_ = Arena::CreateInFile(options, file.fd_);
   if (!file.arena_.valid()) return FileError(path, "reserve space for");

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/raw/raw_front.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 
@@ -50,8 +51,8 @@ bool MoveData(int from, int to) {
 }  // namespace
 
 absl::Status MoveContents(int from, const std::string& path) {
-  const int to =
-      open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int to = AboveStandardStreams(
+      open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (to < 0) return CannotKeep(path);
   absl::Status status;
   if (!MoveData(from, to)) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 
@@ -37,7 +38,7 @@ RawParts::~RawParts() {
 }
 
 absl::Status RawParts::Read(const std::string& path) {
-  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  fd_ = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about;
   if (fd_ < 0 || fstat(fd_, &about) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));

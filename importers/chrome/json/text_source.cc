@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::chrome_import {
@@ -186,7 +187,7 @@ class WithHead final : public TextSource {
 
 absl::StatusOr<std::unique_ptr<TextSource>> TextSource::Open(
     const std::string& path, int64_t max_unpacked_bytes) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd < 0) return SystemError(path, errno);
   struct stat about;
   const bool is_known = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);

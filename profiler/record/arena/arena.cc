@@ -8,6 +8,8 @@
 
 #include <bit>
 
+#include "profiler/base/descriptor.h"
+
 namespace kymo::record {
 namespace {
 
@@ -137,7 +139,8 @@ Arena Arena::CreateAnonymous(const ArenaOptions& options) noexcept {
 Arena Arena::CreateShared(const ArenaOptions& options, int* fd) noexcept {
   const ArenaPlan plan = PlanFor(options);
   const uint64_t bytes = ArenaBytes(plan);
-  *fd = memfd_create("kymo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  *fd = AboveStandardStreams(
+      memfd_create("kymo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (*fd < 0) return Arena();
   std::byte* base = nullptr;
   // Sealed: a target that shortened it would take the collector's memory away.

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "profiler/base/descriptor.h"
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/mappings.h"
 #include "profiler/record/host/own_host.h"
@@ -190,7 +191,8 @@ int AttachToCollector(const char* path) noexcept {
   if (wiped == nullptr) return ENOMEM;
   Lock lock(wiped);
   if (own.has_arena.load(std::memory_order_relaxed)) return 0;
-  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  const int fd = AboveStandardStreams(
+      open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (fd < 0) return errno;
   own.arena = Arena::Attach(fd);
   const int error = own.arena.valid() ? 0 : errno;

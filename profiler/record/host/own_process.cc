@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
 
 namespace kymo::record {
 namespace {
@@ -19,8 +20,8 @@ uint64_t ProgramImage() noexcept {
 }
 
 size_t ReadFile(const char* path, char* to, size_t size) noexcept {
-  const int fd = static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  const int fd = AboveStandardStreams(static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC)));
   if (fd < 0) return 0;
   const ssize_t got = syscall(SYS_read, fd, to, size);
   syscall(SYS_close, fd);
