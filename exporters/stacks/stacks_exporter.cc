@@ -31,6 +31,7 @@ using stacks::RangePaths;
 using stacks::WriteFolded;
 
 constexpr char kFoldedFile[] = "stacks.folded";
+constexpr char kRangesFile[] = "stacks.ranges.folded";
 
 enum class Format { kFolded, kSpeedscope, kPprof };
 
@@ -124,7 +125,7 @@ absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
                                        : FoldRanges(trace, roots, metric),
                                    out, names.back()));
   if (has_samples && stacks::HasRanges(trace)) {
-    names.push_back("stacks.ranges.folded");
+    names.emplace_back(kRangesFile);
     KYMO_RETURN_IF_ERROR(
         WriteFolded(FoldRanges(trace, roots, metric), out, names.back()));
   }
@@ -187,13 +188,32 @@ class StacksExporter final : public TraceExporter {
     return "";
   }
 
-  // Self times of ranges, without threads, as folded stacks.
+  // Self times of ranges, without threads, as folded stacks. Samples are not
+  // read in windows: they give all files.
   absl::StatusOr<std::vector<std::string>> ExportSums(
       const WindowSums& sums, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_RETURN_IF_ERROR(WriteFolded(FoldSums(sums), out, kFoldedFile));
+    const Trace* const rest = sums.rest();
+    std::vector<std::string> names;
+    Folded ranges = FoldSums(sums);
+    if (rest != nullptr && !rest->samples().empty()) {
+      KYMO_ASSIGN_OR_RETURN(names, Export(*rest, options, out));
+      if (stacks::HasRanges(*rest)) {
+        const std::vector<std::string> roots =
+            stacks::StackRoots(*rest, /*threads=*/false);
+        for (const auto& [stack, weight] :
+             FoldRanges(*rest, roots, Metric::kWeight)) {
+          ranges[stack] += weight;
+        }
+      }
+    }
+    const char* const name = names.empty() ? kFoldedFile : kRangesFile;
+    KYMO_RETURN_IF_ERROR(WriteFolded(ranges, out, name));
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.emplace_back(name);
+    }
     if (options.progress) options.progress(1.0);
-    return std::vector<std::string>{kFoldedFile};
+    return names;
   }
 
  private:

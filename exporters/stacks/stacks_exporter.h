@@ -38,8 +38,10 @@
 //   stacks_threads  | 1: folded stacks have "thread <tid> (<name>)" below the
 //                   | process
 //
-// If a recording is larger than memory, the exporter writes only stacks.folded,
-// with the self times of paths of ranges, without threads.
+// If a recording is larger than memory, the exporter writes only the self times
+// of paths of ranges, without threads, as folded stacks. CPU samples are in
+// memory all the same: they have all their files, as if there were no memory
+// records.
 //
 // Memory: about 200 bytes for each distinct stack or path. Each step of a
 //   program (ProfilerStep#N) has paths of its own.

@@ -131,6 +131,25 @@ TEST(StacksExporterTest, SumsAreFoldedStacksOfSelfTime) {
                                             "a:b;forward;matmul 30\n")));
 }
 
+TEST(StacksExporterTest, SamplesBesideSumsHaveTheirFiles) {
+  TestTrace t = WithThread("a");
+  t.AddRange(0, "forward", 0, 100);
+  analysis::WindowSums sums;
+  sums.Add(std::move(t).Build(), /*is_last=*/true);
+  TestTrace samples = WithThread("a");
+  samples.AddSample(0, 10, 7, {"main", "f"});
+  const model::Trace rest = std::move(samples).Build();
+  sums.SetRest(rest);
+  MemoryDirectory out;
+  const auto names = NewStacksExporter()->ExportSums(sums, {}, out);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_THAT(*names, ::testing::UnorderedElementsAre(
+                          "stacks.folded", "stacks.ranges.folded",
+                          "stacks.pb.gz", "stacks.speedscope.json"));
+  EXPECT_EQ(out.files()["stacks.folded"], "a;main;f 7\n");
+  EXPECT_EQ(out.files()["stacks.ranges.folded"], "a;forward 100\n");
+}
+
 TEST(StacksExporterTest, SaysWhatSumsDoNotHave) {
   const auto exporter = NewStacksExporter();
   const auto beyond = [&](const std::string& name, const std::string& value) {

@@ -248,6 +248,10 @@ std::string SumsText(const analysis::WindowSums& sums) {
   json.BeginObject();
   json.Member("schema_version", kSchemaVersion);
   WriteAverages(sums.Averages(), json);
+  if (sums.rest() != nullptr) {
+    WriteSampledFunctions(*sums.rest(), json);
+    WriteCounters(*sums.rest(), json);
+  }
   WriteLedger(sums.ledger(), json);
   json.EndObject();
   return text;

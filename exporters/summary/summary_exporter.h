@@ -23,7 +23,8 @@
 //   metadata            the trace's metadata, JSON values as they stand
 //
 // If a recording is larger than memory, the exporter writes only
-// schema_version, key_averages, ledger and anything_lost.
+// schema_version, key_averages, sampled_functions, sampled_function_count,
+// counters, ledger and anything_lost.
 #ifndef KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 

@@ -98,6 +98,23 @@ TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {
             static_cast<int>(model::Loss::kCount));
 }
 
+TEST(SummaryExporterTest, SamplesBesideSumsAreThere) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddSample(main, 10, 7, {"main", "f"});
+  const model::Trace rest = std::move(t).Build();
+  analysis::WindowSums sums;
+  sums.SetRest(rest);
+  MemoryDirectory out;
+  ASSERT_TRUE(NewSummaryExporter()->ExportSums(sums, {}, out).ok());
+  const auto json = ParseJson(out.files()["summary.json"]);
+  const auto& functions = json.fields().at("sampled_functions").list_value();
+  ASSERT_EQ(functions.values_size(), 2);
+  EXPECT_EQ(
+      functions.values(0).struct_value().fields().at("name").string_value(),
+      "f");
+}
+
 TEST(SummaryExporterTest, AtMostAThousandFunctions) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

@@ -63,6 +63,26 @@ class MemoryLimitTest(unittest.TestCase):
              "summary.json"])
         self.expect_all_of_it(count)
 
+    def test_samples_keep_their_stacks(self):
+        # Enough work for the timer's samples, and for the limit.
+        self.profile(1_000_000, "--activities=cpu,sampling",
+                     "--sampling_sampler=timer", "--cpu_max_memory=40MiB")
+        summary = json.loads(self.read("summary.json"))
+        samples = sum(f["self_samples"] for f in summary["sampled_functions"])
+        self.assertGreater(samples, 0)
+        self.assertRegex(self.read("key_averages.txt"),
+                         f"Number of samples: {samples}\n")
+        sampled_ns = sum(f["self_cpu_time_ns"]
+                         for f in summary["sampled_functions"])
+        self.assertEqual(
+            sum(int(line.rsplit(" ", 1)[1])
+                for line in self.read("stacks.folded").splitlines()),
+            sampled_ns)
+        self.assertIn("target;outer;inner ",
+                      self.read("stacks.ranges.folded"))
+        self.assertGreater(
+            os.path.getsize(os.path.join(self.out, "stacks.pb.gz")), 100)
+
     def test_what_is_kept_has_all_of_it(self):
         count = 500_000
         self.profile(count, "--cpu_max_memory=20MiB", "--export=")

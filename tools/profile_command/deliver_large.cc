@@ -56,7 +56,8 @@ absl::StatusOr<std::string> TableOf(const analysis::WindowSums& sums,
   if (rest != nullptr) {
     KYMO_ASSIGN_OR_RETURN(const std::string samples,
                           SamplesTable(*rest, command));
-    if (!samples.empty()) absl::StrAppend(&text, "\n", samples);
+    if (!text.empty() && !samples.empty()) text += '\n';
+    text += samples;
   }
   return text + report::LedgerText(sums.ledger());
 }
@@ -94,20 +95,22 @@ LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
                            OutputDirectory& out) {
   LargeDelivery delivery = {.notices = NoticesOn(kept, command, exporters)};
   absl::StatusOr<SummedWindows> summed = Sum(kept);
-  if (!summed.ok()) {
+  analysis::WindowSums sums;
+  if (summed.ok()) {
+    delivery.notices.insert(delivery.notices.end(), summed->notes.begin(),
+                            summed->notes.end());
+    sums = std::move(summed->sums);
+  } else {
     delivery.status = summed.status();
-    return delivery;
+    if (rest == nullptr) return delivery;
   }
-  delivery.notices.insert(delivery.notices.end(), summed->notes.begin(),
-                          summed->notes.end());
-  analysis::WindowSums& sums = summed->sums;
-  if (rest != nullptr) sums.AddLedger(rest->ledger());
+  if (rest != nullptr) sums.SetRest(*rest);
   absl::StatusOr<std::string> table = TableOf(sums, rest, command);
   if (table.ok()) {
     delivery.table = *std::move(table);
-    delivery.status = WriteTables(delivery.table, out);
+    delivery.status.Update(WriteTables(delivery.table, out));
   } else {
-    delivery.status = table.status();
+    delivery.status.Update(table.status());
   }
   delivery.status.Update(ExportSums(sums, command, exporters, out));
   return delivery;

@@ -55,8 +55,14 @@ class WindowSums {
   // only its open ranges count as open at the end of the recording.
   void Add(const model::Trace& window, bool is_last);
 
-  // Adds what was lost of another part of the recording.
-  void AddLedger(const model::LossLedger& ledger) { ledger_.Merge(ledger); }
+  // Adds the part of the recording that is not read in windows, such as CPU
+  // samples, with what was lost of it. `rest` must outlive the object.
+  void SetRest(const model::Trace& rest) {
+    rest_ = &rest;
+    ledger_.Merge(rest.ledger());
+  }
+  // Null if there is none.
+  const model::Trace* rest() const { return rest_; }
 
   // In the order of the groups' first events.
   std::vector<KeyAverage> Averages() const;
@@ -85,7 +91,7 @@ class WindowSums {
   uint32_t RootOf(const model::Trace& window, const model::Track& track);
   uint32_t Find(uint32_t parent, model::NameId name);
 
-  const size_t most_paths_;
+  size_t most_paths_;
   std::map<GroupId, Group> groups_;
   model::StringTable names_;
   std::vector<model::NameId> name_of_window_;  // by the window's name ids
@@ -94,6 +100,7 @@ class WindowSums {
   uint64_t paths_left_out_ = 0;
   uint64_t event_count_ = 0;
   model::LossLedger ledger_;
+  const model::Trace* rest_ = nullptr;
 };
 
 }  // namespace kymo::analysis
