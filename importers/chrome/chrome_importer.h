@@ -21,6 +21,7 @@
 //   M                       | names of processes and threads
 //   s, f of fwdbwd          | which thread ran the forward operations
 //   s, f of ac2g            | nothing: launches go by correlation ids
+//                           | (and the names that Kineto had for both before)
 //   other members           | metadata, as JSON
 //   Spans, Record Window End| the window of the recording
 //

@@ -257,6 +257,28 @@ TEST(ImportDocumentTest, TracesOfPyTorchAreMarked) {
       "kymo_recorded_by":"PyTorch","traceEvents":[]})json"));
 }
 
+// Kineto of 2021 and 2022 (output_json.cpp: "launch", flow_names).
+TEST(ImportDocumentTest, FlowsUnderTheirOldNamesAreKnown) {
+  const Imported got = ImportText(R"json([
+      {"ph":"s","cat":"async","name":"launch","id":1,"ts":1},
+      {"ph":"f","cat":"async","name":"launch","id":1,"ts":1},
+      {"ph":"s","cat":"async_cpu_to_gpu","name":"async_gpu","id":2,"ts":1},
+      {"ph":"f","cat":"async_gpu","name":"async_cpu_to_gpu","id":2,"ts":1},
+      {"ph":"s","cat":"forward_backward","name":"fwd_bwd","id":3,"ts":1,
+       "pid":1,"tid":5},
+      {"ph":"f","cat":"fwd_bwd","name":"forward_backward","id":3,"ts":4,
+       "pid":1,"tid":6},
+      {"ph":"X","name":"mm","ts":1,"dur":1,"pid":1,"tid":5,"cat":"cpu_op",
+       "args":{"Sequence number":8}},
+      {"ph":"X","name":"mmBackward","ts":4,"dur":1,"pid":1,"tid":6,
+       "cat":"cpu_op","args":{"Sequence number":8,"Fwd thread id":3}}
+      ])json");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.Count("flow_not_kept"), 0u);
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kEventsNotImported), 0u);
+  EXPECT_EQ(got.trace->tracks()[0].logical_id, 3u);
+}
+
 TEST(ImportDocumentTest, WhatATraceCannotKeepIsCounted) {
   const Imported got = ImportText(
       R"([{"ph":"N","name":"object","ts":1},

@@ -54,6 +54,23 @@ TEST(RowTracksTest, WorkOfADeviceStandsOnItsStreams) {
   EXPECT_EQ(got.trace->detail(1)->correlation_id, 5u);
 }
 
+// As Kineto writes them: the process is the device, and rows are not streams.
+TEST(RowTracksTest, StreamsOfMtiaAreInTheArgs) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"mtia_runtime","name":"runFunction","pid":865,"tid":2,
+       "ts":1,"dur":1,"args":{"correlation":5,"device":17,"stream_id":101}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"remote","pid":17,"tid":3536,
+       "ts":3,"dur":1,"args":{"correlation":5,"stream":101,"column":"0"}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"dma","pid":17,"tid":3910,
+       "ts":5,"dur":1,"args":{"stream":101}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"wait","pid":17,"tid":3536,
+       "ts":7,"dur":1,"args":{"stream":108}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("865/2 ", "865/17:101", "865/17:108"));
+  EXPECT_EQ(got.trace->track_end(1) - got.trace->track_begin(1), 2u);
+}
+
 TEST(RowTracksTest, StreamsOfSeveralProcessesGoByTheirCalls) {
   const Imported got = ImportText(R"([
       {"ph":"X","cat":"cuda_runtime","name":"l","pid":8,"tid":8,"ts":1,"dur":1,

@@ -110,6 +110,12 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   for (const RawArg& arg : event.args) {
     if (!ReadKnown(arg, read)) AddArg(arg.key, arg.value);
   }
+  if (IsDeviceWork(type) && read.stream && !read.device) {
+    // MTIA: the process of the file is the device.
+    if (const auto device = ParseInt(event.pid.text)) {
+      read.device = static_cast<int32_t>(*device);
+    }
+  }
   if (read.device.has_value() != read.stream.has_value()) {
     // Only both together name a row.
     const bool is_device = read.device.has_value();

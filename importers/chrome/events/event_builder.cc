@@ -43,6 +43,21 @@ MemorySource SourceOf(const RawEvent& event) {
   return MemorySource::kReported;
 }
 
+// Kineto's names for the two kinds of flows: of 2022 and later, before, and as
+// they were first.
+bool IsLaunchFlow(const RawEvent& event) {
+  const std::string_view category = event.category.text;
+  return category == "ac2g" || category == "async_cpu_to_gpu" ||
+         category == "async_gpu" ||
+         (category == "async" && event.name.text == "launch");
+}
+
+bool IsBackwardFlow(const RawEvent& event) {
+  const std::string_view category = event.category.text;
+  return category == "fwdbwd" || category == "fwd_bwd" ||
+         category == "forward_backward";
+}
+
 // A number in the file's exact records, until these are read.
 model::StackId StackNumber(const RawEvent& event) {
   const int64_t number = IntArg(event, "Stack");
@@ -213,9 +228,9 @@ void EventBuilder::AddEnd(const RawEvent& event) {
 
 void EventBuilder::AddFlow(const RawEvent& event) {
   // Flows of launches are not needed: correlation ids link launches.
-  if (event.category.text == "ac2g") return;
+  if (IsLaunchFlow(event)) return;
   const auto time = event.has_time ? event.time.TimeNs() : std::nullopt;
-  if (event.category.text != "fwdbwd" || event.phase == 't' || !time) {
+  if (!IsBackwardFlow(event) || event.phase == 't' || !time) {
     out_.findings.Add(Rule::kFlowNotKept, event.offset);
     out_.ledger.Add(model::Loss::kEventsNotImported, 1);
     return;
