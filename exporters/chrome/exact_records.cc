@@ -28,12 +28,11 @@ class Members {
  public:
   explicit Members(ByteSink& sink) : sink_(sink) {}
 
-  absl::Status AddNumber(std::string_view key, double value) {
+  // Adds a member beside the lists. `value` is JSON text.
+  void AddValue(std::string_view key, std::string_view value) {
     CloseList();
     absl::StrAppend(&text_, text_.empty() ? "{" : ",", "\"", ToAbsl(key),
-                    "\":");
-    json::AppendDouble(text_, value);
-    return absl::OkStatus();
+                    "\":", ToAbsl(value));
   }
 
   // Adds an element, JSON text, to a list.
@@ -166,13 +165,13 @@ ExactRecords::ExactRecords(const model::Trace& trace, const Rows& rows,
 absl::Status ExactRecords::Write(ByteSink& sink) const {
   Members members(sink);
   if (trace_.sampling_period_ns() > 0) {
-    KYMO_RETURN_IF_ERROR(
-        members.AddNumber("sampling_period_ns",
-                          static_cast<double>(trace_.sampling_period_ns())));
+    members.AddValue("sampling_period_ns",
+                     std::to_string(trace_.sampling_period_ns()));
   }
   if (trace_.memory_sample_interval() > 0) {
-    KYMO_RETURN_IF_ERROR(members.AddNumber("memory_sample_interval",
-                                           trace_.memory_sample_interval()));
+    std::string interval;
+    json::AppendDouble(interval, trace_.memory_sample_interval());
+    members.AddValue("memory_sample_interval", interval);
   }
   const StackTable& stacks = trace_.stacks();
   const auto for_each_stack = [&](auto f) -> absl::Status {

@@ -56,7 +56,9 @@ class RandomRecording {
       AddMemory(t);
       AddCounters(t);
     }
-    shard_.sampling_period_ns = static_cast<DurationNs>(1 + Below(2'000'000));
+    // Round numbers, as programs use them, have other texts than others.
+    shard_.sampling_period_ns =
+        OneIn(2) ? 1'000'000 : static_cast<DurationNs>(1 + Below(2'000'000));
     shard_.memory_sample_interval = OneIn(2) ? 0 : 524'288;
     for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
       // Normalisation finds these again by itself.
