@@ -71,6 +71,22 @@ TEST_F(MemoryStacksTest, BytesByStackAndThoseAlive) {
                                          "xz;main;load 105\n")));
 }
 
+TEST_F(MemoryStacksTest, DevicesOfTwoProcessesStayApart) {
+  t_.AddProcess(3, "sh");
+  const model::TrackIndex other = t_.AddThread(3, 4, "main");
+  for (const model::TrackIndex track : {model::TrackIndex{0}, other}) {
+    model::MemoryRecord& record = Add(track == 0 ? 8 : 16, {"main"});
+    record.track = track;
+    record.source = model::MemorySource::kReported;
+    record.device_type = 1;
+    record.device_index = 0;
+    record.address = 64 + track;
+  }
+  const Exported files = Stacks();
+  EXPECT_EQ(files.at("stacks.memory.folded"),
+            "sh;cuda:0;main 16\nxz;cuda:0;main 8\n");
+}
+
 TEST_F(MemoryStacksTest, NothingAliveIsNoFile) {
   Add(100, {"main"});
   Add(-100, {"main"});

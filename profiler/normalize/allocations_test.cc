@@ -63,6 +63,25 @@ std::vector<int64_t> TotalsOf(const TraceData& data) {
   return totals;
 }
 
+// One address may be in use on two devices at a time.
+TEST(AllocationsTest, ReportsPairOnTheirDevice) {
+  const auto report = [](TimeNs time_ns, int64_t bytes, int8_t device) {
+    return MemoryRecord{.track = 0,
+                        .device_type = 1,
+                        .device_index = device,
+                        .time_ns = time_ns,
+                        .address = 0x100,
+                        .bytes = bytes};
+  };
+  const TraceData data = Paired({report(10, 8, 0), report(20, 8, 1),
+                                 report(30, -8, 0), report(40, -8, 1)});
+  EXPECT_EQ(data.memory[0].partner, 2);
+  EXPECT_EQ(data.memory[1].partner, 3);
+  EXPECT_EQ(data.memory[2].partner, 0);
+  EXPECT_EQ(data.memory[3].partner, 1);
+  EXPECT_EQ(data.ledger.Get(Loss::kFreesNotSeen), 0);
+}
+
 TEST(AllocationsTest, AFreeOnAnotherThreadGetsTheBytesOfItsBlock) {
   const TraceData data =
       Paired({Allocate(0, 10, 0x100, 64), Allocate(0, 30, 0x200, 8),

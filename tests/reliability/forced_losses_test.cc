@@ -63,6 +63,17 @@ TEST(ForcedLossesTest, NamesLongerThanTheLimit) {
   EXPECT_EQ(CountOf(*profile, std::string(record::kMaxNameBytes, 'x')), 1);
 }
 
+TEST(ForcedLossesTest, NamesOfInstantsLongerThanARecord) {
+  // A range's name goes on in further records; an instant has only one.
+  const std::string name(size_t{1} << 20, 'x');
+  const auto profile = Record([&] { Instant(name); });
+  EXPECT_EQ(Lost(*profile, Loss::kArgumentsTruncated), 1);
+  const model::Trace& trace = *profile->trace();
+  ASSERT_EQ(trace.event_count(), 1);
+  EXPECT_EQ(trace.EventName(0), name.substr(0, trace.EventName(0).size()));
+  EXPECT_GT(trace.EventName(0).size(), 1000);
+}
+
 void HandlerWithRange(int) { RecordFunction range("in handler"); }
 
 TEST(ForcedLossesTest, HandlersThatMeetTheSlowPath) {

@@ -61,6 +61,26 @@ TEST(DiffTest, DevicesAreComparedByTheirTime) {
             std::string::npos);
 }
 
+// The work of a device counts once: rows of operations and annotations repeat
+// it.
+TEST(DiffTest, TotalsOfADeviceAreItsWork) {
+  std::vector<report::TableRow> rows = {Row("kernel", 0), Row("step", 0),
+                                        Row("aten::mm", 7)};
+  for (report::TableRow& row : rows) {
+    row.self_device_time_total_us = 3;
+    if (row.key != "aten::mm") row.device = report::RowDevice::kDevice;
+  }
+  rows[1].is_user_annotation = true;
+  std::vector<report::TableRow> after = rows;
+  after[0].self_device_time_total_us = 4;
+  const auto diff = DiffRows(rows, after, "");
+  ASSERT_TRUE(diff.ok());
+  EXPECT_NE(diff->Text(TextFormat::kText, {})
+                .find("self_device_time_total: 3.000us -> 4.000us (+1.000us, "),
+            std::string::npos)
+      << diff->Text(TextFormat::kText, {});
+}
+
 TEST(DiffTest, OtherColumnsAreNoMetric) {
   EXPECT_EQ(DiffRows({}, {}, "count").status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -102,6 +102,22 @@ TEST_F(DecodeTest, NamesCopiesByKindAndGivesTheirBandwidth) {
   EXPECT_EQ(Find(shard_, "Memset (Device)")->type, ActivityType::kGpuMemset);
 }
 
+// Bytes in no time are no bandwidth: JSON has no infinity.
+TEST_F(DecodeTest, ATransferThatTookNoTimeHasNoBandwidth) {
+  CopyRecord copy = {};
+  copy.start = copy.end = 1000;
+  copy.bytes = 4096;
+  copy.copy_kind = 1;
+  copy.from_kind = 2;
+  copy.to_kind = 3;
+  log_.Add(RecordKind::kCopy, copy);
+  Decode();
+  const auto event = Find(shard_, "Memcpy HtoD (Pinned -> Device)");
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->args.at("bytes"), "4096");
+  EXPECT_FALSE(event->args.contains("memory bandwidth (GB/s)"));
+}
+
 TEST_F(DecodeTest, TellsThePeersOfACopyBetweenDevices) {
   CopyRecord copy = {};
   copy.start = 1000;
