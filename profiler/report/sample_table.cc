@@ -92,14 +92,21 @@ std::string SampleSortKey(const std::string& sort_by) {
              : "self_cpu_time_total";
 }
 
-absl::StatusOr<std::string> FormatSampleTable(
+absl::StatusOr<std::vector<SampleTableRow>> ShownSampleRows(
     const SampleTable& table, const SampleTableOptions& options) {
-  if (table.rows.empty()) return std::string();
   std::vector<SampleTableRow> rows = table.rows;
   KYMO_RETURN_IF_ERROR(Sort(options.sort_by, rows));
   if (options.row_limit >= 0 && rows.size() > size_t(options.row_limit)) {
     rows.resize(size_t(options.row_limit));
   }
+  return rows;
+}
+
+absl::StatusOr<std::string> FormatSampleTable(
+    const SampleTable& table, const SampleTableOptions& options) {
+  if (table.rows.empty()) return std::string();
+  KYMO_ASSIGN_OR_RETURN(const std::vector<SampleTableRow> rows,
+                        ShownSampleRows(table, options));
   const Widths widths = Measure(table, options);
   const TableLayout layout = MakeLayout(widths);
   const double total_us = Us(table.sampled_ns);

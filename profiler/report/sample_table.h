@@ -60,6 +60,11 @@ SampleTable MakeSampleTable(const model::Trace& trace);
 // column.
 std::string SampleSortKey(const std::string& sort_by);
 
+// The rows in the order and number in which the table shows them. An unknown
+// sort key is kInvalidArgument.
+absl::StatusOr<std::vector<SampleTableRow>> ShownSampleRows(
+    const SampleTable& table, const SampleTableOptions& options);
+
 // Empty text when there are no rows. An unknown sort key is kInvalidArgument.
 absl::StatusOr<std::string> FormatSampleTable(
     const SampleTable& table, const SampleTableOptions& options);

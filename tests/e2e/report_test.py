@@ -468,6 +468,23 @@ class ConversionTest(ReportTestCase):
         clean = self.report("--check", trace).stdout
         self.assertNotIn("warning ", clean)
 
+    def test_samples_and_memory_read_back_whole(self):
+        out = self.path("out")
+        # More than 100,000 events: both commands then add up nanoseconds.
+        subprocess.run(
+            [PROFILE, "--activities=cpu,sampling", "--sampling_sampler=timer",
+             "--profile_memory", "--quiet", "--export=chrome",
+             f"--output_dir={out}", TARGET, "operations", "60000"],
+            check=True, capture_output=True, timeout=120)
+        with open(os.path.join(out, "key_averages.txt"),
+                  encoding="utf-8") as file:
+            tables = file.read()
+        self.assertIn("Number of samples: ", tables)
+        self.assertIn("Memory of target", tables)
+        report = self.report(os.path.join(out, "trace.json"))
+        # What was lost follows there, and is on standard error here.
+        self.assertEqual(report.stdout + report.stderr, tables)
+
     def test_filters_choose_what_is_exported(self):
         path = self.write("trace.json", {"traceEvents": [
             op("keep", 1000, 8), op("drop", 1010, 8)]})

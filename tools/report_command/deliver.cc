@@ -5,14 +5,18 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/recorded_by.h"
+#include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/text/json_writer.h"
 #include "profiler/text/visible_text.h"
 #include "tools/deliver/export_files.h"
 #include "tools/report_command/analyses.h"
 #include "tools/report_command/diff.h"
+#include "tools/report_command/sample_rows.h"
 
 namespace kymo::tools {
 namespace {
@@ -42,17 +46,24 @@ void MakeVisible(TraceRows& rows) {
   }
 }
 
-report::SampleTable VisibleSamples(const model::Trace& trace) {
-  report::SampleTable table = report::MakeSampleTable(trace);
+void MakeVisible(report::SampleTable& table) {
   for (report::SampleTableRow& row : table.rows) {
     row.name = VisibleText(row.name);
     row.module = VisibleText(row.module);
   }
-  return table;
+}
+
+// The memory of the heap and of mappings, as //tools:profile shows it. PyTorch
+// has no such text, and its traces show what PyTorch shows.
+std::string MemoryText(const model::Trace& trace,
+                       const ReportCommand& command) {
+  if (!command.filter.empty() || model::IsOfPyTorch(trace)) return "";
+  return report::MemoryReport(trace, analysis::ProfileMemory(trace), {});
 }
 
 absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
                                         const TraceRows& rows,
+                                        const report::SampleTable& samples,
                                         const ReportCommand& command) {
   const report::TableOptions table = TableFor(rows, command);
   KYMO_ASSIGN_OR_RETURN(std::string text,
@@ -60,17 +71,11 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
   for (const std::string& note : rows.notes) {
     absl::StrAppend(&text, "note: ", note, "\n");
   }
-  if (command.filter.empty()) {
-    report::SampleTableOptions samples;
-    samples.sort_by = report::SampleSortKey(table.sort_by);
-    samples.row_limit = table.row_limit;
-    samples.max_name_column_width = table.max_name_column_width;
-    samples.time_unit = table.time_unit;
-    KYMO_ASSIGN_OR_RETURN(
-        const std::string sampled,
-        report::FormatSampleTable(VisibleSamples(trace), samples));
-    AppendSection(sampled, text);
-  }
+  KYMO_ASSIGN_OR_RETURN(
+      const std::string sampled,
+      report::FormatSampleTable(samples, SampleOptions(table)));
+  AppendSection(sampled, text);
+  AppendSection(MemoryText(trace, command), text);
   if (text.empty()) text = "No events.\n";
   return text;
 }
@@ -97,7 +102,8 @@ absl::StatusOr<std::string> AnalysesOf(const model::Trace& trace,
   return AnalysesText(*analysed, command.analyses, command.format, options);
 }
 
-std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows) {
+std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows,
+                       const DataTable& functions) {
   std::string text;
   json::JsonWriter json(text);
   json.BeginObject();
@@ -112,6 +118,8 @@ std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows) {
   json.EndArray();
   json.Key("rows");
   rows.WriteJson(json);
+  json.Key("sampled_functions");
+  functions.WriteJson(json);
   json.Key("ledger");
   json.BeginObject();
   for (int i = 0; i < static_cast<int>(model::Loss::kCount); ++i) {
@@ -126,6 +134,30 @@ std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows) {
   return text + "\n";
 }
 
+// The comparison of ranges, and that of sampled functions. As CSV, which is one
+// table, only the first that is not empty.
+std::string DiffsText(const RowDiff& ranges, const RowDiff& functions,
+                      const ReportCommand& command) {
+  if (command.format == TextFormat::kJson) {
+    std::string text;
+    json::JsonWriter json(text);
+    json.BeginObject();
+    ranges.WriteMembers(command.table, json);
+    json.Key("sampled_functions");
+    json.BeginObject();
+    functions.WriteMembers(command.table, json);
+    json.EndObject();
+    json.EndObject();
+    return text + "\n";
+  }
+  const std::string text = functions.Text(command.format, command.table);
+  if (ranges.rows().empty()) return text;
+  const std::string first = ranges.Text(command.format, command.table);
+  return command.format == TextFormat::kCsv
+             ? first
+             : first + "\nSampled functions\n" + text;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
@@ -133,14 +165,23 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
   if (!command.analyses.empty()) return AnalysesOf(loaded.trace, command);
   KYMO_ASSIGN_OR_RETURN(TraceRows rows,
                         RowsOf(loaded.trace, command.rows, command.filter));
+  KYMO_ASSIGN_OR_RETURN(report::SampleTable samples,
+                        ChosenSamples(loaded.trace, command.filter));
   if (command.format == TextFormat::kText) {
     MakeVisible(rows);
-    return PlainTables(loaded.trace, rows, command);
+    MakeVisible(samples);
+    return PlainTables(loaded.trace, rows, samples, command);
   }
-  KYMO_ASSIGN_OR_RETURN(const DataTable data,
-                        RowData(rows, TableFor(rows, command)));
-  return command.format == TextFormat::kCsv ? data.Csv()
-                                            : JsonTables(loaded, data);
+  const report::TableOptions table = TableFor(rows, command);
+  KYMO_ASSIGN_OR_RETURN(const DataTable data, RowData(rows, table));
+  KYMO_ASSIGN_OR_RETURN(const DataTable functions,
+                        SampleData(samples, SampleOptions(table)));
+  if (command.format == TextFormat::kJson) {
+    return JsonTables(loaded, data, functions);
+  }
+  // CSV is one table.
+  const bool has_only_samples = rows.rows.empty() && !samples.rows.empty();
+  return has_only_samples ? functions.Csv() : data.Csv();
 }
 
 absl::StatusOr<std::string> DiffText(const model::Trace& before,
@@ -158,7 +199,24 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
       command.table.sort_by == "auto" ? "" : command.table.sort_by;
   KYMO_ASSIGN_OR_RETURN(const RowDiff diff,
                         DiffRows(rows_before.rows, rows_after.rows, metric));
-  return diff.Text(command.format, command.table);
+  KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples_before,
+                        ChosenSamples(before, command.filter));
+  KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples_after,
+                        ChosenSamples(after, command.filter));
+  const std::vector<report::TableRow> functions_before =
+      DiffRowsOf(samples_before);
+  const std::vector<report::TableRow> functions_after =
+      DiffRowsOf(samples_after);
+  if (functions_before.empty() && functions_after.empty()) {
+    return diff.Text(command.format, command.table);
+  }
+  // Samples have no time of a device.
+  KYMO_ASSIGN_OR_RETURN(
+      const RowDiff functions,
+      DiffRows(functions_before, functions_after,
+               metric == "cpu_time_total" ? metric : "self_cpu_time_total",
+               DiffOf::kSampledFunctions));
+  return DiffsText(diff, functions, command);
 }
 
 namespace {

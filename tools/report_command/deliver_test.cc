@@ -112,6 +112,79 @@ TEST_F(DeliverTest, ComparesTwoTraces) {
       << *text;
 }
 
+// Sampled: f 3 us, g 1 us; the second thread g 2 us.
+constexpr char kSamples[] =
+    "sample f 7 1 1000 1000 /old/app\n"
+    "sample f 7 1 2000 2000 /old/app\n"
+    "sample g 7 1 4000 1000 /old/app\n"
+    "sample g 7 2 5000 2000 /old/app\n";
+
+TEST_F(DeliverTest, SamplesAreInEveryFormat) {
+  const LoadedTrace loaded = LoadLines("t", kSamples);
+  const auto text = TablesText(loaded, command_);
+  EXPECT_NE(text->find("Number of samples: 4"), std::string::npos) << *text;
+  command_.format = TextFormat::kCsv;
+  EXPECT_EQ(*TablesText(loaded, command_),
+            "name,module,samples,cpu_time_total_us,self_cpu_time_total_us\r\n"
+            "f,/old/app,2,3,3\r\n"
+            "g,/old/app,2,3,3\r\n"
+            "main,/old/app,4,6,0\r\n");
+  command_.table.row_limit = 1;
+  command_.table.sort_by = "cpu_time_total";
+  command_.format = TextFormat::kJson;
+  const auto json = TablesText(loaded, command_);
+  EXPECT_NE(json->find(R"("sampled_functions": [
+    {
+      "name": "main",
+      "module": "/old/app",
+      "samples": 4,
+      "cpu_time_total_us": 6,
+      "self_cpu_time_total_us": 0
+    }
+  ])"),
+            std::string::npos)
+      << *json;
+}
+
+TEST_F(DeliverTest, FiltersChooseSamplesAndFunctions) {
+  const LoadedTrace loaded = LoadLines("t", kSamples);
+  command_.format = TextFormat::kCsv;
+  const auto rows_with = [&](const EventFilter& filter) {
+    command_.filter = filter;
+    const std::string csv = *TablesText(loaded, command_);
+    return csv.substr(csv.find("\r\n") + 2);
+  };
+  EXPECT_EQ(rows_with({.threads = {"2"}}),
+            "g,/old/app,1,2,2\r\nmain,/old/app,1,2,0\r\n");
+  EXPECT_EQ(rows_with({.name = "^main$"}), "main,/old/app,4,6,0\r\n");
+  EXPECT_EQ(rows_with({.name = "^f", .categories = {"cpu_sample"}}),
+            "f,/old/app,2,3,3\r\n");
+  EXPECT_EQ(rows_with({.categories = {"kernel"}}), "");
+}
+
+TEST_F(DeliverTest, ComparesSampledFunctions) {
+  const LoadedTrace before = LoadLines("b", kSamples);
+  const LoadedTrace after = LoadLines(
+      "a",
+      "sample f 7 1 1000 9000 /new/app\nsample g 7 1 10000 3000 /new/app\n");
+  const auto text = DiffText(before.trace, after.trace, command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  // f 3 -> 9 us; g and main 3 and 0 as before.
+  EXPECT_NE(text->find("1 slower, 0 faster, 0 new, 0 gone, 2 same"),
+            std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("self_cpu_time_total: 6.000us -> 12.000us"),
+            std::string::npos)
+      << *text;
+  command_.format = TextFormat::kJson;
+  const auto json = DiffText(before.trace, after.trace, command_);
+  EXPECT_NE(json->find(R"("sampled_functions": {
+    "metric": "self_cpu_time_total",
+    "slower": 1,)"),
+            std::string::npos)
+      << *json;
+}
+
 TEST_F(DeliverTest, AnEmptyTraceSaysSo) {
   const auto text = TablesText(LoadLines("t", ""), command_);
   ASSERT_TRUE(text.ok()) << text.status();

@@ -89,7 +89,7 @@ bool HasDeviceTime(std::span<const TableRow> rows) {
 
 absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
                                  std::span<const TableRow> after,
-                                 std::string_view metric) {
+                                 std::string_view metric, DiffOf of) {
   if (metric.empty()) {
     metric = HasDeviceTime(before) || HasDeviceTime(after)
                  ? "self_device_time_total"
@@ -119,6 +119,7 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
   }
   RowDiff result;
   result.metric_ = metric;
+  result.of_ = of;
   for (auto& [key, diff] : rows) {
     diff.change = ChangeOf(diff);
     result.rows_.push_back(diff);
@@ -140,20 +141,24 @@ size_t RowDiff::CountOf(Change change) const {
 std::string RowDiff::Text(TextFormat format,
                           const report::TableOptions& table) const {
   if (format == TextFormat::kText) return PlainText(table);
-  const DataTable data = Data(table);
-  if (format == TextFormat::kCsv) return data.Csv();
+  if (format == TextFormat::kCsv) return Data(table).Csv();
   std::string text;
   json::JsonWriter json(text);
   json.BeginObject();
+  WriteMembers(table, json);
+  json.EndObject();
+  return text + "\n";
+}
+
+void RowDiff::WriteMembers(const report::TableOptions& table,
+                           json::JsonWriter& json) const {
   json.Member("metric", metric_);
   for (size_t c = 0; c < static_cast<size_t>(Change::kCount); ++c) {
     const Change change = static_cast<Change>(c);
     json.Member(ChangeName(change), static_cast<int64_t>(CountOf(change)));
   }
   json.Key("rows");
-  data.WriteJson(json);
-  json.EndObject();
-  return text + "\n";
+  Data(table).WriteJson(json);
 }
 
 std::string RowDiff::PlainText(const report::TableOptions& table) const {
@@ -167,9 +172,11 @@ std::string RowDiff::PlainText(const report::TableOptions& table) const {
   layout.AddColumn("Name",
                    report::ColumnWidth(longest, table.max_name_column_width),
                    Align::kRight);
+  const bool is_ranges = of_ == DiffOf::kRanges;
   for (const char* const title :
        {"Change", "Before", "After", "Difference", "Difference %",
-        "Calls before", "Calls after"}) {
+        is_ranges ? "Calls before" : "# before",
+        is_ranges ? "Calls after" : "# after"}) {
     layout.AddColumn(title, kCellWidth, Align::kRight);
   }
   std::string out;
@@ -220,6 +227,7 @@ std::string RowDiff::Totals(const report::TableOptions& table) const {
 }
 
 DataTable RowDiff::Data(const report::TableOptions& table) const {
+  if (of_ == DiffOf::kSampledFunctions) return FunctionData(table);
   DataTable data({"name", "change", "before_us", "after_us", "difference_us",
                   "count_before", "count_after", "is_device",
                   "is_user_annotation", "overload_name", "input_shapes",
@@ -234,6 +242,20 @@ DataTable RowDiff::Data(const report::TableOptions& table) const {
                  row.device == report::RowDevice::kDevice,
                  row.is_user_annotation, row.overload_name, row.input_shapes,
                  row.stack});
+  }
+  return data;
+}
+
+DataTable RowDiff::FunctionData(const report::TableOptions& table) const {
+  DataTable data({"name", "module", "change", "before_us", "after_us",
+                  "difference_us", "samples_before", "samples_after"});
+  int shown = 0;
+  for (const DiffRow& diff : rows_) {
+    if (shown++ == table.row_limit) break;
+    data.AddRow({diff.row->key, diff.row->overload_name,
+                 std::string(ChangeName(diff.change)), diff.before_us,
+                 diff.after_us, diff.after_us - diff.before_us,
+                 diff.count_before, diff.count_after});
   }
   return data;
 }

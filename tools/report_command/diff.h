@@ -12,6 +12,8 @@
 //   self_cpu_time_total: 2.000ms -> 2.500ms (+500.000us, +25.00%)
 //   1 slower, 0 faster, 0 new, 0 gone, 1 same
 //
+// Sampled functions are compared in the same way; their calls are samples.
+//
 // Rows that share name, kind, overload, shapes and stack are compared by one
 // time: slower is more of it, faster less, whatever the number of calls. Sorted
 // by how much it changed; equal changes by name.
@@ -27,11 +29,17 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/report/table.h"
+#include "profiler/text/json_writer.h"
 #include "tools/report_command/data_text.h"
 
 namespace kymo::tools {
 
 enum class Change : uint8_t { kSlower, kFaster, kNew, kGone, kSame, kCount };
+
+enum class DiffOf : uint8_t {
+  kRanges,
+  kSampledFunctions,  // their overload_name is a module, their count samples
+};
 
 struct DiffRow {
   const report::TableRow* row = nullptr;  // of the later trace, if it has it
@@ -45,6 +53,9 @@ struct DiffRow {
 class RowDiff {
  public:
   std::string Text(TextFormat format, const report::TableOptions& table) const;
+  // The members of the JSON object, into one that is open.
+  void WriteMembers(const report::TableOptions& table,
+                    json::JsonWriter& json) const;
 
   const std::vector<DiffRow>& rows() const { return rows_; }
   size_t CountOf(Change change) const;
@@ -52,13 +63,16 @@ class RowDiff {
  private:
   friend absl::StatusOr<RowDiff> DiffRows(
       std::span<const report::TableRow> before,
-      std::span<const report::TableRow> after, std::string_view metric);
+      std::span<const report::TableRow> after, std::string_view metric,
+      DiffOf of);
 
   std::string PlainText(const report::TableOptions& table) const;
   DataTable Data(const report::TableOptions& table) const;
+  DataTable FunctionData(const report::TableOptions& table) const;
   std::string Totals(const report::TableOptions& table) const;
 
   std::string metric_;
+  DiffOf of_ = DiffOf::kRanges;
   std::vector<DiffRow> rows_;
 };
 
@@ -67,7 +81,8 @@ class RowDiff {
 // the result.
 absl::StatusOr<RowDiff> DiffRows(std::span<const report::TableRow> before,
                                  std::span<const report::TableRow> after,
-                                 std::string_view metric);
+                                 std::string_view metric,
+                                 DiffOf of = DiffOf::kRanges);
 
 }  // namespace kymo::tools
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -239,6 +240,13 @@ absl::StatusOr<Trace> ChosenTrace(const Trace& trace,
                              [&](TrackIndex track, TimeNs time_ns) {
                                return chooser.KeepsRecord(track, time_ns);
                              });
+}
+
+absl::StatusOr<std::function<bool(std::string_view)>> NameTest(
+    const std::string& expression) {
+  const auto regex = std::make_shared<Regex>();
+  KYMO_RETURN_IF_ERROR(regex->Compile(expression));
+  return [regex](std::string_view name) { return regex->Fits(name); };
 }
 
 }  // namespace kymo::tools

@@ -19,8 +19,10 @@
 #define KYMO_TOOLS_REPORT_COMMAND_EVENT_FILTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -58,6 +60,10 @@ absl::StatusOr<std::vector<uint8_t>> ChooseEvents(const model::Trace& trace,
 // records that fit the filter's threads, steps and window.
 absl::StatusOr<model::Trace> ChosenTrace(const model::Trace& trace,
                                          const EventFilter& filter);
+
+// Tells whether the expression is found in a name.
+absl::StatusOr<std::function<bool(std::string_view)>> NameTest(
+    const std::string& expression);
 
 }  // namespace kymo::tools
 

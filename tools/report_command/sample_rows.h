@@ -1,0 +1,44 @@
+// sample_rows.h - the sampled functions of a trace, as a report shows them.
+//
+//   KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples,
+//                         ChosenSamples(trace, filter));
+//   report::FormatSampleTable(samples, options);          // as text
+//   SampleData(samples, options)                          // as CSV or JSON
+//   DiffRows(DiffRowsOf(before), DiffRowsOf(after), ...)  // two traces
+//
+// A filter's threads, steps and window choose samples, its name chooses
+// functions. Its categories leave all samples out unless "cpu_sample" is among
+// them. Times of a function include what it called, chosen or not.
+//
+// Errors: those of event_filter.h; an unknown sort key is kInvalidArgument.
+#ifndef KYMO_TOOLS_REPORT_COMMAND_SAMPLE_ROWS_H_
+#define KYMO_TOOLS_REPORT_COMMAND_SAMPLE_ROWS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
+#include "profiler/report/sample_table.h"
+#include "profiler/report/table.h"
+#include "tools/report_command/data_text.h"
+#include "tools/report_command/event_filter.h"
+
+namespace kymo::tools {
+
+absl::StatusOr<report::SampleTable> ChosenSamples(const model::Trace& trace,
+                                                  const EventFilter& filter);
+
+// The table that belongs below the one of `table`.
+report::SampleTableOptions SampleOptions(const report::TableOptions& table);
+
+// All numbers of the functions that the table would show.
+absl::StatusOr<DataTable> SampleData(const report::SampleTable& samples,
+                                     const report::SampleTableOptions& options);
+
+// Rows to compare with those of another trace. `overload_name` is the module's
+// base name: two builds of a program stand in different folders.
+std::vector<report::TableRow> DiffRowsOf(const report::SampleTable& samples);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_REPORT_COMMAND_SAMPLE_ROWS_H_
