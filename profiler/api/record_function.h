@@ -229,6 +229,19 @@ OpenOperation BeginOperation(Literal name, std::string_view dynamic_name,
                              const OperationInfo& info) noexcept;
 void EndObserved(ObservedCall* call, std::span<const Input> outputs) noexcept;
 
+// With inputs, if somebody wants them. Inlined by force: the operation's stack
+// begins with the caller of BeginOperation.
+template <typename MakeInputs>
+__attribute__((always_inline)) inline OpenOperation BeginWithInputs(
+    Literal name, std::string_view dynamic_name, RecordScope scope,
+    MakeInputs& inputs) noexcept {
+  if ((record::GateBits() & kWantsInputs) == 0) {
+    return BeginOperation(name, dynamic_name, {.scope = scope});
+  }
+  const auto& made = inputs();
+  return BeginOperation(name, dynamic_name, {.scope = scope, .inputs = made});
+}
+
 inline void EndOperation(OpenOperation& operation,
                          std::span<const Input> outputs = {}) noexcept {
   record::EndRange(operation.range);
@@ -270,30 +283,16 @@ class RecordFunction {
   [[nodiscard]] RecordFunction(
       Literal name, MakeInputs&& inputs,
       RecordScope scope = RecordScope::kFunction) noexcept {
-    const uint32_t bits = record::GateBits();
-    if (bits == record::kGateOff) [[likely]]
-      return;
-    if (bits & internal::kWantsInputs) {
-      const auto& made = inputs();
-      operation_ =
-          internal::BeginOperation(name, {}, {.scope = scope, .inputs = made});
-    } else {
-      operation_ = internal::BeginOperation(name, {}, {.scope = scope});
+    if (record::GateBits() != record::kGateOff) [[unlikely]] {
+      operation_ = internal::BeginWithInputs(name, {}, scope, inputs);
     }
   }
   template <DynamicText Text, std::invocable MakeInputs>
   [[nodiscard]] RecordFunction(
       const Text& name, MakeInputs&& inputs,
       RecordScope scope = RecordScope::kFunction) noexcept {
-    const uint32_t bits = record::GateBits();
-    if (bits == record::kGateOff) [[likely]]
-      return;
-    if (bits & internal::kWantsInputs) {
-      const auto& made = inputs();
-      operation_ =
-          internal::BeginOperation({}, name, {.scope = scope, .inputs = made});
-    } else {
-      operation_ = internal::BeginOperation({}, name, {.scope = scope});
+    if (record::GateBits() != record::kGateOff) [[unlikely]] {
+      operation_ = internal::BeginWithInputs({}, name, scope, inputs);
     }
   }
 

@@ -149,7 +149,10 @@ class TensorSizes {
   template <std::integral... T>
   requires(sizeof...(T) >= 1 && sizeof...(T) <= kMaxRank) constexpr TensorSizes(
       T... sizes) noexcept  // NOLINT: implicit
-      : rank_(sizeof...(T)), sizes_{static_cast<int64_t>(sizes)...} {}
+      : rank_(sizeof...(T)) {
+    size_t i = 0;
+    ((sizes_[i++] = static_cast<int64_t>(sizes)), ...);
+  }
   // Of a list that is longer than kMaxRank only the length is kept.
   template <IntegerList List>
   constexpr TensorSizes(const List& sizes) noexcept  // NOLINT: implicit
@@ -159,6 +162,16 @@ class TensorSizes {
     for (uint32_t i = 0; i < rank_; ++i, ++from) {
       sizes_[i] = static_cast<int64_t>(*from);
     }
+  }
+  // Copies what there is, a word at a time. Copies of the whole array take ten
+  // nanoseconds each: they wait for the stores of its single words.
+  constexpr TensorSizes(const TensorSizes& other) noexcept { *this = other; }
+  constexpr TensorSizes& operator=(const TensorSizes& other) noexcept {
+    rank_ = other.rank_;
+    borrowed_ = other.borrowed_;
+    if (borrowed_ != nullptr || rank_ > kMaxRank) return *this;
+    for (uint32_t i = 0; i < rank_; ++i) sizes_[i] = other.sizes_[i];
+    return *this;
   }
   // Not a copy: `sizes`, of any length, must live as long as what is made of it.
   static constexpr TensorSizes Borrow(std::span<const int64_t> sizes) noexcept {
@@ -182,7 +195,7 @@ class TensorSizes {
  private:
   uint32_t rank_ = 0;
   const int64_t* borrowed_ = nullptr;
-  int64_t sizes_[kMaxRank] = {};
+  int64_t sizes_[kMaxRank];  // the first rank_, unless borrowed or too many
 };
 
 // A tensor's sizes, element type and strides. Its contents are never recorded.
@@ -204,9 +217,7 @@ class Input {
       : kind(InputKind::kTensor),
         dtype(tensor.dtype),
         count(tensor.sizes.rank()),
-        tensor_identity(tensor.identity),
-        sizes(tensor.sizes),
-        strides(tensor.strides) {}
+        tensor(tensor) {}
   constexpr Input(std::span<const TensorMeta> tensors) noexcept  // NOLINT
       : kind(InputKind::kTensorList),
         count(static_cast<uint32_t>(tensors.size())),
@@ -249,15 +260,11 @@ class Input {
   DType dtype = DType::kUnknown;
   uint32_t count = 0;          // see the table above
   const void* data = nullptr;  // values, TensorMeta or text
-  union {
-    uint64_t bits = 0;            // of a single int, double or bool
-    const void* tensor_identity;  // of a tensor
-  };
-  TensorSizes sizes;  // of a tensor
-  TensorSizes strides;
+  uint64_t bits = 0;           // of a single int, double or bool
+  TensorMeta tensor;           // of a tensor
 
   const void* identity() const noexcept {
-    return kind == InputKind::kTensor ? tensor_identity : nullptr;
+    return kind == InputKind::kTensor ? tensor.identity : nullptr;
   }
 };
 
@@ -280,18 +287,16 @@ constexpr size_t Padded(size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 inline constexpr size_t kTooLong = size_t{1} << 20;
 
 // Of a tensor without strides, and of one with wrong ones, none are encoded.
-constexpr bool HasStrides(const TensorSizes& sizes,
-                          const TensorSizes& strides) noexcept {
-  return strides.rank() == sizes.rank() && sizes.rank() != 0 &&
-         strides.are_known();
+constexpr bool HasStrides(const TensorMeta& tensor) noexcept {
+  return tensor.strides.rank() == tensor.sizes.rank() &&
+         tensor.sizes.rank() != 0 && tensor.strides.are_known();
 }
 
-constexpr size_t TensorBytes(const TensorSizes& sizes,
-                             const TensorSizes& strides) noexcept {
-  if (!sizes.are_known()) [[unlikely]]
+constexpr size_t TensorBytes(const TensorMeta& tensor) noexcept {
+  if (!tensor.sizes.are_known()) [[unlikely]]
     return kTooLong;
   return sizeof(InputHeader) +
-         size_t{8} * sizes.rank() * (HasStrides(sizes, strides) ? 2 : 1);
+         size_t{8} * tensor.sizes.rank() * (HasStrides(tensor) ? 2 : 1);
 }
 
 inline char* PutHeader(const InputHeader& header, char* to) noexcept {
@@ -315,19 +320,18 @@ inline char* PutWords(const void* words, size_t count, char* to) noexcept {
   return to;
 }
 
-inline char* PutTensor(DType dtype, const TensorSizes& sizes,
-                       const TensorSizes& strides, char* to) noexcept {
-  const std::span<const int64_t> values = sizes.values();
-  const bool has_strides = HasStrides(sizes, strides);
+inline char* PutTensor(const TensorMeta& tensor, char* to) noexcept {
+  const std::span<const int64_t> sizes = tensor.sizes.values();
+  const bool has_strides = HasStrides(tensor);
   to = PutHeader({.kind = InputKind::kTensor,
-                  .dtype = dtype,
+                  .dtype = tensor.dtype,
                   .has_strides = has_strides,
                   .reserved = 0,
-                  .count = static_cast<uint32_t>(values.size())},
+                  .count = static_cast<uint32_t>(sizes.size())},
                  to);
-  to = PutWords(values.data(), values.size(), to);
+  to = PutWords(sizes.data(), sizes.size(), to);
   if (has_strides) {
-    to = PutWords(strides.values().data(), values.size(), to);
+    to = PutWords(tensor.strides.values().data(), sizes.size(), to);
   }
   return to;
 }
@@ -339,13 +343,12 @@ inline char* PutTensor(DType dtype, const TensorSizes& sizes,
 inline size_t EncodedInputBytes(const Input& input) noexcept {
   switch (input.kind) {
     case InputKind::kTensor:
-      return op_inputs_internal::TensorBytes(input.sizes, input.strides);
+      return op_inputs_internal::TensorBytes(input.tensor);
     case InputKind::kTensorList: {
       size_t bytes = sizeof(InputHeader);
       const auto* const tensors = static_cast<const TensorMeta*>(input.data);
       for (uint32_t i = 0; i < input.count; ++i) {
-        bytes += op_inputs_internal::TensorBytes(tensors[i].sizes,
-                                                 tensors[i].strides);
+        bytes += op_inputs_internal::TensorBytes(tensors[i]);
       }
       return bytes;
     }
@@ -369,13 +372,12 @@ inline char* EncodeInput(const Input& input, char* to) noexcept {
   using op_inputs_internal::PutTensor;
   switch (input.kind) {
     case InputKind::kTensor:
-      return PutTensor(input.dtype, input.sizes, input.strides, to);
+      return PutTensor(input.tensor, to);
     case InputKind::kTensorList: {
       to = PutHeader(input, to);
       const auto* const tensors = static_cast<const TensorMeta*>(input.data);
       for (uint32_t i = 0; i < input.count; ++i) {
-        const TensorMeta& tensor = tensors[i];
-        to = PutTensor(tensor.dtype, tensor.sizes, tensor.strides, to);
+        to = PutTensor(tensors[i], to);
       }
       return to;
     }
@@ -412,8 +414,7 @@ inline char* EncodeInputs(const Input* inputs, size_t count,
   for (size_t i = 0; i < count; ++i) {
     // Most inputs are tensors; the other kinds are out of line.
     to = inputs[i].kind == InputKind::kTensor
-             ? op_inputs_internal::PutTensor(inputs[i].dtype, inputs[i].sizes,
-                                             inputs[i].strides, to)
+             ? op_inputs_internal::PutTensor(inputs[i].tensor, to)
              : EncodeInput(inputs[i], to);
   }
   return to;

@@ -9,7 +9,7 @@ void ForEachEntry(std::span<const Input> inputs, Visit visit) {
   for (const Input& input : inputs) {
     const std::span<const int64_t> none;
     if (input.kind == InputKind::kTensor) {
-      visit(input.sizes.values(), input.identity());
+      visit(input.tensor.sizes.values(), input.identity());
     } else if (input.kind == InputKind::kTensorList && input.count != 0) {
       for (const TensorMeta& tensor :
            std::span(static_cast<const TensorMeta*>(input.data), input.count)) {
