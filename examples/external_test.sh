@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Builds and runs examples/external as what it is: a workspace of its own that
-# depends on Kymo. Needs no network.
+# Makes a workspace of its own that depends on Kymo, as README.md says, and
+# builds and runs the programs of examples/external in it. Needs no network.
 #
 #   external_test.sh WORKSPACE PROFILE [whole]
 #
-# WORKSPACE is that workspace's file in the runfiles, a link to the real one,
-# beside which the rest lies; PROFILE is //tools:profile of this workspace.
+# WORKSPACE is the file of examples/external in the runfiles, a link to the real
+# one, beside which the rest lies; PROFILE is //tools:profile of this workspace.
 # Of sort_words only its own source is compiled here, since the library behind
 # it takes minutes; with `whole` the program is built and run.
 set -euo pipefail
 
-workspace=$(dirname "$(readlink -f "$1")")
+example=$(dirname "$(readlink -f "$1")")
+kymo=$(dirname "$(dirname "$example")")
 profile=$PWD/$2
 whole=${3:-}
 scratch=$TEST_TMPDIR/external
@@ -40,10 +41,34 @@ fail() {
   exit 1
 }
 
+# readme_block LANGUAGE: the first block of code in README.md that is of this
+# language.
+readme_block() {
+  awk -v fence="\`\`\`$1" '
+    inside && /^```/ { exit }
+    inside { print }
+    $0 == fence { inside = 1 }' "$kymo/README.md"
+}
+
+# From nothing: what README.md says, beside a folder `kymo`.
+workspace=$scratch/project
+mkdir -p "$workspace"
+ln -s "$kymo" "$scratch/kymo"
+readme_block python >"$workspace/WORKSPACE"
+readme_block sh >"$workspace/.bazelrc"
+cp "$example"/BUILD.bazel "$example"/*.cc "$workspace"
+# The example's own file says the same, with a path of its own.
+diff <(grep -v '^ *path = ' "$workspace/WORKSPACE") \
+  <(grep -v '^ *path = \|^#\|^workspace(' "$example/WORKSPACE" | sed 1d) ||
+  fail "$example/WORKSPACE is not what README.md says"
+grep -qFf "$workspace/.bazelrc" "$example/.bazelrc" ||
+  fail "$example/.bazelrc is not what README.md says"
+
 # What is tested is that another workspace can use Kymo; without optimisation
 # that takes half the time.
+# Debian's Bazel is talkative about its sandbox unless told otherwise.
 flags=(--compilation_mode=fastbuild --copt=-O0 --copt=-g0 --force_pic
-  --experimental_convenience_symlinks=ignore)
+  --nosandbox_debug --experimental_convenience_symlinks=ignore)
 
 build() {
   nested_bazel build "${flags[@]}" "$@" ||
@@ -68,6 +93,12 @@ EOF
 
 command -v "$bazel" >/dev/null || fail "there is no '$bazel' on PATH: $PATH"
 cd "$workspace"
+
+# A second Abseil is said.
+sed -i '1i local_repository(name = "com_google_absl", path = "absl")' WORKSPACE
+said=$(nested_bazel query //:count_words 2>&1)
+[[ $said == *"has an Abseil of its own"* ]] || fail "nothing of Abseil: $said"
+sed -i 1d WORKSPACE
 
 # Every label is found, and visible from here.
 build --nobuild //... @kymo//tools:profile @kymo//tools:report
