@@ -45,6 +45,12 @@
 #ifndef KYMO_PROFILER_API_PROFILE_H_
 #define KYMO_PROFILER_API_PROFILE_H_
 
+#if __cplusplus < 202002L
+#error "Kymo needs C++20: -std=c++20 (in Bazel --cxxopt=-std=c++20)"
+// Not there: it ends the compilation before hundreds of other errors.
+#include <kymo_needs_c++20>
+#endif
+
 #include <cstdint>
 #include <functional>
 #include <memory>
