@@ -11,19 +11,21 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/options.h"
+#include "tools/profile_command/progress_line.h"
 
 namespace kymo::tools {
 
-// The tables of annotated ranges and of sampled functions, if the trace has
-// them, and below them the losses.
-absl::StatusOr<std::string> Tables(const model::Trace& trace,
-                                   const ProfileCommand& command);
+struct RunTables {
+  // key_averages.txt: the tables of annotated ranges, of sampled functions and
+  // of memory, if the trace has them, and below them the losses.
+  std::string text;
+  ScreenTables screen;
+};
 
-// The same with at most 20 rows a table, and with the memory of at most ten
-// processes: for a log, where nobody scrolls.
-absl::StatusOr<std::string> ShortTables(const model::Trace& trace,
-                                        const ProfileCommand& command);
+absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
+                                     const ProfileCommand& command);
 
 // Only the table of sampled functions; empty if there are no samples.
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
@@ -38,6 +40,7 @@ absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
+                        ProgressLine& progress,
                         std::vector<std::string>& notices);
 
 // Writes only the exporters' files, for a recording larger than memory.

@@ -1,6 +1,8 @@
 // profile - the command; `profile --help` is its manual.
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +19,9 @@
 #include "absl/strings/str_join.h"
 #include "backends/builtin/builtin_backends.h"
 #include "exporters/builtin/builtin_exporters.h"
+#include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/time.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/kept_recording.h"
@@ -33,12 +37,15 @@
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/deliver_large.h"
+#include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/own_allocator.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/profile_manual.h"
+#include "tools/profile_command/progress_line.h"
+#include "tools/profile_command/screen.h"
 #include "tools/profile_command/target.h"
 
 namespace kymo::tools {
@@ -92,6 +99,16 @@ std::string JsonString(const std::string& text) {
   std::string json;
   json::AppendJsonString(json, text);
   return json;
+}
+
+// User and system time of the children that were waited for, and of theirs.
+DurationNs CpuOfChildrenNs() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto ns = [](const struct timeval& time) {
+    return time.tv_sec * kNsPerSecond + time.tv_usec * kNsPerUs;
+  };
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
 class ProfileRun {
@@ -205,6 +222,7 @@ class ProfileRun {
                           Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     NoteRawFile();
+    const int64_t exec_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(child.Exec());
     if (command_.flight_recorder) recording_->BeginWithFirstEvent();
     if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
@@ -213,6 +231,9 @@ class ProfileRun {
       AnswerRequests(child);
     }
     *wait_status = child.wait_status();
+    facts_ = {.target = target_.name,
+              .wall_ns = MonotonicNs() - exec_ns,
+              .cpu_ns = CpuOfChildrenNs()};
     recording_->Poll();
     stopped_ = recording_->Stop();
     // From now on a request for a dump gets an error at once.
@@ -244,7 +265,10 @@ class ProfileRun {
   // Returns whether the trace lacks something.
   bool Deliver() {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
+    ProgressLine progress(!command_.quiet);
+    progress.Show("reading what was recorded");
     const FinishedRecording finished = recording_->Finish(Metadata());
+    progress.Clear();
     NoteRawFile();
     const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
@@ -262,15 +286,22 @@ class ProfileRun {
       return true;
     }
     if (!trace.ok()) return true;
-    const absl::StatusOr<std::string> tables = Tables(*trace, command_);
+    progress.Show("summing up");
+    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
     const std::string text =
-        tables.ok() ? *tables : std::string(tables.status().message());
+        tables.ok() ? tables->text : std::string(tables.status().message());
     std::vector<std::string> notices;
-    const absl::Status written =
-        WriteFiles(*trace, text, command_, exporters_, *out_, notices);
+    const absl::Status written = WriteFiles(*trace, text, command_, exporters_,
+                                            *out_, progress, notices);
+    progress.Clear();
     for (const std::string& notice : notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
-    ShowTable(ShownText(*trace, text));
+    if (tables.ok()) {
+      ShowScreen(*trace, tables->screen);
+    } else {
+      Say(text);
+    }
+    ShowFiles();
     return !written.ok() || !recording_->problems().empty() ||
            trace->ledger().AnythingLost();
   }
@@ -289,21 +320,28 @@ class ProfileRun {
   void ShowLarge(const LargeDelivery& delivery) const {
     for (const std::string& notice : delivery.notices) Say(notice);
     if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
-    ShowTable(delivery.table);
+    if (!command_.quiet) fputs(VisibleLines(delivery.table).c_str(), stderr);
+    ShowFiles();
   }
 
-  // What a reader of standard error sees of the tables.
-  std::string ShownText(const model::Trace& trace,
-                        const std::string& tables) const {
-    if (command_.quiet || isatty(STDERR_FILENO)) return tables;
-    const absl::StatusOr<std::string> shorter = ShortTables(trace, command_);
-    return shorter.ok() ? *shorter : tables;
-  }
-
-  void ShowTable(const std::string& text) const {
+  void ShowScreen(const model::Trace& trace, const ScreenTables& tables) const {
     if (command_.quiet) return;
-    fputs(VisibleLines(text).c_str(), stderr);
-    if (out_->HasFiles()) Say(absl::StrCat("wrote ", out_->path()));
+    ScreenOptions options =
+        ScreenOf(STDERR_FILENO, command_.color, TableCount(tables));
+    if (command_.row_limit_given) options.rows = command_.row_limit;
+    const absl::StatusOr<std::string> screen =
+        FirstScreen(trace, tables, facts_, options);
+    if (screen.ok()) {
+      fputs(screen->c_str(), stderr);
+    } else {
+      Say(std::string(screen.status().message()));
+    }
+  }
+
+  void ShowFiles() const {
+    if (command_.quiet || !out_->HasFiles()) return;
+    Say(absl::StrCat("wrote ", out_->path()));
+    for (const std::string& line : WhatToOpen(out_->path())) Say(line);
   }
 
   const ProfileCommand command_;
@@ -316,6 +354,7 @@ class ProfileRun {
   std::optional<ControlSocket> control_;
   int dumps_ = 0;
   absl::Status stopped_;
+  RunFacts facts_;
 };
 
 int Main(const std::vector<std::string>& arguments) {

@@ -35,6 +35,7 @@ struct Flags : SharedFlags {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
   bool strict = false;
+  ColorUse color = ColorUse::kAuto;
   std::string flight_recorder;
   DumpSignal dump_signal = DumpSignal::kNone;
   std::optional<int> dump;  // a process
@@ -86,6 +87,13 @@ std::vector<Setting<Flags>> OwnSettings() {
        .value = setting::Integer(&F::group_by_stack_n, 0, 64),
        .purpose = "A row of the table for each distinct stack of N innermost "
                   "frames; implies --with_stack.",
+       .topic = "table"},
+      {.name = "color",
+       .value = setting::Word(&F::color, {{"auto", ColorUse::kAuto},
+                                          {"always", ColorUse::kAlways},
+                                          {"never", ColorUse::kNever}}),
+       .purpose = "Colour in what is printed; auto: on a terminal, unless "
+                  "NO_COLOR is set.",
        .topic = "table"},
       {.name = "strict",
        .value = setting::Switch(&F::strict),
@@ -217,6 +225,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.output_dir = flags.output_dir;
   command.sort_by = flags.sort_by.value_or("");
   command.row_limit = flags.row_limit;
+  command.color = flags.color;
   command.group_by_input_shape = flags.group_by_input_shape;
   command.group_by_stack_n = flags.group_by_stack_n;
   command.with_flops = flags.with_flops;
@@ -266,6 +275,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   command.target = std::move(words.others);
   KYMO_ASSIGN_OR_RETURN(const Flags flags, FlagTable().Read(words.own));
   SetCommand(flags, command);
+  command.row_limit_given = words.own.contains("row_limit");
   if (!export_given) {
     command.exporters = flags.exporters;
     if (command.profile_memory) command.exporters.push_back("memory_timeline");

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/settings.h"
+#include "tools/profile_command/screen.h"
 
 namespace kymo::tools {
 
@@ -30,6 +31,8 @@ struct ProfileCommand {
   std::string output_dir;  // empty: made from the target's name
   std::string sort_by;     // empty: each table's own
   int row_limit = 30;
+  bool row_limit_given = false;  // then the screen has as many rows
+  ColorUse color = ColorUse::kAuto;
   bool record_shapes = false;
   bool with_flops = false;
   bool with_stack = false;

@@ -1,0 +1,333 @@
+#include "tools/profile_command/first_screen.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/report/fitted_table.h"
+#include "profiler/text/text_cells.h"
+#include "profiler/text/visible_text.h"
+
+namespace kymo::tools {
+namespace {
+
+using model::Loss;
+using report::Fit;
+using report::FittedRow;
+using report::FittedTable;
+using report::FormatFixed;
+using report::FormatMemory;
+using report::FormatShare;
+using report::FormatTime;
+
+constexpr size_t kMostMemoryLines = 20;
+
+constexpr char kYellow[] = "\033[33m";
+constexpr char kBold[] = "\033[1m";
+constexpr char kPlain[] = "\033[0m";
+
+std::string Seconds(DurationNs ns) {
+  return absl::StrCat(FormatFixed(static_cast<double>(ns) / kNsPerSecond, 3),
+                      " s");
+}
+
+std::string Count(uint64_t count, std::string_view one, std::string_view many) {
+  return absl::StrCat(count, " ", ToAbsl(count == 1 ? one : many));
+}
+
+std::string Headline(const model::Trace& trace, const ScreenTables& tables,
+                     const RunFacts& facts) {
+  uint64_t threads = 0;
+  for (const model::Track& track : trace.tracks()) {
+    threads += track.kind == model::TrackKind::kThread;
+  }
+  std::string line =
+      absl::StrCat(VisibleText(facts.target), ": ", Seconds(facts.wall_ns),
+                   ", ", Seconds(facts.cpu_ns), " of CPU");
+  if (!trace.processes().empty()) {
+    absl::StrAppend(&line, ", ",
+                    Count(trace.processes().size(), "process", "processes"));
+  }
+  if (threads > 0)
+    absl::StrAppend(&line, ", ", Count(threads, "thread", "threads"));
+  const char* separator = "; ";
+  const auto add = [&](uint64_t count, std::string_view one,
+                       std::string_view many) {
+    if (count == 0) return;
+    absl::StrAppend(&line, separator, Count(count, one, many));
+    separator = ", ";
+  };
+  add(static_cast<uint64_t>(tables.functions.sample_count), "sample",
+      "samples");
+  add(trace.event_count(), "range", "ranges");
+  return line;
+}
+
+std::string AndMore(size_t all, size_t shown) {
+  return all > shown ? absl::StrCat("and ", all - shown, " more\n") : "";
+}
+
+FittedTable FunctionsTable(const report::SampleTable& table,
+                           const std::vector<report::SampleTableRow>& shown) {
+  FittedTable fitted{
+      .columns = {{.title = "Function", .fit = Fit::kName},
+                  {.title = "Self CPU %"},
+                  {.title = "Self CPU", .drop = 2},
+                  {.title = "CPU total %", .drop = 3},
+                  {.title = "CPU total", .drop = 1},
+                  {.title = "# of Samples", .drop = 5},
+                  {.title = "Module", .fit = Fit::kText, .drop = 4}},
+      .rows = {}};
+  const double total_us = static_cast<double>(table.sampled_ns) / kNsPerUs;
+  for (const report::SampleTableRow& row : shown) {
+    fitted.rows.push_back(
+        {.cells = {VisibleText(row.name),
+                   FormatShare(row.self_cpu_time_us, total_us),
+                   FormatTime(row.self_cpu_time_us, ""),
+                   FormatShare(row.cpu_time_us, total_us),
+                   FormatTime(row.cpu_time_us, ""),
+                   std::to_string(row.sample_count),
+                   VisibleText(row.module.substr(row.module.rfind('/') + 1))},
+         .share = total_us == 0 ? 0 : row.self_cpu_time_us / total_us});
+  }
+  return fitted;
+}
+
+FittedTable RangesTable(const ScreenTables& tables,
+                        const std::vector<const report::TableRow*>& shown) {
+  const bool with_device = !tables.use_device.empty();
+  FittedTable fitted{.columns = {{.title = "Range", .fit = Fit::kName},
+                                 {.title = "Self CPU %"},
+                                 {.title = "Self CPU", .drop = 3},
+                                 {.title = "CPU total", .drop = 1},
+                                 {.title = "CPU time avg", .drop = 6}},
+                     .rows = {}};
+  if (with_device) {
+    fitted.columns.push_back({.title = "Self Device"});
+    fitted.columns.push_back({.title = "Device total", .drop = 4});
+  }
+  if (tables.profile_memory) {
+    fitted.columns.push_back({.title = "Self CPU Mem", .drop = 5});
+  }
+  fitted.columns.push_back({.title = "# of Calls", .drop = 2});
+  double total_us = 0;
+  double device_total_us = 0;
+  for (const report::TableRow& row : tables.ranges) {
+    total_us += row.self_cpu_time_total_us;
+    device_total_us += row.self_device_time_total_us;
+  }
+  for (const report::TableRow* const row : shown) {
+    FittedRow line{
+        .cells = {VisibleText(row->key),
+                  FormatShare(row->self_cpu_time_total_us, total_us),
+                  FormatTime(row->self_cpu_time_total_us, ""),
+                  FormatTime(row->cpu_time_total_us, ""),
+                  FormatTime(row->count == 0
+                                 ? 0
+                                 : row->cpu_time_total_us /
+                                       static_cast<double>(row->count),
+                             "")},
+        .share = total_us == 0 ? 0 : row->self_cpu_time_total_us / total_us};
+    if (with_device) {
+      line.cells.push_back(FormatTime(row->self_device_time_total_us, ""));
+      line.cells.push_back(FormatTime(row->device_time_total_us, ""));
+      if (device_total_us > 0) {
+        line.share = std::max(line.share,
+                              row->self_device_time_total_us / device_total_us);
+      }
+    }
+    if (tables.profile_memory) {
+      line.cells.push_back(FormatMemory(row->self_cpu_memory_usage_bytes));
+    }
+    line.cells.push_back(std::to_string(row->count));
+    fitted.rows.push_back(std::move(line));
+  }
+  return fitted;
+}
+
+// The beginning of a text, cut to the screen.
+std::string FirstLines(const std::string& text, size_t most, size_t width) {
+  std::string out;
+  std::vector<std::string_view> lines;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    lines.emplace_back(line.data(), line.size());
+  }
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  for (size_t i = 0; i < std::min(most, lines.size()); ++i) {
+    out.append(report::TakeFirst(lines[i], width)).append("\n");
+  }
+  return out + AndMore(lines.size(), most);
+}
+
+std::string Colored(const std::string& text, const char* color, bool wanted) {
+  return wanted ? color + text + kPlain : text;
+}
+
+// Breaks a line between words, so that it is no wider than asked.
+std::string Wrapped(const std::string& text, size_t width) {
+  std::string out;
+  size_t column = 0;
+  for (const absl::string_view absl_word : absl::StrSplit(text, ' ')) {
+    const std::string_view word(absl_word.data(), absl_word.size());
+    const size_t length = report::TextWidth(word);
+    if (column > 0 && column + 1 + length > width) {
+      out += "\n  ";
+      column = 2;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+  }
+  return out;
+}
+
+// Losses that say little as long as they are few, counted against the samples.
+bool IsShareOfSamples(Loss loss) {
+  switch (loss) {
+    case Loss::kSamplesLost:
+    case Loss::kSamplesNotDelivered:
+    case Loss::kStacksTruncated:
+    case Loss::kStacksIncomplete:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Those that leave every number as it is.
+bool ChangesNoNumber(Loss loss) {
+  return loss == Loss::kFramesUnresolved || loss == Loss::kArgumentsTruncated;
+}
+
+std::string_view WhatHelps(Loss loss) {
+  switch (loss) {
+    case Loss::kEventsDroppedArenaFull:
+      return "give it more with --cpu_arena_mib";
+    case Loss::kNamesDroppedTableFull:
+      return "use fewer different names: put what varies into arguments";
+    case Loss::kSamplesLost:
+      return "sample less often with --sampling_hz";
+    case Loss::kStacksTruncated:
+      return "copy more of each stack with --sampling_stack_bytes";
+    case Loss::kDrainBytesLost:
+      return "make room on the disk, or write elsewhere with --output_dir";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+size_t TableCount(const ScreenTables& tables) {
+  return size_t{!tables.ranges.empty()} + !tables.functions.rows.empty() +
+         !tables.memory.empty();
+}
+
+std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
+  constexpr double kLeastShare = 0.05;
+  std::vector<std::string> lines;
+  const uint64_t samples = trace.samples().size();
+  for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
+    const Loss loss = static_cast<Loss>(i);
+    const uint64_t count = trace.ledger().Get(loss);
+    if (count == 0 || !model::IsLoss(loss) || ChangesNoNumber(loss)) continue;
+    std::string line = absl::StrCat("Lost: ", count, " ");
+    if (IsShareOfSamples(loss)) {
+      const bool was_kept =
+          loss == Loss::kStacksTruncated || loss == Loss::kStacksIncomplete;
+      const uint64_t all = was_kept ? samples : samples + count;
+      const double share = static_cast<double>(count) /
+                           static_cast<double>(std::max(all, count));
+      if (share < kLeastShare) continue;
+      absl::StrAppend(&line, "(", FormatFixed(100 * share, 0), " %) ");
+    }
+    absl::StrAppend(&line, ToAbsl(model::LossMeaning(loss)));
+    const std::string_view help = WhatHelps(loss);
+    if (!help.empty()) absl::StrAppend(&line, "; ", ToAbsl(help));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> WhatToOpen(const std::string& folder) {
+  struct Viewer {
+    std::string_view file;
+    std::string_view before;
+    std::string_view after;
+  };
+  static constexpr Viewer kViewers[] = {
+      {"trace.json", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"trace.json.gz", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"trace.pftrace", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"tensorboard", "TensorBoard: tensorboard --logdir ", ""},
+      {"memory_timeline.html", "memory: open ", " in a browser"},
+      {"stacks.speedscope.json", "flame graph: open ",
+       " in https://www.speedscope.app"},
+      {"key_averages.txt", "all tables: ", ""},
+  };
+  constexpr size_t kMostLines = 3;
+  std::vector<std::string> lines;
+  for (const Viewer& viewer : kViewers) {
+    const std::string path = absl::StrCat(folder, "/", ToAbsl(viewer.file));
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) continue;
+    lines.push_back(
+        absl::StrCat(ToAbsl(viewer.before), path, ToAbsl(viewer.after)));
+    if (lines.size() == kMostLines) break;
+  }
+  return lines;
+}
+
+absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
+                                        const ScreenTables& tables,
+                                        const RunFacts& facts,
+                                        const ScreenOptions& options) {
+  std::string out =
+      Colored(Wrapped(Headline(trace, tables, facts), options.width), kBold,
+              options.color);
+  out += "\n";
+  const report::FittedTableOptions fit = {.width = options.width,
+                                          .color = options.color};
+  if (!tables.ranges.empty()) {
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<const report::TableRow*> shown,
+        report::ShownRows(tables.ranges, {.sort_by = tables.sort_by,
+                                          .row_limit = options.rows}));
+    out += "\n" + report::FormatFittedTable(RangesTable(tables, shown), fit) +
+           AndMore(tables.ranges.size(), shown.size());
+  }
+  if (!tables.functions.rows.empty()) {
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<report::SampleTableRow> shown,
+        report::ShownSampleRows(
+            tables.functions, {.sort_by = report::SampleSortKey(tables.sort_by),
+                               .row_limit = options.rows}));
+    out += "\n" +
+           report::FormatFittedTable(FunctionsTable(tables.functions, shown),
+                                     fit) +
+           AndMore(tables.functions.rows.size(), shown.size());
+  }
+  if (!tables.memory.empty()) {
+    out += "\n" + FirstLines(VisibleLines(tables.memory), kMostMemoryLines,
+                             options.width);
+  }
+  if (TableCount(tables) == 0) out += std::string("\n") + kNothingRecorded;
+  const std::vector<std::string> losses = LossesThatMatter(trace);
+  if (!losses.empty()) out += "\n";
+  for (const std::string& loss : losses) {
+    out += Colored(Wrapped(loss, options.width), kYellow, options.color) + "\n";
+  }
+  return out;
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,70 @@
+// first_screen.h - what a user sees when the target has ended: what it used,
+// what took most, what is missing, and which file to open.
+//
+//   python3: 0.420 s, 0.240 s of CPU, 1 process, 1 thread; 240 samples
+//
+//   Function                     Self CPU %   Self CPU  ...  Module
+//   ---------------------------  ----------  ---------  ...  --------------
+//   _PyEval_EvalFrameDefault         18.75%   45.000ms  ...  libpython3.so
+//   ...
+//   and 85 more
+//
+//   Lost: 24 of 264 samples were not delivered by the timer.
+//
+//   Open out/trace.json in https://ui.perfetto.dev (timeline)
+//
+// No line but a file's is wider than asked. The whole tables, in PyTorch's
+// form, are in key_averages.txt.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+#include "profiler/report/sample_table.h"
+#include "profiler/report/table.h"
+#include "tools/profile_command/screen.h"
+
+namespace kymo::tools {
+
+inline constexpr char kNothingRecorded[] =
+    "Nothing was recorded: no annotated range ran, and no sample hit.\n";
+
+struct RunFacts {
+  std::string target;
+  DurationNs wall_ns = 0;
+  DurationNs cpu_ns = 0;  // of the target and all that it waited for
+};
+
+struct ScreenTables {
+  std::vector<report::TableRow> ranges;
+  report::SampleTable functions;
+  std::string memory;  // report::MemoryReport
+  std::string sort_by = "self_cpu_time_total";
+  std::string use_device;       // of the ranges; empty: none
+  bool profile_memory = false;  // show what ranges allocated
+};
+
+// Errors: those of report::ShownRows.
+absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
+                                        const ScreenTables& tables,
+                                        const RunFacts& facts,
+                                        const ScreenOptions& options);
+
+// How many tables FirstScreen shows.
+size_t TableCount(const ScreenTables& tables);
+
+// The losses that change the answer, a line each, with what helps. The others
+// are in key_averages.txt.
+std::vector<std::string> LossesThatMatter(const model::Trace& trace);
+
+// How to look at the files of a folder, a line each, at most three.
+std::vector<std::string> WhatToOpen(const std::string& folder);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_

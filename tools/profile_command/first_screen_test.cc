@@ -1,0 +1,241 @@
+#include "tools/profile_command/first_screen.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/text/text_cells.h"
+#include "tests/support/test_trace.h"
+#include "tools/profile_command/progress_line.h"
+#include "tools/profile_command/screen.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+ScreenTables MakeTables() {
+  ScreenTables tables;
+  tables.functions.sampled_ns = 1'000'000;
+  tables.functions.sample_count = 1000;
+  for (int i = 0; i < 30; ++i) {
+    tables.functions.rows.push_back(
+        {.name = "std::map<std::string, int, Less<std::string>>::function" +
+                 std::to_string(i) + "(std::string const&, int)",
+         .module = "/usr/lib/x86_64-linux-gnu/libwork.so.1",
+         .cpu_time_us = 900,
+         .self_cpu_time_us = static_cast<double>(i),
+         .sample_count = 900});
+    tables.ranges.push_back({.key = "step " + std::to_string(i),
+                             .count = 3,
+                             .cpu_time_total_us = 30.0 * i,
+                             .self_cpu_time_total_us = 10.0 * i});
+  }
+  return tables;
+}
+
+std::string Screen(const ScreenTables& tables, const ScreenOptions& options,
+                   TestTrace t = TestTrace()) {
+  const model::Trace trace = std::move(t).Build();
+  const absl::StatusOr<std::string> screen = FirstScreen(
+      trace, tables,
+      {.target = "work", .wall_ns = 1'500'000'000, .cpu_ns = 20'000'000},
+      options);
+  EXPECT_TRUE(screen.ok()) << screen.status();
+  return screen.value_or("");
+}
+
+TEST(FirstScreenTest, NoLineIsWiderThanTheTerminal) {
+  TestTrace t;
+  t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 7);
+  const model::Trace trace = std::move(t).Build();
+  for (const size_t width : {40, 80, 120, 200}) {
+    const absl::StatusOr<std::string> screen =
+        FirstScreen(trace, MakeTables(), {.target = "work"}, {.width = width});
+    ASSERT_TRUE(screen.ok());
+    for (const std::string& line : Lines(*screen)) {
+      EXPECT_LE(report::TextWidth(line), width) << line;
+    }
+  }
+}
+
+TEST(FirstScreenTest, WiderTerminalsShowMore) {
+  const std::string narrow = Screen(MakeTables(), {.width = 80});
+  const std::string middle = Screen(MakeTables(), {.width = 120});
+  const std::string wide = Screen(MakeTables(), {.width = 200});
+  EXPECT_THAT(narrow, HasSubstr("Self CPU %   Self CPU"));
+  EXPECT_THAT(narrow, HasSubstr("function29"));
+  EXPECT_THAT(narrow, Not(HasSubstr("Module")));
+  EXPECT_THAT(middle, HasSubstr("libwork.so.1"));
+  EXPECT_THAT(middle, Not(HasSubstr("/usr/lib")));
+  EXPECT_THAT(middle, Not(HasSubstr("function29(")));
+  EXPECT_THAT(wide, HasSubstr("# of Samples"));
+  EXPECT_THAT(wide, HasSubstr("Less<std::string>>::function29(std::string"));
+}
+
+TEST(FirstScreenTest, ShowsTheRowsThatTookMostAndCountsTheOthers) {
+  const std::vector<std::string> lines =
+      Lines(Screen(MakeTables(), {.width = 120, .rows = 5}));
+  ASSERT_EQ(lines.size(), 19u);
+  EXPECT_EQ(lines[0], "work: 1.500 s, 0.020 s of CPU; 1000 samples");
+  EXPECT_THAT(lines[2], HasSubstr("Range"));
+  EXPECT_THAT(lines[4], HasSubstr("step 29"));
+  // 290 of 10 x (0 + ... + 29) us.
+  EXPECT_THAT(lines[4], HasSubstr(" 6.67%  290.000us"));
+  EXPECT_EQ(lines[9], "and 25 more");
+  EXPECT_THAT(lines[11], HasSubstr("Function"));
+  EXPECT_THAT(lines[13], HasSubstr("function29"));
+  EXPECT_THAT(lines[13], HasSubstr(" 2.90%  29.000us"));
+  EXPECT_EQ(lines[18], "and 25 more");
+}
+
+TEST(FirstScreenTest, CountsProcessesAndThreads) {
+  TestTrace t;
+  t.AddRange(t.AddThread(1, 1, "main"), "f", 0, 10);
+  t.AddThread(1, 2, "worker");
+  EXPECT_THAT(Screen(ScreenTables(), {}, std::move(t)),
+              HasSubstr(", 2 threads; 1 range\n"));
+}
+
+TEST(FirstScreenTest, NothingRecordedIsSaid) {
+  EXPECT_THAT(Screen(ScreenTables(), {}),
+              HasSubstr("no annotated range ran, and no sample"));
+}
+
+TEST(FirstScreenTest, NamesCannotDriveTheTerminal) {
+  ScreenTables tables;
+  tables.ranges.push_back({.key = "a\033[2Jb\nc", .self_cpu_time_total_us = 1});
+  const std::string screen = Screen(tables, {.width = 80});
+  EXPECT_THAT(screen, Not(HasSubstr("\033")));
+  EXPECT_THAT(screen, Not(HasSubstr("b\nc")));
+}
+
+TEST(FirstScreenTest, MemoryIsCutToTheScreen) {
+  ScreenTables tables;
+  for (int i = 0; i < 50; ++i) tables.memory += std::string(90, 'm') + "\n";
+  const std::string screen = Screen(tables, {.width = 80});
+  EXPECT_THAT(screen, HasSubstr("\n" + std::string(80, 'm') + "\nand 30 more"));
+}
+
+TEST(LossesThatMatterTest, WhatChangesNoNumberIsNotShown) {
+  TestTrace t;
+  t.data().ledger.Add(model::Loss::kFramesUnresolved, 39);
+  t.data().ledger.Add(model::Loss::kRangesOpenAtEnd, 3);
+  EXPECT_THAT(LossesThatMatter(std::move(t).Build()), IsEmpty());
+}
+
+TEST(LossesThatMatterTest, FewOfManySamplesAreNotShown) {
+  for (const int lost : {4, 10}) {
+    TestTrace t;
+    t.data().samples.resize(90);
+    t.data().ledger.Add(model::Loss::kSamplesNotDelivered, lost);
+    const auto lines = LossesThatMatter(model::Trace(std::move(t.data())));
+    if (lost == 4) {
+      EXPECT_THAT(lines, IsEmpty());  // 4 of 94
+    } else {
+      EXPECT_THAT(lines, ElementsAre(HasSubstr("Lost: 10 (10 %) samples")));
+    }
+  }
+}
+
+TEST(LossesThatMatterTest, SayWhatHelps) {
+  TestTrace t;
+  t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 1);
+  EXPECT_THAT(LossesThatMatter(std::move(t).Build()),
+              ElementsAre(HasSubstr("; give it more with --cpu_arena_mib")));
+}
+
+TEST(WhatToOpenTest, NamesTheFilesThatAreThere) {
+  const std::string folder = testing::TempDir() + "/what_to_open";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/trace.json") << "{}";
+  std::ofstream(folder + "/key_averages.txt") << "x";
+  EXPECT_THAT(WhatToOpen(folder),
+              ElementsAre("timeline: open " + folder +
+                              "/trace.json in https://ui.perfetto.dev",
+                          "all tables: " + folder + "/key_averages.txt"));
+}
+
+TEST(ProgressBarTest, FillsUp) {
+  EXPECT_EQ(ProgressBar(0), "[                    ]   0 %");
+  EXPECT_EQ(ProgressBar(0.43), "[########            ]  43 %");
+  EXPECT_EQ(ProgressBar(1.5), "[####################] 100 %");
+}
+
+class TerminalTest : public ::testing::Test {
+ protected:
+  TerminalTest() {
+    unsetenv("NO_COLOR");
+    setenv("TERM", "xterm", 1);
+  }
+  ~TerminalTest() override {
+    for (const int fd : {terminal_, other_end_}) {
+      if (fd >= 0) close(fd);
+    }
+  }
+
+  void Open(unsigned short rows, unsigned short columns) {
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    ASSERT_EQ(openpty(&other_end_, &terminal_, nullptr, nullptr, &size), 0);
+  }
+
+  int terminal_ = -1;
+  int other_end_ = -1;
+};
+
+TEST_F(TerminalTest, RowsAreWhatFitsButFifteen) {
+  Open(50, 150);
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 1).width, 150u);
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 1).rows, 15);
+  // 50 lines, 7 of them for the rest, 3 tables with 4 lines around each.
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 3).rows, 10);
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 9).rows, 5);
+}
+
+TEST_F(TerminalTest, ColorIsForTerminalsThatWantIt) {
+  Open(24, 80);
+  EXPECT_TRUE(ScreenOf(terminal_, ColorUse::kAuto, 1).color);
+  EXPECT_FALSE(ScreenOf(terminal_, ColorUse::kNever, 1).color);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(ScreenOf(terminal_, ColorUse::kAuto, 1).color);
+  EXPECT_TRUE(ScreenOf(terminal_, ColorUse::kAlways, 1).color);
+  unsetenv("NO_COLOR");
+  setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(ScreenOf(terminal_, ColorUse::kAuto, 1).color);
+}
+
+TEST_F(TerminalTest, AFileHasNoWidthOfItsOwn) {
+  const int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const ScreenOptions options = ScreenOf(file, ColorUse::kAuto, 2);
+  close(file);
+  EXPECT_EQ(options.width, 120u);
+  EXPECT_EQ(options.rows, 20);
+  EXPECT_FALSE(options.color);
+}
+
+}  // namespace
+}  // namespace kymo::tools
