@@ -75,9 +75,9 @@ std::string MakeSeed() {
   const std::string path = ::testing::TempDir() + "/seed.raw";
   auto file =
       stream::RawFile::Create(path, {.capacity_bytes = kCapacity,
-                                  .chunk_bytes_total = kCapacity,
-                                  .policy = record::FullPolicy::kDrain,
-                                  .clock_source = ClockSource::kSystem});
+                                     .chunk_bytes_total = kCapacity,
+                                     .policy = record::FullPolicy::kDrain,
+                                     .clock_source = ClockSource::kSystem});
   EXPECT_TRUE(file.ok()) << file.status();
   const record::Arena& arena = file->arena();
   arena.AddProcess()->pid.store(7);

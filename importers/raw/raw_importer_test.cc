@@ -14,8 +14,8 @@ TEST(RawImporterTest, SaysThatACollectorDied) {
   const std::string path = ::testing::TempDir() + "/died.raw";
   const auto file =
       stream::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
-                                  .chunk_bytes_total = record::kChunkBytes,
-                                  .clock_source = ClockSource::kSystem});
+                                     .chunk_bytes_total = record::kChunkBytes,
+                                     .clock_source = ClockSource::kSystem});
   ASSERT_TRUE(file.ok()) << file.status();
   file->Note({.first_anchor = {.ticks = 1, .monotonic_ns = 1},
               .last_anchor = {.ticks = 2, .monotonic_ns = 2}});

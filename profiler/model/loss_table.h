@@ -43,11 +43,12 @@
       "arguments or names cut at the size limit",                              \
       "tests/reliability/forced_losses_test.cc", "NamesLongerThanTheLimit")    \
   ROW(kRecordsCorrupt, "records_corrupt", kLoss,                               \
-      "records that could not be read", "backends/stream/decode/decode_test.cc",  \
+      "records that could not be read",                                        \
+      "backends/stream/decode/decode_test.cc",                                 \
       "StreamsOutOfTheTableAreCounted")                                        \
   ROW(kEndsWithoutBegin, "ends_without_begin", kLoss,                          \
       "ends of ranges whose beginning was not recorded",                       \
-      "backends/stream/decode/decode_test.cc",                                    \
+      "backends/stream/decode/decode_test.cc",                                 \
       "EndsWithoutBeginAreCountedUnlessOfAnEarlierSession")                    \
   ROW(kEventsOutOfWindow, "events_out_of_window", kLoss,                       \
       "events outside of the session's window",                                \
@@ -103,7 +104,7 @@
       "MoreLiveSamplesThanTheTableHolds")                                      \
   ROW(kMemoryRecordsLeftOut, "memory_records_left_out", kLoss,                 \
       "latest memory records left out: all are more than fit into memory",     \
-      "backends/stream/decode/decode_test.cc",                                    \
+      "backends/stream/decode/decode_test.cc",                                 \
       "TooManyMemoryRecordsLoseTheLatestAndSaySo")                             \
   ROW(kEventsNotImported, "events_not_imported", kLoss,                        \
       "events of a file of kinds that no trace keeps",                         \

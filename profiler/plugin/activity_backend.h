@@ -79,10 +79,10 @@ struct SessionOptions {
   // the session, and work that it hands to other threads.
   bool all_threads = true;
 
-  bool record_shapes = false;   // the inputs of operations
-  bool profile_memory = false;  // allocations and frees
-  bool with_stack = false;      // the stack of each operation
-  bool with_modules = false;    // ranges of modules
+  bool record_shapes = false;           // the inputs of operations
+  bool profile_memory = false;          // allocations and frees
+  bool with_stack = false;              // the stack of each operation
+  bool with_modules = false;            // ranges of modules
   bool capture_overload_names = false;  // the overload names of operations
 
   // Further settings by their full names (settings.h). The caller has checked
@@ -165,8 +165,7 @@ class ActivityBackend {
   // activities. None: those that are worth their cost in any program.
   virtual bool IsWanted(const std::set<std::string>& named,
                         const SessionOptions& /*options*/) const {
-    return named.contains(info().name) ||
-           (named.empty() && !info().on_request);
+    return named.contains(info().name) || (named.empty() && !info().on_request);
   }
 
   // OK if the backend can record here. Otherwise the reason, and what would

@@ -178,10 +178,10 @@ absl::Status Recording::Dump(const std::string& path) {
 absl::Status Recording::Stop() {
   // A backend whose Stop hangs must not keep others recording meanwhile. Those
   // without a limit are known to return.
-  std::stable_partition(
-      controllers_.begin(), controllers_.end(), [](const auto& controller) {
-        return controller->StopLimitNs() == kNoStopLimit;
-      });
+  std::stable_partition(controllers_.begin(), controllers_.end(),
+                        [](const auto& controller) {
+                          return controller->StopLimitNs() == kNoStopLimit;
+                        });
   end_ns_ = Now();
   absl::Status status = ForEach([this](BackendController& controller) {
     absl::Status stopped = controller.Stop();

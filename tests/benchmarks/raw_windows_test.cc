@@ -49,11 +49,11 @@ class RawWindowsTest : public testing::Test {
   RawWindowsTest()
       : path_(testing::TempDir() + "/windows.raw"),
         synthetic_({.ranges = kRanges, .threads = kStreams, .names = 20}) {
-    auto file =
-        stream::RawFile::Create(path_, {.capacity_bytes = record::kChunkBytes,
-                                     .chunk_bytes_total = record::kChunkBytes,
-                                     .policy = record::FullPolicy::kDrain,
-                                     .clock_source = ClockSource::kSystem});
+    auto file = stream::RawFile::Create(
+        path_, {.capacity_bytes = record::kChunkBytes,
+                .chunk_bytes_total = record::kChunkBytes,
+                .policy = record::FullPolicy::kDrain,
+                .clock_source = ClockSource::kSystem});
     EXPECT_TRUE(file.ok()) << file.status();
     file_.emplace(*std::move(file));
     file_->arena().AddProcess()->pid.store(7);

@@ -123,9 +123,9 @@ class Writer {
 int Main(size_t ranges, const std::string& path) {
   auto file =
       stream::RawFile::Create(path, {.capacity_bytes = record::kChunkBytes,
-                                  .chunk_bytes_total = record::kChunkBytes,
-                                  .policy = record::FullPolicy::kDrain,
-                                  .clock_source = ClockSource::kSystem});
+                                     .chunk_bytes_total = record::kChunkBytes,
+                                     .policy = record::FullPolicy::kDrain,
+                                     .clock_source = ClockSource::kSystem});
   if (!file.ok()) {
     fprintf(stderr, "%s\n", std::string(file.status().message()).c_str());
     return 1;
