@@ -16,8 +16,10 @@ class ScheduleTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             output = subprocess.run(
                 [EXAMPLE, directory], check=True, capture_output=True, text=True).stdout
-            files = sorted(pathlib.Path(directory).iterdir())
+            files = sorted(pathlib.Path(directory).glob("*.json"))
             self.assertEqual(len(files), 2)
+            # The same for XProf.
+            self.assertEqual(len(list(pathlib.Path(directory).rglob("*.xplane.pb"))), 2)
             traces = [json.loads(file.read_text()) for file in files]
         for file in files:
             self.assertRegex(file.name, r"^[^.]+(\.[^.]+)*\.\d+\.pt\.trace\.json$")

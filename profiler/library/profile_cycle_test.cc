@@ -174,9 +174,9 @@ TEST(ProfileCycleTest, ResultsThatWereNotRecordedAreErrors) {
   ProfileCycle cycle(1, "id", ProfileOptions(), TestTrace().Build(),
                      ProfilerStats());
   EXPECT_EQ(cycle.export_stacks(path, "self_cpu_time_total").message(),
-            "export_stacks() requires with_stack=True");
+            "export_stacks() requires with_stack = true");
   EXPECT_EQ(cycle.export_memory_timeline(path).message(),
-            "profile_memory=True required for memory profiling.");
+            "profile_memory = true required for memory profiling.");
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 

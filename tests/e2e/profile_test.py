@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -445,7 +446,7 @@ class GuestTest(ProfileTestCase):
     def test_a_log_has_a_short_table(self):
         result = self.profile(TARGET, "ranges", "3")
         self.assertIn("Self CPU %", result.stderr)
-        self.assertIn(" inner ", result.stderr)
+        self.assertRegex(result.stderr, "(?m)^inner ")
         quiet = self.profile(TARGET, "ranges", "3",
                              flags=("--activities=cpu", "--quiet"))
         self.assertEqual(quiet.stderr, "")
@@ -530,6 +531,52 @@ class GuestTest(ProfileTestCase):
         self.assertEqual(completed.returncode, 0, completed.stderr)
         self.assertTrue(
             pathlib.Path(self.folder.name, "rel/summary.json").exists())
+
+
+class TerminalTest(ProfileTestCase):
+
+    def on_terminal(self, columns, *words, flags=(), **variables):
+        """All that a terminal of this width gets, with escapes."""
+        command, _ = self.command(*words, flags=flags)
+        environment = dict(os.environ, TERM="xterm", **variables)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            termios.tcsetwinsize(0, (50, columns))
+            os.execve(command[0], command, environment)
+        self.addCleanup(os.close, terminal)
+        output = b""
+        while True:
+            try:
+                output += os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                break
+        _, status = os.waitpid(pid, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0, output)
+        return output.decode().replace("\r\n", "\n")
+
+    def test_the_first_screen_fits(self):
+        for columns in (80, 120, 200):
+            with self.subTest(columns):
+                output = self.on_terminal(columns, TRAIN_MLP, "--epochs=1")
+                # What progress took back is not seen.
+                seen = re.sub(r"\r[^\n]*\033\[K", "", output)
+                seen = re.sub(r"\033\[[0-9]*m", "", seen)
+                for line in seen.splitlines():
+                    if not line.startswith("kymo: "):
+                        self.assertLessEqual(len(line), columns, line)
+                self.assertRegex(seen, r"(?m)^mlp::matmul_tile +[0-9.]+%")
+                self.assertRegex(seen, r"(?m)^train_mlp: [0-9.]+ s, ")
+                self.assertIn("trace.json in https://ui.perfetto.dev", seen)
+
+    def test_color_is_for_those_who_want_it(self):
+        red = "\033[31m"
+        plain = self.on_terminal(80, TARGET, "ranges", "100", NO_COLOR="1")
+        self.assertNotIn(red, plain)
+        colored = self.on_terminal(80, TARGET, "ranges", "100")
+        self.assertIn(red, colored)
+        logged = self.profile(TARGET, "ranges", "100",
+                              flags=("--activities=cpu", "--color=always"))
+        self.assertIn(red, logged.stderr)
 
 
 class LabelTest(ProfileTestCase):

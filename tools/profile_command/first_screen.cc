@@ -204,9 +204,19 @@ bool IsShareOfSamples(Loss loss) {
   }
 }
 
-// Those that leave every number as it is.
-bool ChangesNoNumber(Loss loss) {
-  return loss == Loss::kFramesUnresolved || loss == Loss::kArgumentsTruncated;
+// Some losses leave every number as it is, and some notes say that numbers are
+// not what they seem.
+bool ChangesTheAnswer(Loss loss) {
+  switch (loss) {
+    case Loss::kFramesUnresolved:
+    case Loss::kArgumentsTruncated:
+      return false;
+    case Loss::kSamplesBiased:
+    case Loss::kSamplesAtSwitches:
+      return true;
+    default:
+      return model::IsLoss(loss);
+  }
 }
 
 std::string_view WhatHelps(Loss loss) {
@@ -217,8 +227,6 @@ std::string_view WhatHelps(Loss loss) {
       return "use fewer different names: put what varies into arguments";
     case Loss::kSamplesLost:
       return "sample less often with --sampling_hz";
-    case Loss::kStacksTruncated:
-      return "copy more of each stack with --sampling_stack_bytes";
     case Loss::kDrainBytesLost:
       return "make room on the disk, or write elsewhere with --output_dir";
     default:
@@ -240,8 +248,9 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
     const Loss loss = static_cast<Loss>(i);
     const uint64_t count = trace.ledger().Get(loss);
-    if (count == 0 || !model::IsLoss(loss) || ChangesNoNumber(loss)) continue;
-    std::string line = absl::StrCat("Lost: ", count, " ");
+    if (count == 0 || !ChangesTheAnswer(loss)) continue;
+    std::string line =
+        absl::StrCat(model::IsLoss(loss) ? "Lost: " : "Note: ", count, " ");
     if (IsShareOfSamples(loss)) {
       const bool was_kept =
           loss == Loss::kStacksTruncated || loss == Loss::kStacksIncomplete;
@@ -251,7 +260,7 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
       if (share < kLeastShare) continue;
       absl::StrAppend(&line, "(", FormatFixed(100 * share, 0), " %) ");
     }
-    absl::StrAppend(&line, ToAbsl(model::LossMeaning(loss)));
+    absl::StrAppend(&line, model::LossText(trace.ledger(), loss));
     const std::string_view help = WhatHelps(loss);
     if (!help.empty()) absl::StrAppend(&line, "; ", ToAbsl(help));
     lines.push_back(std::move(line));

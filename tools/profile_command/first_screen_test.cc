@@ -148,6 +148,13 @@ TEST(LossesThatMatterTest, WhatChangesNoNumberIsNotShown) {
   EXPECT_THAT(LossesThatMatter(std::move(t).Build()), IsEmpty());
 }
 
+TEST(LossesThatMatterTest, NotesThatChangeTheAnswerAreShown) {
+  TestTrace t;
+  t.data().ledger.Add(model::Loss::kSamplesAtSwitches, 30);
+  EXPECT_THAT(LossesThatMatter(std::move(t).Build()),
+              ElementsAre(HasSubstr("Note: 30 samples where the kernel")));
+}
+
 TEST(LossesThatMatterTest, FewOfManySamplesAreNotShown) {
   for (const int lost : {4, 10}) {
     TestTrace t;
