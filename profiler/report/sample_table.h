@@ -55,10 +55,6 @@ struct SampleTableOptions {
 // All sampled functions of the trace; no rows if it holds no samples.
 SampleTable MakeSampleTable(const model::Trace& trace);
 
-// The rows that FormatSampleTable shows, in its order.
-absl::StatusOr<std::vector<SampleTableRow>> ShownSampleRows(
-    const SampleTable& table, const SampleTableOptions& options);
-
 // The key by which to sort sampled functions below a table of averages that is
 // sorted by `sort_by`: the same, or self time where this table has no such
 // column.

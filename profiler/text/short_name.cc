@@ -1,6 +1,7 @@
 #include "profiler/text/short_name.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "profiler/text/text_cells.h"
 
@@ -13,8 +14,14 @@ constexpr std::string_view kDots = "...";
 // there is none. Its signs are no brackets.
 size_t PastOperator(std::string_view name, size_t at) {
   constexpr std::string_view kWord = "operator";
+  const auto is_of_word = [&](size_t i) {
+    return i < name.size() &&
+           (std::isalnum(static_cast<unsigned char>(name[i])) != 0 ||
+            name[i] == '_');
+  };
   if (!name.substr(at).starts_with(kWord)) return at;
   size_t end = at + kWord.size();
+  if (is_of_word(end) || (at > 0 && is_of_word(at - 1))) return at;
   if (name.substr(end).starts_with("()")) return end + 2;
   while (end < name.size() &&
          std::string_view("<>=-!").find(name[end]) != std::string_view::npos) {
@@ -34,9 +41,16 @@ std::string_view WithoutParameters(std::string_view name) {
     if (name[open] == ')') ++depth;
     if (name[open] == '(' && --depth == 0) break;
   }
-  // `operator()` and `(anonymous namespace)::f` have none.
+  // `operator()`, `(anonymous namespace)::f` and `batch (17) of 20` have none.
   const std::string_view rest = name.substr(close + 1);
-  if (depth != 0 || open == 0 || rest.find("::") != std::string_view::npos ||
+  constexpr std::string_view kQualifiers[] = {
+      " const", " volatile", " &", " noexcept", " [", "[", "@", "."};
+  const bool may_follow =
+      rest.empty() ||
+      std::ranges::any_of(kQualifiers, [&](std::string_view qualifier) {
+        return rest.starts_with(qualifier);
+      });
+  if (depth != 0 || open == 0 || !may_follow || name[open - 1] == ' ' ||
       name.substr(0, open).ends_with("operator")) {
     return name;
   }

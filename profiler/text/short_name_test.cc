@@ -29,11 +29,19 @@ TEST(ShortNameTest, ParenthesesThatAreNoParametersStay) {
   EXPECT_EQ(ShortName("f()::{lambda(int)#1}::x", 22), "f()::{...da(int)#1}::x");
 }
 
+TEST(ShortNameTest, TextsThatAreNoFunctionsKeepTheirEnds) {
+  EXPECT_EQ(ShortName("forward (batch 17) of layer 3", 20),
+            "forwa...) of layer 3");
+  EXPECT_EQ(ShortName("forward of layer (3)", 15), "forw...ayer (3)");
+}
+
 TEST(ShortNameTest, ThenWhatIsBetweenAngleBrackets) {
   EXPECT_EQ(ShortName("ns::Table<int, std::less<int>>::insert(int)", 22),
             "ns::Table<...>::insert");
   EXPECT_EQ(ShortName("F<int, char>::operator<<(A<int>)", 20),
             "F<...>::operator<<");
+  EXPECT_EQ(ShortName("std::map<my_operator<int>, long>::at", 18),
+            "std::map<...>::at");
   EXPECT_EQ(ShortName("P<int, char>::operator->()", 20), "P<...>::operator->");
   EXPECT_EQ(ShortName("G<decltype(a->b), long>::f", 10), "G<...>::f");
 }

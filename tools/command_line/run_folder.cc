@@ -20,8 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names of the files that the last run made.
+// The files that the last run made, a name on each line. Behind the name, once
+// the run was through, a tab and the file's Stamp.
 constexpr char kListFile[] = ".kymo-files";
+
+// Tells a file from another one of its name, and from itself once changed.
+// Empty if there is no such regular file.
+std::string Stamp(const fs::path& path) {
+  struct stat info = {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return "";
+  return absl::StrCat(info.st_ino, " ", info.st_mtim.tv_sec, " ",
+                      info.st_mtim.tv_nsec);
+}
 
 absl::Status CannotMake(int error, const std::string& path) {
   return absl::ErrnoToStatus(error,
@@ -83,8 +93,15 @@ RunFolder::~RunFolder() { close(fd_); }
 absl::Status RunFolder::RemoveOld() {
   const fs::path list = fs::path(path()) / kListFile;
   std::ifstream names(list);
-  for (std::string name; std::getline(names, name);) {
+  for (std::string line; std::getline(names, line);) {
+    const size_t tab = line.find('\t');
+    const std::string name = line.substr(0, tab);
     if (!IsInside(name)) continue;
+    // What was put there since is somebody else's.
+    if (tab != std::string::npos &&
+        line.substr(tab + 1) != Stamp(fs::path(path()) / name)) {
+      continue;
+    }
     Remove(name);
     RemoveEmptyFolders(path(), name);
   }
@@ -100,9 +117,15 @@ absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
 }
 
 // Writes the name before the file exists, so that the next run finds also the
-// files of a run that was killed.
+// files of a run that was killed. What is there already is the user's: the run
+// may write over it, but no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
   if (noted_.contains(name)) return absl::OkStatus();
+  noted_.emplace(name);
+  std::error_code error;
+  const fs::file_status there =
+      fs::symlink_status(fs::path(path()) / name, error);
+  if (there.type() != fs::file_type::not_found) return absl::OkStatus();
   const std::string list = (fs::path(path()) / kListFile).string();
   std::ofstream names(list, std::ios::app);
   names << name << '\n' << std::flush;
@@ -110,8 +133,22 @@ absl::Status RunFolder::Note(std::string_view name) {
     return absl::ErrnoToStatus(errno,
                                absl::StrCat("could not write '", list, "'"));
   }
-  noted_.emplace(name);
+  listed_.emplace(name);
   return absl::OkStatus();
+}
+
+void RunFolder::Finish() {
+  std::string text;
+  for (const std::string& name : listed_) {
+    const std::string stamp = Stamp(fs::path(path()) / name);
+    if (!stamp.empty()) absl::StrAppend(&text, name, "\t", stamp, "\n");
+  }
+  // If it cannot be written, the names stay.
+  const absl::StatusOr<std::unique_ptr<ByteSink>> list =
+      OutputDirectory::Open(kListFile);
+  if (!list.ok() || !(*list)->Append(text).ok()) return;
+  const absl::Status committed = (*list)->Commit();
+  static_cast<void>(committed);
 }
 
 bool RunFolder::HasFiles() const {

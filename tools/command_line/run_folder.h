@@ -10,7 +10,7 @@
 // A folder holds one run. While a RunFolder lives, no other one can take the
 // same folder, in any process. A later run that takes it removes the files of
 // the earlier run first, and no other files: the hidden file .kymo-files names
-// those that the run made, one a line.
+// those that the run made and nobody has changed since.
 //
 // Threads: one call at a time.
 // Errors:  those of OutputDirectory. They name the folder.
@@ -52,8 +52,13 @@ class RunFolder final : public OutputDirectory {
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override;
 
-  // Says that the run makes this file in another way than with Open.
+  // Says that the run makes this file in another way than with Open. Call it
+  // before the file is there.
   absl::Status Note(std::string_view name);
+
+  // Says that the run has made all its files. From now on they are the run's as
+  // long as they stay as they are.
+  void Finish();
 
   // Whether the run has made a file.
   bool HasFiles() const;
@@ -63,6 +68,7 @@ class RunFolder final : public OutputDirectory {
 
   const int fd_;  // of the folder; locked
   std::set<std::string, std::less<>> noted_;
+  std::set<std::string, std::less<>> listed_;  // and not there before
 };
 
 }  // namespace kymo::tools

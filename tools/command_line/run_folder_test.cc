@@ -38,6 +38,7 @@ class RunFolderTest : public ::testing::Test {
       ASSERT_TRUE(sink.ok()) << sink.status();
       ASSERT_TRUE((*sink)->Commit().ok());
     }
+    (*out)->Finish();
   }
 
   // The files and folders, apart from hidden ones.
@@ -109,6 +110,22 @@ TEST_F(RunFolderTest, NotedFilesAreTheRunsAlsoIfItWasKilled) {
   }
   Run({});
   EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, FilesOfTheUserStayWhateverTheirNames) {
+  std::ofstream(folder_ + "/trace.json") << "of the user";
+  fs::create_symlink("/dev/null", folder_ + "/link.json");
+  Run({"trace.json", "a", "b", "c"});
+  // Written over, moved to its place, and left alone.
+  std::ofstream(folder_ + "/a") << "of the user";
+  std::ofstream(folder_ + "/new") << "of the user";
+  fs::rename(folder_ + "/new", folder_ + "/b");
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("link.json").ok());
+  }
+  Run({});
+  EXPECT_THAT(Names(), ElementsAre("a", "b", "link.json", "trace.json"));
 }
 
 TEST_F(RunFolderTest, NothingOutsideTheFolderIsRemoved) {

@@ -122,7 +122,11 @@ FittedTable RangesTable(const ScreenTables& tables,
   double device_total_us = 0;
   for (const report::TableRow& row : tables.ranges) {
     total_us += row.self_cpu_time_total_us;
-    device_total_us += row.self_device_time_total_us;
+    // An operation has the time of its kernels, too.
+    if (row.device == report::RowDevice::kCpu ? row.is_legacy
+                                              : !row.is_user_annotation) {
+      device_total_us += row.self_device_time_total_us;
+    }
   }
   for (const report::TableRow* const row : shown) {
     FittedRow line{

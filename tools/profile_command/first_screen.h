@@ -9,11 +9,9 @@
 //   ...
 //   and 85 more
 //
-//   Lost: 24 of 264 samples were not delivered by the timer.
+//   Lost: 24 (9 %) samples asked for that the timer did not deliver
 //
-//   Open out/trace.json in https://ui.perfetto.dev (timeline)
-//
-// No line but a file's is wider than asked. The whole tables, in PyTorch's
+// The lines break between words. The whole tables, in PyTorch's
 // form, are in key_averages.txt.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_

@@ -146,6 +146,7 @@ class ProfileRun {
       Say("could not analyse the recording: not enough memory; try recording "
           "for a shorter time");
     }
+    out_->Finish();
     const bool target_succeeded =
         WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     if (target_succeeded && !out_->HasFiles()) return kExitFailed;
@@ -162,14 +163,6 @@ class ProfileRun {
     }
     KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
     return absl::OkStatus();
-  }
-
-  // Notes the file of a backend that keeps what it records, if there is one.
-  void NoteRawFile() {
-    std::error_code error;
-    if (!std::filesystem::exists(out_->path() + "/" + kRawFile, error)) return;
-    const absl::Status status = out_->Note(kRawFile);
-    if (!status.ok()) Say(std::string(status.message()));
   }
 
   absl::Status Prepare() {
@@ -191,6 +184,7 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->RemoveOld());
+    KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
     KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
@@ -221,7 +215,6 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
-    NoteRawFile();
     const int64_t exec_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(child.Exec());
     if (command_.flight_recorder) recording_->BeginWithFirstEvent();
@@ -269,7 +262,6 @@ class ProfileRun {
     progress.Show("reading what was recorded");
     const FinishedRecording finished = recording_->Finish(Metadata());
     progress.Clear();
-    NoteRawFile();
     const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
       Say(std::string(problem.message()));

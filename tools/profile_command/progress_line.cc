@@ -1,9 +1,11 @@
 #include "tools/profile_command/progress_line.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "profiler/base/clock.h"
@@ -19,8 +21,11 @@ std::string ProgressBar(double done) {
                          std::string(kWidth - full, ' '), 100 * done);
 }
 
-ProgressLine::ProgressLine(bool wanted)
-    : wanted_(wanted && isatty(STDERR_FILENO)) {}
+ProgressLine::ProgressLine(bool wanted) {
+  const char* const terminal = getenv("TERM");
+  wanted_ = wanted && isatty(STDERR_FILENO) &&
+            (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
 
 void ProgressLine::Show(const std::string& what) {
   if (!wanted_) return;

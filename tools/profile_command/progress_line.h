@@ -7,7 +7,8 @@
 //
 //   kymo: writing trace.json  [########            ]  43 %
 //
-// Where standard error is no terminal it shows nothing.
+// Where standard error is no terminal, or one that cannot take a line back, it
+// shows nothing.
 // Threads: one.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_PROGRESS_LINE_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_PROGRESS_LINE_H_
@@ -32,7 +33,7 @@ class ProgressLine {
   void Clear();
 
  private:
-  const bool wanted_;
+  bool wanted_;
   int64_t last_ns_ = 0;
   bool shown_ = false;
 };

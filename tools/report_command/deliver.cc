@@ -199,10 +199,14 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
       command.table.sort_by == "auto" ? "" : command.table.sort_by;
   KYMO_ASSIGN_OR_RETURN(const RowDiff diff,
                         DiffRows(rows_before.rows, rows_after.rows, metric));
-  KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples_before,
+  KYMO_ASSIGN_OR_RETURN(report::SampleTable samples_before,
                         ChosenSamples(before, command.filter));
-  KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples_after,
+  KYMO_ASSIGN_OR_RETURN(report::SampleTable samples_after,
                         ChosenSamples(after, command.filter));
+  if (command.format == TextFormat::kText) {
+    MakeVisible(samples_before);
+    MakeVisible(samples_after);
+  }
   const std::vector<report::TableRow> functions_before =
       DiffRowsOf(samples_before);
   const std::vector<report::TableRow> functions_after =

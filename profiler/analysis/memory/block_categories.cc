@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_statements.h"
@@ -105,30 +107,52 @@ class Histories {
 
   void FindStatementsInsideOfBlocks() {
     if (said_.empty()) return;
-    std::vector<uint32_t> order(said_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return said_[a].address < said_[b].address;
-    });
+    // At one time, blocks begin before what is said of them, and end after it.
+    enum Kind : uint8_t { kBegin, kSaid, kEnd };
+    struct Moment {
+      TimeNs time_ns;
+      Kind kind;
+      uint32_t index;  // of the record, or of the statement
+    };
+    std::vector<Moment> moments;
     for (MemoryIndex i = 0; i < memory_.size(); ++i) {
       if (!IsOurs(i) || !blocks_.IsAllocation(i)) continue;
-      const uint64_t end =
-          memory_[i].address + static_cast<uint64_t>(memory_[i].bytes);
-      auto next =
-          std::upper_bound(order.begin(), order.end(), memory_[i].address,
-                           [&](uint64_t address, uint32_t s) {
-                             return address < said_[s].address;
-                           });
-      for (; next != order.end() && said_[*next].address < end; ++next) {
-        if (IsAliveAt(i, said_[*next])) is_inside_[*next] = true;
+      moments.push_back({memory_[i].time_ns, kBegin, i});
+      const MemoryIndex partner = memory_[i].partner;
+      if (partner != kNoMemory) {
+        moments.push_back({memory_[partner].time_ns, kEnd, i});
       }
     }
-  }
-
-  bool IsAliveAt(MemoryIndex i, const MemoryStatement& said) const {
-    const MemoryIndex partner = memory_[i].partner;
-    return PidOf(i) == said.pid && memory_[i].time_ns <= said.time_ns &&
-           (partner == kNoMemory || memory_[partner].time_ns >= said.time_ns);
+    for (uint32_t s = 0; s < said_.size(); ++s) {
+      moments.push_back({said_[s].time_ns, kSaid, s});
+    }
+    std::stable_sort(
+        moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+          return std::tie(a.time_ns, a.kind) < std::tie(b.time_ns, b.kind);
+        });
+    std::map<std::pair<int64_t, uint64_t>, MemoryIndex> alive;
+    for (const Moment& moment : moments) {
+      if (moment.kind == kSaid) {
+        const MemoryStatement& said = said_[moment.index];
+        const auto after = alive.upper_bound({said.pid, said.address});
+        if (after == alive.begin()) continue;
+        const auto& [block, i] = *std::prev(after);
+        const uint64_t end =
+            block.second + static_cast<uint64_t>(memory_[i].bytes);
+        if (block.first == said.pid && block.second < said.address &&
+            said.address < end) {
+          is_inside_[moment.index] = true;
+        }
+        continue;
+      }
+      const std::pair block(PidOf(moment.index), memory_[moment.index].address);
+      if (moment.kind == kBegin) {
+        alive[block] = moment.index;
+      } else if (const auto it = alive.find(block);
+                 it != alive.end() && it->second == moment.index) {
+        alive.erase(it);
+      }
+    }
   }
 
   std::vector<Step> Steps() const {

@@ -18,7 +18,7 @@
 // is left out, because the memory is already counted. So is one about a block
 // from before the recording if it tells no bytes, or if the heap is sampled.
 //
-// Cost: linear in the records, and memory for those whose address the program
+// Cost: n log n in the records, and memory for those whose address the program
 //   speaks of. Without statements, one pass over the records.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_BLOCK_CATEGORIES_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_BLOCK_CATEGORIES_H_
