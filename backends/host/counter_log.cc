@@ -42,7 +42,7 @@ void CounterLog::MoveTo(model::TraceShard& shard) {
   shard.counters.reserve(std::exchange(values_, 0));
   for (std::vector<model::CounterSample>& block : blocks_) {
     shard.counters.insert(shard.counters.end(), block.begin(), block.end());
-    block = {};
+    std::vector<model::CounterSample>().swap(block);
   }
   blocks_.clear();
   tracks_.clear();

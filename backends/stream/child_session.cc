@@ -151,6 +151,10 @@ class ChildSession : public ActivitySession {
                .with_children = !IsSampledAnyway(),
                .was_to_hold_time = IsToHoldTime()},
               shard);
+    if (IsSampledAnyway()) {
+      shard.ledger.Add(model::Loss::kProcessesNotRecorded,
+                       CountUnsampled(arena_));
+    }
     return Collected{};
   }
 

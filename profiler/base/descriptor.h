@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace kymo {
@@ -25,9 +26,12 @@ inline constexpr int kFirstOwnDescriptor = 3;
 
 inline int AboveStandardStreams(int fd) noexcept {
   if (fd < 0 || fd >= kFirstOwnDescriptor) return fd;
-  const int above = fcntl(fd, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
+  // Not by libc's functions: programs replace these, and close() ends a thread
+  // that was cancelled.
+  const int above = static_cast<int>(
+      syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOwnDescriptor));
   const int error = errno;
-  close(fd);
+  syscall(SYS_close, fd);
   errno = error;
   return above;
 }

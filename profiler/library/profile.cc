@@ -349,6 +349,11 @@ absl::Status Profile::toggle_collection_dynamic(
         "incorrect correlation between CPU and GPU events");
   }
   for (const auto& [place, activity] : wanted) {
+    // Backends are known from Start() on; before, there is nothing to switch.
+    if (state_->recording == nullptr &&
+        place >= std::size(kPyTorchActivities)) {
+      continue;
+    }
     if (place >= kFirstNotToggled && !state_->plan.devices.contains(activity) &&
         state_->backends.Find(activity) == nullptr) {
       const std::string_view text = place < std::size(kPyTorchActivities)

@@ -157,6 +157,7 @@ TimedOperations::TimedOperations(std::shared_ptr<const DeviceEvents> events,
 }
 
 void TimedOperations::Stop() {
+  if (!state_->IsOurs()) return;  // a forked child's, which takes no lock
   if (state_->active.exchange(false)) {
     last_anchor_ = MeasureAnchor(state_->source);
   }

@@ -2,7 +2,11 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <bit>
@@ -15,38 +19,64 @@ namespace {
 constexpr uint64_t kFirstPageBytes = 4096;
 constexpr uint64_t kBuildIdBytes = 16;  // how many of them we read
 
-// Where the bytes of the build id are. They must be in the first page, which a
-// loaded file always has; linkers put them there.
-const uint8_t* FindBuildId(uint64_t begin, uint64_t end) {
-  const auto* const image = reinterpret_cast<const uint8_t*>(begin);
-  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(image);
-  if (end - begin < kFirstPageBytes ||
-      std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_phoff > kFirstPageBytes ||
-      header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) >
-          kFirstPageBytes) {
-    return nullptr;
+// Reads the image of a file that stays loaded.
+struct ReadDirectly {
+  uint64_t begin;
+  bool operator()(uint64_t at, void* to, size_t bytes) const noexcept {
+    std::memcpy(to, reinterpret_cast<const void*>(begin + at), bytes);
+    return true;
   }
-  const auto* const segments =
-      reinterpret_cast<const ElfW(Phdr)*>(image + header->e_phoff);
-  for (size_t i = 0; i < header->e_phnum; ++i) {
-    if (segments[i].p_type != PT_NOTE) continue;
+};
+
+// The same through the kernel: false where the file is gone.
+struct ReadThroughKernel {
+  uint64_t begin;
+  bool operator()(uint64_t at, void* to, size_t bytes) const noexcept {
+    const int saved_errno = errno;
+    iovec target = {to, bytes};
+    iovec source = {reinterpret_cast<void*>(begin + at), bytes};
+    const ssize_t got = syscall(SYS_process_vm_readv, syscall(SYS_getpid),
+                                &target, 1ul, &source, 1ul, 0ul);
+    errno = saved_errno;
+    return got == static_cast<ssize_t>(bytes);
+  }
+};
+
+// Where in the image the bytes of the build id are; 0 if nowhere. They must be
+// in the first page, which a loaded file always has; linkers put them there.
+template <typename Read>
+uint64_t FindBuildId(uint64_t image_bytes, const Read& read) {
+  ElfW(Ehdr) header;
+  if (image_bytes < kFirstPageBytes || !read(0, &header, sizeof(header)) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_phoff > kFirstPageBytes ||
+      header.e_phoff + header.e_phnum * sizeof(ElfW(Phdr)) > kFirstPageBytes) {
+    return 0;
+  }
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    if (!read(header.e_phoff + i * sizeof(segment), &segment,
+              sizeof(segment))) {
+      return 0;
+    }
+    if (segment.p_type != PT_NOTE) continue;
     // The first page has the same layout in the file and in memory.
-    uint64_t at = segments[i].p_offset;
-    const uint64_t notes_end = at + segments[i].p_filesz;
+    uint64_t at = segment.p_offset;
+    const uint64_t notes_end = at + segment.p_filesz;
     while (at < notes_end && at + sizeof(ElfW(Nhdr)) <= kFirstPageBytes) {
-      const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(image + at);
-      const uint64_t name_bytes = (uint64_t{note->n_namesz} + 3) & ~3ull;
-      const uint64_t id = at + sizeof(*note) + name_bytes;
-      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-          note->n_descsz >= kBuildIdBytes &&
+      ElfW(Nhdr) note;
+      if (!read(at, &note, sizeof(note))) return 0;
+      const uint64_t name_bytes = (uint64_t{note.n_namesz} + 3) & ~3ull;
+      const uint64_t id = at + sizeof(note) + name_bytes;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+          note.n_descsz >= kBuildIdBytes &&
           id + kBuildIdBytes <= kFirstPageBytes) {
-        return image + id;
+        return id;
       }
-      at = id + ((uint64_t{note->n_descsz} + 3) & ~3ull);
+      at = id + ((uint64_t{note.n_descsz} + 3) & ~3ull);
     }
   }
-  return nullptr;
+  return 0;
 }
 
 uint64_t Mix(uint64_t hash, uint64_t value) {
@@ -54,13 +84,17 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-// Where the bytes are that distinguish a file from others at its addresses.
-const uint8_t* FindUnique(const LoadedCode& code) {
+// Where in the image the bytes are that distinguish a file from others at its
+// addresses.
+template <typename Read>
+uint64_t FindUnique(const LoadedCode& code, const Read& read) {
   constexpr size_t kHeaderBytes = 16;  // size, first function
   constexpr size_t kBeforeSize = 4;    // encodings
   static_assert(kBuildIdBytes == kHeaderBytes);
-  const uint8_t* const id = FindBuildId(code.begin, code.end);
-  return id != nullptr ? id : code.frame_header + kBeforeSize;
+  const uint64_t id = FindBuildId(code.end - code.begin, read);
+  return id != 0 ? id
+                 : reinterpret_cast<uint64_t>(code.frame_header) + kBeforeSize -
+                       code.begin;
 }
 
 // A cache of FindUnique, which takes as long as several frames. A slot answers
@@ -74,26 +108,30 @@ struct UniqueSlot {
 constexpr int kUniqueBits = 8;
 constinit UniqueSlot unique_slots[size_t{1} << kUniqueBits] = {};
 
-const uint8_t* KnownUnique(const LoadedCode& code, uint64_t place) {
+template <typename Read>
+uint64_t KnownUnique(const LoadedCode& code, uint64_t place, const Read& read) {
   UniqueSlot& slot = unique_slots[place >> (64 - kUniqueBits)];
   const uint64_t known = slot.address.load(std::memory_order_relaxed);
   const uint64_t both = slot.place_and_address.load(std::memory_order_relaxed);
   if ((both ^ known) == place) [[likely]] {
-    return reinterpret_cast<const uint8_t*>(known);
+    return known;
   }
-  const uint8_t* const found = FindUnique(code);
-  const uint64_t address = reinterpret_cast<uint64_t>(found);
-  slot.address.store(address, std::memory_order_relaxed);
-  slot.place_and_address.store(place ^ address, std::memory_order_relaxed);
+  const uint64_t found = FindUnique(code, read);
+  slot.address.store(found, std::memory_order_relaxed);
+  slot.place_and_address.store(place ^ found, std::memory_order_relaxed);
   return found;
 }
 
-void Identify(LoadedCode* code) {
+template <typename Read>
+bool Identify(LoadedCode* code, const Read& read) {
   const uint64_t place = Mix(Mix(code->begin, code->end),
                              reinterpret_cast<uint64_t>(code->frame_header));
   uint64_t words[kBuildIdBytes / sizeof(uint64_t)];
-  std::memcpy(words, KnownUnique(*code, place), sizeof(words));
+  if (!read(KnownUnique(*code, place, read), words, sizeof(words))) {
+    return false;
+  }
   code->identity = Mix(place, words[0] ^ std::rotl(words[1], 32));
+  return true;
 }
 
 struct ListSearch {
@@ -125,8 +163,7 @@ int VisitObject(dl_phdr_info* info, size_t, void* argument) {
 bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept {
   ListSearch search = {pc, code};
   if (dl_iterate_phdr(VisitObject, &search) != 1) return false;
-  Identify(code);
-  return true;
+  return Identify(code, ReadDirectly{code->begin});
 }
 
 bool FindsLoadedCodeWithoutLock() noexcept {
@@ -137,19 +174,31 @@ bool FindsLoadedCodeWithoutLock() noexcept {
 #endif
 }
 
-bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept {
+namespace {
+
+// Only the place; false if there is no unwind information.
+bool FindPlace(uint64_t pc, LoadedCode* code) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // declares _dl_find_object
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
   code->begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
   code->end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
   code->frame_header = static_cast<const uint8_t*>(found.dlfo_eh_frame);
-  if (code->frame_header == nullptr) return false;
-  Identify(code);
-  return true;
+  return code->frame_header != nullptr;
 #else
-  return FindLoadedCodeInList(pc, code);
+  ListSearch search = {pc, code};
+  return dl_iterate_phdr(VisitObject, &search) == 1;
 #endif
+}
+
+}  // namespace
+
+bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept {
+  return FindPlace(pc, code) && Identify(code, ReadDirectly{code->begin});
+}
+
+bool FindLoadedCodeElsewhere(uint64_t pc, LoadedCode* code) noexcept {
+  return FindPlace(pc, code) && Identify(code, ReadThroughKernel{code->begin});
 }
 
 }  // namespace kymo::unwind

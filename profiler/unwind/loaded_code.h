@@ -32,6 +32,11 @@ struct LoadedCode {
 // False if no loaded file is there, or one without unwind information.
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept;
 
+// The same for a file that is not on the caller's stack, so that another thread
+// may be unloading it. It is read through the kernel, and a file that is gone
+// gives false and no fault. Takes microseconds.
+bool FindLoadedCodeElsewhere(uint64_t pc, LoadedCode* code) noexcept;
+
 // Whether FindLoadedCode takes no lock, so that any signal handler may call it.
 bool FindsLoadedCodeWithoutLock() noexcept;
 

@@ -40,7 +40,7 @@ uint64_t Capture(const void* frame, uint64_t* pcs, uint64_t max) noexcept {
 // The number of the file that a mapping is of, while it is being recorded.
 uint32_t NumberAt(uint64_t address) noexcept {
   unwind::LoadedCode code;
-  if (!unwind::FindLoadedCode(address, &code)) return 0;
+  if (!unwind::FindLoadedCodeElsewhere(address, &code)) return 0;
   const uint32_t number = unwind::FileNumber(code.identity);
   is_recorded[number].store(true, std::memory_order_relaxed);
   return number;

@@ -204,14 +204,22 @@ void CopyRegisters(const ucontext_t& context, uint64_t* registers) noexcept {
 // The files of one stack that the collector does not know. Of more than fit
 // here, a later sample tells.
 struct NewFiles {
-  uint32_t numbers[32];
+  struct File {
+    uint32_t number;
+    uint64_t begin;
+    uint64_t end;
+  };
+  File files[32];
   uint32_t count = 0;
 
-  bool Has(uint32_t number) const noexcept {
+  // 0: of none.
+  uint32_t NumberOf(uint64_t address) const noexcept {
     for (uint32_t i = 0; i < count; ++i) {
-      if (numbers[i] == number) return true;
+      if (address >= files[i].begin && address < files[i].end) {
+        return files[i].number;
+      }
     }
-    return false;
+    return 0;
   }
 };
 
@@ -219,9 +227,8 @@ uint64_t MarkFile(void* new_files, const unwind::LoadedCode& code) noexcept {
   const uint32_t number = unwind::FileNumber(code.identity);
   auto& files = *static_cast<NewFiles*>(new_files);
   if (!g_is_told[number].load(std::memory_order_relaxed) && number != 0 &&
-      files.count < sizeof(files.numbers) / sizeof(files.numbers[0]))
-      [[unlikely]] {
-    files.numbers[files.count++] = number;
+      files.count < sizeof(files.files) / sizeof(files.files[0])) [[unlikely]] {
+    files.files[files.count++] = {number, code.begin, code.end};
   }
   return uint64_t{number} << sampling::kFileNumberShift;
 }
@@ -249,16 +256,15 @@ void TellFile(const CodeMapping& mapping, uint32_t number) noexcept {
   g_is_told[number].store(true, std::memory_order_relaxed);
 }
 
-// They are on this thread's stack, so they stay loaded meanwhile.
+// They are on this thread's stack, so they stay loaded meanwhile; others may not,
+// and nothing is read of them.
 void TellFiles(const NewFiles& files) noexcept {
   if (g_maps_buffer_taken.exchange(1, std::memory_order_acquire) != 0) return;
-  ForEachCodeMapping(
-      g_maps_buffer, sizeof(g_maps_buffer), [&](const CodeMapping& mapping) {
-        unwind::LoadedCode code;
-        if (!unwind::FindLoadedCode(mapping.start, &code)) return;
-        const uint32_t number = unwind::FileNumber(code.identity);
-        if (files.Has(number)) TellFile(mapping, number);
-      });
+  ForEachCodeMapping(g_maps_buffer, sizeof(g_maps_buffer),
+                     [&](const CodeMapping& mapping) {
+                       const uint32_t number = files.NumberOf(mapping.start);
+                       if (number != 0) TellFile(mapping, number);
+                     });
   g_maps_buffer_taken.store(0, std::memory_order_release);
 }
 

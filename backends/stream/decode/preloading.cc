@@ -97,4 +97,9 @@ std::string ObstacleToPreloading(const std::string& path) {
   return Obstacle(path, /*is_interpreter=*/false);
 }
 
+bool GivesMoreRights(const std::string& path) {
+  struct stat about;
+  return stat(path.c_str(), &about) == 0 && GivesRights(path, about);
+}
+
 }  // namespace kymo::stream

@@ -17,6 +17,10 @@ namespace kymo::stream {
 // this user runs it, as words that follow "it". Empty if it will.
 std::string ObstacleToPreloading(const std::string& path);
 
+// Whether the program at `path` runs with more rights than this user. Then the
+// kernel also ends sampling in it.
+bool GivesMoreRights(const std::string& path);
+
 }  // namespace kymo::stream
 
 #endif  // KYMO_BACKENDS_STREAM_DECODE_PRELOADING_H_

@@ -114,6 +114,14 @@ uint64_t CountUnrecorded(const Arena& arena) {
   return candidates - std::min(candidates, unknown_processes);
 }
 
+uint64_t CountUnsampled(const Arena& arena) {
+  const std::vector<UnrecordedProgram> programs = UnrecordedPrograms(arena);
+  return static_cast<uint64_t>(std::count_if(
+      programs.begin(), programs.end(), [](const UnrecordedProgram& program) {
+        return GivesMoreRights(program.path);
+      }));
+}
+
 void AwaitAttaching(const Arena& arena) {
   const int64_t end_ns = MonotonicNs() + kAttachNs;
   for (int64_t now_ns; (now_ns = MonotonicNs()) < end_ns;) {
@@ -142,7 +150,8 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena,
     const uint64_t count = counts[paths[i]];
     const std::string obstacle = ObstacleToPreloading(paths[i]);
     sentences.push_back(absl::StrCat(
-        paths[i], " was", what,
+        paths[i], " was",
+        GivesMoreRights(paths[i]) ? " not recorded" : what,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
         obstacle.empty()
             ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "

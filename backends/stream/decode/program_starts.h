@@ -35,6 +35,11 @@ std::vector<UnrecordedProgram> UnrecordedPrograms(const record::Arena& arena);
 // have no room for.
 uint64_t CountUnrecorded(const record::Arena& arena);
 
+// How many of the programs that never attached are not in a sampler's records
+// either, although it follows all processes: those that the kernel takes from
+// it, because they run with more rights than the user.
+uint64_t CountUnsampled(const record::Arena& arena);
+
 // Waits for programs that were started just now and still live, until they
 // attach or have had the time to.
 void AwaitAttaching(const record::Arena& arena);

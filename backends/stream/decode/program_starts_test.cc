@@ -1,7 +1,9 @@
 #include "backends/stream/decode/program_starts.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,24 @@ TEST_F(ProgramStartsTest, IsDescribedOnceAndNotWithoutEnd) {
   EXPECT_EQ(sampled[0].rfind("/none/here was sampled only (3 times): it", 0), 0)
       << sampled[0];
   EXPECT_EQ(sampled[5], "2 further programs were sampled only");
+}
+
+TEST_F(ProgramStartsTest, ProgramsWithMoreRightsAreNotSampledEither) {
+  const std::string path = testing::TempDir() + "/set_group";
+  std::ofstream(path) << "#";
+  // Of a group that is not ours.
+  if (chown(path.c_str(), static_cast<uid_t>(-1), getegid() + 1) != 0 ||
+      chmod(path.c_str(), 02755) != 0) {
+    GTEST_SKIP() << "only root may give a file to another group";
+  }
+  arena_.AddStart(10, path, 100);
+  arena_.AddStart(11, "/none/here", 100);
+  EXPECT_EQ(CountUnsampled(arena_), 1u);
+  const std::vector<std::string> sentences =
+      DescribeUnrecorded(arena_, /*are_sampled=*/true);
+  ASSERT_EQ(sentences.size(), 2);
+  EXPECT_EQ(sentences[0].rfind(path + " was not recorded", 0), 0)
+      << sentences[0];
 }
 
 }  // namespace

@@ -341,7 +341,7 @@ void PluginRecords::FinishTrack(model::TrackIndex track,
     events.flags.push_back(row.flags);
     events.detail.push_back(row.detail);
   }
-  rows = {};
+  std::remove_reference_t<decltype(rows)>().swap(rows);
 }
 
 // A plugin's own counters stand in the ledger, in a remark and, each with its
