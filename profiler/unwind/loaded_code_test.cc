@@ -32,6 +32,7 @@ TEST(LoadedCodeTest, ElsewhereThereIsNone) {
   for (const uint64_t pc :
        {uint64_t{0}, AddressOf(&code), AddressOf(heap.data()), ~uint64_t{0}}) {
     EXPECT_FALSE(FindLoadedCode(pc, &code));
+    EXPECT_FALSE(FindLoadedCodeElsewhere(pc, &code));
     EXPECT_FALSE(FindLoadedCodeInList(pc, &code));
   }
 }
@@ -58,10 +59,12 @@ TEST(LoadedCodeTest, ALibraryInAnothersPlaceIsAnother) {
                               : "profiler/unwind/libtest_library_large.so",
                RTLD_NOW);
     ASSERT_NE(library, nullptr) << dlerror();
-    LoadedCode code;
-    ASSERT_TRUE(
-        FindLoadedCode(AddressOf(dlsym(library, "test_library_call")), &code));
+    const uint64_t pc = AddressOf(dlsym(library, "test_library_call"));
+    LoadedCode code, elsewhere;
+    ASSERT_TRUE(FindLoadedCodeElsewhere(pc, &elsewhere));
+    ASSERT_TRUE(FindLoadedCode(pc, &code));
     if (code.begin == begin) ++replaced;
+    EXPECT_EQ(elsewhere.identity, code.identity);
     EXPECT_NE(code.identity, identity);
     begin = code.begin;
     identity = code.identity;

@@ -150,8 +150,7 @@ std::vector<std::string> DescribeUnrecorded(const Arena& arena,
     const uint64_t count = counts[paths[i]];
     const std::string obstacle = ObstacleToPreloading(paths[i]);
     sentences.push_back(absl::StrCat(
-        paths[i], " was",
-        GivesMoreRights(paths[i]) ? " not recorded" : what,
+        paths[i], " was", GivesMoreRights(paths[i]) ? " not recorded" : what,
         count > 1 ? absl::StrCat(" (", count, " times)") : "", ": it ",
         obstacle.empty()
             ? "did not take LD_PRELOAD and KYMO_ARENA from its environment, "
