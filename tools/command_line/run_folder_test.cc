@@ -45,7 +45,8 @@ class RunFolderTest : public ::testing::Test {
   std::set<std::string> Names() const {
     std::set<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-      const std::string name = fs::relative(entry.path(), folder_).string();
+      const std::string name =
+          entry.path().lexically_relative(folder_).string();
       if (!name.starts_with(".")) names.insert(name);
     }
     return names;
