@@ -59,7 +59,8 @@ void MakeRoomForSanitizers(const FindLibrary& find, Environment& environment) {
   AddOption("ASAN_OPTIONS", "verify_asan_link_order=0", environment);
   const std::string suppressions = find("tsan_suppressions.txt");
   if (suppressions.empty()) return;
-  AddOption("TSAN_OPTIONS", absl::StrCat("suppressions=", suppressions),
+  // In quotes, because blanks, commas and colons part options.
+  AddOption("TSAN_OPTIONS", absl::StrCat("suppressions=\"", suppressions, "\""),
             environment);
 }
 

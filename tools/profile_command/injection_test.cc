@@ -33,12 +33,12 @@ class InjectionTest : public testing::Test {
 
 TEST_F(InjectionTest, EveryChildGetsTheRuntime) {
   setup_.environment["KYMO_ARENA"] = "/proc/1/fd/3";
-  EXPECT_EQ(
-      *Make(),
-      (Environment{{"ASAN_OPTIONS", "verify_asan_link_order=0"},
-                   {"KYMO_ARENA", "/proc/1/fd/3"},
-                   {"LD_PRELOAD", kRuntime},
-                   {"TSAN_OPTIONS", "suppressions=/k/tsan_suppressions.txt"}}));
+  EXPECT_EQ(*Make(),
+            (Environment{{"ASAN_OPTIONS", "verify_asan_link_order=0"},
+                         {"KYMO_ARENA", "/proc/1/fd/3"},
+                         {"LD_PRELOAD", kRuntime},
+                         {"TSAN_OPTIONS",
+                          "suppressions=\"/k/tsan_suppressions.txt\""}}));
   setup_.watches_heap = true;
   EXPECT_EQ(Make()->at("LD_PRELOAD"), "/k/libkymo_runtime_memory.so");
 }
@@ -55,7 +55,7 @@ TEST_F(InjectionTest, TheUsersOptionsOfSanitizersComeLastAndWin) {
             "verify_asan_link_order=0:verify_asan_link_order=1:"
             "halt_on_error=0");
   EXPECT_EQ(Make()->at("TSAN_OPTIONS"),
-            "suppressions=/k/tsan_suppressions.txt:suppressions=mine");
+            "suppressions=\"/k/tsan_suppressions.txt\":suppressions=mine");
 }
 
 TEST_F(InjectionTest, LibrariesOfBackendsStandBetweenBoth) {
