@@ -37,7 +37,11 @@ void FreeLoans() noexcept {
 struct FreesAtThreadExit {
   ~FreesAtThreadExit() {
     is_ending = true;
-    if (loans != nullptr && loans->open.empty()) FreeLoans();
+    // Those of guards that another thread has destroyed, or will.
+    while (loans != nullptr && !loans->open.empty()) {
+      ReturnState(loans->open.back().id);
+    }
+    if (loans != nullptr) FreeLoans();
   }
 };
 
