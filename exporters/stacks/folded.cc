@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::stacks {
 
@@ -14,28 +15,12 @@ using model::NameId;
 using model::StackId;
 using model::Trace;
 
-namespace {
-
-// Whether text[at] begins U+0080 to U+009F in UTF-8, which terminals obey as
-// they do the control characters of ASCII.
-bool IsC1Control(std::string_view text, size_t at) {
-  if (text[at] != '\xC2' || at + 1 == text.size()) return false;
-  const auto next = static_cast<unsigned char>(text[at + 1]);
-  return next >= 0x80 && next <= 0x9F;
-}
-
-bool IsControl(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '\x7F';
-}
-
-}  // namespace
-
 std::string FrameText(std::string_view text) {
   std::string frame(text);
   for (size_t i = 0; i < frame.size(); ++i) {
     if (frame[i] == ';') frame[i] = ':';
-    if (IsC1Control(frame, i)) frame[i] = frame[i + 1] = ' ';
-    if (IsControl(frame[i])) frame[i] = ' ';
+    const size_t control_bytes = ControlBytes(frame, i);
+    frame.replace(i, control_bytes, control_bytes, ' ');
   }
   frame.erase(frame.find_last_not_of(' ') + 1);
   return frame.empty() ? "[unknown]" : frame;

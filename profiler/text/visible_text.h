@@ -10,10 +10,16 @@
 #ifndef KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
 #define KYMO_PROFILER_TEXT_VISIBLE_TEXT_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace kymo {
+
+// How many bytes of UTF-8 the control character at text[at] has: 1 below U+0020
+// and for U+007F, 2 for U+0080 to U+009F, which terminals obey as well. 0 if
+// there is none.
+size_t ControlBytes(std::string_view text, size_t at);
 
 // Each control character (below U+0020, U+007F to U+009F) as \n, \t, \r, \xNN
 // or \uNNNN. All else stays.
