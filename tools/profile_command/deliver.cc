@@ -74,14 +74,12 @@ absl::StatusOr<std::string> SamplesTable(const report::SampleTable& table,
   return report::FormatSampleTable(table, options);
 }
 
-// The memory of the ten pools that were largest at their peak, after a line about
-// all: a build has hundreds of processes.
+// A build has hundreds of processes; the screen shows no more of their heaps.
+constexpr size_t kMostHeaps = 10;
+
+// The memory of those that were largest at their peak, after a line about all.
 std::string LargestHeaps(const model::Trace& trace,
                          std::vector<analysis::MemoryProfile> profiles) {
-  constexpr size_t kMost = 10;
-  if (profiles.size() <= kMost) {
-    return report::MemoryReport(trace, profiles, {});
-  }
   int64_t allocations = 0;
   int64_t allocated_bytes = 0;
   for (const analysis::MemoryProfile& profile : profiles) {
@@ -91,11 +89,12 @@ std::string LargestHeaps(const model::Trace& trace,
   const std::string all = absl::StrCat(
       "Memory of ", profiles.size(), " heaps and the like: ", allocations,
       " allocations of ", report::FormatMemory(allocated_bytes), ". The ",
-      kMost, " with the largest peaks follow; key_averages.txt has all.\n\n");
+      kMostHeaps,
+      " with the largest peaks follow; key_averages.txt has all.\n\n");
   std::stable_sort(
       profiles.begin(), profiles.end(),
       [](const auto& a, const auto& b) { return a.peak.bytes > b.peak.bytes; });
-  profiles.resize(kMost);
+  profiles.resize(kMostHeaps);
   return all + report::MemoryReport(trace, profiles, {});
 }
 
@@ -139,10 +138,12 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
   if (command.profile_memory) {
-    const std::vector<analysis::MemoryProfile> profiles =
+    std::vector<analysis::MemoryProfile> profiles =
         analysis::ProfileMemory(trace);
-    screen.memory = LargestHeaps(trace, profiles);
     const std::string memory = report::MemoryReport(trace, profiles, {});
+    screen.memory = profiles.size() <= kMostHeaps
+                        ? memory
+                        : LargestHeaps(trace, std::move(profiles));
     if (!text.empty() && !memory.empty()) text += '\n';
     text += memory;
   }

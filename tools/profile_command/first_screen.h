@@ -11,8 +11,8 @@
 //
 //   Lost: 24 (9 %) samples asked for that the timer did not deliver
 //
-// The lines break between words. The whole tables, in PyTorch's
-// form, are in key_averages.txt.
+// The lines break between words. The whole tables, in PyTorch's form, are in
+// key_averages.txt.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
 
