@@ -158,25 +158,12 @@ int VisitObject(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
-}  // namespace
-
-bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept {
-  ListSearch search = {pc, code};
-  if (dl_iterate_phdr(VisitObject, &search) != 1) return false;
-  return Identify(code, ReadDirectly{code->begin});
-}
-
-bool FindsLoadedCodeWithoutLock() noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-  return true;
-#else
-  return false;
-#endif
-}
-
-namespace {
-
 // Only the place; false if there is no unwind information.
+bool FindPlaceInList(uint64_t pc, LoadedCode* code) noexcept {
+  ListSearch search = {pc, code};
+  return dl_iterate_phdr(VisitObject, &search) == 1;
+}
+
 bool FindPlace(uint64_t pc, LoadedCode* code) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // declares _dl_find_object
   dl_find_object found;
@@ -186,12 +173,23 @@ bool FindPlace(uint64_t pc, LoadedCode* code) noexcept {
   code->frame_header = static_cast<const uint8_t*>(found.dlfo_eh_frame);
   return code->frame_header != nullptr;
 #else
-  ListSearch search = {pc, code};
-  return dl_iterate_phdr(VisitObject, &search) == 1;
+  return FindPlaceInList(pc, code);
 #endif
 }
 
 }  // namespace
+
+bool FindLoadedCodeInList(uint64_t pc, LoadedCode* code) noexcept {
+  return FindPlaceInList(pc, code) && Identify(code, ReadDirectly{code->begin});
+}
+
+bool FindsLoadedCodeWithoutLock() noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+  return true;
+#else
+  return false;
+#endif
+}
 
 bool FindLoadedCode(uint64_t pc, LoadedCode* code) noexcept {
   return FindPlace(pc, code) && Identify(code, ReadDirectly{code->begin});
