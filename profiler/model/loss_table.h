@@ -85,7 +85,7 @@
       "stacks whose unwinding stopped early",                                  \
       "backends/sampling/sample_store_test.cc",                                \
       "StackThatEndsNowhereIsCountedAsIncomplete")                             \
-  ROW(kFramesUnresolved, "frames_unresolved", kLoss,                           \
+  ROW(kFramesUnresolved, "frames_unresolved", kNote,                           \
       "distinct frames shown as module+offset",                                \
       "profiler/symbolize/raw_stack_names_test.cc",                            \
       "CountsUnresolvedFramesOnce")                                            \

@@ -18,6 +18,8 @@ TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
   model::TraceShard shard;
   const auto ids = SymbolizeStacks(stacks, modules, shard);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
+  // Nothing is missing: the module and the offset name the code.
+  EXPECT_FALSE(model::IsLoss(model::Loss::kFramesUnresolved));
   EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
   EXPECT_EQ(shard.stacks.parent(ids[first]), ids[second]);
   EXPECT_EQ(shard.strings.Get(

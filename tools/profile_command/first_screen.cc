@@ -212,7 +212,6 @@ bool IsShareOfSamples(Loss loss) {
 // not what they seem.
 bool ChangesTheAnswer(Loss loss) {
   switch (loss) {
-    case Loss::kFramesUnresolved:
     case Loss::kArgumentsTruncated:
       return false;
     case Loss::kSamplesBiased:

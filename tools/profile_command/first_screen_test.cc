@@ -144,6 +144,7 @@ TEST(FirstScreenTest, MemoryIsCutToTheScreen) {
 TEST(LossesThatMatterTest, WhatChangesNoNumberIsNotShown) {
   TestTrace t;
   t.data().ledger.Add(model::Loss::kFramesUnresolved, 39);
+  t.data().ledger.Add(model::Loss::kArgumentsTruncated, 2);
   t.data().ledger.Add(model::Loss::kRangesOpenAtEnd, 3);
   EXPECT_THAT(LossesThatMatter(std::move(t).Build()), IsEmpty());
 }
