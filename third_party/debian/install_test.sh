@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# install.sh against a package manager of the test's own: what is installed
+# already, what a release calls differently, and what cannot be.
+set -euo pipefail
+
+script=$PWD/third_party/debian/install.sh
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+chmod 755 "$scratch"
+mkdir "$scratch/bin"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# program NAME: a program of that name, whose text is read.
+program() {
+  { echo '#!/bin/bash'; cat; } >"$scratch/bin/$1"
+  chmod +x "$scratch/bin/$1"
+}
+
+# This release has everything but `new`; `here` and `old-here` are installed.
+program dpkg-query <<'END'
+for word in "$@"; do
+  case $word in
+    here | old-here) echo "installed $word" ;;
+    removed) echo "config-files $word" ;;
+  esac
+done
+exit 1
+END
+program apt-cache <<'END'
+[[ $2 != new ]]
+END
+program apt-get <<'END'
+echo "$*" >>"$APT_LOG"
+[[ ! -e $APT_LOG.fails || $1 == update ]]
+END
+program sudo <<'END'
+[[ $1 != -n ]] || shift
+exec "$@"
+END
+export PATH=$scratch/bin:$PATH APT_LOG=$scratch/apt
+: >"$APT_LOG"
+
+printf '%s\n' '# here' here 'new-here | old-here' >"$scratch/there.txt"
+"$script" "$scratch/there.txt" 2>"$scratch/said"
+[[ ! -s $APT_LOG && ! -s $scratch/said ]] || fail "installed what is there"
+
+printf '%s\n' here removed 'new | old' 'newer | older' >"$scratch/some.txt"
+echo "another  # for some reason" >"$scratch/more.txt"
+"$script" "$scratch/some.txt" "$scratch/more.txt" 2>"$scratch/said"
+installed=$(sed -n 's/^install -y --no-install-recommends //p' "$APT_LOG")
+[[ $installed == "removed old newer another" ]] || fail "installed: $installed"
+[[ $(head -1 "$APT_LOG") == update ]] || fail "the names were not updated first"
+grep -q "new or old" "$scratch/said" || fail "it does not say what it installs"
+
+touch "$APT_LOG.fails"
+if "$script" "$scratch/more.txt" 2>"$scratch/said"; then
+  fail "what could not be installed was"
+fi
+grep -q "could not install" "$scratch/said" || fail "it gives no reason"
+
+# Without root and sudo it says what to do.
+program sudo <<'END'
+exit 1
+END
+: >"$APT_LOG"
+as_nobody=()
+if ((EUID == 0)); then
+  as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  cp "$script" "$scratch/install.sh"
+  script=$scratch/install.sh
+fi
+if "${as_nobody[@]}" "$script" "$scratch/some.txt" </dev/null 2>"$scratch/said"; then
+  fail "it passed without root"
+fi
+grep -qx "bazelw: run: apt-get install removed old newer" "$scratch/said" ||
+  fail "it says: $(cat "$scratch/said")"
+[[ ! -s $APT_LOG ]] || fail "it ran apt without root"
+
+# The real lists have no name twice, and nothing but names.
+lists=("$PWD"/third_party/debian/{build,tests}.txt)
+names=$(sed -e 's/#.*//' "${lists[@]}" | tr '|' '\n' | tr -d ' ' | sed '/^$/d')
+[[ -z $(sort <<<"$names" | uniq -d) ]] || fail "twice: $(sort <<<"$names" | uniq -d)"
+odd=$(grep -vxE '[a-z0-9][a-z0-9.+-]+' <<<"$names" || true)
+[[ -z $odd ]] || fail "no package: $odd"
