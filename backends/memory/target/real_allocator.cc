@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <initializer_list>
+
 namespace kymo::memory {
 
 namespace {
