@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Measures how long a user waits for an answer, beside other tools.
+
+    tests/benchmarks/start_to_answer.py [--repeat=5] [--only=REGEX] [--keep=FOLDER]
+
+Each row is one question about one program, from the start of the command until
+all that it prints and writes is there. Kymo and its peer take turns, so that a
+busy machine slows both. The table has medians, the ratio of the medians of
+wall time, and the least and the largest ratio of single turns. It is the table
+of docs/overhead.md.
+
+Peers and programs are taken from the PATH: perf (linux-perf), heaptrack,
+clang++, python3. A row that lacks one says so.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGETS = ["tools/profile", "tools/report", "tests/benchmarks/many_allocations"]
+
+# What a C++ compiler has to do with an ordinary large file.
+LARGE_SOURCE = """
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <random>
+#include <regex>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+template <int N> struct Table {
+  std::map<int, std::vector<std::string>> rows;
+  std::unordered_map<std::string, std::function<int(int)>> calls;
+  std::variant<int, std::string, double, Table<N - 1>*> next;
+  int Sum() {
+    int sum = 0;
+    for (auto& [key, values] : rows) {
+      std::sort(values.begin(), values.end());
+      for (auto& value : values) sum += calls[value](key + N);
+    }
+    return sum + std::visit([](auto&& x) { return int(sizeof(x)); }, next);
+  }
+};
+template <> struct Table<0> { int Sum() { return 0; } };
+template <int N> int SumAll() { return Table<N>().Sum() + SumAll<N - 1>(); }
+template <> int SumAll<0>() { return 0; }
+int main(int, char** argv) {
+  return SumAll<30>() + std::regex_match(argv[0], std::regex("a+(b|c)*"));
+}
+"""
+
+# Many small objects, some of which stay.
+PYTHON_PROGRAM = """
+import json
+kept = []
+for i in range(60):
+    rows = [{"id": k, "name": "row %d" % k, "values": [k * 0.5] * 8} for k in range(2000)]
+    kept.append(json.loads(json.dumps(rows))[i % 7])
+print(len(kept))
+"""
+
+
+class Commands:
+    """The commands of one run, in a folder of its own; the last prints."""
+
+    def __init__(self, *commands, needs=()):
+        self.commands = commands
+        self.needs = needs
+
+    def missing(self):
+        return [name for name in self.needs if not shutil.which(name)]
+
+    def run(self, folder):
+        """Seconds, CPU seconds, largest process in MiB, MiB written."""
+        begin, cpu, peak = time.monotonic(), 0.0, 0
+        for command in self.commands:
+            with open(folder / "printed", "ab") as out:
+                process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                text = (folder / "printed").read_text(errors="replace")
+                sys.exit(f"{command}: status {process.returncode}\n{text[-2000:]}")
+            cpu += usage.ru_utime + usage.ru_stime
+            peak = max(peak, usage.ru_maxrss)
+        seconds = time.monotonic() - begin
+        written = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+        return seconds, cpu, peak / 1024, written / (1 << 20)
+
+
+def heaptrack(*target):
+    return Commands(["heaptrack", "-o", "heap", *target],
+                    ["sh", "-c", "heaptrack_print heap.*"],
+                    needs=["heaptrack", "heaptrack_print"])
+
+
+def perf(flags, *target):
+    return Commands(["perf", "record", "-q", "-F", "1000", *flags, *target],
+                    ["perf", "report", "--stdio"], needs=["perf"])
+
+
+def make_rows(bin_folder, scratch):
+    """(what, the program alone, Kymo's commands, the peer's name and commands)."""
+    profile = [str(bin_folder / "tools/profile"), "--output_dir=out"]
+    memory = profile + ["--activities=cpu", "--profile_memory"]
+    allocate = [str(bin_folder / "tests/benchmarks/many_allocations")]
+    source = scratch / "large.cc"
+    source.write_text(LARGE_SOURCE)
+    compile_it = ["clang++", "-std=c++17", "-O1", "-c", str(source), "-o", "large.o"]
+    python = ["python3", "-c", PYTHON_PROGRAM]
+    large = scratch / "operations.json"
+    write_operations(large, 1_000_000)
+    rows = []
+    for what, target in (("heap: 4 million allocations", allocate),
+                         ("heap: clang++ -c", compile_it),
+                         ("heap: python3", python)):
+        rows.append((what, target, Commands([*memory, *target], needs=target[:1]),
+                     "heaptrack", heaptrack(*target)))
+    for what, target in (("samples: clang++ -c", compile_it), ("samples: python3", python)):
+        for flags in (["-g"], ["--call-graph", "dwarf"]):
+            rows.append((what, target, Commands([*profile, *target], needs=target[:1]),
+                         "perf " + " ".join(flags), perf(flags, *target)))
+    rows.append(("table of a million operations", ["true"],
+                 Commands([str(bin_folder / "tools/report"), str(large)]),
+                 "python3 json.load",
+                 Commands(["python3", "-c",
+                           f"import json; print(len(json.load(open({str(large)!r}))['traceEvents']))"])))
+    return rows
+
+
+def write_operations(path, count):
+    """Operations in the form of Kineto's files, nested three deep."""
+    with open(path, "w") as out:
+        out.write('{"schemaVersion": 1, "traceEvents": [\n')
+        for i in range(count):
+            depth = i % 3
+            begin = (i - depth) * 10 + depth
+            out.write(json.dumps({
+                "ph": "X", "cat": "cpu_op", "name": f"aten::op_{i % 97}", "pid": 1, "tid": 1,
+                "ts": begin, "dur": 25 - 8 * depth, "args": {"External id": i + 1}}))
+            out.write(",\n" if i + 1 < count else "\n")
+        out.write("]}\n")
+
+
+def measure(commands, scratch, keep):
+    folder = pathlib.Path(tempfile.mkdtemp(dir=keep or scratch))
+    try:
+        return commands.run(folder)
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
+
+
+def cell(runs):
+    seconds, cpu, peak, written = (statistics.median(values) for values in zip(*runs))
+    return f"{seconds:.2f} s, {cpu:.2f} s CPU, {peak:.0f} MiB, {written:.1f} MiB written"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", default="", help="rows whose text this is found in")
+    parser.add_argument("--keep", help="a folder in which all files stay")
+    parser.add_argument("--bin", type=pathlib.Path,
+                        help="where the programs are built; they are built otherwise")
+    flags = parser.parse_args()
+    if flags.bin is None:
+        subprocess.run([ROOT / "bazelw", "build"] +
+                       ["//" + ":".join(t.rsplit("/", 1)) for t in TARGETS],
+                       cwd=ROOT, check=True)
+        flags.bin = ROOT / "bazel-bin"
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        print("| question | alone | Kymo | peer | Kymo : peer |")
+        print("|---|---|---|---|---|")
+        for what, target, ours, peer, theirs in make_rows(flags.bin.resolve(), scratch):
+            if not re.search(flags.only, f"{what} {peer}"):
+                continue
+            missing = ours.missing() + theirs.missing()
+            if missing:
+                print(f"| {what} | | | {peer} | {', '.join(missing)} missing |")
+                continue
+            turns = [(measure(ours, scratch, flags.keep), measure(theirs, scratch, flags.keep),
+                      measure(Commands(target), scratch, None)) for _ in range(flags.repeat)]
+            kymo, other, alone = zip(*turns)
+            ratios = [a[0] / b[0] for a, b in zip(kymo, other)]
+            middle = statistics.median(r[0] for r in kymo) / statistics.median(r[0] for r in other)
+            alone_seconds = statistics.median(r[0] for r in alone)
+            print(f"| {what} | {alone_seconds:.2f} s | {cell(kymo)} | {peer}: {cell(other)} "
+                  f"| {middle:.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
