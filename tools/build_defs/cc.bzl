@@ -19,11 +19,39 @@ def kymo_cc_binary(name, copts = [], **kwargs):
         **kwargs
     )
 
-def kymo_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
-    """A GoogleTest; its main comes with it."""
+def _begins_with_test_headers(srcs):
+    for src in [src for src in srcs if src.endswith(".cc")]:
+        if not src.endswith("_test.cc"):
+            return False  # It gets other flags; see .bazelrc.
+        tested = src[:-len("_test.cc")]
+        if native.glob([tested + ".h"]) and not native.glob([tested + ".cc"]):
+            return False
+    return True
+
+def kymo_cc_test(name, srcs, copts = [], deps = [], size = "small", **kwargs):
+    """A GoogleTest; its main comes with it.
+
+    It begins with the precompiled //tests/support:test_headers. The exception
+    is the test of a header without a .cc: no other source shows that this
+    header includes what it needs.
+    """
+    if _begins_with_test_headers(srcs):
+        copts = copts + select({
+            "//tests/support:no_test_headers": [],
+            "//conditions:default": [
+                "-Winvalid-pch",
+                "-include",
+                "tests/support/test_headers.h",
+            ],
+        })
+        deps = deps + select({
+            "//tests/support:no_test_headers": [],
+            "//conditions:default": ["//tests/support:test_headers"],
+        })
     cc_test(
         name = name,
         size = size,
+        srcs = srcs,
         copts = KYMO_TEST_COPTS + copts,
         deps = deps + ["//third_party/googletest:gtest_main"],
         **kwargs

@@ -12,6 +12,8 @@ status 1 if there are any. The rules:
     beside it or, for what implements them, among the public headers;
   - code that runs in the profiled program includes nothing of the collector;
   - the include guard of a/b.h is KYMO_A_B_H_;
+  - a test that writes TEST() includes GoogleTest, which its precompiled header
+    would otherwise hide;
   - each descriptor that the library or the target opens is passed through
     AboveStandardStreams() of profiler/base/descriptor.h.
 """
@@ -38,6 +40,7 @@ OPENING = re.compile(
       | \bsyscall\(\s*SYS_(?:openat|perf_event_open|memfd_create)\b
       | \bofstream\s+\w+[({]""", re.X)
 DESCRIPTOR_FOLDERS = ("profiler/", "backends/", "importers/", "exporters/")
+TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(", re.M)
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)$", re.M)
 
 
@@ -281,6 +284,14 @@ class Checker:
             line = text.count("\n", 0, guard.start()) + 1 if guard else 1
             self.report(path, line, f"the include guard must be {name}")
 
+    def check_googletest(self, path, text, found):
+        test = TEST.search(without_comments(text))
+        if test and path.endswith("_test.cc") and not any(
+                header.startswith(("gtest/", "gmock/"))
+                for _, _, header in found):
+            self.report(path, line_of(text, test.start()),
+                        "TEST() needs the include <gtest/gtest.h>")
+
     def check_descriptors(self, path, text):
         if (not path.startswith(DESCRIPTOR_FOLDERS) or self.table.is_test(path)
                 or path.endswith(".c")):  # all of them are tests'
@@ -302,6 +313,7 @@ class Checker:
             self.check_include(path, line, is_quoted, header)
         self.check_own_header_first(path, found)
         self.check_guard(path, text)
+        self.check_googletest(path, text, found)
         self.check_descriptors(path, text)
 
 

@@ -22,7 +22,7 @@ tests/*         : profiler/*
 @tests          : tests/support
 vendor tbb/     : profiler/base/parallel.h
 vendor absl/    : backends/*
-vendor gtest/   : @tests
+vendor gtest/ gmock/ : @tests
 """
 
 
@@ -211,6 +211,15 @@ class CheckLayersTest(unittest.TestCase):
             '// #include "none.h"\n/*\n#include "none.h"\n*/\n'
             'const char* a = R"(\n#include "none.h"\n)";\n'
             "const char b = '\"';\n// it's\nconst char c = '/';\n")})
+
+    def test_a_test_includes_googletest(self):
+        test = '#include <vector>\nTEST(A, B) {}\n'
+        self.assert_only(
+            {"profiler/base/a_test.cc": test,
+             "profiler/base/b_test.cc": "#include <gmock/gmock.h>\n" + test,
+             "profiler/base/c_test.cc": "// TEST() it\n//\nint c;\n"},
+            "profiler/base/a_test.cc:2: TEST() needs the include"
+            " <gtest/gtest.h>")
 
     def test_a_broken_table_is_told(self):
         for line in ("profiler/base", "a : b : c", "alias kymo"):
