@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+// Otherwise libiberty's header declares basename() once more, and differently.
+#define HAVE_DECL_BASENAME 1
+#include "libiberty/demangle.h"
 #include "profiler/base/strings.h"
 #include "profiler/symbolize/debug_file.h"
 #include "profiler/symbolize/dwarf_functions.h"
@@ -15,11 +18,25 @@
 #include "profiler/symbolize/unwind_functions.h"
 
 namespace kymo::symbolize {
+namespace {
+
+// "_Z" begins names of C++ and older names of Rust, "_R" Rust's v0 mangling
+// (RFC 2603).
+bool IsMangled(const char* name) {
+  return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+}  // namespace
 
 std::string Demangle(const char* name) {
-  if (std::strncmp(name, "_Z", 2) != 0) return name;
+  if (!IsMangled(name)) return name;
+  // An older name of Rust is one of C++, too. But there its hash would show, and
+  // its escapes.
+  char* text = rust_demangle(name, /*options=*/0);
   int status = 0;
-  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  if (text == nullptr) {
+    text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  }
   if (text == nullptr) return name;
   std::string result(text);
   std::free(text);
@@ -69,8 +86,7 @@ namespace {
 // compiler split off from a function.
 bool IsBetter(const char* symbol, const char* plain_name) {
   if (symbol == nullptr || plain_name == nullptr) return symbol != nullptr;
-  return std::strncmp(symbol, "_Z", 2) == 0 ||
-         std::strchr(symbol, '.') == nullptr;
+  return IsMangled(symbol) || std::strchr(symbol, '.') == nullptr;
 }
 
 }  // namespace
@@ -90,9 +106,10 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;
   for (const SourceFrame& frame : frames) {
-    const bool is_mangled = frame.linkage_name != nullptr &&
-                            std::strncmp(frame.linkage_name, "_Z", 2) == 0;
-    const char* name = is_mangled ? frame.linkage_name : nullptr;
+    const char* name =
+        frame.linkage_name != nullptr && IsMangled(frame.linkage_name)
+            ? frame.linkage_name
+            : nullptr;
     if (name == nullptr && !frame.is_inlined && IsBetter(symbol, frame.name)) {
       name = symbol;
     }

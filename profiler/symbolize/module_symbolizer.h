@@ -20,7 +20,8 @@
 
 namespace kymo::symbolize {
 
-// The readable form of a mangled C++ name. Other names stay as they are.
+// The readable form of a mangled name of C++ or Rust. Rust's names show neither
+// hashes nor what LTO appended (".llvm.123"). Other names stay as they are.
 std::string Demangle(const char* name);
 
 struct NamedFrame {

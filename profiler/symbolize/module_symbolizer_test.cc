@@ -118,6 +118,34 @@ TEST_F(ModuleSymbolizerTest, DemanglesWhatIsMangledOnly) {
   EXPECT_EQ(Demangle("_ZN4kymo3FooEi"), "kymo::Foo(int)");
   EXPECT_EQ(Demangle("i"), "i");  // the demangler takes it for a type
   EXPECT_EQ(Demangle("_Znonsense"), "_Znonsense");
+  EXPECT_EQ(Demangle("_Rtree_insert"), "_Rtree_insert");
+  EXPECT_EQ(Demangle("_D4main3fooFZv"), "_D4main3fooFZv");  // D
+  EXPECT_EQ(Demangle("$s4main3fooyyF"), "$s4main3fooyyF");  // Swift
+}
+
+// The pairs are examples of RFC 2603, as the book of rustc has them ("v0 Symbol
+// Format").
+TEST_F(ModuleSymbolizerTest, DemanglesRust) {
+  EXPECT_EQ(Demangle("_RNvCs15kBYyAo9fc_7mycrate7example"), "mycrate::example");
+  EXPECT_EQ(Demangle("_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBY"
+                     "yAo9fc_7mycrate"),
+            "<std::path::PathBuf>::new");
+  EXPECT_EQ(Demangle("_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo"),
+            "<mycrate::Example as mycrate::Trait>::foo");
+  EXPECT_EQ(Demangle("_RINvCsgStHSCytQ6I_7mycrate7examplelKj1_EB2_"),
+            "mycrate::example::<i32, 1>");
+  EXPECT_EQ(Demangle("_RNCNvCsgStHSCytQ6I_7mycrate4main0B3_"),
+            "mycrate::main::{closure#0}");
+  EXPECT_EQ(Demangle("_RNvCs15kBYyAo9fc_7mycrate7example.llvm.123"),
+            "mycrate::example");
+  // Names before v0 look like those of C++ and end in a hash.
+  EXPECT_EQ(Demangle("_ZN5alloc3vec4push17h0123456789abcdefE"),
+            "alloc::vec::push");
+  EXPECT_EQ(Demangle("_ZN5alloc3vec4push17h0123456789abcdefE.llvm.99"),
+            "alloc::vec::push");
+  EXPECT_EQ(Demangle("_ZN47_$LT$app..Row$u20$as$u20$core..fmt..Display$GT$3fmt"
+                     "17h930b740aa94f1d3aE"),
+            "<app::Row as core::fmt::Display>::fmt");
 }
 
 TEST_F(ModuleSymbolizerTest, TheVdsoHasNames) {
