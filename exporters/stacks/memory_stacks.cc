@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/memory_device.h"
 #include "profiler/analysis/memory/memory_usage.h"
 
@@ -24,6 +25,7 @@ std::string DeviceOf(int8_t type, int8_t index) {
 std::vector<StackMemory> SumMemory(const model::Trace& trace) {
   const model::MemorySource host_source = analysis::HostSource(trace);
   const analysis::MemoryBlocks blocks(trace);
+  analysis::AllocationFrames frames(trace);
   // Track, whether the memory is a device's, device, stack.
   using Key = std::tuple<model::TrackIndex, bool, int8_t, int8_t, uint32_t>;
   std::map<Key, StackMemory> sums;
@@ -32,10 +34,11 @@ std::vector<StackMemory> SumMemory(const model::Trace& trace) {
     if (!blocks.IsAllocation(i) || record.stack == model::kEmptyStack) continue;
     const bool is_host = analysis::IsHostMemory(record);
     if (is_host && record.source != host_source) continue;
+    const uint32_t stack = Index(frames.Caller(record.stack));
     StackMemory& sum =
-        sums[is_host ? Key(record.track, false, 0, 0, Index(record.stack))
+        sums[is_host ? Key(record.track, false, 0, 0, stack)
                      : Key(record.track, true, record.device_type,
-                           record.device_index, Index(record.stack))];
+                           record.device_index, stack)];
     const analysis::MemoryAmount amount = blocks.AmountOf(i);
     sum.allocated += amount;
     if (record.address != 0 && blocks.EndOf(i) == BlockEnd::kAlive) {

@@ -7,7 +7,10 @@
 // There are two sums: all allocations, and the allocations that nobody freed.
 // The host's memory is taken from one source
 // (profiler/analysis/memory/memory_usage.h), so that no byte counts twice. A
-// sampled allocation counts for all that it stands for. In folded stacks, a
+// sampled allocation counts for all that it stands for. Stacks end at the
+// function that asked for memory: allocators are left out
+// (profiler/analysis/memory/allocation_frames.h), because they would be the
+// innermost frame of every stack. In folded stacks, a
 // device's memory has the device ("cuda:0") as a frame below the root.
 #ifndef KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 #define KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/stacks/stacks_exporter.h"
+#include "exporters/stacks/test_pprof.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -55,6 +56,24 @@ class MemoryStacksTest : public ::testing::Test {
 
   TestTrace t_;
 };
+
+// In pprof, they would have all of the flat column.
+TEST_F(MemoryStacksTest, StacksEndAtTheCallersOfAllocators) {
+  Add(100, {"main", "Fill(int)", "std::vector<int>::push_back(int&&)",
+            "std::vector<int>::_M_realloc_insert(int&&)",
+            "std::__new_allocator<int>::allocate(unsigned long, void const*)"});
+  Add(20, {"main", "Fill(int)", "std::vector<int>::push_back(int&&)",
+           "operator new(unsigned long)", "malloc"});
+  ExportOptions options;
+  const Exported files =
+      Export(*NewStacksExporter(), std::move(t_).Build(), options);
+  EXPECT_EQ(files.at("stacks.memory.folded"),
+            "xz;main;Fill(int);std::vector<int>::push_back(int&&) 120\n");
+  EXPECT_THAT(
+      stacks::ReadProfile(files.at("stacks.memory.pb.gz")).Lines("alloc_space"),
+      ElementsAre("main;Fill(int);std::vector<int>::push_back(int&&) 120 "
+                  "process=xz (1) thread=worker (2)"));
+}
 
 TEST_F(MemoryStacksTest, BytesByStackAndThoseAlive) {
   Add(100, {"main", "load"});

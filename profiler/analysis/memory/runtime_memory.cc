@@ -12,14 +12,14 @@ constexpr std::string_view kRuntimeFiles[] = {
 constexpr std::string_view kRuntimeFunctions[] = {"_IO_file_doallocate",
                                                   "_dl_allocate_tls"};
 
+}  // namespace
+
 bool IsRuntimeFile(std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
   return std::any_of(
       std::begin(kRuntimeFiles), std::end(kRuntimeFiles),
       [name](std::string_view begin) { return name.starts_with(begin); });
 }
-
-}  // namespace
 
 bool IsRuntimeMemory(const model::Trace& trace, model::StackId stack) {
   if (stack == model::kEmptyStack) return false;

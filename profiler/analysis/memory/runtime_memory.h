@@ -14,9 +14,15 @@
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_RUNTIME_MEMORY_H_
 
+#include <string_view>
+
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
+
+// Whether the file at `path` is one of the C or C++ runtime: libc, libstdc++ and
+// what comes with them.
+bool IsRuntimeFile(std::string_view path);
 
 bool IsRuntimeMemory(const model::Trace& trace, model::StackId stack);
 

@@ -1,0 +1,267 @@
+#include "profiler/analysis/memory/allocation_frames.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "profiler/analysis/memory/runtime_memory.h"
+
+namespace kymo::analysis {
+namespace {
+
+constexpr std::string_view kCFunctions[] = {
+    "aligned_alloc", "calloc",  "malloc",       "memalign",
+    "mmap",          "mmap64",  "mremap",       "posix_memalign",
+    "pvalloc",       "realloc", "reallocarray", "valloc"};
+// What glibc, jemalloc, Rust's jemalloc, mimalloc and gperftools put before
+// their names of these functions.
+constexpr std::string_view kCPrefixes[] = {
+    "__libc_", "je_", "_rjem_je_", "_rjem_", "_mi_", "mi_", "tc_"};
+constexpr std::string_view kAllocatorFiles[] = {"libjemalloc", "libmimalloc",
+                                                "libtcmalloc"};
+constexpr std::string_view kRustFunctions[] = {"__rust_alloc", "__rust_realloc",
+                                               "__rdl_", "__rg_"};
+constexpr std::string_view kRustAllocators[] = {
+    "alloc::alloc::",    "<alloc::alloc::", "alloc::raw_vec::",
+    "<alloc::raw_vec::", "std::alloc::",    "<std::alloc::",
+    "std::sys::alloc::"};
+
+constexpr std::string_view kCxxSpaces[] = {
+    "std::", "__gnu_cxx::", "__cxxabiv1::"};
+constexpr std::string_view kRustSpaces[] = {
+    "alloc::", "core::", "hashbrown::", "std::"};
+// Public functions of the standard library that allocate.
+constexpr std::string_view kAllocate[] = {"allocate", "allocate_at_least",
+                                          "allocate_bytes", "do_allocate"};
+// Inline namespaces, which begin with an underscore as well.
+constexpr std::string_view kInlineSpaces[] = {
+    "_V2",     "__1",      "__cxx11",   "__cxx1998",
+    "__debug", "__detail", "__gnu_cxx", "__ndk1"};
+// Functions of the standard library that call the program's.
+constexpr std::string_view kCallers[] = {
+    "_M_do_set", "_M_invoke", "_M_run", "__call", "__once_proxy", "operator()"};
+constexpr std::string_view kCallerPrefixes[] = {"__invoke", "__thread_"};
+
+template <size_t n>
+bool IsOneOf(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+template <size_t n>
+bool BeginsWithOneOf(const std::string_view (&begins)[n],
+                     std::string_view name) {
+  return std::any_of(
+      std::begin(begins), std::end(begins),
+      [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
+// A demangled name, taken apart. Of
+//   "void std::__1::vector<f(int)>::push_back[abi:v1](int)"
+// the path is "std::__1::vector<f(int)>::push_back[abi:v1]" and the last name
+// "push_back".
+struct FunctionName {
+  std::string_view path;
+  std::string_view last;
+  bool has_parameters = false;
+  bool is_reserved = false;  // a part of the path begins with an underscore
+};
+
+class NameReader {
+ public:
+  explicit NameReader(std::string_view text) : text_(text) {}
+
+  FunctionName Read() {
+    while (at_ < text_.size() && !name_.has_parameters) Step();
+    EndPart();
+    name_.path = text_.substr(begin_, at_ - begin_);
+    return name_;
+  }
+
+ private:
+  bool Sees(std::string_view text) const {
+    return text_.substr(at_).starts_with(text);
+  }
+
+  void Step() {
+    if (at_ == part_ && Sees("operator") && !IsWordAt(at_ + 8)) {
+      // Brackets and spaces of an operator's name are no others.
+      at_ = text_.find('(', at_ + (Sees("operator()") ? 10 : 8));
+      at_ = std::min(at_, text_.size());
+      name_.has_parameters = true;
+    } else if (Sees("(")) {
+      Parenthesis();
+    } else if (Sees("<") || Sees("[") || Sees("{")) {
+      at_ = AfterBracket(at_);
+    } else if (Sees(" ")) {  // the end of a return type
+      begin_ = part_ = ++at_;
+      name_.is_reserved = false;
+    } else if (Sees("::<")) {  // Rust's f::<i32>
+      at_ += 2;
+    } else if (Sees("::")) {
+      EndPart();
+      at_ += 2;
+      part_ = at_;
+    } else {
+      ++at_;
+    }
+  }
+
+  // Begins the parameters, unless a further part follows, as behind "(anonymous
+  // namespace)" and behind the function that a lambda is in.
+  void Parenthesis() {
+    size_t after = AfterBracket(at_);
+    for (const std::string_view word : {" const", " volatile", " &&", " &"}) {
+      if (text_.substr(after).starts_with(word)) after += word.size();
+    }
+    const bool is_name = text_.substr(after).starts_with("::");
+    if (is_name || at_ == begin_) {
+      at_ = after;
+    } else {
+      name_.has_parameters = true;
+    }
+  }
+
+  bool IsWordAt(size_t i) const {
+    if (i >= text_.size()) return false;
+    const char c = text_[i];
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z');
+  }
+
+  // Where the bracket at `i` has been closed.
+  size_t AfterBracket(size_t i) const {
+    int depth = 0;
+    for (; i < text_.size(); ++i) {
+      const char c = text_[i];
+      const bool is_arrow = c == '>' && text_[i - 1] == '-';
+      if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+      if ((c == '>' && !is_arrow) || c == ')' || c == ']' || c == '}') --depth;
+      if (depth == 0) return i + 1;
+    }
+    return i;
+  }
+
+  void EndPart() {
+    std::string_view part = text_.substr(part_, at_ - part_);
+    if (!part.starts_with("operator")) {
+      part = part.substr(0, part.find_first_of("<[("));
+    }
+    if (part.ends_with("::")) part.remove_suffix(2);
+    name_.last = part;
+    name_.is_reserved |= part.starts_with('_') && !IsOneOf(kInlineSpaces, part);
+  }
+
+  const std::string_view text_;
+  FunctionName name_;
+  size_t at_ = 0;
+  size_t begin_ = 0;  // of the path
+  size_t part_ = 0;   // of the part that is being read
+};
+
+bool IsAllocatorsC(std::string_view name) {
+  if (IsOneOf(kCFunctions, name)) return true;
+  for (const std::string_view prefix : kCPrefixes) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view rest = name.substr(prefix.size());
+    return rest.find("alloc") != rest.npos || rest.ends_with("memalign") ||
+           rest.starts_with("new");
+  }
+  return false;
+}
+
+bool CallsTheProgram(const FunctionName& name) {
+  return IsOneOf(kCallers, name.last) ||
+         BeginsWithOneOf(kCallerPrefixes, name.last);
+}
+
+bool IsAllocation(const FunctionName& name) {
+  if (BeginsWithOneOf(kRustFunctions, name.last)) return true;
+  if (name.path == name.last) {
+    return IsAllocatorsC(name.path) || name.path.starts_with("operator new") ||
+           name.path.starts_with("TCMallocInternal");
+  }
+  if (name.path.starts_with("tcmalloc::")) return true;
+  // Names of Rust have no parameters.
+  if (!name.has_parameters && BeginsWithOneOf(kRustAllocators, name.path)) {
+    return true;
+  }
+  if (!BeginsWithOneOf(kCxxSpaces, name.path)) return false;
+  if (IsOneOf(kAllocate, name.last) || name.last.starts_with("_M_allocate")) {
+    return true;
+  }
+  return name.has_parameters && name.is_reserved && !CallsTheProgram(name);
+}
+
+// In "<A as B>::f", code of the library is only what the library says of its own
+// types, and of those without a path ("u8").
+bool IsRustLibrary(std::string_view path) {
+  if (!path.starts_with('<')) return BeginsWithOneOf(kRustSpaces, path);
+  path.remove_prefix(1);
+  const size_t as = path.find(" as ");
+  const std::string_view type = path.substr(0, as);
+  if (as == path.npos) return BeginsWithOneOf(kRustSpaces, type);
+  return BeginsWithOneOf(kRustSpaces, path.substr(as + 4)) &&
+         (type.find("::") == type.npos || BeginsWithOneOf(kRustSpaces, type));
+}
+
+bool IsLibrary(const FunctionName& name) {
+  if (BeginsWithOneOf(kCxxSpaces, name.path) && !CallsTheProgram(name)) {
+    return true;
+  }
+  return !name.has_parameters && IsRustLibrary(name.path);
+}
+
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 == 0
+}
+
+}  // namespace
+
+bool IsAllocationFunction(std::string_view function) {
+  return IsAllocation(NameReader(function).Read());
+}
+
+bool IsLibraryFunction(std::string_view function) {
+  return IsLibrary(NameReader(function).Read());
+}
+
+AllocationFrames::AllocationFrames(const model::Trace& trace)
+    : trace_(trace), kinds_(trace.stacks().frame_count()) {}
+
+AllocationFrames::Kind AllocationFrames::KindOf(model::FrameId id) {
+  Kind& kind = kinds_[Index(id)];
+  if (kind != Kind::kUnknown) return kind;
+  const model::Frame& frame = trace_.stacks().frame(id);
+  const std::string_view text = trace_.Name(frame.function);
+  const std::string_view file = trace_.Name(frame.module);
+  const FunctionName name = NameReader(text).Read();
+  if (IsAllocation(name) || BeginsWithOneOf(kAllocatorFiles, BaseName(file))) {
+    kind = Kind::kAllocator;
+  } else if (IsLibrary(name) || IsRuntimeFile(file) || text == "_start") {
+    kind = Kind::kLibrary;
+  } else {
+    kind = Kind::kOwn;
+  }
+  return kind;
+}
+
+model::StackId AllocationFrames::Caller(model::StackId stack) {
+  const model::StackTable& stacks = trace_.stacks();
+  model::StackId at = stack;
+  while (at != model::kEmptyStack &&
+         KindOf(stacks.leaf(at)) == Kind::kAllocator) {
+    at = stacks.parent(at);
+  }
+  return at != model::kEmptyStack ? at : stack;
+}
+
+model::StackId AllocationFrames::OwnCaller(model::StackId stack) {
+  const model::StackTable& stacks = trace_.stacks();
+  model::StackId at = stack;
+  while (at != model::kEmptyStack && KindOf(stacks.leaf(at)) != Kind::kOwn) {
+    at = stacks.parent(at);
+  }
+  return at != model::kEmptyStack ? at : Caller(stack);
+}
+
+}  // namespace kymo::analysis
