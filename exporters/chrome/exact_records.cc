@@ -145,7 +145,8 @@ ExactRecords::ExactRecords(const model::Trace& trace, const Rows& rows,
     numbers_[Index(sample.stack)] = 1;
   }
   for (const model::MemoryRecord& record : trace.memory()) {
-    if (with_heap || record.source != model::MemorySource::kHeap) {
+    if (with_heap || record.source != model::MemorySource::kHeap ||
+        record.event != model::MemoryEvent::kAllocation) {
       numbers_[Index(record.stack)] = 1;
     }
   }

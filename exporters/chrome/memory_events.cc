@@ -47,8 +47,11 @@ std::string Head(std::string_view name, const Row& row) {
       ToAbsl(name), "\"", row.ids);
 }
 
+// Whether the record is one of those that may be too many. Allocations that
+// failed are few.
 bool IsHeap(const MemoryRecord& record) {
-  return record.source == MemorySource::kHeap;
+  return record.source == MemorySource::kHeap &&
+         record.event == MemoryEvent::kAllocation;
 }
 
 std::string_view SourceMember(MemorySource source) {

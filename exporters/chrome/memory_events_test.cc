@@ -112,6 +112,25 @@ TEST(MemoryEventsTest, TooManyHeapRecordsLeaveOnlyTheCounters) {
   }
 }
 
+TEST(MemoryEventsTest, AllocationsThatFailedStayBeyondTheLimit) {
+  TestTrace t;
+  t.AddProcess(7, "app");
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetWindow(0, 5'000);
+  model::MemoryRecord record = {.track = main,
+                                .source = model::MemorySource::kHeap,
+                                .time_ns = 2'000,
+                                .address = 0x7000,
+                                .bytes = 24};
+  t.data().memory.push_back(record);
+  record.event = model::MemoryEvent::kOutOfMemory;
+  record.address = 0;
+  t.data().memory.push_back(record);
+  EXPECT_THAT(ChromeText(std::move(t).Build(), Limit("0")),
+              AllOf(HasSubstr("\n\"kymo_heap_records_left_out\": 1,\n"),
+                    HasSubstr("[OutOfMemory]"), Not(HasSubstr("[memory]"))));
+}
+
 TEST(MemoryEventsTest, TheLimitIsANumber) {
   for (const char* text : {"", "many", "-2", "1.5"}) {
     MemoryDirectory out;

@@ -227,7 +227,7 @@ HeapCounts* HeapCountsSlow() noexcept {
   return stream == nullptr ? nullptr : stream->heap_counts;
 }
 
-void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept {
+void OnOutOfMemory(uint64_t bytes, const void* frame, uint32_t bits) noexcept {
   // The failed allocation's bytes do not count towards the next sample.
   if ((bits & kGateHeapSampled) != 0 && heap_sampling.random != 0) {
     heap_sampling.bytes_until_sample =
@@ -235,8 +235,7 @@ void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept {
   }
   if ((bits & kGateHeap) == 0) return;
   const int saved_errno = errno;
-  RecordMemory(
-      {.bytes = static_cast<int64_t>(bytes), .flag = kMemoryOutOfMemory});
+  RecordAllocation(0, bytes, HeapSource::kHeap, frame, bits);
   errno = saved_errno;
 }
 

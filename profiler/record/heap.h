@@ -99,8 +99,8 @@ void SampleAllocation(uint64_t address, uint64_t bytes, const void* frame,
 void FreeSampled(uint64_t address, uint64_t ticks) noexcept;
 // The calling thread's counts; null if nobody records it.
 HeapCounts* HeapCountsSlow() noexcept;
-// Records a failed allocation: [OutOfMemory].
-void OnOutOfMemory(uint64_t bytes, uint32_t bits) noexcept;
+// Records a failed allocation ([OutOfMemory]): kAllocation at address 0.
+void OnOutOfMemory(uint64_t bytes, const void* frame, uint32_t bits) noexcept;
 
 inline HeapCounts* ThreadHeapCounts() noexcept {
   ThreadStream* const stream = thread_stream;
@@ -131,7 +131,7 @@ inline void OnAllocation(const void* block, size_t size, const void* frame,
                          uint32_t bits) noexcept {
   const uint64_t address = reinterpret_cast<uint64_t>(block);
   if (address == 0) [[unlikely]] {
-    OnOutOfMemory(size, bits);
+    OnOutOfMemory(size, frame, bits);
   } else if (bits & kGateHeapSampled) {
     SampleAllocation(address, size, frame, bits);
   } else if (bits & kGateHeap) {

@@ -344,7 +344,10 @@ class MemoryTest(unittest.TestCase):
         self.assertEqual(result.stdout, b"no\n")
         names = [event["name"] for event in result.trace["traceEvents"]]
         self.assertIn("[OutOfMemory]", names)
-        self.assertEqual(result.heap()["totals"]["out_of_memory"], 0)
+        self.assertEqual([pool["source"] for pool in result.pools], ["heap"])
+        self.assertEqual(result.heap()["totals"]["out_of_memory"], 1)
+        self.assertIn("  Out of memory                1\n", result.table)
+        self.assertNotIn("as reported", result.stderr + result.table)
 
     def test_a_wrong_setting_is_refused(self):
         for flag, word in (("--memory_mode=some", "counters"),

@@ -169,6 +169,7 @@ TEST(MemoryTest, WhatCannotBeHadIsOutOfMemory) {
   EXPECT_GE(std::count_if(memory.begin(), memory.end(),
                           [](const MemoryRecord& record) {
                             return record.event == MemoryEvent::kOutOfMemory &&
+                                   record.source == MemorySource::kHeap &&
                                    record.bytes == int64_t{1} << 60;
                           }),
             1);

@@ -62,10 +62,14 @@ uint32_t DomainOf(const Slot& head) {
   return head.flags >> record::kSlotDomainShift;
 }
 
-// Limits `bytes` so that sums of it cannot overflow, for broken targets.
+// Limits bytes so that sums of them cannot overflow: those of broken targets,
+// and of allocations that failed because they were too large.
+constexpr int64_t kMostBytes = int64_t{1} << 62;
 constexpr int64_t Sane(int64_t bytes) {
-  constexpr int64_t kMost = int64_t{1} << 62;
-  return std::clamp(bytes, -kMost, kMost);
+  return std::clamp(bytes, -kMostBytes, kMostBytes);
+}
+constexpr int64_t SaneSize(uint64_t bytes) {
+  return static_cast<int64_t>(std::min(bytes, uint64_t{kMostBytes}));
 }
 
 }  // namespace
@@ -202,10 +206,13 @@ std::span<const Slot> ChunkDecoder::ReadMemory(
                           static_cast<uint8_t>(record::HeapSource::kMapped)
                       ? model::MemorySource::kMapped
                       : model::MemorySource::kHeap;
-  const int64_t bytes =
-      Sane(static_cast<int64_t>(uint64_t{head.flags} << 32 | head.name));
+  const int64_t bytes = SaneSize(uint64_t{head.flags} << 32 | head.name);
   if (kind == SlotKind::kAllocation) {
     record.bytes = bytes;
+    // A mapping may be at address 0, a block of the heap is not.
+    if (record.address == 0 && record.source == model::MemorySource::kHeap) {
+      record.event = model::MemoryEvent::kOutOfMemory;
+    }
   } else if (bytes != 0) {
     record.bytes = -bytes;
   } else {

@@ -252,6 +252,24 @@ TEST(DecodeTest, HeapRecordsSayBytesSourceAndFree) {
   EXPECT_EQ(shard.memory[3].bytes, -4096);
 }
 
+TEST(DecodeTest, AllocationThatFailedIsOneOfTheHeap) {
+  FakeChunk chunk(0, 1);
+  chunk.Add(SlotKind::kAllocation, 10, 0, 7).flags = 2;
+  chunk.Add(SlotKind::kAllocation, 20, 0, 256).flags = 0x80000000u;
+  // A mapping may be there.
+  chunk.Add(SlotKind::kAllocation, 30, 0, 4096).kind_scope_depth =
+      PackKind(SlotKind::kAllocation,
+               static_cast<uint8_t>(record::HeapSource::kMapped), 0);
+  const model::TraceShard shard = Decode({&chunk});
+  ASSERT_EQ(shard.memory.size(), 3u);
+  EXPECT_EQ(shard.memory[0].event, model::MemoryEvent::kOutOfMemory);
+  EXPECT_EQ(shard.memory[0].source, model::MemorySource::kHeap);
+  EXPECT_EQ(shard.memory[0].bytes, (int64_t{2} << 32) + 7);
+  EXPECT_EQ(shard.memory[1].event, model::MemoryEvent::kOutOfMemory);
+  EXPECT_GT(shard.memory[1].bytes, int64_t{1} << 60);
+  EXPECT_EQ(shard.memory[2].event, model::MemoryEvent::kAllocation);
+}
+
 TEST(DecodeTest, TooManyMemoryRecordsLoseTheLatestAndSaySo) {
   FakeChunk first(0, 1), second(0, 2);
   for (uint64_t i = 1; i <= 3; ++i) {
