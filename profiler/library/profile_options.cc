@@ -240,7 +240,7 @@ absl::StatusOr<SessionPlan> PlanSession(const ProfileOptions& options,
 std::vector<std::string> SupportedActivities(const BackendRegistry& backends) {
   std::vector<std::string> supported;
   for (const ActivityBackend* const backend : backends.List()) {
-    if (backend->IsWanted({}, {}) && AvailabilityOf(*backend, {}).ok()) {
+    if (IsWantedIn(*backend, {}, {}) && AvailabilityOf(*backend, {}).ok()) {
       supported.push_back(backend->info().name);
     }
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "profiler/plugin/guarded_call.h"
 
 namespace kymo {
 
@@ -22,6 +22,17 @@ size_t Rank(std::string_view device) noexcept {
 
 }  // namespace
 
+bool IsWantedIn(const ActivityBackend& backend,
+                const std::set<std::string>& named,
+                const SessionOptions& options) {
+  const absl::StatusOr<bool> is_wanted =
+      GuardedCall("asking whether it is wanted", [&]() -> absl::StatusOr<bool> {
+        return backend.IsWanted(named, options);
+      });
+  return is_wanted.ok() ? *is_wanted
+                        : backend.ActivityBackend::IsWanted(named, options);
+}
+
 absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options) {
@@ -33,7 +44,7 @@ absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
   }
   std::vector<ActivityBackend*> wanted;
   for (ActivityBackend* const backend : registry.List()) {
-    if (backend->IsWanted(named, options)) wanted.push_back(backend);
+    if (IsWantedIn(*backend, named, options)) wanted.push_back(backend);
   }
   return wanted;
 }

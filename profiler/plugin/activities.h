@@ -11,6 +11,7 @@
 #ifndef KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 #define KYMO_PROFILER_PLUGIN_ACTIVITIES_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,12 @@
 #include "profiler/plugin/registry.h"
 
 namespace kymo {
+
+// Whether a recording has the backend, for which the user named these
+// activities. The backend decides; if it throws, its name does.
+bool IsWantedIn(const ActivityBackend& backend,
+                const std::set<std::string>& named,
+                const SessionOptions& options);
 
 // By name. Without any activity: those that record by default. For an unknown
 // name, kInvalidArgument lists the valid ones.

@@ -41,6 +41,15 @@ class Bees : public FakeBackend {
   }
 };
 
+class Thrower : public FakeBackend {
+ public:
+  Thrower() : FakeBackend({.name = "thrower"}) {}
+  bool IsWanted(const std::set<std::string>&,
+                const SessionOptions&) const override {
+    throw 5;
+  }
+};
+
 class ActivitiesTest : public testing::Test {
  protected:
   ActivitiesTest() {
@@ -84,6 +93,13 @@ TEST_F(ActivitiesTest, ABackendMayJoinOthers) {
   EXPECT_EQ(Find({"garden"}), "garden");
   EXPECT_EQ(Find({"garden"}, {.with_stack = true}), "bees garden");
   EXPECT_EQ(Find({"weather"}, {.with_stack = true}), "weather");
+}
+
+TEST_F(ActivitiesTest, OfABackendThatThrowsTheNameDecides) {
+  ASSERT_TRUE(registry_.Register(std::make_unique<Thrower>()).ok());
+  EXPECT_EQ(Find({"weather"}), "weather");
+  EXPECT_EQ(Find({"thrower"}), "thrower");
+  EXPECT_EQ(Find({}), "garden thrower weather");
 }
 
 TEST_F(ActivitiesTest, AnUnknownNameListsTheValidOnes) {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "profiler/base/strings.h"
+#include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
 #include "tools/command_line/manual.h"
 #include "tools/profile_command/options.h"
@@ -88,7 +89,7 @@ std::string ListActivities(const BackendRegistry& backends,
     absl::StrAppend(&text,
                     absl::StrFormat("%-10s %s\n", backend->info().name,
                                     !limitation.ok() ? "not available here"
-                                    : !backend->IsWanted({}, options)
+                                    : !IsWantedIn(*backend, {}, options)
                                         ? "available, on request"
                                         : "available"));
     AppendWrapped(text, backend->info().purpose, 11);
