@@ -343,6 +343,7 @@ TEST_F(BadPluginTest, WithoutABackendThatThrowsTheRecordingGoesOn) {
                   }},
              is_named ? std::vector<std::string>{"bad", "good"}
                       : std::vector<std::string>());
+      if (HasFatalFailure()) return;
       const bool is_made = throwing != "Availability" &&
                            throwing != "NewSession" && throwing != "Limitation";
       EXPECT_EQ(
@@ -403,6 +404,7 @@ TEST_F(BadPluginTest, WithoutALibraryThatThrowsTheRecordingGoesOn) {
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     calls_until_throw = static_cast<int>(i);
     Record({}, {"good", "loaded"}, *std::move(loaded));
+    if (HasFatalFailure()) return;
     EXPECT_EQ(Said(), std::vector<std::string>{"backend loaded: " + calls[i] +
                                                " threw an exception: no luck"});
   }
@@ -436,6 +438,7 @@ TEST_F(BadPluginTest, WithoutAnyBackendThatWorksTheFirstProblemIsSaid) {
                 "no reason");
       continue;
     }
+    ASSERT_TRUE(recording.ok()) << recording.status();
     ASSERT_TRUE((*recording)->Prepare(nullptr).ok());
     ASSERT_TRUE((*recording)->Start(1).ok());
     (*recording)->Poll();
@@ -463,6 +466,7 @@ TEST_F(BadPluginTest, WithoutABackendWhoseStopHangsTheRecordingGoesOn) {
           .stop_limit_ns = 20 * kNsPerMs,
           .is_gone = &shared.is_gone,
           .is_backend_gone = &shared.is_backend_gone});
+  if (HasFatalFailure()) return;
   ASSERT_EQ(Said().size(), 1u);
   EXPECT_EQ(Said()[0].find("backend bad: Stop did not return within 20 ms. "),
             0u)
@@ -501,6 +505,7 @@ TEST_F(BadPluginTest, TimesOutsideOfTheRecordingAreDroppedCountedAndSaid) {
     t.AddRange(track, "inside", recording_->end_ns(), now + kHour);
     shard = std::move(t).Build();
   }});
+  if (HasFatalFailure()) return;
   const model::Trace& trace = **trace_;
   ASSERT_EQ(trace.event_count(), 1u);
   EXPECT_EQ(trace.EventName(0), "inside");
@@ -526,6 +531,7 @@ TEST_F(BadPluginTest, OneRecordOutsideIsSaidToo) {
     t.AddInstant(track, "last", recording_->end_ns());
     shard = std::move(t).Build();
   }});
+  if (HasFatalFailure()) return;
   EXPECT_LT((*trace_)->start_ns(), (*trace_)->end_ns());
   EXPECT_EQ((*trace_)->event_count(), 2u);
   ASSERT_EQ(Said().size(), 1u);
@@ -600,6 +606,7 @@ TEST_F(BadPluginTest, AMillionRecordsOutOfOrderAreSorted) {
     for (const TimeNs time : times) t.AddInstant(track, "instant", time);
     shard = std::move(t).Build();
   }});
+  if (HasFatalFailure()) return;
   const model::Trace& trace = **trace_;
   EXPECT_EQ(trace.event_count(), kRecords);
   EXPECT_TRUE(std::is_sorted(trace.start().begin(), trace.start().end()));
