@@ -624,6 +624,19 @@ class TroubleTest(ProfileTestCase):
             result = self.fails(word, status=127, says=word)
             self.assertEqual(result.stderr.count("\n"), 1)
 
+    def test_a_target_that_does_not_start_leaves_the_last_runs_files(self):
+        command, out = self.command("true", flags=("--activities=cpu",))
+        subprocess.run(command, capture_output=True, check=True)
+        left = sorted(os.listdir(out))
+        script = pathlib.Path(self.folder.name, "script")
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        completed = subprocess.run([*command[:-1], script],
+                                   capture_output=True, check=False)
+        self.assertEqual(completed.returncode, 127, completed.stderr)
+        self.assertIn("trace.json", left)
+        self.assertEqual(sorted(os.listdir(out)), left)
+
     def test_not_executable(self):
         path = os.path.join(self.folder.name, "plain.txt")
         pathlib.Path(path).write_text("text")

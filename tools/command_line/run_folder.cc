@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
@@ -36,11 +37,6 @@ std::string Stamp(const fs::path& path) {
 absl::Status CannotMake(int error, const std::string& path) {
   return absl::ErrnoToStatus(error,
                              absl::StrCat("could not make '", path, "'"));
-}
-
-// Whether a name of the list is one that a run can have written.
-bool IsInside(const fs::path& name) {
-  return name.is_relative() && std::ranges::count(name, "..") == 0;
 }
 
 // Removes the folders between `top` and a file that is gone, if they are empty.
@@ -88,26 +84,43 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
   return folder;
 }
 
-RunFolder::~RunFolder() { close(fd_); }
-
-absl::Status RunFolder::RemoveOld() {
-  const fs::path list = fs::path(path()) / kListFile;
-  std::ifstream names(list);
+RunFolder::RunFolder(const std::string& path, int fd)
+    : OutputDirectory(path), fd_(fd) {
+  std::ifstream names(FullPath(kListFile));
   for (std::string line; std::getline(names, line);) {
     const size_t tab = line.find('\t');
-    const std::string name = line.substr(0, tab);
-    if (!IsInside(name)) continue;
-    // What was put there since is somebody else's.
-    if (tab != std::string::npos &&
-        line.substr(tab + 1) != Stamp(fs::path(path()) / name)) {
-      continue;
-    }
-    Remove(name);
-    RemoveEmptyFolders(path(), name);
+    OldFile old = {.name = line.substr(0, tab)};
+    old.stamp = tab == std::string::npos ? Stamp(FullPath(old.name))
+                                         : line.substr(tab + 1);
+    if (!old.stamp.empty()) old_.push_back(std::move(old));
   }
-  if (unlink(list.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
-  return absl::ErrnoToStatus(
-      errno, absl::StrCat("could not remove '", list.string(), "'"));
+}
+
+RunFolder::~RunFolder() { close(fd_); }
+
+std::string RunFolder::FullPath(std::string_view name) const {
+  return (fs::path(path()) / name).string();
+}
+
+bool RunFolder::IsStillThere(const OldFile& old) const {
+  return old.stamp == Stamp(FullPath(old.name));
+}
+
+absl::Status RunFolder::RemoveOld() {
+  for (const OldFile& old : old_) {
+    if (!IsStillThere(old)) continue;
+    Remove(old.name);
+    // Remove refuses names outside of the folder.
+    if (!IsStillThere(old)) RemoveEmptyFolders(path(), old.name);
+  }
+  old_.clear();
+  const std::string list = FullPath(kListFile);
+  if (unlink(list.c_str()) != 0 && errno != ENOENT) {
+    return absl::ErrnoToStatus(errno,
+                               absl::StrCat("could not remove '", list, "'"));
+  }
+  for (const std::string& name : listed_) KYMO_RETURN_IF_ERROR(List(name));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
@@ -123,18 +136,24 @@ absl::Status RunFolder::Note(std::string_view name) {
   if (noted_.contains(name)) return absl::OkStatus();
   noted_.emplace(name);
   std::error_code error;
-  const fs::file_status there =
-      fs::symlink_status(fs::path(path()) / name, error);
-  if (there.type() != fs::file_type::not_found) return absl::OkStatus();
-  const std::string list = (fs::path(path()) / kListFile).string();
-  std::ofstream names(list, std::ios::app);
-  names << name << '\n' << std::flush;
-  if (!names) {
-    return absl::ErrnoToStatus(errno,
-                               absl::StrCat("could not write '", list, "'"));
-  }
+  const bool is_there = fs::symlink_status(FullPath(name), error).type() !=
+                        fs::file_type::not_found;
+  const bool was_ours = std::ranges::any_of(old_, [&](const OldFile& old) {
+    return old.name == name && IsStillThere(old);
+  });
+  if (is_there && !was_ours) return absl::OkStatus();
+  KYMO_RETURN_IF_ERROR(List(name));
   listed_.emplace(name);
   return absl::OkStatus();
+}
+
+absl::Status RunFolder::List(std::string_view name) {
+  const std::string list = FullPath(kListFile);
+  std::ofstream names(list, std::ios::app);
+  names << name << '\n' << std::flush;
+  if (names) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno,
+                             absl::StrCat("could not write '", list, "'"));
 }
 
 void RunFolder::Finish() {

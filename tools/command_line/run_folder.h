@@ -4,6 +4,7 @@
 //                         MakeDatedFolder(UserPath(kDefaultFolder), "a.out"));
 //   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> out,
 //                         RunFolder::Take(path));
+//   KYMO_RETURN_IF_ERROR(Start(target));
 //   KYMO_RETURN_IF_ERROR(out->RemoveOld());
 //   KYMO_RETURN_IF_ERROR(WriteTables(tables, *out));
 //
@@ -22,6 +23,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -46,14 +48,16 @@ class RunFolder final : public OutputDirectory {
       const std::string& path);
   ~RunFolder() override;
 
-  // Removes what the run before this one made in the folder.
+  // Removes what the run before this one made in the folder, and this run has
+  // not written over. Call it once this run's target has started: a run that
+  // does not start leaves the files of the earlier one.
   absl::Status RemoveOld();
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override;
 
   // Says that the run makes this file in another way than with Open. Call it
-  // before the file is there.
+  // before this run's file is there.
   absl::Status Note(std::string_view name);
 
   // Says that the run has made all its files. From now on they are the run's as
@@ -64,9 +68,23 @@ class RunFolder final : public OutputDirectory {
   bool HasFiles() const;
 
  private:
-  RunFolder(const std::string& path, int fd) : OutputDirectory(path), fd_(fd) {}
+  // A file of the run before.
+  struct OldFile {
+    std::string name;
+    // Of when that run was through. If it was killed: of when this one came.
+    std::string stamp;
+  };
+
+  RunFolder(const std::string& path, int fd);
+
+  std::string FullPath(std::string_view name) const;
+  // Whether what is there now is still the old run's.
+  bool IsStillThere(const OldFile& old) const;
+  // Appends the name to the file of names.
+  absl::Status List(std::string_view name);
 
   const int fd_;  // of the folder; locked
+  std::vector<OldFile> old_;
   std::set<std::string, std::less<>> noted_;
   std::set<std::string, std::less<>> listed_;  // and not there before
 };

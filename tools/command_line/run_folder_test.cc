@@ -98,6 +98,33 @@ TEST_F(RunFolderTest, ALaterRunRemovesTheFilesOfTheEarlierOne) {
   EXPECT_THAT(Names(), ElementsAre("mine.txt"));
 }
 
+TEST_F(RunFolderTest, ARunThatDoesNotStartLeavesTheFilesOfTheEarlierOne) {
+  Run({"trace.json", "kymo.raw"});
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+  }
+  EXPECT_THAT(Names(), ElementsAre("kymo.raw", "trace.json"));
+  // Both are still known to be of a run.
+  Run({"b"});
+  EXPECT_THAT(Names(), ElementsAre("b"));
+}
+
+TEST_F(RunFolderTest, WhatTheRunHasWrittenOverStaysItsOwn) {
+  Run({"kymo.raw", "trace.json"});
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    fs::remove(folder_ + "/kymo.raw");
+    std::ofstream(folder_ + "/kymo.raw") << "new";
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+    (*out)->Finish();
+  }
+  Run({});
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
 TEST_F(RunFolderTest, NotedFilesAreTheRunsAlsoIfItWasKilled) {
   {
     const auto out = RunFolder::Take(folder_);

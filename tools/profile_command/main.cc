@@ -183,7 +183,6 @@ class ProfileRun {
     options.scratch_dir = out_->path();
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
-    KYMO_RETURN_IF_ERROR(out_->RemoveOld());
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
@@ -217,6 +216,9 @@ class ProfileRun {
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
     const int64_t exec_ns = MonotonicNs();
     KYMO_RETURN_IF_ERROR(child.Exec());
+    if (const absl::Status removed = out_->RemoveOld(); !removed.ok()) {
+      Say(std::string(removed.message()));
+    }
     if (command_.flight_recorder) recording_->BeginWithFirstEvent();
     if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
     while (!child.WaitFor(kPollMs)) {
