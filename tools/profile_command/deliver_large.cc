@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,7 +63,7 @@ absl::StatusOr<std::string> TableOf(const analysis::WindowSums& sums,
   return text + report::LedgerText(sums.ledger());
 }
 
-std::vector<std::string> NoticesOn(const KeptRecording& kept,
+std::vector<std::string> NoticesOn(std::span<const KeptRecording> all,
                                    const ProfileCommand& command,
                                    const ExporterRegistry& exporters) {
   std::vector<std::string> missing;
@@ -79,22 +80,29 @@ std::vector<std::string> NoticesOn(const KeptRecording& kept,
     notices.emplace_back(
         "the rows are by name, because other groups need the whole trace");
   }
-  notices.push_back(
-      absl::StrCat("everything that was recorded is in ", kept.path,
-                   ": //tools:report reads it part by part",
-                   kept.read_flag.empty() ? "" : " with ", kept.read_flag,
-                   "; for the whole trace, try a machine with more memory"));
+  for (const KeptRecording& kept : all) {
+    notices.push_back(
+        absl::StrCat("everything that was recorded is in ", kept.path,
+                     ": //tools:report reads it part by part",
+                     kept.read_flag.empty() ? "" : " with ", kept.read_flag,
+                     "; for the whole trace, try a machine with more memory"));
+  }
+  if (all.size() > 1) {
+    notices.push_back(absl::StrCat("the table is that of ", all.front().path,
+                                   " alone; //tools:report makes the others"));
+  }
   return notices;
 }
 
 }  // namespace
 
-LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
+LargeDelivery DeliverLarge(std::span<const KeptRecording> kept,
+                           const model::Trace* rest,
                            const ProfileCommand& command,
                            const ExporterRegistry& exporters,
                            OutputDirectory& out) {
   LargeDelivery delivery = {.notices = NoticesOn(kept, command, exporters)};
-  absl::StatusOr<SummedWindows> summed = Sum(kept);
+  absl::StatusOr<SummedWindows> summed = Sum(kept.front());
   analysis::WindowSums sums;
   if (summed.ok()) {
     delivery.notices.insert(delivery.notices.end(), summed->notes.begin(),

@@ -2,17 +2,21 @@
 // into memory: the table by name, the stacks, the summary.
 //
 //   if (!finished.kept.empty()) {
-//     LargeDelivery delivery = DeliverLarge(finished.kept.front(), rest,
+//     LargeDelivery delivery = DeliverLarge(finished.kept, rest,
 //                                           command, exporters, out);
 //
 // The recording is read window by window (tools/deliver/sum_windows.h). Each
 // window is small enough for the memory limit that the trace exceeds. `rest`
 // has the other records (samples), which are in the table, too.
 //
+// The built-in backends keep one recording between them. Of several, the table
+// is that of the first; the notices say where all of them are.
+//
 // Errors: `status` has the first one; the other results are still made.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_DELIVER_LARGE_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_LARGE_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +36,10 @@ struct LargeDelivery {
   absl::Status status;
 };
 
-// `rest` is null if there is no trace of other records.
-LargeDelivery DeliverLarge(const KeptRecording& kept, const model::Trace* rest,
+// `rest` is null if there is no trace of other records. REQUIRES: `kept` is not
+// empty.
+LargeDelivery DeliverLarge(std::span<const KeptRecording> kept,
+                           const model::Trace* rest,
                            const ProfileCommand& command,
                            const ExporterRegistry& exporters,
                            OutputDirectory& out);

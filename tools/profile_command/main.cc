@@ -274,9 +274,8 @@ class ProfileRun {
     }
     if (!trace.ok()) Say(std::string(trace.status().message()));
     if (!finished.kept.empty()) {
-      ShowLarge(DeliverLarge(finished.kept.front(),
-                             trace.ok() ? &*trace : nullptr, command_,
-                             exporters_, *out_));
+      ShowLarge(DeliverLarge(finished.kept, trace.ok() ? &*trace : nullptr,
+                             command_, exporters_, *out_));
       return true;
     }
     if (!trace.ok()) return true;
