@@ -24,6 +24,13 @@ bool IsWholeTrace(std::string_view name) {
   return name == "trace.json" || name == "trace.json.gz";
 }
 
+// One of the files that --max_file_mib makes. Together they are not the trace:
+// each repeats the ranges around it.
+bool IsPartOfTrace(std::string_view name) {
+  return name.starts_with("trace.steps_") &&
+         (name.ends_with(".json") || name.ends_with(".json.gz"));
+}
+
 bool IsTensorboardTrace(std::string_view name) {
   return name.ends_with(".pt.trace.json") ||
          name.ends_with(".pt.trace.json.gz");
@@ -31,7 +38,7 @@ bool IsTensorboardTrace(std::string_view name) {
 
 // The traces that a run left in the folder.
 absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
-  std::vector<std::string> whole, raw, tensorboard;
+  std::vector<std::string> whole, raw, tensorboard, parts;
   std::error_code error;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(folder, error)) {
@@ -39,6 +46,7 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
     if (IsWholeTrace(name)) whole.push_back(entry.path().string());
     if (name == "kymo.raw") raw.push_back(entry.path().string());
     if (IsTensorboardTrace(name)) tensorboard.push_back(entry.path().string());
+    if (IsPartOfTrace(name)) parts.push_back(entry.path().string());
   }
   if (error) {
     return absl::ErrnoToStatus(error.value(),
@@ -49,6 +57,13 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
     std::sort(found->begin(), found->end());
     if (found != &tensorboard) found->resize(1);
     return *found;
+  }
+  if (parts.size() == 1) return parts;
+  if (!parts.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "'", folder, "' has the trace in ", parts.size(),
+        " parts: name one, such as ", *std::ranges::min_element(parts),
+        "; for all of it, record without --max_file_mib"));
   }
   return absl::NotFoundError(
       absl::StrCat("'", folder,

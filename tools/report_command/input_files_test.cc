@@ -15,6 +15,7 @@ namespace kymo::tools {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -71,6 +72,13 @@ TEST_F(InputFilesTest, AFolderStandsForTheTraceInIt) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound);
   EXPECT_NE(none.status().message().find(folder_), std::string::npos);
+  const std::string second = File("trace.steps_10-19.json");
+  EXPECT_THAT(found(), ElementsAre(second));
+  const std::string first = File("trace.steps_0-9.json.gz");
+  const auto parts = InputFiles::Open({folder_});
+  ASSERT_FALSE(parts.ok());
+  EXPECT_THAT(std::string(parts.status().message()),
+              HasSubstr("in 2 parts: name one, such as " + first));
   const std::string rank1 = File("rank1.pt.trace.json.gz");
   const std::string rank0 = File("rank0.pt.trace.json");
   EXPECT_THAT(found(), ElementsAre(rank0, rank1));
