@@ -761,6 +761,11 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(
             events - repeated, totals["ranges"] + totals["instants"])
 
+    def test_version(self):
+        completed = subprocess.run(
+            [PROFILE, "--version"], capture_output=True, check=True)
+        self.assertRegex(completed.stdout, rb"^kymo [0-9]+\.[0-9]+\.[0-9]+\n$")
+
     def test_help_and_list(self):
         for flag in ("--help", "--help=all", "--list"):
             completed = subprocess.run(

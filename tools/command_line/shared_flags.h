@@ -33,7 +33,11 @@ struct SharedFlags {
   bool with_flops = false;
   bool quiet = false;
   bool list = false;
+  bool version = false;
 };
+
+// What --version prints. CHANGELOG.md begins with it.
+inline constexpr char kVersionLine[] = "kymo 0.1.0\n";
 
 // Purposes of flags that mean something else in each command.
 struct SharedTexts {
@@ -112,6 +116,10 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .purpose = texts.list,
        .topic = "run",
        .is_common = true},
+      {.name = "version",
+       .value = setting::Switch(&Shared::version),
+       .purpose = "Print the version of Kymo; then exit.",
+       .topic = "run"},
   };
 }
 

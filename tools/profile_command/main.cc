@@ -32,6 +32,7 @@
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
+#include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/profile_command/control_socket.h"
@@ -369,6 +370,10 @@ int Main(const std::vector<std::string>& arguments) {
         ProfileManual(*command->help, backends, exporters);
     if (!page.ok()) return Fail(page.status(), kExitUsage);
     fputs(page->c_str(), stdout);
+    return 0;
+  }
+  if (command->version) {
+    fputs(kVersionLine, stdout);
     return 0;
   }
   if (command->list) {

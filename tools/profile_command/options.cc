@@ -210,7 +210,8 @@ void NoticeUnused(const BackendRegistry& backends, std::string_view activity,
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(FindBackends(backends, command.activities, {}).status());
-  if (command.target.empty() && !command.list && command.dump_pid == 0) {
+  if (command.target.empty() && !command.list && !command.version &&
+      command.dump_pid == 0) {
     return absl::InvalidArgumentError(
         "no target; usage: profile [flags] target [argument ...] (see --help)");
   }
@@ -239,6 +240,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.strict = flags.strict;
   command.quiet = flags.quiet;
   command.list = flags.list;
+  command.version = flags.version;
   command.dump_pid = flags.dump.value_or(0);
 }
 

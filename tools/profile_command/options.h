@@ -24,6 +24,7 @@ namespace kymo::tools {
 struct ProfileCommand {
   std::optional<std::string> help;  // the topic; empty: the short page
   bool list = false;
+  bool version = false;
   int dump_pid = 0;  // ask that command for a dump, and do nothing else
 
   std::vector<std::string> activities;  // empty: whatever is available

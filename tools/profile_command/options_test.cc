@@ -42,6 +42,12 @@ TEST_F(OptionsTest, WhatFollowsTheTargetIsItsOwn) {
                                  "program", "--row_limit=7", "--nonsense"}));
 }
 
+TEST_F(OptionsTest, TheVersionNeedsNoTarget) {
+  const auto command = Parse({"--version"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_TRUE(command->version);
+}
+
 TEST_F(OptionsTest, FlightRecorderIsOfAnnotatedRanges) {
   const auto command =
       Parse({"--flight_recorder=30s", "--dump_signal=USR2", "program"});
@@ -196,8 +202,8 @@ TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
   FuzzFlags(
       words, [&](const auto& line) { return Parse(line); },
       [](const ProfileCommand& command) {
-        return command.help || command.list || command.dump_pid != 0 ||
-               !command.target.empty();
+        return command.help || command.list || command.version ||
+               command.dump_pid != 0 || !command.target.empty();
       });
 }
 

@@ -24,6 +24,7 @@
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/large_stack.h"
 #include "tools/command_line/run_folder.h"
+#include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/report_command/check_report.h"
@@ -195,6 +196,10 @@ int Main(const std::vector<std::string>& arguments) {
   if (!command.ok()) return Fail(command.status(), kExitUsage);
   if (!command->quiet) {
     for (const std::string& notice : command->notices) Say(notice);
+  }
+  if (command->version) {
+    fputs(kVersionLine, stdout);
+    return kExitDone;
   }
   if (command->help || command->list) {
     const absl::StatusOr<std::string> page =

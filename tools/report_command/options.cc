@@ -105,7 +105,7 @@ absl::Status SetFiles(const ReportFlags& flags,
 }
 
 absl::Status CheckModes(const ReportCommand& command) {
-  if (command.list) return absl::OkStatus();
+  if (command.list || command.version) return absl::OkStatus();
   if (command.files.empty()) {
     return Invalid("no file; usage: report [flags] FILE ... (see --help)");
   }
@@ -162,6 +162,7 @@ absl::StatusOr<ReportCommand> ParseReport(
   KYMO_ASSIGN_OR_RETURN(const ReportFlags flags,
                         ReportFlagTable().Read(words.own));
   command.list = flags.list;
+  command.version = flags.version;
   command.check = flags.check;
   command.diff = flags.diff;
   command.quiet = flags.quiet;

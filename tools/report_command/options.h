@@ -25,6 +25,7 @@ namespace kymo::tools {
 struct ReportCommand {
   std::optional<std::string> help;  // the topic; empty: the short page
   bool list = false;
+  bool version = false;
   bool check = false;
   bool diff = false;
   bool quiet = false;

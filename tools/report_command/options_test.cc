@@ -201,7 +201,8 @@ TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
         return ParseReport(line, importers_, exporters_);
       },
       [](const ReportCommand& command) {
-        return command.help || command.list || !command.files.empty();
+        return command.help || command.list || command.version ||
+               !command.files.empty();
       });
 }
 
