@@ -21,10 +21,7 @@ namespace {
 enum class DumpSignal { kNone = 0, kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 
 struct Flags : SharedFlags {
-  Flags() {
-    exporters = {"chrome", "stacks"};
-    row_limit = ProfileCommand().row_limit;
-  }
+  Flags() { exporters = {"chrome", "stacks"}; }
 
   std::vector<std::string> activities;
   bool record_shapes = false;

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/settings.h"
+#include "profiler/report/table.h"
 #include "tools/profile_command/screen.h"
 
 namespace kymo::tools {
@@ -31,7 +32,7 @@ struct ProfileCommand {
   std::vector<std::string> exporters;
   std::string output_dir;  // empty: made from the target's name
   std::string sort_by;     // empty: each table's own
-  int row_limit = 30;
+  int row_limit = report::TableOptions().row_limit;
   bool row_limit_given = false;  // then the screen has as many rows
   ColorUse color = ColorUse::kAuto;
   bool record_shapes = false;

@@ -37,6 +37,8 @@ TEST_F(OptionsTest, WhatFollowsTheTargetIsItsOwn) {
                               "program", "--row_limit=7", "--nonsense"});
   ASSERT_TRUE(command.ok()) << command.status();
   EXPECT_EQ(command->row_limit, 5);
+  // PyTorch's key_averages().table() has as many.
+  EXPECT_EQ(Parse({"program"})->row_limit, 100);
   EXPECT_EQ(command->settings.at("cpu_arena_mib"), "8");
   EXPECT_EQ(command->target, (std::vector<std::string>{
                                  "program", "--row_limit=7", "--nonsense"}));
