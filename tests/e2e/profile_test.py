@@ -520,6 +520,7 @@ class GuestTest(ProfileTestCase):
         self.assertEqual(completed.returncode, 0, completed.stderr)
         path = pathlib.Path(self.folder.name, "rel/out/trace.json")
         self.assertTrue(path.exists())
+        self.assertIn(b"kymo: wrote rel/out\n", completed.stderr)
 
     def test_folder_where_the_user_stood_under_bazel(self):
         environment = dict(os.environ,
@@ -531,6 +532,8 @@ class GuestTest(ProfileTestCase):
         self.assertEqual(completed.returncode, 0, completed.stderr)
         self.assertTrue(
             pathlib.Path(self.folder.name, "rel/summary.json").exists())
+        self.assertIn(b"kymo: wrote rel\n", completed.stderr)
+        self.assertIn(b" open rel/trace.json in ", completed.stderr)
 
 
 class TerminalTest(ProfileTestCase):
@@ -567,6 +570,7 @@ class TerminalTest(ProfileTestCase):
                 self.assertRegex(seen, r"(?m)^mlp::matmul_tile +[0-9.]+%")
                 self.assertRegex(seen, r"(?m)^train_mlp: [0-9.]+ s, ")
                 self.assertIn("trace.json in https://ui.perfetto.dev", seen)
+                self.assertRegex(seen, r"(?m)^kymo: all tables: .*/key_averages.txt$")
 
     def test_color_is_for_those_who_want_it(self):
         red = "\033[31m"

@@ -20,6 +20,11 @@ std::string CurrentFolder() {
   return fs::current_path(error).string();
 }
 
+std::string WhereTheUserStood() {
+  const std::string stood = FolderOfBazelsCaller();
+  return stood.empty() ? CurrentFolder() : stood;
+}
+
 }  // namespace
 
 void GoWhereTheUserStood() {
@@ -36,9 +41,13 @@ void GoWhereTheUserStood() {
 
 std::string UserPath(const std::string& path) {
   if (path.starts_with("/")) return path;
-  const std::string stood = FolderOfBazelsCaller();
-  const fs::path from = stood.empty() ? CurrentFolder() : stood;
-  return (from / path).lexically_normal().string();
+  return (fs::path(WhereTheUserStood()) / path).lexically_normal().string();
+}
+
+std::string ShownPath(const std::string& path) {
+  const std::string relative =
+      fs::path(path).lexically_relative(WhereTheUserStood()).string();
+  return relative.empty() || relative.starts_with("..") ? path : relative;
 }
 
 }  // namespace kymo::tools

@@ -17,6 +17,10 @@ void GoWhereTheUserStood();
 // stood.
 std::string UserPath(const std::string& path);
 
+// The path of UserPath for the user to read: relative to the folder where the
+// user stood, if it is inside.
+std::string ShownPath(const std::string& path);
+
 }  // namespace kymo::tools
 
 #endif  // KYMO_TOOLS_COMMAND_LINE_USER_FOLDER_H_

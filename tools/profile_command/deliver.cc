@@ -57,6 +57,10 @@ absl::StatusOr<std::string> AveragesTable(
           {.group_by_input_shape = command.group_by_input_shape,
            .group_by_stack_n = static_cast<size_t>(command.group_by_stack_n)}));
   screen.ranges = EventTableRows(averages);
+  // The report on memory says it better.
+  std::erase_if(screen.ranges, [](const report::TableRow& row) {
+    return row.key == "[memory]" || row.key == "[OutOfMemory]";
+  });
   screen.use_device = device;
   KYMO_ASSIGN_OR_RETURN(std::string text, averages.table(table_options));
   for (const std::string& warning : estimate.warnings) {
@@ -140,6 +144,11 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   if (command.profile_memory) {
     std::vector<analysis::MemoryProfile> profiles =
         analysis::ProfileMemory(trace);
+    for (const analysis::MemoryProfile& profile : profiles) {
+      if (profile.pool.source == model::MemorySource::kHeap) {
+        screen.allocations += profile.totals.allocations;
+      }
+    }
     const std::string memory = report::MemoryReport(trace, profiles, {});
     screen.memory = profiles.size() <= kMostHeaps
                         ? memory

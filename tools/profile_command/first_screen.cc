@@ -1,16 +1,18 @@
 #include "tools/profile_command/first_screen.h"
 
+#include <string.h>
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/text/text_cells.h"
@@ -43,12 +45,50 @@ std::string Count(uint64_t count, std::string_view one, std::string_view many) {
   return absl::StrCat(count, " ", ToAbsl(count == 1 ? one : many));
 }
 
+// What a trace holds besides samples and allocations.
+struct Counts {
+  uint64_t threads = 0;
+  uint64_t ranges = 0;
+  uint64_t marks = 0;
+  uint64_t device_events = 0;
+};
+
+Counts CountEvents(const model::Trace& trace) {
+  Counts counts;
+  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    const model::Track& track = trace.tracks()[t];
+    const model::EventIndex begin = trace.track_begin(t);
+    const uint64_t events = trace.track_end(t) - begin;
+    if (track.kind != model::TrackKind::kThread) {
+      counts.device_events += events;
+      continue;
+    }
+    const auto flags = trace.flags().subspan(begin, events);
+    const auto marks =
+        static_cast<uint64_t>(std::ranges::count_if(flags, [](uint8_t flag) {
+          return (flag & model::kEventInstant) != 0;
+        }));
+    counts.marks += marks;
+    counts.ranges += events - marks;
+    counts.threads += t == 0 || !model::IsLaneOf(track, trace.tracks()[t - 1]);
+  }
+  return counts;
+}
+
+// Empty if the target ended well.
+std::string EndOf(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    return absl::StrCat("killed by signal ", signal, " (", strsignal(signal),
+                        ")");
+  }
+  if (WEXITSTATUS(wait_status) == 0) return "";
+  return absl::StrCat("exit status ", WEXITSTATUS(wait_status));
+}
+
 std::string Headline(const model::Trace& trace, const ScreenTables& tables,
                      const RunFacts& facts) {
-  uint64_t threads = 0;
-  for (const model::Track& track : trace.tracks()) {
-    threads += track.kind == model::TrackKind::kThread;
-  }
+  const Counts counts = CountEvents(trace);
   std::string line =
       absl::StrCat(VisibleText(facts.target), ": ", Seconds(facts.wall_ns),
                    ", ", Seconds(facts.cpu_ns), " of CPU");
@@ -56,8 +96,9 @@ std::string Headline(const model::Trace& trace, const ScreenTables& tables,
     absl::StrAppend(&line, ", ",
                     Count(trace.processes().size(), "process", "processes"));
   }
-  if (threads > 0)
-    absl::StrAppend(&line, ", ", Count(threads, "thread", "threads"));
+  if (counts.threads > 0) {
+    absl::StrAppend(&line, ", ", Count(counts.threads, "thread", "threads"));
+  }
   const char* separator = "; ";
   const auto add = [&](uint64_t count, std::string_view one,
                        std::string_view many) {
@@ -67,12 +108,23 @@ std::string Headline(const model::Trace& trace, const ScreenTables& tables,
   };
   add(static_cast<uint64_t>(tables.functions.sample_count), "sample",
       "samples");
-  add(trace.event_count(), "range", "ranges");
+  add(counts.ranges, "range", "ranges");
+  add(counts.marks, "mark", "marks");
+  add(counts.device_events, "device event", "device events");
+  add(static_cast<uint64_t>(tables.allocations), "allocation", "allocations");
+  const std::string end = EndOf(facts.wait_status);
+  if (!end.empty()) absl::StrAppend(&line, "; ", end);
   return line;
 }
 
-std::string AndMore(size_t all, size_t shown) {
-  return all > shown ? absl::StrCat("and ", all - shown, " more\n") : "";
+std::string AndMore(size_t all, size_t shown, const char* what = "") {
+  return all > shown ? absl::StrCat("and ", all - shown, " more", what, "\n")
+                     : "";
+}
+
+// PyTorch's tables say NaN where there is no time at all.
+std::string Share(double part, double total) {
+  return total == 0 ? "-" : FormatShare(part, total);
 }
 
 FittedTable FunctionsTable(const report::SampleTable& table,
@@ -89,10 +141,9 @@ FittedTable FunctionsTable(const report::SampleTable& table,
   const double total_us = static_cast<double>(table.sampled_ns) / kNsPerUs;
   for (const report::SampleTableRow& row : shown) {
     fitted.rows.push_back(
-        {.cells = {VisibleText(row.name),
-                   FormatShare(row.self_cpu_time_us, total_us),
+        {.cells = {VisibleText(row.name), Share(row.self_cpu_time_us, total_us),
                    FormatTime(row.self_cpu_time_us, ""),
-                   FormatShare(row.cpu_time_us, total_us),
+                   Share(row.cpu_time_us, total_us),
                    FormatTime(row.cpu_time_us, ""),
                    std::to_string(row.sample_count),
                    VisibleText(row.module.substr(row.module.rfind('/') + 1))},
@@ -131,7 +182,7 @@ FittedTable RangesTable(const ScreenTables& tables,
   for (const report::TableRow* const row : shown) {
     FittedRow line{
         .cells = {VisibleText(row->key),
-                  FormatShare(row->self_cpu_time_total_us, total_us),
+                  Share(row->self_cpu_time_total_us, total_us),
                   FormatTime(row->self_cpu_time_total_us, ""),
                   FormatTime(row->cpu_time_total_us, ""),
                   FormatTime(row->count == 0
@@ -168,7 +219,7 @@ std::string FirstLines(const std::string& text, size_t most, size_t width) {
   for (size_t i = 0; i < std::min(most, lines.size()); ++i) {
     out.append(report::TakeFirst(lines[i], width)).append("\n");
   }
-  return out + AndMore(lines.size(), most);
+  return out + AndMore(lines.size(), most, " lines");
 }
 
 std::string Colored(const std::string& text, const char* color, bool wanted) {
@@ -267,35 +318,6 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
     const std::string_view help = WhatHelps(loss);
     if (!help.empty()) absl::StrAppend(&line, "; ", ToAbsl(help));
     lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-std::vector<std::string> WhatToOpen(const std::string& folder) {
-  struct Viewer {
-    std::string_view file;
-    std::string_view before;
-    std::string_view after;
-  };
-  static constexpr Viewer kViewers[] = {
-      {"trace.json", "timeline: open ", " in https://ui.perfetto.dev"},
-      {"trace.json.gz", "timeline: open ", " in https://ui.perfetto.dev"},
-      {"trace.pftrace", "timeline: open ", " in https://ui.perfetto.dev"},
-      {"tensorboard", "TensorBoard: tensorboard --logdir ", ""},
-      {"memory_timeline.html", "memory: open ", " in a browser"},
-      {"stacks.speedscope.json", "flame graph: open ",
-       " in https://www.speedscope.app"},
-      {"key_averages.txt", "all tables: ", ""},
-  };
-  constexpr size_t kMostLines = 3;
-  std::vector<std::string> lines;
-  for (const Viewer& viewer : kViewers) {
-    const std::string path = absl::StrCat(folder, "/", ToAbsl(viewer.file));
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) continue;
-    lines.push_back(
-        absl::StrCat(ToAbsl(viewer.before), path, ToAbsl(viewer.after)));
-    if (lines.size() == kMostLines) break;
   }
   return lines;
 }

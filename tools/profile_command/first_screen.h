@@ -1,5 +1,5 @@
 // first_screen.h - what a user sees when the target has ended: what it used,
-// what took most, what is missing, and which file to open.
+// what took most, and what is missing.
 //
 //   python3: 0.420 s, 0.240 s of CPU, 1 process, 1 thread; 240 samples
 //
@@ -17,6 +17,7 @@
 #define KYMO_TOOLS_PROFILE_COMMAND_FIRST_SCREEN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,14 @@ struct RunFacts {
   std::string target;
   DurationNs wall_ns = 0;
   DurationNs cpu_ns = 0;  // of the target and all that it waited for
+  int wait_status = 0;    // as of wait()
 };
 
 struct ScreenTables {
   std::vector<report::TableRow> ranges;
   report::SampleTable functions;
-  std::string memory;  // report::MemoryReport
+  std::string memory;       // report::MemoryReport
+  int64_t allocations = 0;  // of the heaps
   std::string sort_by = "self_cpu_time_total";
   std::string use_device;       // of the ranges; empty: none
   bool profile_memory = false;  // show what ranges allocated
@@ -59,9 +62,6 @@ size_t TableCount(const ScreenTables& tables);
 // The losses that change the answer, a line each, with what helps. The others
 // are in key_averages.txt.
 std::vector<std::string> LossesThatMatter(const model::Trace& trace);
-
-// How to look at the files of a folder, a line each, at most three.
-std::vector<std::string> WhatToOpen(const std::string& folder);
 
 }  // namespace kymo::tools
 

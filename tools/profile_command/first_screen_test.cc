@@ -18,6 +18,7 @@
 #include "tests/support/test_trace.h"
 #include "tools/profile_command/progress_line.h"
 #include "tools/profile_command/screen.h"
+#include "tools/profile_command/what_to_open.h"
 
 namespace kymo::tools {
 namespace {
@@ -121,6 +122,42 @@ TEST(FirstScreenTest, CountsProcessesAndThreads) {
               HasSubstr(", 2 threads; 1 range\n"));
 }
 
+TEST(FirstScreenTest, CountsEachKindOfEventByItself) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "f", 0, 10);
+  t.AddRange(main, "g", 2, 4);
+  t.AddInstant(main, "mark", 3);
+  const auto stream = t.AddStream(1, 0, 7);
+  for (int i = 0; i < 5; ++i) t.AddRange(stream, "kernel", 10 * i, 10 * i + 9);
+  ScreenTables tables;
+  tables.allocations = 12;
+  EXPECT_THAT(Screen(tables, {.width = 200}, std::move(t)),
+              HasSubstr(", 1 thread; 2 ranges, 1 mark, 5 device events, 12 "
+                        "allocations\n"));
+}
+
+TEST(FirstScreenTest, SaysHowATargetEndedThatFailed) {
+  const model::Trace trace = TestTrace().Build();
+  // As the kernel packs them: the status in bits 8 to 15, the signal below.
+  const std::pair<int, const char*> ends[] = {
+      {0, " of CPU\n"},
+      {3 << 8, " of CPU; exit status 3\n"},
+      {11, " of CPU; killed by signal 11 (Segmentation fault)\n"}};
+  for (const auto& [wait_status, text] : ends) {
+    EXPECT_THAT(*FirstScreen(trace, {}, {.wait_status = wait_status}, {}),
+                HasSubstr(text));
+  }
+}
+
+TEST(FirstScreenTest, SharesOfNothingAreNoNumbers) {
+  ScreenTables tables;
+  tables.ranges.push_back({.key = "mark", .count = 1});
+  const std::string screen = Screen(tables, {.width = 80});
+  EXPECT_THAT(screen, Not(HasSubstr("NaN")));
+  EXPECT_THAT(screen, ::testing::ContainsRegex("mark +- "));
+}
+
 TEST(FirstScreenTest, NothingRecordedIsSaid) {
   EXPECT_THAT(Screen(ScreenTables(), {}),
               HasSubstr("no annotated range ran, and no sample"));
@@ -138,7 +175,8 @@ TEST(FirstScreenTest, MemoryIsCutToTheScreen) {
   ScreenTables tables;
   for (int i = 0; i < 50; ++i) tables.memory += std::string(90, 'm') + "\n";
   const std::string screen = Screen(tables, {.width = 80});
-  EXPECT_THAT(screen, HasSubstr("\n" + std::string(80, 'm') + "\nand 30 more"));
+  EXPECT_THAT(screen,
+              HasSubstr("\n" + std::string(80, 'm') + "\nand 30 more lines\n"));
 }
 
 TEST(LossesThatMatterTest, WhatChangesNoNumberIsNotShown) {
@@ -182,10 +220,25 @@ TEST(WhatToOpenTest, NamesTheFilesThatAreThere) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/trace.json") << "{}";
   std::ofstream(folder + "/key_averages.txt") << "x";
-  EXPECT_THAT(WhatToOpen(folder),
-              ElementsAre("timeline: open " + folder +
-                              "/trace.json in https://ui.perfetto.dev",
-                          "all tables: " + folder + "/key_averages.txt"));
+  EXPECT_THAT(WhatToOpen(folder, "out"),
+              ElementsAre("timeline: open out/trace.json in "
+                          "https://ui.perfetto.dev",
+                          "all tables: out/key_averages.txt"));
+}
+
+TEST(WhatToOpenTest, OfATimelineInPartsNamesTheFirst) {
+  const std::string folder = testing::TempDir() + "/what_to_open_first";
+  std::filesystem::create_directories(folder);
+  for (const char* const name :
+       {"trace.steps_15-24.json.gz", "trace.steps_5-14.json.gz",
+        "memory_timeline.html", "stacks.speedscope.json", "key_averages.txt"}) {
+    std::ofstream(folder + "/" + name) << "x";
+  }
+  EXPECT_THAT(WhatToOpen(folder, "out"),
+              ElementsAre(HasSubstr("/trace.steps_5-14.json.gz and the parts"),
+                          HasSubstr("/memory_timeline.html in a browser"),
+                          HasSubstr("/stacks.speedscope.json in"),
+                          HasSubstr("all tables: ")));
 }
 
 TEST(ProgressBarTest, FillsUp) {

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/base/time.h"
 #include "profiler/plugin/target_setup.h"
 
 namespace kymo::tools {
@@ -73,6 +74,9 @@ class Child {
   bool ended_ = false;
   int wait_status_ = 0;
 };
+
+// User and system time of the children that were waited for, and of theirs.
+DurationNs CpuOfChildrenNs();
 
 // Ends this process as the child ended: same exit status, or same signal.
 [[noreturn]] void EndLike(int wait_status);

@@ -1,8 +1,6 @@
 // profile - the command; `profile --help` is its manual.
 #include <errno.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +46,7 @@
 #include "tools/profile_command/progress_line.h"
 #include "tools/profile_command/screen.h"
 #include "tools/profile_command/target.h"
+#include "tools/profile_command/what_to_open.h"
 
 namespace kymo::tools {
 namespace {
@@ -100,16 +99,6 @@ std::string JsonString(const std::string& text) {
   std::string json;
   json::AppendJsonString(json, text);
   return json;
-}
-
-// User and system time of the children that were waited for, and of theirs.
-DurationNs CpuOfChildrenNs() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto ns = [](const struct timeval& time) {
-    return time.tv_sec * kNsPerSecond + time.tv_usec * kNsPerUs;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
 class ProfileRun {
@@ -229,7 +218,8 @@ class ProfileRun {
     *wait_status = child.wait_status();
     facts_ = {.target = target_.name,
               .wall_ns = MonotonicNs() - exec_ns,
-              .cpu_ns = CpuOfChildrenNs()};
+              .cpu_ns = CpuOfChildrenNs(),
+              .wait_status = *wait_status};
     recording_->Poll();
     stopped_ = recording_->Stop();
     // From now on a request for a dump gets an error at once.
@@ -334,8 +324,9 @@ class ProfileRun {
 
   void ShowFiles() const {
     if (command_.quiet || !out_->HasFiles()) return;
-    Say(absl::StrCat("wrote ", out_->path()));
-    for (const std::string& line : WhatToOpen(out_->path())) Say(line);
+    const std::string folder = ShownPath(out_->path());
+    Say("wrote " + folder);
+    for (const std::string& line : WhatToOpen(out_->path(), folder)) Say(line);
   }
 
   const ProfileCommand command_;

@@ -126,7 +126,7 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportTrace(loaded.trace, command_, exporters_, out));
     for (const std::string& notice : notices) Say(notice);
-    if (!command_.quiet) Say("wrote " + out.path());
+    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
     return kExitDone;
   }
 
@@ -143,7 +143,7 @@ class ReportRun {
     OutputDirectory out(folder);
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
     KYMO_RETURN_IF_ERROR(ExportSums(report.sums, command_, exporters_, out));
-    if (!command_.quiet) Say("wrote " + out.path());
+    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
     return kExitDone;
   }
 

@@ -1,0 +1,83 @@
+#include "tools/profile_command/what_to_open.h"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/base/strings.h"
+
+namespace kymo::tools {
+namespace {
+
+// The name of the first part of a timeline that --max_file_mib split
+// (trace.steps_0-99.json, ...). Empty: there are no parts.
+std::string FirstPart(const std::string& folder) {
+  constexpr std::string_view kBegin = "trace.steps_";
+  std::string first;
+  int64_t first_step = std::numeric_limits<int64_t>::max();
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    int64_t step = 0;
+    if (!name.starts_with(kBegin) ||
+        std::from_chars(name.data() + kBegin.size(), name.data() + name.size(),
+                        step)
+                .ec != std::errc() ||
+        step > first_step) {
+      continue;
+    }
+    first_step = step;
+    first = name;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<std::string> WhatToOpen(const std::string& folder,
+                                    const std::string& shown) {
+  struct Viewer {
+    std::string_view file;
+    std::string_view before;
+    std::string_view after;
+  };
+  static constexpr Viewer kViewers[] = {
+      {"trace.json", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"trace.json.gz", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"trace.pftrace", "timeline: open ", " in https://ui.perfetto.dev"},
+      {"tensorboard", "TensorBoard: tensorboard --logdir ", ""},
+      {"memory_timeline.html", "memory: open ", " in a browser"},
+      {"stacks.speedscope.json", "flame graph: open ",
+       " in https://www.speedscope.app"},
+  };
+  constexpr size_t kMostLines = 3;
+  std::vector<std::string> lines;
+  if (const std::string part = FirstPart(folder); !part.empty()) {
+    lines.push_back(absl::StrCat("timeline: open ", shown, "/", part,
+                                 " and the parts after it in "
+                                 "https://ui.perfetto.dev"));
+  }
+  const auto is_there = [&](std::string_view file) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::path(folder) / file, error);
+  };
+  for (const Viewer& viewer : kViewers) {
+    if (lines.size() == kMostLines) break;
+    if (!is_there(viewer.file)) continue;
+    lines.push_back(absl::StrCat(ToAbsl(viewer.before), shown, "/",
+                                 ToAbsl(viewer.file), ToAbsl(viewer.after)));
+  }
+  constexpr char kTables[] = "key_averages.txt";
+  if (is_there(kTables)) {
+    lines.push_back(absl::StrCat("all tables: ", shown, "/", kTables));
+  }
+  return lines;
+}
+
+}  // namespace kymo::tools
