@@ -83,30 +83,22 @@ bool Simplify(perf_event_attr& attr) {
 }
 
 absl::Status OpenError(int error, const Settings& settings) {
-  const std::string way_out =
-      "run `sysctl kernel.perf_event_paranoid=1` as root, give the command "
-      "CAP_PERFMON, or use sampling_sampler=timer";
-  if (error == EACCES || error == EPERM) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        "perf_event_open is not permitted (perf_event_paranoid is ",
-        PerfEventParanoid(),
-        "; a container's seccomp profile may forbid it "
-        "too): ",
-        way_out));
-  }
-  if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
-    return absl::UnavailableError(
-        "this kernel has no perf events: use sampling_sampler=timer");
+  const bool is_missing =
+      error == ENOSYS || error == ENOENT || error == EOPNOTSUPP;
+  if (error == EACCES || error == EPERM || is_missing) {
+    const std::string text = absl::StrCat("perf_event_open is not permitted: ",
+                                          PerfRefusal(error, ReadPerfRules()));
+    return is_missing ? absl::UnavailableError(text)
+                      : absl::PermissionDeniedError(text);
   }
   if (error == EMFILE) {
     return absl::ResourceExhaustedError(
         "perf_event_open: too many open files, one is needed per CPU: raise "
         "`ulimit -n`");
   }
-  return absl::UnavailableError(
-      absl::StrCat("perf_event_open: ", strerror(error), " (period ",
-                   settings.period_ns, " ns, stack_bytes ",
-                   settings.stack_bytes, "): use sampling_sampler=timer"));
+  return absl::UnavailableError(absl::StrCat(
+      "perf_event_open: ", strerror(error), " (period ", settings.period_ns,
+      " ns, stack_bytes ", settings.stack_bytes, ")"));
 }
 
 // The attributes with which this process can open the event on itself.
@@ -146,11 +138,43 @@ std::vector<int> OnlineCpus() {
 
 }  // namespace
 
-int PerfEventParanoid() {
-  std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
-  int level = 2;
-  file >> level;
-  return level;
+PerfRules ReadPerfRules() {
+  PerfRules rules;
+  std::ifstream paranoid("/proc/sys/kernel/perf_event_paranoid");
+  int level = 0;
+  if (paranoid >> level) rules.paranoid = level;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    // 2: a filter decides on each system call (proc(5)).
+    if (line == "Seccomp:\t2") rules.has_filter = true;
+  }
+  rules.is_root = geteuid() == 0;
+  return rules;
+}
+
+std::string PerfRefusal(int error, const PerfRules& rules) {
+  if (rules.has_filter && (error == EPERM || error == ENOSYS)) {
+    return "a seccomp filter forbids it, whatever perf_event_paranoid is; "
+           "start the container with --cap-add=PERFMON, or with "
+           "--security-opt=seccomp=unconfined";
+  }
+  if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
+    return "this kernel has no perf events of software clocks";
+  }
+  const std::string text =
+      absl::StrCat("perf_event_paranoid is ", rules.paranoid, "; ");
+  // A level that already permits it: a security module forbids it, for example.
+  if (rules.paranoid <= 1) {
+    return absl::StrCat(text,
+                        "that permits it, so another rule of this machine "
+                        "forbids it (a security module, a container)");
+  }
+  // The kernel does not ask root, so this is root of a container.
+  return absl::StrCat(
+      text, "run `sysctl kernel.perf_event_paranoid=1` ",
+      rules.is_root
+          ? "on the host, or start this container with --cap-add=PERFMON"
+          : "as root, or give the command CAP_PERFMON");
 }
 
 absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,12 +35,25 @@ struct PerfAccess {
 };
 
 // Tries to open on the calling process the event that Open would use. The error
-// says what the user can do.
+// says what refused it and what the user can do.
 absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings);
 
-// The value of kernel.perf_event_paranoid; 2, the kernel's default, if
-// unreadable.
-int PerfEventParanoid();
+// What may refuse perf events to this process.
+struct PerfRules {
+  int paranoid = 2;  // kernel.perf_event_paranoid; the kernel's default
+  // A seccomp filter is on, as in most containers.
+  bool has_filter = false;
+  bool is_root = false;
+};
+PerfRules ReadPerfRules();
+
+// What refused perf_event_open with `error`, and what helps:
+//
+//   "perf_event_paranoid is 3; run `sysctl kernel.perf_event_paranoid=1` ..."
+//
+// The kernel itself refuses with EACCES: perf_event_open(2). The filters of
+// container engines refuse with EPERM or ENOSYS before it looks at anything.
+std::string PerfRefusal(int error, const PerfRules& rules);
 
 struct PerfTotals {
   uint64_t cpu_time_ns = 0;  // the target's, with threads and children

@@ -1,5 +1,6 @@
 #include "backends/sampling/sampling_backend.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include <string>
@@ -46,6 +47,11 @@ absl::Status CheckPerfTarget(const SessionOptions& options) {
                    "run the command as root"));
 }
 
+absl::Status Also(const absl::Status& status, absl::string_view text) {
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; ", text));
+}
+
 // Decides what `auto` means: perf if permitted, else timers if they can work.
 absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
   KYMO_ASSIGN_OR_RETURN(Settings settings, CheckedSettings(options));
@@ -56,12 +62,16 @@ absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
       settings.sampler = Sampler::kPerf;
       return settings;
     }
-    if (settings.sampler == Sampler::kPerf ||
-        settings.unwind == sampling::UnwindMode::kFramePointer) {
-      return perf;
+    if (settings.sampler == Sampler::kPerf) {
+      return Also(perf, "or use --sampling_sampler=timer");
+    }
+    if (settings.unwind == sampling::UnwindMode::kFramePointer) {
+      return Also(perf, "--sampling_unwind=fp needs it");
     }
     settings.sampler = Sampler::kTimer;
-    if (!sampling::CheckTimerTarget(options.target_path).ok()) return perf;
+    const absl::Status timer = sampling::CheckTimerTarget(options.target_path);
+    return timer.ok() ? absl::StatusOr<Settings>(settings)
+                      : Also(perf, timer.message());
   }
   KYMO_RETURN_IF_ERROR(sampling::CheckTimerTarget(options.target_path));
   return settings;
@@ -71,10 +81,9 @@ std::string PerfLimitation(const Settings& settings) {
   std::string text;
   const auto access = sampling::ProbePerf(settings);
   if (access.ok() && !access->kernel) {
-    text = absl::StrCat(
-        "time in the kernel is not sampled: perf_event_paranoid is ",
-        sampling::PerfEventParanoid(),
-        "; run `sysctl kernel.perf_event_paranoid=1` as root to see it");
+    text =
+        absl::StrCat("time in the kernel is not sampled: ",
+                     sampling::PerfRefusal(EACCES, sampling::ReadPerfRules()));
   }
   if (settings.unwind == sampling::UnwindMode::kFramePointer) {
     absl::StrAppend(&text, text.empty() ? "" : "; ",
@@ -84,7 +93,7 @@ std::string PerfLimitation(const Settings& settings) {
   return text;
 }
 
-std::string TimerLimitation(const Settings& settings) {
+std::string TimerLimitation(const Settings& settings, Sampler wanted) {
   const int tick_hz = sampling::KernelTickHz();
   const auto hz = static_cast<int>(kNsPerSecond / settings.period_ns);
   std::string text =
@@ -95,9 +104,10 @@ std::string TimerLimitation(const Settings& settings) {
                     " samples a second that were asked for (the kernel's "
                     "tick; each stands for more time)");
   }
-  return absl::StrCat(text,
-                      "; run `sysctl kernel.perf_event_paranoid=1` as "
-                      "root to sample from outside");
+  // Who asked for timers needs no advice against them.
+  if (wanted == Sampler::kTimer) return text;
+  const absl::Status perf = sampling::ProbePerf(settings).status();
+  return perf.ok() ? text : absl::StrCat(text, "; ", perf.message());
 }
 
 class SamplingBackend final : public ActivityBackend {
@@ -110,10 +120,12 @@ class SamplingBackend final : public ActivityBackend {
     return UsableSettings(options).status();
   }
   std::string Limitation(const SessionOptions& options) const override {
+    const auto asked = CheckedSettings(options);
     const auto settings = UsableSettings(options);
-    if (!settings.ok()) return {};
-    return settings->sampler == Sampler::kPerf ? PerfLimitation(*settings)
-                                               : TimerLimitation(*settings);
+    if (!asked.ok() || !settings.ok()) return {};
+    return settings->sampler == Sampler::kPerf
+               ? PerfLimitation(*settings)
+               : TimerLimitation(*settings, asked->sampler);
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {

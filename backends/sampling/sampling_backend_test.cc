@@ -1,5 +1,7 @@
 #include "backends/sampling/sampling_backend.h"
 
+#include <errno.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,6 +15,10 @@
 
 namespace kymo::sampling {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 SessionOptions Options() {
   SessionOptions options;
@@ -53,9 +59,34 @@ TEST(SamplingBackendTest, SaysHowFastTimersAre) {
   options.settings["sampling_hz"] = "19999";
   const std::string text = NewSamplingBackend()->Limitation(options);
   EXPECT_NE(text.find("at most"), std::string::npos) << text;
-  EXPECT_NE(text.find("perf_event_paranoid"), std::string::npos) << text;
+  // Who asked for timers needs no advice against them.
+  EXPECT_EQ(text.find("perf_event"), std::string::npos) << text;
   EXPECT_GE(KernelTickHz(), 100);
   EXPECT_LE(KernelTickHz(), 1000);
+}
+
+// Docker, containerd and podman refuse with EPERM or ENOSYS (defaultErrnoRet of
+// their profiles), and permit it with CAP_PERFMON. The kernel refuses with
+// EACCES: perf_event_open(2).
+TEST(PerfRefusalTest, AdvisesWhatHelpsAgainstWhatRefuses) {
+  for (const int error : {EPERM, ENOSYS}) {
+    const std::string text =
+        PerfRefusal(error, {.paranoid = 2, .has_filter = true});
+    EXPECT_THAT(text, HasSubstr("seccomp filter forbids it"));
+    EXPECT_THAT(text, HasSubstr("--cap-add=PERFMON"));
+    EXPECT_THAT(text, Not(HasSubstr("sysctl")));
+  }
+  EXPECT_THAT(PerfRefusal(EACCES, {.paranoid = 3, .has_filter = true}),
+              AllOf(HasSubstr("perf_event_paranoid is 3; run `sysctl"),
+                    HasSubstr("as root"), Not(HasSubstr("seccomp"))));
+  EXPECT_THAT(PerfRefusal(EACCES, {.paranoid = 3, .is_root = true}),
+              AllOf(HasSubstr("on the host"), Not(HasSubstr("as root"))));
+  EXPECT_THAT(
+      PerfRefusal(EPERM, {.paranoid = 1, .is_root = true}),
+      AllOf(HasSubstr("is 1; that permits it"), Not(HasSubstr("sysctl"))));
+  EXPECT_THAT(
+      PerfRefusal(ENOSYS, {}),
+      AllOf(HasSubstr("kernel has no perf events"), Not(HasSubstr("sysctl"))));
 }
 
 TEST(SamplingBackendTest, TimersNeedADynamicProgramOfTheSameUser) {

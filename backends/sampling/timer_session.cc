@@ -140,9 +140,8 @@ absl::Status CheckTimerTarget(const std::string& target_path) {
   if (program.is_static) {
     return absl::FailedPreconditionError(absl::StrCat(
         target_path,
-        " is linked statically, so that no timer can be loaded "
-        "into it: permit perf_event_open (run `sysctl "
-        "kernel.perf_event_paranoid=1` as root), or link it dynamically"));
+        " is linked statically, so that no timer can be loaded into it: link "
+        "it dynamically, or sample it with --sampling_sampler=perf"));
   }
   return absl::OkStatus();
 }
