@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/host/threads_outside.h"
 
 namespace kymo::stream {
 namespace {
@@ -91,11 +93,17 @@ class LocalSession : public ActivitySession {
   absl::Status Stop() override {
     last_anchor_ = MeasureAnchor(source_);
     const int error = record::StopSession(id_);
+    SetRemark(record::ThreadsOutside(id_));
     if (recorded_.back().end == kOpenEnd) {
       recorded_.back().end = ReadTicks(source_);
     }
     return error == 0 ? absl::OkStatus()
                       : absl::ErrnoToStatus(error, "no session is recording");
+  }
+
+  std::vector<std::string> Remarks() const override {
+    if (remark_.empty()) return {};
+    return {remark_};
   }
 
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
@@ -158,6 +166,18 @@ class LocalSession : public ActivitySession {
       default:
         return absl::ErrnoToStatus(error, "cannot reserve memory for records");
     }
+  }
+
+  // Once in a process: one whose threads have a session each means it so.
+  void SetRemark(uint32_t threads) {
+    static std::atomic<bool> was_said = false;
+    if (threads == 0 || was_said.exchange(true)) return;
+    remark_ = absl::StrCat(
+        threads, threads == 1 ? " other thread" : " other threads", " ran ",
+        Wants(record::kMemoryFlags) ? "ranges or allocations" : "ranges",
+        " that this session does not record. To record all threads, set "
+        "experimental_config.profile_all_threads; or hand the session on with "
+        "kymo::Propagate");
   }
 
   bool Wants(record::RecordFlags flag) const {
@@ -225,6 +245,7 @@ class LocalSession : public ActivitySession {
   LossCounters losses_at_start_;
   std::vector<HeapNumbers> heap_at_start_;
   uint64_t heap_sample_interval_ = 0;
+  std::string remark_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kymo/device_events.h"
 #include "kymo/events.h"
@@ -20,12 +21,24 @@
 namespace kymo {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
 TEST(SessionTest, RecordsTheThreadThatStartsItAndNoOther) {
-  const auto profile = Record({}, [] {
-    RecordFunction mine("mine");
-    std::thread([] { RecordFunction others("others"); }).join();
-  });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+  const Warnings warnings;
+  for (int session = 0; session < 2; ++session) {
+    const auto profile = Record({}, [] {
+      RecordFunction mine("mine");
+      std::thread([] { RecordFunction others("others"); }).join();
+    });
+    EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+  }
+  // Said by the first session of the process that leaves threads out.
+  EXPECT_THAT(warnings.texts(),
+              ElementsAre(AllOf(StartsWith("1 other thread ran ranges"),
+                                HasSubstr("profile_all_threads"))));
 }
 
 TEST(SessionTest, FollowsWorkThatIsHandedOver) {

@@ -69,6 +69,11 @@ struct OwnSession {
   SessionId to_read;          // the same until its chunks are read; 0 = free
   RecordFlags flags;
   bool enabled;
+  // Sessions of the process, counted from 1 as they start.
+  std::atomic<uint64_t> number;
+  // Threads that had something to record, which no session wanted, while this
+  // one was live.
+  std::atomic<uint32_t> threads_outside;
 };
 
 struct OwnState {
@@ -89,6 +94,7 @@ struct OwnState {
   // The live kProcess session.
   std::atomic<SessionId> process_session;
   OwnSession sessions[kMaxSessions];
+  std::atomic<uint64_t> sessions_started;
 };
 extern constinit OwnState own;
 
@@ -100,6 +106,9 @@ struct OwnThread {
   SessionId session;     // kThread session, perhaps not live any more
   uint32_t paused;       // SetThreadPaused
   uint32_t exit_rounds;  // how often the exit handler has run
+  // Sessions of numbers up to this have counted the thread as outside, or were
+  // over before it recorded.
+  uint64_t outside_up_to;
   // How many locks and slow paths this thread is in. A signal handler that
   // interrupts them finds no slots, instead of waiting for itself.
   uint32_t busy;

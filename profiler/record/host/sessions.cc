@@ -6,6 +6,7 @@
 
 #include "profiler/record/host/live_sessions.h"
 #include "profiler/record/host/thread_streams.h"
+#include "profiler/record/host/threads_outside.h"
 
 namespace kymo::record {
 namespace {
@@ -116,7 +117,13 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
   session->flags = flags;
   session->enabled = true;
   session->to_read = *id;
+  const uint64_t number =
+      own.sessions_started.load(std::memory_order_relaxed) + 1;
+  session->number.store(number, std::memory_order_relaxed);
+  session->threads_outside.store(0, std::memory_order_relaxed);
   session->id.store(*id, std::memory_order_relaxed);
+  // release: a thread that sees the number sees the session.
+  own.sessions_started.store(number, std::memory_order_release);
   if (whole_process) {
     // Before the chunks: a thread that takes one looks again afterwards.
     own.process_session.store(*id, std::memory_order_seq_cst);
@@ -166,6 +173,17 @@ int OwnSetSessionEnabled(SessionId id, int enabled) noexcept {
   if (session == nullptr) return EINVAL;
   session->enabled = enabled != 0;
   UpdateGates();
+  return 0;
+}
+
+uint32_t ThreadsOutside(SessionId id) noexcept {
+  Wiped* const wiped = GetWiped();
+  if (wiped == nullptr || id == kNoSession) return 0;
+  Lock lock(wiped);
+  for (const OwnSession& session : own.sessions) {
+    if (session.to_read != id) continue;
+    return session.threads_outside.load(std::memory_order_relaxed);
+  }
   return 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "profiler/record/arena/chunk_reader.h"
 #include "profiler/record/host/host.h"
+#include "profiler/record/host/threads_outside.h"
 #include "profiler/record/range.h"
 
 namespace kymo::record {
@@ -72,6 +73,35 @@ TEST_F(SessionsTest, ThreadSessionRecordsItsThreadOnly) {
   std::thread([] { Record("others"); }).join();
   Record("mine");
   EXPECT_EQ(StopAndRead(id), (std::map<std::string, int>{{"mine", 2}}));
+}
+
+TEST_F(SessionsTest, CountsEachThreadThatItLeavesOutOnce) {
+  Record("nobody listens");
+  const SessionId id = Start(SessionScope::kThread);
+  Record("mine");
+  EXPECT_EQ(ThreadsOutside(id), 0u);
+  const auto record_twice = [] {
+    Record("others");
+    Record("others");
+  };
+  std::thread(record_twice).join();
+  std::thread([] {}).join();
+  EXPECT_EQ(ThreadsOutside(id), 1u);
+  SessionId second = kNoSession;
+  std::thread([&] {
+    record_twice();  // in no session yet
+    second = Start(SessionScope::kThread);
+    record_twice();
+    std::thread(record_twice).join();
+    EXPECT_EQ(StopSession(second), 0);
+  }).join();
+  EXPECT_EQ(StopSession(id), 0);
+  std::thread(record_twice).join();
+  EXPECT_EQ(ThreadsOutside(id), 3u);
+  EXPECT_EQ(ThreadsOutside(second), 1u);
+  Read(second);
+  EXPECT_EQ(ThreadsOutside(second), 0u);
+  Read(id);
 }
 
 TEST_F(SessionsTest, ProcessSessionRecordsEveryThread) {

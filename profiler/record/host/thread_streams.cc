@@ -265,6 +265,20 @@ bool ThreadIsWanted() noexcept {
   return CollectorRecords() || WantedSession() != kNoSession;
 }
 
+// Counts the thread in each live session that has not counted it yet.
+void CountOutside() noexcept {
+  const uint64_t started = own.sessions_started.load(std::memory_order_acquire);
+  if (own_thread.outside_up_to == started) return;
+  for (OwnSession& session : own.sessions) {
+    const uint64_t number = session.number.load(std::memory_order_relaxed);
+    if (session.id.load(std::memory_order_relaxed) != kNoSession &&
+        number > own_thread.outside_up_to && number <= started) {
+      session.threads_outside.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  own_thread.outside_up_to = started;
+}
+
 }  // namespace
 
 void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
@@ -281,7 +295,10 @@ Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {
   if (InSlowPath()) return nullptr;
   const bool collector_left =
       own.has_collector.load(std::memory_order_relaxed) && !CollectorRecords();
-  if (!collector_left && !ThreadIsWanted()) return nullptr;
+  if (!collector_left && !ThreadIsWanted()) {
+    if (own_thread.paused == 0) CountOutside();
+    return nullptr;
+  }
   const int saved_errno = errno;
   Slot* slot = nullptr;
   {
