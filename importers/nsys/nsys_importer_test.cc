@@ -117,6 +117,80 @@ TEST(NsysImporterTest, MemoryOfTheDeviceAddsUp) {
   EXPECT_EQ(totals, (std::vector<int64_t>{500, 1000, 1500}));
 }
 
+// What the records of memory hold: type and number of the device, the change,
+// and the bytes that are allocated after it. In the order of time.
+struct Held {
+  int device_type;
+  int device_index;
+  int64_t bytes;
+  int64_t total;
+  bool operator==(const Held&) const = default;
+};
+
+std::vector<Held> MemoryOf(const std::string& columns,
+                           const std::vector<std::string>& rows) {
+  std::vector<std::string> statements = {
+      "CREATE TABLE StringIds (id, value)",
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end)",
+      "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (" + columns + ")"};
+  for (const std::string& row : rows) {
+    statements.push_back("INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (" +
+                         row + ")");
+  }
+  const Trace trace = Import("devices.sqlite", statements);
+  std::vector<model::MemoryRecord> records(trace.memory().begin(),
+                                           trace.memory().end());
+  std::sort(records.begin(), records.end(),
+            [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  std::vector<Held> held;
+  for (const model::MemoryRecord& record : records) {
+    held.push_back({record.device_type, record.device_index, record.bytes,
+                    record.total_allocated});
+  }
+  return held;
+}
+
+TEST(NsysImporterTest, MemoryAddsUpByDeviceAndByProcess) {
+  const std::string a = Global(100, 0);
+  const std::string b = Global(200, 0);
+  EXPECT_EQ(
+      MemoryOf("start, globalPid, deviceId, bytes, memKind, "
+               "memoryOperationType",
+               {"10, " + a + ", 0, 1000, 2, 0", "11, " + a + ", 1, 20, 2, 0",
+                "12, " + b + ", 1, 300, 2, 0", "13, " + a + ", 1, 20, 2, 1",
+                "14, " + a + ", 0, 1, 2, 0"}),
+      (std::vector<Held>{{1, 0, 1000, 1000},
+                         {1, 1, 20, 20},
+                         {1, 1, 300, 300},
+                         {1, 1, -20, 0},
+                         {1, 0, 1, 1001}}));
+}
+
+TEST(NsysImporterTest, MemoryOfTheHostIsOfNoDevice) {
+  // memKind: 0 is pageable, 1 is pinned, 2 is the device's, 3 is an array.
+  EXPECT_EQ(MemoryOf("start, deviceId, bytes, memKind, memoryOperationType",
+                     {"10, 3, 8, 0, 0", "11, 3, 8, 1, 0", "12, 3, 8, 2, 0",
+                      "13, 3, 8, 3, 0"}),
+            (std::vector<Held>{
+                {0, -1, 8, 8}, {0, -1, 8, 16}, {1, 3, 8, 8}, {1, 3, 8, 16}}));
+}
+
+TEST(NsysImporterTest, MemoryWithoutADeviceIsOfTheFirst) {
+  EXPECT_EQ(MemoryOf("start, bytes, memoryOperationType", {"10, 8, 0"}),
+            (std::vector<Held>{{1, 0, 8, 8}}));
+  // A number that no device has.
+  EXPECT_EQ(
+      MemoryOf("start, deviceId, bytes, memoryOperationType",
+               {"10, 127, 8, 0", "11, 128, 8, 0", "12, -2, 8, 0"}),
+      (std::vector<Held>{{1, 127, 8, 8}, {1, 127, 8, 16}, {1, -1, 8, 8}}));
+}
+
+TEST(NsysImporterTest, MemoryThatCannotBeIsLeftOut) {
+  EXPECT_EQ(MemoryOf("start, bytes, memoryOperationType",
+                     {"10, -1, 0", "NULL, 8, 0", "12, NULL, 0", "13, 0, 0"}),
+            (std::vector<Held>{{1, 0, 0, 0}}));
+}
+
 TEST(NsysImporterTest, NamesAndMetadata) {
   ImportedTrace imported = ImportOrDie(
       *NewNsysImporter(), MakeDatabase("names.sqlite", FullDatabase()));
