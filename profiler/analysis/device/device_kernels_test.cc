@@ -68,6 +68,42 @@ TEST(DeviceKernelsTest, SelfTimeIsOfTheInnermostOperationTotalOfAllAround) {
             "relu:0:0:3 ");
 }
 
+TEST(DeviceKernelsTest, EqualTimesAreOrderedByTotalThenByName) {
+  TestLaunches t;
+  // Each inner operation has 10 ns of its own. `c` is also around `d`.
+  struct Launch {
+    const char* outer;
+    const char* inner;
+  };
+  const Launch launched[] = {
+      {"outer", "b"}, {"outer", "a"}, {"c", "d"}, {"outer", "c"}};
+  for (int i = 0; i < 4; ++i) {
+    const TimeNs start = 100 * i;
+    t.AddRange(t.main(), launched[i].outer, start, start + 90);
+    t.AddRange(t.main(), launched[i].inner, start + 10, start + 80);
+    t.Call(start + 20, 1 + i);
+  }
+  const auto stream = t.AddStream(0, 7, 1);
+  for (int i = 0; i < 4; ++i) {
+    t.Kernel(stream, std::string("kernel of ") + launched[i].inner,
+             100 * i + 30, 100 * i + 40, 1 + i);
+  }
+  const model::Trace trace = std::move(t).Build();
+  const Launches launches(trace);
+  std::string operations;
+  for (const OperationSum& sum : OperationSums(trace, launches)) {
+    operations += std::string(trace.Name(sum.name)) + ":" +
+                  std::to_string(sum.self_ns) + ":" +
+                  std::to_string(sum.total_ns) + " ";
+  }
+  EXPECT_EQ(operations, "c:10:20 a:10:10 b:10:10 d:10:10 outer:0:30 ");
+  std::string kernels;
+  for (const KernelSum& sum : KernelSums(trace)) {
+    kernels += std::string(trace.Name(sum.name)) + " ";
+  }
+  EXPECT_EQ(kernels, "kernel of a kernel of b kernel of c kernel of d ");
+}
+
 TEST(DeviceKernelsTest, ListsTheKernelsOfEachOperation) {
   const model::Trace trace = SomeTrace();
   std::string text;
