@@ -50,6 +50,47 @@ TEST(LogClockTest, StatesUncertaintyAndChangeAsItsError) {
   EXPECT_EQ(clock.error_ns(), 40 + 300);
 }
 
+TEST(LogClockTest, TheLargestChangeBetweenNeighboursCountsUpOrDown) {
+  // Offsets of 100, 400, 300 and 500 ns: the changes are 300, -100 and 200.
+  LogClockConverter up(0);
+  up.Add(Anchor(30'000, 30'300));
+  up.Add(Anchor(10'000, 10'100));
+  up.Add(Anchor(20'000, 20'400));
+  up.Add(Anchor(40'000, 40'500));
+  up.Finish();
+  EXPECT_EQ(up.error_ns(), 10 + 300);
+  // 400, 100 and 200: -300 and 100.
+  LogClockConverter down(0);
+  down.Add(Anchor(10'000, 10'400));
+  down.Add(Anchor(20'000, 20'100));
+  down.Add(Anchor(30'000, 30'200));
+  down.Finish();
+  EXPECT_EQ(down.error_ns(), 10 + 300);
+  // The same offset everywhere, and a single anchor.
+  LogClockConverter steady(0);
+  steady.Add(Anchor(10'000, 10'400));
+  steady.Add(Anchor(20'000, 20'400));
+  steady.Finish();
+  EXPECT_EQ(steady.error_ns(), 10);
+  LogClockConverter single(0);
+  single.Add(Anchor(10'000, 10'400));
+  single.Finish();
+  EXPECT_EQ(single.error_ns(), 10);
+  EXPECT_EQ(single.ToEpochNs(9'000), 9'400);
+}
+
+TEST(LogClockTest, AnchorsOfOneTimeGoByTheLast) {
+  LogClockConverter clock(0);
+  clock.Add(Anchor(10'000, 10'400));
+  clock.Add(Anchor(20'000, 20'100));
+  clock.Add(Anchor(20'000, 20'700));
+  clock.Add(Anchor(30'000, 30'700));
+  clock.Finish();
+  EXPECT_EQ(clock.ToEpochNs(20'000), 20'700);
+  EXPECT_EQ(clock.ToEpochNs(25'000), 25'700);
+  EXPECT_EQ(clock.ToEpochNs(10'000), 10'400);
+}
+
 TEST(LogClockTest, FollowsAClockThatWasSteppedBack) {
   LogClockConverter clock(0);
   clock.Add(Anchor(1'000'000, 1'000));
