@@ -127,6 +127,21 @@ TEST(MemoryTextTest, OldKernelsDoNotSayWhatIsAvailable) {
   EXPECT_EQ(memory.used, 70u * 1024);
 }
 
+TEST(MemoryTextTest, WhatTheKernelDoesNotSayIsNotMadeUp) {
+  const MemoryText no_buffers =
+      ParseMemory("MemTotal: 100 kB\nMemFree: 20 kB\nCached: 7 kB\n");
+  EXPECT_EQ(no_buffers.cached, 7u * 1024);
+  EXPECT_EQ(no_buffers.available, 27u * 1024);
+  const MemoryText no_cache =
+      ParseMemory("MemTotal: 100 kB\nMemFree: 20 kB\nBuffers: 3 kB\n");
+  EXPECT_EQ(no_cache.cached, std::nullopt);
+  EXPECT_EQ(no_cache.available, std::nullopt);
+  EXPECT_EQ(no_cache.used, std::nullopt);
+  // All is available, and nothing is used.
+  const MemoryText idle = ParseMemory("MemTotal: 9 kB\nMemAvailable: 9 kB\n");
+  EXPECT_EQ(idle.used, 0u);
+}
+
 TEST(MemoryTextTest, NumbersThatCannotBeAreLeftOut) {
   const MemoryText memory = ParseMemory(
       "MemTotal: 10 kB\nMemAvailable: 11 kB\nCached: 99999999999999999999 kB\n"
