@@ -1,5 +1,6 @@
 #include "importers/chrome/json/text_source.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <fstream>
@@ -117,6 +118,51 @@ TEST(TextSourceTest, GzipBeyondTheLimitIsAnError) {
             absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(ReadAll(zipped, 4096, 10'000'000).status.ok());
   EXPECT_TRUE(ReadAll(std::string(100, ' '), 4096, 10).status.ok());
+}
+
+// What is known of a file, after its first `size` bytes of text were read.
+struct Known {
+  double progress = -1;
+  uint64_t expected_bytes = 1;
+};
+
+Known KnownAfter(const std::string& path, size_t size) {
+  Known known;
+  auto source = TextSource::Open(path, kNoLimit);
+  EXPECT_TRUE(source.ok()) << source.status();
+  if (!source.ok()) return known;
+  std::string buffer(size, '\0');
+  EXPECT_TRUE((*source)->Read(buffer.data(), size).ok());
+  known.progress = (*source)->progress();
+  known.expected_bytes = (*source)->expected_bytes();
+  return known;
+}
+
+TEST(TextSourceTest, ProgressIsThePartOfTheFileThatWasRead) {
+  const std::string path = Write(std::string(1000, ' '));
+  // Two bytes are read to see whether it is gzip.
+  EXPECT_DOUBLE_EQ(KnownAfter(path, 0).progress, 0.002);
+  EXPECT_DOUBLE_EQ(KnownAfter(path, 250).progress, 0.25);
+  EXPECT_DOUBLE_EQ(KnownAfter(path, 1000).progress, 1);
+  EXPECT_DOUBLE_EQ(KnownAfter(path, 2000).progress, 1);
+  EXPECT_EQ(KnownAfter(path, 250).expected_bytes, 1000u);
+  // Of gzip, the packed bytes count; the text is longer.
+  const std::string zipped = Gzip(Long());
+  EXPECT_DOUBLE_EQ(KnownAfter(Write(zipped), Long().size()).progress, 1);
+  EXPECT_GT(KnownAfter(Write(zipped), 1).expected_bytes, zipped.size());
+}
+
+TEST(TextSourceTest, OfAnEmptyFileOrAPipeNothingIsKnown) {
+  EXPECT_EQ(KnownAfter(Write(""), 10).progress, 0);
+  EXPECT_EQ(KnownAfter(Write(""), 10).expected_bytes, 0u);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "[1]", 3), 3);
+  close(ends[1]);
+  const Known known = KnownAfter("/proc/self/fd/" + std::to_string(ends[0]), 3);
+  EXPECT_EQ(known.progress, 0);
+  EXPECT_EQ(known.expected_bytes, 0u);
+  close(ends[0]);
 }
 
 TEST(TextSourceTest, FilesThatCannotBeReadAreErrors) {
