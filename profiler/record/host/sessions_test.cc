@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <limits.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -244,6 +246,31 @@ TEST_F(SessionsTest, ManySessionsTakeNoMemory) {
     if (i == 10) high_water = ProcessArena()->high_water();
   }
   EXPECT_EQ(ProcessArena()->high_water(), high_water);
+}
+
+pthread_key_t last_key;
+
+void RecordInEveryRound(void* value) {
+  Record("late");
+  pthread_setspecific(last_key, value);
+}
+
+TEST_F(SessionsTest, ThreadsThatRecordAfterTheirLastExitHandlerTakeNoMemory) {
+  // The handlers of later keys run after those of earlier ones, in each of
+  // PTHREAD_DESTRUCTOR_ITERATIONS rounds. So this one records when the thread's
+  // stream has ended, and at the very end.
+  ASSERT_EQ(pthread_key_create(&last_key, RecordInEveryRound), 0);
+  uint32_t high_water = 0;
+  for (int i = 0; i < 100; ++i) {
+    const SessionId id = Start(SessionScope::kProcess);
+    std::thread([] { pthread_setspecific(last_key, &last_key); }).join();
+    EXPECT_EQ(
+        StopAndRead(id),
+        (std::map<std::string, int>{{"late", PTHREAD_DESTRUCTOR_ITERATIONS}}));
+    if (i == 10) high_water = ProcessArena()->high_water();
+  }
+  EXPECT_EQ(ProcessArena()->high_water(), high_water);
+  pthread_key_delete(last_key);
 }
 
 TEST_F(SessionsTest, ForkedChildIsInNoSession) {
