@@ -187,6 +187,31 @@ TEST(NormalizeTest, OutOfWindowAndImpossibleTimesAreCounted) {
   EXPECT_EQ(trace.ledger().Get(Loss::kImpossibleTimestamps), 1);
 }
 
+TEST(NormalizeTest, TheWindowIncludesItsStartAndItsEnd) {
+  TestShard builder;
+  const TrackIndex t = builder.AddThread(1, 1, "main");
+  for (const TimeNs time : {99, 100, 200, 201}) {
+    builder.AddInstant(t, std::to_string(time), time);
+    builder.AddSample(t, time, 1, {"main"});
+    builder.shard().counters.push_back(
+        {.track = t, .name = builder.Intern("counter"), .time_ns = time});
+    builder.shard().memory.push_back({.track = t, .time_ns = time});
+  }
+  const Trace trace =
+      Build(std::move(builder), {.start_ns = 100, .end_ns = 200});
+  EXPECT_EQ(Tree(trace), "100 200");
+  ASSERT_EQ(trace.samples().size(), 2u);
+  EXPECT_EQ(trace.samples()[0].time_ns, 100);
+  EXPECT_EQ(trace.samples()[1].time_ns, 200);
+  ASSERT_EQ(trace.counters().size(), 2u);
+  EXPECT_EQ(trace.counters()[0].time_ns, 100);
+  EXPECT_EQ(trace.counters()[1].time_ns, 200);
+  ASSERT_EQ(trace.memory().size(), 2u);
+  EXPECT_EQ(trace.memory()[0].time_ns, 100);
+  EXPECT_EQ(trace.memory()[1].time_ns, 200);
+  EXPECT_EQ(trace.ledger().Get(Loss::kEventsOutOfWindow), 8);
+}
+
 TEST(NormalizeTest, EventsOutOfOrderAreSorted) {
   TestShard builder;
   const TrackIndex t = builder.AddThread(1, 1, "main");
