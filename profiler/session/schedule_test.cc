@@ -131,6 +131,23 @@ TEST(ScheduleTest, NumbersWhoseSumOverflowsAreRefused) {
   EXPECT_EQ((*schedule)({.step = large}), ProfilerAction::kWarmup);
 }
 
+TEST(ScheduleTest, EachNumberMayBeTwoToThePowerOf60) {
+  const int64_t most = int64_t{1} << 60;
+  using Number = int64_t ScheduleOptions::*;
+  for (const Number number :
+       {&ScheduleOptions::wait, &ScheduleOptions::warmup,
+        &ScheduleOptions::active, &ScheduleOptions::repeat,
+        &ScheduleOptions::skip_first, &ScheduleOptions::skip_first_wait}) {
+    ScheduleOptions options = {.active = 1};
+    options.*number = most;
+    EXPECT_TRUE(MakeSchedule(options).ok()) << options.*number;
+    options.*number = most + 1;
+    EXPECT_NE(ErrorOf(options).find("(need <= 1152921504606846976)"),
+              std::string::npos)
+        << ErrorOf(options);
+  }
+}
+
 TEST(ScheduleTest, AnswersAreChecked) {
   const Schedule none = [](const StepInfo&) { return ProfilerAction::kNone; };
   EXPECT_EQ(AskSchedule(none, {.step = -1}).status(),
