@@ -57,6 +57,35 @@ TEST(StepScalarsTest, OperationsAddUpInTheirSteps) {
                           "5 steps/time_ms 2"));
 }
 
+TEST(StepScalarsTest, WhatAnOperationCallsIsOfItsStep) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "ProfilerStep#1", 10 * kNsPerMs, 20 * kNsPerMs);
+  t.AddAnnotation(main, "ProfilerStep#2", 20 * kNsPerMs, 30 * kNsPerMs);
+  const auto worker = t.AddThread(1, 2, "worker");
+  // Begins in step 1; what it calls begins in step 2.
+  t.AddRange(worker, "f", 18 * kNsPerMs, 26 * kNsPerMs);
+  t.AddRange(worker, "g", 21 * kNsPerMs, 24 * kNsPerMs);
+  // Begins after the last step.
+  const auto late = t.AddThread(1, 3, "late");
+  t.AddRange(late, "g", 30 * kNsPerMs, 31 * kNsPerMs);
+  // Begins before the first step; what it calls begins in step 1, at its start.
+  const auto early = t.AddThread(1, 4, "early");
+  t.AddRange(early, "f", 5 * kNsPerMs, 15 * kNsPerMs);
+  t.AddRange(early, "g", 10 * kNsPerMs, 12 * kNsPerMs);
+  EXPECT_THAT(Scalars(std::move(t)),
+              ElementsAre("1 operator_time_ms/f 5",       //
+                          "1 operator_time_ms/g 5",       //
+                          "1 steps/operator_count 3",     //
+                          "1 steps/operator_time_ms 10",  //
+                          "1 steps/time_ms 10",           //
+                          "2 operator_time_ms/f 0",       //
+                          "2 operator_time_ms/g 0",       //
+                          "2 steps/operator_count 0",     //
+                          "2 steps/operator_time_ms 0",   //
+                          "2 steps/time_ms 10"));
+}
+
 TEST(StepScalarsTest, StepsOfOneNumberAreOne) {
   TestTrace t;
   for (const int64_t tid : {1, 2}) {
