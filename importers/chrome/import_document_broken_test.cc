@@ -131,6 +131,96 @@ TEST(ImportDocumentTest, AFileThatIsCutOffGivesEveryCompleteEvent) {
   EXPECT_TRUE(ImportText(text).findings.empty());
 }
 
+TEST(ImportDocumentTest, AFileMayBeCutOffBetweenItsMembers) {
+  const std::string head =
+      "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}]";
+  const std::string tail = " , \"member\" : 1 , \"other\" : \"text\" }";
+  for (size_t size = 0; size < tail.size(); ++size) {
+    const Imported got = ImportText(head + tail.substr(0, size));
+    ASSERT_TRUE(got.status.ok()) << size << ": " << got.status;
+    EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+1000")) << size;
+    EXPECT_EQ(got.Count("truncated"), 1u) << size;
+  }
+  EXPECT_TRUE(ImportText(head + tail).findings.empty());
+}
+
+// A trace with samples as exporters/chrome writes them; `bad` replaces `good`.
+// The name with the number 0 is empty; those of "names" follow.
+Imported WithRecords(std::string_view good, std::string_view bad) {
+  std::string text =
+      R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":9}],
+          "kymo_records_0":{"sampling_period_ns":1000,
+          "memory_sample_interval":0.5,"names":["f","f.c","lib"],
+          "frames":[[0,1,2,4294967295,64,0]],"stacks":[[0,0]],"rows":[[1,2]],
+          "samples":[[0,2000,1000,1]],"allocations":[[1,2,3,4,5]]}})";
+  const size_t at = text.find(good);
+  EXPECT_NE(at, text.npos) << good;
+  text.replace(at, good.size(), bad);
+  return ImportText(text);
+}
+
+uint64_t CorruptRecords(std::string_view good, std::string_view bad) {
+  const Imported got = WithRecords(good, bad);
+  EXPECT_TRUE(got.status.ok()) << got.status;
+  return got.trace->ledger().Get(Loss::kRecordsCorrupt);
+}
+
+TEST(ImportDocumentTest, SamplesComeBackAsTheyWere) {
+  const Imported got = WithRecords("[0,1,2,", "[1,2,3,");
+  ASSERT_TRUE(got.status.ok()) << got.status;
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 0u);
+  EXPECT_EQ(got.trace->sampling_period_ns(), 1000);
+  EXPECT_EQ(got.trace->memory_sample_interval(), 0.5);
+  ASSERT_EQ(got.trace->samples().size(), 1u);
+  const model::StackSample& sample = got.trace->samples()[0];
+  EXPECT_EQ(sample.time_ns, 2000);
+  EXPECT_EQ(sample.weight_ns, 1000);
+  ASSERT_EQ(got.trace->stacks().depth(sample.stack), 1u);
+  const model::Frame& frame =
+      got.trace->stacks().frame(got.trace->stacks().leaf(sample.stack));
+  EXPECT_EQ(got.trace->Name(frame.function), "f");
+  EXPECT_EQ(got.trace->Name(frame.file), "f.c");
+  EXPECT_EQ(got.trace->Name(frame.module), "lib");
+  EXPECT_EQ(frame.line, 4294967295u);
+  EXPECT_EQ(frame.address, 64u);
+  EXPECT_TRUE(frame.is_resolved);
+  EXPECT_FALSE(frame.is_kernel);
+  EXPECT_FALSE(frame.is_inlined);
+  ASSERT_EQ(got.trace->allocation_counts().size(), 1u);
+  EXPECT_EQ(got.trace->allocation_counts()[0].allocations, 3u);
+  EXPECT_EQ(got.trace->allocation_counts()[0].frees, 4u);
+  EXPECT_EQ(got.trace->allocation_counts()[0].allocated_bytes, 5u);
+}
+
+TEST(ImportDocumentTest, SamplesThatCannotBeAreCounted) {
+  EXPECT_EQ(CorruptRecords("1000", "0"), 0u);
+  EXPECT_EQ(CorruptRecords("0.5", "0"), 0u);
+  for (const auto& [good, bad] :
+       std::vector<std::pair<std::string_view, std::string_view>>{
+           {"_ns\":1000", "_ns\":-1"},
+           {"_ns\":1000", "_ns\":\"x\""},
+           {"0.5", "-0.5"},
+           {"0.5", "\"x\""},
+           {"[\"f\",", "[7,"},
+           {"[\"f\",\"f.c\",\"lib\"]", "7"},
+           {"[0,1,2,", "[4,1,2,"},
+           {"[0,1,2,", "[0,4,2,"},
+           {"[0,1,2,", "[0,1,4,"},
+           {"4294967295", "4294967296"},
+           {",64,0]", ",64]"},
+           {"\"stacks\":[[0,0]]", "\"stacks\":[[1,0]]"},
+           {"\"stacks\":[[0,0]]", "\"stacks\":[[0,1]]"},
+           {"[[1,2]]", "[[1]]"},
+           {"[[0,2000,", "[[1,2000,"},
+           {"[[0,2000,", "[[0,9223372036854775808,"},
+           {",1000,1]", ",9223372036854775808,1]"},
+           {",1000,1]", ",1000,2]"},
+           {",1000,1]", ",-1000,1]"},
+           {"[[1,2,3,4,5]]", "[[1,2,3,4]]"}}) {
+    EXPECT_EQ(CorruptRecords(good, bad), 1u) << good << " -> " << bad;
+  }
+}
+
 TEST(ImportDocumentTest, OddTextIsRepaired) {
   const Imported got = ImportText(
       "[{\"ph\":\"X\",\"name\":\"a\nb\xFF\",\"ts\":1,\"dur\":1},"

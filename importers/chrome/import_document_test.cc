@@ -217,6 +217,24 @@ TEST(ImportDocumentTest, MarksOfTheProfilerAreTheWindow) {
   EXPECT_EQ(got.trace->tracks().size(), 1u);
 }
 
+TEST(ImportDocumentTest, TheWindowReachesToTheEndOfItsMarks) {
+  const auto window_of = [](const std::string& duration) {
+    const std::string text =
+        R"json([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5,
+                 "dur":1},
+                {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)",
+                 "pid":"Spans","tid":"PyTorch Profiler","ts":4)json" +
+        duration + "}]";
+    const Imported got = ImportText(text);
+    EXPECT_TRUE(got.status.ok()) << got.status;
+    return std::pair(got.trace->start_ns(), got.trace->end_ns());
+  };
+  EXPECT_EQ(window_of(",\"dur\":50"), std::pair(TimeNs{4000}, TimeNs{54000}));
+  // The event is not outside, whatever the mark says.
+  EXPECT_EQ(window_of(",\"dur\":-50"), std::pair(TimeNs{4000}, TimeNs{6000}));
+  EXPECT_EQ(window_of(""), std::pair(TimeNs{4000}, TimeNs{6000}));
+}
+
 TEST(ImportDocumentTest, MembersOfTheFileAreMetadata) {
   const Imported got = ImportText(
       R"({"schemaVersion":1,"distributedInfo":{"rank": 0},"traceEvents":[],

@@ -71,6 +71,33 @@ TEST(RowTracksTest, StreamsOfMtiaAreInTheArgs) {
   EXPECT_EQ(got.trace->track_end(1) - got.trace->track_begin(1), 2u);
 }
 
+TEST(RowTracksTest, StreamsOfSeveralDevicesOfMtiaStayApart) {
+  const Imported got = ImportText(R"([
+      {"ph":"X","cat":"mtia_runtime","name":"runFunction","pid":865,"tid":2,
+       "ts":1,"dur":1,"args":{"correlation":5,"device":1,"stream_id":2}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"a","pid":1,"tid":36,"ts":3,
+       "dur":1,"args":{"correlation":5,"stream":2}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"b","pid":12,"tid":36,"ts":4,
+       "dur":1,"args":{"stream":2}},
+      {"ph":"X","cat":"mtia_ccp_events","name":"c","pid":1,"tid":36,"ts":5,
+       "dur":1,"args":{"stream":22}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("865/2 ", "865/1:2", "865/1:22", "865/12:2"));
+}
+
+TEST(RowTracksTest, ThreadsOfSeveralProcessesStayApart) {
+  // 1/11 and 11/1 have the same digits, 1/1 and 2/1 the same thread.
+  const Imported got = ImportText(R"([
+      {"ph":"X","name":"a","pid":1,"tid":11,"ts":1,"dur":1},
+      {"ph":"X","name":"b","pid":11,"tid":1,"ts":1,"dur":1},
+      {"ph":"X","name":"c","pid":1,"tid":1,"ts":1,"dur":1},
+      {"ph":"X","name":"d","pid":2,"tid":1,"ts":1,"dur":1}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("1/1 ", "1/11 ", "2/1 ", "11/1 "));
+}
+
 TEST(RowTracksTest, StreamsOfSeveralProcessesGoByTheirCalls) {
   const Imported got = ImportText(R"([
       {"ph":"X","cat":"cuda_runtime","name":"l","pid":8,"tid":8,"ts":1,"dur":1,
