@@ -315,6 +315,8 @@ class MemoryTest(unittest.TestCase):
         self.assertIn("brings a malloc of its own", result.stderr.splitlines()[0])
         self.assertEqual(result.status, 3)
         self.assertEqual(result.loss("heaps_not_watched"), 1)
+        self.assertIn("Lost: 1 heaps_not_watched", result.stderr)
+        self.assertIn("kymo: --strict: status 3", result.stderr)
 
     def test_a_static_program_is_said(self):
         result = self.profile(STATIC, "0.01")

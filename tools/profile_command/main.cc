@@ -19,12 +19,12 @@
 #include "exporters/builtin/builtin_exporters.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/base/time.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/target_setup.h"
+#include "profiler/report/ledger_text.h"
 #include "profiler/session/recording.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/visible_text.h"
@@ -140,7 +140,11 @@ class ProfileRun {
     const bool target_succeeded =
         WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     if (target_succeeded && !out_->HasFiles()) return kExitFailed;
-    if (target_succeeded && lost && command_.strict) return kExitLost;
+    if (target_succeeded && lost && command_.strict) {
+      fputs(ledger_.c_str(), stderr);
+      Say("--strict: status 3, because the trace is not whole");
+      return kExitLost;
+    }
     EndLike(wait_status);
   }
 
@@ -270,6 +274,7 @@ class ProfileRun {
       return true;
     }
     if (!trace.ok()) return true;
+    ledger_ = report::LedgerText(trace->ledger());
     progress.Show("summing up");
     const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
     const std::string text =
@@ -340,6 +345,7 @@ class ProfileRun {
   int dumps_ = 0;
   absl::Status stopped_;
   RunFacts facts_;
+  std::string ledger_;
 };
 
 int Main(const std::vector<std::string>& arguments) {
