@@ -273,6 +273,58 @@ TEST_F(SessionsTest, ThreadsThatRecordAfterTheirLastExitHandlerTakeNoMemory) {
   pthread_key_delete(last_key);
 }
 
+// The name that somebody gave the newest stream of a thread; empty: nobody.
+std::string NameOfThread(int32_t tid) {
+  const Arena& arena = *ProcessArena();
+  for (uint32_t id = arena.stream_count(); id-- > 0;) {
+    const StreamEntry& entry = arena.stream(id);
+    if (entry.tid.load() != tid) continue;
+    const uint64_t name = entry.explicit_name.load();
+    return name == 0
+               ? ""
+               : std::string(arena.NameText(static_cast<uint32_t>(name - 1)));
+  }
+  return "no stream";
+}
+
+TEST_F(SessionsTest, AThreadHasTheNameThatItWasGivenLast) {
+  const SessionId id = Start(SessionScope::kProcess);
+  const auto set_own = [](std::string_view name) {
+    Host().set_thread_name(name.data(), name.size());
+  };
+  // Runs `before` and `after` around a thread's first record.
+  const auto name_of = [](auto before, auto after) {
+    std::string name;
+    std::thread([&] {
+      before(gettid());
+      Record("range");
+      after(gettid());
+      name = NameOfThread(gettid());
+    }).join();
+    return name;
+  };
+  const auto nothing = [](int32_t) {};
+  const auto own = [&](int32_t) { set_own("own"); };
+  const auto other = [](int32_t tid) {
+    std::thread([tid] { Host().name_thread(tid, "other", 5); }).join();
+  };
+  EXPECT_EQ(name_of(nothing, nothing), "");
+  EXPECT_EQ(name_of(own, nothing), "own");
+  EXPECT_EQ(name_of(nothing, own), "own");
+  EXPECT_EQ(name_of(other, nothing), "other");
+  EXPECT_EQ(name_of(nothing, other), "other");
+  EXPECT_EQ(name_of(own, other), "other");
+  EXPECT_EQ(name_of(other, own), "own");
+  const uint64_t before = ProcessArena()->header().texts_truncated.load();
+  EXPECT_EQ(name_of([&](int32_t) { set_own(std::string(64, 'x')); }, nothing),
+            std::string(64, 'x'));
+  EXPECT_EQ(ProcessArena()->header().texts_truncated.load(), before);
+  EXPECT_EQ(name_of([&](int32_t) { set_own(std::string(65, 'x')); }, nothing),
+            std::string(64, 'x'));
+  EXPECT_EQ(ProcessArena()->header().texts_truncated.load(), before + 1);
+  StopAndRead(id);
+}
+
 TEST_F(SessionsTest, ForkedChildIsInNoSession) {
   const SessionId id = Start(SessionScope::kProcess);
   Record("parent");
