@@ -174,6 +174,24 @@ TEST(MemoryTimelineExporterTest, ThePagesDataCountsFromTheStart) {
             40);
 }
 
+TEST(MemoryTimelineExporterTest, ARecordAtTheStartIsAtTimeZero) {
+  TestTrace t;
+  t.SetWindow(2'000, 12'000);
+  const auto main = t.AddThread(1, 1, "main");
+  for (const TimeNs time_ns : {2'000, 2'999, 3'000, 12'000}) {
+    t.data().memory.push_back({.track = main, .time_ns = time_ns, .bytes = 40});
+  }
+  const auto data = PageData(Page(std::move(t).Build()));
+  std::vector<double> times;
+  for (const auto& time : data.fields().at("times_us").list_value().values()) {
+    times.push_back(time.number_value());
+  }
+  ASSERT_FALSE(times.empty());
+  EXPECT_EQ(times.front(), 0);
+  EXPECT_EQ(times.back(), 10);
+  EXPECT_EQ(data.fields().at("end_us").number_value(), 10);
+}
+
 TEST(MemoryTimelineExporterTest, AnEmptyTraceIsAnEmptyPage) {
   const auto data = PageData(Page(TestTrace().Build()));
   EXPECT_EQ(data.fields().at("times_us").list_value().values_size(), 0);
