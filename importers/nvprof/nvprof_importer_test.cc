@@ -263,6 +263,11 @@ TEST(NvprofImporterTest, WhatIsOddIsReadAndReported) {
         "NULL, 0, 0)",
         "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (21, 2, 9100, 98, 2, "
         "x'34120000f0debc9a2a7f0000', 1, 0)",
+        // Starts without a time, or with a text in its place: no ranges.
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (22, 2, NULL, 97, 2, "
+        "x'34120000f0debc9a2a7f0000', 1, 0)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (23, 2, 'now', 96, 2, "
+        "x'34120000f0debc9a2a7f0000', 1, 0)",
         // Only NULLs; texts; numbers that cannot be times.
         "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (name) VALUES "
         "(NULL)",
