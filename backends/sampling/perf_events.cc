@@ -69,6 +69,18 @@ perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
   return attr;
 }
 
+// Makes of the event of a process one of all that a CPU runs.
+void WatchAllProcesses(perf_event_attr& attr) {
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  // Not a divisor of the kernel's tick. What begins at ticks, as a slice of time
+  // on a busy machine does, would else be seen always or never.
+  attr.sample_period -= attr.sample_period / 128;
+  attr.disabled = 0;
+  attr.enable_on_exec = 0;
+  attr.inherit = 0;
+  attr.exclude_idle = 1;
+}
+
 // Removes one feature that older kernels do not know (lost counts: 6.0, build
 // ids: 5.12). False if there is nothing left to remove.
 bool Simplify(perf_event_attr& attr) {
@@ -207,8 +219,9 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::Open(
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
     const Settings& settings, pid_t pid) {
-  const auto attr = UsableAttributes(settings);
+  auto attr = UsableAttributes(settings);
   if (!attr.ok()) return attr.status();
+  if (pid == kAllProcesses) WatchAllProcesses(*attr);
   std::unique_ptr<PerfEvents> events(new PerfEvents);
   events->layout_ = settings.unwind == UnwindMode::kDwarf
                         ? RecordLayout::RegistersAndStack()

@@ -10,6 +10,12 @@
 // has run for one period, on whatever CPUs. Sampling begins at the target's
 // exec, and follows its threads and children. Nothing ever wakes up the reader.
 //
+// Instead of one process, all that runs on the machine can be sampled, if that is
+// permitted (CAP_PERFMON, or perf_event_paranoid below 1). Then the reader sorts
+// out what is not the target's, and times are those of the CPUs, with a sample
+// at each period of a CPU that is not idle. Such an event stays as it is when a
+// CPU goes from thread to thread, so switches cost nothing.
+//
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
 #define KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
@@ -56,8 +62,10 @@ PerfRules ReadPerfRules();
 std::string PerfRefusal(int error, const PerfRules& rules);
 
 struct PerfTotals {
-  uint64_t cpu_time_ns = 0;  // the target's, with threads and children
-  bool knows_lost = false;   // kernels from 6.0 on count them exactly
+  // The target's, with threads and children. Of all processes: the time that
+  // passed, of each CPU.
+  uint64_t cpu_time_ns = 0;
+  bool knows_lost = false;  // kernels from 6.0 on count them exactly
   uint64_t lost_records = 0;
 };
 
@@ -68,6 +76,9 @@ uint32_t AutoStackBytes(size_t ring_bytes);
 
 class PerfEvents {
  public:
+  // Instead of a pid: all processes. Sampling begins at once.
+  static constexpr pid_t kAllProcesses = -1;
+
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
       const Settings& settings, pid_t pid);
   PerfEvents(const PerfEvents&) = delete;

@@ -1,10 +1,13 @@
 #include "backends/sampling/perf_session.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/sample_bias.h"
 #include "backends/sampling/sample_store.h"
@@ -33,6 +36,10 @@ class PerfSession final : public ActivitySession {
 
  private:
   void Drain(uint64_t until_ns);
+  void WatchCpus();
+  void EndEvents();
+  // Whether a process belongs to the target.
+  bool IsOurs(uint32_t pid);
   void Handle(RecordBytes bytes);
   void HandleMap(const MapRecord& record);
   void HandleFork(const TaskRecord& record);
@@ -43,11 +50,19 @@ class PerfSession final : public ActivitySession {
   const std::shared_ptr<SampledProcesses> sampled_;
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
+  bool of_all_processes_ = false;  // what events_ records
+  // When that began.
+  TimeNs all_processes_ns_ = std::numeric_limits<TimeNs>::max();
+  BiasWatch watch_;
+  std::unordered_set<uint32_t> pids_;  // the target and its children
+  DurationNs target_cpu_ns_ = 0;       // while events_ were the target's own
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
   DurationNs children_cpu_before_ns_ = 0;
   uint64_t lost_records_ = 0;
+  uint64_t exact_lost_records_ = 0;  // if knows_lost_
+  bool knows_lost_ = false;
   uint64_t corrupt_records_ = 0;
   std::vector<uint64_t> callchain_;
 };
@@ -61,6 +76,7 @@ absl::Status PerfSession::Start(pid_t pid) {
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
   sampled_->all = true;
+  pids_.insert(static_cast<uint32_t>(pid));
   children_cpu_before_ns_ = ChildrenCpuNs();
   store_.processes().Process(pid).start_ns =
       ToEpoch(static_cast<uint64_t>(MonotonicNs()));
@@ -78,6 +94,35 @@ void PerfSession::Poll() {
       });
   Drain(is_urgent ? now_ns : settled_ns_);
   settled_ns_ = now_ns;
+  if (!of_all_processes_ && watch_.IsDue()) WatchCpus();
+}
+
+// Goes on with events of all processes. They cost a program that switches often
+// nothing, and come at any time of a thread's life. If they are not permitted,
+// all stays as it is, and NoteBias says how much that is. No record of the target
+// is lost, since the new events begin first.
+void PerfSession::WatchCpus() {
+  auto events = PerfEvents::Open(settings_, PerfEvents::kAllProcesses);
+  if (!events.ok()) return;
+  EndEvents();
+  events_ = *std::move(events);
+  of_all_processes_ = true;
+  all_processes_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
+}
+
+// Reads what is left of the events.
+void PerfSession::EndEvents() {
+  events_->Disable();
+  Drain(~uint64_t{0});
+  for (const PerfRing& ring : events_->rings()) {
+    corrupt_records_ += ring.corrupt_count();
+  }
+  const PerfTotals totals = events_->ReadTotals();
+  if (totals.knows_lost) exact_lost_records_ += totals.lost_records;
+  knows_lost_ = totals.knows_lost;
+  if (!of_all_processes_) {
+    target_cpu_ns_ += static_cast<DurationNs>(totals.cpu_time_ns);
+  }
 }
 
 void PerfSession::Drain(uint64_t until_ns) {
@@ -101,6 +146,7 @@ void PerfSession::Handle(RecordBytes bytes) {
       break;
     case PERF_RECORD_COMM:
       if (const auto comm = DecodeComm(bytes)) {
+        if (!IsOurs(comm->pid)) return;
         store_.processes().OnName(comm->pid, comm->tid, comm->name,
                                   comm->is_exec);
         return;
@@ -111,6 +157,7 @@ void PerfSession::Handle(RecordBytes bytes) {
       break;
     case PERF_RECORD_EXIT:
       if (const auto task = DecodeTask(bytes)) {
+        if (!IsOurs(task->pid)) return;
         store_.processes().OnExit(task->pid, ToEpoch(task->time_ns));
         return;
       }
@@ -127,7 +174,13 @@ void PerfSession::Handle(RecordBytes bytes) {
   ++corrupt_records_;
 }
 
+bool PerfSession::IsOurs(uint32_t pid) {
+  if (!of_all_processes_) pids_.insert(pid);
+  return pids_.contains(pid);
+}
+
 void PerfSession::HandleMap(const MapRecord& record) {
+  if (!IsOurs(record.pid)) return;
   const auto* const id = reinterpret_cast<const char*>(record.build_id.data());
   store_.OnMap({.pid = record.pid,
                 .address = record.address,
@@ -140,6 +193,12 @@ void PerfSession::HandleMap(const MapRecord& record) {
 }
 
 void PerfSession::HandleFork(const TaskRecord& record) {
+  if (!IsOurs(record.parent_pid)) {
+    pids_.erase(record.pid);  // the number of one that is gone
+    return;
+  }
+  pids_.insert(record.pid);
+  watch_.OnThread();
   store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
                             record.parent_tid, ToEpoch(record.time_ns));
 }
@@ -169,30 +228,30 @@ void PerfSession::FindUserFrames(const SampleRecord& record,
 }
 
 void PerfSession::HandleSample(const SampleRecord& record) {
+  if (!IsOurs(record.pid)) return;
   SampleEvent event{.pid = record.pid,
                     .tid = record.tid,
                     .time_ns = ToEpoch(record.time_ns),
                     .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
+  watch_.OnSample(event.kernel_address);
   FindUserFrames(record, event);
   store_.OnSample(event);
 }
 
 absl::Status PerfSession::Stop() {
   if (events_ == nullptr) return absl::OkStatus();
-  events_->Disable();
-  Drain(~uint64_t{0});
-  for (const PerfRing& ring : events_->rings()) {
-    corrupt_records_ += ring.corrupt_count();
-  }
-  const PerfTotals totals = events_->ReadTotals();
+  EndEvents();
   // The perf clock is exact, except that it includes time that a hypervisor
   // took away. The CPU time of children leaves such time out, but misses
-  // processes that nobody waited for. So take the smaller one.
-  auto cpu_ns = static_cast<DurationNs>(totals.cpu_time_ns);
+  // processes that nobody waited for. So take the smaller one. Events of all
+  // processes do not know the target's time.
+  DurationNs cpu_ns = target_cpu_ns_;
   const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
-  if (waited_ns > 0) cpu_ns = std::min(cpu_ns, waited_ns);
-  if (totals.knows_lost) lost_records_ = totals.lost_records;
+  if (waited_ns > 0) {
+    cpu_ns = of_all_processes_ ? waited_ns : std::min(cpu_ns, waited_ns);
+  }
+  if (knows_lost_) lost_records_ = exact_lost_records_;
   store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
   const auto lost_ns =
@@ -206,7 +265,7 @@ absl::Status PerfSession::Stop() {
 
 absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
-  NoteBias(shard);
+  NoteBias(shard, all_processes_ns_);
   return Collected{};
 }
 

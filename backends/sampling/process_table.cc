@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+
+#include "profiler/symbolize/proc_maps.h"
 
 namespace kymo::sampling {
 namespace {
 
 // The arguments, separated by spaces; empty if the process is gone.
 std::string ReadCommandLine(int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text =
+      symbolize::ReadProcText("/proc/" + std::to_string(pid) + "/cmdline");
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;

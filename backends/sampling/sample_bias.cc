@@ -18,10 +18,11 @@ bool IsAtSwitch(const model::TraceShard& shard, model::StackId stack) {
 
 }  // namespace
 
-void NoteBias(model::TraceShard& shard) {
+void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
   std::vector<size_t> per_track(shard.tracks.size());
   size_t at_switches = 0;
   for (const model::StackSample& sample : shard.samples) {
+    if (sample.time_ns >= until_ns) continue;
     ++per_track[sample.track];
     at_switches += IsAtSwitch(shard, sample.stack) ? 1 : 0;
   }

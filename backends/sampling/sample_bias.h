@@ -1,7 +1,10 @@
 // sample_bias.h - says where the samples of perf events mislead.
 //
 //   store.Collect(shard);
-//   NoteBias(shard);           // kSamplesBiased, kSamplesAtSwitches
+//   NoteBias(shard, until_ns);   // kSamplesBiased, kSamplesAtSwitches
+//
+// These are events of one process. Events of all processes have neither fault
+// (perf_events.h); the session changes to them where it may (bias_watch.h).
 //
 // Short threads: perf events sample a thread after each full period of its CPU
 // time, so never in its first period. Where most threads are short, as in a
@@ -19,6 +22,7 @@
 
 #include <cstddef>
 
+#include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::sampling {
@@ -28,8 +32,8 @@ inline constexpr size_t kSamplesOfLongThread = 10;
 
 // Adds to the ledger of the shard, which has its samples and their names. It
 // notes short threads if they have more than 5 % of the samples, and switches
-// if they have more than 10 %.
-void NoteBias(model::TraceShard& shard);
+// if they have more than 10 %. Samples from `until_ns` on are right.
+void NoteBias(model::TraceShard& shard, TimeNs until_ns);
 
 }  // namespace kymo::sampling
 

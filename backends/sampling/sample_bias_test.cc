@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 #include "profiler/model/trace_shard.h"
@@ -28,8 +29,9 @@ class SampleBiasTest : public ::testing::Test {
            .weight_ns = 1});
     }
   }
-  uint64_t Noted(Loss loss) {
-    NoteBias(shard_);
+  uint64_t Noted(Loss loss,
+                 TimeNs until_ns = std::numeric_limits<TimeNs>::max()) {
+    NoteBias(shard_, until_ns);
     return shard_.ledger.Get(loss);
   }
 
@@ -53,6 +55,16 @@ TEST_F(SampleBiasTest, FewShortThreadsAreNotNoted) {
   AddThread();
   AddSamples(9, "short", false);
   EXPECT_EQ(Noted(Loss::kSamplesBiased), 0u);
+}
+
+TEST_F(SampleBiasTest, SamplesOfAllProcessesAreRight) {
+  for (int i = 0; i < 20; ++i) {
+    AddThread();
+    AddSamples(1, "finish_task_switch", true);
+    shard_.samples.back().time_ns = i;
+  }
+  EXPECT_EQ(Noted(Loss::kSamplesBiased, 5), 5u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kSamplesAtSwitches), 5u);
 }
 
 TEST_F(SampleBiasTest, AShortRunIsNotNoted) {

@@ -12,6 +12,8 @@
 //                            exits with 4 if not at one place
 //   test_burner short MS     MS children, one after the other: each is for 0.8
 //                            ms in ShortTwo, then for 0.4 ms in ShortOne
+//   test_burner serve N      answers N requests of its parent, over the socket
+//                            SERVE_FD, on its parent's CPU
 // Time is the thread's own CPU time, so other load does not matter.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -66,12 +68,30 @@ extern "C" {
   room[1] = room[0];
 }
 
+// Some 5 us.
+[[gnu::noipa]] void Serve() {
+  volatile uint64_t value = 1;
+  for (int i = 0; i < 4000; ++i) value = value * 3 + 1;
+}
+
 [[gnu::noipa]] void ShortTwo(int64_t until_ns) { BurnUntil(until_ns); }
 [[gnu::noipa]] void ShortOne(int64_t until_ns) { BurnUntil(until_ns); }
 
 }  // extern "C"
 
 namespace {
+
+int ServeRequests(int64_t count) {
+  const char* const fd = getenv("SERVE_FD");
+  if (fd == nullptr) return 5;
+  char request;
+  for (int64_t i = 0; i < count; ++i) {
+    if (read(atoi(fd), &request, 1) != 1) return 5;
+    Serve();
+    if (write(atoi(fd), &request, 1) != 1) return 5;
+  }
+  return 0;
+}
 
 void BurnInShortChildren(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -199,6 +219,8 @@ int main(int argc, char** argv) {
     return BurnWithOwnTimer(ms);
   } else if (strcmp(argv[1], "short") == 0) {
     BurnInShortChildren(ms);
+  } else if (strcmp(argv[1], "serve") == 0) {
+    return ServeRequests(ms);
   } else if (strcmp(argv[1], "turns") == 0) {
     return BurnInTurn(ms);
   } else {

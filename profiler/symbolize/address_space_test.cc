@@ -56,6 +56,13 @@ TEST(AddressSpaceTest, EmptyMappingsAreIgnored) {
   EXPECT_EQ(space.size(), 0u);
 }
 
+// As a file of a process that ends while it is read.
+TEST(ProcMapsTest, AFileThatCannotBeReadIsEmpty) {
+  EXPECT_EQ(ReadProcText("/proc/self"), "");  // opens, but read() is an error
+  EXPECT_EQ(ReadProcText("/nowhere"), "");
+  EXPECT_EQ(ReadProcText("/proc/self/comm").back(), '\n');
+}
+
 TEST(ProcMapsTest, KeepsExecutableMappings) {
   const auto mappings = ParseProcMaps(
       "00400000-00401000 r--p 00000000 fe:01 11     /bin/a b\n"

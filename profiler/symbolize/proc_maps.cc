@@ -3,8 +3,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
+#include <utility>
 
 namespace kymo::symbolize {
 namespace {
@@ -45,9 +46,14 @@ std::vector<ProcMapping> ParseProcMaps(std::string_view text) {
   return mappings;
 }
 
+std::string ReadProcText(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return std::move(text).str();
+}
+
 std::vector<ProcMapping> ReadProcMaps(int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/maps");
-  return ParseProcMaps(std::string(std::istreambuf_iterator<char>(file), {}));
+  return ParseProcMaps(ReadProcText("/proc/" + std::to_string(pid) + "/maps"));
 }
 
 }  // namespace kymo::symbolize
