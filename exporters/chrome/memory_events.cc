@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
@@ -104,8 +105,14 @@ size_t MemoryEvents::item_count() const {
 }
 
 void MemoryEvents::AppendMembers(std::string& out) const {
-  if (left_out_ == 0) return;
-  absl::StrAppend(&out, "\"", kHeapRecordsLeftOut, "\": ", left_out_, ",\n");
+  size_t left_out = left_out_;
+  if (trace_.folded_memory() != nullptr) {
+    for (const model::FoldedHeap& heap : trace_.folded_memory()->heaps) {
+      left_out += static_cast<size_t>(heap.record_count());
+    }
+  }
+  if (left_out == 0) return;
+  absl::StrAppend(&out, "\"", kHeapRecordsLeftOut, "\": ", left_out, ",\n");
 }
 
 absl::Status MemoryEvents::Write(timeline::OrderedOutput& output) const {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
 
 namespace kymo::chrome {
@@ -41,6 +42,13 @@ Rows::Rows(const Trace& trace)
   }
   for (const model::MemoryRecord& record : trace.memory()) {
     tracks[record.track].is_used = true;
+  }
+  if (trace.folded_memory() != nullptr) {
+    for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+      for (const model::FoldedStack& stack : heap.stacks) {
+        tracks[stack.track].is_used = true;
+      }
+    }
   }
   for (const model::StackSample& sample : trace.samples()) {
     tracks[sample.track].is_used = flames[sample.track].is_used = true;

@@ -29,7 +29,10 @@ absl::StatusOr<MemoryDeviceId> Device(std::string_view name) {
 
 absl::Status WritePage(const Trace& trace, MemoryDeviceId device,
                        ByteSink& sink) {
-  const auto events = analysis::MemoryTimeline(trace, device);
+  const bool is_folded =
+      trace.folded_memory() != nullptr && device == MemoryDeviceId();
+  Column<analysis::MemoryTimelineEvent> events;
+  if (!is_folded) events = analysis::MemoryTimeline(trace, device);
   int64_t max_reserved = 0;
   for (const model::MemoryRecord& record : trace.memory()) {
     if (record.device_type == static_cast<int8_t>(device.type) &&
@@ -39,6 +42,7 @@ absl::Status WritePage(const Trace& trace, MemoryDeviceId device,
   }
   return memory_timeline::WriteTimelinePage(
       {.events = events,
+       .folded = is_folded ? trace.folded_memory() : nullptr,
        .device = analysis::MemoryDeviceName(device),
        .start_ns = trace.start_ns(),
        .end_ns = trace.end_ns(),

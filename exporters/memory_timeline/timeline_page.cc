@@ -1,6 +1,7 @@
 #include "exporters/memory_timeline/timeline_page.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -31,20 +32,38 @@ struct Points {
   int64_t max_allocated = 0;
 };
 
+void ForEachRow(const TimelinePage& page,
+                const std::function<void(const MemoryTimelineRow&)>& visit) {
+  if (page.folded == nullptr) {
+    ForEachMemoryTimelineRow(page.events, visit);
+    return;
+  }
+  for (const model::FoldedPoint& point : page.folded->live) {
+    MemoryTimelineRow row;
+    row.time_us = analysis::MemoryTimelineMicroseconds(point.time_ns);
+    row.bytes[analysis::Index(MemoryCategory::kUnknown)] = point.bytes;
+    visit(row);
+  }
+}
+
 Points FindPoints(const TimelinePage& page) {
   Points points;
   analysis::ThinnedCurve curve(
       analysis::MemoryTimelineMicroseconds(page.start_ns),
       analysis::MemoryTimelineMicroseconds(page.end_ns), kMaxPagePoints);
-  ForEachMemoryTimelineRow(page.events, [&](const MemoryTimelineRow& row) {
+  ForEachRow(page, [&](const MemoryTimelineRow& row) {
     const int64_t sum = Sum(row);
     curve.Add({row.time_us, points.count++, sum});
     points.max_allocated = std::max(points.max_allocated, sum);
   });
+  // The curve of folded memory is thinned already.
+  if (page.folded != nullptr) {
+    points.count = static_cast<uint64_t>(page.folded->live_moments);
+  }
   const std::vector<analysis::CurvePoint> kept = curve.Points();
   auto next = kept.begin();
   uint64_t position = 0;
-  ForEachMemoryTimelineRow(page.events, [&](const MemoryTimelineRow& row) {
+  ForEachRow(page, [&](const MemoryTimelineRow& row) {
     if (next == kept.end() || next->order != position++) return;
     points.rows.push_back(row);
     ++next;

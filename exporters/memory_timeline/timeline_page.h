@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/base/time.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/plugin/sink.h"
 
 namespace kymo::memory_timeline {
@@ -26,6 +27,9 @@ inline constexpr size_t kMaxPagePoints = 5'000;
 
 struct TimelinePage {
   std::span<const analysis::MemoryTimelineEvent> events;
+  // Not null: the page shows this instead of events. Of folded memory no
+  // category is known.
+  const model::FoldedMemory* folded = nullptr;
   std::string device;   // named as in profiler/analysis/memory/memory_device.h
   TimeNs start_ns = 0;  // of the time axis
   TimeNs end_ns = 0;

@@ -8,6 +8,7 @@
 #include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/memory_device.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo::stacks {
 namespace {
@@ -18,6 +19,10 @@ using model::MemoryRecord;
 std::string DeviceOf(int8_t type, int8_t index) {
   return analysis::MemoryDeviceName(
       {static_cast<DeviceType>(static_cast<uint8_t>(type)), index});
+}
+
+analysis::MemoryAmount AmountOf(const model::BlockSum& sum) {
+  return {sum.count * analysis::MemoryAmount::kOne, sum.bytes};
 }
 
 }  // namespace
@@ -43,6 +48,17 @@ std::vector<StackMemory> SumMemory(const model::Trace& trace) {
     sum.allocated += amount;
     if (record.address != 0 && blocks.EndOf(i) == BlockEnd::kAlive) {
       sum.alive += amount;
+    }
+  }
+  if (trace.folded_memory() != nullptr) {
+    for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+      for (const model::FoldedStack& stack : heap.stacks) {
+        if (stack.stack == model::kEmptyStack) continue;
+        StackMemory& sum =
+            sums[Key(stack.track, false, 0, 0, Index(stack.stack))];
+        sum.allocated += AmountOf(stack.allocated);
+        sum.alive += AmountOf(stack.alive);
+      }
     }
   }
   std::vector<StackMemory> list;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "profiler/analysis/memory/memory_device.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo::timeline {
 namespace {
@@ -57,6 +58,21 @@ std::vector<MemoryCounter> MemoryCounters(const model::Trace& trace) {
     }
     series->curve.Add({record.time_ns, i, record.total_allocated});
     series->is_told |= record.total_allocated != 0;
+  }
+  if (trace.folded_memory() != nullptr) {
+    for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+      const Key key(trace.tracks()[heap.track].pid, MemorySource::kHeap, 0, -1);
+      Series& of_heap =
+          all.try_emplace(key,
+                          Series{heap.track,
+                                 ThinnedCurve(trace.start_ns(), trace.end_ns(),
+                                              kMaxCounterPoints)})
+              .first->second;
+      for (size_t i = 0; i < heap.live.size(); ++i) {
+        of_heap.curve.Add({heap.live[i].time_ns, i, heap.live[i].bytes});
+        of_heap.is_told |= heap.live[i].bytes != 0;
+      }
+    }
   }
   std::vector<MemoryCounter> counters;
   for (const auto& [key, one] : all) {

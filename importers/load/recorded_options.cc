@@ -51,8 +51,9 @@ std::string NameUnder(const model::Trace& trace, std::string_view key,
 
 RecordedOptions RecordedOptionsOf(const model::Trace& trace) {
   return {
-      .profile_memory =
-          !trace.memory().empty() || Says(trace, "profile_memory"),
+      .profile_memory = !trace.memory().empty() ||
+                        trace.folded_memory() != nullptr ||
+                        Says(trace, "profile_memory"),
       .with_flops = Says(trace, "with_flops"),
       .with_stack = Says(trace, "with_stack"),
       .use_device = HasStreamEvents(trace)

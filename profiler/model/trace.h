@@ -46,6 +46,8 @@
 
 namespace kymo::model {
 
+struct FoldedMemory;  // folded_memory.h
+
 // The mutable form; normalisation and tests fill it, MakeTrace closes it.
 struct TraceData {
   TimeNs start_ns = 0;  // the recording's window
@@ -71,6 +73,8 @@ struct TraceData {
   std::vector<Arg> args;
   std::vector<CounterSample> counters;  // by track, name, time
   Column<MemoryRecord> memory;          // by track, time
+  // Sums of heap records that are not in `memory`. Null: all are there.
+  std::shared_ptr<const FoldedMemory> folded_memory;
   // The average distance of samples, in bytes: a sample of n bytes stands for
   // 1 / (1 - exp(-n / interval)) allocations of its kind. 0 = every allocation
   // has its record.
@@ -138,6 +142,10 @@ class Trace {
     return data_.counters;
   }
   std::span<const MemoryRecord> memory() const noexcept { return data_.memory; }
+  // Sums of heap records that are not in memory(). Null: all are there.
+  const FoldedMemory* folded_memory() const noexcept {
+    return data_.folded_memory.get();
+  }
   double memory_sample_interval() const noexcept {
     return data_.memory_sample_interval;
   }

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "profiler/base/column.h"
@@ -23,6 +24,8 @@
 #include "profiler/model/string_table.h"
 
 namespace kymo::model {
+
+struct FoldedMemory;  // folded_memory.h
 
 // Events as columns of equal length.
 struct EventColumns {
@@ -70,6 +73,7 @@ struct TraceShard {
   std::vector<Arg> args;
   std::vector<CounterSample> counters;
   Column<MemoryRecord> memory;
+  std::shared_ptr<FoldedMemory> folded_memory;  // see TraceData
   double memory_sample_interval = 0;  // see TraceData
   std::vector<AllocationCounts> allocation_counts;
   StackTable stacks;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/normalize/allocations.h"
 #include "profiler/normalize/device_annotations.h"
 #include "profiler/normalize/lanes.h"
@@ -291,6 +292,10 @@ class Merger {
                             shard.memory.end());
       }
       shard.memory = {};
+      if (shard.folded_memory != nullptr) {
+        MapFoldedMemory(*shard.folded_memory, map);
+        data_.folded_memory = std::move(shard.folded_memory);
+      }
     }
     const auto by_track_and_time = [](const auto& a, const auto& b) {
       return std::tie(a.track, a.time_ns) < std::tie(b.track, b.time_ns);
@@ -304,6 +309,27 @@ class Merger {
         data_.allocation_counts.begin(), data_.allocation_counts.end(),
         [](const auto& a, const auto& b) { return a.track < b.track; });
     PairAllocations(data_, replacements_);
+  }
+
+  // Several threads of a shard may be one track of the trace.
+  void MapFoldedMemory(model::FoldedMemory& memory, const ShardMap& map) const {
+    for (model::FoldedHeap& heap : memory.heaps) {
+      heap.track = first_lane_[map.tracks[heap.track]];
+      std::map<std::pair<TrackIndex, StackId>, model::FoldedStack> stacks;
+      for (const model::FoldedStack& from : heap.stacks) {
+        const TrackIndex track = first_lane_[map.tracks[from.track]];
+        const StackId stack = map.stacks[Index(from.stack)];
+        model::FoldedStack& into = stacks[{track, stack}];
+        into.track = track;
+        into.stack = stack;
+        into.allocated += from.allocated;
+        into.temporary += from.temporary;
+        into.alive += from.alive;
+        into.at_peak += from.at_peak;
+      }
+      heap.stacks.clear();
+      for (const auto& [key, stack] : stacks) heap.stacks.push_back(stack);
+    }
   }
 
   void MergeSamples() {

@@ -8,6 +8,7 @@
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_sums.h"
 #include "profiler/analysis/memory/runtime_memory.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo::analysis {
 namespace {
@@ -71,6 +72,50 @@ std::vector<MemoryProfile> FromRecords(const model::Trace& trace,
   return profiles;
 }
 
+MemoryAmount AmountOf(const model::BlockSum& sum) {
+  return {sum.count * MemoryAmount::kOne, sum.bytes};
+}
+
+MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
+                         const model::FoldedHeap& heap) {
+  PoolSums sums;
+  StackMemorySums at_peak;
+  MemoryAmount all_at_peak;
+  for (const model::FoldedStack& stack : heap.stacks) {
+    const auto add = [&](StackMemorySums& to, const model::BlockSum& sum) {
+      if (sum.count != 0) to.Add(stack.stack, AmountOf(sum));
+    };
+    add(sums.leaks, stack.alive);
+    add(sums.temporary_by_stack, stack.temporary);
+    add(at_peak, stack.at_peak);
+    sums.temporary += AmountOf(stack.temporary);
+    all_at_peak += AmountOf(stack.at_peak);
+  }
+  sums.allocated = AmountOf(heap.allocated);
+  sums.freed = AmountOf(heap.freed);
+  sums.freed += AmountOf(heap.replaced);
+  for (size_t i = 0; i < sums.size_units.size(); ++i) {
+    sums.size_units[i] = heap.sizes[i] * MemoryAmount::kOne;
+    sums.lifetime_units[i] = heap.lifetimes[i] * MemoryAmount::kOne;
+  }
+  MemoryProfile profile;
+  profile.pool = {.pid = trace.tracks()[heap.track].pid,
+                  .process = pools.ProcessAt(heap.track, heap.first_ns),
+                  .source = MemorySource::kHeap};
+  SetSums(sums, profile);
+  SetApartRuntime(trace, profile);
+  if (heap.peak_bytes != 0) {
+    // No operation was open: see folded_memory.h.
+    OperationMemorySums by_operation;
+    by_operation.Add(model::kEmptyName, all_at_peak);
+    profile.peak = {.bytes = heap.peak_bytes,
+                    .time_ns = heap.peak_ns,
+                    .by_stack = at_peak.LargestFirst(),
+                    .by_operation = by_operation.LargestFirst()};
+  }
+  return profile;
+}
+
 // Counts belong to a thread. If its process became another program by an exec,
 // the last program gets them.
 void AddCounts(const model::Trace& trace, const MemoryPools& pools,
@@ -103,6 +148,11 @@ void AddCounts(const model::Trace& trace, const MemoryPools& pools,
 std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
   const MemoryPools pools(trace);
   std::vector<MemoryProfile> profiles = FromRecords(trace, pools);
+  if (const model::FoldedMemory* const folded = trace.folded_memory()) {
+    for (const model::FoldedHeap& heap : folded->heaps) {
+      profiles.push_back(FromFolded(trace, pools, heap));
+    }
+  }
   AddCounts(trace, pools, profiles);
   std::sort(profiles.begin(), profiles.end(),
             [](const auto& a, const auto& b) { return a.pool < b.pool; });

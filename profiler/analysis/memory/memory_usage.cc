@@ -148,10 +148,12 @@ bool IsHostMemory(const model::MemoryRecord& record) {
 }
 
 model::MemorySource HostSource(const model::Trace& trace) {
-  const bool heap = std::any_of(
-      trace.memory().begin(), trace.memory().end(), [](const auto& record) {
-        return record.source == model::MemorySource::kHeap;
-      });
+  const bool heap =
+      trace.folded_memory() != nullptr ||
+      std::any_of(trace.memory().begin(), trace.memory().end(),
+                  [](const auto& record) {
+                    return record.source == model::MemorySource::kHeap;
+                  });
   return heap ? model::MemorySource::kHeap : model::MemorySource::kReported;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/event_names.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo {
 namespace {
@@ -150,6 +152,23 @@ FunctionEventAvg MemoryRow(const model::Trace& trace,
   return average;
 }
 
+// Adds the records that are only there as sums: no operation was open for them.
+void AddFolded(const model::FoldedMemory& memory, FunctionEventAvg& row) {
+  for (const model::FoldedHeap& heap : memory.heaps) {
+    row.count += heap.record_count();
+    row.cpu_memory_usage += heap.allocated.bytes - heap.freed.bytes;
+  }
+  row.self_cpu_memory_usage = row.cpu_memory_usage;
+}
+
+TimeNs FirstTime(const model::FoldedMemory& memory) {
+  TimeNs first = std::numeric_limits<TimeNs>::max();
+  for (const model::FoldedHeap& heap : memory.heaps) {
+    first = std::min(first, heap.first_ns);
+  }
+  return first;
+}
+
 TimeNs FirstTime(const model::Trace& trace,
                  const std::vector<uint32_t>& records) {
   TimeNs first = trace.memory()[records.front()].time_ns;
@@ -250,7 +269,15 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
              MemoryRow(trace, options, grouping, name, records));
   };
   if (options.profile_memory && counted.empty()) {
-    add_memory("[memory]", memory.unattributed);
+    const model::FoldedMemory* const folded = trace.folded_memory();
+    if (folded != nullptr && !folded->heaps.empty()) {
+      FunctionEventAvg row =
+          MemoryRow(trace, options, grouping, "[memory]", memory.unattributed);
+      AddFolded(*folded, row);
+      rows.Add(FirstTime(*folded), std::move(row));
+    } else {
+      add_memory("[memory]", memory.unattributed);
+    }
     add_memory("[OutOfMemory]", OutOfMemory(trace));
   }
   return EventAverages(std::move(rows).Take(),
