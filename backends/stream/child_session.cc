@@ -149,7 +149,9 @@ class ChildSession : public ActivitySession {
                .heap_sample_interval = settings_.heap_sample_interval,
                .with_memory = (settings_.flags & record::kMemoryFlags) != 0,
                .with_children = !IsSampledAnyway(),
-               .was_to_hold_time = IsToHoldTime()},
+               .was_to_hold_time = IsToHoldTime(),
+               .fold_heap_above = settings_.fold_heap_above,
+               .release = ReleaseOfFolded()},
               shard);
     if (IsSampledAnyway()) {
       shard.ledger.Add(model::Loss::kProcessesNotRecorded,
@@ -216,6 +218,12 @@ class ChildSession : public ActivitySession {
     fd_ = raw_->fd();
     store_.OpenAt(fd_, raw_->chunks_begin());
     return absl::OkStatus();
+  }
+
+  // Only a heap that is folded is read chunk by chunk.
+  std::function<void(const ChunkView&)> ReleaseOfFolded() const {
+    if (settings_.fold_heap_above == ~uint64_t{0}) return nullptr;
+    return [this](const ChunkView& chunk) { store_.Release(chunk); };
   }
 
   RawHeader Header(bool is_complete) const {

@@ -1,5 +1,6 @@
 #include "backends/stream/stream_session.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,6 +64,8 @@ class StreamRecording {
     request_.libraries.insert(request_.libraries.end(),
                               request.libraries.begin(),
                               request.libraries.end());
+    request_.fold_heap_above =
+        std::min(request_.fold_heap_above, request.fold_heap_above);
     if (request.heap_sample_interval != 0) {
       request_.heap_sample_interval = request.heap_sample_interval;
     }
@@ -143,6 +146,7 @@ class StreamRecording {
          .policy = settings_.when_full,
          .flags = flags(),
          .heap_sample_interval = request_.heap_sample_interval,
+         .fold_heap_above = flight ? ~uint64_t{0} : request_.fold_heap_above,
          .scratch_dir = scratch_dir_,
          .keep_raw = settings_.keep_raw,
          .max_memory = settings_.max_memory,

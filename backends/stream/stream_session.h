@@ -38,6 +38,8 @@ struct StreamRequest {
   bool ranges = false;
   record::RecordFlags flags = 0;
   uint64_t heap_sample_interval = 0;  // bytes; 0 = every allocation
+  // In a child: more heap records than this become sums.
+  uint64_t fold_heap_above = ~uint64_t{0};
   // In a child: whether the runtime must come before its allocator, and the
   // libraries that it loads by a variable.
   bool watches_heap = false;

@@ -239,6 +239,9 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
       .details = input.details,
       .with_memory = input.with_memory,
       .memory_limit = input.only_ranges ? 0 : MemoryRecordLimit(),
+      .fold_heap_above = input.heap_sample_interval == 0 ? input.fold_heap_above
+                                                         : ~uint64_t{0},
+      .release = std::move(input.release),
       .is_elsewhere = std::move(input.is_elsewhere)};
   if (!input.only_ranges) {
     decode.mapping = [&](int64_t pid, const record::MappingPayload& mapping,

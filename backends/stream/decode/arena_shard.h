@@ -52,6 +52,9 @@ struct ArenaShardInput {
   // to keep. False: the user asked for the newest records that fit.
   bool was_to_hold_time = false;
   std::function<bool(uint64_t ticket)> is_elsewhere = {};
+  // As in DecodeInput. Sampled heaps are never folded.
+  uint64_t fold_heap_above = ~uint64_t{0};
+  std::function<void(const record::ChunkView&)> release = {};
   // Epoch minus CLOCK_MONOTONIC on the machine that recorded.
   int64_t epoch_offset_ns = EpochOffsetNs();
 };

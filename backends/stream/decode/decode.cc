@@ -10,6 +10,7 @@
 
 #include "backends/stream/decode/decode_names.h"
 #include "backends/stream/decode/decode_payload.h"
+#include "backends/stream/decode/heap_streams.h"
 #include "backends/stream/decode/resources.h"
 #include "profiler/base/parallel.h"
 
@@ -31,16 +32,22 @@ class Decoder {
 
   std::vector<DecodedChunk> Run() {
     SortChunks();
-    ParallelForEach(chunks_.size(),
-                    [&](size_t i) { chunk_decoder_.Count(chunks_[i]); });
+    ParallelForEach(chunks_.size(), [&](size_t i) {
+      chunk_decoder_.Count(chunks_[i]);
+      if (input_.release) input_.release(*chunks_[i].view);
+    });
+    const std::optional<HeapStreams> heap = HeapToFold();
+    if (heap) LeaveOutHeap();
     LimitMemory();
     PlaceChunks();
     names_.MapMarked();
     ParallelForEach(chunks_.size(), [&](size_t i) {
+      if (chunks_[i].without_heap && !chunks_[i].has_others) return;
       chunk_decoder_.Fill(chunks_[i], shard_.block, shard_.memory);
     });
     ApplyFollowUps();
     ReadMappings();
+    if (heap) shard_.folded_memory = FoldHeap(*heap, shard_.ledger);
     for (Chunk& chunk : chunks_) ReadPayloads(chunk);
     ReadCounters();
     ReadResources();
@@ -75,6 +82,48 @@ class Decoder {
     const model::Track& track = shard_.tracks[chunk.track];
     return {track.pid, track.id, chunk.view->stream, chunk.view->ticket,
             chunk.view->first_index};
+  }
+
+  // The heap's records, if they are to be folded. Operations and the program's
+  // own reports need single records.
+  std::optional<HeapStreams> HeapToFold() {
+    uint64_t records = 0;
+    size_t others = 0;
+    for (const Chunk& chunk : chunks_) {
+      records += chunk.heap_count;
+      others += chunk.event_count + chunk.report_count;
+    }
+    if (!input_.with_memory || others != 0 ||
+        records <= input_.fold_heap_above) {
+      return std::nullopt;
+    }
+    HeapStreams heap = {.streams = {},
+                        .clock = input_.clock,
+                        .recorded = input_.recorded,
+                        .later_programs = LaterProgramsOf(shard_.processes),
+                        .stack =
+                            [this](std::span<const Slot> payload, int64_t pid) {
+                              return payloads_.ReadStack(payload, pid);
+                            },
+                        .release = input_.release};
+    uint32_t stream = 0;
+    for (const Chunk& chunk : chunks_) {
+      if (heap.streams.empty() || chunk.view->stream != stream) {
+        heap.streams.push_back(
+            {.pid = PidOf(chunk), .track = chunk.track, .chunks = {}});
+        stream = chunk.view->stream;
+      }
+      if (chunk.heap_count != 0) heap.streams.back().chunks.push_back(&chunk);
+    }
+    if (!AreInOrder(heap)) return std::nullopt;
+    return heap;
+  }
+
+  void LeaveOutHeap() {
+    for (Chunk& chunk : chunks_) {
+      chunk.without_heap = true;
+      chunk.memory_count -= chunk.heap_count;
+    }
   }
 
   // Leaves out the memory records of the latest chunks if there are too many.

@@ -62,14 +62,9 @@ uint32_t DomainOf(const Slot& head) {
   return head.flags >> record::kSlotDomainShift;
 }
 
-// Limits bytes so that sums of them cannot overflow: those of broken targets,
-// and of allocations that failed because they were too large.
-constexpr int64_t kMostBytes = int64_t{1} << 62;
-constexpr int64_t Sane(int64_t bytes) {
+// Limits bytes so that sums of them cannot overflow, for broken targets.
+constexpr int64_t SaneBytes(int64_t bytes) {
   return std::clamp(bytes, -kMostBytes, kMostBytes);
-}
-constexpr int64_t SaneSize(uint64_t bytes) {
-  return static_cast<int64_t>(std::min(bytes, uint64_t{kMostBytes}));
 }
 
 }  // namespace
@@ -77,18 +72,41 @@ constexpr int64_t SaneSize(uint64_t bytes) {
 void ChunkDecoder::Count(Chunk& chunk) const {
   size_t events = 0;
   size_t memory = 0;
-  record::ForEachRecord(
-      *chunk.view, [&](const Slot& head, std::span<const Slot>, uint32_t) {
-        if (BecomesEvent(head)) {
-          ++events;
-          names_.Mark(head.name);
-        } else if (IsMemory(record::UnpackKind(head.kind_scope_depth)) &&
-                   IsWanted(head)) {
-          ++memory;
-        }
-      });
+  size_t heap = 0;
+  size_t reports = 0;
+  uint64_t first = chunk.heap_first_ticks;
+  uint64_t last = chunk.heap_last_ticks;
+  bool others = false;
+  const auto count = [&](const Slot& head, std::span<const Slot>, uint32_t) {
+    if (IsHeapRecord(head)) {
+      if (!IsWanted(head)) return;
+      ++heap;
+      const uint64_t ticks = head.begin.load(std::memory_order_relaxed);
+      first = std::min(first, ticks);
+      last = std::max(last, ticks);
+      return;
+    }
+    others = true;
+    if (BecomesEvent(head)) {
+      ++events;
+      names_.Mark(head.name);
+    } else if (IsMemory(record::UnpackKind(head.kind_scope_depth)) &&
+               IsWanted(head)) {
+      ++memory;
+      reports +=
+          record::UnpackKind(head.kind_scope_depth) == SlotKind::kMemory &&
+          head.flags != record::kMemoryOutOfMemory;
+    }
+  };
+  record::ForEachRecord(*chunk.view, count,
+                        [&](const Slot&) { others = true; });
   chunk.event_count = events;
-  chunk.memory_count = memory;
+  chunk.memory_count = memory + heap;
+  chunk.heap_count = heap;
+  chunk.report_count = reports;
+  chunk.heap_first_ticks = first;
+  chunk.heap_last_ticks = last;
+  chunk.has_others = others;
 }
 
 void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
@@ -109,6 +127,7 @@ void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,
   auto fill = [&](const Slot& head, std::span<const Slot> payload,
                   uint32_t index) {
     if (!BecomesEvent(head)) {
+      if (chunk.without_heap && IsHeapRecord(head)) return;
       if (!IsMemory(record::UnpackKind(head.kind_scope_depth))) {
         AddToRest(chunk, head, payload, index);
       } else if (IsWanted(head) && !chunk.without_memory) {
@@ -197,7 +216,7 @@ std::span<const Slot> ChunkDecoder::ReadMemory(
     }
     record.device_type = static_cast<int8_t>(head.name & 0xff);
     record.device_index = static_cast<int8_t>(head.name >> 16);
-    record.bytes = Sane(numbers.bytes);
+    record.bytes = SaneBytes(numbers.bytes);
     record.total_allocated = numbers.total_allocated;
     record.total_reserved = numbers.total_reserved;
     return payload;
@@ -206,7 +225,7 @@ std::span<const Slot> ChunkDecoder::ReadMemory(
                           static_cast<uint8_t>(record::HeapSource::kMapped)
                       ? model::MemorySource::kMapped
                       : model::MemorySource::kHeap;
-  const int64_t bytes = SaneSize(uint64_t{head.flags} << 32 | head.name);
+  const int64_t bytes = HeapBytesOf(head);
   if (kind == SlotKind::kAllocation) {
     record.bytes = bytes;
     // A mapping may be at address 0, a block of the heap is not.

@@ -86,13 +86,41 @@ struct OpenRange {
   size_t row;
 };
 
+// A block of the heap that the hooks of an allocator saw come or go. An
+// allocation that failed (at address 0) is none.
+inline bool IsHeapRecord(const record::Slot& head) {
+  const record::SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+  return (kind == record::SlotKind::kFree ||
+          (kind == record::SlotKind::kAllocation &&
+           head.end.load(std::memory_order_relaxed) != 0)) &&
+         record::UnpackScope(head.kind_scope_depth) !=
+             static_cast<uint8_t>(record::HeapSource::kMapped);
+}
+
+// Sums of bytes cannot overflow if none has more.
+inline constexpr int64_t kMostBytes = int64_t{1} << 62;
+
+// The bytes that an allocation, free, mapping or unmapping says, at most
+// kMostBytes: an allocation may have failed because it was too large.
+inline int64_t HeapBytesOf(const record::Slot& head) {
+  return static_cast<int64_t>(
+      std::min(uint64_t{head.flags} << 32 | head.name, uint64_t{kMostBytes}));
+}
+
 struct Chunk {
   const record::ChunkView* view = nullptr;
   model::TrackIndex track = 0;
   size_t event_count = 0;
   size_t first_row = 0;  // of its events, once that is known
   size_t memory_count = 0;
+  size_t heap_count = 0;    // of them, IsHeapRecord
+  size_t report_count = 0;  // of them, what the program says of its own pools
+  // Of the heap's records.
+  uint64_t heap_first_ticks = ~uint64_t{0};
+  uint64_t heap_last_ticks = 0;
+  bool has_others = false;      // records that are no heap records
   bool without_memory = false;  // its memory records are left out
+  bool without_heap = false;    // its heap records are left out
   size_t first_memory = 0;      // of its memory records, likewise
 
   // The records that Fill leaves to the caller.
@@ -115,7 +143,7 @@ class ChunkDecoder {
                std::span<const TickInterval> recorded, NameMap& names)
       : clock_(clock), recorded_(recorded), names_(names) {}
 
-  // Sets event_count and memory_count, and marks the names of the events.
+  // Sets what stands above first_memory, and marks the names of the events.
   void Count(Chunk& chunk) const;
   // REQUIRES: marked names are mapped, the rows exist.
   void Fill(Chunk& chunk, model::EventColumns& events,

@@ -93,11 +93,39 @@ absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
   mapped_bytes_ = bytes_;
   guard_ = ShrinkGuard(mapped_, mapped_bytes_);
   madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
-  lost_bytes_ +=
-      bytes_ -
-      ReadChunkEntries({static_cast<const std::byte*>(mapped_), mapped_bytes_},
-                       chunks);
+  lost_bytes_ += bytes_ - ReadMapped(chunks);
   return absl::OkStatus();
+}
+
+// Returns how many bytes the chunks took. An access maps many pages around, so
+// the memory is given back on the way: else all of the file would be in it.
+size_t ChunkStore::ReadMapped(std::vector<record::ChunkView>& chunks) const {
+  constexpr size_t kStep = size_t{8} << 20;  // many chunks
+  const std::span bytes(static_cast<const std::byte*>(mapped_), mapped_bytes_);
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t taken = ReadChunkEntries(
+        bytes.subspan(at, std::min(kStep, bytes.size() - at)), chunks);
+    if (taken == 0) break;
+    ReleasePages(bytes.subspan(at, taken));
+    at += taken;
+  }
+  return at;
+}
+
+void ChunkStore::Release(const record::ChunkView& chunk) const {
+  ReleasePages(std::as_bytes(chunk.slots));
+}
+
+// Whole pages only, which the neighbours' chunks do not reach into.
+void ChunkStore::ReleasePages(std::span<const std::byte> bytes) {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (first + page - 1) & ~(page - 1);
+  const uintptr_t end = (first + bytes.size()) & ~(page - 1);
+  if (begin < end) {
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
 }
 
 bool IsChunkEntry(const ChunkEntry& entry, uint64_t bytes) {

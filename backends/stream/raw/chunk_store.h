@@ -60,12 +60,18 @@ class ChunkStore {
   // All added chunks, readable as long as the store lives. Ends adding.
   absl::Status Map(std::vector<record::ChunkView>& chunks);
 
+  // Gives a mapped chunk's memory back. The chunk stays readable: the next
+  // access reads the file again. Any thread, after Map.
+  void Release(const record::ChunkView& chunk) const;
+
   int fd() const noexcept { return fd_; }
   uint64_t bytes() const noexcept { return bytes_; }
   uint64_t lost_bytes() const noexcept { return lost_bytes_; }
 
  private:
   bool HasRoom();
+  size_t ReadMapped(std::vector<record::ChunkView>& chunks) const;
+  static void ReleasePages(std::span<const std::byte> bytes);
 
   int fd_ = -1;
   uint64_t begin_ = 0;          // of the first entry in the file

@@ -1,0 +1,229 @@
+#include "backends/stream/decode/heap_fold.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <utility>
+
+namespace kymo::stream {
+namespace {
+
+using model::BlockSum;
+using model::FoldedMemory;
+using model::FoldedStack;
+
+size_t HistogramEntry(int64_t value) {
+  return static_cast<size_t>(
+      std::bit_width(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
+}
+
+// The microsecond of a row in PyTorch's memory timeline: the double nearest to
+// ns / 1000, cut off.
+int64_t MicrosecondOf(TimeNs time_ns) {
+  return static_cast<int64_t>(static_cast<double>(time_ns / kNsPerUs) +
+                              static_cast<double>(time_ns % kNsPerUs) /
+                                  static_cast<double>(kNsPerUs));
+}
+
+}  // namespace
+
+bool LiveBlocks::Put(const Block& block, Block* old) {
+  if ((count_ + 1) * 4 > blocks_.size() * 3) Grow();
+  size_t place = PlaceOf(block.address);
+  while (blocks_[place].address != 0) {
+    if (blocks_[place].address == block.address) {
+      *old = std::exchange(blocks_[place], block);
+      return true;
+    }
+    place = Next(place);
+  }
+  blocks_[place] = block;
+  ++count_;
+  return false;
+}
+
+bool LiveBlocks::Remove(uint64_t address, Block* removed) {
+  size_t place = PlaceOf(address);
+  while (blocks_[place].address != address) {
+    if (blocks_[place].address == 0) return false;
+    place = Next(place);
+  }
+  *removed = blocks_[place];
+  // Moves later blocks forward, so that no search ends too early.
+  size_t hole = place;
+  for (place = Next(place); blocks_[place].address != 0; place = Next(place)) {
+    const size_t wanted = PlaceOf(blocks_[place].address);
+    // Whether `wanted` is not behind the hole, going round.
+    if (((place - wanted) & (blocks_.size() - 1)) >=
+        ((place - hole) & (blocks_.size() - 1))) {
+      blocks_[hole] = blocks_[place];
+      hole = place;
+    }
+  }
+  blocks_[hole].address = 0;
+  --count_;
+  return true;
+}
+
+void LiveBlocks::Clear() { *this = LiveBlocks(); }
+
+void LiveBlocks::Grow() {
+  std::vector<Block> old(blocks_.size() * 2);
+  old.swap(blocks_);
+  --shift_;
+  for (const Block& block : old) {
+    if (block.address == 0) continue;
+    size_t place = PlaceOf(block.address);
+    while (blocks_[place].address != 0) place = Next(place);
+    blocks_[place] = block;
+  }
+}
+
+void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
+  Heap& heap = HeapOf(thread.pid);
+  if (heap.program != thread.program) {
+    heap.program = thread.program;
+    heap.live.Clear();
+    heap.live_bytes = 0;
+    heap.last_block.clear();
+  }
+  if (record.is_free) {
+    Free(heap, thread.track, record);
+  } else {
+    Allocate(heap, thread.track, record);
+  }
+}
+
+void HeapFold::End(int64_t pid) { HeapOf(pid).live.Clear(); }
+
+HeapFold::Heap& HeapFold::HeapOf(int64_t pid) {
+  if (last_heap_ == nullptr || last_pid_ != pid) {
+    last_heap_ = &heaps_[pid];
+    last_pid_ = pid;
+  }
+  return *last_heap_;
+}
+
+uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
+                         model::StackId stack) {
+  const uint64_t key = uint64_t{track} << 32 | Index(stack);
+  Recent& recent =
+      recent_[(key + 1) * 0x9e3779b97f4a7c15u >> (64 - kRecentBits)];
+  if (recent.heap == &heap && recent.key == key) return recent.sum;
+  const auto [entry, is_new] =
+      heap.sum_of.try_emplace(key, static_cast<uint32_t>(heap.sums.size()));
+  if (is_new) {
+    FoldedStack& sum = heap.sums.emplace_back().stack;
+    sum.track = track;
+    sum.stack = stack;
+  }
+  recent = {&heap, key, entry->second};
+  return entry->second;
+}
+
+void HeapFold::ChangeAlive(Heap& heap, Sum& sum, const BlockSum& change) {
+  if (sum.peak != heap.peaks) {
+    sum.peak = heap.peaks;
+    sum.at_peak = sum.stack.alive;
+  }
+  sum.stack.alive += change;
+}
+
+void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
+                        const HeapRecord& record) {
+  if (heap.folded.allocated.count == 0) {
+    heap.folded.track = track;
+    heap.folded.first_ns = record.time_ns;
+  }
+  const uint32_t index = SumOf(heap, track, record.stack);
+  Sum& sum = heap.sums[index];
+  const BlockSum block = {1, record.bytes};
+  heap.folded.allocated += block;
+  ++heap.folded.sizes[HistogramEntry(record.bytes)];
+  sum.stack.allocated += block;
+  int64_t change = record.bytes;
+  LiveBlocks::Block old;
+  if (heap.live.Put({.address = record.address,
+                     .bytes = record.bytes,
+                     .time_ns = record.time_ns,
+                     .sum = index},
+                    &old)) {
+    heap.folded.replaced += {1, old.bytes};
+    ChangeAlive(heap, heap.sums[old.sum], {-1, -old.bytes});
+    change -= old.bytes;
+  }
+  ChangeAlive(heap, sum, block);
+  if (heap.last_block.size() <= track) heap.last_block.resize(track + 1);
+  heap.last_block[track] = record.address;
+  AddToCurves(heap, record.time_ns, change);
+  if (heap.live_bytes > heap.folded.peak_bytes) {
+    heap.folded.peak_bytes = heap.live_bytes;
+    heap.folded.peak_ns = record.time_ns;
+    ++heap.peaks;
+  }
+}
+
+void HeapFold::Free(Heap& heap, model::TrackIndex track,
+                    const HeapRecord& record) {
+  LiveBlocks::Block block;
+  if (!heap.live.Remove(record.address, &block)) {
+    ++frees_of_unknown_;
+    return;
+  }
+  Sum& sum = heap.sums[block.sum];
+  heap.folded.freed += {1, block.bytes};
+  ++heap.folded.lifetimes[HistogramEntry(record.time_ns - block.time_ns)];
+  if (sum.stack.track == track && track < heap.last_block.size() &&
+      heap.last_block[track] == record.address) {
+    sum.stack.temporary += {1, block.bytes};
+  }
+  ChangeAlive(heap, sum, {-1, -block.bytes});
+  AddToCurves(heap, record.time_ns, -block.bytes);
+}
+
+void HeapFold::AddToCurves(Heap& heap, TimeNs time_ns, int64_t change) {
+  heap.live_bytes += change;
+  heap.curve.Add(time_ns, heap.live_bytes);
+  const int64_t us = MicrosecondOf(time_ns);
+  if (moments_ == 0 || us != moment_us_) {
+    if (moments_ != 0) curve_.Add(moment_ns_, live_bytes_);
+    ++moments_;
+    moment_us_ = us;
+    moment_ns_ = time_ns;
+  }
+  live_bytes_ += change;
+}
+
+void HeapFold::Finish(Heap& heap) {
+  std::vector<FoldedStack>& stacks = heap.folded.stacks;
+  for (Sum& sum : heap.sums) {
+    sum.stack.at_peak = sum.peak == heap.peaks ? sum.at_peak : sum.stack.alive;
+    if (heap.folded.peak_bytes == 0) sum.stack.at_peak = {};
+    stacks.push_back(sum.stack);
+  }
+  std::sort(stacks.begin(), stacks.end(),
+            [](const FoldedStack& a, const FoldedStack& b) {
+              return std::tie(a.track, a.stack) < std::tie(b.track, b.stack);
+            });
+  heap.folded.live = heap.curve.Points();
+}
+
+std::shared_ptr<FoldedMemory> HeapFold::Take(model::LossLedger& ledger) && {
+  auto memory = std::make_shared<FoldedMemory>();
+  if (moments_ != 0) curve_.Add(moment_ns_, live_bytes_);
+  memory->live = curve_.Points();
+  memory->live_moments = moments_;
+  int64_t not_seen = 0;
+  for (auto& [pid, heap] : heaps_) {
+    if (heap.folded.allocated.count == 0) continue;
+    Finish(heap);
+    not_seen += heap.folded.replaced.count;
+    memory->heaps.push_back(std::move(heap.folded));
+  }
+  ledger.Add(model::Loss::kFreesOfUnknownBlocks,
+             static_cast<uint64_t>(frees_of_unknown_));
+  ledger.Add(model::Loss::kFreesNotSeen, static_cast<uint64_t>(not_seen));
+  return memory;
+}
+
+}  // namespace kymo::stream

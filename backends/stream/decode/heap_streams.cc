@@ -1,0 +1,243 @@
+#include "backends/stream/decode/heap_streams.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "backends/stream/decode/heap_fold.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Slot;
+using record::SlotKind;
+
+// Stacks that have been seen, by the bytes of their payloads.
+class SeenStacks {
+ public:
+  SeenStacks(const HeapStreams& streams, model::LossLedger& ledger)
+      : streams_(streams), ledger_(ledger), table_(size_t{1} << kFirstBits) {}
+
+  model::StackId Find(std::span<const Slot> payload, int64_t pid) {
+    record::PayloadHeader header;
+    std::memcpy(&header, payload.data(), sizeof(header));
+    const size_t bytes = std::min<size_t>(sizeof(header) + header.size_bytes,
+                                          payload.size_bytes()) /
+                         sizeof(uint64_t) * sizeof(uint64_t);
+    const auto* const words = reinterpret_cast<const uint64_t*>(payload.data());
+    const size_t count = bytes / sizeof(uint64_t);
+    uint64_t hash = static_cast<uint64_t>(pid);
+    for (size_t i = 0; i < count; ++i) {
+      hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+    size_t place = hash & (table_.size() - 1);
+    for (; table_[place] != 0; place = (place + 1) & (table_.size() - 1)) {
+      const Seen& seen = seen_[table_[place] - 1];
+      if (seen.hash == hash && seen.pid == pid && seen.count == count &&
+          std::memcmp(&words_[seen.begin], words, bytes) == 0) {
+        if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
+        return seen.stack;
+      }
+    }
+    seen_.push_back({.hash = hash,
+                     .pid = pid,
+                     .begin = words_.size(),
+                     .count = count,
+                     .stack = streams_.stack(payload, pid)});
+    words_.insert(words_.end(), words, words + count);
+    table_[place] = static_cast<uint32_t>(seen_.size());
+    if (seen_.size() * 2 > table_.size()) Grow();
+    return seen_.back().stack;
+  }
+
+ private:
+  static constexpr int kFirstBits = 12;
+  struct Seen {
+    uint64_t hash = 0;
+    int64_t pid = 0;
+    size_t begin = 0;  // in words_
+    size_t count = 0;
+    model::StackId stack = model::kEmptyStack;
+  };
+
+  void Grow() {
+    table_.assign(table_.size() * 2, 0);
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      size_t place = seen_[i].hash & (table_.size() - 1);
+      while (table_[place] != 0) place = (place + 1) & (table_.size() - 1);
+      table_[place] = static_cast<uint32_t>(i + 1);
+    }
+  }
+
+  const HeapStreams& streams_;
+  model::LossLedger& ledger_;
+  std::vector<Seen> seen_;
+  std::vector<uint64_t> words_;
+  std::vector<uint32_t> table_;  // 1 + index in seen_; 0 = nothing
+};
+
+// The records of one stream, one chunk at a time.
+class Cursor {
+ public:
+  Cursor(const HeapStreams& streams, size_t rank)
+      : streams_(streams), stream_(streams.streams[rank]), rank_(rank) {
+    thread_ = {.pid = stream_.pid, .track = stream_.track};
+    const auto later = streams.later_programs.find(stream_.pid);
+    if (later != streams.later_programs.end()) later_ = later->second;
+    next_ns_ = FirstTime();
+  }
+
+  // The order of the next records of two streams.
+  bool IsBefore(const Cursor& other) const {
+    return next_ns_ < other.next_ns_ ||
+           (next_ns_ == other.next_ns_ && rank_ < other.rank_);
+  }
+  int64_t pid() const { return stream_.pid; }
+
+  // Folds records as long as they come before the next one of `other` (null:
+  // no other stream has records). False at the stream's end.
+  bool FoldUntil(const Cursor* other, SeenStacks& stacks,
+                 model::LossLedger& ledger, HeapFold& fold) {
+    for (;;) {
+      if (at_ == records_.size() && !Load(stacks, ledger)) return false;
+      for (; at_ < records_.size(); ++at_) {
+        next_ns_ = records_[at_].time_ns;
+        if (other != nullptr && !IsBefore(*other)) return true;
+        while (!later_.empty() && later_.front() <= next_ns_) {
+          later_ = later_.subspan(1);
+          ++thread_.program;
+        }
+        fold.Add(thread_, records_[at_]);
+      }
+    }
+  }
+
+ private:
+  TimeNs FirstTime() const {
+    return streams_.clock.ToEpochNs(
+        stream_.chunks[next_chunk_]->heap_first_ticks);
+  }
+
+  // Reads the next chunk.
+  bool Load(SeenStacks& stacks, model::LossLedger& ledger) {
+    records_.clear();
+    at_ = 0;
+    while (records_.empty()) {
+      if (next_chunk_ == stream_.chunks.size()) {
+        records_.shrink_to_fit();
+        return false;
+      }
+      const Chunk& chunk = *stream_.chunks[next_chunk_++];
+      record::ForEachRecord(
+          *chunk.view,
+          [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
+            AddRecord(head, payload, stacks, ledger);
+          });
+      if (streams_.release) streams_.release(*chunk.view);
+    }
+    const auto by_time = [](const HeapRecord& a, const HeapRecord& b) {
+      return a.time_ns < b.time_ns;
+    };
+    if (!std::is_sorted(records_.begin(), records_.end(), by_time)) {
+      std::stable_sort(records_.begin(), records_.end(), by_time);
+    }
+    return true;
+  }
+
+  void AddRecord(const Slot& head, std::span<const Slot> payload,
+                 SeenStacks& stacks, model::LossLedger& ledger) {
+    if (!IsHeapRecord(head)) return;
+    const uint64_t ticks = head.begin.load(std::memory_order_relaxed);
+    if (!streams_.recorded.empty() && !IsInAny(streams_.recorded, ticks)) {
+      return;
+    }
+    const uint64_t address = head.end.load(std::memory_order_relaxed);
+    if (address == 0) {
+      ledger.Add(model::Loss::kRecordsCorrupt, 1);
+      return;
+    }
+    HeapRecord& record = records_.emplace_back();
+    record.time_ns = streams_.clock.ToEpochNs(ticks);
+    record.address = address;
+    record.bytes = HeapBytesOf(head);
+    record.is_free =
+        record::UnpackKind(head.kind_scope_depth) == SlotKind::kFree;
+    if (!record.is_free && !payload.empty()) {
+      record.stack = stacks.Find(payload, stream_.pid);
+    }
+  }
+
+  const HeapStreams& streams_;
+  const HeapStreams::Stream& stream_;
+  const size_t rank_;
+  HeapThread thread_;
+  std::span<const TimeNs> later_;    // programs that come
+  std::vector<HeapRecord> records_;  // of the present chunk
+  size_t at_ = 0;
+  size_t next_chunk_ = 0;
+  TimeNs next_ns_ = 0;
+};
+
+}  // namespace
+
+LaterPrograms LaterProgramsOf(std::span<const model::Process> processes) {
+  LaterPrograms starts;
+  for (const model::Process& process : processes) {
+    if (process.start_ns != 0) starts[process.pid].push_back(process.start_ns);
+  }
+  for (auto& [pid, times] : starts) {
+    std::sort(times.begin(), times.end());
+    times.erase(times.begin());  // the first program replaced no other
+  }
+  return starts;
+}
+
+bool AreInOrder(const HeapStreams& streams) {
+  for (const HeapStreams::Stream& stream : streams.streams) {
+    for (size_t i = 1; i < stream.chunks.size(); ++i) {
+      if (stream.chunks[i]->heap_first_ticks <
+          stream.chunks[i - 1]->heap_last_ticks) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<model::FoldedMemory> FoldHeap(const HeapStreams& streams,
+                                              model::LossLedger& ledger) {
+  SeenStacks stacks(streams, ledger);
+  HeapFold fold;
+  std::vector<std::unique_ptr<Cursor>> cursors;  // a heap, the first on top
+  std::unordered_map<int64_t, size_t> streams_left;  // by pid
+  for (size_t i = 0; i < streams.streams.size(); ++i) {
+    if (streams.streams[i].chunks.empty()) continue;
+    cursors.push_back(std::make_unique<Cursor>(streams, i));
+    ++streams_left[cursors.back()->pid()];
+  }
+  const auto later = [](const auto& a, const auto& b) {
+    return b->IsBefore(*a);
+  };
+  std::make_heap(cursors.begin(), cursors.end(), later);
+  while (!cursors.empty()) {
+    std::pop_heap(cursors.begin(), cursors.end(), later);
+    std::unique_ptr<Cursor> first = std::move(cursors.back());
+    cursors.pop_back();
+    const Cursor* const second =
+        cursors.empty() ? nullptr : cursors.front().get();
+    if (first->FoldUntil(second, stacks, ledger, fold)) {
+      cursors.push_back(std::move(first));
+      std::push_heap(cursors.begin(), cursors.end(), later);
+    } else if (--streams_left[first->pid()] == 0) {
+      fold.End(first->pid());
+    }
+  }
+  return std::move(fold).Take(ledger);
+}
+
+}  // namespace kymo::stream
