@@ -20,6 +20,7 @@ struct MemorySettings {
   uint64_t interval = 512 << 10;  // bytes
   bool stacks = true;             // for a child
   bool mappings = false;
+  int64_t fold_above = -1;  // records; -1 = never
 };
 
 const SettingTable<MemorySettings>& MemoryTable() {
@@ -44,7 +45,14 @@ const SettingTable<MemorySettings>& MemoryTable() {
                    "default is that of with_stack."},
        {.name = "mappings",
         .value = setting::Switch(&S::mappings),
-        .purpose = "Record mmap, munmap and mremap of the program, too."}});
+        .purpose = "Record mmap, munmap and mremap of the program, too."},
+       {.name = "fold_above",
+        .value = setting::Integer(&S::fold_above, -1),
+        .purpose = "In a child: keep exact sums instead of single records if "
+                   "a program without ranges makes more heap records than "
+                   "this. -1: keep all. The default is chrome_memory_events "
+                   "where all files that are written can be made of sums, "
+                   "else -1."}});
   return table;
 }
 
@@ -68,6 +76,9 @@ stream::StreamRequest RequestFor(const MemorySettings& settings) {
   const bool watches = (request.flags & record::kHeapModeFlags) != 0;
   if (watches && settings.stacks) request.flags |= record::kGateHeapStacks;
   if (settings.mappings) request.flags |= record::kGateMapped;
+  if (settings.fold_above >= 0) {
+    request.fold_heap_above = static_cast<uint64_t>(settings.fold_above);
+  }
   return request;
 }
 

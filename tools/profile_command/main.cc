@@ -37,6 +37,7 @@
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/deliver_large.h"
 #include "tools/profile_command/first_screen.h"
+#include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
 #include "tools/profile_command/options.h"
@@ -175,6 +176,7 @@ class ProfileRun {
     options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
+    SetHeapFolding(command_, backends_, options);
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));

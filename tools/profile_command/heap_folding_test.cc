@@ -1,0 +1,99 @@
+#include "tools/profile_command/heap_folding.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace kymo::tools {
+namespace {
+
+class FakeBackend : public ActivityBackend {
+ public:
+  FakeBackend(std::string name, absl::Status availability)
+      : availability_(std::move(availability)) {
+    info_.name = std::move(name);
+  }
+  const PluginInfo& info() const noexcept override { return info_; }
+  std::vector<model::ActivityType> activity_types() const override {
+    return {};
+  }
+  absl::Status Availability(const SessionOptions&) const override {
+    return availability_;
+  }
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions&) override {
+    return absl::UnimplementedError("not in this test");
+  }
+
+ private:
+  PluginInfo info_;
+  const absl::Status availability_;
+};
+
+class HeapFoldingTest : public testing::Test {
+ protected:
+  HeapFoldingTest() {
+    command_.profile_memory = true;
+    command_.exporters = {"chrome", "stacks", "memory_timeline"};
+    Register("cpu", absl::OkStatus());
+  }
+
+  void Register(const std::string& name, absl::Status availability) {
+    ASSERT_TRUE(backends_
+                    .Register(std::make_unique<FakeBackend>(
+                        name, std::move(availability)))
+                    .ok());
+  }
+
+  // The setting; empty if single records are kept.
+  std::string FoldAbove() const {
+    SessionOptions options;
+    options.settings = command_.settings;
+    SetHeapFolding(command_, backends_, options);
+    return options.settings["memory_fold_above"];
+  }
+
+  ProfileCommand command_;
+  BackendRegistry backends_;
+};
+
+TEST_F(HeapFoldingTest, DefaultFilesTakeSums) {
+  EXPECT_EQ(FoldAbove(), "1000000");
+  command_.settings["chrome_memory_events"] = "5000";
+  EXPECT_EQ(FoldAbove(), "5000");
+  command_.settings["chrome_memory_events"] = "-1";
+  EXPECT_EQ(FoldAbove(), "-1");
+}
+
+TEST_F(HeapFoldingTest, TheUsersChoiceStays) {
+  command_.settings["memory_fold_above"] = "7";
+  EXPECT_EQ(FoldAbove(), "7");
+}
+
+TEST_F(HeapFoldingTest, SomeFilesNeedSingleRecords) {
+  command_.exporters.push_back("perfetto");
+  EXPECT_EQ(FoldAbove(), "");
+  command_.exporters.pop_back();
+  command_.settings["memory_timeline_form"] = "raw";
+  EXPECT_EQ(FoldAbove(), "");
+  command_.settings["memory_timeline_form"] = "html";
+  EXPECT_EQ(FoldAbove(), "1000000");
+  command_.max_file_bytes = 1 << 20;
+  EXPECT_EQ(FoldAbove(), "");
+}
+
+TEST_F(HeapFoldingTest, EventsOfADeviceMayEncloseAllocations) {
+  Register("cuda", absl::NotFoundError("no device"));
+  EXPECT_EQ(FoldAbove(), "1000000");
+  Register("other", absl::OkStatus());
+  EXPECT_EQ(FoldAbove(), "");
+  command_.activities = {"cpu"};
+  EXPECT_EQ(FoldAbove(), "1000000");
+}
+
+}  // namespace
+}  // namespace kymo::tools
