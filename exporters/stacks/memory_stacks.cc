@@ -54,8 +54,8 @@ std::vector<StackMemory> SumMemory(const model::Trace& trace) {
     for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
       for (const model::FoldedStack& stack : heap.stacks) {
         if (stack.stack == model::kEmptyStack) continue;
-        StackMemory& sum =
-            sums[Key(stack.track, false, 0, 0, Index(stack.stack))];
+        StackMemory& sum = sums[Key(stack.track, false, 0, 0,
+                                    Index(frames.Caller(stack.stack)))];
         sum.allocated += AmountOf(stack.allocated);
         sum.alive += AmountOf(stack.alive);
       }

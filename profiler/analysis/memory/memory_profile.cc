@@ -116,6 +116,25 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
   return profile;
 }
 
+// Of a folded heap, allocations that failed are the only single records.
+void AddFolded(const model::Trace& trace, const MemoryPools& pools,
+               std::vector<MemoryProfile>& profiles) {
+  if (trace.folded_memory() == nullptr) return;
+  for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+    MemoryProfile folded = FromFolded(trace, pools, heap);
+    const auto of_pool = [&](const MemoryProfile& profile) {
+      return profile.pool == folded.pool;
+    };
+    const auto failed = std::find_if(profiles.begin(), profiles.end(), of_pool);
+    if (failed == profiles.end()) {
+      profiles.push_back(std::move(folded));
+    } else {
+      folded.totals.out_of_memory = failed->totals.out_of_memory;
+      *failed = std::move(folded);
+    }
+  }
+}
+
 // Counts belong to a thread. If its process became another program by an exec,
 // the last program gets them.
 void AddCounts(const model::Trace& trace, const MemoryPools& pools,
@@ -148,11 +167,7 @@ void AddCounts(const model::Trace& trace, const MemoryPools& pools,
 std::vector<MemoryProfile> ProfileMemory(const model::Trace& trace) {
   const MemoryPools pools(trace);
   std::vector<MemoryProfile> profiles = FromRecords(trace, pools);
-  if (const model::FoldedMemory* const folded = trace.folded_memory()) {
-    for (const model::FoldedHeap& heap : folded->heaps) {
-      profiles.push_back(FromFolded(trace, pools, heap));
-    }
-  }
+  AddFolded(trace, pools, profiles);
   AddCounts(trace, pools, profiles);
   std::sort(profiles.begin(), profiles.end(),
             [](const auto& a, const auto& b) { return a.pool < b.pool; });
