@@ -142,6 +142,14 @@ TEST(ImportDocumentTest, AFileMayBeCutOffBetweenItsMembers) {
     EXPECT_EQ(got.Count("truncated"), 1u) << size;
   }
   EXPECT_TRUE(ImportText(head + tail).findings.empty());
+  for (const std::string_view text :
+       {"{\"traceEvents\"", "{\"traceEvents\" ",
+        "{\"traceEvents\":", "{\"traceEvents\": "}) {
+    const Imported got = ImportText(text);
+    EXPECT_NE(got.status.message().find("the file ends at byte"),
+              absl::string_view::npos)
+        << text << ": " << got.status;
+  }
 }
 
 // A trace with samples as exporters/chrome writes them; `bad` replaces `good`.
