@@ -289,6 +289,35 @@ TEST_F(TerminalTest, ColorIsForTerminalsThatWantIt) {
   EXPECT_FALSE(ScreenOf(terminal_, ColorUse::kAuto, 1).color);
 }
 
+TEST_F(TerminalTest, ProgressIsShownTenTimesASecondAndTakenBack) {
+  Open(24, 80);
+  const int before = dup(STDERR_FILENO);
+  ASSERT_GE(before, 0);
+  ASSERT_EQ(dup2(terminal_, STDERR_FILENO), STDERR_FILENO);
+  {
+    ProgressLine progress(true);
+    progress.Show("reading");
+    // The first counts; the others come at once behind it.
+    for (int percent = 10; percent < 100; ++percent) {
+      progress.Show("writing", percent / 100.0);
+    }
+    ProgressLine quiet(false);
+    quiet.Show("nothing");
+    quiet.Show("nothing", 0.5);
+  }
+  dup2(before, STDERR_FILENO);
+  close(before);
+  std::string shown(4096, '\0');
+  const ssize_t got = read(other_end_, shown.data(), shown.size());
+  ASSERT_GT(got, 0);
+  shown.resize(static_cast<size_t>(got));
+  EXPECT_THAT(shown, HasSubstr("kymo: reading"));
+  EXPECT_THAT(shown, HasSubstr("kymo: writing  [##                  ]  10 %"));
+  EXPECT_THAT(shown, Not(HasSubstr(" 11 %")));
+  EXPECT_THAT(shown, Not(HasSubstr("nothing")));
+  EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;
+}
+
 TEST_F(TerminalTest, AFileHasNoWidthOfItsOwn) {
   const int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
   const ScreenOptions options = ScreenOf(file, ColorUse::kAuto, 2);
