@@ -150,6 +150,9 @@ TEST_F(IttTest, MetadataBecomesArguments) {
   EXPECT_EQ(ArgText(trace, "task", "first of two"), "65535");
   EXPECT_EQ(ArgText(trace, "task", "text"), "all of it");
   EXPECT_EQ(ArgText(trace, "region", "text"), "of the");
+  // Nothing but these, and the domain.
+  EXPECT_EQ(trace.args(Find(trace, "task")).size(), 5u);
+  EXPECT_EQ(trace.args(Find(trace, "region")).size(), 2u);
 }
 
 TEST_F(IttTest, CountersHaveTheirValues) {
