@@ -212,10 +212,14 @@ TEST(KeyAveragesTest, InnermostFramesTellGroupsApart) {
     const model::StackId stack = Stack(t, {"main", caller, "layer"});
     DetailOfLast(t).stack = stack;
   }
+  t.AddRange(main, "mm", 40, 45);  // called elsewhere
+  DetailOfLast(t).stack = Stack(t, {"main", "other"});
   const model::Trace trace = std::move(t).Build();
-  EXPECT_EQ(KeyAverages(trace, {.by_stack_n = 1}).size(), 1u);
+  // Unless it is asked for, frames do not matter.
+  EXPECT_EQ(KeyAverages(trace).size(), 1u);
+  EXPECT_EQ(KeyAverages(trace, {.by_stack_n = 1}).size(), 2u);
   const auto rows = KeyAverages(trace, {.by_stack_n = 2});
-  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].count, 2);
   const model::StackTable& stacks = trace.stacks();
   EXPECT_EQ(
