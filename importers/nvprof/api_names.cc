@@ -210,6 +210,16 @@ constexpr ApiName kDriver[] = {
     {653, "cuLaunchKernelEx"},
 };
 
+// Each id is found, and only once.
+template <size_t N>
+consteval bool IsAscending(const ApiName (&names)[N]) {
+  for (size_t i = 1; i < N; ++i) {
+    if (names[i - 1].cbid >= names[i].cbid) return false;
+  }
+  return true;
+}
+static_assert(IsAscending(kRuntime) && IsAscending(kDriver));
+
 template <size_t N>
 std::string NameOf(const ApiName (&names)[N], int64_t cbid,
                    const char* otherwise) {
