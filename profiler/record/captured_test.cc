@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "profiler/record/handle_map.h"
 #include "profiler/record/test_records.h"
 
 namespace kymo::record {
@@ -149,6 +150,35 @@ TEST_F(CapturedTest, ForeignTextsAreOneNameHoweverTheyArePassed) {
   EXPECT_EQ(name.id, kNameInPayload);
   EXPECT_EQ(name.text, longer);
   Stop();
+}
+
+TEST(HandleMapTest, KeepsTheLastValueOfEachHandle) {
+  static HandleMap map;
+  uint64_t value = 0;
+  EXPECT_FALSE(map.Find(1, &value));
+  EXPECT_FALSE(map.Take(1, &value));
+  // Half of what there is room for; many share a place.
+  constexpr uint64_t kMost = HandleMap::kCapacity / 2;
+  for (uint64_t handle = 1; handle <= kMost; ++handle) {
+    ASSERT_TRUE(map.Put(handle, 10 * handle));
+  }
+  EXPECT_FALSE(map.Put(kMost + 1, 1));
+  EXPECT_TRUE(map.Put(7, 1)) << "another value takes no room";
+  EXPECT_TRUE(map.Find(7, &value));
+  EXPECT_EQ(value, 1u);
+  // Each third is taken; those behind it in a place are still found.
+  for (uint64_t handle = 3; handle <= kMost; handle += 3) {
+    ASSERT_TRUE(map.Take(handle, &value));
+    ASSERT_EQ(value, 10 * handle);
+    ASSERT_FALSE(map.Take(handle, &value));
+  }
+  for (uint64_t handle = 1; handle <= kMost; ++handle) {
+    ASSERT_EQ(map.Find(handle, &value), handle % 3 != 0) << handle;
+    if (handle % 3 != 0 && handle != 7) {
+      ASSERT_EQ(value, 10 * handle);
+    }
+  }
+  EXPECT_TRUE(map.Put(kMost + 1, 1));
 }
 
 }  // namespace

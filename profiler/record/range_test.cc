@@ -228,6 +228,23 @@ TEST_F(RangeTest, AnOuterRangesEndEndsWhatALongjmpLeftOpen) {
   EXPECT_EQ(records[2].depth, records[0].depth);
 }
 
+TEST_F(RangeTest, UnlessSomebodyAsksThereAreNoStacks) {
+  SetStackCapture([](const void*, uint64_t* pcs, uint64_t) noexcept {
+    pcs[0] = 1000;
+    return uint64_t{1};
+  });
+  OpenRange range;
+  BeginRangeWithDetails(range, "range", {}, RecordScope::kFunction, {});
+  EndRange(range);
+  RecordMemory({.bytes = 8});
+  SetStackCapture(nullptr);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].frames, 0u);
+  EXPECT_EQ(records[1].frames, 0u);
+  EXPECT_EQ(records[1].memory.stack_size, 0u);
+}
+
 class StackRangeTest : public RecordTest {
  protected:
   StackRangeTest() : RecordTest(kGateStacks) {
@@ -253,7 +270,6 @@ TEST_F(StackRangeTest, StacksBeyondTheLimitAreCut) {
     EndRange(range);
     RecordMemory({.bytes = 8});
   }
-  // The paths of this process's libraries are short.
   EXPECT_EQ(TruncatedHere(), 0u);
   const std::vector<Record> records = Stop();
   ASSERT_EQ(records.size(), 2 * sizes.size());
