@@ -1,0 +1,42 @@
+#include "profiler/text/visible_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace kymo {
+namespace {
+
+TEST(VisibleTextTest, ControlCharactersBecomeVisible) {
+  EXPECT_EQ(VisibleText("a\x1b[2J\a"), "a\\x1b[2J\\x07");
+  EXPECT_EQ(VisibleText("\n\t\r"), "\\n\\t\\r");
+  EXPECT_EQ(VisibleText(std::string(1, '\0')), "\\x00");
+  // The first and the last of each range, and their neighbours.
+  EXPECT_EQ(VisibleText("\x01\x1f ~\x7f"), "\\x01\\x1f ~\\x7f");
+  EXPECT_EQ(VisibleText("\u0080\u0085\u009F\u00A0"),
+            "\\u0080\\u0085\\u009f\u00A0");
+}
+
+TEST(VisibleTextTest, AllElseStays) {
+  EXPECT_EQ(VisibleText(""), "");
+  EXPECT_EQ(VisibleText("r\u00E9sum\u00E9 \u4E2D \U0001F600"),
+            "r\u00E9sum\u00E9 \u4E2D \U0001F600");
+  // Bytes that are no UTF-8, and half a character at the end.
+  EXPECT_EQ(VisibleText("\xff\xc3\x90\xc2"), "\xff\xc3\x90\xc2");
+  EXPECT_EQ(VisibleText("\xc2 "), "\xc2 ");
+}
+
+TEST(VisibleTextTest, LinesKeepTheirFeedsAndTabs) {
+  EXPECT_EQ(VisibleLines("a\tb\nc\r\x1b\u009B"), "a\tb\nc\\r\\x1b\\u009b");
+}
+
+TEST(VisibleTextTest, TellsHowLongAControlCharacterIs) {
+  EXPECT_EQ(ControlBytes("a\n", 0), 0u);
+  EXPECT_EQ(ControlBytes("a\n", 1), 1u);
+  EXPECT_EQ(ControlBytes("\u009B", 0), 2u);
+  EXPECT_EQ(ControlBytes("\u00A0", 0), 0u);
+  EXPECT_EQ(ControlBytes("\xc2", 0), 0u);
+}
+
+}  // namespace
+}  // namespace kymo
