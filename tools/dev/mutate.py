@@ -25,6 +25,18 @@ ROOT = HERE.parent.parent
 # https://bazel.build/run/scripts#exit-codes
 OUTCOMES = {0: "SURVIVED", 1: "does not compile", 3: "caught"}
 
+# Where the tests stand of files that no test of their folder builds. Of other
+# folders the folders below are tried, then the one above.
+TESTED_BY = {
+    "backends/itt/target": ["backends/itt", "tests/nvtx"],
+    "backends/memory/target": ["backends/memory", "tests/reliability"],
+    "backends/nvtx/target": ["backends/nvtx", "tests/nvtx"],
+    "backends/stream": ["backends/cpu", "backends/nvtx", "tests/nvtx"],
+    "profiler/api": ["profiler/library", "profiler/callbacks"],
+    "tools/profile_command": ["tests/e2e"],
+    "tools/runtime": ["tests/reliability"],
+}
+
 Mutant = collections.namedtuple("Mutant", "file line before after")
 
 
@@ -104,23 +116,85 @@ def bazel(tree, *arguments):
 
 
 def run_tests(tree, tests):
-    # A mistake that makes a test run forever is caught after a minute.
+    # A mistake that makes a test run forever is caught after a minute. The disk
+    # cache gives back what was built and tested without a mistake.
     return bazel(tree, "test", "--noshow_progress", "--color=no", "--curses=no",
                  "--test_output=summary", "--nokeep_going",
                  "--notest_keep_going", "--build_tests_only",
-                 "--test_timeout=60", *tests)
+                 f"--disk_cache={tree}.disk", "--test_timeout=60", *tests)
 
 
-def tests_of(tree, folders):
-    found = bazel(tree, "query", "--noshow_progress", " union ".join(
-        f'attr(tags, "^((?!manual).)*$", tests(//{folder}:all))'
-        for folder in folders))
+def outcome_of(status, output):
+    """What became of a mistake; None if Bazel could not say.
+
+    Tests whose results are all known had nothing to run: the compiler made the
+    same code of the mistake.
+    """
+    if status == 0 and "Executed 0 out of " in output:
+        return "same code"
+    return OUTCOMES.get(status)
+
+
+def query(tree, expression):
+    found = bazel(tree, "query", "--noshow_progress", expression)
     if found.returncode:
         raise SystemExit(f"mutate.py: {found.stderr}")
-    if not found.stdout.strip():
-        raise SystemExit("mutate.py: no tests in these folders; name some "
-                         "with --tests=")
     return found.stdout.split()
+
+
+class NearestTests:
+    """The tests for a file: those of its folder that build it.
+
+    Smoke tests of benchmarks are left out: they take seconds and check nothing
+    but that the benchmark runs.
+    """
+
+    def __init__(self, run_query):
+        self._query = run_query
+        self._known = {}
+
+    def of(self, file):
+        folder = os.path.dirname(file)
+        elsewhere = [f"//{n}:all" for n in TESTED_BY.get(folder, [])]
+        for packages in ([f"//{folder}:all"], elsewhere, [f"//{folder}/..."],
+                         [f"//{os.path.dirname(folder)}:all"]):
+            tests = [t for package in packages
+                     for t in self._builders(package).get(file, [])]
+            if tests:
+                return tests
+        return []
+
+    def _builders(self, package):
+        """By source file: the tests of a package that build it."""
+        if package not in self._known:
+            builders = collections.defaultdict(list)
+            for test in self._query(
+                    f'attr(tags, "^((?!manual|benchmark).)*$", '
+                    f'tests({package}))'):
+                for label in self._query(f'kind("source file", deps({test}) '
+                                         'except deps(//third_party/...))'):
+                    builders[label.removeprefix("//").replace(":", "/")
+                             ].append(test)
+            self._known[package] = builders
+        return self._known[package]
+
+
+def try_mutant(tree, mutant, lines, tests):
+    """What became of it. A mistake in a file that no test builds survives."""
+    if not tests:
+        return "SURVIVED"
+    changed = list(lines)
+    changed[mutant.line - 1] = mutant.after
+    path = tree / mutant.file
+    path.write_text("".join(changed), encoding="utf-8")
+    try:
+        ran = run_tests(tree, tests)
+    finally:
+        path.write_text("".join(lines), encoding="utf-8")
+    outcome = outcome_of(ran.returncode, ran.stdout + ran.stderr)
+    if outcome is None:
+        raise SystemExit(f"mutate.py: bazel ended with status {ran.returncode}")
+    return outcome
 
 
 def difference(mutant, lines):
@@ -141,21 +215,26 @@ def parse(arguments):
                        if os.path.isabs(folder) else folder.rstrip("/")
                        for folder in options.folders]
     for folder in options.folders:
-        if not (ROOT / folder).is_dir():
+        if not (ROOT / folder.removesuffix("/...")).is_dir():
             parser.error(f"{folder} is no folder of the workspace")
     if options.sample < 1:
         parser.error("--sample is at least 1")
     return options
 
 
+def files_of(folder):
+    """The files of a folder; with `/...` behind it, also of those below."""
+    top = ROOT / folder.removesuffix("/...")
+    below = top.rglob("*") if folder.endswith("/...") else top.iterdir()
+    return [path for path in sorted(below)
+            if path.is_file() and is_tested_code(path.name)]
+
+
 def main(arguments):
     options = parse(arguments)
-    files = {}
-    for folder in options.folders:
-        for path in sorted((ROOT / folder).iterdir()):
-            if is_tested_code(path.name):
-                files[f"{folder}/{path.name}"] = path.read_text(
-                    encoding="utf-8").splitlines(keepends=True)
+    files = {str(path.relative_to(ROOT)):
+             path.read_text(encoding="utf-8").splitlines(keepends=True)
+             for folder in options.folders for path in files_of(folder)}
     mutants = [m for name, lines in files.items()
                for m in mutants_of(name, lines)]
     without_effect = read_without_effect(
@@ -169,30 +248,22 @@ def main(arguments):
     tree = pathlib.Path(cache) / "kymo" / "mutate" / name
     tree.mkdir(parents=True, exist_ok=True)
     copy_workspace(tree)
-    tests = (options.tests.split(",") if options.tests
-             else tests_of(tree, options.folders))
-    clean = run_tests(tree, tests)
-    if clean.returncode:
-        raise SystemExit("mutate.py: the tests fail without any mistake:\n"
-                         f"{clean.stdout}{clean.stderr}")
-
+    nearest = NearestTests(lambda expression: query(tree, expression))
+    passed = set()
     counts = collections.Counter()
     survivors = []
     for mutant in drawn:
         if counts["caught"] + counts["SURVIVED"] == options.sample:
             break
-        lines = files[mutant.file]
-        changed = list(lines)
-        changed[mutant.line - 1] = mutant.after
-        path = tree / mutant.file
-        path.write_text("".join(changed), encoding="utf-8")
-        try:
-            status = run_tests(tree, tests).returncode
-        finally:
-            path.write_text("".join(lines), encoding="utf-8")
-        if status not in OUTCOMES:
-            raise SystemExit(f"mutate.py: bazel ended with status {status}")
-        outcome = OUTCOMES[status]
+        tests = (options.tests.split(",") if options.tests
+                 else nearest.of(mutant.file))
+        if not passed.issuperset(tests):
+            clean = run_tests(tree, tests)
+            if clean.returncode:
+                raise SystemExit("mutate.py: the tests fail without any "
+                                 f"mistake:\n{clean.stdout}{clean.stderr}")
+            passed.update(tests)
+        outcome = try_mutant(tree, mutant, files[mutant.file], tests)
         counts[outcome] += 1
         if outcome == "SURVIVED":
             survivors.append(mutant)
@@ -202,10 +273,11 @@ def main(arguments):
 
     for mutant in survivors:
         print("\n" + difference(mutant, files[mutant.file]), end="")
-    tried = counts["caught"] + counts["SURVIVED"]
-    share = 100 * counts["caught"] / tried if tried else 0
-    print(f"\n{counts['caught']} of {tried} caught ({share:.0f} %); "
-          f"{counts['does not compile']} did not compile")
+    count = counts["caught"] + counts["SURVIVED"]
+    share = 100 * counts["caught"] / count if count else 0
+    print(f"\n{counts['caught']} of {count} caught ({share:.0f} %); "
+          f"{counts['does not compile']} did not compile, "
+          f"{counts['same code']} gave the same code")
     return 0
 
 

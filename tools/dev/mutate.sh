@@ -4,6 +4,7 @@
 #
 #   tools/dev/mutate.sh FOLDER ... [--sample=N] [--seed=S] [--tests=TARGET,...]
 #
+#   FOLDER    profiler/text, or profiler/... with the folders below
 #   --sample  mistakes to try, drawn from all that can be made     [20]
 #   --seed    draws the same ones again                            [1]
 #   --tests   tests to run instead of the folder's own
@@ -11,13 +12,14 @@
 # It prints each mistake with what became of it, then those that no test saw,
 # as differences. What it can do is in mutate.rules; mistakes that change
 # nothing stand in mutants_without_effect.txt, with the reason, and are not
-# drawn. It works in a copy of the workspace, which it keeps for the next time,
-# and takes 5 to 30 seconds a mistake: run it by hand.
+# drawn. Those that do not compile, or give the same code, are not counted. It
+# works in a copy of the workspace, which it keeps for the next time, and takes
+# 5 to 30 seconds a mistake: run it by hand.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
-  sed -n '2,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  sed -n '2,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   exit 0
 fi
 

@@ -45,6 +45,74 @@ class ChoiceTest(unittest.TestCase):
         self.assertIn("\n-a\n+b\n", text)
 
 
+class NearestTestsTest(unittest.TestCase):
+
+    def of(self, file, tests, builds):
+        """The tests for a file, in a workspace with these tests."""
+        def run_query(expression):
+            if "deps(" in expression:
+                test = expression.split("deps(")[1].split(")")[0]
+                return builds.get(test, [])
+            package = expression.split("tests(")[1].split(")")[0]
+            folder = package.removeprefix("//").removesuffix(":all")
+            below = folder.removesuffix("/...")
+            return [t for t in tests
+                    if t.startswith(f"//{folder}:") or
+                    below != folder and t.startswith(f"//{below}/")]
+        return mutate.NearestTests(run_query).of(file)
+
+    def test_those_of_the_folder_that_build_the_file(self):
+        self.assertEqual(
+            self.of("p/a.cc", ["//p:a_test", "//p:b_test", "//q:a_test"],
+                    {"//p:a_test": ["//p:a.cc"], "//p:b_test": ["//p:b.cc"],
+                     "//q:a_test": ["//p:a.cc"]}),
+            ["//p:a_test"])
+
+    def test_then_those_below_then_those_above(self):
+        builds = {t: ["//p/q:a.cc"]
+                  for t in ("//p:x_test", "//p/q/r:y_test", "//z:z_test")}
+        self.assertEqual(self.of("p/q/a.cc", list(builds), builds),
+                         ["//p/q/r:y_test"])
+        del builds["//p/q/r:y_test"]
+        self.assertEqual(self.of("p/q/a.cc", list(builds), builds),
+                         ["//p:x_test"])
+        del builds["//p:x_test"]
+        self.assertEqual(self.of("p/q/a.cc", list(builds), builds), [])
+
+    def test_some_folders_are_tested_elsewhere(self):
+        self.assertEqual(
+            self.of("profiler/api/a.h", ["//profiler/callbacks:c_test"],
+                    {"//profiler/callbacks:c_test": ["//profiler/api:a.h"]}),
+            ["//profiler/callbacks:c_test"])
+
+
+class OutcomeTest(unittest.TestCase):
+
+    def test_bazel_says_what_became_of_it(self):
+        for status, output, outcome in (
+                (0, "Executed 1 out of 2 tests: 2 tests pass.", "SURVIVED"),
+                (0, "Executed 0 out of 2 tests: 2 tests pass.", "same code"),
+                (1, "", "does not compile"), (3, "", "caught"),
+                (37, "", None)):
+            self.assertEqual(mutate.outcome_of(status, output), outcome)
+
+    def test_without_tests_it_survives(self):
+        self.assertEqual(
+            mutate.try_mutant(pathlib.Path("/nowhere"), mutant(1), ["a\n"], []),
+            "SURVIVED")
+
+    def test_folders_are_taken_with_those_below_if_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "p" / "q").mkdir(parents=True)
+            for name in ("p/a.cc", "p/a_test.cc", "p/q/b.h"):
+                (root / name).write_text("")
+            with mock.patch.object(mutate, "ROOT", root):
+                self.assertEqual(mutate.files_of("p"), [root / "p/a.cc"])
+                self.assertEqual(mutate.files_of("p/..."),
+                                 [root / "p/a.cc", root / "p/q/b.h"])
+
+
 class CopyTest(unittest.TestCase):
 
     def test_the_copy_becomes_like_the_workspace(self):
