@@ -64,14 +64,18 @@ TEST_F(MemoryStacksTest, StacksEndAtTheCallersOfAllocators) {
             "std::__new_allocator<int>::allocate(unsigned long, void const*)"});
   Add(20, {"main", "Fill(int)", "std::vector<int>::push_back(int&&)",
            "operator new(unsigned long)", "malloc"});
+  Add(7, {"main", "<app::Row as core::clone::Clone>::clone", "__rust_alloc"});
   ExportOptions options;
   const Exported files =
       Export(*NewStacksExporter(), std::move(t_).Build(), options);
   EXPECT_EQ(files.at("stacks.memory.folded"),
+            "xz;main;<app::Row as core::clone::Clone>::clone 7\n"
             "xz;main;Fill(int);std::vector<int>::push_back(int&&) 120\n");
   EXPECT_THAT(
       stacks::ReadProfile(files.at("stacks.memory.pb.gz")).Lines("alloc_space"),
-      ElementsAre("main;Fill(int);std::vector<int>::push_back(int&&) 120 "
+      ElementsAre("main;<app::Row as core::clone::Clone>::clone 7 process=xz "
+                  "(1) thread=worker (2)",
+                  "main;Fill(int);std::vector<int>::push_back(int&&) 120 "
                   "process=xz (1) thread=worker (2)"));
 }
 

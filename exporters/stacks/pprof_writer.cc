@@ -110,7 +110,11 @@ uint64_t PprofWriter::FunctionOf(model::NameId name, model::NameId file) {
     const size_t entry = out_.Begin(schema::Profile::kFunctionFieldNumber);
     out_.Uint(schema::Function::kIdFieldNumber, it->second);
     out_.Uint(schema::Function::kNameFieldNumber, name_id);
-    out_.Uint(schema::Function::kSystemNameFieldNumber, name_id);
+    // pprof takes a name that is the system's name, too, for one to shorten. Of
+    // Rust's "<A as B>::f" it would leave "::f".
+    if (!trace_.Name(name).starts_with('<')) {
+      out_.Uint(schema::Function::kSystemNameFieldNumber, name_id);
+    }
     out_.Uint(schema::Function::kFilenameFieldNumber, file_id);
     out_.End(entry);
   }

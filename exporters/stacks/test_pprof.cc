@@ -112,7 +112,9 @@ class Reader {
       absl::StrAppend(&place, " ", Text(mapping.filename()), " ",
                       location.address());
     }
-    profile_.places[Text(function.name())].push_back(place);
+    const std::string name = Text(function.name());
+    EXPECT_EQ(Text(function.system_name()), name.starts_with('<') ? "" : name);
+    profile_.places[name].push_back(place);
   }
 
   void ReadSample(const schema::Sample& sample) {
