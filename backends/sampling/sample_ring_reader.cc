@@ -16,6 +16,8 @@ namespace {
 // A day at 1000 Hz merges fewer ticks than this: a larger number is nonsense.
 constexpr uint32_t kMaxTicks = 100'000'000;
 
+constexpr std::string_view kDeleted = " (deleted)";
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
@@ -92,6 +94,7 @@ bool SampleRingReader::ReadBytes(const std::byte* bytes, size_t size,
   sample->stack = {};
   sample->addresses = {};
   sample->path = {};
+  sample->is_deleted = false;
   switch (sample->kind) {
     case kCellStack:
       sample->stack = stack_;
@@ -109,6 +112,11 @@ bool SampleRingReader::ReadBytes(const std::byte* bytes, size_t size,
       memcpy(&sample->file, stack_.data(), sizeof(FileNote));
       sample->path =
           reinterpret_cast<const char*>(stack_.data()) + sizeof(FileNote);
+      // The kernel says so of a file that was replaced since.
+      if (sample->path.ends_with(kDeleted)) {
+        sample->path.remove_suffix(kDeleted.size());
+        sample->is_deleted = true;
+      }
       return sample->file.end > sample->file.start;
     }
   }

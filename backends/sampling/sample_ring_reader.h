@@ -40,7 +40,8 @@ struct TimerSample {
   bool is_cut = false;
   // kCellFile:
   FileNote file{};
-  std::string_view path;
+  std::string_view path;    // without " (deleted)"
+  bool is_deleted = false;  // the file of that name is another one, or none
 };
 
 class SampleRingReader {

@@ -107,6 +107,17 @@ TEST_F(SampleRingReaderTest, ReadsAddressesAndFiles) {
     EXPECT_EQ(sample.file.file_offset, 7u);
     EXPECT_EQ(sample.file.inode, 9u);
   });
+  const std::string_view deleted("/a (deleted)", 13);
+  CellHeader* const gone = Fill(0, 3, kCellReady);
+  gone->kind = kCellFile;
+  std::memcpy(gone + 1, &note, sizeof(note));
+  std::memcpy(reinterpret_cast<char*>(gone + 1) + sizeof(note), deleted.data(),
+              deleted.size());
+  gone->stack_bytes = sizeof(note) + deleted.size();
+  reader_->Drain([&](const TimerSample& sample) {
+    EXPECT_EQ(sample.path, "/a");
+    EXPECT_TRUE(sample.is_deleted);
+  });
   EXPECT_EQ(reader_->unsound_cells(), 0u);
 }
 

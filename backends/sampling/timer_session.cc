@@ -77,14 +77,17 @@ void TimerSession::HandleCell(const TimerSample& cell) {
   store_.processes().OnTimerSample(cell.pid, cell.tid, cell.parent_pid,
                                    cell.image_ns, cell.thread_name);
   if (cell.kind != kCellFile) return HandleSample(cell);
-  store_.OnMap({.pid = cell.pid,
-                .address = cell.file.start,
-                .size_bytes = cell.file.end - cell.file.start,
-                .file_offset = cell.file.file_offset,
-                .file = {.path = std::string(cell.path),
-                         .build_id = {},
-                         .inode = cell.file.inode,
-                         .mapped_ns = cell.time_ns + EpochOffsetNs()}});
+  store_.OnMap(
+      {.pid = cell.pid,
+       .address = cell.file.start,
+       .size_bytes = cell.file.end - cell.file.start,
+       .file_offset = cell.file.file_offset,
+       .file = {
+           .path = std::string(cell.path),
+           .build_id = {},
+           .inode = cell.file.inode,
+           // A deleted file is not the one that has its name.
+           .mapped_ns = cell.is_deleted ? 0 : cell.time_ns + EpochOffsetNs()}});
 }
 
 void TimerSession::HandleSample(const TimerSample& sample) {

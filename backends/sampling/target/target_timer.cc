@@ -233,13 +233,14 @@ uint64_t MarkFile(void* new_files, const unwind::LoadedCode& code) noexcept {
   return uint64_t{number} << sampling::kFileNumberShift;
 }
 
-void TellFile(const CodeMapping& mapping, uint32_t number) noexcept {
+// False if there is no room for it now.
+bool TellMapping(const CodeMapping& mapping, uint32_t number) noexcept {
   const size_t path_bytes = strlen(mapping.path) + 1;
   const size_t bytes = sizeof(sampling::FileNote) + path_bytes;
-  if (bytes > g_stack_bytes) return;
+  if (bytes > g_stack_bytes) return true;  // there never will be
   std::atomic<uint32_t>* state = nullptr;
   CellHeader* const cell = TakeCell(&state);
-  if (cell == nullptr) return;  // a later sample tries again
+  if (cell == nullptr) return false;
   const uint64_t mark = uint64_t{number} << sampling::kFileNumberShift;
   const sampling::FileNote note = {.start = mapping.start | mark,
                                    .end = mapping.end | mark,
@@ -253,18 +254,26 @@ void TellFile(const CodeMapping& mapping, uint32_t number) noexcept {
   cell->time_ns = NowNs();
   // Release: publishes the cell (I1).
   state->store(sampling::kCellReady, std::memory_order_release);
-  g_is_told[number].store(true, std::memory_order_relaxed);
+  return true;
 }
 
 // They are on this thread's stack, so they stay loaded meanwhile; others may not,
 // and nothing is read of them.
 void TellFiles(const NewFiles& files) noexcept {
   if (g_maps_buffer_taken.exchange(1, std::memory_order_acquire) != 0) return;
+  // A file may have several mappings with code. It is told when all of them are;
+  // else a later sample tries again.
+  bool is_all_told = true;
   ForEachCodeMapping(g_maps_buffer, sizeof(g_maps_buffer),
                      [&](const CodeMapping& mapping) {
                        const uint32_t number = files.NumberOf(mapping.start);
-                       if (number != 0) TellFile(mapping, number);
+                       if (number != 0 && !TellMapping(mapping, number)) {
+                         is_all_told = false;
+                       }
                      });
+  for (uint32_t i = 0; is_all_told && i < files.count; ++i) {
+    g_is_told[files.files[i].number].store(true, std::memory_order_relaxed);
+  }
   g_maps_buffer_taken.store(0, std::memory_order_release);
 }
 
