@@ -259,6 +259,19 @@ bool IsShareOfSamples(Loss loss) {
   }
 }
 
+// The stacks of samples, allocations and operations: each may be truncated.
+uint64_t StackCount(const model::Trace& trace) {
+  uint64_t count = trace.samples().size();
+  for (const model::MemoryRecord& record : trace.memory()) {
+    count += record.stack != model::kEmptyStack ? 1 : 0;
+  }
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    const model::Detail* const detail = trace.detail(i);
+    if (detail != nullptr && detail->stack != model::kEmptyStack) ++count;
+  }
+  return count;
+}
+
 // Some losses leave every number as it is, and some notes say that numbers are
 // not what they seem.
 bool ChangesTheAnswer(Loss loss) {
@@ -306,9 +319,9 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
     std::string line =
         absl::StrCat(model::IsLoss(loss) ? "Lost: " : "Note: ", count, " ");
     if (IsShareOfSamples(loss)) {
-      const bool was_kept =
-          loss == Loss::kStacksTruncated || loss == Loss::kStacksIncomplete;
-      const uint64_t all = was_kept ? samples : samples + count;
+      const uint64_t all = loss == Loss::kStacksTruncated    ? StackCount(trace)
+                           : loss == Loss::kStacksIncomplete ? samples
+                                                             : samples + count;
       const double share = static_cast<double>(count) /
                            static_cast<double>(std::max(all, count));
       if (share < kLeastShare) continue;

@@ -208,6 +208,18 @@ TEST(LossesThatMatterTest, FewOfManySamplesAreNotShown) {
   }
 }
 
+// Two samples, and 98 of 100 allocations with whole stacks.
+TEST(LossesThatMatterTest, TruncatedStacksAreAShareOfAllStacks) {
+  TestTrace t;
+  const model::StackId stack = t.data().stacks.Push(
+      model::kEmptyStack,
+      t.data().stacks.AddFrame({.function = t.Intern("main")}));
+  t.data().samples.resize(2);
+  t.data().memory.resize(100, {.stack = stack});
+  t.data().ledger.Add(model::Loss::kStacksTruncated, 2);
+  EXPECT_THAT(LossesThatMatter(model::Trace(std::move(t.data()))), IsEmpty());
+}
+
 TEST(LossesThatMatterTest, SayWhatHelps) {
   TestTrace t;
   t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 1);
