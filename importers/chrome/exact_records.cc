@@ -44,7 +44,10 @@ bool ForEach(element value, const Take& take) {
 }  // namespace
 
 void ExactRecords::Add(std::string_view json, model::TraceShard& shard) {
-  if (!Read(json, shard)) shard.ledger.Add(model::Loss::kRecordsCorrupt, 1);
+  if (is_broken_ || Read(json, shard)) return;
+  is_broken_ = true;
+  samples_.clear();
+  shard.ledger.Add(model::Loss::kRecordsCorrupt, 1);
 }
 
 bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {

@@ -5,8 +5,10 @@
 //   if (exact.has_samples()) ...        // else the flame chart tells of them
 //
 // exporters/chrome/exact_records.h has the format. Names, frames and stacks go
-// into the shard. A member that is not as it should be is read up to that place
-// and counted as a corrupt record.
+// into the shard. If a member is not as it should be, it is counted as a corrupt
+// record. Nothing behind that place is read, also of later members, because
+// numbers count through: they would mean other names and stacks. Then there are
+// no samples: the flame chart has all of them.
 #ifndef KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 #define KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 
@@ -57,6 +59,7 @@ class ExactRecords {
  private:
   bool Read(std::string_view json, model::TraceShard& shard);
 
+  bool is_broken_ = false;
   std::vector<model::NameId> names_ = {model::kEmptyName};
   std::vector<model::FrameId> frames_;
   std::vector<model::StackId> stacks_ = {model::kEmptyStack};

@@ -44,6 +44,41 @@ TEST(ImportDocumentTest, SaysWhatIsNoTraceAndWhere) {
   }
 }
 
+// Numbers count through, so what follows a broken place would have wrong names.
+TEST(ImportDocumentTest, BrokenExactRecordsAreNotUsedInPart) {
+  const std::string_view good =
+      R"("kymo_records_0": {"sampling_period_ns":1000,"names":["main","f"],
+         "frames":[[1,0,0,0,0,0]],"stacks":[[0,0]],"rows":[[1,2]],
+         "samples":[[0,10,1000,1]]},)";
+  const std::string_view later =
+      R"("kymo_records_2": {"names":["g"],"frames":[[3,0,0,0,0,0]],
+         "stacks":[[0,1]],"samples":[[0,20,1000,2]]},)";
+  const auto import = [&](std::string_view middle) {
+    return ImportText("{" + std::string(good) + std::string(middle) +
+                      std::string(later) + R"("traceEvents": []})");
+  };
+  EXPECT_EQ(import("").trace->samples().size(), 2u);
+  for (const std::string_view bad :
+       {R"("kymo_records_1": {"names":[7]},)",
+        R"("kymo_records_1": {"names":"main"},)",
+        R"("kymo_records_1": {"frames":[[9,0,0,0,0,0]]},)",
+        R"("kymo_records_1": {"frames":[[1,0,0,-1,0,0]]},)",
+        R"("kymo_records_1": {"frames":[[1,0,0]]},)",
+        R"("kymo_records_1": {"stacks":[[7,0]]},)",
+        R"("kymo_records_1": {"rows":[["a","b"]]},)",
+        R"("kymo_records_1": {"samples":[[0,10,1000,9]]},)",
+        R"("kymo_records_1": {"samples":[[5,10,1000,1]]},)",
+        R"("kymo_records_1": {"samples":[[0,18446744073709551615,0,1]]},)",
+        R"("kymo_records_1": {"allocations":[[1,2,3]]},)",
+        R"("kymo_records_1": {"sampling_period_ns":-1},)",
+        R"("kymo_records_1": [],)"}) {
+    const Imported got = import(bad);
+    ASSERT_TRUE(got.status.ok()) << bad;
+    EXPECT_EQ(got.trace->samples().size(), 0u) << bad;
+    EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 1u) << bad;
+  }
+}
+
 TEST(ImportDocumentTest, BrokenEventsAreLeftOutAndCounted) {
   const Imported got = ImportText(R"([
       {"ph":"X","name":"a","ts":1,"dur":1},
