@@ -1,5 +1,7 @@
 #include "profiler/callbacks/callback_registry.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +19,10 @@ union RegistryStorage {
   CallbackRegistry registry;
 };
 constinit RegistryStorage storage;
+
+[[maybe_unused]] const int fork_handlers =
+    pthread_atfork(CallbackRegistry::BeforeFork, CallbackRegistry::AfterFork,
+                   CallbackRegistry::AfterFork);
 
 CallbackListPtr MakeList(CallbackList list) {
   if (list.empty()) return nullptr;

@@ -85,6 +85,10 @@ class CallbackRegistry {
     return true;
   }
 
+  // Around a fork: a child must not get the lock from a thread that it lacks.
+  static void BeforeFork() noexcept { Get().mutex_.lock(); }
+  static void AfterFork() noexcept { Get().mutex_.unlock(); }
+
   // A thread has got so many more callbacks of its own.
   void CountThreadCallbacks(int64_t added) noexcept;
 

@@ -1,5 +1,8 @@
 // Callbacks that change while other threads perform operations, and states that
 // threads hand to each other.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <future>
 #include <memory>
@@ -68,6 +71,30 @@ class Workers {
 };
 
 bool IsObserved() { return (record::GateBits() & record::kGateObserved) != 0; }
+
+TEST(CallbackThreadsTest, AForkedChildDoesNotWaitForAThreadOfItsParent) {
+  std::atomic<bool> stop = false;
+  std::thread changer([&] {
+    const auto counts = std::make_shared<Counts>();
+    while (!stop) RemoveCallback(AddGlobalCallback(Counting(counts)));
+  });
+  int good = 0;
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      RemoveCallback(AddGlobalCallback(Counting(std::make_shared<Counts>())));
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) break;
+    ++good;
+  }
+  stop = true;
+  changer.join();
+  EXPECT_EQ(good, 200);
+}
 
 TEST(CallbackThreadsTest, EveryStartHasItsEndWhileCallbacksComeAndGo) {
   const auto counts = std::make_shared<Counts>();
