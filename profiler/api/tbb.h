@@ -155,7 +155,10 @@ inline void ArenaObserver::on_scheduler_entry(bool) {
 // Without an arena, it takes the arena of the calling thread.
 class ArenaState {
  public:
-  [[nodiscard]] ArenaState() : ArenaState(CurrentArena()) {}
+  [[nodiscard]] ArenaState()
+      : current_(std::make_unique<oneapi::tbb::task_arena>(
+            oneapi::tbb::task_arena::attach())),
+        observer_(std::make_unique<internal::ArenaObserver>(*current_)) {}
   [[nodiscard]] explicit ArenaState(oneapi::tbb::task_arena& arena)
       : observer_(std::make_unique<internal::ArenaObserver>(arena)) {}
   ~ArenaState() { internal::EndedArenaObservers::Add(std::move(observer_)); }
@@ -163,12 +166,8 @@ class ArenaState {
   ArenaState& operator=(const ArenaState&) = delete;
 
  private:
-  static oneapi::tbb::task_arena& CurrentArena() {
-    static thread_local oneapi::tbb::task_arena arena{
-        oneapi::tbb::task_arena::attach()};
-    return arena;
-  }
-
+  // That of the calling thread now, which may be in another one later.
+  std::unique_ptr<oneapi::tbb::task_arena> current_;
   std::unique_ptr<internal::ArenaObserver> observer_;
 };
 

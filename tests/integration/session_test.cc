@@ -164,6 +164,29 @@ TEST(SessionTest, ScopesOfTheThreadsOwnArenaEndOnTheThread) {
             (Counts{{"before", 1}, {"iteration", 20}, {"after", 1}}));
 }
 
+TEST(SessionTest, AScopeIsOfTheArenaThatItsThreadIsInThen) {
+  const auto profile = Record({}, [] {
+    std::thread(Propagate([] {
+      { const ArenaState state; }  // of the thread's own arena
+      oneapi::tbb::task_arena arena(2);
+      arena.execute([] {
+        const ArenaState state;
+        std::atomic<int> arrived = 0;
+        oneapi::tbb::parallel_for(0, 2, [&](int) {
+          RecordFunction range("iteration");
+          ++arrived;  // so that another thread runs the other one
+          const auto start = std::chrono::steady_clock::now();
+          while (arrived < 2 && std::chrono::steady_clock::now() - start <
+                                    std::chrono::seconds(5)) {
+            std::this_thread::yield();
+          }
+        });
+      });
+    })).join();
+  });
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"iteration", 2}}));
+}
+
 TEST(SessionTest, ThreadsHaveSessionsOfTheirOwnAtTheSameTime) {
   const auto profile = Record({}, [] {
     RecordFunction mine("mine");
