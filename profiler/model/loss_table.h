@@ -150,9 +150,9 @@
       "backends/sampling/sample_bias_test.cc",                                 \
       "SamplesOfShortThreadsAreBiased")                                        \
   ROW(kSamplesAtSwitches, "samples_at_switches", kNote,                        \
-      "samples where the kernel switches threads: most of that time is the "   \
-      "cost of perf events at each switch; use sampling_hz=100, or "           \
-      "sampling_sampler=timer",                                                \
+      "samples where the kernel switches threads: much of that time may be "   \
+      "the cost of perf events at each switch; record with CAP_PERFMON, or "   \
+      "use sampling_sampler=timer",                                            \
       "backends/sampling/sample_bias_test.cc",                                 \
       "ManySamplesAtSwitchesAreNoted")                                         \
   ROW(kRangesOpenAtEnd, "ranges_open_at_end", kNote,                           \
