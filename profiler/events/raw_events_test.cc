@@ -88,6 +88,22 @@ TEST(RawEventsTest, FieldsArriveWithPyTorchsDefaults) {
   EXPECT_EQ(events.use_device(), "cuda");
 }
 
+// As PyTorch's FunctionEvent has them.
+TEST(RawEventsTest, WhatARawEventDoesNotSayHasPyTorchsDefaults) {
+  const EventList events = Convert({Raw("op", 0, 1)});
+  ASSERT_EQ(events.size(), 1u);
+  const FunctionEvent& e = events[0];
+  EXPECT_EQ(e.device_type, DeviceType::kCpu);
+  EXPECT_EQ(e.device_index, 0);
+  EXPECT_EQ(e.device_resource_id, 0);
+  EXPECT_EQ(e.node_id, -1);
+  EXPECT_EQ(e.sequence_nr, -1);
+  EXPECT_EQ(e.fwd_thread, 0);
+  EXPECT_EQ(e.scope, RecordScope::kFunction);
+  EXPECT_FALSE(e.is_async);
+  EXPECT_FALSE(e.is_user_annotation);
+}
+
 TEST(RawEventsTest, BookkeepingAndHiddenEventsAreLeftOut) {
   RawEvent hidden = Raw("op", 0, 1);
   hidden.is_hidden = true;
