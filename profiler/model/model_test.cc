@@ -1,4 +1,7 @@
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
@@ -48,6 +51,24 @@ TEST(StackTableTest, SharesPrefixes) {
   EXPECT_EQ(stacks.Frames(leaf), (std::vector<FrameId>{main, work}));
   EXPECT_EQ(stacks.depth(leaf), 2);
   EXPECT_EQ(stacks.stack_count(), 3);
+}
+
+TEST(StackTableTest, EachParentAndFrameIsOneStack) {
+  StackTable stacks;
+  std::map<std::pair<StackId, FrameId>, StackId> expected;
+  uint32_t random = 1;
+  for (int i = 0; i < 100'000; ++i) {
+    random = random * 1664525 + 1013904223;
+    const StackId parent{(random >> 8) %
+                         static_cast<uint32_t>(stacks.stack_count())};
+    const FrameId frame{(random >> 4) % 7};
+    const StackId next{static_cast<uint32_t>(stacks.stack_count())};
+    const auto [at, is_new] = expected.try_emplace({parent, frame}, next);
+    ASSERT_EQ(stacks.Push(parent, frame), at->second);
+    ASSERT_EQ(stacks.parent(at->second), parent);
+    ASSERT_EQ(stacks.leaf(at->second), frame);
+    ASSERT_EQ(stacks.stack_count(), expected.size() + 1);
+  }
 }
 
 TEST(LossLedgerTest, NotesAreNoLoss) {

@@ -2,7 +2,9 @@
 
 namespace kymo::model {
 
-StackTable::StackTable() { nodes_.push_back({kEmptyStack, FrameId{0}, 0}); }
+StackTable::StackTable() : places_(64) {
+  nodes_.push_back({kEmptyStack, FrameId{0}, 0});
+}
 
 size_t StackTable::FrameHash::operator()(const Frame& frame) const noexcept {
   uint64_t hash = frame.address * 0x9e3779b97f4a7c15u;
@@ -21,11 +23,34 @@ FrameId StackTable::AddFrame(const Frame& frame) {
 }
 
 StackId StackTable::Push(StackId parent, FrameId frame) {
-  const StackId next{static_cast<uint32_t>(nodes_.size())};
+  uint32_t& place = PlaceOf(parent, frame);
+  if (place != 0) return StackId{place};
+  const uint32_t next = static_cast<uint32_t>(nodes_.size());
+  place = next;
+  nodes_.push_back({parent, frame, depth(parent) + 1});
+  if (nodes_.size() * 2 > places_.size()) GrowPlaces();
+  return StackId{next};
+}
+
+uint32_t& StackTable::PlaceOf(StackId parent, FrameId frame) {
   const uint64_t key = uint64_t{Index(parent)} << 32 | Index(frame);
-  const auto [it, inserted] = stack_ids_.try_emplace(key, next);
-  if (inserted) nodes_.push_back({parent, frame, depth(parent) + 1});
-  return it->second;
+  uint64_t hash = key * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 32;
+  const size_t mask = places_.size() - 1;
+  size_t place = hash & mask;
+  while (places_[place] != 0) {
+    const Node& node = nodes_[places_[place]];
+    if (node.parent == parent && node.frame == frame) break;
+    place = (place + 1) & mask;
+  }
+  return places_[place];
+}
+
+void StackTable::GrowPlaces() {
+  places_.assign(places_.size() * 2, 0);
+  for (uint32_t i = 1; i < nodes_.size(); ++i) {
+    PlaceOf(nodes_[i].parent, nodes_[i].frame) = i;
+  }
 }
 
 std::vector<FrameId> StackTable::Frames(StackId id) const {

@@ -73,6 +73,10 @@ class StackTable {
     FrameId frame;
     uint32_t depth;
   };
+  // The entry of places_ that has the node, or where it belongs.
+  uint32_t& PlaceOf(StackId parent, FrameId frame);
+  void GrowPlaces();
+
   struct FrameHash {
     size_t operator()(const Frame& frame) const noexcept;
   };
@@ -80,7 +84,10 @@ class StackTable {
   std::vector<Frame> frames_;
   std::vector<Node> nodes_;
   std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
-  std::unordered_map<uint64_t, StackId> stack_ids_;
+  // Where the node of a parent and a frame is in nodes_: open addressing with
+  // linear probing; 0 = nothing. A power of two. Programs have millions of
+  // nodes, and a hash map would allocate each of them.
+  std::vector<uint32_t> places_;
 };
 
 }  // namespace kymo::model
