@@ -25,6 +25,11 @@ std::vector<std::string_view> ModuleHierarchy::Names(EventIndex event) const {
   std::vector<std::string_view> names;
   for (EventIndex module = innermost_[event]; module != model::kNoEvent;
        module = innermost_[module]) {
+    if (names.size() + 1 == kMostModules &&
+        innermost_[module] != model::kNoEvent) {
+      names.push_back(kMoreModules);
+      break;
+    }
     names.push_back(trace_.EventName(module));
   }
   std::reverse(names.begin(), names.end());

@@ -7,13 +7,16 @@
 //   }
 //
 // A module is a range with the flag kEventModule. A module's own hierarchy
-// holds only the modules around it, not the module itself.
+// holds only the modules around it, not the module itself. An event inside of
+// more than kMostModules modules has the innermost of them, and kMoreModules in
+// place of the others, so that all hierarchies together stay linear.
 //
 // Threads: immutable once made. Cost: the constructor is linear in the events.
 //   It keeps four bytes an event, and nothing if the trace has no modules.
 #ifndef KYMO_PROFILER_ANALYSIS_MODULE_HIERARCHY_H_
 #define KYMO_PROFILER_ANALYSIS_MODULE_HIERARCHY_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +27,9 @@ namespace kymo::analysis {
 
 class ModuleHierarchy {
  public:
+  static constexpr size_t kMostModules = 64;
+  static constexpr std::string_view kMoreModules = "[more modules]";
+
   // `trace` must outlive this object.
   explicit ModuleHierarchy(const model::Trace& trace);
 

@@ -53,6 +53,25 @@ TEST(ModuleHierarchyTest, AModuleIsNotInsideItself) {
   EXPECT_EQ(modules.Text(3), "Net.");
 }
 
+TEST(ModuleHierarchyTest, OfManyModulesTheInnermostAreNamed) {
+  constexpr TimeNs kModules = ModuleHierarchy::kMostModules + 1;
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (TimeNs i = 0; i < kModules; ++i) {
+    t.AddRange(main, i < 2 ? "outer" : "inner", i, 1'000 - i,
+               model::ActivityType::kPythonFunction, model::kEventModule);
+  }
+  t.AddRange(main, "conv2d", 500, 501);
+  const model::Trace trace = std::move(t).Build();
+  const ModuleHierarchy modules(trace);
+  // The last module is inside of 64, and the operation of 65.
+  EXPECT_EQ(modules.Names(kModules - 1).front(), "outer");
+  const Names names = modules.Names(kModules);
+  ASSERT_EQ(names.size(), ModuleHierarchy::kMostModules);
+  EXPECT_EQ(names[0], ModuleHierarchy::kMoreModules);
+  EXPECT_EQ(names[1], "inner");
+}
+
 TEST(ModuleHierarchyTest, EventsOutsideOfModulesHaveNone) {
   const model::Trace trace = MakeTrace(model::kEventModule);
   const ModuleHierarchy modules(trace);
