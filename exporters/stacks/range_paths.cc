@@ -1,6 +1,7 @@
 #include "exporters/stacks/range_paths.h"
 
 #include <algorithm>
+
 namespace kymo::stacks {
 
 using model::EventIndex;
@@ -19,7 +20,8 @@ RangePaths::RangePaths(const model::Trace& trace) {
     const uint32_t path = Find(above, trace.track()[i], trace.name()[i]);
     const DurationNs duration_ns = trace.end()[i] - trace.start()[i];
     paths_[path].self_ns += duration_ns;
-    ++paths_[path].calls;
+    const bool is_folded = (trace.flags()[i] & model::kEventFolded) != 0;
+    paths_[path].calls += is_folded ? trace.detail(i)->calls : 1;
     if (above != kNoPath) paths_[above].self_ns -= duration_ns;
     open.emplace_back(i, path);
   }

@@ -166,6 +166,22 @@ TEST(ImportDocumentTest, ModulesOfPythonAreFlagged) {
   EXPECT_EQ(ArgText(*got.trace, 0, "Python module id"), "int:0");
 }
 
+TEST(ImportDocumentTest, RangesThatStandForOthersHaveTheirNumber) {
+  const Imported got = ImportText(
+      R"([{"ph":"X","name":"a","ts":1,"dur":9,"args":{"kymo_folded":3}},
+          {"ph":"X","name":"b","ts":20,"dur":9,"args":{"kymo_folded":0}},
+          {"ph":"X","name":"c","ts":40,"dur":9,"args":{"kymo_folded":"3"}}])");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_EQ(got.trace->flags()[0], model::kEventFolded);
+  EXPECT_EQ(got.trace->detail(0)->calls, 3u);
+  EXPECT_TRUE(got.trace->args(0).empty());
+  // What is no such number stays an argument.
+  EXPECT_EQ(got.trace->flags()[1], 0);
+  EXPECT_EQ(ArgText(*got.trace, 1, "kymo_folded"), "int:0");
+  EXPECT_EQ(got.trace->flags()[2], 0);
+  EXPECT_TRUE(model::ValidateTrace(*got.trace).ok());
+}
+
 TEST(ImportDocumentTest, MemoryRecordsAreThoseOfTheirThread) {
   const Imported got = ImportText(
       R"([{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":1,

@@ -186,6 +186,7 @@ class Converter {
     e.sequence_nr = raw.sequence_nr;
     e.use_device = options_.use_device;
     e.flops = raw.flops;
+    e.count = raw.calls;
     e.input_shapes =
         raw.input_shapes != nullptr ? raw.input_shapes : no_shapes_;
     e.stack = FilteredStack(raw.stack);

@@ -119,6 +119,7 @@ class Converter {
       raw.privateuse1_elapsed_us = raw.cuda_elapsed_us;
     }
     if (const model::Detail* const detail = trace_.detail(i)) {
+      raw.calls = detail->calls;
       raw.sequence_nr = detail->sequence_nr;
       raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);
       raw.overload_name = std::string(trace_.Name(detail->overload_name));

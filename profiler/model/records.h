@@ -31,6 +31,9 @@ enum EventFlag : uint8_t {
   // Only in a trace that is one window of a larger trace: the event counts in
   // another window. It is here because it encloses events of this window.
   kEventRepeated = 16,
+  // Stands for Detail::calls ranges of its name that were beside each other.
+  // Its length is the sum of theirs. Only read from files that were folded.
+  kEventFolded = 32,
 };
 
 struct Process {
@@ -76,6 +79,7 @@ struct Detail {
   NameId overload_name = kEmptyName;
   NameId inputs = kEmptyName;   // encoded, see profiler/model/op_inputs.h
   StackId stack = kEmptyStack;  // where the event began
+  uint32_t calls = 1;           // more than 1 only with kEventFolded
 };
 
 enum class ArgType : uint8_t {

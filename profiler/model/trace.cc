@@ -44,6 +44,11 @@ absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   if (data.detail[i] != kNoDetail && data.detail[i] >= data.details.size()) {
     return Violation("detail out of range", i);
   }
+  if ((data.flags[i] & kEventFolded) &&
+      (data.detail[i] == kNoDetail ||
+       data.details[data.detail[i]].calls == 0)) {
+    return Violation("folded event without calls", i);
+  }
   if (i > data.track_begin[t] && data.start[i] < data.start[i - 1]) {
     return Violation("events of a track are not in start order", i);
   }

@@ -22,6 +22,7 @@ enum class Key : uint8_t {
   kDevice,
   kStream,
   kFinished,
+  kFolded,
   kEvIdx,
   kRecordFunctionId,
   kPythonModuleId,
@@ -45,6 +46,7 @@ constexpr KeyName kKeys[] = {
     {"device", Key::kDevice},
     {"stream", Key::kStream},
     {"finished", Key::kFinished},
+    {"kymo_folded", Key::kFolded},
     {"Ev Idx", Key::kEvIdx},
     {"Record function id", Key::kRecordFunctionId},
     {"Python module id", Key::kPythonModuleId},
@@ -186,6 +188,12 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
     case Key::kFinished:
       read.is_open = value.text == "false";
       return read.is_open;
+    case Key::kFolded:
+      read.is_folded =
+          set(detail_.calls, integer(),
+              is_positive(integer()) &&
+                  *integer() <= std::numeric_limits<uint32_t>::max());
+      return read.is_folded;
     case Key::kEvIdx:
       return integer().has_value();
     case Key::kRecordFunctionId:

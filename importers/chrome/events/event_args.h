@@ -11,6 +11,7 @@
 //   Call stack                 | a stack
 //   device, stream             | the row, of device work
 //   finished: false            | an open range
+//   kymo_folded                | the number of ranges that a range stands for
 //   Python module id           | besides the argument, the flag of a module
 //   Ev Idx, Record function    | nothing: positions in that file, and 0
 //   id: 0                      |
@@ -45,6 +46,7 @@ struct ReadArgs {
   std::optional<int32_t> device;
   std::optional<int64_t> stream;
   bool is_open = false;
+  bool is_folded = false;
   bool is_module = false;
 };
 

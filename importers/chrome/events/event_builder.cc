@@ -136,6 +136,7 @@ bool EventBuilder::BeginRange(const RawEvent& event, Range& range) {
   range.detail = read.detail;
   if (read.is_open) range.flags |= model::kEventOpen;
   if (read.is_module) range.flags |= model::kEventModule;
+  if (read.is_folded) range.flags |= model::kEventFolded;
   if (read.stream) {
     range.row = FindRow({.pid = std::string(event.pid.text),
                          .tid = std::string(event.tid.text),

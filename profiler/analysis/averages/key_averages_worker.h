@@ -269,6 +269,12 @@ class AveragesWorker {
                 Sums& group) {
     ++group.count;
     group.total_ns += duration;
+    if (job_.trace.flags()[event] & model::kEventFolded) [[unlikely]] {
+      // Each of its ranges counts with their mean.
+      const uint32_t calls = job_.trace.detail(event)->calls;
+      group.count += calls - 1;
+      duration /= calls;
+    }
     group.min_ns = std::min(group.min_ns, duration);
     group.max_ns = std::max(group.max_ns, duration);
     if (start > group.first_start) [[likely]]
