@@ -16,6 +16,7 @@
 #include "exporters/chrome/exact_records.h"
 #include "exporters/chrome/memory_events.h"
 #include "exporters/chrome/rows.h"
+#include "exporters/timeline/bounded_file.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
@@ -32,6 +33,7 @@ using chrome::MemoryEvents;
 using chrome::Rows;
 using model::StackSample;
 using model::Trace;
+using timeline::FileForm;
 using timeline::FlameSlice;
 using timeline::OrderedOutput;
 
@@ -115,13 +117,13 @@ std::string LedgerJson(const model::LossLedger& ledger) {
 }
 
 // Everything before the elements of traceEvents.
-std::string Head(const Trace& trace, const MemoryEvents& memory,
-                 TimeNs base_ns) {
+std::string Head(const Trace& trace, const model::LossLedger& ledger,
+                 const MemoryEvents& memory, TimeNs base_ns) {
   std::string out = "{\"schemaVersion\": 1,\n";
   AppendMember(out, "deviceProperties",
                FindMetadata(trace, "deviceProperties").value_or("[]"));
   AppendMetadata(out, trace);
-  AppendMember(out, "kymo_loss_ledger", LedgerJson(trace.ledger()));
+  AppendMember(out, "kymo_loss_ledger", LedgerJson(ledger));
   memory.AppendMembers(out);
   absl::StrAppend(&out,
                   "\"displayTimeUnit\": \"ms\",\n"
@@ -142,9 +144,17 @@ std::string RowNames(const Rows& rows, const EventText& text) {
   return out;
 }
 
+// What a file that had to be folded does not show, beside ranges.
+struct LeftOut {
+  DurationNs shorter_than_ns = 0;  // slices of flame charts; 0: none
+  uint64_t slices = 0;
+  bool heap_records = false;
+};
+
 // Flame charts, one thread after the other.
 absl::Status WriteSamples(const Trace& trace, const Rows& rows,
-                          const EventText& text, OrderedOutput& output) {
+                          const EventText& text, OrderedOutput& output,
+                          LeftOut& left_out) {
   const DurationNs period_ns = timeline::SlicePeriodNs(trace);
   std::span<const StackSample> rest = trace.samples();
   while (!rest.empty()) {
@@ -155,8 +165,11 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
     const std::span<const StackSample> samples(rest.begin(), end);
     rest = rest.subspan(samples.size());
     const chrome::Row& row = rows.flames[samples.front().track];
-    const std::vector<FlameSlice> slices =
+    std::vector<FlameSlice> slices =
         timeline::MakeFlameSlices(trace.stacks(), samples, period_ns);
+    left_out.slices += std::erase_if(slices, [&](const FlameSlice& slice) {
+      return slice.end_ns - slice.start_ns < left_out.shorter_than_ns;
+    });
     KYMO_RETURN_IF_ERROR(output.Run(
         slices.size(), [&](size_t begin, size_t stop, std::string& out) {
           for (size_t i = begin; i < stop; ++i) {
@@ -167,16 +180,27 @@ absl::Status WriteSamples(const Trace& trace, const Rows& rows,
   return absl::OkStatus();
 }
 
-absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
+absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                         const ExportOptions& options, int64_t max_heap_records,
-                        ByteSink& sink) {
+                        LeftOut& left_out, ByteSink& sink) {
+  left_out = {};
+  if (form.fold > 1) {
+    left_out.shorter_than_ns =
+        static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
+    if (max_heap_records > 0) {
+      max_heap_records /= static_cast<int64_t>(form.fold);
+      left_out.heap_records = !chrome::HeapFits(trace, max_heap_records);
+    }
+  }
   const TimeNs base_ns = BaseTime(trace);
   const Rows rows(trace);
   const EventText text(trace, rows, base_ns);
   const bool with_heap = chrome::HeapFits(trace, max_heap_records);
   const ExactRecords exact(trace, rows, base_ns, with_heap);
   const MemoryEvents memory(trace, rows, exact, base_ns, with_heap);
-  KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, memory, base_ns)));
+  model::LossLedger ledger = trace.ledger();
+  ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
+  KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, ledger, memory, base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(RowNames(rows, text)));
 
   OrderedOutput output(sink,
@@ -194,7 +218,7 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
       trace.counters().size(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
       }));
-  KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output));
+  KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output, left_out));
 
   std::string tail;
   text.AppendMarks(tail);
@@ -202,12 +226,28 @@ absl::Status WriteTrace(const Trace& trace, const std::string& file_name,
   KYMO_RETURN_IF_ERROR(sink.Append(tail));
   KYMO_RETURN_IF_ERROR(exact.Write(sink));
   tail = "\"traceName\": ";
-  json::AppendJsonString(tail, file_name);
+  json::AppendJsonString(tail, form.name);
   tail += "}\n";
-  KYMO_RETURN_IF_ERROR(sink.Append(tail));
-  KYMO_RETURN_IF_ERROR(sink.Commit());
-  if (options.progress) options.progress(1.0);
-  return absl::OkStatus();
+  return sink.Append(tail);
+}
+
+void NoteLeftOut(const LeftOut& left_out, const std::string& name,
+                 const ExportOptions& options) {
+  if (options.notes == nullptr) return;
+  if (left_out.slices > 0) {
+    options.notes->notices.push_back(absl::StrCat(
+        name, ": ", left_out.slices,
+        " slices of flame charts are left out, because they are shorter than ",
+        left_out.shorter_than_ns / kNsPerMs,
+        " ms, to stay within --max_size; 0 shows each of them, and the file "
+        "has every sample as numbers"));
+  }
+  if (left_out.heap_records) {
+    options.notes->notices.push_back(absl::StrCat(
+        name,
+        ": memory is shown as its sum over time, without each allocation, to "
+        "stay within --max_size; 0 shows each of them"));
+  }
 }
 
 class ChromeExporter final : public TraceExporter {
@@ -219,12 +259,19 @@ class ChromeExporter final : public TraceExporter {
       OutputDirectory& out) const override {
     KYMO_ASSIGN_OR_RETURN(const ChromeSettings settings,
                           ChromeTable().Read(options.settings));
-    const std::string name = options.gzip ? "trace.json.gz" : "trace.json";
-    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
-    if (options.gzip) sink = NewGzipSink(std::move(sink));
-    KYMO_RETURN_IF_ERROR(
-        WriteTrace(trace, name, options, settings.memory_events, *sink));
-    return std::vector<std::string>{name};
+    LeftOut left_out;
+    KYMO_ASSIGN_OR_RETURN(
+        std::string name,
+        timeline::WriteBounded(
+            {.name = "trace.json", .max_bytes = options.max_bytes}, trace,
+            options, out,
+            [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
+              return WriteTrace(shown, form, options, settings.memory_events,
+                                left_out, sink);
+            }));
+    NoteLeftOut(left_out, name, options);
+    if (options.progress) options.progress(1.0);
+    return std::vector<std::string>{std::move(name)};
   }
 
  private:
@@ -233,6 +280,7 @@ class ChromeExporter final : public TraceExporter {
       .purpose = "Chrome trace JSON in Kineto's dialect (trace.json)",
       .settings = ChromeTable().infos(),
       .splits_by_step = true,
+      .takes_max_bytes = true,
   };
 };
 

@@ -20,6 +20,10 @@
 // the heap. If a trace has more, only the counters are written, and the member
 // "kymo_heap_records_left_out" says how many records are missing.
 //
+// Within options.max_bytes, a file that is too large becomes trace.json.gz. If
+// that is too large as well, short ranges are folded (bounded_file.h), short
+// slices of flame charts are left out, and memory becomes counters.
+//
 // Times are us after baseTimeNanoseconds with three decimals. Names are
 // escaped, never altered. Overlapping lanes and flame charts get thread ids
 // that nothing else has; all ids fit 31 bits.

@@ -36,6 +36,7 @@ enum class Key : uint8_t {
   kStream,
   kCorrelation,
   kFinished,
+  kFolded,
   kEvIdx,
 };
 
@@ -43,7 +44,7 @@ constexpr std::string_view kKeyTexts[] = {
     "External id",   "Record function id", "Concrete Inputs", "Input type",
     "Input Strides", "Input Dims",         "Sequence number", "Fwd thread id",
     "Call stack",    "Module Hierarchy",   "device",          "stream",
-    "correlation",   "finished",           "Ev Idx"};
+    "correlation",   "finished",           "kymo_folded",     "Ev Idx"};
 
 constexpr uint32_t Bit(Key key) {
   return uint32_t{1} << static_cast<uint32_t>(key);
@@ -146,6 +147,9 @@ void EventArgs::Append(std::string& out, EventIndex event) const {
   }
   if (trace_.flags()[event] & model::kEventOpen) {
     members.Add(Key::kFinished, "false");
+  }
+  if (trace_.flags()[event] & model::kEventFolded) {
+    members.Add(Key::kFolded, detail->calls);
   }
   if (has_more && IsOperation(event)) members.Add(Key::kEvIdx, event);
 }

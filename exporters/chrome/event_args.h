@@ -14,6 +14,8 @@
 //   device, stream               | events of a device's stream
 //   correlation                  | those with an id, and calls of the runtime
 //   finished                     | false, where the event never ended
+//   kymo_folded                  | the number of ranges that the event stands
+//                                | for (exporters/timeline/fold_ranges.h)
 //
 // These keys come besides the arguments that the program gave. An operation is
 // a cpu_op or user_annotation of which the trace has more than name and time.

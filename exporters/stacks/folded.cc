@@ -1,7 +1,9 @@
 #include "exporters/stacks/folded.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +16,12 @@ namespace kymo::stacks {
 using model::NameId;
 using model::StackId;
 using model::Trace;
+
+namespace {
+
+constexpr std::string_view kOther = "[other]";
+
+}  // namespace
 
 std::string FrameText(std::string_view text) {
   std::string frame(text);
@@ -46,39 +54,232 @@ std::vector<std::string> StackRoots(const Trace& trace, bool with_threads) {
   return roots;
 }
 
-const std::string& FrameTexts::Get(NameId name) {
-  std::string& text = texts_[Index(name)];
-  if (text.empty()) text = FrameText(trace_.Name(name));
-  return text;
+FoldedStacks::FoldedStacks(const Trace& trace, uint32_t max_frames)
+    : trace_(trace),
+      tree_(max_frames),
+      frame_of_name_(trace.strings().size()) {}
+
+FrameTree::Place FoldedStacks::Root(std::string_view text) {
+  FrameTree::Place root;
+  while (true) {
+    const size_t end = text.find(';');
+    root =
+        tree_.RootBelow(root.node, Index(texts_.Intern(text.substr(0, end))));
+    if (end == std::string_view::npos) return root;
+    text.remove_prefix(end + 1);
+  }
 }
 
-Folded FoldStacks(const Trace& trace, const std::vector<std::string>& roots,
-                  const StackWeights& weights) {
-  FrameTexts texts(trace);
-  Folded folded;
-  for (const auto& [key, weight] : weights) {
-    std::string line = roots[key >> 32];
-    for (const model::FrameId frame :
-         trace.stacks().Frames(StackId(static_cast<uint32_t>(key)))) {
-      line += ';';
-      line += texts.Get(trace.stacks().frame(frame).function);
+uint32_t FoldedStacks::FrameOf(NameId name) {
+  uint32_t& frame = frame_of_name_[Index(name)];
+  if (frame == 0) frame = FrameOf(trace_.Name(name));
+  return frame;
+}
+
+uint32_t FoldedStacks::FrameOf(std::string_view name) {
+  return Index(texts_.Intern(FrameText(name)));
+}
+
+void FoldedStacks::Add(const FrameTree::Place& place, int64_t weight) {
+  weights_.resize(tree_.nodes().size());
+  weights_[place.node] += weight;
+  if (weight > 0 && place.is_folded) ++folded_count_;
+  has_stacks_ = true;
+}
+
+void FoldedStacks::AddStacks(const Weights& weights) {
+  // By root, and then by stack: maps have no order of their own.
+  std::vector<std::pair<uint64_t, int64_t>> sorted(weights.begin(),
+                                                   weights.end());
+  std::sort(sorted.begin(), sorted.end());
+  StackPlaces places(trace_.stacks(), tree_);
+  for (const auto& [key, weight] : sorted) {
+    const FrameTree::Place root = tree_.PlaceOfRoot(key >> 32);
+    Add(places.Get(root, StackId(static_cast<uint32_t>(key)),
+                   [&](model::FrameId frame) {
+                     return FrameOf(trace_.stacks().frame(frame).function);
+                   }),
+        weight);
+  }
+}
+
+std::vector<int64_t> FoldedStacks::Totals() const {
+  std::vector<int64_t> totals(tree_.nodes().size());
+  for (size_t i = totals.size(); i-- > 0;) {
+    if (i < weights_.size()) totals[i] += std::max<int64_t>(weights_[i], 0);
+    const uint32_t parent = tree_.nodes()[i].parent;
+    if (parent != FrameTree::kNoNode) totals[parent] += totals[i];
+  }
+  return totals;
+}
+
+int64_t FoldedStacks::total() const {
+  int64_t total = 0;
+  for (const int64_t weight : weights_) total += std::max<int64_t>(weight, 0);
+  return total;
+}
+
+std::string FoldedStacks::TextOf(const FrameTree::Node& node) const {
+  return node.frame == FrameTree::kFoldedFrames
+             ? FoldedFramesText(node.folded_frames)
+             : std::string(texts_.Get(NameId{node.frame}));
+}
+
+std::vector<size_t> FoldedStacks::Lengths() const {
+  std::vector<size_t> lengths;
+  lengths.reserve(tree_.nodes().size());
+  for (const FrameTree::Node& node : tree_.nodes()) {
+    const size_t length = node.frame == FrameTree::kFoldedFrames
+                              ? FoldedFramesText(node.folded_frames).size()
+                              : texts_.Get(NameId{node.frame}).size();
+    lengths.push_back(node.parent == FrameTree::kNoNode
+                          ? length
+                          : lengths[node.parent] + 1 + length);
+  }
+  return lengths;
+}
+
+uint64_t FoldedStacks::BytesIfPruned(int64_t least,
+                                     const std::vector<int64_t>& totals,
+                                     const std::vector<size_t>& lengths) const {
+  const auto bytes_of_line = [](size_t length, int64_t weight) {
+    return length + absl::StrCat(" ", weight, "\n").size();
+  };
+  const auto is_shown = [&](uint32_t node) {
+    return totals[node] >= least ||
+           tree_.nodes()[node].parent == FrameTree::kNoNode;
+  };
+  uint64_t bytes = 0;
+  std::vector<int64_t> others(totals.size());
+  for (uint32_t i = 0; i < totals.size(); ++i) {
+    const uint32_t parent = tree_.nodes()[i].parent;
+    if (is_shown(i)) {
+      if (i < weights_.size() && weights_[i] > 0) {
+        bytes += bytes_of_line(lengths[i], weights_[i]);
+      }
+    } else if (is_shown(parent)) {
+      others[parent] += totals[i];
     }
-    folded[line] += weight;
   }
-  return folded;
+  for (uint32_t i = 0; i < others.size(); ++i) {
+    if (others[i] == 0) continue;
+    bytes += bytes_of_line(lengths[i] + 1 + kOther.size(), others[i]);
+  }
+  return bytes;
 }
 
-absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
-                         std::string_view name) {
-  std::vector<std::string> lines;
-  for (const auto& [stack, weight] : folded) {
-    if (weight > 0) lines.push_back(absl::StrCat(stack, " ", weight));
+int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
+  const std::vector<int64_t> totals = Totals();
+  const std::vector<size_t> lengths = Lengths();
+  int64_t least = 0;
+  int64_t most = total() + 1;
+  while (least < most) {
+    const int64_t middle = least + (most - least) / 2;
+    if (BytesIfPruned(middle, totals, lengths) <= max_bytes) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
   }
-  std::sort(lines.begin(), lines.end());
+  return least;
+}
+
+void FoldedStacks::Prune(int64_t least) {
+  const std::vector<int64_t> totals = Totals();
+  const auto count = static_cast<uint32_t>(totals.size());
+  std::vector<bool> is_shown(count);
+  weights_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const FrameTree::Node node = tree_.nodes()[i];
+    is_shown[i] = node.parent == FrameTree::kNoNode ||
+                  (is_shown[node.parent] && totals[i] >= least);
+    if (is_shown[i] || totals[i] == 0) continue;
+    // Folded stacks are counted already.
+    const bool is_counted =
+        tree_.nodes()[node.parent].frame == FrameTree::kFoldedFrames;
+    if (weights_[i] > 0 && !is_counted) ++folded_count_;
+    if (!is_shown[node.parent]) continue;
+    const uint32_t other = tree_.Child(node.parent, FrameOf(kOther));
+    weights_.resize(std::max<size_t>(weights_.size(), other + size_t{1}));
+    weights_[other] += totals[i];
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!is_shown[i]) weights_[i] = 0;
+  }
+}
+
+// The nodes below each node: those below node i are in
+// [begins[i + 1], begins[i + 2]), and the roots come first.
+std::vector<uint32_t> FoldedStacks::Children(
+    std::vector<size_t>& begins) const {
+  const std::vector<FrameTree::Node>& nodes = tree_.nodes();
+  // kNoNode + 1 is 0.
+  begins.assign(nodes.size() + 2, 0);
+  for (const FrameTree::Node& node : nodes) ++begins[node.parent + 1 + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<uint32_t> children(nodes.size());
+  std::vector<size_t> ends = begins;
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    children[ends[uint32_t{nodes[i].parent + 1}]++] = i;
+  }
+  return children;
+}
+
+// A node's own line, or all lines below it.
+struct FoldedStacks::Part {
+  uint32_t node = 0;
+  bool is_own_line = false;
+  std::string text;
+  std::string tail;  // what follows the text in its lines
+
+  // As the lines.
+  bool operator<(const Part& other) const {
+    const size_t both = std::min(text.size(), other.text.size());
+    const int sign = text.compare(0, both, other.text, 0, both);
+    if (sign != 0) return sign < 0;
+    return text.substr(both) + tail < other.text.substr(both) + other.tail;
+  }
+};
+
+absl::Status FoldedStacks::Write(OutputDirectory& out,
+                                 std::string_view name) const {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink, out.Open(name));
-  for (std::string& line : lines) {
-    line += '\n';
-    KYMO_RETURN_IF_ERROR(sink->Append(line));
+  const std::vector<size_t> lengths = Lengths();
+  std::vector<size_t> begins;
+  const std::vector<uint32_t> children = Children(begins);
+  std::string line;
+  std::vector<Part> next;  // the last one comes first
+  const auto push_children = [&](uint32_t parent) {
+    const size_t list = uint32_t{parent + 1};
+    const auto first = static_cast<ptrdiff_t>(next.size());
+    for (size_t i = begins[list]; i < begins[list + 1]; ++i) {
+      const uint32_t node = children[i];
+      const std::string text = TextOf(tree_.nodes()[node]);
+      if (node < weights_.size() && weights_[node] > 0) {
+        next.push_back({node, /*is_own_line=*/true, text,
+                        absl::StrCat(" ", weights_[node])});
+      }
+      if (begins[node + size_t{1}] != begins[node + size_t{2}]) {
+        next.push_back({node, /*is_own_line=*/false, text, ";"});
+      }
+    }
+    std::sort(next.begin() + first, next.end());
+    std::reverse(next.begin() + first, next.end());
+  };
+  push_children(FrameTree::kNoNode);
+  while (!next.empty()) {
+    const Part part = std::move(next.back());
+    next.pop_back();
+    const uint32_t parent = tree_.nodes()[part.node].parent;
+    line.resize(parent == FrameTree::kNoNode ? 0 : lengths[parent]);
+    if (parent != FrameTree::kNoNode) line += ';';
+    line += part.text;
+    if (part.is_own_line) {
+      KYMO_RETURN_IF_ERROR(sink->Append(line));
+      KYMO_RETURN_IF_ERROR(sink->Append(part.tail + "\n"));
+    } else {
+      push_children(part.node);
+    }
   }
   return sink->Commit();
 }

@@ -1,12 +1,21 @@
-// folded.h - folds stacks into lines of text, and writes them to a file.
+// folded.h - folded stacks: a tree of weights, and its lines of text.
 //
-//   const std::vector<std::string> roots = StackRoots(trace, with_threads);
-//   StackWeights weights;
-//   weights[StackKey(sample.track, sample.stack)] += sample.weight_ns;
-//   return WriteFolded(FoldStacks(trace, roots, weights), out, "x.folded");
+//   FoldedStacks folded(trace, /*max_frames=*/512);
+//   const FrameTree::Place root = folded.Root("xz");
+//   folded.Add(folded.Below(root, folded.FrameOf(name)), 1'000);
+//   folded.Prune(folded.LeastWeight(max_bytes));
+//   return folded.Write(out, "x.folded");
+//
+// Each different stack is one line, and lines are sorted. Deep stacks are folded (frame_tree.h). Stacks that Prune takes are summed up
+// in a line that ends with "[other]", below the frames around them:
+//
+//   xz;main;[other] 1200
+//
+// Memory: the tree. Texts of lines are made as they are written.
 #ifndef KYMO_EXPORTERS_STACKS_FOLDED_H_
 #define KYMO_EXPORTERS_STACKS_FOLDED_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +23,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "exporters/stacks/frame_tree.h"
+#include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/sink.h"
 
@@ -25,9 +36,6 @@ enum class Metric {
   kCount,   // samples, calls, or blocks
 };
 
-// The weight of each stack or path, by its text.
-using Folded = std::unordered_map<std::string, int64_t>;
-
 // Makes a frame of a text: replaces the characters that separate frames and
 // lines.
 std::string FrameText(std::string_view text);
@@ -36,34 +44,62 @@ std::string FrameText(std::string_view text);
 std::vector<std::string> StackRoots(const model::Trace& trace,
                                     bool with_threads);
 
-// The names of a trace as frames. Makes each of them once.
-class FrameTexts {
+class FoldedStacks {
  public:
-  explicit FrameTexts(const model::Trace& trace)
-      : trace_(trace), texts_(trace.strings().size()) {}
+  // `trace` must outlive the object.
+  FoldedStacks(const model::Trace& trace, uint32_t max_frames);
 
-  const std::string& Get(model::NameId name);
+  // `text` is whole frames, as StackRoots makes them.
+  FrameTree::Place Root(std::string_view text);
+  FrameTree::Place Below(const FrameTree::Place& parent, uint32_t frame) {
+    return tree_.Below(parent, frame);
+  }
+  // The number of a frame with the text of a name.
+  uint32_t FrameOf(model::NameId name);
+  uint32_t FrameOf(std::string_view name);
+
+  void Add(const FrameTree::Place& place, int64_t weight);
+
+  // Weights by root and stack of the trace; a root's key is its node.
+  using Weights = std::unordered_map<uint64_t, int64_t>;
+  static uint64_t Key(const FrameTree::Place& root, model::StackId stack) {
+    return uint64_t{root.node} << 32 | model::Index(stack);
+  }
+  void AddStacks(const Weights& weights);
+
+  bool empty() const { return !has_stacks_; }
+  int64_t total() const;
+  // The stacks that are not shown whole: folded or pruned.
+  uint64_t folded_count() const { return folded_count_; }
+
+  // The least w for which Prune(w) leaves at most `max_bytes` of text.
+  int64_t LeastWeight(uint64_t max_bytes) const;
+  // Moves what weighs less than `least`, with everything below it, to [other].
+  void Prune(int64_t least);
+
+  // Stacks whose weight is not above 0 are left out.
+  absl::Status Write(OutputDirectory& out, std::string_view name) const;
 
  private:
+  struct Part;
+
+  // Of each node and everything below it.
+  std::vector<int64_t> Totals() const;
+  // Of the line of each node, without its weight.
+  std::vector<size_t> Lengths() const;
+  std::string TextOf(const FrameTree::Node& node) const;
+  uint64_t BytesIfPruned(int64_t least, const std::vector<int64_t>& totals,
+                         const std::vector<size_t>& lengths) const;
+  std::vector<uint32_t> Children(std::vector<size_t>& begins) const;
+
   const model::Trace& trace_;
-  std::vector<std::string> texts_;
+  FrameTree tree_;
+  model::StringTable texts_;
+  std::vector<uint32_t> frame_of_name_;  // 0: not made
+  std::vector<int64_t> weights_;         // by node
+  uint64_t folded_count_ = 0;
+  bool has_stacks_ = false;
 };
-
-// Weights by root and stack. Adding numbers first means that FoldStacks makes
-// each stack's text only once.
-using StackWeights = std::unordered_map<uint64_t, int64_t>;
-inline uint64_t StackKey(uint32_t root, model::StackId stack) {
-  return uint64_t{root} << 32 | model::Index(stack);
-}
-
-// Puts the outermost frame first. A root in `weights` is an index into `roots`.
-Folded FoldStacks(const model::Trace& trace,
-                  const std::vector<std::string>& roots,
-                  const StackWeights& weights);
-
-// Writes sorted lines "<stack> <weight>\n". Stacks of weight 0 are left out.
-absl::Status WriteFolded(const Folded& folded, OutputDirectory& out,
-                         std::string_view name);
 
 }  // namespace kymo::stacks
 

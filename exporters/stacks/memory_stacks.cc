@@ -72,32 +72,22 @@ std::vector<StackMemory> SumMemory(const model::Trace& trace) {
   return list;
 }
 
-std::optional<Folded> FoldMemory(const model::Trace& trace,
-                                 const std::vector<StackMemory>& sums,
-                                 const std::vector<std::string>& roots,
-                                 MemoryStacks which, Metric metric) {
-  // The roots, and behind them the roots with a device below.
-  std::vector<std::string> device_roots = roots;
-  StackWeights weights;
-  const StackMemory* before = nullptr;  // the last sum of a device
+bool FoldMemory(const std::vector<StackMemory>& sums,
+                const std::vector<std::string>& roots, MemoryStacks which,
+                Metric metric, FoldedStacks& folded) {
+  FoldedStacks::Weights weights;
   for (const StackMemory& sum : sums) {
     const analysis::MemoryAmount& amount =
         which == MemoryStacks::kAlive ? sum.alive : sum.allocated;
     if (amount.units == 0) continue;
-    uint32_t root = sum.track;
-    if (!sum.device.empty()) {
-      if (before == nullptr || before->track != sum.track ||
-          before->device != sum.device) {
-        device_roots.push_back(roots[sum.track] + ";" + sum.device);
-      }
-      before = &sum;
-      root = static_cast<uint32_t>(device_roots.size() - 1);
-    }
-    weights[StackKey(root, sum.stack)] +=
+    const std::string& root = roots[sum.track];
+    const FrameTree::Place place =
+        folded.Root(sum.device.empty() ? root : root + ";" + sum.device);
+    weights[FoldedStacks::Key(place, sum.stack)] +=
         metric == Metric::kCount ? amount.count() : amount.bytes;
   }
-  if (weights.empty()) return std::nullopt;
-  return FoldStacks(trace, device_roots, weights);
+  folded.AddStacks(weights);
+  return !weights.empty();
 }
 
 }  // namespace kymo::stacks

@@ -1,8 +1,9 @@
 // memory_stacks.h - where memory was allocated, by stack.
 //
 //   const std::vector<StackMemory> sums = SumMemory(trace);
-//   FoldMemory(trace, sums, StackRoots(trace, false), MemoryStacks::kAllocated,
-//              Metric::kWeight);   // xz;main;lzma_alloc 1048576
+//   FoldedStacks folded(trace, max_frames);
+//   FoldMemory(sums, StackRoots(trace, false), MemoryStacks::kAllocated,
+//              Metric::kWeight, folded);   // xz;main;lzma_alloc 1048576
 //
 // There are two sums: all allocations, and the allocations that nobody freed.
 // The host's memory is taken from one source
@@ -15,7 +16,6 @@
 #ifndef KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 #define KYMO_EXPORTERS_STACKS_MEMORY_STACKS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,11 +41,11 @@ std::vector<StackMemory> SumMemory(const model::Trace& trace);
 
 enum class MemoryStacks { kAllocated, kAlive };
 
-// The metric is bytes or the number of blocks. No value if there are none.
-std::optional<Folded> FoldMemory(const model::Trace& trace,
-                                 const std::vector<StackMemory>& sums,
-                                 const std::vector<std::string>& roots,
-                                 MemoryStacks which, Metric metric);
+// Adds them to `folded`. The metric is bytes or the number of blocks. False if
+// there are none.
+bool FoldMemory(const std::vector<StackMemory>& sums,
+                const std::vector<std::string>& roots, MemoryStacks which,
+                Metric metric, FoldedStacks& folded);
 
 }  // namespace kymo::stacks
 

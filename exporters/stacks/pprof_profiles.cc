@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "exporters/stacks/frame_tree.h"
 #include "exporters/stacks/memory_stacks.h"
 #include "exporters/stacks/pprof_writer.h"
 #include "exporters/stacks/range_paths.h"
@@ -18,6 +20,8 @@
 namespace kymo::stacks {
 namespace {
 
+using model::FrameId;
+using model::NameId;
 using model::StackId;
 using model::Trace;
 using model::TrackIndex;
@@ -66,54 +70,103 @@ class Labels {
   std::vector<std::string> texts_;
 };
 
-// From the innermost frame.
-std::vector<uint64_t> Locations(const Trace& trace, PprofWriter& pprof,
-                                StackId stack) {
-  std::vector<uint64_t> locations;
-  const model::StackTable& stacks = trace.stacks();
-  for (; stack != model::kEmptyStack; stack = stacks.parent(stack)) {
-    locations.push_back(pprof.LocationOf(stacks.leaf(stack)));
+// The values of a profile's samples, by stack. Frames of the tree are ids of
+// frames or of names.
+template <size_t kValues>
+class Samples {
+ public:
+  Samples(const Trace& trace, uint32_t max_frames)
+      : tree_(max_frames), places_(trace.stacks(), tree_) {}
+
+  // `root` is what the stacks of one label have in common.
+  FrameTree::Place Root(uint32_t root) { return tree_.Root(root); }
+  FrameTree::Place Below(const FrameTree::Place& parent, NameId name) {
+    return tree_.Below(parent, Index(name));
   }
-  return locations;
-}
+  FrameTree::Place Stack(const FrameTree::Place& root, StackId stack) {
+    return places_.Get(root, stack,
+                       [](model::FrameId frame) { return Index(frame); });
+  }
+  std::array<int64_t, kValues>& At(const FrameTree::Place& place) {
+    values_.resize(tree_.nodes().size());
+    return values_[place.node];
+  }
+
+  // add(root, locations, values) of each stack that has values. location_of
+  // makes a location of a frame.
+  template <typename LocationOf, typename Add>
+  void ForEach(PprofWriter& pprof, const LocationOf& location_of,
+               const Add& add) const {
+    std::vector<uint64_t> locations;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i] == std::array<int64_t, kValues>()) continue;
+      locations.clear();
+      const FrameTree::Node* node = &tree_.nodes()[i];
+      for (; node->parent != FrameTree::kNoNode;
+           node = &tree_.nodes()[node->parent]) {
+        locations.push_back(
+            node->frame == FrameTree::kFoldedFrames
+                ? pprof.LocationOf(FoldedFramesText(node->folded_frames))
+                : location_of(node->frame));
+      }
+      add(node->frame, locations, values_[i]);
+    }
+  }
+
+ private:
+  FrameTree tree_;
+  StackPlaces places_;
+  std::vector<std::array<int64_t, kValues>> values_;  // by node
+};
 
 constexpr size_t kCountValue = 0;
 constexpr size_t kTimeValue = 1;
 
 // `values` has `types` entries, those of samples at `first`.
-void AddSamples(const Trace& trace, PprofWriter& pprof, Labels& labels,
-                std::vector<int64_t> values, size_t first) {
-  std::map<std::pair<TrackIndex, StackId>, std::pair<int64_t, DurationNs>> sums;
+void AddSamples(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
+                Labels& labels, std::vector<int64_t> values, size_t first) {
+  Samples<2> samples(trace, max_frames);
   for (const model::StackSample& sample : trace.samples()) {
-    auto& [count, time_ns] = sums[{sample.track, sample.stack}];
-    ++count;
-    time_ns += sample.weight_ns;
+    auto& sum =
+        samples.At(samples.Stack(samples.Root(sample.track), sample.stack));
+    ++sum[kCountValue];
+    sum[kTimeValue] += sample.weight_ns;
   }
-  for (const auto& [key, sum] : sums) {
-    const auto& [track, stack] = key;
-    values[first + kCountValue] = sum.first;
-    values[first + kTimeValue] = sum.second;
-    pprof.AddSample(Locations(trace, pprof, stack), values, labels.Get(track));
-  }
+  samples.ForEach(
+      pprof, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
+      [&](TrackIndex track, std::span<const uint64_t> locations,
+          const auto& sum) {
+        values[first + kCountValue] = sum[kCountValue];
+        values[first + kTimeValue] = sum[kTimeValue];
+        pprof.AddSample(locations, values, labels.Get(track));
+      });
 }
 
-void AddRanges(const Trace& trace, PprofWriter& pprof, Labels& labels,
-               std::vector<int64_t> values, size_t first) {
+void AddRanges(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
+               Labels& labels, std::vector<int64_t> values, size_t first) {
   const RangePaths paths(trace);
-  std::vector<uint64_t> locations;
+  Samples<2> samples(trace, max_frames);
+  std::vector<FrameTree::Place> places;
   for (const RangePath& path : paths.paths()) {
-    locations.clear();
-    for (const RangePath* at = &path;; at = &paths.paths()[at->parent]) {
-      locations.push_back(pprof.LocationOf(at->name));
-      if (at->parent == kNoPath) break;
-    }
-    values[first + kCountValue] = path.calls;
-    values[first + kTimeValue] = path.self_ns;
-    pprof.AddSample(locations, values, labels.Get(path.track));
+    places.push_back(samples.Below(
+        path.parent == kNoPath ? samples.Root(path.track) : places[path.parent],
+        path.name));
+    auto& sum = samples.At(places.back());
+    sum[kCountValue] += path.calls;
+    sum[kTimeValue] += path.self_ns;
   }
+  samples.ForEach(
+      pprof, [&](uint32_t name) { return pprof.LocationOf(NameId{name}); },
+      [&](TrackIndex track, std::span<const uint64_t> locations,
+          const auto& sum) {
+        values[first + kCountValue] = sum[kCountValue];
+        values[first + kTimeValue] = sum[kTimeValue];
+        pprof.AddSample(locations, values, labels.Get(track));
+      });
 }
 
-absl::Status WriteTimes(const Trace& trace, ByteSink& sink) {
+absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
+                        ByteSink& sink) {
   const bool has_samples = !trace.samples().empty();
   const bool has_ranges = HasRanges(trace) || !has_samples;
   PprofWriter pprof(trace, sink);
@@ -128,8 +181,10 @@ absl::Status WriteTimes(const Trace& trace, ByteSink& sink) {
   Labels labels(trace, pprof);
   const size_t ranges_first = has_samples ? 2 : 0;
   const std::vector<int64_t> zeros(ranges_first + (has_ranges ? 2 : 0));
-  if (has_samples) AddSamples(trace, pprof, labels, zeros, 0);
-  if (has_ranges) AddRanges(trace, pprof, labels, zeros, ranges_first);
+  if (has_samples) AddSamples(trace, max_frames, pprof, labels, zeros, 0);
+  if (has_ranges) {
+    AddRanges(trace, max_frames, pprof, labels, zeros, ranges_first);
+  }
   PprofInfo info = {.default_type = has_samples ? "cpu" : "self_time"};
   if (has_samples && trace.sampling_period_ns() > 0) {
     info.period_type = "cpu";
@@ -139,23 +194,35 @@ absl::Status WriteTimes(const Trace& trace, ByteSink& sink) {
   return pprof.Finish(info);
 }
 
-absl::Status WriteMemory(const Trace& trace,
+absl::Status WriteMemory(const Trace& trace, uint32_t max_frames,
                          const std::vector<StackMemory>& sums, ByteSink& sink) {
   PprofWriter pprof(trace, sink);
   pprof.AddSampleType("alloc_objects", "count");
   pprof.AddSampleType("alloc_space", "bytes");
   pprof.AddSampleType("inuse_objects", "count");
   pprof.AddSampleType("inuse_space", "bytes");
-  std::map<std::pair<TrackIndex, std::string>, std::string> labels;
+  std::map<std::pair<TrackIndex, std::string>, uint32_t> roots;
+  std::vector<std::string> labels;  // by root
+  Samples<4> samples(trace, max_frames);
   for (const StackMemory& sum : sums) {
-    std::string& text = labels[{sum.track, sum.device}];
-    if (text.empty()) {
-      text = TrackLabels(trace, pprof, sum.track, sum.device);
+    const auto [it, is_new] =
+        roots.try_emplace({sum.track, sum.device}, labels.size());
+    if (is_new) {
+      labels.push_back(TrackLabels(trace, pprof, sum.track, sum.device));
     }
-    const int64_t values[] = {sum.allocated.count(), sum.allocated.bytes,
-                              sum.alive.count(), sum.alive.bytes};
-    pprof.AddSample(Locations(trace, pprof, sum.stack), values, text);
+    auto& values =
+        samples.At(samples.Stack(samples.Root(it->second), sum.stack));
+    values[0] += sum.allocated.count();
+    values[1] += sum.allocated.bytes;
+    values[2] += sum.alive.count();
+    values[3] += sum.alive.bytes;
   }
+  samples.ForEach(
+      pprof, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
+      [&](uint32_t root, std::span<const uint64_t> locations,
+          const auto& values) {
+        pprof.AddSample(locations, values, labels[root]);
+      });
   PprofInfo info = {.default_type = "alloc_space"};
   if (trace.memory_sample_interval() > 0) {
     info.period_type = "space";
@@ -178,15 +245,15 @@ absl::Status WriteFile(const char* name, OutputDirectory& out,
 
 }  // namespace
 
-absl::Status WritePprof(const Trace& trace, OutputDirectory& out,
-                        std::vector<std::string>& names) {
-  KYMO_RETURN_IF_ERROR(
-      WriteFile("stacks.pb.gz", out, names,
-                [&](ByteSink& sink) { return WriteTimes(trace, sink); }));
+absl::Status WritePprof(const Trace& trace, uint32_t max_frames,
+                        OutputDirectory& out, std::vector<std::string>& names) {
+  KYMO_RETURN_IF_ERROR(WriteFile(
+      "stacks.pb.gz", out, names,
+      [&](ByteSink& sink) { return WriteTimes(trace, max_frames, sink); }));
   const std::vector<StackMemory> memory = SumMemory(trace);
   if (memory.empty()) return absl::OkStatus();
   return WriteFile("stacks.memory.pb.gz", out, names, [&](ByteSink& sink) {
-    return WriteMemory(trace, memory, sink);
+    return WriteMemory(trace, max_frames, memory, sink);
   });
 }
 

@@ -10,7 +10,8 @@
 //                         | inuse_space/bytes                   |
 //
 // Stacks of samples and paths of ranges have nothing in common, so a stack has
-// zeros for the types of the other kind. pprof first shows CPU time, or self
+// zeros for the types of the other kind. Stacks deeper than max_frames are
+// folded (frame_tree.h), with a location for "[N frames folded]". pprof first shows CPU time, or self
 // time if there are no samples; for memory it shows allocated bytes. Memory in
 // use is memory that was not freed (memory_stacks.h).
 //
@@ -19,6 +20,7 @@
 #ifndef KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 #define KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,8 @@
 namespace kymo::stacks {
 
 // Adds the names of the files that it writes to `names`.
-absl::Status WritePprof(const model::Trace& trace, OutputDirectory& out,
-                        std::vector<std::string>& names);
+absl::Status WritePprof(const model::Trace& trace, uint32_t max_frames,
+                        OutputDirectory& out, std::vector<std::string>& names);
 
 }  // namespace kymo::stacks
 

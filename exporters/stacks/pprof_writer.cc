@@ -101,24 +101,30 @@ void PprofWriter::AddSampleType(std::string_view type, std::string_view unit) {
 }
 
 uint64_t PprofWriter::FunctionOf(model::NameId name, model::NameId file) {
-  const auto [it, is_new] = functions_.try_emplace(
-      uint64_t{Index(name)} << 32 | Index(file), functions_.size() + 1);
-  if (is_new) {
+  uint64_t& id = functions_[uint64_t{Index(name)} << 32 | Index(file)];
+  if (id == 0) {
     const uint64_t name_id =
         name == model::kEmptyName ? StringOf("[unknown]") : StringOf(name);
-    const uint64_t file_id = StringOf(file);
-    const size_t entry = out_.Begin(schema::Profile::kFunctionFieldNumber);
-    out_.Uint(schema::Function::kIdFieldNumber, it->second);
-    out_.Uint(schema::Function::kNameFieldNumber, name_id);
     // pprof takes a name that is the system's name, too, for one to shorten. Of
     // Rust's "<A as B>::f" it would leave "::f".
-    if (!trace_.Name(name).starts_with('<')) {
-      out_.Uint(schema::Function::kSystemNameFieldNumber, name_id);
-    }
-    out_.Uint(schema::Function::kFilenameFieldNumber, file_id);
-    out_.End(entry);
+    const uint64_t system_name_id =
+        trace_.Name(name).starts_with('<') ? 0 : name_id;
+    id = AddFunction(name_id, system_name_id, StringOf(file));
   }
-  return it->second;
+  return id;
+}
+
+uint64_t PprofWriter::AddFunction(uint64_t name_id, uint64_t system_name_id,
+                                  uint64_t file_id) {
+  const size_t entry = out_.Begin(schema::Profile::kFunctionFieldNumber);
+  out_.Uint(schema::Function::kIdFieldNumber, ++function_count_);
+  out_.Uint(schema::Function::kNameFieldNumber, name_id);
+  if (system_name_id != 0) {
+    out_.Uint(schema::Function::kSystemNameFieldNumber, system_name_id);
+  }
+  out_.Uint(schema::Function::kFilenameFieldNumber, file_id);
+  out_.End(entry);
+  return function_count_;
 }
 
 uint64_t PprofWriter::MappingOf(model::NameId module) {
@@ -163,19 +169,28 @@ uint64_t PprofWriter::LocationOf(model::FrameId id) {
 }
 
 uint64_t PprofWriter::LocationOf(model::NameId range) {
-  const auto [it, is_new] =
-      range_locations_.try_emplace(Index(range), location_count_ + 1);
-  if (is_new) {
-    ++location_count_;
-    const uint64_t function_id = FunctionOf(range, model::kEmptyName);
-    const size_t entry = out_.Begin(schema::Profile::kLocationFieldNumber);
-    out_.Uint(schema::Location::kIdFieldNumber, it->second);
-    const size_t place = out_.Begin(schema::Location::kLineFieldNumber);
-    out_.Uint(schema::Line::kFunctionIdFieldNumber, function_id);
-    out_.End(place);
-    out_.End(entry);
+  uint64_t& id = range_locations_[Index(range)];
+  if (id == 0) id = AddLocation(FunctionOf(range, model::kEmptyName));
+  return id;
+}
+
+uint64_t PprofWriter::LocationOf(const std::string& text) {
+  uint64_t& id = text_locations_[text];
+  if (id == 0) {
+    const uint64_t name_id = StringOf(text);
+    id = AddLocation(AddFunction(name_id, name_id, StringOf("")));
   }
-  return it->second;
+  return id;
+}
+
+uint64_t PprofWriter::AddLocation(uint64_t function_id) {
+  const size_t entry = out_.Begin(schema::Profile::kLocationFieldNumber);
+  out_.Uint(schema::Location::kIdFieldNumber, ++location_count_);
+  const size_t place = out_.Begin(schema::Location::kLineFieldNumber);
+  out_.Uint(schema::Line::kFunctionIdFieldNumber, function_id);
+  out_.End(place);
+  out_.End(entry);
+  return location_count_;
 }
 
 std::string PprofWriter::Labels(std::span<const Label> labels) {

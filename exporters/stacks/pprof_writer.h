@@ -57,6 +57,8 @@ class PprofWriter {
 
   uint64_t LocationOf(model::FrameId frame);
   uint64_t LocationOf(model::NameId range);
+  // Of a text that is no name of the trace.
+  uint64_t LocationOf(const std::string& text);
 
   // Encodes labels. The result can be used for any number of samples.
   using Label = std::pair<std::string_view, std::string_view>;
@@ -70,6 +72,9 @@ class PprofWriter {
   absl::Status Finish(const PprofInfo& info);
 
  private:
+  uint64_t AddFunction(uint64_t name_id, uint64_t system_name_id,
+                       uint64_t file_id);
+  uint64_t AddLocation(uint64_t function_id);
   uint64_t StringOf(std::string_view text);
   uint64_t StringOf(model::NameId name);
   uint64_t FunctionOf(model::NameId name, model::NameId file);
@@ -92,6 +97,8 @@ class PprofWriter {
   std::unordered_map<uint32_t, uint64_t> mappings_;         // by NameId
   std::vector<uint64_t> frame_locations_;                   // by FrameId
   std::unordered_map<uint32_t, uint64_t> range_locations_;  // by NameId
+  std::unordered_map<std::string, uint64_t> text_locations_;
+  uint64_t function_count_ = 0;
   uint64_t location_count_ = 0;
 };
 

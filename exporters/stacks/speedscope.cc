@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "exporters/stacks/frame_tree.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
@@ -27,11 +29,12 @@ constexpr uint32_t kUnused = ~uint32_t{0};
 constexpr uint8_t kNoSlice = model::kEventInstant | model::kEventAsync;
 
 // The list of frames, of which events and samples hold positions: ranges by
-// name, then functions with file and line.
+// name, then functions with file and line, then numbers of folded frames.
 class Frames {
  public:
-  explicit Frames(const Trace& trace)
+  Frames(const Trace& trace, uint32_t max_frames)
       : trace_(trace),
+        max_frames_(max_frames),
         ranges_(trace.strings().size(), kUnused),
         functions_(trace.stacks().frame_count(), kUnused) {
     for (EventIndex i = 0; i < trace.event_count(); ++i) {
@@ -49,6 +52,25 @@ class Frames {
     return functions_[Index(frame)];
   }
 
+  // Appends the positions of a sample's frames, separated by commas. Outermost
+  // frames come first.
+  void AppendStack(std::string& out, model::StackId stack) const {
+    const std::vector<model::FrameId> frames = trace_.stacks().Frames(stack);
+    const auto folded = folded_.find(FoldedFrames(frames.size()));
+    const size_t kept =
+        folded == folded_.end() ? frames.size() : max_frames_ - 2;
+    std::string_view separator = "";
+    const auto append = [&](uint32_t position) {
+      out += separator;
+      json::AppendUint(out, position);
+      separator = ",";
+    };
+    for (size_t i = 0; i < kept; ++i) append(OfFunction(frames[i]));
+    if (folded == folded_.end()) return;
+    append(folded->second);
+    append(OfFunction(frames.back()));
+  }
+
   // Elements of the list, in the order of positions.
   absl::Status Write(ByteSink& sink) const {
     std::vector<std::string> texts(count_);
@@ -63,6 +85,10 @@ class Frames {
       if (functions_[i] == kUnused) continue;
       const model::FrameId id{static_cast<uint32_t>(i)};
       texts[functions_[i]] = FunctionText(trace_.stacks().frame(id));
+    }
+    for (const auto& [count, position] : folded_) {
+      texts[position] =
+          absl::StrCat("{\"name\":\"", FoldedFramesText(count), "\"}");
     }
     std::string_view separator = "\n";
     for (std::string& text : texts) {
@@ -86,6 +112,19 @@ class Frames {
         if (position == kUnused) position = count_++;
       }
     }
+    for (const StackSample& sample : trace_.samples()) {
+      if (sample.stack == model::kEmptyStack) continue;
+      const uint32_t count = FoldedFrames(stacks.depth(sample.stack));
+      if (count == 0) continue;
+      if (folded_.try_emplace(count, count_).second) ++count_;
+    }
+  }
+
+  // How many of a stack's frames one frame stands for; 0: none is left out.
+  uint32_t FoldedFrames(size_t depth) const {
+    return max_frames_ == 0 || depth <= max_frames_
+               ? 0
+               : static_cast<uint32_t>(depth) - (max_frames_ - 1);
   }
 
   void AppendName(std::string& out, model::NameId name) const {
@@ -105,17 +144,19 @@ class Frames {
   }
 
   const Trace& trace_;
-  std::vector<uint32_t> ranges_;     // by NameId
-  std::vector<uint32_t> functions_;  // by FrameId
+  const uint32_t max_frames_;
+  std::vector<uint32_t> ranges_;         // by NameId
+  std::vector<uint32_t> functions_;      // by FrameId
+  std::map<uint32_t, uint32_t> folded_;  // by the number of frames
   uint32_t count_ = 0;
 };
 
 class Writer {
  public:
-  Writer(const Trace& trace, ByteSink& sink)
+  Writer(const Trace& trace, uint32_t max_frames, ByteSink& sink)
       : trace_(trace),
         sink_(sink),
-        frames_(trace),
+        frames_(trace, max_frames),
         base_ns_(trace.start_ns()),
         output_(sink, 0, nullptr) {
     for (TrackIndex t = 0; t < trace.tracks().size(); ++t) {
@@ -243,13 +284,7 @@ class Writer {
         samples.size(), [&](size_t begin, size_t end, std::string& out) {
           for (size_t i = begin; i < end; ++i) {
             out += i > 0 ? ",\n[" : "\n[";
-            std::string_view separator = "";
-            for (const model::FrameId frame :
-                 trace_.stacks().Frames(samples[i].stack)) {
-              out += separator;
-              json::AppendUint(out, frames_.OfFunction(frame));
-              separator = ",";
-            }
+            frames_.AppendStack(out, samples[i].stack);
             out += ']';
           }
         }));
@@ -279,8 +314,9 @@ class Writer {
 
 }  // namespace
 
-absl::Status WriteSpeedscope(const Trace& trace, ByteSink& sink) {
-  return Writer(trace, sink).Write();
+absl::Status WriteSpeedscope(const Trace& trace, uint32_t max_frames,
+                             ByteSink& sink) {
+  return Writer(trace, FrameTree::Limit(max_frames), sink).Write();
 }
 
 }  // namespace kymo::stacks

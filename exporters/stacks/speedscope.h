@@ -8,9 +8,13 @@
 // Values are ns. Times of ranges count from the earliest range of the trace.
 // Instants, asynchronous ranges and arguments are left out, because speedscope
 // cannot show them. A trace without ranges and samples has one empty profile,
-// because speedscope does not open a file without profiles.
+// because speedscope does not open a file without profiles. A sample of more
+// than max_frames frames keeps the outermost ones and the innermost one, and
+// "[N frames folded]" stands between them; 0: all frames.
 #ifndef KYMO_EXPORTERS_STACKS_SPEEDSCOPE_H_
 #define KYMO_EXPORTERS_STACKS_SPEEDSCOPE_H_
+
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "profiler/model/trace.h"
@@ -19,7 +23,8 @@
 namespace kymo::stacks {
 
 // The caller commits the sink.
-absl::Status WriteSpeedscope(const model::Trace& trace, ByteSink& sink);
+absl::Status WriteSpeedscope(const model::Trace& trace, uint32_t max_frames,
+                             ByteSink& sink);
 
 }  // namespace kymo::stacks
 

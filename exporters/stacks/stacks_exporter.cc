@@ -1,5 +1,6 @@
 #include "exporters/stacks/stacks_exporter.h"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "exporters/stacks/pprof_profiles.h"
 #include "exporters/stacks/range_paths.h"
 #include "exporters/stacks/speedscope.h"
+#include "exporters/timeline/bounded_file.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/settings.h"
@@ -22,13 +24,12 @@ namespace {
 
 using analysis::WindowSums;
 using model::Trace;
-using stacks::Folded;
-using stacks::FrameTexts;
+using stacks::FoldedStacks;
+using stacks::FrameTree;
 using stacks::MemoryStacks;
 using stacks::Metric;
 using stacks::RangePath;
 using stacks::RangePaths;
-using stacks::WriteFolded;
 
 constexpr char kFoldedFile[] = "stacks.folded";
 constexpr char kRangesFile[] = "stacks.ranges.folded";
@@ -40,6 +41,8 @@ struct Settings {
                                  Format::kPprof};
   Metric metric = Metric::kWeight;
   bool threads = false;
+  int64_t max_frames = 512;  // 0: any number
+  double min_share = 0.001;  // of memory; 0: each stack
 
   bool operator==(const Settings&) const = default;
 
@@ -67,90 +70,154 @@ const SettingTable<Settings>& StacksTable() {
        {.name = "threads",
         .value = setting::Switch(&S::threads),
         .purpose = "Begin each stack with a frame for its thread.",
-        .old_name = "threads"}});
+        .old_name = "threads"},
+       {.name = "max_frames",
+        .value = setting::Integer(&S::max_frames, 0, 1 << 30),
+        .purpose = "Most frames of a stack. A deeper one keeps its outermost "
+                   "frames and its innermost one; between these stands [N "
+                   "frames folded]. 0 = all frames, which can make files of "
+                   "many GB."},
+       {.name = "min_share",
+        .value = setting::Real(&S::min_share, 0, 1),
+        .purpose = "Stacks of memory with less than this part of the bytes "
+                   "are [other] in folded stacks; pprof's file has each of "
+                   "them. 0 = write each."}});
   return table;
 }
 
-Folded FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
-                   Metric metric) {
-  stacks::StackWeights weights;
+void FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
+                 Metric metric, FoldedStacks& folded) {
+  std::vector<FrameTree::Place> places;
+  for (const std::string& root : roots) places.push_back(folded.Root(root));
+  FoldedStacks::Weights weights;
   for (const model::StackSample& sample : trace.samples()) {
-    weights[stacks::StackKey(sample.track, sample.stack)] +=
+    weights[FoldedStacks::Key(places[sample.track], sample.stack)] +=
         metric == Metric::kCount ? 1 : sample.weight_ns;
   }
-  return stacks::FoldStacks(trace, roots, weights);
+  folded.AddStacks(weights);
 }
 
-Folded FoldRanges(const Trace& trace, const std::vector<std::string>& roots,
-                  Metric metric) {
-  FrameTexts texts(trace);
+void FoldRanges(const Trace& trace, const std::vector<std::string>& roots,
+                Metric metric, FoldedStacks& folded) {
   const RangePaths paths(trace);
-  std::vector<std::string> lines;
-  Folded folded;
+  std::vector<FrameTree::Place> places;
   for (const RangePath& path : paths.paths()) {
-    const std::string& above =
-        path.parent == stacks::kNoPath ? roots[path.track] : lines[path.parent];
-    lines.push_back(absl::StrCat(above, ";", texts.Get(path.name)));
-    folded[lines.back()] +=
-        metric == Metric::kCount ? path.calls : path.self_ns;
+    const FrameTree::Place above = path.parent == stacks::kNoPath
+                                       ? folded.Root(roots[path.track])
+                                       : places[path.parent];
+    places.push_back(folded.Below(above, folded.FrameOf(path.name)));
+    folded.Add(places.back(),
+               metric == Metric::kCount ? path.calls : path.self_ns);
   }
-  return folded;
 }
 
 // Self times of the call paths.
-Folded FoldSums(const WindowSums& sums) {
-  std::vector<std::string> lines;
-  Folded folded;
+void FoldSums(const WindowSums& sums, FoldedStacks& folded) {
+  std::vector<FrameTree::Place> places;
   for (const WindowSums::Path& path : sums.paths()) {
-    const std::string frame = stacks::FrameText(sums.PathName(path));
-    lines.push_back(path.parent == WindowSums::kNoPath
-                        ? frame
-                        : absl::StrCat(lines[path.parent], ";", frame));
-    if (path.self_ns > 0) folded[lines.back()] += path.self_ns;
+    const std::string_view name = sums.PathName(path);
+    places.push_back(
+        path.parent == WindowSums::kNoPath
+            ? folded.Root(stacks::FrameText(name))
+            : folded.Below(places[path.parent], folded.FrameOf(name)));
+    folded.Add(places.back(), path.self_ns);
   }
-  return folded;
 }
+
+// The text files of one run of the exporter.
+class Files {
+ public:
+  Files(const Settings& settings, const ExportOptions& options,
+        OutputDirectory& out, std::vector<std::string>& names)
+      : settings_(settings), options_(options), out_(out), names_(names) {}
+
+  FoldedStacks Empty(const Trace& trace) const {
+    return FoldedStacks(trace, static_cast<uint32_t>(settings_.max_frames));
+  }
+
+  // Writes the file, without stacks that have less than `min_share` of all.
+  absl::Status WriteFolded(FoldedStacks& folded, const char* name,
+                           double min_share = 0) {
+    const auto share = static_cast<int64_t>(
+        std::ceil(min_share * static_cast<double>(folded.total())));
+    // Half of the bytes is for speedscope's file, and four files share the
+    // other half.
+    const int64_t fitting = options_.max_bytes == 0
+                                ? 0
+                                : folded.LeastWeight(options_.max_bytes / 8);
+    folded.Prune(std::max(share, fitting));
+    names_.emplace_back(name);
+    KYMO_RETURN_IF_ERROR(folded.Write(out_, name));
+    if (options_.notes == nullptr || folded.folded_count() == 0) {
+      return absl::OkStatus();
+    }
+    options_.notes->ledger.Add(model::Loss::kStacksFolded,
+                               folded.folded_count());
+    options_.notes->notices.push_back(absl::StrCat(
+        name, ": ", folded.folded_count(), " stacks are ",
+        fitting > share ? "[other], to stay within --max_size; 0 keeps them"
+        : share > 0     ? "[other], because each has less of the bytes than "
+                          "--stacks_min_share; 0 keeps them"
+                        : "cut to --stacks_max_frames; 0 keeps them whole"));
+    return absl::OkStatus();
+  }
+
+ private:
+  const Settings& settings_;
+  const ExportOptions& options_;
+  OutputDirectory& out_;
+  std::vector<std::string>& names_;
+};
 
 // As with the other formats, the names of the files are added to `names`.
 absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
+                              const ExportOptions& options,
                               OutputDirectory& out,
                               std::vector<std::string>& names) {
+  Files files(settings, options, out, names);
   const std::vector<std::string> roots =
       stacks::StackRoots(trace, settings.threads);
   const Metric metric = settings.metric;
   const bool has_samples = !trace.samples().empty();
-  names.emplace_back(kFoldedFile);
-  KYMO_RETURN_IF_ERROR(WriteFolded(has_samples
-                                       ? FoldSamples(trace, roots, metric)
-                                       : FoldRanges(trace, roots, metric),
-                                   out, names.back()));
-  if (has_samples && stacks::HasRanges(trace)) {
-    names.emplace_back(kRangesFile);
+  if (has_samples) {
+    FoldedStacks folded = files.Empty(trace);
+    FoldSamples(trace, roots, metric, folded);
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kFoldedFile));
+  }
+  if (!has_samples || stacks::HasRanges(trace)) {
+    FoldedStacks folded = files.Empty(trace);
+    FoldRanges(trace, roots, metric, folded);
     KYMO_RETURN_IF_ERROR(
-        WriteFolded(FoldRanges(trace, roots, metric), out, names.back()));
+        files.WriteFolded(folded, has_samples ? kRangesFile : kFoldedFile));
   }
   const std::vector<stacks::StackMemory> memory = stacks::SumMemory(trace);
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
       {MemoryStacks::kAllocated, "stacks.memory.folded"},
       {MemoryStacks::kAlive, "stacks.memory.alive.folded"}};
   for (const auto& [which, name] : kMemoryFiles) {
-    const auto folded = stacks::FoldMemory(trace, memory, roots, which, metric);
-    if (!folded) continue;
-    names.emplace_back(name);
-    KYMO_RETURN_IF_ERROR(WriteFolded(*folded, out, name));
+    FoldedStacks folded = files.Empty(trace);
+    if (!stacks::FoldMemory(memory, roots, which, metric, folded)) continue;
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, name, settings.min_share));
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteSpeedscopeFile(const Trace& trace, bool gzip,
+absl::Status WriteSpeedscopeFile(const Trace& trace, const Settings& settings,
+                                 const ExportOptions& options,
                                  OutputDirectory& out,
                                  std::vector<std::string>& names) {
-  names.push_back(gzip ? "stacks.speedscope.json.gz"
-                       : "stacks.speedscope.json");
-  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(names.back()));
-  if (gzip) sink = NewGzipSink(std::move(sink));
-  KYMO_RETURN_IF_ERROR(stacks::WriteSpeedscope(trace, *sink));
-  return sink->Commit();
+  KYMO_ASSIGN_OR_RETURN(
+      std::string name,
+      timeline::WriteBounded(
+          {.name = "stacks.speedscope.json",
+           .max_bytes = options.max_bytes / 2},
+          trace, options, out,
+          [&](const Trace& shown, const timeline::FileForm&, ByteSink& sink) {
+            return stacks::WriteSpeedscope(
+                shown, static_cast<uint32_t>(settings.max_frames), sink);
+          }));
+  names.push_back(std::move(name));
+  return absl::OkStatus();
 }
 
 class StacksExporter final : public TraceExporter {
@@ -193,22 +260,24 @@ class StacksExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> ExportSums(
       const WindowSums& sums, const ExportOptions& options,
       OutputDirectory& out) const override {
-    const Trace* const rest = sums.rest();
+    KYMO_ASSIGN_OR_RETURN(const Settings settings,
+                          StacksTable().Read(options.settings));
+    const Trace nothing{model::TraceData()};
+    const Trace& rest = sums.rest() == nullptr ? nothing : *sums.rest();
     std::vector<std::string> names;
-    Folded ranges = FoldSums(sums);
-    if (rest != nullptr && !rest->samples().empty()) {
-      KYMO_ASSIGN_OR_RETURN(names, Export(*rest, options, out));
-      if (stacks::HasRanges(*rest)) {
-        const std::vector<std::string> roots =
-            stacks::StackRoots(*rest, /*threads=*/false);
-        for (const auto& [stack, weight] :
-             FoldRanges(*rest, roots, Metric::kWeight)) {
-          ranges[stack] += weight;
-        }
+    std::vector<std::string> of_ranges;
+    Files files(settings, options, out, of_ranges);
+    FoldedStacks ranges = files.Empty(rest);
+    FoldSums(sums, ranges);
+    if (!rest.samples().empty()) {
+      KYMO_ASSIGN_OR_RETURN(names, Export(rest, options, out));
+      if (stacks::HasRanges(rest)) {
+        FoldRanges(rest, stacks::StackRoots(rest, /*threads=*/false),
+                   Metric::kWeight, ranges);
       }
     }
     const char* const name = names.empty() ? kFoldedFile : kRangesFile;
-    KYMO_RETURN_IF_ERROR(WriteFolded(ranges, out, name));
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(ranges, name));
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       names.emplace_back(name);
     }
@@ -224,15 +293,17 @@ class StacksExporter final : public TraceExporter {
       if (options.progress) options.progress(done);
     };
     if (settings.Writes(Format::kFolded)) {
-      KYMO_RETURN_IF_ERROR(WriteFoldedFiles(trace, settings, out, names));
+      KYMO_RETURN_IF_ERROR(
+          WriteFoldedFiles(trace, settings, options, out, names));
       report(0.3);
     }
     if (settings.Writes(Format::kPprof)) {
-      KYMO_RETURN_IF_ERROR(stacks::WritePprof(trace, out, names));
+      KYMO_RETURN_IF_ERROR(stacks::WritePprof(
+          trace, static_cast<uint32_t>(settings.max_frames), out, names));
       report(0.6);
     }
     if (!settings.Writes(Format::kSpeedscope)) return absl::OkStatus();
-    return WriteSpeedscopeFile(trace, options.gzip, out, names);
+    return WriteSpeedscopeFile(trace, settings, options, out, names);
   }
 
   const PluginInfo info_ = {
@@ -241,6 +312,7 @@ class StacksExporter final : public TraceExporter {
           "stacks for flame graphs, pprof and speedscope "
           "(stacks.folded, .pb.gz, .speedscope.json)",
       .settings = StacksTable().infos(),
+      .takes_max_bytes = true,
       .exports_sums = true,
   };
 };

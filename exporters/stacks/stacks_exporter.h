@@ -13,7 +13,8 @@
 //   always               | stacks.pb.gz: samples and ranges for pprof
 //   memory with stacks   | stacks.memory.pb.gz: the same for memory
 //   always               | stacks.speedscope.json: samples and ranges for
-//                        | speedscope; .json.gz with options.gzip
+//                        | speedscope; .json.gz with options.gzip, or if it
+//                        | is too large
 //
 // Folded stacks are text:
 //
@@ -37,13 +38,26 @@
 //                   | (samples, calls or blocks)
 //   stacks_threads  | 1: folded stacks have "thread <tid> (<name>)" below the
 //                   | process
+//   stacks_max_frames | frames of a stack (default 512; 0: all). A deeper one
+//                   | keeps its outermost frames and its innermost one, with
+//                   | "[N frames folded]" between them (frame_tree.h). So no
+//                   | file grows faster than the trace. Only the ranges in
+//                   | speedscope's file are as deep as they were
+//   stacks_min_share | of memory in folded stacks (default 0.001): stacks below
+//                   | that part of the bytes are "[other]", below the frames
+//                   | around them. pprof's file has each of them
+//
+// Within options.max_bytes, each file of folded stacks may take an eighth: its
+// least stacks become "[other]". speedscope's file may take a half: it is
+// compressed, and then ranges are folded (timeline/bounded_file.h). pprof's are
+// compressed anyway and keep every stack. options.notes says what was folded.
 //
 // If a recording is larger than memory, the exporter writes only the self times
 // of paths of ranges, without threads, as folded stacks. CPU samples are in
 // memory all the same: they have all their files, as if there were no memory
 // records.
 //
-// Memory: about 200 bytes for each distinct stack or path. Each step of a
+// Memory: about 100 bytes for each distinct stack or path. Each step of a
 //   program (ProfilerStep#N) has paths of its own.
 #ifndef KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_
 #define KYMO_EXPORTERS_STACKS_STACKS_EXPORTER_H_

@@ -219,7 +219,15 @@ void WriteMetadata(const Trace& trace, JsonWriter& json) {
   json.EndObject();
 }
 
-std::string SummaryText(const Trace& trace) {
+// What the trace lacks, and what the other files of the run do not show of it.
+model::LossLedger LedgerOf(const model::LossLedger& of_trace,
+                           const ExportOptions& options) {
+  model::LossLedger ledger = of_trace;
+  if (options.notes != nullptr) ledger.Merge(options.notes->ledger);
+  return ledger;
+}
+
+std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
   JsonWriter json(text);
@@ -236,13 +244,14 @@ std::string SummaryText(const Trace& trace) {
   WriteCounters(trace, json);
   WriteMemory(trace, json);
   WriteProfiler(trace, json);
-  WriteLedger(trace.ledger(), json);
+  WriteLedger(ledger, json);
   WriteMetadata(trace, json);
   json.EndObject();
   return text;
 }
 
-std::string SumsText(const analysis::WindowSums& sums) {
+std::string SumsText(const analysis::WindowSums& sums,
+                     const model::LossLedger& ledger) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject();
@@ -252,7 +261,7 @@ std::string SumsText(const analysis::WindowSums& sums) {
     WriteSampledFunctions(*sums.rest(), json);
     WriteCounters(*sums.rest(), json);
   }
-  WriteLedger(sums.ledger(), json);
+  WriteLedger(ledger, json);
   json.EndObject();
   return text;
 }
@@ -273,7 +282,9 @@ class SummaryExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_RETURN_IF_ERROR(WriteFile([&] { return SummaryText(trace); }, out));
+    const model::LossLedger ledger = LedgerOf(trace.ledger(), options);
+    KYMO_RETURN_IF_ERROR(
+        WriteFile([&] { return SummaryText(trace, ledger); }, out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }
@@ -281,7 +292,9 @@ class SummaryExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> ExportSums(
       const analysis::WindowSums& sums, const ExportOptions& options,
       OutputDirectory& out) const override {
-    KYMO_RETURN_IF_ERROR(WriteFile([&] { return SumsText(sums); }, out));
+    const model::LossLedger ledger = LedgerOf(sums.ledger(), options);
+    KYMO_RETURN_IF_ERROR(
+        WriteFile([&] { return SumsText(sums, ledger); }, out));
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{kFileName};
   }

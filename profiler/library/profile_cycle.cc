@@ -81,12 +81,17 @@ absl::StatusOr<std::vector<std::string>> RunExporters(
                         SettingsOf(options.settings, name, exporters));
   std::vector<std::string> files;
   for (const TraceExporter* const exporter : exporters) {
+    ExportNotes notes;
+    ExportOptions how;
+    how.gzip = options.gzip;
+    how.notes = &notes;
+    how.progress = options.progress;
+    how.settings = settings;
     KYMO_ASSIGN_OR_RETURN(
         const SplitFiles written,
-        RunExporter(*exporter, trace,
-                    {options.gzip, options.progress, settings},
-                    options.max_file_mib << 20, out));
+        RunExporter(*exporter, trace, how, options.max_file_mib << 20, out));
     if (!written.notice.empty()) Warn(written.notice);
+    for (const std::string& notice : notes.notices) Warn(notice);
     files.insert(files.end(), written.names.begin(), written.names.end());
   }
   return files;

@@ -161,6 +161,16 @@
   ROW(kFreesOfUnknownBlocks, "frees_of_unknown_blocks", kNote,                 \
       "frees of blocks that were not allocated within the recording",          \
       "profiler/normalize/allocations_test.cc",                                \
-      "FreesOfBlocksFromBeforeAreCountedAndLeftOut")
+      "FreesOfBlocksFromBeforeAreCountedAndLeftOut")                           \
+  ROW(kEventsFolded, "events_folded", kNote,                                   \
+      "ranges that a timeline shows as one with others of their name, to "     \
+      "stay within max_size: with 0, each is shown",                           \
+      "exporters/chrome/file_size_test.cc",                                    \
+      "RangesThatDoNotFitAreFoldedAndCounted")                                 \
+  ROW(kStacksFolded, "stacks_folded", kNote,                                   \
+      "stacks that files show with [N frames folded] or as [other]: to see "   \
+      "each whole, use stacks_max_frames=0, stacks_min_share=0 and "           \
+      "max_size=0",                                                            \
+      "exporters/stacks/folded_test.cc", "FoldedStacksAreCounted")
 
 #endif  // KYMO_PROFILER_MODEL_LOSS_TABLE_H_

@@ -38,6 +38,8 @@ struct PluginInfo {
   // For an exporter: whether its files are timelines. A timeline that gets too
   // large may be split in time (split_export.h).
   bool splits_by_step = false;
+  // For an exporter: whether it obeys ExportOptions::max_bytes.
+  bool takes_max_bytes = false;
   // For an exporter: whether it can write files of a recording that is larger
   // than memory (TraceExporter::ExportSums).
   bool exports_sums = false;

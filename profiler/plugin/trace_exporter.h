@@ -37,12 +37,14 @@
 #ifndef KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
 #define KYMO_PROFILER_PLUGIN_TRACE_EXPORTER_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/plugin_info.h"
 #include "profiler/plugin/sink.h"
@@ -53,8 +55,21 @@ class WindowSums;
 
 namespace kymo {
 
+// What the files of a run do not show of the trace, although it is there.
+struct ExportNotes {
+  std::vector<std::string> notices;  // for people: what, why, and what to do
+  model::LossLedger ledger;          // kEventsFolded, kStacksFolded
+};
+
 struct ExportOptions {
   bool gzip = false;  // compress, if the format has a compressed form
+  // The most bytes that the files of this exporter should take together. An
+  // exporter with info().takes_max_bytes first compresses, and then folds what
+  // is still too large. 0: any number.
+  uint64_t max_bytes = 0;
+  // Holds what earlier exporters of the run noted. This exporter adds its own.
+  // May be null.
+  ExportNotes* notes = nullptr;
   // Called now and then with the finished part, 0 to 1, by one thread at a
   // time. It may be empty.
   std::function<void(double)> progress;

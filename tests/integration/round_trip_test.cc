@@ -1,9 +1,11 @@
 // What an exporter wrote, the importer of the same name reads back whole:
 // samples, memory, counters and the ledger, for every format with both ends.
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,11 +16,13 @@
 #include "importers/builtin/builtin_importers.h"
 #include "importers/load/load.h"
 #include "profiler/base/strings.h"
+#include "profiler/events/averages/trace_averages.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/normalize/normalize.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {
@@ -276,6 +280,49 @@ TEST(RoundTripTest, WhatWasWrittenIsReadBackWhole) {
     }
   }
   EXPECT_GE(formats, 1);
+}
+
+// By name: calls, total and self time in us, as the table has them.
+std::map<std::string, std::vector<int64_t>> Averages(const Trace& trace) {
+  const auto averages = AveragesOfTrace(trace, {}, {});
+  EXPECT_TRUE(averages.ok()) << averages.status();
+  std::map<std::string, std::vector<int64_t>> sums;
+  for (const FunctionEventAvg& row : *averages) {
+    sums[row.key] = {row.count, std::lround(row.cpu_time_total),
+                     std::lround(row.self_cpu_time_total)};
+  }
+  return sums;
+}
+
+TEST(RoundTripTest, AFoldedFileKeepsCallsAndTimes) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const TrackIndex main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "outer", kStartNs, kStartNs + 10'000'000'000);
+  for (int i = 0; i < 20'000; ++i) {
+    const TimeNs start = kStartNs + 100'000 * i;
+    t.AddRange(main, i % 3 == 0 ? "read" : "write", start,
+               start + 1'000 * (1 + i % 7));
+  }
+  t.SetWindow(kStartNs, kStartNs + 10'000'000'000);
+  const Trace before = std::move(t).Build();
+  ExporterRegistry exporters;
+  ImporterRegistry importers;
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters).ok());
+  ASSERT_TRUE(RegisterBuiltinImporters(importers).ok());
+  OutputDirectory out(::testing::TempDir() + "/folded");
+  ExportNotes notes;
+  const auto names = exporters.Find("chrome")->Export(
+      before, {.max_bytes = 10'000, .notes = &notes}, out);
+  ASSERT_TRUE(names.ok()) << names.status();
+  ASSERT_THAT(*names, ::testing::ElementsAre("trace.json.gz"));
+  const auto loaded = Load({out.path() + "/trace.json.gz"}, {}, importers);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_LT(loaded->trace.event_count(), 10'000u);
+  EXPECT_EQ(Averages(loaded->trace), Averages(before));
+  const uint64_t folded = notes.ledger.Get(model::Loss::kEventsFolded);
+  EXPECT_GT(folded, 10'000u);
+  EXPECT_EQ(loaded->trace.ledger().Get(model::Loss::kEventsFolded), folded);
 }
 
 }  // namespace

@@ -41,25 +41,27 @@ class MemoryDirectory : public OutputDirectory {
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override {
-    return std::make_unique<Sink>(files_[std::string(name)]);
+    return std::make_unique<Sink>(files_, std::string(name));
   }
   Exported& files() { return files_; }
 
  private:
   class Sink : public ByteSink {
    public:
-    explicit Sink(std::string& file) : file_(file) {}
+    Sink(Exported& files, std::string name)
+        : files_(files), name_(std::move(name)) {}
     absl::Status Append(std::string_view bytes) override {
       text_.append(bytes);
       return absl::OkStatus();
     }
     absl::Status Commit() override {
-      file_ = std::move(text_);
+      files_[name_] = std::move(text_);
       return absl::OkStatus();
     }
 
    private:
-    std::string& file_;
+    Exported& files_;
+    const std::string name_;
     std::string text_;
   };
 

@@ -28,7 +28,8 @@ struct SharedFlags {
   std::string output_dir;              // empty: made from a name and the time
   std::optional<std::string> sort_by;  // a key of the table, or a word of ours
   int row_limit = report::TableOptions().row_limit;
-  int64_t max_file_mib = 0;  // 0: any number
+  uint64_t max_size = uint64_t{100} << 20;  // bytes; 0: any number
+  int64_t max_file_mib = 0;                 // 0: any number
   bool gzip = false;
   bool with_flops = false;
   bool quiet = false;
@@ -51,6 +52,9 @@ struct SharedTexts {
 
 // The columns by which a table can be sorted, after further words.
 std::vector<std::string> SortWords(std::vector<std::string> further);
+
+// Bytes, or 0.
+SettingValue<SharedFlags> MaxSizeValue();
 
 constexpr int64_t kMostMib = int64_t{1} << 20;
 
@@ -84,10 +88,18 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .purpose = "Compress traces that are written: trace.json.gz.",
        .topic = "files",
        .is_common = true},
+      {.name = "max_size",
+       .value = MaxSizeValue(),
+       .purpose = "Most that the timeline and the stacks of a run take. Larger "
+                  "files are first compressed (trace.json.gz), with everything "
+                  "in them. What is still too large is folded: short ranges, "
+                  "and rare stacks. 0 = write everything.",
+       .topic = "files"},
       {.name = "max_file_mib",
        .value = setting::Integer(&Shared::max_file_mib, 0, kMostMib, "MiB"),
        .purpose = "Split timelines whose file would be larger at the steps of "
-                  "the program: trace.steps_0-99.json. 0 = never.",
+                  "the program: trace.steps_0-99.json. Nothing is folded "
+                  "then. 0 = never.",
        .topic = "files"},
       {.name = "sort_by",
        .value = std::move(sort_by),

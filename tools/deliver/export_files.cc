@@ -1,5 +1,7 @@
 #include "tools/deliver/export_files.h"
 
+#include <algorithm>
+
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/run_exporter.h"
 #include "profiler/plugin/trace_exporter.h"
@@ -7,19 +9,39 @@
 namespace kymo::tools {
 namespace {
 
+// The part of the request's bytes that each exporter which obeys them gets.
+uint64_t BytesOfEach(const ExportRequest& request,
+                     const ExporterRegistry& exporters) {
+  uint64_t obey = 0;
+  for (const std::string& name : request.exporters) {
+    if (exporters.Find(name)->info().takes_max_bytes) ++obey;
+  }
+  return request.max_bytes / std::max<uint64_t>(obey, 1);
+}
+
 // run(exporter, options) of each.
 template <typename Run>
 absl::Status ForEachExporter(const ExportRequest& request,
-                             const ExporterRegistry& exporters, Run run) {
+                             const ExporterRegistry& exporters,
+                             ExportNotes& notes, Run run) {
+  const uint64_t bytes_of_each = BytesOfEach(request, exporters);
   absl::Status first;
   for (const std::string& name : request.exporters) {
+    const TraceExporter& exporter = *exporters.Find(name);
     ExportOptions options;
     options.gzip = request.gzip;
     options.settings = request.settings;
+    options.notes = &notes;
+    // Splitting keeps every event.
+    const bool is_split =
+        request.max_file_bytes != 0 && exporter.info().splits_by_step;
+    if (!is_split && exporter.info().takes_max_bytes) {
+      options.max_bytes = bytes_of_each;
+    }
     if (request.progress) {
       options.progress = [&](double done) { request.progress(name, done); };
     }
-    first.Update(run(*exporters.Find(name), options));
+    first.Update(run(exporter, options));
     if (!first.ok() && request.after_error == AfterError::kStop) break;
   }
   return first;
@@ -30,16 +52,15 @@ absl::Status ForEachExporter(const ExportRequest& request,
 absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
-                         OutputDirectory& out,
-                         std::vector<std::string>& notices) {
+                         OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, exporters,
+      request, exporters, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         KYMO_ASSIGN_OR_RETURN(
             const SplitFiles files,
             RunExporter(exporter, trace, options, request.max_file_bytes, out));
-        if (!files.notice.empty()) notices.push_back(files.notice);
+        if (!files.notice.empty()) notes.notices.push_back(files.notice);
         return absl::OkStatus();
       });
 }
@@ -47,9 +68,9 @@ absl::Status ExportFiles(const ExportRequest& request,
 absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const analysis::WindowSums& sums,
                                const ExporterRegistry& exporters,
-                               OutputDirectory& out) {
+                               OutputDirectory& out, ExportNotes& notes) {
   return ForEachExporter(
-      request, exporters,
+      request, exporters, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
         if (!exporter.info().exports_sums) return absl::OkStatus();

@@ -1,7 +1,7 @@
 // export_files.h - runs a command's exporters, one after the other.
 //
 //   ExportRequest request = {.exporters = {"chrome", "stacks"}};
-//   absl::Status status = ExportFiles(request, trace, exporters, out, notices);
+//   absl::Status status = ExportFiles(request, trace, exporters, out, notes);
 //
 // Every file is complete or absent.
 #ifndef KYMO_TOOLS_DELIVER_EXPORT_FILES_H_
@@ -18,6 +18,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_exporter.h"
 
 namespace kymo::tools {
 
@@ -29,26 +30,29 @@ enum class AfterError {
 struct ExportRequest {
   std::vector<std::string> exporters;  // names that are registered
   bool gzip = false;
-  int64_t max_file_bytes = 0;  // of a timeline; 0: any number
+  // Of all files together; 0: any number. The exporters that obey it get equal
+  // parts (PluginInfo::takes_max_bytes).
+  uint64_t max_bytes = 0;
+  // Of a timeline, which is then split and not bounded otherwise; 0: any number.
+  int64_t max_file_bytes = 0;
   std::map<std::string, std::string> settings;
   AfterError after_error = AfterError::kStop;
   // Called now and then with what an exporter has done, 0..1. May be empty.
   std::function<void(const std::string& exporter, double done)> progress;
 };
 
-// Adds to `notices` what the user should know about the files.
+// Adds to `notes` what the user should know about the files.
 absl::Status ExportFiles(const ExportRequest& request,
                          const model::Trace& trace,
                          const ExporterRegistry& exporters,
-                         OutputDirectory& out,
-                         std::vector<std::string>& notices);
+                         OutputDirectory& out, ExportNotes& notes);
 
 // The same for a recording that is larger than memory. Leaves out exporters
 // that take no sums (PluginInfo::exports_sums).
 absl::Status ExportFilesOfSums(const ExportRequest& request,
                                const analysis::WindowSums& sums,
                                const ExporterRegistry& exporters,
-                               OutputDirectory& out);
+                               OutputDirectory& out, ExportNotes& notes);
 
 }  // namespace kymo::tools
 

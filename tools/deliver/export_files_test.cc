@@ -73,7 +73,7 @@ class ExportFilesTest : public ::testing::Test {
   std::vector<std::string> calls_;
   ExporterRegistry exporters_;
   OutputDirectory out_{"/nowhere"};
-  std::vector<std::string> notices_;
+  ExportNotes notes_;
 };
 
 TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
@@ -86,8 +86,7 @@ TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
         progress.emplace_back(exporter, done);
       }};
   EXPECT_TRUE(
-      ExportFiles(request, TestTrace().Build(), exporters_, out_, notices_)
-          .ok());
+      ExportFiles(request, TestTrace().Build(), exporters_, out_, notes_).ok());
   EXPECT_THAT(calls_,
               ElementsAre("good trace gzip red", "good trace gzip red"));
   EXPECT_THAT(progress, ElementsAre(Pair("good", 0.5), Pair("good", 0.5)));
@@ -96,22 +95,68 @@ TEST_F(ExportFilesTest, RunsThemInOrderWithTheOptions) {
 TEST_F(ExportFilesTest, StopsAtTheFirstErrorUnlessToldToGoOn) {
   ExportRequest request = {.exporters = {"bad", "worse", "good"}};
   const model::Trace trace = TestTrace().Build();
-  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notices_).message(),
+  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
             "bad");
   EXPECT_THAT(calls_, ElementsAre("bad trace"));
   calls_.clear();
   request.after_error = AfterError::kGoOn;
-  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notices_).message(),
+  EXPECT_EQ(ExportFiles(request, trace, exporters_, out_, notes_).message(),
             "bad");
   EXPECT_THAT(calls_, ElementsAre("bad trace", "worse trace", "good trace"));
 }
 
 TEST_F(ExportFilesTest, SumsAreForThoseThatTakeThem) {
   const ExportRequest request = {.exporters = {"worse", "good"}};
-  EXPECT_TRUE(
-      ExportFilesOfSums(request, analysis::WindowSums(), exporters_, out_)
-          .ok());
+  EXPECT_TRUE(ExportFilesOfSums(request, analysis::WindowSums(), exporters_,
+                                out_, notes_)
+                  .ok());
   EXPECT_THAT(calls_, ElementsAre("good sums"));
+}
+
+TEST_F(ExportFilesTest, ThoseThatObeyTheLimitShareIt) {
+  class Bounded : public TraceExporter {
+   public:
+    Bounded(std::string name, bool obeys, bool splits,
+            std::vector<std::string>* calls)
+        : calls_(*calls) {
+      info_.name = std::move(name);
+      info_.takes_max_bytes = obeys;
+      info_.splits_by_step = splits;
+    }
+    const PluginInfo& info() const noexcept override { return info_; }
+    absl::StatusOr<std::vector<std::string>> Export(
+        const model::Trace&, const ExportOptions& options,
+        OutputDirectory&) const override {
+      calls_.push_back(info_.name + " " + std::to_string(options.max_bytes));
+      options.notes->ledger.Add(model::Loss::kStacksFolded, 1);
+      return std::vector<std::string>{};
+    }
+
+   private:
+    std::vector<std::string>& calls_;
+    PluginInfo info_;
+  };
+  const auto add = [&](const std::string& name, bool obeys, bool splits) {
+    EXPECT_TRUE(
+        exporters_
+            .Register(std::make_unique<Bounded>(name, obeys, splits, &calls_))
+            .ok());
+  };
+  add("timeline", /*obeys=*/true, /*splits=*/true);
+  add("stacks", /*obeys=*/true, /*splits=*/false);
+  add("other", /*obeys=*/false, /*splits=*/false);
+  const model::Trace trace = TestTrace().Build();
+  ExportRequest request = {.exporters = {"timeline", "stacks", "other"},
+                           .max_bytes = 100};
+  EXPECT_TRUE(ExportFiles(request, trace, exporters_, out_, notes_).ok());
+  EXPECT_THAT(calls_, ElementsAre("timeline 50", "stacks 50", "other 0"));
+  EXPECT_EQ(notes_.ledger.Get(model::Loss::kStacksFolded), 3u);
+  // A timeline that is split loses nothing.
+  calls_.clear();
+  request.exporters = {"timeline", "stacks"};
+  request.max_file_bytes = 10;
+  EXPECT_TRUE(ExportFiles(request, trace, exporters_, out_, notes_).ok());
+  EXPECT_THAT(calls_, ElementsAre("timeline 0", "timeline 0", "stacks 50"));
 }
 
 TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
@@ -135,10 +180,11 @@ TEST_F(ExportFilesTest, FilesThatCannotBeSplitAreSaid) {
   ASSERT_TRUE(exporters_.Register(std::make_unique<LargeFile>()).ok());
   OutputDirectory out(::testing::TempDir() + "/large");
   EXPECT_TRUE(ExportFiles({.exporters = {"large"}, .max_file_bytes = 2},
-                          TestTrace().Build(), exporters_, out, notices_)
+                          TestTrace().Build(), exporters_, out, notes_)
                   .ok());
-  ASSERT_EQ(notices_.size(), 1);
-  EXPECT_NE(notices_[0].find("'large.txt' has 3 bytes"), std::string::npos);
+  ASSERT_EQ(notes_.notices.size(), 1);
+  EXPECT_NE(notes_.notices[0].find("'large.txt' has 3 bytes"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -164,31 +164,34 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
-                        ProgressLine& progress,
-                        std::vector<std::string>& notices) {
+                        ProgressLine& progress, ExportNotes& notes) {
   absl::Status first = WriteTables(tables, out);
   const ExportRequest request = {
       .exporters = ExportersOf(command),
       .gzip = command.gzip,
+      .max_bytes = command.max_size,
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
       .after_error = AfterError::kGoOn,
       .progress = [&](const std::string& exporter, double done) {
         progress.Show("writing " + exporter, done);
       }};
-  first.Update(ExportFiles(request, trace, exporters, out, notices));
+  first.Update(ExportFiles(request, trace, exporters, out, notes));
+  const std::string of_files = report::LedgerText(notes.ledger);
+  if (!of_files.empty()) first.Update(WriteTables(tables + of_files, out));
   return first;
 }
 
 absl::Status ExportSums(const analysis::WindowSums& sums,
                         const ProfileCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out) {
+                        const ExporterRegistry& exporters, OutputDirectory& out,
+                        ExportNotes& notes) {
   const ExportRequest request = {.exporters = ExportersOf(command),
                                  .gzip = command.gzip,
+                                 .max_bytes = command.max_size,
                                  .settings = command.settings,
                                  .after_error = AfterError::kGoOn};
-  return ExportFilesOfSums(request, sums, exporters, out);
+  return ExportFilesOfSums(request, sums, exporters, out, notes);
 }
 
 }  // namespace kymo::tools

@@ -11,6 +11,7 @@
 #include "profiler/model/trace.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_exporter.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/progress_line.h"
@@ -36,18 +37,18 @@ absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 
 // Writes key_averages.txt, summary.json and the exporters' files. Goes on after
 // a failure, and returns the first one. Every file is complete or absent. Adds
-// to `notices` what the user should know about the files.
+// to `notes` what the user should know about the files. The ledger in
+// key_averages.txt and summary.json has the notes, too.
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
-                        ProgressLine& progress,
-                        std::vector<std::string>& notices);
+                        ProgressLine& progress, ExportNotes& notes);
 
 // Writes only the exporters' files, for a recording larger than memory.
 absl::Status ExportSums(const analysis::WindowSums& sums,
                         const ProfileCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out);
+                        const ExporterRegistry& exporters, OutputDirectory& out,
+                        ExportNotes& notes);
 
 }  // namespace kymo::tools
 

@@ -120,7 +120,15 @@ LargeDelivery DeliverLarge(std::span<const KeptRecording> kept,
   } else {
     delivery.status.Update(table.status());
   }
-  delivery.status.Update(ExportSums(sums, command, exporters, out));
+  ExportNotes notes;
+  delivery.status.Update(ExportSums(sums, command, exporters, out, notes));
+  delivery.notices.insert(delivery.notices.end(), notes.notices.begin(),
+                          notes.notices.end());
+  const std::string of_files = report::LedgerText(notes.ledger);
+  if (table.ok() && !of_files.empty()) {
+    delivery.table += of_files;
+    delivery.status.Update(WriteTables(delivery.table, out));
+  }
   return delivery;
 }
 

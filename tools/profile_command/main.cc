@@ -281,11 +281,11 @@ class ProfileRun {
     const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
     const std::string text =
         tables.ok() ? tables->text : std::string(tables.status().message());
-    std::vector<std::string> notices;
-    const absl::Status written = WriteFiles(*trace, text, command_, exporters_,
-                                            *out_, progress, notices);
+    ExportNotes notes;
+    const absl::Status written =
+        WriteFiles(*trace, text, command_, exporters_, *out_, progress, notes);
     progress.Clear();
-    for (const std::string& notice : notices) Say(notice);
+    for (const std::string& notice : notes.notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
     if (tables.ok()) {
       ShowScreen(*trace, tables->screen);

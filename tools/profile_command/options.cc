@@ -233,6 +233,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.with_modules = flags.with_modules;
   command.capture_overload_names = flags.capture_overload_names;
   command.gzip = flags.gzip;
+  command.max_size = flags.max_size;
   command.max_file_bytes = flags.max_file_mib << 20;
   command.strict = flags.strict;
   command.quiet = flags.quiet;

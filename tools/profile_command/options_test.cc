@@ -50,6 +50,16 @@ TEST_F(OptionsTest, TheVersionNeedsNoTarget) {
   EXPECT_TRUE(command->version);
 }
 
+TEST_F(OptionsTest, FilesAreBoundedUnlessAskedNotToBe) {
+  EXPECT_EQ(Parse({"program"})->max_size, uint64_t{100} << 20);
+  EXPECT_EQ(Parse({"--max_size=2GiB", "program"})->max_size, uint64_t{2} << 30);
+  EXPECT_EQ(Parse({"--max_size=0", "program"})->max_size, 0u);
+  EXPECT_EQ(
+      ErrorOf({"--max_size=100", "program"}),
+      "--max_size is '100'; it takes 0, or a whole number and KiB, MiB or "
+      "GiB");
+}
+
 TEST_F(OptionsTest, FlightRecorderIsOfAnnotatedRanges) {
   const auto command =
       Parse({"--flight_recorder=30s", "--dump_signal=USR2", "program"});

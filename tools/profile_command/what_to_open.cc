@@ -55,6 +55,8 @@ std::vector<std::string> WhatToOpen(const std::string& folder,
       {"memory_timeline.html", "memory: open ", " in a browser"},
       {"stacks.speedscope.json", "flame graph: open ",
        " in https://www.speedscope.app"},
+      {"stacks.speedscope.json.gz", "flame graph: open ",
+       " in https://www.speedscope.app"},
   };
   constexpr size_t kMostLines = 3;
   std::vector<std::string> lines;

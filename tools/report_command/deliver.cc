@@ -228,6 +228,7 @@ namespace {
 ExportRequest RequestOf(const ReportCommand& command) {
   return {.exporters = command.exporters,
           .gzip = command.gzip,
+          .max_bytes = command.max_size,
           .max_file_bytes = command.max_file_bytes,
           .settings = command.settings};
 }
@@ -240,17 +241,19 @@ absl::StatusOr<std::vector<std::string>> ExportTrace(
   std::optional<model::Trace> chosen;
   KYMO_ASSIGN_OR_RETURN(const model::Trace* const exported,
                         Choose(trace, command.filter, chosen));
-  std::vector<std::string> notices;
+  ExportNotes notes;
   KYMO_RETURN_IF_ERROR(
-      ExportFiles(RequestOf(command), *exported, exporters, out, notices));
-  return notices;
+      ExportFiles(RequestOf(command), *exported, exporters, out, notes));
+  return notes.notices;
 }
 
-absl::Status ExportSums(const analysis::WindowSums& sums,
-                        const ReportCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out) {
-  return ExportFilesOfSums(RequestOf(command), sums, exporters, out);
+absl::StatusOr<std::vector<std::string>> ExportSums(
+    const analysis::WindowSums& sums, const ReportCommand& command,
+    const ExporterRegistry& exporters, OutputDirectory& out) {
+  ExportNotes notes;
+  KYMO_RETURN_IF_ERROR(
+      ExportFilesOfSums(RequestOf(command), sums, exporters, out, notes));
+  return notes.notices;
 }
 
 }  // namespace kymo::tools

@@ -33,10 +33,9 @@ absl::StatusOr<std::vector<std::string>> ExportTrace(
     const ExporterRegistry& exporters, OutputDirectory& out);
 
 // The same for a recording that is larger than memory.
-absl::Status ExportSums(const analysis::WindowSums& sums,
-                        const ReportCommand& command,
-                        const ExporterRegistry& exporters,
-                        OutputDirectory& out);
+absl::StatusOr<std::vector<std::string>> ExportSums(
+    const analysis::WindowSums& sums, const ReportCommand& command,
+    const ExporterRegistry& exporters, OutputDirectory& out);
 
 }  // namespace kymo::tools
 

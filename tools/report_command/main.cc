@@ -142,7 +142,9 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     OutputDirectory out(folder);
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
-    KYMO_RETURN_IF_ERROR(ExportSums(report.sums, command_, exporters_, out));
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
+                          ExportSums(report.sums, command_, exporters_, out));
+    for (const std::string& notice : notices) Say(notice);
     if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
     return kExitDone;
   }

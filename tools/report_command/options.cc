@@ -98,6 +98,7 @@ absl::Status SetFiles(const ReportFlags& flags,
                                 "'; it is one of: ", importers.Names()));
   }
   command.max_unpacked_bytes = flags.max_unpacked_mib << 20;
+  command.max_size = flags.max_size;
   command.max_file_bytes = flags.max_file_mib << 20;
   command.output_dir = flags.output_dir;
   command.gzip = flags.gzip;

@@ -1,0 +1,203 @@
+// How the exporter stays within a number of bytes.
+#include <zlib.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/chrome/test_chrome.h"
+#include "exporters/timeline/fold_ranges.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/base/parallel.h"
+#include "tests/support/test_golden.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string Unzip(const std::string& gzip) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
+  stream.avail_in = static_cast<uInt>(gzip.size());
+  std::string text(50 * gzip.size() + 10'000, '\0');
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  return text;
+}
+
+// Steps with many short ranges "a" and "b", in turn, and one long one each.
+model::Trace ManyRanges() {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const auto main = t.AddThread(1, 1, "main");
+  TimeNs now = 0;
+  for (int step = 0; step < 10; ++step) {
+    t.AddRange(main, "step", now, now + 400'000);
+    for (int i = 0; i < 1'000; ++i) {
+      const TimeNs start = now + 100 * i;
+      t.AddRange(main, i % 2 == 0 ? "a" : "b", start, start + 10 + i % 7);
+    }
+    t.AddRange(main, "long", now + 200'000, now + 300'000);
+    now += 500'000;
+  }
+  return std::move(t).Build();
+}
+
+// Calls, total and self time by name.
+std::map<std::string, std::vector<int64_t>> Sums(const model::Trace& trace) {
+  std::map<std::string, std::vector<int64_t>> sums;
+  for (const analysis::KeyAverage& average : analysis::KeyAverages(trace)) {
+    sums[average.name] = {average.count, average.cpu_time_total_ns,
+                          average.self_cpu_time_total_ns};
+  }
+  return sums;
+}
+
+Exported Chrome(const model::Trace& trace, uint64_t max_bytes,
+                ExportNotes* notes = nullptr) {
+  ExportOptions options;
+  options.max_bytes = max_bytes;
+  options.notes = notes;
+  return Export(*NewChromeExporter(), trace, options);
+}
+
+TEST(FileSizeTest, ASmallFileIsPlain) {
+  const model::Trace trace = ManyRanges();
+  const std::string plain = ChromeText(trace);
+  ExportNotes notes;
+  EXPECT_THAT(Chrome(trace, plain.size(), &notes),
+              ElementsAre(Pair("trace.json", plain)));
+  EXPECT_THAT(notes.notices, ElementsAre());
+}
+
+TEST(FileSizeTest, ALargeFileIsCompressedWhole) {
+  const model::Trace trace = ManyRanges();
+  std::string plain = ChromeText(trace);
+  ExportNotes notes;
+  const Exported files = Chrome(trace, plain.size() - 1, &notes);
+  ASSERT_EQ(files.size(), 1u);
+  ASSERT_EQ(files.begin()->first, "trace.json.gz");
+  // The file says its own name.
+  const size_t name = plain.rfind("trace.json");
+  plain.replace(name, 10, "trace.json.gz");
+  EXPECT_EQ(Unzip(files.begin()->second), plain);
+  EXPECT_THAT(notes.notices, ElementsAre());
+  EXPECT_EQ(notes.ledger.Get(model::Loss::kEventsFolded), 0u);
+}
+
+TEST(FileSizeTest, RangesThatDoNotFitAreFoldedAndCounted) {
+  const model::Trace trace = ManyRanges();
+  constexpr uint64_t kMostBytes = 8'000;
+  ExportNotes notes;
+  const Exported files = Chrome(trace, kMostBytes, &notes);
+  const std::string& gzip = files.at("trace.json.gz");
+  EXPECT_LE(gzip.size(), kMostBytes);
+  const google::protobuf::Struct json = ParseJson(Unzip(gzip));
+  std::map<std::string, double> calls;
+  std::map<std::string, double> times_us;
+  double folded = 0;
+  for (const JsonMap& event : Events(json, "X")) {
+    double count = 1;
+    if (event.contains("args")) {
+      const auto& args = event.at("args").struct_value().fields();
+      if (args.contains("kymo_folded")) {
+        count = args.at("kymo_folded").number_value();
+        folded += count;
+      }
+    }
+    calls[Text(event, "name")] += count;
+    times_us[Text(event, "name")] += Number(event, "dur");
+  }
+  EXPECT_EQ(calls["a"], 5'000);
+  EXPECT_EQ(calls["b"], 5'000);
+  EXPECT_EQ(calls["long"], 10);
+  EXPECT_EQ(calls["step"], 10);
+  // 1,000 lengths of a step: 142 times 10 to 16 ns, and then 10 to 15.
+  EXPECT_NEAR(times_us["a"] + times_us["b"],
+              10 * (142 * (70 + 21) + 60 + 15) / 1000.0, 0.01);
+  EXPECT_GT(folded, 5'000);
+  EXPECT_EQ(notes.ledger.Get(model::Loss::kEventsFolded), folded);
+  EXPECT_EQ(json.fields()
+                .at("kymo_loss_ledger")
+                .struct_value()
+                .fields()
+                .at("events_folded")
+                .number_value(),
+            folded);
+  EXPECT_THAT(notes.notices, ElementsAre(HasSubstr("--max_size")));
+}
+
+TEST(FileSizeTest, TheThreadsDoNotMatter) {
+  const model::Trace trace = ManyRanges();
+  const Exported all = Chrome(trace, 8'000);
+  Exported one;
+  {
+    const ParallelismLimit limit(1);
+    one = Chrome(trace, 8'000);
+  }
+  EXPECT_EQ(all, one);
+}
+
+TEST(FileSizeTest, FoldingKeepsCallsAndTimes) {
+  const model::Trace trace = ManyRanges();
+  const auto sums = Sums(trace);
+  for (const size_t keep : {500, 50, 0}) {
+    const timeline::FoldedTrace folded = timeline::FoldShortRanges(trace, keep);
+    ASSERT_TRUE(model::ValidateTrace(folded.trace).ok())
+        << model::ValidateTrace(folded.trace);
+    EXPECT_LE(folded.trace.event_count(), keep + 40);
+    EXPECT_EQ(Sums(folded.trace), sums) << keep;
+  }
+}
+
+TEST(FileSizeTest, RangesWithDetailsAndOtherNamesAreNotFolded) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 100; ++i) {
+    t.AddRange(main, "op", 10 * i, 10 * i + 1);
+    t.Describe(5 + i);
+  }
+  for (int i = 100; i < 200; ++i) {
+    t.AddRange(main, absl::StrCat("f", i), 10 * i, 10 * i + 1);
+  }
+  const model::Trace trace = std::move(t).Build();
+  const timeline::FoldedTrace folded = timeline::FoldShortRanges(trace, 10);
+  EXPECT_EQ(folded.ranges, 0u);
+  EXPECT_EQ(folded.trace.event_count(), trace.event_count());
+}
+
+// The file has every sample beside the flame chart.
+TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  t.AddThread(1, 1, "main");
+  t.data().sampling_period_ns = kNsPerMs;
+  for (int i = 0; i < 2'000; ++i) {
+    t.AddSample(0, i * kNsPerMs, kNsPerMs,
+                {"main", absl::StrCat("f", i % 3), absl::StrCat("g", i % 7)});
+  }
+  t.SetWindow(0, 2'000 * kNsPerMs);
+  const model::Trace trace = std::move(t).Build();
+  const size_t whole = Chrome(trace, 1 << 20).at("trace.json").size();
+  const size_t gzip = Chrome(trace, whole - 1).at("trace.json.gz").size();
+  ExportNotes notes;
+  const Exported files = Chrome(trace, gzip - 1, &notes);
+  EXPECT_LT(files.at("trace.json.gz").size(), gzip);
+  EXPECT_THAT(notes.notices, ::testing::Contains(HasSubstr("flame charts")));
+}
+
+}  // namespace
+}  // namespace kymo

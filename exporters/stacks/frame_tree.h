@@ -1,0 +1,126 @@
+// frame_tree.h - stacks or paths as one tree of bounded depth.
+//
+//   FrameTree tree(/*max_frames=*/512);
+//   const FrameTree::Place root = tree.Root(process);
+//   const FrameTree::Place place = tree.Below(tree.Below(root, main), run);
+//   weights[place.node] += sample.weight_ns;
+//
+// Frames are numbers that the caller chooses. Equal frames below one node are
+// one node. A stack of more than max_frames frames keeps the outermost
+// max_frames - 2 and its innermost one. A node with kFoldedFrames stands
+// between them for the frames that are left out:
+//
+//   xz;main;a;a;a;[19490 frames folded];leaf      max_frames = 6
+//
+// All stacks with the same outermost frames share that node, so a recursion of
+// any depth ends in one node for each function. The node's folded_frames is the
+// number of frames that the deepest of these stacks leaves out.
+//
+// Cost: constant for each Below. Memory: about 40 bytes a node.
+// Threads: one at a time.
+#ifndef KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
+#define KYMO_EXPORTERS_STACKS_FRAME_TREE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/model/stack_table.h"
+
+namespace kymo::stacks {
+
+class FrameTree {
+ public:
+  static constexpr uint32_t kNoNode = ~uint32_t{0};
+  // Never a frame of the caller's.
+  static constexpr uint32_t kFoldedFrames = ~uint32_t{0};
+
+  struct Node {
+    uint32_t parent = kNoNode;   // an earlier node; kNoNode: this is a root
+    uint32_t frame = 0;          // of a root: its number
+    uint32_t folded_frames = 0;  // of kFoldedFrames
+  };
+
+  // A stack, and what its callees need to know of it.
+  struct Place {
+    uint32_t node = kNoNode;
+    uint32_t depth = 0;         // its frames, folded ones included
+    uint32_t anchor = kNoNode;  // the node of the outermost frames that stay
+    bool is_folded = false;     // some of its frames are left out
+  };
+
+  // 0: any number of frames. 1 and 2 count as 3.
+  explicit FrameTree(uint32_t max_frames) : max_frames_(Limit(max_frames)) {}
+  static uint32_t Limit(uint32_t max_frames) {
+    return max_frames == 0 ? 0 : std::max(max_frames, 3u);
+  }
+
+  Place Root(uint32_t number) { return RootBelow(kNoNode, number); }
+  // A root of several parts, which do not count as frames.
+  Place RootBelow(uint32_t parent, uint32_t number);
+  // REQUIRES: `node` is a root's.
+  Place PlaceOfRoot(uint64_t node) const {
+    return {.node = static_cast<uint32_t>(node),
+            .anchor = static_cast<uint32_t>(node)};
+  }
+  Place Below(const Place& parent, uint32_t frame);
+
+  // Parents come before their children.
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  // Adds a node below another one, whatever the depth.
+  uint32_t Child(uint32_t parent, uint32_t frame);
+
+ private:
+  const uint32_t max_frames_;
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> ids_;
+};
+
+// "[19490 frames folded]".
+std::string FoldedFramesText(uint32_t count);
+
+// Puts the stacks of a table into a tree, below one root after the other.
+class StackPlaces {
+ public:
+  StackPlaces(const model::StackTable& stacks, FrameTree& tree)
+      : stacks_(stacks), tree_(tree) {}
+
+  // frame_of(FrameId) is the tree's number of a frame. Fastest if calls with
+  // the same root follow each other.
+  template <typename FrameOf>
+  FrameTree::Place Get(const FrameTree::Place& root, model::StackId stack,
+                       const FrameOf& frame_of) {
+    if (root.node != root_) known_.clear();
+    root_ = root.node;
+    missing_.clear();
+    FrameTree::Place place = root;
+    for (; stack != model::kEmptyStack; stack = stacks_.parent(stack)) {
+      const auto it = known_.find(Index(stack));
+      if (it != known_.end()) {
+        place = it->second;
+        break;
+      }
+      missing_.push_back(stack);
+    }
+    for (; !missing_.empty(); missing_.pop_back()) {
+      place = tree_.Below(place, frame_of(stacks_.leaf(missing_.back())));
+      known_.emplace(Index(missing_.back()), place);
+    }
+    return place;
+  }
+
+ private:
+  const model::StackTable& stacks_;
+  FrameTree& tree_;
+  uint32_t root_ = FrameTree::kNoNode;
+  absl::flat_hash_map<uint32_t, FrameTree::Place> known_;  // by stack
+  std::vector<model::StackId> missing_;
+};
+
+}  // namespace kymo::stacks
+
+#endif  // KYMO_EXPORTERS_STACKS_FRAME_TREE_H_

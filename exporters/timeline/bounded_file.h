@@ -1,0 +1,59 @@
+// bounded_file.h - a text file of a trace that stays below a number of bytes.
+//
+//   KYMO_ASSIGN_OR_RETURN(
+//       const std::string name,
+//       WriteBounded({.name = "trace.json", .max_bytes = 50 << 20}, trace,
+//                    options, out,
+//                    [](const Trace& trace, const FileForm& form,
+//                       ByteSink& sink) { return Write(trace, sink); }));
+//
+// The file is plain if it fits. Else it is compressed (trace.json.gz), with
+// everything in it. If that does not fit either, short ranges are folded
+// (fold_ranges.h), ever more of them until it does. options.notes then says so.
+// A file that cannot be made small enough is written as small as it gets.
+//
+// The result does not depend on the number of threads. Cost: an attempt that
+// does not fit ends where the file is full.
+#ifndef KYMO_EXPORTERS_TIMELINE_BOUNDED_FILE_H_
+#define KYMO_EXPORTERS_TIMELINE_BOUNDED_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_exporter.h"
+
+namespace kymo::timeline {
+
+struct BoundedFile {
+  std::string name;        // of the plain file
+  uint64_t max_bytes = 0;  // 0: any number
+};
+
+// What WriteBounded tells the writer of the file.
+struct FileForm {
+  std::string name;  // the file's: .gz if it is compressed
+  // More than 1: only the part 1 / fold of what can be folded fits.
+  size_t fold = 1;
+  uint64_t folded_ranges = 0;  // of the trace that is given
+};
+
+// Writes the file to `sink`, which the caller commits. May be called several
+// times.
+using WriteText = std::function<absl::Status(
+    const model::Trace& trace, const FileForm& form, ByteSink& sink)>;
+
+// Returns the name of the file.
+absl::StatusOr<std::string> WriteBounded(const BoundedFile& file,
+                                         const model::Trace& trace,
+                                         const ExportOptions& options,
+                                         OutputDirectory& out,
+                                         const WriteText& write);
+
+}  // namespace kymo::timeline
+
+#endif  // KYMO_EXPORTERS_TIMELINE_BOUNDED_FILE_H_
