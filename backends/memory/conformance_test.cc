@@ -2,6 +2,8 @@
 #include <map>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "backends/memory/memory_backend.h"
 #include "kymo/memory.h"
 #include "profiler/plugin/test_backend_conformance.h"
