@@ -245,7 +245,10 @@ TEST_P(SamplingChildTest, AServerTakesTheTimeThatItTakesUnsampled) {
       run_.shard.samples.begin() +
           static_cast<ptrdiff_t>(run_.shard.samples.size() / 2));
   EXPECT_LT(ShareOf(shard(), "finish_task_switch"), 0.35) << Summary(shard());
-  EXPECT_GT(ShareOf(shard(), "Serve"), 0.15) << Summary(shard());
+  // Timers fire too rarely for a share.
+  if (!IsTimer()) {
+    EXPECT_GT(ShareOf(shard(), "Serve"), 0.15) << Summary(shard());
+  }
 }
 
 TEST_P(SamplingChildTest, LibrariesThatWereLoadedAtOnePlaceAreApart) {

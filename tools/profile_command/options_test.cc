@@ -194,7 +194,7 @@ TEST_F(OptionsTest, HelpIsShortUnlessAllIsAskedFor) {
   EXPECT_EQ(lines_with(cuda, " --cuda_"), 10);
   EXPECT_EQ(lines_with(cuda, "--cpu_"), 0);
   const std::string memory = *ProfileManual("memory", backends_, exporters_);
-  EXPECT_EQ(lines_with(memory, "    --memory_"), 4);
+  EXPECT_EQ(lines_with(memory, "    --memory_"), 5);
   EXPECT_FALSE(ProfileManual("weather", backends_, exporters_).ok());
   for (const std::string& text : {page, all}) {
     for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
