@@ -106,7 +106,8 @@ TEST_F(ProfileExportTest, SettingsAreTheExportersOwn) {
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(unknown.status().message(),
             "exporter 'stacks': there is no setting 'memory_events'; it is "
-            "one of: stacks_formats, stacks_metric, stacks_threads");
+            "one of: stacks_formats, stacks_max_frames, stacks_metric, "
+            "stacks_min_share, stacks_threads");
   EXPECT_EQ(cycle_.Export("stacks", folder_, {.settings = {{"formats", "svg"}}})
                 .status()
                 .code(),
