@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <csetjmp>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -26,17 +27,39 @@ bool IsMangled(const char* name) {
   return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
+// Names of Rust may refer back to parts of themselves, so that each of thirty
+// letters doubles the text.
+constexpr size_t kMostRustBytes = size_t{64} << 10;
+
+struct RustName {
+  std::string text;
+  std::jmp_buf too_long;
+};
+
+void AddRustText(const char* text, size_t bytes, void* name) {
+  auto& [all, too_long] = *static_cast<RustName*>(name);
+  // There is no other way to end the demangler, which is C and holds nothing.
+  if (all.size() + bytes > kMostRustBytes) std::longjmp(too_long, 1);
+  all.append(text, bytes);
+}
+
+// False if it is no name of Rust, or too long to read.
+bool DemangleRust(const char* mangled, RustName& name) {
+  if (setjmp(name.too_long) != 0) return false;
+  return rust_demangle_callback(mangled, /*options=*/0, AddRustText, &name) !=
+         0;
+}
+
 }  // namespace
 
 std::string Demangle(const char* name) {
   if (!IsMangled(name)) return name;
   // An older name of Rust is one of C++, too. But there its hash would show, and
   // its escapes.
-  char* text = rust_demangle(name, /*options=*/0);
+  RustName rust;
+  if (DemangleRust(name, rust)) return std::move(rust.text);
   int status = 0;
-  if (text == nullptr) {
-    text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  }
+  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   if (text == nullptr) return name;
   std::string result(text);
   std::free(text);

@@ -148,6 +148,40 @@ TEST_F(ModuleSymbolizerTest, DemanglesRust) {
             "<app::Row as core::fmt::Display>::fmt");
 }
 
+// A reference to what stands `at` characters behind "_R", as RFC 2603 writes
+// numbers: to the base of 62, less one, and closed by an underscore.
+std::string BackReference(size_t at) {
+  constexpr char kDigits[] =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string digits;
+  for (size_t n = at - 1; n != 0 || digits.empty(); n /= 62) {
+    digits.insert(digits.begin(), kDigits[n % 62]);
+  }
+  return "B" + digits + "_";
+}
+
+// Each tuple has the one before it twice: 2^40 units in 400 characters.
+TEST_F(ModuleSymbolizerTest, NamesOfRustThatGrowWithoutEndStayMangled) {
+  for (const int tuples : {2, 40}) {
+    std::string name = "INvC1c1f";
+    size_t last = name.size();
+    name += "TuuE";
+    for (int i = 0; i < tuples; ++i) {
+      const std::string reference = BackReference(last);
+      last = name.size();
+      name += "T" + reference + reference + "E";
+    }
+    name = "_R" + name + "E";
+    if (tuples == 2) {
+      EXPECT_EQ(Demangle(name.c_str()),
+                "c::f::<((), ()), (((), ()), ((), ())), ((((), ()), ((), ())), "
+                "(((), ()), ((), ())))>");
+    } else {
+      EXPECT_EQ(Demangle(name.c_str()), name);
+    }
+  }
+}
+
 TEST_F(ModuleSymbolizerTest, TheVdsoHasNames) {
   const ModuleId vdso = modules_.Named("[vdso]");
   EXPECT_EQ(modules_.module(vdso).path(), "[vdso]");

@@ -1,6 +1,7 @@
 """The command on real programs: what it records, writes, says and returns."""
 
 import collections
+import gzip
 import json
 import os
 import pathlib
@@ -31,7 +32,8 @@ def reject_constant(name):
 
 def load_json(path):
     """Strict: no NaN, no infinities."""
-    with open(path, encoding="utf-8") as file:
+    opened = gzip.open if str(path).endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8") as file:
         return json.load(file, parse_constant=reject_constant)
 
 
@@ -51,7 +53,9 @@ class Result:
 
     @property
     def trace(self):
-        return load_json(self.out / "trace.json")
+        # The timeline of millions of ranges is compressed.
+        path = self.out / "trace.json.gz"
+        return load_json(path if path.exists() else self.out / "trace.json")
 
     @property
     def summary(self):
@@ -336,7 +340,6 @@ class AnnotatedProgramTest(ProfileTestCase):
         self.assertEqual(result.status, 3)
 
     def test_gzip(self):
-        import gzip
         result = self.profile(
             TARGET, "ranges", "10", flags=("--activities=cpu", "--gzip"))
         with gzip.open(result.out / "trace.json.gz", "rt") as file:

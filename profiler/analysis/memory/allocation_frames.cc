@@ -17,6 +17,12 @@ constexpr std::string_view kCFunctions[] = {
 // their names of these functions.
 constexpr std::string_view kCPrefixes[] = {
     "__libc_", "je_", "_rjem_je_", "_rjem_", "_mi_", "mi_", "tc_"};
+constexpr std::string_view kCSuffixes[] = {"_aligned", "_at",      "_generic",
+                                           "_n",       "_nothrow", "_small"};
+// What some of these have besides.
+constexpr std::string_view kCVariants[] = {
+    "alloc_new", "mallocn",  "mallocx",  "new",      "newarray", "new_realloc",
+    "rallocx",   "reallocf", "reallocn", "recalloc", "rezalloc", "zalloc"};
 constexpr std::string_view kAllocatorFiles[] = {"libjemalloc", "libmimalloc",
                                                 "libtcmalloc"};
 constexpr std::string_view kRustFunctions[] = {"__rust_alloc", "__rust_realloc",
@@ -158,15 +164,28 @@ class NameReader {
   size_t part_ = 0;   // of the part that is being read
 };
 
+// Whether an allocator has the name besides the standard's, like
+// "mi_heap_malloc_aligned_at". `name` has lost the allocator's prefix.
+bool IsVariant(std::string_view name) {
+  if (name.starts_with("heap_")) name.remove_prefix(5);
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (const std::string_view suffix : kCSuffixes) {
+      if (!name.ends_with(suffix)) continue;
+      name.remove_suffix(suffix.size());
+      is_changed = true;
+    }
+  }
+  return IsOneOf(kCFunctions, name) || IsOneOf(kCVariants, name);
+}
+
 bool IsAllocatorsC(std::string_view name) {
   if (IsOneOf(kCFunctions, name)) return true;
-  for (const std::string_view prefix : kCPrefixes) {
-    if (!name.starts_with(prefix)) continue;
-    const std::string_view rest = name.substr(prefix.size());
-    return rest.find("alloc") != rest.npos || rest.ends_with("memalign") ||
-           rest.starts_with("new");
-  }
-  return false;
+  return std::any_of(std::begin(kCPrefixes), std::end(kCPrefixes),
+                     [name](std::string_view prefix) {
+                       return name.starts_with(prefix) &&
+                              IsVariant(name.substr(prefix.size()));
+                     });
 }
 
 bool CallsTheProgram(const FunctionName& name) {
@@ -177,7 +196,8 @@ bool CallsTheProgram(const FunctionName& name) {
 bool IsAllocation(const FunctionName& name) {
   if (BeginsWithOneOf(kRustFunctions, name.last)) return true;
   if (name.path == name.last) {
-    return IsAllocatorsC(name.path) || name.path.starts_with("operator new") ||
+    return IsAllocatorsC(name.path) || name.path == "operator new" ||
+           name.path == "operator new[]" ||
            name.path.starts_with("TCMallocInternal");
   }
   if (name.path.starts_with("tcmalloc::")) return true;

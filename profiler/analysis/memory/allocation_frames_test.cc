@@ -52,6 +52,7 @@ TEST(AllocationFramesTest, AllocatorsAreTheLibraries) {
         // other allocators
         "je_malloc", "_rjem_malloc", "mi_heap_malloc_aligned",
         "_mi_malloc_generic", "mi_new", "tc_newarray", "tc_posix_memalign",
+        "mi_heap_realloc_aligned_at", "mi_new_aligned_nothrow", "je_mallocx",
         "tcmalloc::ThreadCache::FetchFromCentralCache(unsigned int, int)",
         "TCMallocInternalNew"}) {
     EXPECT_TRUE(IsAllocationFunction(function)) << function;
@@ -63,6 +64,8 @@ TEST(AllocationFramesTest, AllocatorsAreNobodyElses) {
        {"", "main", "my_malloc", "mi_free", "Pool::malloc(unsigned long)",
         "Pool::allocate(unsigned long)", "Pool::_M_allocate(unsigned long)",
         "(anonymous namespace)::malloc()", "Cache::operator new(unsigned long)",
+        "malloc_aligned", "tc_new_order", "mi_newton_solve", "_mi_news",
+        "mi_allocate_texture", "je_allocation_report", "mi_malloc_size",
         "malloc+0x1f", "void Fill<std::_Vector_base<int> >(int)",
         "Node* Pool::Take<Node>(int)", "std::operator<(int, int)", "<", "a::",
         // what a program calls
