@@ -9,12 +9,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 
 namespace kymo::tools {
 namespace {
@@ -25,13 +26,71 @@ namespace fs = std::filesystem;
 // the run was through, a tab and the file's Stamp.
 constexpr char kListFile[] = ".kymo-files";
 
+// Owns a descriptor, which is negative if it could not be opened.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (valid()) close(fd_);
+  }
+
+  bool valid() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// The folder that the file `name` of the folder `top` is in. Follows no symbolic
+// link, so it is inside of `top`. Invalid if there is no such folder.
+Descriptor ParentOf(int top, const fs::path& name) {
+  Descriptor folder(openat(top, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (const fs::path& part : name.parent_path()) {
+    if (!folder.valid() || part == ".." || part.is_absolute()) {
+      return Descriptor();
+    }
+    folder = Descriptor(openat(folder.get(), part.c_str(),
+                               O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return folder;
+}
+
 // Tells a file from another one of its name, and from itself once changed.
-// Empty if there is no such regular file.
-std::string Stamp(const fs::path& path) {
+// Empty if there is no such regular file in the folder.
+std::string StampIn(const Descriptor& folder, const fs::path& file) {
   struct stat info = {};
-  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return "";
+  if (!folder.valid() ||
+      fstatat(folder.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(info.st_mode)) {
+    return "";
+  }
   return absl::StrCat(info.st_ino, " ", info.st_mtim.tv_sec, " ",
                       info.st_mtim.tv_nsec);
+}
+
+std::string Stamp(int top, const fs::path& name) {
+  return StampIn(ParentOf(top, name), name.filename());
+}
+
+// The bytes of the list in the folder `top`. Empty if there is none, or if
+// another user or a link put it there.
+std::string ReadListFile(int top) {
+  const Descriptor file(
+      openat(top, kListFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!file.valid() || fstat(file.get(), &info) != 0 ||
+      !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
+    return "";
+  }
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  const ssize_t got = pread(file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
 absl::Status CannotMake(int error, const std::string& path) {
@@ -40,10 +99,14 @@ absl::Status CannotMake(int error, const std::string& path) {
 }
 
 // Removes the folders between `top` and a file that is gone, if they are empty.
-void RemoveEmptyFolders(const fs::path& top, const std::string& name) {
-  for (fs::path folder = fs::path(name).parent_path(); !folder.empty();
+void RemoveEmptyFolders(int top, const fs::path& name) {
+  for (fs::path folder = name.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
-    if (rmdir((top / folder).c_str()) != 0) return;
+    const Descriptor parent = ParentOf(top, folder);
+    if (!parent.valid() ||
+        unlinkat(parent.get(), folder.filename().c_str(), AT_REMOVEDIR) != 0) {
+      return;
+    }
   }
 }
 
@@ -81,44 +144,41 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
     return absl::FailedPreconditionError(
         absl::StrCat("another run is writing into '", path, "'"));
   }
+  folder->ReadList();
   return folder;
 }
 
 RunFolder::RunFolder(const std::string& path, int fd)
-    : OutputDirectory(path), fd_(fd) {
-  std::ifstream names(FullPath(kListFile));
+    : OutputDirectory(path), fd_(fd) {}
+
+RunFolder::~RunFolder() { close(fd_); }
+
+void RunFolder::ReadList() {
+  std::istringstream names(ReadListFile(fd_));
   for (std::string line; std::getline(names, line);) {
     const size_t tab = line.find('\t');
     OldFile old = {.name = line.substr(0, tab)};
-    old.stamp = tab == std::string::npos ? Stamp(FullPath(old.name))
-                                         : line.substr(tab + 1);
+    old.stamp =
+        tab == std::string::npos ? Stamp(fd_, old.name) : line.substr(tab + 1);
     if (!old.stamp.empty()) old_.push_back(std::move(old));
   }
 }
 
-RunFolder::~RunFolder() { close(fd_); }
-
-std::string RunFolder::FullPath(std::string_view name) const {
-  return (fs::path(path()) / name).string();
-}
-
-bool RunFolder::IsStillThere(const OldFile& old) const {
-  return old.stamp == Stamp(FullPath(old.name));
-}
-
 absl::Status RunFolder::RemoveOld() {
   for (const OldFile& old : old_) {
-    if (!IsStillThere(old)) continue;
-    Remove(old.name);
-    // Remove refuses names outside of the folder.
-    if (!IsStillThere(old)) RemoveEmptyFolders(path(), old.name);
+    const fs::path name(old.name);
+    const Descriptor folder = ParentOf(fd_, name);
+    if (StampIn(folder, name.filename()) != old.stamp) continue;
+    if (unlinkat(folder.get(), name.filename().c_str(), 0) == 0) {
+      RemoveEmptyFolders(fd_, name);
+    }
   }
   old_.clear();
-  const std::string list = FullPath(kListFile);
-  if (unlink(list.c_str()) != 0 && errno != ENOENT) {
-    return absl::ErrnoToStatus(errno,
-                               absl::StrCat("could not remove '", list, "'"));
+  if (unlinkat(fd_, kListFile, 0) != 0 && errno != ENOENT) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("could not remove '", path(), "/", kListFile, "'"));
   }
+  has_started_ = true;
   for (const std::string& name : listed_) KYMO_RETURN_IF_ERROR(List(name));
   return absl::OkStatus();
 }
@@ -129,37 +189,43 @@ absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
   return OutputDirectory::Open(name);
 }
 
-// Writes the name before the file exists, so that the next run finds also the
-// files of a run that was killed. What is there already is the user's: the run
-// may write over it, but no later run removes it.
+// Once the run has started, writes the name before the file exists, so that the
+// next run finds also the files of a run that was killed. What is there already
+// is the user's: the run may write over it, but no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
   if (noted_.contains(name)) return absl::OkStatus();
-  noted_.emplace(name);
+  const std::string stamp = Stamp(fd_, name);
+  noted_.emplace(name, stamp);
   std::error_code error;
-  const bool is_there = fs::symlink_status(FullPath(name), error).type() !=
-                        fs::file_type::not_found;
+  const bool is_there =
+      fs::symlink_status(fs::path(path()) / name, error).type() !=
+      fs::file_type::not_found;
   const bool was_ours = std::ranges::any_of(old_, [&](const OldFile& old) {
-    return old.name == name && IsStillThere(old);
+    return old.name == name && old.stamp == stamp;
   });
   if (is_there && !was_ours) return absl::OkStatus();
-  KYMO_RETURN_IF_ERROR(List(name));
+  if (has_started_) KYMO_RETURN_IF_ERROR(List(name));
   listed_.emplace(name);
   return absl::OkStatus();
 }
 
-absl::Status RunFolder::List(std::string_view name) {
-  const std::string list = FullPath(kListFile);
-  std::ofstream names(list, std::ios::app);
-  names << name << '\n' << std::flush;
-  if (names) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno,
-                             absl::StrCat("could not write '", list, "'"));
+absl::Status RunFolder::List(std::string_view name) const {
+  const Descriptor list(
+      openat(fd_, kListFile,
+             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+  const std::string line = absl::StrCat(ToAbsl(name), "\n");
+  if (list.valid() && write(list.get(), line.data(), line.size()) ==
+                          static_cast<ssize_t>(line.size())) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("could not write '", path(), "/", kListFile, "'"));
 }
 
 void RunFolder::Finish() {
   std::string text;
   for (const std::string& name : listed_) {
-    const std::string stamp = Stamp(fs::path(path()) / name);
+    const std::string stamp = Stamp(fd_, name);
     if (!stamp.empty()) absl::StrAppend(&text, name, "\t", stamp, "\n");
   }
   // If it cannot be written, the names stay.
@@ -170,11 +236,24 @@ void RunFolder::Finish() {
   static_cast<void>(committed);
 }
 
+std::vector<std::string> RunFolder::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, stamp_before] : noted_) {
+    if (HasMade(name, stamp_before)) names.push_back(name);
+  }
+  return names;
+}
+
 bool RunFolder::HasFiles() const {
-  return std::ranges::any_of(noted_, [this](const std::string& name) {
-    std::error_code error;
-    return fs::exists(fs::path(path()) / name, error);
+  return std::ranges::any_of(noted_, [this](const auto& noted) {
+    return HasMade(noted.first, noted.second);
   });
+}
+
+bool RunFolder::HasMade(const std::string& name,
+                        const std::string& stamp_before) const {
+  const std::string stamp = Stamp(fd_, name);
+  return !stamp.empty() && stamp != stamp_before;
 }
 
 }  // namespace kymo::tools

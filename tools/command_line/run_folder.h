@@ -11,7 +11,8 @@
 // A folder holds one run. While a RunFolder lives, no other one can take the
 // same folder, in any process. A later run that takes it removes the files of
 // the earlier run first, and no other files: the hidden file .kymo-files names
-// those that the run made and nobody has changed since.
+// those that the run made and nobody has changed since. The list of another
+// user does not count, and no symbolic link in the folder is followed.
 //
 // Threads: one call at a time.
 // Errors:  those of OutputDirectory. They name the folder.
@@ -19,6 +20,7 @@
 #define KYMO_TOOLS_COMMAND_LINE_RUN_FOLDER_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -49,8 +51,8 @@ class RunFolder final : public OutputDirectory {
   ~RunFolder() override;
 
   // Removes what the run before this one made in the folder, and this run has
-  // not written over. Call it once this run's target has started: a run that
-  // does not start leaves the files of the earlier one.
+  // not written over. Call it once this run's target has started. A run that
+  // does not start leaves the folder, and the list of its files, as they were.
   absl::Status RemoveOld();
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
@@ -63,6 +65,10 @@ class RunFolder final : public OutputDirectory {
   // Says that the run has made all its files. From now on they are the run's as
   // long as they stay as they are.
   void Finish();
+
+  // The names of the files that the run has made. A file of the user that the
+  // run could not replace is not among them.
+  std::vector<std::string> Names() const;
 
   // Whether the run has made a file.
   bool HasFiles() const;
@@ -77,15 +83,17 @@ class RunFolder final : public OutputDirectory {
 
   RunFolder(const std::string& path, int fd);
 
-  std::string FullPath(std::string_view name) const;
-  // Whether what is there now is still the old run's.
-  bool IsStillThere(const OldFile& old) const;
+  // REQUIRES: the lock is held. Before that, an earlier run may still write.
+  void ReadList();
   // Appends the name to the file of names.
-  absl::Status List(std::string_view name);
+  absl::Status List(std::string_view name) const;
+  bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
   const int fd_;  // of the folder; locked
   std::vector<OldFile> old_;
-  std::set<std::string, std::less<>> noted_;
+  bool has_started_ = false;  // before that, nothing is listed on disk
+  // The names that Note got, and the stamps of what was there.
+  std::map<std::string, std::string, std::less<>> noted_;
   std::set<std::string, std::less<>> listed_;  // and not there before
 };
 

@@ -1,15 +1,31 @@
 #include "tools/command_line/run_folder.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+namespace {
+
+std::function<void()> before_next_lock;
+
+}  // namespace
+
+// In place of libc's.
+extern "C" int flock(int fd, int operation) noexcept {
+  if (before_next_lock) std::exchange(before_next_lock, nullptr)();
+  return static_cast<int>(syscall(SYS_flock, fd, operation));
+}
 
 namespace kymo::tools {
 namespace {
@@ -125,10 +141,22 @@ TEST_F(RunFolderTest, WhatTheRunHasWrittenOverStaysItsOwn) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+TEST_F(RunFolderTest, ARunThatDoesNotStartTakesBackItsNames) {
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+  }
+  EXPECT_FALSE(fs::exists(folder_ + "/.kymo-files"));
+  std::ofstream(folder_ + "/kymo.raw") << "of the user";
+  Run({});
+  EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+}
+
 TEST_F(RunFolderTest, NotedFilesAreTheRunsAlsoIfItWasKilled) {
   {
     const auto out = RunFolder::Take(folder_);
     ASSERT_TRUE(out.ok()) << out.status();
+    ASSERT_TRUE((*out)->RemoveOld().ok());
     ASSERT_TRUE((*out)->Note("kymo.raw").ok());
     ASSERT_TRUE((*out)->Note("kymo.raw").ok());
     EXPECT_FALSE((*out)->HasFiles());
@@ -166,6 +194,78 @@ TEST_F(RunFolderTest, NothingOutsideTheFolderIsRemoved) {
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_TRUE((*out)->RemoveOld().ok());
   EXPECT_THAT(Names(), ElementsAre("inside", "outside"));
+}
+
+TEST_F(RunFolderTest, NoLinkLeadsOutOfTheFolder) {
+  fs::create_directory(folder_ + "/victim");
+  std::ofstream(folder_ + "/victim/passwd") << "text";
+  const std::string inside = folder_ + "/inside";
+  fs::create_directory(inside);
+  fs::create_symlink("../victim", inside + "/link");
+  fs::create_symlink("..", inside + "/up");
+  std::ofstream(inside + "/.kymo-files")
+      << "link/passwd\nup/victim/passwd\nup/inside/link/passwd\n";
+  {
+    const auto out = RunFolder::Take(inside);
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_TRUE((*out)->RemoveOld().ok());
+  }
+  EXPECT_TRUE(fs::exists(folder_ + "/victim/passwd"));
+  EXPECT_TRUE(fs::is_symlink(inside + "/link"));
+}
+
+TEST_F(RunFolderTest, AListThatIsALinkIsNeitherReadNorWritten) {
+  std::ofstream(folder_ + "/trace.json") << "of the user";
+  std::ofstream(folder_ + "/elsewhere") << "trace.json\n";
+  fs::create_symlink("elsewhere", folder_ + "/.kymo-files");
+  Run({"a"});
+  EXPECT_THAT(Names(), ElementsAre("a", "elsewhere", "trace.json"));
+  EXPECT_EQ(fs::file_size(folder_ + "/elsewhere"), 11u);
+  EXPECT_FALSE(fs::is_symlink(folder_ + "/.kymo-files"));
+}
+
+TEST_F(RunFolderTest, TheListOfAnotherUserIsIgnored) {
+  std::ofstream(folder_ + "/trace.json") << "of the user";
+  std::ofstream(folder_ + "/.kymo-files") << "trace.json\n";
+  if (chown((folder_ + "/.kymo-files").c_str(), 65534, 65534) != 0) {
+    GTEST_SKIP() << "only root can give a file away";
+  }
+  Run({});
+  EXPECT_THAT(Names(), ElementsAre("trace.json"));
+}
+
+// An earlier run may end, and write its list, until the lock is taken.
+TEST_F(RunFolderTest, FilesThatTheEarlierRunMakesLastAreRemovedToo) {
+  auto earlier = RunFolder::Take(folder_);
+  ASSERT_TRUE(earlier.ok()) << earlier.status();
+  ASSERT_TRUE((*earlier)->RemoveOld().ok());
+  before_next_lock = [&] {
+    const auto sink = (*earlier)->Open("last");
+    ASSERT_TRUE(sink.ok() && (*sink)->Commit().ok());
+    (*earlier)->Finish();
+    earlier->reset();
+  };
+  Run({});
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, NamesWhatTheRunHasMade) {
+  std::ofstream(folder_ + "/trace.json") << "of the user";
+  std::ofstream(folder_ + "/kymo.raw") << "of the user";
+  const auto out = RunFolder::Take(folder_);
+  ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+  ASSERT_TRUE((*out)->RemoveOld().ok());
+  {
+    const auto not_committed = (*out)->Open("trace.json");
+    ASSERT_TRUE(not_committed.ok());
+  }
+  EXPECT_FALSE((*out)->HasFiles());
+  for (const char* const name : {"stacks.folded", "deep/file"}) {
+    const auto sink = (*out)->Open(name);
+    ASSERT_TRUE(sink.ok() && (*sink)->Commit().ok());
+  }
+  EXPECT_TRUE((*out)->HasFiles());
+  EXPECT_THAT((*out)->Names(), ElementsAre("deep/file", "stacks.folded"));
 }
 
 TEST_F(RunFolderTest, OneFolderIsForOneRunAtATime) {
