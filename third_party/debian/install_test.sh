@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install.sh against a package manager of the test's own: what is installed
-# already, what a release calls differently, and what cannot be.
+# already, what a release calls differently, and what cannot be. And bazelw: for
+# which commands it installs the packages of tests.
 set -euo pipefail
 
 script=$PWD/third_party/debian/install.sh
@@ -79,6 +80,28 @@ fi
 grep -qx "bazelw: run: apt-get install removed old newer" "$scratch/said" ||
   fail "it says: $(cat "$scratch/said")"
 [[ ! -s $APT_LOG ]] || fail "it ran apt without root"
+
+# bazelw takes the lists of tests where a command may build a test.
+workspace=$scratch/workspace
+mkdir -p "$workspace"/third_party/{debian,python}
+cp "$PWD/bazelw" "$workspace"
+printf '%s\n' '#!/bin/bash' 'echo "$@" >"${0%/*}/lists"' \
+  >"$workspace/third_party/debian/install.sh"
+printf '%s\n' '#!/bin/bash' >"$workspace/third_party/python/environment.sh"
+chmod +x "$workspace"/third_party/*/*.sh
+
+# lists WORD ...: the names of the lists that `bazelw WORD ...` installs.
+lists() {
+  BAZEL=true "$workspace/bazelw" "$@"
+  tr ' ' '\n' <"$workspace/third_party/debian/lists" | sed 's|.*/||' | xargs
+}
+for words in "test //a" "build //..." "build -- //... -//x" "build //a:b_smoke" \
+  "build -c opt -- //a:b_test" "coverage //a" "run //a:b_benchmark -- --x"; do
+  [[ $(lists $words) == "build.txt tests.txt" ]] || fail "bazelw $words: no tests.txt"
+done
+for words in "build //a" "build -- //a:b" "run //a -- test //..." "query //a"; do
+  [[ $(lists $words) == build.txt ]] || fail "bazelw $words: $(lists $words)"
+done
 
 # The real lists have no name twice, and nothing but names.
 lists=("$PWD"/third_party/debian/{build,tests}.txt)
