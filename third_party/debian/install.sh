@@ -32,8 +32,8 @@ for line in "${lines[@]}"; do
 done
 ((${#missing[@]})) || exit 0
 
-# names LINE ...: of each line the first name that this release has. Where it
-# knows none, the last: apt then says what it thinks of that.
+# names LINE ...: of each line the first name that this release has. If it has
+# none of them, prints the last one, so that apt's error names the package.
 names() {
   local line name
   for line in "$@"; do

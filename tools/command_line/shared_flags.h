@@ -37,7 +37,7 @@ struct SharedFlags {
   bool version = false;
 };
 
-// What --version prints. CHANGELOG.md begins with it.
+// What --version prints. The newest version in CHANGELOG.md is the same.
 inline constexpr char kVersionLine[] = "kymo 0.1.0\n";
 
 // Purposes of flags that mean something else in each command.
