@@ -8,8 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -227,26 +225,21 @@ TEST(LossesThatMatterTest, SayWhatHelps) {
               ElementsAre(HasSubstr("; give it more with --cpu_arena_mib")));
 }
 
-TEST(WhatToOpenTest, NamesTheFilesThatAreThere) {
-  const std::string folder = testing::TempDir() + "/what_to_open";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/trace.json") << "{}";
-  std::ofstream(folder + "/key_averages.txt") << "x";
-  EXPECT_THAT(WhatToOpen(folder, "out"),
+TEST(WhatToOpenTest, NamesTheFilesOfTheRun) {
+  EXPECT_THAT(WhatToOpen({"key_averages.txt", "trace.json"}, "out"),
               ElementsAre("timeline: open out/trace.json in "
                           "https://ui.perfetto.dev",
                           "all tables: out/key_averages.txt"));
+  EXPECT_THAT(
+      WhatToOpen({"tensorboard/host.pt.trace.json", "trace.json.bak"}, "out"),
+      ElementsAre("TensorBoard: tensorboard --logdir out/tensorboard"));
 }
 
 TEST(WhatToOpenTest, OfATimelineInPartsNamesTheFirst) {
-  const std::string folder = testing::TempDir() + "/what_to_open_first";
-  std::filesystem::create_directories(folder);
-  for (const char* const name :
-       {"trace.steps_15-24.json.gz", "trace.steps_5-14.json.gz",
-        "memory_timeline.html", "stacks.speedscope.json", "key_averages.txt"}) {
-    std::ofstream(folder + "/" + name) << "x";
-  }
-  EXPECT_THAT(WhatToOpen(folder, "out"),
+  EXPECT_THAT(WhatToOpen({"trace.steps_15-24.json.gz",
+                          "trace.steps_5-14.json.gz", "memory_timeline.html",
+                          "stacks.speedscope.json", "key_averages.txt"},
+                         "out"),
               ElementsAre(HasSubstr("/trace.steps_5-14.json.gz and the parts"),
                           HasSubstr("/memory_timeline.html in a browser"),
                           HasSubstr("/stacks.speedscope.json in"),

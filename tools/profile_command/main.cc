@@ -333,7 +333,7 @@ class ProfileRun {
     if (command_.quiet || !out_->HasFiles()) return;
     const std::string folder = ShownPath(out_->path());
     Say("wrote " + folder);
-    for (const std::string& line : WhatToOpen(out_->path(), folder)) Say(line);
+    for (const std::string& line : WhatToOpen(out_->Names(), folder)) Say(line);
   }
 
   const ProfileCommand command_;

@@ -1,9 +1,9 @@
 #include "tools/profile_command/what_to_open.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <system_error>
@@ -16,14 +16,11 @@ namespace {
 
 // The name of the first part of a timeline that --max_file_mib split
 // (trace.steps_0-99.json, ...). Empty: there are no parts.
-std::string FirstPart(const std::string& folder) {
+std::string FirstPart(const std::vector<std::string>& names) {
   constexpr std::string_view kBegin = "trace.steps_";
   std::string first;
   int64_t first_step = std::numeric_limits<int64_t>::max();
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end;
-       !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const std::string& name : names) {
     int64_t step = 0;
     if (!name.starts_with(kBegin) ||
         std::from_chars(name.data() + kBegin.size(), name.data() + name.size(),
@@ -40,7 +37,7 @@ std::string FirstPart(const std::string& folder) {
 
 }  // namespace
 
-std::vector<std::string> WhatToOpen(const std::string& folder,
+std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
                                     const std::string& shown) {
   struct Viewer {
     std::string_view file;
@@ -60,14 +57,17 @@ std::vector<std::string> WhatToOpen(const std::string& folder,
   };
   constexpr size_t kMostLines = 3;
   std::vector<std::string> lines;
-  if (const std::string part = FirstPart(folder); !part.empty()) {
+  if (const std::string part = FirstPart(names); !part.empty()) {
     lines.push_back(absl::StrCat("timeline: open ", shown, "/", part,
                                  " and the parts after it in "
                                  "https://ui.perfetto.dev"));
   }
+  // Of TensorBoard's files the run's names have the folder, too.
   const auto is_there = [&](std::string_view file) {
-    std::error_code error;
-    return std::filesystem::exists(std::filesystem::path(folder) / file, error);
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return name.starts_with(file) &&
+             (name.size() == file.size() || name[file.size()] == '/');
+    });
   };
   for (const Viewer& viewer : kViewers) {
     if (lines.size() == kMostLines) break;

@@ -1,6 +1,6 @@
-// what_to_open.h - how to look at the files of a folder.
+// what_to_open.h - how to look at the files of a run.
 //
-//   for (const std::string& line : WhatToOpen("/home/me/out", "out"))
+//   for (const std::string& line : WhatToOpen({"trace.json"}, "out"))
 //     Say(line);  // "timeline: open out/trace.json in https://ui.perfetto.dev"
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_WHAT_TO_OPEN_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_WHAT_TO_OPEN_H_
@@ -10,9 +10,10 @@
 
 namespace kymo::tools {
 
-// A line for each viewer: at most three, and one for the tables. They call the
+// A line for each viewer: at most three, and one for the tables. `names` are
+// those of the run's files, relative to the output folder. The lines call that
 // folder `shown`.
-std::vector<std::string> WhatToOpen(const std::string& folder,
+std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
                                     const std::string& shown);
 
 }  // namespace kymo::tools
