@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/plugin/activities.h"
+#include "profiler/plugin/guarded_call.h"
+
 namespace kymo::tools {
 namespace {
 
@@ -18,6 +21,12 @@ std::string SettingOf(const ProfileCommand& command, const std::string& name,
   return it == command.settings.end() ? otherwise : it->second;
 }
 
+bool RecordsHeap(const ProfileCommand& command) {
+  const auto& named = command.activities;
+  return command.profile_memory ||
+         std::find(named.begin(), named.end(), "memory") != named.end();
+}
+
 bool ExportersTakeSums(const ProfileCommand& command) {
   static const std::set<std::string> kTakeSums = {"chrome", "memory_timeline",
                                                   "stacks", "summary"};
@@ -25,6 +34,14 @@ bool ExportersTakeSums(const ProfileCommand& command) {
          SettingOf(command, "memory_timeline_form", "html") == "html" &&
          std::all_of(command.exporters.begin(), command.exporters.end(),
                      [](const auto& name) { return kTakeSums.contains(name); });
+}
+
+// A recording leaves out a backend that throws when it is asked.
+bool IsAvailable(const ActivityBackend& backend,
+                 const SessionOptions& options) {
+  return GuardedCall("asking whether it is available",
+                     [&] { return backend.Availability(options); })
+      .ok();
 }
 
 // Whether all activities that may be recorded are the threads' streams, samples
@@ -40,8 +57,8 @@ bool ActivitiesAllowSums(const ProfileCommand& command,
   return std::all_of(backend_list.begin(), backend_list.end(),
                      [&](const auto& backend) {
                        return kAllowSums.contains(backend->info().name) ||
-                              !backend->IsWanted(named, options) ||
-                              !backend->Availability(options).ok();
+                              !IsWantedIn(*backend, named, options) ||
+                              !IsAvailable(*backend, options);
                      });
 }
 
@@ -49,7 +66,8 @@ bool ActivitiesAllowSums(const ProfileCommand& command,
 
 void SetHeapFolding(const ProfileCommand& command,
                     const BackendRegistry& backends, SessionOptions& options) {
-  if (options.settings.contains(kFoldAbove) || !ExportersTakeSums(command) ||
+  if (!RecordsHeap(command) || options.settings.contains(kFoldAbove) ||
+      !ExportersTakeSums(command) ||
       !ActivitiesAllowSums(command, backends, options)) {
     return;
   }

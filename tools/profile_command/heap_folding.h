@@ -17,7 +17,8 @@
 
 namespace kymo::tools {
 
-// Adds the setting to `options`, unless the command gives it.
+// Adds the setting to `options`, unless the command gives it. Backends are
+// asked only if the command records memory.
 void SetHeapFolding(const ProfileCommand& command,
                     const BackendRegistry& backends, SessionOptions& options);
 

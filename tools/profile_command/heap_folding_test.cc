@@ -1,6 +1,8 @@
 #include "tools/profile_command/heap_folding.h"
 
 #include <memory>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,14 @@ class FakeBackend : public ActivityBackend {
   std::vector<model::ActivityType> activity_types() const override {
     return {};
   }
+  bool IsWanted(const std::set<std::string>& named,
+                const SessionOptions& options) const override {
+    if (throws_) throw std::runtime_error("wanted?");
+    return ActivityBackend::IsWanted(named, options);
+  }
   absl::Status Availability(const SessionOptions&) const override {
+    ++asked_;
+    if (throws_) throw std::runtime_error("available?");
     return availability_;
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
@@ -29,9 +38,14 @@ class FakeBackend : public ActivityBackend {
     return absl::UnimplementedError("not in this test");
   }
 
+  void set_throws() { throws_ = true; }
+  int asked() const { return asked_; }
+
  private:
   PluginInfo info_;
   const absl::Status availability_;
+  bool throws_ = false;
+  mutable int asked_ = 0;
 };
 
 class HeapFoldingTest : public testing::Test {
@@ -42,11 +56,11 @@ class HeapFoldingTest : public testing::Test {
     Register("cpu", absl::OkStatus());
   }
 
-  void Register(const std::string& name, absl::Status availability) {
-    ASSERT_TRUE(backends_
-                    .Register(std::make_unique<FakeBackend>(
-                        name, std::move(availability)))
-                    .ok());
+  FakeBackend* Register(const std::string& name, absl::Status availability) {
+    auto backend = std::make_unique<FakeBackend>(name, std::move(availability));
+    FakeBackend* const registered = backend.get();
+    EXPECT_TRUE(backends_.Register(std::move(backend)).ok());
+    return registered;
   }
 
   // The setting; empty if single records are kept.
@@ -92,6 +106,27 @@ TEST_F(HeapFoldingTest, EventsOfADeviceMayEncloseAllocations) {
   Register("other", absl::OkStatus());
   EXPECT_EQ(FoldAbove(), "");
   command_.activities = {"cpu"};
+  EXPECT_EQ(FoldAbove(), "1000000");
+}
+
+TEST_F(HeapFoldingTest, ABackendThatThrowsDoesNotRecord) {
+  Register("thrower", absl::OkStatus())->set_throws();
+  EXPECT_EQ(FoldAbove(), "1000000");
+  command_.activities = {"cpu", "thrower"};
+  EXPECT_EQ(FoldAbove(), "1000000");
+}
+
+// A probe of a device may take long.
+TEST_F(HeapFoldingTest, WithoutMemoryNoBackendIsAsked) {
+  const FakeBackend* const other = Register("other", absl::OkStatus());
+  command_.profile_memory = false;
+  EXPECT_EQ(FoldAbove(), "");
+  EXPECT_EQ(other->asked(), 0);
+  command_.profile_memory = true;
+  EXPECT_EQ(FoldAbove(), "");
+  EXPECT_EQ(other->asked(), 1);
+  command_.profile_memory = false;
+  command_.activities = {"cpu", "memory"};
   EXPECT_EQ(FoldAbove(), "1000000");
 }
 
