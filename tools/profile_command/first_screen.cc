@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/report/fitted_table.h"
@@ -264,6 +265,14 @@ uint64_t StackCount(const model::Trace& trace) {
   uint64_t count = trace.samples().size();
   for (const model::MemoryRecord& record : trace.memory()) {
     count += record.stack != model::kEmptyStack ? 1 : 0;
+  }
+  if (const model::FoldedMemory* const folded = trace.folded_memory()) {
+    for (const model::FoldedHeap& heap : folded->heaps) {
+      for (const model::FoldedStack& sum : heap.stacks) {
+        if (sum.stack == model::kEmptyStack) continue;
+        count += static_cast<uint64_t>(sum.allocated.count);
+      }
+    }
   }
   for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
     const model::Detail* const detail = trace.detail(i);

@@ -8,10 +8,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "profiler/model/folded_memory.h"
 #include "profiler/text/text_cells.h"
 #include "tests/support/test_trace.h"
 #include "tools/profile_command/progress_line.h"
@@ -216,6 +218,30 @@ TEST(LossesThatMatterTest, TruncatedStacksAreAShareOfAllStacks) {
   t.data().memory.resize(100, {.stack = stack});
   t.data().ledger.Add(model::Loss::kStacksTruncated, 2);
   EXPECT_THAT(LossesThatMatter(model::Trace(std::move(t.data()))), IsEmpty());
+}
+
+// One or five of 100 folded allocations; another 50 have no stacks.
+TEST(LossesThatMatterTest, TruncatedStacksAreAShareOfFoldedStacks) {
+  for (const int truncated : {1, 5}) {
+    TestTrace t;
+    const model::StackId stack = t.data().stacks.Push(
+        model::kEmptyStack,
+        t.data().stacks.AddFrame({.function = t.Intern("main")}));
+    auto folded = std::make_shared<model::FoldedMemory>();
+    folded->heaps.resize(2);
+    for (model::FoldedHeap& heap : folded->heaps) {
+      heap.stacks.push_back({.stack = stack, .allocated = {.count = 50}});
+    }
+    folded->heaps[0].stacks.push_back({.allocated = {.count = 50}});
+    t.data().folded_memory = folded;
+    t.data().ledger.Add(model::Loss::kStacksTruncated, truncated);
+    const auto lines = LossesThatMatter(model::Trace(std::move(t.data())));
+    if (truncated == 1) {
+      EXPECT_THAT(lines, IsEmpty());
+    } else {
+      EXPECT_THAT(lines, ElementsAre(HasSubstr("Lost: 5 (5 %) stacks")));
+    }
+  }
 }
 
 TEST(LossesThatMatterTest, SayWhatHelps) {
