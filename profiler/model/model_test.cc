@@ -1,16 +1,19 @@
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/shadowed_args.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
+#include "profiler/model/trace_slice.h"
 
 namespace kymo::model {
 namespace {
@@ -180,6 +183,21 @@ TEST(ValidateTraceTest, RejectsEachBrokenRule) {
   EXPECT_TRUE(broken([](TraceData& d) { d.track_begin = {0, 1}; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.flags[0] = kEventAsync; }));
   EXPECT_TRUE(broken([](TraceData& d) { d.samples.push_back({.track = 5}); }));
+}
+
+// Sums belong to the whole recording, as do counts of allocations.
+TEST(TraceSliceTest, EveryPartHasTheSumsOfTheHeap) {
+  TraceData data;
+  data.end_ns = 100;
+  data.track_begin = {0};
+  data.folded_memory = std::make_shared<FoldedMemory>(
+      FoldedMemory{.heaps = {FoldedHeap{.allocated = {3, 30}}}, .live = {}});
+  const Trace whole(std::move(data));
+  const auto keeps_all = [](TrackIndex, TimeNs) { return true; };
+  EXPECT_EQ(SelectEvents(whole, {}, keeps_all).folded_memory(),
+            whole.folded_memory());
+  EXPECT_EQ(SliceTrace(whole, 50, 60).trace.folded_memory(),
+            whole.folded_memory());
 }
 
 }  // namespace

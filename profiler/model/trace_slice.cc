@@ -40,6 +40,7 @@ class Copier {
     to_.stacks = from_.stacks;
     to_.processes = from_.processes;
     to_.tracks = from_.tracks;
+    to_.folded_memory = from_.folded_memory;
     to_.memory_sample_interval = from_.memory_sample_interval;
     to_.allocation_counts = from_.allocation_counts;
     to_.sampling_period_ns = from_.sampling_period_ns;
