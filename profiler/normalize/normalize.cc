@@ -13,6 +13,7 @@
 #include "profiler/normalize/allocations.h"
 #include "profiler/normalize/device_annotations.h"
 #include "profiler/normalize/lanes.h"
+#include "profiler/normalize/merge_folded.h"
 #include "profiler/normalize/place_events.h"
 
 namespace kymo {
@@ -269,6 +270,7 @@ class Merger {
   }
 
   void MergeMemory() {
+    std::shared_ptr<model::FoldedMemory> folded;
     for (size_t s = 0; s < shards_.size(); ++s) {
       TraceShard& shard = shards_[s];
       const ShardMap& map = maps_[s];
@@ -294,9 +296,14 @@ class Merger {
       shard.memory = {};
       if (shard.folded_memory != nullptr) {
         MapFoldedMemory(*shard.folded_memory, map);
-        data_.folded_memory = std::move(shard.folded_memory);
+        if (folded == nullptr) {
+          folded = std::move(shard.folded_memory);
+        } else {
+          MergeFolded(std::move(*shard.folded_memory), *folded);
+        }
       }
     }
+    data_.folded_memory = std::move(folded);
     const auto by_track_and_time = [](const auto& a, const auto& b) {
       return std::tie(a.track, a.time_ns) < std::tie(b.track, b.time_ns);
     };

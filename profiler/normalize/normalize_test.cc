@@ -1,5 +1,6 @@
 #include "profiler/normalize/normalize.h"
 
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "profiler/base/parallel.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/normalize/test_normalize.h"
 #include "tests/support/test_shard.h"
 
@@ -240,6 +242,29 @@ TEST(NormalizeTest, ArgumentsAndNamesSurviveTheMerge) {
     EXPECT_EQ(args[0].int_value(), i);
     EXPECT_EQ(trace.Name(args[1].string_value()), "text " + std::to_string(i));
   }
+}
+
+TEST(NormalizeTest, FoldedHeapsOfTwoShardsAreBothThere) {
+  std::vector<TraceShard> shards;
+  for (const int64_t pid : {9, 7}) {
+    TestShard builder;
+    const TrackIndex t = builder.AddThread(pid, pid, "main");
+    auto folded = std::make_shared<model::FoldedMemory>();
+    folded->heaps.push_back({.track = t, .allocated = {1, pid}});
+    folded->live = {{10 + pid, pid}, {30, 0}};
+    folded->live_moments = 2;
+    builder.shard().folded_memory = std::move(folded);
+    shards.push_back(std::move(builder).Build());
+  }
+  const Trace trace = Build(std::move(shards));
+  const model::FoldedMemory* const folded = trace.folded_memory();
+  ASSERT_NE(folded, nullptr);
+  ASSERT_EQ(folded->heaps.size(), 2u);
+  EXPECT_EQ(folded->heaps[0].allocated.bytes, 7);
+  EXPECT_EQ(folded->heaps[1].allocated.bytes, 9);
+  EXPECT_EQ(folded->live, (std::vector<model::FoldedPoint>{
+                              {17, 7}, {19, 16}, {30, 7}, {30, 0}}));
+  EXPECT_EQ(folded->live_moments, 4);
 }
 
 TEST(NormalizeTest, NothingGivesAnEmptyTrace) {
