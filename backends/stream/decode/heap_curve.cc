@@ -10,28 +10,28 @@ void HeapCurve::AddToNext(const FoldedPoint& point) {
   if (!slots_.empty()) return AddToSlot(point);
   all_.push_back(point);
   if (all_.size() <= kMostPoints) return;
-  first_ns_ = all_.front().time_ns;
+  first_ = all_.front();
   // The slots' length for these points; later ones double it.
-  while ((all_.back().time_ns - first_ns_) / slot_ns_ >=
+  while ((all_.back().time_ns - first_.time_ns) / slot_ns_ >=
          static_cast<int64_t>(kMostSlots)) {
     slot_ns_ *= 2;
   }
   for (const FoldedPoint& kept : all_) AddToSlot(kept);
-  all_ = {};
+  all_ = std::vector<FoldedPoint>();
 }
 
 void HeapCurve::AddToSlot(const FoldedPoint& point) {
-  while ((point.time_ns - first_ns_) / slot_ns_ >=
+  while ((point.time_ns - first_.time_ns) / slot_ns_ >=
          static_cast<int64_t>(kMostSlots)) {
     DoubleSlots();
   }
-  const int64_t number = (point.time_ns - first_ns_) / slot_ns_;
+  const int64_t number = (point.time_ns - first_.time_ns) / slot_ns_;
   if (!slots_.empty() && slots_.back().number == number) {
     Extend(slots_.back(), point);
   } else {
     slots_.push_back({number, point, point, point});
   }
-  slot_end_ns_ = first_ns_ + (number + 1) * slot_ns_;
+  slot_end_ns_ = first_.time_ns + (number + 1) * slot_ns_;
 }
 
 // Two neighbours become one slot.
@@ -59,11 +59,16 @@ std::vector<FoldedPoint> HeapCurve::Points() const {
   const auto add = [&points](const FoldedPoint& point) {
     if (points.empty() || !(points.back() == point)) points.push_back(point);
   };
+  if (!slots_.empty()) {
+    points.reserve(3 * slots_.size() + 1);
+    points.push_back(first_);
+  }
   for (const Slot& slot : slots_) {
     add(slot.least_is_first ? slot.least : slot.greatest);
     add(slot.least_is_first ? slot.greatest : slot.least);
     add(slot.last);
   }
+  points.shrink_to_fit();
   return points;
 }
 

@@ -7,8 +7,8 @@
 // The first kMostPoints points are all kept. Beyond that, time is cut into
 // slots of equal length, and each slot keeps its least, its greatest and its
 // last point. When there are kMostSlots slots, two neighbours become one. So a
-// curve has at least kMostSlots / 2 slots from its first to its last point, and
-// its extremes are always kept.
+// curve has at least kMostSlots / 2 slots from its first to its last point. The
+// very first point, the last one and the extremes are always kept.
 //
 // Cost: constant time per point; memory for kMostSlots slots.
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_CURVE_H_
@@ -63,7 +63,7 @@ class HeapCurve {
 
   std::vector<model::FoldedPoint> all_;  // while there are few
   std::vector<Slot> slots_;              // afterwards
-  TimeNs first_ns_ = 0;
+  model::FoldedPoint first_;             // of all, once there are slots
   DurationNs slot_ns_ = 1;
   TimeNs slot_end_ns_ = 0;  // of the last slot
 };

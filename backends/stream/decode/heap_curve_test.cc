@@ -26,7 +26,7 @@ TEST(HeapCurveTest, ManyPointsKeepExtremesAndEnd) {
   const auto value = [](int64_t i) -> int64_t {
     if (i == 123'456) return 1'000'000'000;
     if (i == 777'777) return -5;
-    return i * 7919 % 100'003;
+    return (i + 7) * 7919 % 100'003;  // 0 is no extreme of its slot
   };
   for (int64_t i = 0; i < kPoints; ++i) curve.Add(50 + 10 * i, value(i));
   const std::vector<FoldedPoint> points = curve.Points();
@@ -41,6 +41,7 @@ TEST(HeapCurveTest, ManyPointsKeepExtremesAndEnd) {
     return std::count(points.begin(), points.end(),
                       FoldedPoint{50 + 10 * i, value(i)});
   };
+  EXPECT_EQ(points.front(), (FoldedPoint{50, value(0)}));
   EXPECT_EQ(has(123'456), 1);
   EXPECT_EQ(has(777'777), 1);
   EXPECT_EQ(has(kPoints - 1), 1);
