@@ -85,7 +85,8 @@ class Stream {
 // program.
 class Recording {
  public:
-  Recording(uint64_t seed, int records) {
+  // Behind the record at `back_at`, the clock goes back to its start.
+  Recording(uint64_t seed, int records, int back_at = -1) {
     for (uint32_t i = 0; i < 4; ++i) streams_.emplace_back(i, 1 + i * 10'000);
     std::mt19937_64 random(seed);
     const auto below = [&](uint64_t n) { return random() % n; };
@@ -93,10 +94,12 @@ class Recording {
     for (int i = 0; i < records; ++i) {
       // Often the same time, also on different threads.
       time += below(3) == 0 ? 0 : below(200);
+      if (i == back_at) time = 1000;
       Stream& stream = streams_[below(4)];
       const uint64_t address = 16 * (1 + below(40));
       if (below(2) == 0) {
-        stream.Add(SlotKind::kFree, time, address, 0, 0);
+        const bool is_null = below(50) == 0;  // of no program that is sound
+        stream.Add(SlotKind::kFree, time, is_null ? 0 : address, 0, 0);
         continue;
       }
       const uint32_t bytes = static_cast<uint32_t>(below(4) << below(12));
@@ -113,7 +116,8 @@ class Recording {
     }
   }
 
-  model::Trace Decode(uint64_t fold_above) const {
+  model::Trace Decode(uint64_t fold_above,
+                      std::vector<stream::TickInterval> recorded = {}) const {
     model::TraceShard shard;
     for (const int64_t tid : {7, 71, 72, 8}) {
       shard.tracks.push_back({.pid = tid == 8 ? 8 : 7, .id = tid});
@@ -133,6 +137,7 @@ class Recording {
         .name_limit = 1,
         .clock =
             TickConverter(ClockSource::kSystem, {.ticks = 0}, {.ticks = 1}, 0),
+        .recorded = std::move(recorded),
         .stack = [&](int64_t,
                      std::span<const uint64_t> pcs) { return stacks[pcs[0]]; },
         .fold_heap_above = fold_above};
@@ -192,31 +197,56 @@ void ExpectSameCounters(const model::Trace& a, const model::Trace& b) {
   }
 }
 
+void ExpectSameSums(const model::Trace& folded, const model::Trace& single) {
+  ASSERT_EQ(single.folded_memory(), nullptr);
+  ASSERT_NE(folded.folded_memory(), nullptr);
+  for (const model::MemoryRecord& record : folded.memory()) {
+    EXPECT_EQ(record.event, model::MemoryEvent::kOutOfMemory);
+  }
+  EXPECT_EQ(analysis::ProfileMemory(folded), analysis::ProfileMemory(single));
+  EXPECT_EQ(Table(folded), Table(single));
+  EXPECT_EQ(StackAmounts(folded), StackAmounts(single));
+  EXPECT_EQ(Page(folded), Page(single));
+  ExpectSameCounters(folded, single);
+  for (const Loss loss : {Loss::kFreesOfUnknownBlocks, Loss::kFreesNotSeen,
+                          Loss::kStacksTruncated, Loss::kRecordsCorrupt}) {
+    EXPECT_EQ(folded.ledger().Get(loss), single.ledger().Get(loss))
+        << static_cast<int>(loss);
+  }
+}
+
 TEST(FoldedMemoryTest, SumsAreThoseOfSingleRecords) {
   for (const int records : {1, 20, 300, 4000}) {
     for (uint64_t seed = 1; seed <= 12; ++seed) {
       SCOPED_TRACE(testing::Message() << records << " records, seed " << seed);
       const Recording recording(seed, records);
-      const model::Trace single = recording.Decode(kNever);
-      const model::Trace folded = recording.Decode(0);
-      ASSERT_EQ(single.folded_memory(), nullptr);
-      ASSERT_NE(folded.folded_memory(), nullptr);
-      for (const model::MemoryRecord& record : folded.memory()) {
-        EXPECT_EQ(record.event, model::MemoryEvent::kOutOfMemory);
-      }
-      EXPECT_EQ(analysis::ProfileMemory(folded),
-                analysis::ProfileMemory(single));
-      EXPECT_EQ(Table(folded), Table(single));
-      EXPECT_EQ(StackAmounts(folded), StackAmounts(single));
-      EXPECT_EQ(Page(folded), Page(single));
-      ExpectSameCounters(folded, single);
-      for (const Loss loss : {Loss::kFreesOfUnknownBlocks, Loss::kFreesNotSeen,
-                              Loss::kStacksTruncated}) {
-        EXPECT_EQ(folded.ledger().Get(loss), single.ledger().Get(loss))
-            << static_cast<int>(loss);
-      }
+      ExpectSameSums(recording.Decode(0), recording.Decode(kNever));
     }
   }
+}
+
+// A program's session may record parts of its time.
+TEST(FoldedMemoryTest, OnlyWhatWasRecordedCounts) {
+  const std::vector<stream::TickInterval> recorded = {
+      {.begin = 5'000, .end = 60'000}, {.begin = 90'000, .end = 95'000}};
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const Recording recording(seed, 4000);
+    const model::Trace folded = recording.Decode(0, recorded);
+    ExpectSameSums(folded, recording.Decode(kNever, recorded));
+    const model::Trace all = recording.Decode(0);
+    ASSERT_FALSE(all.folded_memory()->heaps.empty());
+    EXPECT_LT(folded.folded_memory()->heaps[0].record_count(),
+              all.folded_memory()->heaps[0].record_count());
+    EXPECT_GE(folded.folded_memory()->heaps[0].first_ns, 5'000);
+  }
+}
+
+TEST(FoldedMemoryTest, AClockThatWentBackKeepsSingleRecords) {
+  const Recording recording(1, 4000, 2000);
+  const model::Trace trace = recording.Decode(0);
+  EXPECT_EQ(trace.folded_memory(), nullptr);
+  EXPECT_FALSE(trace.memory().empty());
 }
 
 TEST(FoldedMemoryTest, FewRecordsStaySingle) {

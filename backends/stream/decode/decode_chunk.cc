@@ -62,7 +62,7 @@ uint32_t DomainOf(const Slot& head) {
   return head.flags >> record::kSlotDomainShift;
 }
 
-// Limits bytes so that sums of them cannot overflow, for broken targets.
+// Limits bytes so that sums of them do not overflow, for broken targets.
 constexpr int64_t SaneBytes(int64_t bytes) {
   return std::clamp(bytes, -kMostBytes, kMostBytes);
 }

@@ -97,14 +97,19 @@ inline bool IsHeapRecord(const record::Slot& head) {
              static_cast<uint8_t>(record::HeapSource::kMapped);
 }
 
-// Sums of bytes cannot overflow if none has more.
-inline constexpr int64_t kMostBytes = int64_t{1} << 62;
+// More than a process can address. Sums overflow only beyond 32,767 blocks of
+// this size, which no program can have.
+inline constexpr int64_t kMostBytes = int64_t{1} << 48;
+// An allocation may have failed because it was too large. It is in no sum.
+inline constexpr int64_t kMostFailedBytes = int64_t{1} << 62;
 
 // The bytes that an allocation, free, mapping or unmapping says, at most
-// kMostBytes: an allocation may have failed because it was too large.
+// kMostBytes, or kMostFailedBytes if it failed.
 inline int64_t HeapBytesOf(const record::Slot& head) {
+  const bool failed = head.end.load(std::memory_order_relaxed) == 0;
   return static_cast<int64_t>(
-      std::min(uint64_t{head.flags} << 32 | head.name, uint64_t{kMostBytes}));
+      std::min(uint64_t{head.flags} << 32 | head.name,
+               static_cast<uint64_t>(failed ? kMostFailedBytes : kMostBytes)));
 }
 
 struct Chunk {

@@ -43,6 +43,7 @@ bool LiveBlocks::Put(const Block& block, Block* old) {
 }
 
 bool LiveBlocks::Remove(uint64_t address, Block* removed) {
+  if (blocks_.empty()) return false;
   size_t place = PlaceOf(address);
   while (blocks_[place].address != address) {
     if (blocks_[place].address == 0) return false;
@@ -68,6 +69,7 @@ bool LiveBlocks::Remove(uint64_t address, Block* removed) {
 void LiveBlocks::Clear() { *this = LiveBlocks(); }
 
 void LiveBlocks::Grow() {
+  if (blocks_.empty()) return blocks_.resize(kFirstSize);
   std::vector<Block> old(blocks_.size() * 2);
   old.swap(blocks_);
   --shift_;
@@ -85,7 +87,7 @@ void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
     heap.program = thread.program;
     heap.live.Clear();
     heap.live_bytes = 0;
-    heap.last_block.clear();
+    std::fill(heap.last_block.begin(), heap.last_block.end(), 0);
   }
   if (record.is_free) {
     Free(heap, thread.track, record);
@@ -94,7 +96,7 @@ void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
   }
 }
 
-void HeapFold::End(int64_t pid) { HeapOf(pid).live.Clear(); }
+void HeapFold::End(int64_t pid) { Finish(HeapOf(pid)); }
 
 HeapFold::Heap& HeapFold::HeapOf(int64_t pid) {
   if (last_heap_ == nullptr || last_pid_ != pid) {
@@ -113,9 +115,14 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
   const auto [entry, is_new] =
       heap.sum_of.try_emplace(key, static_cast<uint32_t>(heap.sums.size()));
   if (is_new) {
-    FoldedStack& sum = heap.sums.emplace_back().stack;
-    sum.track = track;
-    sum.stack = stack;
+    Sum& sum = heap.sums.emplace_back();
+    sum.stack.track = track;
+    sum.stack.stack = stack;
+    sum.thread =
+        heap.thread_of
+            .try_emplace(track, static_cast<uint32_t>(heap.thread_of.size()))
+            .first->second;
+    heap.last_block.resize(heap.thread_of.size());
   }
   recent = {&heap, key, entry->second};
   return entry->second;
@@ -153,8 +160,7 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
     change -= old.bytes;
   }
   ChangeAlive(heap, sum, block);
-  if (heap.last_block.size() <= track) heap.last_block.resize(track + 1);
-  heap.last_block[track] = record.address;
+  heap.last_block[sum.thread] = record.address;
   AddToCurves(heap, record.time_ns, change);
   if (heap.live_bytes > heap.folded.peak_bytes) {
     heap.folded.peak_bytes = heap.live_bytes;
@@ -173,8 +179,8 @@ void HeapFold::Free(Heap& heap, model::TrackIndex track,
   Sum& sum = heap.sums[block.sum];
   heap.folded.freed += {1, block.bytes};
   ++heap.folded.lifetimes[HistogramEntry(record.time_ns - block.time_ns)];
-  if (sum.stack.track == track && track < heap.last_block.size() &&
-      heap.last_block[track] == record.address) {
+  if (sum.stack.track == track &&
+      heap.last_block[sum.thread] == record.address) {
     sum.stack.temporary += {1, block.bytes};
   }
   ChangeAlive(heap, sum, {-1, -block.bytes});
@@ -195,7 +201,9 @@ void HeapFold::AddToCurves(Heap& heap, TimeNs time_ns, int64_t change) {
 }
 
 void HeapFold::Finish(Heap& heap) {
+  if (heap.is_finished) return;
   std::vector<FoldedStack>& stacks = heap.folded.stacks;
+  stacks.reserve(heap.sums.size());
   for (Sum& sum : heap.sums) {
     sum.stack.at_peak = sum.peak == heap.peaks ? sum.at_peak : sum.stack.alive;
     if (heap.folded.peak_bytes == 0) sum.stack.at_peak = {};
@@ -206,6 +214,10 @@ void HeapFold::Finish(Heap& heap) {
               return std::tie(a.track, a.stack) < std::tie(b.track, b.stack);
             });
   heap.folded.live = heap.curve.Points();
+  Heap finished;
+  finished.folded = std::move(heap.folded);
+  finished.is_finished = true;
+  heap = std::move(finished);
 }
 
 std::shared_ptr<FoldedMemory> HeapFold::Take(model::LossLedger& ledger) && {

@@ -6,7 +6,7 @@
 //
 // It keeps the live blocks in a table, and a sum for each thread and stack. So
 // its memory grows with the live blocks and with the stacks, not with the
-// records. The sums are those that PairAllocations (profiler/normalize) and
+// records. A process that has ended leaves its sums and its curve. The sums are those that PairAllocations (profiler/normalize) and
 // ProfileMemory (profiler/analysis/memory) find in single records:
 //
 // - A free ends the block at its address. A free of a block that was not
@@ -65,8 +65,6 @@ class LiveBlocks {
     uint32_t sum = 0;  // index of its thread and stack
   };
 
-  LiveBlocks() : blocks_(kFirstSize) {}
-
   // Adds the block, or returns true and the block that was there in `old`.
   bool Put(const Block& block, Block* old);
   // False: there is no such block.
@@ -82,7 +80,7 @@ class LiveBlocks {
   size_t Next(size_t place) const { return (place + 1) & (blocks_.size() - 1); }
   void Grow();
 
-  std::vector<Block> blocks_;  // a power of two
+  std::vector<Block> blocks_;  // none, or a power of two
   size_t count_ = 0;
   int shift_ = 64 - 10;
 };
@@ -97,7 +95,7 @@ class HeapFold {
   // the address is not 0.
   void Add(const HeapThread& thread, const HeapRecord& record);
 
-  // The process has no further records. Frees the table of its live blocks.
+  // The process has no further records. Frees all but its sums and its curve.
   void End(int64_t pid);
 
   std::shared_ptr<model::FoldedMemory> Take(model::LossLedger& ledger) &&;
@@ -108,18 +106,21 @@ class HeapFold {
     model::FoldedStack stack;
     model::BlockSum at_peak;  // valid if `peak` is the heap's
     uint64_t peak = 0;
+    uint32_t thread = 0;  // in last_block
   };
   struct Heap {
     model::FoldedHeap folded;
     LiveBlocks live;
     std::vector<Sum> sums;
     std::unordered_map<uint64_t, uint32_t> sum_of;  // by track and stack
-    // By track: its last block, while it has allocated no other.
+    std::unordered_map<model::TrackIndex, uint32_t> thread_of;
+    // By thread: its last block, while it has allocated no other.
     std::vector<uint64_t> last_block;
     HeapCurve curve;
     int64_t live_bytes = 0;  // of the present program
     uint32_t program = 0;
     uint64_t peaks = 1;
+    bool is_finished = false;  // has only `folded`
   };
 
   // A sum that was found lately.

@@ -158,7 +158,8 @@ class Cursor {
     }
     const uint64_t address = head.end.load(std::memory_order_relaxed);
     if (address == 0) {
-      ledger.Add(model::Loss::kRecordsCorrupt, 1);
+      // A free: IsHeapRecord leaves out failed allocations.
+      ledger.Add(model::Loss::kFreesOfUnknownBlocks, 1);
       return;
     }
     HeapRecord& record = records_.emplace_back();
@@ -213,7 +214,7 @@ std::shared_ptr<model::FoldedMemory> FoldHeap(const HeapStreams& streams,
                                               model::LossLedger& ledger) {
   SeenStacks stacks(streams, ledger);
   HeapFold fold;
-  std::vector<std::unique_ptr<Cursor>> cursors;  // a heap, the first on top
+  std::vector<std::unique_ptr<Cursor>> cursors;      // a heap, the first on top
   std::unordered_map<int64_t, size_t> streams_left;  // by pid
   for (size_t i = 0; i < streams.streams.size(); ++i) {
     if (streams.streams[i].chunks.empty()) continue;

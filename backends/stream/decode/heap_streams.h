@@ -9,8 +9,8 @@
 //
 // Memory: one chunk's records for each thread that is recording at the moment,
 //   each different stack once, and what heap_fold.h keeps.
-// Threads: none. Errors: a record that cannot be one is counted
-//   (kRecordsCorrupt).
+// Threads: none. Errors: a free at address 0 is counted
+//   (kFreesOfUnknownBlocks).
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_STREAMS_H_
 #define KYMO_BACKENDS_STREAM_DECODE_HEAP_STREAMS_H_
 

@@ -1,0 +1,87 @@
+#include "backends/stream/decode/heap_estimate.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <unordered_set>
+
+#include "backends/stream/decode/decode_chunk.h"
+#include "profiler/record/arena/layout.h"
+
+namespace kymo::stream {
+namespace {
+
+using record::Slot;
+using record::SlotKind;
+
+// A place in the table of live blocks takes 32 bytes. The table is at least
+// three eighths full, and is copied when it grows.
+constexpr uint64_t kBytesPerBlock = 128;
+// A sum, its places in tables, and the stack with its frames, as
+// `/usr/bin/time -v` shows of a compiler that makes a million of them.
+constexpr uint64_t kBytesPerStack = 550;
+// The trace and its shard, for each byte of records (trace_memory.h).
+constexpr uint64_t kBytesPerOtherByte = 3;
+
+class Estimate {
+ public:
+  // False if the record stops the heap from being folded.
+  bool Add(const Slot& head, std::span<const Slot> payload) {
+    const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+    if (!IsHeapRecord(head)) {
+      other_bytes_ += (1 + payload.size()) * sizeof(Slot);
+      return kind != SlotKind::kRange && kind != SlotKind::kInstant &&
+             (kind != SlotKind::kMemory ||
+              head.flags == record::kMemoryOutOfMemory);
+    }
+    ++records_;
+    alive_ += kind == SlotKind::kAllocation ? 1 : -1;
+    most_alive_ = std::max(most_alive_, alive_);
+    if (kind == SlotKind::kAllocation && !payload.empty()) AddStack(payload);
+    return true;
+  }
+
+  uint64_t records() const { return records_; }
+  uint64_t Bytes() const {
+    return static_cast<uint64_t>(most_alive_) * kBytesPerBlock +
+           stacks_.size() * kBytesPerStack + other_bytes_ * kBytesPerOtherByte;
+  }
+
+ private:
+  void AddStack(std::span<const Slot> payload) {
+    record::PayloadHeader header;
+    std::memcpy(&header, payload.data(), sizeof(header));
+    stacks_.insert(std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(payload.data()),
+         std::min<size_t>(sizeof(header) + header.size_bytes,
+                          payload.size_bytes())}));
+  }
+
+  uint64_t records_ = 0;
+  int64_t alive_ = 0;  // less than 0: the chunks of a thread came late
+  int64_t most_alive_ = 0;
+  uint64_t other_bytes_ = 0;
+  std::unordered_set<size_t> stacks_;
+};
+
+}  // namespace
+
+std::optional<uint64_t> FoldedTraceBytes(const HeapToEstimate& heap) {
+  if (heap.fold_above == ~uint64_t{0}) return std::nullopt;
+  Estimate estimate;
+  for (const record::ChunkView& chunk : heap.chunks) {
+    bool is_folded = true;
+    record::ForEachRecord(
+        chunk, [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
+          is_folded = estimate.Add(head, payload) && is_folded;
+        });
+    if (heap.release) heap.release(chunk);
+    if (!is_folded || estimate.Bytes() > heap.most_bytes) return std::nullopt;
+  }
+  if (estimate.records() <= heap.fold_above) return std::nullopt;
+  return estimate.Bytes();
+}
+
+}  // namespace kymo::stream
