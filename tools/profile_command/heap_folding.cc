@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
 
@@ -27,13 +28,29 @@ bool RecordsHeap(const ProfileCommand& command) {
          std::find(named.begin(), named.end(), "memory") != named.end();
 }
 
-bool ExportersTakeSums(const ProfileCommand& command) {
+// What needs single records: an exporter, or a setting of one. Empty: nothing.
+std::string NeedsSingleRecords(const ProfileCommand& command) {
   static const std::set<std::string> kTakeSums = {"chrome", "memory_timeline",
                                                   "stacks", "summary"};
-  return command.max_file_bytes == 0 &&
-         SettingOf(command, "memory_timeline_form", "html") == "html" &&
-         std::all_of(command.exporters.begin(), command.exporters.end(),
-                     [](const auto& name) { return kTakeSums.contains(name); });
+  for (const std::string& name : command.exporters) {
+    if (!kTakeSums.contains(name)) return "--export=" + name;
+    if (name != "memory_timeline") continue;
+    const std::string form = SettingOf(command, "memory_timeline_form", "html");
+    if (form != "html") return "--memory_timeline_form=" + form;
+  }
+  return "";
+}
+
+// What the user says of --memory_fold_above.
+absl::Status CheckWish(const ProfileCommand& command) {
+  const std::string needs = NeedsSingleRecords(command);
+  if (needs.empty() || SettingOf(command, kFoldAbove, "-1").starts_with('-')) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--memory_fold_above keeps sums instead of single "
+                   "allocations, and ",
+                   needs, " shows single ones; leave out one of the two"));
 }
 
 // A recording leaves out a backend that throws when it is asked.
@@ -64,15 +81,17 @@ bool ActivitiesAllowSums(const ProfileCommand& command,
 
 }  // namespace
 
-void SetHeapFolding(const ProfileCommand& command,
-                    const BackendRegistry& backends, SessionOptions& options) {
-  if (!RecordsHeap(command) || options.settings.contains(kFoldAbove) ||
-      !ExportersTakeSums(command) ||
-      !ActivitiesAllowSums(command, backends, options)) {
-    return;
+absl::Status SetHeapFolding(const ProfileCommand& command,
+                            const BackendRegistry& backends,
+                            SessionOptions& options) {
+  if (options.settings.contains(kFoldAbove)) return CheckWish(command);
+  if (RecordsHeap(command) && command.max_file_bytes == 0 &&
+      NeedsSingleRecords(command).empty() &&
+      ActivitiesAllowSums(command, backends, options)) {
+    options.settings[kFoldAbove] =
+        SettingOf(command, "chrome_memory_events", kDefaultMostEvents);
   }
-  options.settings[kFoldAbove] =
-      SettingOf(command, "chrome_memory_events", kDefaultMostEvents);
+  return absl::OkStatus();
 }
 
 }  // namespace kymo::tools

@@ -1,7 +1,7 @@
 // heap_folding.h - whether sums of the heap's records are enough.
 //
 //   options.settings = command.settings;
-//   SetHeapFolding(command, backends, options);
+//   KYMO_RETURN_IF_ERROR(SetHeapFolding(command, backends, options));
 //
 // All files of a default run can be made of sums, except the single allocations
 // in trace.json, of which there are at most chrome_memory_events. So a heap
@@ -11,6 +11,7 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 
+#include "absl/status/status.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/registry.h"
 #include "tools/profile_command/options.h"
@@ -18,9 +19,11 @@
 namespace kymo::tools {
 
 // Adds the setting to `options`, unless the command gives it. Backends are
-// asked only if the command records memory.
-void SetHeapFolding(const ProfileCommand& command,
-                    const BackendRegistry& backends, SessionOptions& options);
+// asked only if the command records memory. kInvalidArgument: the command wants
+// sums, and something that needs single records.
+absl::Status SetHeapFolding(const ProfileCommand& command,
+                            const BackendRegistry& backends,
+                            SessionOptions& options);
 
 }  // namespace kymo::tools
 

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace kymo::tools {
 namespace {
+
+using ::testing::HasSubstr;
 
 class FakeBackend : public ActivityBackend {
  public:
@@ -67,7 +70,8 @@ class HeapFoldingTest : public testing::Test {
   std::string FoldAbove() const {
     SessionOptions options;
     options.settings = command_.settings;
-    SetHeapFolding(command_, backends_, options);
+    const absl::Status status = SetHeapFolding(command_, backends_, options);
+    if (!status.ok()) return std::string(status.message());
     return options.settings["memory_fold_above"];
   }
 
@@ -98,6 +102,20 @@ TEST_F(HeapFoldingTest, SomeFilesNeedSingleRecords) {
   EXPECT_EQ(FoldAbove(), "1000000");
   command_.max_file_bytes = 1 << 20;
   EXPECT_EQ(FoldAbove(), "");
+}
+
+TEST_F(HeapFoldingTest, SumsAreRefusedWhereSingleRecordsAreShown) {
+  command_.settings["memory_fold_above"] = "7";
+  command_.exporters.push_back("perfetto");
+  EXPECT_THAT(FoldAbove(), HasSubstr("--export=perfetto shows single ones"));
+  command_.exporters.back() = "tensorboard";
+  EXPECT_THAT(FoldAbove(), HasSubstr("--export=tensorboard shows"));
+  command_.settings["memory_fold_above"] = "-1";
+  EXPECT_EQ(FoldAbove(), "-1");
+  command_.exporters.pop_back();
+  command_.settings["memory_fold_above"] = "7";
+  command_.settings["memory_timeline_form"] = "raw";
+  EXPECT_THAT(FoldAbove(), HasSubstr("--memory_timeline_form=raw shows"));
 }
 
 TEST_F(HeapFoldingTest, EventsOfADeviceMayEncloseAllocations) {
