@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
+#include "backends/stream/decode/heap_estimate.h"
 #include "backends/stream/decode/preloading.h"
 #include "backends/stream/decode/program_starts.h"
 #include "backends/stream/raw/chunk_store.h"
@@ -135,9 +137,11 @@ class ChildSession : public ActivitySession {
       raw_->DropFreeChunks();
     }
     const uint64_t limit = MemoryLimit(settings_.max_memory);
-    if (TraceMemoryBytes(store_.bytes()) > limit) return Keep(limit);
+    const bool is_large = TraceMemoryBytes(store_.bytes()) > limit;
+    if (is_large && !MayFold()) return Keep(limit);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
+    if (is_large && !FitsFolded(chunks, limit)) return Keep(limit);
     if (flight_) {
       for (ChunkView& chunk : chunks) chunk = WithoutOld(chunk);
       std::erase_if(chunks,
@@ -248,6 +252,20 @@ class ChildSession : public ActivitySession {
     fd_ = raw_->fd();
     store_.OpenAt(fd_, raw_->chunks_begin());
     return absl::OkStatus();
+  }
+
+  bool MayFold() const {
+    return settings_.fold_heap_above != ~uint64_t{0} &&
+           settings_.heap_sample_interval == 0 &&
+           (settings_.flags & record::kMemoryFlags) != 0;
+  }
+
+  bool FitsFolded(std::span<const ChunkView> chunks, uint64_t limit) const {
+    return FoldedTraceBytes({.chunks = chunks,
+                             .fold_above = settings_.fold_heap_above,
+                             .most_bytes = limit,
+                             .release = ReleaseOfFolded()})
+        .has_value();
   }
 
   // Only a heap that is folded is read chunk by chunk.
