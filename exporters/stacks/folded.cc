@@ -120,17 +120,20 @@ int64_t FoldedStacks::total() const {
 }
 
 std::string FoldedStacks::TextOf(const FrameTree::Node& node) const {
-  return node.frame == FrameTree::kFoldedFrames
-             ? FoldedFramesText(node.folded_frames)
-             : std::string(texts_.Get(NameId{node.frame}));
+  if (node.frame == FrameTree::kFoldedFrames) {
+    return FoldedFramesText(node.folded_frames);
+  }
+  return std::string(node.frame == FrameTree::kOtherStacks
+                         ? kOther
+                         : texts_.Get(NameId{node.frame}));
 }
 
 std::vector<size_t> FoldedStacks::Lengths() const {
   std::vector<size_t> lengths;
   lengths.reserve(tree_.nodes().size());
   for (const FrameTree::Node& node : tree_.nodes()) {
-    const size_t length = node.frame == FrameTree::kFoldedFrames
-                              ? FoldedFramesText(node.folded_frames).size()
+    const size_t length = node.frame >= FrameTree::kOtherStacks
+                              ? TextOf(node).size()
                               : texts_.Get(NameId{node.frame}).size();
     lengths.push_back(node.parent == FrameTree::kNoNode
                           ? length
@@ -171,7 +174,8 @@ uint64_t FoldedStacks::BytesIfPruned(int64_t least,
 int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
   const std::vector<int64_t> totals = Totals();
   const std::vector<size_t> lengths = Lengths();
-  int64_t least = 0;
+  if (BytesIfPruned(0, totals, lengths) <= max_bytes) return 0;
+  int64_t least = 1;
   int64_t most = total() + 1;
   while (least < most) {
     const int64_t middle = least + (most - least) / 2;
@@ -185,6 +189,7 @@ int64_t FoldedStacks::LeastWeight(uint64_t max_bytes) const {
 }
 
 void FoldedStacks::Prune(int64_t least) {
+  if (least <= 0) return;
   const std::vector<int64_t> totals = Totals();
   const auto count = static_cast<uint32_t>(totals.size());
   std::vector<bool> is_shown(count);
@@ -199,7 +204,7 @@ void FoldedStacks::Prune(int64_t least) {
         tree_.nodes()[node.parent].frame == FrameTree::kFoldedFrames;
     if (weights_[i] > 0 && !is_counted) ++folded_count_;
     if (!is_shown[node.parent]) continue;
-    const uint32_t other = tree_.Child(node.parent, FrameOf(kOther));
+    const uint32_t other = tree_.Child(node.parent, FrameTree::kOtherStacks);
     weights_.resize(std::max<size_t>(weights_.size(), other + size_t{1}));
     weights_[other] += totals[i];
   }

@@ -6,8 +6,10 @@
 //   folded.Prune(folded.LeastWeight(max_bytes));
 //   return folded.Write(out, "x.folded");
 //
-// Each different stack is one line, and lines are sorted. Deep stacks are folded (frame_tree.h). Stacks that Prune takes are summed up
-// in a line that ends with "[other]", below the frames around them:
+// Each different stack is one line, and lines are sorted. Deep stacks are
+// folded (frame_tree.h). Stacks that Prune takes are summed up in a line that
+// ends with "[other]", below the frames around them. It is another line than
+// that of a frame with this name:
 //
 //   xz;main;[other] 1200
 //
@@ -75,6 +77,7 @@ class FoldedStacks {
   // The least w for which Prune(w) leaves at most `max_bytes` of text.
   int64_t LeastWeight(uint64_t max_bytes) const;
   // Moves what weighs less than `least`, with everything below it, to [other].
+  // At most once.
   void Prune(int64_t least);
 
   // Stacks whose weight is not above 0 are left out.

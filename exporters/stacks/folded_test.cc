@@ -67,6 +67,44 @@ TEST(FoldedTest, FramesBeyondTheLimitAreOneFrameWithTheirCount) {
                                "xz;again;again;again;again;again 2\n")));
 }
 
+// A range may have any name. What is pruned does not become a part of it.
+TEST(FoldedTest, AFrameNamedOtherLosesNoWeight) {
+  const model::Trace trace = WithThread().Build();
+  stacks::FoldedStacks folded(trace, 512);
+  const auto root = folded.Root("app");
+  folded.Add(folded.Below(root, folded.FrameOf("large")), 1'000'000);
+  folded.Add(folded.Below(root, folded.FrameOf("[other]")), 3);
+  folded.Add(folded.Below(root, folded.FrameOf("small")), 500);
+  folded.Add(folded.Below(root, folded.FrameOf("small 2")), 400);
+  folded.Prune(1'000);
+  EXPECT_EQ(folded.total(), 1'000'903);
+}
+
+TEST(FoldedTest, ALineOfAFrameNamedOtherStays) {
+  const model::Trace trace = WithThread().Build();
+  stacks::FoldedStacks folded(trace, 512);
+  const auto root = folded.Root("app");
+  folded.Add(folded.Below(root, folded.FrameOf("[other]")), 7'000);
+  folded.Add(folded.Below(root, folded.FrameOf("small")), 500);
+  folded.Prune(1'000);
+  MemoryDirectory out;
+  ASSERT_TRUE(folded.Write(out, "f").ok());
+  EXPECT_EQ(out.files()["f"], "app;[other] 500\napp;[other] 7000\n");
+}
+
+TEST(FoldedTest, TheLeastWeightIsTheFirstThatFits) {
+  const model::Trace trace = WithThread().Build();
+  stacks::FoldedStacks folded(trace, 512);
+  const auto root = folded.Root("app");
+  folded.Add(folded.Below(root, folded.FrameOf("a")), 900);
+  folded.Add(folded.Below(root, folded.FrameOf("b")), 7);
+  folded.Add(folded.Below(root, folded.FrameOf("c")), 5);
+  // "app;a 900\n", "app;b 7\n" and "app;c 5\n" are 26 bytes. With "b" and
+  // "c" in "app;[other] 12\n" it would be 25.
+  EXPECT_EQ(folded.LeastWeight(26), 0);
+  EXPECT_EQ(folded.LeastWeight(25), 8);
+}
+
 // As bytes, also where a name goes on after another one.
 TEST(FoldedTest, LinesAreSorted) {
   TestTrace t = WithThread();

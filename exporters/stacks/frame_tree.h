@@ -35,8 +35,9 @@ namespace kymo::stacks {
 class FrameTree {
  public:
   static constexpr uint32_t kNoNode = ~uint32_t{0};
-  // Never a frame of the caller's.
+  // Never frames of stacks.
   static constexpr uint32_t kFoldedFrames = ~uint32_t{0};
+  static constexpr uint32_t kOtherStacks = kFoldedFrames - 1;  // of the caller
 
   struct Node {
     uint32_t parent = kNoNode;   // an earlier node; kNoNode: this is a root
