@@ -47,7 +47,8 @@ const SettingTable<ChromeSettings>& ChromeTable() {
       {{.name = "memory_events",
         .value = setting::Integer(&ChromeSettings::memory_events, -1),
         .purpose = "Most records of the heap that are written one by one. Of "
-                   "more there is only their sum over time. -1 = all.",
+                   "more there is only their sum over time, and so in a file "
+                   "that is folded to stay within --max_size. -1 = all.",
         .old_name = "memory_events"}});
   return table;
 }
@@ -187,10 +188,10 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   if (form.fold > 1) {
     left_out.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
-    if (max_heap_records > 0) {
-      max_heap_records /= static_cast<int64_t>(form.fold);
-      left_out.heap_records = !chrome::HeapFits(trace, max_heap_records);
-    }
+    // Folded ranges are elsewhere than what they allocated.
+    left_out.heap_records = chrome::HeapFits(trace, max_heap_records) &&
+                            !chrome::HeapFits(trace, 0);
+    max_heap_records = 0;
   }
   const TimeNs base_ns = BaseTime(trace);
   const Rows rows(trace);

@@ -13,6 +13,7 @@
 #include "exporters/chrome/test_chrome.h"
 #include "exporters/timeline/fold_ranges.h"
 #include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
@@ -177,6 +178,65 @@ TEST(FileSizeTest, RangesWithDetailsAndOtherNamesAreNotFolded) {
   const timeline::FoldedTrace folded = timeline::FoldShortRanges(trace, 10);
   EXPECT_EQ(folded.ranges, 0u);
   EXPECT_EQ(folded.trace.event_count(), trace.event_count());
+}
+
+// Each "a" allocates. Nine "b" that do not follow each of them.
+model::Trace RangesThatAllocate(model::MemorySource source) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 4'000; ++i) {
+    const TimeNs start = 100 * i;
+    const bool allocates = i % 10 == 0;
+    t.AddRange(main, allocates ? "a" : "b", start, start + 50);
+    if (allocates) {
+      t.data().memory.push_back({.track = main,
+                                 .source = source,
+                                 .time_ns = start + 20,
+                                 .address = static_cast<uint64_t>(16 * i + 16),
+                                 .bytes = 10});
+    }
+  }
+  return std::move(t).Build();
+}
+
+TEST(FileSizeTest, FoldingKeepsReportedMemory) {
+  const model::Trace trace = RangesThatAllocate(model::MemorySource::kReported);
+  const timeline::FoldedTrace folded = timeline::FoldShortRanges(trace, 0);
+  const analysis::MemoryUsage usage =
+      analysis::MeasureMemoryUsage(folded.trace);
+  std::map<std::string, int64_t> bytes;
+  for (model::EventIndex i = 0; i < folded.trace.event_count(); ++i) {
+    bytes[std::string(folded.trace.EventName(i))] += usage.cpu_bytes[i];
+  }
+  EXPECT_THAT(bytes, ElementsAre(Pair("a", 4'000), Pair("b", 0)));
+  // The nine of each group are one.
+  EXPECT_EQ(folded.ranges, 400 * 9u);
+}
+
+// Records of the heap would be in other ranges than those that allocated.
+TEST(FileSizeTest, AFoldedFileHasNoHeapRecordsAndSaysSo) {
+  const model::Trace trace = RangesThatAllocate(model::MemorySource::kHeap);
+  ExportNotes notes;
+  const Exported files = Chrome(trace, 4'000, &notes);
+  const google::protobuf::Struct json =
+      ParseJson(Unzip(files.at("trace.json.gz")));
+  EXPECT_EQ(json.fields().at("kymo_heap_records_left_out").number_value(), 400);
+  EXPECT_THAT(notes.notices,
+              ::testing::Contains(HasSubstr("memory is shown as its sum")));
+}
+
+// The notice gives the reason that counts.
+TEST(FileSizeTest, HeapRecordsThatWereNotWantedAreNotBlamedOnTheSize) {
+  const model::Trace trace = RangesThatAllocate(model::MemorySource::kHeap);
+  ExportNotes notes;
+  ExportOptions options;
+  options.max_bytes = 4'000;
+  options.notes = &notes;
+  options.settings["chrome_memory_events"] = "399";
+  Export(*NewChromeExporter(), trace, options);
+  EXPECT_THAT(notes.notices,
+              ::testing::Not(::testing::Contains(HasSubstr("memory"))));
 }
 
 // The file has every sample beside the flame chart.

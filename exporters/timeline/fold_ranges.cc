@@ -13,7 +13,9 @@ namespace kymo::timeline {
 namespace {
 
 using model::EventIndex;
+using model::MemorySource;
 using model::Trace;
+using model::TrackIndex;
 
 class Folder {
  public:
@@ -30,10 +32,11 @@ class Folder {
   FoldedTrace Run() {
     for (EventIndex i = 0; i < trace_.event_count();) {
       const EventIndex begin = i;
+      const TimeNs end_ns = NextReportNs(begin);
       while (i < trace_.event_count() && IsShort(i) &&
              trace_.parent()[i] == trace_.parent()[begin] &&
              trace_.track()[i] == trace_.track()[begin] &&
-             i - begin < most_in_group_) {
+             trace_.end()[i] < end_ns && i - begin < most_in_group_) {
         ++i;
       }
       if (i == begin) {
@@ -59,6 +62,24 @@ class Folder {
   }
   bool IsShort(EventIndex i) const {
     return is_leaf_[i] && Length(i) <= longest_folded_ns_;
+  }
+
+  // When memory was next reported on the event's track, from its start on. A
+  // range that moved there would be charged for it.
+  TimeNs NextReportNs(EventIndex event) {
+    const auto memory = trace_.memory();
+    const auto place = [](TrackIndex track, TimeNs time_ns) {
+      return std::pair(track, time_ns);
+    };
+    const auto from = place(trace_.track()[event], trace_.start()[event]);
+    while (report_ < memory.size() &&
+           (memory[report_].source == MemorySource::kHeap ||
+            place(memory[report_].track, memory[report_].time_ns) < from)) {
+      ++report_;
+    }
+    return report_ < memory.size() && memory[report_].track == from.first
+               ? memory[report_].time_ns
+               : std::numeric_limits<TimeNs>::max();
   }
 
   void FindLeaves() {
@@ -115,7 +136,7 @@ class Folder {
 
   Trace Patched() const {
     model::TraceData data =
-        model::SelectEvents(trace_, keep_, [](model::TrackIndex, TimeNs) {
+        model::SelectEvents(trace_, keep_, [](TrackIndex, TimeNs) {
           return true;
         }).Release();
     EventIndex to = 0;
@@ -141,6 +162,7 @@ class Folder {
   std::vector<bool> is_leaf_;  // and has nothing but a name
   DurationNs longest_folded_ns_ = 0;
   size_t most_in_group_ = 0;
+  size_t report_ = 0;  // the next record that is not of the heap
   uint64_t folded_ = 0;
   std::vector<Sum> sums_;  // in the order of their first events
   // Of the group at hand, by name, type and scope.

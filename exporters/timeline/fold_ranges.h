@@ -15,6 +15,14 @@
 // stay exact; the times of single ranges are lost. Ranges with details (inputs,
 // arguments, correlation) stay, and so do those that are among the longest.
 //
+// Nothing is folded across a report of memory, so the memory of each name stays
+// exact. Records of the heap do not count here, because they are too many: who
+// shows the folded trace leaves them out. Samples stay where they are. A sample
+// within folded ranges may thus be in one of another name, or beside them;
+// their parent is the same. So is the step of a range within a step's range. If
+// the step is on another thread, a range that ran near the step's end may count
+// in a neighbouring step.
+//
 // The result depends on nothing but the arguments. Cost: linear.
 #ifndef KYMO_EXPORTERS_TIMELINE_FOLD_RANGES_H_
 #define KYMO_EXPORTERS_TIMELINE_FOLD_RANGES_H_
