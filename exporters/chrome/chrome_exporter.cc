@@ -264,8 +264,11 @@ class ChromeExporter final : public TraceExporter {
     KYMO_ASSIGN_OR_RETURN(
         std::string name,
         timeline::WriteBounded(
-            {.name = "trace.json", .max_bytes = options.max_bytes}, trace,
-            options, out,
+            {.name = "trace.json",
+             .max_bytes = options.max_bytes,
+             .obeys_fold =
+                 !trace.samples().empty() || !chrome::HeapFits(trace, 0)},
+            trace, options, out,
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
               return WriteTrace(shown, form, options, settings.memory_events,
                                 left_out, sink);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/test_chrome.h"
+#include "exporters/timeline/bounded_file.h"
 #include "exporters/timeline/fold_ranges.h"
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/memory/memory_usage.h"
@@ -237,6 +239,113 @@ TEST(FileSizeTest, HeapRecordsThatWereNotWantedAreNotBlamedOnTheSize) {
   Export(*NewChromeExporter(), trace, options);
   EXPECT_THAT(notes.notices,
               ::testing::Not(::testing::Contains(HasSubstr("memory"))));
+}
+
+// Bytes that do not compress.
+std::string Noise(size_t bytes) {
+  std::string text;
+  uint32_t state = 1;
+  for (size_t i = 0; i < bytes; ++i) {
+    state = state * 1'664'525 + 1'013'904'223;
+    text += static_cast<char>(state >> 24);
+  }
+  return text;
+}
+
+// Also removes.
+class Folder : public MemoryDirectory {
+ public:
+  void Remove(std::string_view name) noexcept override {
+    files().erase(std::string(name));
+  }
+};
+
+// A file of WriteBounded with noise_of(trace, form) bytes of noise.
+struct BoundedNoise {
+  int writes = 0;
+  size_t bytes = 0;
+  ExportNotes notes;
+
+  template <typename NoiseOf>
+  BoundedNoise(const model::Trace& trace, uint64_t max_bytes, bool obeys_fold,
+               const NoiseOf& noise_of) {
+    ExportOptions options;
+    options.notes = &notes;
+    Folder out;
+    const auto name = timeline::WriteBounded(
+        {.name = "f", .max_bytes = max_bytes, .obeys_fold = obeys_fold}, trace,
+        options, out,
+        [&](const model::Trace& shown, const timeline::FileForm& form,
+            ByteSink& sink) {
+          ++writes;
+          return sink.Append(Noise(noise_of(shown, form)));
+        });
+    EXPECT_TRUE(name.ok()) << name.status();
+    EXPECT_EQ(out.files().size(), 1u);
+    bytes = out.files().begin()->second.size();
+  }
+};
+
+TEST(FileSizeTest, NothingIsTriedThatCannotHelp) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  for (int i = 0; i < 100'000; ++i) t.AddSample(0, i, 1, {"main"});
+  const model::Trace samples = std::move(t).Build();
+  const auto always = [](const model::Trace&, const timeline::FileForm&) {
+    return size_t{30'000};
+  };
+  // Plain, compressed, and compressed without a bound.
+  const BoundedNoise without_ranges(samples, 10'000, false, always);
+  EXPECT_EQ(without_ranges.writes, 3);
+  EXPECT_GE(without_ranges.bytes, 30'000u);
+  EXPECT_THAT(without_ranges.notes.notices,
+              ElementsAre(HasSubstr("nothing of it can be folded")));
+  // A writer that does not do what it says is given up.
+  const BoundedNoise obeys(samples, 10'000, true, always);
+  EXPECT_EQ(obeys.writes, 5);
+}
+
+TEST(FileSizeTest, TheFoldIsChosenByTheSize) {
+  const BoundedNoise got(
+      ManyRanges(), 20'000, false,
+      [](const model::Trace& shown, const timeline::FileForm&) {
+        return 30 * shown.event_count();
+      });
+  // 10,020 events have 300,600 bytes, 16 times too many.
+  EXPECT_LE(got.bytes, 20'000u);
+  EXPECT_GE(got.bytes, 20'000u / 4);
+  EXPECT_LE(got.writes, 3);
+  EXPECT_THAT(got.notes.notices, ElementsAre(HasSubstr("of 10020 ranges")));
+}
+
+TEST(FileSizeTest, AHeapWithoutRangesFitsToo) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  t.AddThread(1, 1, "main");
+  for (int i = 0; i < 20'000; ++i) {
+    t.data().memory.push_back({.source = model::MemorySource::kHeap,
+                               .time_ns = 1'000 * i,
+                               .address = 16u * static_cast<uint64_t>(i) + 16,
+                               .bytes = 10 + i % 977});
+  }
+  const model::Trace trace = std::move(t).Build();
+  ExportNotes notes;
+  const Exported files = Chrome(trace, 100'000, &notes);
+  EXPECT_LE(files.at("trace.json.gz").size(), 100'000u);
+  EXPECT_THAT(notes.notices, ElementsAre(HasSubstr("as its sum over time")));
+}
+
+TEST(FileSizeTest, AnEarlierFileOfTheOtherFormIsRemoved) {
+  const model::Trace trace = ManyRanges();
+  Folder out;
+  for (const uint64_t max_bytes : {0, 20'000, 0}) {
+    ExportOptions options;
+    options.max_bytes = max_bytes;
+    const auto names = NewChromeExporter()->Export(trace, options, out);
+    ASSERT_TRUE(names.ok()) << names.status();
+    EXPECT_EQ(out.files().size(), 1u);
+    EXPECT_EQ(out.files().begin()->first, names->front());
+  }
 }
 
 // The file has every sample beside the flame chart.

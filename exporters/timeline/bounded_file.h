@@ -9,11 +9,14 @@
 //
 // The file is plain if it fits. Else it is compressed (trace.json.gz), with
 // everything in it. If that does not fit either, short ranges are folded
-// (fold_ranges.h), ever more of them until it does. options.notes then says so.
-// A file that cannot be made small enough is written as small as it gets.
+// (fold_ranges.h), by as much as the file is too large and then ever more, as
+// long as the file gets smaller. options.notes then says so. A file that cannot
+// be made small enough is written as small as it got, and options.notes says
+// that too. The file's other form, of an earlier run, is removed.
 //
-// The result does not depend on the number of threads. Cost: an attempt that
-// does not fit ends where the file is full.
+// The result does not depend on the number of threads. Cost: each attempt that
+// does not fit ends at 16 times the size. Folds are multiplied by 2, 4, 8 and
+// so on at least: a million events take 8 attempts at most, mostly 2 or 3.
 #ifndef KYMO_EXPORTERS_TIMELINE_BOUNDED_FILE_H_
 #define KYMO_EXPORTERS_TIMELINE_BOUNDED_FILE_H_
 
@@ -32,6 +35,8 @@ namespace kymo::timeline {
 struct BoundedFile {
   std::string name;        // of the plain file
   uint64_t max_bytes = 0;  // 0: any number
+  // The writer leaves out more, the larger FileForm::fold is.
+  bool obeys_fold = false;
 };
 
 // What WriteBounded tells the writer of the file.

@@ -31,15 +31,19 @@ class RenamedOutput : public OutputDirectory {
  public:
   explicit RenamedOutput(std::string path)
       : OutputDirectory(""), file_path_(std::move(path)) {}
-  absl::StatusOr<std::unique_ptr<ByteSink>> Open(std::string_view) override {
+  absl::StatusOr<std::unique_ptr<ByteSink>> Open(
+      std::string_view name) override {
+    name_ = name;
     return NewFileSink(file_path_);
   }
-  void Remove(std::string_view) noexcept override {
-    unlink(file_path_.c_str());
+  // The path is the file of one name only.
+  void Remove(std::string_view name) noexcept override {
+    if (name == name_) unlink(file_path_.c_str());
   }
 
  private:
   const std::string file_path_;
+  std::string name_;  // that was opened last
 };
 
 constexpr int64_t kMostFileMib = int64_t{1} << 20;
