@@ -11,9 +11,10 @@
 //
 // Stacks of samples and paths of ranges have nothing in common, so a stack has
 // zeros for the types of the other kind. Stacks deeper than max_frames are
-// folded (frame_tree.h), with a location for "[N frames folded]". pprof first shows CPU time, or self
-// time if there are no samples; for memory it shows allocated bytes. Memory in
-// use is memory that was not freed (memory_stacks.h).
+// folded (frame_tree.h), with a location for "[N frames folded]". pprof first
+// shows CPU time, or self time if there are no samples; for memory it shows
+// allocated bytes. Memory in use is memory that was not freed
+// (memory_stacks.h).
 //
 // Labels: process ("xz (12)"), thread ("worker (13)") or stream, and the device
 //   of device memory. -tagfocus and -tagroot use them.

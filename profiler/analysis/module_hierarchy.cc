@@ -25,6 +25,7 @@ std::vector<std::string_view> ModuleHierarchy::Names(EventIndex event) const {
   std::vector<std::string_view> names;
   for (EventIndex module = innermost_[event]; module != model::kNoEvent;
        module = innermost_[module]) {
+    // Of more there are the 63 innermost ones and the marker.
     if (names.size() + 1 == kMostModules &&
         innermost_[module] != model::kNoEvent) {
       names.push_back(kMoreModules);
