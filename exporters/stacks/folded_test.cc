@@ -105,6 +105,31 @@ TEST(FoldedTest, TheLeastWeightIsTheFirstThatFits) {
   EXPECT_EQ(folded.LeastWeight(25), 8);
 }
 
+// Also if folded stacks are not written.
+TEST(FoldedTest, StacksThatAreCutAreCountedInEachFormat) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 0, 10, {"a", "b", "c", "d", "e", "f"});
+  t.AddSample(0, 10, 10, {"a", "b", "c", "d", "e"});
+  const model::Trace samples = std::move(t).Build();
+  const model::Trace ranges = Recursion(6);
+  const auto cut = [](const model::Trace& trace, const char* format) {
+    ExportNotes notes;
+    ExportOptions options = Folded("5");
+    options.settings["stacks_formats"] = format;
+    options.notes = &notes;
+    Stacks(trace, options);
+    EXPECT_EQ(notes.notices.size(),
+              notes.ledger.Get(model::Loss::kStacksFolded) > 0 ? 1u : 0u);
+    return notes.ledger.Get(model::Loss::kStacksFolded);
+  };
+  for (const char* const format : {"folded", "pprof", "folded,pprof"}) {
+    EXPECT_EQ(cut(samples, format), 1u) << format;
+    EXPECT_EQ(cut(ranges, format), 2u) << format;
+  }
+  EXPECT_EQ(cut(samples, "speedscope"), 1u);
+  EXPECT_EQ(cut(ranges, "speedscope"), 0u);
+}
+
 // As bytes, also where a name goes on after another one.
 TEST(FoldedTest, LinesAreSorted) {
   TestTrace t = WithThread();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "exporters/timeline/bounded_file.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
 #include "profiler/plugin/settings.h"
 
 namespace kymo {
@@ -80,8 +82,8 @@ const SettingTable<Settings>& StacksTable() {
        {.name = "min_share",
         .value = setting::Real(&S::min_share, 0, 1),
         .purpose = "Stacks of memory with less than this part of the bytes "
-                   "are [other] in folded stacks; pprof's file has each of "
-                   "them. 0 = write each."}});
+                   "(or blocks: metric) are [other] in folded stacks; pprof's "
+                   "file has each of them. 0 = write each."}});
   return table;
 }
 
@@ -135,9 +137,15 @@ class Files {
     return FoldedStacks(trace, static_cast<uint32_t>(settings_.max_frames));
   }
 
-  // Writes the file, without stacks that have less than `min_share` of all.
+  // Writes the file, without stacks that have less than `min_share` of all. If
+  // folded stacks are not wanted, only counts those that are cut.
   absl::Status WriteFolded(FoldedStacks& folded, const char* name,
                            double min_share = 0) {
+    const uint64_t cut = folded.folded_count();
+    if (!settings_.Writes(Format::kFolded)) {
+      NoteCut("stacks", cut);
+      return absl::OkStatus();
+    }
     const auto share = static_cast<int64_t>(
         std::ceil(min_share * static_cast<double>(folded.total())));
     // Half of the bytes is for speedscope's file, and four files share the
@@ -148,21 +156,28 @@ class Files {
     folded.Prune(std::max(share, fitting));
     names_.emplace_back(name);
     KYMO_RETURN_IF_ERROR(folded.Write(out_, name));
-    if (options_.notes == nullptr || folded.folded_count() == 0) {
-      return absl::OkStatus();
-    }
-    options_.notes->ledger.Add(model::Loss::kStacksFolded,
-                               folded.folded_count());
-    options_.notes->notices.push_back(absl::StrCat(
-        name, ": ", folded.folded_count(), " stacks are ",
-        fitting > share ? "[other], to stay within --max_size; 0 keeps them"
-        : share > 0     ? "[other], because each has less of the bytes than "
-                          "--stacks_min_share; 0 keeps them"
-                        : "cut to --stacks_max_frames; 0 keeps them whole"));
+    NoteCut(name, cut);
+    Note(name, folded.folded_count() - cut,
+         fitting > share ? "[other], to stay within --max_size"
+         : settings_.metric == Metric::kCount
+             ? "[other], because each has less of the blocks than "
+               "--stacks_min_share; 0 keeps them"
+             : "[other], because each has less of the bytes than "
+               "--stacks_min_share; 0 keeps them");
     return absl::OkStatus();
   }
 
  private:
+  void NoteCut(const char* name, uint64_t stacks) {
+    Note(name, stacks, "cut to --stacks_max_frames; 0 keeps them whole");
+  }
+  void Note(const char* name, uint64_t stacks, std::string_view what) {
+    if (options_.notes == nullptr || stacks == 0) return;
+    options_.notes->ledger.Add(model::Loss::kStacksFolded, stacks);
+    options_.notes->notices.push_back(
+        absl::StrCat(name, ": ", stacks, " stacks are ", ToAbsl(what)));
+  }
+
   const Settings& settings_;
   const ExportOptions& options_;
   OutputDirectory& out_;
@@ -183,6 +198,10 @@ absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
     FoldedStacks folded = files.Empty(trace);
     FoldSamples(trace, roots, metric, folded);
     KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kFoldedFile));
+  }
+  // Speedscope's file has ranges as they were, and no memory.
+  if (!settings.Writes(Format::kFolded) && !settings.Writes(Format::kPprof)) {
+    return absl::OkStatus();
   }
   if (!has_samples || stacks::HasRanges(trace)) {
     FoldedStacks folded = files.Empty(trace);
@@ -292,7 +311,8 @@ class StacksExporter final : public TraceExporter {
     const auto report = [&](double done) {
       if (options.progress) options.progress(done);
     };
-    if (settings.Writes(Format::kFolded)) {
+    if (settings.Writes(Format::kFolded) ||
+        (options.notes != nullptr && settings.max_frames > 0)) {
       KYMO_RETURN_IF_ERROR(
           WriteFoldedFiles(trace, settings, options, out, names));
       report(0.3);
