@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiler/model/event_calls.h"
+
 namespace kymo::stacks {
 
 using model::EventIndex;
@@ -20,8 +22,7 @@ RangePaths::RangePaths(const model::Trace& trace) {
     const uint32_t path = Find(above, trace.track()[i], trace.name()[i]);
     const DurationNs duration_ns = trace.end()[i] - trace.start()[i];
     paths_[path].self_ns += duration_ns;
-    const bool is_folded = (trace.flags()[i] & model::kEventFolded) != 0;
-    paths_[path].calls += is_folded ? trace.detail(i)->calls : 1;
+    paths_[path].calls += model::Calls(trace, i);
     if (above != kNoPath) paths_[above].self_ns -= duration_ns;
     open.emplace_back(i, path);
   }

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "exporters/tensorboard/range_sweep.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/model/event_calls.h"
 
 namespace kymo::tensorboard {
 namespace {
@@ -37,7 +38,7 @@ class PathBuilder {
     CallPath& path = paths_[open_.back()];
     const uint32_t closed = open_.back();
     open_.pop_back();
-    path.count += 1;
+    path.count += model::Calls(trace_, event);
     path.self_ns += self_ns;
     // Others within others are within the total already.
     if (!open_.empty() && open_.back() == closed) return;

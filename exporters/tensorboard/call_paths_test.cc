@@ -75,6 +75,17 @@ TEST(CallPathsTest, ManyNamesThatDifferInNumbersAreOnePath) {
   EXPECT_EQ(paths[1], "layer0 1 1 1");
 }
 
+TEST(CallPathsTest, AFoldedRangeCountsAsManyTimes) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "f", 0, 50, model::ActivityType::kCpuOp,
+             model::kEventFolded);
+  t.Describe(0);
+  t.data().details.back().calls = 7;
+  t.AddRange(main, "f", 60, 70);
+  EXPECT_THAT(Paths(std::move(t)), ElementsAre("f 8 60 60"));
+}
+
 TEST(CallPathsTest, ThreadsShareTheirPaths) {
   TestTrace t;
   for (const int64_t tid : {1, 2}) {

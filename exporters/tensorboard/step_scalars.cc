@@ -15,6 +15,7 @@
 #include "profiler/analysis/memory/memory_pools.h"
 #include "profiler/analysis/memory/memory_steps.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/event_calls.h"
 
 namespace kymo::tensorboard {
 namespace {
@@ -133,7 +134,7 @@ class StepTimes {
     const NameId name = trace_.name()[event];
     if (steps_.Number(name)) return;
     step->operator_ns += self_ns;
-    step->operator_count += 1;
+    step->operator_count += model::Calls(trace_, event);
     const auto it = named_.find(name);
     if (it != named_.end()) step->named_ns[it->second] += self_ns;
   }

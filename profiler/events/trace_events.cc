@@ -15,6 +15,7 @@
 #include "profiler/analysis/module_hierarchy.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/device_type.h"
+#include "profiler/model/event_calls.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/op_inputs.h"
 
@@ -119,7 +120,7 @@ class Converter {
       raw.privateuse1_elapsed_us = raw.cuda_elapsed_us;
     }
     if (const model::Detail* const detail = trace_.detail(i)) {
-      raw.calls = detail->calls;
+      raw.calls = model::Calls(trace_, i);
       raw.sequence_nr = detail->sequence_nr;
       raw.fwd_thread_id = static_cast<int64_t>(detail->forward_thread);
       raw.overload_name = std::string(trace_.Name(detail->overload_name));

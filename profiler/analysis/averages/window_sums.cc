@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "profiler/model/event_calls.h"
 #include "profiler/model/records.h"
 
 namespace kymo::analysis {
@@ -112,7 +113,7 @@ void WindowSums::AddTrack(const model::Trace& window, model::TrackIndex track,
     if ((flags & model::kEventRepeated) == 0) {
       const DurationNs duration_ns = window.end()[i] - window.start()[i];
       paths_[path].self_ns += duration_ns;
-      ++paths_[path].calls;
+      paths_[path].calls += model::Calls(window, i);
       if (!open.empty()) paths_[above].self_ns -= duration_ns;
     }
     open.emplace_back(i, path);
