@@ -7,6 +7,7 @@ namespace kymo::sampling {
 namespace {
 
 constexpr size_t kWindowSamples = 200;
+constexpr size_t kShortThreads = kWindowSamples / kSamplesOfLongThread;
 constexpr size_t kOftenSamples = kWindowSamples * 15 / 100;
 
 bool IsSwitch(uint64_t address) {
@@ -18,16 +19,24 @@ bool IsSwitch(uint64_t address) {
 
 }  // namespace
 
-void BiasWatch::OnSample(std::optional<uint64_t> kernel_address) {
+void BiasWatch::OnSample(uint32_t tid,
+                         std::optional<uint64_t> kernel_address) {
   if (was_said_ || is_due_) return;
+  ++per_thread_[tid];
   if (kernel_address) ++places_[*kernel_address];
   if (++samples_ == kWindowSamples) EndOfWindow();
 }
 
+void BiasWatch::OnThreadEnd(uint32_t tid) {
+  if (was_said_ || is_due_) return;
+  const auto thread = per_thread_.extract(tid);
+  if (!thread.empty() && thread.mapped() >= kSamplesOfLongThread) return;
+  is_due_ = ++short_threads_ == kShortThreads;
+}
+
 void BiasWatch::EndOfWindow() {
-  is_due_ =
-      threads_ >= kWindowSamples / kSamplesOfLongThread || SwitchesOften();
-  threads_ = 0;
+  is_due_ = SwitchesOften();
+  short_threads_ = 0;
   samples_ = 0;
   places_.clear();
 }

@@ -120,6 +120,11 @@ std::optional<uint64_t> DecodeTime(RecordBytes bytes) noexcept {
   return time;
 }
 
+bool IsWithin(RecordBytes bytes, uint64_t from_ns, uint64_t until_ns) noexcept {
+  const auto time_ns = DecodeTime(bytes);
+  return !time_ns || (*time_ns >= from_ns && *time_ns < until_ns);
+}
+
 std::optional<MapRecord> DecodeMap(RecordBytes bytes) noexcept {
   const auto header = DecodeHeader(bytes);
   const auto body = Body(bytes);

@@ -97,6 +97,10 @@ std::optional<RecordHeader> DecodeHeader(RecordBytes bytes) noexcept;
 // The record's CLOCK_MONOTONIC time; every kind has one (sample_id_all).
 std::optional<uint64_t> DecodeTime(RecordBytes bytes) noexcept;
 
+// Whether the record is of a time in [from_ns, until_ns). A record whose time
+// cannot be read is, so that it is counted as damaged.
+bool IsWithin(RecordBytes bytes, uint64_t from_ns, uint64_t until_ns) noexcept;
+
 std::optional<MapRecord> DecodeMap(RecordBytes bytes) noexcept;
 std::optional<CommRecord> DecodeComm(RecordBytes bytes) noexcept;
 std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;

@@ -94,6 +94,23 @@ TEST(PerfRecordsTest, ReadsAMappingWithItsInode) {
   EXPECT_EQ(map->path, "//anon");
 }
 
+// What two sets of events both saw counts once.
+TEST(PerfRecordsTest, EachTimeIsInOneOfTwoSpansThatFollowEachOther) {
+  constexpr uint64_t kBetween = 1234;  // the time of SampleOf
+  for (const uint64_t time_ns : {kBetween - 1, kBetween, kBetween + 1}) {
+    Record exit(PERF_RECORD_EXIT, 0);
+    for (int i = 0; i < 4; ++i) exit.Add<uint32_t>(41);
+    const auto bytes = exit.Add(time_ns).Trailer(time_ns).bytes();
+    EXPECT_EQ(IsWithin(bytes, 0, kBetween), time_ns < kBetween);
+    EXPECT_EQ(IsWithin(bytes, kBetween, ~uint64_t{0}), time_ns >= kBetween);
+  }
+  const auto sample = SampleOf(PERF_SAMPLE_REGS_ABI_NONE, 0, 0).bytes();
+  EXPECT_FALSE(IsWithin(sample, 0, kBetween));
+  EXPECT_TRUE(IsWithin(sample, kBetween, kBetween + 1));
+  // It has no time. Its decoder says that it is damaged.
+  EXPECT_TRUE(IsWithin(RecordBytes(sample).first(8), 10, 20));
+}
+
 TEST(PerfRecordsTest, ABuildIdIsAtMostTwentyBytes) {
   Record record = MapOf(PERF_RECORD_MISC_MMAP_BUILD_ID);
   record.Add<uint8_t>(255).Add<uint8_t>(0).Add<uint16_t>(0);

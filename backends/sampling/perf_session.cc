@@ -17,6 +17,8 @@
 namespace kymo::sampling {
 namespace {
 
+constexpr uint64_t kNever = ~uint64_t{0};
+
 class PerfSession final : public ActivitySession {
  public:
   PerfSession(const Settings& settings,
@@ -36,6 +38,7 @@ class PerfSession final : public ActivitySession {
 
  private:
   void Drain(uint64_t until_ns);
+  bool GoOnWithAllProcesses();
   void WatchCpus();
   void EndEvents();
   // Whether a process belongs to the target.
@@ -43,6 +46,7 @@ class PerfSession final : public ActivitySession {
   void Handle(RecordBytes bytes);
   void HandleMap(const MapRecord& record);
   void HandleFork(const TaskRecord& record);
+  void HandleExit(const TaskRecord& record);
   void HandleSample(const SampleRecord& record);
   void FindUserFrames(const SampleRecord& record, SampleEvent& event);
 
@@ -59,6 +63,9 @@ class PerfSession final : public ActivitySession {
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
+  // The records of events_ that count. Events that follow others overlap them.
+  uint64_t from_ns_ = 0;
+  uint64_t until_ns_ = kNever;
   DurationNs children_cpu_before_ns_ = 0;
   uint64_t lost_records_ = 0;
   uint64_t exact_lost_records_ = 0;  // if knows_lost_
@@ -99,21 +106,39 @@ void PerfSession::Poll() {
 
 // Goes on with events of all processes. They cost a program that switches often
 // nothing, and come at any time of a thread's life. If they are not permitted,
-// all stays as it is, and NoteBias says how much that is. No record of the target
-// is lost, since the new events begin first.
+// all stays as it is, and NoteBias says how much that is.
 void PerfSession::WatchCpus() {
+  const auto ring_bytes = [this] {
+    const auto rings = events_->rings();
+    return rings.empty() ? 0 : rings[0].size_bytes();
+  };
+  const size_t before_bytes = ring_bytes();
+  if (!GoOnWithAllProcesses()) return;
+  all_processes_ns_ = ToEpoch(from_ns_);
+  // A user may lock only so much memory. With small rings, stack copies are
+  // small, too. Now there is room for rings as large as those before.
+  if (ring_bytes() < before_bytes) GoOnWithAllProcesses();
+}
+
+// No record of the target is lost, since the new events begin before the old
+// ones end. What both saw counts once: the old ones' records count until a time
+// in between, and the new ones' from then on.
+bool PerfSession::GoOnWithAllProcesses() {
   auto events = PerfEvents::Open(settings_, PerfEvents::kAllProcesses);
-  if (!events.ok()) return;
+  if (!events.ok()) return false;
+  until_ns_ = static_cast<uint64_t>(MonotonicNs());
   EndEvents();
   events_ = *std::move(events);
   of_all_processes_ = true;
-  all_processes_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
+  from_ns_ = until_ns_;
+  until_ns_ = kNever;
+  return true;
 }
 
 // Reads what is left of the events.
 void PerfSession::EndEvents() {
   events_->Disable();
-  Drain(~uint64_t{0});
+  Drain(kNever);
   for (const PerfRing& ring : events_->rings()) {
     corrupt_records_ += ring.corrupt_count();
   }
@@ -132,6 +157,7 @@ void PerfSession::Drain(uint64_t until_ns) {
 }
 
 void PerfSession::Handle(RecordBytes bytes) {
+  if (!IsWithin(bytes, from_ns_, until_ns_)) return;
   const auto header = DecodeHeader(bytes);
   bool is_good = header.has_value();
   switch (is_good ? header->type : 0) {
@@ -156,11 +182,7 @@ void PerfSession::Handle(RecordBytes bytes) {
       if (const auto task = DecodeTask(bytes)) return HandleFork(*task);
       break;
     case PERF_RECORD_EXIT:
-      if (const auto task = DecodeTask(bytes)) {
-        if (!IsOurs(task->pid)) return;
-        store_.processes().OnExit(task->pid, ToEpoch(task->time_ns));
-        return;
-      }
+      if (const auto task = DecodeTask(bytes)) return HandleExit(*task);
       break;
     case PERF_RECORD_LOST:
       if (const auto lost = DecodeLost(bytes)) {
@@ -198,9 +220,14 @@ void PerfSession::HandleFork(const TaskRecord& record) {
     return;
   }
   pids_.insert(record.pid);
-  watch_.OnThread();
   store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
                             record.parent_tid, ToEpoch(record.time_ns));
+}
+
+void PerfSession::HandleExit(const TaskRecord& record) {
+  if (!IsOurs(record.pid)) return;
+  watch_.OnThreadEnd(record.tid);
+  store_.processes().OnExit(record.pid, record.tid, ToEpoch(record.time_ns));
 }
 
 void PerfSession::FindUserFrames(const SampleRecord& record,
@@ -234,7 +261,7 @@ void PerfSession::HandleSample(const SampleRecord& record) {
                     .time_ns = ToEpoch(record.time_ns),
                     .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
-  watch_.OnSample(event.kernel_address);
+  watch_.OnSample(record.tid, event.kernel_address);
   FindUserFrames(record, event);
   store_.OnSample(event);
 }

@@ -27,7 +27,11 @@ std::string ReadName(int64_t pid) {
 
 }  // namespace
 
-SampledProcess& ProcessTable::Process(int64_t pid) { return processes_[pid]; }
+SampledProcess& ProcessTable::Process(int64_t pid) {
+  const auto [at, is_new] = processes_.try_emplace(pid);
+  if (is_new) at->second.live_threads.insert(pid);
+  return at->second;
+}
 
 SampledThread& ProcessTable::Thread(int64_t pid, int64_t tid) {
   return threads_[{pid, tid}];
@@ -38,7 +42,7 @@ void ProcessTable::OnFork(int64_t pid, int64_t tid, int64_t parent_pid,
   const std::string thread_name = Thread(parent_pid, parent_tid).name;
   Thread(pid, tid).name = thread_name;
   if (pid == parent_pid) {
-    ++Process(pid).live_threads;
+    Process(pid).live_threads.insert(tid);
     return;
   }
   SampledProcess child;
@@ -47,15 +51,18 @@ void ProcessTable::OnFork(int64_t pid, int64_t tid, int64_t parent_pid,
   child.name = parent.name;
   child.command_line = parent.command_line;
   child.start_ns = time_ns;
+  child.live_threads = {tid};
   child.space = parent.space;
   Process(pid) = std::move(child);
 }
 
-void ProcessTable::OnExit(int64_t pid, TimeNs time_ns) {
+bool ProcessTable::OnExit(int64_t pid, int64_t tid, TimeNs time_ns) {
   SampledProcess& process = Process(pid);
-  if (--process.live_threads > 0) return;
+  process.live_threads.erase(tid);
+  if (!process.live_threads.empty()) return false;
   process.end_ns = time_ns;
   process.space = symbolize::AddressSpace();
+  return true;
 }
 
 void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
@@ -65,7 +72,7 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
   if (is_exec) {
     process.space.Clear();
     process.maps_read_ns = 0;
-    process.live_threads = 1;  // exec ends all others
+    process.live_threads = {tid};  // exec ends all others
     process.command_line = ReadCommandLine(pid);
   }
   if (is_exec || process.name.empty()) process.name = name;

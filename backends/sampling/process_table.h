@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,9 @@ struct SampledProcess {
   std::string command_line;
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
-  int live_threads = 1;
+  // Their numbers, so that a record that is missing, or there twice, leaves the
+  // others as they are.
+  std::set<int64_t> live_threads;
   symbolize::AddressSpace space;
   // By number: whether the space has the code of the file (sample_ring.h).
   std::vector<bool> files;
@@ -45,7 +48,7 @@ class ProcessTable {
  public:
   using ThreadKey = std::pair<int64_t, int64_t>;  // pid, tid
 
-  // Each is made when it is first asked for.
+  // Each is made when it is first asked for, a process with its main thread.
   SampledProcess& Process(int64_t pid);
   SampledThread& Thread(int64_t pid, int64_t tid);
 
@@ -53,8 +56,9 @@ class ProcessTable {
   // of its parent.
   void OnFork(int64_t pid, int64_t tid, int64_t parent_pid, int64_t parent_tid,
               TimeNs time_ns);
-  // A thread ended. The process ends with its last thread.
-  void OnExit(int64_t pid, TimeNs time_ns);
+  // A thread ended. The process ends with its last thread: then the result is
+  // true.
+  bool OnExit(int64_t pid, int64_t tid, TimeNs time_ns);
   // Takes over what a timer's sample says about its process. If the process has
   // become another program, its address space is cleared.
   void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,

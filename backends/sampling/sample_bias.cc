@@ -19,23 +19,33 @@ bool IsAtSwitch(const model::TraceShard& shard, model::StackId stack) {
 }  // namespace
 
 void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
-  std::vector<size_t> per_track(shard.tracks.size());
+  struct Counts {
+    size_t all = 0;
+    size_t until = 0;
+  };
+  std::vector<Counts> per_track(shard.tracks.size());
   size_t at_switches = 0;
+  bool is_cured = false;
   for (const model::StackSample& sample : shard.samples) {
-    if (sample.time_ns >= until_ns) continue;
-    ++per_track[sample.track];
+    Counts& counts = per_track[sample.track];
+    ++counts.all;
+    if (sample.time_ns >= until_ns) {
+      is_cured = true;
+      continue;
+    }
+    ++counts.until;
     at_switches += IsAtSwitch(shard, sample.stack) ? 1 : 0;
   }
   size_t of_short_threads = 0;
-  for (const size_t count : per_track) {
-    if (count < kSamplesOfLongThread) of_short_threads += count;
+  for (const Counts& counts : per_track) {
+    if (counts.all < kSamplesOfLongThread) of_short_threads += counts.until;
   }
   const size_t all = shard.samples.size();
   // A few samples show little, whatever their threads.
   if (all >= kSamplesOfLongThread && of_short_threads > all / 20) {
     shard.ledger.Add(model::Loss::kSamplesBiased, of_short_threads);
   }
-  if (all >= kSamplesOfLongThread && at_switches > all / 10) {
+  if (!is_cured && all >= kSamplesOfLongThread && at_switches > all / 10) {
     shard.ledger.Add(model::Loss::kSamplesAtSwitches, at_switches);
   }
 }

@@ -32,7 +32,9 @@ inline constexpr size_t kSamplesOfLongThread = 10;
 
 // Adds to the ledger of the shard, which has its samples and their names. It
 // notes short threads if they have more than 5 % of the samples, and switches
-// if they have more than 10 %. Samples from `until_ns` on are right.
+// if they have more than 10 %. Samples from `until_ns` on are right. They still
+// tell which threads are short. Switches are not noted if there are such
+// samples: the session did already what helps.
 void NoteBias(model::TraceShard& shard, TimeNs until_ns);
 
 }  // namespace kymo::sampling

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
+#include "backends/sampling/bias_watch.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::sampling {
@@ -64,7 +67,21 @@ TEST_F(SampleBiasTest, SamplesOfAllProcessesAreRight) {
     shard_.samples.back().time_ns = i;
   }
   EXPECT_EQ(Noted(Loss::kSamplesBiased, 5), 5u);
-  EXPECT_EQ(shard_.ledger.Get(Loss::kSamplesAtSwitches), 5u);
+  // The advice was followed already.
+  EXPECT_EQ(shard_.ledger.Get(Loss::kSamplesAtSwitches), 0u);
+}
+
+// Threads of a pool have few samples before the session goes on with events of
+// all processes.
+TEST_F(SampleBiasTest, AllSamplesOfAThreadTellWhetherItIsShort) {
+  for (int thread = 0; thread < 40; ++thread) {
+    AddThread();
+    for (int i = 0; i < 60; ++i) {
+      AddSamples(1, "work", false);
+      shard_.samples.back().time_ns = i;
+    }
+  }
+  EXPECT_EQ(Noted(Loss::kSamplesBiased, 5), 0u);
 }
 
 TEST_F(SampleBiasTest, AShortRunIsNotNoted) {
@@ -89,6 +106,49 @@ TEST_F(SampleBiasTest, FewSamplesAtSwitchesAreNotNoted) {
   AddSamples(90, "serve", false);
   AddSamples(10, "finish_task_switch", true);
   EXPECT_EQ(Noted(Loss::kSamplesAtSwitches), 0u);
+}
+
+// Samples of user code.
+void Sample(BiasWatch& watch, uint32_t tid, int count) {
+  for (int i = 0; i < count; ++i) watch.OnSample(tid, std::nullopt);
+}
+
+TEST(BiasWatchTest, ThreadsWithoutASampleAreShort) {
+  BiasWatch watch;
+  for (uint32_t tid = 1; tid <= 19; ++tid) watch.OnThreadEnd(tid);
+  EXPECT_FALSE(watch.IsDue());
+  watch.OnThreadEnd(20);
+  EXPECT_TRUE(watch.IsDue());
+  for (uint32_t tid = 1; tid <= 100; ++tid) watch.OnThreadEnd(tid);
+  EXPECT_FALSE(watch.IsDue());  // says so once
+}
+
+TEST(BiasWatchTest, ThreadsWithNineSamplesAreShort) {
+  BiasWatch watch;
+  for (uint32_t tid = 1; tid <= 20; ++tid) {
+    Sample(watch, tid, 9);
+    watch.OnThreadEnd(tid);
+  }
+  EXPECT_TRUE(watch.IsDue());
+}
+
+TEST(BiasWatchTest, APoolOfThreadsIsNotShort) {
+  BiasWatch watch;
+  for (int i = 0; i < 60; ++i) {
+    for (uint32_t tid = 1; tid <= 40; ++tid) Sample(watch, tid, 1);
+  }
+  for (uint32_t tid = 1; tid <= 40; ++tid) watch.OnThreadEnd(tid);
+  EXPECT_FALSE(watch.IsDue());
+}
+
+TEST(BiasWatchTest, FewShortThreadsDoNotMatter) {
+  BiasWatch watch;
+  uint32_t tid = 2;
+  for (int window = 0; window < 10; ++window) {
+    for (int i = 0; i < 19; ++i) watch.OnThreadEnd(tid++);
+    Sample(watch, 1, 200);
+  }
+  EXPECT_FALSE(watch.IsDue());
 }
 
 }  // namespace

@@ -163,9 +163,9 @@ TEST(ProcessTableTest, FollowsForkExecAndExit) {
   table.OnFork(11, 12, 11, 11, 5500);
   table.OnName(11, 12, "pool", /*is_exec=*/false);
   table.Track(11, 12);
-  table.OnExit(11, 6000);
+  EXPECT_FALSE(table.OnExit(11, 12, 6000));
   EXPECT_EQ(table.Process(11).end_ns, 0);
-  table.OnExit(11, 7000);
+  EXPECT_TRUE(table.OnExit(11, 11, 7000));
 
   model::TraceShard shard;
   table.Describe(shard);
@@ -178,6 +178,19 @@ TEST(ProcessTableTest, FollowsForkExecAndExit) {
   ASSERT_EQ(shard.tracks.size(), 1u);
   EXPECT_EQ(shard.tracks[0].id, 12);
   EXPECT_EQ(shard.strings.Get(shard.tracks[0].name), "pool");
+}
+
+// Two sets of events that follow each other may both see one end of a thread.
+TEST(ProcessTableTest, AThreadThatEndsTwiceEndsNoProcess) {
+  ProcessTable table;
+  table.OnName(10, 10, "shell", /*is_exec=*/true);
+  table.Process(10).space.Map({.start = 100, .end = 200, .module = 3});
+  table.OnFork(10, 11, 10, 10, 5000);
+  EXPECT_FALSE(table.OnExit(10, 11, 6000));
+  EXPECT_FALSE(table.OnExit(10, 11, 6001));
+  EXPECT_FALSE(table.OnExit(10, 12, 6002));  // its begin was lost
+  EXPECT_NE(table.Process(10).space.Find(150), nullptr);
+  EXPECT_EQ(table.Process(10).end_ns, 0);
 }
 
 TEST(ProcessTableTest, ATimersSampleTellsOfAnExec) {

@@ -159,6 +159,17 @@ TEST_P(SamplingChildTest, ShortProcessesAreShownRightOrSaidToBeBiased) {
   }
 }
 
+// The session goes on with events of all processes while threads begin and end.
+// A thread that counted as ended twice would take the program's code away with
+// it.
+TEST_P(SamplingChildTest, ShortThreadsKeepTheCodeOfTheirProcess) {
+  constexpr int kThreads = 500;
+  ASSERT_NO_FATAL_FAILURE(Run("test_burner", "tiny", kThreads));
+  EXPECT_LT(shard().ledger.Get(Loss::kStacksIncomplete), 50u)
+      << Summary(shard());
+  EXPECT_GT(ShareOf(shard(), "BurnOne"), 0.9) << Summary(shard());
+}
+
 // Asks a server, which is another process on the same CPU, for as long as it
 // answers.
 class Client {

@@ -12,6 +12,7 @@
 //                            exits with 4 if not at one place
 //   test_burner short MS     MS children, one after the other: each is for 0.8
 //                            ms in ShortTwo, then for 0.4 ms in ShortOne
+//   test_burner tiny MS      MS threads, one after the other, of 2 ms each
 //   test_burner serve N      answers N requests of its parent, over the socket
 //                            SERVE_FD, on its parent's CPU
 // Time is the thread's own CPU time, so other load does not matter.
@@ -137,6 +138,15 @@ void BurnThreads(int64_t ms) {
   for (const pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
+void BurnInShortThreads(int64_t count) {
+  ThreadWork work = {"burner-tiny", BurnOne, 2};
+  for (int64_t i = 0; i < count; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, nullptr, RunThread, &work);
+    pthread_join(thread, nullptr);
+  }
+}
+
 void BurnForked(int64_t ms) {
   const pid_t child = fork();
   if (child == 0) {
@@ -219,6 +229,8 @@ int main(int argc, char** argv) {
     return BurnWithOwnTimer(ms);
   } else if (strcmp(argv[1], "short") == 0) {
     BurnInShortChildren(ms);
+  } else if (strcmp(argv[1], "tiny") == 0) {
+    BurnInShortThreads(ms);
   } else if (strcmp(argv[1], "serve") == 0) {
     return ServeRequests(ms);
   } else if (strcmp(argv[1], "turns") == 0) {
