@@ -19,8 +19,7 @@ bool IsSwitch(uint64_t address) {
 
 }  // namespace
 
-void BiasWatch::OnSample(uint32_t tid,
-                         std::optional<uint64_t> kernel_address) {
+void BiasWatch::OnSample(uint32_t tid, std::optional<uint64_t> kernel_address) {
   if (was_said_ || is_due_) return;
   ++per_thread_[tid];
   if (kernel_address) ++places_[*kernel_address];

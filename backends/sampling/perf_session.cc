@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/sample_bias.h"
 #include "backends/sampling/sample_store.h"
+#include "backends/sampling/target_pids.h"
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/clock.h"
 
@@ -18,6 +19,10 @@ namespace kymo::sampling {
 namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
+
+TimeNs ToEpoch(uint64_t monotonic_ns) {
+  return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
+}
 
 class PerfSession final : public ActivitySession {
  public:
@@ -35,6 +40,7 @@ class PerfSession final : public ActivitySession {
   absl::Status Stop() override;
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
+  std::vector<std::string> Remarks() const override;
 
  private:
   void Drain(uint64_t until_ns);
@@ -55,11 +61,15 @@ class PerfSession final : public ActivitySession {
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
   bool of_all_processes_ = false;  // what events_ records
+  TimeNs start_ns_ = 0;
   // When that began.
   TimeNs all_processes_ns_ = std::numeric_limits<TimeNs>::max();
   BiasWatch watch_;
-  std::unordered_set<uint32_t> pids_;  // the target and its children
-  DurationNs target_cpu_ns_ = 0;       // while events_ were the target's own
+  TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
+    store_.processes().OnFork(pid, pid, parent, parent,
+                              ToEpoch(static_cast<uint64_t>(MonotonicNs())));
+  }};
+  DurationNs target_cpu_ns_ = 0;  // while events_ were the target's own
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
@@ -67,26 +77,24 @@ class PerfSession final : public ActivitySession {
   uint64_t from_ns_ = 0;
   uint64_t until_ns_ = kNever;
   DurationNs children_cpu_before_ns_ = 0;
-  uint64_t lost_records_ = 0;
-  uint64_t exact_lost_records_ = 0;  // if knows_lost_
-  bool knows_lost_ = false;
+  // Of events_: all samples, the target's, and lost records as far as told.
+  uint64_t all_samples_ = 0;
+  uint64_t our_samples_ = 0;
+  uint64_t told_lost_records_ = 0;
+  uint64_t lost_records_ = 0;  // the target's, of events that ended
   uint64_t corrupt_records_ = 0;
   std::vector<uint64_t> callchain_;
 };
-
-TimeNs ToEpoch(uint64_t monotonic_ns) {
-  return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
-}
 
 absl::Status PerfSession::Start(pid_t pid) {
   auto events = PerfEvents::Open(settings_, pid);
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
   sampled_->all = true;
-  pids_.insert(static_cast<uint32_t>(pid));
+  pids_.Add(static_cast<uint32_t>(pid));
   children_cpu_before_ns_ = ChildrenCpuNs();
-  store_.processes().Process(pid).start_ns =
-      ToEpoch(static_cast<uint64_t>(MonotonicNs()));
+  start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
+  store_.processes().Process(pid).start_ns = start_ns_;
   return absl::OkStatus();
 }
 
@@ -101,6 +109,7 @@ void PerfSession::Poll() {
       });
   Drain(is_urgent ? now_ns : settled_ns_);
   settled_ns_ = now_ns;
+  pids_.ForgetEnded();
   if (!of_all_processes_ && watch_.IsDue()) WatchCpus();
 }
 
@@ -108,6 +117,7 @@ void PerfSession::Poll() {
 // nothing, and come at any time of a thread's life. If they are not permitted,
 // all stays as it is, and NoteBias says how much that is.
 void PerfSession::WatchCpus() {
+  if (settings_.all_processes == AllProcesses::kNever) return;
   const auto ring_bytes = [this] {
     const auto rings = events_->rings();
     return rings.empty() ? 0 : rings[0].size_bytes();
@@ -143,11 +153,16 @@ void PerfSession::EndEvents() {
     corrupt_records_ += ring.corrupt_count();
   }
   const PerfTotals totals = events_->ReadTotals();
-  if (totals.knows_lost) exact_lost_records_ += totals.lost_records;
-  knows_lost_ = totals.knows_lost;
-  if (!of_all_processes_) {
+  const uint64_t lost =
+      totals.knows_lost ? totals.lost_records : told_lost_records_;
+  if (of_all_processes_) {
+    lost_records_ += LostOfTarget(lost, our_samples_, all_samples_);
+  } else {
+    lost_records_ += lost;
     target_cpu_ns_ += static_cast<DurationNs>(totals.cpu_time_ns);
   }
+  if (lost > 0) pids_.OnLost();
+  all_samples_ = our_samples_ = told_lost_records_ = 0;
 }
 
 void PerfSession::Drain(uint64_t until_ns) {
@@ -186,7 +201,8 @@ void PerfSession::Handle(RecordBytes bytes) {
       break;
     case PERF_RECORD_LOST:
       if (const auto lost = DecodeLost(bytes)) {
-        lost_records_ += *lost;
+        told_lost_records_ += *lost;
+        pids_.OnLost();
         return;
       }
       break;
@@ -197,8 +213,8 @@ void PerfSession::Handle(RecordBytes bytes) {
 }
 
 bool PerfSession::IsOurs(uint32_t pid) {
-  if (!of_all_processes_) pids_.insert(pid);
-  return pids_.contains(pid);
+  if (!of_all_processes_) pids_.Add(pid);
+  return pids_.Has(pid);
 }
 
 void PerfSession::HandleMap(const MapRecord& record) {
@@ -215,11 +231,8 @@ void PerfSession::HandleMap(const MapRecord& record) {
 }
 
 void PerfSession::HandleFork(const TaskRecord& record) {
-  if (!IsOurs(record.parent_pid)) {
-    pids_.erase(record.pid);  // the number of one that is gone
-    return;
-  }
-  pids_.insert(record.pid);
+  if (!of_all_processes_) pids_.Add(record.parent_pid);
+  if (!pids_.OnFork(record.pid, record.parent_pid)) return;
   store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
                             record.parent_tid, ToEpoch(record.time_ns));
 }
@@ -227,7 +240,10 @@ void PerfSession::HandleFork(const TaskRecord& record) {
 void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
   watch_.OnThreadEnd(record.tid);
-  store_.processes().OnExit(record.pid, record.tid, ToEpoch(record.time_ns));
+  if (store_.processes().OnExit(record.pid, record.tid,
+                                ToEpoch(record.time_ns))) {
+    pids_.OnExit(record.pid);
+  }
 }
 
 void PerfSession::FindUserFrames(const SampleRecord& record,
@@ -255,7 +271,9 @@ void PerfSession::FindUserFrames(const SampleRecord& record,
 }
 
 void PerfSession::HandleSample(const SampleRecord& record) {
+  ++all_samples_;
   if (!IsOurs(record.pid)) return;
+  ++our_samples_;
   SampleEvent event{.pid = record.pid,
                     .tid = record.tid,
                     .time_ns = ToEpoch(record.time_ns),
@@ -278,7 +296,6 @@ absl::Status PerfSession::Stop() {
   if (waited_ns > 0) {
     cpu_ns = of_all_processes_ ? waited_ns : std::min(cpu_ns, waited_ns);
   }
-  if (knows_lost_) lost_records_ = exact_lost_records_;
   store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
   const auto lost_ns =
@@ -294,6 +311,14 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
   store_.Collect(shard);
   NoteBias(shard, all_processes_ns_);
   return Collected{};
+}
+
+std::vector<std::string> PerfSession::Remarks() const {
+  if (!of_all_processes_) return {};
+  return {absl::StrCat(
+      "sampling: from ", (all_processes_ns_ - start_ns_) / kNsPerMs,
+      " ms on, took samples of all that the machine runs, and dropped those of "
+      "other programs; --sampling_all_processes=never prevents it")};
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ absl::StatusOr<ChildRun> ProfileChild(const SessionOptions& options,
   run.cpu_time_ns = CpuNs(usage);
   KYMO_RETURN_IF_ERROR(session->Stop());
   KYMO_RETURN_IF_ERROR(session->Collect(run.shard).status());
+  run.remarks = session->Remarks();
   return run;
 }
 

@@ -15,6 +15,7 @@ namespace kymo::sampling {
 
 struct ChildRun {
   model::TraceShard shard;
+  std::vector<std::string> remarks;
   int wait_status = 0;
   int64_t pid = 0;
   DurationNs cpu_time_ns = 0;  // of the child and its waited-for children

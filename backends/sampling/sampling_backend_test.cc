@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/sampling_settings.h"
+#include "backends/sampling/target_pids.h"
 #include "backends/sampling/timer_session.h"
 #include "backends/sampling/undelivered.h"
 
@@ -33,7 +37,7 @@ std::string ErrorOf(const SessionOptions& options) {
 TEST(SamplingBackendTest, SaysWhatItIs) {
   const auto backend = NewSamplingBackend();
   EXPECT_EQ(backend->info().name, "sampling");
-  EXPECT_EQ(backend->info().settings.size(), 4u);
+  EXPECT_EQ(backend->info().settings.size(), 5u);
   EXPECT_EQ(backend->activity_types(),
             std::vector{model::ActivityType::kCpuSample});
 }
@@ -105,6 +109,7 @@ TEST(SamplingSettingsTest, HasDefaults) {
   EXPECT_EQ(settings->period_ns, kNsPerMs);
   EXPECT_EQ(settings->stack_bytes, 0u);
   EXPECT_EQ(settings->sampler, Sampler::kAuto);
+  EXPECT_EQ(settings->all_processes, AllProcesses::kAuto);
   EXPECT_EQ(settings->unwind, UnwindMode::kDwarf);
 }
 
@@ -117,6 +122,10 @@ TEST(SamplingSettingsTest, ErrorsNameTheSetting) {
   options.settings["sampling_sampler"] = "magic";
   EXPECT_EQ(ErrorOf(options),
             "sampling_sampler is 'magic'; it takes one of: auto, perf, timer");
+  options = Options();
+  options.settings["sampling_all_processes"] = "always";
+  EXPECT_EQ(ErrorOf(options),
+            "sampling_all_processes is 'always'; it takes one of: auto, never");
   options = Options();
   options.settings["sampling_unwind"] = "guess";
   EXPECT_EQ(ErrorOf(options),
@@ -149,6 +158,68 @@ TEST(UndeliveredTest, CountsFromFivePerCentOn) {
   static_assert(UndeliveredSamples(10 * kNsPerMs, 0, kNsPerMs) == 0);
   static_assert(UndeliveredSamples(10 * kNsPerMs, 20 * kNsPerMs, kNsPerMs) ==
                 0);
+}
+
+TEST(UndeliveredTest, LostRecordsAreTheTargetsByItsShare) {
+  static_assert(LostOfTarget(100, 1, 4) == 25);
+  static_assert(LostOfTarget(1, 1, 1000) == 1);  // perhaps the target's
+  static_assert(LostOfTarget(100, 0, 1000) == 0);
+  static_assert(LostOfTarget(100, 0, 0) == 100);  // nobody knows
+  static_assert(LostOfTarget(0, 5, 10) == 0);
+}
+
+class TargetPidsTest : public ::testing::Test {
+ protected:
+  std::map<uint32_t, uint32_t> parents_;  // what /proc says
+  int look_ups_ = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> found_;
+  TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
+                     found_.push_back({pid, parent});
+                   },
+                   [this](uint32_t pid) {
+                     ++look_ups_;
+                     return parents_[pid];
+                   }};
+};
+
+TEST_F(TargetPidsTest, ANumberThatIsUsedAgainIsAStrangers) {
+  pids_.Add(10);
+  EXPECT_TRUE(pids_.OnFork(11, 10));
+  EXPECT_TRUE(pids_.Has(11));
+  pids_.OnExit(11);
+  pids_.ForgetEnded();
+  EXPECT_TRUE(pids_.Has(11));
+  pids_.ForgetEnded();
+  EXPECT_FALSE(pids_.Has(11));
+  pids_.OnFork(11, 10);
+  pids_.OnExit(11);
+  pids_.OnFork(11, 10);  // one of ours has the number again
+  for (int i = 0; i < 3; ++i) pids_.ForgetEnded();
+  EXPECT_TRUE(pids_.Has(11));
+  EXPECT_TRUE(pids_.OnFork(12, 10));
+  EXPECT_FALSE(pids_.OnFork(12, 5));  // its end was lost
+  EXPECT_FALSE(pids_.Has(12));
+  EXPECT_EQ(look_ups_, 0);  // nothing was lost
+}
+
+TEST_F(TargetPidsTest, ProcessesWhoseBeginWasLostAreFound) {
+  pids_.Add(10);
+  parents_ = {{13, 12}, {12, 10}, {20, 1}};
+  EXPECT_FALSE(pids_.Has(13));
+  pids_.OnLost();
+  EXPECT_TRUE(pids_.Has(13));
+  const std::vector<std::pair<uint32_t, uint32_t>> expected = {{12, 10},
+                                                               {13, 12}};
+  EXPECT_EQ(found_, expected);  // the parent first
+  EXPECT_TRUE(pids_.OnFork(14, 13));
+  EXPECT_EQ(look_ups_, 2);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(pids_.Has(20));
+  EXPECT_EQ(look_ups_, 3);  // once
+}
+
+TEST_F(TargetPidsTest, ProcTellsTheParent) {
+  EXPECT_EQ(ParentOf(static_cast<uint32_t>(getpid())),
+            static_cast<uint32_t>(getppid()));
 }
 
 TEST(ProcessTableTest, FollowsForkExecAndExit) {

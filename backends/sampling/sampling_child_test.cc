@@ -168,6 +168,17 @@ TEST_P(SamplingChildTest, ShortThreadsKeepTheCodeOfTheirProcess) {
   EXPECT_LT(shard().ledger.Get(Loss::kStacksIncomplete), 50u)
       << Summary(shard());
   EXPECT_GT(ShareOf(shard(), "BurnOne"), 0.9) << Summary(shard());
+  EXPECT_EQ(run_.remarks.size(), !IsTimer() && MaySampleAllProcesses());
+}
+
+TEST_P(SamplingChildTest, OtherProgramsAreNotSampledIfTheUserSaysSo) {
+  options_.settings["sampling_all_processes"] = "never";
+  ASSERT_NO_FATAL_FAILURE(Run("test_burner", "tiny", 100));
+  EXPECT_TRUE(run_.remarks.empty());
+  if (!IsTimer()) {
+    EXPECT_GT(shard().ledger.Get(Loss::kSamplesBiased), 100u)
+        << Summary(shard());
+  }
 }
 
 // Asks a server, which is another process on the same CPU, for as long as it

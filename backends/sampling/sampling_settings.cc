@@ -72,7 +72,14 @@ const SettingTable<Settings>& SamplingTable() {
         .purpose = "Bytes of the stack that are copied with each sample. auto "
                    "takes 65528, or less where the kernel gives little room "
                    "for samples. A stack that is deeper begins at [truncated].",
-        .old_name = "stack_bytes"}});
+        .old_name = "stack_bytes"},
+       {.name = "all_processes",
+        .value = setting::Word(
+            &S::all_processes,
+            {{"auto", AllProcesses::kAuto}, {"never", AllProcesses::kNever}}),
+        .purpose = "auto goes on with perf events of all that the machine "
+                   "runs if events of the program alone mislead, where that "
+                   "is permitted. Samples of other programs are dropped."}});
   return table;
 }
 

@@ -14,6 +14,8 @@
 namespace kymo::sampling {
 
 enum class Sampler { kAuto, kPerf, kTimer };
+// When to go on with events of all processes (perf_events.h).
+enum class AllProcesses { kAuto, kNever };
 enum class UnwindMode { kDwarf, kFramePointer };
 
 // The most that can be asked for: a record's size is 16 bits. Of 65,528 bytes
@@ -24,6 +26,7 @@ struct Settings {
   DurationNs period_ns = kNsPerMs;
   Sampler sampler = Sampler::kAuto;
   UnwindMode unwind = UnwindMode::kDwarf;
+  AllProcesses all_processes = AllProcesses::kAuto;
   // 0: as many as the rings have room for (perf_events.h).
   uint32_t stack_bytes = 0;
 };
