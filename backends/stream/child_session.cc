@@ -1,15 +1,12 @@
 #include "backends/stream/child_session.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <span>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -51,10 +48,7 @@ class ChildSession : public ActivitySession {
   explicit ChildSession(ChildSettings settings)
       : settings_(std::move(settings)) {}
   ~ChildSession() override {
-    if (raw_.has_value()) {
-      if (!has_target_started_) unlink(EarlyRawPath().c_str());
-      return;
-    }
+    if (raw_.has_value()) return;
     arena_.Unmap();
     if (fd_ >= 0) close(fd_);
   }
@@ -91,9 +85,7 @@ class ChildSession : public ActivitySession {
     return absl::OkStatus();
   }
 
-  // The first call is after the target has started.
   void Poll() override {
-    NameRawFile();
     if (settings_.policy == FullPolicy::kDrain) {
       reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
       arena_.RecountFree();
@@ -115,12 +107,11 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status Stop() override {
-    NameRawFile();
     AwaitAttaching(arena_);
     last_anchor_ = MeasureAnchor(arena_.clock_source());
     arena_.header().recording.store(0, std::memory_order_relaxed);
     stopped_ticks_ = ReadTicks(arena_.clock_source());
-    return naming_;
+    return absl::OkStatus();
   }
 
   std::vector<std::string> Remarks() const override {
@@ -213,22 +204,6 @@ class ChildSession : public ActivitySession {
 
   std::string RawPath() const { return settings_.scratch_dir + "/kymo.raw"; }
 
-  // Where the raw file is until the target has started. If it does not start,
-  // the raw file of an earlier recording stays.
-  std::string EarlyRawPath() const {
-    return settings_.scratch_dir + "/.kymo.raw.tmp";
-  }
-
-  // The target has started.
-  void NameRawFile() {
-    if (std::exchange(has_target_started_, true) || !raw_.has_value()) return;
-    if (rename(EarlyRawPath().c_str(), RawPath().c_str()) != 0) {
-      naming_ = absl::ErrnoToStatus(
-          errno,
-          absl::StrCat("cannot rename ", EarlyRawPath(), " to ", RawPath()));
-    }
-  }
-
   absl::Status MakeArena() {
     arena_ = Arena::CreateShared(Options(), &fd_);
     if (!arena_.valid()) {
@@ -242,12 +217,7 @@ class ChildSession : public ActivitySession {
   }
 
   absl::Status MakeRawFile() {
-    std::error_code error;
-    if (std::filesystem::is_directory(RawPath(), error)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("cannot replace ", RawPath(), ": it is a folder"));
-    }
-    KYMO_ASSIGN_OR_RETURN(raw_, RawFile::Create(EarlyRawPath(), Options()));
+    KYMO_ASSIGN_OR_RETURN(raw_, RawFile::Create(RawPath(), Options()));
     arena_ = raw_->arena();
     fd_ = raw_->fd();
     store_.OpenAt(fd_, raw_->chunks_begin());
@@ -359,8 +329,6 @@ class ChildSession : public ActivitySession {
   int fd_ = -1;
   Arena arena_;
   std::optional<RawFile> raw_;  // if there is one, it has the chunks
-  bool has_target_started_ = false;
-  absl::Status naming_;  // of the raw file
   std::optional<ChunkReader> reader_;
   ChunkStore store_;
   std::optional<FlightRecorder> flight_;

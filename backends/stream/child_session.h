@@ -2,8 +2,7 @@
 // that is drained to disk.
 //
 // The records survive the sudden death of any recorded process. With
-// cpu_keep_raw they also survive the death of this process: from the first Poll
-// on, the file kymo.raw has them. Call Poll when the target has started.
+// cpu_keep_raw they also survive the death of this process.
 #ifndef KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
 #define KYMO_BACKENDS_STREAM_CHILD_SESSION_H_
 

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -148,7 +147,6 @@ TEST_F(StreamSessionTest, OneSessionPollsWhicheverAreThere) {
     ASSERT_TRUE(session->Prepare(&setup).ok());
     ASSERT_TRUE(session->Start(getpid()).ok());
   }
-  cpu->Poll();  // the first one names the file
   EXPECT_TRUE(changes(*cpu, kMany));
   EXPECT_FALSE(changes(*nvtx, kFew));
   cpu = nullptr;
@@ -222,29 +220,6 @@ TEST_F(StreamSessionTest, AChildGetsTheLibrariesOfAll) {
   EXPECT_TRUE(setup.watches_heap);
   ASSERT_EQ(setup.libraries.size(), 1u);
   EXPECT_EQ(setup.libraries[0].variable, "NVTX_TOOL");
-}
-
-TEST_F(StreamSessionTest, AChildThatDoesNotStartLeavesTheEarlierRawFile) {
-  const std::string folder = testing::TempDir() + "/not_started";
-  std::filesystem::create_directory(folder);
-  std::ofstream(folder + "/kymo.raw") << "earlier";
-  options_.target = TargetKind::kChildProcess;
-  options_.target_path = "/bin/true";
-  options_.scratch_dir = folder;
-  options_.settings = {{"cpu_keep_raw", "1"}, {"cpu_arena_mib", "1"}};
-  for (const bool starts : {false, true}) {
-    {
-      const auto cpu = New(kRanges);
-      TargetSetup setup;
-      ASSERT_TRUE(cpu->Prepare(&setup).ok());
-      ASSERT_TRUE(cpu->Start(getpid()).ok());
-      if (starts) {
-        EXPECT_TRUE(cpu->Stop().ok());
-      }
-    }
-    EXPECT_EQ(std::filesystem::file_size(folder + "/kymo.raw") == 7, !starts);
-    EXPECT_FALSE(std::filesystem::exists(folder + "/.kymo.raw.tmp"));
-  }
 }
 
 TEST_F(StreamSessionTest, AVariableThatIsTakenIsRefused) {

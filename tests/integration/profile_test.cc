@@ -156,7 +156,8 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   EXPECT_NE(spelling.message().find("the nearest is 'cpu_when_full'"),
             std::string::npos)
       << spelling;
-  EXPECT_NE(spelling.message().find("memory_stacks, nvtx_capture, sampling_hz"),
+  EXPECT_NE(spelling.message().find("memory_stacks, nvtx_capture, "
+                                    "sampling_all_processes"),
             std::string::npos)
       << spelling;
 }

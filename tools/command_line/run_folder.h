@@ -52,7 +52,8 @@ class RunFolder final : public OutputDirectory {
 
   // Removes what the run before this one made in the folder, and this run has
   // not written over. Call it once this run's target has started. A run that
-  // does not start leaves the folder, and the list of its files, as they were.
+  // does not start leaves the folder, and the list of its files, as they were;
+  // only the raw file of --cpu_keep_raw is replaced before the start.
   absl::Status RemoveOld();
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
