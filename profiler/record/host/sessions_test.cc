@@ -256,6 +256,10 @@ void RecordInEveryRound(void* value) {
 }
 
 TEST_F(SessionsTest, ThreadsThatRecordAfterTheirLastExitHandlerTakeNoMemory) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "NOT TESTED HERE: ThreadSanitizer forgets a thread before "
+                  "its last exit handler, and crashes in code that runs then";
+#endif
   // The handlers of later keys run after those of earlier ones, in each of
   // PTHREAD_DESTRUCTOR_ITERATIONS rounds. So this one records when the thread's
   // stream has ended, and at the very end.
