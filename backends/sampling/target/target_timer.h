@@ -3,9 +3,9 @@
 // It is used only where perf_event_open is not permitted. Each thread has a
 // timer on its own CPU time. The timer's signal (SIGPROF) writes the stack into
 // a free cell of a ring, which the collector owns and reads. Mostly it follows
-// the stack at once (profiler/unwind) and writes return addresses. It knows then
-// which loaded file each one is in, also if the file is unloaded before the
-// collector looks. Where it does not find the end of the stack, it copies
+// the stack at once (profiler/unwind) and writes return addresses. It knows
+// then which loaded file each one is in, also if the file is unloaded before
+// the collector looks. Where it does not find the end of the stack, it copies
 // registers and the top of the stack, which the collector unwinds with all of
 // DWARF:
 //
