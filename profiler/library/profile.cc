@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <iterator>
 #include <map>
 #include <random>
-#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -28,7 +26,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/library/timed_operations.h"
-#include "profiler/plugin/activities.h"
+#include "profiler/library/toggled_backends.h"
 #include "profiler/plugin/library/backend_library.h"
 #include "profiler/record/host/host.h"
 #include "profiler/session/distributed_info.h"
@@ -67,28 +65,6 @@ using MetadataMap = std::map<std::string, std::string>;
 std::unique_ptr<ThreadStateGuard>& ChildGuard() {
   static thread_local std::unique_ptr<ThreadStateGuard> guard;
   return guard;
-}
-
-// PyTorch's ActivityType, in its order (torch/csrc/profiler/orchestration/
-// observer.h). The table of texts there has none for HPU, so PyTorch prints the
-// text of the next device for it and for those behind it.
-struct PyTorchActivity {
-  std::string_view name;
-  std::string_view text;
-};
-constexpr PyTorchActivity kPyTorchActivities[] = {
-    {"cpu", "CPU"}, {"xpu", "XPU"},   {"cuda", "CUDA"},
-    {"hpu", "HPU"}, {"mtia", "MTIA"}, {kCustomDevice, "PrivateUse1"}};
-constexpr size_t kFirstNotToggled = 3;
-
-// The place of an activity in that order. Kymo's own activities come last.
-size_t TogglePlace(const std::string& activity, const SessionPlan& plan) {
-  const bool is_custom =
-      IsCustomDevice(activity) && plan.devices.contains(activity);
-  const std::string_view name = is_custom ? kCustomDevice : activity;
-  return static_cast<size_t>(
-      std::ranges::find(kPyTorchActivities, name, &PyTorchActivity::name) -
-      kPyTorchActivities);
 }
 
 int64_t UsSince(int64_t start_ns) { return (MonotonicNs() - start_ns) / 1000; }
@@ -326,50 +302,13 @@ ProfilerAction Profile::current_action() const noexcept {
 absl::Status Profile::toggle_collection_dynamic(
     bool enable, const std::vector<std::string>& activities) {
   if (!options_.enabled) return absl::OkStatus();
-  std::set<std::pair<size_t, std::string>> wanted;  // in PyTorch's order
-  for (const std::string& activity : activities) {
-    wanted.emplace(TogglePlace(activity, state_->plan), activity);
-  }
-  const auto is_wanted = [&](std::string_view name) {
-    return std::ranges::find(activities, name) != activities.end();
-  };
-  const bool cpu = is_wanted("cpu");
-  const bool device =
-      is_wanted("cuda") || is_wanted("xpu") ||
-      std::ranges::any_of(activities, [this](const std::string& activity) {
-        return state_->plan.devices.contains(activity);
-      });
-  if (cpu && !device && !state_->plan.use_device.empty()) {
-    Warn(
-        "Toggling CPU activity with GPU activity on may result in traces with "
-        "GPU events on arbitrary tracks");
-  } else if (device && !cpu) {
-    Warn(
-        "Toggling GPU activity with CPU activity on may result in traces with "
-        "incorrect correlation between CPU and GPU events");
-  }
-  for (const auto& [place, activity] : wanted) {
-    // Backends are known from Start() on; before, there is nothing to switch.
-    if (state_->recording == nullptr &&
-        place >= std::size(kPyTorchActivities)) {
-      continue;
-    }
-    if (place >= kFirstNotToggled && !state_->plan.devices.contains(activity) &&
-        state_->backends.Find(activity) == nullptr) {
-      const std::string_view text = place < std::size(kPyTorchActivities)
-                                        ? kPyTorchActivities[place].text
-                                        : activity;
-      Warn(absl::StrCat(
-          "Dynamic toggle is only supported for CPU/GPU activity, skipping "
-          "toggling of ",
-          ToAbsl(text)));
-      continue;
-    }
-    if (state_->recording == nullptr) continue;
-    const auto planned = state_->plan.devices.find(activity);
-    const std::string& backend =
-        planned == state_->plan.devices.end() ? activity : planned->second;
-    const std::vector<std::string> recorded = state_->recording->backends();
+  const bool is_recording = state_->recording != nullptr;
+  const ToggledBackends toggled = BackendsToToggle(
+      activities, state_->plan, state_->backends, is_recording);
+  for (const std::string& warning : toggled.warnings) Warn(warning);
+  if (!is_recording) return absl::OkStatus();
+  const std::vector<std::string> recorded = state_->recording->backends();
+  for (const std::string& backend : toggled.backends) {
     // Of an activity that is not recorded there is nothing to switch.
     if (std::ranges::find(recorded, backend) == recorded.end()) continue;
     KYMO_RETURN_IF_ERROR(state_->recording->SetCollecting(backend, enable));
@@ -446,18 +385,6 @@ absl::Status ProfileScope::Stop() {
   if (stopped_ || !status_.ok()) return absl::OkStatus();
   stopped_ = true;
   return profile_.Stop();
-}
-
-std::vector<std::string> supported_activities() {
-  BackendRegistry backends;
-  if (!RegisterBuiltinBackends(backends).ok()) return {};
-  return SupportedActivities(backends);
-}
-
-bool kymo_available() {
-  const std::vector<std::string> supported = supported_activities();
-  return std::find(supported.begin(), supported.end(), "cpu") !=
-         supported.end();
 }
 
 }  // namespace kymo
