@@ -3,12 +3,37 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
 namespace kymo {
 
 using model::FoldedPoint;
+using model::FoldedStack;
+using model::StackId;
+using model::TrackIndex;
+
+void MapFolded(std::span<const TrackIndex> tracks,
+               std::span<const StackId> stacks, model::FoldedMemory& memory) {
+  for (model::FoldedHeap& heap : memory.heaps) {
+    heap.track = tracks[heap.track];
+    std::map<std::pair<TrackIndex, StackId>, FoldedStack> sums;
+    for (const FoldedStack& from : heap.stacks) {
+      const TrackIndex track = tracks[from.track];
+      const StackId stack = stacks[Index(from.stack)];
+      FoldedStack& into = sums[{track, stack}];
+      into.track = track;
+      into.stack = stack;
+      into.allocated += from.allocated;
+      into.temporary += from.temporary;
+      into.alive += from.alive;
+      into.at_peak += from.at_peak;
+    }
+    heap.stacks.clear();
+    for (const auto& [key, sum] : sums) heap.stacks.push_back(sum);
+  }
+}
 
 void MergeFolded(model::FoldedMemory from, model::FoldedMemory& into) {
   std::move(from.heaps.begin(), from.heaps.end(),

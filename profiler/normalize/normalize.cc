@@ -1,3 +1,6 @@
+// normalize.cc - many shards become one trace.
+//
+// Long, because it has one function for each kind of record.
 #include "profiler/normalize/normalize.h"
 
 #include <algorithm>
@@ -295,7 +298,11 @@ class Merger {
       }
       shard.memory = {};
       if (shard.folded_memory != nullptr) {
-        MapFoldedMemory(*shard.folded_memory, map);
+        std::vector<TrackIndex> tracks;
+        for (const size_t track : map.tracks) {
+          tracks.push_back(first_lane_[track]);
+        }
+        MapFolded(tracks, map.stacks, *shard.folded_memory);
         if (folded == nullptr) {
           folded = std::move(shard.folded_memory);
         } else {
@@ -316,27 +323,6 @@ class Merger {
         data_.allocation_counts.begin(), data_.allocation_counts.end(),
         [](const auto& a, const auto& b) { return a.track < b.track; });
     PairAllocations(data_, replacements_);
-  }
-
-  // Several threads of a shard may be one track of the trace.
-  void MapFoldedMemory(model::FoldedMemory& memory, const ShardMap& map) const {
-    for (model::FoldedHeap& heap : memory.heaps) {
-      heap.track = first_lane_[map.tracks[heap.track]];
-      std::map<std::pair<TrackIndex, StackId>, model::FoldedStack> stacks;
-      for (const model::FoldedStack& from : heap.stacks) {
-        const TrackIndex track = first_lane_[map.tracks[from.track]];
-        const StackId stack = map.stacks[Index(from.stack)];
-        model::FoldedStack& into = stacks[{track, stack}];
-        into.track = track;
-        into.stack = stack;
-        into.allocated += from.allocated;
-        into.temporary += from.temporary;
-        into.alive += from.alive;
-        into.at_peak += from.at_peak;
-      }
-      heap.stacks.clear();
-      for (const auto& [key, stack] : stacks) heap.stacks.push_back(stack);
-    }
   }
 
   void MergeSamples() {
