@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -26,12 +25,13 @@ absl::StatusOr<std::unique_ptr<SampleRingReader>> SampleRingReader::Create(
   reader->cell_count_ = cell_count;
   reader->stack_bytes_ = stack_bytes;
   reader->size_bytes_ = RingBytes(cell_count, stack_bytes);
-  reader->fd_ = AboveStandardStreams(memfd_create("kymo-samples", MFD_CLOEXEC));
+  reader->file_ = OwnedDescriptor(memfd_create("kymo-samples", MFD_CLOEXEC));
   void* memory = MAP_FAILED;
-  if (reader->fd_ >= 0 &&
-      ftruncate(reader->fd_, static_cast<off_t>(reader->size_bytes_)) == 0) {
+  if (reader->file_.is_open() &&
+      ftruncate(reader->file_.get(), static_cast<off_t>(reader->size_bytes_)) ==
+          0) {
     memory = mmap(nullptr, reader->size_bytes_, PROT_READ | PROT_WRITE,
-                  MAP_SHARED, reader->fd_, 0);
+                  MAP_SHARED, reader->file_.get(), 0);
   }
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(
@@ -54,11 +54,10 @@ SampleRingReader::~SampleRingReader() {
     Disable();
     munmap(ring_, size_bytes_);
   }
-  if (fd_ >= 0) close(fd_);
 }
 
 std::string SampleRingReader::path() const {
-  return absl::StrCat("/proc/", getpid(), "/fd/", fd_);
+  return absl::StrCat("/proc/", getpid(), "/fd/", file_.get());
 }
 
 bool SampleRingReader::ReadCell(uint32_t index, TimerSample* sample) {

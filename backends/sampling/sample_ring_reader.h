@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "backends/sampling/target/sample_ring.h"
 #include "backends/sampling/unwind/registers.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
 
 namespace kymo::sampling {
@@ -76,7 +77,7 @@ class SampleRingReader {
   // Reads what stands behind the header.
   bool ReadBytes(const std::byte* bytes, size_t size, TimerSample* sample);
 
-  int fd_ = -1;
+  OwnedDescriptor file_;
   RingHeader* ring_ = nullptr;
   size_t size_bytes_ = 0;
   uint32_t cell_count_ = 0;

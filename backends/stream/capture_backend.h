@@ -1,7 +1,8 @@
 // capture_backend.h - a backend of what libraries say through an annotation
 // interface such as NVTX or ITT.
 //
-//   return stream::NewCaptureBackend({.name = "nvtx", .interface = "NVTX", ...});
+//   return stream::NewCaptureBackend(
+//       {.name = "nvtx", .interface = "NVTX", ...});
 //
 // In a child, Kymo's runtime is the tool that the interface finds. The records
 // stand in the stream of the thread that makes them (stream_session.h).

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/base/descriptor.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
@@ -23,24 +23,9 @@ absl::Status FileError(const std::string& path, int error) {
   return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", path));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
-
 absl::StatusOr<std::string> ReadPlain(const std::string& path) {
-  const Descriptor file(
-      AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
-  if (file.get() < 0) return FileError(path, errno);
+  const OwnedDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return FileError(path, errno);
   struct stat about;
   if (fstat(file.get(), &about) != 0) return FileError(path, errno);
   if (S_ISDIR(about.st_mode)) return FileError(path, EISDIR);

@@ -173,7 +173,8 @@ class TensorSizes {
     for (uint32_t i = 0; i < rank_; ++i) sizes_[i] = other.sizes_[i];
     return *this;
   }
-  // Not a copy: `sizes`, of any length, must live as long as what is made of it.
+  // Not a copy: `sizes`, of any length, must live as long as what is made of
+  // it.
   static constexpr TensorSizes Borrow(std::span<const int64_t> sizes) noexcept {
     TensorSizes borrowed;
     borrowed.rank_ = static_cast<uint32_t>(sizes.size());

@@ -1,7 +1,6 @@
 #include "profiler/base/whole_io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "profiler/base/descriptor.h"
 
 namespace kymo {
 namespace {
@@ -69,28 +67,6 @@ TEST_F(WholeIoTest, ErrorsAreTheKernels) {
   EXPECT_EQ(errno, EBADF);
   EXPECT_FALSE(WriteWhole(-1, 0, "a", 1));
   EXPECT_EQ(errno, EBADF);
-}
-
-TEST_F(WholeIoTest, DescriptorsStayAboveTheStandardStreams) {
-  const int input = dup(STDIN_FILENO);
-  ASSERT_GE(input, 0);
-  close(STDIN_FILENO);
-  const int low = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  EXPECT_EQ(low, STDIN_FILENO);
-  const int above = AboveStandardStreams(low);
-  const int flags = fcntl(above, F_GETFD);
-  const bool is_closed = fcntl(STDIN_FILENO, F_GETFD) < 0;
-  ASSERT_EQ(dup2(input, STDIN_FILENO), STDIN_FILENO);
-  close(input);
-  close(above);
-  EXPECT_GE(above, 3);
-  EXPECT_EQ(flags, FD_CLOEXEC);
-  EXPECT_TRUE(is_closed);
-  // Others stay what they are.
-  EXPECT_EQ(AboveStandardStreams(fd_), fd_);
-  errno = ENOENT;
-  EXPECT_EQ(AboveStandardStreams(-1), -1);
-  EXPECT_EQ(errno, ENOENT);
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/base/descriptor.h"
-
 namespace kymo::symbolize {
 namespace {
 
@@ -52,18 +50,16 @@ bool HasBuildId(Elf* elf, const std::string& build_id) {
 }  // namespace
 
 DebugFile::DebugFile(DebugFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      elf_(std::exchange(other.elf_, nullptr)) {}
+    : file_(std::move(other.file_)), elf_(std::exchange(other.elf_, nullptr)) {}
 
 DebugFile::DebugFile(const std::string& path)
-    : fd_(AboveStandardStreams(
+    : file_(OwnedDescriptor(
           open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {
-  if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+  if (file_.is_open()) elf_ = elf_begin(file_.get(), ELF_C_READ, nullptr);
 }
 
 DebugFile::~DebugFile() {
   if (elf_ != nullptr) elf_end(elf_);
-  if (fd_ >= 0) close(fd_);
 }
 
 DebugFile DebugFile::For(const ElfModule& module) {
@@ -81,7 +77,7 @@ DebugFile DebugFile::For(const ElfModule& module) {
        {folder, folder + ".debug/", kDebugRoot + folder}) {
     DebugFile file(place + link);
     if (file.elf_ == nullptr) continue;
-    const bool belongs = build_id.empty() ? FileCrc(file.fd_) == crc
+    const bool belongs = build_id.empty() ? FileCrc(file.file_.get()) == crc
                                           : HasBuildId(file.elf_, build_id);
     if (belongs) return file;
   }

@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/symbolize/elf_module.h"
 
 namespace kymo::symbolize {
@@ -30,7 +31,7 @@ class DebugFile {
  private:
   explicit DebugFile(const std::string& path);
 
-  int fd_ = -1;
+  OwnedDescriptor file_;
   Elf* elf_ = nullptr;
 };
 

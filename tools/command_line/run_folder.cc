@@ -26,35 +26,16 @@ namespace fs = std::filesystem;
 // the run was through, a tab and the file's Stamp.
 constexpr char kListFile[] = ".kymo-files";
 
-// Owns a descriptor, which is negative if it could not be opened.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (valid()) close(fd_);
-  }
-
-  bool valid() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// The folder that the file `name` of the folder `top` is in. Follows no symbolic
-// link, so it is inside of `top`. Invalid if there is no such folder.
-Descriptor ParentOf(int top, const fs::path& name) {
-  Descriptor folder(openat(top, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+// The folder that the file `name` of the folder `top` is in. Follows no
+// symbolic link, so it is inside of `top`. Invalid if there is no such folder.
+OwnedDescriptor ParentOf(int top, const fs::path& name) {
+  OwnedDescriptor folder(openat(top, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (const fs::path& part : name.parent_path()) {
-    if (!folder.valid() || part == ".." || part.is_absolute()) {
-      return Descriptor();
+    if (!folder.is_open() || part == ".." || part.is_absolute()) {
+      return OwnedDescriptor();
     }
-    folder = Descriptor(openat(folder.get(), part.c_str(),
+    folder =
+        OwnedDescriptor(openat(folder.get(), part.c_str(),
                                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
   return folder;
@@ -62,9 +43,9 @@ Descriptor ParentOf(int top, const fs::path& name) {
 
 // Tells a file from another one of its name, and from itself once changed.
 // Empty if there is no such regular file in the folder.
-std::string StampIn(const Descriptor& folder, const fs::path& file) {
+std::string StampIn(const OwnedDescriptor& folder, const fs::path& file) {
   struct stat info = {};
-  if (!folder.valid() ||
+  if (!folder.is_open() ||
       fstatat(folder.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
       !S_ISREG(info.st_mode)) {
     return "";
@@ -80,10 +61,10 @@ std::string Stamp(int top, const fs::path& name) {
 // The bytes of the list in the folder `top`. Empty if there is none, or if
 // another user or a link put it there.
 std::string ReadListFile(int top) {
-  const Descriptor file(
+  const OwnedDescriptor file(
       openat(top, kListFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info = {};
-  if (!file.valid() || fstat(file.get(), &info) != 0 ||
+  if (!file.is_open() || fstat(file.get(), &info) != 0 ||
       !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
     return "";
   }
@@ -102,8 +83,8 @@ absl::Status CannotMake(int error, const std::string& path) {
 void RemoveEmptyFolders(int top, const fs::path& name) {
   for (fs::path folder = name.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
-    const Descriptor parent = ParentOf(top, folder);
-    if (!parent.valid() ||
+    const OwnedDescriptor parent = ParentOf(top, folder);
+    if (!parent.is_open() ||
         unlinkat(parent.get(), folder.filename().c_str(), AT_REMOVEDIR) != 0) {
       return;
     }
@@ -133,33 +114,33 @@ absl::StatusOr<std::string> MakeDatedFolder(const std::string& parent,
 absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
     const std::string& path) {
   KYMO_RETURN_IF_ERROR(OutputDirectory(path).CheckWritable());
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) {
+  OwnedDescriptor top(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!top.is_open()) {
     return absl::ErrnoToStatus(errno,
                                absl::StrCat("could not open '", path, "'"));
   }
-  std::unique_ptr<RunFolder> folder(new RunFolder(path, fd));
   // Some network file systems have no locks. There a second run is not seen.
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (flock(top.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return absl::FailedPreconditionError(
         absl::StrCat("another run is writing into '", path, "'"));
   }
+  std::unique_ptr<RunFolder> folder(new RunFolder(path, std::move(top)));
   folder->ReadList();
   return folder;
 }
 
-RunFolder::RunFolder(const std::string& path, int fd)
-    : OutputDirectory(path), fd_(fd) {}
+RunFolder::RunFolder(const std::string& path, OwnedDescriptor top)
+    : OutputDirectory(path), top_(std::move(top)) {}
 
-RunFolder::~RunFolder() { close(fd_); }
+RunFolder::~RunFolder() = default;
 
 void RunFolder::ReadList() {
-  std::istringstream names(ReadListFile(fd_));
+  std::istringstream names(ReadListFile(top_.get()));
   for (std::string line; std::getline(names, line);) {
     const size_t tab = line.find('\t');
     OldFile old = {.name = line.substr(0, tab)};
-    old.stamp =
-        tab == std::string::npos ? Stamp(fd_, old.name) : line.substr(tab + 1);
+    old.stamp = tab == std::string::npos ? Stamp(top_.get(), old.name)
+                                         : line.substr(tab + 1);
     if (!old.stamp.empty()) old_.push_back(std::move(old));
   }
 }
@@ -167,14 +148,14 @@ void RunFolder::ReadList() {
 absl::Status RunFolder::RemoveOld() {
   for (const OldFile& old : old_) {
     const fs::path name(old.name);
-    const Descriptor folder = ParentOf(fd_, name);
+    const OwnedDescriptor folder = ParentOf(top_.get(), name);
     if (StampIn(folder, name.filename()) != old.stamp) continue;
     if (unlinkat(folder.get(), name.filename().c_str(), 0) == 0) {
-      RemoveEmptyFolders(fd_, name);
+      RemoveEmptyFolders(top_.get(), name);
     }
   }
   old_.clear();
-  if (unlinkat(fd_, kListFile, 0) != 0 && errno != ENOENT) {
+  if (unlinkat(top_.get(), kListFile, 0) != 0 && errno != ENOENT) {
     return absl::ErrnoToStatus(
         errno, absl::StrCat("could not remove '", path(), "/", kListFile, "'"));
   }
@@ -194,7 +175,7 @@ absl::StatusOr<std::unique_ptr<ByteSink>> RunFolder::Open(
 // is the user's: the run may write over it, but no later run removes it.
 absl::Status RunFolder::Note(std::string_view name) {
   if (noted_.contains(name)) return absl::OkStatus();
-  const std::string stamp = Stamp(fd_, name);
+  const std::string stamp = Stamp(top_.get(), name);
   noted_.emplace(name, stamp);
   std::error_code error;
   const bool is_there =
@@ -210,12 +191,12 @@ absl::Status RunFolder::Note(std::string_view name) {
 }
 
 absl::Status RunFolder::List(std::string_view name) const {
-  const Descriptor list(
-      openat(fd_, kListFile,
+  const OwnedDescriptor list(
+      openat(top_.get(), kListFile,
              O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
   const std::string line = absl::StrCat(ToAbsl(name), "\n");
-  if (list.valid() && write(list.get(), line.data(), line.size()) ==
-                          static_cast<ssize_t>(line.size())) {
+  if (list.is_open() && write(list.get(), line.data(), line.size()) ==
+                            static_cast<ssize_t>(line.size())) {
     return absl::OkStatus();
   }
   return absl::ErrnoToStatus(
@@ -225,7 +206,7 @@ absl::Status RunFolder::List(std::string_view name) const {
 void RunFolder::Finish() {
   std::string text;
   for (const std::string& name : listed_) {
-    const std::string stamp = Stamp(fd_, name);
+    const std::string stamp = Stamp(top_.get(), name);
     if (!stamp.empty()) absl::StrAppend(&text, name, "\t", stamp, "\n");
   }
   // If it cannot be written, the names stay.
@@ -252,7 +233,7 @@ bool RunFolder::HasFiles() const {
 
 bool RunFolder::HasMade(const std::string& name,
                         const std::string& stamp_before) const {
-  const std::string stamp = Stamp(fd_, name);
+  const std::string stamp = Stamp(top_.get(), name);
   return !stamp.empty() && stamp != stamp_before;
 }
 

@@ -29,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/plugin/sink.h"
 
 namespace kymo::tools {
@@ -82,7 +83,7 @@ class RunFolder final : public OutputDirectory {
     std::string stamp;
   };
 
-  RunFolder(const std::string& path, int fd);
+  RunFolder(const std::string& path, OwnedDescriptor top);
 
   // REQUIRES: the lock is held. Before that, an earlier run may still write.
   void ReadList();
@@ -90,7 +91,7 @@ class RunFolder final : public OutputDirectory {
   absl::Status List(std::string_view name) const;
   bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
-  const int fd_;  // of the folder; locked
+  const OwnedDescriptor top_;  // of the folder; locked
   std::vector<OldFile> old_;
   bool has_started_ = false;  // before that, nothing is listed on disk
   // The names that Note got, and the stamps of what was there.

@@ -15,7 +15,8 @@ status 1 if there are any. The rules:
   - a test that writes TEST() includes GoogleTest, which its precompiled header
     would otherwise hide;
   - each descriptor that the library or the target opens is passed through
-    AboveStandardStreams() of profiler/base/descriptor.h.
+    AboveStandardStreams() of profiler/base/descriptor.h, or owned by an
+    OwnedDescriptor.
 """
 
 import argparse
@@ -39,6 +40,7 @@ OPENING = re.compile(
           |pipe2?|eventfd|epoll_create1|timerfd_create)\(
       | \bsyscall\(\s*SYS_(?:openat|perf_event_open|memfd_create)\b
       | \bofstream\s+\w+[({]""", re.X)
+KEEPS_ABOVE = re.compile(r"\bAboveStandardStreams\(|\bOwnedDescriptor\b")
 DESCRIPTOR_FOLDERS = ("profiler/", "backends/", "importers/", "exporters/")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(", re.M)
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)$", re.M)
@@ -188,7 +190,7 @@ def low_descriptors(text):
         if (match.group("before") or "return").strip() != "return":
             continue
         statement = re.split("[;{}]", text[:match.start()])[-1]
-        if "AboveStandardStreams(" not in statement:
+        if not KEEPS_ABOVE.search(statement):
             lines.append(line_of(text, match.start()))
     return lines
 
@@ -299,7 +301,8 @@ class Checker:
         for line in low_descriptors(text):
             self.report(path, line,
                         "a descriptor below 3 may be the program's closed"
-                        " standard stream: use AboveStandardStreams()")
+                        " standard stream: use OwnedDescriptor or"
+                        " AboveStandardStreams()")
 
     def check_file(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8",

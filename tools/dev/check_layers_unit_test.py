@@ -179,7 +179,7 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_descriptors_stay_above_the_standard_streams(self):
         told = ": a descriptor below 3 may be the program's closed standard" \
-            " stream: use AboveStandardStreams()"
+            " stream: use OwnedDescriptor or AboveStandardStreams()"
         self.assert_only(
             {"profiler/base/a.cc":
              "int open(const char*);\n"
@@ -188,7 +188,9 @@ class CheckLayersTest(unittest.TestCase):
              "int c() {\n  return memfd_create(name, 0);\n}\n"
              "int d = static_cast<int>(syscall(SYS_perf_event_open, &e));\n"
              "std::ofstream file(path);\n"
-             "bool e = table.open(path) && list.socket(1);\n",
+             "bool e = table.open(path) && list.socket(1);\n"
+             "OwnedDescriptor f(\n    open(path));\n"
+             "g = OwnedDescriptor(mkostemp(path, 0));\n",
              "profiler/base/a_test.cc": "int a = open(path);\n"},
             "profiler/base/a.cc:4" + told, "profiler/base/a.cc:6" + told,
             "profiler/base/a.cc:8" + told, "profiler/base/a.cc:9" + told)

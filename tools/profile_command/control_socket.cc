@@ -114,23 +114,23 @@ absl::StatusOr<std::string> Ask(pid_t pid, int fd) {
 
 }  // namespace
 
-ControlSocket::Request::~Request() {
-  if (fd_ >= 0) close(fd_);
-}
-
 void ControlSocket::Request::Answer(
     const absl::StatusOr<std::string>& answer) const {
   const std::string text =
       answer.ok() ? kOk + *answer
                   : kError + std::string(answer.status().message());
-  static_cast<void>(
-      !send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  static_cast<void>(!send(client_.get(), text.data(), text.size(),
+                          MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 absl::StatusOr<ControlSocket> ControlSocket::Listen() {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "could not make a socket");
-  ControlSocket control(fd);
+  OwnedDescriptor made(
+      socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.is_open()) {
+    return absl::ErrnoToStatus(errno, "could not make a socket");
+  }
+  ControlSocket control(std::move(made));
+  const int fd = control.socket_.get();
   const Address address = AddressOf(getpid());
   if (bind(fd, Pointer(address), address.size) != 0 || listen(fd, 4) != 0) {
     return absl::ErrnoToStatus(errno, "could not listen for --dump");
@@ -138,15 +138,13 @@ absl::StatusOr<ControlSocket> ControlSocket::Listen() {
   return control;
 }
 
-ControlSocket::~ControlSocket() {
-  if (fd_ >= 0) close(fd_);
-}
-
 std::optional<ControlSocket::Request> ControlSocket::Accept() const {
-  const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  Request request(fd);
-  if (!IsOwnerOrRoot(PeerUser(fd))) {
+  OwnedDescriptor client(
+      accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client.is_open()) return std::nullopt;
+  const bool may_ask = IsOwnerOrRoot(PeerUser(client.get()));
+  Request request(std::move(client));
+  if (!may_ask) {
     request.Answer(absl::PermissionDeniedError(
         "only the user who started this command may ask for a dump"));
     return std::nullopt;
@@ -156,10 +154,11 @@ std::optional<ControlSocket::Request> ControlSocket::Accept() const {
 
 absl::StatusOr<std::string> AskForDump(pid_t pid) {
   for (pid_t asked = pid; asked > 0; asked = ParentOf(asked)) {
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return absl::ErrnoToStatus(errno, "could not make a socket");
-    const absl::StatusOr<std::string> answer = Ask(asked, fd);
-    close(fd);
+    const OwnedDescriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!made.is_open()) {
+      return absl::ErrnoToStatus(errno, "could not make a socket");
+    }
+    const absl::StatusOr<std::string> answer = Ask(asked, made.get());
     if (!absl::IsNotFound(answer.status())) return answer;
   }
   return absl::NotFoundError(absl::StrCat(

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::tools {
 
@@ -33,32 +34,25 @@ class ControlSocket {
   // the client gets an error.
   class Request {
    public:
-    explicit Request(int fd) : fd_(fd) {}
-    Request(Request&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Request& operator=(Request&&) = delete;
-    ~Request();
+    explicit Request(OwnedDescriptor client) : client_(std::move(client)) {}
 
     // Never blocks: a client that does not listen gets no answer.
     void Answer(const absl::StatusOr<std::string>& answer) const;
 
    private:
-    int fd_;
+    OwnedDescriptor client_;
   };
 
   // Listens on the socket of this process.
   static absl::StatusOr<ControlSocket> Listen();
-  ControlSocket(ControlSocket&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)) {}
-  ControlSocket& operator=(ControlSocket&&) = delete;
-  ~ControlSocket();
 
   // The owner's next request, if there is one; never blocks.
   std::optional<Request> Accept() const;
 
  private:
-  explicit ControlSocket(int fd) : fd_(fd) {}
+  explicit ControlSocket(OwnedDescriptor socket) : socket_(std::move(socket)) {}
 
-  int fd_;
+  OwnedDescriptor socket_;
 };
 
 // Asks the command in process `pid`, or in one of its ancestors, and waits for

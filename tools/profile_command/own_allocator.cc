@@ -10,22 +10,19 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/base/owned_descriptor.h"
+
 namespace kymo::tools {
 namespace {
 
 class File {
  public:
   explicit File(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
   bool Read(void* to, size_t size, uint64_t at) const {
-    return fd_ >= 0 && pread(fd_, to, size, static_cast<off_t>(at)) ==
-                           static_cast<ssize_t>(size);
+    return pread(file_.get(), to, size, static_cast<off_t>(at)) ==
+           static_cast<ssize_t>(size);
   }
 
   // The content of a section. Empty if it is larger than any program's symbol
@@ -42,7 +39,7 @@ class File {
   }
 
  private:
-  const int fd_;
+  const OwnedDescriptor file_;
 };
 
 std::vector<Elf64_Shdr> Sections(const File& file) {

@@ -2,18 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/base/whole_io.h"
 
 namespace kymo::tools {
 namespace {
@@ -71,41 +73,13 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
                    "file"));
 }
 
-// A file without a name; -1 and errno.
-int OpenUnnamed() {
+std::string TemporaryFolder() {
   std::error_code error;
-  std::string folder = fs::temp_directory_path(error).string();
-  if (error) folder = "/tmp";
-  const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  std::string path = folder + "/kymo-input-XXXXXX";
-  const int named = mkostemp(path.data(), O_CLOEXEC);
-  if (named >= 0) unlink(path.c_str());
-  return named;
-}
-
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
+  const fs::path folder = fs::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
 }
 
 }  // namespace
-
-struct InputFiles::Unnamed {
-  explicit Unnamed(int descriptor) : fd(descriptor) {}
-  ~Unnamed() {
-    if (fd >= 0) close(fd);
-  }
-  Unnamed(const Unnamed&) = delete;
-  Unnamed& operator=(const Unnamed&) = delete;
-
-  const int fd;
-};
 
 absl::StatusOr<InputFiles> InputFiles::Open(
     const std::vector<std::string>& names) {
@@ -131,36 +105,38 @@ absl::Status InputFiles::Add(const std::string& name) {
     names_.push_back(name);
     return absl::OkStatus();
   }
-  const Unnamed pipe(open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (pipe.fd < 0) {
+  const OwnedDescriptor pipe(open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pipe.is_open()) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", name));
   }
-  return AddPipe(name, pipe.fd);
+  return AddPipe(name, pipe.get());
 }
 
 absl::Status InputFiles::AddPipe(const std::string& name, int fd) {
-  const auto kept = std::make_shared<const Unnamed>(OpenUnnamed());
+  OwnedDescriptor kept = MakeUnnamedFile(TemporaryFolder());
   const auto cannot_keep = [&] {
     return absl::ErrnoToStatus(errno,
                                absl::StrCat("could not keep what ", name,
                                             " gives; try another TMPDIR"));
   };
-  if (kept->fd < 0) return cannot_keep();
+  if (!kept.is_open()) return cannot_keep();
   std::vector<char> buffer(size_t{1} << 18);
-  for (;;) {
+  for (uint64_t size = 0;;) {
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", name));
     }
     if (got == 0) break;
-    if (!WriteAll(kept->fd, {buffer.data(), static_cast<size_t>(got)})) {
+    const auto bytes = static_cast<uint64_t>(got);
+    if (!WriteWhole(kept.get(), size, buffer.data(), bytes)) {
       return cannot_keep();
     }
+    size += bytes;
   }
-  paths_.push_back(absl::StrCat("/proc/self/fd/", kept->fd));
+  paths_.push_back(absl::StrCat("/proc/self/fd/", kept.get()));
   names_.push_back(name);
-  unnamed_.push_back(kept);
+  unnamed_.push_back(std::move(kept));
   return absl::OkStatus();
 }
 

@@ -2,7 +2,7 @@
 //
 //   KYMO_ASSIGN_OR_RETURN(const InputFiles inputs, InputFiles::Open({"out"}));
 //   const absl::StatusOr<LoadedTrace> loaded = Load(inputs.paths(), ...);
-//   if (!loaded.ok()) return Error(inputs.WithNames(loaded.status().message()));
+//   if (!loaded.ok()) Say(inputs.WithNames(loaded.status().message()));
 //
 // A pipe (`zcat t.gz | report /dev/stdin`, `report <(...)`) can be read only
 // once, but importers look at a file's beginning first. So its bytes go into a
@@ -15,13 +15,13 @@
 #ifndef KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
 #define KYMO_TOOLS_REPORT_COMMAND_INPUT_FILES_H_
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/base/owned_descriptor.h"
 
 namespace kymo::tools {
 
@@ -40,14 +40,12 @@ class InputFiles {
   std::string WithNames(std::string_view text) const;
 
  private:
-  struct Unnamed;
-
   absl::Status Add(const std::string& name);
   absl::Status AddPipe(const std::string& name, int fd);
 
   std::vector<std::string> paths_;
   std::vector<std::string> names_;
-  std::vector<std::shared_ptr<const Unnamed>> unnamed_;
+  std::vector<OwnedDescriptor> unnamed_;
 };
 
 }  // namespace kymo::tools

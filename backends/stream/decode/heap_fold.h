@@ -6,8 +6,9 @@
 //
 // It keeps the live blocks in a table, and a sum for each thread and stack. So
 // its memory grows with the live blocks and with the stacks, not with the
-// records. A process that has ended leaves its sums and its curve. The sums are those that PairAllocations (profiler/normalize) and
-// ProfileMemory (profiler/analysis/memory) find in single records:
+// records. A process that has ended leaves its sums and its curve. The sums are
+// those that PairAllocations (profiler/normalize) and ProfileMemory
+// (profiler/analysis/memory) find in single records:
 //
 // - A free ends the block at its address. A free of a block that was not
 //   allocated before is counted (kFreesOfUnknownBlocks) and left out.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profiler/base/descriptor.h"
+#include "profiler/base/owned_descriptor.h"
 
 // The ELF header of this program, which has the runtime's architecture.
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
@@ -22,21 +22,16 @@ namespace {
 class File {
  public:
   explicit File(const std::string& path)
-      : fd_(AboveStandardStreams(
+      : file_(OwnedDescriptor(
             open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   size_t ReadAt(uint64_t at, void* to, size_t size) const {
-    const ssize_t got = pread(fd_, to, size, static_cast<off_t>(at));
+    const ssize_t got = pread(file_.get(), to, size, static_cast<off_t>(at));
     return got > 0 ? static_cast<size_t>(got) : 0;
   }
 
  private:
-  const int fd_;
+  const OwnedDescriptor file_;
 };
 
 // The loader preloads nothing into a program with more rights than its user.

@@ -1,9 +1,9 @@
 // process_stacks.h - names for the stacks that operations were recorded with.
 //
 // The mappings of this process are read when its first stack comes. Those of a
-// recorded process are in its records; their files are opened now. Addresses and
-// mappings carry the numbers of their files in their top bits (layout.h). So
-// files that lay at one place, one after the other, are apart here. If the
+// recorded process are in its records; their files are opened now. Addresses
+// and mappings carry the numbers of their files in their top bits (layout.h).
+// So files that lay at one place, one after the other, are apart here. If the
 // mapping of a file was not recorded, its addresses are looked up without the
 // number.
 //

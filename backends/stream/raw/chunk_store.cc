@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -18,28 +17,19 @@ namespace kymo::stream {
 
 ChunkStore::~ChunkStore() {
   if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
-  if (fd_ >= 0) close(fd_);
 }
 
 absl::Status ChunkStore::Open(const std::string& directory, uint64_t begin) {
   begin_ = begin;
-  fd_ = AboveStandardStreams(
-      open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd_ >= 0) return absl::OkStatus();
-  // A file system without O_TMPFILE.
-  std::string path = directory + "/.kymo-chunks-XXXXXX";
-  fd_ = AboveStandardStreams(mkostemp(path.data(), O_CLOEXEC));
-  if (fd_ < 0) {
-    return absl::ErrnoToStatus(
-        errno,
-        absl::StrCat("cannot make a file for drained records in ", directory));
-  }
-  unlink(path.c_str());
-  return absl::OkStatus();
+  file_ = MakeUnnamedFile(directory);
+  if (file_.is_open()) return absl::OkStatus();
+  return absl::ErrnoToStatus(
+      errno,
+      absl::StrCat("cannot make a file for drained records in ", directory));
 }
 
 void ChunkStore::OpenAt(int fd, uint64_t begin) {
-  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
+  file_ = OwnedDescriptor(fcntl(fd, F_DUPFD_CLOEXEC, kFirstOwnDescriptor));
   begin_ = begin;
 }
 
@@ -52,11 +42,11 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
                             .ticket = chunk.ticket};
   const uint64_t at = begin_ + bytes_;
   if (!HasRoom() ||
-      !WriteWhole(fd_, at + sizeof(entry), chunk.slots.data(), size) ||
-      !WriteWhole(fd_, at, &entry, sizeof(entry))) {
+      !WriteWhole(file_.get(), at + sizeof(entry), chunk.slots.data(), size) ||
+      !WriteWhole(file_.get(), at, &entry, sizeof(entry))) {
     lost_bytes_ += size;
     // A part of the chunk would only take room.
-    static_cast<void>(!ftruncate(fd_, static_cast<off_t>(at)));
+    static_cast<void>(!ftruncate(file_.get(), static_cast<off_t>(at)));
     return;
   }
   bytes_ += sizeof(entry) + size;
@@ -70,7 +60,7 @@ bool ChunkStore::HasRoom() {
   if (seen < next_check_at_) return has_room_;
   next_check_at_ = seen + record::kChunkBytes;
   struct statvfs disk;
-  if (fstatvfs(fd_, &disk) != 0) return true;  // writing will tell
+  if (fstatvfs(file_.get(), &disk) != 0) return true;  // writing will tell
   const uint64_t block = disk.f_frsize;
   const uint64_t available = disk.f_bavail * block;
   const uint64_t reserve =
@@ -84,7 +74,7 @@ bool ChunkStore::HasRoom() {
 
 absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
   if (bytes_ == 0) return absl::OkStatus();
-  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd_,
+  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file_.get(),
                  static_cast<off_t>(begin_));
   if (mapped_ == MAP_FAILED) {
     mapped_ = nullptr;

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::stream {
@@ -64,7 +65,7 @@ class ChunkStore {
   // access reads the file again. Any thread, after Map.
   void Release(const record::ChunkView& chunk) const;
 
-  int fd() const noexcept { return fd_; }
+  int fd() const noexcept { return file_.get(); }
   uint64_t bytes() const noexcept { return bytes_; }
   uint64_t lost_bytes() const noexcept { return lost_bytes_; }
 
@@ -73,7 +74,7 @@ class ChunkStore {
   size_t ReadMapped(std::vector<record::ChunkView>& chunks) const;
   static void ReleasePages(std::span<const std::byte> bytes);
 
-  int fd_ = -1;
+  OwnedDescriptor file_;
   uint64_t begin_ = 0;          // of the first entry in the file
   uint64_t next_check_at_ = 0;  // bytes, when free space is asked for again
   bool has_room_ = true;

@@ -19,7 +19,6 @@
 #include "backends/stream/decode/arena_shard.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_parts.h"
-#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 #include "profiler/model/shard_times.h"
@@ -81,38 +80,36 @@ absl::StatusOr<RawFile> RawFile::Create(const std::string& path,
   if (unlink(path.c_str()) != 0 && errno != ENOENT) {
     return FileError(path, "replace");
   }
-  file.fd_ = AboveStandardStreams(
+  file.file_ = OwnedDescriptor(
       open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.fd_ < 0) return FileError(path, "make");
-  file.arena_ = Arena::CreateInFile(options, file.fd_);
+  if (!file.file_.is_open()) return FileError(path, "make");
+  file.arena_ = Arena::CreateInFile(options, file.file_.get());
   if (!file.arena_.valid()) return FileError(path, "reserve space for");
   file.guard_ = ShrinkGuard(&file.arena_.header(), file.arena_.bytes());
   return file;
 }
 
 RawFile::RawFile(RawFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
+    : file_(std::move(other.file_)),
       arena_(std::exchange(other.arena_, Arena())),
       guard_(std::move(other.guard_)) {}
 
 RawFile& RawFile::operator=(RawFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
+  std::swap(file_, other.file_);
   std::swap(arena_, other.arena_);
   std::swap(guard_, other.guard_);
   return *this;
 }
 
-RawFile::~RawFile() {
-  arena_.Unmap();
-  if (fd_ >= 0) close(fd_);
-}
+RawFile::~RawFile() { arena_.Unmap(); }
 
 uint64_t RawFile::chunks_begin() const {
   return arena_.bytes() + kRawHeaderBytes;
 }
 
 void RawFile::Note(const RawHeader& header) const {
-  static_cast<void>(!WriteWhole(fd_, arena_.bytes(), &header, sizeof(header)));
+  static_cast<void>(
+      !WriteWhole(file_.get(), arena_.bytes(), &header, sizeof(header)));
 }
 
 void RawFile::DropFreeChunks() const {
@@ -127,7 +124,7 @@ void RawFile::DropFreeChunks() const {
     // Where holes are not possible, the file stays as large as it is.
     if (begin != end) {
       static_cast<void>(fallocate(
-          fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+          file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
           reinterpret_cast<const std::byte*>(arena_.slots(begin)) -
               reinterpret_cast<const std::byte*>(&arena_.header()),
           static_cast<off_t>(uint64_t{end - begin} * record::kChunkBytes)));

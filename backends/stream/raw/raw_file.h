@@ -31,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "backends/stream/raw/raw_header.h"
 #include "backends/stream/raw/shrink_guard.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/record/arena/arena.h"
@@ -50,7 +51,7 @@ class RawFile {
   ~RawFile();
 
   const record::Arena& arena() const { return arena_; }
-  int fd() const { return fd_; }
+  int fd() const { return file_.get(); }
   // The offset at which drained chunks begin.
   uint64_t chunks_begin() const;
 
@@ -64,7 +65,7 @@ class RawFile {
  private:
   RawFile() = default;
 
-  int fd_ = -1;
+  OwnedDescriptor file_;
   record::Arena arena_;
   ShrinkGuard guard_;
 };

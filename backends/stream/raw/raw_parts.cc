@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 #include "backends/stream/decode/arena_shard.h"
-#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/whole_io.h"
 
@@ -32,23 +30,20 @@ absl::StatusOr<std::unique_ptr<RawParts>> RawParts::Open(
   return parts;
 }
 
-RawParts::~RawParts() {
-  arena_.Unmap();
-  if (fd_ >= 0) close(fd_);
-}
+RawParts::~RawParts() { arena_.Unmap(); }
 
 absl::Status RawParts::Read(const std::string& path) {
-  fd_ = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  file_ = OwnedDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about;
-  if (fd_ < 0 || fstat(fd_, &about) != 0) {
+  if (!file_.is_open() || fstat(file_.get(), &about) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
   }
   if (about.st_size == 0) return NotRaw(path, "it is empty");
   file_bytes_ = static_cast<uint64_t>(about.st_size);
-  arena_ = Arena::MapCopy(fd_);
+  arena_ = Arena::MapCopy(file_.get());
   if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
   const uint64_t header_at = arena_.header().arena_bytes;
-  if (!ReadWhole(fd_, header_at, &header_, sizeof(header_))) {
+  if (!ReadWhole(file_.get(), header_at, &header_, sizeof(header_))) {
     return NotRaw(path, "it ends before its header");
   }
   if (header_.magic != RawHeader::kMagic ||

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "backends/stream/raw/raw_header.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
 
@@ -32,7 +33,7 @@ class RawParts {
   RawParts(const RawParts&) = delete;
   RawParts& operator=(const RawParts&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return file_.get(); }
   // A private copy; writes to it change neither the file nor the target.
   const record::Arena& arena() const { return arena_; }
   const RawHeader& header() const { return header_; }
@@ -56,7 +57,7 @@ class RawParts {
   absl::Status Read(const std::string& path);
   void GiveBackHalfRead(const std::set<uint64_t>& drained);
 
-  int fd_ = -1;
+  OwnedDescriptor file_;
   uint64_t file_bytes_ = 0;
   record::Arena arena_;
   RawHeader header_;

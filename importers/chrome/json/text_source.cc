@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "profiler/base/descriptor.h"
+#include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::chrome_import {
@@ -37,14 +37,13 @@ absl::Status SystemError(const std::string& path, int error) {
 
 class PlainFile final : public TextSource {
  public:
-  PlainFile(std::string path, int fd, uint64_t size)
-      : path_(std::move(path)), fd_(fd), size_(size) {}
-  ~PlainFile() override { close(fd_); }
+  PlainFile(std::string path, OwnedDescriptor file, uint64_t size)
+      : path_(std::move(path)), file_(std::move(file)), size_(size) {}
 
   absl::StatusOr<size_t> Read(char* to, size_t size) override {
     size_t done = 0;
     while (done < size) {
-      const ssize_t bytes = read(fd_, to + done, size - done);
+      const ssize_t bytes = read(file_.get(), to + done, size - done);
       if (bytes < 0 && errno == EINTR) continue;
       if (bytes < 0) return SystemError(path_, errno);
       if (bytes == 0) break;
@@ -61,7 +60,7 @@ class PlainFile final : public TextSource {
 
  private:
   const std::string path_;
-  const int fd_;
+  const OwnedDescriptor file_;
   const uint64_t size_;  // 0: not a regular file
   uint64_t read_ = 0;
 };
@@ -187,12 +186,14 @@ class WithHead final : public TextSource {
 
 absl::StatusOr<std::unique_ptr<TextSource>> TextSource::Open(
     const std::string& path, int64_t max_unpacked_bytes) {
-  const int fd = AboveStandardStreams(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return SystemError(path, errno);
+  OwnedDescriptor plain(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!plain.is_open()) return SystemError(path, errno);
   struct stat about;
-  const bool is_known = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+  const bool is_known =
+      fstat(plain.get(), &about) == 0 && S_ISREG(about.st_mode);
   std::unique_ptr<TextSource> file = std::make_unique<PlainFile>(
-      path, fd, is_known ? static_cast<uint64_t>(about.st_size) : 0);
+      path, std::move(plain),
+      is_known ? static_cast<uint64_t>(about.st_size) : 0);
   std::string head(2, '\0');
   KYMO_ASSIGN_OR_RETURN(const size_t bytes,
                         file->Read(head.data(), head.size()));
