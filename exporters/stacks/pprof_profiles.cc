@@ -122,9 +122,24 @@ class Samples {
 constexpr size_t kCountValue = 0;
 constexpr size_t kTimeValue = 1;
 
-// `values` has `types` entries, those of samples at `first`.
+// Writes times by track. `values` has a zero for each of the profile's types;
+// those of `samples` begin at `first`.
+template <typename LocationOf>
+void WriteTimesOf(const Samples<2>& samples, const LocationOf& location_of,
+                  std::vector<int64_t> values, size_t first, PprofWriter& pprof,
+                  Labels& labels) {
+  samples.ForEach(pprof, location_of,
+                  [&](TrackIndex track, std::span<const uint64_t> locations,
+                      const auto& sum) {
+                    values[first + kCountValue] = sum[kCountValue];
+                    values[first + kTimeValue] = sum[kTimeValue];
+                    pprof.AddSample(locations, values, labels.Get(track));
+                  });
+}
+
 void AddSamples(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
-                Labels& labels, std::vector<int64_t> values, size_t first) {
+                Labels& labels, const std::vector<int64_t>& zeros,
+                size_t first) {
   Samples<2> samples(trace, max_frames);
   for (const model::StackSample& sample : trace.samples()) {
     auto& sum =
@@ -132,18 +147,14 @@ void AddSamples(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
     ++sum[kCountValue];
     sum[kTimeValue] += sample.weight_ns;
   }
-  samples.ForEach(
-      pprof, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
-      [&](TrackIndex track, std::span<const uint64_t> locations,
-          const auto& sum) {
-        values[first + kCountValue] = sum[kCountValue];
-        values[first + kTimeValue] = sum[kTimeValue];
-        pprof.AddSample(locations, values, labels.Get(track));
-      });
+  WriteTimesOf(
+      samples, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
+      zeros, first, pprof, labels);
 }
 
 void AddRanges(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
-               Labels& labels, std::vector<int64_t> values, size_t first) {
+               Labels& labels, const std::vector<int64_t>& zeros,
+               size_t first) {
   const RangePaths paths(trace);
   Samples<2> samples(trace, max_frames);
   std::vector<FrameTree::Place> places;
@@ -155,14 +166,9 @@ void AddRanges(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
     sum[kCountValue] += path.calls;
     sum[kTimeValue] += path.self_ns;
   }
-  samples.ForEach(
-      pprof, [&](uint32_t name) { return pprof.LocationOf(NameId{name}); },
-      [&](TrackIndex track, std::span<const uint64_t> locations,
-          const auto& sum) {
-        values[first + kCountValue] = sum[kCountValue];
-        values[first + kTimeValue] = sum[kTimeValue];
-        pprof.AddSample(locations, values, labels.Get(track));
-      });
+  WriteTimesOf(
+      samples, [&](uint32_t name) { return pprof.LocationOf(NameId{name}); },
+      zeros, first, pprof, labels);
 }
 
 absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
@@ -195,7 +201,7 @@ absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
 }
 
 absl::Status WriteMemory(const Trace& trace, uint32_t max_frames,
-                         const std::vector<StackMemory>& sums, ByteSink& sink) {
+                         std::span<const StackMemory> sums, ByteSink& sink) {
   PprofWriter pprof(trace, sink);
   pprof.AddSampleType("alloc_objects", "count");
   pprof.AddSampleType("alloc_space", "bytes");
@@ -245,12 +251,12 @@ absl::Status WriteFile(const char* name, OutputDirectory& out,
 
 }  // namespace
 
-absl::Status WritePprof(const Trace& trace, uint32_t max_frames,
-                        OutputDirectory& out, std::vector<std::string>& names) {
+absl::Status WritePprof(const Trace& trace, std::span<const StackMemory> memory,
+                        uint32_t max_frames, OutputDirectory& out,
+                        std::vector<std::string>& names) {
   KYMO_RETURN_IF_ERROR(WriteFile(
       "stacks.pb.gz", out, names,
       [&](ByteSink& sink) { return WriteTimes(trace, max_frames, sink); }));
-  const std::vector<StackMemory> memory = SumMemory(trace);
   if (memory.empty()) return absl::OkStatus();
   return WriteFile("stacks.memory.pb.gz", out, names, [&](ByteSink& sink) {
     return WriteMemory(trace, max_frames, memory, sink);

@@ -22,18 +22,23 @@
 #define KYMO_EXPORTERS_STACKS_PPROF_PROFILES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "exporters/stacks/memory_stacks.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/sink.h"
 
 namespace kymo::stacks {
 
-// Adds the names of the files that it writes to `names`.
-absl::Status WritePprof(const model::Trace& trace, uint32_t max_frames,
-                        OutputDirectory& out, std::vector<std::string>& names);
+// `memory` is the trace's (SumMemory). Adds the names of the files that it
+// writes to `names`.
+absl::Status WritePprof(const model::Trace& trace,
+                        std::span<const StackMemory> memory,
+                        uint32_t max_frames, OutputDirectory& out,
+                        std::vector<std::string>& names);
 
 }  // namespace kymo::stacks
 

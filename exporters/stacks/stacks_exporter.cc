@@ -32,6 +32,7 @@ using stacks::MemoryStacks;
 using stacks::Metric;
 using stacks::RangePath;
 using stacks::RangePaths;
+using stacks::StackMemory;
 
 constexpr char kFoldedFile[] = "stacks.folded";
 constexpr char kRangesFile[] = "stacks.ranges.folded";
@@ -185,7 +186,9 @@ class Files {
 };
 
 // As with the other formats, the names of the files are added to `names`.
-absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
+absl::Status WriteFoldedFiles(const Trace& trace,
+                              const std::vector<StackMemory>& memory,
+                              const Settings& settings,
                               const ExportOptions& options,
                               OutputDirectory& out,
                               std::vector<std::string>& names) {
@@ -209,7 +212,6 @@ absl::Status WriteFoldedFiles(const Trace& trace, const Settings& settings,
     KYMO_RETURN_IF_ERROR(
         files.WriteFolded(folded, has_samples ? kRangesFile : kFoldedFile));
   }
-  const std::vector<stacks::StackMemory> memory = stacks::SumMemory(trace);
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
       {MemoryStacks::kAllocated, "stacks.memory.folded"},
       {MemoryStacks::kAlive, "stacks.memory.alive.folded"}};
@@ -311,15 +313,21 @@ class StacksExporter final : public TraceExporter {
     const auto report = [&](double done) {
       if (options.progress) options.progress(done);
     };
+    // Speedscope's file has none.
+    const std::vector<StackMemory> memory =
+        settings.Writes(Format::kFolded) || settings.Writes(Format::kPprof)
+            ? stacks::SumMemory(trace)
+            : std::vector<StackMemory>();
     if (settings.Writes(Format::kFolded) ||
         (options.notes != nullptr && settings.max_frames > 0)) {
       KYMO_RETURN_IF_ERROR(
-          WriteFoldedFiles(trace, settings, options, out, names));
+          WriteFoldedFiles(trace, memory, settings, options, out, names));
       report(0.3);
     }
     if (settings.Writes(Format::kPprof)) {
       KYMO_RETURN_IF_ERROR(stacks::WritePprof(
-          trace, static_cast<uint32_t>(settings.max_frames), out, names));
+          trace, memory, static_cast<uint32_t>(settings.max_frames), out,
+          names));
       report(0.6);
     }
     if (!settings.Writes(Format::kSpeedscope)) return absl::OkStatus();
