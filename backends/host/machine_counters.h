@@ -11,6 +11,7 @@
 #define KYMO_BACKENDS_HOST_MACHINE_COUNTERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>

@@ -9,8 +9,8 @@
 //   name         count  total_us  longest_us
 //   count_words  5      61240     12830
 //
-// Spreadsheets and `sort` read that. Device work counts like ranges. Ranges that
-// are shorter than --name_totals_least_us do not count.
+// Spreadsheets and `sort` read that. Device work counts like ranges. Ranges
+// that are shorter than --name_totals_least_us do not count.
 //
 // It is written in C++, but everything that Kymo sees of it is C:
 // kymo/exporter_plugin.h. So it can be built with another compiler than Kymo.

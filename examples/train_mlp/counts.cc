@@ -1,6 +1,7 @@
 #include "examples/train_mlp/counts.h"
 
 #include <cstdio>
+#include <functional>
 #include <mutex>
 
 namespace mlp {

@@ -1,5 +1,6 @@
 #include "examples/train_mlp/model.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "importers/chrome/chrome_importer.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <string_view>

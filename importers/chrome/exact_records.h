@@ -5,10 +5,10 @@
 //   if (exact.has_samples()) ...        // else the flame chart tells of them
 //
 // exporters/chrome/exact_records.h has the format. Names, frames and stacks go
-// into the shard. If a member is not as it should be, it is counted as a corrupt
-// record. Nothing behind that place is read, also of later members, because
-// numbers count through: they would mean other names and stacks. Then there are
-// no samples: the flame chart has all of them.
+// into the shard. If a member is not as it should be, it is counted as a
+// corrupt record. Nothing behind that place is read, also of later members,
+// because numbers count through: they would mean other names and stacks. Then
+// there are no samples: the flame chart has all of them.
 #ifndef KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 #define KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 

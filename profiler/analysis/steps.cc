@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace kymo::analysis {

@@ -33,8 +33,8 @@
 //
 // The target is this process (the library), or a child that the command is
 // about to start. For a child, Prepare may ask for environment variables and
-// libraries (target_setup.h), and Start is called when the child exists: its pid
-// is known, and it waits before its exec.
+// libraries (target_setup.h), and Start is called when the child exists: its
+// pid is known, and it waits before its exec.
 //
 // Threads:   calls on one session do not overlap, but they may come from
 //   different threads.

@@ -28,10 +28,11 @@ struct PluginInfo {
   std::vector<SettingInfo> settings = {};  // of a SettingTable (settings.h)
   // For a backend that records a device: the name of the device, lower_snake.
   // Programs choose it with ProfileOptions::use_device, and tables show it in
-  // upper case. "cuda", "xpu", "mtia" and "hpu" are PyTorch's devices. Any other
-  // name, such as "npu", is a custom device, PyTorch's PrivateUse1. Several
-  // backends may name one device; sessions use the first that is available, by
-  // the names of the backends. Empty: the backend records no device.
+  // upper case. "cuda", "xpu", "mtia" and "hpu" are PyTorch's devices. Any
+  // other name, such as "npu", is a custom device, PyTorch's PrivateUse1.
+  // Several backends may name one device; sessions use the first that is
+  // available, by the names of the backends. Empty: the backend records no
+  // device.
   std::string device = {};
   // For a backend: a recording whose user names no activity leaves it out.
   bool on_request = false;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <numeric>
+#include <system_error>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

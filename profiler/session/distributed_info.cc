@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 

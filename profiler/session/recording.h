@@ -16,8 +16,8 @@
 //
 // Errors: partial success is success. A backend that fails once recording was
 //   requested is left out and is in problems(). So is a backend that throws, at
-//   any time, and one whose Stop hangs. A call fails only if no backend is left,
-//   with the first problem.
+//   any time, and one whose Stop hangs. A call fails only if no backend is
+//   left, with the first problem.
 // Times: a record outside of [start_ns(), end_ns()] is dropped and counted in
 //   the ledger (kEventsOutOfWindow); problems() then names its backend. Records
 //   may come in any order. The recording ends when the last backend has stopped

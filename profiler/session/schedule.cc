@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -97,8 +97,8 @@ class ModuleTable {
   static constexpr ModuleId kKernel = 0;
   // Code outside of all known mappings.
   static constexpr ModuleId kUnknown = 1;
-  // No code: the callers that a stack lacks. The outermost place of a stack that
-  // is cut, at address 0.
+  // No code: the callers that a stack lacks. The outermost place of a stack
+  // that is cut, at address 0.
   static constexpr ModuleId kTruncated = 2;
 
   ModuleTable();

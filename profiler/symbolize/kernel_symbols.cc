@@ -8,6 +8,7 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
 #include "profiler/base/descriptor.h"
 

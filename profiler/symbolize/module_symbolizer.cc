@@ -54,8 +54,8 @@ bool DemangleRust(const char* mangled, RustName& name) {
 
 std::string Demangle(const char* name) {
   if (!IsMangled(name)) return name;
-  // An older name of Rust is one of C++, too. But there its hash would show, and
-  // its escapes.
+  // An older name of Rust is one of C++, too. But there its hash would show,
+  // and its escapes.
   RustName rust;
   if (DemangleRust(name, rust)) return std::move(rust.text);
   int status = 0;

@@ -21,8 +21,8 @@ struct ProcMapping {
 // Skips lines that make no sense.
 std::vector<ProcMapping> ParseProcMaps(std::string_view text);
 
-// The text of a file, as far as it can be read. Reading a file of a process that
-// ends meanwhile is an error, for which std::istreambuf_iterator throws.
+// The text of a file, as far as it can be read. Reading a file of a process
+// that ends meanwhile is an error, for which std::istreambuf_iterator throws.
 std::string ReadProcText(const std::string& path);
 
 // Empty if the process is gone.

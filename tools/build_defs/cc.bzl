@@ -3,11 +3,41 @@
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//:copts.bzl", "KYMO_COPTS", "KYMO_TEST_COPTS")
 
-def kymo_cc_library(name, copts = [], **kwargs):
-    """A library of the product."""
+def _precompiled(header):
+    """Further copts and deps of a target that begins with PACKAGE:NAME."""
+    return select({
+        "//tools/build_defs:precompiled_headers": [
+            "-Winvalid-pch",
+            # It does not keep which code is the system's, of which GCC's
+            # optimiser would say much that is wrong (for example PR 105651).
+            "-Wno-array-bounds",
+            "-Wno-restrict",
+            "-Wno-stringop-overflow",
+            "-Wno-stringop-overread",
+            "-include",
+            header.lstrip("/").replace(":", "/") + ".h",
+        ],
+        "//conditions:default": [],
+    }), select({
+        "//tools/build_defs:precompiled_headers": [header],
+        "//conditions:default": [],
+    })
+
+def kymo_cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
+    """A library of the product.
+
+    It begins with the precompiled //tools/build_defs:library_headers, unless it
+    has flags of its own, which the precompiled header was not compiled with.
+    """
+    if not copts and [src for src in srcs if src.endswith(".cc")]:
+        more_copts, more_deps = _precompiled("//tools/build_defs:library_headers")
+        copts = copts + more_copts
+        deps = deps + more_deps
     cc_library(
         name = name,
+        srcs = srcs,
         copts = (KYMO_TEST_COPTS if kwargs.get("testonly") else KYMO_COPTS) + copts,
+        deps = deps,
         **kwargs
     )
 
@@ -36,18 +66,9 @@ def kymo_cc_test(name, srcs, copts = [], deps = [], size = "small", **kwargs):
     header includes what it needs.
     """
     if _begins_with_test_headers(srcs):
-        copts = copts + select({
-            "//tests/support:no_test_headers": [],
-            "//conditions:default": [
-                "-Winvalid-pch",
-                "-include",
-                "tests/support/test_headers.h",
-            ],
-        })
-        deps = deps + select({
-            "//tests/support:no_test_headers": [],
-            "//conditions:default": ["//tests/support:test_headers"],
-        })
+        more_copts, more_deps = _precompiled("//tests/support:test_headers")
+        copts = copts + more_copts
+        deps = deps + more_deps
     cc_test(
         name = name,
         size = size,

@@ -1,5 +1,7 @@
 #include "backends/sampling/unwind/test_own_stack.h"
 
+#include <algorithm>
+
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>

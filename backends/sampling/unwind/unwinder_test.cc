@@ -39,7 +39,8 @@ test_popped:
 )");
 extern "C" const char test_popped;
 
-// A function whose first instruction raises SIGILL, directly behind another one.
+// A function whose first instruction raises SIGILL, directly behind another
+// one.
 asm(R"(
 .pushsection .text
 .type test_before_illegal, @function

@@ -1,6 +1,7 @@
 #include "profiler/analysis/device/device_copies.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>

@@ -212,8 +212,8 @@ bool IsAllocation(const FunctionName& name) {
   return name.has_parameters && name.is_reserved && !CallsTheProgram(name);
 }
 
-// In "<A as B>::f", code of the library is only what the library says of its own
-// types, and of those without a path ("u8").
+// In "<A as B>::f", code of the library is only what the library says of its
+// own types, and of those without a path ("u8").
 bool IsRustLibrary(std::string_view path) {
   if (!path.starts_with('<')) return BeginsWithOneOf(kRustSpaces, path);
   path.remove_prefix(1);

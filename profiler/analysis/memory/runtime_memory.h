@@ -20,8 +20,8 @@
 
 namespace kymo::analysis {
 
-// Whether the file at `path` is one of the C or C++ runtime: libc, libstdc++ and
-// what comes with them.
+// Whether the file at `path` is one of the C or C++ runtime: libc, libstdc++
+// and what comes with them.
 bool IsRuntimeFile(std::string_view path);
 
 bool IsRuntimeMemory(const model::Trace& trace, model::StackId stack);

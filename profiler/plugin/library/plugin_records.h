@@ -9,9 +9,10 @@
 // it gets into the shard. What is refused is counted as records_corrupt, and a
 // remark says the first reason. kymo/backend_plugin.h says what is refused.
 //
-// Each backend has correlation numbers of its own. In the trace they are counted
-// from 2^31 + 1, through all loaded backends of a recording: so the numbers of
-// two of them never meet, nor those of a vendor's library, which are smaller.
+// Each backend has correlation numbers of its own. In the trace they are
+// counted from 2^31 + 1, through all loaded backends of a recording: so the
+// numbers of two of them never meet, nor those of a vendor's library, which are
+// smaller.
 //
 // Threads: none.
 // Errors: the functions of the table throw nothing. If memory runs out,

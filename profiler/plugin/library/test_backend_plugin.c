@@ -1,6 +1,7 @@
-/* A backend and an exporter in C11, for tests. The backend records a range, a counter, work of a device
- * and the starts of the programs that load its target side. Its settings make
- * it fail, or hand over records that no trace can have. */
+/* A backend and an exporter in C11, for tests. The backend records a range, a
+ * counter, work of a device and the starts of the programs that load its target
+ * side. Its settings make it fail, or hand over records that no trace can have.
+ */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
