@@ -72,8 +72,8 @@ perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
 // Makes of the event of a process one of all that a CPU runs.
 void WatchAllProcesses(perf_event_attr& attr) {
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  // Not a divisor of the kernel's tick. What begins at ticks, as a slice of time
-  // on a busy machine does, would else be seen always or never.
+  // Not a divisor of the kernel's tick. What begins at ticks, as a slice of
+  // time on a busy machine does, would else be seen always or never.
   attr.sample_period -= attr.sample_period / 128;
   attr.disabled = 0;
   attr.enable_on_exec = 0;

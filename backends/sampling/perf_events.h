@@ -10,11 +10,11 @@
 // has run for one period, on whatever CPUs. Sampling begins at the target's
 // exec, and follows its threads and children. Nothing ever wakes up the reader.
 //
-// Instead of one process, all that runs on the machine can be sampled, if that is
-// permitted (CAP_PERFMON, or perf_event_paranoid below 1). Then the reader sorts
-// out what is not the target's, and times are those of the CPUs, with a sample
-// at each period of a CPU that is not idle. Such an event stays as it is when a
-// CPU goes from thread to thread, so switches cost nothing.
+// Instead of one process, all that runs on the machine can be sampled, if that
+// is permitted (CAP_PERFMON, or perf_event_paranoid below 1). Then the reader
+// sorts out what is not the target's, and times are those of the CPUs, with a
+// sample at each period of a CPU that is not idle. Such an event stays as it is
+// when a CPU goes from thread to thread, so switches cost nothing.
 //
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_

@@ -12,8 +12,8 @@ namespace kymo::sampling {
 
 // While it samples, it says so in `sampled`.
 //
-// If events of the target alone mislead (bias_watch.h), it goes on with events of
-// all processes, and says so in a remark. From then on, lost records may be
+// If events of the target alone mislead (bias_watch.h), it goes on with events
+// of all processes, and says so in a remark. From then on, lost records may be
 // anybody's: kSamplesLost has the target's share of them, rounded up, by the
 // samples since.
 std::unique_ptr<ActivitySession> NewPerfSession(

@@ -16,7 +16,8 @@ constexpr int64_t kMapsAgeNs = 200 * kNsPerMs;
 
 constexpr uint64_t kAddressMask = (uint64_t{1} << kFileNumberShift) - 1;
 
-// The number of the file; 0 for none, and in the kernel's half of the addresses.
+// The number of the file; 0 for none, and in the kernel's half of the
+// addresses.
 size_t FileNumberOf(uint64_t address) {
   return address >> 63 != 0 ? 0 : address >> kFileNumberShift;
 }

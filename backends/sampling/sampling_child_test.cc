@@ -143,14 +143,16 @@ TEST_P(SamplingChildTest, AProgramMayUseSigprofItself) {
 
 // The children live for 1.2 periods. Events of a process see only what they do
 // after the first one, and say so. After 200 samples come events of all
-// processes, where they are permitted. Some 300 of 1000 children meet a tick of the kernel.
+// processes, where they are permitted. Some 300 of 1000 children meet a tick of
+// the kernel.
 TEST_P(SamplingChildTest, ShortProcessesAreShownRightOrSaidToBeBiased) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "short", 1000));
   const double two = ShareOf(shard(), "ShortTwo");
   const double one = ShareOf(shard(), "ShortOne");
   if (IsTimer() || MaySampleAllProcesses()) {
-    // On a busy machine, slices of time begin at ticks, which favours what comes
-    // late. If each thread's first period were left out, this would be near 0.
+    // On a busy machine, slices of time begin at ticks, which favours what
+    // comes late. If each thread's first period were left out, this would be
+    // near 0.
     EXPECT_NEAR(two / (two + one), 2.0 / 3, 0.2) << Summary(shard());
     EXPECT_LE(shard().ledger.Get(Loss::kSamplesBiased), IsTimer() ? 0u : 300u);
   } else {

@@ -7,9 +7,9 @@
 //   pids.OnExit(pid);            // of its last thread
 //   pids.ForgetEnded();          // at each poll
 //
-// If records are lost, the begin of a process may be among them, and all that it
-// starts would be missing. So from OnLost on, Has looks up the parents of each
-// process that it does not know, once.
+// If records are lost, the begin of a process may be among them, and all that
+// it starts would be missing. So from OnLost on, Has looks up the parents of
+// each process that it does not know, once.
 //
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_TARGET_PIDS_H_

@@ -20,8 +20,8 @@ constexpr uint64_t UndeliveredSamples(DurationNs cpu_time_ns,
   return static_cast<uint64_t>(missing_ns / period_ns);
 }
 
-// How many of `lost` records were the target's, if `ours` of `all` samples were:
-// its share, rounded up. A record that is lost does not say whose it was.
+// How many of `lost` records were the target's, if `ours` of `all` samples
+// were: its share, rounded up. A record that is lost does not say whose it was.
 constexpr uint64_t LostOfTarget(uint64_t lost, uint64_t ours, uint64_t all) {
   return all == 0 ? lost : (lost * ours + all - 1) / all;
 }

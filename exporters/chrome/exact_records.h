@@ -48,7 +48,8 @@ enum FrameFlag : uint32_t {
 class ExactRecords {
  public:
   // `base_ns` is the zero of the file's times. Without `with_heap`, the records
-  // of the heap are not in the file. `trace` and `rows` must outlive the object.
+  // of the heap are not in the file. `trace` and `rows` must outlive the
+  // object.
   ExactRecords(const model::Trace& trace, const Rows& rows, TimeNs base_ns,
                bool with_heap);
 

@@ -8,12 +8,12 @@
 //   (device 0)
 //     sgemm                       ran on a stream of device 0
 //
-//   for (const CallPath& path : FindCallPaths(trace, steps, families, 4'000)) ...
+//   const auto paths = FindCallPaths(trace, steps, families, 4'000);
 //
 // A path is a name below another path. Threads share paths. All steps are one
 // path, whatever their numbers, and so is a family of names (name_families.h).
-// Ranges of streams stand below a path of their
-// device. Instants and asynchronous ranges have no path.
+// Ranges of streams stand below a path of their device. Instants and
+// asynchronous ranges have no path.
 //
 // If there are more than `max_paths` paths, those that took the longest stay.
 // Where paths are left out below a parent, the parent gets one more path with

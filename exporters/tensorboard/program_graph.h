@@ -6,10 +6,10 @@
 //   AppendRunMetadata(file, start_s, "profile", graph.RunMetadata());
 //
 // A node is a call path (call_paths.h), so there is one for all steps and one
-// for "request 1", "request 2" and so on. There are at most kMaxNodes nodes, plus
-// those that stand for paths left out. The name of a node is the names of its
-// callers and its own name with slashes between them. The dashboard shows this
-// as boxes within boxes:
+// for "request 1", "request 2" and so on. There are at most kMaxNodes nodes,
+// plus those that stand for paths left out. The name of a node is the names of
+// its callers and its own name with slashes between them. The dashboard shows
+// this as boxes within boxes:
 //
 //   ProfilerStep/forward/matmul     input: ProfilerStep/forward/bias
 //

@@ -3,8 +3,8 @@
 //   profile --cpu_keep_raw --output_dir=out ./a.out
 //   report out/kymo.raw
 //
-// backends/stream/raw/raw_file.h describes the format. A file whose collector was
-// killed is read like any other, up to its last record. Findings tell:
+// backends/stream/raw/raw_file.h describes the format. A file whose collector
+// was killed is read like any other, up to its last record. Findings tell:
 //
 //   collector_died   warning  nobody ended the recording
 //   chunk_cut        warning  the file ends within a chunk, or holds something

@@ -160,10 +160,10 @@ typedef struct KymoSettingValue {
   const char* value;
 } KymoSettingValue;
 
-// A counter of what the backend could not record. The trace's ledger has the sum
-// of all of them as backend_records_lost, which fails --strict. Their names and
-// texts stand behind that sum, in a sentence of the command, and in the trace's
-// metadata (NAME_losses).
+// A counter of what the backend could not record. The trace's ledger has the
+// sum of all of them as backend_records_lost, which fails --strict. Their names
+// and texts stand behind that sum, in a sentence of the command, and in the
+// trace's metadata (NAME_losses).
 typedef struct KymoLossCounter {
   uint32_t struct_size;
   uint32_t reserved;  // 0

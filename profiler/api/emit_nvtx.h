@@ -10,7 +10,8 @@
 // PyTorch's text. The emission goes along with work that is handed to other
 // threads (thread_state.h). An asynchronous operation is a start/end range.
 // Kymo itself records nothing, but sessions (profile.h) may record at the same
-// time. A session with the activity `emit_nvtx` emits while it runs. The same as PyTorch's torch.autograd.profiler.emit_nvtx.
+// time. A session with the activity `emit_nvtx` emits while it runs. The same
+// as PyTorch's torch.autograd.profiler.emit_nvtx.
 //
 // GPU:     if the program has loaded a CUDA runtime or driver, Start() and
 //   Stop() wait for the device. So work from before does not appear among the

@@ -28,8 +28,8 @@
 //   }
 //
 // The commands write with `--export=chrome,./libnames.so`, a program with
-// `profile.Export("./libnames.so", "out")`. A word with a slash is the path of a
-// library.
+// `profile.Export("./libnames.so", "out")`. A word with a slash is the path of
+// a library.
 //
 // The file needs the C library only, and is C11 and C++. A library that was
 // compiled with it needs nothing else of Kymo.
@@ -119,8 +119,8 @@ typedef struct KymoTrace {
   uint64_t counter_count;
   uint64_t fact_count;
   uint32_t (*get_event)(void* host, uint64_t index, KymoTraceEvent* event);
-  // An argument of an event. Its `text` is also there for numbers. Of a key that
-  // comes twice the last one counts.
+  // An argument of an event. Its `text` is also there for numbers. Of a key
+  // that comes twice the last one counts.
   uint32_t (*get_arg)(void* host, uint64_t event, uint32_t index, KymoArg* arg);
   uint32_t (*get_counter)(void* host, uint64_t index,
                           KymoTraceCounter* counter);
@@ -134,8 +134,8 @@ typedef struct KymoOutput {
   void* host;                        // the first argument of the functions
   const KymoSettingValue* settings;  // every setting, given or default; checked
   // Appends to a file, which the first call makes. `name` is relative to the
-  // output folder. The files appear when export_trace returns KYMO_OK, complete,
-  // or not at all.
+  // output folder. The files appear when export_trace returns KYMO_OK,
+  // complete, or not at all.
   uint32_t (*write)(void* host, const char* name, const void* bytes,
                     size_t size);
   // Says which part is done, 0 to 1.

@@ -3,8 +3,8 @@
 //   kymo::SetDefaultNodeId(rank);
 //
 // Ranges of the process that begin afterwards carry the number: operations,
-// modules, captured NVTX and ITT. FunctionEvent::node_id has it, and tables show
-// it ("Node ID"). The same as PyTorch's RecordFunction::setDefaultNodeId.
+// modules, captured NVTX and ITT. FunctionEvent::node_id has it, and tables
+// show it ("Node ID"). The same as PyTorch's RecordFunction::setDefaultNodeId.
 //
 // Threads: any. Errors: a number that is negative or above 2147483647 gives a
 //   warning (warning.h), where PyTorch raises.

@@ -132,10 +132,10 @@ class Profile {
   //   status = profile.Dump("slow_request.raw");
   //
   // The report command and kymo/load_trace.h read the file. The session must
-  // keep the newest records (setting cpu_when_full=overwrite). It records on, and
-  // Stop() gives the same results as without the dump. The file has ranges, but
-  // no memory records. Stacks in it lack names where the mappings of code were
-  // overwritten.
+  // keep the newest records (setting cpu_when_full=overwrite). It records on,
+  // and Stop() gives the same results as without the dump. The file has ranges,
+  // but no memory records. Stacks in it lack names where the mappings of code
+  // were overwritten.
   //
   // Threads: any, one call at a time on one Profile.
   // Errors:  kFailedPrecondition if no such session records. If the file cannot

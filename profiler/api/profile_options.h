@@ -60,8 +60,9 @@ struct ProfileOptions {
   std::string use_device = {};
   // Arguments of the older torch.autograd.profiler.profile. use_cuda is
   // use_device = "cuda", with a warning that it is deprecated. Without
-  // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors; other devices
-  // are timed with events (device_events.h), if the program has registered them.
+  // use_kineto, "xpu", "mtia", "hpu" and use_cpu = false are errors; other
+  // devices are timed with events (device_events.h), if the program has
+  // registered them.
   bool use_cuda = false;
   bool use_kineto = true;
 

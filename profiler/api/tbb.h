@@ -57,10 +57,11 @@ namespace internal {
 
 // Lends a state to the threads of an arena, as they come and go.
 //
-// oneTBB tells of a thread that leaves the arena only as long as it is observed.
-// But threads may stay in the arena for longer than the scope of an ArenaState,
-// and each has to give the state back itself. So an observer ends with the scope
-// and is destroyed once no thread has its state (EndedArenaObservers).
+// oneTBB tells of a thread that leaves the arena only as long as it is
+// observed. But threads may stay in the arena for longer than the scope of an
+// ArenaState, and each has to give the state back itself. So an observer ends
+// with the scope and is destroyed once no thread has its state
+// (EndedArenaObservers).
 class ArenaObserver final : public oneapi::tbb::task_scheduler_observer {
  public:
   explicit ArenaObserver(oneapi::tbb::task_arena& arena)
@@ -150,9 +151,9 @@ inline void ArenaObserver::on_scheduler_entry(bool) {
 }  // namespace internal
 
 // Gives the threads that work in an arena the state of the thread that makes
-// this object, until the object is destroyed. A thread that is then in the arena
-// keeps the state until it leaves the arena or enters the next such scope.
-// Without an arena, it takes the arena of the calling thread.
+// this object, until the object is destroyed. A thread that is then in the
+// arena keeps the state until it leaves the arena or enters the next such
+// scope. Without an arena, it takes the arena of the calling thread.
 class ArenaState {
  public:
   [[nodiscard]] ArenaState()

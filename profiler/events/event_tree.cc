@@ -114,8 +114,8 @@ bool IsDuplicate(const Events& events, size_t position) {
 
 // Gives the top of a chain of duplicates the kernels of the last one, which is
 // PyTorch's rule. PyTorch loses those of the others, because only the last one
-// launches anything. A marker launches nothing: if the last one is a marker, the
-// operations around it launched what no operation within it did.
+// launches anything. A marker launches nothing: if the last one is a marker,
+// the operations around it launched what no operation within it did.
 void LiftKernels(Events& events, size_t top, size_t last) {
   FunctionEvent& to = events[top];
   std::vector<Kernel> kernels = std::move(events[last].kernels);

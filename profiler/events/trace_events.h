@@ -60,8 +60,9 @@ struct TraceEventsOptions {
   std::optional<double> timeout_s = {};  // as in ConversionOptions
   // Returns the FLOPs of an event; empty: no event has any.
   std::function<int64_t(model::EventIndex)> flops = {};
-  // Returns the device time of an event in microseconds, where it was taken with
-  // events and not from the device's streams; 0: none. Empty: no event has any.
+  // Returns the device time of an event in microseconds, where it was taken
+  // with events and not from the device's streams; 0: none. Empty: no event has
+  // any.
   std::function<int64_t(model::EventIndex)> device_elapsed_us = {};
 };
 

@@ -55,8 +55,9 @@ class DevicePlanner {
            FindTimedDevice(word).events != nullptr;
   }
 
-  // Adds the device to the plan, and returns its name for results. A device that
-  // cannot be recorded is left out, with PyTorch's warning; its name is empty.
+  // Adds the device to the plan, and returns its name for results. A device
+  // that cannot be recorded is left out, with PyTorch's warning; its name is
+  // empty.
   absl::StatusOr<std::string> Add(const std::string& word) {
     const auto [device, is_new] = plan_.devices.try_emplace(word);
     if (!is_new) return std::string();

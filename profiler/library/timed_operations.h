@@ -45,8 +45,8 @@ class TimedOperations {
   void Stop();
 
   // After Stop: for each event of the trace the device time in microseconds, 0
-  // for none. Waits for the device. Warns if operations have no time though they
-  // ended, with their number.
+  // for none. Waits for the device. Warns if operations have no time though
+  // they ended, with their number.
   std::vector<int64_t> ElapsedUs(const model::Trace& trace) const;
 
  private:

@@ -14,10 +14,10 @@
 
 namespace kymo::report {
 
-// At most `limit` frames, innermost first. The first one is the innermost of the
-// program's own (analysis/memory/allocation_frames.h); if there is none, the
-// innermost that is no allocation function; else the innermost. A frame without
-// a known source line shows its module instead.
+// At most `limit` frames, innermost first. The first one is the innermost of
+// the program's own (analysis/memory/allocation_frames.h); if there is none,
+// the innermost that is no allocation function; else the innermost. A frame
+// without a known source line shows its module instead.
 std::vector<std::string> AllocationStack(const model::Trace& trace,
                                          model::StackId stack, size_t limit);
 

@@ -4,7 +4,8 @@
 //   many_allocations [ROUNDS]
 //
 // A round makes 1,000 entries and drops all but one of them: about 4,000 pairs
-// of an allocation and its free. 1,000 rounds, the default, are 4 million pairs.
+// of an allocation and its free. 1,000 rounds, the default, are 4 million
+// pairs.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Payloads with schemas, and counters: a program that calls NVTX's extensions.
-// Debian's NVTX headers do not have them yet, so the calls go through the tables
-// that a program's copy of NVTX would have.
+// Debian's NVTX headers do not have them yet, so the calls go through the
+// tables that a program's copy of NVTX would have.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

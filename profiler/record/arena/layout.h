@@ -163,9 +163,9 @@ static_assert(sizeof(MemoryPayload) == sizeof(Slot));
 inline constexpr int kFileNumberShift = 48;
 
 // The payload of a kMapping record: where a file's code is in the process.
-// `start` and `end` carry the file's number, as the stacks' addresses do. Behind
-// it the path, NUL-terminated. A process writes one for each of its mappings
-// before its first stack, and again after it has loaded a library.
+// `start` and `end` carry the file's number, as the stacks' addresses do.
+// Behind it the path, NUL-terminated. A process writes one for each of its
+// mappings before its first stack, and again after it has loaded a library.
 struct MappingPayload {
   uint64_t start;
   uint64_t end;

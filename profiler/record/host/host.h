@@ -92,8 +92,8 @@ void SetStackCapture(StackCapture capture) noexcept;
 // records the mappings again.
 void ForgetMappings() noexcept;
 
-// For the runtime's own host, whose stacks carry the numbers of files (layout.h,
-// kFileNumberShift): its records of mappings then carry them, too.
+// For the runtime's own host, whose stacks carry the numbers of files
+// (layout.h, kFileNumberShift): its records of mappings then carry them, too.
 void SetFileNumberAt(FileNumberAt number_at) noexcept;
 
 // --- sessions ---

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks the forms that a source must have, and no formatter sees to.
+
+  tools/dev/check_sources.py [--root=DIR]
+
+Prints one line per violation, `file:line: what is wrong`, and ends with
+status 1 if there are any. The rules:
+
+  - a line of C++ has at most 80 columns, unless it has an address (http), is
+    within a raw string, or is a line of the preprocessor;
+  - a source of C++, Python or shell has at most 400 lines, or its first comment
+    says why not, in a sentence that begins with "Long, because";
+  - a folder has at most 45 sources.
+"""
+
+import argparse
+import collections
+import os
+import re
+import sys
+
+CPP = (".cc", ".h", ".cu", ".cuh", ".c")
+SOURCES = CPP + (".py", ".sh")
+MOST_COLUMNS = 80
+MOST_LINES = 400
+MOST_SOURCES = 45
+RAW_STRING = re.compile(r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"', re.S)
+REASON = "Long, because"
+
+
+def sources(root):
+    found = []
+    for folder, folders, files in os.walk(root):
+        # Bazel's links into its output are links, which walk leaves alone.
+        folders[:] = [f for f in folders
+                      if not f.startswith(".") and not f.startswith("bazel-")]
+        found += [os.path.relpath(os.path.join(folder, f), root)
+                  for f in files if f.endswith(SOURCES)]
+    return sorted(found)
+
+
+def wide_lines(text):
+    """The numbers of lines of C++ that have too many columns."""
+    text = RAW_STRING.sub(lambda raw: "\n" * raw.group().count("\n"), text)
+    return [number for number, line in enumerate(text.splitlines(), 1)
+            if len(line) > MOST_COLUMNS and "http" not in line
+            and not line.startswith("#")]
+
+
+def first_comment(text):
+    """The first comment or docstring, on one line."""
+    comment = []
+    for line in text.splitlines():
+        is_comment = re.match(r"(//|#(?!include|if|define|pragma))", line)
+        if is_comment:
+            comment.append(line.lstrip("/#! "))
+        elif comment and not line.startswith("#!"):
+            break
+    docstring = re.search(r'"""(.*?)"""', text, re.S)
+    if docstring:
+        comment.append(docstring.group(1))
+    return " ".join(" ".join(comment).split())
+
+
+def check_text(path, text):
+    found = []
+    if path.endswith(CPP):
+        found += [f"{path}:{line}: more than {MOST_COLUMNS} columns"
+                  for line in wide_lines(text)]
+    lines = text.count("\n")
+    if lines > MOST_LINES and REASON not in first_comment(text):
+        found.append(
+            f"{path}:1: has {lines} lines: cut it where a reader would, or say"
+            f' in its first comment why not ("{REASON} ...")')
+    return found
+
+
+def check(root):
+    """All violations under `root`, and the number of sources."""
+    paths = sources(root)
+    found = []
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8",
+                  errors="replace") as file:
+            found += check_text(path, file.read())
+    for folder, count in sorted(
+            collections.Counter(map(os.path.dirname, paths)).items()):
+        if count > MOST_SOURCES:
+            found.append(f"{folder}:1: has {count} sources, of which a reader"
+                         f" sees at most {MOST_SOURCES}: make a folder of some")
+    return found, len(paths)
+
+
+def main():
+    here = os.path.dirname(os.path.realpath(__file__))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--root", default=os.path.join(here, "..", ".."))
+    options = parser.parse_args()
+    violations, count = check(os.path.realpath(options.root))
+    for violation in violations:
+        print(violation)
+    print(f"check_sources: {count} files, {len(violations)} violations",
+          file=sys.stderr)
+    if count == 0:
+        print("check_sources: no source found", file=sys.stderr)
+        return 2
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

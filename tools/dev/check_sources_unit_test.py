@@ -1,0 +1,66 @@
+"""Tests check_sources.py on small trees."""
+
+import os
+import tempfile
+import unittest
+
+from tools.dev import check_sources
+
+WIDE = "x" * 81
+
+
+class CheckSourcesTest(unittest.TestCase):
+
+    def assert_only(self, files, *expected):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                path = os.path.join(root, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            violations, _ = check_sources.check(root)
+        self.assertEqual(violations, list(expected))
+
+    def test_lines_have_80_columns(self):
+        self.assert_only({"a/a.cc": f"{WIDE[1:]}\n// {WIDE}\n",
+                          "a/b.h": f"{WIDE}\n", "a/c.py": f"{WIDE}\n"},
+                         "a/a.cc:2: more than 80 columns",
+                         "a/b.h:1: more than 80 columns")
+
+    def test_some_lines_cannot_be_cut(self):
+        self.assert_only({"a/a.cc": (
+            f"// https://{WIDE}\n#include <{WIDE}>\n"
+            f'const char* a = R"(\n{WIDE}\n)";\nR"x(\n{WIDE})" )x"\n')})
+
+    def test_lines_behind_a_raw_string_keep_their_numbers(self):
+        self.assert_only({"a/a.cc": f'R"(\n\n)";\n{WIDE}\n'},
+                         "a/a.cc:4: more than 80 columns")
+
+    def test_long_sources_say_why(self):
+        told = (":1: has 401 lines: cut it where a reader would, or say in its"
+                ' first comment why not ("Long, because ...")')
+        code = "int a;\n"
+        reason = "// a.cc - does it.\n//\n// Long,\n// because it is.\n"
+        self.assert_only(
+            {"a/a.cc": code * 400,
+             "a/b.cc": code * 401,
+             "a/c.cc": reason + code * 400,
+             "a/d.cc": code + reason + code * 400,
+             "a/e.cc": "// d\n" + code * 398 + "// Long, because\n" + code,
+             "a/f.py": '"""Does it.\n\nLong, because it is.\n"""\n' + code * 400,
+             "a/g.py": "#!/usr/bin/env python3\n" + code * 400,
+             "a/h.sh": "#!/bin/sh\n# Long, because it is.\n" + code * 400},
+            "a/b.cc" + told, "a/e.cc" + told, "a/g.py" + told)
+
+    def test_folders_are_not_full(self):
+        full = {f"a/{i}.cc": "" for i in range(45)}
+        self.assert_only(full)
+        self.assert_only({**full, "a/b/x.cc": "", "a/x.txt": ""})
+        self.assert_only(
+            {**full, "a/x.py": ""},
+            "a:1: has 46 sources, of which a reader sees at most 45: make a"
+            " folder of some")
+
+
+if __name__ == "__main__":
+    unittest.main()
