@@ -12,6 +12,7 @@
 
 #include "exporters/chrome/input_texts.h"
 #include "exporters/chrome/test_chrome.h"
+#include "exporters/timeline/test_whole_trace.h"
 #include "profiler/base/op_inputs.h"
 #include "tests/support/test_trace.h"
 
@@ -244,6 +245,8 @@ TEST(InputTextsTest, MakesWhatItDoesNotKeep) {
     EXPECT_EQ(text.dims, "[[], []]");
   }
 }
+
+TEST(EventArgsTest, GoldenWhole) { CheckGolden(WholeTrace(), "whole"); }
 
 }  // namespace
 }  // namespace kymo
