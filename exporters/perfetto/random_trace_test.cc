@@ -1,6 +1,7 @@
 // Traces made at random: readers accept what becomes of them, and it has every
-// event at its time.
+// event at its time. And one trace that has everything, field by field.
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,7 +9,9 @@
 
 #include "exporters/perfetto/perfetto_exporter.h"
 #include "exporters/perfetto/test_reader.h"
+#include "exporters/perfetto/trace.pb.h"
 #include "exporters/timeline/test_random_trace.h"
+#include "exporters/timeline/test_whole_trace.h"
 #include "tests/support/test_golden.h"
 
 namespace kymo {
@@ -42,6 +45,19 @@ TEST(PerfettoRandomTraceTest, ReadersAcceptEveryTrace) {
     EXPECT_EQ(EventTimes(decoded), expected);
     if (HasFailure()) break;
   }
+}
+
+TEST(PerfettoRandomTraceTest, EveryFieldIsWhatTheGoldenFileSays) {
+  const std::string bytes =
+      Export(*NewPerfettoExporter(), WholeTrace())["trace.pftrace"];
+  perfetto::ReadTrace(bytes);
+  perfetto::schema::Trace file;
+  ASSERT_TRUE(file.ParseFromString(bytes));
+  std::string text;
+  for (const auto& packet : file.packet()) {
+    text += packet.ShortDebugString() + "\n";
+  }
+  ExpectGolden(text, "exporters/perfetto/testdata/whole.golden.txt");
 }
 
 }  // namespace
