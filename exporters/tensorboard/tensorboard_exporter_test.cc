@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/tensorboard/test_xspace.h"
+#include "exporters/timeline/test_whole_trace.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_event_file.h"
 #include "tests/support/test_trace.h"
@@ -16,6 +17,7 @@
 namespace kymo {
 namespace {
 
+namespace schema = tensorboard::schema;
 using tensorboard::ReadEventFile;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -108,6 +110,32 @@ TEST(TensorboardExporterTest, SettingsAreChecked) {
     EXPECT_EQ(names.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_TRUE(out.files().empty());
   }
+}
+
+// Graph, times and scalars, a record each.
+TEST(TensorboardExporterTest, GoldenWhole) {
+  std::string text;
+  for (const schema::Event& event : ReadEventFile(
+           Export(*NewTensorboardExporter(), WholeTrace()).begin()->second)) {
+    schema::GraphDef graph;
+    ASSERT_TRUE(graph.ParseFromString(event.graph_def()));
+    schema::RunMetadata times;
+    ASSERT_TRUE(
+        times.ParseFromString(event.tagged_run_metadata().run_metadata()));
+    schema::Event rest = event;
+    if (rest.has_tagged_run_metadata()) {
+      rest.mutable_tagged_run_metadata()->clear_run_metadata();
+    }
+    if (event.what_case() == schema::Event::kGraphDef) rest.clear_graph_def();
+    text += rest.ShortDebugString() + "\n";
+    for (const auto& node : graph.node()) {
+      text += "  node " + node.ShortDebugString() + "\n";
+    }
+    for (const auto& device : times.step_stats().dev_stats()) {
+      text += "  times " + device.ShortDebugString() + "\n";
+    }
+  }
+  ExpectGolden(text, "exporters/tensorboard/testdata/whole.golden.txt");
 }
 
 }  // namespace
