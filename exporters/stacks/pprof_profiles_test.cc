@@ -9,6 +9,7 @@
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/stacks/test_pprof.h"
 #include "exporters/timeline/test_random_trace.h"
+#include "exporters/timeline/test_whole_trace.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -194,6 +195,38 @@ TEST(PprofProfilesTest, RandomTracesKeepTheRules) {
     ParseJson(files.at("stacks.speedscope.json"));
     if (HasFailure()) break;
   }
+}
+
+// Both files, with all that they say.
+TEST(PprofProfilesTest, GoldenWhole) {
+  ExportOptions options;
+  options.settings["stacks_formats"] = "pprof";
+  std::string text;
+  for (const auto& [name, file] :
+       Export(*NewStacksExporter(), WholeTrace(), options)) {
+    const DecodedProfile profile = ReadProfile(file);
+    text += "== " + name + "\ntypes";
+    for (const std::string& type : profile.types) text += " " + type;
+    text += "\ndefault " + profile.default_type + ", period " + profile.period +
+            ", time " + std::to_string(profile.time_ns) + " + " +
+            std::to_string(profile.duration_ns) + "\n";
+    for (const std::string& module : profile.modules) {
+      text += "module " + module + "\n";
+    }
+    for (const DecodedProfile::Sample& sample : profile.samples) {
+      text += sample.stack + " [" + sample.labels + "]";
+      for (const int64_t value : sample.values) {
+        text += " " + std::to_string(value);
+      }
+      text += "\n";
+    }
+    for (const auto& [function, places] : profile.places) {
+      text += "function " + function + ":";
+      for (const std::string& place : places) text += " " + place;
+      text += "\n";
+    }
+  }
+  ExpectGolden(text, "exporters/stacks/testdata/whole_pprof.golden.txt");
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "exporters/stacks/stacks_exporter.h"
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
@@ -213,6 +215,23 @@ TEST(StacksExporterTest, ThreadsOfOneProcessMerge) {
   t.AddRange(1, "f", 0, 5);
   EXPECT_THAT(Stacks(std::move(t).Build()),
               ElementsAre(Pair("stacks.folded", "xz;f 15\n")));
+}
+
+// Ranges, samples and memory, in folded stacks and for Speedscope.
+TEST(StacksExporterTest, GoldenWhole) {
+  std::string text;
+  for (const auto& [formats, metric, threads] :
+       {std::tuple("folded,speedscope", "weight", "0"),
+        std::tuple("folded", "count", "1")}) {
+    ExportOptions options;
+    options.settings["stacks_formats"] = formats;
+    options.settings["stacks_metric"] = metric;
+    options.settings["stacks_threads"] = threads;
+    for (const auto& [name, file] : Stacks(WholeTrace(), options)) {
+      text += "== " + name + ", " + metric + "\n" + file;
+    }
+  }
+  ExpectGolden(text, "exporters/stacks/testdata/whole.golden.txt");
 }
 
 }  // namespace
