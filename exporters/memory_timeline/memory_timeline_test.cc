@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/memory_timeline/timeline_page.h"
+#include "profiler/model/folded_memory.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -219,6 +221,116 @@ TEST(MemoryTimelineExporterTest, LongTimelinesAreThinnedAndKeepTheirPeak) {
   }
   EXPECT_EQ(most, data.fields().at("max_allocated").number_value());
   EXPECT_GE(most, 1'000'000);
+}
+
+// The example of timeline_page.h, whole.
+TEST(MemoryTimelineExporterTest, ThePagesDataIsWhatItsHeaderSays) {
+  std::vector<analysis::MemoryTimelineEvent> events = {
+      {.time_ns = 5'000,
+       .bytes = 40,
+       .category = analysis::MemoryCategory::kActivation},
+      {.time_ns = 9'000,
+       .bytes = -15,
+       .category = analysis::MemoryCategory::kActivation}};
+  constexpr char kCategories[] =
+      "\"categories\": [\n"
+      "{\"name\": \"PARAMETER\", \"color\": \"darkgreen\"},\n"
+      "{\"name\": \"OPTIMIZER_STATE\", \"color\": \"goldenrod\"},\n"
+      "{\"name\": \"INPUT\", \"color\": \"black\"},\n"
+      "{\"name\": \"TEMPORARY\", \"color\": \"mediumpurple\"},\n"
+      "{\"name\": \"ACTIVATION\", \"color\": \"red\"},\n"
+      "{\"name\": \"GRADIENT\", \"color\": \"mediumblue\"},\n"
+      "{\"name\": \"AUTOGRAD_DETAIL\", \"color\": \"royalblue\"},\n"
+      "{\"name\": \"Unknown\", \"color\": \"grey\"}],\n";
+  EXPECT_EQ(memory_timeline::TimelinePageData({.events = events,
+                                               .device = "cpu",
+                                               .start_ns = 2'000,
+                                               .end_ns = 92'000,
+                                               .max_reserved = 64}),
+            std::string("{\"device\": \"cpu\",\n\"end_us\": 90,\n"
+                        "\"max_allocated\": 40,\n\"max_reserved\": 64,\n"
+                        "\"points\": 2,\n") +
+                kCategories +
+                "\"times_us\": [3,7],\n"
+                "\"bytes\": [\n[0,0,0,0,40,0,0,0],\n[0,0,0,0,25,0,0,0]]}");
+  // Folded memory has one curve, which was thinned before.
+  model::FoldedMemory folded;
+  folded.live = {{3'000, 100}, {4'999, 300}, {8'000, 0}};
+  folded.live_moments = 12'345;
+  EXPECT_EQ(memory_timeline::TimelinePageData(
+                {.events = events, .folded = &folded, .end_ns = 10'000}),
+            std::string("{\"device\": \"\",\n\"end_us\": 10,\n"
+                        "\"max_allocated\": 300,\n\"max_reserved\": 0,\n"
+                        "\"points\": 12345,\n") +
+                kCategories +
+                "\"times_us\": [3,4,8],\n"
+                "\"bytes\": [\n[0,0,0,0,0,0,0,100],\n[0,0,0,0,0,0,0,300],\n"
+                "[0,0,0,0,0,0,0,0]]}");
+}
+
+TEST(MemoryTimelineExporterTest, AFoldedHeapIsThePageOfTheHost) {
+  TestTrace t;
+  t.SetWindow(2'000, 12'000);
+  t.AddThread(1, 1, "main");
+  auto folded = std::make_shared<model::FoldedMemory>();
+  folded->live = {{5'000, 77}};
+  folded->live_moments = 1;
+  t.data().folded_memory = folded;
+  t.data().memory.push_back({.device_type = 1,
+                             .device_index = 0,
+                             .time_ns = 6'000,
+                             .bytes = 8,
+                             .total_reserved = 256});
+  t.data().memory.push_back({.device_type = 1,
+                             .device_index = 0,
+                             .time_ns = 7'000,
+                             .bytes = 8,
+                             .total_reserved = 128});
+  t.data().memory.push_back({.device_type = 1,
+                             .device_index = 1,
+                             .time_ns = 8'000,
+                             .bytes = 8,
+                             .total_reserved = 512});
+  const model::Trace trace = std::move(t).Build();
+  const auto numbers = [&](const std::string& device) {
+    ExportOptions options;
+    options.settings["memory_timeline_device"] = device;
+    const auto data = PageData(Export(*NewMemoryTimelineExporter(), trace,
+                                      options)["memory_timeline.html"]);
+    EXPECT_EQ(data.fields().at("device").string_value(), device);
+    return std::pair(data.fields().at("max_allocated").number_value(),
+                     data.fields().at("max_reserved").number_value());
+  };
+  EXPECT_EQ(numbers("cpu"), std::pair(77.0, 0.0));
+  EXPECT_EQ(numbers("cuda:0"), std::pair(16.0, 256.0));
+  EXPECT_EQ(numbers("cuda:1"), std::pair(8.0, 512.0));
+}
+
+// Not one point more than the page has, and all of them if they fit.
+TEST(MemoryTimelineExporterTest, UpToTheLimitAllPointsAreShown) {
+  const auto count = [](size_t points) {
+    std::vector<analysis::MemoryTimelineEvent> events(points);
+    for (size_t i = 0; i < points; ++i) {
+      events[i] = {.time_ns = 1'000 * static_cast<TimeNs>(i), .bytes = 1};
+    }
+    const auto data = ParseJson(memory_timeline::TimelinePageData(
+        {.events = events, .end_ns = 1'000 * static_cast<TimeNs>(points)}));
+    EXPECT_EQ(data.fields().at("points").number_value(),
+              static_cast<double>(points));
+    return data.fields().at("times_us").list_value().values_size();
+  };
+  EXPECT_EQ(count(5'000), 5'000);
+  // A slot of rising points keeps the first and the last of them.
+  EXPECT_LT(count(5'001), 5'000);
+}
+
+TEST(MemoryTimelineExporterTest, ErrorsSayWhichDeviceIsNone) {
+  const absl::Status status =
+      ExportMemoryTimeline(MakeTrace(), testing::TempDir() + "/a", "gpu");
+  EXPECT_EQ(std::string(status.message()),
+            "memory timeline: 'gpu' is no device; write it as 'cpu' or "
+            "'cuda:0'");
+  EXPECT_EQ(NewMemoryTimelineExporter()->info().name, "memory_timeline");
 }
 
 }  // namespace

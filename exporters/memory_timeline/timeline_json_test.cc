@@ -120,20 +120,46 @@ TEST(TimelineJsonTest, LongArraysAreWholeAlthoughWrittenInPieces) {
   EXPECT_EQ(ParseRaw(raw).size(), events.size());
 }
 
+// Takes so many pieces, and remembers the size of each.
 class FullSink final : public ByteSink {
  public:
-  absl::Status Append(std::string_view) override {
-    return absl::ResourceExhaustedError("disk full");
+  explicit FullSink(size_t room) : room_(room) {}
+  absl::Status Append(std::string_view bytes) override {
+    sizes_.push_back(bytes.size());
+    return sizes_.size() > room_ ? absl::ResourceExhaustedError("disk full")
+                                 : absl::OkStatus();
   }
   absl::Status Commit() override { return absl::OkStatus(); }
+  const std::vector<size_t>& sizes() const { return sizes_; }
+
+ private:
+  const size_t room_;
+  std::vector<size_t> sizes_;
 };
 
-TEST(TimelineJsonTest, FullDiskIsAnError) {
-  FullSink sink;
-  EXPECT_EQ(WriteTimelineJson(ExampleOfTheHeader(), sink).code(),
-            absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(WriteRawTimelineJson(ExampleOfTheHeader(), sink).code(),
-            absl::StatusCode::kResourceExhausted);
+// The pieces of rows are "[", the times, ", ", the sizes and "]".
+TEST(TimelineJsonTest, FullDiskIsAnErrorWhereverItHappens) {
+  for (size_t room = 0; room <= 5; ++room) {
+    FullSink rows(room);
+    EXPECT_EQ(WriteTimelineJson(ExampleOfTheHeader(), rows).ok(), room == 5)
+        << room;
+    EXPECT_EQ(rows.sizes().size(), 5u);
+  }
+  for (size_t room = 0; room <= 1; ++room) {
+    FullSink raw(room);
+    EXPECT_EQ(WriteRawTimelineJson(ExampleOfTheHeader(), raw).ok(), room == 1);
+  }
+}
+
+TEST(TimelineJsonTest, PiecesHave64KiB) {
+  const Events events(50'000, ExampleOfTheHeader()[0]);
+  FullSink sink(1'000);
+  ASSERT_TRUE(WriteRawTimelineJson(events, sink).ok());
+  ASSERT_GT(sink.sizes().size(), 2u);
+  for (size_t i = 0; i + 1 < sink.sizes().size(); ++i) {
+    EXPECT_GT(sink.sizes()[i], size_t{64} << 10);
+    EXPECT_LT(sink.sizes()[i], (size_t{64} << 10) + 100);
+  }
 }
 
 }  // namespace
