@@ -1,0 +1,356 @@
+#include "profiler/model/trace_slice.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/model/event_calls.h"
+#include "profiler/model/folded_memory.h"
+#include "profiler/model/recorded_by.h"
+
+namespace kymo::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Event {
+  TrackIndex track;
+  const char* name;
+  TimeNs start_ns;
+  TimeNs end_ns;
+  EventIndex parent = kNoEvent;
+};
+
+// Two tracks. On the first, `outer` and `inner` enclose others; on the second,
+// parents come after events of the first track.
+Trace TwoTracks() {
+  TraceData data;
+  data.start_ns = 0;
+  data.end_ns = 100;
+  data.tracks.resize(2);
+  const std::vector<Event> events = {
+      {0, "outer", 5, 90},    {0, "inner", 10, 50, 0}, {0, "leaf", 20, 40, 1},
+      {0, "late", 60, 80, 0}, {1, "other", 10, 100},   {1, "child", 40, 60, 4}};
+  for (const Event& event : events) {
+    data.start.push_back(event.start_ns);
+    data.end.push_back(event.end_ns);
+    data.name.push_back(data.strings.Intern(event.name));
+    data.track.push_back(event.track);
+    data.parent.push_back(event.parent);
+    data.detail.push_back(kNoDetail);
+    data.type.push_back(event.track == 0 ? ActivityType::kCpuOp
+                                         : ActivityType::kUserAnnotation);
+    data.scope.push_back(event.track == 0 ? RecordScope::kFunction
+                                          : RecordScope::kUserScope);
+    data.flags.push_back(event.track == 0 ? kEventModule : 0);
+  }
+  data.track_begin = {0, 4, 6};
+  // Arguments of `inner` and `late`, which are not in the order of the events.
+  const NameId key = data.strings.Intern("key");
+  data.args = {Arg::Int(key, 1), Arg::Int(key, 2), Arg::Int(key, 3)};
+  data.details = {{.correlation_id = 7, .args_begin = 2, .args_end = 3},
+                  {.correlation_id = 8, .args_begin = 0, .args_end = 2}};
+  data.detail[1] = 1;
+  data.detail[3] = 0;
+  for (const TimeNs time_ns : {19, 20, 59, 60}) {
+    data.counters.push_back({.name = key, .time_ns = time_ns, .value = 1});
+    data.samples.push_back({.time_ns = time_ns, .weight_ns = 1});
+    data.memory.push_back({.time_ns = time_ns, .bytes = 1});
+  }
+  data.memory[1].partner = 2;
+  data.memory[2].partner = 1;
+  data.memory[0].partner = 3;
+  data.memory[3].partner = 0;
+  data.memory.push_back({.track = 1, .time_ns = 30, .bytes = 1});
+  data.processes.push_back({.pid = 7});
+  data.metadata.push_back({.key = key, .json_value = key});
+  data.ledger.Add(Loss::kSamplesLost, 3);
+  data.memory_sample_interval = 64;
+  data.allocation_counts.push_back({.allocations = 5});
+  data.sampling_period_ns = 10;
+  return Trace(std::move(data));
+}
+
+// "track: name start-end in parent #correlation key values"
+std::vector<std::string> Events(const Trace& trace) {
+  EXPECT_TRUE(ValidateTrace(trace).ok()) << ValidateTrace(trace);
+  std::vector<std::string> texts;
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    std::string text = std::to_string(trace.track()[i]) + ": " +
+                       std::string(trace.EventName(i)) + " " +
+                       std::to_string(trace.start()[i]) + "-" +
+                       std::to_string(trace.end()[i]);
+    const EventIndex parent = trace.parent()[i];
+    if (parent != kNoEvent) {
+      text += " in " + std::string(trace.EventName(parent));
+    }
+    if (const Detail* detail = trace.detail(i)) {
+      text += " #" + std::to_string(detail->correlation_id);
+    }
+    for (const Arg& arg : trace.args(i)) {
+      text += " " + std::to_string(arg.int_value());
+    }
+    EXPECT_EQ(trace.flags()[i], trace.track()[i] == 0 ? kEventModule : 0);
+    EXPECT_EQ(trace.type()[i], trace.track()[i] == 0
+                                   ? ActivityType::kCpuOp
+                                   : ActivityType::kUserAnnotation);
+    EXPECT_EQ(trace.scope()[i], trace.track()[i] == 0
+                                    ? RecordScope::kFunction
+                                    : RecordScope::kUserScope);
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+template <typename Records>
+std::vector<TimeNs> Times(const Records& records) {
+  std::vector<TimeNs> times;
+  for (const auto& record : records) times.push_back(record.time_ns);
+  return times;
+}
+
+TEST(TraceSliceTest, AWindowHasWhatBeginsInItAndWhatIsAround) {
+  const Trace whole = TwoTracks();
+  const TraceSlice slice = SliceTrace(whole, 20, 60);
+  EXPECT_THAT(Events(slice.trace),
+              ElementsAre("0: outer 5-90", "0: inner 10-50 in outer #8 1 2",
+                          "0: leaf 20-40 in inner", "1: other 10-100",
+                          "1: child 40-60 in other"));
+  EXPECT_EQ(slice.repeated_events, 3u);
+  EXPECT_THAT(Times(slice.trace.counters()), ElementsAre(20, 59));
+  EXPECT_THAT(Times(slice.trace.samples()), ElementsAre(20, 59));
+  EXPECT_THAT(Times(slice.trace.memory()), ElementsAre(20, 59, 30));
+  EXPECT_EQ(slice.trace.memory()[0].partner, 1u);
+  EXPECT_EQ(slice.trace.memory()[1].partner, 0u);
+  EXPECT_EQ(slice.trace.memory()[2].partner, kNoMemory);
+  // The window holds the ranges that it repeats.
+  EXPECT_EQ(slice.trace.start_ns(), 5);
+  EXPECT_EQ(slice.trace.end_ns(), 100);
+}
+
+TEST(TraceSliceTest, WindowsDivideATrace) {
+  const Trace whole = TwoTracks();
+  const TraceSlice first = SliceTrace(whole, -10, 20);
+  EXPECT_THAT(Events(first.trace),
+              ElementsAre("0: outer 5-90", "0: inner 10-50 in outer #8 1 2",
+                          "1: other 10-100"));
+  EXPECT_EQ(first.repeated_events, 0u);
+  EXPECT_EQ(first.trace.start_ns(), 0);
+  EXPECT_THAT(Times(first.trace.memory()), ElementsAre(19));
+  EXPECT_EQ(first.trace.memory()[0].partner, kNoMemory);
+  const TraceSlice last = SliceTrace(whole, 60, 200);
+  EXPECT_THAT(Events(last.trace),
+              ElementsAre("0: outer 5-90", "0: late 60-80 in outer #7 3"));
+  EXPECT_EQ(last.repeated_events, 1u);
+  EXPECT_THAT(Times(last.trace.memory()), ElementsAre(60));
+  EXPECT_EQ(last.trace.end_ns(), 100);
+  const TraceSlice none = SliceTrace(whole, 200, 300);
+  EXPECT_THAT(Events(none.trace), IsEmpty());
+  EXPECT_EQ(none.trace.start_ns(), 200);
+  EXPECT_EQ(none.trace.end_ns(), 200);
+}
+
+TEST(TraceSliceTest, ChosenEventsFindTheirParents) {
+  const Trace whole = TwoTracks();
+  const std::vector<uint8_t> events = {1, 0, 1, 1, 0, 1};
+  const Trace part =
+      SelectEvents(whole, events, [](TrackIndex track, TimeNs time_ns) {
+        return track == 1 || time_ns == 59;
+      });
+  EXPECT_THAT(Events(part),
+              ElementsAre("0: outer 5-90", "0: leaf 20-40 in outer",
+                          "0: late 60-80 in outer #7 3", "1: child 40-60"));
+  EXPECT_THAT(Times(part.memory()), ElementsAre(59, 30));
+  EXPECT_EQ(part.memory()[0].partner, kNoMemory);
+  EXPECT_EQ(part.start_ns(), 0);
+  EXPECT_EQ(part.end_ns(), 100);
+}
+
+TEST(TraceSliceTest, WhatBelongsToTheWholeRecordingIsInEveryPart) {
+  const Trace whole = TwoTracks();
+  const Trace part = SliceTrace(whole, 200, 300).trace;
+  EXPECT_EQ(part.strings().size(), whole.strings().size());
+  EXPECT_EQ(part.Name(NameId{1}), "outer");
+  EXPECT_EQ(part.processes().size(), 1u);
+  EXPECT_EQ(part.tracks().size(), 2u);
+  EXPECT_EQ(part.metadata().size(), 1u);
+  EXPECT_EQ(part.ledger().Get(Loss::kSamplesLost), 3u);
+  EXPECT_EQ(part.memory_sample_interval(), 64);
+  EXPECT_EQ(part.allocation_counts().size(), 1u);
+  EXPECT_EQ(part.sampling_period_ns(), 10);
+}
+
+// Sums belong to the whole recording, as do counts of allocations.
+TEST(TraceSliceTest, EveryPartHasTheSumsOfTheHeap) {
+  TraceData data;
+  data.end_ns = 100;
+  data.track_begin = {0};
+  data.folded_memory = std::make_shared<FoldedMemory>(
+      FoldedMemory{.heaps = {FoldedHeap{.allocated = {3, 30}}}, .live = {}});
+  const Trace whole(std::move(data));
+  const auto keeps_all = [](TrackIndex, TimeNs) { return true; };
+  EXPECT_EQ(SelectEvents(whole, {}, keeps_all).folded_memory(),
+            whole.folded_memory());
+  EXPECT_EQ(SliceTrace(whole, 50, 60).trace.folded_memory(),
+            whole.folded_memory());
+}
+
+TEST(EventCallsTest, OnlyFoldedEventsStandForMore) {
+  TraceData data = TwoTracks().Release();
+  data.details[1].calls = 9;
+  data.flags[3] |= kEventFolded;
+  data.details[0].calls = 4;
+  const Trace trace(std::move(data));
+  EXPECT_EQ(Calls(trace, 0), 1u);
+  EXPECT_EQ(Calls(trace, 1), 1u);
+  EXPECT_EQ(Calls(trace, 3), 4u);
+}
+
+TEST(RecordedByTest, TheMarkIsPyTorchs) {
+  TraceShard shard;
+  EXPECT_FALSE(IsOfPyTorch(shard));
+  const auto add = [&](const char* key, const char* value) {
+    shard.metadata.push_back({.key = shard.strings.Intern(key),
+                              .json_value = shard.strings.Intern(value)});
+  };
+  add("kymo_recorded_by", "\"JAX\"");
+  add("other", "\"PyTorch\"");
+  EXPECT_FALSE(IsOfPyTorch(shard));
+  MarkAsPyTorchs(shard);
+  EXPECT_TRUE(IsOfPyTorch(shard));
+  EXPECT_EQ(shard.metadata.size(), 3u);
+  UnmarkAsPyTorchs(shard);
+  EXPECT_FALSE(IsOfPyTorch(shard));
+  ASSERT_EQ(shard.metadata.size(), 1u);
+  EXPECT_EQ(shard.strings.Get(shard.metadata[0].key), "other");
+
+  for (const char* value : {"\"PyTorch\"", "\"JAX\""}) {
+    for (const char* key : {"kymo_recorded_by", "other"}) {
+      TraceData data;
+      data.metadata.push_back({.key = data.strings.Intern(key),
+                               .json_value = data.strings.Intern(value)});
+      EXPECT_EQ(IsOfPyTorch(Trace(std::move(data))),
+                std::string(key) == "kymo_recorded_by" &&
+                    std::string(value) == "\"PyTorch\"");
+    }
+  }
+  EXPECT_FALSE(IsOfPyTorch(Trace(TraceData())));
+}
+
+TEST(RecordsTest, FieldsThatNobodySetSayNothing) {
+  EXPECT_EQ(Process().pid, 0);
+  EXPECT_EQ(Process().parent_pid, 0);
+  EXPECT_EQ(Process().start_ns, 0);
+  EXPECT_EQ(Process().end_ns, 0);
+  const Track track;
+  EXPECT_EQ(track.kind, TrackKind::kThread);
+  EXPECT_EQ(track.pid, 0);
+  EXPECT_EQ(track.id, 0);
+  EXPECT_EQ(track.device_index, -1);
+  EXPECT_EQ(track.logical_id, 0u);
+  const Detail detail;
+  EXPECT_EQ(detail.correlation_id, 0u);
+  EXPECT_EQ(detail.args_begin, 0u);
+  EXPECT_EQ(detail.args_end, 0u);
+  EXPECT_EQ(detail.sequence_nr, -1);
+  EXPECT_EQ(detail.forward_thread, 0u);
+  EXPECT_EQ(detail.debug_handle, -1);
+  EXPECT_EQ(detail.node_id, -1);
+  EXPECT_EQ(detail.stack, kEmptyStack);
+  EXPECT_EQ(detail.calls, 1u);
+  const MemoryRecord memory;
+  EXPECT_EQ(memory.track, 0u);
+  EXPECT_EQ(memory.event, MemoryEvent::kAllocation);
+  EXPECT_EQ(memory.source, MemorySource::kReported);
+  EXPECT_EQ(memory.device_type, 0);
+  EXPECT_EQ(memory.device_index, -1);
+  EXPECT_EQ(memory.time_ns, 0);
+  EXPECT_EQ(memory.address, 0u);
+  EXPECT_EQ(memory.bytes, 0);
+  EXPECT_EQ(memory.total_allocated, 0);
+  EXPECT_EQ(memory.total_reserved, 0);
+  EXPECT_EQ(memory.stack, kEmptyStack);
+  EXPECT_EQ(memory.partner, kNoMemory);
+  EXPECT_EQ(AllocationCounts().allocations, 0u);
+  EXPECT_EQ(AllocationCounts().frees, 0u);
+  EXPECT_EQ(AllocationCounts().allocated_bytes, 0u);
+  EXPECT_EQ(CounterSample().time_ns, 0);
+  EXPECT_EQ(CounterSample().value, 0);
+  EXPECT_EQ(StackSample().time_ns, 0);
+  EXPECT_EQ(StackSample().weight_ns, 0);
+  EXPECT_EQ(Arg().type, ArgType::kInt);
+  EXPECT_EQ(Arg().int_value(), 0);
+  const Frame frame;
+  EXPECT_EQ(frame.line, 0u);
+  EXPECT_EQ(frame.address, 0u);
+  EXPECT_FALSE(frame.is_inlined);
+  EXPECT_FALSE(frame.is_kernel);
+  EXPECT_TRUE(frame.is_resolved);
+  const Trace trace{TraceData()};
+  EXPECT_EQ(trace.start_ns(), 0);
+  EXPECT_EQ(trace.end_ns(), 0);
+  EXPECT_EQ(trace.track_begin(0), 0u);
+  EXPECT_EQ(trace.memory_sample_interval(), 0);
+  EXPECT_EQ(trace.sampling_period_ns(), 0);
+  EXPECT_EQ(trace.folded_memory(), nullptr);
+  EXPECT_EQ(TraceShard().sampling_period_ns, 0);
+  EXPECT_EQ(TraceShard().memory_sample_interval, 0);
+  EXPECT_EQ(FoldedHeap().peak_bytes, 0);
+  EXPECT_EQ(FoldedMemory().live_moments, 0);
+}
+
+TEST(RecordsTest, NumbersThatFilesHaveNeverChange) {
+  EXPECT_EQ(kEventInstant, 1);
+  EXPECT_EQ(kEventOpen, 2);
+  EXPECT_EQ(kEventAsync, 4);
+  EXPECT_EQ(kEventModule, 8);
+  EXPECT_EQ(kEventRepeated, 16);
+  EXPECT_EQ(kEventFolded, 32);
+  EXPECT_EQ(kSyncRows, 1'000'000);  // libkineto's rows of synchronisation
+  EXPECT_EQ(kNoEvent, 0xFFFF'FFFFu);
+  EXPECT_EQ(kNoDetail, 0xFFFF'FFFFu);
+  EXPECT_EQ(kNoTrack, 0xFFFF'FFFFu);
+  EXPECT_EQ(kNoMemory, 0xFFFF'FFFFu);
+}
+
+TEST(RecordsTest, ArgumentsKeepTheirValues) {
+  EXPECT_EQ(Arg::Int(NameId{3}, -5).int_value(), -5);
+  EXPECT_EQ(Arg::Int(NameId{3}, -5).key, NameId{3});
+  EXPECT_FALSE(Arg::Int(NameId{3}, -5).has_text());
+  EXPECT_EQ(Arg::Double(NameId{3}, 0.5).double_value(), 0.5);
+  EXPECT_FALSE(Arg::Double(NameId{3}, 0.5).has_text());
+  EXPECT_EQ(Arg::String(NameId{3}, NameId{4}).string_value(), NameId{4});
+  EXPECT_TRUE(Arg::String(NameId{3}, NameId{4}).has_text());
+  EXPECT_EQ(Arg::Json(NameId{3}, NameId{4}).type, ArgType::kJson);
+  EXPECT_TRUE(Arg::Json(NameId{3}, NameId{4}).has_text());
+}
+
+// 1 / (1 - exp(-bytes / interval)).
+TEST(RecordsTest, ASampleStandsForTheInverseOfItsProbability) {
+  EXPECT_EQ(MemorySampleWeight(100, 0), 1);
+  EXPECT_EQ(MemorySampleWeight(100, -1), 1);
+  EXPECT_EQ(MemorySampleWeight(0, 100), 1);
+  EXPECT_DOUBLE_EQ(MemorySampleWeight(100, 100), 1 / (1 - std::exp(-1.0)));
+  EXPECT_DOUBLE_EQ(MemorySampleWeight(-100, 100), 1 / (1 - std::exp(-1.0)));
+  EXPECT_DOUBLE_EQ(MemorySampleWeight(50, 0.5), 1);
+  EXPECT_NEAR(MemorySampleWeight(1, 1'000), 1'000.5, 0.001);
+}
+
+TEST(FoldedMemoryTest, SumsAddUp) {
+  BlockSum sum = {.count = 1, .bytes = 10};
+  sum += {.count = 2, .bytes = 30};
+  EXPECT_EQ(sum, (BlockSum{.count = 3, .bytes = 40}));
+  const FoldedHeap heap = {
+      .allocated = {5, 50}, .freed = {2, 20}, .replaced = {1, 10}};
+  EXPECT_EQ(heap.record_count(), 7);
+}
+
+}  // namespace
+}  // namespace kymo::model
