@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/text/json_check.h"
 #include "profiler/text/json_writer.h"
 
 namespace kymo::json {
@@ -132,6 +133,111 @@ TEST(JsonWriterTest, IndentsAndSeparates) {
   "raw": [1, 2]
 }
 )");
+}
+
+TEST(JsonTextTest, EachRuleOfTheGrammarHoldsOnBothSides) {
+  for (const char* good :
+       {"-0", "0.5", "10.25", "0e0", "1e-7", "1E+7", "false", "[]", "{}",
+        "[ 1 , 2 ]", "{ \"a\" : 1 , \"b\" : 2 }", "\t\n\r 1 \t\n\r ",
+        R"("\"\\\/\b\f\n\r\t")", R"("\u09afAF")", "\" \x7f\""}) {
+    EXPECT_TRUE(IsValidJson(good)) << good;
+  }
+  for (const char* bad : {"-",
+                          "--1",
+                          "00",
+                          "-01",
+                          "0.",
+                          "1.e5",
+                          "1e",
+                          "1e+",
+                          "1e+-5",
+                          "e5",
+                          "tru",
+                          "fals",
+                          "trueish",
+                          "nulls",
+                          "[,]",
+                          "[1,,2]",
+                          "[1}",
+                          "{]",
+                          "]",
+                          "{\"a\":}",
+                          "{\"a\" 1}",
+                          "{1:2}",
+                          "{\"a\":1 \"b\":2}",
+                          "{\"a\":1,}",
+                          "{,}",
+                          "\"\\",
+                          "\"\\\"",
+                          "\"\\u123\"",
+                          "\"\\u\"",
+                          "\"\\u123",
+                          "\"\x1f\"",
+                          "\"\xC3\"",
+                          "\v1",
+                          "1\f"}) {
+    EXPECT_FALSE(IsValidJson(bad)) << bad;
+  }
+}
+
+TEST(JsonTextTest, FiveHundredLevelsAreRead) {
+  const auto nested = [](size_t levels, const std::string& open,
+                         const std::string& close) {
+    std::string text;
+    for (size_t i = 0; i < levels; ++i) text += open;
+    text += "1";
+    for (size_t i = 0; i < levels; ++i) text += close;
+    return text;
+  };
+  EXPECT_TRUE(IsValidJson(nested(500, "[", "]")));
+  EXPECT_FALSE(IsValidJson(nested(501, "[", "]")));
+  EXPECT_TRUE(IsValidJson(nested(500, "{\"a\":", "}")));
+  EXPECT_FALSE(IsValidJson(nested(501, "{\"a\":", "}")));
+}
+
+TEST(JsonTextTest, TextsThatAreNoJsonAreStrings) {
+  std::string out;
+  AppendJsonOrString(out, "[1, 2]");
+  AppendJsonOrString(out, "[1, 2");
+  EXPECT_EQ(out, "[1, 2]\"[1, 2\"");
+  EXPECT_EQ(JsonString("a\"b"), R"("a\"b")");
+}
+
+TEST(JsonTextTest, EveryControlCharacterIsEscaped) {
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const std::string quoted = Quoted(std::string(1, static_cast<char>(byte)));
+    const bool is_plain =
+        byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7F;
+    EXPECT_EQ(quoted.size() == 3, is_plain) << byte;
+    EXPECT_TRUE(IsValidJson(quoted)) << byte;
+  }
+  EXPECT_EQ(Quoted("\x10\x0f"), R"("\u0010\u000f")");
+}
+
+TEST(JsonWriterTest, WritesEveryKindOfValue) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginArray();
+  json.Uint(std::numeric_limits<uint64_t>::max());
+  json.Bool(false);
+  json.String("s");
+  json.BeginArray();
+  json.EndArray();
+  json.EndArray();
+  EXPECT_EQ(out, "[\n  18446744073709551615,\n  false,\n  \"s\",\n  []\n]\n");
+}
+
+TEST(JsonCheckTest, ErrorsQuoteTheTextsBeginning) {
+  EXPECT_TRUE(CheckJson("{\"a\": [1, 2]}").ok());
+  const auto message = [](std::string_view text) {
+    const absl::Status status = CheckJson(text);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    const std::string all(status.message());
+    return all.substr(0, all.find(" is not JSON: "));
+  };
+  EXPECT_EQ(message("[1, 2"), "'[1, 2'");
+  EXPECT_EQ(message(std::string(80, 'x')), "'" + std::string(80, 'x') + "'");
+  EXPECT_EQ(message(std::string(81, 'x')), "'" + std::string(80, 'x') + "...'");
 }
 
 }  // namespace

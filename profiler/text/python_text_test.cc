@@ -66,5 +66,39 @@ TEST(PythonTextTest, JsonReplacesWhatIsNotUtf8) {
   EXPECT_EQ(PythonJsonString("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
 }
 
+// Python's repr() has an exponent below 1e-4 and from 1e16 on.
+TEST(PythonTextTest, FloatsOfEveryLengthKeepTheirDigits) {
+  EXPECT_EQ(PythonFloat(1), "1.0");
+  EXPECT_EQ(PythonFloat(10), "10.0");
+  EXPECT_EQ(PythonFloat(12), "12.0");
+  EXPECT_EQ(PythonFloat(12.5), "12.5");
+  EXPECT_EQ(PythonFloat(0.5), "0.5");
+  EXPECT_EQ(PythonFloat(0.05), "0.05");
+  EXPECT_EQ(PythonFloat(0.00125), "0.00125");
+  EXPECT_EQ(PythonFloat(-0.00015), "-0.00015");
+  EXPECT_EQ(PythonFloat(-0.000015), "-1.5e-05");
+  EXPECT_EQ(PythonFloat(9'999'999'999'999'998), "9999999999999998.0");
+  EXPECT_EQ(PythonFloat(-1.5e16), "-1.5e+16");
+  EXPECT_EQ(PythonFloat(-std::numeric_limits<double>::infinity()), "-inf");
+  EXPECT_EQ(PythonBool(true), "True");
+  EXPECT_EQ(PythonBool(false), "False");
+}
+
+TEST(PythonTextTest, StringsEscapeWhatPythonEscapes) {
+  EXPECT_EQ(PythonString("\r\n\t"), "'\\r\\n\\t'");
+  EXPECT_EQ(PythonString("\x1f \x7f\x80"), "'\\x1f \\x7f\x80'");
+  EXPECT_EQ(PythonString("it's"), "\"it's\"");
+  EXPECT_EQ(PythonString("\"quoted\""), "'\"quoted\"'");
+  EXPECT_EQ(PythonString(""), "''");
+}
+
+// Surrogates of the first and the last code point that need them.
+TEST(PythonTextTest, JsonHasSurrogatesFromU10000On) {
+  EXPECT_EQ(PythonJsonString("\uFFFD\U00010000\U0010FFFF"),
+            "\"\\ufffd\\ud800\\udc00\\udbff\\udfff\"");
+  EXPECT_EQ(PythonJsonString("\u0080\u07FF\u0800"),
+            "\"\\u0080\\u07ff\\u0800\"");
+}
+
 }  // namespace
 }  // namespace kymo
