@@ -86,5 +86,42 @@ TEST(FittedTableTest, WithoutRowsThereIsNoText) {
   EXPECT_EQ(FormatFittedTable(table, {}), "");
 }
 
+// Widths: 45, 10, 5 and 12, with two blanks between them.
+TEST(FittedTableTest, EachWidthIsUsedToItsEnd) {
+  const auto titles = [](size_t width) {
+    const std::string text = FormatFittedTable(MakeTable(), {.width = width});
+    return text.substr(0, text.find('\n'));
+  };
+  const std::string name(45 - 4, ' ');
+  EXPECT_EQ(titles(78), "Name" + name + "  Self CPU %  Calls  Module");
+  EXPECT_EQ(titles(77),
+            "Name" + name.substr(1) + "  Self CPU %  Calls  Module");
+  // 30 is the least for a name; then the calls go, and their 7 come free.
+  const std::string least(30 - 4, ' ');
+  EXPECT_EQ(titles(63), "Name" + least + "  Self CPU %  Calls  Module");
+  EXPECT_EQ(titles(62),
+            "Name" + std::string(36 - 4, ' ') + "  Self CPU %  Module");
+  EXPECT_EQ(titles(56), "Name" + least + "  Self CPU %  Module");
+  EXPECT_EQ(titles(55), "Name" + std::string(43 - 4, ' ') + "  Self CPU %");
+  EXPECT_EQ(titles(42), "Name" + least + "  Self CPU %");
+  // What must stay does, and the name shrinks down to its title.
+  EXPECT_EQ(titles(41), "Name" + least.substr(1) + "  Self CPU %");
+  EXPECT_EQ(titles(16), "Name  Self CPU %");
+  EXPECT_EQ(titles(15), "Name  Self CPU %");
+}
+
+TEST(FittedTableTest, ColorsChangeAtTenPercentAndAtOne) {
+  const auto row = [](double share) {
+    const FittedTable table = {.columns = {{.title = "N", .fit = Fit::kText}},
+                               .rows = {{.cells = {"x"}, .share = share}}};
+    const std::string text = FormatFittedTable(table, {.color = true});
+    return text.substr(text.find("-\n") + 2);
+  };
+  EXPECT_EQ(row(0.10), "\033[31mx\033[0m\n");
+  EXPECT_EQ(row(0.0999), "x\n");
+  EXPECT_EQ(row(0.01), "x\n");
+  EXPECT_EQ(row(0.0099), "\033[2mx\033[0m\n");
+}
+
 }  // namespace
 }  // namespace kymo::report

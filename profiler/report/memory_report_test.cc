@@ -170,5 +170,67 @@ TEST_F(MemoryReportTest, WithoutMemoryThereIsNothing) {
   EXPECT_EQ(Report(), "");
 }
 
+TEST_F(MemoryReportTest, ProcessesAndMappingsHaveSectionsOfTheirOwn) {
+  const auto other = t_.AddThread(11, 11, "unknown");
+  memory_.Allocate(
+      {.track = main_, .bytes = 4'096, .source = model::MemorySource::kMapped},
+      2'000'000);
+  memory_.Free(memory_.Allocate({.track = other, .bytes = 8}, 3'000'000), other,
+               4'000'000);
+  EXPECT_EQ(Report(), R"(Memory of xz (process 10), mappings
+  Allocated                    1     4.00 KB
+  Freed                        0         0 B
+  Alive at the end             1     4.00 KB
+  Temporary                    0         0 B  (0.00% of allocations)
+  Peak                               4.00 KB  at 1.000ms
+  Peak by stack
+       4.00 KB  100.00%  1 block  [no stack]
+  Not freed when the recording ended (leaks, and what was still in use)
+       4.00 KB  100.00%  1 block  [no stack]
+
+Memory of process 11, heap
+  Allocated                    1         8 B
+  Freed                        1         8 B
+  Alive at the end             0         0 B
+  Temporary                    1         8 B  (100.00% of allocations)
+  Peak                                   8 B  at 2.000ms
+  Peak by stack
+           8 B  100.00%  1 block  [no stack]
+  Nothing leaked: all that was allocated has been freed.
+)");
+}
+
+TEST_F(MemoryReportTest, ListsAndStacksEndAtTheirLimits) {
+  for (uint32_t i = 0; i < 3; ++i) {
+    memory_.Allocate({.track = main_, .bytes = 100, .stack = Stack("f", 1 + i)},
+                     1'000'000 + i);
+  }
+  const std::string all = Report({.group_limit = 3, .frame_limit = 1});
+  EXPECT_THAT(all, Not(HasSubstr("others")));
+  EXPECT_THAT(all, HasSubstr("          f  xz.cc:3\n"));
+  EXPECT_THAT(all, Not(HasSubstr("main")));
+}
+
+TEST_F(MemoryReportTest, EveryLossOfRecordsIsSaid) {
+  for (const model::Loss loss :
+       {model::Loss::kMemoryRecordsLeftOut, model::Loss::kEventsOverwritten,
+        model::Loss::kDrainBytesLost, model::Loss::kSamplesLost}) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    t.data().ledger.Add(loss, 1);
+    t.data().memory.push_back({.track = main,
+                               .source = model::MemorySource::kHeap,
+                               .time_ns = 5,
+                               .address = 16,
+                               .bytes = 8,
+                               .total_allocated = 8});
+    const model::Trace trace = std::move(t).Build();
+    const std::string text =
+        MemoryReport(trace, analysis::ProfileMemory(trace), {});
+    EXPECT_EQ(text.find("Records were lost") != std::string::npos,
+              loss != model::Loss::kSamplesLost);
+  }
+}
+
 }  // namespace
 }  // namespace kymo::report

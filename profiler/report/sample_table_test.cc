@@ -87,5 +87,35 @@ TEST(SampleTableTest, SamplesWithoutFramesHaveAName) {
   EXPECT_EQ(table.rows[0].name, "[unknown]");
 }
 
+TEST(SampleTableTest, RowsAreInTheOrderThatWasAskedForUpToTheLimit) {
+  const SampleTable table = MakeTable();
+  const auto names = [&](const std::string& sort_by, int limit) {
+    const auto rows =
+        ShownSampleRows(table, {.sort_by = sort_by, .row_limit = limit});
+    EXPECT_TRUE(rows.ok()) << rows.status();
+    std::string text;
+    for (const SampleTableRow& row : *rows) text += row.name + " ";
+    return text;
+  };
+  EXPECT_EQ(names("cpu_time_total", -1), "main encode crc64 ");
+  EXPECT_EQ(names("count", -1), "main encode crc64 ");
+  EXPECT_EQ(names("self_cpu_time_total", -1), "encode crc64 main ");
+  EXPECT_EQ(names("", 3), "encode crc64 main ");
+  EXPECT_EQ(names("", 2), "encode crc64 ");
+  EXPECT_EQ(names("", 0), "");
+}
+
+TEST(SampleTableTest, RowsHaveTheirTimesInMicroseconds) {
+  const SampleTable table = MakeTable();
+  EXPECT_EQ(table.sampled_ns, 800'000'000);
+  EXPECT_EQ(table.sample_count, 3);
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows[2].name, "main");
+  EXPECT_EQ(table.rows[2].module, "/usr/bin/xz");
+  EXPECT_EQ(table.rows[2].cpu_time_us, 501'000);
+  EXPECT_EQ(table.rows[2].self_cpu_time_us, 1'000);
+  EXPECT_EQ(table.rows[2].sample_count, 2);
+}
+
 }  // namespace
 }  // namespace kymo::report
