@@ -12,7 +12,7 @@ namespace {
 using model::ActivityType;
 using model::Arg;
 
-// One thread with its calls; streams are added behind it.
+// A thread with its calls; streams are added behind it.
 class Work {
  public:
   Work() : main_(t_.AddThread(1, 1, "main")) {}
@@ -24,7 +24,16 @@ class Work {
     t_.AddRange(main_, name, start, end, ActivityType::kCudaRuntime);
     t_.Describe(id);
   }
-  void Stream(int64_t id) { stream_ = t_.AddStream(0, id, 1); }
+  void Stream(int64_t id, int32_t device = 0) {
+    stream_ = t_.AddStream(device, id, pid_);
+  }
+  // Whatever follows is of another process.
+  void Process(int64_t pid) {
+    pid_ = pid;
+    main_ = t_.AddThread(pid, pid, "main");
+  }
+  // Another thread, before any stream.
+  void Thread(int64_t tid) { main_ = t_.AddThread(pid_, tid, "thread"); }
   void Kernel(const char* name, TimeNs start, TimeNs end, uint64_t id) {
     t_.AddRange(stream_, name, start, end, ActivityType::kConcurrentKernel);
     t_.Describe(id);
@@ -41,7 +50,8 @@ class Work {
 
  private:
   TestTrace t_;
-  const model::TrackIndex main_;
+  int64_t pid_ = 1;
+  model::TrackIndex main_;
   model::TrackIndex stream_ = 0;
 };
 
@@ -231,6 +241,161 @@ TEST(CriticalPathTest, EdgesBackInTimeAreLeftOut) {
   work.Kernel("gemm", 18, 300, 1);
   work.Sync("Stream Sync", 111, 119, 2);
   EXPECT_EQ(PathOf(std::move(work).Build()), "kernel(gemm)282");
+}
+
+// The names are CUDA's calls that return when the device has done something.
+TEST(CriticalPathTest, OnlyCallsThatWaitForTheDeviceAreNoWork) {
+  for (const char* name :
+       {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery",
+        "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpyAsync",
+        "cudaLaunchKernel"}) {
+    Work work;
+    work.Op("before", 0, 10);
+    work.Call(name, 20, 100, 1);
+    work.Op("after", 110, 115);
+    const bool is_work = std::string(name) == "cudaLaunchKernel";
+    EXPECT_EQ(PathOf(std::move(work).Build()),
+              is_work ? "host(before)10 host(cudaLaunchKernel)80 host(after)5"
+                      : "host(before)10 host(after)5")
+        << name;
+  }
+}
+
+// Two streams, and one of another process whose work ends last.
+Work TwoStreams(const char* call, const char* sync) {
+  Work work;
+  work.Call("cudaLaunchKernel", 10, 15, 1);
+  work.Call("cudaLaunchKernel", 16, 18, 2);
+  work.Call(call, 20, 205, 3);
+  work.Op("after", 210, 300);
+  work.Stream(7);
+  work.Kernel("gemm", 18, 100, 1);
+  if (sync != nullptr) work.Sync(sync, 21, 201, 3);
+  work.Stream(8, /*device=*/1);
+  work.Kernel("copy", 20, 200, 2);
+  work.Process(2);
+  work.Call("cudaLaunchKernel", 28, 29, 2);
+  work.Stream(9);
+  work.Kernel("other", 30, 204, 2);
+  return work;
+}
+
+TEST(CriticalPathTest, WaitsAreForAStreamOrForAllOfTheProcess) {
+  const std::string all =
+      "host(cudaLaunchKernel)5 launch(cudaLaunchKernel)4 kernel(copy)180 "
+      "host(after)90";
+  const std::string none =
+      "host(cudaLaunchKernel)5 launch(cudaLaunchKernel)4 kernel(copy)180";
+  EXPECT_EQ(PathOf(TwoStreams("cudaDeviceSynchronize", "Context Sync").Build()),
+            all);
+  // The other stream's work is longer than what was waited for.
+  EXPECT_EQ(PathOf(TwoStreams("cudaStreamSynchronize", "Stream Sync").Build()),
+            none);
+  EXPECT_EQ(PathOf(TwoStreams("cudaStreamSynchronize", "Other Sync").Build()),
+            none);
+  // Without records of synchronisation the call's name says it.
+  for (const char* call :
+       {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMemcpy"}) {
+    EXPECT_EQ(PathOf(TwoStreams(call, nullptr).Build()), all);
+  }
+  EXPECT_EQ(PathOf(TwoStreams("cudaEventSynchronize", nullptr).Build()), none);
+}
+
+// Each edge belongs to the place where the wait ended.
+TEST(CriticalPathTest, StepsSayFromWhenToWhen) {
+  Work work;
+  work.Call("cudaLaunchKernel", 10, 15, 1);
+  work.Call("cudaDeviceSynchronize", 20, 105, 2);
+  work.Op("after", 110, 200);
+  work.Stream(7);
+  work.Kernel("gemm", 18, 100, 1);
+  work.Sync("Context Sync", 21, 101, 2);
+  const model::Trace trace = std::move(work).Build();
+  std::string text;
+  for (const PathStep& step :
+       FindCriticalPath(trace, Launches(trace), {}).steps) {
+    text += std::string(PathCauseName(step.cause)) + "(" +
+            std::string(trace.EventName(step.event)) + ") " +
+            std::to_string(step.start_ns) + "-" + std::to_string(step.end_ns) +
+            "=" + std::to_string(step.weight_ns) + "\n";
+  }
+  EXPECT_EQ(text,
+            "launch(cudaLaunchKernel) 10-18=8\n"
+            "kernel(gemm) 18-100=82\n"
+            "dependency(cudaDeviceSynchronize) 100-105=0\n"
+            "dependency(after) 105-110=0\n"
+            "host(after) 110-200=90\n");
+}
+
+// What is launched after the wait, by the thread that waits, begins after it.
+TEST(CriticalPathTest, AWaitForAnEventHoldsBackTheThreadsNextWork) {
+  const auto path = [](TimeNs second_launch, bool is_other_thread) {
+    Work work;
+    work.Call("cudaLaunchKernel", 10, 15, 1);
+    work.Call("cudaEventRecord", 16, 18, 2);
+    work.Call("cudaStreamWaitEvent", 20, 22, 3);
+    if (is_other_thread) work.Thread(2);
+    work.Call("cudaLaunchKernel", second_launch, second_launch + 1, 4);
+    work.Stream(7);
+    work.Kernel("gemm", 18, 100, 1);
+    work.Kernel("later", 100, 101, 9);
+    work.Stream(8);
+    work.Sync("Stream Wait Event", 20, 21, 3, /*record=*/2, /*on_stream=*/7);
+    work.Kernel("relu", 102, 150, 4);
+    return PathOf(std::move(work).Build());
+  };
+  const std::string waited =
+      "launch(cudaLaunchKernel)8 kernel(gemm)82 kernel(relu)48";
+  EXPECT_EQ(path(25, false), waited);
+  // Another thread's work is not held back: it was launched at 25, for 77.
+  EXPECT_EQ(path(25, true), "launch(cudaLaunchKernel)77 kernel(relu)48");
+}
+
+TEST(CriticalPathTest, ARecordBeforeAnyWorkIsWaitedForByNobody) {
+  // At 10, the time of the launch, nothing had been launched yet.
+  for (const TimeNs record : {10, 11}) {
+    Work work;
+    work.Call("cudaEventRecord", 8, 9, 9);
+    work.Call("cudaLaunchKernel", 10, 10, 1);
+    work.Call("cudaEventRecord", record, record + 1, 2);
+    work.Call("cudaEventSynchronize", 20, 105, 3);
+    work.Op("after", 110, 130);
+    work.Stream(7);
+    work.Kernel("gemm", 18, 100, 1);
+    work.Sync("Event Sync", 20, 104, 3, /*record=*/2, /*on_stream=*/7);
+    EXPECT_EQ(PathOf(std::move(work).Build()),
+              std::string("host(cudaEventRecord)1 launch(cudaLaunchKernel)8 "
+                          "kernel(gemm)82") +
+                  (record == 10 ? "" : " host(after)20"));
+  }
+}
+
+// Both ends of the window belong to it.
+TEST(CriticalPathTest, AWindowHasWhatBeginsAtItsBounds) {
+  Work work;
+  work.Op("a", 10, 20);
+  work.Op("b", 30, 40);
+  work.Op("c", 50, 60);
+  const model::Trace trace = std::move(work).Build();
+  EXPECT_EQ(PathOf(trace, {.start_ns = 10, .end_ns = 50}),
+            "host(a)10 host(b)10 host(c)10");
+  EXPECT_EQ(PathOf(trace, {.start_ns = 11, .end_ns = 49}), "host(b)10");
+  EXPECT_EQ(PathOf(trace, {.start_ns = 0, .end_ns = 30}),
+            "host(a)10 host(b)10");
+}
+
+TEST(CriticalPathTest, AnnotationsInstantsAndAsynchronousRangesAreNoWork) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "step", 0, 100);
+  t.AddRange(main, "nvtx", 10, 20, ActivityType::kNvtxRange);
+  t.AddRange(main, "driver", 30, 40, ActivityType::kCudaDriver);
+  t.AddRange(main, "python", 50, 60, ActivityType::kPythonFunction);
+  t.AddInstant(main, "instant", 65);
+  t.AddRange(main, "async", 70, 300, ActivityType::kCpuOp, model::kEventAsync);
+  t.AddRange(main, "op", 80, 90);
+  EXPECT_EQ(PathOf(std::move(t).Build()),
+            "host(nvtx)10 host(driver)10 host(op)10");
 }
 
 }  // namespace
