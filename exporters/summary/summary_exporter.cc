@@ -15,6 +15,7 @@
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/sink.h"
@@ -238,7 +239,11 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
   WriteTracks(trace, totals, model::TrackKind::kThread, json);
   WriteTracks(trace, totals, model::TrackKind::kStream, json);
   WriteTotals(totals, json);
-  WriteAverages(analysis::KeyAverages(trace, analysis::DuplicatesOf(trace)),
+  const analysis::MemoryUsage memory = analysis::MeasureMemoryUsage(trace);
+  WriteAverages(analysis::KeyAverages(
+                    trace, {.duplicates = analysis::DuplicatesOf(trace),
+                            .cpu_memory_bytes = memory.cpu_bytes,
+                            .device_memory_bytes = memory.device_bytes}),
                 json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);

@@ -2,12 +2,14 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
@@ -155,6 +157,51 @@ TEST(SummaryExporterTest, AveragesAreSortedBySelfTime) {
   EXPECT_EQ(
       averages.values(0).struct_value().fields().at("name").string_value(),
       "large");
+}
+
+// Without line breaks below the entries of the outer lists, and without the
+// ledger, which has an entry for each kind of loss.
+std::string Compact(std::string text) {
+  const size_t ledger = text.find("  \"ledger\"");
+  text.erase(ledger, text.find("  \"anything_lost\"") - ledger);
+  for (size_t at = 0; (at = text.find("\n      ", at)) != text.npos;) {
+    text.replace(at, text.find_first_not_of(" \n", at) - at, " ");
+  }
+  return text;
+}
+
+TEST(SummaryExporterTest, GoldenWhole) {
+  const std::string text = Summary(WholeTrace());
+  ParseJson(text);
+  ExpectGolden(Compact(text), "exporters/summary/testdata/whole.golden.json");
+}
+
+// What an operation allocated is its own, and that of the ranges around it.
+TEST(SummaryExporterTest, AveragesHaveTheMemoryOfTheirRanges) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "outer", 0, 100);
+  t.AddRange(main, "inner", 10, 50);
+  t.data().memory.push_back({.track = main, .time_ns = 20, .bytes = 64});
+  t.data().memory.push_back({.track = main,
+                             .device_type = 1,
+                             .device_index = 0,
+                             .time_ns = 60,
+                             .bytes = 512});
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  std::map<std::string, std::vector<double>> bytes;
+  for (const auto& average :
+       json.fields().at("key_averages").list_value().values()) {
+    const auto& fields = average.struct_value().fields();
+    for (const char* key :
+         {"cpu_memory_usage_bytes", "self_cpu_memory_usage_bytes",
+          "device_memory_usage_bytes", "self_device_memory_usage_bytes"}) {
+      bytes[fields.at("name").string_value()].push_back(
+          fields.at(key).number_value());
+    }
+  }
+  EXPECT_EQ(bytes["outer"], (std::vector<double>{64, 0, 512, 512}));
+  EXPECT_EQ(bytes["inner"], (std::vector<double>{64, 64, 0, 0}));
 }
 
 }  // namespace
