@@ -301,7 +301,6 @@ TEST(CriticalPathTest, WaitsAreForAStreamOrForAllOfTheProcess) {
   EXPECT_EQ(PathOf(TwoStreams("cudaEventSynchronize", nullptr).Build()), none);
 }
 
-// Each edge belongs to the place where the wait ended.
 TEST(CriticalPathTest, StepsSayFromWhenToWhen) {
   Work work;
   work.Call("cudaLaunchKernel", 10, 15, 1);
@@ -370,7 +369,6 @@ TEST(CriticalPathTest, ARecordBeforeAnyWorkIsWaitedForByNobody) {
   }
 }
 
-// Both ends of the window belong to it.
 TEST(CriticalPathTest, AWindowHasWhatBeginsAtItsBounds) {
   Work work;
   work.Op("a", 10, 20);

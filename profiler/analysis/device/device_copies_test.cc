@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/support/test_trace.h"
@@ -66,6 +67,30 @@ TEST(DeviceCopiesTest, NumbersThatAreNoSizesAreNotKnown) {
   EXPECT_EQ(sums[0].count, 6);
   EXPECT_EQ(sums[0].unknown_count, 6);
   EXPECT_EQ(sums[0].bytes_per_second(), 0);
+}
+
+// Below a petabyte. A bandwidth counts where no size does.
+TEST(DeviceCopiesTest, SizesAreKnownUpToTheLimit) {
+  const auto bytes_of = [](double bytes, double bandwidth, DurationNs length) {
+    TestTrace t;
+    const auto stream = t.AddStream(0, 7, 1);
+    t.AddRange(stream, "Memset", 0, length, ActivityType::kGpuMemset);
+    t.Describe(1, {Arg::Double(t.Intern("memory bandwidth (GB/s)"), bandwidth),
+                   Arg::Double(t.Intern("bytes"), bytes),
+                   Arg::Int(t.Intern("other"), 77)});
+    const std::vector<CopySum> sums = CopySums(std::move(t).Build());
+    EXPECT_EQ(sums.size(), 1u);
+    EXPECT_EQ(sums[0].direction, "Memset");
+    EXPECT_EQ(sums[0].known_ns, sums[0].unknown_count == 0 ? length : 0);
+    return sums[0].unknown_count != 0 ? -1 : sums[0].bytes;
+  };
+  EXPECT_EQ(bytes_of(0, -1, 10), 0);
+  EXPECT_EQ(bytes_of(5, 2, 10), 5);
+  EXPECT_EQ(bytes_of(999'999'999'999'999, -1, 10), 999'999'999'999'999);
+  EXPECT_EQ(bytes_of(1e15, -1, 10), -1);
+  EXPECT_EQ(bytes_of(1e15, 2, 10), 20);
+  EXPECT_EQ(bytes_of(-1, 9.9e13, 10), 990'000'000'000'000);
+  EXPECT_EQ(bytes_of(-1, 1e14, 10), -1);
 }
 
 }  // namespace

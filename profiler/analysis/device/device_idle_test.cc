@@ -1,6 +1,8 @@
 #include "profiler/analysis/device/device_idle.h"
 
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/analysis/device/test_launches.h"
@@ -58,6 +60,35 @@ TEST(DeviceIdleTest, OverlappingWorkLeavesNoNegativeGap) {
   ASSERT_EQ(idle.size(), 2u);
   EXPECT_EQ(idle[1].dependency_ns, 10);
   EXPECT_EQ(idle[1].total_ns(), 10);
+}
+
+// On both sides of each limit.
+TEST(DeviceIdleTest, TheCauseChangesAtTheLimits) {
+  const auto idle_of = [](TimeNs call_ns, DurationNs gap_ns,
+                          const IdleOptions& options) {
+    TestLaunches t;
+    t.Call(call_ns, 1);
+    const auto stream = t.AddStream(3, 7, 1);
+    t.Kernel(stream, "first", 100, 200, 99);
+    t.Kernel(stream, "second", 200 + gap_ns, 100'000, 1);
+    const model::Trace trace = std::move(t).Build();
+    const std::vector<IdleTime> idle =
+        ComputeIdleTimes(trace, Launches(trace), options);
+    EXPECT_EQ(idle.size(), 2u);
+    EXPECT_EQ(idle[0].pid, 1);
+    EXPECT_EQ(idle[0].device, 3);
+    EXPECT_EQ(idle[1].pid, 1);
+    EXPECT_EQ(idle[1].device, 3);
+    return std::vector<int64_t>{
+        idle[0].host_ns,      idle[0].host_count,    idle[0].launch_ns,
+        idle[0].launch_count, idle[0].dependency_ns, idle[0].dependency_count};
+  };
+  using Numbers = std::vector<int64_t>;
+  EXPECT_EQ(idle_of(201, 50, {}), (Numbers{50, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(idle_of(200, 50, {}), (Numbers{0, 0, 50, 1, 0, 0}));
+  EXPECT_EQ(idle_of(0, 29'999, {}), (Numbers{0, 0, 29'999, 1, 0, 0}));
+  EXPECT_EQ(idle_of(0, 30'000, {}), (Numbers{0, 0, 0, 0, 30'000, 1}));
+  EXPECT_EQ(idle_of(0, 0, {}), (Numbers{0, 0, 0, 0, 0, 0}));
 }
 
 }  // namespace

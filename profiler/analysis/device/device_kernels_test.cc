@@ -1,7 +1,9 @@
 #include "profiler/analysis/device/device_kernels.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/analysis/device/test_launches.h"
@@ -116,6 +118,39 @@ TEST(DeviceKernelsTest, ListsTheKernelsOfEachOperation) {
   EXPECT_EQ(text,
             ">orphan:1:7 >fill:1:1 addmm>gemm:2:30 linear>fill:1:3 "
             "range>gemm:1:30 ");
+}
+
+TEST(DeviceKernelsTest, KernelsOfAnOperationAreOrderedByTimeThenByName) {
+  TestLaunches t;
+  t.AddRange(t.main(), "op", 0, 1'000);
+  for (int i = 0; i < 4; ++i) t.Call(10 * i + 1, 1 + i);
+  const auto stream = t.AddStream(0, 7, 1);
+  t.Kernel(stream, "z", 100, 110, 1);
+  t.Kernel(stream, "y", 110, 120, 2);
+  t.Kernel(stream, "x", 120, 125, 3);
+  t.Kernel(stream, "w", 125, 140, 4);
+  const model::Trace trace = std::move(t).Build();
+  std::string text;
+  for (const OperationKernel& sum : OperationKernels(trace, Launches(trace))) {
+    text += std::string(trace.Name(sum.kernel)) + ":" +
+            std::to_string(sum.total_ns) + " ";
+  }
+  EXPECT_EQ(text, "w:15 y:10 z:10 x:5 ");
+}
+
+// Of 10, 20 and 60: the mean is 30, and (400 + 100 + 900) / 2 = 700.
+TEST(DeviceKernelsTest, TheDeviationIsThatOfASample) {
+  TestTrace t;
+  const auto stream = t.AddStream(0, 7, 1);
+  t.AddRange(stream, "k", 0, 20, model::ActivityType::kConcurrentKernel);
+  t.AddRange(stream, "k", 20, 30, model::ActivityType::kConcurrentKernel);
+  t.AddRange(stream, "k", 30, 90, model::ActivityType::kConcurrentKernel);
+  t.AddRange(stream, "wait", 90, 99, model::ActivityType::kCudaSync);
+  const std::vector<KernelSum> sums = KernelSums(std::move(t).Build());
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].min_ns, 10);
+  EXPECT_EQ(sums[0].max_ns, 60);
+  EXPECT_DOUBLE_EQ(sums[0].stddev_ns, std::sqrt(700.0));
 }
 
 }  // namespace

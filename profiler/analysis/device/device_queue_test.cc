@@ -1,6 +1,8 @@
 #include "profiler/analysis/device/device_queue.h"
 
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/analysis/device/test_launches.h"
@@ -67,6 +69,50 @@ TEST(DeviceQueueTest, WithoutCallsThereIsNoQueue) {
   t.AddRange(stream, "gemm", 0, 10, ActivityType::kConcurrentKernel);
   const model::Trace trace = std::move(t).Build();
   EXPECT_TRUE(ComputeStreamQueues(trace, Launches(trace), {}).empty());
+}
+
+TEST(DeviceQueueTest, AQueueIsFullFromItsLimitOn) {
+  const auto full_ns = [](int launches) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    for (int i = 0; i < launches; ++i) {
+      t.AddRange(main, "cudaLaunchKernel", 10, 10, ActivityType::kCudaRuntime);
+      t.Describe(static_cast<uint64_t>(i) + 1);
+    }
+    const auto stream = t.AddStream(2, 7, 1);
+    for (int i = 0; i < launches; ++i) {
+      t.AddRange(stream, "k", 60, 60, ActivityType::kConcurrentKernel);
+      t.Describe(static_cast<uint64_t>(i) + 1);
+    }
+    const model::Trace trace = std::move(t).Build();
+    const std::vector<StreamQueue> queues =
+        ComputeStreamQueues(trace, Launches(trace), {});
+    EXPECT_EQ(queues.size(), 1u);
+    EXPECT_EQ(queues[0].pid, 1);
+    EXPECT_EQ(queues[0].device, 2);
+    EXPECT_EQ(queues[0].max_length, launches);
+    EXPECT_DOUBLE_EQ(queues[0].time_mean_length, launches);
+    return queues[0].full_ns;
+  };
+  EXPECT_EQ(full_ns(1'023), 0);
+  EXPECT_EQ(full_ns(1'024), 50);
+}
+
+// The device's clock may be behind.
+TEST(DeviceQueueTest, WorkBeforeItsCallsEndHadNoDelay) {
+  TestLaunches t;
+  t.Call(10, 1);
+  t.Call(30, 2);
+  const auto stream = t.AddStream(0, 7, 1);
+  t.Kernel(stream, "gemm", 5, 20, 1);
+  t.Kernel(stream, "gemm", 30, 40, 2);
+  const model::Trace trace = std::move(t).Build();
+  const std::vector<StreamQueue> queues =
+      ComputeStreamQueues(trace, Launches(trace), {});
+  ASSERT_EQ(queues.size(), 1u);
+  EXPECT_EQ(queues[0].delay.min_ns, 0);
+  EXPECT_EQ(queues[0].delay.median_ns, 0);
+  EXPECT_EQ(queues[0].delay.total_ns, 0);
 }
 
 }  // namespace

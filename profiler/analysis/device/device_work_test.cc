@@ -1,6 +1,9 @@
 #include "profiler/analysis/device/device_work.h"
 
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/support/test_trace.h"
@@ -70,6 +73,54 @@ TEST(DeviceWorkTest, OverlapsAreWhatBothCover) {
   EXPECT_EQ(OverlapNs(a, b), 5 + 5 + 1 + 2);
   EXPECT_EQ(OverlapNs(b, a), 13);
   EXPECT_EQ(OverlapNs(a, {}), 0);
+}
+
+TEST(DeviceWorkTest, LibrariesForCommunicationAreKnownByTheirNames) {
+  TestTrace t;
+  const auto stream = t.AddStream(0, 7, 1);
+  const std::vector<std::pair<const char*, WorkKind>> kinds = {
+      {"ncclKernel_x", WorkKind::kCommunication},
+      {"rccl_main_kernel", WorkKind::kCommunication},
+      {"hcclAllReduce", WorkKind::kCommunication},
+      {"x ncclDevKernel", WorkKind::kCommunication},
+      {"x nccl", WorkKind::kCompute},
+      {"ncc", WorkKind::kCompute},
+      {"", WorkKind::kCompute}};
+  for (const auto& [name, kind] : kinds) {
+    t.AddRange(stream, name, 0, 1, ActivityType::kConcurrentKernel);
+  }
+  t.AddRange(stream, "fill", 0, 1, ActivityType::kGpuMemset);
+  const model::Trace trace = std::move(t).Build();
+  for (model::EventIndex i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(WorkKindOf(trace, i), kinds[i].second) << kinds[i].first;
+  }
+  EXPECT_EQ(WorkKindOf(trace, static_cast<model::EventIndex>(kinds.size())),
+            WorkKind::kMemory);
+  EXPECT_EQ(WorkKindName(WorkKind::kNone), "");
+  EXPECT_EQ(WorkKindName(WorkKind::kCompute), "compute");
+  EXPECT_EQ(WorkKindName(WorkKind::kCommunication), "communication");
+}
+
+TEST(DeviceWorkTest, DevicesStandByProcessAndIndexAndStreamsById) {
+  TestTrace t;
+  for (const auto& [pid, device, stream] :
+       {std::tuple(1, 0, 7), std::tuple(1, 0, 9), std::tuple(1, 1, 9),
+        std::tuple(1, 1, 10), std::tuple(2, 1, 10)}) {
+    const auto track = t.AddStream(device, stream, pid);
+    if (stream != 10 || pid == 2) {
+      t.AddRange(track, "k", 0, 1, ActivityType::kConcurrentKernel);
+    }
+  }
+  std::string text;
+  for (const Device& device : FindDevices(std::move(t).Build())) {
+    text += std::to_string(device.pid) + "/" + std::to_string(device.index);
+    for (const DeviceStream& stream : device.streams) {
+      text += " " + std::to_string(stream.id) + "x" +
+              std::to_string(stream.work.size());
+    }
+    text += "; ";
+  }
+  EXPECT_EQ(text, "1/0 7x1 9x1; 1/1 9x1; 2/1 10x1; ");
 }
 
 }  // namespace
