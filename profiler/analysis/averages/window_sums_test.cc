@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/model/loss_ledger.h"
@@ -15,6 +16,7 @@ namespace kymo::analysis {
 namespace {
 
 using model::ActivityType;
+using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -117,6 +119,90 @@ TEST(WindowSumsTest, OneWindowHasTheAveragesOfTheTrace) {
   std::vector<KeyAverage> expected = KeyAverages(trace);
   for (KeyAverage& average : expected) average.first_event = model::kNoEvent;
   EXPECT_EQ(sums.Averages(), expected);
+}
+
+// "name xCOUNT cpu TOTAL/SELF device TOTAL/SELF MIN-MAX" and what it is.
+std::string RowText(const KeyAverage& row) {
+  const auto n = [](int64_t number) { return std::to_string(number); };
+  return row.name + " x" + n(row.count) + " cpu " + n(row.cpu_time_total_ns) +
+         "/" + n(row.self_cpu_time_total_ns) + " device " +
+         n(row.device_time_total_ns) + "/" + n(row.self_device_time_total_ns) +
+         " " + n(row.min_ns) + "-" + n(row.max_ns) +
+         (row.is_device ? " device" : "") + (row.is_async ? " async" : "") +
+         (row.is_user_annotation ? " annotation" : "");
+}
+
+TEST(WindowSumsTest, GroupsOfTwoWindowsAddUpByKind) {
+  WindowSums sums;
+  {
+    TestTrace t;
+    const auto main = t.AddThread(5, 1, "main");
+    t.AddRange(main, "a", 100, 200);
+    t.AddRange(main, "x", 150, 400, ActivityType::kCpuOp, model::kEventAsync);
+    t.AddInstant(main, "i", 160);
+    t.AddRange(main, "a", 300, 330);
+    const auto stream = t.AddStream(0, 7, 5);
+    t.AddRange(stream, "k", 10, 40, ActivityType::kConcurrentKernel);
+    t.AddRange(stream, "a", 50, 60, ActivityType::kConcurrentKernel);
+    sums.Add(std::move(t).Build(), /*is_last=*/false);
+  }
+  {
+    TestTrace t;
+    t.AddThread(5, 2, "idle");
+    const auto main = t.AddThread(5, 3, "main");
+    t.AddRange(main, "a", 500, 505);
+    t.AddAnnotation(main, "a", 600, 700);
+    t.AddRange(main, "f", 610, 640);
+    t.data().flags.back() = model::kEventFolded;
+    t.Describe(0);
+    t.data().details.back().calls = 3;
+    const auto stream = t.AddStream(0, 7, 5);
+    t.AddRange(stream, "k", 550, 650, ActivityType::kConcurrentKernel);
+    sums.Add(std::move(t).Build(), /*is_last=*/true);
+  }
+  std::vector<std::string> rows;
+  for (const KeyAverage& row : sums.Averages()) rows.push_back(RowText(row));
+  EXPECT_THAT(rows, ElementsAre("k x2 cpu 0/0 device 130/130 30-100 device",
+                                "a x1 cpu 0/0 device 10/10 10-10 device",
+                                "a x3 cpu 135/135 device 0/0 5-100",
+                                "x x1 cpu 250/0 device 0/0 250-250 async",
+                                "a x1 cpu 100/70 device 0/0 100-100 annotation",
+                                "f x3 cpu 30/30 device 0/0 10-10"));
+  std::map<std::string, std::pair<DurationNs, int64_t>> paths;
+  for (const WindowSums::Path& path : sums.paths()) {
+    const bool is_root = path.parent == WindowSums::kNoPath;
+    paths[(is_root
+               ? ""
+               : "in " + std::string(sums.PathName(sums.paths()[path.parent])) +
+                     ": ") +
+          std::string(sums.PathName(path))] = {path.self_ns, path.calls};
+  }
+  EXPECT_THAT(paths, UnorderedElementsAre(Pair("process 5", Pair(0, 0)),
+                                          Pair("in process 5: a", Pair(215, 5)),
+                                          Pair("in process 5: k", Pair(130, 2)),
+                                          Pair("in a: f", Pair(30, 3))));
+  EXPECT_EQ(sums.event_count(), 10u);
+}
+
+// The group's first event is the earliest, and of two at one time the longer.
+TEST(WindowSumsTest, TheOrderIsThatOfFirstEventsOfAllWindows) {
+  const auto order = [](TimeNs end_of_b) {
+    WindowSums sums;
+    for (const bool is_last : {false, true}) {
+      TestTrace t;
+      const auto main = t.AddThread(1, 1, "main");
+      if (is_last) t.AddRange(main, "b", 100, end_of_b);
+      t.AddRange(main, is_last ? "c" : "a", is_last ? 900 : 100,
+                 is_last ? 990 : 150);
+      sums.Add(std::move(t).Build(), is_last);
+    }
+    std::string names;
+    for (const KeyAverage& row : sums.Averages()) names += row.name;
+    return names;
+  };
+  EXPECT_EQ(order(149), "abc");
+  EXPECT_EQ(order(150), "abc");
+  EXPECT_EQ(order(151), "bac");
 }
 
 }  // namespace
