@@ -123,7 +123,6 @@ void MemoryEvents::ThinHeap(size_t max_heap_records) {
     }
   }
   std::sort(kept.begin(), kept.end());
-  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   left_out_ = records.size() - kept.size();
 }
 
