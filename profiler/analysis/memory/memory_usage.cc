@@ -77,8 +77,7 @@ class TrackUsage {
       }
       if (!Counts(record)) continue;
       if (innermost == kNoEvent) {
-        unattributed_.push_back(
-            static_cast<uint32_t>(&record - trace_.memory().data()));
+        unattributed_.push_back(IndexOf(record));
       } else {
         Charge(innermost, record);
       }
@@ -88,6 +87,10 @@ class TrackUsage {
   }
 
  private:
+  model::MemoryIndex IndexOf(const MemoryRecord& record) const {
+    return static_cast<model::MemoryIndex>(&record - trace_.memory().data());
+  }
+
   bool Counts(const MemoryRecord& record) const {
     return record.event == model::MemoryEvent::kAllocation &&
            (SideOf(record.device_type) != Side::kHost ||
@@ -95,10 +98,7 @@ class TrackUsage {
   }
 
   void Charge(EventIndex event, const MemoryRecord& record) {
-    const int64_t bytes =
-        std::llround(static_cast<double>(record.bytes) *
-                     model::MemorySampleWeight(
-                         record.bytes, trace_.memory_sample_interval()));
+    const int64_t bytes = ChargedBytes(trace_, IndexOf(record));
     switch (SideOf(record.device_type)) {
       case Side::kHost:
         usage_.cpu_bytes[event] += bytes;
