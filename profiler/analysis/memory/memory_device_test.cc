@@ -30,5 +30,17 @@ TEST(MemoryDeviceTest, KindsOfNoNameKeepTheirNumber) {
   EXPECT_EQ(MemoryDeviceName({static_cast<DeviceType>(77), 0}), "device77:0");
 }
 
+TEST(MemoryDeviceTest, TheIndexHasSevenBitsAndTheHostNone) {
+  EXPECT_EQ(ParseMemoryDevice("cuda:127"),
+            (MemoryDeviceId{DeviceType::kCuda, 127}));
+  EXPECT_EQ(ParseMemoryDevice("cuda:0"),
+            (MemoryDeviceId{DeviceType::kCuda, 0}));
+  EXPECT_EQ(ParseMemoryDevice("cpu:3"), (MemoryDeviceId{DeviceType::kCpu, 3}));
+  EXPECT_EQ(ParseMemoryDevice("xpu"), (MemoryDeviceId{DeviceType::kXpu, 0}));
+  EXPECT_EQ(MemoryDeviceName({DeviceType::kCuda, 0}), "cuda:0");
+  EXPECT_EQ(MemoryDeviceName({DeviceType::kCuda, -1}), "cuda");
+  EXPECT_EQ(MemoryDeviceName({DeviceType::kPrivateUse1, 2}), "privateuse1:2");
+}
+
 }  // namespace
 }  // namespace kymo::analysis

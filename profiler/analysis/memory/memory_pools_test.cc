@@ -62,5 +62,32 @@ TEST(MemoryPoolsTest, WithoutRecordsThereAreNone) {
   EXPECT_EQ(MemoryPools(trace).size(), 0u);
 }
 
+TEST(MemoryPoolsTest, EachProgramOfAProcessBeginsAtItsStart) {
+  TestTrace t;
+  t.data().processes = {{.pid = 3, .start_ns = 10},
+                        {.pid = 7, .start_ns = 20},
+                        {.pid = 7, .start_ns = 50},
+                        {.pid = 7, .start_ns = 90},
+                        {.pid = 9}};
+  t.AddThread(3, 3, "before");
+  t.AddThread(7, 7, "execs");
+  t.AddThread(8, 8, "unknown");
+  t.AddThread(9, 9, "after");
+  const model::Trace trace = std::move(t).Build();
+  const MemoryPools pools(trace);
+  const std::vector<std::vector<uint32_t>> expected = {
+      {0, 0, 0, 0, 0, 0, 0},
+      {1, 1, 1, 2, 2, 3, 3},
+      std::vector<uint32_t>(7, kNoProcess),
+      {4, 4, 4, 4, 4, 4, 4}};
+  for (model::TrackIndex track = 0; track < 4; ++track) {
+    std::vector<uint32_t> processes;
+    for (const TimeNs time_ns : {0, 20, 49, 50, 89, 90, 200}) {
+      processes.push_back(pools.ProcessAt(track, time_ns));
+    }
+    EXPECT_EQ(processes, expected[track]) << track;
+  }
+}
+
 }  // namespace
 }  // namespace kymo::analysis
