@@ -28,7 +28,6 @@ using model::MemoryRecord;
 using model::MemorySource;
 
 constexpr size_t kGrain = 64 * 1024;
-constexpr size_t kRecordsPerPart = size_t{16} << 20;
 
 // A record in an order that brings together the records of one block.
 struct Entry {
@@ -57,8 +56,9 @@ struct Programs {
 
 class Pairing {
  public:
-  Pairing(model::TraceData& data, const ProgramReplacements& replacements)
-      : data_(data), memory_(data.memory) {
+  Pairing(model::TraceData& data, const ProgramReplacements& replacements,
+          size_t records_per_part)
+      : data_(data), memory_(data.memory), records_per_part_(records_per_part) {
     std::unordered_map<int64_t, Programs> by_pid;
     uint64_t programs = 0;
     for (const model::Track& track : data.tracks) {
@@ -106,7 +106,7 @@ class Pairing {
   // In parts by address, so that not all records need an entry at the same
   // time.
   void PairBlocks() {
-    const size_t parts = 1 + memory_.size() / kRecordsPerPart;
+    const size_t parts = 1 + memory_.size() / records_per_part_;
     for (size_t part = 0; part < parts; ++part) PairPart(part, parts);
     data_.ledger.Add(Loss::kFreesNotSeen, replaced_.size());
   }
@@ -250,6 +250,7 @@ class Pairing {
 
   model::TraceData& data_;
   Column<MemoryRecord>& memory_;
+  const size_t records_per_part_;
   // The programs of the process of each track.
   std::vector<Programs> programs_;     // by track
   std::vector<MemoryIndex> replaced_;  // blocks whose free nobody saw
@@ -258,8 +259,10 @@ class Pairing {
 }  // namespace
 
 void PairAllocations(model::TraceData& data,
-                     const ProgramReplacements& replacements) {
-  if (!data.memory.empty()) Pairing(data, replacements).Run();
+                     const ProgramReplacements& replacements,
+                     size_t records_per_part) {
+  if (data.memory.empty()) return;
+  Pairing(data, replacements, records_per_part).Run();
 }
 
 }  // namespace kymo

@@ -25,6 +25,7 @@
 #ifndef KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 #define KYMO_PROFILER_NORMALIZE_ALLOCATIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -38,9 +39,13 @@ namespace kymo {
 // program. An exec keeps the pid and begins a new heap.
 using ProgramReplacements = std::map<int64_t, std::vector<TimeNs>>;
 
+// About so many records are sorted at a time, which limits the memory.
+inline constexpr size_t kRecordsPerPart = size_t{16} << 20;
+
 // REQUIRES: the records are sorted by track and time.
 void PairAllocations(model::TraceData& data,
-                     const ProgramReplacements& replacements = {});
+                     const ProgramReplacements& replacements = {},
+                     size_t records_per_part = kRecordsPerPart);
 
 }  // namespace kymo
 

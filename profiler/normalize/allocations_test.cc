@@ -197,5 +197,59 @@ TEST(AllocationsTest, ManyThreadsComeOutAsOneHeap) {
             static_cast<std::ptrdiff_t>(live.size()));
 }
 
+TEST(AllocationsTest, PartsDoNotChangeTheResult) {
+  const auto paired = [](size_t records_per_part) {
+    std::mt19937_64 random(7);
+    TraceData data;
+    data.tracks = {{.pid = 1, .id = 1}};
+    for (TimeNs now = 1; now <= 5'000; ++now) {
+      const uint64_t address = 16 * (1 + random() % 100);
+      data.memory.push_back(random() % 3 == 0 ? Free(0, now, address)
+                                              : Allocate(0, now, address, 8));
+    }
+    PairAllocations(data, {}, records_per_part);
+    std::vector<std::pair<uint32_t, int64_t>> result;
+    for (const MemoryRecord& record : data.memory) {
+      result.push_back({record.partner, record.total_allocated});
+    }
+    EXPECT_GT(data.ledger.Get(Loss::kFreesNotSeen), 100u);
+    EXPECT_GT(data.ledger.Get(Loss::kFreesOfUnknownBlocks), 100u);
+    return result;
+  };
+  const auto whole = paired(kRecordsPerPart);
+  EXPECT_EQ(paired(1'000), whole);
+  EXPECT_EQ(paired(7), whole);
+}
+
+// Mappings say their bytes. Parts of one, and unmaps of others, free nothing.
+TEST(AllocationsTest, MappingsAreFreedAsAWhole) {
+  const auto mapping = [](TimeNs time_ns, uint64_t address, int64_t bytes) {
+    return MemoryRecord{.source = MemorySource::kMapped,
+                        .time_ns = time_ns,
+                        .address = address,
+                        .bytes = bytes};
+  };
+  const TraceData data =
+      Paired({mapping(1, 0x1000, 8'192),
+              mapping(2, 0x1000, -4'096),
+              mapping(3, 0x1000, -8'192),
+              mapping(4, 0x1000, -8'192),
+              mapping(5, 0x2000, 64),
+              mapping(6, 0x2000, 32),
+              {.event = MemoryEvent::kOutOfMemory,
+               .source = MemorySource::kMapped,
+               .time_ns = 7,
+               .address = 0x2000,
+               .bytes = 1},
+              {.source = MemorySource::kMapped, .time_ns = 8, .bytes = 5}});
+  EXPECT_THAT(BytesOf(data), ElementsAre(8'192, -8'192, 64, 32, 1, 5));
+  EXPECT_THAT(TotalsOf(data), ElementsAre(8'192, 0, 64, 32, 0, 37));
+  EXPECT_EQ(data.memory[0].partner, 1u);
+  EXPECT_EQ(data.memory[2].partner, 3u);
+  EXPECT_EQ(data.memory[3].partner, kNoMemory);
+  EXPECT_EQ(data.ledger.Get(Loss::kFreesOfUnknownBlocks), 2u);
+  EXPECT_EQ(data.ledger.Get(Loss::kFreesNotSeen), 1u);
+}
+
 }  // namespace
 }  // namespace kymo
