@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/normalize/normalize.h"
@@ -180,6 +181,86 @@ TEST_F(DeviceAnnotationsTest, AreInTheTraceAroundTheirKernels) {
   EXPECT_EQ(trace->type()[begin], ActivityType::kGpuUserAnnotation);
   EXPECT_EQ(trace->EventName(begin), "step");
   EXPECT_EQ(trace->parent()[begin + 1], begin);
+}
+
+TEST_F(DeviceAnnotationsTest, CallsThatBeginAtTheBoundsAreInside) {
+  s_.Add(main_, "step", ActivityType::kUserAnnotation, 100, 200);
+  for (const auto& [start, id] : {std::pair(99, 1), std::pair(100, 2),
+                                  std::pair(200, 3), std::pair(201, 4)}) {
+    s_.Add(main_, "call",
+           id == 2 ? ActivityType::kCudaDriver : ActivityType::kCudaRuntime,
+           start, start, static_cast<uint64_t>(id));
+    s_.Add(stream_, "k", ActivityType::kConcurrentKernel, 280 + 20 * id,
+           290 + 20 * id, static_cast<uint64_t>(id));
+  }
+  EXPECT_EQ(Project(), std::vector<std::string>{"step 7 319-351"});
+}
+
+TEST_F(DeviceAnnotationsTest, OpenAnnotationsReachToTheEndAndOthersAreNone) {
+  s_.Add(main_, "open", ActivityType::kUserAnnotation, 100, 0);
+  s_.Add(main_, "instant", ActivityType::kUserAnnotation, 100, 900);
+  s_.shard.events[main_].flags.back() = model::kEventInstant;
+  s_.Add(main_, "async", ActivityType::kUserAnnotation, 100, 900);
+  s_.shard.events[main_].flags.back() = model::kEventAsync;
+  s_.Add(main_, "op", ActivityType::kCpuOp, 100, 900);
+  s_.Add(main_, "call", ActivityType::kCudaRuntime, 800, 801, 1);
+  s_.Add(main_, "no id", ActivityType::kCudaRuntime, 810, 811, 0);
+  s_.Add(stream_, "k", ActivityType::kConcurrentKernel, 850, 860, 1);
+  s_.Add(stream_, "of nobody", ActivityType::kConcurrentKernel, 870, 880, 0);
+  s_.Add(stream_, "wait", ActivityType::kCudaSync, 890, 899, 1);
+  EXPECT_EQ(Project(), std::vector<std::string>{"open 7 849-861"});
+}
+
+// Numbers of calls are a process's, and streams a device's.
+TEST_F(DeviceAnnotationsTest, ProcessesAndDevicesStandApart) {
+  const auto second_device = s_.AddTrack(model::TrackKind::kStream, 7, 1);
+  const auto other_main = s_.AddTrack(model::TrackKind::kThread, 1);
+  const auto other_stream = s_.AddTrack(model::TrackKind::kStream, 7, 0);
+  for (const auto track : {other_main, other_stream}) {
+    s_.shard.tracks[track].pid = 2;
+  }
+  s_.Add(main_, "a", ActivityType::kUserAnnotation, 100, 200);
+  s_.Add(main_, "call", ActivityType::kCudaRuntime, 110, 120, 1);
+  s_.Add(main_, "call", ActivityType::kCudaRuntime, 130, 140, 2);
+  s_.Add(other_main, "b", ActivityType::kUserAnnotation, 100, 200);
+  s_.Add(other_main, "call", ActivityType::kCudaRuntime, 110, 120, 1);
+  s_.Add(stream_, "k", ActivityType::kConcurrentKernel, 300, 310, 1);
+  s_.Add(second_device, "k", ActivityType::kConcurrentKernel, 400, 410, 2);
+  s_.Add(other_stream, "k", ActivityType::kConcurrentKernel, 500, 510, 1);
+  const TraceShard shard = ProjectAnnotations({&s_.shard, 1});
+  EXPECT_EQ(Text(shard), (std::vector<std::string>{"a 7 299-311", "a 7 399-411",
+                                                   "b 7 499-511"}));
+  ASSERT_EQ(shard.tracks.size(), 3u);
+  EXPECT_EQ(shard.tracks[0].pid, 1);
+  EXPECT_EQ(shard.tracks[0].device_index, 0);
+  EXPECT_EQ(shard.tracks[1].device_index, 1);
+  EXPECT_EQ(shard.tracks[2].pid, 2);
+  for (const model::TrackEvents& events : shard.events) {
+    EXPECT_EQ(shard.tracks[events.track].kind, model::TrackKind::kStream);
+    EXPECT_EQ(events.type[0], ActivityType::kGpuUserAnnotation);
+    EXPECT_EQ(events.scope[0], model::RecordScope::kUserScope);
+    EXPECT_EQ(events.flags[0], 0);
+  }
+}
+
+// Records need not stand in the order of time, nor in one shard.
+TEST_F(DeviceAnnotationsTest, ThePartsOfABlockAndOtherShardsAreRead) {
+  s_.Add(main_, "call", ActivityType::kCudaRuntime, 110, 120, 1);
+  s_.Add(main_, "step", ActivityType::kUserAnnotation, 100, 200);
+  ShardMaker work;
+  const auto idle = work.AddTrack(model::TrackKind::kStream, 3, 0);
+  const auto stream = work.AddTrack(model::TrackKind::kStream, 7, 0);
+  work.Add(stream, "k", ActivityType::kConcurrentKernel, 300, 310, 1);
+  // The same records as a block.
+  model::EventBlock& block = work.shard.block;
+  static_cast<model::EventColumns&>(block) = work.shard.events[stream];
+  work.shard.events.clear();
+  block.parts = {{.track = idle, .end = 0}, {.track = stream, .end = 1}};
+  std::vector<TraceShard> shards;
+  shards.push_back(std::move(s_.shard));
+  shards.push_back(std::move(work.shard));
+  EXPECT_EQ(Text(ProjectAnnotations(shards)),
+            std::vector<std::string>{"step 7 299-311"});
 }
 
 }  // namespace
