@@ -197,5 +197,81 @@ TEST(ProgramGraphTest, AnEmptyTraceIsAnEmptyGraph) {
   EXPECT_THAT(Decode(TestTrace()).Names(), IsEmpty());
 }
 
+// More than 100 names that differ in numbers are one.
+TEST(ProgramGraphTest, AHundredNamesAreNodesAndMoreAreOne) {
+  const auto nodes = [](int names) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    for (int i = 0; i < names; ++i) {
+      t.AddRange(main, "f" + std::to_string(i) + "x7", 10 * i, 10 * i + 5);
+    }
+    return Decode(std::move(t)).Names();
+  };
+  EXPECT_EQ(nodes(100).size(), 100u);
+  EXPECT_THAT(nodes(101), ElementsAre("f_x_"));
+}
+
+TEST(ProgramGraphTest, LongNamesAreCutBetweenCharacters) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  const std::string two = "\u00e9";  // two bytes
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {std::string(120, 'a'), std::string(120, 'a')},
+      {std::string(121, 'b'), std::string(120, 'b')},
+      {std::string(118, 'c') + two, std::string(118, 'c') + two},
+      {std::string(119, 'd') + two, std::string(119, 'd')},
+      {std::string(119, 'e') + "/f", std::string(119, 'e')}};
+  std::vector<std::string> expected;
+  for (size_t i = 0; i < names.size(); ++i) {
+    t.AddRange(main, names[i].first, static_cast<TimeNs>(10 * i),
+               static_cast<TimeNs>(10 * i + 5));
+    expected.push_back(names[i].second);
+  }
+  t.AddRange(main, std::string(999, 'g') + two, 900, 905);
+  const Decoded decoded = Decode(std::move(t));
+  std::vector<std::string> got = decoded.Names();
+  got.pop_back();
+  EXPECT_EQ(got, expected);
+  EXPECT_EQ(decoded.graph.node(1).op(), names[1].second);
+  EXPECT_EQ(decoded.graph.node(1).attr().at("name").s(), names[1].first);
+  EXPECT_EQ(decoded.graph.node(5).attr().at("name").s(), std::string(999, 'g'));
+}
+
+TEST(ProgramGraphTest, EachThreadIsAChainOfItsOwn) {
+  TestTrace t;
+  t.SetWindow(5'000, 20'000);
+  for (const int64_t tid : {1, 2}) {
+    const auto track = t.AddThread(1, tid, "worker");
+    const std::string name = tid == 1 ? "a" : "b";
+    for (const int i : {1, 2}) {
+      t.AddRange(track, name + std::to_string(i), 5'000 * i, 5'000 * i + 2'999);
+    }
+    t.data().memory.push_back(
+        {.track = track, .time_ns = 5'001, .bytes = 10 * tid});
+    t.data().memory.push_back({.track = track,
+                               .device_type = 1,
+                               .device_index = 0,
+                               .time_ns = 10'001,
+                               .bytes = 7});
+  }
+  const Decoded decoded = Decode(std::move(t));
+  EXPECT_THAT(decoded.Edges(), ElementsAre("a2 <- a1", "b2 <- b1"));
+  EXPECT_EQ(decoded.graph.versions().producer(), 22);
+  std::vector<std::string> times;
+  for (const auto& [name, stats] : decoded.Stats()) {
+    std::string text = name + " " + std::to_string(stats.all_start_micros()) +
+                       "+" + std::to_string(stats.all_end_rel_micros()) + "=" +
+                       std::to_string(stats.op_end_rel_micros());
+    for (const auto& memory : stats.memory()) {
+      text += " " + memory.allocator_name() + ":" +
+              std::to_string(memory.total_bytes());
+    }
+    times.push_back(text);
+  }
+  // Roots stand side by side, after the recording's start at 5 us.
+  EXPECT_THAT(times, ElementsAre("a1 5+2=2 host:10", "a2 7+2=2 device:7",
+                                 "b1 10+2=2 host:20", "b2 13+2=2 device:7"));
+}
+
 }  // namespace
 }  // namespace kymo::tensorboard

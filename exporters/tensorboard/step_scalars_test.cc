@@ -1,5 +1,6 @@
 #include "exporters/tensorboard/step_scalars.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -142,6 +143,65 @@ TEST(StepScalarsTest, NoStepsNoScalars) {
   const auto main = t.AddThread(1, 1, "main");
   t.AddRange(main, "ProfilerStep", 0, 10);
   EXPECT_THAT(Scalars(std::move(t)), IsEmpty());
+}
+
+TEST(StepScalarsTest, TheTwentyLongestOperationsHaveTags) {
+  const auto tags = [](int operations) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    t.AddAnnotation(main, "ProfilerStep#0", 0, 1'000);
+    for (int i = 0; i < operations; ++i) {
+      t.AddRange(main, "f" + std::to_string(i), 10 * i, 10 * i + 1 + i % 3);
+    }
+    std::vector<std::string> names;
+    for (const std::string& scalar : Scalars(std::move(t))) {
+      const size_t at = scalar.find("operator_time_ms/");
+      if (scalar.starts_with("0 operator_time_ms/")) {
+        names.push_back(scalar.substr(at + 17, scalar.rfind(' ') - at - 17));
+      }
+    }
+    return names;
+  };
+  EXPECT_EQ(tags(20).size(), 20u);
+  const std::vector<std::string> most = tags(21);
+  EXPECT_EQ(most.size(), 20u);
+  // Of those with the least time the last name goes.
+  EXPECT_EQ(std::count(most.begin(), most.end(), "f18"), 0);
+}
+
+TEST(StepScalarsTest, ATagOf200BytesIsWhole) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "ProfilerStep#0", 0, 100);
+  t.AddRange(main, std::string(200, 'x'), 0, 10);
+  t.AddRange(main, std::string(201, 'y'), 20, 25);
+  const std::vector<std::string> scalars = Scalars(std::move(t));
+  EXPECT_EQ(scalars[0],
+            "0 operator_time_ms/" + std::string(200, 'x') + " 1e-05");
+  EXPECT_EQ(scalars[1],
+            "0 operator_time_ms/" + std::string(200, 'y') + "... #2 5e-06");
+}
+
+// A step has what begins from its start on and before its end, in its process.
+TEST(StepScalarsTest, OtherThreadsAreInAStepByTheirStarts) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddAnnotation(main, "ProfilerStep#0", 100, 200);
+  const auto worker = t.AddThread(1, 2, "worker");
+  for (const TimeNs start : {99, 100, 199, 200}) {
+    t.AddRange(worker, "f", start, start);
+  }
+  const std::vector<Scalar> scalars = [&] {
+    const model::Trace trace = std::move(t).Build();
+    return StepScalars(trace, StepNames(trace.strings()));
+  }();
+  ASSERT_EQ(scalars.size(), 3u);
+  EXPECT_EQ(scalars[0].tag, "steps/operator_count");
+  EXPECT_EQ(scalars[0].value, 2);
+  for (const Scalar& scalar : scalars) {
+    EXPECT_EQ(scalar.step, 0);
+    EXPECT_DOUBLE_EQ(scalar.wall_time_s, 2e-7);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "exporters/tensorboard/xspace/op_names.h"
 
+#include <algorithm>
 #include <regex>
 #include <string>
 #include <utility>
@@ -72,6 +73,18 @@ TEST(OpNamesTest, OperationsOfOneNameAreToldApart) {
   }
   EXPECT_THAT(got, ElementsAre("a_b:a_b", "a_b_2:a_b", "a_b_2_2:a_b_2",
                                "a-b:a_b", "a_b_3:a_b"));
+}
+
+TEST(OpNamesTest, NamesHave500BytesAtMost) {
+  for (const size_t bytes : {499, 500, 501}) {
+    const std::string kept(std::min<size_t>(bytes, 500), 'x');
+    EXPECT_EQ(FrameworkOpName(std::string(bytes, 'x')), kept + ":" + kept);
+  }
+  EXPECT_EQ(FrameworkOpName("::a"), "a:a");
+  EXPECT_EQ(FrameworkOpName("a::::b/"), "a/b:b");
+  EXPECT_EQ(FrameworkOpName("-x"), "op-x:op_x");
+  EXPECT_EQ(FrameworkOpName(".x"), ".x:_x");
+  EXPECT_EQ(FrameworkOpName("a:b"), "a_b:a_b");
 }
 
 }  // namespace

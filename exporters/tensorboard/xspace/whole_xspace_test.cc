@@ -220,5 +220,28 @@ TEST(XSpaceFileTest, StreamsSayWhatTheyDo) {
                                  "Stream #6(Memset)", "Stream #7(Compute)"));
 }
 
+// XProf's 64 bits hold 106 days of ps.
+TEST(XSpaceFileTest, TimesBeyond104DaysAreCut) {
+  constexpr TimeNs kMost = 9'000'000'000'000'000;
+  const auto offset_of = [](TimeNs time_ns) {
+    TestTrace t;
+    t.AddThread(7, 42, "main");
+    t.AddRange(0, "first", 0, 1);
+    t.AddRange(0, "last", time_ns, time_ns);
+    const XSpaceView view(Write(std::move(t).Build(), {}));
+    return view.Line("/host:CPU", "main").events(1).offset_ps();
+  };
+  EXPECT_EQ(offset_of(kMost - 1), 1'000 * (kMost - 1));
+  EXPECT_EQ(offset_of(kMost), 1'000 * kMost);
+  EXPECT_EQ(offset_of(kMost + 1), 1'000 * kMost);
+  // A window of such a length without early events begins with the first.
+  TestTrace t;
+  t.SetWindow(0, kMost + 1);
+  t.AddThread(7, 42, "main");
+  t.AddRange(0, "late", kMost, kMost + 1);
+  const XSpaceView view(Write(std::move(t).Build(), {}));
+  EXPECT_EQ(view.Line("/host:CPU", "main").events(0).offset_ps(), 0);
+}
+
 }  // namespace
 }  // namespace kymo::tensorboard
