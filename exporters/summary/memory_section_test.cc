@@ -115,5 +115,20 @@ TEST_F(MemorySectionTest, ListsEndWithWhatIsMissingToTheSum) {
   EXPECT_EQ(sum, peak.at("bytes").number_value());
 }
 
+TEST_F(MemorySectionTest, AThousandStepsAreListed) {
+  for (int i = 0; i < 1'001; ++i) {
+    t_.AddAnnotation(main_, "ProfilerStep#" + std::to_string(i),
+                     1'000'000 + 1'000 * i, 1'000'500 + 1'000 * i);
+  }
+  memory_.Allocate({.track = main_, .bytes = 64}, 1'000'100);
+  const google::protobuf::Struct pool = OnlyPool(Section(Build()));
+  const auto& steps = pool.fields().at("steps").list_value();
+  ASSERT_EQ(steps.values_size(), 1'000);
+  const auto& last = steps.values(999).struct_value().fields();
+  EXPECT_EQ(last.at("number").number_value(), 999);
+  EXPECT_EQ(last.at("start_us").number_value(), 999);
+  EXPECT_EQ(pool.fields().at("step_count").number_value(), 1'001);
+}
+
 }  // namespace
 }  // namespace kymo
