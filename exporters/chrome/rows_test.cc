@@ -1,0 +1,217 @@
+// The rows of a file, and the records that its events do not keep.
+#include "exporters/chrome/rows.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "exporters/chrome/exact_records.h"
+#include "profiler/model/folded_memory.h"
+#include "profiler/plugin/sink.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::chrome {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// "pid/tid @sort_index name"; "-" for a track without a row.
+std::vector<std::string> Texts(const std::vector<Row>& rows) {
+  std::vector<std::string> texts;
+  for (const Row& row : rows) {
+    texts.push_back(row.is_used ? absl::StrCat(row.pid, "/", row.tid, " @",
+                                               row.sort_index, " ", row.name)
+                                : "-");
+    if (row.is_used) {
+      EXPECT_EQ(row.ids, absl::StrCat(",\"pid\":", row.pid,
+                                      ",\"tid\":", row.tid, ",\"ts\":"));
+    }
+  }
+  return texts;
+}
+
+std::vector<std::string> Processes(const Rows& rows) {
+  std::vector<std::string> texts;
+  for (const auto& [pid, sort_index, name, label] : rows.processes) {
+    texts.push_back(
+        absl::StrCat(pid, " @", sort_index, " ", name, ": ", label));
+  }
+  return texts;
+}
+
+TEST(RowsTest, IdsAreKeptIfViewersCanReadThem) {
+  constexpr int64_t kMost = 2'147'483'647;
+  TestTrace t;
+  for (const int64_t id : {int64_t{-1}, int64_t{0}, kMost, kMost + 1}) {
+    const auto track = t.AddThread(id, id, "t");
+    t.AddRange(track, "f", 0, 1);
+    t.AddThread(id, id, "t");  // a lane without events has no row
+  }
+  const auto lane = t.AddThread(kMost + 1, kMost + 1, "t");
+  t.AddRange(lane, "f", 0, 1);
+  const Rows rows(std::move(t).Build());
+  EXPECT_THAT(
+      Texts(rows.tracks),
+      ElementsAre("1000000000/1000000002 @0 thread -1 (t)", "-",
+                  "0/0 @1 thread 0 (t)", "-",
+                  "2147483647/2147483647 @2 thread 2147483647 (t)", "-",
+                  "1000000001/1000000003 @3 thread 2147483648 (t)", "-",
+                  "1000000001/1000000004 @4 thread 2147483648 (t) (lane 3)"));
+  EXPECT_THAT(Processes(rows),
+              ElementsAre("1000000000 @1000000000 : CPU", "0 @0 : CPU",
+                          "2147483647 @2147483647 : CPU",
+                          "1000000001 @1000000001 : CPU"));
+}
+
+// Kineto has a process for each device.
+TEST(RowsTest, StreamsOfTwoProcessesStayApart) {
+  TestTrace t;
+  t.AddProcess(5, "first");
+  t.AddProcess(6, "sh");
+  t.AddProcess(6, "second");
+  for (const int64_t pid : {5, 6}) {
+    for (const int64_t id : {0, 7}) {
+      const auto track = t.AddStream(2, id, pid);
+      t.AddRange(track, "k", 0, 1, model::ActivityType::kConcurrentKernel);
+    }
+  }
+  t.AddStream(3, 7, 6);
+  const Rows rows(std::move(t).Build());
+  EXPECT_THAT(Texts(rows.tracks),
+              ElementsAre("2/1000000000 @0 stream 0 ", "2/7 @1 stream 7 ",
+                          "2/1000000001 @2 stream 0 ",
+                          "2/1000000002 @3 stream 7 of process 6 ", "-"));
+  EXPECT_THAT(Processes(rows),
+              ElementsAre("5 @5 first: CPU", "6 @6 second: CPU",
+                          "2 @5000002 first: GPU 2"));
+}
+
+// A number that a process, thread or device has is given to no other row.
+TEST(RowsTest, NewIdsAreNobodys) {
+  TestTrace t;
+  t.AddProcess(1'000'000'000, "app");
+  const auto main = t.AddThread(1'000'000'001, 1'000'000'003, "main");
+  t.AddSample(main, 0, 1, {"f"});
+  t.AddStream(1'000'000'002, 1, 4);
+  const Rows rows(std::move(t).Build());
+  EXPECT_THAT(Texts(rows.flames),
+              ElementsAre("1000000001/1000000004 @1 thread 1000000003 (main) "
+                          "samples",
+                          "-"));
+}
+
+TEST(RowsTest, WhateverATrackHasMakesItsRow) {
+  const auto is_used = [](auto add) {
+    TestTrace t;
+    t.AddThread(1, 1, "main");
+    t.AddThread(1, 2, "other");
+    add(t.data());
+    const Rows rows(std::move(t).Build());
+    EXPECT_FALSE(rows.tracks[0].is_used);
+    return rows.tracks[1].is_used;
+  };
+  EXPECT_FALSE(is_used([](model::TraceData&) {}));
+  EXPECT_TRUE(is_used(
+      [](model::TraceData& data) { data.counters.push_back({.track = 1}); }));
+  EXPECT_TRUE(is_used(
+      [](model::TraceData& data) { data.memory.push_back({.track = 1}); }));
+  EXPECT_TRUE(is_used(
+      [](model::TraceData& data) { data.samples.push_back({.track = 1}); }));
+  EXPECT_TRUE(is_used([](model::TraceData& data) {
+    data.allocation_counts.push_back({.track = 1});
+  }));
+  EXPECT_TRUE(is_used([](model::TraceData& data) {
+    auto folded = std::make_shared<model::FoldedMemory>();
+    folded->heaps.push_back({.track = 0, .stacks = {{.track = 1}}});
+    data.folded_memory = folded;
+  }));
+}
+
+std::string Records(const model::Trace& trace, bool with_heap) {
+  std::string text;
+  const auto sink = NewStringSink(&text);
+  const Rows rows(trace);
+  EXPECT_TRUE(ExactRecords(trace, rows, /*base_ns=*/1'000, with_heap)
+                  .Write(*sink)
+                  .ok());
+  return text;
+}
+
+// Numbers of names begin at 1, those of frames at 0, those of stacks at 1.
+TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  t.AddThread(7, 9, "idle");
+  const auto other = t.AddThread(7, 10, "other");
+  const auto push = [&](model::StackId parent, model::Frame frame,
+                        const char* function) {
+    frame.function = t.Intern(function);
+    return t.data().stacks.Push(parent, t.data().stacks.AddFrame(frame));
+  };
+  const auto root = push(model::kEmptyStack, {.is_inlined = true}, "f");
+  const auto leaf = push(root,
+                         {.file = t.Intern("a.cc"),
+                          .module = t.Intern("/bin/app"),
+                          .line = 5,
+                          .address = 0x40,
+                          .is_kernel = true,
+                          .is_resolved = false},
+                         "g");
+  const auto of_heap = push(root, {}, "h");
+  push(root, {}, "of nobody");
+  t.data().samples = {{main, leaf, 1'500, 10},
+                      {main, model::kEmptyStack, 900, -1},
+                      {other, root, 1'600, 20}};
+  t.data().memory.push_back({.track = main,
+                             .source = model::MemorySource::kHeap,
+                             .bytes = 8,
+                             .stack = of_heap});
+  t.data().allocation_counts = {{main, 10, 9, 640}};
+  t.data().sampling_period_ns = 250;
+  t.data().memory_sample_interval = 0.5;
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_EQ(Records(trace, /*with_heap=*/false),
+            "\"kymo_records_0\": {\"sampling_period_ns\":250,"
+            "\"memory_sample_interval\":0.5,"
+            "\"names\":[\"f\",\"g\",\"a.cc\",\"/bin/app\"],"
+            "\"frames\":[[1,0,0,0,0,1],[2,3,4,5,64,6]],"
+            "\"stacks\":[[0,0],[1,1]],"
+            "\"rows\":[[7,1000000000],[7,1000000001]],"
+            "\"samples\":[[0,500,10,2],[0,0,0,0],[1,600,20,1]],"
+            "\"allocations\":[[7,8,10,9,640]]},\n");
+  const std::string with_heap = Records(trace, /*with_heap=*/true);
+  EXPECT_NE(with_heap.find("\"/bin/app\",\"h\"]"), std::string::npos);
+  EXPECT_NE(with_heap.find("\"stacks\":[[0,0],[1,1],[1,2]]"),
+            std::string::npos);
+}
+
+TEST(ExactRecordsTest, NothingMakesNoMember) {
+  TestTrace t;
+  t.AddThread(7, 8, "main");
+  EXPECT_THAT(Records(std::move(t).Build(), true), IsEmpty());
+}
+
+// Of a megabyte each.
+TEST(ExactRecordsTest, LongListsAreSeveralMembers) {
+  TestTrace t;
+  t.AddThread(7, 8, "main");
+  for (int i = 0; i < 100'000; ++i) {
+    t.data().samples.push_back({0, model::kEmptyStack, 1'000'000 + i, 1});
+  }
+  const std::string text = Records(std::move(t).Build(), true);
+  const size_t second = text.find("},\n\"kymo_records_1\": {\"samples\":[[0,");
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_GE(second, size_t{1} << 20);
+  EXPECT_LT(second, (size_t{1} << 20) + 100);
+  EXPECT_NE(text.find("\"kymo_records_1\""), std::string::npos);
+  EXPECT_TRUE(text.ends_with("]},\n"));
+}
+
+}  // namespace
+}  // namespace kymo::chrome
