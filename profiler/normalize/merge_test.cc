@@ -316,5 +316,28 @@ TEST(MergeTest, AnExecBeginsANewHeap) {
   }
 }
 
+// Its columns become the trace's without a copy only if its names do.
+TEST(MergeTest, ABlockWhoseNamesMoveKeepsThem) {
+  for (const bool moves : {false, true}) {
+    TestShard first;
+    if (moves) first.Intern("takes the first number");
+    TestShard second;
+    const TrackIndex t = second.AddThread(1, 1, "main");
+    model::EventBlock& block = second.shard().block;
+    block.parts.push_back({t, 2});
+    block.start_ns = {10, 20};
+    block.end_ns = {40, 30};
+    block.name = {second.Intern("outer"), second.Intern("inner")};
+    block.type = {model::ActivityType::kCpuOp, model::ActivityType::kCpuOp};
+    block.scope = {RecordScope::kFunction, RecordScope::kFunction};
+    block.flags = {0, 0};
+    block.depth = {0, 1};
+    std::vector<TraceShard> shards;
+    shards.push_back(std::move(first).Build());
+    shards.push_back(std::move(second).Build());
+    EXPECT_EQ(Tree(Build(std::move(shards))), "outer inner<outer") << moves;
+  }
+}
+
 }  // namespace
 }  // namespace kymo
