@@ -53,5 +53,27 @@ TEST_F(AllocationStackTest, AreShownWhereThereIsNoCaller) {
   EXPECT_TRUE(AllocationStack(trace, model::kEmptyStack, 5).empty());
 }
 
+TEST_F(AllocationStackTest, FramesShowWhatIsKnownOfThem) {
+  const auto module = builder_.Intern("/lib/libapp.so");
+  auto stack = Push(model::kEmptyStack, {}, "nothing");
+  stack = Push(stack, {.line = 3}, "line");
+  stack = Push(stack, {.module = module, .line = 4}, "module");
+  stack =
+      Push(stack, {.file = builder_.Intern("a.cc"), .module = module}, "file");
+  stack = Push(stack,
+               {.file = builder_.Intern("b.cc"), .module = module, .line = 1},
+               "both");
+  stack = Push(stack, {.module = module}, "");
+  const model::Trace trace = std::move(builder_).Build();
+  const std::vector<std::string> all = {
+      "[unknown]  /lib/libapp.so", "both  b.cc:1", "file  a.cc",
+      "module  /lib/libapp.so",    "line",         "nothing"};
+  EXPECT_EQ(AllocationStack(trace, stack, 7), all);
+  EXPECT_EQ(AllocationStack(trace, stack, 6), all);
+  EXPECT_EQ(AllocationStack(trace, stack, 5),
+            std::vector<std::string>(all.begin(), all.end() - 1));
+  EXPECT_TRUE(AllocationStack(trace, stack, 0).empty());
+}
+
 }  // namespace
 }  // namespace kymo::report

@@ -125,6 +125,40 @@ TEST_F(MemoryReportTest, ListsEndWithTheSumOfTheOthers) {
               HasSubstr("         200 B   16.67%  2 blocks  [2 others]\n"));
 }
 
+TEST_F(MemoryReportTest, OneOtherIsALineToo) {
+  t_.AddRange(main_, "first", 1'000'000, 2'000'000);
+  t_.AddRange(main_, "second", 3'000'000, 4'000'000);
+  memory_.Allocate({.track = main_, .bytes = 300}, 1'500'000);
+  memory_.Allocate({.track = main_, .bytes = 60}, 3'500'000);
+  memory_.Allocate({.track = main_, .bytes = 40}, 3'600'000);
+  EXPECT_THAT(Report({.group_limit = 1}),
+              HasSubstr("  Peak by operation\n"
+                        "         300 B   75.00%  1 block  first\n"
+                        "         100 B   25.00%  2 blocks  [1 others]\n"
+                        "  Not freed"));
+}
+
+TEST_F(MemoryReportTest, AMeanIsOfAllSteps) {
+  for (int i = 0; i < 3; ++i) {
+    const TimeNs begin = 1'000'000 * (1 + 2 * i);
+    t_.AddAnnotation(main_, "ProfilerStep#" + std::to_string(7 + i), begin,
+                     begin + 1'000'000);
+    for (int k = 0; k < 2 + i; ++k) {
+      const auto block = memory_.Allocate(
+          {.track = main_, .bytes = 100 + 10 * i}, begin + 1'000 + 10 * k);
+      if (k != 0) memory_.Free(block, main_, begin + 1'005 + 10 * k);
+    }
+  }
+  // 100, 110 and 120 bytes stay; 200, 330 and 480 were allocated.
+  EXPECT_THAT(
+      Report(),
+      HasSubstr(
+          "  Steps                    growth  allocations    allocated\n"
+          "    first, #7               100 B            2        200 B\n"
+          "    last, #9                120 B            4        480 B\n"
+          "    mean of 3               110 B            3        336 B\n"));
+}
+
 TEST_F(MemoryReportTest, WithoutStacksThereIsOneLine) {
   memory_.Allocate({.track = main_, .bytes = 64}, 2'000'000);
   EXPECT_THAT(Report(),
