@@ -1,5 +1,6 @@
 #include "exporters/stacks/stacks_exporter.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -206,6 +207,42 @@ TEST(StacksExporterTest, SettingsThatAreNoneAreErrors) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
     EXPECT_THAT(out.files(), testing::IsEmpty());
   }
+}
+
+TEST(StacksExporterTest, ProgressRisesToOne) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "forward", 0, 100);
+  const model::Trace trace = std::move(t).Build();
+  std::vector<double> done;
+  ExportOptions options;
+  options.progress = [&](double part) { done.push_back(part); };
+  Export(*NewStacksExporter(), trace, options);
+  ASSERT_GE(done.size(), 3u);
+  EXPECT_EQ(done[0], 0.3);
+  EXPECT_EQ(done[1], 0.6);
+  EXPECT_EQ(done.back(), 1);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  done.clear();
+  Stacks(trace, options);
+  EXPECT_THAT(done, ElementsAre(0.3, 1));
+}
+
+TEST(StacksExporterTest, NumbersThatAreNoneAreErrors) {
+  const model::Trace trace = TestTrace().Build();
+  const auto is_read = [&](const char* name, const char* value) {
+    ExportOptions options;
+    options.settings[name] = value;
+    MemoryDirectory out;
+    return NewStacksExporter()->Export(trace, options, out).ok();
+  };
+  EXPECT_TRUE(is_read("stacks_max_frames", "0"));
+  EXPECT_TRUE(is_read("stacks_max_frames", "1073741824"));
+  EXPECT_FALSE(is_read("stacks_max_frames", "-1"));
+  EXPECT_FALSE(is_read("stacks_max_frames", "1073741825"));
+  EXPECT_TRUE(is_read("stacks_min_share", "0"));
+  EXPECT_TRUE(is_read("stacks_min_share", "1"));
+  EXPECT_FALSE(is_read("stacks_min_share", "-0.001"));
+  EXPECT_FALSE(is_read("stacks_min_share", "1.001"));
 }
 
 TEST(StacksExporterTest, ThreadsOfOneProcessMerge) {
