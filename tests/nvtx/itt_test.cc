@@ -116,6 +116,23 @@ TEST_F(IttTest, OneIdMayBeATaskARegionAndAFrameAtATime) {
   EXPECT_EQ(Ledger(), "");
 }
 
+TEST_F(IttTest, AnIdIsOneOfItsKindOnly) {
+  itt::Id one = {1, 0, 0};
+  const model::Trace& trace = Record([&] {
+    itt_.region_begin(domain_, {2, 0, 0}, {}, Text("region"));
+    itt_.task_begin_overlapped(domain_, {3, 0, 0}, {}, Text("task"));
+    itt_.frame_begin_v3(domain_, &one);
+    itt_.task_end_overlapped(domain_, {3, 0, 0});
+    itt_.region_end(domain_, {2, 0, 0});
+    itt_.frame_end_v3(domain_, &one);
+  });
+  EXPECT_LE(trace.end()[Find(trace, "task")],
+            trace.end()[Find(trace, "region")]);
+  EXPECT_LE(trace.end()[Find(trace, "region")],
+            trace.end()[Find(trace, "frame")]);
+  EXPECT_EQ(Ledger(), "");
+}
+
 TEST_F(IttTest, AFrameNeedsNoId) {
   const model::Trace& trace = Record([&] {
     for (int i = 0; i < 3; ++i) {

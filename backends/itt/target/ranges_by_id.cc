@@ -36,8 +36,8 @@ Id IdOrNull(const Id* id) noexcept { return id == nullptr ? Id{} : *id; }
 }  // namespace
 
 uint64_t KeyOf(const Domain* domain, Id id, uint64_t kind) noexcept {
-  uint64_t hash = reinterpret_cast<uint64_t>(domain) ^ kind;
-  for (const uint64_t part : {id.d1, id.d2, id.d3}) {
+  uint64_t hash = reinterpret_cast<uint64_t>(domain);
+  for (const uint64_t part : {kind, id.d1, id.d2, id.d3}) {
     hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
   }
