@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/stream/decode/test_chunk.h"
 #include "gtest/gtest.h"
 #include "profiler/base/column.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 using record::ChunkView;
 using record::PackKind;
-using record::PayloadHeader;
 using record::PayloadKind;
 using record::Slot;
 using record::SlotKind;
@@ -23,61 +23,9 @@ TickConverter Identity() {
   return TickConverter(ClockSource::kSystem, {.ticks = 0}, {.ticks = 1}, 0);
 }
 
-// A chunk that is filled by hand.
-class FakeChunk {
- public:
-  FakeChunk(uint32_t stream, uint64_t ticket)
-      : slots_(record::kSlotsPerChunk), stream_(stream), ticket_(ticket) {}
-
-  Slot& Add(SlotKind kind, uint64_t begin, uint64_t end, uint32_t name,
-            uint32_t depth = 0) {
-    Slot& slot = slots_[used_++];
-    slot.begin.store(begin);
-    slot.end.store(end);
-    slot.name = name;
-    slot.kind_scope_depth = PackKind(kind, 0, depth);
-    return slot;
-  }
-
-  // Payload behind the last record.
-  void AddPayload(PayloadKind kind, uint32_t key, std::string_view data,
-                  Slot& head, bool continues = false) {
-    const PayloadHeader header = {
-        .kind = kind,
-        .continues = continues,
-        .size_bytes = static_cast<uint16_t>(data.size()),
-        .key = key};
-    const size_t count =
-        (sizeof(header) + data.size() + sizeof(Slot) - 1) / sizeof(Slot);
-    char* const at = reinterpret_cast<char*>(&slots_[used_]);
-    std::memcpy(at, &header, sizeof(header));
-    std::memcpy(at + sizeof(header), data.data(), data.size());
-    head.extra_slots += static_cast<uint32_t>(count);
-    used_ += count;
-  }
-
-  ChunkView view() const {
-    return {.stream = stream_,
-            .ticket = ticket_,
-            .slots = std::span(slots_).first(used_)};
-  }
-  std::vector<Slot>& slots() { return slots_; }
-  void set_used(size_t used) { used_ = used; }
-
- private:
-  std::vector<Slot> slots_;
-  size_t used_ = 0;
-  uint32_t stream_;
-  uint64_t ticket_;
-};
-
-model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
-                         uint64_t first_ticket = 0, int64_t second_pid = 0,
-                         size_t memory_limit = ~size_t{0}) {
-  model::TraceShard shard;
-  shard.tracks.resize(2);
-  shard.tracks[1].pid = second_pid;
-  DecodeInput input = {
+DecodeInput Input(const std::vector<ChunkView>& chunks) {
+  return {
+      .chunks = chunks,
       .stream_tracks = {0, 1, model::kNoTrack},
       .name_text =
           [](uint32_t id) {
@@ -85,16 +33,25 @@ model::TraceShard Decode(const std::vector<const FakeChunk*>& chunks,
             return std::string_view(names[id < 4 ? id : 0]);
           },
       .name_limit = 4,
-      .clock = Identity(),
-      .first_ticket = first_ticket,
-      .memory_limit = memory_limit};
-  for (const FakeChunk* chunk : chunks) input.chunks.push_back(chunk->view());
+      .clock = Identity()};
+}
+
+model::TraceShard Decode(const std::vector<const TestChunk*>& chunks,
+                         uint64_t first_ticket = 0, int64_t second_pid = 0,
+                         size_t memory_limit = ~size_t{0}) {
+  model::TraceShard shard;
+  shard.tracks.resize(2);
+  shard.tracks[1].pid = second_pid;
+  DecodeInput input = Input({});
+  input.first_ticket = first_ticket;
+  input.memory_limit = memory_limit;
+  for (const TestChunk* chunk : chunks) input.chunks.push_back(chunk->view());
   DecodeChunks(input, shard);
   return shard;
 }
 
 TEST(DecodeTest, ChunksOfAStreamAreJoinedInTicketOrder) {
-  FakeChunk first(0, 5), second(0, 9), other(1, 7);
+  TestChunk first(0, 5), second(0, 9), other(1, 7);
   first.Add(SlotKind::kRange, 10, 20, 1, 3);
   other.Add(SlotKind::kInstant, 15, 0, 3);
   second.Add(SlotKind::kRange, 30, 0, 2);
@@ -111,7 +68,7 @@ TEST(DecodeTest, ChunksOfAStreamAreJoinedInTicketOrder) {
 }
 
 TEST(DecodeTest, StreamsStandInTheOrderOfTheirTracks) {
-  FakeChunk late(0, 1), early(1, 2);
+  TestChunk late(0, 1), early(1, 2);
   late.Add(SlotKind::kRange, 10, 20, 1);
   early.Add(SlotKind::kRange, 30, 40, 2);
   // The second track's process has the smaller id.
@@ -122,7 +79,7 @@ TEST(DecodeTest, StreamsStandInTheOrderOfTheirTracks) {
 }
 
 TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
-  FakeChunk first(0, 1), second(0, 2), other(1, 3);
+  TestChunk first(0, 1), second(0, 2), other(1, 3);
   first.Add(SlotKind::kRange, 10, 0, 1);
   first.Add(SlotKind::kRange, 11, 0, 2);
   second.Add(SlotKind::kEnd, 40, /*ticket=*/1, /*index=*/0);
@@ -136,7 +93,7 @@ TEST(DecodeTest, EndsFindTheirRangesInOtherChunksAndStreams) {
 }
 
 TEST(DecodeTest, EndsFromAForkedChildAreNotTheParents) {
-  FakeChunk parent(0, 1), child(1, 2);
+  TestChunk parent(0, 1), child(1, 2);
   parent.Add(SlotKind::kRange, 10, 100, 1);
   parent.Add(SlotKind::kRange, 11, 0, 2);
   child.Add(SlotKind::kEnd, 50, 1, 0);
@@ -149,14 +106,14 @@ TEST(DecodeTest, EndsFromAForkedChildAreNotTheParents) {
 }
 
 TEST(DecodeTest, EndsWithoutBeginAreCountedUnlessOfAnEarlierSession) {
-  FakeChunk chunk(0, 100);
+  TestChunk chunk(0, 100);
   chunk.Add(SlotKind::kEnd, 40, 77, 0);
   EXPECT_EQ(Decode({&chunk}).ledger.Get(model::Loss::kEndsWithoutBegin), 1u);
   EXPECT_FALSE(Decode({&chunk}, /*first_ticket=*/80).ledger.AnythingLost());
 }
 
 TEST(DecodeTest, PayloadsGiveNamesAndArguments) {
-  FakeChunk chunk(0, 1);
+  TestChunk chunk(0, 1);
   Slot& head = chunk.Add(SlotKind::kRange, 10, 20, record::kNameInPayload);
   chunk.AddPayload(PayloadKind::kName, 0, "dynamic, and longer than a slot is",
                    head);
@@ -179,7 +136,7 @@ TEST(DecodeTest, PayloadsGiveNamesAndArguments) {
 }
 
 TEST(DecodeTest, CountersKeepTheirValues) {
-  FakeChunk chunk(0, 1);
+  TestChunk chunk(0, 1);
   const double value = 2.5;
   uint64_t bits;
   std::memcpy(&bits, &value, 8);
@@ -190,7 +147,7 @@ TEST(DecodeTest, CountersKeepTheirValues) {
 }
 
 TEST(DecodeTest, StreamsOutOfTheTableAreCounted) {
-  FakeChunk no_track(2, 1), no_stream(77, 2);
+  TestChunk no_track(2, 1), no_stream(77, 2);
   no_track.Add(SlotKind::kRange, 10, 20, 1);
   no_stream.Add(SlotKind::kRange, 10, 20, 1);
   const model::TraceShard shard = Decode({&no_track, &no_stream});
@@ -203,9 +160,9 @@ TEST(DecodeTest, StreamsOutOfTheTableAreCounted) {
 TEST(DecodeTest, AnyBytesDecode) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
-    std::vector<FakeChunk> chunks;
+    std::vector<TestChunk> chunks;
     for (uint64_t ticket = 1; ticket <= 3; ++ticket) {
-      FakeChunk chunk(static_cast<uint32_t>(random() % 4), random() % 4);
+      TestChunk chunk(static_cast<uint32_t>(random() % 4), random() % 4);
       for (Slot& slot : chunk.slots()) {
         slot.begin.store(random() % 16 == 0 ? random() : random() % 1000 + 1);
         slot.end.store(random() % 2 == 0 ? random() % 5 : random());
@@ -232,7 +189,7 @@ TEST(DecodeTest, AnyBytesDecode) {
 }
 
 TEST(DecodeTest, HeapRecordsSayBytesSourceAndFree) {
-  FakeChunk chunk(0, 1);
+  TestChunk chunk(0, 1);
   Slot& large = chunk.Add(SlotKind::kAllocation, 10, 0x1000, 7);
   large.flags = 2;  // the high half of the bytes
   chunk.Add(SlotKind::kFree, 20, 0x1000, 0);
@@ -253,7 +210,7 @@ TEST(DecodeTest, HeapRecordsSayBytesSourceAndFree) {
 }
 
 TEST(DecodeTest, AllocationThatFailedIsOneOfTheHeap) {
-  FakeChunk chunk(0, 1);
+  TestChunk chunk(0, 1);
   chunk.Add(SlotKind::kAllocation, 10, 0, 7).flags = 2;
   chunk.Add(SlotKind::kAllocation, 20, 0, 256).flags = 0x80000000u;
   // A mapping may be there.
@@ -271,7 +228,7 @@ TEST(DecodeTest, AllocationThatFailedIsOneOfTheHeap) {
 }
 
 TEST(DecodeTest, TooManyMemoryRecordsLoseTheLatestAndSaySo) {
-  FakeChunk first(0, 1), second(0, 2);
+  TestChunk first(0, 1), second(0, 2);
   for (uint64_t i = 1; i <= 3; ++i) {
     first.Add(SlotKind::kAllocation, i, 0x1000 + i, 8);
     second.Add(SlotKind::kAllocation, 10 + i, 0x2000 + i, 8);
@@ -283,6 +240,93 @@ TEST(DecodeTest, TooManyMemoryRecordsLoseTheLatestAndSaySo) {
   EXPECT_EQ(shard.memory.back().address, 0x1003u);
   EXPECT_EQ(shard.block.size(), 1u);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kMemoryRecordsLeftOut), 3u);
+}
+
+TEST(DecodeTest, TheLatestChunkIsTheOneOfTheLargestTicket) {
+  TestChunk late(0, 9), early(1, 5);
+  for (uint64_t i = 1; i <= 2; ++i) {
+    late.Add(SlotKind::kAllocation, i, 0x1000 + i, 8);
+    early.Add(SlotKind::kAllocation, i, 0x2000 + i, 8);
+  }
+  const model::TraceShard some = Decode({&late, &early}, 0, 1, 3);
+  ASSERT_EQ(some.memory.size(), 2u);
+  EXPECT_EQ(some.memory[0].address, 0x2001u);
+  EXPECT_EQ(some.memory[0].track, 1u);
+  EXPECT_EQ(some.ledger.Get(model::Loss::kMemoryRecordsLeftOut), 2u);
+  const model::TraceShard all = Decode({&late, &early}, 0, 1, 4);
+  EXPECT_EQ(all.memory.size(), 4u);
+  EXPECT_FALSE(all.ledger.AnythingLost());
+}
+
+TEST(DecodeTest, EndsAndPayloadsFindTheirPartOfAChunk) {
+  TestChunk chunk(0, 1), other(0, 2);
+  for (uint64_t i = 0; i < 4; ++i) {
+    chunk.Add(SlotKind::kRange, 10 + i, i == 2 ? 15 : 0, 1);
+  }
+  const std::span<const Slot> slots = chunk.view().slots;
+  const auto add = [&](SlotKind kind, uint64_t time, uint32_t index) -> Slot& {
+    return other.Add(kind, time, /*ticket=*/1, index);
+  };
+  for (uint32_t index = 0; index < 5; ++index) {
+    add(SlotKind::kEnd, 40 + index, index);
+  }
+  add(SlotKind::kEnd, 60, 0);  // the second one
+  const int64_t value = 5;
+  for (const uint32_t index : {3, 4}) {  // of them, 4 is none
+    other.AddPayload(PayloadKind::kInt, 2, BytesOf(value),
+                     add(SlotKind::kExtra, 50, index));
+  }
+  model::TraceShard shard;
+  shard.tracks.resize(2);
+  int released = 0;
+  DecodeInput input = Input(
+      {other.view(),
+       {.stream = 0, .ticket = 1, .first_index = 2, .slots = slots.subspan(2)},
+       {.stream = 0, .ticket = 1, .slots = slots.first(2)}});
+  input.release = [&](const ChunkView&) { ++released; };
+  const std::vector<DecodedChunk> decoded = DecodeChunks(input, shard);
+  EXPECT_EQ(shard.block.end_ns, (Column<TimeNs>{40, 41, 15, 43}));
+  EXPECT_EQ(shard.block.flags, (Column<uint8_t>{0, 0, 0, 0}));
+  ASSERT_EQ(shard.args.size(), 1u);
+  constexpr model::DetailIndex kNone = model::kNoDetail;
+  EXPECT_EQ(shard.block.detail,
+            (Column<model::DetailIndex>{kNone, kNone, kNone, 0}));
+  EXPECT_EQ(released, 3);
+  ASSERT_EQ(decoded.size(), 3u);
+  EXPECT_EQ(decoded[1].view.first_index, 2u);
+  EXPECT_EQ(decoded[1].first_row, 2u);
+  EXPECT_EQ(decoded[1].event_count, 2u);
+  EXPECT_EQ(decoded[2].first_row, 4u);
+  EXPECT_EQ(decoded[2].event_count, 0u);
+  for (const DecodedChunk& part : decoded) {
+    EXPECT_TRUE(part.open.empty());
+    EXPECT_TRUE(part.for_others.empty());
+    EXPECT_EQ(part.replaced_ns, 0);
+  }
+}
+
+TEST(DecodeTest, RecordsForOtherCallsAndOpenRangesAreListed) {
+  TestChunk chunk(0, 8);
+  chunk.Add(SlotKind::kEnd, 10, /*ticket=*/5, 0);
+  chunk.Add(SlotKind::kEnd, 11, 6, 0);  // nobody has it
+  chunk.Add(SlotKind::kRange, 12, 0, 1);
+  chunk.Add(SlotKind::kExtra, 13, 5, 0);
+  chunk.Add(SlotKind::kExtra, 13, 6, 0);
+  chunk.Add(SlotKind::kRange, 14, 15, 1);
+  chunk.Add(SlotKind::kRange, 16, 0, 1);
+  model::TraceShard shard;
+  shard.tracks.resize(2);
+  DecodeInput input = Input({chunk.view()});
+  input.is_elsewhere = [](uint64_t ticket) { return ticket == 5; };
+  const std::vector<DecodedChunk> decoded = DecodeChunks(input, shard);
+  ASSERT_EQ(decoded.size(), 1u);
+  EXPECT_EQ(decoded[0].for_others, (std::vector<uint32_t>{0, 3}));
+  ASSERT_EQ(decoded[0].open.size(), 2u);
+  EXPECT_EQ(decoded[0].open[0].index, 2u);
+  EXPECT_EQ(decoded[0].open[0].row, 0u);
+  EXPECT_EQ(decoded[0].open[1].index, 6u);
+  EXPECT_EQ(decoded[0].open[1].row, 2u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kEndsWithoutBegin), 1u);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <malloc.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -66,6 +69,184 @@ TEST(HeapFoldTest, TemporaryBlocksAreKnownByThread) {
   ASSERT_EQ(folded->heaps[0].stacks.size(), 2u);
   EXPECT_EQ(folded->heaps[0].stacks[0].temporary, (model::BlockSum{0, 0}));
   EXPECT_EQ(folded->heaps[0].stacks[1].temporary, (model::BlockSum{1, 5}));
+}
+
+// Finds what HeapFold says in the plainest way: each new peak copies all sums.
+class PlainHeap {
+ public:
+  void Add(const HeapThread& thread, const HeapRecord& record) {
+    if (thread.program != program_) {
+      program_ = thread.program;
+      live_.clear();
+      last_block_.clear();
+      live_bytes_ = 0;
+    }
+    const auto old = live_.find(record.address);
+    if (record.is_free) {
+      if (old == live_.end()) {
+        ++frees_of_unknown;
+        return;
+      }
+      const auto& [block, key] = old->second;
+      const model::BlockSum one = {1, block.bytes};
+      heap.freed += one;
+      ++heap.lifetimes[std::bit_width(
+          static_cast<uint64_t>(record.time_ns - block.time_ns))];
+      if (key.first == thread.track &&
+          last_block_[thread.track] == record.address) {
+        sums_[key].temporary += one;
+      }
+      End(old->second);
+      live_.erase(old);
+    } else {
+      if (heap.allocated.count == 0) {
+        heap.track = thread.track;
+        heap.first_ns = record.time_ns;
+      }
+      const Key key = {thread.track, record.stack};
+      const model::BlockSum one = {1, record.bytes};
+      heap.allocated += one;
+      ++heap.sizes[std::bit_width(static_cast<uint64_t>(record.bytes))];
+      if (old != live_.end()) {
+        heap.replaced += {1, old->second.first.bytes};
+        End(old->second);
+      }
+      live_[record.address] = {record, key};
+      sums_[key].allocated += one;
+      sums_[key].alive += one;
+      live_bytes_ += record.bytes;
+      last_block_[thread.track] = record.address;
+    }
+    heap.live.push_back({record.time_ns, live_bytes_});
+    if (live_bytes_ > heap.peak_bytes) {
+      heap.peak_bytes = live_bytes_;
+      heap.peak_ns = record.time_ns;
+      for (auto& [key, sum] : sums_) sum.at_peak = sum.alive;
+    }
+  }
+  void End() {
+    for (auto& [key, sum] : sums_) {
+      sum.track = key.first;
+      sum.stack = key.second;
+      heap.stacks.push_back(sum);
+    }
+  }
+
+  model::FoldedHeap heap;
+  uint64_t frees_of_unknown = 0;
+
+ private:
+  using Key = std::pair<model::TrackIndex, model::StackId>;
+  void End(const std::pair<HeapRecord, Key>& block) {
+    sums_[block.second].alive += {-1, -block.first.bytes};
+    live_bytes_ -= block.first.bytes;
+  }
+
+  std::map<uint64_t, std::pair<HeapRecord, Key>> live_;
+  std::map<Key, model::FoldedStack> sums_;
+  std::map<model::TrackIndex, uint64_t> last_block_;
+  int64_t live_bytes_ = 0;
+  uint32_t program_ = 0;
+};
+
+void ExpectEqual(const model::FoldedHeap& heap,
+                 const model::FoldedHeap& expected) {
+  EXPECT_EQ(heap.track, expected.track);
+  EXPECT_EQ(heap.first_ns, expected.first_ns);
+  EXPECT_EQ(heap.allocated, expected.allocated);
+  EXPECT_EQ(heap.freed, expected.freed);
+  EXPECT_EQ(heap.replaced, expected.replaced);
+  EXPECT_EQ(heap.peak_bytes, expected.peak_bytes);
+  EXPECT_EQ(heap.peak_ns, expected.peak_ns);
+  EXPECT_EQ(heap.sizes, expected.sizes);
+  EXPECT_EQ(heap.lifetimes, expected.lifetimes);
+  EXPECT_TRUE(heap.live == expected.live);
+  ASSERT_EQ(heap.stacks.size(), expected.stacks.size());
+  for (size_t i = 0; i < heap.stacks.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(heap.stacks[i].track, expected.stacks[i].track);
+    EXPECT_EQ(heap.stacks[i].stack, expected.stacks[i].stack);
+    EXPECT_EQ(heap.stacks[i].allocated, expected.stacks[i].allocated);
+    EXPECT_EQ(heap.stacks[i].temporary, expected.stacks[i].temporary);
+    EXPECT_EQ(heap.stacks[i].alive, expected.stacks[i].alive);
+    EXPECT_EQ(heap.stacks[i].at_peak, expected.stacks[i].at_peak);
+  }
+}
+
+// Two processes with three threads each, of which one becomes another program.
+// So many blocks live that the table grows twice.
+TEST(HeapFoldTest, RandomRecordsHaveTheSumsOfThePlainestWay) {
+  std::mt19937_64 random(11);
+  HeapFold fold;
+  PlainHeap plain[2];
+  for (int i = 0; i < 12'000; ++i) {
+    const int64_t pid = 1 + static_cast<int64_t>(random() % 2);
+    const HeapThread thread = {
+        .pid = pid,
+        .track = static_cast<model::TrackIndex>(3 * pid + random() % 3),
+        .program = pid == 2 && i > 9'000};
+    const uint64_t most = i < 8'000 ? 6'000 : 60;  // many blocks, then few
+    HeapRecord record = {.time_ns = 1'000 + i / 3 * 7,
+                         .address = 16 * (1 + random() % most),
+                         .is_free = random() % 5 < 2};
+    if (!record.is_free) {
+      record.bytes = static_cast<int64_t>(random() % 4 << random() % 12);
+      record.stack = model::StackId{static_cast<uint32_t>(random() % 6)};
+    }
+    fold.Add(thread, record);
+    plain[pid - 1].Add(thread, record);
+  }
+  fold.Add({.pid = 3, .track = 9},
+           {.time_ns = 40'000, .address = 16, .is_free = true});
+  fold.End(1);
+  model::LossLedger ledger;
+  const auto folded = std::move(fold).Take(ledger);
+  // Process 3 has allocated nothing.
+  ASSERT_EQ(folded->heaps.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    SCOPED_TRACE(i);
+    plain[i].End();
+    ExpectEqual(folded->heaps[i], plain[i].heap);
+  }
+  EXPECT_EQ(ledger.Get(model::Loss::kFreesOfUnknownBlocks),
+            plain[0].frees_of_unknown + plain[1].frees_of_unknown + 1);
+  EXPECT_EQ(ledger.Get(model::Loss::kFreesNotSeen),
+            static_cast<uint64_t>(plain[0].heap.replaced.count +
+                                  plain[1].heap.replaced.count));
+}
+
+// PyTorch's timeline has a row for each microsecond: the double nearest to the
+// time, cut off. Of today's times such doubles are 1/4 us apart.
+TEST(HeapFoldTest, TheCurveOfAllHeapsHasAPointForEachMicrosecond) {
+  constexpr TimeNs kDay = 1'700'000'000'000'000'000;
+  HeapFold fold;
+  for (const TimeNs ns : {100, 870, 880, 1'001, 1'870, 5'000}) {
+    fold.Add({.pid = ns % 3}, {.time_ns = kDay + ns,
+                               .address = static_cast<uint64_t>(ns),
+                               .bytes = 10});
+  }
+  model::LossLedger ledger;
+  const auto folded = std::move(fold).Take(ledger);
+  EXPECT_EQ(folded->live,
+            (std::vector<model::FoldedPoint>{
+                {kDay + 100, 20}, {kDay + 880, 50}, {kDay + 5'000, 60}}));
+  EXPECT_EQ(folded->live_moments, 3);
+  model::LossLedger none;
+  const auto empty = HeapFold().Take(none);
+  EXPECT_TRUE(empty->live.empty());
+  EXPECT_EQ(empty->live_moments, 0);
+  EXPECT_TRUE(empty->heaps.empty());
+}
+
+// Without a byte there is no peak, so nothing was alive at it.
+TEST(HeapFoldTest, BlocksOfNoBytesHaveNoPeak) {
+  HeapFold fold;
+  fold.Add({.pid = 1}, {.time_ns = 1, .address = 16, .bytes = 0});
+  model::LossLedger ledger;
+  const auto folded = std::move(fold).Take(ledger);
+  EXPECT_EQ(folded->heaps[0].peak_ns, 0);
+  EXPECT_EQ(folded->heaps[0].stacks[0].alive, (model::BlockSum{1, 0}));
+  EXPECT_EQ(folded->heaps[0].stacks[0].at_peak, (model::BlockSum{0, 0}));
 }
 
 TEST(HeapBytesTest, SumsOfTheLargestBlocksDoNotOverflow) {
@@ -136,6 +317,49 @@ TEST_F(HeapEstimateTest, LiveBlocksAndDifferentStacksCount) {
     Add(SlotKind::kFree, 16);
   }
   EXPECT_GT(*Bytes(), before + 1'000 * 300);
+}
+
+// 128 bytes a block that lives, 550 a stack, 3 for each byte of other records.
+TEST_F(HeapEstimateTest, IsTheSumOfItsParts) {
+  for (uint64_t i = 1; i <= 101; ++i) AddAllocation(16 * i, i % 2);
+  Add(SlotKind::kFree, 16);
+  constexpr uint64_t kHeap = 101 * 128 + 2 * 550;
+  EXPECT_EQ(Bytes(), kHeap);
+  EXPECT_EQ(Bytes(kHeap), kHeap);
+  EXPECT_FALSE(Bytes(kHeap - 1).has_value());
+  Add(SlotKind::kCounter, 0);
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32);
+  Add(SlotKind::kMapping, 0).extra_slots = 2;
+  used_ += 2;
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 4);
+  // A failed allocation is none of the heap's blocks.
+  Add(SlotKind::kAllocation, 0);
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 5);
+  Add(SlotKind::kMemory, 0).flags = record::kMemoryOutOfMemory;
+  EXPECT_TRUE(Bytes().has_value());
+  Add(SlotKind::kMemory, 0);
+  EXPECT_FALSE(Bytes().has_value());
+}
+
+TEST_F(HeapEstimateTest, EachChunkIsReleasedWhenItWasRead) {
+  for (int i = 0; i < 101; ++i) AddAllocation(16, 7);
+  const std::span<const Slot> slots = std::span(slots_).first(used_);
+  const std::vector<record::ChunkView> chunks = {
+      {.slots = slots.first(100)},
+      {.first_index = 100, .slots = slots.subspan(100)}};
+  std::vector<uint32_t> released;
+  const auto release = [&](const record::ChunkView& chunk) {
+    released.push_back(chunk.first_index);
+  };
+  const HeapToEstimate heap = {.chunks = chunks,
+                               .fold_above = 100,
+                               .most_bytes = 1 << 20,
+                               .release = release};
+  EXPECT_TRUE(FoldedTraceBytes(heap).has_value());
+  EXPECT_EQ(released, (std::vector<uint32_t>{0, 100}));
+  // Nobody wants sums.
+  EXPECT_FALSE(
+      FoldedTraceBytes({.chunks = chunks, .most_bytes = 1 << 20}).has_value());
 }
 
 TEST_F(HeapEstimateTest, WhatIsNotFoldedHasNone) {
