@@ -205,5 +205,108 @@ TEST_F(RawFileTest, CutAnywhereItIsAnErrorOrAPart) {
   }
 }
 
+TEST_F(RawFileTest, WhyAFileIsNoneIsSaid) {
+  const auto message = [](const std::string& path) {
+    return std::string(ReadRawFile(path).status().message());
+  };
+  const std::string begin = " is no raw file of this version of Kymo: ";
+  const std::string other = path_ + ".other";
+  std::ofstream{other};
+  EXPECT_EQ(message(other), other + begin + "it is empty");
+  std::ofstream(other) << "no raw file";
+  EXPECT_EQ(message(other),
+            other + begin + "the arena at its front is not one");
+  EXPECT_EQ(message(path_ + ".none").find("cannot read " + path_ + ".none"), 0)
+      << message(path_ + ".none");
+  header_.last_anchor.ticks = header_.first_anchor.ticks;
+  file_->Note(header_);
+  EXPECT_EQ(
+      message(path_),
+      path_ + begin + "the collector ended before it had read the clock twice");
+  header_.last_anchor.ticks = header_.first_anchor.ticks + 1;
+  file_->Note(header_);
+  EXPECT_TRUE(ReadRawFile(path_).ok());
+  header_.magic += 1;
+  file_->Note(header_);
+  EXPECT_EQ(message(path_), path_ + begin + "its header is not one");
+  std::filesystem::resize_file(path_, arena().bytes());
+  EXPECT_EQ(message(path_), path_ + begin + "it ends before its header");
+}
+
+TEST_F(RawFileTest, WhatCannotBeMadeSaysWhichFile) {
+  const auto create = [](const std::string& path) {
+    return RawFile::Create(path, {}).status();
+  };
+  EXPECT_EQ(create("/nowhere/a.raw").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(create("/nowhere/a.raw").message().find("cannot make /nowhere/a"),
+            0);
+  EXPECT_EQ(create(::testing::TempDir()).message().find("cannot replace "), 0);
+}
+
+TEST_F(RawFileTest, TheHeaderSaysWhatCounts) {
+  arena().header().names_lost.store(7);
+  arena().stream(stream_).overwritten.store(3);
+  arena().heap_counts(stream_).allocations.store(2);
+  header_.losses_before.names_lost = 5;
+  header_.lost_bytes = 96;
+  header_.heap_sample_interval = 512;
+  file_->Note(header_);
+  Read();
+  const model::TraceShard& shard = recording_.shard;
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kNamesDroppedTableFull), 2u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kDrainBytesLost), 96u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kEventsOverwritten), 3u);
+  EXPECT_EQ(shard.memory_sample_interval, 512.0);
+  EXPECT_TRUE(shard.allocation_counts.empty());
+  EXPECT_EQ(recording_.first_cut_byte, 0u);
+  header_.with_memory = 1;
+  header_.was_to_hold_time = 1;
+  file_->Note(header_);
+  Read();
+  EXPECT_EQ(shard.allocation_counts.size(), 1u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kEventsDroppedArenaFull), 3u);
+}
+
+// The records of a complete file are all there. A flight recorder's begin with
+// the first that it kept, and ends of older ranges are no loss.
+TEST_F(RawFileTest, AFlightRecorderBeginsWithItsFirstRecord) {
+  ChunkStore store;
+  store.OpenAt(file_->fd(), file_->chunks_begin());
+  AddChunk("late", 300, 350);
+  const uint32_t chunk = AddChunk("end", 310, 77);
+  arena().slots(chunk)[0].kind_scope_depth =
+      record::PackKind(record::SlotKind::kEnd, 0, 0);
+  record::ChunkReader(arena()).ReadOwned(
+      [&](const ChunkView& view) { store.Add(view); });
+  header_.is_complete = 1;
+  file_->Note(header_);
+  Read();
+  EXPECT_EQ(recording_.start_ns, 100 + kEpochOffsetNs);
+  EXPECT_EQ(recording_.end_ns, 200 + kEpochOffsetNs);
+  EXPECT_EQ(recording_.shard.ledger.Get(model::Loss::kEndsWithoutBegin), 1u);
+  EXPECT_EQ(recording_.first_cut_byte, std::filesystem::file_size(path_));
+  header_.keeps_newest = 1;
+  file_->Note(header_);
+  Read();
+  EXPECT_EQ(recording_.start_ns, 300 + kEpochOffsetNs);
+  EXPECT_EQ(recording_.shard.ledger.Get(model::Loss::kEndsWithoutBegin), 0u);
+  header_.keeps_newest = 0;
+  file_->Note(header_);
+  arena().header().policy.store(
+      static_cast<uint32_t>(record::FullPolicy::kOverwrite));
+  Read();
+  EXPECT_EQ(recording_.start_ns, 300 + kEpochOffsetNs);
+}
+
+TEST_F(RawFileTest, BeginsWithTheArenasMagic) {
+  char head[9] = {};
+  ASSERT_EQ(pread(file_->fd(), head, 8, 0), 8);
+  EXPECT_TRUE(BeginsLikeRawFile({head, 8}));
+  EXPECT_TRUE(BeginsLikeRawFile({head, 9}));
+  EXPECT_FALSE(BeginsLikeRawFile({head, 7}));
+  head[7] ^= 1;
+  EXPECT_FALSE(BeginsLikeRawFile({head, 8}));
+}
+
 }  // namespace
 }  // namespace kymo::stream

@@ -1,5 +1,6 @@
 #include "backends/stream/raw/raw_keep.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "backends/stream/raw/chunk_store.h"
+#include "backends/stream/raw/raw_dump.h"
 #include "backends/stream/raw/raw_file.h"
 #include "backends/stream/raw/raw_front.h"
 #include "profiler/record/arena/arena.h"
@@ -100,6 +102,92 @@ TEST_F(RawKeepTest, AFolderThatIsNotThereIsAnErrorWithItsPath) {
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(std::string(status.message()).find("/nowhere/kept.raw"),
             std::string::npos);
+}
+
+// The tables of an arena: what WriteRawFront copies.
+TEST_F(RawKeepTest, StartsThreadsAndHeapCountsAreKept) {
+  arena_.AddStart(9, "/none", 50);
+  arena_.heap_counts(0).allocations.store(3);
+  arena_.stream(0).dropped.store(4);
+  RawHeader header = kHeader;
+  header.with_memory = 1;
+  ASSERT_TRUE(KeepRawFile(store_.fd(), path_, arena_, header).ok());
+  const auto raw = ReadRawFile(path_);
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_EQ(raw->shard.ledger.Get(model::Loss::kProcessesNotRecorded), 1u);
+  EXPECT_EQ(raw->shard.ledger.Get(model::Loss::kEventsDroppedArenaFull), 4u);
+  ASSERT_EQ(raw->shard.allocation_counts.size(), 1u);
+  EXPECT_EQ(raw->shard.allocation_counts[0].allocations, 3u);
+  EXPECT_EQ(raw->shard.tracks.at(0).id, 8);
+}
+
+TEST_F(RawKeepTest, WhatCannotBeWrittenIsAnErrorWithItsPath) {
+  const int read_only = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const absl::Status status = KeepRawFile(read_only, path_, arena_, kHeader);
+  close(read_only);
+  EXPECT_EQ(status.message().find("cannot write " + path_), 0u) << status;
+  // A folder of that name cannot be replaced.
+  EXPECT_EQ(KeepRawFile(store_.fd(), testing::TempDir(), arena_, kHeader)
+                .message()
+                .find("cannot write " + testing::TempDir()),
+            0u);
+}
+
+TEST_F(RawKeepTest, MovingLeavesAnEmptyFile) {
+  ASSERT_TRUE(WriteRawFront(store_.fd(), path_, arena_, kHeader).ok());
+  ASSERT_TRUE(MoveContents(store_.fd(), path_).ok());
+  struct stat about;
+  ASSERT_EQ(fstat(store_.fd(), &about), 0);
+  EXPECT_LE(about.st_blocks * 512, 4'096);  // the last page
+  EXPECT_EQ(MoveContents(store_.fd(), path_).code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+// A dump writes the chunks that its caller adds.
+class RawDumpTest : public RawKeepTest {
+ protected:
+  absl::Status Dump(const std::string& path) {
+    return WriteRawDump(path, arena_, [&](ChunkStore& store) {
+      is_part_there_ = access((path_ + ".part").c_str(), F_OK) == 0;
+      record::ChunkReader(arena_).ReadOwned(
+          [&](const record::ChunkView& view) { store.Add(view); });
+      return kHeader;
+    });
+  }
+  bool is_part_there_ = false;
+};
+
+TEST_F(RawDumpTest, HasItsNameWhenItIsComplete) {
+  ASSERT_EQ(symlink("/dev/null", (path_ + ".part").c_str()), 0);
+  ASSERT_TRUE(Dump(path_).ok());
+  ExpectAllOfIt();
+  EXPECT_TRUE(is_part_there_);
+  EXPECT_NE(access((path_ + ".part").c_str(), F_OK), 0);
+  struct stat about;
+  ASSERT_EQ(lstat(path_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode, static_cast<mode_t>(S_IFREG | 0600));
+}
+
+TEST_F(RawDumpTest, LeavesNothingWhereItCannotBeWritten) {
+  EXPECT_EQ(Dump("/nowhere/a.raw").code(), absl::StatusCode::kNotFound);
+  ASSERT_EQ(mkdir(path_.c_str(), 0700), 0);
+  const absl::Status status = Dump(path_);
+  EXPECT_EQ(status.message().find("cannot write " + path_), 0u) << status;
+  EXPECT_NE(access((path_ + ".part").c_str(), F_OK), 0);
+  ASSERT_EQ(rmdir(path_.c_str()), 0);
+}
+
+TEST_F(RawDumpTest, CountsWhatItCouldNotStore) {
+  ASSERT_TRUE(WriteRawDump(path_, arena_, [](ChunkStore& store) {
+                store.Add({.slots = {static_cast<record::Slot*>(nullptr), 2}});
+                RawHeader header = kHeader;
+                header.lost_bytes = 5;
+                return header;
+              }).ok());
+  const auto raw = ReadRawFile(path_);
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_EQ(raw->shard.ledger.Get(model::Loss::kDrainBytesLost),
+            5 + 2 * sizeof(record::Slot));
 }
 
 }  // namespace
