@@ -230,6 +230,87 @@ TEST_F(UnwinderTest, KeepsRegistersThatWerePopped) {
   EXPECT_EQ(stack_.frames.size(), callers.size() + 1);
 }
 
+// Frames of a JIT: a chain of frame pointers, each with a return address.
+class JitFramesTest : public UnwinderTest {
+ protected:
+  static constexpr uint64_t kJit = 0x10000;
+  static constexpr uint64_t kBase = 0x7000'0000;
+
+  JitFramesTest() {
+    space_.Map({.start = kJit,
+                .end = kJit + 0x1000,
+                .module = modules_.Named("[anon]")});
+    own_.registers.fill(0);
+    own_.registers[kRsp] = kBase;
+    own_.registers[kRbp] = kBase;
+    own_.registers[kRip] = kJit;
+  }
+  // The last one leads to `last`.
+  void Chain(size_t count, uint64_t last) {
+    own_.memory.resize(16 * count);
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t link[] = {i + 1 == count ? last : kBase + 16 * (i + 1),
+                               kJit + 1 + i % 100};
+      std::memcpy(own_.memory.data() + 16 * i, link, sizeof(link));
+    }
+  }
+  size_t Frames(bool was_cut = false) {
+    Unwind(own_, was_cut);
+    return stack_.frames.size();
+  }
+
+  OwnStack own_;
+};
+
+TEST_F(JitFramesTest, AreFollowedUpTheStack) {
+  Chain(3, 0);
+  EXPECT_EQ(Frames(), 4u);
+  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+  // The leaf is where it was, callers are where the call is.
+  EXPECT_EQ(stack_.frames[0].address, kJit);
+  EXPECT_EQ(stack_.frames[1].address, kJit);
+  EXPECT_EQ(stack_.frames[2].address, kJit + 1);
+  EXPECT_EQ(stack_.frames[3].address, kJit + 2);
+}
+
+TEST_F(JitFramesTest, EndWhereTheCopyEnds) {
+  Chain(3, kBase + 48);  // the first byte behind it
+  EXPECT_EQ(Frames(/*was_cut=*/true), 4u);
+  EXPECT_EQ(stack_.end, StackEnd::kTruncated);
+  EXPECT_EQ(Frames(/*was_cut=*/false), 4u);
+  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+  own_.memory.resize(40);  // of the last frame, only the link was copied
+  EXPECT_EQ(Frames(true), 3u);
+}
+
+TEST_F(JitFramesTest, ImplausiblePointersAreNotFollowed) {
+  Chain(2, 0);
+  const auto frames_from = [&](uint64_t pointer) {
+    own_.registers[kRbp] = pointer;
+    return Frames(true);
+  };
+  EXPECT_EQ(frames_from(kBase + 16), 2u);
+  EXPECT_EQ(frames_from(kBase + 4), 1u);  // not aligned
+  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+  own_.registers[kRsp] = kBase + 16;  // below the stack pointer
+  EXPECT_EQ(frames_from(kBase), 1u);
+  own_.registers[kRsp] = kBase;
+  EXPECT_EQ(frames_from(kBase), 3u);
+  // A return address outside of all code.
+  const uint64_t nowhere = 0x5000;
+  std::memcpy(own_.memory.data() + 8, &nowhere, sizeof(nowhere));
+  EXPECT_EQ(frames_from(kBase), 1u);
+}
+
+TEST_F(JitFramesTest, AStackHasAThousandFramesAtMost) {
+  Chain(1'024, 0);
+  EXPECT_EQ(Frames(), 1'024u);
+  EXPECT_EQ(stack_.end, StackEnd::kTruncated);
+  Chain(1'023, 0);
+  EXPECT_EQ(Frames(), 1'024u);
+  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+}
+
 TEST_F(UnwinderTest, StopsOnNonsense) {
   OwnStack own;
   own.memory.resize(4096);

@@ -1,0 +1,400 @@
+#include "backends/sampling/target/target_timer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/sampling/target/sample_ring.h"
+
+namespace kymo {
+namespace {
+
+using sampling::CellHeader;
+using sampling::RingHeader;
+
+constexpr uint32_t kCells = 128;
+constexpr uint32_t kStackBytes = sampling::kLeastCellBytes;
+// A multiple of every kernel's tick.
+constexpr int64_t kPeriodMs = 20;
+constexpr int64_t kPeriodNs = kPeriodMs * 1'000'000;
+
+int64_t ClockNs(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+[[gnu::noinline]] void BurnMs(int64_t ms) {
+  const int64_t end_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID) + ms * 1'000'000;
+  while (ClockNs(CLOCK_THREAD_CPUTIME_ID) < end_ns) {
+  }
+}
+
+// The memory that the collector makes, with a path.
+class Ring {
+ public:
+  explicit Ring(size_t bytes = sampling::RingBytes(kCells, kStackBytes))
+      : fd_(memfd_create("ring", MFD_CLOEXEC)), bytes_(bytes) {
+    EXPECT_EQ(ftruncate(fd_, static_cast<off_t>(bytes)), 0);
+    void* const memory = mmap(nullptr, std::max<size_t>(bytes, 4096),
+                              PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    header_ = static_cast<RingHeader*>(memory);
+    if (bytes < sizeof(RingHeader)) return;
+    header_->magic = sampling::kRingMagic;
+    header_->version = sampling::kRingVersion;
+    header_->cell_count = kCells;
+    header_->stack_bytes = kStackBytes;
+    header_->period_ns = kPeriodNs;
+    header_->is_enabled = 1;
+  }
+  RingHeader* header() const { return header_; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  const int fd_;
+  const size_t bytes_;
+  RingHeader* header_;
+};
+
+struct Cell {
+  CellHeader header;
+  std::vector<uint64_t> words;  // behind it
+};
+
+void Init(const std::string& path) {
+  setenv(kTargetTimerVariable, path.c_str(), 1);
+  TargetTimerInit();
+}
+
+template <typename Change>
+void InitWith(Change change) {
+  const Ring changed;
+  change(*changed.header());
+  Init(changed.path());
+}
+
+Ring* ring = nullptr;
+int64_t init_begin_ns = 0;
+int64_t init_end_ns = 0;
+
+// A process has one ring. If one of the others were taken, there would be no
+// sample in it.
+class TargetTimerTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (ring != nullptr) return;
+    TargetTimerInit();  // no variable
+    Init("/no/such/ring");
+    InitWith([](RingHeader& r) { r.magic += 1; });
+    InitWith([](RingHeader& r) { r.version += 1; });
+    InitWith([](RingHeader& r) { r.cell_count = 0; });
+    InitWith([](RingHeader& r) { r.cell_count = kCells + 1; });
+    InitWith([](RingHeader& r) { r.period_ns = 0; });
+    InitWith([](RingHeader& r) { r.stack_bytes = kStackBytes - 8; });
+    Init(Ring(sizeof(RingHeader) - 1).path());
+    Init(Ring(sampling::RingBytes(kCells, kStackBytes) - 1).path());
+    ring = new Ring;
+    init_begin_ns = ClockNs(CLOCK_MONOTONIC);
+    errno = 77;
+    Init(ring->path());
+    EXPECT_EQ(errno, 77);
+    init_end_ns = ClockNs(CLOCK_MONOTONIC);
+    TargetTimerThreadExit();
+  }
+  ~TargetTimerTest() override { TargetTimerThreadExit(); }
+
+  // The cells that were filled since the last call, by time.
+  static std::vector<Cell> Take() {
+    std::vector<Cell> cells;
+    for (uint32_t i = 0; i < kCells; ++i) {
+      sampling::CellStates& state = sampling::StatesOf(ring->header())[i];
+      if (state != sampling::kCellReady) continue;
+      const CellHeader* const header =
+          sampling::CellOf(ring->header(), i, kCells, kStackBytes);
+      Cell& cell = cells.emplace_back(Cell{*header, {}});
+      EXPECT_LE(header->stack_bytes, kStackBytes);
+      cell.words.resize((header->stack_bytes + 7) / 8);
+      std::memcpy(cell.words.data(), header + 1, header->stack_bytes);
+      state = sampling::kCellFree;
+    }
+    std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+      return a.header.time_ns < b.header.time_ns;
+    });
+    return cells;
+  }
+  // The time that the samples stand for.
+  static int64_t SampledMs(const std::vector<Cell>& cells) {
+    int64_t ticks = 0;
+    for (const Cell& cell : cells) {
+      if (cell.header.kind != sampling::kCellFile) {
+        ticks += cell.header.tick_count;
+      }
+    }
+    return ticks * kPeriodMs;
+  }
+};
+
+constexpr uint64_t kPlaceMask = (uint64_t{1} << sampling::kFileNumberShift) - 1;
+
+bool IsInBurn(uint64_t address) {
+  const auto begin = reinterpret_cast<uint64_t>(&BurnMs);
+  return (address & kPlaceMask) > begin && (address & kPlaceMask) < begin + 256;
+}
+
+TEST_F(TargetTimerTest, SamplesSayWhereAThreadSpentItsTime) {
+  pthread_setname_np(pthread_self(), "burner");
+  errno = 77;
+  TargetTimerThreadStart();
+  EXPECT_EQ(errno, 77);
+  const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
+  BurnMs(300);
+  TargetTimerThreadExit();
+  const int64_t end_ns = ClockNs(CLOCK_MONOTONIC);
+  const std::vector<Cell> cells = Take();
+  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 300, 2.0 * kPeriodMs);
+  BurnMs(50);
+  EXPECT_TRUE(Take().empty());
+  std::vector<sampling::FileNote> files;
+  for (const Cell& cell : cells) {
+    EXPECT_EQ(cell.header.pid, getpid());
+    EXPECT_EQ(cell.header.tid, gettid());
+    EXPECT_EQ(cell.header.parent_pid, getppid());
+    EXPECT_GE(cell.header.image_ns, init_begin_ns);
+    EXPECT_LE(cell.header.image_ns, init_end_ns);
+    EXPECT_GE(cell.header.time_ns, begin_ns);
+    EXPECT_LE(cell.header.time_ns, end_ns);
+    EXPECT_STREQ(cell.header.thread_name, "burner");
+    if (cell.header.kind == sampling::kCellFile) {
+      sampling::FileNote note;
+      std::memcpy(&note, cell.words.data(), sizeof(note));
+      EXPECT_EQ(note.start >> sampling::kFileNumberShift,
+                note.end >> sampling::kFileNumberShift);
+      const char* const path =
+          reinterpret_cast<const char*>(cell.words.data()) + sizeof(note);
+      EXPECT_NE(path[0], '\0');
+      EXPECT_EQ(cell.header.stack_bytes, sizeof(note) + strlen(path) + 1);
+      files.push_back(note);
+      continue;
+    }
+    ASSERT_EQ(cell.header.kind, sampling::kCellAddresses);
+    EXPECT_EQ(cell.header.is_cut, 0);
+    EXPECT_TRUE(std::any_of(cell.words.begin(), cell.words.end(), IsInBurn));
+    // A file is told before its first sample.
+    for (const uint64_t address : cell.words) {
+      if (address >> sampling::kFileNumberShift == 0) continue;
+      EXPECT_TRUE(std::any_of(files.begin(), files.end(),
+                              [&](const auto& f) {
+                                return address >= f.start && address <= f.end;
+                              }))
+          << std::hex << address;
+    }
+  }
+  EXPECT_FALSE(files.empty());
+  EXPECT_EQ(ring->header()->dropped, 0u);
+}
+
+TEST_F(TargetTimerTest, FilesAreToldOnce) {
+  TargetTimerThreadStart();
+  BurnMs(50);
+  Take();
+  BurnMs(100);
+  for (const Cell& cell : Take()) {
+    EXPECT_NE(cell.header.kind, sampling::kCellFile);
+  }
+}
+
+TEST_F(TargetTimerTest, WithoutAFreeCellTicksAreDroppedAndCounted) {
+  sampling::CellStates* const states = sampling::StatesOf(ring->header());
+  for (uint32_t i = 0; i < kCells; ++i) states[i] = sampling::kCellWriting;
+  TargetTimerThreadStart();
+  BurnMs(200);
+  TargetTimerThreadExit();
+  const uint64_t dropped = ring->header()->dropped.exchange(0);
+  EXPECT_NEAR(static_cast<double>(dropped * kPeriodMs), 200, 2.0 * kPeriodMs);
+  for (uint32_t i = 0; i < kCells; ++i) states[i] = sampling::kCellFree;
+  EXPECT_TRUE(Take().empty());
+}
+
+// A handler looks at sixteen cells.
+TEST_F(TargetTimerTest, AFreeCellIsFoundBehindTakenOnes) {
+  sampling::CellStates* const states = sampling::StatesOf(ring->header());
+  for (uint32_t i = 0; i < kCells; ++i) {
+    states[i] =
+        i == 15 || i == 40 ? sampling::kCellFree : sampling::kCellWriting;
+  }
+  ring->header()->next_cell = kCells;  // the first one again
+  TargetTimerThreadStart();
+  while (ring->header()->next_cell < kCells + 2) {
+  }
+  TargetTimerThreadExit();
+  EXPECT_EQ(states[15], sampling::kCellReady);
+  for (uint32_t i = 0; i < kCells; ++i) {
+    if (i != 15) states[i] = sampling::kCellFree;
+  }
+  EXPECT_EQ(Take().size(), 1u);
+  EXPECT_GE(ring->header()->dropped.exchange(0), 1u);
+}
+
+TEST_F(TargetTimerTest, WhenTheCollectorEndsThreadsStop) {
+  TargetTimerThreadStart();
+  ring->header()->is_enabled = 0;
+  BurnMs(100);
+  ring->header()->is_enabled = 1;
+  BurnMs(100);
+  EXPECT_TRUE(Take().empty());
+  ring->header()->is_enabled = 0;
+  TargetTimerThreadStart();
+  ring->header()->is_enabled = 1;
+  BurnMs(100);
+  EXPECT_TRUE(Take().empty());
+  TargetTimerThreadStart();
+  TargetTimerThreadStart();  // it has a timer
+  BurnMs(200);
+  EXPECT_NEAR(static_cast<double>(SampledMs(Take())), 200, 2.0 * kPeriodMs);
+}
+
+TEST_F(TargetTimerTest, ThreadsAreSampledApart) {
+  int32_t tid = 0;
+  std::thread([&] {
+    tid = gettid();
+    TargetTimerThreadStart();
+    BurnMs(200);
+    TargetTimerThreadExit();
+  }).join();
+  const std::vector<Cell> cells = Take();
+  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 200, 2.0 * kPeriodMs);
+  for (const Cell& cell : cells) EXPECT_EQ(cell.header.tid, tid);
+}
+
+TEST_F(TargetTimerTest, AForkedChildIsSampledAsItself) {
+  const pid_t child = fork();
+  if (child == 0) {
+    errno = 77;
+    TargetTimerAfterForkInChild();
+    if (errno != 77) _exit(1);
+    BurnMs(200);
+    _exit(0);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  const std::vector<Cell> cells = Take();
+  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 200, 2.0 * kPeriodMs);
+  bool has_files = false;
+  for (const Cell& cell : cells) {
+    EXPECT_EQ(cell.header.pid, child);
+    EXPECT_EQ(cell.header.tid, child);
+    EXPECT_EQ(cell.header.parent_pid, getpid());
+    has_files |= cell.header.kind == sampling::kCellFile;
+  }
+  // The collector knows none of its files.
+  EXPECT_TRUE(has_files);
+}
+
+// Code without tables and without a frame pointer:
+// push rbp; xor ebp, ebp; again: dec rdi; jnz again; pop rbp; ret
+TEST_F(TargetTimerTest, AStackThatCannotBeFollowedIsCopied) {
+  constexpr unsigned char kCode[] = {0x55, 0x31, 0xed, 0x48, 0xff,
+                                     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(page, kCode, sizeof(kCode));
+  const auto loop = reinterpret_cast<void (*)(uint64_t)>(page);
+  TargetTimerThreadStart();
+  const int64_t end_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID) + 200'000'000;
+  while (ClockNs(CLOCK_THREAD_CPUTIME_ID) < end_ns) loop(10'000'000);
+  TargetTimerThreadExit();
+  int copies = 0;
+  for (const Cell& cell : Take()) {
+    if (cell.header.kind != sampling::kCellStack) continue;
+    ++copies;
+    const auto& registers = cell.header.registers;
+    const auto code = reinterpret_cast<uint64_t>(page);
+    EXPECT_GE(registers[16], code);  // rip
+    EXPECT_LE(registers[16], code + sizeof(kCode));
+    EXPECT_EQ(registers[6], 0u);           // rbp
+    EXPECT_LE(registers[5], 10'000'000u);  // rdi
+    EXPECT_EQ(cell.header.stack_bytes, kStackBytes);
+    // The stack from rsp on: the caller's rbp, and the return address.
+    const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+    EXPECT_LT(registers[7], here);
+    EXPECT_EQ(cell.words.at(0), here);
+    Dl_info info;
+    EXPECT_NE(dladdr(reinterpret_cast<void*>(cell.words.at(1)), &info), 0);
+  }
+  EXPECT_GE(copies, 3);
+}
+
+int handled = 0;
+int handled_code = 0;
+
+TEST_F(TargetTimerTest, TheProgramsHandlersStayTheProgramsOwn) {
+  const auto plain = [](int) {
+    ++handled;
+    errno = 5;
+  };
+  struct sigaction action = {};
+  struct sigaction old = {};
+  ASSERT_EQ(sigaction(SIGPROF, nullptr, &old), 0);
+  EXPECT_EQ(old.sa_handler, SIG_DFL);
+  action.sa_handler = plain;
+  ASSERT_EQ(sigaction(SIGPROF, &action, &old), 0);
+  EXPECT_EQ(old.sa_handler, SIG_DFL);
+  errno = 77;
+  raise(SIGPROF);
+  EXPECT_EQ(errno, 77);
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(signal(SIGPROF, SIG_IGN), action.sa_handler);
+  raise(SIGPROF);
+  EXPECT_EQ(handled, 1);
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    handled += 10;
+    handled_code = info->si_code;
+  };
+  action.sa_flags = SA_SIGINFO;
+  ASSERT_EQ(sigaction(SIGPROF, &action, &old), 0);
+  EXPECT_EQ(old.sa_handler, SIG_IGN);
+  EXPECT_EQ(old.sa_flags, SA_RESTART);
+  raise(SIGPROF);
+  EXPECT_EQ(handled, 11);
+  EXPECT_EQ(handled_code, SI_TKILL);
+  // The samples go on, and are none of the program's signals.
+  TargetTimerThreadStart();
+  BurnMs(100);
+  EXPECT_FALSE(Take().empty());
+  EXPECT_EQ(handled, 11);
+  EXPECT_NE(signal(SIGPROF, SIG_DFL), SIG_ERR);
+  EXPECT_EQ(signal(SIGUSR1, plain), SIG_DFL);
+  raise(SIGUSR1);
+  EXPECT_EQ(handled, 12);
+  EXPECT_EQ(signal(SIGKILL, SIG_IGN), SIG_ERR);
+}
+
+TEST_F(TargetTimerTest, ASignalThatNobodyHandlesEndsTheProcess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    raise(SIGPROF);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGPROF);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,220 @@
+#include "backends/sampling/unwind/cfi_rules.h"
+
+#include <dwarf.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/process_mappings.h"
+
+// Rows of a table, each of one instruction; what is not said stays as it was.
+// .cfi_escape has the bytes of DW_CFA_def_cfa_expression (0x0f),
+// DW_CFA_expression (0x10) and DW_CFA_val_expression (0x16).
+asm(R"(
+.pushsection .text
+.globl test_rows, test_row_pushed, test_row_framed, test_row_far
+.globl test_row_expressions, test_row_branches, test_row_last, test_rows_end
+.type test_rows, @function
+test_rows:
+  .cfi_startproc
+  nop
+test_row_pushed:
+  .cfi_def_cfa_offset 16
+  .cfi_offset rbx, -16
+  nop
+  nop
+test_row_framed:
+  .cfi_def_cfa rbp, 32
+  .cfi_register r12, r13
+  .cfi_val_offset r14, -24
+  nop
+test_row_far:
+  .cfi_def_cfa_offset 0x80000000
+  nop
+test_row_expressions:
+  .cfi_restore r12
+  .cfi_restore r14
+  .cfi_restore rbx
+  # cfa = rsp + 24
+  .cfi_escape 0x0f, 2, 0x77, 24
+  # r13 at cfa + 8; r14 at rbp - 8; r15 = rbp + 16
+  .cfi_escape 0x10, 13, 2, 0x23, 8
+  .cfi_escape 0x10, 14, 2, 0x76, 0x78
+  .cfi_escape 0x16, 15, 2, 0x76, 16
+  nop
+test_row_branches:
+  .cfi_restore r13
+  .cfi_restore r14
+  .cfi_restore r15
+  # 0 breg7+8, 2 lit0, 3 bra to 7, 6 nop, 7 lit8, 8 plus, 9 skip to 1 (within
+  # the first operation), 12 bra to 115 (outside), 15 skip to 15
+  .cfi_escape 0x0f, 18, 0x77, 8, 0x30, 0x28, 1, 0, 0x96, 0x38, 0x22
+  .cfi_escape 0x2f, 0xf5, 0xff, 0x28, 100, 0, 0x2f, 0xfd, 0xff
+  nop
+test_row_last:
+  .cfi_def_cfa rsp, 8
+  .cfi_undefined rip
+  nop
+  .cfi_endproc
+test_rows_end:
+  nop
+.size test_rows, . - test_rows
+
+.globl test_signal_rows, test_other_column
+.type test_signal_rows, @function
+test_signal_rows:
+  .cfi_startproc
+  .cfi_signal_frame
+  nop
+  .cfi_endproc
+.size test_signal_rows, . - test_signal_rows
+.type test_other_column, @function
+test_other_column:
+  .cfi_startproc
+  .cfi_return_column rax
+  nop
+  .cfi_endproc
+.size test_other_column, . - test_other_column
+.popsection
+)");
+extern "C" const char test_rows, test_row_pushed, test_row_framed, test_row_far,
+    test_row_expressions, test_row_branches, test_row_last, test_rows_end,
+    test_signal_rows, test_other_column;
+
+namespace kymo::sampling {
+namespace {
+
+class CfiRulesTest : public testing::Test {
+ protected:
+  CfiRulesTest() { symbolize::AddOwnMappings(modules_, space_); }
+
+  const UnwindRule& Find(const char& label, uint64_t offset = 0) {
+    const symbolize::CodePlace place =
+        symbolize::PlaceOf(space_, reinterpret_cast<uint64_t>(&label) + offset);
+    return rules_.Find(place.module, place.address);
+  }
+  std::string Expression(int32_t index) const {
+    std::string text = "(";
+    for (const ExpressionOp& op : rules_.expression(index)) {
+      text += text == "(" ? "" : " ";
+      text += NameOf(op.code);
+      if (op.first != 0) {
+        text += ":" + std::to_string(static_cast<int64_t>(op.first));
+      }
+      if (op.second != 0) text += "+" + std::to_string(op.second);
+    }
+    return text + ")";
+  }
+  static std::string NameOf(uint8_t code) {
+    switch (code) {
+      case DW_OP_bregx:
+        return "register";
+      case DW_OP_breg6:
+        return "rbp";
+      case DW_OP_breg7:
+        return "rsp";
+      case DW_OP_lit0:
+        return "0";
+      case DW_OP_lit8:
+        return "8";
+      case DW_OP_bra:
+        return "bra";
+      case DW_OP_skip:
+        return "skip";
+      case DW_OP_nop:
+        return "nop";
+      case DW_OP_plus:
+        return "plus";
+      case DW_OP_plus_uconst:
+        return "plus";
+      case DW_OP_call_frame_cfa:
+        return "cfa";
+      default:
+        return "op" + std::to_string(code);
+    }
+  }
+  // "rsp+8: ..." with the registers that change: `@` in memory at cfa + n, `=`
+  // cfa + n, `from` another register, or expressions.
+  std::string Text(const char& label, uint64_t offset = 0) {
+    const UnwindRule& rule = Find(label, offset);
+    if (rule.cfa_kind == CfaKind::kNoRule) return "no rule";
+    std::string text = rule.cfa_kind == CfaKind::kExpression
+                           ? Expression(rule.cfa_offset)
+                           : "r" + std::to_string(rule.cfa_register) + "+" +
+                                 std::to_string(rule.cfa_offset);
+    for (const SavedRegister& saved : rules_.saved(rule)) {
+      // The stack pointer of the caller is the cfa, whatever the table says.
+      if (saved.number == kRsp) continue;
+      text += ", r" + std::to_string(saved.number);
+      switch (saved.kind) {
+        case SavedKind::kAtCfaOffset:
+          text += "@" + std::to_string(saved.value);
+          break;
+        case SavedKind::kCfaOffset:
+          text += "=" + std::to_string(saved.value);
+          break;
+        case SavedKind::kRegister:
+          text += " from r" + std::to_string(saved.value);
+          break;
+        case SavedKind::kAtExpression:
+          text += " at " + Expression(saved.value);
+          break;
+        case SavedKind::kExpressionValue:
+          text += " is " + Expression(saved.value);
+          break;
+      }
+    }
+    if (rule.is_outermost) text += ", outermost";
+    if (rule.is_signal_frame) text += ", signal";
+    return text;
+  }
+
+  symbolize::ModuleTable modules_;
+  symbolize::AddressSpace space_;
+  RuleTable rules_{&modules_};
+};
+
+// Register numbers as DWARF has them for x86-64: 3 rbx, 6 rbp, 7 rsp, 16 rip.
+TEST_F(CfiRulesTest, EachRowIsARule) {
+  EXPECT_EQ(Text(test_rows), "r7+8, r16@-8");
+  EXPECT_EQ(Text(test_row_pushed), "r7+16, r3@-16, r16@-8");
+  EXPECT_EQ(Text(test_row_framed),
+            "r6+32, r3@-16, r12 from r13, r14=-24, r16@-8");
+  // An offset that does not fit is an expression, with the same registers.
+  EXPECT_EQ(Text(test_row_far),
+            "(register:6+2147483648), r3@-16, r12 from r13, r14=-24, r16@-8");
+}
+
+TEST_F(CfiRulesTest, ExpressionsAreKeptWithTheCfaInFront) {
+  EXPECT_EQ(Text(test_row_expressions),
+            "r7+24, r13@8, r14 at (cfa rbp:-8), r15 is (cfa rbp:16), r16@-8");
+  EXPECT_EQ(Text(test_row_branches),
+            "(rsp:8 0 bra:4 nop 8 plus skip:1 bra:9 skip:8), r16@-8");
+}
+
+TEST_F(CfiRulesTest, TheOutermostFrameAndSignalFramesAreMarked) {
+  EXPECT_EQ(Text(test_row_last), "r7+8, outermost");
+  EXPECT_EQ(Text(test_signal_rows), "r7+8, r16@-8, signal");
+}
+
+TEST_F(CfiRulesTest, WhatTheTablesDoNotSayHasNoRule) {
+  EXPECT_EQ(Text(test_rows_end), "no rule");
+  EXPECT_EQ(Text(test_other_column), "no rule");
+}
+
+// One rule serves all addresses of its row, and no other.
+TEST_F(CfiRulesTest, ARuleServesItsWholeRow) {
+  const UnwindRule* const second = &Find(test_row_pushed, 1);
+  EXPECT_EQ(second, &Find(test_row_pushed));
+  EXPECT_EQ(Text(test_row_pushed, 1), "r7+16, r3@-16, r16@-8");
+  EXPECT_EQ(Text(test_row_pushed, 2), Text(test_row_framed));
+  EXPECT_EQ(Text(test_row_pushed, -1), "r7+8, r16@-8");
+  EXPECT_EQ(Text(test_row_pushed, 1), "r7+16, r3@-16, r16@-8");
+}
+
+}  // namespace
+}  // namespace kymo::sampling
