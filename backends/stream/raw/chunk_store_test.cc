@@ -139,7 +139,9 @@ TEST(ChunkEntryTest, EntriesAreReadUpToTheFirstThatIsNone) {
   EXPECT_EQ(ReadChunkEntries(bytes.first(5 * sizeof(Slot) - 1), chunks),
             3 * sizeof(Slot));
   EXPECT_EQ(ReadChunkEntries(bytes.first(sizeof(Slot) - 1), chunks), 0u);
-  EXPECT_EQ(chunks.size(), 3u);
+  EXPECT_EQ(ReadChunkEntries(bytes.first(4 * sizeof(Slot) - 1), chunks),
+            3 * sizeof(Slot));
+  EXPECT_EQ(chunks.size(), 4u);
   file[0].magic = 0;
   EXPECT_EQ(ReadChunkEntries(bytes, chunks), 0u);
 }
