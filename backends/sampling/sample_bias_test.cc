@@ -60,6 +60,20 @@ TEST_F(SampleBiasTest, FewShortThreadsAreNotNoted) {
   EXPECT_EQ(Noted(Loss::kSamplesBiased), 0u);
 }
 
+// More than a twentieth of ten samples or more.
+TEST_F(SampleBiasTest, TheShareOfShortThreadsDecides) {
+  AddThread();
+  AddSamples(190, "long", false);
+  AddThread();
+  AddSamples(9, "short", false);
+  AddThread();
+  AddSamples(1, "short", false);
+  EXPECT_EQ(Noted(Loss::kSamplesBiased), 0u);  // 10 of 200
+  AddThread();
+  AddSamples(1, "short", false);
+  EXPECT_EQ(Noted(Loss::kSamplesBiased), 11u);  // 11 of 201
+}
+
 TEST_F(SampleBiasTest, SamplesOfAllProcessesAreRight) {
   for (int i = 0; i < 20; ++i) {
     AddThread();
@@ -130,6 +144,22 @@ TEST(BiasWatchTest, ThreadsWithNineSamplesAreShort) {
     watch.OnThreadEnd(tid);
   }
   EXPECT_TRUE(watch.IsDue());
+}
+
+TEST(BiasWatchTest, ThreadsWithTenSamplesAreLong) {
+  BiasWatch watch;
+  for (uint32_t tid = 1; tid <= 40; ++tid) {
+    Sample(watch, tid, 10);
+    watch.OnThreadEnd(tid);
+  }
+  EXPECT_FALSE(watch.IsDue());
+}
+
+// 1 is no address of the kernel's, so it is no function that switches.
+TEST(BiasWatchTest, PlacesThatAreNoSwitchesDoNotMatter) {
+  BiasWatch watch;
+  for (int i = 0; i < 400; ++i) watch.OnSample(1, 1);
+  EXPECT_FALSE(watch.IsDue());
 }
 
 TEST(BiasWatchTest, APoolOfThreadsIsNotShort) {

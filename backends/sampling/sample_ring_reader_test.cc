@@ -60,6 +60,59 @@ TEST_F(SampleRingReaderTest, TakesFinishedCellsInTheOrderOfTime) {
   EXPECT_EQ(StatesOf(reader_->ring())[5], kCellFree);
 }
 
+TEST_F(SampleRingReaderTest, ASampleHasAllOfItsCell) {
+  CellHeader* const cell = Fill(5, 10, kCellReady);
+  cell->parent_pid = 40;
+  cell->image_ns = 77;
+  cell->stack_bytes = kStackBytes;
+  for (uint64_t i = 0; i < 17; ++i) cell->registers[i] = 1'000 + i;
+  Drain();
+  EXPECT_EQ(last_.time_ns, 10);
+  EXPECT_EQ(last_.pid, 41);
+  EXPECT_EQ(last_.tid, 42);
+  EXPECT_EQ(last_.parent_pid, 40);
+  EXPECT_EQ(last_.image_ns, 77);
+  EXPECT_EQ(last_.kind, kCellStack);
+  EXPECT_FALSE(last_.is_cut);
+  for (uint64_t i = 0; i < 17; ++i) EXPECT_EQ(last_.registers[i], 1'000 + i);
+  EXPECT_EQ(last_stack_.size(), kStackBytes);
+  // Cells of one time come in their order.
+  Fill(6, 10, kCellReady)->tid = 6;
+  Fill(2, 10, kCellReady)->tid = 2;
+  EXPECT_EQ(Drain().size(), 2u);
+  EXPECT_EQ(last_.tid, 6);
+}
+
+TEST_F(SampleRingReaderTest, TheRingSaysWhatTheTargetNeeds) {
+  RingHeader* const ring = reader_->ring();
+  EXPECT_EQ(ring->magic, kRingMagic);
+  EXPECT_EQ(ring->version, kRingVersion);
+  EXPECT_EQ(ring->cell_count, kCells);
+  EXPECT_EQ(ring->stack_bytes, kStackBytes);
+  EXPECT_EQ(ring->period_ns, 1'000'000);
+  EXPECT_EQ(ring->is_enabled, 1u);
+  reader_->Disable();
+  EXPECT_EQ(ring->is_enabled, 0u);
+  // The parts follow each other: the states, then cells on lines of 64 bytes.
+  EXPECT_EQ(CellsOffset(16), 64u + 64);
+  EXPECT_EQ(CellsOffset(17), 64u + 128);
+  EXPECT_EQ(CellBytes(1'024), 192u + 1'024);
+  EXPECT_EQ(CellBytes(1'025), 192u + 1'032);
+  EXPECT_EQ(RingBytes(16, 1'024), 128u + 16 * 1'216);
+}
+
+TEST_F(SampleRingReaderTest, LimitsAreOfTheSoundCells) {
+  Fill(0, 0, kCellReady)->tick_count = 100'000'000;
+  Fill(1, 1, kCellReady)->stack_bytes = 0;
+  EXPECT_EQ(Drain(), (std::vector<int64_t>{0, 1}));
+  Fill(0, -1, kCellReady);
+  Fill(1, 1, kCellReady)->pid = 0;
+  Fill(2, 1, kCellReady)->tid = 0;
+  Fill(3, 1, kCellReady)->tick_count = 100'000'001;
+  EXPECT_EQ(Drain(), (std::vector<int64_t>{}));
+  EXPECT_EQ(reader_->unsound_cells(), 4u);
+}
+
 TEST_F(SampleRingReaderTest, CountsWhatWasLost) {
   Fill(2, 5, kCellWriting);
   reader_->ring()->dropped = 3;

@@ -1,5 +1,9 @@
 #include "backends/sampling/sample_store.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "profiler/model/trace_shard.h"
 
@@ -53,6 +57,97 @@ TEST(SampleStoreTest, FilesWithNumbersAreApartAtOnePlace) {
   // Without its file, a place has the name of the file and its offset.
   EXPECT_EQ(shard.strings.Get(leaf(0).function), "first+0x10");
   EXPECT_EQ(shard.strings.Get(leaf(1).function), "second+0x10");
+}
+
+class StoredStacksTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kPlace = 0x10000;
+
+  void Map(const std::string& path, uint64_t number = 0) {
+    store_.OnMap({.pid = -2,
+                  .address = number << 48 | kPlace,
+                  .size_bytes = 0x1000,
+                  .file_offset = 0,
+                  .file = {.path = path,
+                           .build_id = {},
+                           .inode = number + 1,
+                           .mapped_ns = 1}});
+  }
+  SampleEvent Event() {
+    SampleEvent event{.pid = -2, .tid = -3, .time_ns = 5, .weight_ns = 7};
+    event.callchain = callchain_;
+    return event;
+  }
+  // The only sample's stack, from the root on.
+  std::string Stack() {
+    store_.Collect(shard_);
+    EXPECT_EQ(shard_.samples.size(), 1u);
+    std::string text;
+    for (const model::FrameId id :
+         shard_.stacks.Frames(shard_.samples.at(0).stack)) {
+      const model::Frame& frame = shard_.stacks.frame(id);
+      text += std::string(shard_.strings.Get(frame.function)) +
+              (frame.is_kernel ? " (kernel) " : " ");
+    }
+    return text;
+  }
+
+  // The leaf is where it was, the others are where the call is.
+  std::vector<uint64_t> callchain_ = {kPlace + 0x10, kPlace + 0x21};
+  SampleStore store_{/*period_ns=*/1'000};
+  model::TraceShard shard_;
+};
+
+TEST_F(StoredStacksTest, CallersAreAtTheirCalls) {
+  Map("/no/file");
+  store_.OnSample(Event());
+  EXPECT_EQ(store_.total_weight_ns(), 7);
+  EXPECT_EQ(Stack(), "file+0x20 file+0x10 ");
+  EXPECT_EQ(shard_.sampling_period_ns, 1'000);
+  EXPECT_EQ(shard_.samples[0].time_ns, 5);
+  EXPECT_EQ(shard_.samples[0].weight_ns, 7);
+  EXPECT_EQ(shard_.tracks.at(shard_.samples[0].track).id, -3);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+}
+
+TEST_F(StoredStacksTest, AStackThatWasCutSaysSo) {
+  Map("/no/file");
+  SampleEvent event = Event();
+  event.stack_was_cut = true;
+  store_.OnSample(event);
+  EXPECT_EQ(Stack(), "[truncated] file+0x20 file+0x10 ");
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kStacksTruncated), 1u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kStacksIncomplete), 0u);
+}
+
+TEST_F(StoredStacksTest, TheKernelsFrameIsTheLeaf) {
+  Map("/no/file");
+  SampleEvent event = Event();
+  event.kernel_address = ~uint64_t{0};
+  store_.OnSample(event);
+  const std::string stack = Stack();
+  EXPECT_EQ(stack.find("file+0x20 file+0x10 "), 0u) << stack;
+  EXPECT_TRUE(stack.ends_with(" (kernel) ")) << stack;
+}
+
+// The registers may be those of the program before an exec.
+TEST_F(StoredStacksTest, InTheKernelPlacesOfNoModuleAreLeftOut) {
+  SampleEvent event = Event();
+  event.kernel_address = ~uint64_t{0};
+  store_.OnSample(event);
+  const std::string stack = Stack();
+  EXPECT_EQ(std::count(stack.begin(), stack.end(), ' '), 2) << stack;
+  EXPECT_TRUE(stack.ends_with(" (kernel) ")) << stack;
+}
+
+TEST_F(StoredStacksTest, NumbersOfUnknownFilesAreIgnored) {
+  Map("/no/file");
+  Map("/no/second", 2);
+  callchain_ = {uint64_t{1} << 48 | (kPlace + 0x10),
+                uint64_t{9} << 48 | (kPlace + 0x21),
+                uint64_t{2} << 48 | (kPlace + 0x31)};
+  store_.OnSample(Event());
+  EXPECT_EQ(Stack(), "second+0x30 file+0x20 file+0x10 ");
 }
 
 }  // namespace

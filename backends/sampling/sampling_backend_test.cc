@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +94,44 @@ TEST(PerfRefusalTest, AdvisesWhatHelpsAgainstWhatRefuses) {
   EXPECT_THAT(
       PerfRefusal(ENOSYS, {}),
       AllOf(HasSubstr("kernel has no perf events"), Not(HasSubstr("sysctl"))));
+}
+
+TEST(PerfRefusalTest, SaysExactlyWhatToDo) {
+  const std::string filter =
+      "a seccomp filter forbids it, whatever perf_event_paranoid is; start the "
+      "container with --cap-add=PERFMON, or with "
+      "--security-opt=seccomp=unconfined";
+  const std::string none = "this kernel has no perf events of software clocks";
+  EXPECT_EQ(PerfRefusal(EPERM, {.has_filter = true}), filter);
+  EXPECT_EQ(PerfRefusal(ENOSYS, {.has_filter = true}), filter);
+  for (const bool has_filter : {true, false}) {
+    EXPECT_EQ(PerfRefusal(ENOENT, {.has_filter = has_filter}), none);
+    EXPECT_EQ(PerfRefusal(EOPNOTSUPP, {.has_filter = has_filter}), none);
+  }
+  EXPECT_EQ(PerfRefusal(EACCES, {.paranoid = 2}),
+            "perf_event_paranoid is 2; run `sysctl "
+            "kernel.perf_event_paranoid=1` as root, or give the command "
+            "CAP_PERFMON");
+  EXPECT_EQ(PerfRefusal(EPERM, {.paranoid = 2, .is_root = true}),
+            "perf_event_paranoid is 2; run `sysctl "
+            "kernel.perf_event_paranoid=1` on the host, or start this "
+            "container with --cap-add=PERFMON");
+  for (const int level : {1, 0, -1}) {
+    EXPECT_EQ(PerfRefusal(EACCES, {.paranoid = level}),
+              "perf_event_paranoid is " + std::to_string(level) +
+                  "; that permits it, so another rule of this machine forbids "
+                  "it (a security module, a container)");
+  }
+}
+
+TEST(PerfRefusalTest, TheRulesAreThoseOfThisProcess) {
+  const PerfRules rules = ReadPerfRules();
+  std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
+  int level = PerfRules().paranoid;
+  file >> level;
+  EXPECT_EQ(rules.paranoid, level);
+  EXPECT_EQ(rules.is_root, geteuid() == 0);
+  EXPECT_EQ(rules.has_filter, prctl(PR_GET_SECCOMP) == 2);
 }
 
 TEST(SamplingBackendTest, TimersNeedADynamicProgramOfTheSameUser) {
@@ -249,6 +290,67 @@ TEST(ProcessTableTest, FollowsForkExecAndExit) {
   ASSERT_EQ(shard.tracks.size(), 1u);
   EXPECT_EQ(shard.tracks[0].id, 12);
   EXPECT_EQ(shard.strings.Get(shard.tracks[0].name), "pool");
+}
+
+TEST(ProcessTableTest, ACopyHasItsParentsNamesUntilItsExec) {
+  ProcessTable table;
+  const pid_t self = getpid();
+  table.OnName(self, self, "program", /*is_exec=*/true);
+  const std::string command_line = table.Process(self).command_line;
+  EXPECT_FALSE(command_line.empty());
+  EXPECT_NE(command_line.back(), '\0');
+  EXPECT_NE(command_line.find("sampling_backend_test"), std::string::npos);
+  table.OnFork(self, 7, self, self, 4000);  // a thread
+  EXPECT_EQ(table.Thread(self, 7).name, "program");
+  table.OnName(self, 7, "worker", /*is_exec=*/false);
+  EXPECT_EQ(table.Process(self).name, "program");
+  table.OnFork(-5, -5, self, 7, 5000);  // a process
+  EXPECT_EQ(table.Thread(-5, -5).name, "worker");
+  EXPECT_EQ(table.Process(-5).name, "program");
+  EXPECT_EQ(table.Process(-5).command_line, command_line);
+  EXPECT_EQ(table.Process(-5).parent_pid, self);
+  EXPECT_EQ(table.Process(-5).start_ns, 5000);
+  EXPECT_EQ(table.Process(-5).live_threads, std::set<int64_t>{-5});
+  table.Process(-5).maps_read_ns = 9;
+  table.Process(-5).live_threads.insert(-6);
+  table.OnName(-5, -5, "other", /*is_exec=*/true);
+  EXPECT_EQ(table.Process(-5).name, "other");
+  EXPECT_EQ(table.Process(-5).command_line, "");  // nobody can read it
+  EXPECT_EQ(table.Process(-5).maps_read_ns, 0);
+  EXPECT_EQ(table.Process(-5).live_threads, std::set<int64_t>{-5});
+  // The first name is the process's, where there was no exec.
+  table.OnName(-8, -8, "first", /*is_exec=*/false);
+  table.OnName(-8, -8, "second", /*is_exec=*/false);
+  EXPECT_EQ(table.Process(-8).name, "first");
+  EXPECT_EQ(table.Process(-8).live_threads, std::set<int64_t>{-8});
+  EXPECT_EQ(table.Track(-8, -8), 0u);
+  EXPECT_EQ(table.Track(-8, -9), 1u);
+  EXPECT_EQ(table.Track(-8, -8), 0u);
+}
+
+TEST(ProcessTableTest, ATimersSampleNamesItsProcess) {
+  ProcessTable table;
+  const pid_t self = getpid();
+  table.OnTimerSample(self, self, 3, /*image_ns=*/77, "thread");
+  EXPECT_EQ(table.Process(self).parent_pid, 3);
+  EXPECT_EQ(table.Process(self).image_ns, 77);
+  EXPECT_NE(table.Process(self).command_line, "");
+  std::string name(16, '\0');
+  prctl(PR_GET_NAME, name.data());
+  EXPECT_EQ(table.Process(self).name, name.c_str());
+  table.Process(self).files = {true};
+  table.Process(self).maps_read_ns = 9;
+  table.OnTimerSample(self, self, 4, /*image_ns=*/77, "renamed");
+  EXPECT_EQ(table.Process(self).parent_pid, 3);
+  EXPECT_EQ(table.Thread(self, self).name, "renamed");
+  EXPECT_EQ(table.Process(self).maps_read_ns, 9);
+  EXPECT_FALSE(table.Process(self).files.empty());
+  table.OnTimerSample(self, self, 4, /*image_ns=*/78, "renamed");
+  EXPECT_EQ(table.Process(self).maps_read_ns, 0);
+  EXPECT_TRUE(table.Process(self).files.empty());
+  // Of one that is gone, the thread's name is all that there is.
+  table.OnTimerSample(-5, -6, 3, /*image_ns=*/77, "thread");
+  EXPECT_EQ(table.Process(-5).name, "thread");
 }
 
 // Two sets of events that follow each other may both see one end of a thread.

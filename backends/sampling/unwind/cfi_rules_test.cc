@@ -25,6 +25,7 @@ test_rows:
 test_row_pushed:
   .cfi_def_cfa_offset 16
   .cfi_offset rbx, -16
+  .cfi_offset xmm0, -32  # which samples do not have
   nop
   nop
 test_row_framed:
@@ -39,6 +40,7 @@ test_row_expressions:
   .cfi_restore r12
   .cfi_restore r14
   .cfi_restore rbx
+  .cfi_restore xmm0
   # cfa = rsp + 24
   .cfi_escape 0x0f, 2, 0x77, 24
   # r13 at cfa + 8; r14 at rbp - 8; r15 = rbp + 16
