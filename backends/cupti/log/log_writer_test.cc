@@ -20,6 +20,7 @@ class LogWriterTest : public ::testing::Test {
                          auto& bytes =
                              *static_cast<std::vector<std::byte>*>(to);
                          const auto* from = static_cast<const std::byte*>(data);
+                         EXPECT_LE(size, size_t{32} << 10);
                          bytes.insert(bytes.end(), from, from + size);
                        },
                    .to = &bytes_});
@@ -117,6 +118,91 @@ TEST_F(LogWriterTest, ALogThatWasCutEndsBeforeTheLastRecord) {
   EXPECT_TRUE(reader.Next());
   EXPECT_FALSE(reader.Next());
   EXPECT_EQ(reader.corrupt(), 0u);
+}
+
+// A text takes whole words, and zeros fill the last one.
+TEST_F(LogWriterTest, TextsArePaddedWithZeros) {
+  Open();
+  for (const char* const text : {"1234567", "12345678", "123456789"}) {
+    bytes_.clear();
+    writer_->TextId(text);
+    writer_->Flush();
+    const size_t size = strlen(text);
+    const size_t padded = size <= 8 ? 8 : 16;
+    ASSERT_EQ(bytes_.size(), sizeof(TextRecord) + padded) << text;
+    EXPECT_EQ(std::memcmp(bytes_.data() + sizeof(TextRecord), text, size), 0);
+    for (size_t i = size; i < padded; ++i) {
+      EXPECT_EQ(bytes_[sizeof(TextRecord) + i], std::byte{0});
+    }
+    LogReader reader(bytes_);
+    ASSERT_TRUE(reader.Next());
+    EXPECT_EQ(reader.text(), text);
+    EXPECT_FALSE(reader.Next());
+  }
+  bytes_.clear();
+  writer_->Flush();
+  EXPECT_TRUE(bytes_.empty());
+}
+
+// More than the buffer, of which records of each length are handed on whole.
+TEST_F(LogWriterTest, RecordsFollowEachOtherBeyondTheBuffer) {
+  Open();
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < 3'000; ++i) {
+    texts.push_back(std::string(i % 100 + 1, 'x') + std::to_string(i));
+    CallRecord call = {};
+    call.correlation = i;
+    call.header.name = writer_->TextId(texts.back().c_str());
+    EXPECT_EQ(call.header.name, i + 1);
+    writer_->Write(RecordKind::kCall, call);
+  }
+  writer_->Flush();
+  EXPECT_EQ(writer_->records(), 3'000u);
+  LogReader reader(bytes_);
+  for (uint32_t i = 0; i < 3'000; ++i) {
+    ASSERT_TRUE(reader.Next());
+    ASSERT_EQ(reader.kind(), RecordKind::kText);
+    ASSERT_EQ(reader.text(), texts[i]);
+    ASSERT_EQ(reader.name(), i + 1);
+    ASSERT_TRUE(reader.Next());
+    ASSERT_EQ(reader.Get<CallRecord>().correlation, i);
+    ASSERT_EQ(reader.name(), i + 1);
+  }
+  EXPECT_FALSE(reader.Next());
+  // Equal texts have one id, wherever they are.
+  EXPECT_EQ(writer_->TextId(std::string(texts[1'500]).c_str()), 1'501u);
+  Open();
+  EXPECT_EQ(writer_->records(), 0u);
+}
+
+TEST_F(LogWriterTest, TextsBeyondTheTableAreLostAndCounted) {
+  constexpr uint32_t kMost = 65'536;
+  Open();
+  for (uint32_t i = 1; i <= kMost; ++i) {
+    ASSERT_EQ(writer_->TextId(std::to_string(i).c_str()), i);
+  }
+  EXPECT_EQ(writer_->texts_lost(), 0u);
+  EXPECT_EQ(writer_->TextId("one more"), 0u);
+  EXPECT_EQ(writer_->TextId("and another"), 0u);
+  EXPECT_EQ(writer_->texts_lost(), 2u);
+  EXPECT_EQ(writer_->TextId(std::to_string(kMost).c_str()), kMost);
+  EXPECT_EQ(writer_->TextId("1"), 1u);
+  Open();
+  EXPECT_EQ(writer_->texts_lost(), 0u);
+}
+
+TEST_F(LogWriterTest, ABufferThatIsExactlyFullIsNotHandedOnTwice) {
+  Open();
+  KernelRecord kernel = {};
+  kernel.header.kind = RecordKind::kKernel;
+  for (int i = 0; i < 8; ++i) writer_->WriteBytes(&kernel.header, 64);
+  EXPECT_TRUE(bytes_.empty());
+  for (int i = 8; i < 512; ++i) writer_->WriteBytes(&kernel.header, 64);
+  EXPECT_TRUE(bytes_.empty());  // 32 KiB
+  writer_->WriteBytes(&kernel.header, 64);
+  EXPECT_EQ(bytes_.size(), size_t{32} << 10);
+  writer_->Flush();
+  EXPECT_EQ(bytes_.size(), (size_t{32} << 10) + 64);
 }
 
 }  // namespace
