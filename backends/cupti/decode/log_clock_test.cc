@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 namespace kymo::cupti {
 namespace {
 
@@ -13,6 +15,14 @@ AnchorRecord Anchor(uint64_t log_ns, uint64_t monotonic_ns,
   anchor.monotonic_ns = monotonic_ns;
   anchor.uncertainty_ns = uncertainty_ns;
   return anchor;
+}
+
+// A finished clock of these anchors.
+LogClockConverter ClockOf(std::initializer_list<AnchorRecord> anchors) {
+  LogClockConverter clock(0);
+  for (const AnchorRecord& anchor : anchors) clock.Add(anchor);
+  clock.Finish();
+  return clock;
 }
 
 TEST(LogClockTest, OurOwnClockNeedsAnAdditionOnly) {
@@ -32,10 +42,8 @@ TEST(LogClockTest, AnUnknownTimeStaysUnknown) {
 }
 
 TEST(LogClockTest, InterpolatesBetweenAnchorsAndGoesOnBesideThem) {
-  LogClockConverter clock(0);
-  clock.Add(Anchor(10'000, 10'400));
-  clock.Add(Anchor(0 + 1, 101));
-  clock.Finish();
+  LogClockConverter clock =
+      ClockOf({Anchor(10'000, 10'400), Anchor(0 + 1, 101)});
   EXPECT_EQ(clock.ToEpochNs(1), 101);
   EXPECT_EQ(clock.ToEpochNs(5'001), 5'001 + 250);
   EXPECT_EQ(clock.ToEpochNs(10'000), 10'400);
@@ -43,59 +51,42 @@ TEST(LogClockTest, InterpolatesBetweenAnchorsAndGoesOnBesideThem) {
 }
 
 TEST(LogClockTest, StatesUncertaintyAndChangeAsItsError) {
-  LogClockConverter clock(0);
-  clock.Add(Anchor(1, 101, 30));
-  clock.Add(Anchor(10'000, 10'400, 40));
-  clock.Finish();
+  LogClockConverter clock =
+      ClockOf({Anchor(1, 101, 30), Anchor(10'000, 10'400, 40)});
   EXPECT_EQ(clock.error_ns(), 40 + 300);
 }
 
 TEST(LogClockTest, TheLargestChangeBetweenNeighboursCountsUpOrDown) {
   // Offsets of 100, 400, 300 and 500 ns: the changes are 300, -100 and 200.
-  LogClockConverter up(0);
-  up.Add(Anchor(30'000, 30'300));
-  up.Add(Anchor(10'000, 10'100));
-  up.Add(Anchor(20'000, 20'400));
-  up.Add(Anchor(40'000, 40'500));
-  up.Finish();
+  LogClockConverter up =
+      ClockOf({Anchor(30'000, 30'300), Anchor(10'000, 10'100),
+               Anchor(20'000, 20'400), Anchor(40'000, 40'500)});
   EXPECT_EQ(up.error_ns(), 10 + 300);
   // 400, 100 and 200: -300 and 100.
-  LogClockConverter down(0);
-  down.Add(Anchor(10'000, 10'400));
-  down.Add(Anchor(20'000, 20'100));
-  down.Add(Anchor(30'000, 30'200));
-  down.Finish();
+  LogClockConverter down = ClockOf(
+      {Anchor(10'000, 10'400), Anchor(20'000, 20'100), Anchor(30'000, 30'200)});
   EXPECT_EQ(down.error_ns(), 10 + 300);
   // The same offset everywhere, and a single anchor.
-  LogClockConverter steady(0);
-  steady.Add(Anchor(10'000, 10'400));
-  steady.Add(Anchor(20'000, 20'400));
-  steady.Finish();
+  LogClockConverter steady =
+      ClockOf({Anchor(10'000, 10'400), Anchor(20'000, 20'400)});
   EXPECT_EQ(steady.error_ns(), 10);
-  LogClockConverter single(0);
-  single.Add(Anchor(10'000, 10'400));
-  single.Finish();
+  LogClockConverter single = ClockOf({Anchor(10'000, 10'400)});
   EXPECT_EQ(single.error_ns(), 10);
   EXPECT_EQ(single.ToEpochNs(9'000), 9'400);
 }
 
 TEST(LogClockTest, AnchorsOfOneTimeGoByTheLast) {
-  LogClockConverter clock(0);
-  clock.Add(Anchor(10'000, 10'400));
-  clock.Add(Anchor(20'000, 20'100));
-  clock.Add(Anchor(20'000, 20'700));
-  clock.Add(Anchor(30'000, 30'700));
-  clock.Finish();
+  LogClockConverter clock =
+      ClockOf({Anchor(10'000, 10'400), Anchor(20'000, 20'100),
+               Anchor(20'000, 20'700), Anchor(30'000, 30'700)});
   EXPECT_EQ(clock.ToEpochNs(20'000), 20'700);
   EXPECT_EQ(clock.ToEpochNs(25'000), 25'700);
   EXPECT_EQ(clock.ToEpochNs(10'000), 10'400);
 }
 
 TEST(LogClockTest, FollowsAClockThatWasSteppedBack) {
-  LogClockConverter clock(0);
-  clock.Add(Anchor(1'000'000, 1'000));
-  clock.Add(Anchor(500'000, 101'000));
-  clock.Finish();
+  LogClockConverter clock =
+      ClockOf({Anchor(1'000'000, 1'000), Anchor(500'000, 101'000)});
   EXPECT_EQ(clock.ToEpochNs(500'000), 101'000);
   EXPECT_EQ(clock.ToEpochNs(1'000'000), 1'000);
   EXPECT_GE(clock.error_ns(), 500'000) << "nobody can tell which time it was";

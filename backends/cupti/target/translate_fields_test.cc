@@ -14,16 +14,13 @@ namespace {
 
 class TranslateFieldsTest : public TranslateTest {
  protected:
-  void Reset() {
+  // `from` alone becomes the fields of `expected`. Headers are not compared.
+  template <typename From, typename R>
+  void ExpectBecomes(const From& from, RecordKind kind, R expected) {
     buffer_.clear();
     log_.clear();
     lengths.clear();
-  }
-
-  // The only record of a kind has the fields of `expected`. Headers are not
-  // compared.
-  template <typename R>
-  void ExpectRecord(RecordKind kind, R expected) {
+    Put(from);
     Translate();
     R got = Get<R>(kind);
     got.header = expected.header = {};
@@ -64,8 +61,7 @@ TEST_F(TranslateFieldsTest, Kernel) {
   to.cluster[0] = from.clusterX = 122;
   to.cluster[1] = from.clusterY = 123;
   to.cluster[2] = from.clusterZ = 124;
-  Put(from);
-  ExpectRecord(RecordKind::kKernel, to);
+  ExpectBecomes(from, RecordKind::kKernel, to);
 }
 
 // The fields that copies and sets share.
@@ -92,8 +88,7 @@ TEST_F(TranslateFieldsTest, Copy) {
   to.copy_kind = from.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   to.from_kind = from.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
   to.to_kind = from.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
-  Put(from);
-  ExpectRecord(RecordKind::kCopy, to);
+  ExpectBecomes(from, RecordKind::kCopy, to);
 }
 
 TEST_F(TranslateFieldsTest, PeerCopy) {
@@ -108,8 +103,7 @@ TEST_F(TranslateFieldsTest, PeerCopy) {
   to.from_context = from.srcContextId = 112;
   to.to_device = from.dstDeviceId = 113;
   to.to_context = from.dstContextId = 114;
-  Put(from);
-  ExpectRecord(RecordKind::kCopy, to);
+  ExpectBecomes(from, RecordKind::kCopy, to);
 }
 
 TEST_F(TranslateFieldsTest, Set) {
@@ -118,13 +112,11 @@ TEST_F(TranslateFieldsTest, Set) {
   FillTransfer(from, to);
   to.memory_kind = from.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
   to.value = from.value = 111;
-  Put(from);
-  ExpectRecord(RecordKind::kSet, to);
+  ExpectBecomes(from, RecordKind::kSet, to);
 }
 
 TEST_F(TranslateFieldsTest, Call) {
   for (const bool is_driver : {false, true}) {
-    Reset();
     auto from = Zero<CUpti_ActivityAPI>(
         is_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME);
     CallRecord to = {};
@@ -137,8 +129,7 @@ TEST_F(TranslateFieldsTest, Call) {
     to.domain = is_driver ? CallDomain::kDriver : CallDomain::kRuntime;
     to.result = 2;
     from.returnValue = 2;
-    Put(from);
-    ExpectRecord(RecordKind::kCall, to);
+    ExpectBecomes(from, RecordKind::kCall, to);
   }
 }
 
@@ -156,8 +147,7 @@ TEST_F(TranslateFieldsTest, Sync) {
   to.event_sync = from.cudaEventSyncId = 107;
   to.result = 108;
   from.returnValue = 108;
-  Put(from);
-  ExpectRecord(RecordKind::kSync, to);
+  ExpectBecomes(from, RecordKind::kSync, to);
 }
 
 TEST_F(TranslateFieldsTest, Event) {
@@ -171,13 +161,11 @@ TEST_F(TranslateFieldsTest, Event) {
   to.event = from.eventId = 106;
   to.event_sync = from.cudaEventSyncId = 107;
   to.has_device = 1;
-  Put(from);
-  ExpectRecord(RecordKind::kEvent, to);
+  ExpectBecomes(from, RecordKind::kEvent, to);
 }
 
 TEST_F(TranslateFieldsTest, GraphOnADeviceAndFromTheHost) {
   for (const bool begins_on_host : {false, true}) {
-    Reset();
     auto from =
         Zero<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     GraphRecord to = {};
@@ -192,15 +180,13 @@ TEST_F(TranslateFieldsTest, GraphOnADeviceAndFromTheHost) {
     to.stream = from.streamId = 107;
     to.correlation = from.correlationId = 108;
     to.graph = from.graphId = 109;
-    Put(from);
-    ExpectRecord(RecordKind::kGraph, to);
+    ExpectBecomes(from, RecordKind::kGraph, to);
   }
 }
 
 TEST_F(TranslateFieldsTest, MemoryOfALocalAndOfAnImportedPool) {
   for (const auto pool : {CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
                           CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED}) {
-    Reset();
     auto from = Zero<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
     MemoryRecord to = {};
     to.time = from.timestamp = 101;
@@ -226,8 +212,7 @@ TEST_F(TranslateFieldsTest, MemoryOfALocalAndOfAnImportedPool) {
     to.memory_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
     from.isAsync = 1;
     to.is_async = 1;
-    Put(from);
-    ExpectRecord(RecordKind::kMemory, to);
+    ExpectBecomes(from, RecordKind::kMemory, to);
   }
 }
 
@@ -246,8 +231,7 @@ TEST_F(TranslateFieldsTest, Pool) {
   to.process = from.processId = 107;
   to.device = from.deviceId = 108;
   to.correlation = from.correlationId = 109;
-  Put(from);
-  ExpectRecord(RecordKind::kPool, to);
+  ExpectBecomes(from, RecordKind::kPool, to);
 }
 
 TEST_F(TranslateFieldsTest, Unified) {
@@ -265,15 +249,13 @@ TEST_F(TranslateFieldsTest, Unified) {
   to.stream = from.streamId = 107;
   to.process = from.processId = 108;
   to.flags = from.flags = 109;
-  Put(from);
-  ExpectRecord(RecordKind::kUnified, to);
+  ExpectBecomes(from, RecordKind::kUnified, to);
 }
 
 TEST_F(TranslateFieldsTest, OverheadOfAThreadAProcessAndADevice) {
   for (const auto object :
        {CUPTI_ACTIVITY_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_PROCESS,
         CUPTI_ACTIVITY_OBJECT_DEVICE}) {
-    Reset();
     auto from = Zero<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
     OverheadRecord to = {};
     to.start = from.start = 101;
@@ -286,8 +268,7 @@ TEST_F(TranslateFieldsTest, OverheadOfAThreadAProcessAndADevice) {
     if (object != CUPTI_ACTIVITY_OBJECT_DEVICE) to.process = 103;
     if (object == CUPTI_ACTIVITY_OBJECT_THREAD) to.thread = 104;
     to.correlation = from.correlationId = 105;
-    Put(from);
-    ExpectRecord(RecordKind::kOverhead, to);
+    ExpectBecomes(from, RecordKind::kOverhead, to);
   }
 }
 
@@ -311,8 +292,7 @@ TEST_F(TranslateFieldsTest, Device) {
   to.core_clock = from.coreClockRate = 115;
   to.l2_cache = from.l2CacheSize = 116;
   from.isCudaVisible = 1;
-  Put(from);
-  ExpectRecord(RecordKind::kDevice, to);
+  ExpectBecomes(from, RecordKind::kDevice, to);
 }
 
 TEST_F(TranslateFieldsTest, ContextStreamAndOwnId) {
@@ -322,17 +302,14 @@ TEST_F(TranslateFieldsTest, ContextStreamAndOwnId) {
   to_context.device = context.deviceId = 102;
   to_context.null_stream = context.nullStreamId = 103;
   to_context.api = context.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
-  Put(context);
-  ExpectRecord(RecordKind::kContext, to_context);
-  Reset();
+  ExpectBecomes(context, RecordKind::kContext, to_context);
   auto stream = Zero<CUpti_ActivityStream>(CUPTI_ACTIVITY_KIND_STREAM);
   StreamRecord to_stream = {};
   to_stream.id = stream.streamId = 104;
   to_stream.context = stream.contextId = 105;
   to_stream.priority = stream.priority = 106;
   to_stream.flag = stream.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
-  Put(stream);
-  ExpectRecord(RecordKind::kStream, to_stream);
+  ExpectBecomes(stream, RecordKind::kStream, to_stream);
 }
 
 TEST_F(TranslateFieldsTest, MarkerOfAThread) {
@@ -345,8 +322,7 @@ TEST_F(TranslateFieldsTest, MarkerOfAThread) {
   from.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
   to.process = from.objectId.pt.processId = 103;
   to.thread = from.objectId.pt.threadId = 104;
-  Put(from);
-  ExpectRecord(RecordKind::kMarker, to);
+  ExpectBecomes(from, RecordKind::kMarker, to);
 }
 
 TEST_F(TranslateFieldsTest, NameOfAThreadAndOfAStream) {
@@ -356,9 +332,7 @@ TEST_F(TranslateFieldsTest, NameOfAThreadAndOfAStream) {
   thread.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
   to_thread.process = thread.objectId.pt.processId = 101;
   to_thread.thread = thread.objectId.pt.threadId = 102;
-  Put(thread);
-  ExpectRecord(RecordKind::kName, to_thread);
-  Reset();
+  ExpectBecomes(thread, RecordKind::kName, to_thread);
   auto stream = Zero<CUpti_ActivityName>(CUPTI_ACTIVITY_KIND_NAME);
   NameRecord to_stream = {};
   to_stream.object = NamedObject::kStream;
@@ -366,8 +340,7 @@ TEST_F(TranslateFieldsTest, NameOfAThreadAndOfAStream) {
   to_stream.device = stream.objectId.dcs.deviceId = 103;
   to_stream.context = stream.objectId.dcs.contextId = 104;
   to_stream.stream = stream.objectId.dcs.streamId = 105;
-  Put(stream);
-  ExpectRecord(RecordKind::kName, to_stream);
+  ExpectBecomes(stream, RecordKind::kName, to_stream);
 }
 
 }  // namespace
