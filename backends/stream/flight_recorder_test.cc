@@ -82,6 +82,49 @@ TEST(FlightLimitTest, TakesSecondsOrMemory) {
   }
 }
 
+TEST(FlightLimitTest, IsShownAsItWasGiven) {
+  for (const char* const text : {"1s", "86400s", "1MiB", "65536MiB"}) {
+    EXPECT_EQ(FlightLimitText(*ParseFlightLimit(text)), text);
+  }
+}
+
+// A chunk that was taken anew has a time of its own.
+TEST_F(FlightRecorderTest, TimeBeginsWhenAChunkIsSealed) {
+  FlightRecorder recorder(arena_, /*keep_ns=*/100, &store_);
+  const uint32_t first = AddChunk("first", 10, 20);
+  recorder.Poll(1'000);
+  recorder.Poll(1'101);
+  EXPECT_EQ(Names(), Texts());
+  EXPECT_EQ(AddChunk("second", 30, 40), first);
+  recorder.Poll(1'150);
+  recorder.Poll(1'250);
+  EXPECT_EQ(Names(), (Texts{"second"}));
+  recorder.Poll(1'251);
+  EXPECT_EQ(Names(), Texts());
+}
+
+TEST_F(FlightRecorderTest, ASnapshotHasTheChunksOfItsSession) {
+  AddChunk("of nobody", 10, 20);
+  const uint32_t ours = AddChunk("ours", 30, 40);
+  arena_.word(ours).session.store(5);
+  const uint32_t taken = AddChunk("being taken", 50, 60);
+  arena_.word(taken).session.store(5);
+  arena_.word(taken).ticket.store(0);
+  const auto names = [&](record::SessionId session, int32_t pid) {
+    Texts texts;
+    SnapshotSession(arena_, session, pid, [&](const ChunkView& view) {
+      EXPECT_EQ(view.stream, stream_);
+      EXPECT_EQ(view.first_index, 0u);
+      EXPECT_EQ(view.slots.size(), 1u);
+      texts.emplace_back(arena_.NameText(view.slots[0].name));
+    });
+    return texts;
+  };
+  EXPECT_EQ(names(5, 7), (Texts{"ours"}));
+  EXPECT_EQ(names(5, 8), Texts());
+  EXPECT_EQ(names(6, 7), Texts());
+}
+
 TEST_F(FlightRecorderTest, LetsGoOfWhatIsOlderThanItKeeps) {
   FlightRecorder recorder(arena_, /*keep_ns=*/100, &store_);
   AddChunk("old", 10, 20);

@@ -12,8 +12,10 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "backends/stream/raw/raw_file.h"
 #include "gtest/gtest.h"
 #include "kymo/record_function.h"
 #include "profiler/model/trace_shard.h"
@@ -220,6 +222,55 @@ TEST_F(StreamSessionTest, AChildGetsTheLibrariesOfAll) {
   EXPECT_TRUE(setup.watches_heap);
   ASSERT_EQ(setup.libraries.size(), 1u);
   EXPECT_EQ(setup.libraries[0].variable, "NVTX_TOOL");
+}
+
+TEST_F(StreamSessionTest, WithinAProcessThereIsNoCollector) {
+  const auto message = [&](const char* name, const char* value) {
+    options_.settings = {{name, value}};
+    return std::string(NewStreamSession(options_, kRanges).status().message());
+  };
+  EXPECT_EQ(message("cpu_arena_mib", "4097"),
+            "cpu_arena_mib is '4097'; within a process it is at most 4096");
+  EXPECT_EQ(message("cpu_arena_mib", "4096"), "");
+  EXPECT_EQ(message("cpu_when_full", "drain"),
+            "cpu_when_full=drain needs a collector: it is for //tools:profile; "
+            "within a process it takes one of: overwrite, stop");
+  options_.target = TargetKind::kChildProcess;
+  EXPECT_EQ(message("cpu_when_full", "drain"), "");
+}
+
+TEST_F(StreamSessionTest, WhatIsSwitchedOffIsNotRecorded) {
+  const auto cpu = New(kRanges);
+  ASSERT_TRUE(Start(*cpu).ok());
+  EXPECT_TRUE(cpu->SetCollecting(true).ok());  // it is on
+  Record();
+  EXPECT_TRUE(cpu->SetCollecting(false).ok());
+  EXPECT_TRUE(cpu->SetCollecting(false).ok());
+  Record();
+  EXPECT_EQ(cpu->Dump("/none").message(),
+            "only a session that keeps the newest can be dumped: start it with "
+            "the setting cpu_when_full=overwrite");
+  EXPECT_EQ(Collect(*cpu), 1u);
+  EXPECT_TRUE(cpu->Remarks().empty());
+}
+
+TEST_F(StreamSessionTest, ADumpHasTheSessionsOwnRecords) {
+  options_.settings = {{"cpu_when_full", "overwrite"}};
+  const auto cpu = New(kRanges);
+  ASSERT_TRUE(Start(*cpu).ok());
+  Record();
+  Record();
+  EXPECT_TRUE(cpu->SetCollecting(false).ok());
+  Record();
+  EXPECT_TRUE(cpu->SetCollecting(true).ok());
+  Record();
+  const std::string path = testing::TempDir() + "/session.raw";
+  ASSERT_TRUE(cpu->Dump(path).ok());
+  const auto raw = ReadRawFile(path);
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_TRUE(raw->is_complete);
+  EXPECT_EQ(raw->shard.block.size(), 3u);
+  EXPECT_EQ(Collect(*cpu), 3u);
 }
 
 TEST_F(StreamSessionTest, AVariableThatIsTakenIsRefused) {

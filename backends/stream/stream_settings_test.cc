@@ -46,5 +46,27 @@ TEST(StreamSettingsTest, FlightRecorderOverwritesAndTakesNoOtherPolicy) {
             "cpu_when_full");
 }
 
+TEST(StreamSettingsTest, OnlyTheFlightRecorderHasAFlagOfTheCommandsOwn) {
+  for (const SettingInfo& info : StreamSettingInfos()) {
+    EXPECT_EQ(info.has_flag, info.name != "cpu_flight_recorder") << info.name;
+  }
+}
+
+TEST(StreamSettingsTest, LimitsAreOfTheSettings) {
+  const auto is_taken = [](const char* name, const char* value) {
+    return ReadStreamSettings(Child({{name, value}})).ok();
+  };
+  EXPECT_TRUE(is_taken("cpu_arena_mib", "1"));
+  EXPECT_TRUE(is_taken("cpu_arena_mib", "65536"));
+  EXPECT_FALSE(is_taken("cpu_arena_mib", "0"));
+  EXPECT_FALSE(is_taken("cpu_arena_mib", "65537"));
+  EXPECT_TRUE(is_taken("cpu_when_full", "stop"));
+  EXPECT_FALSE(is_taken("cpu_when_full", "go"));
+  // Within a process the setting has no meaning, and changes nothing.
+  SessionOptions local;
+  local.settings = {{"cpu_flight_recorder", "30s"}};
+  EXPECT_EQ(ReadStreamSettings(local)->when_full, FullPolicy::kStop);
+}
+
 }  // namespace
 }  // namespace kymo::stream

@@ -1,0 +1,308 @@
+// The recording of a child, with this process in the part of the child: it maps
+// the arena that its environment names, and writes chunks.
+#include "backends/stream/child_session.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/stream/raw/raw_file.h"
+#include "gtest/gtest.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/target_setup.h"
+#include "profiler/record/tool_variables.h"
+
+namespace kymo::stream {
+namespace {
+
+using model::Loss;
+using record::Arena;
+using record::ChunkState;
+using record::FullPolicy;
+using record::SlotKind;
+
+class ChildSessionTest : public testing::Test {
+ protected:
+  ChildSessionTest() {
+    settings_.target_path = "/bin/true";
+    settings_.arena_bytes = 8 * record::kChunkBytes;
+    settings_.scratch_dir = testing::TempDir();
+    std::filesystem::remove(RawPath());
+  }
+  ~ChildSessionTest() override { arena_.Unmap(); }
+
+  static std::string RawPath() { return testing::TempDir() + "/kymo.raw"; }
+
+  void Start() {
+    session_ = NewChildSession(settings_);
+    TargetSetup setup;
+    ASSERT_TRUE(session_->Prepare(&setup).ok());
+    EXPECT_EQ(setup.obstacle, "");
+    const std::string path = setup.environment[record::kArenaVariable];
+    EXPECT_EQ(path.find("/proc/" + std::to_string(getpid()) + "/fd/"), 0u);
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    arena_ = Arena::Attach(fd);
+    close(fd);
+    ASSERT_TRUE(arena_.valid());
+    EXPECT_EQ(arena_.header().recording, 0u);
+    // The target has ended long ago, as far as the session knows.
+    ASSERT_TRUE(session_->Start(kPid).ok());
+    EXPECT_EQ(arena_.header().recording, 1u);
+    record::ProcessEntry* const process = arena_.AddProcess();
+    process->attach_monotonic_ns = MonotonicNs();
+    process->pid.store(kPid);
+    stream_ = arena_.AddStream(kPid, kPid + 1);
+  }
+
+  // A chunk with one range.
+  uint32_t AddChunk(std::string_view name, bool sealed = true) {
+    uint64_t ticket = 0;
+    const uint32_t chunk = arena_.AcquireChunk(stream_, 0, &ticket);
+    record::Slot& slot = arena_.slots(chunk)[0];
+    slot.name = arena_.InternName(name);
+    slot.kind_scope_depth = record::PackKind(SlotKind::kRange, 0, 0);
+    const uint64_t begin = ReadTicks(arena_.clock_source());
+    slot.end.store(begin + 1);
+    slot.begin.store(begin);
+    if (sealed) arena_.SealChunk(chunk);
+    return chunk;
+  }
+  ChunkState StateOf(uint32_t chunk) const {
+    return record::OwnerState(arena_.word(chunk).owner.load());
+  }
+
+  std::optional<KeptRecording> Collect() {
+    auto collected = session_->Collect(shard_);
+    EXPECT_TRUE(collected.ok()) << collected.status();
+    return collected->kept;
+  }
+  std::vector<std::string> Names(const model::TraceShard& shard) const {
+    std::vector<std::string> names;
+    for (const model::NameId name : shard.block.name) {
+      names.emplace_back(shard.strings.Get(name));
+    }
+    return names;
+  }
+
+  static constexpr int32_t kPid = 0x3ffffff;  // more than there can be
+  ChildSettings settings_;
+  std::unique_ptr<ActivitySession> session_;
+  Arena arena_;
+  uint32_t stream_ = 0;
+  model::TraceShard shard_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(ChildSessionTest, TheTargetSeesWhatIsToBeRecorded) {
+  settings_.flags = record::kGateHeap | record::kGateHeapSampled;
+  settings_.heap_sample_interval = 4'096;
+  Start();
+  EXPECT_EQ(arena_.header().record_flags, settings_.flags);
+  EXPECT_EQ(arena_.header().heap_sample_interval, 4'096u);
+  ASSERT_EQ(arena_.start_count(), 1u);
+  EXPECT_EQ(arena_.start(0).pid, kPid);
+  EXPECT_EQ(arena_.NameText(arena_.start(0).program), "/bin/true");
+  ASSERT_TRUE(session_->Stop().ok());
+  EXPECT_EQ(arena_.header().recording, 0u);
+  Collect();
+  EXPECT_EQ(shard_.memory_sample_interval, 4'096.0);
+  EXPECT_TRUE(session_->Remarks().empty());
+}
+
+TEST_F(ChildSessionTest, RecordsUntilItsEndAreCollected) {
+  Start();
+  const TimeNs begin_ns = MonotonicNs() + EpochOffsetNs();
+  const uint32_t sealed = AddChunk("sealed");
+  session_->Poll();
+  EXPECT_EQ(StateOf(sealed), ChunkState::kFree);
+  AddChunk("later");
+  AddChunk("owned", /*sealed=*/false);
+  ASSERT_TRUE(session_->Stop().ok());
+  const TimeNs end_ns = MonotonicNs() + EpochOffsetNs();
+  AddChunk("of a process that goes on");
+  EXPECT_FALSE(Collect().has_value());
+  EXPECT_EQ(Names(shard_), (Texts{"sealed", "later", "owned"}));
+  constexpr TimeNs kError = 100'000;  // of the clock's two anchors
+  for (const TimeNs t : shard_.block.start_ns) {
+    EXPECT_GE(t, begin_ns - kError);
+    EXPECT_LE(t, end_ns + kError);
+  }
+  ASSERT_EQ(shard_.processes.size(), 1u);
+  EXPECT_EQ(shard_.processes[0].pid, kPid);
+  EXPECT_FALSE(shard_.ledger.AnythingLost());
+  EXPECT_FALSE(std::filesystem::exists(RawPath()));
+}
+
+TEST_F(ChildSessionTest, WithoutDrainingChunksStayWhereTheyAre) {
+  settings_.policy = FullPolicy::kStop;
+  Start();
+  const uint32_t chunk = AddChunk("sealed");
+  session_->Poll();
+  EXPECT_EQ(StateOf(chunk), ChunkState::kSealed);
+  ASSERT_TRUE(session_->Stop().ok());
+  EXPECT_FALSE(Collect().has_value());
+  EXPECT_EQ(Names(shard_), (Texts{"sealed"}));
+}
+
+TEST_F(ChildSessionTest, ARecordingThatIsTooLargeStaysInAFile) {
+  settings_.max_memory = 1;
+  Start();
+  AddChunk("range");
+  ASSERT_TRUE(session_->Stop().ok());
+  const std::optional<KeptRecording> kept = Collect();
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(shard_.block.size(), 0u);
+  EXPECT_EQ(kept->path, RawPath());
+  EXPECT_EQ(kept->why,
+            "a trace of the 0 MiB of records would take 0 MiB of memory, more "
+            "than the 0 MiB that may be taken (--cpu_max_memory)");
+  EXPECT_EQ(kept->window_bytes, uint64_t{4} << 20);
+  EXPECT_EQ(kept->read_flag, "--raw_windows=always");
+  const auto windows = kept->open(kept->window_bytes);
+  ASSERT_TRUE(windows.ok()) << windows.status();
+  EXPECT_TRUE((*windows)->Notes().empty());
+  auto window = (*windows)->Next();
+  ASSERT_TRUE(window.ok());
+  EXPECT_EQ(Names(window->shard), (Texts{"range"}));
+  EXPECT_TRUE(window->is_last);
+}
+
+// A chunk with two slots takes 96 bytes in the file, and a trace of them 240.
+// The sums of one block take 128.
+TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
+  settings_.flags = record::kGateHeap;
+  settings_.fold_heap_above = 0;
+  const auto is_kept = [&](uint64_t max_memory) {
+    settings_.max_memory = max_memory;
+    Start();
+    record::Slot* const slots = arena_.slots(AddChunk("", /*sealed=*/false));
+    slots[0].kind_scope_depth = record::PackKind(SlotKind::kAllocation, 0, 0);
+    slots[1].kind_scope_depth = record::PackKind(SlotKind::kFree, 0, 0);
+    slots[1].end.store(slots[0].end.load());
+    slots[1].begin.store(slots[0].begin.load() + 1);
+    EXPECT_TRUE(session_->Stop().ok());
+    shard_ = model::TraceShard();
+    const bool kept = Collect().has_value();
+    EXPECT_EQ(shard_.folded_memory != nullptr,
+              !kept && settings_.heap_sample_interval == 0);
+    arena_.Unmap();
+    return kept;
+  };
+  EXPECT_TRUE(is_kept(127));
+  EXPECT_FALSE(is_kept(128));
+  EXPECT_FALSE(is_kept(240));
+  settings_.heap_sample_interval = 512;  // samples are not folded
+  EXPECT_TRUE(is_kept(239));
+  EXPECT_FALSE(is_kept(240));
+}
+
+TEST_F(ChildSessionTest, ARawFileHasEverythingInTheEnd) {
+  settings_.keep_raw = true;
+  settings_.flags = record::kGateHeap;
+  Start();
+  auto raw = ReadRawFile(RawPath());
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_FALSE(raw->is_complete);
+  AddChunk("drained");
+  session_->Poll();
+  AddChunk("owned", /*sealed=*/false);
+  raw = ReadRawFile(RawPath());
+  EXPECT_EQ(Names(raw->shard), (Texts{"drained", "owned"}));
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  EXPECT_EQ(Names(shard_), (Texts{"drained", "owned"}));
+  raw = ReadRawFile(RawPath());
+  EXPECT_TRUE(raw->is_complete);
+  EXPECT_EQ(Names(raw->shard), (Texts{"drained", "owned"}));
+  session_ = nullptr;
+  EXPECT_TRUE(std::filesystem::exists(RawPath()));
+}
+
+TEST_F(ChildSessionTest, OnlyAFlightRecorderIsDumped) {
+  const std::string path = testing::TempDir() + "/dump.raw";
+  Start();
+  EXPECT_EQ(session_->Dump(path).message(),
+            "only a flight recorder can be dumped: record with "
+            "--flight_recorder=30s, or with --cpu_keep_raw, whose file has all "
+            "of it in the end");
+  arena_.Unmap();
+  settings_.policy = FullPolicy::kOverwrite;
+  settings_.flight = FlightLimit{.keep_ns = 3'600 * kNsPerSecond};
+  Start();
+  AddChunk("first");
+  AddChunk("second", /*sealed=*/false);
+  arena_.stream(stream_).overwritten.store(3);
+  session_->Poll();
+  ASSERT_TRUE(session_->Dump(path).ok());
+  const auto raw = ReadRawFile(path);
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_TRUE(raw->is_complete);
+  EXPECT_EQ(Names(raw->shard), (Texts{"first", "second"}));
+  // The user asked for a time, so what was overwritten is missing.
+  EXPECT_EQ(raw->shard.ledger.Get(Loss::kEventsDroppedArenaFull), 3u);
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  EXPECT_EQ(Names(shard_), (Texts{"first", "second"}));
+  EXPECT_EQ(shard_.ledger.Get(Loss::kEventsDroppedArenaFull), 3u);
+}
+
+TEST_F(ChildSessionTest, AFlightRecorderLeavesOutWhatIsOlder) {
+  settings_.policy = FullPolicy::kOverwrite;
+  settings_.flight = FlightLimit{.keep_ns = 1};
+  Start();
+  AddChunk("older than a nanosecond");
+  usleep(2'000);
+  const std::string path = testing::TempDir() + "/dump.raw";
+  ASSERT_TRUE(session_->Dump(path).ok());
+  EXPECT_EQ(ReadRawFile(path)->shard.block.size(), 0u);
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  EXPECT_EQ(shard_.block.size(), 0u);
+  // Where a size is kept, age does not matter.
+  arena_.Unmap();
+  settings_.flight = FlightLimit{.bytes = 1 << 20};
+  Start();
+  AddChunk("old");
+  usleep(2'000);
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  EXPECT_EQ(Names(shard_), (Texts{"old"}));
+}
+
+// A program that never attaches is in the samples, unless its heap was wanted.
+TEST_F(ChildSessionTest, ProgramsThatAreSampledAnywayAreNotLost) {
+  auto sampled = std::make_shared<SampledProcesses>();
+  settings_.sampled = sampled;
+  const auto unrecorded = [&](bool all, record::RecordFlags flags) {
+    sampled->all = all;
+    settings_.flags = flags;
+    Start();
+    arena_.AddStart(kPid - 1, "/none", MonotonicNs() - 10 * kNsPerSecond);
+    EXPECT_TRUE(session_->Stop().ok());
+    shard_ = model::TraceShard();
+    Collect();
+    const std::string remark = session_->Remarks().at(0);
+    EXPECT_EQ(remark.find("/none was sampled only") == 0,
+              all && (flags & record::kMemoryFlags) == 0)
+        << remark;
+    arena_.Unmap();
+    return shard_.ledger.Get(Loss::kProcessesNotRecorded);
+  };
+  EXPECT_EQ(unrecorded(true, 0), 0u);
+  EXPECT_EQ(unrecorded(false, 0), 1u);
+  EXPECT_EQ(unrecorded(true, record::kGateHeap), 1u);
+}
+
+}  // namespace
+}  // namespace kymo::stream
