@@ -68,6 +68,66 @@ TEST_F(CuptiConfigureTest, PutsBackTheIdsOfThreadsThatThereWere) {
   EXPECT_EQ(thread_ids, (std::vector{kSystemThreadIds, kDefaultThreadIds}));
 }
 
+// Bytes to the device and to the host, and page faults of the host and of the
+// device: CUpti_ActivityUnifiedMemoryCounterKind of CUPTI's documentation.
+TEST_F(CuptiConfigureTest, UnifiedMemoryHasFourCounters) {
+  static std::vector<uint32_t> words;
+  functions_.configure_unified = [](void* configs, uint32_t count) {
+    const auto* const first = static_cast<const uint32_t*>(configs);
+    words.assign(first, first + 4 * count);
+    return 7;
+  };
+  const auto unified = ApiSetting::kUnified;
+  for (void* const client :
+       {static_cast<void*>(nullptr), static_cast<void*>(&client_)}) {
+    words.clear();
+    EXPECT_EQ(Configure(functions_, client, unified, true), ApiStatus{7});
+    EXPECT_EQ(words, (std::vector<uint32_t>{1, 1, 0, 1, 1, 2, 0, 1,  //
+                                            1, 3, 0, 1, 1, 4, 0, 1}));
+    words.clear();
+    EXPECT_EQ(Configure(functions_, client, unified, false), ApiStatus::kOk);
+    EXPECT_TRUE(words.empty());
+  }
+}
+
+TEST_F(CuptiConfigureTest, SetsTheLibraryWhereThereAreNoClients) {
+  static std::vector<std::pair<char, int>> calls;
+  static uint64_t (*clock)() = nullptr;
+  functions_.enable_latency = [](uint8_t on) {
+    calls.emplace_back('l', on);
+    return 0;
+  };
+  functions_.enable_event_times = [](uint8_t on) {
+    calls.emplace_back('e', on);
+    return 0;
+  };
+  functions_.enable_all_sync = [](uint8_t on) {
+    calls.emplace_back('s', on);
+    return 3;
+  };
+  functions_.set_clock = [](uint64_t (*now)()) {
+    clock = now;
+    return 0;
+  };
+  for (const bool on : {true, false}) {
+    EXPECT_EQ(Configure(functions_, nullptr, ApiSetting::kLatency, on),
+              ApiStatus::kOk);
+    EXPECT_EQ(Configure(functions_, nullptr, ApiSetting::kEventTimes, on),
+              ApiStatus::kOk);
+    EXPECT_EQ(
+        Configure(functions_, nullptr, ApiSetting::kOnlyFulfilledWaits, on),
+        ApiStatus{3});
+    EXPECT_EQ(Configure(functions_, nullptr, ApiSetting::kWholeGraphs, on),
+              ApiStatus::kOk);
+  }
+  // Only fulfilled waits: not all of them.
+  EXPECT_EQ(calls,
+            (std::vector<std::pair<char, int>>{
+                {'l', 1}, {'e', 1}, {'s', 0}, {'l', 0}, {'e', 0}, {'s', 1}}));
+  EXPECT_EQ(ConfigureClock(functions_, nullptr, Now), ApiStatus::kOk);
+  EXPECT_EQ(clock, &Now);
+}
+
 TEST_F(CuptiConfigureTest, SetsAttributesOfAClientAlone) {
   functions_.set_attribute_v2 = SetAttribute;
   const auto set = [&](ApiSetting setting, bool on) {
