@@ -23,7 +23,10 @@ namespace {
 constexpr int kSetBits = 18;
 constexpr size_t kSetSize = size_t{1} << kSetBits;
 constexpr size_t kMaxProbes = 32;
-constexpr uint8_t kManyInFilter = 255;
+// A place of the filter has this many in the set; the last of them may put a
+// block kMaxProbes - 1 entries further. So the filter's counts do not run over.
+constexpr size_t kPlacesOfFilter = size_t{1} << (kSetBits - kSampledFilterBits);
+static_assert(kPlacesOfFilter + kMaxProbes - 1 <= UINT8_MAX);
 
 constinit std::atomic<uint64_t> sampled_blocks[kSetSize] = {};
 
@@ -36,15 +39,6 @@ std::atomic<uint8_t>& FilterEntry(uint64_t address) noexcept {
   return sampled_filter[HashBlock(address) >> (64 - kSampledFilterBits)];
 }
 
-void CountInFilter(uint64_t address, int step) noexcept {
-  std::atomic<uint8_t>& entry = FilterEntry(address);
-  uint8_t count = entry.load(std::memory_order_relaxed);
-  do {
-    if (count == kManyInFilter) return;
-  } while (!entry.compare_exchange_weak(
-      count, static_cast<uint8_t>(count + step), std::memory_order_relaxed));
-}
-
 // False: there is no free entry near its place.
 bool AddSampled(uint64_t address) noexcept {
   for (size_t probe = 0; probe < kMaxProbes; ++probe) {
@@ -52,7 +46,7 @@ bool AddSampled(uint64_t address) noexcept {
     if (SetEntry(address, probe)
             .compare_exchange_strong(empty, address,
                                      std::memory_order_relaxed)) {
-      CountInFilter(address, 1);
+      FilterEntry(address).fetch_add(1, std::memory_order_relaxed);
       return true;
     }
   }
@@ -64,7 +58,7 @@ bool RemoveSampled(uint64_t address) noexcept {
     uint64_t expected = address;
     if (SetEntry(address, probe)
             .compare_exchange_strong(expected, 0, std::memory_order_relaxed)) {
-      CountInFilter(address, -1);
+      FilterEntry(address).fetch_sub(1, std::memory_order_relaxed);
       return true;
     }
   }

@@ -62,8 +62,7 @@ struct HeapSampling {
 extern constinit thread_local HeapSampling heap_sampling
     __attribute__((tls_model("initial-exec")));
 
-// How many live sampled blocks fall on each place; see IsSampled. A place that
-// reaches 255 stays there.
+// How many live sampled blocks fall on each place; see MayBeSampled.
 inline constexpr int kSampledFilterBits = 16;
 extern constinit std::atomic<uint8_t>
     sampled_filter[size_t{1} << kSampledFilterBits];
