@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/record/handle_map.h"
+#include "profiler/record/host/own_host.h"
 #include "profiler/record/test_records.h"
 
 namespace kymo::record {
@@ -95,6 +96,111 @@ TEST_F(CapturedTest, AnAsynchronousRangeEndsOnceByItsId) {
   EXPECT_EQ(ends_without_begin_, 4);
 }
 
+TEST_F(CapturedTest, OnlyAsynchronousRangesEndByTheirId) {
+  const uint64_t id = BeginCapturedAsync(Named("async"));
+  OpenRange range;
+  BeginCaptured(range, Named("range"));
+  RecordCapturedInstant(Named("instant"));
+  const uint64_t second = BeginCapturedAsync(Named("second"));
+  EXPECT_EQ(second, id + 3) << "ids count slots";
+  EndCapturedAsync(id + 1);  // the range
+  EndCapturedAsync(id + 2);  // the instant
+  EndCapturedAsync(id + 4);  // what the first of these was taken for
+  EndCapturedAsync(second);
+  EndRange(range);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_FALSE(records[0].has_end);
+  EXPECT_EQ(records[0].scope, RecordScope::kUserScope);
+  EXPECT_TRUE(records[1].has_end);
+  EXPECT_EQ(records[1].depth, records[0].depth) << "it has no children";
+  EXPECT_EQ(records[2].depth, records[0].depth + 1);
+  EXPECT_EQ(records[2].scope, RecordScope{0});
+  EXPECT_FALSE(records[2].has_end);
+  EXPECT_EQ(records[3].depth, records[0].depth + 1);
+  EXPECT_TRUE(records[3].has_end);
+  EXPECT_GE(records[3].end, records[3].begin);
+  EXPECT_EQ(ends_without_begin_, 3);
+}
+
+TEST_F(CapturedTest, ThingsHaveHandlesAndNames) {
+  OpenRange range;
+  BeginCaptured(range, Named("range"));
+  RecordCapturedCounter(Id("counter"), kSlotItt, 1);
+  RecordCapturedResource(ResourceKind::kStream, 0x1234, Named("stream"));
+  RecordCapturedResource(
+      ResourceKind::kThread, 7,
+      {.name = {.id = kNameInPayload, .text = "passing"}, .source = kSlotItt});
+  const CapturedArg named = {
+      .key = Id("colour"), .kind = PayloadKind::kNamed, .bits = Id("red")};
+  AddCapturedArgs(range, &named, 1);
+  AddCapturedArgs(range, &named, 0);  // nothing
+  EndRange(range);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].args, "colour=red ");
+  EXPECT_EQ(records[0].records, 2u);
+  EXPECT_EQ(records[1].depth, records[0].depth + 1);
+  EXPECT_EQ(records[1].scope, RecordScope{0});
+  EXPECT_EQ(records[1].flags, kSlotItt);
+  EXPECT_EQ(records[1].extra_slots, 0u);
+  ASSERT_EQ(resources_.size(), 2u);
+  EXPECT_EQ(resources_[0].name, "stream");
+  EXPECT_EQ(resources_[0].end, 0x1234u);
+  EXPECT_EQ(static_cast<int>(resources_[0].scope),
+            static_cast<int>(ResourceKind::kStream));
+  EXPECT_EQ(resources_[0].flags, kSlotNvtx);
+  EXPECT_EQ(resources_[0].depth, 0u);
+  EXPECT_EQ(resources_[1].name, "passing");
+  EXPECT_EQ(resources_[1].end, 7u);
+  EXPECT_EQ(static_cast<int>(resources_[1].scope),
+            static_cast<int>(ResourceKind::kThread));
+  EXPECT_EQ(resources_[1].flags, kSlotItt);
+}
+
+TEST_F(CapturedTest, ArgumentsFillARecordToItsEnd) {
+  // A record has room for 8200 bytes, in which an integer takes 16. One that
+  // goes along with a name of 8 bytes finds 8184.
+  constexpr size_t kMost = 512;
+  const std::vector<CapturedArg> args(kMost + 1, {.key = Id("i"), .bits = 7});
+  OpenRange range, other;
+  BeginCaptured(range, Named("range"));
+  AddCapturedArgs(range, args.data(), kMost);
+  EXPECT_EQ(TruncatedHere(), 0u);
+  AddCapturedArgs(range, args.data(), kMost + 1);
+  EXPECT_EQ(TruncatedHere(), 1u);
+  EndRange(range);
+  Captured what = {.name = {.id = kNameInPayload, .text = "12345678"},
+                   .source = kSlotNvtx,
+                   .args = args.data(),
+                   .arg_count = kMost - 1};
+  BeginCaptured(other, what);
+  EndRange(other);
+  EXPECT_EQ(TruncatedHere(), 1u);
+  what.arg_count = kMost;
+  RecordCapturedInstant(what);
+  EXPECT_EQ(TruncatedHere(), 2u);
+  // Nothing is added once nobody records.
+  const uint64_t id = BeginCapturedAsync(Named("async"));
+  BeginCaptured(range, Named("open"));
+  EXPECT_EQ(SetSessionEnabled(id_, false), 0);
+  AddCapturedArgs(range, args.data(), 1);
+  AddCapturedArgs(id, args.data(), 1);
+  CountEndWithoutBegin();
+  EXPECT_EQ(SetSessionEnabled(id_, true), 0);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 5u);
+  std::string all;
+  for (size_t i = 0; i + 1 < kMost; ++i) all += "i=7 ";
+  EXPECT_TRUE(records[0].args == all + "i=7 " + all + "i=7 ");
+  EXPECT_TRUE(records[1].args == all);
+  EXPECT_EQ(records[1].name, "12345678");
+  EXPECT_TRUE(records[2].args == all);
+  EXPECT_EQ(records[3].args, "");
+  EXPECT_EQ(records[4].args, "");
+  EXPECT_EQ(ends_without_begin_, 0);
+}
+
 TEST_F(CapturedTest, TextsAreCutAndCounted) {
   constexpr size_t kMost = 4096;  // bytes of a text
   const std::string fits(kMost, 'x');
@@ -179,6 +285,49 @@ TEST(HandleMapTest, KeepsTheLastValueOfEachHandle) {
     }
   }
   EXPECT_TRUE(map.Put(kMost + 1, 1));
+}
+
+TEST(HandleMapTest, GapsAreClosedOverTheEndOfTheTable) {
+  static HandleMap map;
+  // Handles by the place that they want: the last one and the first ones.
+  const auto handle_at = [](uint64_t place, uint64_t i) {
+    return OfHash(place << (64 - 18) | i);
+  };
+  constexpr uint64_t kLast = HandleMap::kCapacity - 1;
+  const uint64_t handles[] = {handle_at(kLast, 1), handle_at(kLast, 2),
+                              handle_at(0, 1), handle_at(2, 1),
+                              handle_at(1, 1)};
+  // Which handle is taken first; each of the others is still found.
+  for (const uint64_t first : handles) {
+    for (const uint64_t handle : handles) {
+      EXPECT_TRUE(map.Put(handle, handle + 1));
+    }
+    uint64_t value = 0;
+    EXPECT_TRUE(map.Take(first, &value));
+    for (const uint64_t handle : handles) {
+      EXPECT_EQ(map.Find(handle, &value), handle != first);
+    }
+    for (const uint64_t handle : handles) {
+      EXPECT_EQ(map.Take(handle, &value), handle != first);
+      EXPECT_TRUE(handle == first || value == handle + 1);
+    }
+  }
+}
+
+TEST(HandleMapTest, AHandlerThatInterruptsTheRecorderFindsNothing) {
+  static HandleMap map;
+  EXPECT_TRUE(map.Put(1, 10));
+  uint64_t value = 0;
+  {
+    const Busy busy;
+    EXPECT_FALSE(map.Put(2, 20));
+    EXPECT_FALSE(map.Find(1, &value));
+    EXPECT_FALSE(map.Take(1, &value));
+  }
+  EXPECT_EQ(own_thread.busy, 0u);
+  EXPECT_FALSE(map.Find(2, &value));
+  EXPECT_TRUE(map.Take(1, &value));
+  EXPECT_EQ(value, 10u);
 }
 
 }  // namespace

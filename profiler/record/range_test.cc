@@ -111,6 +111,8 @@ TEST_F(RangeTest, AnInstantThatIsTooLongIsCutAndCounted) {
   const std::string fits(kMaxPieceBytes, 'n');
   const std::string long_name(kMaxPieceBytes + 1, 'n');
   const Arg arg = {"int", 7};
+  OpenRange around;
+  BeginRange(around, "around", RecordScope::kFunction);
   RecordInstant("short", {}, &arg, 1);
   RecordInstant({}, fits, nullptr, 0);
   EXPECT_EQ(TruncatedHere(), 0u);
@@ -118,14 +120,21 @@ TEST_F(RangeTest, AnInstantThatIsTooLongIsCutAndCounted) {
   EXPECT_EQ(TruncatedHere(), 1u);
   RecordInstant({}, long_name, nullptr, 0);
   EXPECT_EQ(TruncatedHere(), 2u);
+  EndRange(around);
+  RecordInstant("outside", {}, nullptr, 0);
   const std::vector<Record> records = Stop();
-  ASSERT_EQ(records.size(), 4u);
-  for (const Record& record : records) {
-    EXPECT_EQ(record.kind, SlotKind::kInstant);
+  ASSERT_EQ(records.size(), 6u);
+  for (size_t i = 1; i < 6; ++i) {
+    EXPECT_EQ(records[i].kind, SlotKind::kInstant);
+    EXPECT_EQ(records[i].scope, RecordScope{0});
+    EXPECT_EQ(records[i].depth, records[0].depth + (i < 5));
+    EXPECT_FALSE(records[i].has_end);
+    EXPECT_EQ(records[i].records, 1u);
   }
-  EXPECT_EQ(records[0].name, "short");
-  EXPECT_EQ(records[0].args, "int=7 ");
-  for (size_t i = 1; i < 4; ++i) {
+  EXPECT_EQ(records[1].name, "short");
+  EXPECT_EQ(records[1].args, "int=7 ");
+  EXPECT_EQ(records[5].name, "outside");
+  for (size_t i = 2; i < 5; ++i) {
     EXPECT_TRUE(records[i].name == fits);
     EXPECT_EQ(records[i].args, "");
   }
@@ -143,11 +152,15 @@ TEST_F(RangeTest, CountersHaveAValue) {
   EXPECT_EQ(records[1].name, "literal");
   EXPECT_EQ(std::bit_cast<double>(records[1].end), 0.5);
   EXPECT_EQ(records[1].depth, records[0].depth + 1);
+  EXPECT_EQ(records[1].scope, RecordScope{0});
   EXPECT_EQ(records[2].name, "dynamic");
   EXPECT_EQ(std::bit_cast<double>(records[2].end), -1e300);
+  EXPECT_EQ(records[2].depth, records[0].depth + 1);
 }
 
 TEST_F(RangeTest, MemoryHasItsDeviceAndAmounts) {
+  OpenRange around;
+  BeginRange(around, "around", RecordScope::kFunction);
   RecordMemory({.address = 0x1000,
                 .bytes = 64,
                 .total_allocated = 100,
@@ -159,9 +172,14 @@ TEST_F(RangeTest, MemoryHasItsDeviceAndAmounts) {
                 .device_type = 0,
                 .device_index = -1,
                 .flag = kMemoryOutOfMemory});
-  const std::vector<Record> records = Stop();
-  ASSERT_EQ(records.size(), 2u);
+  EndRange(around);
+  std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1].depth, records[0].depth + 1);
+  records.erase(records.begin());
   EXPECT_EQ(records[0].kind, SlotKind::kMemory);
+  EXPECT_EQ(records[0].scope, RecordScope{0});
+  EXPECT_EQ(records[0].extra_slots, 1u);
   EXPECT_EQ(records[0].end, 0x1000u);
   EXPECT_EQ(records[0].memory.bytes, 64);
   EXPECT_EQ(records[0].memory.total_allocated, 100);
@@ -213,6 +231,54 @@ TEST_F(RangeTest, ARangeThatOutlivesItsChunkEndsInARecordOfItsOwn) {
   EXPECT_EQ(records.front().records, 2u);
   EXPECT_EQ(records.back().name, "after");
   EXPECT_EQ(records.back().depth, records.front().depth);
+}
+
+// As where a library was unloaded and another one lies in its place.
+TEST_F(RangeTest, AnotherTextAtALiteralsAddressIsAnotherName) {
+  char text[] = "first";
+  Literal literal;
+  literal.text = text;
+  literal.size = 5;
+  literal.hash = 1;
+  const auto record = [&] {
+    OpenRange range;
+    BeginRange(range, literal, RecordScope::kFunction);
+    EndRange(range);
+  };
+  record();
+  text[0] = 'F';
+  record();  // the name is known by its address
+  literal.hash = 2;
+  record();
+  record();
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[0].name, "first");
+  EXPECT_EQ(records[1].name, "first");
+  EXPECT_EQ(records[2].name, "First");
+  EXPECT_EQ(records[3].name, "First");
+}
+
+TEST_F(RangeTest, WhatEndsWhileNobodyRecordsIsNotRecorded) {
+  OpenRange here, elsewhere;
+  BeginRange(here, "here", RecordScope::kFunction);
+  BeginRange(elsewhere, "elsewhere", RecordScope::kFunction);
+  EXPECT_EQ(SetSessionEnabled(id_, false), 0);
+  EXPECT_FALSE(IsOn());
+  const Arg arg = {"int", 7};
+  AddArgs(here, &arg, 1);
+  std::thread([&] { EndRange(elsewhere); }).join();
+  EXPECT_EQ(elsewhere.slot, nullptr);
+  EndRange(here);
+  EXPECT_EQ(SetSessionEnabled(id_, true), 0);
+  const std::vector<Record> records = Stop();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].args, "");
+  EXPECT_EQ(records[0].records, 1u);
+  EXPECT_TRUE(records[0].has_end) << "in its own slot";
+  EXPECT_GE(records[0].end, records[0].begin);
+  EXPECT_EQ(records[1].records, 1u);
+  EXPECT_FALSE(records[1].has_end);
 }
 
 TEST_F(RangeTest, AnOuterRangesEndEndsWhatALongjmpLeftOpen) {

@@ -45,15 +45,29 @@ struct Record {
   uint32_t depth;
   std::string name;  // with all its pieces
   bool has_end;
+  uint64_t begin;
   uint64_t end;
   uint32_t device;  // of kMemory; else the name's id
+  uint32_t extra_slots;
   uint32_t flags;
   MemoryPayload memory;
-  std::string args;  // "key=value ", those of follow-up records behind
+  std::string args;    // "key=value ", those of follow-up records behind
+  std::string inputs;  // encoded
   size_t frames = 0;
   bool is_cut = false;
   size_t records;  // with its follow-up records
 };
+
+// The number whose product with the golden ratio's multiplier, by which the
+// recorder's tables hash, is `hash` (modulo 2^64).
+inline uint64_t OfHash(uint64_t hash) {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+  // The inverse of an odd number, by Newton's iteration: it is right in three
+  // bits, and each step doubles their number.
+  uint64_t inverse = kFactor;
+  for (int i = 0; i < 5; ++i) inverse *= 2 - kFactor * inverse;
+  return hash * inverse;
+}
 
 inline std::vector<Item> ItemsOf(std::span<const Slot> payload) {
   std::vector<Item> items;
@@ -100,6 +114,26 @@ inline void AddItem(const Item& item, Record& to) {
       }
       to.args += item.bytes + " ";
       return;
+    case PayloadKind::kSequence:
+      to.args += "sequence " + std::to_string(Bits<int64_t>(item.bytes)) +
+                 " of thread " + std::to_string(item.key) + " ";
+      return;
+    case PayloadKind::kHandle:
+      to.args += "handle " + std::to_string(Bits<int64_t>(item.bytes)) +
+                 " node+1 " + std::to_string(item.key) + " ";
+      return;
+    case PayloadKind::kOverload:
+      to.args += "overload " + item.bytes + " ";
+      return;
+    case PayloadKind::kInputs:
+      to.inputs += item.bytes;
+      return;
+    case PayloadKind::kNamed:
+      to.args += key;
+      to.args += ProcessArena()->NameText(
+          static_cast<uint32_t>(Bits<uint64_t>(item.bytes)));
+      to.args += " ";
+      return;
     case PayloadKind::kStack:
       to.frames = item.bytes.size() / sizeof(uint64_t);
       to.is_cut = item.key != 0;
@@ -114,12 +148,15 @@ inline void AddItem(const Item& item, Record& to) {
 
 class RecordTest : public ::testing::Test {
  protected:
-  explicit RecordTest(RecordFlags flags = 0) {
+  explicit RecordTest(RecordFlags flags = 0,
+                      uint64_t heap_sample_interval = 0) {
     (void)Host();  // the first use decides on a host
     started_ticks_ = ReadTicks(DetectClockSource());
-    EXPECT_EQ(
-        StartSession({.scope = SessionScope::kProcess, .flags = flags}, &id_),
-        0);
+    EXPECT_EQ(StartSession({.scope = SessionScope::kProcess,
+                            .flags = flags,
+                            .heap_sample_interval = heap_sample_interval},
+                           &id_),
+              0);
     truncated_before_ = Truncated();
   }
 
@@ -147,7 +184,11 @@ class RecordTest : public ::testing::Test {
       ForEachRecord(view, [&](const Slot& head, std::span<const Slot> payload,
                               uint32_t index) {
         const SlotKind kind = UnpackKind(head.kind_scope_depth);
-        if (head.begin.load() < started_ticks_ || !IsEvent(kind)) return;
+        if (head.begin.load() < started_ticks_) return;
+        if (kind == SlotKind::kResource) {
+          resources_.push_back(RecordOf(head, payload));
+        }
+        if (!IsEvent(kind)) return;
         by_place[{view.ticket, index}] = records.size();
         records.push_back(RecordOf(head, payload));
       });
@@ -186,8 +227,10 @@ class RecordTest : public ::testing::Test {
         .scope = static_cast<RecordScope>(UnpackScope(head.kind_scope_depth)),
         .depth = UnpackDepth(head.kind_scope_depth),
         .has_end = head.end.load() != 0,
+        .begin = head.begin.load(),
         .end = head.end.load(),
         .device = head.name,
+        .extra_slots = head.extra_slots,
         .flags = head.flags,
         .records = 1};
     if (record.kind == SlotKind::kMemory) {
@@ -204,7 +247,8 @@ class RecordTest : public ::testing::Test {
   SessionId id_ = kNoSession;
   // A chunk that a thread kept begins with records of earlier sessions.
   uint64_t started_ticks_ = 0;
-  int ends_without_begin_ = 0;  // set by Stop
+  int ends_without_begin_ = 0;     // set by Stop
+  std::vector<Record> resources_;  // the same
   uint64_t truncated_before_ = 0;
 };
 
