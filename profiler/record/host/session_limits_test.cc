@@ -1,0 +1,170 @@
+// Tests what sessions may not have at a time, and what they are refused with.
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "profiler/record/arena/chunk_reader.h"
+#include "profiler/record/host/host.h"
+#include "profiler/record/host/own_host.h"
+#include "profiler/record/range.h"
+
+namespace kymo::record {
+namespace {
+
+class SessionLimitsTest : public testing::Test {
+ protected:
+  void SetUp() override { (void)Host(); }
+
+  static void End(SessionId id) {
+    EXPECT_EQ(StopSession(id), 0);
+    EXPECT_EQ(ReleaseSession(id), 0);
+  }
+};
+
+TEST_F(SessionLimitsTest, SessionsThatNobodyHasReadTakeAPlace) {
+  std::vector<SessionId> ids(kMaxSessions);
+  for (SessionId& id : ids) {
+    ASSERT_EQ(StartSession({.scope = SessionScope::kThread}, &id), 0);
+    EXPECT_EQ(StopSession(id), 0);
+  }
+  EXPECT_EQ(ids.back(), ids.front() + kMaxSessions - 1);
+  SessionId more = kNoSession;
+  EXPECT_EQ(StartSession({}, &more), ENOSPC);
+  EXPECT_EQ(more, kNoSession);
+  EXPECT_EQ(ReleaseSession(ids[5]), 0);
+  EXPECT_EQ(StartSession({}, &more), 0);
+  End(more);
+  ids.erase(ids.begin() + 5);
+  for (const SessionId id : ids) EXPECT_EQ(ReleaseSession(id), 0);
+}
+
+TEST_F(SessionLimitsTest, TheHeapIsWatchedInOneWay) {
+  // What a second thread's session gets beside this one.
+  const auto beside = [](RecordFlags flags, uint64_t interval,
+                         const SessionRequest& other) {
+    SessionId first = kNoSession, second = kNoSession;
+    EXPECT_EQ(StartSession({.scope = SessionScope::kThread,
+                            .flags = flags,
+                            .heap_sample_interval = interval},
+                           &first),
+              0);
+    uint64_t is = 0;
+    EXPECT_EQ(HeapMode(&is), flags & kHeapModeFlags);
+    EXPECT_EQ(is, interval);
+    int error = 0;
+    std::thread([&] {
+      SessionRequest request = other;
+      request.scope = SessionScope::kThread;
+      error = StartSession(request, &second);
+      if (error == 0) End(second);
+    }).join();
+    End(first);
+    return error;
+  };
+  constexpr RecordFlags kSampled = kGateHeap | kGateHeapSampled;
+  EXPECT_EQ(beside(kGateHeap, 0, {.flags = kGateHeap}), 0);
+  EXPECT_EQ(beside(kGateHeap, 0, {.flags = kGateInputs}), 0);
+  EXPECT_EQ(beside(kGateInputs, 0, {.flags = kGateHeapCounts}), 0);
+  EXPECT_EQ(beside(kGateHeap, 0, {.flags = kGateHeapCounts}), ENOTSUP);
+  EXPECT_EQ(beside(kGateHeapCounts, 0, {.flags = kSampled}), ENOTSUP);
+  EXPECT_EQ(
+      beside(kSampled, 100, {.flags = kSampled, .heap_sample_interval = 100}),
+      0);
+  EXPECT_EQ(
+      beside(kSampled, 100, {.flags = kSampled, .heap_sample_interval = 101}),
+      ENOTSUP);
+  // Where nothing is sampled an interval means nothing.
+  EXPECT_EQ(
+      beside(kGateHeap, 0, {.flags = kGateHeap, .heap_sample_interval = 101}),
+      0);
+}
+
+TEST_F(SessionLimitsTest, AFlagThatNobodyKnowsIsIgnored) {
+  SessionId id = kNoSession;
+  ASSERT_EQ(StartSession({.flags = kGateInputs | 1u << 30}, &id), 0);
+  EXPECT_EQ(GateBits(), kGateOn | kGateInputs);
+  End(id);
+  EXPECT_EQ(SetSessionEnabled(id, true), EINVAL);
+}
+
+// The first session that has nothing beside it decides.
+TEST_F(SessionLimitsTest, ASessionHasAsMuchMemoryAsItAskedFor) {
+  const auto kept_with = [](uint64_t bytes, FullPolicy policy) {
+    SessionId id = kNoSession, other = kNoSession;
+    EXPECT_EQ(StartSession({.scope = SessionScope::kThread,
+                            .chunk_bytes_total = bytes,
+                            .policy = policy},
+                           &id),
+              0);
+    std::thread([&] {
+      EXPECT_EQ(
+          StartSession({.scope = SessionScope::kThread, .chunk_bytes_total = 0},
+                       &other),
+          0);
+      EXPECT_EQ(ProcessArena()->policy(), policy);
+      ExchangeThreadSession(id);
+      for (uint32_t i = 0; i < 4 * kSlotsPerChunk; ++i) {
+        OpenRange range;
+        BeginRange(range, "range", RecordScope::kFunction);
+        EndRange(range);
+      }
+    }).join();
+    EXPECT_EQ(StopSession(id), 0);
+    size_t kept = 0;
+    ChunkReader reader(*ProcessArena());
+    reader.ReadSession(id, getpid(), [&](const ChunkView& view) {
+      kept += view.slots.size();
+    });
+    reader.Release(id, getpid(), /*collector_records=*/false);
+    EXPECT_EQ(ReleaseSession(id), 0);
+    End(other);
+    return kept;
+  };
+  EXPECT_EQ(kept_with(2 * kChunkBytes, FullPolicy::kStop), 2 * kSlotsPerChunk);
+  EXPECT_EQ(kept_with(3 * kChunkBytes, FullPolicy::kOverwrite),
+            3 * kSlotsPerChunk);
+  EXPECT_EQ(kept_with(100 * kChunkBytes, FullPolicy::kStop),
+            4 * kSlotsPerChunk);
+}
+
+TEST_F(SessionLimitsTest, ThreadsThatFindNoStreamAreCounted) {
+  SessionId id = kNoSession;
+  ASSERT_EQ(StartSession({}, &id), 0);
+  ArenaHeader& header = ProcessArena()->header();
+  const uint32_t streams = header.stream_count.load();
+  const uint64_t before = header.events_without_stream.load();
+  header.stream_count.store(ProcessArena()->stream_capacity());
+  std::thread([] {
+    ThreadStream* cache = nullptr;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(Host().take_slots(&cache, 1), nullptr);
+    }
+  }).join();
+  header.stream_count.store(streams);
+  EXPECT_EQ(header.events_without_stream.load(), before + 3);
+  End(id);
+}
+
+TEST_F(SessionLimitsTest, HandlersThatInterruptTheRecorderAreCounted) {
+  SessionId id = kNoSession;
+  ASSERT_EQ(StartSession({}, &id), 0);
+  const std::atomic<uint64_t>& dropped =
+      ProcessArena()->header().dropped_in_handlers;
+  const uint64_t before = dropped.load();
+  std::thread([] {
+    const Busy busy;
+    EXPECT_EQ(Take(1), nullptr);
+    EXPECT_EQ(Host().take_slots(&thread_stream, 1), nullptr);
+    Host().name_thread(1, "nobody", 6);
+    EXPECT_EQ(own_thread.stream, nullptr);
+  }).join();
+  EXPECT_EQ(dropped.load(), before + 3);
+  End(id);
+}
+
+}  // namespace
+}  // namespace kymo::record
