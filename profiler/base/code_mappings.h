@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "profiler/base/descriptor.h"
 
@@ -53,7 +54,8 @@ class LineReader {
         const char* const line = buffer_ + begin_;
         *newline = '\0';
         begin_ = static_cast<size_t>(newline - buffer_) + 1;
-        return line;
+        if (!std::exchange(is_behind_cut_, false)) return line;
+        continue;
       }
       if (!Fill()) return nullptr;
     }
@@ -65,7 +67,7 @@ class LineReader {
   bool Fill() noexcept {
     if (begin_ == 0 && end_ == buffer_bytes_) {
       end_ = 0;
-      ++too_long_;
+      if (!std::exchange(is_behind_cut_, true)) ++too_long_;
     }
     memmove(buffer_, buffer_ + begin_, end_ - begin_);
     end_ -= begin_;
@@ -83,6 +85,8 @@ class LineReader {
   size_t begin_ = 0;
   size_t end_ = 0;
   size_t too_long_ = 0;
+  // The buffer begins inside of a line that is too long.
+  bool is_behind_cut_ = false;
 };
 
 // Reads a hexadecimal number and moves on behind it.
