@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "gtest/gtest.h"
 
@@ -37,6 +39,78 @@ TEST(ClockTest, ConvertsExactlyOnAStraightLine) {
   EXPECT_EQ(converter.ToEpochNs(1000), 510);
   EXPECT_NEAR(converter.ToEpochNs(1000 + 3'000'000), 510 + 1'000'000, 1);
   EXPECT_NEAR(converter.ToEpochNs(700), 410, 1);  // before the first anchor
+}
+
+TEST(ClockTest, TheErrorIsThatOfTheWorseAnchor) {
+  const auto error_of = [](int64_t first, int64_t last) {
+    return TickConverter(ClockSource::kTsc, {.uncertainty_ns = first},
+                         {.ticks = 1, .uncertainty_ns = last}, 0)
+        .error_ns();
+  };
+  EXPECT_EQ(error_of(3, 5), 5);
+  EXPECT_EQ(error_of(6, 5), 6);
+}
+
+TEST(ClockTest, WithoutADistanceBetweenTheAnchorsATickIsANanosecond) {
+  const ClockAnchor anchor = {.ticks = 1000, .monotonic_ns = 500};
+  for (const uint64_t ticks : {uint64_t{1000}, uint64_t{999}}) {
+    const TickConverter converter(ClockSource::kTsc, anchor,
+                                  {.ticks = ticks, .monotonic_ns = 900}, 10);
+    EXPECT_EQ(converter.ToEpochNs(1000), 510);
+    EXPECT_EQ(converter.ToEpochNs(1007), 517);
+  }
+  // One tick is enough.
+  const TickConverter converter(ClockSource::kTsc, anchor,
+                                {.ticks = 1001, .monotonic_ns = 510}, 10);
+  EXPECT_EQ(converter.ToEpochNs(1002), 530);
+}
+
+TEST(ClockTest, AnAnchorLiesBetweenTheTimesAroundIt) {
+  for (const ClockSource source : {ClockSource::kSystem, DetectClockSource()}) {
+    const int64_t before = MonotonicNs();
+    const uint64_t before_ticks = ReadTicks(source);
+    const ClockAnchor anchor = MeasureAnchor(source);
+    const uint64_t after_ticks = ReadTicks(source);
+    const int64_t after = MonotonicNs();
+    EXPECT_GE(anchor.ticks, before_ticks);
+    EXPECT_LE(anchor.ticks, after_ticks);
+    EXPECT_GE(anchor.monotonic_ns, before);
+    EXPECT_LE(anchor.monotonic_ns, after);
+    // Half of the shortest of 16 readings.
+    EXPECT_GE(anchor.uncertainty_ns, 1);
+    EXPECT_LE(anchor.uncertainty_ns, (after - before) / 16 / 2 + 1);
+    if (source == ClockSource::kSystem) {
+      EXPECT_LE(
+          std::abs(static_cast<int64_t>(anchor.ticks) - anchor.monotonic_ns),
+          anchor.uncertainty_ns);
+    }
+  }
+}
+
+TEST(ClockTest, TheEnvironmentChoosesTheClock) {
+  const char* const before = getenv("KYMO_CLOCK");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("KYMO_CLOCK", "system", 1);
+  EXPECT_EQ(DetectClockSource(), ClockSource::kSystem);
+#if defined(__x86_64__)
+  setenv("KYMO_CLOCK", "tsc", 1);
+  EXPECT_EQ(DetectClockSource(), ClockSource::kTsc);
+#endif
+  unsetenv("KYMO_CLOCK");
+  // Else the kernel's choice, which names it among the clocks that it trusts.
+  const ClockSource detected = DetectClockSource();
+  std::ifstream clocks(
+      "/sys/devices/system/clocksource/clocksource0/available_clocksource");
+  std::string word;
+  bool is_trusted = false;
+  while (clocks >> word) is_trusted |= word == "tsc";
+  if (!is_trusted) {
+    EXPECT_EQ(detected, ClockSource::kSystem);
+  }
+  setenv("KYMO_CLOCK", "nonsense", 1);
+  EXPECT_EQ(DetectClockSource(), detected);
+  unsetenv("KYMO_CLOCK");
+  if (before != nullptr) setenv("KYMO_CLOCK", kept.c_str(), 1);
 }
 
 TEST(ClockTest, SystemTicksAreNanoseconds) {
