@@ -49,6 +49,34 @@ TEST(AddressSpaceTest, ANewMappingReplacesSeveral) {
   EXPECT_EQ(space.size(), 3u);
 }
 
+TEST(AddressSpaceTest, NeighboursStayAsTheyAre) {
+  AddressSpace space;
+  space.Map({.start = 300, .end = 400, .module = 3});
+  space.Map({.start = 100, .end = 200, .module = 1});
+  space.Map({.start = 200, .end = 300, .module = 2});
+  EXPECT_EQ(space.size(), 3u);
+  EXPECT_EQ(ModuleAt(space, 199), 1u);
+  EXPECT_EQ(ModuleAt(space, 200), 2u);
+  EXPECT_EQ(ModuleAt(space, 299), 2u);
+  EXPECT_EQ(ModuleAt(space, 300), 3u);
+  // The same place, and one that ends or begins with an old one.
+  space.Map({.start = 200, .end = 300, .module = 4});
+  space.Map({.start = 150, .end = 200, .module = 5});
+  space.Map({.start = 300, .end = 350, .module = 6});
+  EXPECT_EQ(space.size(), 5u);
+  EXPECT_EQ(ModuleAt(space, 149), 1u);
+  EXPECT_EQ(ModuleAt(space, 150), 5u);
+  EXPECT_EQ(ModuleAt(space, 250), 4u);
+  EXPECT_EQ(ModuleAt(space, 349), 6u);
+  EXPECT_EQ(ModuleAt(space, 350), 3u);
+  EXPECT_EQ(ModuleAt(space, 399), 3u);
+  EXPECT_EQ(ModuleAt(space, 400), 0u);
+  EXPECT_EQ(ModuleAt(space, 99), 0u);
+  space.Clear();
+  EXPECT_EQ(space.size(), 0u);
+  EXPECT_EQ(ModuleAt(space, 250), 0u);
+}
+
 TEST(AddressSpaceTest, EmptyMappingsAreIgnored) {
   AddressSpace space;
   space.Map({.start = 100, .end = 100, .module = 1});
@@ -70,6 +98,11 @@ TEST(ProcMapsTest, KeepsExecutableMappings) {
       "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
       "7f0000002000-7f0000003000 r-xp 00000000 fe:01 12 /tmp/x.so (deleted)\n"
       "nonsense\n"
+      "\n"
+      "00500000-00500000 r-xp 00000000 fe:01 13     /bin/empty\n"
+      "00600000-00500000 r-xp 00000000 fe:01 13     /bin/wrong\n"
+      "00700000-00800000 rw-x 00000000 fe:01 13     /bin/data\n"
+      "00900000-00a00000 r-xp 00000000 fe:01\n"
       "7fff00000000-7fff00001000 r-xp 00000000 00:00 0   [vdso]");
   ASSERT_EQ(mappings.size(), 4u);
   EXPECT_EQ(mappings[0].start, 0x401000u);
@@ -80,6 +113,10 @@ TEST(ProcMapsTest, KeepsExecutableMappings) {
   EXPECT_EQ(mappings[1].path, "");
   EXPECT_EQ(mappings[2].path, "/tmp/x.so");
   EXPECT_TRUE(mappings[2].is_deleted);
+  EXPECT_FALSE(mappings[0].is_deleted);
+  EXPECT_EQ(mappings[1].start, 0x7f0000000000u);
+  EXPECT_EQ(mappings[1].inode, 0u);
+  EXPECT_EQ(ParseProcMaps("").size(), 0u);
   EXPECT_EQ(mappings[3].path, "[vdso]");
 }
 

@@ -37,6 +37,23 @@ TEST(UnwindFunctionsTest, CutOrForeignTablesGiveWhatCanBeRead) {
   std::vector<std::byte> other = Table({1}, 1);
   other[3] = std::byte{0x1b};
   EXPECT_TRUE(UnwindFunctions::Parse(other, 0).empty());
+  // Another version, or another encoding of what stands before the entries.
+  for (const size_t at : {0, 1, 2}) {
+    other = Table({1}, 1);
+    EXPECT_EQ(UnwindFunctions::Parse(other, 0).size(), 1u);
+    other[at] = std::byte{0x7f};
+    EXPECT_TRUE(UnwindFunctions::Parse(other, 0).empty()) << at;
+  }
+  // Cut in the last entry, before the first one, and in the header.
+  const std::vector<std::byte> whole = Table({1, 2}, 2);
+  const std::span<const std::byte> bytes(whole);
+  EXPECT_EQ(UnwindFunctions::Parse(bytes.first(27), 0).size(), 1u);
+  EXPECT_EQ(UnwindFunctions::Parse(bytes.first(20), 0).size(), 1u);
+  EXPECT_EQ(UnwindFunctions::Parse(bytes.first(19), 0).size(), 0u);
+  EXPECT_EQ(UnwindFunctions::Parse(bytes.first(12), 0).size(), 0u);
+  EXPECT_EQ(UnwindFunctions::Parse(bytes.first(11), 0).size(), 0u);
+  // Fewer than there is room for.
+  EXPECT_EQ(UnwindFunctions::Parse(Table({1, 2}, 1), 0).size(), 1u);
 }
 
 TEST(UnwindFunctionsTest, NoFileFindsNothing) {

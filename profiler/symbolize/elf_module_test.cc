@@ -1,0 +1,316 @@
+#include "profiler/symbolize/elf_module.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "profiler/symbolize/module_symbolizer.h"
+#include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/test_elf.h"
+
+namespace kymo::symbolize {
+namespace {
+
+size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+class ElfModuleTest : public testing::Test {
+ protected:
+  ElfModuleTest() { std::filesystem::create_directories(folder_ + "/.debug"); }
+  ~ElfModuleTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string PathOf(const std::string& name) { return folder_ + "/" + name; }
+  // The file, whatever its times.
+  std::unique_ptr<ElfModule> Module(const std::string& path) {
+    return ElfModule::File(getpid(), {.path = path, .mapped_ns = INT64_MAX});
+  }
+  std::unique_ptr<ElfModule> Module(const TestElf& elf) {
+    elf.WriteTo(PathOf("lib.so"));
+    return Module(PathOf("lib.so"));
+  }
+
+  const std::string folder_ = testing::TempDir() + "/elf_module_test";
+};
+
+TEST_F(ElfModuleTest, AddressesAreThoseOfTheExecutableSegments) {
+  TestElf elf;
+  elf.AddCode(0, 0x4000, 0, PF_R);
+  elf.AddCode(0, 0x4000, 0x900000, PF_R | PF_X, PT_NOTE + 100);
+  elf.AddCode(0x1230, 0x500, 0x401230);
+  elf.AddCode(0x3000, 0x800, 0x605000);
+  const auto module = Module(elf);
+  ASSERT_NE(module->elf(), nullptr);
+  constexpr uint64_t kStart = 0x7f0000000000;
+  // A mapping begins on a page.
+  EXPECT_EQ(module->Delta(kStart, 0x1000), 0x401000 - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x172f), 0x40172f - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x3000), 0x605000 - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x37ff), 0x6057ff - kStart);
+  // Elsewhere an address is its place in the file.
+  EXPECT_EQ(module->Delta(kStart, 0xfff), 0xfff - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x1730), 0x1730 - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x2fff), 0x2fff - kStart);
+  EXPECT_EQ(module->Delta(kStart, 0x3800), 0x3800 - kStart);
+}
+
+TEST_F(ElfModuleTest, EntryCodeIsTheFirst128BytesFromTheEntry) {
+  TestElf elf;
+  elf.entry = 0x401020;
+  const auto module = Module(elf);
+  EXPECT_FALSE(module->IsEntryCode(0x40101f));
+  EXPECT_TRUE(module->IsEntryCode(0x401020));
+  EXPECT_TRUE(module->IsEntryCode(0x401020 + 127));
+  EXPECT_FALSE(module->IsEntryCode(0x401020 + 128));
+  // A library has none.
+  EXPECT_FALSE(Module(TestElf())->IsEntryCode(5));
+  EXPECT_FALSE(ElfModule("[anon]").IsEntryCode(0));
+}
+
+TEST_F(ElfModuleTest, AModuleIsNamedByItsPath) {
+  EXPECT_EQ(ElfModule("/opt/gone/libx.so").short_name(), "libx.so");
+  EXPECT_EQ(ElfModule("libx.so").short_name(), "libx.so");
+  EXPECT_EQ(ElfModule("[kernel]").short_name(), "[kernel]");
+  EXPECT_EQ(ElfModule("/opt/gone/libx.so").path(), "/opt/gone/libx.so");
+  EXPECT_TRUE(ElfModule("/opt/gone/libx.so").IsUnchanged());
+}
+
+TEST_F(ElfModuleTest, FilesThatAreNoImageAreClosed) {
+  const size_t descriptors = OpenDescriptors();
+  const std::string fifo = PathOf("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::ofstream(PathOf("text")) << "no ELF file";
+  TestElf other;
+  other.machine = EM_AARCH64;
+  other.WriteTo(PathOf("other"));
+  for (const std::string& path :
+       {fifo, folder_, PathOf("text"), PathOf("other"), PathOf("none")}) {
+    const auto module = Module(path);
+    EXPECT_EQ(module->elf(), nullptr) << path;
+    EXPECT_EQ(module->path(), path);
+    EXPECT_EQ(module->build_id(), "");
+    EXPECT_EQ(OpenDescriptors(), descriptors) << path;
+  }
+  {
+    const auto module = Module(TestElf());
+    EXPECT_EQ(OpenDescriptors(), descriptors + 1);
+  }
+  EXPECT_EQ(OpenDescriptors(), descriptors);
+}
+
+TEST_F(ElfModuleTest, ABuildIdTellsWhetherItIsTheFile) {
+  TestElf elf;
+  elf.build_id = "twenty bytes of it..";
+  elf.entry = 0x1000;
+  elf.AddCode(0, 0x1000, 0x400000);
+  const std::string path = PathOf("lib.so");
+  elf.WriteTo(path);
+  // Whatever its times.
+  const auto right =
+      ElfModule::File(getpid(), {.path = path, .build_id = elf.build_id});
+  ASSERT_NE(right->elf(), nullptr);
+  EXPECT_EQ(right->build_id(), elf.build_id);
+  const auto wrong = ElfModule::File(
+      getpid(), {.path = path, .build_id = "another", .mapped_ns = INT64_MAX});
+  EXPECT_EQ(wrong->elf(), nullptr);
+  EXPECT_EQ(wrong->build_id(), "");
+  EXPECT_FALSE(wrong->IsEntryCode(0x1000));
+  EXPECT_EQ(wrong->Delta(0, 0), 0u);
+}
+
+TEST_F(ElfModuleTest,
+       WithoutABuildIdAFileIsTheOneThatWasMappedBeforeItChanged) {
+  const std::string path = PathOf("lib.so");
+  TestElf().WriteTo(path);
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  // Written long ago, and renamed since: only its status changed.
+  const timespec times[2] = {{1000, 5}, {1000, 5}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  const TimeNs changed_ns =
+      status.st_ctim.tv_sec * kNsPerSecond + status.st_ctim.tv_nsec;
+  constexpr TimeNs kWrittenNs = 1000 * kNsPerSecond + 5;
+  const auto is_used = [&](uint64_t inode, TimeNs mapped_ns) {
+    return ElfModule::File(
+               getpid(), {.path = path, .inode = inode, .mapped_ns = mapped_ns})
+               ->elf() != nullptr;
+  };
+  EXPECT_TRUE(is_used(1, changed_ns));
+  EXPECT_FALSE(is_used(1, changed_ns - 1));
+  EXPECT_TRUE(is_used(status.st_ino, changed_ns - 1));
+  EXPECT_TRUE(is_used(status.st_ino, kWrittenNs));
+  EXPECT_FALSE(is_used(status.st_ino, kWrittenNs - 1));
+}
+
+TEST_F(ElfModuleTest, AFileThatWasOverwrittenHasChanged) {
+  const std::string path = PathOf("lib.so");
+  const auto module = Module(TestElf());
+  EXPECT_TRUE(module->IsUnchanged());
+  const timespec times[2] = {{1000, 5}, {1000, 5}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_FALSE(module->IsUnchanged());
+  // Longer, with the time that it had.
+  const auto again = Module(path);
+  std::ofstream(path, std::ios::app) << "more";
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_FALSE(again->IsUnchanged());
+}
+
+TEST_F(ElfModuleTest, TheTableHasEachModuleOnce) {
+  ModuleTable modules;
+  ASSERT_EQ(modules.size(), 3u);
+  EXPECT_EQ(modules.module(ModuleTable::kKernel).path(), "[kernel]");
+  EXPECT_EQ(modules.module(ModuleTable::kUnknown).path(), "[unknown]");
+  EXPECT_EQ(modules.module(ModuleTable::kTruncated).path(), "[truncated]");
+  const FileIdentity file = {.path = "/x", .build_id = "b", .inode = 7};
+  EXPECT_EQ(modules.File(1, file), 3u);
+  EXPECT_EQ(modules.File(2, file), 3u);
+  EXPECT_EQ(modules.File(1, {.path = "/y", .build_id = "b", .inode = 7}), 4u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "c", .inode = 7}), 5u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "b", .inode = 8}), 6u);
+  EXPECT_EQ(modules.Named("[anon]"), 7u);
+  EXPECT_EQ(modules.Named("[vdso]"), 8u);
+  EXPECT_EQ(modules.Named("[anon]"), 7u);
+  EXPECT_EQ(modules.Named("[vdso]"), 8u);
+  EXPECT_EQ(modules.size(), 9u);
+  EXPECT_EQ(modules.module(5).path(), "/x");
+  EXPECT_EQ(modules.module(7).elf(), nullptr);
+  EXPECT_NE(modules.module(8).elf(), nullptr);
+}
+
+// --- process_mappings.h ---
+
+TEST_F(ElfModuleTest, MappingsHaveAModuleAndItsAddresses) {
+  TestElf elf;
+  elf.AddCode(0x1000, 0x500, 0x401000);
+  const std::string path = PathOf("lib.so");
+  elf.WriteTo(path);
+  ModuleTable modules;
+  AddressSpace space;
+  // Inode and time as in a list that was read when all was there.
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  const std::vector<ProcMapping> mappings = {
+      {.start = 0x10000,
+       .end = 0x11000,
+       .file_offset = 0x1000,
+       .inode = status.st_ino,
+       .path = path},
+      {.start = 0x20000, .end = 0x21000, .path = ""},
+      {.start = 0x30000, .end = 0x31000, .path = "//anon"},
+      {.start = 0x40000, .end = 0x41000, .path = "[heap]"},
+      {.start = 0x50000,
+       .end = 0x51000,
+       .file_offset = 0x1000,
+       .path = "/memfd:code"},
+      {.start = 0x60000,
+       .end = 0x61000,
+       .file_offset = 0x1000,
+       .inode = 77,
+       .is_deleted = true,
+       .path = path}};
+  AddMappings(getpid(), mappings, INT64_MAX, modules, space);
+  ASSERT_EQ(space.size(), 6u);
+  const auto module_at = [&](uint64_t address) -> const ElfModule& {
+    return modules.module(space.Find(address)->module);
+  };
+  EXPECT_EQ(module_at(0x10000).path(), path);
+  EXPECT_NE(module_at(0x10fff).elf(), nullptr);
+  EXPECT_EQ(space.Find(0x11000), nullptr);
+  EXPECT_EQ(space.Find(0x10000)->delta, uint64_t{0x401000} - 0x10000);
+  EXPECT_EQ(module_at(0x20000).path(), "[anon]");
+  EXPECT_EQ(module_at(0x30000).path(), "[anon]");
+  EXPECT_EQ(module_at(0x40000).path(), "[heap]");
+  EXPECT_EQ(module_at(0x50000).path(), "/memfd:code");
+  for (const uint64_t address : {0x20000, 0x30000, 0x40000, 0x50000}) {
+    EXPECT_EQ(space.Find(address)->delta, 0u) << address;
+  }
+  // The file that now has the name is not the deleted one.
+  EXPECT_EQ(module_at(0x60000).path(), path);
+  EXPECT_EQ(module_at(0x60000).elf(), nullptr);
+  EXPECT_EQ(space.Find(0x60000)->delta, uint64_t{0x1000} - 0x60000);
+}
+
+// --- debug_file.h, by the names that it brings ---
+
+// CRC-32, bit by bit (ISO 3309), as the manual of gdb has it for debug links.
+uint32_t CrcOf(const std::string& bytes) {
+  uint32_t crc = ~uint32_t{0};
+  for (const char byte : bytes) {
+    crc ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) {
+      crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
+    }
+  }
+  return ~crc;
+}
+
+class DebugFileTest : public ElfModuleTest {
+ protected:
+  static TestElf WithSymbol(const std::string& name,
+                            const std::string& build_id = "") {
+    TestElf elf;
+    elf.build_id = build_id;
+    elf.Add(
+        {.name = ".text", .address = 0x1000, .bytes = std::string(64, 'x')});
+    elf.AddSymbols(SHT_SYMTAB, {Function(name, 0x1000, 16)});
+    return elf;
+  }
+  // The name that a stripped file's code has.
+  std::string NameIn(const TestElf& elf) {
+    const size_t descriptors = OpenDescriptors();
+    std::string name;
+    {
+      const auto module = Module(elf);
+      name = ModuleSymbolizer(*module).Name(0x1004).front().function;
+    }
+    EXPECT_EQ(OpenDescriptors(), descriptors);
+    return name;
+  }
+};
+
+TEST_F(DebugFileTest, ALinksFileHasItsChecksum) {
+  // More than is read at a time.
+  TestElf debug = WithSymbol("beside");
+  debug.Add({.name = ".long", .bytes = std::string(100'000, 'y')});
+  const uint32_t crc = CrcOf(debug.WriteTo(PathOf("lib.debug")));
+  WithSymbol("below").WriteTo(PathOf(".debug/lib.debug"));
+  TestElf elf;
+  elf.AddDebugLink("lib.debug", crc);
+  EXPECT_EQ(NameIn(elf), "beside");
+  // The file beside the module is of another build.
+  elf = TestElf();
+  elf.AddDebugLink("lib.debug", CrcOf(WithSymbol("below").Bytes()));
+  EXPECT_EQ(NameIn(elf), "below");
+  elf = TestElf();
+  elf.AddDebugLink("lib.debug", crc + 1);
+  EXPECT_EQ(NameIn(elf), "lib.so+0x1004");
+  elf = TestElf();
+  elf.AddDebugLink("none.debug", crc);
+  EXPECT_EQ(NameIn(elf), "lib.so+0x1004");
+  EXPECT_EQ(NameIn(TestElf()), "lib.so+0x1004");
+}
+
+TEST_F(DebugFileTest, OfAModuleWithABuildIdOnlyTheIdCounts) {
+  WithSymbol("other", "id of anothr").WriteTo(PathOf("lib.debug"));
+  WithSymbol("right", "id of a file").WriteTo(PathOf(".debug/lib.debug"));
+  TestElf elf;
+  elf.build_id = "id of a file";
+  elf.AddDebugLink("lib.debug", CrcOf(WithSymbol("other").Bytes()));
+  EXPECT_EQ(NameIn(elf), "right");
+  WithSymbol("longer", "id of a file, longer").WriteTo(PathOf("lib.debug"));
+  EXPECT_EQ(NameIn(elf), "right");
+  std::filesystem::remove(PathOf(".debug/lib.debug"));
+  EXPECT_EQ(NameIn(elf), "lib.so+0x1004");
+}
+
+}  // namespace
+}  // namespace kymo::symbolize

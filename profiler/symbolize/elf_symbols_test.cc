@@ -1,0 +1,229 @@
+#include "profiler/symbolize/elf_symbols.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "profiler/symbolize/frame_maker.h"
+#include "profiler/symbolize/test_elf.h"
+#include "profiler/symbolize/unwind_functions.h"
+
+namespace kymo::symbolize {
+namespace {
+
+// An image in memory.
+class Image {
+ public:
+  explicit Image(const TestElf& elf) : bytes_(elf.Bytes()) {
+    elf_version(EV_CURRENT);
+    elf_ = elf_memory(bytes_.data(), bytes_.size());
+  }
+  ~Image() { elf_end(elf_); }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  Elf* elf() const { return elf_; }
+
+ private:
+  std::string bytes_;
+  Elf* elf_;
+};
+
+// The names at addresses; "-" where there is none.
+std::vector<std::string> NamesAt(const TestElf& elf,
+                                 const std::vector<uint64_t>& addresses) {
+  const Image image(elf);
+  ElfSymbols symbols;
+  symbols.Add(image.elf());
+  symbols.Seal();
+  std::vector<std::string> names;
+  for (const uint64_t address : addresses) {
+    const char* const name = symbols.Find(address);
+    names.push_back(name == nullptr ? "-" : name);
+  }
+  return names;
+}
+using Names = std::vector<std::string>;
+
+// Its code is the section 1, at 0x1000.
+TestElf WithSymbols(const std::vector<TestSymbol>& symbols,
+                    uint32_t type = SHT_SYMTAB) {
+  TestElf elf;
+  elf.Add(
+      {.name = ".text", .address = 0x1000, .bytes = std::string(0x100, 'x')});
+  elf.AddSymbols(type, symbols);
+  return elf;
+}
+
+TEST(ElfSymbolsTest, AFunctionReachesToItsEnd) {
+  for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+    EXPECT_EQ(NamesAt(WithSymbols({Function("second", 0x1040, 0x10),
+                                   Function("first", 0x1010, 0x20),
+                                   // Without a size it ends with its section.
+                                   Function("last", 0x1080, 0)},
+                                  type),
+                      {0x100f, 0x1010, 0x102f, 0x1030, 0x103f, 0x1040, 0x104f,
+                       0x1050, 0x107f, 0x1080, 0x10ff, 0x1100}),
+              (Names{"-", "first", "first", "-", "-", "second", "second", "-",
+                     "-", "last", "last", "-"}));
+  }
+}
+
+TEST(ElfSymbolsTest, OnlyCodeHasNames) {
+  const auto name_of = [](TestSymbol symbol, uint64_t entry = 0) {
+    symbol.size_bytes = 8;
+    TestElf elf = WithSymbols({symbol});
+    elf.entry = entry;
+    return NamesAt(elf, {symbol.address})[0];
+  };
+  EXPECT_EQ(name_of({.name = "f", .address = 0x1000}), "f");
+  EXPECT_EQ(name_of({.name = "f", .address = 0x1000, .type = STT_GNU_IFUNC}),
+            "f");
+  EXPECT_EQ(name_of({.name = "f", .address = 0x1000, .type = STT_OBJECT}), "-");
+  EXPECT_EQ(name_of({.name = "f", .address = 0x1000, .type = STT_NOTYPE}), "-");
+  EXPECT_EQ(
+      name_of({.name = "f", .address = 0x1000, .type = STT_NOTYPE}, 0x1000),
+      "f");
+  EXPECT_EQ(
+      name_of({.name = "f", .address = 0x1000, .type = STT_OBJECT}, 0x1000),
+      "-");
+  EXPECT_EQ(name_of({.name = "f", .address = 0x1000, .section = SHN_UNDEF}),
+            "-");
+  EXPECT_EQ(name_of({.name = "f", .address = 0}), "-");
+  EXPECT_EQ(name_of({.name = "", .address = 0x1000}), "-");
+}
+
+TEST(ElfSymbolsTest, OfSeveralNamesThePublicAndPlainOneWins) {
+  // The first of each pair, whatever their order.
+  const std::pair<TestSymbol, TestSymbol> pairs[] = {
+      {Function("z", 0x1000, 8), Function("a", 0x1000, 8, STB_WEAK)},
+      {Function("z", 0x1000, 8, STB_WEAK), Function("a", 0x1000, 8, STB_LOCAL)},
+      {Function("z", 0x1000, 8), Function("_a", 0x1000, 8)},
+      {Function("_z", 0x1000, 8), Function("__a", 0x1000, 8)},
+      {Function("_Zz", 0x1000, 8), Function("_a", 0x1000, 8)},
+      {Function("a", 0x1000, 8), Function("z", 0x1000, 8)},
+      {Function(std::string(40, '_') + "z", 0x1000, 8),
+       Function("a", 0x1000, 8, STB_WEAK)},
+      {Function("___________________z", 0x1000, 8, STB_WEAK),
+       Function("a", 0x1000, 8, STB_LOCAL)},
+  };
+  for (const auto& [better, worse] : pairs) {
+    EXPECT_EQ(NamesAt(WithSymbols({better, worse}), {0x1007}),
+              Names{better.name});
+    EXPECT_EQ(NamesAt(WithSymbols({worse, better}), {0x1007}),
+              Names{better.name});
+  }
+}
+
+// A file whose relocations name these, with stubs in `section`.
+TestElf WithStubs(const std::string& section, size_t bytes,
+                  const std::vector<std::string>& names) {
+  TestElf elf;
+  elf.Add(
+      {.name = section, .address = 0x2000, .bytes = std::string(bytes, 'x')});
+  std::vector<TestSymbol> symbols;
+  std::string relocations;
+  for (const std::string& name : names) {
+    symbols.push_back({.name = name, .section = SHN_UNDEF});
+    relocations += BytesOf(
+        Elf64_Rela{.r_offset = 0,
+                   .r_info = ELF64_R_INFO(symbols.size(), R_X86_64_JUMP_SLOT),
+                   .r_addend = 0});
+  }
+  const uint32_t table = elf.AddSymbols(SHT_DYNSYM, symbols);
+  elf.Add({.name = ".rela.plt",
+           .type = SHT_RELA,
+           .bytes = relocations,
+           .link = table,
+           .entry_bytes = sizeof(Elf64_Rela)});
+  return elf;
+}
+
+TEST(ElfSymbolsTest, LinkageStubsHaveTheNamesOfTheirFunctions) {
+  // The resolver's own comes first.
+  EXPECT_EQ(
+      NamesAt(WithStubs(".plt", 48, {"puts", "exit"}),
+              {0x2000, 0x200f, 0x2010, 0x201f, 0x2020, 0x202f, 0x2030}),
+      (Names{"-", "-", "puts@plt", "puts@plt", "exit@plt", "exit@plt", "-"}));
+  EXPECT_EQ(NamesAt(WithStubs(".plt.sec", 32, {"puts", "exit"}),
+                    {0x1fff, 0x2000, 0x200f, 0x2010, 0x2020}),
+            (Names{"-", "puts@plt", "puts@plt", "exit@plt", "-"}));
+  // More relocations than stubs, and one without a name.
+  EXPECT_EQ(NamesAt(WithStubs(".plt.sec", 47, {"puts", "", "exit"}),
+                    {0x2000, 0x2010, 0x2020}),
+            (Names{"puts@plt", "-", "-"}));
+  EXPECT_EQ(NamesAt(WithStubs(".plt.sec", 48, {"puts", "", "exit"}),
+                    {0x2000, 0x2010, 0x2020}),
+            (Names{"puts@plt", "-", "exit@plt"}));
+  EXPECT_EQ(NamesAt(WithStubs(".other", 48, {"puts"}), {0x2000}), Names{"-"});
+}
+
+// --- unwind_functions.h ---
+
+TEST(UnwindFunctionsOfFilesTest,
+     AnAddressBelongsToTheFunctionThatBeginsBefore) {
+  // A version, encodings, and two entries relative to the section.
+  std::string table = {1, 0x1b, 0x03, 0x3b};
+  table += BytesOf(int32_t{0}) + BytesOf(uint32_t{2});
+  for (const int32_t start : {-0x1000, 0x20}) {
+    table += BytesOf(start) + BytesOf(int32_t{0});
+  }
+  TestElf elf;
+  elf.Add({.name = ".text", .address = 0x1000, .bytes = "code"});
+  elf.Add({.name = ".eh_frame_hdr", .address = 0x2000, .bytes = table});
+  const Image image(elf);
+  const UnwindFunctions functions(image.elf());
+  EXPECT_EQ(functions.Start(0xfff), std::nullopt);
+  EXPECT_EQ(functions.Start(0x1000), 0x1000u);
+  EXPECT_EQ(functions.Start(0x201f), 0x1000u);
+  EXPECT_EQ(functions.Start(0x2020), 0x2020u);
+  EXPECT_EQ(functions.Start(0x9000), 0x2020u);
+  const Image without(WithSymbols({}));
+  EXPECT_EQ(UnwindFunctions(without.elf()).Start(0x2020), std::nullopt);
+}
+
+// --- frame_maker.h ---
+
+TEST(FrameMakerTest, FramesOfTheKernelHaveTheirFunctions) {
+  model::TraceShard shard;
+  FrameMaker maker(&shard);
+  const KernelSymbols symbols("1000 t do_work\n");
+  const auto frame_of = [&](uint64_t address) -> const model::Frame& {
+    const FrameMaker::Frames frames = maker.MakeKernel(symbols, address);
+    EXPECT_EQ(frames.size(), 1u);
+    return shard.stacks.frame(frames.front());
+  };
+  const auto text = [&](model::NameId id) {
+    return std::string(shard.strings.Get(id));
+  };
+  const model::Frame& known = frame_of(0x1008);
+  EXPECT_EQ(text(known.function), "do_work");
+  EXPECT_EQ(text(known.module), "[kernel]");
+  EXPECT_EQ(known.address, 0x1000u);
+  EXPECT_TRUE(known.is_kernel);
+  EXPECT_TRUE(known.is_resolved);
+  EXPECT_FALSE(known.is_inlined);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 0u);
+  const model::Frame unknown = frame_of(0xfff);
+  EXPECT_EQ(text(unknown.function), "[kernel]");
+  EXPECT_EQ(text(unknown.module), "[kernel]");
+  EXPECT_EQ(unknown.address, 0u);
+  EXPECT_TRUE(unknown.is_kernel);
+  EXPECT_FALSE(unknown.is_resolved);
+  // All such places are one frame, which counts once.
+  frame_of(0x10);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 1u);
+  const FrameMaker::Frames cut = maker.MakeTruncated();
+  ASSERT_EQ(cut.size(), 1u);
+  const model::Frame& truncated = shard.stacks.frame(cut.front());
+  EXPECT_EQ(text(truncated.module), "[truncated]");
+  EXPECT_FALSE(truncated.is_kernel);
+  EXPECT_TRUE(truncated.is_resolved);
+  EXPECT_EQ(truncated.address, 0u);
+  EXPECT_EQ(maker.MakeTruncated(), cut);
+}
+
+}  // namespace
+}  // namespace kymo::symbolize

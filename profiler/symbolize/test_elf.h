@@ -1,0 +1,192 @@
+// test_elf.h - ELF files that tests make, section by section.
+//
+//   TestElf elf;
+//   elf.entry = 0x401000;
+//   elf.Add({.name = ".text", .address = 0x401000, .bytes = {0x100, '\0'}});
+//   elf.AddSymbols(SHT_SYMTAB, {Function("main", 0x401000, 16)});
+//   const std::string bytes = elf.Bytes();
+//
+// Format: System V ABI, "Object Files"; GNU's notes and debug links as the
+// manuals of ld and gdb describe them.
+#ifndef KYMO_PROFILER_SYMBOLIZE_TEST_ELF_H_
+#define KYMO_PROFILER_SYMBOLIZE_TEST_ELF_H_
+
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kymo::symbolize {
+
+struct TestSection {
+  std::string name;
+  uint32_t type = SHT_PROGBITS;
+  uint64_t address = 0;
+  std::string bytes;
+  uint32_t link = 0;
+  uint64_t entry_bytes = 0;
+};
+
+struct TestSymbol {
+  std::string name;
+  uint64_t address = 0;
+  uint64_t size_bytes = 0;
+  int type = STT_FUNC;
+  int binding = STB_GLOBAL;
+  uint16_t section = 1;
+};
+
+inline TestSymbol Function(std::string name, uint64_t address,
+                           uint64_t size_bytes, int binding = STB_GLOBAL) {
+  return {.name = std::move(name),
+          .address = address,
+          .size_bytes = size_bytes,
+          .binding = binding};
+}
+
+template <typename T>
+std::string BytesOf(const T& value) {
+  std::string bytes(sizeof(value), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(value));
+  return bytes;
+}
+
+struct TestElf {
+  uint16_t machine = EM_X86_64;
+  uint64_t entry = 0;
+  std::vector<Elf64_Phdr> segments;
+  std::vector<TestSection> sections;  // from 1 on; 0 is the null section
+  std::string build_id;               // empty: none
+
+  // Returns the section's index.
+  uint32_t Add(TestSection section) {
+    sections.push_back(std::move(section));
+    return static_cast<uint32_t>(sections.size());
+  }
+  void AddCode(uint64_t file_offset, uint64_t size_bytes, uint64_t address,
+               uint32_t flags = PF_R | PF_X, uint32_t type = PT_LOAD) {
+    segments.push_back({.p_type = type,
+                        .p_flags = flags,
+                        .p_offset = file_offset,
+                        .p_vaddr = address,
+                        .p_paddr = address,
+                        .p_filesz = size_bytes,
+                        .p_memsz = size_bytes,
+                        .p_align = 4096});
+  }
+  uint32_t AddSymbols(uint32_t type, const std::vector<TestSymbol>& symbols) {
+    std::string names(1, '\0');
+    std::string table(sizeof(Elf64_Sym), '\0');
+    for (const TestSymbol& symbol : symbols) {
+      table +=
+          BytesOf(Elf64_Sym{.st_name = static_cast<Elf64_Word>(
+                                symbol.name.empty() ? 0 : names.size()),
+                            .st_info = static_cast<unsigned char>(
+                                ELF64_ST_INFO(symbol.binding, symbol.type)),
+                            .st_other = 0,
+                            .st_shndx = symbol.section,
+                            .st_value = symbol.address,
+                            .st_size = symbol.size_bytes});
+      names += symbol.name + '\0';
+    }
+    const uint32_t link =
+        Add({.name = ".strtab", .type = SHT_STRTAB, .bytes = names});
+    return Add({.name = type == SHT_DYNSYM ? ".dynsym" : ".symtab",
+                .type = type,
+                .bytes = table,
+                .link = link,
+                .entry_bytes = sizeof(Elf64_Sym)});
+  }
+  void AddDebugLink(std::string name, uint32_t crc) {
+    name += '\0';
+    while (name.size() % 4 != 0) name += '\0';
+    Add({.name = ".gnu_debuglink", .bytes = name + BytesOf(crc)});
+  }
+
+  std::string Bytes() const {
+    std::vector<TestSection> all = {{.type = SHT_NULL}};
+    all.insert(all.end(), sections.begin(), sections.end());
+    std::vector<Elf64_Phdr> programs = segments;
+    if (!build_id.empty()) {
+      const Elf64_Nhdr note = {
+          .n_namesz = 4,
+          .n_descsz = static_cast<Elf64_Word>(build_id.size()),
+          .n_type = NT_GNU_BUILD_ID};
+      std::string bytes = BytesOf(note) + std::string("GNU\0", 4) + build_id;
+      while (bytes.size() % 4 != 0) bytes += '\0';
+      all.push_back(
+          {.name = ".note.gnu.build-id", .type = SHT_NOTE, .bytes = bytes});
+      programs.push_back({.p_type = PT_NOTE,
+                          .p_flags = PF_R,
+                          .p_filesz = bytes.size(),
+                          .p_memsz = bytes.size(),
+                          .p_align = 4});
+    }
+    const size_t names_index = all.size();
+    all.push_back({.name = ".shstrtab", .type = SHT_STRTAB});
+    std::string names(1, '\0');
+    std::vector<Elf64_Shdr> headers;
+    for (TestSection& section : all) {
+      headers.push_back({.sh_name = static_cast<Elf64_Word>(
+                             section.name.empty() ? 0 : names.size()),
+                         .sh_type = section.type,
+                         .sh_addr = section.address,
+                         .sh_link = section.link,
+                         .sh_addralign = 1,
+                         .sh_entsize = section.entry_bytes});
+      if (!section.name.empty()) names += section.name + '\0';
+    }
+    all[names_index].bytes = names;
+    std::string contents;
+    const uint64_t first =
+        sizeof(Elf64_Ehdr) + programs.size() * sizeof(Elf64_Phdr);
+    for (size_t i = 1; i < all.size(); ++i) {
+      while ((first + contents.size()) % 8 != 0) contents += '\0';
+      headers[i].sh_offset = first + contents.size();
+      headers[i].sh_size = all[i].bytes.size();
+      contents += all[i].bytes;
+      if (all[i].type == SHT_NOTE) {
+        programs.back().p_offset = headers[i].sh_offset;
+      }
+    }
+    while ((first + contents.size()) % 8 != 0) contents += '\0';
+    Elf64_Ehdr header = {};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = ET_DYN;
+    header.e_machine = machine;
+    header.e_version = EV_CURRENT;
+    header.e_entry = entry;
+    header.e_phoff = sizeof(Elf64_Ehdr);
+    header.e_shoff = first + contents.size();
+    header.e_ehsize = sizeof(Elf64_Ehdr);
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = static_cast<Elf64_Half>(programs.size());
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = static_cast<Elf64_Half>(headers.size());
+    header.e_shstrndx = static_cast<Elf64_Half>(names_index);
+    std::string bytes = BytesOf(header);
+    for (const Elf64_Phdr& program : programs) bytes += BytesOf(program);
+    bytes += contents;
+    for (const Elf64_Shdr& section : headers) bytes += BytesOf(section);
+    return bytes;
+  }
+
+  // Writes the file and returns its bytes.
+  std::string WriteTo(const std::string& path) const {
+    std::string bytes = Bytes();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return bytes;
+  }
+};
+
+}  // namespace kymo::symbolize
+
+#endif  // KYMO_PROFILER_SYMBOLIZE_TEST_ELF_H_
