@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "profiler/base/clock.h"
 
 namespace kymo {
 namespace {
@@ -147,6 +148,142 @@ TEST_F(PluginRecordsTest, EveryWrongFieldIsRefused) {
                                 HasSubstr(": a record ends before it begins")));
 }
 
+TEST_F(PluginRecordsTest, EveryFieldOfARecordIsInTheShard) {
+  KymoArg args[3] = {};
+  args[0] = {.key = "int", .kind = KYMO_ARG_INTEGER, .integer = -5};
+  args[1] = {.key = "real", .kind = KYMO_ARG_REAL, .real = 0.5};
+  args[2] = {.key = "text", .kind = KYMO_ARG_TEXT, .text = "value"};
+  range_.arg_count = 2;
+  range_.args = args;
+  EXPECT_EQ(Add(range_), KYMO_OK);
+  instant_.thread_id = 2;
+  instant_.time_ns = kTime + 3;
+  instant_.arg_count = 1;
+  instant_.args = args + 2;
+  EXPECT_EQ(Add(instant_), KYMO_OK);
+  EXPECT_EQ(Add(counter_), KYMO_OK);
+  counter_.thread_id = 2;
+  counter_.unit = "bytes";
+  counter_.time_ns = kTime + 1;
+  counter_.value = -2.5;
+  EXPECT_EQ(Add(counter_), KYMO_OK);
+  work_.kind = KYMO_WORK_COPY;
+  work_.device = 3;
+  work_.stream = 7;
+  work_.end_ns = kTime + 20;
+  EXPECT_EQ(Add(work_), KYMO_OK);
+  ASSERT_TRUE(records_.Finish().ok());
+  EXPECT_THAT(records_.TakeRemarks(), IsEmpty());
+  EXPECT_TRUE(shard_.metadata.empty());
+
+  using model::TrackKind;
+  ASSERT_EQ(shard_.tracks.size(), 3u);
+  const auto expect_track = [&](size_t track, TrackKind kind, int64_t id,
+                                int32_t device) {
+    EXPECT_EQ(shard_.tracks[track].kind, kind);
+    EXPECT_EQ(shard_.tracks[track].pid, 1);
+    EXPECT_EQ(shard_.tracks[track].id, id);
+    EXPECT_EQ(shard_.tracks[track].device_index, device);
+  };
+  expect_track(0, TrackKind::kThread, 2, -1);
+  expect_track(1, TrackKind::kThread, 1, -1);  // the process's own
+  expect_track(2, TrackKind::kStream, 7, 3);
+
+  const auto text = [this](model::NameId name) {
+    return std::string(shard_.strings.Get(name));
+  };
+  ASSERT_EQ(shard_.events.size(), 2u);
+  const model::TrackEvents& thread = shard_.events[0];
+  EXPECT_EQ(thread.track, 0u);
+  EXPECT_THAT(thread.start_ns, ElementsAre(kTime, kTime + 3));
+  EXPECT_THAT(thread.end_ns, ElementsAre(kTime + 10, kTime + 3));
+  EXPECT_EQ(text(thread.name[0]), "range");
+  EXPECT_EQ(text(thread.name[1]), "instant");
+  EXPECT_THAT(thread.type, ElementsAre(model::ActivityType::kUserAnnotation,
+                                       model::ActivityType::kCpuInstantEvent));
+  EXPECT_THAT(thread.flags, ElementsAre(0, model::kEventInstant));
+  EXPECT_THAT(thread.scope, ElementsAre(model::RecordScope::kUserScope,
+                                        model::RecordScope::kUserScope));
+  const model::TrackEvents& stream = shard_.events[1];
+  EXPECT_EQ(stream.track, 2u);
+  EXPECT_THAT(stream.start_ns, ElementsAre(kTime));
+  EXPECT_THAT(stream.end_ns, ElementsAre(kTime + 20));
+  EXPECT_EQ(text(stream.name[0]), "work");
+  EXPECT_THAT(stream.type, ElementsAre(model::ActivityType::kGpuMemcpy));
+  EXPECT_THAT(stream.flags, ElementsAre(0));
+  EXPECT_THAT(stream.scope, ElementsAre(model::RecordScope::kFunction));
+  EXPECT_THAT(stream.detail, ElementsAre(model::kNoDetail));
+
+  ASSERT_EQ(shard_.details.size(), 2u);
+  EXPECT_THAT(thread.detail, ElementsAre(0, 1));
+  EXPECT_EQ(shard_.details[0].args_begin, 0u);
+  EXPECT_EQ(shard_.details[0].args_end, 2u);
+  EXPECT_EQ(shard_.details[1].args_begin, 2u);
+  EXPECT_EQ(shard_.details[1].args_end, 3u);
+  EXPECT_EQ(shard_.details[0].correlation_id, 0u);
+  ASSERT_EQ(shard_.args.size(), 3u);
+  EXPECT_EQ(text(shard_.args[0].key), "int");
+  EXPECT_EQ(shard_.args[0].type, model::ArgType::kInt);
+  EXPECT_EQ(shard_.args[0].int_value(), -5);
+  EXPECT_EQ(shard_.args[1].type, model::ArgType::kDouble);
+  EXPECT_EQ(shard_.args[1].double_value(), 0.5);
+  EXPECT_EQ(shard_.args[2].type, model::ArgType::kString);
+  EXPECT_EQ(text(shard_.args[2].string_value()), "value");
+
+  ASSERT_EQ(shard_.counters.size(), 2u);
+  EXPECT_EQ(shard_.counters[0].track, 1u);
+  EXPECT_EQ(text(shard_.counters[0].name), "counter");
+  EXPECT_EQ(shard_.counters[0].time_ns, kTime);
+  EXPECT_EQ(shard_.counters[0].value, 0.0);
+  EXPECT_EQ(shard_.counters[1].track, 0u);
+  EXPECT_EQ(text(shard_.counters[1].name), "counter (bytes)");
+  EXPECT_EQ(shard_.counters[1].time_ns, kTime + 1);
+  EXPECT_EQ(shard_.counters[1].value, -2.5);
+}
+
+TEST_F(PluginRecordsTest, WhatIsRightToTheEndIsTaken) {
+  constexpr int64_t kMostId = 0x7fffffff;
+  EXPECT_EQ(AddWith(range_, &KymoRange::process_id, kMostId), KYMO_OK);
+  EXPECT_EQ(AddWith(range_, &KymoRange::thread_id, kMostId), KYMO_OK);
+  EXPECT_EQ(AddWith(range_, &KymoRange::begin_ns, 1), KYMO_OK);
+  EXPECT_EQ(AddWith(range_, &KymoRange::end_ns, kTime), KYMO_OK);
+  EXPECT_EQ(AddWith(range_, &KymoRange::struct_size, 64), KYMO_OK);
+  EXPECT_EQ(AddWith(instant_, &KymoInstant::struct_size, 48), KYMO_OK);
+  EXPECT_EQ(AddWith(counter_, &KymoCounter::struct_size, 56), KYMO_OK);
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::struct_size, 64), KYMO_OK);
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::device, 65'535), KYMO_OK);
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::stream, 999'999), KYMO_OK);
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::kind, KYMO_WORK_SET), KYMO_OK);
+  EXPECT_EQ(AddWith(work_, &KymoDeviceWork::correlation, 0x7fffffffu), KYMO_OK);
+  KymoArg args[64] = {};
+  for (KymoArg& arg : args) arg.key = "key";
+  range_.args = args;
+  EXPECT_EQ(AddWith(range_, &KymoRange::arg_count, 64), KYMO_OK);
+  const std::string longest(65'535, 'x');
+  EXPECT_EQ(AddWith(range_, &KymoRange::name, longest.c_str()), KYMO_OK);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(to_.add_remark(to_.host, i == 0 ? "a\nb" : "more"), KYMO_OK);
+  }
+  EXPECT_EQ(to_.add_remark(to_.host, "one more"), KYMO_INVALID_ARGUMENT);
+  ASSERT_TRUE(records_.Finish().ok());
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kRecordsCorrupt), 1u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kArgumentsTruncated), 0u);
+  const std::vector<std::string> remarks = records_.TakeRemarks();
+  ASSERT_EQ(remarks.size(), 101u);
+  EXPECT_EQ(remarks[0], "mine: a b");
+  EXPECT_EQ(remarks[100],
+            "mine: 1 of its records cannot be used, because of an error in the "
+            "backend: there are over 100 remarks");
+}
+
+TEST_F(PluginRecordsTest, TheTableSaysItsSizeAndTheClock) {
+  EXPECT_EQ(to_.struct_size, sizeof(KymoRecords));
+  EXPECT_EQ(to_.epoch_offset_ns, EpochOffsetNs());
+  EXPECT_EQ(PluginText(nullptr), "");
+  EXPECT_EQ(PluginText("a\x01\x1f\x7f b"), "a    b");
+  EXPECT_EQ(PluginText("abcdef", 4), "abcd");
+}
+
 TEST_F(PluginRecordsTest, RowsAreSortedEnclosingRangesFirst) {
   for (int i = 1000; i > 0; --i) {
     KymoRange range = range_;
@@ -238,24 +375,6 @@ TEST_F(PluginRecordsTest, CorrelationsAreCountedAnewInTheirOrder) {
   }
   EXPECT_THAT(numbers, ElementsAre(0x80000003u, 0x80000001u, 0x80000002u,
                                    0x80000002u, 0x80000003u));
-}
-
-TEST(PluginLossTest, CountsDoNotWrapAround) {
-  model::TraceShard shard;
-  PluginRecords records({.backend = "mine", .losses = {{"a", "as"}}}, shard);
-  const KymoRecords& to = *records.table();
-  EXPECT_EQ(to.add_loss(to.host, 0, ~uint64_t{0}), KYMO_OK);
-  EXPECT_EQ(to.add_loss(to.host, 0, 5), KYMO_OK);
-  ASSERT_TRUE(records.Finish().ok());
-  EXPECT_THAT(records.TakeRemarks(),
-              ElementsAre("mine: lost 18446744073709551615 as (a)"));
-  EXPECT_EQ(shard.ledger.Get(model::Loss::kBackendRecordsLost), ~uint64_t{0});
-  EXPECT_EQ(model::LossText(shard.ledger, model::Loss::kBackendRecordsLost),
-            "records that loaded backends lost: 18446744073709551615 as, a of "
-            "mine");
-  ASSERT_EQ(shard.metadata.size(), 1u);
-  EXPECT_EQ(shard.strings.Get(shard.metadata[0].json_value),
-            R"({"a": {"count": 18446744073709551615, "text": "as"}})");
 }
 
 }  // namespace
