@@ -120,6 +120,32 @@ TEST(RunExporterTest, MemoryMayEndBeforeAnyFile) {
   EXPECT_EQ(status.message(), "not enough memory for the files of 'two'");
 }
 
+// Removes its first file again, before memory ends.
+class RemovesOne : public TwoFiles {
+ public:
+  RemovesOne() : TwoFiles(2) {}
+  absl::StatusOr<std::vector<std::string>> Export(
+      const model::Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    EXPECT_TRUE(TwoFiles::Export(trace, options, out).ok());
+    out.Remove("first.txt");
+    // It is not this exporter's any more.
+    KYMO_RETURN_IF_ERROR(outside_->Open("first.txt").value()->Commit());
+    throw std::bad_alloc();
+  }
+  OutputDirectory* outside_ = nullptr;
+};
+
+TEST(RunExporterTest, OnlyFilesOfTheExporterAreTakenAway) {
+  NameDirectory out;
+  RemovesOne exporter;
+  exporter.outside_ = &out;
+  EXPECT_EQ(
+      RunExporter(exporter, TestTrace().Build(), {}, 0, out).status().message(),
+      "not enough memory to write 'second.txt'");
+  EXPECT_THAT(out.names(), ElementsAre("first.txt"));
+}
+
 TEST(RunExporterTest, AFileOfItsOwnIsGuardedToo) {
   EXPECT_TRUE(
       WriteWithinMemory("a.html", [] { return absl::OkStatus(); }).ok());

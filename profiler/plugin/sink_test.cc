@@ -240,6 +240,26 @@ TEST_F(SinkTest, NamesMayHaveFoldersButNotLeaveThem) {
   }
 }
 
+TEST_F(SinkTest, FilesOfAFolderCanBeRemovedAndNothingElse) {
+  OutputDirectory out(folder_);
+  for (const char* const name : {"a.txt", "b.txt", "x/c.txt"}) {
+    auto sink = out.Open(name);
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    ASSERT_TRUE((*sink)->Commit().ok());
+  }
+  std::filesystem::create_directories(folder_ + "/y");
+  out.Remove("a.txt");
+  out.Remove("x/c.txt");
+  out.Remove("y");
+  out.Remove("none");
+  OutputDirectory below(folder_ + "/y");
+  below.Remove("../b.txt");
+  below.Remove(folder_ + "/b.txt");
+  EXPECT_THAT(ListFolder(folder_),
+              testing::UnorderedElementsAre("b.txt", "x", "y"));
+  EXPECT_THAT(ListFolder(folder_ + "/x"), IsEmpty());
+}
+
 TEST_F(SinkTest, StringSinkAppends) {
   std::string text = "a";
   const auto sink = NewStringSink(&text);

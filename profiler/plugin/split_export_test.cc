@@ -209,5 +209,96 @@ TEST(SplitExportTest, PartsSayWhatTheyAre) {
       R"("repeated_events": 1})"));
 }
 
+// An exporter of one file, which first takes away what a name had before.
+class NamedExporter : public LineExporter {
+ public:
+  explicit NamedExporter(std::string name) : name_(std::move(name)) {}
+  absl::StatusOr<std::vector<std::string>> Export(
+      const Trace& trace, const ExportOptions& options,
+      OutputDirectory& out) const override {
+    EXPECT_EQ(options.progress == nullptr, info_.splits_by_step);
+    out.Remove(name_);
+    KYMO_ASSIGN_OR_RETURN(auto sink, out.Open(name_));
+    KYMO_RETURN_IF_ERROR(
+        sink->Append(std::string(10 * trace.event_count(), 'x')));
+    KYMO_RETURN_IF_ERROR(sink->Commit());
+    return std::vector<std::string>{name_};
+  }
+
+ private:
+  const std::string name_;
+};
+
+TEST(SplitExportTest, PartsAreNamedBeforeTheExtension) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"a/trace.json", "a/trace.steps_0-0.json"},
+      {"trace.json.gz", "trace.steps_0-0.json.gz"},
+      {"trace.pftrace.gz", "trace.steps_0-0.pftrace.gz"},
+      {"host.x.xplane.pb", "host.x.steps_0-0.xplane.pb"},
+      {"host.x.pb", "host.x.steps_0-0.pb"},
+      {"plain", "plain.steps_0-0"},
+      {"a.d/plain", "a.d/plain.steps_0-0"}};
+  for (const auto& [name, part] : cases) {
+    MemoryDirectory out;
+    // What a part is named stands there from before, and a file that is not.
+    out.files[part] = "old";
+    out.files["other"] = "old";
+    std::vector<double> progress;
+    const auto files = ExportWithin(
+        150, NamedExporter(name), Steps(2, 10),
+        {.progress = [&](double done) { progress.push_back(done); }}, out);
+    ASSERT_TRUE(files.ok()) << files.status();
+    ASSERT_EQ(files->names.size(), 2u);
+    EXPECT_EQ(files->names[0], part);
+    EXPECT_EQ(out.files.size(), 3u);
+    EXPECT_NE(out.files[part], "old");
+    EXPECT_EQ(out.files["other"], "old");
+    EXPECT_THAT(progress, ElementsAre(0.5, 1.0));
+  }
+}
+
+TEST(SplitExportTest, FormatsThatStayWholeTakeTheirOldFilesAway) {
+  NamedExporter exporter("whole.txt");
+  exporter.info_.splits_by_step = false;
+  MemoryDirectory out;
+  out.files["whole.txt"] = "old";
+  const ExportOptions options = {.progress = [](double) {}};
+  // Two steps of ten operations, two ranges around them: 24 events.
+  const auto exact = ExportWithin(240, exporter, Steps(2, 10), options, out);
+  ASSERT_TRUE(exact.ok());
+  EXPECT_EQ(exact->notice, "");
+  const auto large = ExportWithin(239, exporter, Steps(2, 10), options, out);
+  EXPECT_EQ(large->notice,
+            "lines: 'whole.txt' has 240 bytes: this format cannot be split at "
+            "steps");
+  EXPECT_EQ(out.files["whole.txt"], std::string(240, 'x'));
+}
+
+TEST(SplitExportTest, StepsAreThoseOfTheThreadThatHasMostOfThem) {
+  TestTrace t;
+  t.AddProcess(1, "app");
+  const auto few = t.AddThread(1, 1, "few");
+  t.AddAnnotation(few, "ProfilerStep#7", 100, 200);
+  t.AddAnnotation(few, "ProfilerStep#8", 300, 400);
+  const auto most = t.AddThread(1, 2, "most");
+  t.AddAnnotation(most, "ProfilerStep#", 50, 60);
+  t.AddAnnotation(most, "ProfilerStep#x", 70, 80);
+  t.AddAnnotation(most, "ProfilerStep#1", 100, 200);
+  t.AddAnnotation(most, "ProfilerStep#2", 100, 150);  // of the same beginning
+  t.AddAnnotation(most, "ProfilerStep#3", 300, 400);
+  t.AddAnnotation(most, "ProfilerStep#40", 500, 600);
+  MemoryDirectory out;
+  const auto files =
+      ExportWithin(1, LineExporter(), std::move(t).Build(), {}, out);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->names, ElementsAre("a/lines.steps_1-1.json.gz",
+                                        "a/lines.steps_3-3.json.gz",
+                                        "a/lines.steps_40-40.json.gz"));
+  EXPECT_THAT(files->notice,
+              HasSubstr("step 1 alone makes a file of 50 bytes"));
+  EXPECT_THAT(files->notice,
+              HasSubstr("split; lines: step 3 alone makes a file of 20 bytes"));
+}
+
 }  // namespace
 }  // namespace kymo
