@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/base/device_type.h"
 #include "profiler/base/memory_category.h"
 #include "profiler/base/names.h"
+#include "profiler/base/record_scope.h"
+#include "profiler/base/time.h"
 
 namespace kymo {
 namespace {
@@ -121,15 +124,59 @@ TEST(CodeMappingsTest, FindsTheCodeOfThisProcess) {
 
 // c10/core/DeviceType.
 TEST(NamesTest, DevicesHavePyTorchsNames) {
-  EXPECT_EQ(DeviceTypeName(DeviceType::kCpu), "CPU");
-  EXPECT_EQ(DeviceTypeName(DeviceType{1}), "CUDA");
-  EXPECT_EQ(DeviceTypeName(DeviceType{6}), "HIP");
-  EXPECT_EQ(DeviceTypeName(DeviceType{9}), "XLA");
-  EXPECT_EQ(DeviceTypeName(DeviceType{12}), "XPU");
-  EXPECT_EQ(DeviceTypeName(DeviceType{19}), "MTIA");
-  EXPECT_EQ(DeviceTypeName(DeviceType{20}), "PrivateUse1");
+  const std::pair<DeviceType, const char*> devices[] = {
+      {DeviceType::kCpu, "CPU"},
+      {DeviceType::kCuda, "CUDA"},
+      {DeviceType::kMkldnn, "MKLDNN"},
+      {DeviceType::kOpengl, "OPENGL"},
+      {DeviceType::kOpencl, "OPENCL"},
+      {DeviceType::kIdeep, "IDEEP"},
+      {DeviceType::kHip, "HIP"},
+      {DeviceType::kFpga, "FPGA"},
+      {DeviceType::kMaia, "MAIA"},
+      {DeviceType::kXla, "XLA"},
+      {DeviceType::kVulkan, "Vulkan"},
+      {DeviceType::kMetal, "Metal"},
+      {DeviceType::kXpu, "XPU"},
+      {DeviceType::kMps, "MPS"},
+      {DeviceType::kMeta, "Meta"},
+      {DeviceType::kHpu, "HPU"},
+      {DeviceType::kVe, "VE"},
+      {DeviceType::kLazy, "Lazy"},
+      {DeviceType::kIpu, "IPU"},
+      {DeviceType::kMtia, "MTIA"},
+      {DeviceType::kPrivateUse1, "PrivateUse1"}};
+  int number = 0;
+  for (const auto& [device, name] : devices) {
+    EXPECT_EQ(static_cast<int>(device), number++);
+    EXPECT_EQ(DeviceTypeName(device), name);
+  }
   EXPECT_EQ(DeviceTypeName(DeviceType{21}), "");
   EXPECT_EQ(DeviceTypeName(DeviceType{255}), "");
+}
+
+// at::RecordScope.
+TEST(NamesTest, ScopesHavePyTorchsNumbers) {
+  const RecordScope scopes[] = {RecordScope::kFunction,
+                                RecordScope::kBackwardFunction,
+                                RecordScope::kTorchscriptFunction,
+                                RecordScope::kKernelFunctionDtype,
+                                RecordScope::kCustomClass,
+                                RecordScope::kBuildFeature,
+                                RecordScope::kLiteInterpreter,
+                                RecordScope::kUserScope,
+                                RecordScope::kStaticRuntimeOp,
+                                RecordScope::kStaticRuntimeModel};
+  int number = 0;
+  for (const RecordScope scope : scopes) {
+    EXPECT_EQ(static_cast<int>(scope), number++);
+  }
+}
+
+TEST(NamesTest, UnitsOfTimeAreNanoseconds) {
+  EXPECT_EQ(kNsPerUs, 1'000);
+  EXPECT_EQ(kNsPerMs, 1'000'000);
+  EXPECT_EQ(kNsPerSecond, 1'000'000'000);
 }
 
 // torch/profiler/_memory_profiler.py, Category.

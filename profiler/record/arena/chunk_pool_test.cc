@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <vector>
+
 #include "profiler/record/arena/test_arena.h"
 
 namespace kymo::record {
@@ -188,6 +191,84 @@ TEST(OverwriteTest, OverwrittenEventsAreCountedBehindHolesAndNothingElseIs) {
   EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunk);
   EXPECT_EQ(arena.stream(stream).overwritten.load(), 2);
   arena.Unmap();
+}
+
+// --- layout.h: numbers that other processes and files hold ---
+
+template <typename E>
+std::vector<int> Numbers(std::initializer_list<E> values) {
+  std::vector<int> numbers;
+  for (const E value : values) numbers.push_back(static_cast<int>(value));
+  return numbers;
+}
+
+// From 0 on.
+template <typename E>
+void ExpectInOrder(std::initializer_list<E> values) {
+  std::vector<int> expected(values.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] = static_cast<int>(i);
+  EXPECT_EQ(Numbers(values), expected);
+}
+
+// Whoever changes one raises kLayoutVersion.
+TEST(LayoutTest, NumbersStayWhatTheyAre) {
+  EXPECT_EQ(kLayoutVersion, 6u);
+  ExpectInOrder({SlotKind::kNone, SlotKind::kRange, SlotKind::kInstant,
+                 SlotKind::kCounter, SlotKind::kEnd, SlotKind::kExtra,
+                 SlotKind::kMemory, SlotKind::kMapping, SlotKind::kAllocation,
+                 SlotKind::kFree, SlotKind::kResource});
+  ExpectInOrder({PayloadKind::kPayloadEnd, PayloadKind::kName,
+                 PayloadKind::kInt, PayloadKind::kDouble, PayloadKind::kString,
+                 PayloadKind::kSequence, PayloadKind::kHandle,
+                 PayloadKind::kOverload, PayloadKind::kInputs,
+                 PayloadKind::kStack, PayloadKind::kNamed});
+  ExpectInOrder({ResourceKind::kOther, ResourceKind::kThread,
+                 ResourceKind::kDevice, ResourceKind::kContext,
+                 ResourceKind::kStream, ResourceKind::kEvent});
+  ExpectInOrder({HeapSource::kHeap, HeapSource::kMapped});
+  ExpectInOrder({ChunkState::kFree, ChunkState::kOwned, ChunkState::kSealed,
+                 ChunkState::kReading});
+  ExpectInOrder(
+      {FullPolicy::kStop, FullPolicy::kOverwrite, FullPolicy::kDrain});
+  ExpectInOrder({kMemoryAllocation, kMemoryOutOfMemory});
+  EXPECT_EQ(Numbers({kSlotAsync, kSlotModule, kSlotNvtx, kSlotItt}),
+            (std::vector<int>{1, 2, 4, 8}));
+  EXPECT_EQ(kSlotDomainShift, 8);
+  EXPECT_EQ(kFileNumberShift, 48);
+  EXPECT_EQ(kNameLost, 0u);
+  EXPECT_EQ(kNameInPayload, 0xffffffffu);
+  EXPECT_EQ(kNoTicket, 0xffffffffffffffffu);
+  EXPECT_EQ(kNoSession, 0u);
+  EXPECT_EQ(kChunkBytes, 65536u);
+  EXPECT_EQ(kSlotsPerChunk, 2048u);
+  EXPECT_EQ(kMaxPieceBytes, 8192u);
+  EXPECT_EQ(kMaxStackFrames, 64u);
+  EXPECT_EQ(kMaxNameBytes, 65536u);
+}
+
+TEST(LayoutTest, WordsHoldTheirParts) {
+  const uint32_t kind = PackKind(SlotKind::kResource, 15, kMaxDepth);
+  EXPECT_EQ(kind, 0xfffffffau);
+  EXPECT_EQ(UnpackKind(kind), SlotKind::kResource);
+  EXPECT_EQ(UnpackScope(kind), 15);
+  EXPECT_EQ(UnpackDepth(kind), 0xffffffu);
+  EXPECT_EQ(PackKind(SlotKind::kRange, 7, 3), 0x371u);
+  EXPECT_EQ(UnpackScope(0x371), 7);
+  EXPECT_EQ(UnpackDepth(0x371), 3u);
+  const uint64_t owner = PackOwner(ChunkState::kReading, 0xfedcba98);
+  EXPECT_EQ(owner, 0xfedcba9800000003u);
+  EXPECT_EQ(OwnerState(owner | 0xffff00), ChunkState::kReading);
+  EXPECT_EQ(OwnerStream(owner), 0xfedcba98u);
+  for (const SlotKind event :
+       {SlotKind::kRange, SlotKind::kInstant, SlotKind::kCounter,
+        SlotKind::kMemory, SlotKind::kAllocation, SlotKind::kFree}) {
+    EXPECT_TRUE(IsEvent(event));
+  }
+  for (const SlotKind none : {SlotKind::kNone, SlotKind::kEnd, SlotKind::kExtra,
+                              SlotKind::kMapping, SlotKind::kResource}) {
+    EXPECT_FALSE(IsEvent(none));
+  }
 }
 
 }  // namespace

@@ -91,6 +91,31 @@ TEST_F(SessionLimitsTest, AFlagThatNobodyKnowsIsIgnored) {
   EXPECT_EQ(SetSessionEnabled(id, true), EINVAL);
 }
 
+// Copies of the library in one process share them. Whoever changes one raises
+// kHostVersion.
+TEST_F(SessionLimitsTest, TheBitsOfGatesStayWhatTheyAre) {
+  EXPECT_EQ(kHostVersion, 8u);
+  EXPECT_EQ(kMaxSessions, 64u);
+  const uint32_t bits[] = {kGateOn,         kGateUnresolved, kGateObserved,
+                           kGateInputs,     kGateStacks,     kGateModules,
+                           kGateMemory,     kGateHeap,       kGateHeapSampled,
+                           kGateHeapStacks, kGateHeapCounts, kGateMapped,
+                           kGateNvtx,       kGateItt,        kRangesOff,
+                           kGateNode,       kGateOverloads};
+  uint32_t expected = 1;
+  for (const uint32_t bit : bits) {
+    EXPECT_EQ(bit, expected);
+    expected *= 2;
+  }
+  EXPECT_EQ(kGateOff, 0);
+  EXPECT_EQ(kAllRecordFlags, 0x17ff8u);
+  EXPECT_EQ(kHeapModeFlags, 0x580u);
+  EXPECT_EQ(kMemoryFlags, 0x5c0u);
+  EXPECT_EQ(kNotForPlainRanges, 0x17fe8u);
+  EXPECT_EQ(SessionScope{0}, SessionScope::kThread);
+  EXPECT_EQ(SessionScope{1}, SessionScope::kProcess);
+}
+
 // The first session that has nothing beside it decides.
 TEST_F(SessionLimitsTest, ASessionHasAsMuchMemoryAsItAskedFor) {
   const auto kept_with = [](uint64_t bytes, FullPolicy policy) {
