@@ -305,5 +305,95 @@ TEST(NearestNameTest, FindsSlipsAndBothEnds) {
   EXPECT_EQ(NearestName(std::string(70'000, 'r'), names), "");
 }
 
+TEST(NearestNameTest, ANameOfThreeLettersMayLackTwo) {
+  // What is exchanged, added and left out counts one each.
+  const auto is_near = [](const std::string& name, const std::string& known) {
+    return NearestName(name, std::vector<std::string>{known}) == known;
+  };
+  EXPECT_TRUE(is_near("abc", "axy"));
+  EXPECT_FALSE(is_near("abc", "xyz"));
+  EXPECT_TRUE(is_near("abc", "abcde"));
+  EXPECT_FALSE(is_near("abc", "abcdef"));
+  EXPECT_TRUE(is_near("abc", "c"));
+  EXPECT_TRUE(is_near("abcde", "xabcdx"));
+  // A third of a longer one.
+  EXPECT_TRUE(is_near("abcdefghijkl", "abcdefgh"));
+  EXPECT_FALSE(is_near("abcdefghijkl", "abcdefg"));
+  EXPECT_TRUE(is_near("abcdefghijkl", "wxyzefghijkl"));
+  EXPECT_FALSE(is_near("abcdefghijkl", "vwxyzfghijkl"));
+  // The nearest one, and of several the first.
+  EXPECT_EQ(
+      NearestName("abcd", std::vector<std::string>{"abxx", "abcx", "abcy"}),
+      "abcx");
+  // A part of a name is as near as one letter.
+  EXPECT_EQ(NearestName("row", std::vector<std::string>{"rows", "max_row"}),
+            "rows");
+  EXPECT_FALSE(is_near("row", "arrowheads"));
+  const std::string longest(64, 'a');
+  EXPECT_TRUE(is_near(longest, longest));
+  EXPECT_FALSE(is_near(longest + "a", longest));
+}
+
+TEST(SettingValuesTest, AmountsHaveUnits) {
+  EXPECT_EQ(ParseBytes("1KiB"), 1024u);
+  EXPECT_EQ(ParseBytes("3MiB"), 3u << 20);
+  EXPECT_EQ(ParseBytes("8589934591GiB"), ((uint64_t{1} << 33) - 1) << 30);
+  for (const char* const wrong :
+       {"8589934592GiB", "0KiB", "1", "1B", "KiB", "", "1KB", "-1KiB"}) {
+    EXPECT_EQ(ParseBytes(wrong), std::nullopt) << wrong;
+  }
+  EXPECT_EQ(ParseDurationNs("1ns"), 1);
+  EXPECT_EQ(ParseDurationNs("2us"), 2'000);
+  EXPECT_EQ(ParseDurationNs("3ms"), 3'000'000);
+  EXPECT_EQ(ParseDurationNs("4s"), 4'000'000'000);
+  EXPECT_EQ(ParseDurationNs("9223372036854775807ns"), INT64_MAX);
+  EXPECT_EQ(ParseDurationNs("9223372036s"), 9'223'372'036'000'000'000);
+  for (const char* const wrong :
+       {"9223372036854775808ns", "9223372037s", "0s", "1m", "1"}) {
+    EXPECT_EQ(ParseDurationNs(wrong), std::nullopt) << wrong;
+  }
+  EXPECT_EQ(setting::FormatBytes(1024), "1KiB");
+  EXPECT_EQ(setting::FormatBytes(1536 << 10), "1536KiB");
+  EXPECT_EQ(setting::FormatBytes(1 << 20), "1MiB");
+  EXPECT_EQ(setting::FormatBytes(uint64_t{5} << 30), "5GiB");
+  EXPECT_EQ(setting::FormatBytes(1023), "1023");
+  EXPECT_EQ(setting::FormatDuration(1'500'000), "1500us");
+  EXPECT_EQ(setting::FormatDuration(2'000'000), "2ms");
+  EXPECT_EQ(setting::FormatDuration(60'000'000'000), "60s");
+  EXPECT_EQ(setting::FormatDuration(7), "7ns");
+}
+
+TEST(SettingValuesTest, BothEndsOfARangeAreInIt) {
+  EXPECT_EQ(setting::ParseInteger("-3", -3, 5), -3);
+  EXPECT_EQ(setting::ParseInteger("5", -3, 5), 5);
+  EXPECT_EQ(setting::ParseInteger("-4", -3, 5), std::nullopt);
+  EXPECT_EQ(setting::ParseInteger("6", -3, 5), std::nullopt);
+  EXPECT_EQ(setting::ParseReal("-0.5", -0.5, 1), -0.5);
+  EXPECT_EQ(setting::ParseReal("1", -0.5, 1), 1.0);
+  EXPECT_EQ(setting::ParseReal("-0.51", -0.5, 1), std::nullopt);
+  EXPECT_EQ(setting::ParseReal("1.01", -0.5, 1), std::nullopt);
+  EXPECT_EQ(Read({{"garden_hz", "1"}}).hz, 1);
+  EXPECT_EQ(Read({{"garden_water", "1KiB"}}).water, 1024u);
+  EXPECT_EQ(Read({{"garden_water", "1024GiB"}}).water, uint64_t{1} << 40);
+  EXPECT_EQ(Read({{"garden_rest", "1ms"}}).rest, kNsPerMs);
+  EXPECT_EQ(Read({{"garden_rest", "60s"}}).rest, 60 * kNsPerSecond);
+}
+
+TEST(SettingValuesTest, RangesAreSaid) {
+  using setting::kNoLeast;
+  using setting::kNoMost;
+  EXPECT_EQ(setting::IntegerRange(1, 5, ""), "a whole number from 1 to 5");
+  EXPECT_EQ(setting::IntegerRange(1, kNoMost, ""), "a whole number from 1 on");
+  EXPECT_EQ(setting::IntegerRange(kNoLeast, 5, "bytes"),
+            "a whole number of bytes up to 5");
+  EXPECT_EQ(setting::IntegerRange(kNoLeast, kNoMost, ""), "a whole number");
+  EXPECT_EQ(setting::RealRange(0.5, 2, ""), "a number from 0.5 to 2");
+  EXPECT_THAT(setting::SplitList("a,b"), ElementsAre("a", "b"));
+  EXPECT_THAT(setting::SplitList(""), IsEmpty());
+  const std::vector<std::string> words = {"a", "b"};
+  EXPECT_THAT(setting::SameWords(words),
+              ElementsAre(Pair("a", "a"), Pair("b", "b")));
+}
+
 }  // namespace
 }  // namespace kymo
