@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kymo {
@@ -119,6 +120,45 @@ TEST(CoverageTest, DivisorsAreAtLeastOne) {
             (ProfileMetrics{.microseconds = 6, .operators = 4, .fusions = 2}));
   EXPECT_EQ(a / 2,
             (ProfileMetrics{.microseconds = 3, .operators = 2, .fusions = 1}));
+}
+
+TEST(CoverageTest, EachNumberHasADivisorOfItsOwn) {
+  const ProfileMetrics a = {
+      .microseconds = 12, .operators = 8, .fusions = 6, .graphs = 9};
+  const ProfileMetrics by = {
+      .microseconds = 4, .operators = 2, .fusions = 1.5, .graphs = 3};
+  const ProfileMetrics quotient = {
+      .microseconds = 3, .operators = 4, .fusions = 4};
+  EXPECT_EQ(a / by, quotient);
+  ProfileResult result;
+  result.captured = a;
+  result.total = by;
+  EXPECT_EQ(result.percent(), quotient);
+  EXPECT_EQ(result.tocsv(), (std::vector<double>{0, 9, 8, 2, 4, 3}));
+  EXPECT_EQ(a / 0,
+            (ProfileMetrics{.microseconds = 12, .operators = 8, .fusions = 6}));
+}
+
+TEST(CoverageTest, StacksLeaveTheFrameworkOut) {
+  const auto missing = [](std::vector<std::string> stack) {
+    const std::vector<CoverageEvent> events = {
+        {.name = "sin", .start_us = 0, .end_us = 1, .stack = std::move(stack)}};
+    return MeasureCoverage(events, {.print_missing = true}).missing;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(missing({"a", "lib/site-packages/torch/nn.py(1): f", "b"}),
+            Texts{"MISSING a >> b"});
+  EXPECT_EQ(missing({"a", "b", "c"}), Texts{"MISSING a >> b >> c"});
+  EXPECT_EQ(missing({}), Texts{"MISSING "});
+  EXPECT_EQ(missing({"a", "x/torch/autograd/profiler.py(3): f"}), Texts());
+  // An operation that is captured is not missing, nor one inside of another.
+  const std::vector<CoverageEvent> events = {
+      {.name = "TORCHDYNAMO", .start_us = 0, .end_us = 2},
+      {.name = "mm", .start_us = 0, .end_us = 2, .stack = {"captured"}},
+      {.name = "relu", .start_us = 3, .end_us = 9, .stack = {"outer"}},
+      {.name = "sin", .start_us = 4, .end_us = 5, .stack = {"inner"}}};
+  EXPECT_EQ(MeasureCoverage(events, {.print_missing = true}).missing,
+            Texts{"MISSING outer"});
 }
 
 TEST(CoverageTest, MissingOperationsAreReportedOnce) {

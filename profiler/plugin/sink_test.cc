@@ -192,6 +192,59 @@ TEST_F(SinkTest, BufferedBytesThatDoNotFitFailTheCommit) {
   EXPECT_THAT(ListFolder(folder_), IsEmpty());
 }
 
+TEST_F(SinkTest, AFolderThatIsGoneMeanwhileFailsTheCommit) {
+  std::filesystem::create_directories(folder_ + "/gone");
+  auto sink = NewFileSink(folder_ + "/gone/a");
+  ASSERT_TRUE(sink.ok());
+  EXPECT_TRUE((*sink)->Append("x").ok());
+  std::filesystem::remove_all(folder_ + "/gone");
+  const absl::Status status = (*sink)->Commit();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("'" + folder_ + "/gone/a'"));
+  EXPECT_EQ((*sink)->Append("y"), status);
+  EXPECT_EQ((*sink)->Commit(), status);
+}
+
+TEST_F(SinkTest, AFolderInItsPlaceFailsTheCommitAndNothingStays) {
+  auto sink = NewFileSink(folder_ + "/a");
+  ASSERT_TRUE(sink.ok());
+  EXPECT_TRUE((*sink)->Append("x").ok());
+  std::filesystem::create_directories(folder_ + "/a/b");
+  const absl::Status status = (*sink)->Commit();
+  EXPECT_EQ(status.message(),
+            "could not rename '" + folder_ + "/a': Is a directory");
+  EXPECT_EQ((*sink)->Commit(), status);
+  EXPECT_THAT(ListFolder(folder_), ElementsAre("a"));
+}
+
+TEST_F(SinkTest, ACompleteFileTakesNothingMore) {
+  auto sink = NewFileSink(folder_ + "/a");
+  ASSERT_TRUE(sink.ok());
+  EXPECT_TRUE((*sink)->Commit().ok());
+  for (const absl::Status& status : {(*sink)->Append("x"), (*sink)->Commit()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(), "'" + folder_ + "/a' is already complete");
+  }
+  EXPECT_EQ(ReadFile(folder_ + "/a"), "");
+}
+
+// As one that a killed process of the same number had left.
+TEST_F(SinkTest, TemporaryFilesOfOthersAreLeftAlone) {
+  // The names that the next files could have.
+  const std::string prefix = folder_ + "/.a." + std::to_string(getpid()) + ".";
+  for (int i = 0; i < 200; ++i) {
+    std::ofstream(prefix + std::to_string(i) + ".tmp") << "other";
+  }
+  auto sink = NewFileSink(folder_ + "/a");
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  EXPECT_TRUE((*sink)->Append("mine").ok());
+  EXPECT_TRUE((*sink)->Commit().ok());
+  EXPECT_EQ(ReadFile(folder_ + "/a"), "mine");
+  EXPECT_EQ(ListFolder(folder_).size(), 201u);
+  EXPECT_EQ(ReadFile(prefix + "100.tmp"), "other");
+}
+
 TEST_F(SinkTest, MissingFolderIsNotFound) {
   const auto sink = NewFileSink(folder_ + "/missing/a");
   EXPECT_EQ(sink.status().code(), absl::StatusCode::kNotFound);
