@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdio.h>
 
+#include <string>
 #include <vector>
 
 namespace kymo::unwind {
@@ -71,6 +72,41 @@ TEST(LoadedCodeTest, ALibraryInAnothersPlaceIsAnother) {
     dlclose(library);
   }
   if (replaced == 0) GTEST_SKIP() << "no library took another one's place";
+}
+
+// Two libraries whose unwind tables are the same: only the build id tells.
+TEST(LoadedCodeTest, ALibraryIsKnownByItsBuildId) {
+  struct Loaded {
+    LoadedCode code;
+    std::vector<uint8_t> table;  // the front of it
+  };
+  const auto load = [](const char* name) {
+    const std::string path =
+        std::string("profiler/unwind/libtest_library_") + name + ".so";
+    void* const library = dlopen(path.c_str(), RTLD_NOW);
+    EXPECT_NE(library, nullptr) << dlerror();
+    Loaded loaded;
+    const uint64_t pc = AddressOf(dlsym(library, "test_library_call"));
+    EXPECT_TRUE(FindLoadedCode(pc, &loaded.code));
+    LoadedCode elsewhere;
+    EXPECT_TRUE(FindLoadedCodeElsewhere(pc, &elsewhere));
+    EXPECT_EQ(elsewhere.identity, loaded.code.identity);
+    const uint8_t* const header = loaded.code.frame_header;
+    loaded.table.assign(header, header + 20);
+    dlclose(library);
+    return loaded;
+  };
+  const Loaded small = load("small");
+  const Loaded other = load("other");
+  const Loaded again = load("small");
+  if (small.code.begin != other.code.begin ||
+      small.code.begin != again.code.begin) {
+    GTEST_SKIP() << "no library took another one's place";
+  }
+  EXPECT_EQ(small.table, other.table);
+  EXPECT_EQ(small.code.frame_header, other.code.frame_header);
+  EXPECT_NE(small.code.identity, other.code.identity);
+  EXPECT_EQ(small.code.identity, again.code.identity);
 }
 
 }  // namespace

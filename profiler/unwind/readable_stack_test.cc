@@ -93,6 +93,22 @@ TEST(ReadableStackTest, FollowsFromOneStackToAnother) {
 }
 
 // The memory of a stack that is gone must not be assumed readable.
+// A frame may be up to a mebibyte further than what was found readable.
+TEST(ReadableStackTest, AFrameHasALimit) {
+  constexpr size_t kMostPages = (size_t{1} << 20) / kPage;
+  Pages pages(kMostPages + 4);
+  {
+    ReadableStack stack(pages.At(0));
+    EXPECT_FALSE(stack.Contains(pages.At(kMostPages) + 8));
+  }
+  {
+    ReadableStack stack(pages.At(0));
+    EXPECT_TRUE(stack.Contains(pages.At(kMostPages)));
+    // From there on it goes as far again.
+    EXPECT_TRUE(stack.Contains(pages.At(kMostPages + 3)));
+  }
+}
+
 TEST(ReadableStackTest, AsksAgainInEveryCapture) {
   Pages pages(3);
   {
