@@ -1,6 +1,8 @@
 #include "profiler/record/arena/chunk_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <initializer_list>
 #include <vector>
@@ -191,6 +193,31 @@ TEST(OverwriteTest, OverwrittenEventsAreCountedBehindHolesAndNothingElseIs) {
   EXPECT_EQ(arena.AcquireChunk(stream, 0, &ticket), chunk);
   EXPECT_EQ(arena.stream(stream).overwritten.load(), 2);
   arena.Unmap();
+}
+
+// How many pages of a chunk are in memory.
+int ResidentPages(const Arena& arena, uint32_t chunk) {
+  constexpr size_t kPages = kChunkBytes / 4096;
+  unsigned char pages[kPages] = {};
+  EXPECT_EQ(mincore(arena.slots(chunk), kChunkBytes, pages), 0);
+  int resident = 0;
+  for (const unsigned char page : pages) resident += page & 1;
+  return resident;
+}
+
+TEST(PopulateTest, BringsTheChunksPagesAndNoOthers) {
+  int fd = -1;
+  Arena arena = Arena::CreateShared(SmallOptions(FullPolicy::kStop, 4), &fd);
+  ASSERT_TRUE(arena.valid());
+  arena.Populate(1, 2);
+  const int resident = ResidentPages(arena, 1);
+  if (resident == 0) GTEST_SKIP() << "this kernel does not populate memory";
+  EXPECT_EQ(resident, 16);
+  EXPECT_EQ(ResidentPages(arena, 2), 16);
+  EXPECT_EQ(ResidentPages(arena, 0), 0);
+  EXPECT_EQ(ResidentPages(arena, 3), 0);
+  arena.Unmap();
+  close(fd);
 }
 
 // --- layout.h: numbers that other processes and files hold ---
