@@ -272,6 +272,7 @@ TEST(LayoutTest, NumbersStayWhatTheyAre) {
   EXPECT_EQ(kMaxPieceBytes, 8192u);
   EXPECT_EQ(kMaxStackFrames, 64u);
   EXPECT_EQ(kMaxNameBytes, 65536u);
+  EXPECT_EQ(kMaxDepth, 0xffffffu);
 }
 
 TEST(LayoutTest, WordsHoldTheirParts) {
