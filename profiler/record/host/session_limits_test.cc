@@ -163,8 +163,8 @@ TEST_F(SessionLimitsTest, ThreadsThatFindNoStreamAreCounted) {
   const uint32_t streams = header.stream_count.load();
   const uint64_t before = header.events_without_stream.load();
   header.stream_count.store(ProcessArena()->stream_capacity());
-  std::thread([] {
-    ThreadStream* cache = nullptr;
+  ThreadStream* cache = nullptr;  // cleared when the thread ends
+  std::thread([&cache] {
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(Host().take_slots(&cache, 1), nullptr);
     }
