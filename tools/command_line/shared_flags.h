@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "kymo/version.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/report/table.h"
 
@@ -37,8 +38,8 @@ struct SharedFlags {
   bool version = false;
 };
 
-// What --version prints. The newest version in CHANGELOG.md is the same.
-inline constexpr char kVersionLine[] = "kymo 0.1.0\n";
+// What --version prints.
+inline constexpr char kVersionLine[] = "kymo " KYMO_VERSION "\n";
 
 // Purposes of flags that mean something else in each command.
 struct SharedTexts {
