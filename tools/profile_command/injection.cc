@@ -17,25 +17,19 @@ absl::StatusOr<std::string> PathOf(const std::string& file,
   if (!path.empty()) return path;
   return absl::NotFoundError(
       absl::StrCat(file,
-                   " is not beside this command; run it through Bazel, or copy "
-                   "tools/runtime/",
-                   file, " next to it"));
+                   " is missing: it is neither in ../lib/kymo nor beside this "
+                   "command; install Kymo again, or run it through Bazel"));
 }
 
 // A library stands before malloc only if the heap is to be watched.
 absl::StatusOr<std::string> RuntimeOf(const TargetSetup& setup,
-                                      const FindLibrary& find) {
-  KYMO_ASSIGN_OR_RETURN(std::string runtime,
+                                      const FindLibrary& find,
+                                      std::span<const std::string> places) {
+  KYMO_ASSIGN_OR_RETURN(const std::string runtime,
                         PathOf(setup.watches_heap ? "libkymo_runtime_memory.so"
                                                   : "libkymo_runtime.so",
                                find));
-  if (runtime.find_first_of(" :") != std::string::npos) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        runtime,
-        " cannot be preloaded: the loader splits paths at spaces and colons; "
-        "move Kymo to a path without them"));
-  }
-  return runtime;
+  return PreloadPath(runtime, places);
 }
 
 // The user's value of a variable.
@@ -66,10 +60,12 @@ void MakeRoomForSanitizers(const FindLibrary& find, Environment& environment) {
 
 }  // namespace
 
-absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
-                                           const FindLibrary& find) {
+absl::StatusOr<Environment> EnvironmentFor(
+    const TargetSetup& setup, const FindLibrary& find,
+    std::span<const std::string> places) {
   Environment environment = setup.environment;
-  KYMO_ASSIGN_OR_RETURN(const std::string runtime, RuntimeOf(setup, find));
+  KYMO_ASSIGN_OR_RETURN(const std::string runtime,
+                        RuntimeOf(setup, find, places));
   std::string& preloads = environment["LD_PRELOAD"];
   preloads = runtime;
   for (const std::string& path : setup.preloads) {

@@ -6,23 +6,27 @@
 // the user's own. It also names the libraries that the backends inject.
 //
 // Errors: kNotFound if a library is missing, kFailedPrecondition if the loader
-//   cannot preload the runtime.
+//   cannot preload the runtime (runtime_files.h).
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/target_setup.h"
+#include "tools/profile_command/runtime_files.h"
 
 namespace kymo::tools {
 
 // The path of one of Kymo's libraries; empty if it is missing.
 using FindLibrary = std::function<std::string(const std::string& file)>;
 
-absl::StatusOr<Environment> EnvironmentFor(const TargetSetup& setup,
-                                           const FindLibrary& find);
+// `places` may get a link to the runtime.
+absl::StatusOr<Environment> EnvironmentFor(
+    const TargetSetup& setup, const FindLibrary& find,
+    std::span<const std::string> places = LinkPlaces());
 
 }  // namespace kymo::tools
 

@@ -1,16 +1,27 @@
 #include "tools/profile_command/injection.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tools/profile_command/runtime_files.h"
 
 namespace kymo::tools {
 namespace {
 
 constexpr char kRuntime[] = "/k/libkymo_runtime.so";
+
+std::string FreshFolder() {
+  std::string name = testing::TempDir() + "/kymo_XXXXXX";
+  EXPECT_NE(mkdtemp(name.data()), nullptr);
+  return name;
+}
 
 class InjectionTest : public testing::Test {
  protected:
@@ -110,20 +121,82 @@ TEST_F(InjectionTest, SaysWhichLibraryIsMissing) {
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
     EXPECT_EQ(status.message(),
               missing +
-                  " is not beside this command; run it through Bazel, or copy "
-                  "tools/runtime/" +
-                  missing + " next to it");
+                  " is missing: it is neither in ../lib/kymo nor beside this "
+                  "command; install Kymo again, or run it through Bazel");
   }
 }
 
-TEST_F(InjectionTest, TheLoaderCannotPreloadEveryPath) {
-  for (const std::string folder : {"/my files/", "/a:b/"}) {
-    const absl::Status status =
-        EnvironmentFor(setup_, [&](const std::string& file) {
-          return folder + file;
-        }).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_NE(status.message().find("cannot be preloaded"), std::string::npos);
+TEST_F(InjectionTest, APathThatTheLoaderWouldSplitGetsALink) {
+  const std::vector<std::string> places = {FreshFolder()};
+  setup_.libraries = {{.variable = "TOOL"}};
+  for (const std::string folder : {"/my files", "/a:b", "/a$LIB"}) {
+    const absl::StatusOr<Environment> made = EnvironmentFor(
+        setup_, [&](const std::string& file) { return folder + "/" + file; },
+        places);
+    ASSERT_TRUE(made.ok()) << made.status();
+    const std::filesystem::path path = made->at("LD_PRELOAD");
+    EXPECT_EQ(path.string().find_first_of(" :$"), std::string::npos) << path;
+    EXPECT_EQ(path.filename(), "libkymo_runtime.so");
+    EXPECT_EQ(std::filesystem::read_symlink(path.parent_path()), folder);
+    EXPECT_EQ(made->at("TOOL"), path);
+  }
+}
+
+TEST(RuntimeFilesTest, OneFolderHasOneLink) {
+  const std::vector<std::string> places = {FreshFolder()};
+  const std::string first = *PreloadPath("/a b/libx.so", places);
+  EXPECT_EQ(*PreloadPath("/a b/libx.so", places), first);
+  EXPECT_NE(*PreloadPath("/a c/libx.so", places), first);
+  // A link that leads elsewhere is mended.
+  const std::filesystem::path link = std::filesystem::path(first).parent_path();
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("/elsewhere", link);
+  EXPECT_EQ(*PreloadPath("/a b/libx.so", places), first);
+  EXPECT_EQ(std::filesystem::read_symlink(link), "/a b");
+}
+
+TEST(RuntimeFilesTest, OtherPathsStayAsTheyAre) {
+  EXPECT_EQ(*PreloadPath("/a/libx.so", {}), "/a/libx.so");
+}
+
+TEST(RuntimeFilesTest, ALinkStandsWhereOnlyThisUserWrites) {
+  const std::string open_to_all = FreshFolder();
+  const std::string good = FreshFolder();
+  const std::string own = "/kymo-" + std::to_string(geteuid());
+  std::filesystem::create_directory(open_to_all + own);
+  ASSERT_EQ(chmod((open_to_all + own).c_str(), 0777), 0);
+  const std::string linked = FreshFolder();
+  std::filesystem::create_symlink(good, linked + own);
+  const std::vector<std::string> places = {open_to_all, linked, "/none", good};
+  EXPECT_TRUE(PreloadPath("/a b/libx.so", places)->starts_with(good + own));
+  EXPECT_TRUE(std::filesystem::is_empty(open_to_all + own));
+  // Who records as another user must be able to follow it.
+  struct stat info;
+  ASSERT_EQ(stat((good + own).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0755u);
+
+  const absl::Status status =
+      PreloadPath("/a b/libx.so", std::vector<std::string>{"/none", linked})
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "/a b/libx.so cannot be preloaded, because the loader splits paths "
+            "at spaces and colons, and no link to it could be made in /none, " +
+                linked +
+                "; move Kymo to a path without spaces, colons and dollar "
+                "signs");
+}
+
+TEST(RuntimeFilesTest, FindsFilesOfEveryInstallation) {
+  for (const std::string place : {"lib/kymo", "bin/runtime", "bin",
+                                  "bin/kymo.runfiles/kymo/tools/runtime"}) {
+    const std::string root = FreshFolder();
+    const std::string self = root + "/bin/kymo";
+    EXPECT_EQ(FindRuntimeFile(self, "x.so"), "");
+    std::filesystem::create_directories(root + "/" + place);
+    std::ofstream(root + "/" + place + "/x.so").put('x');
+    EXPECT_EQ(FindRuntimeFile(self, "x.so"), root + "/" + place + "/x.so");
+    EXPECT_EQ(FindRuntimeFile(self, "y.so"), "");
   }
 }
 

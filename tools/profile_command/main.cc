@@ -46,6 +46,7 @@
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/profile_manual.h"
 #include "tools/profile_command/progress_line.h"
+#include "tools/profile_command/runtime_files.h"
 #include "tools/profile_command/screen.h"
 #include "tools/profile_command/target.h"
 #include "tools/profile_command/what_to_open.h"
@@ -82,19 +83,10 @@ int ExitStatusOf(const absl::Status& target_status) {
   }
 }
 
-// Beside the command, in its runfiles as in Bazel's output tree.
 std::string RuntimePath(const std::string& name) {
   std::error_code error;
-  const std::filesystem::path self =
-      std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path folder = self.parent_path();
-  for (const std::filesystem::path& path :
-       {folder / "runtime" / name, folder / name,
-        std::filesystem::path(self.string() + ".runfiles/kymo/tools/runtime/" +
-                              name)}) {
-    if (std::filesystem::exists(path, error)) return path.string();
-  }
-  return "";
+  return FindRuntimeFile(
+      std::filesystem::read_symlink("/proc/self/exe", error).string(), name);
 }
 
 std::string JsonString(const std::string& text) {
