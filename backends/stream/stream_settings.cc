@@ -34,7 +34,7 @@ const SettingTable<StreamSettings>& StreamTable() {
         .value = setting::Switch(&S::keep_raw),
         .purpose = "Keep everything as it was recorded, in kymo.raw in the "
                    "output folder, even if this command is killed. "
-                   "//tools:report reads it.",
+                   "`kymo report` reads it.",
         .old_name = "keep_raw"},
        {.name = "max_memory",
         .value =

@@ -73,7 +73,7 @@ class RawImporter : public TraceImporter {
   const PluginInfo info_ = {
       .name = "raw",
       .purpose =
-          "what //tools:profile --cpu_keep_raw kept, also if it was killed",
+          "what `kymo profile --cpu_keep_raw` kept, also if it was killed",
       .settings = RawTable().infos()};
 };
 

@@ -56,7 +56,7 @@ class MemoryLimitTest(unittest.TestCase):
         self.assertIn("more than the 40 MiB that may be taken", says)
         self.assertIn("not written, because it needs the whole trace: chrome",
                       says)
-        self.assertIn("kymo.raw: //tools:report reads it", says)
+        self.assertIn("kymo.raw: `kymo report` reads it", says)
         self.assertEqual(
             sorted(os.listdir(self.out)),
             [".kymo-files", "key_averages.txt", "kymo.raw", "stacks.folded",
@@ -94,7 +94,7 @@ class MemoryLimitTest(unittest.TestCase):
 
     def test_a_raw_file_that_was_asked_for_is_the_one(self):
         says = self.profile(500_000, "--cpu_max_memory=20MiB", "--cpu_keep_raw")
-        self.assertIn("kymo.raw: //tools:report reads it", says)
+        self.assertIn("kymo.raw: `kymo report` reads it", says)
         self.expect_all_of_it(500_000)
 
     def test_what_fits_is_a_trace(self):

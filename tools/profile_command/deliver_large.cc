@@ -83,13 +83,13 @@ std::vector<std::string> NoticesOn(std::span<const KeptRecording> all,
   for (const KeptRecording& kept : all) {
     notices.push_back(
         absl::StrCat("everything that was recorded is in ", kept.path,
-                     ": //tools:report reads it part by part",
+                     ": `kymo report` reads it part by part",
                      kept.read_flag.empty() ? "" : " with ", kept.read_flag,
                      "; for the whole trace, try a machine with more memory"));
   }
   if (all.size() > 1) {
     notices.push_back(absl::StrCat("the table is that of ", all.front().path,
-                                   " alone; //tools:report makes the others"));
+                                   " alone; `kymo report` makes the others"));
   }
   return notices;
 }

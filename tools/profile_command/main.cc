@@ -1,4 +1,5 @@
-// profile - the command; `profile --help` is its manual.
+#include "tools/profile_command/main.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -378,18 +379,17 @@ int Main(const std::vector<std::string>& arguments) {
   if (command->dump_pid != 0) {
     const absl::StatusOr<std::string> path = AskForDump(command->dump_pid);
     if (!path.ok()) return Fail(path.status(), kExitFailed);
-    Say(absl::StrCat("wrote ", *path, "; //tools:report reads it"));
+    Say(absl::StrCat("wrote ", *path, "; `kymo report` reads it"));
     return 0;
   }
   return ProfileRun(*std::move(command), backends, exporters).Run();
 }
 
 }  // namespace
-}  // namespace kymo::tools
 
-int main(int argc, char** argv) {
-  kymo::tools::OccupyStandardStreams();
-  return kymo::tools::RunWithLargeStack([=] {
-    return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
-  });
+int ProfileMain(const std::vector<std::string>& arguments) {
+  OccupyStandardStreams();
+  return RunWithLargeStack([&] { return Main(arguments); });
 }
+
+}  // namespace kymo::tools

@@ -110,7 +110,7 @@ std::vector<Setting<Flags>> OwnSettings() {
        .value = setting::Integer(&F::dump, 1),
        .purpose = "Ask the command that records process PID with "
                   "--flight_recorder to write what it has now, for "
-                  "//tools:report; then exit.",
+                  "`kymo report`; then exit.",
        .hint = "PID",
        .topic = "flight",
        .is_common = true},
@@ -210,7 +210,8 @@ absl::Status CheckValues(const ProfileCommand& command,
   if (command.target.empty() && !command.list && !command.version &&
       command.dump_pid == 0) {
     return absl::InvalidArgumentError(
-        "no target; usage: profile [flags] target [argument ...] (see --help)");
+        "no target; usage: kymo profile [flags] target [argument ...] (see "
+        "--help)");
   }
   return absl::OkStatus();
 }

@@ -184,7 +184,7 @@ TEST_F(OptionsTest, HelpIsShortUnlessAllIsAskedFor) {
   };
   const std::string page = *ProfileManual("", backends_, exporters_);
   EXPECT_EQ(lines_with(page, "\n    --"), 15 + 1) << "15 flags and --help=all";
-  EXPECT_EQ(lines_with(page, "\n    profile "), 1 + 1 + 3);
+  EXPECT_EQ(lines_with(page, "\n    kymo "), 1 + 2 + 3);
   const std::string all = *ProfileManual("all", backends_, exporters_);
   for (const SettingInfo& flag : ProfileFlags()) {
     EXPECT_NE(all.find("    --" + flag.name), all.npos) << flag.name;

@@ -5,7 +5,6 @@
 #include "profiler/base/strings.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
-#include "tools/command_line/manual.h"
 #include "tools/profile_command/options.h"
 
 namespace kymo::tools {
@@ -23,10 +22,10 @@ constexpr char kEnd[] =
     "as it\n"
     "    was recorded: with --cpu_keep_raw, and where the trace would not fit "
     "into\n"
-    "    memory (--cpu_max_memory). //tools:report reads these.\n\n"
+    "    memory (--cpu_max_memory). `kymo report` reads these.\n\n"
     "EXIT STATUS\n"
-    "    The target's own. A target that died of a signal: profile dies of "
-    "it too.\n"
+    "    The target's own. A target that died of a signal: kymo dies of it "
+    "too.\n"
     "    127, 126    the target was not found, or cannot be executed\n"
     "    2           the command line is wrong\n"
     "    1           the recording could not be made, or none of its files "
@@ -47,16 +46,16 @@ absl::StatusOr<std::string> LimitationOf(const ActivityBackend& backend,
 
 }  // namespace
 
-absl::StatusOr<std::string> ProfileManual(std::string_view topic,
-                                          const BackendRegistry& backends,
-                                          const ExporterRegistry& exporters) {
+Manual MakeProfileManual(const BackendRegistry& backends,
+                         const ExporterRegistry& exporters) {
   Manual manual;
   manual.name =
-      "profile - where a program's time goes, as a table, a timeline and "
+      "kymo profile - where a program's time goes, as a table, a timeline and "
       "stacks";
   manual.synopsis =
-      "profile [flags] target [argument ...]\n"
-      "bazel run --run_under=//tools:profile //your:binary";
+      "kymo profile [flags] target [argument ...]\n"
+      "kymo [flags] -- target [argument ...]\n"
+      "bazel run --run_under=@kymo//tools:profile //your:binary";
   manual.description = {
       "Runs the target, records it and everything that it starts, and writes "
       "what it saw. Ranges that the program annotates with Kymo are recorded "
@@ -65,9 +64,9 @@ absl::StatusOr<std::string> ProfileManual(std::string_view topic,
       "The target is a program on the PATH, a path, or a Bazel label "
       "(//your:binary), which is built first. Flags stand before it."};
   manual.examples =
-      "profile ./server --port=80\n"
-      "profile --profile_memory --output_dir=out ./train\n"
-      "profile --activities=cpu,cuda --record_shapes --export=chrome ./train";
+      "kymo -- ./server --port=80\n"
+      "kymo profile --profile_memory --output_dir=out ./train\n"
+      "kymo profile --activities=cpu,cuda --record_shapes ./train";
   manual.own = ProfileFlags();
   manual.groups = {{"ACTIVITIES", {}}, {"EXPORTERS", {}}};
   for (const ActivityBackend* const backend : backends.List()) {
@@ -77,7 +76,13 @@ absl::StatusOr<std::string> ProfileManual(std::string_view topic,
     manual.groups[1].plugins.push_back(&exporter->info());
   }
   manual.end = kEnd;
-  return ManualPage(manual, topic);
+  return manual;
+}
+
+absl::StatusOr<std::string> ProfileManual(std::string_view topic,
+                                          const BackendRegistry& backends,
+                                          const ExporterRegistry& exporters) {
+  return ManualPage(MakeProfileManual(backends, exporters), topic);
 }
 
 std::string ListActivities(const BackendRegistry& backends,

@@ -1,4 +1,4 @@
-// profile_manual.h - the manual of //tools:profile.
+// profile_manual.h - the manual of `kymo profile`.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_PROFILE_MANUAL_H_
 
@@ -7,8 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
+#include "tools/command_line/manual.h"
 
 namespace kymo::tools {
+
+// The registries outlive it.
+Manual MakeProfileManual(const BackendRegistry& backends,
+                         const ExporterRegistry& exporters);
 
 // The page that --help=TOPIC prints (tools/command_line/manual.h).
 absl::StatusOr<std::string> ProfileManual(std::string_view topic,

@@ -1,4 +1,5 @@
-// report - the command; `report --help` is its manual.
+#include "tools/report_command/main.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -233,13 +234,12 @@ int Main(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace kymo::tools
 
-int main(int argc, char** argv) {
-  kymo::tools::OccupyStandardStreams();
+int ReportMain(const std::vector<std::string>& arguments) {
+  OccupyStandardStreams();
   // A file beyond the limit of `ulimit -f` is then an error that we can say.
   signal(SIGXFSZ, SIG_IGN);
-  return kymo::tools::RunWithLargeStack([=] {
-    return kymo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
-  });
+  return RunWithLargeStack([&] { return Main(arguments); });
 }
+
+}  // namespace kymo::tools

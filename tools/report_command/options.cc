@@ -108,7 +108,7 @@ absl::Status SetFiles(const ReportFlags& flags,
 absl::Status CheckModes(const ReportCommand& command) {
   if (command.list || command.version) return absl::OkStatus();
   if (command.files.empty()) {
-    return Invalid("no file; usage: report [flags] FILE ... (see --help)");
+    return Invalid("no file; usage: kymo report [flags] FILE ... (see --help)");
   }
   if (command.check && command.diff) {
     return Invalid("--check and --diff exclude each other");

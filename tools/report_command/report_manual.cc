@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "profiler/report/analyses.h"
-#include "tools/command_line/manual.h"
 #include "tools/report_command/report_flags.h"
 
 namespace kymo::tools {
@@ -39,17 +38,16 @@ std::string AnalysisList() {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReportManual(std::string_view topic,
-                                         const ImporterRegistry& importers,
-                                         const ExporterRegistry& exporters) {
+Manual MakeReportManual(const ImporterRegistry& importers,
+                        const ExporterRegistry& exporters) {
   Manual manual;
   manual.name =
-      "report - tables, checks, comparisons and conversions of traces that any "
-      "tool wrote";
+      "kymo report - tables, checks, comparisons and conversions of traces "
+      "that any tool wrote";
   manual.synopsis =
-      "report [flags] FILE ...\n"
-      "report --check [flags] FILE ...\n"
-      "report --diff [flags] BEFORE AFTER";
+      "kymo report [flags] FILE ...\n"
+      "kymo report --check [flags] FILE ...\n"
+      "kymo report --diff [flags] BEFORE AFTER";
   manual.description = {
       "Reads traces and prints PyTorch's table of them. The format of a file "
       "is known by its content. Several files are one trace: their processes "
@@ -59,14 +57,20 @@ absl::StatusOr<std::string> ReportManual(std::string_view topic,
       "Filters choose which events count; a time that is shown is the one in "
       "the whole trace."};
   manual.examples =
-      "report trace.json.gz\n"
-      "report --analysis=device_idle --step=10-20 trace.json\n"
-      "report --diff before.json after.json";
+      "kymo report trace.json.gz\n"
+      "kymo report --analysis=device_idle --step=10-20 trace.json\n"
+      "kymo report --diff before.json after.json";
   manual.own = ReportFlagTable().infos();
   manual.analyses = '\n' + AnalysisList();
   manual.groups = Groups(importers, exporters);
   manual.end = kEnd;
-  return ManualPage(manual, topic);
+  return manual;
+}
+
+absl::StatusOr<std::string> ReportManual(std::string_view topic,
+                                         const ImporterRegistry& importers,
+                                         const ExporterRegistry& exporters) {
+  return ManualPage(MakeReportManual(importers, exporters), topic);
 }
 
 std::string ReportList(const ImporterRegistry& importers,

@@ -1,4 +1,4 @@
-// report_manual.h - what //tools:report says of itself.
+// report_manual.h - what `kymo report` says of itself.
 #ifndef KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_
 #define KYMO_TOOLS_REPORT_COMMAND_REPORT_MANUAL_H_
 
@@ -7,8 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
+#include "tools/command_line/manual.h"
 
 namespace kymo::tools {
+
+// The registries outlive it.
+Manual MakeReportManual(const ImporterRegistry& importers,
+                        const ExporterRegistry& exporters);
 
 // The page that --help=TOPIC prints (tools/command_line/manual.h).
 absl::StatusOr<std::string> ReportManual(std::string_view topic,
