@@ -11,27 +11,12 @@
 namespace kymo::tools {
 namespace {
 
-// A flag with its purpose, what it takes and its default.
 void AppendSetting(std::string& page, const SettingInfo& setting,
                    size_t indent) {
   page.append(indent, ' ');
   absl::StrAppend(&page, "--", setting.name,
                   setting.is_switch() ? "" : "=" + setting.hint, "\n");
-  std::string text = setting.purpose;
-  if (setting.is_switch()) {
-    if (setting.default_value == "1") {
-      absl::StrAppend(&text, " On by default: --no", setting.name,
-                      " switches it off.");
-    }
-  } else {
-    if (!setting.takes.empty()) {
-      absl::StrAppend(&text, " It takes ", setting.takes, ".");
-    }
-    if (!setting.default_value.empty()) {
-      absl::StrAppend(&text, " Default: ", setting.default_value, ".");
-    }
-  }
-  AppendWrapped(page, text, indent + 4);
+  AppendWrapped(page, SettingText(setting), indent + 4);
 }
 
 std::vector<const PluginInfo*> PluginsOf(const Manual& manual) {
@@ -150,6 +135,29 @@ absl::StatusOr<std::string> ManualPage(const Manual& manual,
                    "'; it is one of: all, ", absl::StrJoin(topics, ", ")));
 }
 
+std::string SettingText(const SettingInfo& setting) {
+  std::string text = setting.purpose;
+  if (setting.is_switch()) {
+    if (setting.default_value == "1") {
+      absl::StrAppend(&text, " On by default: --no", setting.name,
+                      " switches it off.");
+    }
+  } else {
+    if (!setting.takes.empty()) {
+      absl::StrAppend(&text, " It takes ", setting.takes, ".");
+    }
+    if (!setting.default_value.empty()) {
+      absl::StrAppend(&text, " Default: ", setting.default_value, ".");
+    }
+  }
+  return text;
+}
+
+std::string PurposeText(const PluginInfo& info) {
+  return info.purpose +
+         (info.maturity == Maturity::kStable ? "." : " (experimental).");
+}
+
 void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
   constexpr size_t kColumns = 78;
   size_t column = 0;
@@ -174,11 +182,7 @@ void AppendWrapped(std::string& page, std::string_view text, size_t indent) {
 
 void AppendPlugin(std::string& page, const PluginInfo& info) {
   absl::StrAppend(&page, "    ", info.name, "\n");
-  AppendWrapped(
-      page,
-      info.purpose +
-          (info.maturity == Maturity::kStable ? "." : " (experimental)."),
-      8);
+  AppendWrapped(page, PurposeText(info), 8);
   std::set<std::string> shown = {info.name};
   AppendSettingsOf(page, info, info.name);
   for (const SettingInfo& setting : info.settings) {

@@ -45,6 +45,12 @@ struct Manual {
 absl::StatusOr<std::string> ManualPage(const Manual& manual,
                                        std::string_view topic);
 
+// A flag's purpose, what it takes and its default, as one paragraph.
+std::string SettingText(const SettingInfo& setting);
+
+// A plugin's purpose, as a sentence.
+std::string PurposeText(const PluginInfo& info);
+
 // A paragraph, indented and wrapped at 78 columns.
 void AppendWrapped(std::string& page, std::string_view text, size_t indent);
 

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/command_line/manual_files.h"
+
 namespace kymo::tools {
 namespace {
 
@@ -157,6 +159,60 @@ TEST_F(ManualTest, UnknownTopicsAreAnsweredWithTheKnownOnes) {
   EXPECT_EQ(ManualPage(manual_, "weather").status().message(),
             "--help has no topic 'weather'; it is one of: all, cuda, files, "
             "memory, nvtx, table");
+}
+
+TEST_F(ManualTest, ManPagesHaveEveryFlag) {
+  manual_.examples = "prog a\\b\n.dots 'first'";
+  EXPECT_EQ(ManPage(manual_, "prog-run", "1.2.3"),
+            ".TH PROG\\-RUN 1 \"\" \"kymo 1.2.3\" \"Kymo\"\n"
+            ".SH NAME\n"
+            "prog\\-run \\- runs\n"
+            ".SH SYNOPSIS\n"
+            ".nf\n"
+            "prog [flags]\n"
+            "prog\n"
+            ".fi\n"
+            ".SH DESCRIPTION\n"
+            ".PP\n"
+            "It runs.\n"
+            ".SH EXAMPLES\n"
+            ".nf\n"
+            "prog a\\eb\n"
+            "\\&.dots 'first'\n"
+            ".fi\n"
+            ".SH FLAGS\n"
+            ".TP\n"
+            "\\fB\\-\\-rows\\fR=\\fIN\\fR\n"
+            "Rows of the table. It takes a whole number from \\-1 to 99. "
+            "Default: 30.\n"
+            ".TP\n"
+            "\\fB\\-\\-folder\\fR=\\fIDIR\\fR\n"
+            "Where files go.\n"
+            ".TP\n"
+            "\\fB\\-\\-loud\\fR\n"
+            "Say more.\n"
+            ".SH ACTIVITIES\n"
+            ".SS cuda\n"
+            "kernels.\n"
+            ".TP\n"
+            "\\fB\\-\\-cuda_sync\\fR\n"
+            "Record waits. On by default: \\-\\-nocuda_sync switches it "
+            "off.\n"
+            ".TP\n"
+            "\\fB\\-\\-cuda_capture\\fR=\\fIN\\fR\n"
+            "Another's one day. It takes a whole number. Default: 3.\n"
+            ".TP\n"
+            "\\fB\\-\\-cuda_pool\\fR\n"
+            "Record pools.\n"
+            ".SH EXIT STATUS\n"
+            ".nf\n"
+            "0\n"
+            ".fi\n");
+}
+
+TEST_F(ManualTest, FlagWordsAreWhatAShellCompletes) {
+  EXPECT_EQ(FlagWordsOf(manual_),
+            "--rows= --folder= --loud --cuda_sync --cuda_capture= --cuda_pool");
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+#include "tools/command_line/manual_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "profiler/base/strings.h"
+#include "profiler/plugin/plugin_info.h"
+#include "profiler/plugin/settings.h"
+
+namespace kymo::tools {
+namespace {
+
+// A line of text. groff would break words at plain hyphens and print them as
+// typographic ones, which nobody can paste into a shell.
+std::string Escaped(std::string_view line) {
+  std::string text =
+      absl::StrReplaceAll(ToAbsl(line), {{"\\", "\\e"}, {"-", "\\-"}});
+  if (text.starts_with('.') || text.starts_with('\'')) text.insert(0, "\\&");
+  return text;
+}
+
+void AppendLines(std::string& page, std::string_view lines) {
+  page += ".nf\n";
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(lines), '\n')) {
+    absl::StrAppend(&page, Escaped(ToStd(line)), "\n");
+  }
+  page += ".fi\n";
+}
+
+// Sections as they stand in --help: titles, and lines that are indented by 4.
+void AppendSections(std::string& page, std::string_view text) {
+  std::vector<std::string> lines;
+  const auto end_section = [&] {
+    while (!lines.empty() && lines.back().empty()) lines.pop_back();
+    if (!lines.empty()) AppendLines(page, absl::StrJoin(lines, "\n"));
+    lines.clear();
+  };
+  for (const absl::string_view line : absl::StrSplit(ToAbsl(text), '\n')) {
+    if (line.empty() || line[0] == ' ') {
+      if (!line.empty() || !lines.empty()) {
+        lines.emplace_back(line.substr(std::min<size_t>(line.size(), 4)));
+      }
+      continue;
+    }
+    end_section();
+    absl::StrAppend(&page, ".SH ", Escaped(ToStd(line)), "\n");
+  }
+  end_section();
+}
+
+void AppendFlag(std::string& page, const SettingInfo& setting) {
+  absl::StrAppend(&page, ".TP\n\\fB\\-\\-", setting.name, "\\fR");
+  if (!setting.is_switch()) {
+    absl::StrAppend(&page, "=\\fI", Escaped(setting.hint), "\\fR");
+  }
+  absl::StrAppend(&page, "\n", Escaped(SettingText(setting)), "\n");
+}
+
+// The flags in their order.
+std::vector<const SettingInfo*> FlagsOf(const PluginInfo& plugin) {
+  std::vector<const SettingInfo*> flags;
+  for (const SettingInfo& setting : plugin.settings) {
+    if (setting.has_flag) flags.push_back(&setting);
+  }
+  return flags;
+}
+
+constexpr char kCompletion[] = R"(# Completion of kymo's command line for Bash.
+
+# _kymo_target FLAGS FIRST: sets `target` to the place of the word that begins
+# the target, looking from FIRST on; FLAGS are those of kymo profile.
+_kymo_target() {
+  local i=$2 word
+  while ((i < COMP_CWORD)); do
+    word=${COMP_WORDS[i]}
+    case $word in
+      --) target=$((i + 1)); return ;;
+      -*)
+        # Bash makes three words of --flag=value.
+        if [[ ${COMP_WORDS[i + 1]-} == '=' ]]; then
+          ((i += 3))
+        elif [[ " $1 " == *" $word= "* ]]; then
+          ((i += 2))
+        else
+          ((i += 1))
+        fi
+        ;;
+      *) target=$i; return ;;
+    esac
+  done
+  target=$i
+}
+
+_kymo() {
+  local profile_flags='@PROFILE@'
+  local report_flags='@REPORT@'
+  local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-}
+  local words= first=2 target=0
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then
+    COMPREPLY=($(compgen -W 'profile report' -- "$current"))
+    return
+  fi
+  if ((COMP_CWORD == 1)); then
+    words='-- --help --version '
+    first=1 command=profile
+  elif [[ $command == -* ]]; then
+    first=1 command=profile
+  fi
+  case $command in
+    profile)
+      words+=$profile_flags
+      _kymo_target "$profile_flags" "$first"
+      if ((target < COMP_CWORD)) ||
+        { ((target == COMP_CWORD)) && [[ $current != -* && $current != '=' &&
+          ${COMP_WORDS[COMP_CWORD - 1]} != '=' ]]; }; then
+        if declare -F _command_offset >/dev/null; then
+          _command_offset "$target"
+        elif ((target == COMP_CWORD)); then
+          COMPREPLY=($(compgen -c -- "$current") $(compgen -f -- "$current"))
+        fi
+        return
+      fi
+      ;;
+    report) words=$report_flags ;;
+    *) return ;;
+  esac
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then
+      compopt -o nospace 2>/dev/null
+    fi
+  fi
+}
+
+complete -o bashdefault -o default -F _kymo kymo
+)";
+
+}  // namespace
+
+std::string ManPage(const Manual& manual, std::string_view title,
+                    std::string_view version) {
+  const std::string name = Escaped(title);
+  std::string page =
+      absl::StrCat(".TH ", absl::AsciiStrToUpper(name), " 1 \"\" \"kymo ",
+                   ToAbsl(version), "\" \"Kymo\"\n.SH NAME\n", name, " \\- ",
+                   Escaped(manual.name.substr(manual.name.find(" - ") + 3)),
+                   "\n.SH SYNOPSIS\n");
+  AppendLines(page, manual.synopsis);
+  page += ".SH DESCRIPTION\n";
+  for (const std::string& paragraph : manual.description) {
+    absl::StrAppend(&page, ".PP\n", Escaped(paragraph), "\n");
+  }
+  page += ".SH EXAMPLES\n";
+  AppendLines(page, manual.examples);
+  page += ".SH FLAGS\n";
+  for (const SettingInfo& flag : manual.own) AppendFlag(page, flag);
+  AppendSections(page, manual.analyses);
+  for (const PluginGroup& group : manual.groups) {
+    absl::StrAppend(&page, ".SH ", group.title, "\n");
+    for (const PluginInfo* const plugin : group.plugins) {
+      absl::StrAppend(&page, ".SS ", plugin->name, "\n",
+                      Escaped(PurposeText(*plugin)), "\n");
+      for (const SettingInfo* const flag : FlagsOf(*plugin)) {
+        AppendFlag(page, *flag);
+      }
+    }
+  }
+  AppendSections(page, manual.end);
+  return page;
+}
+
+std::string FlagWordsOf(const Manual& manual) {
+  std::vector<std::string> words;
+  const auto add = [&](const SettingInfo& flag) {
+    words.push_back(absl::StrCat("--", flag.name, flag.is_switch() ? "" : "="));
+  };
+  for (const SettingInfo& flag : manual.own) add(flag);
+  for (const PluginGroup& group : manual.groups) {
+    for (const PluginInfo* const plugin : group.plugins) {
+      for (const SettingInfo* const flag : FlagsOf(*plugin)) add(*flag);
+    }
+  }
+  return absl::StrJoin(words, " ");
+}
+
+std::string BashCompletion(std::string_view profile_flags,
+                           std::string_view report_flags) {
+  return absl::StrReplaceAll(kCompletion, {{"@PROFILE@", ToAbsl(profile_flags)},
+                                           {"@REPORT@", ToAbsl(report_flags)}});
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,35 @@
+// manual_files.h - files that packages install, made of a command's manual.
+//
+//   const std::string page = ManPage(manual, "kymo-report", KYMO_VERSION);
+//   const std::string script = BashCompletion(
+//       FlagWordsOf(profile_manual), FlagWordsOf(report_manual));
+//
+// So they have the flags that --help has.
+//
+// Formats: man(7) of groff 1.22, and the "Programmable Completion" of Bash's
+// manual.
+#ifndef KYMO_TOOLS_COMMAND_LINE_MANUAL_FILES_H_
+#define KYMO_TOOLS_COMMAND_LINE_MANUAL_FILES_H_
+
+#include <string>
+#include <string_view>
+
+#include "tools/command_line/manual.h"
+
+namespace kymo::tools {
+
+// All of the manual as a page of section 1. `title` is the page's name, which
+// has no space.
+std::string ManPage(const Manual& manual, std::string_view title,
+                    std::string_view version);
+
+// The flags, separated by spaces; a flag that takes a value ends with `=`.
+std::string FlagWordsOf(const Manual& manual);
+
+// Completes commands, their flags, files, and the target with its arguments.
+std::string BashCompletion(std::string_view profile_flags,
+                           std::string_view report_flags);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_COMMAND_LINE_MANUAL_FILES_H_
