@@ -1,0 +1,152 @@
+"""Makes the folder that all packages hold.
+
+  make_tree.py --out=FOLDER [--static=PACKAGE ...] DEST=FILE ...
+
+Each FILE is copied to DEST below the folder; what is ELF is stripped. The
+libraries that bin/kymo needs, and that are not the system's, are copied to
+lib/kymo unchanged. Their licences, and those of the Debian packages that are
+linked into the program (--static), go to share/doc/kymo/licenses, with a list
+of what is from where.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+
+from packaging import elf
+
+LIBRARIES = "lib/kymo"
+LICENCES = "share/doc/kymo/licenses"
+COMMON_LICENCES = "/usr/share/common-licenses"
+
+HEAD = """\
+What is in this package besides Kymo
+====================================
+
+The libraries in lib/kymo were copied from packages of Debian, unchanged; what
+is said to be linked is in the programs. The copyright file of each package is
+beside this file, and common/ has the licences that they refer to.
+
+libelf and libdw are under the GNU GPL (version 2 or later) or the GNU LGPL
+(version 3 or later), as you like. They are shared libraries: a version of
+yours, put in place of these files, is used.
+
+The sources are Debian's: https://snapshot.debian.org/package/SOURCE/VERSION/,
+or `apt-get source SOURCE=VERSION`.
+
+"""
+
+
+def owners(paths):
+    """The Debian packages that files are of: {path: package}."""
+    # dpkg knows files by the names that they were packed with: /lib or /usr/lib.
+    names = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        for name in (path, "/usr" + path, real, real.removeprefix("/usr")):
+            names[name] = path
+    # Its status is 1, because it does not know all of the names.
+    found = subprocess.run(["dpkg-query", "-S", *names], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, encoding="utf-8").stdout
+    packages = {}
+    for line in found.splitlines():
+        package, _, name = line.partition(": ")
+        if name in names:
+            packages[names[name]] = package.split(":")[0]
+    for path in paths:
+        if path not in packages:
+            raise SystemExit(
+                f"{path} is of no Debian package, so its licence is not known; "
+                "make packages on a Debian whose libraries are packages")
+    return packages
+
+
+def copyright_text(package):
+    with open(f"/usr/share/doc/{package}/copyright", "rb") as file:
+        return file.read()
+
+
+def source_of(package):
+    """The name and the version of a package's source."""
+    return elf.output("dpkg-query", "-W", "-f",
+                      "${source:Package} ${source:Version}\n",
+                      package).splitlines()[0].split()
+
+
+class Tree:
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def path(self, name):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+
+    def add(self, name, source):
+        shutil.copyfile(source, self.path(name))
+        if elf.is_elf(source):
+            subprocess.run(["strip", "--strip-unneeded", self.path(name)],
+                           check=True)
+
+    def add_libraries(self, program):
+        """Returns [(soname, package)]."""
+        libraries = sorted(elf.libraries(self.path(program)).items())
+        for name, source in libraries:
+            shutil.copyfile(source, self.path(f"{LIBRARIES}/{name}"))
+        packages = owners([source for _, source in libraries])
+        return [(name, packages[source]) for name, source in libraries]
+
+    def add_licences(self, contents):
+        """`contents` are pairs of what is in here and its package."""
+        packages = sorted({package for _, package in contents})
+        common = set()
+        for package in packages:
+            text = copyright_text(package)
+            self.write(f"{LICENCES}/{package}", text)
+            common.update(re.findall(
+                rf"{COMMON_LICENCES}/([A-Za-z0-9.-]*[A-Za-z0-9])",
+                text.decode("utf-8", "replace")))
+        # The LGPL 3 adds to the GPL 3.
+        if "LGPL-3" in common:
+            common.add("GPL-3")
+        for name in sorted(common):
+            with open(f"{COMMON_LICENCES}/{name}", "rb") as file:
+                self.write(f"{LICENCES}/common/{name}", file.read())
+        rows = [("FILE", "PACKAGE", "SOURCE", "VERSION")]
+        sources = {package: source_of(package) for package in packages}
+        rows += [(what, package, *sources[package])
+                 for what, package in contents]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = ["  ".join(cell.ljust(width) for cell, width
+                           in zip(row, widths)).rstrip() for row in rows]
+        self.write(f"{LICENCES}/README",
+                   (HEAD + "\n".join(lines) + "\n").encode())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--static", action="append", default=[])
+    parser.add_argument("files", nargs="+", metavar="DEST=FILE")
+    arguments = parser.parse_args()
+    if not shutil.which("dpkg-query"):
+        raise SystemExit("dpkg-query is missing: packages are made on Debian, "
+                         "whose packages say which licence a library has")
+    tree = Tree(arguments.out)
+    for word in arguments.files:
+        name, _, source = word.partition("=")
+        tree.add(name, source)
+    contents = tree.add_libraries("bin/kymo")
+    contents += [("linked", package) for package in sorted(arguments.static)]
+    tree.add_licences(contents)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+"""The packages: what is in them, and whether it runs where nothing else is."""
+
+import base64
+import csv
+import hashlib
+import io
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+from packaging import elf, make_package
+
+FOLDERS = {kind: pathlib.Path("packaging", kind).resolve()
+           for kind in ("deb", "tar", "tree", "wheel")}
+HEADER = "profiler/api/version.h"
+VERSION = make_package.version_of(HEADER)
+TARGET = os.path.abspath(os.environ["KYMO_TARGET"])
+MOST_BYTES = 15 << 20
+
+
+def only_file(kind):
+    file, = FOLDERS[kind].iterdir()
+    return file
+
+
+def run(program, *arguments, **options):
+    """Runs it in an empty environment."""
+    return subprocess.run([str(program), *map(str, arguments)], env={},
+                          capture_output=True, encoding="utf-8", timeout=120,
+                          **options)
+
+
+class PackageTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+
+class TarTest(PackageTest):
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        with tarfile.open(only_file("tar")) as archive:
+            archive.extractall(folder.name)
+        cls.root, = pathlib.Path(folder.name).iterdir()
+        cls.kymo = cls.root / "bin/kymo"
+
+    def record(self, kymo, *words):
+        out = self.folder / "out"
+        done = run(kymo, *words, f"--output_dir={out}", "--", TARGET, "ranges", "10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done, out
+
+    def test_is_named_by_version_and_machine_and_is_small(self):
+        self.assertRegex(only_file("tar").name,
+                         rf"^kymo-{re.escape(VERSION)}-linux-\w+\.tar\.gz$")
+        self.assertEqual(self.root.name + ".tar.gz", only_file("tar").name)
+        self.assertLess(only_file("tar").stat().st_size, MOST_BYTES)
+
+    def test_brings_every_library_that_a_bare_system_lacks(self):
+        shown = run("/usr/bin/ldd", self.kymo).stdout
+        self.assertIn("libabsl_status", shown)
+        for line in shown.splitlines():
+            name, arrow, path = line.strip().partition(" => ")
+            if arrow and not elf.OF_THE_SYSTEM.fullmatch(name):
+                self.assertTrue(path.startswith(str(self.root)), line)
+
+    def test_has_no_library_that_nothing_needs(self):
+        files = [self.kymo, *(self.root / "lib/kymo").glob("*.so*")]
+        needed = {name for file in files for name in elf.needed(file)}
+        for file in files[1:]:
+            if not file.name.startswith("libkymo_"):
+                self.assertIn(file.name, needed)
+
+    def test_records_and_reads_it_again(self):
+        done, out = self.record(self.kymo)
+        self.assertIn("inner", done.stderr)
+        report = run(self.kymo, "report", out / "trace.json")
+        self.assertEqual(report.returncode, 0, report.stderr)
+        recorded = (out / "key_averages.txt").read_text(encoding="utf-8")
+        self.assertIn("inner", recorded)
+        self.assertIn("inner", report.stdout)
+
+    def test_runs_from_a_path_that_the_loader_would_split(self):
+        moved = self.folder / "my tools: $LIB"
+        shutil.copytree(self.root, moved)
+        for flags in ([], ["--profile_memory"]):
+            done, out = self.record(moved / "bin/kymo", *flags)
+            self.assertNotIn("ld.so", done.stderr)
+            recorded = (out / "key_averages.txt").read_text(encoding="utf-8")
+            self.assertIn("inner", recorded)
+
+    def test_runs_through_a_link(self):
+        link = self.folder / "kymo"
+        link.symlink_to(self.kymo)
+        done, _ = self.record(link)
+        self.assertNotIn("ld.so", done.stderr)
+
+    def test_words_choose_the_command(self):
+        version = f"kymo {VERSION}\n"
+        self.assertEqual(run(self.kymo, "--version").stdout, version)
+        self.assertEqual(run(self.kymo, "report", "--version").stdout, version)
+        self.assertEqual(run(self.kymo, "profile", "--version").stdout, version)
+        for words in (["--", "false"], ["profile", "false"],
+                      ["profile", "--", "false"], ["--quiet", "false"]):
+            done = run(self.kymo, *words, cwd=self.folder)
+            self.assertEqual(done.returncode, 1, (words, done.stderr))
+            self.assertNotIn("kymo: no", done.stderr)
+        self.assertIn("available", run(self.kymo, "--list").stdout)
+        self.assertIn("kymo report [flags] FILE",
+                      run(self.kymo, "--help").stdout)
+
+    def test_says_what_to_do_without_a_command(self):
+        for words, says in (([], "no command"), (["xz"], "no command 'xz'"),
+                            (["profile"], "no target"),
+                            (["report"], "no file")):
+            done = run(self.kymo, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(says, done.stderr)
+            self.assertIn("--help", done.stderr)
+
+    def test_man_pages_have_every_flag_of_help(self):
+        for command in ("profile", "report"):
+            page = self.root / f"share/man/man1/kymo-{command}.1"
+            text = page.read_text(encoding="utf-8").replace("\\-", "-")
+            flags = re.findall(r"^ +--(\w+)(?:=\S+)?$",
+                               run(self.kymo, command, "--help=all").stdout,
+                               re.M)
+            self.assertGreater(len(flags), 20)
+            for flag in flags:
+                self.assertIn(f"\n\\fB--{flag}\\fR", text)
+            self.assertIn(f'"kymo {VERSION}"', text)
+
+    def complete(self, *words):
+        """What Bash offers for the last of the words."""
+        script = self.root / "share/bash-completion/completions/kymo"
+        command = ('source "$1"; shift; COMP_WORDS=("$@"); '
+                   'COMP_CWORD=$(($# - 1)); _kymo; '
+                   'printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", command, "bash", script, *words],
+                              capture_output=True, encoding="utf-8",
+                              check=True, cwd=self.folder)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes_commands_flags_and_targets(self):
+        self.assertEqual(self.complete("kymo", "p"), ["profile"])
+        self.assertEqual(self.complete("kymo", "report", "--che"), ["--check"])
+        self.assertEqual(self.complete("kymo", "profile", "--output_d"),
+                         ["--output_dir="])
+        self.assertEqual(self.complete("kymo", "--output_d"),
+                         ["--output_dir="])
+        self.assertIn("false", self.complete("kymo", "--", "fals"))
+        for before in (["--quiet"], ["--sort_by", "count"],
+                       ["--sort_by", "=", "count"]):
+            self.assertIn("false",
+                          self.complete("kymo", "profile", *before, "fals"))
+        self.assertEqual(self.complete("kymo", "profile", "false", "--che"), [])
+
+    def test_headers_compile_alone(self):
+        for name in ("backend_plugin", "exporter_plugin", "version"):
+            subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", "-x",
+                            "c", "-I", self.root / "include", "-include",
+                            f"kymo/{name}.h", "/dev/null"], check=True)
+
+    def test_has_the_licence_of_everything_in_it(self):
+        folder = self.root / "share/doc/kymo/licenses"
+        listed = (folder / "README").read_text(encoding="utf-8")
+        rows = [line.split() for line in listed.splitlines()
+                if re.match(r"(lib\S+\.so\S*|linked) ", line)]
+        files = {file.name for file in (self.root / "lib/kymo").glob("*.so*")
+                 if not file.name.startswith("libkymo_")}
+        self.assertEqual({row[0] for row in rows} - {"linked"}, files)
+        for _, package, source, version in rows:
+            self.assertTrue((folder / package).read_bytes(), package)
+        text = (folder / "libdw1").read_text(encoding="utf-8")
+        for name in re.findall(r"common-licenses/(L?GPL-\d)", text):
+            self.assertIn(b"GENERAL PUBLIC LICENSE",
+                          (folder / "common" / name).read_bytes())
+
+    def test_newest_version_of_the_changelog_is_that_of_the_header(self):
+        text = (self.root / "share/doc/kymo/CHANGELOG.md").read_text(
+            encoding="utf-8")
+        self.assertEqual(re.search(r"^## ([\d.]+)", text, re.M)[1], VERSION)
+
+
+class OtherFormatsTest(PackageTest):
+
+    def tree(self, folder):
+        return {str(path.relative_to(folder)): path.read_bytes()
+                for path in folder.rglob("*") if path.is_file()}
+
+    def test_deb_has_the_tree_below_usr(self):
+        deb = only_file("deb")
+        subprocess.run(["dpkg-deb", "-x", deb, self.folder], check=True)
+        usr = self.folder / "usr"
+        for name, data in self.tree(FOLDERS["tree"]).items():
+            if name.startswith("share/man/") or name.endswith(".md"):
+                name, data = name + ".gz", make_package.compressed(data)
+            self.assertEqual((usr / name).read_bytes(), data, name)
+        self.assertTrue(os.access(usr / "bin/kymo", os.X_OK))
+        self.assertFalse(os.access(usr / "include/kymo/version.h", os.X_OK))
+        fields = subprocess.run(["dpkg-deb", "-f", deb], check=True,
+                                capture_output=True, encoding="utf-8").stdout
+        self.assertIn(f"\nVersion: {VERSION}\n", fields)
+        self.assertRegex(fields, r"\nDepends: libc6 \(>= 2\.\d+\), libgcc-s1, "
+                                 r"libstdc\+\+6 \(>= \d+\)\n")
+        self.assertEqual(run(usr / "bin/kymo", "--version").stdout,
+                         f"kymo {VERSION}\n")
+
+    def test_wheel_has_the_tree_and_a_true_record(self):
+        wheel = only_file("wheel")
+        self.assertRegex(wheel.name, rf"^kymo-{re.escape(VERSION)}-py3-none-"
+                                     r"manylinux_2_\d+_\w+\.whl$")
+        with zipfile.ZipFile(wheel) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+            mode = archive.getinfo(
+                f"kymo-{VERSION}.data/scripts/kymo").external_attr >> 16
+        self.assertEqual(mode, 0o100755)
+        for name, data in self.tree(FOLDERS["tree"]).items():
+            place = name.replace("bin/", "scripts/", 1)
+            if place == name:
+                place = "data/" + name
+            self.assertEqual(files[f"kymo-{VERSION}.data/{place}"], data)
+        info = f"kymo-{VERSION}.dist-info"
+        rows = list(csv.reader(io.StringIO(files[f"{info}/RECORD"].decode())))
+        self.assertEqual([row[0] for row in rows], list(files))
+        for name, digest, size in rows[:-1]:
+            sha = base64.urlsafe_b64encode(
+                hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
+            self.assertEqual((digest, int(size)),
+                             ("sha256=" + sha, len(files[name])))
+        self.assertNotIn(b"Requires-Dist", files[f"{info}/METADATA"])
+
+
+class ReproducibleTest(PackageTest):
+
+    def test_packing_again_gives_the_same_bytes(self):
+        copy = self.folder / "copy"
+        shutil.copytree(FOLDERS["tree"], copy, symlinks=False)
+        for path in sorted(copy.rglob("*")):
+            path.chmod(0o700)
+            os.utime(path, (1, 1))
+        for kind in ("tar", "deb", "wheel"):
+            again = self.folder / kind
+            again.mkdir()
+            subprocess.run(
+                [sys.executable, "-B", "-m", "packaging.make_package", kind,
+                 f"--tree={copy}", f"--version_header={HEADER}",
+                 f"--out={again}"], check=True, umask=0o077,
+                env=dict(os.environ, TZ="Asia/Tokyo", LC_ALL="C.UTF-8"))
+            made, = again.iterdir()
+            self.assertEqual(made.name, only_file(kind).name)
+            self.assertEqual(made.read_bytes(), only_file(kind).read_bytes(),
+                             kind)
+
+
+if __name__ == "__main__":
+    unittest.main()
