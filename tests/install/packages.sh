@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Installs each package in a clean Debian, uses it, and removes it again.
+#
+#   tests/install/packages.sh ROOT
+#
+# ROOT is a system that debootstrap made (README.md). It is changed: apt-get
+# installs xz-utils and python3-venv there. Needs root, for chroot and mounts,
+# and what this builds before:
+#
+#   ./bazelw build //packaging:tar //packaging:deb //packaging:wheel \
+#     //tests/e2e:target
+set -euo pipefail
+
+root=${1:?usage: packages.sh ROOT}
+[[ -d $root/etc/apt ]] || { echo "$root is no Debian" >&2; exit 2; }
+bin=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/bazel-bin
+parcel=$root/tmp/kymo-packages
+
+unmount() {
+  for folder in dev/pts dev proc; do
+    if mountpoint -q "$root/$folder"; then umount "$root/$folder"; fi
+  done
+}
+trap unmount EXIT
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+mount --bind /dev/pts "$root/dev/pts"
+
+rm -rf "$parcel"
+mkdir -p "$parcel"
+cp "$bin"/packaging/{deb,tar,wheel}/* "$bin/tests/e2e/target" "$parcel"
+
+# What follows runs in there, without anything of this environment.
+chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+  LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive bash -euo pipefail <<'END'
+cd /tmp/kymo-packages
+fail() { echo "FAILED: $*" >&2; exit 1; }
+log() { "$@" >log.txt 2>&1 || { cat log.txt; fail "$*"; }; }
+
+log apt-get update
+log apt-get install -y --no-install-recommends xz-utils python3-venv
+echo "$(. /etc/os-release; echo "$PRETTY_NAME"), $(ldd --version | head -1)"
+seq 300000 >numbers
+
+# files: all that an installation could leave behind.
+files() {
+  find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg \
+    -o -path /var/cache -o -path /var/log -o -path /var/lib/apt \) -prune \
+    -o -print | sort
+}
+
+# uses KYMO: records and reads.
+uses() {
+  rm -rf out
+  [[ $("$1" --version) == "kymo "* ]] || fail "$1 --version"
+  "$1" --output_dir=out -- xz -9 -k --stdout numbers >/dev/null 2>said ||
+    { cat said; fail "$1 -- xz"; }
+  grep -q 'lzma\|liblzma' out/stacks.folded || fail "no stack has xz's functions"
+  "$1" report out/trace.json >table 2>said || { cat said; fail "$1 report"; }
+  rm -r out
+  "$1" profile --profile_memory --output_dir=out ./target operations 50 \
+    2>said || { cat said; fail "$1 profile"; }
+  ! grep -q 'ld\.so' said || { cat said; fail "the loader complains"; }
+  grep -q 'aten::mm' out/key_averages.txt || fail "no range was recorded"
+  "$1" report --check out/trace.json >/dev/null || fail "$1 report --check"
+  if ldd "$(readlink -f "$(type -P "$1")")" | grep -q 'not found'; then
+    fail "a library is missing"
+  fi
+}
+
+# gone BEFORE NAME: nothing is there that was not there before.
+gone() {
+  files >after
+  diff "$1" after >left || { cat left; fail "$2 leaves files behind"; }
+}
+
+files >before
+log apt-get install -y --no-install-recommends ./kymo_*.deb
+uses kymo
+[[ -s /usr/share/man/man1/kymo.1.gz || -e /etc/dpkg/dpkg.cfg.d/docker ]] ||
+  fail "no man page"
+log dpkg --verify kymo
+log apt-get purge -y kymo
+gone before "the Debian package"
+echo "deb: installed, used, removed"
+
+mkdir -p "/opt/my tools"
+tar -C "/opt/my tools" -xzf kymo-*.tar.gz
+uses /opt/my\ tools/kymo-*/bin/kymo
+rm -r "/opt/my tools"
+rm -r /var/tmp/kymo-0  # the link to the runtime
+gone before "the archive"
+echo "tar: unpacked into a path with a space, used, removed"
+
+python3 -m venv venv
+find venv | sort >before_pip
+log venv/bin/pip install --no-index ./kymo-*.whl
+uses venv/bin/kymo
+log venv/bin/pip uninstall -y kymo
+find venv -name '*kymo*' | grep . && fail "pip leaves files behind"
+rm -r venv
+gone before "the wheel"
+echo "wheel: installed, used, removed"
+END
+rm -rf "$parcel"
+echo "passed"
