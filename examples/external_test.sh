@@ -101,7 +101,7 @@ said=$(nested_bazel query //:count_words 2>&1)
 sed -i 1d WORKSPACE
 
 # Every label is found, and visible from here.
-build --nobuild //... @kymo//tools:profile @kymo//tools:report
+build --nobuild //... @kymo//tools:kymo @kymo//tools:profile @kymo//tools:report
 
 build //:count_words
 bin=$(nested_bazel info "${flags[@]}" bazel-bin)

@@ -184,7 +184,8 @@ class TarTest(PackageTest):
         self.assertEqual({row[0] for row in rows} - {"linked"}, files)
         for _, package, source, version in rows:
             self.assertTrue((folder / package).read_bytes(), package)
-        text = (folder / "libdw1").read_text(encoding="utf-8")
+        libdw, = (row[1] for row in rows if row[0].startswith("libdw.so"))
+        text = (folder / libdw).read_text(encoding="utf-8")
         for name in re.findall(r"common-licenses/(L?GPL-\d)", text):
             self.assertIn(b"GENERAL PUBLIC LICENSE",
                           (folder / "common" / name).read_bytes())
