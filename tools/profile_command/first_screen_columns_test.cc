@@ -1,0 +1,333 @@
+// Columns, colours and counts of the first screen, line by line.
+#include "tools/profile_command/first_screen.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/test_trace.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string Screen(const ScreenTables& tables, const ScreenOptions& options,
+                   TestTrace t = TestTrace(), const RunFacts& facts = {}) {
+  const model::Trace trace = std::move(t).Build();
+  const absl::StatusOr<std::string> screen =
+      FirstScreen(trace, tables, facts, options);
+  EXPECT_TRUE(screen.ok()) << screen.status();
+  return screen.value_or("");
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// The cells of a line, which are two spaces or more apart.
+std::vector<std::string> Cells(const std::string& line) {
+  std::vector<std::string> cells;
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find("  ", begin), line.size());
+    cells.push_back(line.substr(begin, end - begin));
+    begin = std::min(line.find_first_not_of(' ', end), line.size());
+  }
+  return cells;
+}
+
+// The titles in the order in which they leave as the terminal narrows.
+std::vector<std::string> DropOrder(const ScreenTables& tables) {
+  std::vector<std::string> order;
+  std::vector<std::string> before =
+      Cells(Lines(Screen(tables, {.width = 999}))[2]);
+  for (size_t width = 300; width > 10; --width) {
+    const std::string screen = Screen(tables, {.width = width});
+    const size_t begin = screen.find("\n\n") + 2;
+    const std::vector<std::string> titles =
+        Cells(screen.substr(begin, screen.find('\n', begin) - begin));
+    const std::set<std::string> left(titles.begin(), titles.end());
+    for (const std::string& title : before) {
+      if (!left.contains(title)) order.push_back(title);
+    }
+    before = titles;
+  }
+  return order;
+}
+
+report::TableRow Operation() {
+  return {.key = "operation with a name that is long enough",
+          .count = 3,
+          .cpu_time_total_us = 60,
+          .self_cpu_time_total_us = 30,
+          .device_time_total_us = 8,
+          .self_device_time_total_us = 5,
+          .self_cpu_memory_usage_bytes = 2048};
+}
+
+TEST(ColumnsTest, RangesLoseTheLeastImportantFirst) {
+  const ScreenTables tables = {
+      .ranges = {Operation()}, .use_device = "cuda", .profile_memory = true};
+  EXPECT_THAT(DropOrder(tables),
+              ElementsAre("CPU time avg", "Self CPU Mem", "Device total",
+                          "Self CPU", "# of Calls", "CPU total"));
+}
+
+TEST(ColumnsTest, FunctionsLoseTheLeastImportantFirst) {
+  ScreenTables tables;
+  tables.functions.rows = {
+      {.name = "function with a name that is long enough", .module = "a/b"}};
+  EXPECT_THAT(DropOrder(tables),
+              ElementsAre("# of Samples", "Module", "CPU total %", "Self CPU",
+                          "CPU total"));
+}
+
+TEST(ColumnsTest, RowsOfRanges) {
+  ScreenTables tables = {
+      .ranges = {Operation()}, .use_device = "cuda", .profile_memory = true};
+  tables.ranges.push_back(
+      {.key = "never", .count = 0, .self_cpu_time_total_us = 10});
+  std::vector<std::string> lines = Lines(Screen(tables, {.width = 300}));
+  EXPECT_THAT(Cells(lines[2]),
+              ElementsAre("Range", "Self CPU %", "Self CPU", "CPU total",
+                          "CPU time avg", "Self Device", "Device total",
+                          "Self CPU Mem", "# of Calls"));
+  EXPECT_THAT(Cells(lines[4]),
+              ElementsAre(Operation().key, "75.00%", "30.000us", "60.000us",
+                          "20.000us", "5.000us", "8.000us", "2.00 KB", "3"));
+  EXPECT_THAT(Cells(lines[5]),
+              ElementsAre("never", "25.00%", "10.000us", "0.000us", "0.000us",
+                          "0.000us", "0.000us", "0 B", "0"));
+  tables.use_device = "";
+  tables.profile_memory = false;
+  lines = Lines(Screen(tables, {.width = 300}));
+  EXPECT_THAT(Cells(lines[4]),
+              ElementsAre(Operation().key, "75.00%", "30.000us", "60.000us",
+                          "20.000us", "3"));
+}
+
+TEST(ColumnsTest, RowsOfFunctions) {
+  ScreenTables tables;
+  tables.functions.sampled_ns = 400'000;
+  tables.functions.rows = {{.name = "f\x1b",
+                            .module = "/usr/lib/libx\x1b.so",
+                            .cpu_time_us = 200,
+                            .self_cpu_time_us = 100,
+                            .sample_count = 7}};
+  const std::vector<std::string> lines = Lines(Screen(tables, {.width = 200}));
+  EXPECT_THAT(Cells(lines[2]),
+              ElementsAre("Function", "Self CPU %", "Self CPU", "CPU total %",
+                          "CPU total", "# of Samples", "Module"));
+  EXPECT_THAT(Cells(lines[4]),
+              ElementsAre("f\\x1b", "25.00%", "100.000us", "50.00%",
+                          "200.000us", "7", "libx\\x1b.so"));
+}
+
+constexpr char kRed[] = "\033[31m";
+constexpr char kDim[] = "\033[2m";
+
+TEST(ColorTest, OfFunctionsIsByTheirShareOfTheSampledTime) {
+  ScreenTables tables;
+  tables.functions.sampled_ns = 1'000'000;
+  for (const double us : {100, 99, 10, 9}) {
+    tables.functions.rows.push_back({.name = "f", .self_cpu_time_us = us});
+  }
+  std::vector<std::string> lines =
+      Lines(Screen(tables, {.width = 200, .color = true}));
+  EXPECT_THAT(lines[4], StartsWith(kRed));
+  EXPECT_THAT(lines[5], StartsWith("f "));
+  EXPECT_THAT(lines[6], StartsWith("f "));
+  EXPECT_THAT(lines[7], StartsWith(kDim));
+  tables.functions.sampled_ns = 0;
+  lines = Lines(Screen(tables, {.width = 200, .color = true}));
+  EXPECT_THAT(lines[4], StartsWith(kDim));
+}
+
+// Operations repeat the time of their kernels, and annotations cover it.
+TEST(ColorTest, OfRangesIsByTheirShareOfTheProcessorOrTheDevice) {
+  using report::RowDevice;
+  const auto row = [](const char* name, double us, RowDevice device) {
+    return report::TableRow{
+        .key = name, .device = device, .self_device_time_total_us = us};
+  };
+  ScreenTables tables = {.sort_by = "", .use_device = "cuda"};
+  tables.ranges = {row("kernel", 7852, RowDevice::kDevice),
+                   row("small", 1000, RowDevice::kDevice),
+                   row("warm", 998, RowDevice::kDevice),
+                   row("tiny", 100, RowDevice::kDevice),
+                   row("legacy", 50, RowDevice::kCpu),
+                   row("operation", 5000, RowDevice::kCpu),
+                   row("annotation", 90000, RowDevice::kDevice)};
+  tables.ranges[4].is_legacy = true;
+  tables.ranges[6].is_user_annotation = true;
+  std::vector<std::string> lines =
+      Lines(Screen(tables, {.width = 200, .color = true}));
+  EXPECT_THAT(lines[4], StartsWith(kRed));
+  EXPECT_THAT(lines[5], StartsWith(kRed));  // 10 %
+  EXPECT_THAT(lines[6], StartsWith("warm"));
+  EXPECT_THAT(lines[7], StartsWith("tiny"));  // 1 %
+  EXPECT_THAT(lines[8], StartsWith(kDim));
+  EXPECT_THAT(lines[9], StartsWith(kRed));
+  EXPECT_THAT(lines[10], StartsWith(kRed));
+  // The processor's time, where that is more.
+  tables.ranges[3].self_cpu_time_total_us = 10;
+  tables.ranges[4].self_cpu_time_total_us = 90;
+  lines = Lines(Screen(tables, {.width = 200, .color = true}));
+  EXPECT_THAT(lines[7], StartsWith(kRed));
+  EXPECT_THAT(lines[8], StartsWith(kRed));
+  EXPECT_THAT(lines[6], StartsWith("warm"));
+}
+
+TEST(ColorTest, TheHeadlineIsBoldAndLossesAreYellow) {
+  TestTrace t;
+  t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 7);
+  const std::string screen =
+      Screen({}, {.width = 500, .color = true}, std::move(t));
+  EXPECT_THAT(screen, StartsWith("\033[1m: 0.000 s, 0.000 s of CPU\033[0m\n"));
+  EXPECT_THAT(screen, HasSubstr("\n\n\033[33mLost: 7 "));
+  EXPECT_THAT(screen, EndsWith("--cpu_arena_mib\033[0m\n"));
+}
+
+TEST(HeadlineTest, CountsProcessesAndEachThreadOnce) {
+  TestTrace t;
+  t.AddProcess(1, "a");
+  t.AddThread(1, 1, "main");
+  t.AddThread(1, 1, "main");  // a lane of the same thread
+  t.AddThread(1, 2, "worker");
+  const RunFacts facts = {
+      .target = "a\nb", .wall_ns = 2'345'600'000, .cpu_ns = 78'000'000};
+  EXPECT_THAT(Screen({}, {}, std::move(t), facts),
+              StartsWith("a\\nb: 2.346 s, 0.078 s of CPU, 1 process, 2 threads"
+                         "\n"));
+  TestTrace two;
+  two.AddProcess(1, "a");
+  two.AddProcess(2, "b");
+  EXPECT_THAT(Screen({}, {}, std::move(two)),
+              StartsWith(": 0.000 s, 0.000 s of CPU, 2 processes\n"));
+}
+
+TEST(HeadlineTest, OneOfAKindIsSaidSo) {
+  TestTrace t;
+  t.AddInstant(t.AddThread(1, 1, ""), "mark", 3);
+  t.AddRange(t.AddStream(0, 7, 1), "kernel", 0, 9);
+  ScreenTables tables;
+  tables.functions.sample_count = 1;
+  tables.allocations = 1;
+  EXPECT_THAT(Screen(tables, {.width = 300}, std::move(t)),
+              HasSubstr(", 1 thread; 1 sample, 1 mark, 1 device event, "
+                        "1 allocation\n"));
+  TestTrace marks;
+  const auto main = marks.AddThread(1, 1, "");
+  marks.AddInstant(main, "mark", 3);
+  marks.AddInstant(main, "mark", 4);
+  EXPECT_THAT(Screen({}, {.width = 300}, std::move(marks)),
+              HasSubstr(", 1 thread; 2 marks\n"));
+}
+
+TEST(HeadlineTest, BreaksBetweenWords) {
+  const RunFacts facts = {
+      .target = "work", .wall_ns = 1'500'000'000, .cpu_ns = 20'000'000};
+  EXPECT_THAT(Screen({}, {.width = 20}, TestTrace(), facts),
+              StartsWith("work: 1.500 s, 0.020\n  s of CPU\n\n"));
+  EXPECT_THAT(Screen({}, {.width = 19}, TestTrace(), facts),
+              StartsWith("work: 1.500 s,\n  0.020 s of CPU\n\n"));
+}
+
+TEST(MemoryTest, UpToTwentyLinesAreShown) {
+  ScreenTables tables;
+  for (int i = 0; i < 20; ++i) tables.memory += "line\n";
+  EXPECT_THAT(Screen(tables, {}), EndsWith("\nline\nline\n"));
+  EXPECT_EQ(TableCount(tables), 1u);
+  tables.memory += "last";
+  EXPECT_THAT(Screen(tables, {}), EndsWith("\nline\nand 1 more lines\n"));
+}
+
+class LossTest : public testing::Test {
+ protected:
+  model::StackId Stack() {
+    return t_.data().stacks.Push(model::kEmptyStack,
+                                 t_.data().stacks.AddFrame({}));
+  }
+  // Of a trace with `count` samples and so many of the loss.
+  std::vector<std::string> Losses(model::Loss loss, uint64_t lost,
+                                  size_t samples) {
+    t_.data().samples.resize(samples);
+    t_.data().ledger.Add(loss, lost);
+    return LossesThatMatter(model::Trace(std::move(t_.data())));
+  }
+
+  TestTrace t_;
+};
+
+TEST_F(LossTest, OneSampleInTwentyCounts) {
+  using model::Loss;
+  const std::pair<Loss, size_t> kinds[] = {{Loss::kSamplesLost, 19},
+                                           {Loss::kSamplesNotDelivered, 19},
+                                           {Loss::kStacksIncomplete, 20},
+                                           {Loss::kStacksTruncated, 20}};
+  for (const auto& [loss, samples] : kinds) {
+    t_ = TestTrace();
+    EXPECT_THAT(Losses(loss, 1, samples), ElementsAre(HasSubstr(": 1 (5 %) ")));
+    t_ = TestTrace();
+    EXPECT_THAT(Losses(loss, 1, samples + 1), IsEmpty());
+  }
+  t_ = TestTrace();
+  EXPECT_THAT(Losses(Loss::kStacksIncomplete, 3, 0),
+              ElementsAre(HasSubstr(": 3 (100 %) ")));
+}
+
+TEST_F(LossTest, StacksOfOperationsAndAllocationsCount) {
+  const model::StackId stack = Stack();
+  const auto main = t_.AddThread(1, 1, "");
+  for (int i = 0; i < 10; ++i) {
+    t_.AddRange(main, "op", 10 * i, 10 * i + 5);
+    t_.Describe(0);
+    t_.data().details.back().stack = stack;
+    t_.AddRange(main, "plain", 10 * i + 6, 10 * i + 7);
+    t_.Describe(0);
+    t_.data().memory.push_back({.stack = stack});
+    t_.data().memory.push_back({});
+  }
+  EXPECT_THAT(Losses(model::Loss::kStacksTruncated, 1, 0),
+              ElementsAre(HasSubstr(": 1 (5 %) ")));
+}
+
+TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
+  using model::Loss;
+  const std::pair<Loss, const char*> advice[] = {
+      {Loss::kEventsDroppedArenaFull, "; give it more with --cpu_arena_mib"},
+      {Loss::kNamesDroppedTableFull,
+       "; use fewer different names: put what varies into arguments"},
+      {Loss::kSamplesLost, "; sample less often with --sampling_hz"},
+      {Loss::kDrainBytesLost,
+       "; make room on the disk, or write elsewhere with --output_dir"}};
+  for (const auto& [loss, text] : advice) {
+    t_ = TestTrace();
+    EXPECT_THAT(Losses(loss, 1, 0), ElementsAre(EndsWith(text)));
+  }
+  t_ = TestTrace();
+  EXPECT_THAT(Losses(Loss::kRecordsCorrupt, 1, 0),
+              ElementsAre(Not(HasSubstr("--"))));
+  t_ = TestTrace();
+  EXPECT_THAT(Losses(Loss::kSamplesBiased, 1, 0),
+              ElementsAre(StartsWith("Note: 1 ")));
+}
+
+}  // namespace
+}  // namespace kymo::tools
