@@ -1,9 +1,13 @@
 #include "importers/load/load.h"
 
+#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "importers/load/id_space.h"
 #include "profiler/model/recorded_by.h"
 #include "tests/support/test_importer.h"
 
@@ -63,6 +67,95 @@ TEST_F(LoadTest, ATraceIsPyTorchsIfAllFilesAre) {
   EXPECT_FALSE(model::IsOfPyTorch(Load({other}, {}, importers_)->trace));
   EXPECT_FALSE(model::IsOfPyTorch(Load({one, other}, {}, importers_)->trace));
   EXPECT_FALSE(model::IsOfPyTorch(Load({other, one}, {}, importers_)->trace));
+}
+
+TEST(IdSpaceTest, EachFileHasIdsOfItsOwn) {
+  const auto shard = [](std::vector<int64_t> pids, uint64_t logical_id) {
+    std::vector<model::TraceShard> shards(1);
+    for (const int64_t pid : pids) {
+      shards[0].processes.push_back({.pid = pid, .parent_pid = 3});
+    }
+    // A track of a process that is not listed.
+    shards[0].tracks = {{.pid = 7, .logical_id = logical_id}, {.pid = 7}};
+    shards[0].details = {{.forward_thread = 1}, {}};
+    return shards;
+  };
+  IdSpace ids;
+  auto first = shard({3, 5}, 2);
+  EXPECT_TRUE(ids.Separate(first).empty());
+  EXPECT_EQ(first[0].tracks[0].logical_id, 2u);
+  EXPECT_EQ(first[0].details[0].forward_thread, 1u);
+  auto second = shard({3, 9}, 1);
+  // 9 is the file's own, and remains.
+  EXPECT_EQ(ids.Separate(second),
+            (std::map<int64_t, int64_t>{{3, 10}, {7, 11}}));
+  EXPECT_EQ(second[0].processes[0].pid, 10);
+  EXPECT_EQ(second[0].processes[0].parent_pid, 10);
+  EXPECT_EQ(second[0].processes[1].pid, 9);
+  EXPECT_EQ(second[0].tracks[0].pid, 11);
+  EXPECT_EQ(second[0].tracks[0].logical_id, 3u);
+  EXPECT_EQ(second[0].tracks[1].logical_id, 0u);
+  EXPECT_EQ(second[0].details[0].forward_thread, 3u);
+  EXPECT_EQ(second[0].details[1].forward_thread, 0u);
+  auto third = shard({9, 11}, 1);
+  EXPECT_EQ(ids.Separate(third),
+            (std::map<int64_t, int64_t>{{7, 12}, {9, 13}, {11, 14}}));
+  EXPECT_EQ(third[0].processes[0].parent_pid, 3);
+  EXPECT_EQ(third[0].tracks[0].logical_id, 4u);
+}
+
+// Like the fake importer's, with a process's name and a window.
+class WindowImporter : public FakeImporter {
+ public:
+  absl::StatusOr<ImportedTrace> Import(
+      const std::string& path, const ImportOptions& options) const override {
+    auto imported = FakeImporter::Import(path, options);
+    model::TraceShard& shard = imported->shards[0];
+    shard.processes[0].name = shard.strings.Intern("python3");
+    if (path.ends_with("early")) {
+      imported->start_ns = 50;
+      imported->end_ns = 300;
+    } else if (path.ends_with("late")) {
+      imported->start_ns = 90;
+      imported->end_ns = 400;
+    }
+    return imported;
+  }
+};
+
+TEST(LoadWindowTest, TheTraceHasTheWindowsOfAllFilesIfAllHaveOne) {
+  ImporterRegistry importers;
+  ASSERT_TRUE(importers.Register(std::make_unique<WindowImporter>()).ok());
+  const std::string range = "range a 7 1 100 200\n";
+  const std::string early = WriteFake("early", range);
+  const std::string late = WriteFake("late", range);
+  const std::string none = WriteFake("none", range);
+  const auto window_of = [&](const std::vector<std::string>& paths) {
+    const auto loaded = Load(paths, {}, importers);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    return std::pair(loaded->trace.start_ns(), loaded->trace.end_ns());
+  };
+  EXPECT_EQ(window_of({late}), std::pair(TimeNs{90}, TimeNs{400}));
+  EXPECT_EQ(window_of({early, late}), std::pair(TimeNs{50}, TimeNs{400}));
+  EXPECT_EQ(window_of({late, early}), std::pair(TimeNs{50}, TimeNs{400}));
+  EXPECT_EQ(window_of({early, none}), std::pair(TimeNs{100}, TimeNs{200}));
+  EXPECT_EQ(window_of({none, late}), std::pair(TimeNs{100}, TimeNs{200}));
+  const auto both = Load({early, late}, {}, importers);
+  const model::Trace& trace = both->trace;
+  EXPECT_EQ(trace.Name(trace.processes()[0].name), "python3 (early)");
+  EXPECT_EQ(trace.Name(trace.processes()[1].name), "python3 (late)");
+}
+
+TEST_F(LoadTest, LargeFilesAreOpenedByTheirImporter) {
+  const auto open = [&](const std::string& lines, const LoadOptions& options) {
+    return OpenLarge(WriteFake("large", lines), options, importers_);
+  };
+  const std::string large = "large 10 20 15\nrange a 7 1 100 200\n";
+  EXPECT_EQ(open(large, {})->value().trace_bytes, 20u);
+  EXPECT_EQ(open(large, {.importer = "fake"})->value().memory_limit, 15u);
+  EXPECT_FALSE(open("range a 7 1 100 200\n", {})->has_value());
+  EXPECT_EQ(open(large, {.importer = "none"}).status().message(),
+            "there is no importer 'none'; it is one of: fake");
 }
 
 TEST_F(LoadTest, ErrorsNameTheFile) {

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "importers/load/load.h"
+#include "profiler/model/folded_memory.h"
 #include "tests/support/test_importer.h"
 
 namespace kymo {
@@ -48,6 +50,37 @@ TEST(RecordedOptionsTest, MetadataSayItAsNumberOrWord) {
   }
 }
 
+TEST(RecordedOptionsTest, EachOptionHasItsKey) {
+  const auto with = [](const char* key) {
+    const RecordedOptions recorded =
+        RecordedOptionsOf(WithMetadata(LoadFake("key"), key, "1"));
+    return std::string(recorded.profile_memory ? "memory " : "") +
+           (recorded.with_flops ? "flops " : "") +
+           (recorded.with_stack ? "stack " : "");
+  };
+  EXPECT_EQ(with("profile_memory"), "memory ");
+  EXPECT_EQ(with("with_flops"), "flops ");
+  EXPECT_EQ(with("with_stack"), "stack ");
+  EXPECT_EQ(with("with_modules"), "");
+}
+
+TEST(RecordedOptionsTest, RecordsOfMemoryShowThatItWasWatched) {
+  model::TraceData records = LoadFake("records").Release();
+  records.memory.resize(1);
+  EXPECT_TRUE(
+      RecordedOptionsOf(model::Trace(std::move(records))).profile_memory);
+  model::TraceData sums = LoadFake("sums").Release();
+  sums.folded_memory = std::make_shared<model::FoldedMemory>();
+  EXPECT_TRUE(RecordedOptionsOf(model::Trace(std::move(sums))).profile_memory);
+}
+
+TEST(RecordedOptionsTest, AStreamWithoutWorkIsNoDevice) {
+  model::TraceData data = LoadFake("idle").Release();
+  data.tracks.push_back({.kind = model::TrackKind::kStream, .pid = 7});
+  data.track_begin.push_back(data.track_begin.back());
+  EXPECT_EQ(RecordedOptionsOf(model::Trace(std::move(data))).use_device, "");
+}
+
 TEST(RecordedOptionsTest, AStreamThatWorkedIsADevice) {
   model::TraceData data = LoadFake("stream").Release();
   data.tracks[0].kind = model::TrackKind::kStream;
@@ -66,6 +99,10 @@ TEST(RecordedOptionsTest, MetadataNameTheDevice) {
   EXPECT_EQ(device_of("\"npu\""), "npu");
   EXPECT_EQ(device_of("\"\""), "cuda");
   EXPECT_EQ(device_of("1"), "cuda");
+  EXPECT_EQ(device_of("\"x\""), "x");
+  EXPECT_EQ(device_of("\"xpu"), "cuda");
+  EXPECT_EQ(device_of("xpu\""), "cuda");
+  EXPECT_EQ(device_of("\"my_npu_2\""), "my_npu_2");
   EXPECT_EQ(device_of("\"NPU 2\""), "cuda");
   // Without a stream there is no device.
   EXPECT_EQ(

@@ -12,6 +12,11 @@ TEST(CudaNamesTest, SpeaksKinetosWords) {
   EXPECT_EQ(CopyName(8, 3, 3), "Memcpy DtoD (Device -> Device)");
   EXPECT_EQ(MemsetName(3), "Memset (Device)");
   EXPECT_EQ(SyncName(3), "Stream Sync");
+  // The last of each list.
+  EXPECT_EQ(CopyName(10, 7, 0), "Memcpy PtoP (Managed Static -> Unknown)");
+  EXPECT_EQ(SyncName(4), "Context Sync");
+  EXPECT_EQ(SyncName(5), "Unknown Sync");
+  EXPECT_EQ(CopyName(11, 8, 1), "Memcpy Unknown (Unknown -> Pageable)");
 }
 
 TEST(CudaNamesTest, NumbersOfNoKindAreUnknown) {
@@ -27,6 +32,14 @@ TEST(CudaNamesTest, VersionsOfTheApiAreNoPartOfAName) {
             "cudaLaunchKernelExC");
   EXPECT_EQ(StripApiVersion("cuMemAlloc_v2"), "cuMemAlloc_v2");
   EXPECT_EQ(StripApiVersion("cuLaunchKernel"), "cuLaunchKernel");
+  // From three digits on a version is one of the toolkit.
+  EXPECT_EQ(StripApiVersion("f_v99"), "f_v99");
+  EXPECT_EQ(StripApiVersion("f_v999"), "f");
+  EXPECT_EQ(StripApiVersion("f_v"), "f_v");
+  EXPECT_EQ(StripApiVersion("f_v12x45"), "f_v12x45");
+  EXPECT_EQ(StripApiVersion("f_ptds"), "f");
+  EXPECT_EQ(StripApiVersion("ptsz"), "ptsz");
+  EXPECT_EQ(StripApiVersion("_ptsz"), "");
   EXPECT_EQ(StripApiVersion("_v7000"), "");
   EXPECT_EQ(StripApiVersion(""), "");
 }
@@ -35,6 +48,11 @@ TEST(CudaNamesTest, TellsTheDriverFromTheRuntime) {
   EXPECT_TRUE(IsDriverCall("cuLaunchKernel"));
   EXPECT_FALSE(IsDriverCall("cudaLaunchKernel"));
   EXPECT_FALSE(IsDriverCall("cu"));
+  EXPECT_TRUE(IsDriverCall("cuA"));
+  EXPECT_TRUE(IsDriverCall("cuZ"));
+  EXPECT_FALSE(IsDriverCall("cu@"));
+  EXPECT_FALSE(IsDriverCall("cu["));
+  EXPECT_FALSE(IsDriverCall("xuLaunch"));
 }
 
 }  // namespace
