@@ -10,6 +10,7 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
 
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>

@@ -1,0 +1,22 @@
+// say.h - what a command tells its user on standard error.
+//
+//   Say("wrote out");                              // kymo: wrote out
+//   if (!status.ok()) return Fail(status, kExitUsage);
+#ifndef KYMO_TOOLS_COMMAND_LINE_SAY_H_
+#define KYMO_TOOLS_COMMAND_LINE_SAY_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace kymo::tools {
+
+// Control characters of the text are shown, not sent to the terminal.
+void Say(const std::string& line);
+
+// Says the error, and returns the exit status.
+int Fail(const absl::Status& status, int exit_status);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_COMMAND_LINE_SAY_H_

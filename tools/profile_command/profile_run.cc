@@ -1,0 +1,333 @@
+#include "tools/profile_command/profile_run.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/activities.h"
+#include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/target_setup.h"
+#include "profiler/report/ledger_text.h"
+#include "profiler/session/recording.h"
+#include "profiler/text/json_text.h"
+#include "profiler/text/visible_text.h"
+#include "tools/command_line/run_folder.h"
+#include "tools/command_line/say.h"
+#include "tools/command_line/user_folder.h"
+#include "tools/profile_command/control_socket.h"
+#include "tools/profile_command/deliver.h"
+#include "tools/profile_command/deliver_large.h"
+#include "tools/profile_command/first_screen.h"
+#include "tools/profile_command/heap_folding.h"
+#include "tools/profile_command/injection.h"
+#include "tools/profile_command/launch.h"
+#include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/pre_flight.h"
+#include "tools/profile_command/progress_line.h"
+#include "tools/profile_command/runtime_files.h"
+#include "tools/profile_command/screen.h"
+#include "tools/profile_command/target.h"
+#include "tools/profile_command/what_to_open.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr int kExitLost = 3;
+constexpr int kExitNotExecutable = 126;
+constexpr int kExitNotFound = 127;
+constexpr int kPollMs = 5;
+// Backends make it in the output folder.
+constexpr char kRawFile[] = "kymo.raw";
+
+int ExitStatusOf(const absl::Status& target_status) {
+  switch (target_status.code()) {
+    case absl::StatusCode::kNotFound:
+      return kExitNotFound;
+    case absl::StatusCode::kPermissionDenied:
+      return kExitNotExecutable;
+    default:
+      return kExitFailed;
+  }
+}
+
+std::string RuntimePath(const std::string& name) {
+  std::error_code error;
+  return FindRuntimeFile(
+      std::filesystem::read_symlink("/proc/self/exe", error).string(), name);
+}
+
+std::string JsonString(const std::string& text) {
+  std::string json;
+  json::AppendJsonString(json, text);
+  return json;
+}
+
+class ProfileRun {
+ public:
+  ProfileRun(ProfileCommand command, const BackendRegistry& backends,
+             const ExporterRegistry& exporters)
+      : command_(std::move(command)),
+        backends_(backends),
+        exporters_(exporters) {}
+
+  // Returns only if the status is not the target's: the target did not run,
+  // nothing could be written, or --strict sets it.
+  int Run() {
+    SurviveFileSizeLimit();
+    absl::StatusOr<Target> target = FindTarget(command_.target[0]);
+    if (!target.ok())
+      return Fail(target.status(), ExitStatusOf(target.status()));
+    target_ = *std::move(target);
+    if (absl::Status status = Prepare(); !status.ok()) {
+      return Fail(status, status.code() == absl::StatusCode::kInvalidArgument
+                              ? kExitUsage
+                              : kExitFailed);
+    }
+    int wait_status = 0;
+    if (absl::Status status = Record(&wait_status); !status.ok()) {
+      return Fail(
+          absl::Status(status.code(), absl::StrCat(command_.target[0], ": ",
+                                                   status.message())),
+          ExitStatusOf(status));
+    }
+    bool lost = true;
+    try {
+      lost = Deliver();
+    } catch (const std::bad_alloc&) {
+      Say("could not analyse the recording: not enough memory; try recording "
+          "for a shorter time");
+    }
+    out_->Finish();
+    const bool target_succeeded =
+        WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+    if (target_succeeded && !out_->HasFiles()) return kExitFailed;
+    if (target_succeeded && lost && command_.strict) {
+      fputs(ledger_.c_str(), stderr);
+      Say("--strict: status 3, because the trace is not whole");
+      return kExitLost;
+    }
+    EndLike(wait_status);
+  }
+
+ private:
+  absl::Status TakeFolder() {
+    std::string path = UserPath(command_.output_dir);
+    if (command_.output_dir.empty()) {
+      KYMO_ASSIGN_OR_RETURN(
+          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
+    }
+    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    return absl::OkStatus();
+  }
+
+  absl::Status Prepare() {
+    if (absl::Status status = TakeFolder(); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(status.message(),
+                                       "; try another folder (--output_dir)"));
+    }
+    SessionOptions options;
+    options.target = TargetKind::kChildProcess;
+    options.target_path = target_.path;
+    options.record_shapes = command_.record_shapes;
+    options.with_stack = command_.with_stack;
+    options.with_modules = command_.with_modules;
+    options.capture_overload_names = command_.capture_overload_names;
+    options.profile_memory = command_.profile_memory;
+    options.settings = command_.settings;
+    options.scratch_dir = out_->path();
+    KYMO_RETURN_IF_ERROR(SetHeapFolding(command_, backends_, options));
+    KYMO_ASSIGN_OR_RETURN(
+        recording_, Recording::Create(backends_, command_.activities, options));
+    KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
+    TargetSetup setup;
+    KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
+    KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
+    if (command_.flight_recorder) {
+      absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
+      if (control.ok()) {
+        control_.emplace(*std::move(control));
+      } else {
+        Say(std::string(control.status().message()));
+      }
+    }
+    if (!command_.quiet) {
+      Say(PreFlightLine({.recorded = recording_->backends(),
+                         .skipped = recording_->skipped(),
+                         .limitations = recording_->limitations(),
+                         .target_name = target_.name,
+                         .obstacle = setup.obstacle,
+                         .heap_is_hidden = command_.profile_memory &&
+                                           BringsMalloc(target_.path)}));
+    }
+    return absl::OkStatus();
+  }
+
+  // Runs the target to its end.
+  absl::Status Record(int* wait_status) {
+    std::vector<std::string> words = command_.target;
+    words[0] = target_.word;
+    KYMO_ASSIGN_OR_RETURN(Child child,
+                          Child::Fork(words, target_.path, environment_));
+    KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
+    const int64_t exec_ns = MonotonicNs();
+    KYMO_RETURN_IF_ERROR(child.Exec());
+    if (const absl::Status removed = out_->RemoveOld(); !removed.ok()) {
+      Say(std::string(removed.message()));
+    }
+    if (command_.flight_recorder) recording_->BeginWithFirstEvent();
+    if (command_.dump_signal != 0) child.KeepSignal(command_.dump_signal);
+    while (!child.WaitFor(kPollMs)) {
+      recording_->Poll();
+      AnswerRequests(child);
+    }
+    *wait_status = child.wait_status();
+    facts_ = {.target = target_.name,
+              .wall_ns = MonotonicNs() - exec_ns,
+              .cpu_ns = CpuOfChildrenNs(),
+              .wait_status = *wait_status};
+    recording_->Poll();
+    stopped_ = recording_->Stop();
+    // From now on a request for a dump gets an error at once.
+    control_.reset();
+    return absl::OkStatus();
+  }
+
+  // Writes the next dump, and returns its path.
+  absl::StatusOr<std::string> Dump() {
+    const std::string name = absl::StrCat("dump-", ++dumps_, ".raw");
+    KYMO_RETURN_IF_ERROR(out_->Note(name));
+    const std::string path = absl::StrCat(
+        std::filesystem::absolute(out_->path()).string(), "/", name);
+    KYMO_RETURN_IF_ERROR(recording_->Dump(path));
+    return path;
+  }
+
+  void AnswerRequests(Child& child) {
+    if (child.TakeSignal()) {
+      const absl::StatusOr<std::string> path = Dump();
+      Say(path.ok() ? absl::StrCat("wrote ", *path)
+                    : std::string(path.status().message()));
+    }
+    if (!control_.has_value()) return;
+    if (const auto request = control_->Accept()) request->Answer(Dump());
+  }
+
+  // Analyses and writes.
+  // Returns whether the trace lacks something.
+  bool Deliver() {
+    if (!stopped_.ok()) Say(std::string(stopped_.message()));
+    ProgressLine progress(!command_.quiet);
+    progress.Show("reading what was recorded");
+    const FinishedRecording finished = recording_->Finish(Metadata());
+    progress.Clear();
+    const absl::StatusOr<model::Trace>& trace = finished.trace;
+    for (const absl::Status& problem : recording_->problems()) {
+      Say(std::string(problem.message()));
+    }
+    for (const KeptRecording& kept : finished.kept) Say(kept.why);
+    if (!command_.quiet) {
+      for (const std::string& remark : recording_->Remarks()) Say(remark);
+    }
+    if (!trace.ok()) Say(std::string(trace.status().message()));
+    if (!finished.kept.empty()) {
+      ShowLarge(DeliverLarge(finished.kept, trace.ok() ? &*trace : nullptr,
+                             command_, exporters_, *out_));
+      return true;
+    }
+    if (!trace.ok()) return true;
+    ledger_ = report::LedgerText(trace->ledger());
+    progress.Show("summing up");
+    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
+    const std::string text =
+        tables.ok() ? tables->text : std::string(tables.status().message());
+    ExportNotes notes;
+    const absl::Status written =
+        WriteFiles(*trace, text, command_, exporters_, *out_, progress, notes);
+    progress.Clear();
+    for (const std::string& notice : notes.notices) Say(notice);
+    if (!written.ok()) Say(std::string(written.message()));
+    if (tables.ok()) {
+      ShowScreen(*trace, tables->screen);
+    } else {
+      Say(text);
+    }
+    ShowFiles();
+    return !written.ok() || !recording_->problems().empty() ||
+           trace->ledger().AnythingLost();
+  }
+
+  std::vector<std::pair<std::string, std::string>> Metadata() const {
+    std::vector<std::pair<std::string, std::string>> metadata = {
+        {"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}};
+    const std::string device = ShownDevice(backends_, recording_->backends());
+    // Readers take the streams of a trace for CUDA's.
+    if (!device.empty() && device != "cuda") {
+      metadata.emplace_back("use_device", JsonString(device));
+    }
+    return metadata;
+  }
+
+  void ShowLarge(const LargeDelivery& delivery) const {
+    for (const std::string& notice : delivery.notices) Say(notice);
+    if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
+    if (!command_.quiet) fputs(VisibleLines(delivery.table).c_str(), stderr);
+    ShowFiles();
+  }
+
+  void ShowScreen(const model::Trace& trace, const ScreenTables& tables) const {
+    if (command_.quiet) return;
+    ScreenOptions options =
+        ScreenOf(STDERR_FILENO, command_.color, TableCount(tables));
+    if (command_.row_limit_given) options.rows = command_.row_limit;
+    const absl::StatusOr<std::string> screen =
+        FirstScreen(trace, tables, facts_, options);
+    if (screen.ok()) {
+      fputs(screen->c_str(), stderr);
+    } else {
+      Say(std::string(screen.status().message()));
+    }
+  }
+
+  void ShowFiles() const {
+    if (command_.quiet || !out_->HasFiles()) return;
+    const std::string folder = ShownPath(out_->path());
+    Say("wrote " + folder);
+    for (const std::string& line : WhatToOpen(out_->Names(), folder)) Say(line);
+  }
+
+  const ProfileCommand command_;
+  const BackendRegistry& backends_;
+  const ExporterRegistry& exporters_;
+  Target target_;
+  std::unique_ptr<RunFolder> out_;
+  Environment environment_;
+  std::unique_ptr<Recording> recording_;
+  std::optional<ControlSocket> control_;
+  int dumps_ = 0;
+  absl::Status stopped_;
+  RunFacts facts_;
+  std::string ledger_;
+};
+
+}  // namespace
+
+int ProfileTarget(ProfileCommand command, const BackendRegistry& backends,
+                  const ExporterRegistry& exporters) {
+  return ProfileRun(std::move(command), backends, exporters).Run();
+}
+
+}  // namespace kymo::tools

@@ -1,0 +1,232 @@
+#include "tools/report_command/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "exporters/builtin/builtin_exporters.h"
+#include "importers/builtin/builtin_importers.h"
+#include "importers/load/load.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/base/strings.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/plugin/sink.h"
+#include "profiler/plugin/trace_windows.h"
+#include "profiler/report/ledger_text.h"
+#include "profiler/text/visible_text.h"
+#include "tools/command_line/run_folder.h"
+#include "tools/command_line/say.h"
+#include "tools/command_line/shared_flags.h"
+#include "tools/command_line/user_folder.h"
+#include "tools/report_command/check_report.h"
+#include "tools/report_command/deliver.h"
+#include "tools/report_command/input_files.h"
+#include "tools/report_command/large_recording.h"
+#include "tools/report_command/options.h"
+#include "tools/report_command/report_manual.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr int kExitDone = 0;
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitFound = 3;
+
+// CSV and JSON escape what their format needs escaped.
+absl::Status Print(const std::string& output, TextFormat format) {
+  const std::string text =
+      format == TextFormat::kText ? VisibleLines(output) : output;
+  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      fflush(stdout) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, "could not write to standard output");
+}
+
+class ReportRun {
+ public:
+  // `inputs` are the command's files.
+  ReportRun(const ReportCommand& command, const InputFiles& inputs,
+            const ImporterRegistry& importers,
+            const ExporterRegistry& exporters)
+      : command_(command),
+        inputs_(inputs),
+        importers_(importers),
+        exporters_(exporters) {
+    load_.importer = command.importer;
+    load_.import.max_unpacked_bytes = command.max_unpacked_bytes;
+    load_.import.settings = command.settings;
+  }
+
+  absl::StatusOr<int> Run() {
+    KYMO_ASSIGN_OR_RETURN(std::optional<LargeTrace> large,
+                          OpenInWindows(command_, load_, importers_));
+    if (large) return ReportLarge(*large);
+    if (command_.check) return Check();
+    if (command_.diff) return Diff();
+    return Report();
+  }
+
+ private:
+  absl::StatusOr<LoadedTrace> LoadAll(
+      const std::vector<std::string>& files) const {
+    KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded, Load(files, load_, importers_));
+    for (LoadedFile& file : loaded.files) {
+      file.path = inputs_.WithNames(file.path);
+    }
+    return loaded;
+  }
+
+  absl::StatusOr<int> Check() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    const CheckReport report(loaded);
+    KYMO_RETURN_IF_ERROR(Print(report.Text(command_.format), command_.format));
+    return report.is_clean() ? kExitDone : kExitFound;
+  }
+
+  absl::StatusOr<int> Diff() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace before,
+                          LoadAll({command_.files[0]}));
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace after,
+                          LoadAll({command_.files[1]}));
+    KYMO_ASSIGN_OR_RETURN(const std::string text,
+                          DiffText(before.trace, after.trace, command_));
+    KYMO_RETURN_IF_ERROR(Print(text, command_.format));
+    return kExitDone;
+  }
+
+  absl::StatusOr<int> Report() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    SayFindings(loaded);
+    KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
+    KYMO_RETURN_IF_ERROR(Print(text, command_.format));
+    if (command_.exporters.empty()) return kExitDone;
+    KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
+    OutputDirectory out(folder);
+    KYMO_RETURN_IF_ERROR(out.CheckWritable());
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
+                          ExportTrace(loaded.trace, command_, exporters_, out));
+    for (const std::string& notice : notices) Say(notice);
+    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+    return kExitDone;
+  }
+
+  absl::StatusOr<int> ReportLarge(LargeTrace& large) {
+    KYMO_ASSIGN_OR_RETURN(const WindowReport report,
+                          ReportInWindows(command_, exporters_, large));
+    if (!command_.quiet) {
+      for (const std::string& note : report.notes) Say(note);
+      fputs(report::LedgerText(report.sums.ledger()).c_str(), stderr);
+    }
+    KYMO_RETURN_IF_ERROR(Print(report.table, command_.format));
+    if (command_.exporters.empty()) return kExitDone;
+    KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
+    OutputDirectory out(folder);
+    KYMO_RETURN_IF_ERROR(out.CheckWritable());
+    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
+                          ExportSums(report.sums, command_, exporters_, out));
+    for (const std::string& notice : notices) Say(notice);
+    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+    return kExitDone;
+  }
+
+  absl::StatusOr<std::string> OutputFolder() const {
+    if (!command_.output_dir.empty()) return UserPath(command_.output_dir);
+    return MakeDatedFolder(UserPath(kDefaultFolder), FileStem());
+  }
+
+  // Shows what is wrong with the files, and what the trace lacks.
+  void SayFindings(const LoadedTrace& loaded) const {
+    if (command_.quiet) return;
+    for (const LoadedFile& file : loaded.files) {
+      for (const ImportFinding& finding : file.findings) {
+        if (finding.severity == ImportFinding::Severity::kNote) continue;
+        Say(absl::StrCat(file.path, ": ", finding.message,
+                         finding.count > 1
+                             ? absl::StrCat(" (", finding.count, " times)")
+                             : "",
+                         "; --check says more"));
+      }
+    }
+    // Not on standard output, where the table is PyTorch's to the byte.
+    fputs(report::LedgerText(loaded.trace.ledger()).c_str(), stderr);
+  }
+
+  // "trace" of "runs/trace.json.gz".
+  std::string FileStem() const {
+    std::string_view name = inputs_.names()[0];
+    name = name.substr(name.rfind('/') + 1);
+    const std::string_view stem = name.substr(0, name.find('.'));
+    return stem.empty() ? "trace" : std::string(stem);
+  }
+
+  const ReportCommand& command_;
+  const InputFiles& inputs_;
+  const ImporterRegistry& importers_;
+  const ExporterRegistry& exporters_;
+  LoadOptions load_;
+};
+
+}  // namespace
+
+int RunReport(const std::vector<std::string>& arguments) {
+  ImporterRegistry importers;
+  ExporterRegistry exporters;
+  absl::Status status = RegisterBuiltinImporters(importers);
+  status.Update(RegisterBuiltinExporters(exporters));
+  if (!status.ok()) return Fail(status, kExitFailed);
+  return RunReport(arguments, importers, exporters);
+}
+
+int RunReport(const std::vector<std::string>& arguments,
+              const ImporterRegistry& importers, ExporterRegistry& exporters) {
+  GoWhereTheUserStood();
+  absl::StatusOr<ReportCommand> command =
+      ParseReport(arguments, importers, exporters);
+  if (!command.ok()) return Fail(command.status(), kExitUsage);
+  if (!command->quiet) {
+    for (const std::string& notice : command->notices) Say(notice);
+  }
+  if (command->version) {
+    fputs(kVersionLine, stdout);
+    return kExitDone;
+  }
+  if (command->help || command->list) {
+    const absl::StatusOr<std::string> page =
+        command->help ? ReportManual(*command->help, importers, exporters)
+                      : ReportList(importers, exporters);
+    if (!page.ok()) return Fail(page.status(), kExitUsage);
+    fputs(page->c_str(), stdout);
+    return kExitDone;
+  }
+  const absl::StatusOr<InputFiles> inputs = InputFiles::Open(command->files);
+  if (!inputs.ok()) return Fail(inputs.status(), kExitFailed);
+  command->files = inputs->paths();
+  if (command->diff && command->files.size() != 2) {
+    Say("--diff compares two files; a folder that it is given must have one "
+        "trace");
+    return kExitUsage;
+  }
+  try {
+    const absl::StatusOr<int> exit_status =
+        ReportRun(*command, *inputs, importers, exporters).Run();
+    if (exit_status.ok()) return *exit_status;
+    Say(inputs->WithNames(ToStd(exit_status.status().message())));
+    return kExitFailed;
+  } catch (const std::bad_alloc&) {
+    Say("could not read the trace: not enough memory; try a machine with "
+        "more");
+    return kExitFailed;
+  }
+}
+
+}  // namespace kymo::tools
