@@ -103,7 +103,10 @@ class MemoryLimitTest(unittest.TestCase):
         self.assertFalse(os.path.exists(f"{self.out}/kymo.raw"))
 
     def test_a_missing_timeline_fails_strict(self):
-        self.profile(500_000, "--cpu_max_memory=20MiB", "--strict", status=3)
+        says = self.profile(
+            500_000, "--cpu_max_memory=20MiB", "--strict", status=3)
+        self.assertIn("status 3, because the recording is larger than memory\n",
+                      says)
 
     def test_another_word_for_memory_is_refused(self):
         says = self.profile(1, "--cpu_max_memory=much", status=2)

@@ -243,6 +243,33 @@ TEST_F(CommandTest, TargetsThatCannotRunHaveTheStatusesOfShells) {
   EXPECT_FALSE(fs::exists(folder_ + "/kymo-out"));
 }
 
+TEST_F(CommandTest, StrictSaysWhatItDoesNotAccept) {
+  EXPECT_EQ(Record({"--strict"}, {"ranges", "3"}).status(), 0);
+  fs::remove_all(folder_ + "/out");
+  fs::create_directories(folder_ + "/out/trace.json");
+  const Ended lenient = Record({}, {"ranges", "3"});
+  EXPECT_EQ(lenient.status(), 0);
+  EXPECT_THAT(lenient.err, ContainsRegex("\nkymo: .*trace.json"));
+  EXPECT_THAT(lenient.err, Not(HasSubstr("timeline: ")));
+  const Ended unwritten = Record({"--strict"}, {"ranges", "3"});
+  EXPECT_EQ(unwritten.status(), 3);
+  EXPECT_THAT(unwritten.err, EndsWith("\nkymo: --strict: status 3, because a "
+                                      "file could not be written\n"));
+  // 32 bytes a range: more than the arena holds.
+  const Words small = {"--cpu_arena_mib=1", "--cpu_when_full=stop", "--strict"};
+  const Ended both = Record(small, {"ranges", "100000"});
+  EXPECT_EQ(both.status(), 3);
+  EXPECT_THAT(both.err, EndsWith("\nkymo: --strict: status 3, because the "
+                                 "trace is not whole, and a file could not be "
+                                 "written\n"));
+  EXPECT_THAT(both.err,
+              ContainsRegex("\nLost: [0-9]+ events_dropped_arena_full \\("));
+  fs::remove_all(folder_ + "/out");
+  EXPECT_THAT(Record(small, {"ranges", "100000"}).err,
+              EndsWith("because the trace is not whole\n"));
+  EXPECT_EQ(Record(small, {"exit", "7"}).status(), 7);
+}
+
 TEST_F(CommandTest, NothingWrittenIsAFailure) {
   for (const char* const name : {"key_averages.txt", "summary.json"}) {
     fs::create_directories(folder_ + "/out/" + name);
@@ -292,6 +319,26 @@ TEST_F(CommandTest, WhatCannotBeSeenIsSaidBefore) {
               ContainsRegex("kymo: recording cpu.*; own_malloc brings a malloc "
                             "of its own"));
   EXPECT_THAT(Run(run).err, StartsWith("kymo: recording cpu, nvtx\n"));
+}
+
+TEST_F(CommandTest, ALargeRecordingEndsWithTableAndStacks) {
+  const Ended ended =
+      Record({"--cpu_max_memory=20MiB", "--strict"}, {"ranges", "500000"});
+  EXPECT_EQ(ended.status(), 3);
+  EXPECT_THAT(
+      ended.err,
+      AllOf(HasSubstr(" MiB of memory, more than the 20 MiB that may be taken "
+                      "(--cpu_max_memory)\n"),
+            HasSubstr("\nkymo: not written, because it needs the whole trace: "
+                      "chrome\n"),
+            ContainsRegex("\n *inner .* 500000"),
+            EndsWith("\nkymo: wrote out\n"
+                     "kymo: all tables: out/key_averages.txt\n"
+                     "kymo: --strict: status 3, because the recording is "
+                     "larger than memory\n")));
+  EXPECT_THAT(Names(),
+              ElementsAre(".kymo-files", "key_averages.txt", "kymo.raw",
+                          "stacks.folded", "summary.json"));
 }
 
 TEST_F(CommandTest, DumpsOnRequestAndOnTheSignal) {

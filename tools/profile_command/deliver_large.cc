@@ -113,6 +113,7 @@ LargeDelivery DeliverLarge(std::span<const KeptRecording> kept,
     if (rest == nullptr) return delivery;
   }
   if (rest != nullptr) sums.SetRest(*rest);
+  delivery.ledger = sums.ledger();
   absl::StatusOr<std::string> table = TableOf(sums, rest, command);
   if (table.ok()) {
     delivery.table = *std::move(table);

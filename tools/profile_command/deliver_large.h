@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/registry.h"
@@ -31,6 +32,7 @@ namespace kymo::tools {
 
 struct LargeDelivery {
   std::string table;  // of key_averages.txt
+  model::LossLedger ledger;
   // Says which results are missing and why, and which command reads the file.
   std::vector<std::string> notices;
   absl::Status status;

@@ -179,6 +179,7 @@ TEST_F(DeliverLargeTest, SamplesAndLossesOfTheRestAreInTheTable) {
               HasSubstr("Self CPU time total: 0.100us\n\n--------"));
   EXPECT_THAT(delivery.table,
               HasSubstr("Number of samples: 1\nLost: 3 samples_lost ("));
+  EXPECT_EQ(delivery.ledger.Get(model::Loss::kSamplesLost), 3u);
   // Also if the recording cannot be read.
   delivery = Deliver({Unreadable("k")}, &rest);
   EXPECT_EQ(delivery.status.message(), "it is broken");

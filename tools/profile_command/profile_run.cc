@@ -49,6 +49,9 @@ constexpr int kExitLost = 3;
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int kPollMs = 5;
+// What --strict does not accept.
+constexpr char kNotWhole[] = "the trace is not whole";
+constexpr char kNotWritten[] = "a file could not be written";
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
 
@@ -103,9 +106,9 @@ class ProfileRun {
                                                    status.message())),
           ExitStatusOf(status));
     }
-    bool lost = true;
+    std::vector<std::string> lacks = {"the recording could not be analysed"};
     try {
-      lost = Deliver();
+      lacks = Deliver();
     } catch (const std::bad_alloc&) {
       Say("could not analyse the recording: not enough memory; try recording "
           "for a shorter time");
@@ -114,9 +117,9 @@ class ProfileRun {
     const bool target_succeeded =
         WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     if (target_succeeded && !out_->HasFiles()) return kExitFailed;
-    if (target_succeeded && lost && command_.strict) {
+    if (target_succeeded && !lacks.empty() && command_.strict) {
       fputs(ledger_.c_str(), stderr);
-      Say("--strict: status 3, because the trace is not whole");
+      Say("--strict: status 3, because " + absl::StrJoin(lacks, ", and "));
       return kExitLost;
     }
     EndLike(wait_status);
@@ -226,9 +229,9 @@ class ProfileRun {
     if (const auto request = control_->Accept()) request->Answer(Dump());
   }
 
-  // Analyses and writes.
-  // Returns whether the trace lacks something.
-  bool Deliver() {
+  // Analyses and writes. Returns what --strict does not accept.
+  std::vector<std::string> Deliver() {
+    std::vector<std::string> lacks;
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     ProgressLine progress(!command_.quiet);
     progress.Show("reading what was recorded");
@@ -243,12 +246,24 @@ class ProfileRun {
       for (const std::string& remark : recording_->Remarks()) Say(remark);
     }
     if (!trace.ok()) Say(std::string(trace.status().message()));
-    if (!finished.kept.empty()) {
-      ShowLarge(DeliverLarge(finished.kept, trace.ok() ? &*trace : nullptr,
-                             command_, exporters_, *out_));
-      return true;
+    if (!recording_->problems().empty()) {
+      lacks.emplace_back("an activity had a problem");
     }
-    if (!trace.ok()) return true;
+    if (!finished.kept.empty()) {
+      const LargeDelivery delivery =
+          DeliverLarge(finished.kept, trace.ok() ? &*trace : nullptr, command_,
+                       exporters_, *out_);
+      ShowLarge(delivery);
+      ledger_ = report::LedgerText(delivery.ledger);
+      if (delivery.ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
+      if (!delivery.status.ok()) lacks.emplace_back(kNotWritten);
+      lacks.emplace_back("the recording is larger than memory");
+      return lacks;
+    }
+    if (!trace.ok()) {
+      lacks.emplace_back("there is no trace");
+      return lacks;
+    }
     ledger_ = report::LedgerText(trace->ledger());
     progress.Show("summing up");
     const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
@@ -266,8 +281,9 @@ class ProfileRun {
       Say(text);
     }
     ShowFiles();
-    return !written.ok() || !recording_->problems().empty() ||
-           trace->ledger().AnythingLost();
+    if (trace->ledger().AnythingLost()) lacks.emplace_back(kNotWhole);
+    if (!written.ok()) lacks.emplace_back(kNotWritten);
+    return lacks;
   }
 
   std::vector<std::pair<std::string, std::string>> Metadata() const {
