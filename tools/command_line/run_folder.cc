@@ -26,6 +26,9 @@ namespace fs = std::filesystem;
 // the run was through, a tab and the file's Stamp.
 constexpr char kListFile[] = ".kymo-files";
 
+// The name under which SetAside keeps a file.
+constexpr char kAsideFile[] = ".kymo-earlier";
+
 // The folder that the file `name` of the folder `top` is in. Follows no
 // symbolic link, so it is inside of `top`. Invalid if there is no such folder.
 OwnedDescriptor ParentOf(int top, const fs::path& name) {
@@ -132,7 +135,7 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
 RunFolder::RunFolder(const std::string& path, OwnedDescriptor top)
     : OutputDirectory(path), top_(std::move(top)) {}
 
-RunFolder::~RunFolder() = default;
+RunFolder::~RunFolder() { EndAside(/*has_started=*/false); }
 
 void RunFolder::ReadList() {
   std::istringstream names(ReadListFile(top_.get()));
@@ -146,6 +149,7 @@ void RunFolder::ReadList() {
 }
 
 absl::Status RunFolder::RemoveOld() {
+  EndAside(/*has_started=*/true);
   for (const OldFile& old : old_) {
     const fs::path name(old.name);
     const OwnedDescriptor folder = ParentOf(top_.get(), name);
@@ -188,6 +192,32 @@ absl::Status RunFolder::Note(std::string_view name) {
   if (has_started_) KYMO_RETURN_IF_ERROR(List(name));
   listed_.emplace(name);
   return absl::OkStatus();
+}
+
+void RunFolder::SetAside(std::string_view name) {
+  struct stat info = {};
+  const std::string file(name);
+  const bool is_there =
+      fstatat(top_.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there &&
+      (!S_ISREG(info.st_mode) ||
+       renameat(top_.get(), file.c_str(), top_.get(), kAsideFile) != 0)) {
+    return;
+  }
+  aside_ = file;
+  has_aside_ = is_there;
+}
+
+// Leaves one file of the name: the run's own, if it has started and made one;
+// else the earlier one, if there was one.
+void RunFolder::EndAside(bool has_started) {
+  if (aside_.empty()) return;
+  const bool is_made = has_started && !Stamp(top_.get(), aside_).empty();
+  if (has_aside_ && is_made) unlinkat(top_.get(), kAsideFile, 0);
+  if (has_aside_ && !is_made)
+    renameat(top_.get(), kAsideFile, top_.get(), aside_.c_str());
+  if (!has_aside_ && !has_started) unlinkat(top_.get(), aside_.c_str(), 0);
+  aside_.clear();
 }
 
 absl::Status RunFolder::List(std::string_view name) const {

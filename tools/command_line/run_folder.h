@@ -53,8 +53,7 @@ class RunFolder final : public OutputDirectory {
 
   // Removes what the run before this one made in the folder, and this run has
   // not written over. Call it once this run's target has started. A run that
-  // does not start leaves the folder, and the list of its files, as they were;
-  // only the raw file of --cpu_keep_raw is replaced before the start.
+  // does not start leaves the folder, and the list of its files, as they were.
   absl::Status RemoveOld();
 
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
@@ -63,6 +62,11 @@ class RunFolder final : public OutputDirectory {
   // Says that the run makes this file in another way than with Open. Call it
   // before this run's file is there.
   absl::Status Note(std::string_view name);
+
+  // Keeps a file that Note knows, and that the run makes before its target
+  // starts, under another name until then. If the run does not start, the file
+  // comes back. For one name.
+  void SetAside(std::string_view name);
 
   // Says that the run has made all its files. From now on they are the run's as
   // long as they stay as they are.
@@ -89,6 +93,7 @@ class RunFolder final : public OutputDirectory {
   void ReadList();
   // Appends the name to the file of names.
   absl::Status List(std::string_view name) const;
+  void EndAside(bool has_started);
   bool HasMade(const std::string& name, const std::string& stamp_before) const;
 
   const OwnedDescriptor top_;  // of the folder; locked
@@ -97,6 +102,8 @@ class RunFolder final : public OutputDirectory {
   // The names that Note got, and the stamps of what was there.
   std::map<std::string, std::string, std::less<>> noted_;
   std::set<std::string, std::less<>> listed_;  // and not there before
+  std::string aside_;       // the name that SetAside got; empty: none
+  bool has_aside_ = false;  // there was such a file
 };
 
 }  // namespace kymo::tools

@@ -152,6 +152,63 @@ TEST_F(RunFolderTest, ARunThatDoesNotStartTakesBackItsNames) {
   EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
 }
 
+// The raw file is made before the target starts.
+TEST_F(RunFolderTest, AFileThatIsMadeTooEarlyReplacesTheEarlierAtTheStart) {
+  const auto content = [&] {
+    std::string text;
+    std::ifstream file(folder_ + "/kymo.raw");
+    std::getline(file, text);
+    return text;
+  };
+  const auto run = [&](bool makes, bool starts) {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    (*out)->SetAside("kymo.raw");
+    EXPECT_FALSE(fs::exists(folder_ + "/kymo.raw"));
+    if (makes) std::ofstream(folder_ + "/kymo.raw") << "of this run";
+    if (!starts) return;
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+    (*out)->Finish();
+    EXPECT_EQ((*out)->HasFiles(), makes);
+  };
+  run(/*makes=*/true, /*starts=*/false);
+  EXPECT_TRUE(fs::is_empty(folder_));
+  std::ofstream(folder_ + "/kymo.raw") << "of the user";
+  run(/*makes=*/true, /*starts=*/false);
+  EXPECT_EQ(content(), "of the user");
+  run(/*makes=*/false, /*starts=*/true);
+  EXPECT_EQ(content(), "of the user");
+  run(/*makes=*/true, /*starts=*/true);
+  EXPECT_EQ(content(), "of this run");
+  EXPECT_FALSE(fs::exists(folder_ + "/.kymo-earlier"));
+}
+
+TEST_F(RunFolderTest, AnEarlierFileOfARunIsGoneOnceTheNextHasStarted) {
+  Run({"kymo.raw"});
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    (*out)->SetAside("kymo.raw");
+  }
+  EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+  {
+    const auto out = RunFolder::Take(folder_);
+    ASSERT_TRUE((*out)->Note("kymo.raw").ok());
+    (*out)->SetAside("kymo.raw");
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+  }
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, WhatIsNoFileIsNotSetAside) {
+  fs::create_directory(folder_ + "/kymo.raw");
+  const auto out = RunFolder::Take(folder_);
+  (*out)->SetAside("kymo.raw");
+  EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+  ASSERT_TRUE((*out)->RemoveOld().ok());
+  EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+}
+
 TEST_F(RunFolderTest, NotedFilesAreTheRunsAlsoIfItWasKilled) {
   {
     const auto out = RunFolder::Take(folder_);

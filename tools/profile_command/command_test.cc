@@ -243,6 +243,28 @@ TEST_F(CommandTest, TargetsThatCannotRunHaveTheStatusesOfShells) {
   EXPECT_FALSE(fs::exists(folder_ + "/kymo-out"));
 }
 
+TEST_F(CommandTest, ARunThatDoesNotStartChangesNothing) {
+  const std::string script = folder_ + "/script";
+  std::ofstream(script) << "#!/no/such/interpreter\n";
+  fs::permissions(script, fs::perms::owner_all);
+  const Words broken = {"--output_dir=out", "--activities=cpu",
+                        "--cpu_keep_raw", script};
+  const Ended ended = Run(broken);
+  EXPECT_EQ(ended.status(), 127);
+  EXPECT_EQ(ended.err, "kymo: recording cpu, nvtx\nkymo: " + script +
+                           ": No such file or directory\n");
+  EXPECT_THAT(Names(), ElementsAre());
+  EXPECT_EQ(Record({"--cpu_keep_raw"}, {"ranges", "3"}).status(), 0);
+  const auto before = Files();
+  EXPECT_TRUE(before.contains("kymo.raw"));
+  EXPECT_EQ(Run(broken).status(), 127);
+  EXPECT_TRUE(Files() == before);
+  // The next run replaces all of them.
+  Record({"--export="}, {"exit", "0"});
+  EXPECT_THAT(Names(),
+              ElementsAre(".kymo-files", "key_averages.txt", "summary.json"));
+}
+
 TEST_F(CommandTest, StrictSaysWhatItDoesNotAccept) {
   EXPECT_EQ(Record({"--strict"}, {"ranges", "3"}).status(), 0);
   fs::remove_all(folder_ + "/out");

@@ -156,6 +156,7 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
+    out_->SetAside(kRawFile);
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
     KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
