@@ -47,7 +47,10 @@ std::string UserPath(const std::string& path) {
 std::string ShownPath(const std::string& path) {
   const std::string relative =
       fs::path(path).lexically_relative(WhereTheUserStood()).string();
-  return relative.empty() || relative.starts_with("..") ? path : relative;
+  std::string shown =
+      relative.empty() || relative.starts_with("..") ? path : relative;
+  while (shown.size() > 1 && shown.back() == '/') shown.pop_back();
+  return shown;
 }
 
 }  // namespace kymo::tools

@@ -18,7 +18,7 @@ void GoWhereTheUserStood();
 std::string UserPath(const std::string& path);
 
 // The path of UserPath for the user to read: relative to the folder where the
-// user stood, if it is inside.
+// user stood, if it is inside, and without a slash at its end.
 std::string ShownPath(const std::string& path);
 
 }  // namespace kymo::tools
