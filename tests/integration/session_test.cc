@@ -1,8 +1,10 @@
 // Sessions as PyTorch has them: of one thread, and following its work.
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,19 +28,33 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+void RunRangesOfTwoThreads() {
+  RecordFunction mine("mine");
+  std::thread([] { RecordFunction others("others"); }).join();
+}
+
 TEST(SessionTest, RecordsTheThreadThatStartsItAndNoOther) {
-  const Warnings warnings;
-  for (int session = 0; session < 2; ++session) {
-    const auto profile = Record({}, [] {
-      RecordFunction mine("mine");
-      std::thread([] { RecordFunction others("others"); }).join();
-    });
-    EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
-  }
-  // Said by the first session of the process that leaves threads out.
-  EXPECT_THAT(warnings.texts(),
-              ElementsAre(AllOf(StartsWith("1 other thread ran ranges"),
-                                HasSubstr("profile_all_threads"))));
+  const auto profile = Record({}, RunRangesOfTwoThreads);
+  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+}
+
+// In a process of its own: another test may have been the first.
+TEST(SessionDeathTest, TheFirstSessionThatLeavesThreadsOutSaysSo) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const Warnings warnings;
+        for (int session = 0; session < 2; ++session) {
+          Record({}, RunRangesOfTwoThreads);
+        }
+        for (const std::string& text : warnings.texts()) {
+          std::cerr << "[" << text << "]";
+        }
+        std::_Exit(static_cast<int>(warnings.texts().size()));
+      },
+      ::testing::ExitedWithCode(1),
+      AllOf(StartsWith("[1 other thread ran ranges"),
+            HasSubstr("profile_all_threads")));
 }
 
 TEST(SessionTest, FollowsWorkThatIsHandedOver) {
