@@ -32,8 +32,8 @@ absl::StatusOr<std::string> ReadPlain(const std::string& path) {
   std::string head(kHeadBytes, '\0');
   size_t size = 0;
   while (size < head.size()) {
-    const ssize_t got = read(file.get(), &head[size], head.size() - size);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got =
+        TEMP_FAILURE_RETRY(read(file.get(), &head[size], head.size() - size));
     if (got < 0) return FileError(path, errno);
     if (got == 0) break;
     size += static_cast<size_t>(got);

@@ -76,8 +76,7 @@ std::string ReadAnswer(int fd) {
   std::string answer;
   char buffer[1024];
   while (answer.size() < kMaxAnswerBytes) {
-    const ssize_t got = read(fd, buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = TEMP_FAILURE_RETRY(read(fd, buffer, sizeof(buffer)));
     if (got <= 0) break;
     answer.append(buffer, static_cast<size_t>(got));
   }

@@ -88,10 +88,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
 [[noreturn]] void RunChild(int go_fd, int error_fd, const char* path,
                            char** argv, char** envp) {
   char go = 0;
-  ssize_t got;
-  while ((got = read(go_fd, &go, 1)) < 0 && errno == EINTR) {
-  }
-  if (got != 1) _exit(127);
+  if (TEMP_FAILURE_RETRY(read(go_fd, &go, 1)) != 1) _exit(127);
   sigaction(SIGCHLD, &original_child_action, nullptr);
   sigaction(SIGXFSZ, &original_file_size_action, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
@@ -184,13 +181,11 @@ absl::Status Child::Exec() {
   const ssize_t written = write(go_fd_, &go, 1);
   close(std::exchange(go_fd_, -1));
   int error = 0;
-  ssize_t got = 0;
-  if (written == 1) {
-    while ((got = read(error_fd_, &error, sizeof(error))) < 0 &&
-           errno == EINTR) {
-    }
+  // The pipe ends without a byte when the program runs.
+  if (written != 1 || TEMP_FAILURE_RETRY(read(
+                          error_fd_, &error, sizeof(error))) != sizeof(error)) {
+    return absl::OkStatus();
   }
-  if (got != sizeof(error)) return absl::OkStatus();
   waitpid(pid_, &wait_status_, 0);
   ended_ = true;
   return error == ENOENT ? absl::NotFoundError(strerror(error))
@@ -211,9 +206,7 @@ bool Child::WaitFor(int timeout_ms) {
              !((signal == SIGINT || signal == SIGQUIT) && from_terminal)) {
     kill(pid_, signal);
   }
-  pid_t got;
-  while ((got = waitpid(pid_, &wait_status_, WNOHANG)) < 0 && errno == EINTR) {
-  }
+  const pid_t got = waitpid(pid_, &wait_status_, WNOHANG);
   // ECHILD: other code took the child's status, so it is not known.
   ended_ = got == pid_ || got < 0;
   if (!ended_) StopWithChild();

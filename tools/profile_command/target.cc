@@ -62,14 +62,13 @@ absl::StatusOr<std::string> Output(const std::vector<std::string>& words,
   std::string text;
   char buffer[4096];
   ssize_t size;
-  while ((size = read(fds[0], buffer, sizeof(buffer))) > 0 ||
-         (size < 0 && errno == EINTR)) {
-    if (size > 0) text.append(buffer, static_cast<size_t>(size));
+  while ((size = TEMP_FAILURE_RETRY(read(fds[0], buffer, sizeof(buffer)))) >
+         0) {
+    text.append(buffer, static_cast<size_t>(size));
   }
   close(fds[0]);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("'", words[0], " ", words[1], "' ended with an error"));

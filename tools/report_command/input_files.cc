@@ -122,8 +122,8 @@ absl::Status InputFiles::AddPipe(const std::string& name, int fd) {
   if (!kept.is_open()) return cannot_keep();
   std::vector<char> buffer(size_t{1} << 18);
   for (uint64_t size = 0;;) {
-    const ssize_t got = read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got =
+        TEMP_FAILURE_RETRY(read(fd, buffer.data(), buffer.size()));
     if (got < 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", name));
     }
