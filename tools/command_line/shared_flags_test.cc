@@ -54,6 +54,21 @@ TEST(SharedFlagsTest, EachFlagHasItsTopicAndManyAreCommon) {
               HasSubstr("kymo-out/<file>-<date>-<time>."));
 }
 
+TEST(SharedFlagsTest, TheManualNamesDefaultsAsTheyAreWritten) {
+  struct Unlimited : SharedFlags {
+    Unlimited() { max_size = 0; }
+  };
+  const auto default_of = [](const auto& infos, const std::string& name) {
+    for (const SettingInfo& flag : infos) {
+      if (flag.name == name) return flag.default_value;
+    }
+    return std::string("no such flag");
+  };
+  EXPECT_EQ(default_of(Table().infos(), "max_size"), "100MiB");
+  const SettingTable<Unlimited> unlimited("", SharedSettings<Unlimited>({}));
+  EXPECT_EQ(default_of(unlimited.infos(), "max_size"), "0");
+}
+
 TEST(SharedFlagsTest, EachFlagSetsItsMember) {
   const Flags flags = *Table().Read({{"export", "a,b"},
                                      {"output_dir", "out"},

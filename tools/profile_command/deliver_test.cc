@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/base/op_inputs.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -161,6 +162,29 @@ TEST(MakeTablesTest, WhereADeviceWorkedItsTimeComesFirst) {
   EXPECT_LT(tables->text.find("gemm"), tables->text.find("slow"));
   EXPECT_THAT(tables->text, HasSubstr("Self CUDA time total: 4.000us\n"));
   EXPECT_EQ(MakeTables(trace, {.sort_by = "count"})->screen.sort_by, "count");
+}
+
+TEST(MakeTablesTest, FlopsAreEstimatedIfTheyWereAskedFor) {
+  const int64_t sizes[] = {4, 4};
+  const Input inputs[] = {TensorMeta{.sizes = sizes},
+                          TensorMeta{.sizes = sizes}};
+  std::string encoded(EncodedInputBytes(inputs, 2), '\0');
+  EncodeInputs(inputs, 2, encoded.data());
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "aten::mm", 0, 5'000);
+  t.Describe(0);
+  t.data().details.back().inputs = t.Intern(encoded);
+  t.AddRange(main, "aten::mul", 6'000, 7'000);
+  const model::Trace trace = std::move(t).Build();
+  const std::string without = MakeTables(trace, {})->text;
+  EXPECT_THAT(without, Not(HasSubstr("FLOPs")));
+  EXPECT_THAT(without, Not(HasSubstr("note: ")));
+  const std::string with = MakeTables(trace, {.with_flops = true})->text;
+  // 2 * 4 * 4 * 4. The other operation has no inputs, which is told.
+  EXPECT_THAT(with, HasSubstr("Total FLOPs"));
+  EXPECT_THAT(with, HasSubstr(" 128.000  \n"));
+  EXPECT_THAT(with, testing::ContainsRegex("\nnote: .*aten::mul"));
 }
 
 // PyTorch's rows of reports: the report on memory says it better.

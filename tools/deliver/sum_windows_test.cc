@@ -1,0 +1,85 @@
+#include "tools/deliver/sum_windows.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/test_importer.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The windows of a recording from 100 to 900 ns; after them an error, if asked
+// for. Each is the lines of a fake file.
+class Windows : public TraceWindows {
+ public:
+  explicit Windows(std::vector<std::string> windows, bool is_broken = false)
+      : windows_(std::move(windows)), is_broken_(is_broken) {}
+  bool is_done() const override {
+    return next_ == windows_.size() && !is_broken_;
+  }
+  absl::StatusOr<TraceWindow> Next() override {
+    if (next_ == windows_.size()) return absl::DataLossError("it is broken");
+    const std::string path = WriteFake("window", windows_[next_++]);
+    auto imported = FakeImporter().Import(path, {});
+    return TraceWindow{.shard = std::move(imported->shards[0]),
+                       .start_ns = 100,
+                       .end_ns = 900,
+                       .is_last = next_ == windows_.size()};
+  }
+  std::vector<std::string> Notes() const override { return {"a note"}; }
+
+ private:
+  const std::vector<std::string> windows_;
+  const bool is_broken_;
+  size_t next_ = 0;
+};
+
+TEST(SumWindowsTest, AddsAllWindows) {
+  Windows windows({"range f 7 1 100 200\nrange g 7 1 120 150\n",
+                   "range f 7 1 300 350\n", "range f 7 1 400 450\n"});
+  const auto summed = SumWindows(windows);
+  ASSERT_TRUE(summed.ok()) << summed.status();
+  EXPECT_THAT(summed->notes,
+              ElementsAre("read in 3 windows: 4 events", "a note"));
+  EXPECT_EQ(summed->sums.event_count(), 4u);
+  ASSERT_EQ(summed->sums.Averages().size(), 2u);
+}
+
+TEST(SumWindowsTest, NoWindowsAreNoEvents) {
+  Windows windows({});
+  const auto summed = SumWindows(windows);
+  ASSERT_TRUE(summed.ok()) << summed.status();
+  EXPECT_THAT(summed->notes,
+              ElementsAre("read in 0 windows: 0 events", "a note"));
+}
+
+TEST(SumWindowsTest, TheBoundsAreThoseOfTheRecording) {
+  Windows windows({"range before 7 1 10 20\nrange f 7 1 100 200\n",
+                   "range f 7 1 300 350\nrange after 7 1 950 960\n"});
+  const auto summed = SumWindows(windows);
+  ASSERT_TRUE(summed.ok()) << summed.status();
+  EXPECT_EQ(summed->sums.event_count(), 2u);
+  EXPECT_EQ(summed->sums.ledger().Get(model::Loss::kEventsOutOfWindow), 2u);
+}
+
+// The same range is open in each window until it ends.
+TEST(SumWindowsTest, OnlyTheLastWindowHasRangesThatNobodyEnded) {
+  Windows windows({"range f 7 1 100 0\n", "range f 7 1 300 0\n"});
+  const auto summed = SumWindows(windows);
+  ASSERT_TRUE(summed.ok()) << summed.status();
+  EXPECT_EQ(summed->sums.ledger().Get(model::Loss::kRangesOpenAtEnd), 1u);
+}
+
+TEST(SumWindowsTest, ABrokenWindowIsAnError) {
+  Windows windows({"range f 7 1 100 200\n"}, /*is_broken=*/true);
+  EXPECT_EQ(SumWindows(windows).status(), absl::DataLossError("it is broken"));
+}
+
+}  // namespace
+}  // namespace kymo::tools
