@@ -119,5 +119,39 @@ TEST(NvprofEventsTest, AMarkerEnclosesTheLaunchStrictly) {
   }
 }
 
+// Calls of one thread tell whose the markers without an object are.
+TEST(NvprofEventsTest, MarkersWithoutAThreadAreOfTheOnlyOneThatCalls) {
+  const auto thread_of_marker = [](const std::string& second_thread) {
+    const model::Trace trace = TraceOf(ImportOrDie(
+        *NewNvprofImporter(),
+        MakeDatabase(
+            "threads.nvprof",
+            {"CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT)",
+             "INSERT INTO StringTable VALUES (1, 'foo')",
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER (id INT, name INT, "
+             "timestamp "
+             "INT)",
+             "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (1, 1, 100), (1, "
+             "0, "
+             "500)",
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (_id_ INTEGER PRIMARY "
+             "KEY, "
+             "cbid INT, start INT, end INT, correlationId INT, processId INT, "
+             "threadId INT)",
+             "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 211, 150, "
+             "200, "
+             "1, 7, 8), (11, 211, 250, 300, -1, 7, " +
+                 second_thread + ")"})));
+    EXPECT_EQ(trace.detail(sqlite::EventNamed(trace, "cudaLaunchKernel"))
+                  ->correlation_id,
+              1u);
+    const model::Track& track =
+        trace.tracks()[trace.track()[sqlite::EventNamed(trace, "foo")]];
+    return absl::StrCat(track.pid, "/", track.id);
+  };
+  EXPECT_EQ(thread_of_marker("8"), "7/8");
+  EXPECT_EQ(thread_of_marker("9"), "0/0");
+}
+
 }  // namespace
 }  // namespace kymo

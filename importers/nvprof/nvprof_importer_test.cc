@@ -4,8 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "importers/sqlite/test_database.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/activity_type.h"
 
 namespace kymo {
 namespace {
@@ -244,6 +248,73 @@ TEST(NvprofImporterTest, CopiesCarryBytesAndBandwidth) {
   EXPECT_EQ(trace.type()[sync], ActivityType::kCudaSync);
   EXPECT_EQ(trace.detail(sync)->correlation_id, 80u);
   EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+// "PROCESS/[device D/]ID NAME START-END #CORRELATION TYPE; KEY=VALUE ...".
+std::vector<std::string> TextsOf(const Trace& trace) {
+  std::vector<std::string> texts;
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    const model::Track& track = TrackOf(trace, i);
+    std::string& text = texts.emplace_back(
+        absl::StrCat(track.pid,
+                     track.kind == TrackKind::kStream
+                         ? absl::StrCat("/device ", track.device_index)
+                         : "",
+                     "/", track.id, " ", ToAbsl(trace.EventName(i)), " ",
+                     trace.start()[i], "-", trace.end()[i]));
+    if (trace.detail(i) != nullptr) {
+      absl::StrAppend(&text, " #", trace.detail(i)->correlation_id);
+    }
+    absl::StrAppend(&text, " ",
+                    ToAbsl(model::ActivityTypeName(trace.type()[i])));
+    for (const model::Arg& arg : trace.args(i)) {
+      absl::StrAppend(&text, "; ", ToAbsl(trace.Name(arg.key)), "=");
+      if (arg.has_text()) {
+        absl::StrAppend(&text, ToAbsl(trace.Name(arg.string_value())));
+      } else if (arg.type == model::ArgType::kDouble) {
+        absl::StrAppend(&text, arg.double_value());
+      } else {
+        absl::StrAppend(&text, arg.int_value());
+      }
+    }
+  }
+  return texts;
+}
+
+TEST(NvprofImporterTest, EachRowBecomesAnEvent) {
+  const std::string thread = "4660/2596069104 ";
+  const std::string shape = "; grid=[8, 2, 1]; block=[256, 1, 1]";
+  EXPECT_THAT(
+      TextsOf(Import("each.nvprof", FullDatabase())),
+      testing::UnorderedElementsAre(
+          thread + "step 1000-9000 #1 nvtx_range; domain=my domain",
+          thread + "tick 1500-1500 #2 cpu_instant_event",
+          "4660/4660 whole run 500-9500 #3 nvtx_range",
+          "4660/7 other thread 1000-8000 #4 nvtx_range",
+          thread + "cudaLaunchKernel 2000-2100 #77 cuda_runtime; cbid=211",
+          thread + "cudaMemcpyAsync 3000-3100 #78 cuda_runtime; cbid=41",
+          thread + "cudaMemsetAsync 3200-3300 #79 cuda_runtime; cbid=51",
+          thread + "cudaStreamSynchronize 4000-6000 #80 cuda_runtime; cbid=131",
+          thread + "cudaMalloc 6100-6200 #81 cuda_runtime; cbid=20; "
+                   "returnValue=2",
+          thread + "cuLaunchKernel 2010-2090 #77 cuda_driver; cbid=307",
+          "4660/7 cuLaunchKernel 7000-7100 #90 cuda_driver; cbid=307",
+          thread + "Buffer Flush 8100-8200 overhead",
+          "4660/device 1/13 gemm(float*, int) 2200-2700 #77 kernel; context=4; "
+          "registers per thread=32; shared memory=1536" +
+              shape,
+          "4660/device 1/13 gemm(float*, int) 7200-7300 #90 kernel; context=4; "
+          "registers per thread=32; shared memory=0" +
+              shape,
+          "4660/device 1/14 Memcpy HtoD (Pinned -> Device) 3150-3250 #78 "
+          "gpu_memcpy; context=4; bytes=4096; memory bandwidth (GB/s)=40.96",
+          "4660/device 0/15 Memcpy PtoP (Device -> Device) 5000-5100 #82 "
+          "gpu_memcpy; context=4; fromDevice=0; toDevice=1; bytes=100; memory "
+          "bandwidth (GB/s)=1",
+          "4660/device 1/13 Memset (Device) 3400-3410 #79 gpu_memset; "
+          "context=4; bytes=64; memory bandwidth (GB/s)=6.4",
+          "4660/device 0/13 Stream Sync 4010-5990 #80 cuda_sync; context=4; "
+          "wait_on_cuda_event_id=0"));
 }
 
 TEST(NvprofImporterTest, DevicesAreMetadata) {
