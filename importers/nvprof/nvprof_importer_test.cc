@@ -4,12 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "importers/sqlite/test_database.h"
-#include "profiler/base/strings.h"
-#include "profiler/model/activity_type.h"
 
 namespace kymo {
 namespace {
@@ -24,6 +21,7 @@ using sqlite::ImportOrDie;
 using sqlite::IntArg;
 using sqlite::MakeDatabase;
 using sqlite::TextArg;
+using sqlite::TextsOf;
 using sqlite::TraceOf;
 
 // Only the columns that PyTorch reads.
@@ -248,37 +246,6 @@ TEST(NvprofImporterTest, CopiesCarryBytesAndBandwidth) {
   EXPECT_EQ(trace.type()[sync], ActivityType::kCudaSync);
   EXPECT_EQ(trace.detail(sync)->correlation_id, 80u);
   EXPECT_FALSE(trace.ledger().AnythingLost());
-}
-
-// "PROCESS/[device D/]ID NAME START-END #CORRELATION TYPE; KEY=VALUE ...".
-std::vector<std::string> TextsOf(const Trace& trace) {
-  std::vector<std::string> texts;
-  for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    const model::Track& track = TrackOf(trace, i);
-    std::string& text = texts.emplace_back(
-        absl::StrCat(track.pid,
-                     track.kind == TrackKind::kStream
-                         ? absl::StrCat("/device ", track.device_index)
-                         : "",
-                     "/", track.id, " ", ToAbsl(trace.EventName(i)), " ",
-                     trace.start()[i], "-", trace.end()[i]));
-    if (trace.detail(i) != nullptr) {
-      absl::StrAppend(&text, " #", trace.detail(i)->correlation_id);
-    }
-    absl::StrAppend(&text, " ",
-                    ToAbsl(model::ActivityTypeName(trace.type()[i])));
-    for (const model::Arg& arg : trace.args(i)) {
-      absl::StrAppend(&text, "; ", ToAbsl(trace.Name(arg.key)), "=");
-      if (arg.has_text()) {
-        absl::StrAppend(&text, ToAbsl(trace.Name(arg.string_value())));
-      } else if (arg.type == model::ArgType::kDouble) {
-        absl::StrAppend(&text, arg.double_value());
-      } else {
-        absl::StrAppend(&text, arg.int_value());
-      }
-    }
-  }
-  return texts;
 }
 
 TEST(NvprofImporterTest, EachRowBecomesAnEvent) {

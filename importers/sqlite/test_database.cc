@@ -11,7 +11,10 @@
 #include <random>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/activity_type.h"
 #include "profiler/normalize/normalize.h"
 
 namespace kymo::sqlite {
@@ -153,6 +156,36 @@ std::string TextArg(const model::Trace& trace, model::EventIndex event,
     }
   }
   return "";
+}
+
+std::vector<std::string> TextsOf(const model::Trace& trace, TimeNs origin_ns) {
+  std::vector<std::string> texts;
+  for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+    const model::Track& track = trace.tracks()[trace.track()[i]];
+    std::string& text = texts.emplace_back(absl::StrCat(
+        track.pid,
+        track.kind == model::TrackKind::kStream
+            ? absl::StrCat("/device ", track.device_index)
+            : "",
+        "/", track.id, " ", ToAbsl(trace.EventName(i)), " ",
+        trace.start()[i] - origin_ns, "-", trace.end()[i] - origin_ns));
+    if (trace.detail(i) != nullptr) {
+      absl::StrAppend(&text, " #", trace.detail(i)->correlation_id);
+    }
+    absl::StrAppend(&text, " ",
+                    ToAbsl(model::ActivityTypeName(trace.type()[i])));
+    for (const model::Arg& arg : trace.args(i)) {
+      absl::StrAppend(&text, "; ", ToAbsl(trace.Name(arg.key)), "=");
+      if (arg.has_text()) {
+        absl::StrAppend(&text, ToAbsl(trace.Name(arg.string_value())));
+      } else if (arg.type == model::ArgType::kDouble) {
+        absl::StrAppend(&text, arg.double_value());
+      } else {
+        absl::StrAppend(&text, arg.int_value());
+      }
+    }
+  }
+  return texts;
 }
 
 }  // namespace kymo::sqlite

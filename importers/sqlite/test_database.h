@@ -50,6 +50,12 @@ std::optional<int64_t> IntArg(const model::Trace& trace,
 std::string TextArg(const model::Trace& trace, model::EventIndex event,
                     std::string_view key);
 
+// All events, as
+//   "PROCESS/[device D/]ID NAME START-END #CORRELATION TYPE; KEY=VALUE ...",
+// with times from `origin_ns` on. Events without details have no correlation.
+std::vector<std::string> TextsOf(const model::Trace& trace,
+                                 TimeNs origin_ns = 0);
+
 }  // namespace kymo::sqlite
 
 #endif  // KYMO_IMPORTERS_SQLITE_TEST_DATABASE_H_
