@@ -6,6 +6,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "profiler/record/arena/layout.h"
+#include "profiler/record/arena/layout_note.h"
+#include "tools/profile_command/elf_file.h"
+#include "tools/profile_command/other_kymo.h"
 
 namespace kymo::tools {
 namespace {
@@ -35,6 +39,23 @@ TEST(OwnAllocatorTest, WhatIsNoProgramBringsNothing) {
     std::ofstream(path) << text;
     EXPECT_FALSE(BringsMalloc(path));
   }
+}
+
+TEST(OtherKymoTest, AProgramSaysWhichKymoItHas) {
+  EXPECT_TRUE(HasOtherKymo(Path("KYMO_OTHER_LAYOUT")));
+  EXPECT_FALSE(HasOtherKymo("/bin/true"));
+  EXPECT_FALSE(HasOtherKymo("/nowhere"));
+}
+
+TEST(OtherKymoTest, EachAnnotatedProgramHasTheNote) {
+  const ElfFile target(Path("KYMO_TARGET"));
+  const Elf64_Shdr* const section = target.Find(record::kLayoutNoteSection);
+  ASSERT_NE(section, nullptr);
+  const auto notes = target.Content<record::LayoutNote>(*section);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_STREQ(notes[0].name, "Kymo");
+  EXPECT_EQ(notes[0].layout, record::kLayoutVersion);
+  EXPECT_FALSE(HasOtherKymo(Path("KYMO_TARGET")));
 }
 
 }  // namespace

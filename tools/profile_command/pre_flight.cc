@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kymo/version.h"
 
 namespace kymo::tools {
 
@@ -30,6 +31,12 @@ std::string PreFlightLine(const PreFlight& facts) {
         &line, "; ", facts.target_name,
         " brings a malloc of its own, so its heap is not seen: link its "
         "allocator as a shared library, or put //:memory_hooks into it");
+  }
+  if (facts.has_other_kymo) {
+    absl::StrAppend(&line, "; ", facts.target_name,
+                    " was built with another version of Kymo, so its ranges "
+                    "are not recorded: build it with Kymo " KYMO_VERSION
+                    ", which this command is of");
   }
   return line;
 }

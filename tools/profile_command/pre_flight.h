@@ -22,6 +22,8 @@ struct PreFlight {
   std::string obstacle;
   // The heap is to be watched, but the target brings a malloc of its own.
   bool heap_is_hidden = false;
+  // The target was built with a Kymo that cannot record for this one.
+  bool has_other_kymo = false;
 };
 
 // An activity that does not exist on this machine (kNotFound) is not worth a

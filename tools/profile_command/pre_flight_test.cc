@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/status/status.h"
+#include "kymo/version.h"
 
 namespace kymo::tools {
 namespace {
@@ -45,6 +46,15 @@ TEST(PreFlightTest, HiddenHeapIsSaid) {
           {.recorded = {"cpu"}, .target_name = "a.out", .heap_is_hidden = true})
           .find("recording cpu; a.out brings a malloc of its own"),
       0u);
+}
+
+TEST(PreFlightTest, AnotherVersionOfKymoIsSaid) {
+  EXPECT_EQ(PreFlightLine({.recorded = {"cpu"},
+                           .target_name = "a.out",
+                           .has_other_kymo = true}),
+            "recording cpu; a.out was built with another version of Kymo, so "
+            "its ranges are not recorded: build it with Kymo " KYMO_VERSION
+            ", which this command is of");
 }
 
 }  // namespace

@@ -34,6 +34,7 @@
 #include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/injection.h"
 #include "tools/profile_command/launch.h"
+#include "tools/profile_command/other_kymo.h"
 #include "tools/profile_command/own_allocator.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/progress_line.h"
@@ -175,7 +176,8 @@ class ProfileRun {
                          .target_name = target_.name,
                          .obstacle = setup.obstacle,
                          .heap_is_hidden = command_.profile_memory &&
-                                           BringsMalloc(target_.path)}));
+                                           BringsMalloc(target_.path),
+                         .has_other_kymo = HasOtherKymo(target_.path)}));
     }
     return absl::OkStatus();
   }

@@ -9,9 +9,12 @@
 #include <bit>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/record/arena/layout_note.h"
 
 namespace kymo::record {
 namespace {
+
+KYMO_LAYOUT_NOTE(kLayoutVersion);
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2 * 1024 * 1024;
