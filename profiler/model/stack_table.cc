@@ -22,11 +22,20 @@ FrameId StackTable::AddFrame(const Frame& frame) {
   return it->second;
 }
 
+// A node right behind its parent has no place in places_: it is found without.
+// These are most nodes of a program with many stacks, since each new stack adds
+// a chain of nodes.
 StackId StackTable::Push(StackId parent, FrameId frame) {
-  uint32_t& place = PlaceOf(parent, frame);
-  if (place != 0) return StackId{place};
-  const uint32_t next = static_cast<uint32_t>(nodes_.size());
-  place = next;
+  const auto next = static_cast<uint32_t>(nodes_.size());
+  const uint32_t behind = Index(parent) + 1;
+  if (behind != next) {
+    if (nodes_[behind].parent == parent && nodes_[behind].frame == frame) {
+      return StackId{behind};
+    }
+    uint32_t& place = PlaceOf(parent, frame);
+    if (place != 0) return StackId{place};
+    place = next;
+  }
   nodes_.push_back({parent, frame, depth(parent) + 1});
   if (nodes_.size() * 2 > places_.size()) GrowPlaces();
   return StackId{next};
@@ -49,6 +58,7 @@ uint32_t& StackTable::PlaceOf(StackId parent, FrameId frame) {
 void StackTable::GrowPlaces() {
   places_.assign(places_.size() * 2, 0);
   for (uint32_t i = 1; i < nodes_.size(); ++i) {
+    if (Index(nodes_[i].parent) + 1 == i) continue;
     PlaceOf(nodes_[i].parent, nodes_[i].frame) = i;
   }
 }

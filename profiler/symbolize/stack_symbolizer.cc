@@ -17,25 +17,26 @@ model::StackId StackSymbolizer::Add(
       same == 0 ? model::kEmptyStack : last_path_.back().stack;
   for (size_t i = same; i < depth; ++i) {
     const uint64_t pc = pcs_innermost_first[depth - 1 - i];
-    const auto [at, is_new] = ids_.try_emplace({&space, pc, stack}, stack);
-    if (is_new) {
-      for (const model::FrameId frame : FramesOf(PlaceOf(space, pc - 1))) {
-        at->second = stacks_.Push(at->second, frame);
-      }
+    const auto [at, is_new] = of_pcs_.try_emplace({&space, pc});
+    if (is_new) at->second = FramesAt(PlaceOf(space, pc - 1));
+    for (uint32_t f = at->second.begin; f < at->second.end; ++f) {
+      stack = stacks_.Push(stack, frames_[f]);
     }
-    stack = at->second;
     last_path_.push_back({pc, stack});
   }
   return stack;
 }
 
-const FrameMaker::Frames& StackSymbolizer::FramesOf(const CodePlace& place) {
-  const auto [at, is_new] = frames_.try_emplace(place);
+StackSymbolizer::FrameRange StackSymbolizer::FramesAt(const CodePlace& place) {
+  const auto [at, is_new] = of_places_.try_emplace(place);
   if (is_new) {
     ModuleSymbolizer& symbolizer =
         symbolizers_.try_emplace(place.module, modules_.module(place.module))
             .first->second;
-    at->second = maker_.Make(symbolizer, place.address);
+    const FrameMaker::Frames frames = maker_.Make(symbolizer, place.address);
+    at->second.begin = static_cast<uint32_t>(frames_.size());
+    frames_.insert(frames_.end(), frames.begin(), frames.end());
+    at->second.end = static_cast<uint32_t>(frames_.size());
   }
   return at->second;
 }

@@ -10,11 +10,11 @@
 // addresses, so each is named by the byte before it. Inlined calls become
 // frames of their own.
 //
-// Cost: a stack that was seen before takes one probe for each frame that
-//   differs from the stack before it, about 10 ns each. A new address in a
-//   module whose debug information is loaded takes microseconds. The first
-//   address of a module reads its tables, which stay in memory as long as this
-//   object. Memory grows with distinct stacks only.
+// Cost: one probe for each address that differs from the stack before it, and
+//   one for each of its frames, about 10 ns each. A new address in a module
+//   whose debug information is loaded takes microseconds. The first address of
+//   a module reads its tables, which stay in memory as long as this object.
+//   Memory grows with distinct addresses and stacks only.
 //
 // Threads: none. `modules` and `shard` are borrowed and may grow meanwhile.
 #ifndef KYMO_PROFILER_SYMBOLIZE_STACK_SYMBOLIZER_H_
@@ -53,17 +53,11 @@ class StackSymbolizer {
                      const AddressSpace& space);
 
  private:
-  struct Key {
-    const AddressSpace* space;
-    uint64_t pc;
-    model::StackId parent;
-
-    friend bool operator==(const Key&, const Key&) = default;
-    template <typename H>
-    friend H AbslHashValue(H hash, const Key& key) {
-      return H::combine(std::move(hash), key.space, key.pc,
-                        model::Index(key.parent));
-    }
+  using Pc = std::pair<const AddressSpace*, uint64_t>;
+  // Of frames_, outermost first.
+  struct FrameRange {
+    uint32_t begin = 0;
+    uint32_t end = 0;
   };
   // A frame of the previous stack, and the stack that ends with that frame.
   struct Step {
@@ -71,14 +65,15 @@ class StackSymbolizer {
     model::StackId stack;
   };
 
-  const FrameMaker::Frames& FramesOf(const CodePlace& place);
+  FrameRange FramesAt(const CodePlace& place);
 
   const ModuleTable& modules_;
   model::StackTable& stacks_;
   FrameMaker maker_;
   std::map<ModuleId, ModuleSymbolizer> symbolizers_;
-  absl::flat_hash_map<CodePlace, FrameMaker::Frames> frames_;
-  absl::flat_hash_map<Key, model::StackId> ids_;
+  std::vector<model::FrameId> frames_;
+  absl::flat_hash_map<CodePlace, FrameRange> of_places_;
+  absl::flat_hash_map<Pc, FrameRange> of_pcs_;
   const AddressSpace* last_space_ = nullptr;
   std::vector<Step> last_path_;  // outermost first
 };
