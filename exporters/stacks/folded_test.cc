@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "exporters/stacks/frame_tree.h"
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/stacks/test_pprof.h"
 #include "tests/support/test_golden.h"
@@ -19,7 +20,9 @@ namespace kymo {
 namespace {
 
 using stacks::DecodedProfile;
+using stacks::FrameTree;
 using stacks::ReadProfile;
+using stacks::StackPlaces;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Le;
@@ -150,6 +153,35 @@ TEST(FoldedTest, LinesAreSorted) {
                      '\n', absl::SkipEmpty());
   EXPECT_THAT(lines, SizeIs(9 + 81 + 81));
   EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
+}
+
+// Whatever is remembered of a stack below one root, another root has its own
+// nodes, and cut stacks are those of frame after frame.
+TEST(StackPlacesTest, EachRootHasItsOwnNodes) {
+  model::StackTable stacks;
+  std::vector<model::StackId> of_depth = {model::kEmptyStack};
+  for (int i = 0; i < 9; ++i) {
+    const model::FrameId frame =
+        stacks.AddFrame({.line = static_cast<uint32_t>(i)});
+    of_depth.push_back(stacks.Push(of_depth.back(), frame));
+  }
+  const auto frame_of = [](model::FrameId frame) { return 10 + Index(frame); };
+  FrameTree tree(/*max_frames=*/5);
+  StackPlaces places(stacks, tree);
+  const FrameTree::Place roots[] = {tree.Root(1), tree.Root(2)};
+  for (const size_t depth : {2, 9, 3, 4, 5, 6, 7, 8, 0, 9}) {
+    for (const FrameTree::Place& root : roots) {
+      FrameTree::Place expected = root;
+      for (size_t i = 0; i < depth; ++i) {
+        expected = tree.Below(expected, 10 + static_cast<uint32_t>(i));
+      }
+      const FrameTree::Place place =
+          places.Get(root, of_depth[depth], frame_of);
+      EXPECT_EQ(place.node, expected.node) << depth;
+      EXPECT_EQ(place.depth, expected.depth) << depth;
+      EXPECT_EQ(place.is_folded, expected.is_folded) << depth;
+    }
+  }
 }
 
 TEST(FoldedTest, AllFramesOnRequest) {

@@ -25,10 +25,17 @@ FrameTree::Place FrameTree::Below(const Place& parent, uint32_t frame) {
 }
 
 uint32_t FrameTree::Child(uint32_t parent, uint32_t frame) {
-  const auto [it, is_new] =
-      ids_.try_emplace({parent, frame}, static_cast<uint32_t>(nodes_.size()));
-  if (is_new) nodes_.push_back({.parent = parent, .frame = frame});
-  return it->second;
+  const auto next = static_cast<uint32_t>(nodes_.size());
+  const uint32_t behind = parent + 1;  // of kNoNode: 0
+  if (behind != next) {
+    if (nodes_[behind].parent == parent && nodes_[behind].frame == frame) {
+      return behind;
+    }
+    const auto [it, is_new] = ids_.try_emplace({parent, frame}, next);
+    if (!is_new) return it->second;
+  }
+  nodes_.push_back({.parent = parent, .frame = frame});
+  return next;
 }
 
 std::string FoldedFramesText(uint32_t count) {
