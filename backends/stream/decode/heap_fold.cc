@@ -131,7 +131,7 @@ uint32_t HeapFold::SumOf(Heap& heap, model::TrackIndex track,
 void HeapFold::ChangeAlive(Heap& heap, Sum& sum, const BlockSum& change) {
   if (sum.peak != heap.peaks) {
     sum.peak = heap.peaks;
-    sum.at_peak = sum.stack.alive;
+    sum.stack.at_peak = sum.stack.alive;
   }
   sum.stack.alive += change;
 }
@@ -205,7 +205,7 @@ void HeapFold::Finish(Heap& heap) {
   std::vector<FoldedStack>& stacks = heap.folded.stacks;
   stacks.reserve(heap.sums.size());
   for (Sum& sum : heap.sums) {
-    sum.stack.at_peak = sum.peak == heap.peaks ? sum.at_peak : sum.stack.alive;
+    if (sum.peak != heap.peaks) sum.stack.at_peak = sum.stack.alive;
     if (heap.folded.peak_bytes == 0) sum.stack.at_peak = {};
     stacks.push_back(sum.stack);
   }

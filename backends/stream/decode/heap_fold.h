@@ -32,6 +32,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "backends/stream/decode/heap_curve.h"
 #include "profiler/base/time.h"
 #include "profiler/model/folded_memory.h"
@@ -104,8 +105,7 @@ class HeapFold {
  private:
   // The blocks of one thread and stack.
   struct Sum {
-    model::FoldedStack stack;
-    model::BlockSum at_peak;  // valid if `peak` is the heap's
+    model::FoldedStack stack;  // its at_peak is valid if `peak` is the heap's
     uint64_t peak = 0;
     uint32_t thread = 0;  // in last_block
   };
@@ -113,7 +113,7 @@ class HeapFold {
     model::FoldedHeap folded;
     LiveBlocks live;
     std::vector<Sum> sums;
-    std::unordered_map<uint64_t, uint32_t> sum_of;  // by track and stack
+    absl::flat_hash_map<uint64_t, uint32_t> sum_of;  // by track and stack
     std::unordered_map<model::TrackIndex, uint32_t> thread_of;
     // By thread: its last block, while it has allocated no other.
     std::vector<uint64_t> last_block;

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
 #include "backends/stream/decode/heap_fold.h"
 
 namespace kymo::stream {
@@ -16,7 +18,9 @@ namespace {
 using record::Slot;
 using record::SlotKind;
 
-// Stacks that have been seen, by the bytes of their payloads.
+// Stacks that have been seen, by the bytes of their payloads. A payload is kept
+// when it comes for the second time: most stacks of a program with very many
+// come once.
 class SeenStacks {
  public:
   SeenStacks(const HeapStreams& streams, model::LossLedger& ledger)
@@ -25,31 +29,32 @@ class SeenStacks {
   model::StackId Find(std::span<const Slot> payload, int64_t pid) {
     record::PayloadHeader header;
     std::memcpy(&header, payload.data(), sizeof(header));
-    const size_t bytes = std::min<size_t>(sizeof(header) + header.size_bytes,
-                                          payload.size_bytes()) /
-                         sizeof(uint64_t) * sizeof(uint64_t);
-    const auto* const words = reinterpret_cast<const uint64_t*>(payload.data());
-    const size_t count = bytes / sizeof(uint64_t);
-    uint64_t hash = static_cast<uint64_t>(pid);
-    for (size_t i = 0; i < count; ++i) {
-      hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
-    }
+    const absl::string_view text(
+        reinterpret_cast<const char*>(payload.data()),
+        std::min<size_t>(sizeof(header) + header.size_bytes,
+                         payload.size_bytes()));
+    const uint64_t hash =
+        absl::Hash<std::pair<int64_t, absl::string_view>>()({pid, text});
     size_t place = hash & (table_.size() - 1);
     for (; table_[place] != 0; place = (place + 1) & (table_.size() - 1)) {
-      const Seen& seen = seen_[table_[place] - 1];
-      if (seen.hash == hash && seen.pid == pid && seen.count == count &&
-          std::memcmp(&words_[seen.begin], words, bytes) == 0) {
+      Seen& seen = seen_[table_[place] - 1];
+      if (seen.hash != hash) continue;
+      if (seen.kept == kNotKept) {
+        seen.kept = static_cast<uint32_t>(kept_.size());
+        kept_.push_back({pid, texts_.size(), text.size()});
+        texts_.insert(texts_.end(), text.begin(), text.end());
+        seen.stack = streams_.stack(payload, pid);
+        return seen.stack;
+      }
+      const Kept& kept = kept_[seen.kept];
+      if (kept.pid == pid && kept.size == text.size() &&
+          std::memcmp(&texts_[kept.begin], text.data(), text.size()) == 0) {
+        // streams_.stack counts it the other times.
         if (header.key != 0) ledger_.Add(model::Loss::kStacksTruncated, 1);
         return seen.stack;
       }
     }
-    seen_.push_back({.hash = hash,
-                     .pid = pid,
-                     .begin = words_.size(),
-                     .count = count,
-                     .stack = streams_.stack(payload, pid)});
-    words_.insert(words_.end(), words, words + count);
+    seen_.push_back({.hash = hash, .stack = streams_.stack(payload, pid)});
     table_[place] = static_cast<uint32_t>(seen_.size());
     if (seen_.size() * 2 > table_.size()) Grow();
     return seen_.back().stack;
@@ -57,12 +62,17 @@ class SeenStacks {
 
  private:
   static constexpr int kFirstBits = 12;
+  static constexpr uint32_t kNotKept = ~uint32_t{0};
+  // Until its payload is kept, it may be of another one with the same hash.
   struct Seen {
     uint64_t hash = 0;
-    int64_t pid = 0;
-    size_t begin = 0;  // in words_
-    size_t count = 0;
     model::StackId stack = model::kEmptyStack;
+    uint32_t kept = kNotKept;  // index in kept_
+  };
+  struct Kept {
+    int64_t pid = 0;
+    size_t begin = 0;  // in texts_
+    size_t size = 0;
   };
 
   void Grow() {
@@ -77,7 +87,8 @@ class SeenStacks {
   const HeapStreams& streams_;
   model::LossLedger& ledger_;
   std::vector<Seen> seen_;
-  std::vector<uint64_t> words_;
+  std::vector<Kept> kept_;
+  std::vector<char> texts_;      // of kept payloads
   std::vector<uint32_t> table_;  // 1 + index in seen_; 0 = nothing
 };
 

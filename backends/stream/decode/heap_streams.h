@@ -8,7 +8,8 @@
 // time in the order of the streams. A chunk is read when its turn comes.
 //
 // Memory: one chunk's records for each thread that is recording at the moment,
-//   each different stack once, and what heap_fold.h keeps.
+//   16 bytes for each different stack, the payloads of those that repeat, and
+//   what heap_fold.h keeps.
 // Threads: none. Errors: a free at address 0 is counted
 //   (kFreesOfUnknownBlocks).
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_STREAMS_H_
@@ -49,7 +50,8 @@ struct HeapStreams {
   const TickConverter& clock;
   std::span<const TickInterval> recorded;  // as in DecodeInput
   LaterPrograms later_programs;
-  // The stack that a payload is. Called once for each different one.
+  // The stack that a payload is. Called at most twice for each
+  // different one.
   std::function<model::StackId(std::span<const record::Slot>, int64_t pid)>
       stack;
   // Called for each chunk whose records have been read; may be empty.
