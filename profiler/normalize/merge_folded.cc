@@ -1,9 +1,10 @@
 #include "profiler/normalize/merge_folded.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,22 +17,35 @@ using model::TrackIndex;
 
 void MapFolded(std::span<const TrackIndex> tracks,
                std::span<const StackId> stacks, model::FoldedMemory& memory) {
+  const auto place = [](const FoldedStack& sum) {
+    return std::tie(sum.track, sum.stack);
+  };
+  const auto order = [&place](const FoldedStack& a, const FoldedStack& b) {
+    return place(a) < place(b);
+  };
   for (model::FoldedHeap& heap : memory.heaps) {
     heap.track = tracks[heap.track];
-    std::map<std::pair<TrackIndex, StackId>, FoldedStack> sums;
-    for (const FoldedStack& from : heap.stacks) {
-      const TrackIndex track = tracks[from.track];
-      const StackId stack = stacks[Index(from.stack)];
-      FoldedStack& into = sums[{track, stack}];
-      into.track = track;
-      into.stack = stack;
-      into.allocated += from.allocated;
-      into.temporary += from.temporary;
-      into.alive += from.alive;
-      into.at_peak += from.at_peak;
+    std::vector<FoldedStack>& sums = heap.stacks;
+    for (FoldedStack& sum : sums) {
+      sum.track = tracks[sum.track];
+      sum.stack = stacks[Index(sum.stack)];
     }
-    heap.stacks.clear();
-    for (const auto& [key, sum] : sums) heap.stacks.push_back(sum);
+    if (!std::is_sorted(sums.begin(), sums.end(), order)) {
+      std::sort(sums.begin(), sums.end(), order);
+    }
+    size_t kept = 0;
+    for (const FoldedStack& sum : sums) {
+      if (kept == 0 || place(sums[kept - 1]) != place(sum)) {
+        sums[kept++] = sum;
+        continue;
+      }
+      FoldedStack& into = sums[kept - 1];
+      into.allocated += sum.allocated;
+      into.temporary += sum.temporary;
+      into.alive += sum.alive;
+      into.at_peak += sum.at_peak;
+    }
+    sums.resize(kept);
   }
 }
 

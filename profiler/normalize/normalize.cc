@@ -346,13 +346,20 @@ class Merger {
 
   void MergeStacks() {
     for (size_t s = 0; s < shards_.size(); ++s) {
-      maps_[s].stacks = MergeShardStacks(shards_[s], maps_[s]);
+      maps_[s].stacks = MergeShardStacks(shards_[s].stacks, maps_[s]);
     }
   }
 
-  std::vector<StackId> MergeShardStacks(const TraceShard& shard,
+  // The trace takes the first table over, if its names already have the trace's
+  // ids: it may have millions of stacks.
+  std::vector<StackId> MergeShardStacks(model::StackTable& from,
                                         const ShardMap& map) {
-    const model::StackTable& from = shard.stacks;
+    if (data_.stacks.frame_count() == 0 && IsIdentity(map.names)) {
+      std::vector<StackId> stacks(from.stack_count());
+      for (uint32_t n = 0; n < stacks.size(); ++n) stacks[n] = StackId{n};
+      data_.stacks = std::move(from);
+      return stacks;
+    }
     std::vector<model::FrameId> frames;
     for (uint32_t f = 0; f < from.frame_count(); ++f) {
       model::Frame frame = from.frame(model::FrameId{f});

@@ -267,6 +267,36 @@ TEST(NormalizeTest, FoldedHeapsOfTwoShardsAreBothThere) {
   EXPECT_EQ(folded->live_moments, 4);
 }
 
+// Streams of one thread are tracks of a shard, and one track of the trace.
+TEST(NormalizeTest, FoldedStacksOfOneTrackBecomeOne) {
+  TestShard builder;
+  const TrackIndex a = builder.AddThread(7, 71, "worker");
+  const TrackIndex b = builder.AddThread(7, 7, "main");
+  const TrackIndex c = builder.AddThread(7, 71, "worker");
+  auto folded = std::make_shared<model::FoldedMemory>();
+  model::FoldedHeap& heap = folded->heaps.emplace_back();
+  heap.track = a;
+  for (const TrackIndex track : {a, b, c}) {
+    heap.stacks.push_back({.track = track,
+                           .allocated = {1, 10 + track},
+                           .temporary = {2, 20 + track},
+                           .alive = {3, 30 + track},
+                           .at_peak = {4, 40 + track}});
+  }
+  builder.shard().folded_memory = std::move(folded);
+  const Trace trace = Build(std::move(builder));
+  const model::FoldedHeap& in_trace = trace.folded_memory()->heaps[0];
+  EXPECT_EQ(in_trace.track, 1u);
+  ASSERT_EQ(in_trace.stacks.size(), 2u);
+  EXPECT_EQ(in_trace.stacks[0].track, 0u);
+  EXPECT_EQ(in_trace.stacks[0].allocated, (model::BlockSum{1, 11}));
+  EXPECT_EQ(in_trace.stacks[1].track, 1u);
+  EXPECT_EQ(in_trace.stacks[1].allocated, (model::BlockSum{2, 22}));
+  EXPECT_EQ(in_trace.stacks[1].temporary, (model::BlockSum{4, 42}));
+  EXPECT_EQ(in_trace.stacks[1].alive, (model::BlockSum{6, 62}));
+  EXPECT_EQ(in_trace.stacks[1].at_peak, (model::BlockSum{8, 82}));
+}
+
 TEST(NormalizeTest, NothingGivesAnEmptyTrace) {
   const Trace trace = Build(std::vector<TraceShard>());
   EXPECT_EQ(trace.event_count(), 0);
