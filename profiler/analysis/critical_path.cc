@@ -1,3 +1,6 @@
+// critical_path.cc - the graph of what waits for what, and its longest path.
+//
+// Long, because one class makes the graph: its nodes, and each kind of edge.
 #include "profiler/analysis/critical_path.h"
 
 #include <algorithm>

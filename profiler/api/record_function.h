@@ -41,6 +41,9 @@
 //   records, two clock reads and a 32-byte store; see docs/overhead.md. Nothing
 //   allocates, locks or throws unless callbacks are registered (callbacks.h).
 // With KYMO_DISABLE defined, everything in this header is empty.
+//
+// Long, because it is all that a program needs to annotate itself, with no
+// other library behind it.
 #ifndef KYMO_PROFILER_API_RECORD_FUNCTION_H_
 #define KYMO_PROFILER_API_RECORD_FUNCTION_H_
 

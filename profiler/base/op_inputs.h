@@ -31,6 +31,9 @@
 // Cost:      nothing allocates, and nothing needs linking.
 //
 // profiler/model/op_inputs.h reads the encoding.
+//
+// Long, because the types of inputs and their encoding make sense only
+// together.
 #ifndef KYMO_PROFILER_BASE_OP_INPUTS_H_
 #define KYMO_PROFILER_BASE_OP_INPUTS_H_
 

@@ -1,3 +1,4 @@
+// Long, because events and averages are tried on the same traces.
 #include "profiler/events/trace_events.h"
 
 #include <gtest/gtest.h>

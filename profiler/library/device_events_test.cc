@@ -1,3 +1,4 @@
+// Long, because all tests share one device that keeps its own time.
 #include "kymo/device_events.h"
 
 #include <sys/wait.h>

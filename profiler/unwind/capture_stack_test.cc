@@ -1,3 +1,4 @@
+// Long, because each kind of code needs a stack that is made for it.
 #include "profiler/unwind/capture_stack.h"
 
 #include <dlfcn.h>

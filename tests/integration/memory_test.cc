@@ -1,5 +1,7 @@
 // A program that has the hooks among its dependencies: what its own sessions
 // see of its heap.
+//
+// Long, because each way to allocate has its own case.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -19,13 +19,6 @@
 namespace kymo {
 namespace {
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 template <typename T>
 std::string Printed(T& value) {
   std::ostringstream out;

@@ -6,6 +6,8 @@
 #define KYMO_TESTS_INTEGRATION_TEST_SESSION_H_
 
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,9 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "kymo/events.h"
 #include "kymo/profile.h"
+#include "kymo/record_function.h"
 #include "kymo/warning.h"
 
 namespace kymo {
@@ -38,6 +43,35 @@ std::unique_ptr<Profile> Record(ProfileOptions options, Work work) {
   status = profile->Stop();
   EXPECT_TRUE(status.ok()) << status;
   return profile;
+}
+
+// The first event of the name; null, and a failure, if there is none.
+inline const FunctionEvent* Find(Profile& profile, std::string_view name) {
+  const absl::StatusOr<const EventList*> events = profile.events();
+  EXPECT_TRUE(events.ok()) << events.status();
+  if (!events.ok()) return nullptr;
+  for (const FunctionEvent& event : **events) {
+    if (event.name == name) return &event;
+  }
+  ADD_FAILURE() << "no event " << name;
+  return nullptr;
+}
+
+inline std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// An operation with inputs.
+struct Matrix {
+  std::vector<int64_t> sizes;
+};
+inline TensorMeta KymoInput(const Matrix& matrix) {
+  return {.sizes = matrix.sizes, .dtype = DType::kFloat};
+}
+
+inline void MatMul(const Matrix& a, const Matrix& b) {
+  KYMO_RECORD_OP("aten::mm", a, b);
 }
 
 // Keeps warnings from standard error.

@@ -1,4 +1,6 @@
 // A program that is annotated with NVIDIA's own headers and records itself.
+//
+// Long, because each function of NVTX has its own case.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

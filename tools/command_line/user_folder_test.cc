@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -154,7 +155,7 @@ TEST(LargeStackTest, AThreadHasTheStackAndTheSignals) {
                                 if (!sigismember(&mask, SIGUSR1)) return 2;
                                 return sigismember(&mask, SIGTERM) ? 3 : 7;
                               });
-                              // Signals are for the thread that runs the command.
+                              // Signals are for the command's thread.
                               pthread_sigmask(SIG_SETMASK, nullptr, &all);
                               return sigismember(&all, SIGTERM) ? status : 4;
                             }),

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,15 +33,15 @@
 #include "tools/profile_command/deliver_large.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
-#include "tools/profile_command/injection.h"
-#include "tools/profile_command/launch.h"
-#include "tools/profile_command/other_kymo.h"
-#include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/start/injection.h"
+#include "tools/profile_command/start/launch.h"
+#include "tools/profile_command/start/other_kymo.h"
+#include "tools/profile_command/start/own_allocator.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/progress_line.h"
-#include "tools/profile_command/runtime_files.h"
+#include "tools/profile_command/start/runtime_files.h"
 #include "tools/profile_command/screen.h"
-#include "tools/profile_command/target.h"
+#include "tools/profile_command/start/target.h"
 #include "tools/profile_command/what_to_open.h"
 
 namespace kymo::tools {

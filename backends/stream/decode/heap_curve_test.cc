@@ -56,7 +56,8 @@ TEST(HeapCurveTest, ManyPointsKeepExtremesAndEnd) {
 }
 
 // The points that are kept of `all`: slots of 2^n ns, with n so that there are
-// at most kMostSlots of them; of each slot the least, the greatest and the last.
+// at most kMostSlots of them; of each slot the least, the greatest and the
+// last.
 std::vector<FoldedPoint> Thinned(const std::vector<FoldedPoint>& all) {
   const TimeNs first = all.front().time_ns;
   TimeNs slot_ns = 1;

@@ -1,3 +1,5 @@
+// Long, because all tests are written with the same short names of actions and
+// categories.
 #include "profiler/analysis/memory/memory_timeline.h"
 
 #include <tuple>

@@ -1,3 +1,4 @@
+// Long, because each test damages the same plugin in another place.
 #include "profiler/plugin/library/backend_library.h"
 
 #include <unistd.h>

@@ -1,3 +1,6 @@
+// plugin_records.cc - checks what a loaded backend hands over.
+//
+// Long, because it has one function for each kind of record.
 #include "profiler/plugin/library/plugin_records.h"
 
 #include <algorithm>

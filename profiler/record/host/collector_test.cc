@@ -3,6 +3,8 @@
 //
 // This process plays both parts. The collector's arena is a second mapping of
 // the same memory.
+//
+// Long, because each table of the arena has its own cases.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // Tests which thread records for which session, at the level of chunks.
+//
+// Long, because sessions and threads meet in many orders.
 #include "profiler/record/host/sessions.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "tools/profile_command/elf_file.h"
+#include "tools/profile_command/start/elf_file.h"
 
 #include <fcntl.h>
 #include <string.h>

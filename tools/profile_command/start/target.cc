@@ -1,4 +1,4 @@
-#include "tools/profile_command/target.h"
+#include "tools/profile_command/start/target.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "tools/profile_command/other_kymo.h"
+#include "tools/profile_command/start/other_kymo.h"
 
 #include <elf.h>
 
@@ -6,7 +6,7 @@
 
 #include "profiler/record/arena/layout.h"
 #include "profiler/record/arena/layout_note.h"
-#include "tools/profile_command/elf_file.h"
+#include "tools/profile_command/start/elf_file.h"
 
 namespace kymo::tools {
 

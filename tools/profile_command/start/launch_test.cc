@@ -1,4 +1,4 @@
-#include "tools/profile_command/launch.h"
+#include "tools/profile_command/start/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

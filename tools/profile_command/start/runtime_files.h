@@ -11,8 +11,8 @@
 // start others, which preload the runtime by the same path.
 //
 // Threads: any; also several processes at a time.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_RUNTIME_FILES_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_RUNTIME_FILES_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_RUNTIME_FILES_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_RUNTIME_FILES_H_
 
 #include <span>
 #include <string>
@@ -36,4 +36,4 @@ absl::StatusOr<std::string> PreloadPath(const std::string& path,
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_RUNTIME_FILES_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_RUNTIME_FILES_H_

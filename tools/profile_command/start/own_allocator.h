@@ -3,8 +3,8 @@
 // A malloc that is linked into the program itself comes before every preloaded
 // library, so hooks never see it. (A malloc in a shared library, or a preloaded
 // one, is no problem.)
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_OWN_ALLOCATOR_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_OWN_ALLOCATOR_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_OWN_ALLOCATOR_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_OWN_ALLOCATOR_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ bool BringsMalloc(const std::string& path);
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_OWN_ALLOCATOR_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_OWN_ALLOCATOR_H_

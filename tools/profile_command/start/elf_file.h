@@ -6,8 +6,8 @@
 //   }
 //
 // What is not ELF has no sections.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_ELF_FILE_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_ELF_FILE_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_ELF_FILE_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_ELF_FILE_H_
 
 #include <elf.h>
 
@@ -53,4 +53,4 @@ class ElfFile {
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_ELF_FILE_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_ELF_FILE_H_

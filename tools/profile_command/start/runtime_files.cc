@@ -1,4 +1,4 @@
-#include "tools/profile_command/runtime_files.h"
+#include "tools/profile_command/start/runtime_files.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "tools/profile_command/target.h"
+#include "tools/profile_command/start/target.h"
 
 #include <stdlib.h>
 #include <unistd.h>

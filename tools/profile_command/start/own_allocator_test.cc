@@ -1,4 +1,4 @@
-#include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/start/own_allocator.h"
 
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "profiler/record/arena/layout.h"
 #include "profiler/record/arena/layout_note.h"
-#include "tools/profile_command/elf_file.h"
-#include "tools/profile_command/other_kymo.h"
+#include "tools/profile_command/start/elf_file.h"
+#include "tools/profile_command/start/other_kymo.h"
 
 namespace kymo::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/profile_command/injection.h"
+#include "tools/profile_command/start/injection.h"
 
 #include <stdlib.h>
 

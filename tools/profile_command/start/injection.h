@@ -7,8 +7,8 @@
 //
 // Errors: kNotFound if a library is missing, kFailedPrecondition if the loader
 //   cannot preload the runtime (runtime_files.h).
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
 
 #include <filesystem>
 #include <functional>
@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/plugin/target_setup.h"
-#include "tools/profile_command/runtime_files.h"
+#include "tools/profile_command/start/runtime_files.h"
 
 namespace kymo::tools {
 
@@ -31,4 +31,4 @@ absl::StatusOr<Environment> EnvironmentFor(
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_INJECTION_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_

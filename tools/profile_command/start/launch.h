@@ -12,8 +12,8 @@
 // were started with. If the child stops while we are in the foreground of a
 // terminal, we stop, too, so that the shell gets the terminal back. When we
 // continue, the child does.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_LAUNCH_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_LAUNCH_H_
 
 #include <sys/types.h>
 
@@ -83,4 +83,4 @@ DurationNs CpuOfChildrenNs();
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_LAUNCH_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_LAUNCH_H_

@@ -1,6 +1,6 @@
 // other_kymo.h - whether a program was built with another version of Kymo.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_OTHER_KYMO_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_OTHER_KYMO_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ bool HasOtherKymo(const std::string& path);
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_OTHER_KYMO_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_

@@ -1,4 +1,4 @@
-#include "tools/profile_command/injection.h"
+#include "tools/profile_command/start/injection.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tools/profile_command/runtime_files.h"
+#include "tools/profile_command/start/runtime_files.h"
 
 namespace kymo::tools {
 namespace {

@@ -3,8 +3,8 @@
 //   xz                  a program on the PATH
 //   ./a.out, bin/x      a path, relative to where the user stood
 //   //examples:foo      a Bazel label: built, then its executable
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_START_TARGET_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_START_TARGET_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ absl::StatusOr<Target> FindTarget(const std::string& word);
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_TARGET_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_START_TARGET_H_

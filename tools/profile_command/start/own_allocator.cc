@@ -1,4 +1,4 @@
-#include "tools/profile_command/own_allocator.h"
+#include "tools/profile_command/start/own_allocator.h"
 
 #include <elf.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/profile_command/elf_file.h"
+#include "tools/profile_command/start/elf_file.h"
 
 namespace kymo::tools {
 
