@@ -195,25 +195,48 @@ TEST_F(RecordingTest, BackendsThatAreNotNamedMayBeMissing) {
             "activity wrong: hz is 'x'");
 }
 
-// --- Backends that do not keep the contract ---
+// A backend whose sessions can write a dump.
+class DumpingBackend : public FakeBackend {
+ public:
+  DumpingBackend(bool* is_gone, std::vector<std::string>* dumps)
+      : FakeBackend("writes", Collected{}, is_gone),
+        is_gone_(is_gone),
+        dumps_(dumps) {}
+  absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
+      const SessionOptions&) override {
+    class Session : public FakeSession {
+     public:
+      Session(bool* is_gone, std::vector<std::string>* dumps)
+          : FakeSession(Collected{}, is_gone), dumps_(dumps) {}
+      absl::Status Dump(const std::string& path) override {
+        dumps_->push_back(path);
+        return absl::OkStatus();
+      }
+
+     private:
+      std::vector<std::string>* const dumps_;
+    };
+    return std::make_unique<Session>(is_gone_, dumps_);
+  }
+
+ private:
+  bool* const is_gone_;
+  std::vector<std::string>* const dumps_;
+};
 
 TEST_F(RecordingTest, DumpAsksTheBackendThatCanWriteOne) {
   Add("cannot", Collected{});
   std::vector<std::string> dumps;
   ASSERT_TRUE(registry_
-                  .Register(std::make_unique<ScriptedBackend>(
-                      "writes", Script{.on_call =
-                                           [&](const std::string& call) {
-                                             if (call == "Dump")
-                                               dumps.push_back(call);
-                                           }}))
+                  .Register(std::make_unique<DumpingBackend>(
+                      &is_gone_["writes"], &dumps))
                   .ok());
   recording_ = *Recording::Create(registry_, {}, {});
   ASSERT_TRUE(recording_->Prepare(nullptr).ok());
   ASSERT_TRUE(recording_->Start(1).ok());
   const absl::Status status = recording_->Dump("file");
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(dumps.size(), 1u);
+  EXPECT_EQ(dumps, (std::vector<std::string>{"file"}));
   EXPECT_TRUE(recording_->Stop().ok());
 }
 
