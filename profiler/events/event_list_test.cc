@@ -63,6 +63,28 @@ TEST(EventListTest, TheTreeIsBuiltOnce) {
   EXPECT_EQ(events.build_tree().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(EventListTest, ListsAreJoinedWithTheirTrees) {
+  const EventList first =
+      Treed({Cpu("a", 0, 10), Cpu("b", 1, 2)}, {.profile_memory = true});
+  const EventList second =
+      Treed({Cpu("c", 0, 10), Cpu("d", 1, 9), Cpu("e", 2, 3)});
+  const EventList* const lists[] = {&first, &second};
+  const EventList all = EventList::Concatenate(lists);
+  EXPECT_EQ(TreeText(all), "a a>b c c>d d>e");
+  EXPECT_THAT(all[2].cpu_children, ElementsAre(3));
+  EXPECT_THAT(all[3].cpu_children, ElementsAre(4));
+  EXPECT_TRUE(all.tree_built());
+  EXPECT_TRUE(all.profile_memory());
+  const EventList flat(std::vector{Cpu("f", 0, 1)});
+  for (const bool is_first : {true, false}) {
+    const EventList* const mixed[] = {is_first ? &flat : &first,
+                                      is_first ? &first : &flat};
+    EXPECT_FALSE(EventList::Concatenate(mixed).tree_built());
+    EXPECT_EQ(EventList::Concatenate(mixed).size(), 3);
+  }
+  EXPECT_EQ(EventList::Concatenate({}).size(), 0);
+}
+
 TEST(EventListTest, AnEmptyListHasEmptyResults) {
   const EventList events = Treed({});
   EXPECT_THAT(Rows(events), ElementsAre());
