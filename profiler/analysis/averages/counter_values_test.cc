@@ -37,6 +37,28 @@ TEST(CounterValuesTest, TheMeanIsOverTheTimeThatEachValueIsKept) {
   EXPECT_EQ(all[1].mean, 7);
 }
 
+// Whatever the counters before it had.
+TEST(CounterValuesTest, AValueAloneIsTheLeastAndTheMost) {
+  TestTrace t;
+  t.SetWindow(0, 100);
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddCounter(main, "a", 10, 5);
+  t.AddCounter(main, "a", 20, 1);
+  t.AddCounter(main, "b", 10, 6);
+  t.AddCounter(main, "c", 10, 5);
+  t.AddCounter(main, "c", 20, 9);
+  t.AddCounter(main, "d", 10, 6);
+  const auto all = ComputeCounterValues(std::move(t).Build());
+  ASSERT_EQ(all.size(), 4u);
+  for (const size_t i : {1u, 3u}) {
+    EXPECT_EQ(all[i].sample_count, 1);
+    EXPECT_EQ(all[i].min, 6);
+    EXPECT_EQ(all[i].max, 6);
+    EXPECT_EQ(all[i].last, 6);
+    EXPECT_EQ(all[i].mean, 6);
+  }
+}
+
 TEST(CounterValuesTest, ValuesThatAreNotFiniteAreLeftOut) {
   TestTrace t;
   t.SetWindow(0, 40);
