@@ -30,6 +30,13 @@ TEST_F(WholeIoTest, ReadsWhatWasWrittenAtItsPlace) {
   EXPECT_EQ(lseek(fd_, 0, SEEK_END), 9);
 }
 
+TEST_F(WholeIoTest, OneByteIsWhole) {
+  EXPECT_TRUE(WriteWhole(fd_, 0, "x", 1));
+  char read = '?';
+  EXPECT_TRUE(ReadWhole(fd_, 0, &read, 1));
+  EXPECT_EQ(read, 'x');
+}
+
 TEST_F(WholeIoTest, NothingIsWholeAnywhere) {
   EXPECT_TRUE(WriteWhole(fd_, 100, nullptr, 0));
   EXPECT_TRUE(ReadWhole(fd_, 100, nullptr, 0));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kymo/profile.h"
 #include "kymo/warning.h"
 #include "tests/support/test_trace.h"
 
@@ -190,6 +192,59 @@ TEST_F(ProfileExportTest, ProgressIsTold) {
           .ok());
   ASSERT_FALSE(progress.empty());
   EXPECT_EQ(progress.back(), 1.0);
+}
+
+// The metadata of a recorded session without ranges.
+std::map<std::string, std::string> MetadataWith(ProfileOptions options) {
+  Profile profile(std::move(options));
+  EXPECT_TRUE(profile.Start().ok());
+  EXPECT_TRUE(profile.Stop().ok());
+  std::map<std::string, std::string> metadata;
+  const model::Trace& trace = *profile.trace();
+  for (const model::Metadata& pair : trace.metadata()) {
+    metadata[std::string(trace.strings().Get(pair.key))] =
+        trace.strings().Get(pair.json_value);
+  }
+  EXPECT_EQ(metadata["trace_id"], "\"" + profile.get_trace_id() + "\"");
+  return metadata;
+}
+
+TEST(ProfileMetadataTest, SaysWhatWasAskedForAndNothingElse) {
+  const char* const flags[] = {"profile_memory", "with_stack", "record_shapes",
+                               "with_modules", "with_flops"};
+  bool ProfileOptions::*const members[] = {
+      &ProfileOptions::profile_memory, &ProfileOptions::with_stack,
+      &ProfileOptions::record_shapes, &ProfileOptions::with_modules,
+      &ProfileOptions::with_flops};
+  for (size_t asked = 0; asked < 5; ++asked) {
+    ProfileOptions options;
+    options.*members[asked] = true;
+    const auto metadata = MetadataWith(std::move(options));
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(metadata.count(flags[i]), i == asked) << flags[i];
+    }
+    EXPECT_EQ(metadata.at(flags[asked]), "1");
+    EXPECT_EQ(metadata.count("use_device"), 0u);
+    EXPECT_EQ(metadata.count("distributedInfo"), 0u);
+  }
+}
+
+// A UUID of version 4 (RFC 9562, 5.4), in upper case and without its dashes.
+TEST(ProfileMetadataTest, TracesHaveRandomIdsUnlessTheProgramMakesThem) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = MetadataWith({}).at("trace_id");
+    ASSERT_EQ(id.size(), 34u);
+    EXPECT_EQ(id.find_first_not_of("\"0123456789ABCDEF"), id.npos) << id;
+    EXPECT_EQ(id[1 + 12], '4') << id;
+    EXPECT_NE(std::string("89AB").find(id[1 + 16]), std::string::npos) << id;
+    ids.insert(id);
+  }
+  EXPECT_EQ(ids.size(), 3u);
+  EXPECT_EQ(MetadataWith({.custom_trace_id_callback =
+                              [] { return std::string("mine"); }})
+                .at("trace_id"),
+            "\"mine\"");
 }
 
 }  // namespace
