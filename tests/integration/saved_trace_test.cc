@@ -53,6 +53,21 @@ TEST(SavedTraceTest, TablesAreThoseOfTheRecording) {
             ReadFile(PathOf("recorded.stacks")));
 }
 
+TEST(SavedTraceTest, TheDeviceIsTheRecordings) {
+  const std::string path = PathOf("device.json");
+  std::ofstream(path) << R"({"use_device": "xpu", "traceEvents": [
+      {"ph": "X", "cat": "cpu_op", "name": "mm", "pid": 1, "tid": 1,
+       "ts": 0, "dur": 10, "args": {"External id": 7}},
+      {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+       "ts": 2, "dur": 3,
+       "args": {"device": 0, "stream": 7, "External id": 7}}]})";
+  const absl::StatusOr<SavedTrace> saved = LoadTrace({path});
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  const std::string table = saved->profile->key_averages().table();
+  EXPECT_THAT(table, HasSubstr("Self XPU"));
+  EXPECT_THAT(table, testing::Not(HasSubstr("Self CUDA")));
+}
+
 TEST(SavedTraceTest, SeveralFilesAreOneTrace) {
   const std::string path = PathOf("twice.json");
   Profile profile;
