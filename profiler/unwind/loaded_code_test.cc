@@ -48,6 +48,8 @@ TEST(LoadedCodeTest, TheListSaysTheSame) {
     EXPECT_EQ(code.begin, listed.begin);
     EXPECT_EQ(code.frame_header, listed.frame_header);
     EXPECT_LE(listed.end, code.end);
+    EXPECT_GT(listed.end, pc);
+    EXPECT_EQ(code.identity == listed.identity, code.end == listed.end);
   }
 }
 

@@ -226,6 +226,34 @@ TEST(SessionTest, MemoryThatTheProgramReportsIsCharged) {
   EXPECT_NE(profile->key_averages().table().find("CPU Mem"), std::string::npos);
 }
 
+TEST(SessionTest, MemorysScopesAreRecordedFromBeginningToEndOrNotAtAll) {
+  const auto scopes_in = [](const ProfileOptions& options) {
+    Profile profile(options);
+    auto before =
+        std::make_optional<MemoryCategoryScope>(MemoryCategory::kInput);
+    EXPECT_TRUE(profile.Start().ok());
+    before.reset();
+    { const MemoryCategoryScope scope(MemoryCategory::kGradient); }
+    auto after =
+        std::make_optional<MemoryCategoryScope>(MemoryCategory::kParameter);
+    EXPECT_TRUE(profile.Stop().ok());
+    after.reset();
+    std::vector<std::string> scopes;
+    const model::Trace& trace = *profile.trace();
+    for (model::EventIndex i = 0; i < trace.event_count(); ++i) {
+      if (trace.EventName(i) != "[memory scope]") continue;
+      std::string& category = scopes.emplace_back("end");
+      for (const model::Arg& arg : trace.args(i)) {
+        category = trace.strings().Get(arg.string_value());
+      }
+    }
+    return scopes;
+  };
+  EXPECT_EQ(scopes_in({.profile_memory = true}),
+            (std::vector<std::string>{"GRADIENT", "end", "PARAMETER"}));
+  EXPECT_EQ(scopes_in({}), std::vector<std::string>());
+}
+
 TEST(SessionTest, SequenceNumbersLinkBackwardToForwardStacks) {
   uint64_t forward_thread = 0;
   const auto profile = Record({.with_stack = true}, [&] {
