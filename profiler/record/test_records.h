@@ -96,6 +96,9 @@ T Bits(const std::string& bytes) {
 
 inline void AddItem(const Item& item, Record& to) {
   const std::string key = std::string(ProcessArena()->NameText(item.key)) + "=";
+  // Only texts are written in pieces.
+  EXPECT_TRUE(!item.continues || item.kind == PayloadKind::kName ||
+              item.kind == PayloadKind::kString);
   switch (item.kind) {
     case PayloadKind::kName:
       to.name += item.bytes;
