@@ -229,6 +229,23 @@ TEST(ProfileMetadataTest, SaysWhatWasAskedForAndNothingElse) {
   }
 }
 
+// Only a profile that accumulates makes lists of its own.
+TEST(ProfileResultsTest, EventsAreThoseOfTheLastCycle) {
+  Profile profile({.keep_cycles = true});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(profile.Start().ok());
+    ASSERT_TRUE(profile.Stop().ok());
+  }
+  ASSERT_EQ(profile.cycles().size(), 2u);
+  const ProfileCycle& last = *profile.cycles()[1];
+  EXPECT_EQ(profile.trace(), &last.trace());
+  EXPECT_EQ(profile.stats(), &last.stats());
+  const auto events = profile.events();
+  ASSERT_TRUE(events.ok()) << events.status();
+  EXPECT_EQ(*events, *profile.cycles()[1]->events());
+  EXPECT_NE(*events, *profile.cycles()[0]->events());
+}
+
 // A UUID of version 4 (RFC 9562, 5.4), in upper case and without its dashes.
 TEST(ProfileMetadataTest, TracesHaveRandomIdsUnlessTheProgramMakesThem) {
   std::set<std::string> ids;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -88,6 +89,27 @@ TEST(CapturedStackTest, StacksGrowAndKeepTheirRanges) {
       ASSERT_EQ(Pop(&kDomainA), std::to_string(i) + ":" + std::to_string(i));
     }
   }).join();
+}
+
+TEST(CapturedStackTest, AThreadsStackEndsWithIt) {
+  const auto pages = [] {
+    uint64_t count = 0;
+    std::ifstream("/proc/self/statm") >> count;
+    return count;
+  };
+  // The second time, the thread's own memory is there from the first.
+  const auto use_and_end = [] {
+    std::thread([] {
+      Push(&kDomainA, 1);
+      for (int i = 0; i < 1000; ++i) Push(&kDomainA, 1);
+    }).join();
+  };
+  use_and_end();
+  const uint64_t before = pages();
+  constexpr int kThreads = 200;
+  for (int i = 0; i < kThreads; ++i) use_and_end();
+  // A stack for a thousand ranges takes twelve pages; sanitizers need some, too.
+  EXPECT_LT(pages(), before + 6 * kThreads);
 }
 
 TEST(CapturedStackTest, AHandlerThatInterruptsTheRecorderMakesNoStack) {
