@@ -1,10 +1,6 @@
-// Tests a process that a collector records: what it writes into the
-// collector's arena about itself, its threads and its code.
-//
-// This process plays both parts. The collector's arena is a second mapping of
-// the same memory.
-//
-// Long, because each table of the arena has its own cases.
+// Tests what a process writes into a collector's arena about itself, its
+// threads and its code. This process plays both parts: the collector's arena is
+// a second mapping of the same memory.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
