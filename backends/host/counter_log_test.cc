@@ -1,7 +1,12 @@
 #include "backends/host/counter_log.h"
 
+#include <errno.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
+#include "backends/host/file_reader.h"
 #include "backends/host/test_proc_folder.h"
 
 namespace kymo::host {
@@ -87,6 +92,52 @@ TEST(CounterLogTest, ManyValuesTakeNoMoreThanTheirMemory) {
   }
   EXPECT_EQ(shard.ledger.Get(model::Loss::kCounterValuesDropped), 2u);
   EXPECT_TRUE(ShardOf(log).counters.empty());
+}
+
+TEST(FileReaderTest, ReadsWholeTextsOfAnySize) {
+  const ProcFolder folder;
+  FileReader reader;
+  const std::string path = folder.paths().proc + "/text";
+  for (const size_t size : {0, 1, 4'095, 4'096, 8'191, 8'192, 8'193, 100'000}) {
+    std::string text(size, 'x');
+    if (size != 0) text.back() = 'y';
+    folder.Write("proc/text", text);
+    EXPECT_EQ(reader.Read(path, "text"), text) << size;
+  }
+  // A shorter text does not show the rest of a longer one.
+  folder.Write("proc/text", "short");
+  EXPECT_EQ(reader.Read(path, "text"), "short");
+  EXPECT_TRUE(reader.unreadable().empty());
+}
+
+TEST(FileReaderTest, TextsBeyondEightMebibytesAreCut) {
+  const ProcFolder folder;
+  FileReader reader;
+  constexpr size_t kMost = 8 << 20;
+  folder.Write("proc/text", std::string(2 * kMost + 100'000, 'x'));
+  const auto text = reader.Read(folder.paths().proc + "/text", "text");
+  ASSERT_TRUE(text.has_value());
+  EXPECT_GE(text->size(), kMost);
+  EXPECT_LE(text->size(), 2 * kMost + 8'192);
+}
+
+TEST(FileReaderTest, WhatCannotBeReadIsKeptWithItsFirstReason) {
+  const ProcFolder folder;
+  FileReader reader;
+  const std::string proc = folder.paths().proc;
+  folder.Write("proc/folder/file", "");
+  EXPECT_EQ(reader.Read(proc + "/none", "one"), std::nullopt);
+  EXPECT_TRUE(reader.was_absent());
+  EXPECT_EQ(reader.Read(proc + "/folder", "one"), std::nullopt);
+  EXPECT_FALSE(reader.was_absent());
+  const auto normal = FileReader::Absent::kIsNormal;
+  EXPECT_EQ(reader.Read(proc + "/none", "two", normal), std::nullopt);
+  EXPECT_TRUE(reader.was_absent());
+  EXPECT_EQ(reader.Read(proc + "/folder", "three", normal), std::nullopt);
+  EXPECT_EQ(reader.unreadable(),
+            (std::map<std::string, int>{{"one", ENOENT}, {"three", EISDIR}}));
+  EXPECT_EQ(reader.Read(proc + "/folder/file", "four"), "");
+  EXPECT_FALSE(reader.was_absent());
 }
 
 }  // namespace

@@ -157,6 +157,16 @@ TEST_F(ProcessTreeTest, ManyThreadsAreReadOnceASecond) {
   EXPECT_EQ(ValuesOf(shard, 10, "process.threads").size(), 3u);
 }
 
+TEST_F(ProcessTreeTest, SixteenThreadsAreReadEachTime) {
+  WriteStat(10, {.threads = 16});
+  WriteThread(10, 10, 100, 0);
+  tree_.Read(1 * kSecond, reader_, log_);
+  WriteThread(10, 10, 200, 0);
+  tree_.Read(1 * kSecond + kSecond / 2, reader_, log_);
+  EXPECT_EQ(ValuesOf(Take(), 10, "process.context_switches.voluntary_per_s"),
+            (Values{{1 * kSecond, 200}}));
+}
+
 TEST_F(ProcessTreeTest, ChildrenAreFoundAndEnd) {
   WriteStat(10, {});
   WriteThread(10, 10, 0, 0, "20");

@@ -165,6 +165,16 @@ TEST_F(MarkerDecoderTest, PayloadsOfEveryKind) {
   EXPECT_EQ(events["schema"].args["payload"], "(not shown)");
 }
 
+TEST_F(MarkerDecoderTest, WhatAMarkerDoesNotSayIsNoArgument) {
+  Add(1, 100, kMarkerInstant, 7, "bare");
+  Add(2, 200, kMarkerInstant, 7, "with data");
+  AddPayload(2, MarkerPayload::kInt64, static_cast<uint64_t>(-3));
+  auto events = Decode();
+  using Args = std::map<std::string, std::string>;
+  EXPECT_EQ(events["bare"].args, Args());
+  EXPECT_EQ(events["with data"].args, (Args{{"payload", "-3"}}));
+}
+
 TEST_F(MarkerDecoderTest, ARangeThatNobodyEndedIsOpen) {
   Add(1, 100, kMarkerStart, 43, "open");
   EXPECT_EQ(Decode()["open"].end_ns, 0);

@@ -1,0 +1,83 @@
+#include "backends/sampling/elf_program.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace kymo::sampling {
+namespace {
+
+std::string Write(const std::string& name, const std::string& bytes) {
+  const std::string path = testing::TempDir() + "/" + name;
+  unlink(path.c_str());
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+std::string BytesOfThisProgram() {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  return {std::istreambuf_iterator<char>(self), {}};
+}
+
+TEST(ElfProgramTest, DynamicProgramsHaveAnInterpreter) {
+  const ElfProgram self = InspectProgram("/proc/self/exe");
+  EXPECT_TRUE(self.is_elf);
+  EXPECT_FALSE(self.is_static);
+  EXPECT_FALSE(self.changes_user);
+}
+
+TEST(ElfProgramTest, ProgramsWithoutAnInterpreterAreStatic) {
+  std::string bytes = BytesOfThisProgram();
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  // Each of its segments but one is none.
+  for (int i = 0; i < header.e_phnum; ++i) {
+    char* const at = bytes.data() + header.e_phoff + i * sizeof(Elf64_Phdr);
+    Elf64_Phdr segment;
+    std::memcpy(&segment, at, sizeof(segment));
+    if (segment.p_type == PT_INTERP) segment.p_type = PT_NULL;
+    std::memcpy(at, &segment, sizeof(segment));
+  }
+  const ElfProgram program = InspectProgram(Write("static", bytes));
+  EXPECT_TRUE(program.is_elf);
+  EXPECT_TRUE(program.is_static);
+}
+
+TEST(ElfProgramTest, WhatIsNoElfFileIsNotStatic) {
+  for (const std::string& path :
+       {Write("script", "#!/bin/sh\n"), Write("empty", ""),
+        std::string("/no/such/program")}) {
+    const ElfProgram program = InspectProgram(path);
+    EXPECT_FALSE(program.is_elf) << path;
+    EXPECT_FALSE(program.is_static) << path;
+    EXPECT_FALSE(program.changes_user) << path;
+  }
+}
+
+TEST(ElfProgramTest, OnlyRightsOfOthersChangeTheUser) {
+  const std::string path = Write("rights", "#!/bin/sh\n");
+  ASSERT_EQ(chmod(path.c_str(), 06755), 0);
+  EXPECT_FALSE(InspectProgram(path).changes_user);
+  if (chown(path.c_str(), 65534, getegid()) != 0) {
+    GTEST_SKIP() << "NOT TESTED HERE: files of other users cannot be made";
+  }
+  const auto is_others = [&](uid_t user, gid_t group, mode_t mode) {
+    EXPECT_EQ(chown(path.c_str(), user, group), 0);
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return InspectProgram(path).changes_user;
+  };
+  EXPECT_TRUE(is_others(65534, getegid(), 04755));
+  EXPECT_FALSE(is_others(65534, getegid(), 02755));
+  EXPECT_TRUE(is_others(geteuid(), 65534, 02755));
+  EXPECT_FALSE(is_others(geteuid(), 65534, 04755));
+  EXPECT_FALSE(is_others(65534, 65534, 0755));
+}
+
+}  // namespace
+}  // namespace kymo::sampling
