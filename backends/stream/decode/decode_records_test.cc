@@ -248,8 +248,7 @@ TEST_F(DecodeRecordsTest, ReportsOfMemorySayDeviceAndTotals) {
   EXPECT_EQ(first.total_allocated, 1'000);
   EXPECT_EQ(first.total_reserved, 2'000);
   EXPECT_EQ(first.stack, stacks_[1]);
-  ASSERT_EQ(seen_.size(), 1u);
-  EXPECT_EQ(seen_[0], std::pair(int64_t{7}, (std::vector<uint64_t>{1, 2})));
+  EXPECT_EQ(seen_, (decltype(seen_){{7, {1, 2}}}));
   EXPECT_EQ(shard_.memory[1].event, MemoryEvent::kOutOfMemory);
   EXPECT_EQ(shard_.memory[1].device_type, 0);
   EXPECT_EQ(shard_.memory[1].device_index, -1);
