@@ -28,8 +28,7 @@ using sampling::RingHeader;
 
 constexpr uint32_t kCells = 128;
 constexpr uint32_t kStackBytes = sampling::kLeastCellBytes;
-// A multiple of every kernel's tick.
-constexpr int64_t kPeriodMs = 20;
+constexpr int64_t kPeriodMs = 20;  // a multiple of every kernel's tick
 constexpr int64_t kPeriodNs = kPeriodMs * 1'000'000;
 
 int64_t ClockNs(clockid_t clock) {
@@ -69,6 +68,12 @@ class Ring {
   const size_t bytes_;
   RingHeader* header_;
 };
+
+// On a busy machine the last ticks have not come yet.
+void ExpectAboutMs(int64_t sampled_ms, int64_t burnt_ms) {
+  EXPECT_GT(sampled_ms, burnt_ms * 6 / 10);
+  EXPECT_LE(sampled_ms, burnt_ms + 2 * kPeriodMs);
+}
 
 struct Cell {
   CellHeader header;
@@ -139,10 +144,8 @@ class TargetTimerTest : public testing::Test {
   // The time that the samples stand for.
   static int64_t SampledMs(const std::vector<Cell>& cells) {
     int64_t ticks = 0;
-    for (const Cell& cell : cells) {
-      if (cell.header.kind != sampling::kCellFile) {
-        ticks += cell.header.tick_count;
-      }
+    for (const auto& [header, words] : cells) {
+      if (header.kind != sampling::kCellFile) ticks += header.tick_count;
     }
     return ticks * kPeriodMs;
   }
@@ -152,7 +155,7 @@ constexpr uint64_t kPlaceMask = (uint64_t{1} << sampling::kFileNumberShift) - 1;
 
 bool IsInBurn(uint64_t address) {
   const auto begin = reinterpret_cast<uint64_t>(&BurnMs);
-  return (address & kPlaceMask) > begin && (address & kPlaceMask) < begin + 256;
+  return (address & kPlaceMask) - begin - 1 < 255;
 }
 
 TEST_F(TargetTimerTest, SamplesSayWhereAThreadSpentItsTime) {
@@ -165,7 +168,7 @@ TEST_F(TargetTimerTest, SamplesSayWhereAThreadSpentItsTime) {
   TargetTimerThreadExit();
   const int64_t end_ns = ClockNs(CLOCK_MONOTONIC);
   const std::vector<Cell> cells = Take();
-  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 300, 2.0 * kPeriodMs);
+  ExpectAboutMs(SampledMs(cells), 300);
   BurnMs(50);
   EXPECT_TRUE(Take().empty());
   std::vector<sampling::FileNote> files;
@@ -224,7 +227,7 @@ TEST_F(TargetTimerTest, WithoutAFreeCellTicksAreDroppedAndCounted) {
   BurnMs(200);
   TargetTimerThreadExit();
   const uint64_t dropped = ring->header()->dropped.exchange(0);
-  EXPECT_NEAR(static_cast<double>(dropped * kPeriodMs), 200, 2.0 * kPeriodMs);
+  ExpectAboutMs(dropped * kPeriodMs, 200);
   for (uint32_t i = 0; i < kCells; ++i) states[i] = sampling::kCellFree;
   EXPECT_TRUE(Take().empty());
 }
@@ -264,7 +267,7 @@ TEST_F(TargetTimerTest, WhenTheCollectorEndsThreadsStop) {
   TargetTimerThreadStart();
   TargetTimerThreadStart();  // it has a timer
   BurnMs(200);
-  EXPECT_NEAR(static_cast<double>(SampledMs(Take())), 200, 2.0 * kPeriodMs);
+  ExpectAboutMs(SampledMs(Take()), 200);
 }
 
 TEST_F(TargetTimerTest, ThreadsAreSampledApart) {
@@ -276,7 +279,7 @@ TEST_F(TargetTimerTest, ThreadsAreSampledApart) {
     TargetTimerThreadExit();
   }).join();
   const std::vector<Cell> cells = Take();
-  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 200, 2.0 * kPeriodMs);
+  ExpectAboutMs(SampledMs(cells), 200);
   for (const Cell& cell : cells) EXPECT_EQ(cell.header.tid, tid);
 }
 
@@ -293,15 +296,14 @@ TEST_F(TargetTimerTest, AForkedChildIsSampledAsItself) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_EQ(status, 0);
   const std::vector<Cell> cells = Take();
-  EXPECT_NEAR(static_cast<double>(SampledMs(cells)), 200, 2.0 * kPeriodMs);
-  bool has_files = false;
+  ExpectAboutMs(SampledMs(cells), 200);
+  bool has_files = false;  // the collector knows none of them
   for (const Cell& cell : cells) {
     EXPECT_EQ(cell.header.pid, child);
     EXPECT_EQ(cell.header.tid, child);
     EXPECT_EQ(cell.header.parent_pid, getpid());
     has_files |= cell.header.kind == sampling::kCellFile;
   }
-  // The collector knows none of its files.
   EXPECT_TRUE(has_files);
 }
 
@@ -385,14 +387,7 @@ TEST_F(TargetTimerTest, TheProgramsHandlersStayTheProgramsOwn) {
 }
 
 TEST_F(TargetTimerTest, ASignalThatNobodyHandlesEndsTheProcess) {
-  const pid_t child = fork();
-  if (child == 0) {
-    raise(SIGPROF);
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF);
+  EXPECT_EXIT(raise(SIGPROF), testing::KilledBySignal(SIGPROF), "");
 }
 
 }  // namespace
