@@ -120,6 +120,13 @@ TEST(MemoryTextTest, ReadsWhatIsUsedAvailableAndCached) {
   EXPECT_EQ(memory.cached, uint64_t{42308 + 1416512} * 1024);
 }
 
+TEST(MemoryTextTest, NumbersThatAreNoBytesAreNone) {
+  EXPECT_EQ(ParseMemory("MemAvailable: 18014398509481983 kB\n").available,
+            ~uint64_t{1023});
+  EXPECT_EQ(ParseMemory("MemAvailable: 18014398509481984 kB\n").available,
+            std::nullopt);
+}
+
 TEST(MemoryTextTest, OldKernelsDoNotSayWhatIsAvailable) {
   const MemoryText memory = ParseMemory(
       "MemTotal: 100 kB\nMemFree: 20 kB\nBuffers: 3 kB\nCached: 7 kB\n");

@@ -21,11 +21,22 @@ using Kinds = std::set<ActivityKind>;
 using Settings = std::set<ApiSetting>;
 using Texts = std::vector<std::string>;
 
+Settings taken_back;
+decltype(CuptiApi::configure) configure_fake = nullptr;
+
 class CaptureReportTest : public ::testing::Test {
  protected:
+  CaptureReportTest() {
+    taken_back.clear();
+    configure_fake = api_.configure;
+    api_.configure = [](ApiSetting setting, bool on) noexcept {
+      if (!on) taken_back.insert(setting);
+      return configure_fake(setting, on);
+    };
+  }
   bool Start(const CaptureSettings& settings = {.flags = 0}) {
     return StartCapture(
-        fake_.api(), settings,
+        api_, settings,
         {.append =
              [](void* to, const void* data, size_t size) noexcept {
                auto& bytes = *static_cast<std::vector<std::byte>*>(to);
@@ -54,6 +65,7 @@ class CaptureReportTest : public ::testing::Test {
   }
 
   FakeCupti fake_;
+  CuptiApi api_ = fake_.api();
   std::unique_ptr<LogHeader> header_ = std::make_unique<LogHeader>();
   std::vector<std::byte> bytes_;
 };
@@ -95,6 +107,7 @@ TEST_F(CaptureReportTest, EachFlagHasItsKindsAndSettings) {
     StopCapture();
     EXPECT_EQ(fake_.enabled, Kinds());
     EXPECT_EQ(fake_.configured, Settings());
+    EXPECT_EQ(std::exchange(taken_back, {}), settings);
     EXPECT_EQ(Refusals(), Texts());
   }
   fake_.described.clear();
@@ -209,7 +222,7 @@ TEST_F(CaptureReportTest, EachProblemSaysWhatHelps) {
 }
 
 TEST_F(CaptureReportTest, TheHeaderSaysWhoseLogItIs) {
-  fake_.SetVersion(27);
+  api_.version = 27;
   ASSERT_TRUE(Start());
   EXPECT_EQ(header_->magic, kLogMagic);
   EXPECT_EQ(header_->version, kLogVersion);
