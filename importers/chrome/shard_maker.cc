@@ -102,16 +102,24 @@ class Maker {
     }
   }
 
+  // Arguments of both ends. If both have one of a name, that of the end counts:
+  // "Duration Events" in Chrome's Trace Event Format.
   model::DetailIndex JoinArgs(model::DetailIndex begin,
                               model::DetailIndex end) {
     model::TraceShard& shard = store_.shard;
     model::Detail joined = shard.details[begin];
     const auto args_begin = static_cast<uint32_t>(shard.args.size());
-    for (const model::DetailIndex d : {begin, end}) {
-      const model::Detail detail = shard.details[d];
-      for (uint32_t a = detail.args_begin; a < detail.args_end; ++a) {
-        shard.args.push_back(model::Arg(shard.args[a]));
+    const model::Detail at_end = shard.details[end];
+    for (uint32_t a = joined.args_begin; a < joined.args_end; ++a) {
+      const model::Arg arg = shard.args[a];
+      bool is_replaced = false;
+      for (uint32_t e = at_end.args_begin; e < at_end.args_end; ++e) {
+        is_replaced = is_replaced || shard.args[e].key == arg.key;
       }
+      if (!is_replaced) shard.args.push_back(arg);
+    }
+    for (uint32_t a = at_end.args_begin; a < at_end.args_end; ++a) {
+      shard.args.push_back(model::Arg(shard.args[a]));
     }
     joined.args_begin = args_begin;
     joined.args_end = static_cast<uint32_t>(shard.args.size());

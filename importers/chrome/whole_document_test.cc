@@ -1,0 +1,204 @@
+// Whole documents, and everything that the trace of each has.
+#include "importers/chrome/import_document.h"
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "importers/chrome/test_import.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/activity_type.h"
+#include "profiler/model/loss_ledger.h"
+
+namespace kymo::chrome_import {
+namespace {
+
+std::string ArgText(const model::Trace& trace, const model::Arg& arg) {
+  const std::string key = absl::StrCat(" ", ToAbsl(trace.Name(arg.key)), "=");
+  if (arg.type == model::ArgType::kDouble) {
+    return absl::StrCat(key, "double ", arg.double_value());
+  }
+  if (!arg.has_text()) return absl::StrCat(key, arg.int_value());
+  return absl::StrCat(key, arg.type == model::ArgType::kString ? "'" : "json ",
+                      ToAbsl(trace.Name(arg.string_value())),
+                      arg.type == model::ArgType::kString ? "'" : "");
+}
+
+std::string EventText(const model::Trace& trace, model::EventIndex i) {
+  std::string text = absl::StrCat(
+      "  ", i, " ", ToAbsl(trace.EventName(i)), " ", trace.start()[i], "-",
+      trace.end()[i], " ", ToAbsl(model::ActivityTypeName(trace.type()[i])));
+  if (trace.parent()[i] != model::kNoEvent) {
+    absl::StrAppend(&text, " in ", trace.parent()[i]);
+  }
+  if (trace.flags()[i] != 0) {
+    absl::StrAppend(&text, " flags ", trace.flags()[i]);
+  }
+  if (trace.scope()[i] != model::RecordScope::kFunction) {
+    absl::StrAppend(&text, " scope ", static_cast<int>(trace.scope()[i]));
+  }
+  const model::Detail* const detail = trace.detail(i);
+  if (detail == nullptr) return text + "\n";
+  if (detail->correlation_id != 0) {
+    absl::StrAppend(&text, " #", detail->correlation_id);
+  }
+  if (detail->sequence_nr >= 0) {
+    absl::StrAppend(&text, " seq ", detail->sequence_nr, "/",
+                    detail->forward_thread);
+  }
+  if (detail->inputs != model::kEmptyName) {
+    absl::StrAppend(&text, " inputs ", trace.Name(detail->inputs).size());
+  }
+  if (detail->stack != model::kEmptyStack) {
+    absl::StrAppend(&text, " stack ", trace.stacks().depth(detail->stack));
+  }
+  for (const model::Arg& arg : trace.args(i)) text += ArgText(trace, arg);
+  return text + "\n";
+}
+
+// All that the import gave.
+std::string TextOf(std::string_view document) {
+  const Imported got = ImportText(document);
+  if (!got.status.ok()) return got.status.ToString();
+  const model::Trace& trace = *got.trace;
+  std::string text =
+      absl::StrCat("window ", trace.start_ns(), "-", trace.end_ns(), "\n");
+  for (const model::Process& process : trace.processes()) {
+    absl::StrAppend(&text, "process ", process.pid, " ",
+                    ToAbsl(trace.Name(process.name)), "\n");
+  }
+  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
+    const model::Track& track = trace.tracks()[t];
+    absl::StrAppend(
+        &text, track.kind == model::TrackKind::kThread ? "thread " : "stream ",
+        track.pid, "/", track.id, " device ", track.device_index, " '",
+        ToAbsl(trace.Name(track.name)), "' logical ", track.logical_id, "\n");
+    for (model::EventIndex i = trace.track_begin(t); i < trace.track_end(t);
+         ++i) {
+      text += EventText(trace, i);
+    }
+  }
+  for (const model::CounterSample& counter : trace.counters()) {
+    absl::StrAppend(&text, "counter ", counter.track, " ",
+                    ToAbsl(trace.Name(counter.name)), " ", counter.time_ns, " ",
+                    counter.value, "\n");
+  }
+  for (const model::MemoryRecord& record : trace.memory()) {
+    absl::StrAppend(&text, "memory ", record.track, " ", record.time_ns, " ",
+                    record.bytes, " at ", record.address, " event ",
+                    static_cast<int>(record.event), " of ",
+                    static_cast<int>(record.device_type), ":",
+                    static_cast<int>(record.device_index), " total ",
+                    record.total_allocated, "/", record.total_reserved, "\n");
+  }
+  for (const model::StackSample& sample : trace.samples()) {
+    absl::StrAppend(&text, "sample ", sample.track, " ", sample.time_ns, "+",
+                    sample.weight_ns, " depth ",
+                    trace.stacks().depth(sample.stack), "\n");
+  }
+  for (const model::Metadata& entry : trace.metadata()) {
+    absl::StrAppend(&text, "metadata ", ToAbsl(trace.Name(entry.key)), "=",
+                    ToAbsl(trace.Name(entry.json_value)), "\n");
+  }
+  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+    const auto loss = static_cast<model::Loss>(i);
+    if (trace.ledger().Get(loss) == 0) continue;
+    absl::StrAppend(&text, "lost ", ToAbsl(model::LossName(loss)), " ",
+                    trace.ledger().Get(loss), "\n");
+  }
+  for (const ImportFinding& finding : got.findings) {
+    absl::StrAppend(&text, "finding ", finding.rule, " ", finding.count, "\n");
+  }
+  return text;
+}
+
+TEST(WholeDocumentTest, OfAProgram) {
+  EXPECT_EQ(TextOf(R"json({"kymo":"is not this","schemaVersion":1,
+"baseTimeNanoseconds":1000000,"traceEvents":[
+{"ph":"M","name":"process_name","pid":7,"tid":0,"ts":1,"args":{"name":"app"}},
+{"ph":"M","name":"thread_name","pid":7,"tid":8,"ts":1,"args":{"name":"main"}},
+{"ph":"X","name":"outer","cat":"cpu_op","pid":7,"tid":8,"ts":10.5,"dur":20,
+ "args":{"int":-3,"text":"x","list":[1, 2],"yes":true,"none":null,"half":0.5}},
+{"ph":"X","name":"inner","cat":"user_annotation","pid":7,"tid":8,"ts":12,
+ "dur":0.001},
+{"ph":"i","s":"t","name":"mark","pid":7,"tid":8,"ts":13,"args":{"a":1}},
+{"ph":"X","name":"mm","cat":"cpu_op","pid":7,"tid":8,"ts":13.5,"dur":0.25,
+ "args":{"External id":3,"Sequence number":4,"Fwd thread id":1,
+ "Input Dims":[[2, 3]],"Input type":["float"],
+ "Call stack":"a.py(1): f;b.py(2): g","Ev Idx":0}},
+{"ph":"B","name":"pair","pid":7,"tid":8,"ts":14,"args":{"begin":1,"both":3}},
+{"ph":"E","pid":7,"tid":8,"ts":15,"args":{"end":2,"both":4}},
+{"ph":"B","name":"left open","pid":7,"tid":9,"ts":16},
+{"ph":"b","cat":"net","id":"0x1","name":"request","pid":7,"tid":8,"ts":17},
+{"ph":"e","cat":"net","id":"0x1","name":"request","pid":7,"tid":9,"ts":18},
+{"ph":"C","name":"load","pid":7,"tid":8,"ts":19,"args":{"a":1,"b":2.5}},
+{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":7,"tid":8,
+ "ts":20,"args":{"Total Reserved":9,"Total Allocated":64,"Bytes":64,
+ "Addr":4096,"Device Id":-1,"Device Type":0}}
+]})json"),
+            R"json(window 1010500-1030500
+process 7 app
+thread 7/8 device -1 'main' logical 0
+  0 outer 1010500-1030500 cpu_op int=-3 text='x' list=json [1, 2] yes=json true none=json null half=double 0.5
+  1 inner 1012000-1012001 user_annotation in 0 scope 7
+  2 mark 1013000-1013000 cpu_instant_event in 0 flags 1 a=1
+  3 mm 1013500-1013750 cpu_op in 0 #3 seq 4/1 inputs 24 Call stack='a.py(1): f;b.py(2): g'
+  4 pair 1014000-1015000 cpu_op in 0 begin=1 end=2 both=4
+thread 7/8 device -1 'main' logical 0
+  5 request 1017000-1018000 cpu_op flags 4 cat='net'
+thread 7/9 device -1 '' logical 0
+  6 left open 1016000-1030500 cpu_op flags 2
+counter 0 load a 1019000 1
+counter 0 load b 1019000 2.5
+memory 0 1020000 64 at 4096 event 0 of 0:-1 total 64/9
+metadata kymo="is not this"
+metadata kymo_recorded_by="PyTorch"
+lost ranges_open_at_end 1
+finding begin_without_end 1
+)json");
+}
+
+TEST(WholeDocumentTest, OfADevice) {
+  EXPECT_EQ(TextOf(R"json({"schemaVersion":1,"record_shapes":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,
+ "ts":100,"dur":5,"args":{"External id":9,"cbid":211,"correlation":77}},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":77,"pid":7,"tid":8,"ts":100},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":13,"ts":110,"dur":8,
+ "args":{"device":0,"stream":13,"context":1,"correlation":77,
+ "External id":9,"grid":[8, 1, 1]}},
+{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":77,"pid":0,"tid":13,
+ "ts":110},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pinned -> Device)","pid":0,
+ "tid":14,"ts":112,"dur":2,"args":{"device":0,"stream":14,"correlation":78,
+ "bytes":4096}},
+{"ph":"X","cat":"gpu_user_annotation","name":"step","pid":0,"tid":13,"ts":110,
+ "dur":9,"args":{}},
+{"ph":"X","cat":"python_function","name":"a.py(1): f","pid":7,"tid":8,"ts":90,
+ "dur":40,"args":{"Python id":1,"Python parent id":null,"Ev Idx":3}},
+{"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans",
+ "tid":"PyTorch Profiler","ts":80,"dur":100,"args":{"Op count":1}},
+{"ph":"M","name":"process_name","pid":0,"tid":0,"ts":80,
+ "args":{"name":"python"}},
+{"ph":"M","name":"process_labels","pid":0,"tid":0,"ts":80,
+ "args":{"labels":"GPU 0"}}
+]})json"),
+            R"json(window 80000-180000
+process 7 
+thread 7/8 device -1 '' logical 0
+  0 a.py(1): f 90000-130000 python_function Python id=1 Python parent id=json null
+  1 cudaLaunchKernel 100000-105000 cuda_runtime in 0 #77 External id=9 cbid=211
+stream 7/13 device 0 '' logical 0
+  2 step 110000-119000 gpu_user_annotation
+  3 gemm 110000-118000 kernel in 2 #77 context=1 External id=9 grid=json [8, 1, 1]
+stream 7/14 device 0 '' logical 0
+  4 Memcpy HtoD (Pinned -> Device) 112000-114000 gpu_memcpy #78 bytes=4096
+metadata kymo_recorded_by="PyTorch"
+metadata record_shapes=1
+finding out_of_order 1
+)json");
+}
+
+}  // namespace
+}  // namespace kymo::chrome_import
