@@ -34,7 +34,6 @@ TESTED_BY = {
     "backends/stream": ["backends/cpu", "backends/nvtx", "tests/nvtx"],
     "profiler/api": ["profiler/library", "profiler/callbacks"],
     "tools/profile_command": ["tests/e2e"],
-    "tools/runtime": ["tests/reliability"],
 }
 
 Mutant = collections.namedtuple("Mutant", "file line before after")
