@@ -200,5 +200,65 @@ finding out_of_order 1
 )json");
 }
 
+// An argument that has no place in a trace, or not with this value, stays one.
+TEST(WholeDocumentTest, OfOddArguments) {
+  EXPECT_EQ(TextOf(R"json({"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"odd","pid":7,"tid":8,"ts":1,"dur":1,"args":{
+ "External id":0,"correlation":5,"Sequence number":-1,"Fwd thread id":-2,
+ "device":1,"stream":2,"finished":true,"kymo_folded":0,"Record function id":1,
+ "Python module id":4,"Call stack":7,"Input Dims":"x"}},
+{"ph":"X","cat":"cuda_runtime","name":"call","pid":7,"tid":8,"ts":3,"dur":1,
+ "args":{"External id":3,"correlation":6,"device":0,"Record function id":0}},
+{"ph":"X","cat":"cpu_op","name":"numbers","pid":7,"tid":8,"ts":5,"dur":1,
+ "args":{"big":12345678901234567890,"exp":1e3,"neg":-5,"half":0.25,
+ "text":"a\"b","Record function id":0,"Sequence number":0}},
+{"ph":"X","cat":"python_function","name":"module","pid":7,"tid":8,"ts":7,
+ "dur":1,"args":{"Python module id":3,"External id":-1}},
+{"ph":"X","cat":"cpu_op","name":"open","pid":7,"tid":8,"ts":9,"dur":1,
+ "args":{"finished":false}}
+]})json"),
+            R"json(window 1000-10000
+process 7 
+thread 7/8 device -1 '' logical 0
+  0 odd 1000-2000 cpu_op External id=0 correlation=5 Sequence number=-1 Fwd thread id=-2 device=1 stream=2 finished=json true kymo_folded=0 Record function id=1 Python module id=4 Call stack=7 Input Dims='x'
+  1 call 3000-4000 cuda_runtime #6 External id=3 device=0 Record function id=0
+  2 numbers 5000-6000 cpu_op seq 0/0 big=json 12345678901234567890 exp=double 1000 neg=-5 half=double 0.25 text='a"b'
+  3 module 7000-8000 python_function flags 8 Python module id=3 External id=-1
+  4 open 9000-10000 cpu_op flags 2
+lost ranges_open_at_end 1
+)json");
+}
+
+// Flows tell which forward threads 3 and 5 are, and the base of times counts for
+// flows, too. The other thread gets the lowest number that is left.
+TEST(WholeDocumentTest, OfForwardAndBackward) {
+  EXPECT_EQ(TextOf(R"json({"baseTimeNanoseconds":1000000,"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"mm","pid":7,"tid":8,"ts":10,"dur":1,
+ "args":{"Sequence number":4,"Fwd thread id":0}},
+{"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":7,"tid":8,"ts":10},
+{"ph":"X","cat":"cpu_op","name":"MmBackward0","pid":7,"tid":9,"ts":20,"dur":1,
+ "args":{"Sequence number":4,"Fwd thread id":3}},
+{"ph":"f","bp":"e","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":7,"tid":9,
+ "ts":20},
+{"ph":"X","cat":"cpu_op","name":"add","pid":7,"tid":10,"ts":12,"dur":1,
+ "args":{"Sequence number":5,"Fwd thread id":0}},
+{"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":2,"pid":7,"tid":10,"ts":12},
+{"ph":"X","cat":"cpu_op","name":"AddBackward0","pid":7,"tid":9,"ts":22,
+ "dur":1,"args":{"Sequence number":5,"Fwd thread id":5}},
+{"ph":"f","bp":"e","cat":"fwdbwd","name":"fwdbwd","id":2,"pid":7,"tid":9,
+ "ts":22}
+]})json"),
+            R"json(window 1010000-1023000
+process 7 
+thread 7/8 device -1 '' logical 3
+  0 mm 1010000-1011000 cpu_op seq 4/0
+thread 7/9 device -1 '' logical 1
+  1 MmBackward0 1020000-1021000 cpu_op seq 4/3
+  2 AddBackward0 1022000-1023000 cpu_op seq 5/5
+thread 7/10 device -1 '' logical 5
+  3 add 1012000-1013000 cpu_op seq 5/0
+)json");
+}
+
 }  // namespace
 }  // namespace kymo::chrome_import
