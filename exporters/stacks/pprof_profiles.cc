@@ -88,8 +88,13 @@ class Samples {
                        [](model::FrameId frame) { return Index(frame); });
   }
   std::array<int64_t, kValues>& At(const FrameTree::Place& place) {
-    values_.resize(tree_.nodes().size());
-    return values_[place.node];
+    value_of_.resize(tree_.nodes().size());
+    uint32_t& value = value_of_[place.node];
+    if (value == 0) {
+      values_.emplace_back();
+      value = static_cast<uint32_t>(values_.size());
+    }
+    return values_[value - 1];
   }
 
   // add(root, locations, values) of each stack that has values. location_of
@@ -98,8 +103,10 @@ class Samples {
   void ForEach(PprofWriter& pprof, const LocationOf& location_of,
                const Add& add) const {
     std::vector<uint64_t> locations;
-    for (size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] == std::array<int64_t, kValues>()) continue;
+    for (size_t i = 0; i < value_of_.size(); ++i) {
+      if (value_of_[i] == 0) continue;
+      const std::array<int64_t, kValues>& values = values_[value_of_[i] - 1];
+      if (values == std::array<int64_t, kValues>()) continue;
       locations.clear();
       const FrameTree::Node* node = &tree_.nodes()[i];
       for (; node->parent != FrameTree::kNoNode;
@@ -109,14 +116,16 @@ class Samples {
                 ? pprof.LocationOf(FoldedFramesText(node->folded_frames))
                 : location_of(node->frame));
       }
-      add(node->frame, locations, values_[i]);
+      add(node->frame, locations, values);
     }
   }
 
  private:
   FrameTree tree_;
   StackPlaces places_;
-  std::vector<std::array<int64_t, kValues>> values_;  // by node
+  // By node: 1 + the index of its values; 0: none. Most nodes have none.
+  std::vector<uint32_t> value_of_;
+  std::vector<std::array<int64_t, kValues>> values_;
 };
 
 constexpr size_t kCountValue = 0;
