@@ -23,7 +23,7 @@ struct ChildSettings {
   uint64_t arena_bytes = 0;
   record::FullPolicy policy = record::FullPolicy::kDrain;
   record::RecordFlags flags = 0;
-  uint64_t heap_sample_interval = 0;  // 0 = every allocation
+  uint64_t heap_sample_interval = 0;        // 0 = every allocation
   uint64_t fold_heap_above = ~uint64_t{0};  // as in DecodeInput
   std::string scratch_dir;
   bool keep_raw = false;

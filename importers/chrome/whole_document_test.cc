@@ -229,8 +229,8 @@ lost ranges_open_at_end 1
 )json");
 }
 
-// Flows tell which forward threads 3 and 5 are, and the base of times counts for
-// flows, too. The other thread gets the lowest number that is left.
+// Flows tell which forward threads 3 and 5 are, and the base of times counts
+// for flows, too. The other thread gets the lowest number that is left.
 TEST(WholeDocumentTest, OfForwardAndBackward) {
   EXPECT_EQ(TextOf(R"json({"baseTimeNanoseconds":1000000,"traceEvents":[
 {"ph":"X","cat":"cpu_op","name":"mm","pid":7,"tid":8,"ts":10,"dur":1,

@@ -74,7 +74,7 @@ struct TraceShard {
   std::vector<CounterSample> counters;
   Column<MemoryRecord> memory;
   std::shared_ptr<FoldedMemory> folded_memory;  // see TraceData
-  double memory_sample_interval = 0;  // see TraceData
+  double memory_sample_interval = 0;            // see TraceData
   std::vector<AllocationCounts> allocation_counts;
   StackTable stacks;
   std::vector<StackSample> samples;

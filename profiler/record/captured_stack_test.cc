@@ -108,7 +108,8 @@ TEST(CapturedStackTest, AThreadsStackEndsWithIt) {
   const uint64_t before = pages();
   constexpr int kThreads = 200;
   for (int i = 0; i < kThreads; ++i) use_and_end();
-  // A stack for a thousand ranges takes twelve pages; sanitizers need some, too.
+  // A stack for a thousand ranges takes twelve pages; sanitizers need some,
+  // too.
   EXPECT_LT(pages(), before + 6 * kThreads);
 }
 

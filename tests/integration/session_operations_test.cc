@@ -1,5 +1,7 @@
 // The details of operations in a session: inputs, stacks, modules, memory,
 // futures.
+//
+// Long, because each thing that an operation can carry has its own case.
 #include <unistd.h>
 
 #include <cstdlib>
