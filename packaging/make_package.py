@@ -21,7 +21,7 @@ import tarfile
 import tempfile
 import zipfile
 
-from packaging import elf
+import elf_needs
 
 # 1980-01-01, the first day that a zip file knows.
 TIME = 315532800
@@ -64,13 +64,13 @@ class Tree:
         self.names = sorted(
             os.path.relpath(os.path.join(parent, name), folder)
             for parent, _, names in os.walk(folder) for name in names)
-        self.machine = elf.machine(self.path("bin/kymo"))
+        self.machine = elf_needs.machine(self.path("bin/kymo"))
 
     def glibc(self):
         """The version of glibc that the files need."""
         files = [self.path(name) for name in self.names
-                 if elf.is_elf(self.path(name))]
-        return max(LEAST_GLIBC, elf.glibc_version(files))
+                 if elf_needs.is_elf(self.path(name))]
+        return max(LEAST_GLIBC, elf_needs.glibc_version(files))
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -149,7 +149,7 @@ def make_wheel(tree, version, out):
 
 def compiler_version():
     """The major version of the C++ library here, which is GCC's."""
-    return elf.output("dpkg-query", "-W", "-f", "${Version}\n",
+    return elf_needs.output("dpkg-query", "-W", "-f", "${Version}\n",
                       "libstdc++6").split(".")[0].split("-")[0]
 
 

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 
-from packaging import elf
+import elf_needs
 
 LIBRARIES = "lib/kymo"
 LICENCES = "share/doc/kymo/licenses"
@@ -70,7 +70,7 @@ def copyright_text(package):
 
 def source_of(package):
     """The name and the version of a package's source."""
-    return elf.output("dpkg-query", "-W", "-f",
+    return elf_needs.output("dpkg-query", "-W", "-f",
                       "${source:Package} ${source:Version}\n",
                       package).splitlines()[0].split()
 
@@ -91,13 +91,13 @@ class Tree:
 
     def add(self, name, source):
         shutil.copyfile(source, self.path(name))
-        if elf.is_elf(source):
+        if elf_needs.is_elf(source):
             subprocess.run(["strip", "--strip-unneeded", self.path(name)],
                            check=True)
 
     def add_libraries(self, program):
         """Returns [(soname, package)]."""
-        libraries = sorted(elf.libraries(self.path(program)).items())
+        libraries = sorted(elf_needs.libraries(self.path(program)).items())
         for name, source in libraries:
             shutil.copyfile(source, self.path(f"{LIBRARIES}/{name}"))
         packages = owners([source for _, source in libraries])

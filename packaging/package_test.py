@@ -15,7 +15,8 @@ import tempfile
 import unittest
 import zipfile
 
-from packaging import elf, make_package
+import elf_needs
+import make_package
 
 FOLDERS = {kind: pathlib.Path("packaging", kind).resolve()
            for kind in ("deb", "tar", "tree", "wheel")}
@@ -73,12 +74,12 @@ class TarTest(PackageTest):
         self.assertIn("libabsl_status", shown)
         for line in shown.splitlines():
             name, arrow, path = line.strip().partition(" => ")
-            if arrow and not elf.OF_THE_SYSTEM.fullmatch(name):
+            if arrow and not elf_needs.OF_THE_SYSTEM.fullmatch(name):
                 self.assertTrue(path.startswith(str(self.root)), line)
 
     def test_has_no_library_that_nothing_needs(self):
         files = [self.kymo, *(self.root / "lib/kymo").glob("*.so*")]
-        needed = {name for file in files for name in elf.needed(file)}
+        needed = {name for file in files for name in elf_needs.needed(file)}
         for file in files[1:]:
             if not file.name.startswith("libkymo_"):
                 self.assertIn(file.name, needed)

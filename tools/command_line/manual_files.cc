@@ -123,7 +123,9 @@ _kymo() {
         if declare -F _command_offset >/dev/null; then
           _command_offset "$target"
         elif ((target == COMP_CWORD)); then
-          COMPREPLY=($(compgen -c -- "$current") $(compgen -f -- "$current"))
+          compopt -o filenames
+          mapfile -t COMPREPLY < <(compgen -c -- "$current"
+            compgen -f -- "$current")
         fi
         return
       fi

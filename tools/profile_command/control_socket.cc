@@ -163,7 +163,7 @@ absl::StatusOr<std::string> AskForDump(pid_t pid) {
   return absl::NotFoundError(absl::StrCat(
       "could not ask for a dump: process ", pid,
       " is not recorded with --flight_recorder; try starting it with "
-      "profile --flight_recorder=30s"));
+      "kymo profile --flight_recorder=30s"));
 }
 
 }  // namespace kymo::tools

@@ -68,10 +68,16 @@ int ExitStatusOf(const absl::Status& target_status) {
   }
 }
 
-std::string RuntimePath(const std::string& name) {
+// This program's file.
+absl::StatusOr<std::string> OwnPath() {
   std::error_code error;
-  return FindRuntimeFile(
-      std::filesystem::read_symlink("/proc/self/exe", error).string(), name);
+  const std::filesystem::path self =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return self.string();
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot read /proc/self/exe, which says where Kymo's "
+                   "libraries are: ",
+                   error.message(), "; mount /proc"));
 }
 
 std::string JsonString(const std::string& text) {
@@ -161,7 +167,11 @@ class ProfileRun {
     out_->SetAside(kRawFile);
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
-    KYMO_ASSIGN_OR_RETURN(environment_, EnvironmentFor(setup, RuntimePath));
+    KYMO_ASSIGN_OR_RETURN(const std::string self, OwnPath());
+    KYMO_ASSIGN_OR_RETURN(environment_,
+                          EnvironmentFor(setup, [&](const std::string& file) {
+                            return FindRuntimeFile(self, file);
+                          }));
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
       if (control.ok()) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include <string_view>
-#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -11,8 +10,6 @@
 
 namespace kymo::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 absl::StatusOr<std::string> PathOf(const std::string& file,
                                    const FindLibrary& find) {

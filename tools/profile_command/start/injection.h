@@ -1,6 +1,6 @@
 // injection.h - makes a child's environment for what the backends need.
 //
-//   KYMO_ASSIGN_OR_RETURN(environment, EnvironmentFor(setup, RuntimePath));
+//   KYMO_ASSIGN_OR_RETURN(environment, EnvironmentFor(setup, find));
 //
 // It preloads Kymo's runtime, then the libraries that backends preload, then
 // the user's own. It also names the libraries that the backends inject.
@@ -10,7 +10,6 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
 
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>

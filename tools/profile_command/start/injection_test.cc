@@ -200,5 +200,24 @@ TEST(RuntimeFilesTest, FindsFilesOfEveryInstallation) {
   }
 }
 
+// Of such folders, other users may own the one above.
+TEST(RuntimeFilesTest, LooksAboveItsFolderOnlyWhereThatIsInstalled) {
+  const std::string root = FreshFolder();
+  std::filesystem::create_directories(root + "/lib/kymo");
+  std::ofstream(root + "/lib/kymo/x.so").put('x');
+  EXPECT_EQ(FindRuntimeFile(root + "/mine/kymo", "x.so"), "");
+}
+
+// As where /proc/self/exe cannot be read.
+TEST(RuntimeFilesTest, LooksNowhereBelowTheCurrentFolder) {
+  const std::string root = FreshFolder();
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(root);
+  std::ofstream("x.so").put('x');
+  EXPECT_EQ(FindRuntimeFile("", "x.so"), "");
+  EXPECT_EQ(FindRuntimeFile("kymo", "x.so"), "");
+  std::filesystem::current_path(before);
+}
+
 }  // namespace
 }  // namespace kymo::tools

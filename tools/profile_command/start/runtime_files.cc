@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <system_error>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -42,7 +44,8 @@ std::string OwnFolderIn(const std::string& place) {
 bool LeadTo(const std::string& folder, const std::string& link) {
   std::error_code error;
   if (fs::read_symlink(link, error) == folder) return true;
-  const std::string fresh = absl::StrCat(link, ".", getpid());
+  static std::atomic<int> count = 0;
+  const std::string fresh = absl::StrCat(link, ".", getpid(), ".", ++count);
   unlink(fresh.c_str());
   return symlink(folder.c_str(), fresh.c_str()) == 0 &&
          rename(fresh.c_str(), link.c_str()) == 0;
@@ -52,12 +55,16 @@ bool LeadTo(const std::string& folder, const std::string& link) {
 
 std::string FindRuntimeFile(const std::string& self, const std::string& name) {
   const fs::path folder = fs::path(self).parent_path();
+  std::vector<fs::path> paths = {
+      folder / "runtime" / name, folder / name,
+      fs::path(self + ".runfiles/kymo/tools/runtime/" + name)};
+  // Elsewhere, the folder above may be one that others write to.
+  if (folder.filename() == "bin") {
+    paths.insert(paths.begin(), folder.parent_path() / "lib/kymo" / name);
+  }
   std::error_code error;
-  for (const fs::path& path :
-       {folder.parent_path() / "lib/kymo" / name, folder / "runtime" / name,
-        folder / name,
-        fs::path(self + ".runfiles/kymo/tools/runtime/" + name)}) {
-    if (fs::exists(path, error)) return path.string();
+  for (const fs::path& path : paths) {
+    if (path.is_absolute() && fs::exists(path, error)) return path.string();
   }
   return "";
 }

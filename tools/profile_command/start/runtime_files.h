@@ -8,7 +8,9 @@
 // with one of them is replaced by one through a link to the library's folder.
 // The link stands in a folder that only this user can write to, such as
 // /var/tmp/kymo-1000. It stays there: programs that outlive the command may
-// start others, which preload the runtime by the same path.
+// start others, which preload the runtime by the same path. Systems that remove
+// old files from these folders may remove it, too, after a month or so; a
+// program that outlives that should be recorded by a Kymo in another path.
 //
 // Threads: any; also several processes at a time.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_RUNTIME_FILES_H_
@@ -22,8 +24,9 @@
 namespace kymo::tools {
 
 // The path of the runtime's file `name`; empty if it is missing. `self` is the
-// program that needs it: installed (bin/kymo, with lib/kymo beside bin), beside
-// the file, in Bazel's output tree, or with runfiles.
+// program that needs it, as an absolute path: installed (bin/kymo, with
+// lib/kymo beside bin), beside the file, in Bazel's output tree, or with
+// runfiles.
 std::string FindRuntimeFile(const std::string& self, const std::string& name);
 
 // The folders in which links may stand, best first.

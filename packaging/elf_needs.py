@@ -26,7 +26,7 @@ def machine(path):
     number, = struct.unpack_from("<H", header, 18)
     if number not in MACHINES:
         raise SystemExit(f"{path} is for machine {number} of elf(5), for which "
-                         "there are no packages; see packaging/elf.py")
+                         "there are no packages; see packaging/elf_needs.py")
     return MACHINES[number]
 
 
