@@ -95,7 +95,11 @@ void WriteTotals(const analysis::Totals& totals, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteAverage(const analysis::KeyAverage& average, JsonWriter& json) {
+// Sums of windows do not have the memory of ranges.
+enum class Memory { kMeasured, kUnknown };
+
+void WriteAverage(const analysis::KeyAverage& average, Memory memory,
+                  JsonWriter& json) {
   json.BeginObject();
   json.Member("name", average.name);
   json.Member("is_user_annotation", average.is_user_annotation);
@@ -108,16 +112,18 @@ void WriteAverage(const analysis::KeyAverage& average, JsonWriter& json) {
   json.Member("self_device_time_total_ns", average.self_device_time_total_ns);
   json.Member("min_ns", average.min_ns);
   json.Member("max_ns", average.max_ns);
-  json.Member("cpu_memory_usage_bytes", average.cpu_memory_usage_bytes);
-  json.Member("self_cpu_memory_usage_bytes",
-              average.self_cpu_memory_usage_bytes);
-  json.Member("device_memory_usage_bytes", average.device_memory_usage_bytes);
-  json.Member("self_device_memory_usage_bytes",
-              average.self_device_memory_usage_bytes);
+  if (memory == Memory::kMeasured) {
+    json.Member("cpu_memory_usage_bytes", average.cpu_memory_usage_bytes);
+    json.Member("self_cpu_memory_usage_bytes",
+                average.self_cpu_memory_usage_bytes);
+    json.Member("device_memory_usage_bytes", average.device_memory_usage_bytes);
+    json.Member("self_device_memory_usage_bytes",
+                average.self_device_memory_usage_bytes);
+  }
   json.EndObject();
 }
 
-void WriteAverages(std::vector<analysis::KeyAverage> averages,
+void WriteAverages(std::vector<analysis::KeyAverage> averages, Memory memory,
                    JsonWriter& json) {
   std::stable_sort(averages.begin(), averages.end(),
                    [](const auto& a, const auto& b) {
@@ -125,7 +131,7 @@ void WriteAverages(std::vector<analysis::KeyAverage> averages,
                    });
   json.Key("key_averages");
   json.BeginArray();
-  for (const auto& average : averages) WriteAverage(average, json);
+  for (const auto& average : averages) WriteAverage(average, memory, json);
   json.EndArray();
 }
 
@@ -244,7 +250,7 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
                     trace, {.duplicates = analysis::DuplicatesOf(trace),
                             .cpu_memory_bytes = memory.cpu_bytes,
                             .device_memory_bytes = memory.device_bytes}),
-                json);
+                Memory::kMeasured, json);
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
   WriteMemory(trace, json);
@@ -261,7 +267,7 @@ std::string SumsText(const analysis::WindowSums& sums,
   JsonWriter json(text);
   json.BeginObject();
   json.Member("schema_version", kSchemaVersion);
-  WriteAverages(sums.Averages(), json);
+  WriteAverages(sums.Averages(), Memory::kUnknown, json);
   if (sums.rest() != nullptr) {
     WriteSampledFunctions(*sums.rest(), json);
     WriteCounters(*sums.rest(), json);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -110,13 +111,13 @@ class Maker {
     model::Detail joined = shard.details[begin];
     const auto args_begin = static_cast<uint32_t>(shard.args.size());
     const model::Detail at_end = shard.details[end];
+    std::unordered_set<uint32_t> replaced;
+    for (uint32_t e = at_end.args_begin; e < at_end.args_end; ++e) {
+      replaced.insert(Index(shard.args[e].key));
+    }
     for (uint32_t a = joined.args_begin; a < joined.args_end; ++a) {
       const model::Arg arg = shard.args[a];
-      bool is_replaced = false;
-      for (uint32_t e = at_end.args_begin; e < at_end.args_end; ++e) {
-        is_replaced = is_replaced || shard.args[e].key == arg.key;
-      }
-      if (!is_replaced) shard.args.push_back(arg);
+      if (!replaced.contains(Index(arg.key))) shard.args.push_back(arg);
     }
     for (uint32_t a = at_end.args_begin; a < at_end.args_end; ++a) {
       shard.args.push_back(model::Arg(shard.args[a]));

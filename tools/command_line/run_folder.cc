@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 // the run was through, a tab and the file's Stamp.
 constexpr char kListFile[] = ".kymo-files";
 
-// The name under which SetAside keeps a file.
-constexpr char kAsideFile[] = ".kymo-earlier";
+// Before the name of a file that SetAside keeps.
+constexpr char kAside[] = ".kymo-earlier.";
 
 // The folder that the file `name` of the folder `top` is in. Follows no
 // symbolic link, so it is inside of `top`. Invalid if there is no such folder.
@@ -128,6 +128,7 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Take(
         absl::StrCat("another run is writing into '", path, "'"));
   }
   std::unique_ptr<RunFolder> folder(new RunFolder(path, std::move(top)));
+  folder->TakeBackAside();
   folder->ReadList();
   return folder;
 }
@@ -136,6 +137,23 @@ RunFolder::RunFolder(const std::string& path, OwnedDescriptor top)
     : OutputDirectory(path), top_(std::move(top)) {}
 
 RunFolder::~RunFolder() { EndAside(/*has_started=*/false); }
+
+// Brings back what a run set aside that was killed before its target started.
+void RunFolder::TakeBackAside() {
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(path(), error)) {
+    const std::string aside = entry.path().filename().string();
+    struct stat info = {};
+    if (!aside.starts_with(kAside) ||
+        fstatat(top_.get(), aside.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
+      continue;
+    }
+    renameat(top_.get(), aside.c_str(), top_.get(),
+             aside.c_str() + std::string_view(kAside).size());
+  }
+}
 
 void RunFolder::ReadList() {
   std::istringstream names(ReadListFile(top_.get()));
@@ -200,8 +218,8 @@ void RunFolder::SetAside(std::string_view name) {
   const bool is_there =
       fstatat(top_.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there &&
-      (!S_ISREG(info.st_mode) ||
-       renameat(top_.get(), file.c_str(), top_.get(), kAsideFile) != 0)) {
+      (!S_ISREG(info.st_mode) || renameat(top_.get(), file.c_str(), top_.get(),
+                                          (kAside + file).c_str()) != 0)) {
     return;
   }
   aside_ = file;
@@ -212,11 +230,15 @@ void RunFolder::SetAside(std::string_view name) {
 // else the earlier one, if there was one.
 void RunFolder::EndAside(bool has_started) {
   if (aside_.empty()) return;
+  const std::string aside = kAside + aside_;
   const bool is_made = has_started && !Stamp(top_.get(), aside_).empty();
-  if (has_aside_ && is_made) unlinkat(top_.get(), kAsideFile, 0);
-  if (has_aside_ && !is_made)
-    renameat(top_.get(), kAsideFile, top_.get(), aside_.c_str());
-  if (!has_aside_ && !has_started) unlinkat(top_.get(), aside_.c_str(), 0);
+  if (has_aside_ && is_made) {
+    unlinkat(top_.get(), aside.c_str(), 0);
+  } else if (has_aside_) {
+    renameat(top_.get(), aside.c_str(), top_.get(), aside_.c_str());
+  } else if (!has_started) {
+    unlinkat(top_.get(), aside_.c_str(), 0);
+  }
   aside_.clear();
 }
 

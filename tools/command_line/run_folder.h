@@ -65,7 +65,8 @@ class RunFolder final : public OutputDirectory {
 
   // Keeps a file that Note knows, and that the run makes before its target
   // starts, under another name until then. If the run does not start, the file
-  // comes back. For one name.
+  // comes back; if it is killed before, the next run brings it back. For one
+  // name.
   void SetAside(std::string_view name);
 
   // Says that the run has made all its files. From now on they are the run's as
@@ -90,6 +91,7 @@ class RunFolder final : public OutputDirectory {
   RunFolder(const std::string& path, OwnedDescriptor top);
 
   // REQUIRES: the lock is held. Before that, an earlier run may still write.
+  void TakeBackAside();
   void ReadList();
   // Appends the name to the file of names.
   absl::Status List(std::string_view name) const;

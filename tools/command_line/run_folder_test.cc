@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -180,7 +181,7 @@ TEST_F(RunFolderTest, AFileThatIsMadeTooEarlyReplacesTheEarlierAtTheStart) {
   EXPECT_EQ(content(), "of the user");
   run(/*makes=*/true, /*starts=*/true);
   EXPECT_EQ(content(), "of this run");
-  EXPECT_FALSE(fs::exists(folder_ + "/.kymo-earlier"));
+  EXPECT_FALSE(fs::exists(folder_ + "/.kymo-earlier.kymo.raw"));
 }
 
 TEST_F(RunFolderTest, AnEarlierFileOfARunIsGoneOnceTheNextHasStarted) {
@@ -195,6 +196,30 @@ TEST_F(RunFolderTest, AnEarlierFileOfARunIsGoneOnceTheNextHasStarted) {
     const auto out = RunFolder::Take(folder_);
     ASSERT_TRUE((*out)->Note("kymo.raw").ok());
     (*out)->SetAside("kymo.raw");
+    ASSERT_TRUE((*out)->RemoveOld().ok());
+  }
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(RunFolderTest, WhatAKilledRunSetAsideComesBack) {
+  Run({"kymo.raw"});
+  const pid_t killed = fork();
+  if (killed == 0) {
+    const auto out = RunFolder::Take(folder_);
+    if (!out.ok() || !(*out)->Note("kymo.raw").ok()) _exit(1);
+    (*out)->SetAside("kymo.raw");
+    std::ofstream(folder_ + "/kymo.raw") << "torn";
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(killed, &status, 0), killed);
+  ASSERT_EQ(status, 0);
+  EXPECT_TRUE(fs::exists(folder_ + "/.kymo-earlier.kymo.raw"));
+  {
+    const auto out = RunFolder::Take(folder_);
+    EXPECT_FALSE(fs::exists(folder_ + "/.kymo-earlier.kymo.raw"));
+    EXPECT_THAT(Names(), ElementsAre("kymo.raw"));
+    // It is still the earlier run's.
     ASSERT_TRUE((*out)->RemoveOld().ok());
   }
   EXPECT_THAT(Names(), IsEmpty());

@@ -11,6 +11,10 @@
 
 namespace kymo::tools {
 
+// Exit statuses of all commands.
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+
 // Control characters of the text are shown, not sent to the terminal.
 void Say(const std::string& line);
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/text/visible_text.h"
 #include "tools/command_line/manual.h"
+#include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
 #include "tools/kymo_command/kymo_manual.h"
@@ -15,10 +15,8 @@
 namespace kymo::tools {
 namespace {
 
-constexpr int kExitUsage = 2;
-
 int Usage(const std::string& problem) {
-  fprintf(stderr, "kymo: %s\n", VisibleLines(problem).c_str());
+  Say(problem);
   return kExitUsage;
 }
 

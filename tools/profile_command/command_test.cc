@@ -135,7 +135,7 @@ TEST_F(CommandTest, PrintsWhatItIsAskedFor) {
   EXPECT_EQ(version.err, "");
   const Ended help = Run({"--help"});
   EXPECT_EQ(help.status(), 0);
-  EXPECT_THAT(help.out, StartsWith("NAME\n    profile - "));
+  EXPECT_THAT(help.out, StartsWith("NAME\n    kymo profile - "));
   EXPECT_EQ(help.err, "");
   const Ended list = Run({"--list", "--memory_mode=counters"});
   EXPECT_EQ(list.status(), 0);
@@ -151,9 +151,10 @@ TEST_F(CommandTest, PrintsWhatItIsAskedFor) {
 TEST_F(CommandTest, WrongWordsAreUsageErrors) {
   const Ended nothing = Run({});
   EXPECT_EQ(nothing.status(), 2);
-  EXPECT_EQ(nothing.err,
-            "kymo: no target; usage: profile [flags] target [argument ...] "
-            "(see --help)\n");
+  EXPECT_EQ(
+      nothing.err,
+      "kymo: no target; usage: kymo profile [flags] target [argument ...] "
+      "(see --help)\n");
   const Ended topic = Run({"--help=weather"});
   EXPECT_EQ(topic.status(), 2);
   EXPECT_EQ(topic.out, "");

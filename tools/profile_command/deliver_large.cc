@@ -110,6 +110,7 @@ LargeDelivery DeliverLarge(std::span<const KeptRecording> kept,
     sums = std::move(summed->sums);
   } else {
     delivery.status = summed.status();
+    delivery.is_read = false;
     if (rest == nullptr) return delivery;
   }
   if (rest != nullptr) sums.SetRest(*rest);

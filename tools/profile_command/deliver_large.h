@@ -36,6 +36,7 @@ struct LargeDelivery {
   // Says which results are missing and why, and which command reads the file.
   std::vector<std::string> notices;
   absl::Status status;
+  bool is_read = true;  // the recording; else `status` says why not
 };
 
 // `rest` is null if there is no trace of other records. REQUIRES: `kept` is not

@@ -109,12 +109,12 @@ TEST_F(DeliverLargeTest, EachRecordingIsSaidAlsoIfNoneCanBeRead) {
     EXPECT_THAT(
         delivery.notices,
         Contains("everything that was recorded is in " + recording.path +
-                 ": //tools:report reads it part by part; for the "
+                 ": `kymo report` reads it part by part; for the "
                  "whole trace, try a machine with more memory"));
   }
   EXPECT_THAT(delivery.notices,
               Contains("the table is that of out/kymo.raw alone; "
-                       "//tools:report makes the others"));
+                       "`kymo report` makes the others"));
   EXPECT_EQ(delivery.table, "");
   EXPECT_THAT(out_.files(), IsEmpty());
 }
@@ -127,7 +127,7 @@ TEST_F(DeliverLargeTest, TheTableAndTheFilesOfSumsAreWritten) {
       delivery.notices,
       ElementsAre("not written, because it needs the whole trace: whole",
                   "everything that was recorded is in out/kymo.raw: "
-                  "//tools:report reads it part by part with "
+                  "`kymo report` reads it part by part with "
                   "--raw_windows=always; for the whole trace, try a machine "
                   "with more memory",
                   "read in 1 windows: 2 events", "a fake", "some are folded"));

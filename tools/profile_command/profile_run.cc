@@ -164,7 +164,8 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
-    out_->SetAside(kRawFile);
+    // Only then it is made before the target starts.
+    if (command_.settings.contains("cpu_keep_raw")) out_->SetAside(kRawFile);
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));
     KYMO_ASSIGN_OR_RETURN(const std::string self, OwnPath());
@@ -270,7 +271,11 @@ class ProfileRun {
       ShowLarge(delivery);
       ledger_ = report::LedgerText(delivery.ledger);
       if (delivery.ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
-      if (!delivery.status.ok()) lacks.emplace_back(kNotWritten);
+      if (!delivery.is_read) {
+        lacks.emplace_back("the recording could not be read");
+      } else if (!delivery.status.ok()) {
+        lacks.emplace_back(kNotWritten);
+      }
       lacks.emplace_back("the recording is larger than memory");
       return lacks;
     }

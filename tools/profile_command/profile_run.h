@@ -10,10 +10,6 @@
 
 namespace kymo::tools {
 
-// Exit statuses of the command, beside the target's own.
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;
-
 // Ends this process as the target ended. Returns an exit status only if the
 // target did not run, nothing could be written, or --strict sets the status.
 int ProfileTarget(ProfileCommand command, const BackendRegistry& backends,

@@ -37,8 +37,6 @@ namespace kymo::tools {
 namespace {
 
 constexpr int kExitDone = 0;
-constexpr int kExitFailed = 1;
-constexpr int kExitUsage = 2;
 constexpr int kExitFound = 3;
 
 // CSV and JSON escape what their format needs escaped.

@@ -103,7 +103,7 @@ TEST_F(CommandTest, PrintsWhatItIsAskedFor) {
   EXPECT_EQ(version.out, "kymo 0.1.0\n");
   const Ended help = Run({"--help"});
   EXPECT_EQ(help.status, 0);
-  EXPECT_THAT(help.out, StartsWith("NAME\n    report - "));
+  EXPECT_THAT(help.out, StartsWith("NAME\n    kymo report - "));
   const Ended list = Run({"--list"});
   EXPECT_EQ(list.status, 0);
   EXPECT_THAT(list.out, StartsWith("ANALYSES\n"));
@@ -121,8 +121,9 @@ TEST_F(CommandTest, TheBuiltinPluginsAreThere) {
 TEST_F(CommandTest, WrongWordsAreUsageErrors) {
   const Ended nothing = Run({});
   EXPECT_EQ(nothing.status, 2);
-  EXPECT_EQ(nothing.err,
-            "kymo: no file; usage: report [flags] FILE ... (see --help)\n");
+  EXPECT_EQ(
+      nothing.err,
+      "kymo: no file; usage: kymo report [flags] FILE ... (see --help)\n");
   const Ended topic = Run({"--help=weather"});
   EXPECT_EQ(topic.status, 2);
   EXPECT_EQ(topic.out, "");
