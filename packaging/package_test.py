@@ -258,7 +258,7 @@ class ReproducibleTest(PackageTest):
             again = self.folder / kind
             again.mkdir()
             subprocess.run(
-                [sys.executable, "-B", "-m", "packaging.make_package", kind,
+                [sys.executable, "-B", make_package.__file__, kind,
                  f"--tree={copy}", f"--version_header={HEADER}",
                  f"--out={again}"], check=True, umask=0o077,
                 env=dict(os.environ, TZ="Asia/Tokyo", LC_ALL="C.UTF-8"))

@@ -123,7 +123,7 @@ _kymo() {
         if declare -F _command_offset >/dev/null; then
           _command_offset "$target"
         elif ((target == COMP_CWORD)); then
-          compopt -o filenames
+          compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -c -- "$current"
             compgen -f -- "$current")
         fi

@@ -50,8 +50,7 @@ struct HeapStreams {
   const TickConverter& clock;
   std::span<const TickInterval> recorded;  // as in DecodeInput
   LaterPrograms later_programs;
-  // The stack that a payload is. Called at most twice for each
-  // different one.
+  // The stack that a payload is. Called at most twice for each different one.
   std::function<model::StackId(std::span<const record::Slot>, int64_t pid)>
       stack;
   // Called for each chunk whose records have been read; may be empty.
