@@ -1,7 +1,7 @@
 // A tool of ITT that has all functions which Kymo replaces. Each writes its
 // name and its arguments to a log, and returns something of the tool's own.
 #include <cstdint>
-#include <cstring>
+#include <deque>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,17 +47,18 @@ struct Function {
   }
 };
 
-// Makes real ones, as a program reads them.
+// Makes real ones, as a program reads them. They stay as long as the program.
 template <typename Thing>
 Thing* New(const char* text) {
-  auto* const thing = new Thing{};
+  static auto& all = *new std::deque<std::pair<Thing, std::string>>;
+  auto& [thing, kept] = all.emplace_back(Thing{}, text);
   if constexpr (std::is_same_v<Thing, Domain>) {
-    thing->flags = 1;
-    thing->name = strdup(text);
+    thing.flags = 1;
+    thing.name = kept.data();
   } else {
-    thing->text = strdup(text);
+    thing.text = kept.data();
   }
-  return thing;
+  return &thing;
 }
 Domain* DomainCreate(const char* name) {
   log += std::string("domain_create ") + name + "\n";
