@@ -13,6 +13,7 @@
 #include "backends/sampling/sample_store.h"
 #include "backends/sampling/target_pids.h"
 #include "backends/sampling/undelivered.h"
+#include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 
 namespace kymo::sampling {

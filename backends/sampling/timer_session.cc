@@ -14,6 +14,7 @@
 #include "backends/sampling/sample_store.h"
 #include "backends/sampling/target/target_timer.h"
 #include "backends/sampling/undelivered.h"
+#include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 

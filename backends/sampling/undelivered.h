@@ -26,11 +26,6 @@ constexpr uint64_t LostOfTarget(uint64_t lost, uint64_t ours, uint64_t all) {
   return all == 0 ? lost : (lost * ours + all - 1) / all;
 }
 
-// CPU time of this process's children that were waited for, and of their
-// children. The kernel leaves out time that a hypervisor took away, in which no
-// tick can come either. The clock of perf events includes it.
-DurationNs ChildrenCpuNs();
-
 }  // namespace kymo::sampling
 
 #endif  // KYMO_BACKENDS_SAMPLING_UNDELIVERED_H_

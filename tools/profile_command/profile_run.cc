@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
@@ -215,7 +216,7 @@ class ProfileRun {
     *wait_status = child.wait_status();
     facts_ = {.target = target_.name,
               .wall_ns = MonotonicNs() - exec_ns,
-              .cpu_ns = CpuOfChildrenNs(),
+              .cpu_ns = ChildrenCpuNs(),
               .wait_status = *wait_status};
     recording_->Poll();
     stopped_ = recording_->Stop();

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -228,15 +227,6 @@ void Child::StopWithChild() {
     kill(pid_, SIGCONT);
     was_stopped_ = false;
   }
-}
-
-DurationNs CpuOfChildrenNs() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto ns = [](const struct timeval& time) {
-    return time.tv_sec * kNsPerSecond + time.tv_usec * kNsPerUs;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
 void EndLike(int wait_status) {

@@ -75,9 +75,6 @@ class Child {
   int wait_status_ = 0;
 };
 
-// User and system time of the children that were waited for, and of theirs.
-DurationNs CpuOfChildrenNs();
-
 // Ends this process as the child ended: same exit status, or same signal.
 [[noreturn]] void EndLike(int wait_status);
 
