@@ -23,7 +23,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiler/base/time.h"
 #include "profiler/plugin/target_setup.h"
 
 namespace kymo::tools {
