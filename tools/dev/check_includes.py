@@ -12,13 +12,12 @@ Prints one line per violation, `file:line: what is wrong`, and ends with
 status 1 if there are any. It knows the names that our sources have most.
 """
 
-import argparse
 import os
 import re
 import sys
 
-from check_layers import (Checker, Table, TableError, cpp_files, includes,
-                          line_of, without_comments)
+from check_layers import (Checker, files_below, includes, line_of, run,
+                          without_comments)
 
 # By header: names of std, which may also be in std::ranges.
 STANDARD = {
@@ -150,31 +149,10 @@ class IncludeChecker:
 def check(root, table):
     """All violations under `root`, and the number of files."""
     checker = IncludeChecker(root, table)
-    files = [path for path in cpp_files(root) if path.endswith((".cc", ".h"))]
+    files = files_below(root, (".cc", ".h"))
     return [line for path in files for line in checker.check_file(path)
             ], len(files)
 
 
-def main():
-    here = os.path.dirname(os.path.realpath(__file__))
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--root", default=os.path.join(here, "..", ".."))
-    parser.add_argument("--table", default=os.path.join(here, "layers.txt"))
-    options = parser.parse_args()
-    with open(options.table, encoding="utf-8") as file:
-        try:
-            table = Table(file.read(), options.table)
-        except TableError as error:
-            print(error, file=sys.stderr)
-            return 2
-    violations, count = check(os.path.realpath(options.root), table)
-    for violation in violations:
-        print(violation)
-    print(f"check_includes: {count} files, {len(violations)} violations",
-          file=sys.stderr)
-    return 1 if violations or not count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("check_includes", __doc__, check))

@@ -7,7 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
-from tools.dev import check_includes
+from tools.dev import check_includes, check_layers
 
 TABLE = "alias kymo = profiler/api\nprofiler/* :\n"
 
@@ -22,7 +22,7 @@ class CheckIncludesTest(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
             violations, _ = check_includes.check(root,
-                                                 check_includes.Table(TABLE))
+                                                 check_layers.Table(TABLE))
         self.assertEqual(violations, list(expected))
 
     def test_names_need_their_header(self):

@@ -195,14 +195,15 @@ def low_descriptors(text):
     return lines
 
 
-def cpp_files(root):
+def files_below(root, extensions=EXTENSIONS):
+    """The workspace's files with these extensions, sorted."""
     found = []
     for folder, folders, files in os.walk(root):
         # Bazel's links into its output are links, which walk leaves alone.
         folders[:] = [f for f in folders
                       if not f.startswith(".") and not f.startswith("bazel-")]
         found += [os.path.relpath(os.path.join(folder, f), root)
-                  for f in files if f.endswith(EXTENSIONS)]
+                  for f in files if f.endswith(extensions)]
     return sorted(found)
 
 
@@ -323,16 +324,20 @@ class Checker:
 def check(root, table):
     """All violations under `root`, sorted by file; and the number of files."""
     checker = Checker(root, table)
-    files = cpp_files(root)
+    files = files_below(root)
     for path in files:
         checker.check_file(path)
     return checker.violations, len(files)
 
 
-def main():
+def run(script, doc, check_root):
+    """The main function of a check.
+
+    check_root(root, table) gives the violations and the number of files.
+    """
     here = os.path.dirname(os.path.realpath(__file__))
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+        description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--root", default=os.path.join(here, "..", ".."))
     parser.add_argument("--table", default=os.path.join(here, "layers.txt"))
     options = parser.parse_args()
@@ -342,16 +347,16 @@ def main():
         except TableError as error:
             print(error, file=sys.stderr)
             return 2
-    violations, count = check(os.path.realpath(options.root), table)
+    violations, count = check_root(os.path.realpath(options.root), table)
     for violation in violations:
         print(violation)
-    print(f"check_layers: {count} files, {len(violations)} violations",
+    print(f"{script}: {count} files, {len(violations)} violations",
           file=sys.stderr)
     if count == 0:
-        print("check_layers: no C++ file found", file=sys.stderr)
+        print(f"{script}: no source found", file=sys.stderr)
         return 2
     return 1 if violations else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("check_layers", __doc__, check))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the forms that a source must have, and no formatter sees to.
 
-  tools/dev/check_sources.py [--root=DIR]
+  tools/dev/check_sources.py [--root=DIR] [--table=FILE]
 
 Prints one line per violation, `file:line: what is wrong`, and ends with
 status 1 if there are any. The rules:
@@ -13,30 +13,19 @@ status 1 if there are any. The rules:
   - a folder has at most 45 sources.
 """
 
-import argparse
 import collections
 import os
 import re
 import sys
 
-CPP = (".cc", ".h", ".cu", ".cuh", ".c")
-SOURCES = CPP + (".py", ".sh")
+from check_layers import EXTENSIONS, files_below, run
+
+SOURCES = EXTENSIONS + (".py", ".sh")
 MOST_COLUMNS = 80
 MOST_LINES = 400
 MOST_SOURCES = 45
 RAW_STRING = re.compile(r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"', re.S)
 REASON = "Long, because"
-
-
-def sources(root):
-    found = []
-    for folder, folders, files in os.walk(root):
-        # Bazel's links into its output are links, which walk leaves alone.
-        folders[:] = [f for f in folders
-                      if not f.startswith(".") and not f.startswith("bazel-")]
-        found += [os.path.relpath(os.path.join(folder, f), root)
-                  for f in files if f.endswith(SOURCES)]
-    return sorted(found)
 
 
 def wide_lines(text):
@@ -64,7 +53,7 @@ def first_comment(text):
 
 def check_text(path, text):
     found = []
-    if path.endswith(CPP):
+    if path.endswith(EXTENSIONS):
         found += [f"{path}:{line}: more than {MOST_COLUMNS} columns"
                   for line in wide_lines(text)]
     lines = text.count("\n")
@@ -77,7 +66,7 @@ def check_text(path, text):
 
 def check(root):
     """All violations under `root`, and the number of sources."""
-    paths = sources(root)
+    paths = files_below(root, SOURCES)
     found = []
     for path in paths:
         with open(os.path.join(root, path), encoding="utf-8",
@@ -91,22 +80,5 @@ def check(root):
     return found, len(paths)
 
 
-def main():
-    here = os.path.dirname(os.path.realpath(__file__))
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--root", default=os.path.join(here, "..", ".."))
-    options = parser.parse_args()
-    violations, count = check(os.path.realpath(options.root))
-    for violation in violations:
-        print(violation)
-    print(f"check_sources: {count} files, {len(violations)} violations",
-          file=sys.stderr)
-    if count == 0:
-        print("check_sources: no source found", file=sys.stderr)
-        return 2
-    return 1 if violations else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("check_sources", __doc__, lambda root, _: check(root)))

@@ -1,9 +1,12 @@
 """Tests check_sources.py on small trees."""
 
 import os
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
 from tools.dev import check_sources
 
 WIDE = "x" * 81
