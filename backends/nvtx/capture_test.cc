@@ -1,9 +1,7 @@
 // Each function of NVTX, called as a program's copy of NVTX does: what Kymo
 // records, what the program gets, and what a tool behind Kymo hears. The same
 // test runs without that tool, too.
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -12,46 +10,24 @@
 
 #include "backends/nvtx/nvtx_backend.h"
 #include "backends/nvtx/target/nvtx_abi.h"
+#include "backends/nvtx/test_next_tool.h"
 #include "backends/nvtx/test_program.h"
 #include "backends/stream/test_capture.h"
 #include "gtest/gtest.h"
-#include "profiler/record/tool_variables.h"
 
 namespace kymo::nvtx {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-// Set by the target that runs this with a tool.
-const char* const kToolPath = getenv("KYMO_TEST_TOOL");
-
-class NvtxCaptureTest : public testing::Test {
+class NvtxCaptureTest : public NextToolTest {
  protected:
-  static void SetUpTestSuite() {
-    if (kToolPath == nullptr) return;
-    setenv(record::kNextNvtxToolVariable, kToolPath, 1);
-  }
-  NvtxCaptureTest() {
-    if (kToolPath == nullptr) return;
-    void* const tool = dlopen(kToolPath, RTLD_LAZY);
-    take_log_ = reinterpret_cast<const char* (*)()>(dlsym(tool, "TakeToolLog"));
-    Told();
-  }
-
-  // What the tool was told since the last call; without a tool, `expected`.
-  std::string Told(const std::string& expected = "") const {
-    return take_log_ == nullptr ? expected : take_log_();
-  }
   // What the program gets: of the tool's, if there is one.
   static int Level(int ours, int function) {
-    return kToolPath == nullptr ? ours : 70 + function;
-  }
-  static std::string TextOf(const void* handle) {
-    return std::to_string(reinterpret_cast<uintptr_t>(handle));
+    return !HasTool() ? ours : 70 + function;
   }
 
   const TestProgram& nvtx_ = TestProgram::Get();
-  const char* (*take_log_)() = nullptr;
 };
 
 TEST_F(NvtxCaptureTest, Marks) {
@@ -105,7 +81,7 @@ TEST_F(NvtxCaptureTest, StartsAndEnds) {
   std::string told = "1.4 event\n1.5 a\n1.6 wide\n5.2 0 event\n";
   for (const RangeId id : ids) {
     EXPECT_NE(id, 0u);
-    EXPECT_EQ(id > 0x9000 && id < 0x9100, kToolPath != nullptr);
+    EXPECT_EQ(id > 0x9000 && id < 0x9100, HasTool());
   }
   nvtx_.Core<void>(kRangeEnd, ids[0]);
   nvtx_.Core2<void>(kDomainRangeEnd, Handle{}, ids[1]);
@@ -115,12 +91,12 @@ TEST_F(NvtxCaptureTest, StartsAndEnds) {
             (Texts{"async ex", "async a", "async w", "async ex (open)"}));
   EXPECT_EQ(Told(told).find(told), 0u);
   const RangeId id = nvtx_.Core<RangeId>(kRangeStartA, "nobody records");
-  EXPECT_EQ(id != 0, kToolPath != nullptr);
+  EXPECT_EQ(id != 0, HasTool());
   nvtx_.Core<void>(kRangeEnd, id);
 }
 
 TEST_F(NvtxCaptureTest, EndsAreToldWithTheToolsIds) {
-  if (kToolPath == nullptr) return;  // the target with the tool
+  if (!HasTool()) return;  // the target with the tool
   const RangeId id = nvtx_.Core<RangeId>(kRangeStartA, "a");
   Told();
   nvtx_.Core<void>(kRangeEnd, id);

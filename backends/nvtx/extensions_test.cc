@@ -1,7 +1,5 @@
 // Ranges with payloads, and counters, of which each call also goes to a tool
 // behind Kymo. The same test runs without that tool, too.
-#include <dlfcn.h>
-#include <stdlib.h>
 
 #include <cstdint>
 #include <string>
@@ -9,55 +7,32 @@
 
 #include "backends/nvtx/nvtx_backend.h"
 #include "backends/nvtx/target/nvtx_abi.h"
+#include "backends/nvtx/test_next_tool.h"
 #include "backends/nvtx/test_program.h"
 #include "backends/stream/test_capture.h"
 #include "gtest/gtest.h"
-#include "profiler/record/tool_variables.h"
 
 namespace kymo::nvtx {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-// Set by the target that runs this with a tool.
-const char* const kToolPath = getenv("KYMO_TEST_TOOL");
-
 constexpr Handle kNoDomain = nullptr;
 
-class NvtxExtensionsTest : public testing::Test {
+class NvtxExtensionsTest : public NextToolTest {
  protected:
-  static void SetUpTestSuite() {
-    if (kToolPath == nullptr) return;
-    setenv(record::kNextNvtxToolVariable, kToolPath, 1);
-  }
-  NvtxExtensionsTest() {
-    if (kToolPath == nullptr) return;
-    void* const tool = dlopen(kToolPath, RTLD_LAZY);
-    take_log_ = reinterpret_cast<const char* (*)()>(dlsym(tool, "TakeToolLog"));
-    Told();
-  }
-
-  // What the tool was told since the last call, as far as the functions and the
-  // numbers of arguments go; without a tool, `expected`.
-  std::string Told(const std::string& expected = "") const {
-    return take_log_ == nullptr ? expected : take_log_();
-  }
   static bool IsOfTheTool(uint64_t id) { return id > 0x9000 && id < 0x9100; }
-  static std::string TextOf(const void* pointer) {
-    return std::to_string(reinterpret_cast<uintptr_t>(pointer));
-  }
 
   const TestProgram& nvtx_ = TestProgram::Get();
   const PayloadData one_ = {kTypeUint8, 1, "\1"};
   const PayloadData two_ = {kTypeUint8, 1, "\2"};
-  const char* (*take_log_)() = nullptr;
 };
 
 TEST_F(NvtxExtensionsTest, RangesWithPayloads) {
   stream::TestCapture capture(NewNvtxBackend());
   EXPECT_EQ(nvtx_.Payload<uint8_t>(kDomainIsEnabled, kNoDomain) & 1, 1);
   nvtx_.Payload<void>(kMarkPayload, kNoDomain, &one_, size_t{1});
-  const bool is_alone = kToolPath == nullptr;
+  const bool is_alone = !HasTool();
   EXPECT_EQ(nvtx_.Payload<int>(kRangePushPayload, kNoDomain, &one_, size_t{1}),
             is_alone ? 0 : 73);
   EXPECT_EQ(nvtx_.Payload<int>(kRangePushPayload, kNoDomain, &two_, size_t{1}),
@@ -109,10 +84,10 @@ TEST_F(NvtxExtensionsTest, CountersHaveNamesAndValues) {
   attributes.name = "given";
   attributes.id = 777;
   const uint64_t given = add();
-  EXPECT_EQ(given == 777, kToolPath == nullptr);
+  EXPECT_EQ(given == 777, !HasTool());
   EXPECT_NE(level, nameless);
   attributes.size -= 1;
-  EXPECT_EQ(add() != 0, kToolPath != nullptr);
+  EXPECT_EQ(add() != 0, HasTool());
   nvtx_.Counter<uint64_t>(kCounterRegister, kNoDomain,
                           static_cast<const CounterAttributes*>(nullptr));
   std::vector<SchemaEntry> entries(
@@ -153,8 +128,8 @@ TEST_F(NvtxExtensionsTest, SchemasAreTheToolsOrHaveIdsOfTheirOwn) {
   const uint64_t first = add();
   const uint64_t second = add();
   EXPECT_EQ(second, first + 1);
-  EXPECT_EQ(IsOfTheTool(first), kToolPath != nullptr);
-  if (kToolPath != nullptr) return;
+  EXPECT_EQ(IsOfTheTool(first), HasTool());
+  if (HasTool()) return;
   EXPECT_GE(first, kFirstDynamicSchema);
   attributes.fields = kSchemaHasId;
   EXPECT_EQ(add(), 55u);
@@ -185,10 +160,10 @@ TEST_F(NvtxExtensionsTest, SchemasAreTheToolsOrHaveIdsOfTheirOwn) {
 
 // The tool's own functions and states; those that Kymo does not have.
 TEST_F(NvtxExtensionsTest, SlotsThatKymoDoesNotKnowAreTheTools) {
-  EXPECT_EQ(nvtx_.payload_slots()[8] != 0, kToolPath != nullptr);
+  EXPECT_EQ(nvtx_.payload_slots()[8] != 0, HasTool());
   EXPECT_EQ(nvtx_.payload_slots()[9], 0);
   EXPECT_EQ(nvtx_.counter_slots()[3], 0);
-  if (kToolPath == nullptr) return;
+  if (!HasTool()) return;
   nvtx_.Payload<void>(8, kNoDomain);
   EXPECT_EQ(Told(), "102.8 0\n");
 }
@@ -204,7 +179,7 @@ TEST_F(NvtxExtensionsTest, ModulesOfAnotherFormAreRefused) {
   EXPECT_EQ(attach(), 0);
   module.segment_count = 1;
   segments[0].slots = nullptr;
-  if (kToolPath == nullptr) {
+  if (!HasTool()) {
     EXPECT_EQ(attach(), 0);
     module.segments = nullptr;
     EXPECT_EQ(attach(), 0);
@@ -213,11 +188,11 @@ TEST_F(NvtxExtensionsTest, ModulesOfAnotherFormAreRefused) {
   segments[0].slots = slots;
   module.segments = segments;
   module.module = 77;
-  EXPECT_EQ(attach(), kToolPath != nullptr);
+  EXPECT_EQ(attach(), HasTool());
   module.module = 78;
   EXPECT_EQ(attach(), 0);
   // Fewer slots than there are functions.
-  if (kToolPath != nullptr) return;
+  if (HasTool()) return;
   module.module = kCounterExtension;
   segments[0].slot_count = 1;
   EXPECT_EQ(attach(), 1);
