@@ -15,6 +15,7 @@
 
 #include "backends/cupti/decode/decode.h"
 #include "backends/cupti/log/log_reader.h"
+#include "backends/cupti/log/test_log.h"
 #include "backends/cupti/target/translate.h"
 
 namespace kymo::cupti {
@@ -68,16 +69,7 @@ void SetPointers(uint32_t kind, uint8_t* record, size_t size) {
 
 class TranslateMutationTest : public ::testing::Test {
  protected:
-  TranslateMutationTest() {
-    writer_->Open({.append =
-                       [](void* to, const void* data, size_t size) noexcept {
-                         auto& bytes =
-                             *static_cast<std::vector<std::byte>*>(to);
-                         const auto* from = static_cast<const std::byte*>(data);
-                         bytes.insert(bytes.end(), from, from + size);
-                       },
-                   .to = &log_});
-  }
+  TranslateMutationTest() { writer_->Open(AppendTo(log_)); }
 
   // Memory of exactly its size, so that asan sees reads beyond it.
   std::vector<uint8_t> RandomBuffer(std::mt19937_64& random) {

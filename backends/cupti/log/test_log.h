@@ -19,19 +19,20 @@
 
 namespace kymo::cupti {
 
+// A sink that collects the log. `log` must outlive the writer.
+inline LogSink AppendTo(std::vector<std::byte>& log) {
+  return {.append =
+              [](void* to, const void* data, size_t size) noexcept {
+                auto& bytes = *static_cast<std::vector<std::byte>*>(to);
+                const auto* const from = static_cast<const std::byte*>(data);
+                bytes.insert(bytes.end(), from, from + size);
+              },
+          .to = &log};
+}
+
 class TestLog {
  public:
-  TestLog() {
-    writer_->Open({.append =
-                       [](void* to, const void* data, size_t size) noexcept {
-                         const auto* const bytes =
-                             static_cast<const std::byte*>(data);
-                         auto* const log =
-                             static_cast<std::vector<std::byte>*>(to);
-                         log->insert(log->end(), bytes, bytes + size);
-                       },
-                   .to = &bytes_});
-  }
+  TestLog() { writer_->Open(AppendTo(bytes_)); }
 
   template <typename R>
   void Add(RecordKind kind, R record, const char* name = nullptr) {

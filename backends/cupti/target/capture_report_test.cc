@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cupti/log/log_reader.h"
+#include "backends/cupti/log/test_log.h"
 #include "backends/cupti/target/capture.h"
 #include "backends/cupti/target/test_cupti_api.h"
 
@@ -35,16 +36,7 @@ class CaptureReportTest : public ::testing::Test {
     };
   }
   bool Start(const CaptureSettings& settings = {.flags = 0}) {
-    return StartCapture(
-        api_, settings,
-        {.append =
-             [](void* to, const void* data, size_t size) noexcept {
-               auto& bytes = *static_cast<std::vector<std::byte>*>(to);
-               const auto* from = static_cast<const std::byte*>(data);
-               bytes.insert(bytes.end(), from, from + size);
-             },
-         .to = &bytes_},
-        header_.get());
+    return StartCapture(api_, settings, AppendTo(bytes_), header_.get());
   }
 
   // The log's records of refusals: CUPTI's number, the status and the text.

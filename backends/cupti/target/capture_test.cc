@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cupti/log/log_reader.h"
+#include "backends/cupti/log/test_log.h"
 #include "backends/cupti/target/test_cupti_api.h"
 #include "profiler/base/clock.h"
 
@@ -19,16 +20,7 @@ namespace {
 class CaptureTest : public ::testing::Test {
  protected:
   bool Start(const CaptureSettings& settings = {}) {
-    return StartCapture(
-        fake_.api(), settings,
-        {.append =
-             [](void* to, const void* data, size_t size) noexcept {
-               auto& bytes = *static_cast<std::vector<std::byte>*>(to);
-               const auto* from = static_cast<const std::byte*>(data);
-               bytes.insert(bytes.end(), from, from + size);
-             },
-         .to = &bytes_},
-        header_.get());
+    return StartCapture(fake_.api(), settings, AppendTo(bytes_), header_.get());
   }
 
   size_t Count(RecordKind kind) const {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "backends/cupti/log/log_reader.h"
+#include "backends/cupti/log/test_log.h"
 #include "backends/cupti/target/translate.h"
 
 namespace kymo::cupti {
@@ -59,14 +60,7 @@ class TranslateTest : public ::testing::Test {
   TranslateTest() {
     lengths.clear();
     broken_at = SIZE_MAX;
-    writer_->Open({.append =
-                       [](void* to, const void* data, size_t size) noexcept {
-                         auto& bytes =
-                             *static_cast<std::vector<std::byte>*>(to);
-                         const auto* from = static_cast<const std::byte*>(data);
-                         bytes.insert(bytes.end(), from, from + size);
-                       },
-                   .to = &log_});
+    writer_->Open(AppendTo(log_));
   }
 
   // Adds the first `size` bytes of a record, as an older library does.
