@@ -241,25 +241,6 @@ TEST(FileSizeTest, HeapRecordsThatWereNotWantedAreNotBlamedOnTheSize) {
               ::testing::Not(::testing::Contains(HasSubstr("memory"))));
 }
 
-// Bytes that do not compress.
-std::string Noise(size_t bytes) {
-  std::string text;
-  uint32_t state = 1;
-  for (size_t i = 0; i < bytes; ++i) {
-    state = state * 1'664'525 + 1'013'904'223;
-    text += static_cast<char>(state >> 24);
-  }
-  return text;
-}
-
-// Also removes.
-class Folder : public MemoryDirectory {
- public:
-  void Remove(std::string_view name) noexcept override {
-    files().erase(std::string(name));
-  }
-};
-
 // A file of WriteBounded with noise_of(trace, form) bytes of noise.
 struct BoundedNoise {
   int writes = 0;
@@ -271,7 +252,7 @@ struct BoundedNoise {
                const NoiseOf& noise_of) {
     ExportOptions options;
     options.notes = &notes;
-    Folder out;
+    MemoryDirectory out;
     const auto name = timeline::WriteBounded(
         {.name = "f", .max_bytes = max_bytes, .obeys_fold = obeys_fold}, trace,
         options, out,
@@ -337,7 +318,7 @@ TEST(FileSizeTest, AHeapWithoutRangesFitsToo) {
 
 TEST(FileSizeTest, AnEarlierFileOfTheOtherFormIsRemoved) {
   const model::Trace trace = ManyRanges();
-  Folder out;
+  MemoryDirectory out;
   for (const uint64_t max_bytes : {0, 20'000, 0}) {
     ExportOptions options;
     options.max_bytes = max_bytes;

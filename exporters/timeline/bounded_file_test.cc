@@ -143,24 +143,6 @@ TEST(FoldRangesTest, OnlyLikeRangesOfOneParentAreOne) {
   EXPECT_EQ(folded.ranges, 10u);
 }
 
-// Bytes that do not compress.
-std::string Noise(size_t bytes) {
-  std::string text;
-  uint32_t state = 1;
-  for (size_t i = 0; i < bytes; ++i) {
-    state = state * 1'664'525 + 1'013'904'223;
-    text += static_cast<char>(state >> 24);
-  }
-  return text;
-}
-
-class Folder : public MemoryDirectory {
- public:
-  void Remove(std::string_view name) noexcept override {
-    files().erase(std::string(name));
-  }
-};
-
 // Writes a file of a trace with text_of(form), piece by piece, and remembers
 // "name /fold" of each attempt.
 struct Written {
@@ -168,7 +150,7 @@ struct Written {
   size_t appended = 0;  // of the last attempt, until its error
   std::string error;    // of the first attempt that had one
   std::string name;
-  Folder folder;
+  MemoryDirectory folder;
 
   template <typename TextOf>
   Written(const model::Trace& trace, const BoundedFile& file,

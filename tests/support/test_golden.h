@@ -10,6 +10,8 @@
 #ifndef KYMO_TESTS_SUPPORT_TEST_GOLDEN_H_
 #define KYMO_TESTS_SUPPORT_TEST_GOLDEN_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -42,6 +44,9 @@ class MemoryDirectory : public OutputDirectory {
   absl::StatusOr<std::unique_ptr<ByteSink>> Open(
       std::string_view name) override {
     return std::make_unique<Sink>(files_, std::string(name));
+  }
+  void Remove(std::string_view name) noexcept override {
+    files_.erase(std::string(name));
   }
   Exported& files() { return files_; }
 
@@ -81,6 +86,17 @@ inline Exported Export(const TraceExporter& exporter, const model::Trace& trace,
     EXPECT_THAT(*names, testing::UnorderedElementsAreArray(files));
   }
   return std::move(out.files());
+}
+
+// Bytes that do not compress.
+inline std::string Noise(size_t bytes) {
+  std::string text;
+  uint32_t state = 1;
+  for (size_t i = 0; i < bytes; ++i) {
+    state = state * 1'664'525 + 1'013'904'223;
+    text += static_cast<char>(state >> 24);
+  }
+  return text;
 }
 
 // `text` as protobuf's JSON reader understands it; a failure if it does not.
