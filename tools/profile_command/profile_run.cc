@@ -165,7 +165,7 @@ class ProfileRun {
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
-    // Only then it is made before the target starts.
+    // With it, the file is made before the target starts.
     if (command_.settings.contains("cpu_keep_raw")) out_->SetAside(kRawFile);
     TargetSetup setup;
     KYMO_RETURN_IF_ERROR(recording_->Prepare(&setup));

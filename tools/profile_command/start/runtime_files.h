@@ -8,9 +8,9 @@
 // with one of them is replaced by one through a link to the library's folder.
 // The link stands in a folder that only this user can write to, such as
 // /var/tmp/kymo-1000. It stays there: programs that outlive the command may
-// start others, which preload the runtime by the same path. Systems that remove
-// old files from these folders may remove it, too, after a month or so; a
-// program that outlives that should be recorded by a Kymo in another path.
+// start others, which preload the runtime by the same path. Some systems remove
+// files from these folders after a month or so. To record a program for longer,
+// install Kymo in a path without these characters.
 //
 // Threads: any; also several processes at a time.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_RUNTIME_FILES_H_
