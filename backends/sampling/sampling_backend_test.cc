@@ -299,7 +299,8 @@ TEST(ProcessTableTest, ACopyHasItsParentsNamesUntilItsExec) {
   const std::string command_line = table.Process(self).command_line;
   EXPECT_FALSE(command_line.empty());
   EXPECT_NE(command_line.back(), '\0');
-  EXPECT_NE(command_line.find("sampling_backend_test"), std::string::npos);
+  EXPECT_NE(command_line.find(program_invocation_short_name),
+            std::string::npos);
   table.OnFork(self, 7, self, self, 4000);  // a thread
   EXPECT_EQ(table.Thread(self, 7).name, "program");
   table.OnName(self, 7, "worker", /*is_exec=*/false);

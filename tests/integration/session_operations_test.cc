@@ -57,7 +57,7 @@ TEST(SessionTest, OverloadNamesAreKeptOnlyWhenAskedFor) {
   const auto with = Record(
       {.experimental_config = {.capture_overload_names = true}}, add_twice);
   EXPECT_EQ(Find(*with, "aten::add")->overload_name, "Tensor");
-  EXPECT_EQ(CountsOf(with->key_averages()), (Counts{{"aten::add", 2}}));
+  EXPECT_EQ(CountsOf(with->key_averages()), (NameCounts{{"aten::add", 2}}));
   const KeyAverages rows = with->key_averages(by_overload);
   ASSERT_EQ(rows.size(), 2);
   EXPECT_EQ(rows.rows()[0].overload_name, "Tensor");
@@ -167,7 +167,7 @@ TEST(SessionTest, ModulesFormAHierarchy) {
     RecordModule inner(std::string("inner(Layer).forward"));
     RecordFunction op("op");
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"op", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"op", 1}}));
   const FunctionEvent* const op = Find(*profile, "op");
   ASSERT_TRUE(op->details != nullptr);
   EXPECT_EQ(
@@ -189,7 +189,7 @@ TEST(SessionTest, RecordedCallablesAreUserRanges) {
     op();
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"tree", 3}, {"forward", 1}, {"op", 1}}));
+            (NameCounts{{"tree", 3}, {"forward", 1}, {"op", 1}}));
   EXPECT_EQ(Find(*profile, "tree")->scope, RecordScope::kUserScope);
   EXPECT_TRUE(Find(*profile, "tree")->is_user_annotation);
   EXPECT_EQ(Find(*profile, "forward")->scope, RecordScope::kUserScope);
@@ -314,7 +314,7 @@ TEST(SessionTest, FuturesErrorsPassThrough) {
     reply.set_exception(std::make_exception_ptr(std::runtime_error("lost")));
     EXPECT_THROW(done->get(), std::runtime_error);
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"rpc", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"rpc", 1}}));
 }
 
 TEST(SessionTest, CallbacksSeeOperationsWithAndWithoutASession) {
@@ -337,7 +337,7 @@ TEST(SessionTest, CallbacksSeeOperationsWithAndWithoutASession) {
   MatMul(a, a);
   EXPECT_EQ(seen, (std::vector<std::string>{"aten::mm 2", "end of aten::mm",
                                             "aten::mm 2", "end of aten::mm"}));
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"aten::mm", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"aten::mm", 1}}));
 }
 
 TEST(SessionTest, GuardsSwitchRecordingOffForAScope) {
@@ -352,7 +352,7 @@ TEST(SessionTest, GuardsSwitchRecordingOffForAScope) {
     RecordFunction after("after");
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"outer", 1}, {"shown", 1}, {"after", 1}}));
+            (NameCounts{{"outer", 1}, {"shown", 1}, {"after", 1}}));
 }
 
 TEST(SessionTest, CapturedRegionsAreCovered) {

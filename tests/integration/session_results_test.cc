@@ -217,7 +217,7 @@ TEST(SessionTest, DevicesThatAreNotThereAreLeftOut) {
   EXPECT_TRUE(profile.toggle_collection_dynamic(false, {"cpu", "xpu"}).ok());
   { RecordFunction range("not recorded"); }
   ASSERT_TRUE(profile.Stop().ok());
-  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"recorded", 1}}));
+  EXPECT_EQ(CountsOf(profile.key_averages()), (NameCounts{{"recorded", 1}}));
   EXPECT_EQ(profile.table().find("XPU"), std::string::npos);
 }
 
@@ -236,7 +236,7 @@ TEST(SessionTest, CudaThatIsNotThereIsLeftOut) {
   // The reason depends on the machine.
   EXPECT_EQ(warnings.texts()[1].find("activity cuda: "), 0u)
       << warnings.texts()[1];
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"recorded", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"recorded", 1}}));
 }
 
 TEST(SessionTest, SupportedActivitiesCanBeRecorded) {

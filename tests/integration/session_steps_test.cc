@@ -22,7 +22,7 @@ TEST(SessionTest, ScheduleRecordsItsStepsAndKeepsCycles) {
   options.on_trace_ready = [&](Profile& p) {
     ready.push_back(p.step_num());
     EXPECT_EQ(CountsOf(p.key_averages()),
-              (Counts{{"ProfilerStep*", 2}, {"work", 2}}));
+              (NameCounts{{"ProfilerStep*", 2}, {"work", 2}}));
     return absl::OkStatus();
   };
   Profile profile(options);
@@ -53,7 +53,7 @@ TEST(SessionTest, AccumulatedEventsAreOfAllCyclesOldestFirst) {
   ASSERT_TRUE(profile.Stop().ok());
   EXPECT_EQ(
       CountsOf(profile.key_averages()),
-      (Counts{
+      (NameCounts{
           {"ProfilerStep*", 3}, {"step 1", 1}, {"step 3", 1}, {"step 5", 1}}));
   const auto events = profile.events();
   ASSERT_TRUE(events.ok());

@@ -35,7 +35,7 @@ void RunRangesOfTwoThreads() {
 
 TEST(SessionTest, RecordsTheThreadThatStartsItAndNoOther) {
   const auto profile = Record({}, RunRangesOfTwoThreads);
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"mine", 1}}));
 }
 
 // In a process of its own: another test may have been the first.
@@ -76,7 +76,7 @@ TEST(SessionTest, FollowsWorkThatIsHandedOver) {
     }).join();
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"thread", 1}, {"async", 1}, {"within", 1}}));
+            (NameCounts{{"thread", 1}, {"async", 1}, {"within", 1}}));
 }
 
 TEST(SessionTest, WorkThatWasMadeBeforeTheSessionIsNotInIt) {
@@ -85,7 +85,7 @@ TEST(SessionTest, WorkThatWasMadeBeforeTheSessionIsNotInIt) {
     std::thread(early).join();
     RecordFunction range("mine");
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"mine", 1}}));
 }
 
 TEST(SessionTest, WorkThatOutlivesTheSessionDoesNothing) {
@@ -114,8 +114,8 @@ TEST(SessionTest, WorkThatOutlivesTheSessionDoesNothing) {
     restarted.set_value();
     late.get();
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"during", 1}}));
-  EXPECT_EQ(CountsOf(next->key_averages()), (Counts{{"mine", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"during", 1}}));
+  EXPECT_EQ(CountsOf(next->key_averages()), (NameCounts{{"mine", 1}}));
 }
 
 TEST(SessionTest, FollowsTaskGroupsAndArenasOfTbb) {
@@ -133,7 +133,7 @@ TEST(SessionTest, FollowsTaskGroupsAndArenasOfTbb) {
     });
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"task", 20}, {"iteration", 100}}));
+            (NameCounts{{"task", 20}, {"iteration", 100}}));
 }
 
 TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
@@ -161,7 +161,7 @@ TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
     }
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"iteration", 40}, {"mine", 20}}));
+            (NameCounts{{"iteration", 40}, {"mine", 20}}));
 }
 
 TEST(SessionTest, ScopesOfTheThreadsOwnArenaEndOnTheThread) {
@@ -177,7 +177,7 @@ TEST(SessionTest, ScopesOfTheThreadsOwnArenaEndOnTheThread) {
     })).join();
   });
   EXPECT_EQ(CountsOf(profile->key_averages()),
-            (Counts{{"before", 1}, {"iteration", 20}, {"after", 1}}));
+            (NameCounts{{"before", 1}, {"iteration", 20}, {"after", 1}}));
 }
 
 TEST(SessionTest, AScopeIsOfTheArenaThatItsThreadIsInThen) {
@@ -200,7 +200,7 @@ TEST(SessionTest, AScopeIsOfTheArenaThatItsThreadIsInThen) {
       });
     })).join();
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"iteration", 2}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"iteration", 2}}));
 }
 
 TEST(SessionTest, ThreadsHaveSessionsOfTheirOwnAtTheSameTime) {
@@ -208,10 +208,10 @@ TEST(SessionTest, ThreadsHaveSessionsOfTheirOwnAtTheSameTime) {
     RecordFunction mine("mine");
     std::thread([] {
       const auto other = Record({}, [] { RecordFunction range("other"); });
-      EXPECT_EQ(CountsOf(other->key_averages()), (Counts{{"other", 1}}));
+      EXPECT_EQ(CountsOf(other->key_averages()), (NameCounts{{"other", 1}}));
     }).join();
   });
-  EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+  EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"mine", 1}}));
 }
 
 TEST(SessionTest, ChildThreadsJoinAndLeaveByThemselves) {
@@ -231,7 +231,7 @@ TEST(SessionTest, ChildThreadsJoinAndLeaveByThemselves) {
     RecordFunction range("after");
   }).join();
   ASSERT_TRUE(profile.Stop().ok());
-  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"child", 1}}));
+  EXPECT_EQ(CountsOf(profile.key_averages()), (NameCounts{{"child", 1}}));
 }
 
 TEST(SessionTest, SecondSessionsAreRefusedWithPyTorchsWords) {
@@ -303,7 +303,7 @@ TEST(SessionTest, ScopeStartsAndStops) {
     RecordFunction range("range");
     EXPECT_TRUE(scope.Stop().ok());
   }
-  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"range", 1}}));
+  EXPECT_EQ(CountsOf(profile.key_averages()), (NameCounts{{"range", 1}}));
 }
 
 TEST(SessionTest, TogglingLeavesOutWhatHappensMeanwhile) {
@@ -316,7 +316,7 @@ TEST(SessionTest, TogglingLeavesOutWhatHappensMeanwhile) {
   { RecordFunction range("last"); }
   ASSERT_TRUE(profile.Stop().ok());
   EXPECT_EQ(CountsOf(profile.key_averages()),
-            (Counts{{"first", 1}, {"last", 1}}));
+            (NameCounts{{"first", 1}, {"last", 1}}));
 }
 
 // Expectations of both tests: toggleCollectionDynamic in
@@ -387,7 +387,7 @@ TEST(SessionTest, TogglingWhatIsNotRecordedChangesNothing) {
   }
   { RecordFunction range("on"); }
   ASSERT_TRUE(profile.Stop().ok());
-  EXPECT_EQ(CountsOf(profile.key_averages()), (Counts{{"on", 1}}));
+  EXPECT_EQ(CountsOf(profile.key_averages()), (NameCounts{{"on", 1}}));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // test_session.h - records sessions of one thread, for tests.
 //
 //   const auto profile = Record({}, [] { RecordFunction range("mine"); });
-//   EXPECT_EQ(CountsOf(profile->key_averages()), (Counts{{"mine", 1}}));
+//   EXPECT_EQ(CountsOf(profile->key_averages()), (NameCounts{{"mine", 1}}));
 #ifndef KYMO_TESTS_INTEGRATION_TEST_SESSION_H_
 #define KYMO_TESTS_INTEGRATION_TEST_SESSION_H_
 
@@ -25,11 +25,11 @@
 
 namespace kymo {
 
-using Counts = std::map<std::string, int64_t>;
+using NameCounts = std::map<std::string, int64_t>;
 
-inline Counts CountsOf(const KeyAverages& averages) {
+inline NameCounts CountsOf(const KeyAverages& averages) {
   EXPECT_TRUE(averages.status().ok()) << averages.status();
-  Counts counts;
+  NameCounts counts;
   for (const FunctionEventAvg& row : averages) counts[row.key] = row.count;
   return counts;
 }

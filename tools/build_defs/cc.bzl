@@ -78,19 +78,79 @@ def kymo_cc_test(name, srcs, copts = [], deps = [], size = "small", **kwargs):
         **kwargs
     )
 
+def kymo_cc_unit_test(name, srcs, deps = [], data = [], **kwargs):
+    """A GoogleTest that shares its program with the others of its package.
+
+    `kymo_cc_unit_tests()` at the package's end makes that program, :unit_tests.
+    The test's own program is there, too, for whoever works on it; `//...` and
+    `:all` leave it out:
+        ./bazelw test //profiler/text:json_test
+    What needs a process for itself (signals, a fresh host, its own malloc) or
+    has flags of its own is a kymo_cc_test.
+    """
+    kymo_cc_test(
+        name = name,
+        srcs = srcs,
+        data = data,
+        tags = ["manual"],
+        deps = deps,
+        **kwargs
+    )
+
+    # A library, since existing_rules() does not tell deps that have a select().
+    cc_library(
+        name = name + _PART,
+        testonly = True,
+        data = data,
+        hdrs = [src for src in srcs if src.endswith(".h")],
+        textual_hdrs = [src for src in srcs if src.endswith(".cc")],
+        tags = ["manual"],
+        deps = deps,
+    )
+
+_PART = "_of_unit_tests"
+
+def kymo_cc_unit_tests(name = "unit_tests", **kwargs):
+    """One program of all kymo_cc_unit_test of the package above this line.
+
+    The tests' sources become one (join_tests.py), so that what they share is
+    compiled once: a third of the time.
+    """
+    parts = [
+        rule
+        for rule in native.existing_rules().values()
+        if rule["name"].endswith(_PART)
+    ]
+    source = name + "_test.cc"
+    native.genrule(
+        name = name + "_source",
+        testonly = True,
+        srcs = [src for part in parts for src in part["textual_hdrs"]],
+        outs = [source],
+        cmd = "$(location //tools/build_defs:join_tests.py) $@ $(SRCS)",
+        tools = ["//tools/build_defs:join_tests.py"],
+    )
+    kymo_cc_test(
+        name = name,
+        srcs = [source],
+        deps = [":" + part["name"] for part in parts],
+        **kwargs
+    )
+
 def kymo_cc_benchmark(name, srcs, copts = [], deps = [], tags = [], **kwargs):
     """A Google Benchmark program and, as NAME_smoke, a short run of it.
 
     The program itself is run by hand:
         ./bazelw run //profiler/text:json_benchmark
     """
+    more_copts, more_deps = _precompiled("//tools/build_defs:library_headers")
     cc_binary(
         name = name,
         testonly = True,
         srcs = srcs,
-        copts = KYMO_TEST_COPTS + copts,
+        copts = KYMO_TEST_COPTS + copts + more_copts,
         tags = tags + ["benchmark"],
-        deps = deps + ["//third_party/benchmark:benchmark_main"],
+        deps = deps + more_deps + ["//third_party/benchmark:benchmark_main"],
         **kwargs
     )
     native.sh_test(

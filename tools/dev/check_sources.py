@@ -10,7 +10,9 @@ status 1 if there are any. The rules:
     within a raw string, or is a line of the preprocessor;
   - a source of C++, Python or shell has at most 400 lines, or its first comment
     says why not, in a sentence that begins with "Long, because";
-  - a folder has at most 45 sources.
+  - a folder has at most 45 sources;
+  - below each kymo_cc_unit_test of a BUILD file stands kymo_cc_unit_tests(),
+    or no program of `//...` has that test.
 """
 
 import collections
@@ -18,7 +20,7 @@ import os
 import re
 import sys
 
-from check_layers import EXTENSIONS, files_below, run
+from check_layers import EXTENSIONS, files_below, line_of, run
 
 SOURCES = EXTENSIONS + (".py", ".sh")
 MOST_COLUMNS = 80
@@ -64,6 +66,13 @@ def check_text(path, text):
     return found
 
 
+def unshared_tests(path, text):
+    below = text.rpartition("\nkymo_cc_unit_tests(")[2]
+    return [f"{path}:{line_of(text, len(text) - len(below) + test.start())}:"
+            " is in no program: put kymo_cc_unit_tests() below it"
+            for test in re.finditer(r"^kymo_cc_unit_test\(", below, re.M)]
+
+
 def check(root):
     """All violations under `root`, and the number of sources."""
     paths = files_below(root, SOURCES)
@@ -77,6 +86,9 @@ def check(root):
         if count > MOST_SOURCES:
             found.append(f"{folder}:1: has {count} sources, of which a reader"
                          f" sees at most {MOST_SOURCES}: make a folder of some")
+    for path in files_below(root, ("BUILD.bazel",)):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            found += unshared_tests(path, file.read())
     return found, len(paths)
 
 

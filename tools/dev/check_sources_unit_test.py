@@ -64,6 +64,17 @@ class CheckSourcesTest(unittest.TestCase):
             "a:1: has 46 sources, of which a reader sees at most 45: make a"
             " folder of some")
 
+    def test_a_unit_test_is_in_a_program(self):
+        test = 'kymo_cc_unit_test(\n    name = "a_test",\n)\n\n'
+        program = "kymo_cc_unit_tests()\n"
+        self.assert_only({"a/BUILD.bazel": test + test + program})
+        self.assert_only(
+            {"a/BUILD.bazel": test, "b/BUILD.bazel": test + program + test},
+            "a/BUILD.bazel:1: is in no program: put kymo_cc_unit_tests() below"
+            " it",
+            "b/BUILD.bazel:6: is in no program: put kymo_cc_unit_tests() below"
+            " it")
+
 
 if __name__ == "__main__":
     unittest.main()
