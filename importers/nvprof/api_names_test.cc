@@ -26,11 +26,10 @@ constexpr char kRuntimeCalls[] =
     "135:cudaEventRecord 136:cudaEventDestroy 137:cudaEventSynchronize "
     "138:cudaEventQuery 139:cudaEventElapsedTime 144:cudaMemcpy3D "
     "145:cudaMemcpy3DAsync 147:cudaStreamWaitEvent "
-    "151:cudaPointerGetAttributes 152:cudaHostRegister "
-    "153:cudaHostUnregister 154:cudaDeviceCanAccessPeer "
-    "155:cudaDeviceEnablePeerAccess 160:cudaMemcpyPeer "
-    "161:cudaMemcpyPeerAsync 164:cudaDeviceReset 165:cudaDeviceSynchronize "
-    "166:cudaDeviceGetLimit 167:cudaDeviceSetLimit "
+    "151:cudaPointerGetAttributes 152:cudaHostRegister 153:cudaHostUnregister "
+    "154:cudaDeviceCanAccessPeer 155:cudaDeviceEnablePeerAccess "
+    "160:cudaMemcpyPeer 161:cudaMemcpyPeerAsync 164:cudaDeviceReset "
+    "165:cudaDeviceSynchronize 166:cudaDeviceGetLimit 167:cudaDeviceSetLimit "
     "197:cudaStreamAddCallback 198:cudaStreamCreateWithFlags "
     "200:cudaDeviceGetAttribute 201:cudaStreamDestroy "
     "202:cudaStreamCreateWithPriority 206:cudaMallocManaged "
@@ -47,7 +46,19 @@ constexpr char kRuntimeCalls[] =
     "252:cudaMemPrefetchAsync 253:cudaMemPrefetchAsync "
     "269:cudaLaunchCooperativeKernel 270:cudaLaunchCooperativeKernel "
     "272:cudaLaunchCooperativeKernelMultiDevice 273:cudaFuncSetAttribute "
-    "311:cudaGraphLaunch 312:cudaGraphLaunch ";
+    "284:cudaLaunchHostFunc 285:cudaLaunchHostFunc 310:cudaGraphInstantiate "
+    "311:cudaGraphLaunch 312:cudaGraphLaunch 315:cudaStreamBeginCapture "
+    "316:cudaStreamBeginCapture 317:cudaStreamIsCapturing "
+    "318:cudaStreamIsCapturing 319:cudaStreamEndCapture "
+    "320:cudaStreamEndCapture 324:cudaStreamGetCaptureInfo "
+    "325:cudaStreamGetCaptureInfo 370:cudaEventRecordWithFlags "
+    "371:cudaEventRecordWithFlags 373:cudaMallocAsync 374:cudaMallocAsync "
+    "375:cudaFreeAsync 376:cudaFreeAsync 430:cudaLaunchKernelExC "
+    "431:cudaLaunchKernelExC 440:cudaGetDeviceProperties "
+    "443:cudaGraphInstantiate 449:cudaMemPrefetchAsync "
+    "450:cudaMemPrefetchAsync 461:cudaStreamGetCaptureInfo "
+    "462:cudaStreamGetCaptureInfo 486:cudaEventElapsedTime "
+    "505:__cudaLaunchKernel 506:__cudaLaunchKernel ";
 constexpr char kDriverCalls[] =
     "1:cuInit 3:cuDeviceGet 4:cuDeviceGetCount 5:cuDeviceGetName "
     "9:cuDeviceGetAttribute 17:cuCtxSynchronize 19:cuModuleLoadData "
@@ -67,7 +78,10 @@ constexpr char kDriverCalls[] =
     "430:cuMemsetD32Async 436:cuStreamWaitEvent 439:cuStreamQuery "
     "440:cuStreamSynchronize 441:cuEventRecord 442:cuLaunchKernel "
     "477:cuLaunchCooperativeKernel 478:cuLaunchCooperativeKernel "
-    "514:cuGraphLaunch 515:cuGraphLaunch ";
+    "514:cuGraphLaunch 515:cuGraphLaunch 527:cuLaunchHostFunc "
+    "528:cuLaunchHostFunc 598:cuMemAllocAsync 599:cuMemAllocAsync "
+    "600:cuMemFreeAsync 601:cuMemFreeAsync 652:cuLaunchKernelEx "
+    "653:cuLaunchKernelEx ";
 
 TEST(ApiNamesTest, NumbersAreThoseOfCupti) {
   const auto check = [](const char* calls, std::string (*name_of)(int64_t)) {
@@ -79,8 +93,8 @@ TEST(ApiNamesTest, NumbersAreThoseOfCupti) {
     }
     return count;
   };
-  EXPECT_EQ(check(kRuntimeCalls, RuntimeName), 96);
-  EXPECT_EQ(check(kDriverCalls, DriverName), 57);
+  EXPECT_EQ(check(kRuntimeCalls, RuntimeName), 124);
+  EXPECT_EQ(check(kDriverCalls, DriverName), 65);
 }
 
 TEST(ApiNamesTest, NamesCommonCallsAndKeepsTheNumbersOfOthers) {

@@ -84,5 +84,48 @@ TEST_F(LaunchCheckTest, ACallInARangeLaunchesOneKernel) {
   EXPECT_EQ(findings_.list()[0].count, 2u);
 }
 
+// The message names the first marker of the table that is around the call.
+TEST_F(LaunchCheckTest, AMarkerThatTouchesTheCallIsNotAroundIt) {
+  EXPECT_TRUE(check_.AddMarkerStart(8, 120));
+  EXPECT_TRUE(check_.AddMarkerEnd(9, 400));
+  AddRange(5, 150, 500);
+  AddRange(6, 100, 200);
+  AddRange(3, 149, 201);
+  AddRange(2, 100, 500);
+  AddCall(10, 211, 150, 200);
+  check_.AddKernel(77);
+  check_.AddKernel(77);
+  EXPECT_EQ(check_.Run().message(), "duplicate key: (3, 10)");
+}
+
+TEST_F(LaunchCheckTest, TheFirstErrorIsTheResult) {
+  AddRange(1, 100, 500);
+  AddCall(10, 13, 150, 200);
+  AddCall(11, 311, 150, 200);
+  for (const int64_t correlation : {77, 78, 77, 78}) {
+    check_.AddKernel(correlation);
+  }
+  EXPECT_EQ(check_.Run().message(), "Expected cbid to be 211, but got 13");
+  ASSERT_EQ(findings_.list().size(), 2u);
+  EXPECT_EQ(findings_.list()[0].rule, "launch_cbid");
+  EXPECT_EQ(findings_.list()[0].count, 2u);
+  EXPECT_EQ(findings_.list()[1].rule, "duplicate_key");
+  EXPECT_EQ(findings_.list()[1].message, "duplicate key: (1, 10)");
+  EXPECT_EQ(findings_.list()[1].count, 2u);
+  EXPECT_EQ(findings_.list()[1].severity, sqlite::Severity::kWarning);
+}
+
+TEST_F(LaunchCheckTest, OfCallsWithOneIdTheFirstCounts) {
+  AddRange(1, 100, 500);
+  AddCall(10, 211, 150, 200);
+  check_.AddCall({.row = 11,
+                  .cbid = 13,
+                  .start_ns = 210,
+                  .end_ns = 220,
+                  .correlation = 77});
+  check_.AddKernel(77);
+  EXPECT_TRUE(check_.Run().ok());
+}
+
 }  // namespace
 }  // namespace kymo::nvprof
