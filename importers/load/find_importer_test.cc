@@ -80,6 +80,13 @@ TEST_F(FindImporterTest, SaysWhatItSaw) {
             std::string::npos)
       << found.status();
   EXPECT_NE(found.status().ToString().find("one, two"), std::string::npos);
+  // Of a longer file, the first 24 bytes.
+  const std::string path = Write("long", "abcdefghijklmnopqrstuvwxyz");
+  EXPECT_EQ(FindImporter(path, importers_).status().message(),
+            path +
+                ": no importer knows this file, which begins with "
+                "\"abcdefghijklmnopqrstuvwx\"; --importer forces one of: "
+                "one, two");
 }
 
 TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
@@ -89,9 +96,11 @@ TEST_F(FindImporterTest, WhatCannotBeReadIsAnError) {
       FindImporter(::testing::TempDir(), importers_).status();
   EXPECT_NE(folder.message().find("directory"), absl::string_view::npos)
       << folder;
-  EXPECT_FALSE(FindImporter(Write("empty", ""), importers_).ok());
-  // Cut off in gzip's header.
-  EXPECT_FALSE(FindImporter(Write("cut", "\x1f\x8b\x08"), importers_).ok());
+  for (const char* const nothing : {"", "\x1f\x8b\x08"}) {  // cut gzip
+    const std::string path = Write("empty", nothing);
+    EXPECT_EQ(FindImporter(path, importers_).status().message(),
+              path + ": the file is empty, or gzip that unpacks to nothing");
+  }
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ class WindowImporter : public FakeImporter {
     } else if (path.ends_with("late")) {
       imported->start_ns = 90;
       imported->end_ns = 400;
+    } else if (path.ends_with("zero")) {
+      imported->end_ns = 500;
     }
     return imported;
   }
@@ -140,6 +142,7 @@ TEST(LoadWindowTest, TheTraceHasTheWindowsOfAllFilesIfAllHaveOne) {
   EXPECT_EQ(window_of({late, early}), std::pair(TimeNs{50}, TimeNs{400}));
   EXPECT_EQ(window_of({early, none}), std::pair(TimeNs{100}, TimeNs{200}));
   EXPECT_EQ(window_of({none, late}), std::pair(TimeNs{100}, TimeNs{200}));
+  EXPECT_EQ(window_of({late, WriteFake("zero", range)}).second, 500);
   const auto both = Load({early, late}, {}, importers);
   const model::Trace& trace = both->trace;
   EXPECT_EQ(trace.Name(trace.processes()[0].name), "python3 (early)");

@@ -319,6 +319,40 @@ TEST(NsysImporterTest, OtherDatabasesAreRefusedWithTheirTables) {
   EXPECT_FALSE(importer->Recognizes("[{\"ph\": \"X\"}]"));
 }
 
+TEST(NsysImporterTest, AnExportHasTextsAndOneOfTheKnownTables) {
+  const auto importer = NewNsysImporter();
+  const auto is_export = [&](const std::vector<std::string>& statements) {
+    return importer->Import(MakeDatabase("known.sqlite", statements), {}).ok();
+  };
+  const std::string texts = "CREATE TABLE StringIds (id, value)";
+  for (const char* const table :
+       {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL",
+        "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "OSRT_API",
+        "META_DATA_EXPORT"}) {
+    const std::string known = std::string("CREATE TABLE ") + table + " (x)";
+    EXPECT_TRUE(is_export({texts, known})) << table;
+    EXPECT_FALSE(is_export({known})) << table;
+  }
+  EXPECT_FALSE(is_export({texts}));
+  EXPECT_FALSE(is_export({}));
+  const std::string sqlite("SQLite format 3\0", 16);
+  EXPECT_TRUE(importer->Recognizes(sqlite + "StringTable"));
+  EXPECT_TRUE(importer->Recognizes(sqlite + "_id_"));
+  EXPECT_FALSE(importer->Recognizes(sqlite + "StringTable _id_"));
+  EXPECT_FALSE(importer->Recognizes("SQLite format 2 NVTX_EVENTS"));
+}
+
+TEST(NsysImporterTest, ProgressIsToldStepByStep) {
+  std::vector<double> told;
+  ImportOptions options;
+  options.progress = [&](double done) { told.push_back(done); };
+  const auto imported = NewNsysImporter()->Import(
+      MakeDatabase("progress.sqlite", FullDatabase()), options);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  ASSERT_EQ(told.size(), 6u);
+  for (int i = 0; i < 6; ++i) EXPECT_DOUBLE_EQ(told[i], (i + 1) / 6.0);
+}
+
 TEST(NsysImporterTest, MutatedFilesNeitherCrashNorHang) {
   sqlite::ImportMutations(*NewNsysImporter(),
                           MakeDatabase("mutate.sqlite", FullDatabase()));

@@ -133,5 +133,245 @@ TEST(NsysRowsTest, TypesOfEventsHaveTheNumbersOfTheFile) {
                                    "100/101 e81 20-30" + others));
 }
 
+// A small export, with these statements behind its table of texts.
+ImportedTrace ImportSmall(const std::string& name,
+                          std::vector<std::string> statements) {
+  statements.insert(
+      statements.begin(),
+      {"CREATE TABLE StringIds (id INTEGER, value TEXT)",
+       "INSERT INTO StringIds VALUES (1, 'one'), (2, 'two'), (NULL, 'none')"});
+  return ImportOrDie(*NewNsysImporter(), MakeDatabase(name, statements));
+}
+
+std::vector<std::string> SmallTexts(const std::string& name,
+                                    const std::vector<std::string>& rows) {
+  return TextsOf(TraceOf(ImportSmall(name, rows)));
+}
+
+// "RULE COUNT: MESSAGE".
+std::vector<std::string> FindingsOf(const ImportedTrace& imported) {
+  std::vector<std::string> texts;
+  for (const ImportFinding& finding : imported.findings) {
+    texts.push_back(finding.rule + " " + std::to_string(finding.count) + ": " +
+                    finding.message);
+  }
+  return texts;
+}
+
+// Nsight Systems counts the kinds of memory from pageable = 0.
+TEST(NsysRowsTest, KindsOfMemoryHaveTheirNames) {
+  EXPECT_THAT(
+      SmallTexts("kinds.sqlite",
+                 {"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end)",
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start, end, "
+                  "memKind)",
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (10, 11, 0), "
+                  "(20, 21, 1), (30, 31, 2), (40, 41, 3), (50, 51, 4), (60, "
+                  "61, 5), (70, 71, 6), (80, 81, 7), (90, 91, -1), (100, 101, "
+                  "NULL)"}),
+      testing::ElementsAre("0/device 0/0 Memset (Pageable) 10-11 #0 gpu_memset",
+                           "0/device 0/0 Memset (Pinned) 20-21 #0 gpu_memset",
+                           "0/device 0/0 Memset (Device) 30-31 #0 gpu_memset",
+                           "0/device 0/0 Memset (Array) 40-41 #0 gpu_memset",
+                           "0/device 0/0 Memset (Managed) 50-51 #0 gpu_memset",
+                           "0/device 0/0 Memset (Device Static) 60-61 #0 "
+                           "gpu_memset",
+                           "0/device 0/0 Memset (Managed Static) 70-71 #0 "
+                           "gpu_memset",
+                           "0/device 0/0 Memset (Unknown) 80-81 #0 gpu_memset",
+                           "0/device 0/0 Memset (Unknown) 90-91 #0 gpu_memset",
+                           "0/device 0/0 Memset (Unknown) 100-101 #0 "
+                           "gpu_memset"));
+}
+
+TEST(NsysRowsTest, WorkThatNamesNoProcessIsOfTheOnlyOneThatCalls) {
+  const auto work_of = [](const std::string& more_calls) {
+    const std::vector<std::string> texts = SmallTexts(
+        "only.sqlite",
+        {"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, "
+         "correlationId, nameId)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " +
+             Global(100, 101) + ", 5, 1), (3, 4, " + Global(100, 102) +
+             ", 6, 1)" + more_calls,
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, streamId, "
+         "correlationId, graphId)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (5, 6, 7, 5, "
+         "NULL)"});
+    for (const std::string& text : texts) {
+      if (text.find("graph") != std::string::npos) return text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(work_of(""), "100/device 0/7 CUDA graph 0 5-6 #5 kernel");
+  EXPECT_EQ(work_of(", (3, 4, " + Global(200, 101) + ", 7, 1)"),
+            "0/device 0/7 CUDA graph 0 5-6 #5 kernel");
+}
+
+TEST(NsysRowsTest, CallsHaveTheirIdsAndNames) {
+  EXPECT_THAT(
+      SmallTexts("calls.sqlite",
+                 {"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, "
+                  "globalTid, correlationId, nameId, returnValue)",
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES "
+                  "(10, 11, " +
+                      Global(1, 2) +
+                      ", 1, 1, 1), "
+                      "(20, 21, " +
+                      Global(1, 2) +
+                      ", 0, 2, NULL), "
+                      "(30, 31, " +
+                      Global(1, 2) +
+                      ", -1, NULL, 0), "
+                      "(40, 41, " +
+                      Global(0xffffff, 0xffffff) + ", 9, 3, -1)"}),
+      testing::ElementsAre(
+          "1/2 one 10-11 #1 cuda_runtime; returnValue=1",
+          "1/2 two 20-21 #0 cuda_runtime",
+          "1/2 (no name) 30-31 #0 cuda_runtime",
+          "16777215/16777215 string 3 40-41 #9 cuda_runtime; returnValue=-1"));
+}
+
+TEST(NsysRowsTest, KernelsHaveTheFirstNameThatThereIs) {
+  EXPECT_THAT(
+      SmallTexts("names.sqlite",
+                 {"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, "
+                  "demangledName, shortName)",
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 11, 1, "
+                  "2), (20, 21, NULL, 2), (30, 31, NULL, NULL), (40, 41, 9, "
+                  "2)"}),
+      testing::ElementsAre("0/device 0/0 one 10-11 #0 kernel",
+                           "0/device 0/0 two 20-21 #0 kernel",
+                           "0/device 0/0 (no name) 30-31 #0 kernel",
+                           "0/device 0/0 string 9 40-41 #0 kernel"));
+}
+
+TEST(NsysRowsTest, TheFirstStartOfASessionThatCanBeCounts) {
+  const auto start_of = [](const std::string& starts) {
+    return TraceOf(
+               ImportSmall(
+                   "clock.sqlite",
+                   {"CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs)",
+                    "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES " +
+                        starts,
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end)",
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 11)"}))
+        .start()[0];
+  };
+  EXPECT_EQ(start_of("(1000), (2000)"), 1010);
+  EXPECT_EQ(start_of("(NULL), (-1), (4611686018427387904), (2000)"), 2010);
+  // 2^62 - 1 is the last time; then nothing can come.
+  EXPECT_EQ(start_of("(4611686018427387890), (2000)"), 4611686018427387900);
+  EXPECT_EQ(start_of("(0), (2000)"), 10);
+}
+
+TEST(NsysRowsTest, VersionsOtherThanTwoAndThreeAreAWarning) {
+  const auto findings_of = [](const std::string& rows) {
+    ImportedTrace imported = ImportSmall(
+        "version.sqlite",
+        {"CREATE TABLE META_DATA_EXPORT (name, value)",
+         "INSERT INTO META_DATA_EXPORT VALUES " + rows,
+         "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs)",
+         "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (0)",
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1, 2)",
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1)"});
+    std::string texts;
+    for (const std::string& text : FindingsOf(imported)) {
+      if (text.starts_with("schema")) texts += text;
+    }
+    const model::TraceShard& shard = imported.shards[0];
+    for (const model::Metadata& entry : shard.metadata) {
+      texts += "|" + std::string(shard.strings.Get(entry.key)) + "=" +
+               std::string(shard.strings.Get(entry.json_value));
+    }
+    return texts;
+  };
+  const std::string key = "|nsys schema version=";
+  EXPECT_EQ(findings_of("('EXPORT_SCHEMA_VERSION', '2.7.1')"),
+            key + "\"2.7.1\"");
+  EXPECT_EQ(findings_of("('EXPORT_SCHEMA_VERSION_MAJOR', '3'), "
+                        "('EXPORT_SCHEMA_VERSION_MINOR', '9')"),
+            key + "\"3\"");
+  EXPECT_EQ(findings_of("('EXPORT_SCHEMA_VERSION_MAJOR', '4'), "
+                        "('EXPORT_SCHEMA_VERSION', '3.1')"),
+            key + "\"3.1\"");
+  EXPECT_EQ(findings_of("('EXPORT_SCHEMA_VERSION', '3.1'), "
+                        "('EXPORT_SCHEMA_VERSION_MAJOR', '4')"),
+            key + "\"3.1\"");
+  EXPECT_EQ(findings_of("('EXPORT_TOOL', '4')"), "");
+  EXPECT_EQ(findings_of("('EXPORT_SCHEMA_VERSION', '20.1')"),
+            "schema_unknown 1: the schema has version 20.1, but only 2 and 3 "
+            "are known: tables may be misread" +
+                key + "\"20.1\"");
+}
+
+TEST(NsysRowsTest, HostProcessesAndThreadsHaveTheirNames) {
+  const ImportedTrace imported = ImportSmall(
+      "host.sqlite",
+      {"CREATE TABLE OSRT_API (start)", "CREATE TABLE TARGET_INFO_GPU (id)",
+       "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name, value)",
+       "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Kernel', '6.1'), "
+       "('Hostname', 'a'), ('Hostname', 'b')",
+       "CREATE TABLE PROCESSES (globalPid, name)",
+       "INSERT INTO PROCESSES VALUES (NULL, 'x'), (" + Global(5, 0) +
+           ", 'app')",
+       "CREATE TABLE ThreadNames (nameId, globalTid)",
+       "INSERT INTO ThreadNames VALUES (1, NULL), (NULL, " + Global(5, 6) +
+           "), (2, " + Global(5, 7) + ")"});
+  const model::TraceShard& shard = imported.shards[0];
+  ASSERT_EQ(shard.metadata.size(), 1u);
+  EXPECT_EQ(shard.strings.Get(shard.metadata[0].key), "host name");
+  EXPECT_EQ(shard.strings.Get(shard.metadata[0].json_value), "\"a\"");
+  ASSERT_EQ(shard.processes.size(), 1u);
+  EXPECT_EQ(shard.processes[0].pid, 5);
+  EXPECT_EQ(shard.strings.Get(shard.processes[0].name), "app");
+  ASSERT_EQ(shard.tracks.size(), 1u);
+  EXPECT_EQ(shard.tracks[0].id, 7);
+  EXPECT_EQ(shard.strings.Get(shard.tracks[0].name), "two");
+}
+
+TEST(NsysRowsTest, WhatAReaderWouldMissIsSaid) {
+  const std::string kernels =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS end";
+  const std::string graphs =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE AS SELECT 1 AS start, 2 AS "
+      "end";
+  const std::string calls =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME AS SELECT 1 AS start, 2 AS "
+      "end, 0 AS globalTid, 1 AS nameId";
+  const auto rules_of = [](std::vector<std::string> statements) {
+    statements.emplace_back("CREATE TABLE META_DATA_EXPORT (name, value)");
+    statements.emplace_back(
+        "CREATE TABLE TARGET_INFO_SESSION_START_TIME AS SELECT 0 AS "
+        "utcEpochNs");
+    std::string rules;
+    for (const std::string& text :
+         FindingsOf(ImportSmall("missed.sqlite", statements))) {
+      if (!text.starts_with("string_missing")) {
+        rules += text.substr(0, text.find(' ')) + " ";
+      }
+    }
+    return rules;
+  };
+  EXPECT_EQ(rules_of({}), "no_device_work ");
+  EXPECT_EQ(rules_of({calls}), "no_device_work ");
+  EXPECT_EQ(rules_of({kernels}), "no_calls ");
+  EXPECT_EQ(rules_of({graphs}), "no_calls ");
+  EXPECT_EQ(rules_of({graphs, calls}), "");
+  EXPECT_EQ(rules_of({kernels, calls}), "");
+  EXPECT_EQ(FindingsOf(ImportSmall(
+                "tables.sqlite",
+                {kernels, calls, "CREATE TABLE OSRT_API (start)",
+                 "CREATE TABLE GPU_METRICS AS SELECT 1 UNION SELECT 2",
+                 "CREATE TABLE MPI_P2P_EVENTS AS SELECT 1",
+                 "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs)"})),
+            (std::vector<std::string>{
+                "no_session_start 1: times count from the start of the "
+                "session: when that was is not in the file",
+                "string_missing 1: a name is not in StringIds: (no name)",
+                "table_not_read 3: GPU_METRICS and the like are not read"}));
+}
+
 }  // namespace
 }  // namespace kymo

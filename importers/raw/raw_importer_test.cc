@@ -1,5 +1,7 @@
 #include "importers/raw/raw_importer.h"
 
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -38,6 +40,7 @@ class LargeTraceTest : public ::testing::Test {
                 .policy = record::FullPolicy::kDrain,
                 .clock_source = ClockSource::kSystem});
     EXPECT_TRUE(file.ok()) << file.status();
+    chunks_begin_ = file->chunks_begin();
     const record::Arena& arena = file->arena();
     arena.AddProcess()->pid.store(7);
     uint64_t ticket = 0;
@@ -67,6 +70,7 @@ class LargeTraceTest : public ::testing::Test {
 
   const std::string path_;
   ImportOptions options_;
+  uint64_t chunks_begin_ = 0;
 };
 
 TEST_F(LargeTraceTest, ComesInWindowsWhereTheyAreAskedFor) {
@@ -97,6 +101,26 @@ TEST_F(LargeTraceTest, WhatFitsIntoMemoryIsReadAtOnce) {
   EXPECT_TRUE(Open()->has_value());
   options_.settings["raw_windows"] = "never";
   EXPECT_FALSE(Open()->has_value());
+}
+
+TEST_F(LargeTraceTest, AWholeRecordingHasNoFindings) {
+  const auto trace = NewRawImporter()->Import(path_, {});
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_TRUE(trace->findings.empty());
+  // From the first anchor of the clock to the last one.
+  EXPECT_EQ(trace->start_ns, 100);
+  EXPECT_EQ(trace->end_ns, 900);
+}
+
+TEST_F(LargeTraceTest, BytesThatAreNoChunkAreSaid) {
+  std::filesystem::resize_file(path_, chunks_begin_);
+  std::ofstream(path_, std::ios::binary | std::ios::app) << "odd";
+  const auto trace = NewRawImporter()->Import(path_, {});
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_EQ(trace->findings.size(), 1u);
+  EXPECT_EQ(trace->findings[0].rule, "chunk_cut");
+  EXPECT_EQ(trace->findings[0].count, 1u);
+  EXPECT_EQ(trace->findings[0].first_offset, chunks_begin_);
 }
 
 TEST_F(LargeTraceTest, OtherWordsAreRefused) {

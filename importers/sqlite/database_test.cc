@@ -92,8 +92,9 @@ TEST(DatabaseTest, AValueOfAnotherTypeReadsAsNothingAndIsCounted) {
 TEST(DatabaseTest, SaysWhyAFileCannotBeOpened) {
   EXPECT_EQ(Database::Open("/no/such/file").status().code(),
             absl::StatusCode::kNotFound);
-  EXPECT_EQ(Database::Open(testing::TempDir()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Database::Open(testing::TempDir()).status(),
+            absl::InvalidArgumentError(testing::TempDir() +
+                                       " is not a regular file"));
   const std::string path = testing::TempDir() + "/text.sqlite";
   WriteFile(path, std::string(5000, 'x'));
   const absl::Status status = Database::Open(path).status();
@@ -101,6 +102,43 @@ TEST(DatabaseTest, SaysWhyAFileCannotBeOpened) {
   EXPECT_NE(status.message().find("file is not a database"),
             absl::string_view::npos)
       << status;
+}
+
+TEST(DatabaseTest, SaysWhichTypeAValueHas) {
+  const Database db = OpenOrDie(MakeDatabase(
+      "message.sqlite", {"CREATE TABLE t (i, f, s, b)",
+                         "INSERT INTO t VALUES (1, 1.5, 'x', x'00')"}));
+  const auto message = [&](auto read) {
+    Findings findings;
+    Rows rows = db.Read("t", {{"i"}, {"f"}, {"s"}, {"b"}}, findings);
+    EXPECT_TRUE(rows.Next());
+    read(rows);
+    EXPECT_EQ(findings.list().size(), 1u);
+    EXPECT_EQ(findings.list()[0].severity, Severity::kError);
+    return findings.list()[0].message;
+  };
+  EXPECT_EQ(message([](Rows& rows) { EXPECT_EQ(rows.Text(0), ""); }),
+            "t.i is an integer where a text is expected");
+  EXPECT_EQ(message([](Rows& rows) { EXPECT_FALSE(rows.Int(1).has_value()); }),
+            "t.f is a number with a fraction where an integer is expected");
+  EXPECT_EQ(message([](Rows& rows) { EXPECT_EQ(rows.Blob(2), ""); }),
+            "t.s is a text where a blob is expected");
+  EXPECT_EQ(message([](Rows& rows) { EXPECT_FALSE(rows.Double(3)); }),
+            "t.b is a blob where a number is expected");
+}
+
+TEST(DatabaseTest, NamesMayHaveQuotes) {
+  const Database db = OpenOrDie(MakeDatabase(
+      "quotes.sqlite",
+      {R"(CREATE TABLE "a""b" ("c""d"))", R"(INSERT INTO "a""b" VALUES (7))",
+       "ANALYZE", "CREATE TABLE sqlitex (a)"}));
+  // SQLite's own tables are not listed.
+  EXPECT_EQ(db.TableNames(), (std::vector<std::string>{"a\"b", "sqlitex"}));
+  EXPECT_EQ(db.CountRows("a\"b"), 1);
+  Findings findings;
+  Rows rows = db.Read("a\"b", {{"c\"d", kRequired}}, findings);
+  ASSERT_TRUE(rows.Next());
+  EXPECT_EQ(rows.Int(0), 7);
 }
 
 TEST(DatabaseTest, AnEmptyFileIsADatabaseWithoutTables) {
