@@ -43,6 +43,45 @@ TEST(DecimalTest, RefusesWhatIsNoNumberOrDoesNotFit) {
   }
 }
 
+// More digits than any time has, in front of the point and behind it.
+TEST(DecimalTest, DigitsBeyondThirtyDoNotMatter) {
+  EXPECT_EQ(MicrosToNs("1." + std::string(60, '0') + "1"), 1000);
+  EXPECT_EQ(MicrosToNs("1." + std::string(60, '9')), 2000);
+  EXPECT_EQ(MicrosToNs("0." + std::string(60, '0') + "7e61"), 7000);
+  EXPECT_EQ(MicrosToNs("1234567890123456789012345678901234567890e-30"),
+            1234567890123);
+  EXPECT_EQ(MicrosToNs(std::string(38, '9') + ".5e-38"), 1000);
+}
+
+TEST(DecimalTest, TimesFillTheirType) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(MicrosToNs("9223372036854775.807"), kMax);
+  EXPECT_EQ(MicrosToNs("9223372036854775807e-3"), kMax);
+  EXPECT_EQ(MicrosToNs("-9223372036854775.807"), -kMax);
+  for (const char* const text :
+       {"9223372036854775.808", "9223372036854775.8075", "9223372036854775807",
+        "922337203685477580.7", "9999999999999999.999"}) {
+    EXPECT_EQ(MicrosToNs(text), std::nullopt) << text;
+  }
+  EXPECT_EQ(MicrosToNs("999999999999999.999"), 999999999999999999);
+  EXPECT_EQ(MicrosToNs("0.001"), 1);
+}
+
+TEST(DecimalTest, ANumberEndsWhereItsViewEnds) {
+  const auto begin = [](std::string_view text, size_t size) {
+    return MicrosToNs(text.substr(0, size));
+  };
+  EXPECT_EQ(begin("12", 1), 1000);
+  EXPECT_EQ(begin("1.5", 1), 1000);
+  EXPECT_EQ(begin("1e5", 1), 1000);
+  EXPECT_EQ(begin("1.55", 3), 1500);
+  EXPECT_EQ(begin("1.5/", 4), std::nullopt);
+  EXPECT_EQ(begin("1.5:", 4), std::nullopt);
+  EXPECT_EQ(begin("1:2.345", 7), std::nullopt);
+  EXPECT_EQ(begin("1/2.345", 7), std::nullopt);
+  EXPECT_EQ(begin("5e-1", 4), 500);
+}
+
 TEST(DecimalTest, FastAndGeneralFormsAgree) {
   for (int64_t ns = 1; ns < int64_t{1} << 58; ns = ns * 3 + 7) {
     std::string decimals = std::to_string(ns % 1000);
@@ -59,6 +98,13 @@ TEST(DecimalTest, ReadsWhatPythonWritesForDoubles) {
   EXPECT_EQ(ParseDouble("-1e-7"), -1e-7);
   EXPECT_TRUE(std::isnan(*ParseDouble("NaN")));
   EXPECT_EQ(ParseDouble("-Infinity"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ParseDouble("Infinity"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ParseDouble("0"), 0.0);
+  EXPECT_EQ(ParseDouble("9.5"), 9.5);
+  EXPECT_EQ(ParseDouble("1e400"), std::nullopt);
+  for (const char* const text : {"", "-", "--1", "x1", ".5", "-inf", "nan"}) {
+    EXPECT_EQ(ParseDouble(text), std::nullopt) << text;
+  }
   EXPECT_EQ(ParseDouble("inf"), std::nullopt);
   EXPECT_EQ(ParseDouble("-nan"), std::nullopt);
   EXPECT_EQ(ParseDouble("1,5"), std::nullopt);
@@ -71,6 +117,9 @@ TEST(DecimalTest, IntegersFillTheirTypes) {
   EXPECT_EQ(ParseUint("18446744073709551615"),
             std::numeric_limits<uint64_t>::max());
   EXPECT_EQ(ParseInt("7.0"), std::nullopt);
+  EXPECT_EQ(ParseInt(""), std::nullopt);
+  EXPECT_EQ(ParseUint("18446744073709551616"), std::nullopt);
+  EXPECT_EQ(ParseUint("-1"), std::nullopt);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Also the window that moves over a source's text.
 #include "importers/chrome/json/text_source.h"
 
 #include <unistd.h>
@@ -6,8 +7,12 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "importers/chrome/json/text_window.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -99,7 +104,7 @@ TEST(TextSourceTest, GzipThatIsCutOffGivesWhatThereIs) {
     const Got got = ReadAll(zipped.substr(0, size), 1000);
     EXPECT_TRUE(got.status.ok());
     EXPECT_TRUE(text.starts_with(got.text));
-    EXPECT_NE(got.damage, "") << size;
+    EXPECT_EQ(got.damage, "the gzip stream ends too early") << size;
   }
 }
 
@@ -109,7 +114,10 @@ TEST(TextSourceTest, DamagedGzipSaysSo) {
   EXPECT_NE(ReadAll(zipped, 1000).damage, "");
   std::string wrong_sum = Gzip("[1]");
   wrong_sum[wrong_sum.size() - 6] ^= 1;
-  EXPECT_NE(ReadAll(wrong_sum, 1000).damage, "");
+  EXPECT_EQ(ReadAll(wrong_sum, 1000).damage,
+            "the checksum of the gzip stream is wrong");
+  EXPECT_EQ(ReadAll("\x1f\x8b no gzip at all", 1000).damage,
+            "the gzip stream is damaged");
 }
 
 TEST(TextSourceTest, GzipBeyondTheLimitIsAnError) {
@@ -118,6 +126,12 @@ TEST(TextSourceTest, GzipBeyondTheLimitIsAnError) {
             absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(ReadAll(zipped, 4096, 10'000'000).status.ok());
   EXPECT_TRUE(ReadAll(std::string(100, ' '), 4096, 10).status.ok());
+  for (const int64_t nothing : {0, -5}) {
+    EXPECT_TRUE(ReadAll(Gzip(""), 10, nothing).status.ok());
+    EXPECT_EQ(ReadAll(Gzip("x"), 10, nothing).status.message(),
+              "the file unpacks to more bytes than max_unpacked_bytes allows; "
+              "raise the limit (--max_unpacked_mib) if you trust it");
+  }
 }
 
 // What is known of a file, after its first `size` bytes of text were read.
@@ -168,7 +182,131 @@ TEST(TextSourceTest, OfAnEmptyFileOrAPipeNothingIsKnown) {
 TEST(TextSourceTest, FilesThatCannotBeReadAreErrors) {
   EXPECT_EQ(TextSource::Open("/nowhere/trace.json", kNoLimit).status().code(),
             absl::StatusCode::kNotFound);
-  EXPECT_FALSE(TextSource::Open("/", kNoLimit).ok());
+  const absl::Status no_folder =
+      TextSource::Open("/dev/null/trace.json", kNoLimit).status();
+  EXPECT_EQ(no_folder.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(no_folder.message(),
+            "cannot read /dev/null/trace.json: Not a directory");
+  const absl::Status folder = TextSource::Open("/", kNoLimit).status();
+  EXPECT_EQ(folder.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(folder.message(), "cannot read /: Is a directory");
+}
+
+// Text in memory that notes how many bytes it was asked for.
+class NotedText final : public TextSource {
+ public:
+  explicit NotedText(std::string text, uint64_t expected_bytes = 0)
+      : text_(std::move(text)), expected_bytes_(expected_bytes) {}
+
+  absl::StatusOr<size_t> Read(char* to, size_t size) override {
+    asked.push_back(size);
+    if (asked.size() == fails_at) return absl::UnavailableError("broken");
+    const size_t bytes = text_.copy(to, size, at_);
+    at_ += bytes;
+    return bytes;
+  }
+  double progress() const override { return 0; }
+  uint64_t expected_bytes() const override { return expected_bytes_; }
+
+  std::vector<size_t> asked;
+  size_t fails_at = 0;
+
+ private:
+  const std::string text_;
+  const uint64_t expected_bytes_;
+  size_t at_ = 0;
+};
+
+using Sizes = std::vector<size_t>;
+
+TEST(TextWindowTest, MovesOverTheText) {
+  NotedText source("abcdefghij");
+  TextWindow window(source, 4);
+  EXPECT_EQ(window.text(), "");
+  EXPECT_FALSE(window.is_last());
+  ASSERT_TRUE(window.Grow().ok());
+  EXPECT_EQ(window.text(), "abcd");
+  EXPECT_EQ(window.offset(), 0u);
+  window.Pass(3);
+  EXPECT_EQ(window.text(), "d");
+  EXPECT_EQ(window.offset(), 3u);
+  ASSERT_TRUE(window.Grow().ok());
+  EXPECT_EQ(window.text(), "defgh");
+  EXPECT_EQ(window.offset(), 3u);
+  EXPECT_FALSE(window.is_last());
+  window.Pass(5);
+  window.Prefetch();
+  window.Prefetch();
+  EXPECT_EQ(window.text(), "");
+  EXPECT_EQ(window.offset(), 8u);
+  EXPECT_FALSE(window.is_last());
+  // Fewer bytes than asked for are the last ones; nothing is read behind them.
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(window.Grow().ok());
+    EXPECT_EQ(window.text(), "ij");
+    EXPECT_TRUE(window.is_last());
+  }
+  EXPECT_EQ(source.asked, (Sizes{4, 4, 4}));
+}
+
+TEST(TextWindowTest, AFullWindowIsNotKnownToBeTheLast) {
+  NotedText source("abcdefgh");
+  TextWindow window(source, 4);
+  ASSERT_TRUE(window.Grow().ok());
+  ASSERT_TRUE(window.Grow().ok());
+  EXPECT_EQ(window.text(), "abcdefgh");
+  EXPECT_FALSE(window.is_last());
+  ASSERT_TRUE(window.Grow().ok());
+  EXPECT_EQ(window.text(), "abcdefgh");
+  EXPECT_TRUE(window.is_last());
+}
+
+TEST(TextWindowTest, KeepsAsMuchAsWasNotPassed) {
+  const std::string text = Long().substr(0, 500'000);
+  for (const size_t size : {65'535u, 65'536u, 65'537u, 150'000u}) {
+    NotedText source(text);
+    TextWindow window(source, size);
+    for (size_t read = size; read < text.size(); read += size) {
+      ASSERT_TRUE(window.Grow().ok());
+      EXPECT_TRUE(window.text() == text.substr(0, read)) << size;
+    }
+    window.Pass(400'000);
+    ASSERT_TRUE(window.Grow().ok());
+    EXPECT_TRUE(window.text() == text.substr(400'000)) << size;
+    EXPECT_TRUE(window.is_last());
+  }
+}
+
+// One byte more than expected shows that nothing follows.
+TEST(TextWindowTest, SmallFilesAreReadAtOnce) {
+  const auto first = [](uint64_t expected_bytes, size_t window_bytes) {
+    NotedText source(std::string(expected_bytes, 'x'), expected_bytes);
+    TextWindow window(source, window_bytes);
+    EXPECT_TRUE(window.Grow().ok());
+    EXPECT_EQ(window.is_last(), source.asked[0] > expected_bytes);
+    return source.asked[0];
+  };
+  EXPECT_EQ(first(0, 100'000), 100'000u);
+  EXPECT_EQ(first(1, 100'000), 4096u);
+  EXPECT_EQ(first(4095, 100'000), 4096u);
+  EXPECT_EQ(first(4096, 100'000), 4097u);
+  EXPECT_EQ(first(99'998, 100'000), 99'999u);
+  EXPECT_EQ(first(500'000, 100'000), 100'000u);
+  EXPECT_EQ(first(1, 10), 10u);
+}
+
+TEST(TextWindowTest, AnErrorOfTheSourceStays) {
+  NotedText source("abcdefgh");
+  source.fails_at = 2;
+  TextWindow window(source, 4);
+  ASSERT_TRUE(window.Grow().ok());
+  window.Prefetch();
+  EXPECT_EQ(window.text(), "abcd");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(window.Grow().message(), "broken");
+    EXPECT_EQ(window.text(), "abcd");
+  }
+  EXPECT_EQ(source.asked, (Sizes{4, 4}));
 }
 
 }  // namespace

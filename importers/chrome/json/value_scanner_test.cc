@@ -19,6 +19,31 @@ TEST(ValueScannerTest, FindsTheEndOfEveryKindOfValue) {
   EXPECT_EQ(FindValueEnd("}"), 0u);
 }
 
+TEST(ValueScannerTest, EverySeparatorEndsAWord) {
+  for (const char c : std::string_view(",}]:{[\" \t\n\r")) {
+    EXPECT_EQ(FindValueEnd(std::string("true") + c), 4u) << c;
+  }
+  for (const char c : std::string_view("-+.eE09azAZ_")) {
+    EXPECT_EQ(FindValueEnd(std::string("t") + c + ","), 2u) << c;
+  }
+  EXPECT_EQ(FindValueEnd("]"), 0u);
+  // Within lists and strings they end nothing.
+  EXPECT_EQ(FindValueEnd("[t,t:t t]]"), 9u);
+  EXPECT_EQ(FindValueEnd("\",}]:{[ \"}"), 9u);
+  EXPECT_EQ(FindValueEnd("[\"]\",{}]]"), 8u);
+}
+
+TEST(ValueScannerTest, CountsSpaces) {
+  EXPECT_EQ(CountSpace(" \n\t\rx "), 4u);
+  EXPECT_EQ(CountSpace("x"), 0u);
+  EXPECT_EQ(CountSpace(""), 0u);
+  EXPECT_EQ(CountSpace("   "), 3u);
+  EXPECT_EQ(CountSpace(std::string_view("    ").substr(0, 2)), 2u);
+  for (const char c : std::string_view("\v\f\b\0\x1f!", 6)) {
+    EXPECT_FALSE(IsJsonSpace(c)) << int{c};
+  }
+}
+
 TEST(ValueScannerTest, SaysWhatDoesNotEnd) {
   for (const char* const text :
        {"", "{", "[1,2", "\"abc", "\"abc\\\"", "{\"a\":\"}", "123"}) {
@@ -51,6 +76,32 @@ TEST(ValueScannerTest, ElementsEndWhereAnotherOneBegins) {
   EXPECT_EQ(FindElementEnd(text, 19), kNone);
   EXPECT_EQ(FindLastElementEnd(text), 18u);
   EXPECT_EQ(FindLastElementEnd("}"), kNone);
+  EXPECT_EQ(FindLastElementEnd(""), kNone);
+  EXPECT_EQ(FindLastElementEnd("},{\"a\":{}}"), 1u);
+}
+
+TEST(ValueScannerTest, WhatIsNotFollowedByAnElementIsNoEnd) {
+  EXPECT_EQ(FindElementEnd("},{\"", 0), 1u);
+  EXPECT_EQ(FindElementEnd("x},{\"", 1), 2u);
+  for (const char* const text :
+       {"}{\"", "},\"", "},[\"", "},{a", "},{}", "},,{\"", "}]{\"", "},{ }",
+        "}", "},", "},{", "} ", "}, ", "},{ "}) {
+    EXPECT_EQ(FindElementEnd(text, 0), kNone) << text;
+    EXPECT_EQ(FindLastElementEnd(text), kNone) << text;
+  }
+  const std::string_view text = "},{\"";
+  for (const size_t size : {1u, 2u, 3u}) {
+    EXPECT_EQ(FindElementEnd(text.substr(0, size), 0), kNone) << size;
+  }
+}
+
+// As many spaces as are skipped at each place, and one more.
+TEST(ValueScannerTest, FewSpacesStandBetweenElements) {
+  const std::string most(255, ' ');
+  EXPECT_EQ(FindElementEnd("}" + most + "," + most + "{" + most + "\"", 0), 1u);
+  EXPECT_EQ(FindElementEnd("} " + most + ",{\"", 0), kNone);
+  EXPECT_EQ(FindElementEnd("}, " + most + "{\"", 0), kNone);
+  EXPECT_EQ(FindElementEnd("},{ " + most + "\"", 0), kNone);
 }
 
 }  // namespace
