@@ -237,6 +237,7 @@ TEST(ExactRecordsTest, RowsAndFramesAreAsTheFileSays) {
   EXPECT_EQ(flags_of(2), "kernel resolved ");
   EXPECT_EQ(flags_of(3), "");
   EXPECT_EQ(shard.stacks.depth(records.Stack(2)), 2u);
+  EXPECT_EQ(shard.stacks.depth(records.Stack(3)), 1u);
   EXPECT_EQ(records.Stack(0), model::kEmptyStack);
   EXPECT_EQ(records.Stack(4), model::kEmptyStack);
   EXPECT_TRUE(records.has_samples());

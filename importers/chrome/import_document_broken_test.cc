@@ -25,18 +25,26 @@ TEST(ImportDocumentTest, SaysWhatIsNoTraceAndWhere) {
     std::string_view message;
   };
   for (const Case& c : std::vector<Case>{
-           {"", "empty"},
-           {"  \n", "empty"},
-           {"hello", "byte 0 is 'h'"},
-           {"\x7f\x45LF", "byte 0 is byte 0x7f"},
-           {"{}", "no member traceEvents"},
-           {R"({"a": 1, "b": [2]})", "no member traceEvents"},
-           {R"({"traceEvents": {}})", "byte 16 is '{'"},
-           {R"({"a" 1})", "byte 5 is '1'"},
-           {R"({a: 1})", "byte 1 is 'a'"},
-           {R"({"a": })", "byte 6 is '}'"},
-           {R"({"a": [1,2)", "ends at byte 6 before its member traceEvents"},
-           {"\"text\"", "byte 0 is '\"'"}}) {
+           {"", "the file is empty"},
+           {"  \n", "the file is empty"},
+           {"hello", "byte 0 is 'h' where '{' or '[' should be"},
+           {" ~", "byte 1 is '~' where '{' or '[' should be"},
+           {"\x7f\x45LF", "byte 0 is byte 0x7f where '{' or '[' should be"},
+           {"\x05", "byte 0 is byte 0x05 where '{' or '[' should be"},
+           {"\"text\"", "byte 0 is '\"' where '{' or '[' should be"},
+           {"\xEF\xBB\xBF ",
+            "byte 4 is the end of the file where '{' or '[' should be"},
+           {"{}", "the file is JSON, but has no member traceEvents"},
+           {R"({"a": 1, "b": [2]})",
+            "the file is JSON, but has no member traceEvents"},
+           {R"({"traceEvents": {}})",
+            "byte 16 is '{' where a list of events should be"},
+           {R"({"a" 1})", "byte 5 is '1' where ':' should be"},
+           {R"({a: 1})", "byte 1 is 'a' where a member's name should be"},
+           {R"({"a": })", "byte 6 is '}' where a value should be"},
+           {"{", "the file ends at byte 1 before its member traceEvents"},
+           {R"({"a": [1,2)",
+            "the file ends at byte 6 before its member traceEvents"}}) {
     const Imported got = ImportText(c.text);
     EXPECT_EQ(got.status.code(), absl::StatusCode::kInvalidArgument) << c.text;
     EXPECT_THAT(std::string(got.status.message()),

@@ -22,6 +22,19 @@ TEST(RowNamesTest, LanesAndFlameChartsAreOfTheirThread) {
   ASSERT_TRUE(samples);
   EXPECT_EQ(samples->name, "");
   EXPECT_TRUE(samples->is_samples);
+  EXPECT_FALSE(samples->is_lane);
+  EXPECT_FALSE(lane->is_samples);
+  EXPECT_EQ(lane->id, 7);
+  const auto both = ParseThreadName("thread 7 (a) (lane 3) samples");
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(both->is_lane && both->is_samples);
+  EXPECT_EQ(both->name, "a");
+  // Only a number names a lane.
+  const auto no_lane = ParseThreadName("thread 7 (a) (lane x)");
+  ASSERT_TRUE(no_lane);
+  EXPECT_FALSE(no_lane->is_lane);
+  EXPECT_EQ(no_lane->name, "a) (lane x");
+  EXPECT_EQ(ParseThreadName("thread 7 ( (lane 5))")->name, " (lane 5)");
 }
 
 TEST(RowNamesTest, OtherNamesAreNames) {
@@ -41,6 +54,15 @@ TEST(RowNamesTest, TakesStreamsApart) {
   ASSERT_TRUE(of_process);
   EXPECT_EQ(of_process->pid, 11);
   EXPECT_TRUE(ParseStreamName("stream 7  (lane 2)"));
+  EXPECT_FALSE(of_process->is_lane);
+  EXPECT_TRUE(ParseStreamName("stream 7  (lane 2)")->is_lane);
+  EXPECT_EQ(ParseStreamName("stream 8")->id, 8);
+  EXPECT_EQ(ParseStreamName("stream 8 of process 12")->pid, 12);
+  for (const char* const name :
+       {"", "stream ", "stream x", "stream 7x", "stream 7 x", "stream 7 of 11",
+        "stream 7 of process ", "stream 7 of process 11 x"}) {
+    EXPECT_FALSE(ParseStreamName(name)) << name;
+  }
   EXPECT_FALSE(ParseStreamName("streams"));
   EXPECT_FALSE(ParseStreamName("stream 7 of process x"));
 }

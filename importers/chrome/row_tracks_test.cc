@@ -158,6 +158,178 @@ TEST(RowTracksTest, FlowsTellTheNumbersOfThreads) {
   EXPECT_EQ(got.trace->tracks()[1].logical_id, 1u);
 }
 
+// "tid:number" of each thread.
+std::vector<std::string> Numbers(const std::string& events) {
+  const Imported got = ImportText("[" + events + "]");
+  EXPECT_TRUE(got.status.ok()) << got.status;
+  std::vector<std::string> numbers;
+  for (const model::Track& track : got.trace->tracks()) {
+    numbers.push_back(std::to_string(track.id) + ":" +
+                      std::to_string(track.logical_id));
+  }
+  return numbers;
+}
+
+std::string Operation(int pid, int tid, int time, const std::string& args) {
+  return R"({"ph":"X","cat":"cpu_op","name":"f","dur":1,"pid":)" +
+         std::to_string(pid) + ",\"tid\":" + std::to_string(tid) +
+         ",\"ts\":" + std::to_string(time) + ",\"args\":{" + args + "}}";
+}
+std::string Forward(int pid, int tid, int time) {
+  return Operation(pid, tid, time, R"("Sequence number":0)");
+}
+std::string Backward(int pid, int tid, int time, int thread) {
+  return Operation(
+      pid, tid, time,
+      R"("Sequence number":0,"Fwd thread id":)" + std::to_string(thread));
+}
+std::string Flow(const char* phase, int id, int tid, int time) {
+  return std::string(R"({"cat":"fwdbwd","pid":1,"ph":")") + phase +
+         R"(","id":)" + std::to_string(id) + ",\"tid\":" + std::to_string(tid) +
+         ",\"ts\":" + std::to_string(time) + "}";
+}
+
+TEST(RowTracksTest, TheOnlyForwardThreadHasTheOnlyNumber) {
+  const std::string others = "," + Operation(1, 30, 1, "\"x\":1") + "," +
+                             Operation(1, 31, 1, R"("Fwd thread id":9)") + "," +
+                             Operation(2, 40, 1, "\"x\":1");
+  EXPECT_THAT(Numbers(Forward(1, 10, 1) + "," + Backward(1, 20, 5, 5) + others),
+              ElementsAre("10:5", "20:1", "30:2", "31:3", "40:0"));
+  EXPECT_THAT(Numbers(Forward(1, 10, 1) + "," + Backward(1, 20, 5, 2) + others),
+              ElementsAre("10:2", "20:1", "30:3", "31:4", "40:0"));
+  // Two threads, or two numbers: which is which cannot be told.
+  EXPECT_THAT(Numbers(Forward(1, 10, 1) + "," + Forward(1, 11, 1) + "," +
+                      Backward(1, 20, 5, 5)),
+              ElementsAre("10:0", "11:0", "20:0"));
+  EXPECT_THAT(Numbers(Forward(1, 10, 1) + "," + Backward(1, 20, 5, 5) + "," +
+                      Backward(1, 20, 7, 6)),
+              ElementsAre("10:0", "20:0"));
+  // Each process for itself.
+  EXPECT_THAT(Numbers(Forward(1, 10, 1) + "," + Backward(1, 20, 5, 5) + "," +
+                      Forward(2, 30, 1) + "," + Backward(2, 40, 5, 3)),
+              ElementsAre("10:5", "20:1", "30:3", "40:1"));
+}
+
+TEST(RowTracksTest, AFlowLeadsToTheOperationThatBeginsThere) {
+  const std::string threads =
+      Forward(1, 10, 1) + "," + Forward(1, 11, 1) + "," +
+      Operation(1, 20, 4, "\"x\":1") + "," + Backward(1, 20, 5, 6) + "," +
+      R"({"ph":"X","name":"g","pid":1,"tid":20,"ts":7,"dur":3},)" +
+      Operation(1, 20, 7, "\"x\":1") + "," + Backward(1, 20, 7, 4) + ",";
+  // An end may stand before its start.
+  EXPECT_THAT(
+      Numbers(threads + Flow("f", 1, 20, 7) + "," + Flow("s", 1, 10, 1) + "," +
+              Flow("s", 2, 11, 1) + "," + Flow("f", 2, 20, 5)),
+      ElementsAre("10:4", "11:6", "20:1"));
+  // The first start and the first end of an id count.
+  EXPECT_THAT(
+      Numbers(threads + Flow("s", 1, 10, 1) + "," + Flow("s", 1, 11, 1) + "," +
+              Flow("f", 1, 20, 5) + "," + Flow("f", 1, 20, 7)),
+      ElementsAre("10:6", "11:1", "20:2"));
+  // At these times no operation begins, or none that knows its thread.
+  EXPECT_THAT(
+      Numbers(threads + Flow("s", 1, 10, 1) + "," + Flow("f", 1, 20, 6) + "," +
+              Flow("f", 1, 20, 8) + "," + Flow("f", 1, 20, 4) + "," +
+              Flow("f", 1, 11, 5) + "," + Flow("f", 2, 20, 5)),
+      ElementsAre("10:0", "11:0", "20:0"));
+}
+
+TEST(RowTracksTest, StreamsHaveTheirDeviceAndProcess) {
+  const Imported got = ImportText(R"json([
+      {"ph":"X","name":"a","pid":9,"tid":9,"ts":1,"dur":1},
+      {"ph":"X","name":"b","pid":3,"tid":4,"ts":1,"dur":1},
+      {"ph":"M","name":"process_labels","pid":3,"args":{"labels":"GPU 3"}},
+      {"ph":"X","name":"c","pid":5,"tid":6,"ts":1,"dur":1},
+      {"ph":"M","name":"process_labels","pid":5,"args":{"labels":"CPU"}},
+      {"ph":"X","name":"d","pid":0,"tid":7,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":0,"tid":7,
+       "args":{"name":"stream 70 of process 11 "}},
+      {"ph":"X","cat":"kernel","name":"e","pid":1,"tid":8,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":1,"tid":8,"args":{"name":"queue"}},
+      {"ph":"X","cat":"kernel","name":"f","pid":2,"tid":8,"ts":1,"dur":1,
+       "args":{"device":4,"stream":-1}},
+      {"ph":"M","name":"thread_name","pid":2,"tid":8,
+       "args":{"name":"stream 55 "}},
+      {"ph":"M","name":"thread_name","pid":0,"tid":99,
+       "args":{"name":"stream 99 "}}])json");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace), ElementsAre("1/1:8", "2/4:-1", "3/3:4",
+                                              "5/6 ", "9/9 ", "11/0:70"));
+  EXPECT_EQ(got.trace->Name(got.trace->tracks()[0].name), "queue");
+  EXPECT_EQ(got.trace->Name(got.trace->tracks()[1].name), "");
+}
+
+TEST(RowTracksTest, MostOfItsCallsTellTheProcessOfAStream) {
+  const auto call = [](int pid, int id) {
+    return R"({"ph":"X","cat":"cuda_runtime","name":"l","ts":1,"dur":1,"pid":)" +
+           std::to_string(pid) + R"(,"tid":1,"args":{"correlation":)" +
+           std::to_string(id) + "}},";
+  };
+  const auto kernel = [](int id) {
+    return R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":3,)"
+           R"("dur":1,"args":{"device":0,"stream":7,"correlation":)" +
+           std::to_string(id) + "}},";
+  };
+  const std::string calls =
+      call(8, 1) + call(9, 2) + call(9, 3) + call(8, 4) + call(9, 4);
+  const auto tracks_of = [&](const std::string& kernels) {
+    const std::string text = calls + kernels;
+    return Tracks(
+        *ImportText("[" + text.substr(0, text.size() - 1) + "]").trace);
+  };
+  EXPECT_THAT(tracks_of(kernel(1) + kernel(2) + kernel(3)),
+              ElementsAre("8/1 ", "9/1 ", "9/0:7"));
+  EXPECT_THAT(tracks_of(kernel(1) + kernel(2)),
+              ElementsAre("8/1 ", "8/0:7", "9/1 "));
+  EXPECT_THAT(tracks_of(kernel(1) + kernel(2) + kernel(4)),
+              ElementsAre("8/1 ", "8/0:7", "9/1 "));
+  // No call has this id.
+  EXPECT_THAT(tracks_of(kernel(77)), ElementsAre("0/0:7", "8/1 ", "9/1 "));
+}
+
+TEST(RowTracksTest, ProcessesAreThoseWithThreadsOrANumberAndAName) {
+  const Imported got = ImportText(R"json([
+      {"ph":"X","name":"a","pid":9,"tid":9,"ts":1,"dur":1},
+      {"ph":"X","name":"b","pid":"x","tid":1,"ts":1,"dur":1},
+      {"ph":"M","name":"process_name","pid":5,"args":{"name":"idle"}},
+      {"ph":"M","name":"process_name","pid":"y","args":{"name":"text"}},
+      {"ph":"M","name":"process_labels","pid":6,"args":{"labels":"CPU"}},
+      {"ph":"M","name":"process_name","pid":7,"args":{"name":7}},
+      {"ph":"M","name":"process_name","pid":8,"args":{"label":"none"}},
+      {"ph":"M","name":"thread_name","pid":4,"tid":"z","args":{"name":"n"}},
+      {"ph":"M","name":"thread_name","pid":"z","tid":4,"args":{"name":"n"}},
+      {"ph":"M","name":"thread_name","pid":3,"tid":4,"args":{"name":"n"}}
+      ])json");
+  ASSERT_TRUE(got.status.ok());
+  std::vector<std::string> processes;
+  for (const model::Process& process : got.trace->processes()) {
+    processes.push_back(std::to_string(process.pid) + " " +
+                        std::string(got.trace->Name(process.name)));
+  }
+  EXPECT_THAT(processes, ElementsAre("3 ", "5 idle", "9 ", "1000000000 "));
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("3/4 n", "9/9 ", "1000000000/1 "));
+}
+
+// From 1000000000 on, Kymo numbers rows that have no number of their own.
+TEST(RowTracksTest, NamesTellThreadsOnlyOfRowsThatKymoNumbered) {
+  const Imported got = ImportText(R"json([
+      {"ph":"X","name":"a","pid":9,"tid":999999999,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":9,"tid":999999999,
+       "args":{"name":"thread 1 (x)"}},
+      {"ph":"X","name":"b","pid":9,"tid":1000000000,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":9,"tid":1000000000,
+       "args":{"name":"thread 2 (y)"}},
+      {"ph":"X","name":"c","pid":9,"tid":5,"ts":1,"dur":1},
+      {"ph":"M","name":"thread_name","pid":9,"tid":5,
+       "args":{"name":"thread 3 (z) (lane 2)"}},
+      {"ph":"X","name":"d","pid":1000000000,"tid":"t","ts":1,"dur":1}])json");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(Tracks(*got.trace),
+              ElementsAre("9/2 y", "9/3 z", "9/999999999 thread 1 (x)",
+                          "1000000000/1000000001 "));
+}
+
 // The samples of a row that holds these slices.
 size_t CountOfSamples(const std::string& slices) {
   std::string text = R"([{"ph":"M","name":"thread_name","pid":7,"tid":8,

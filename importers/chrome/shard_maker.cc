@@ -81,7 +81,6 @@ class Maker {
     store_.JoinDetails();
     for (PairedRange& pair : pairs) {
       Range& range = pair.range;
-      range.end = std::max(range.end, range.start);
       if (range.detail == model::kNoDetail) {
         range.detail = pair.end_detail;
       } else if (pair.end_detail != model::kNoDetail) {

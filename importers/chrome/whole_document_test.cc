@@ -1,118 +1,12 @@
 // Whole documents, and everything that the trace of each has.
 #include "importers/chrome/import_document.h"
 
-#include <string>
-#include <string_view>
-
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
-#include "importers/chrome/test_import.h"
-#include "profiler/base/strings.h"
-#include "profiler/model/activity_type.h"
-#include "profiler/model/loss_ledger.h"
+#include "importers/chrome/test_document.h"
 
 namespace kymo::chrome_import {
 namespace {
-
-std::string ArgText(const model::Trace& trace, const model::Arg& arg) {
-  const std::string key = absl::StrCat(" ", ToAbsl(trace.Name(arg.key)), "=");
-  if (arg.type == model::ArgType::kDouble) {
-    return absl::StrCat(key, "double ", arg.double_value());
-  }
-  if (!arg.has_text()) return absl::StrCat(key, arg.int_value());
-  return absl::StrCat(key, arg.type == model::ArgType::kString ? "'" : "json ",
-                      ToAbsl(trace.Name(arg.string_value())),
-                      arg.type == model::ArgType::kString ? "'" : "");
-}
-
-std::string EventText(const model::Trace& trace, model::EventIndex i) {
-  std::string text = absl::StrCat(
-      "  ", i, " ", ToAbsl(trace.EventName(i)), " ", trace.start()[i], "-",
-      trace.end()[i], " ", ToAbsl(model::ActivityTypeName(trace.type()[i])));
-  if (trace.parent()[i] != model::kNoEvent) {
-    absl::StrAppend(&text, " in ", trace.parent()[i]);
-  }
-  if (trace.flags()[i] != 0) {
-    absl::StrAppend(&text, " flags ", trace.flags()[i]);
-  }
-  if (trace.scope()[i] != model::RecordScope::kFunction) {
-    absl::StrAppend(&text, " scope ", static_cast<int>(trace.scope()[i]));
-  }
-  const model::Detail* const detail = trace.detail(i);
-  if (detail == nullptr) return text + "\n";
-  if (detail->correlation_id != 0) {
-    absl::StrAppend(&text, " #", detail->correlation_id);
-  }
-  if (detail->sequence_nr >= 0) {
-    absl::StrAppend(&text, " seq ", detail->sequence_nr, "/",
-                    detail->forward_thread);
-  }
-  if (detail->inputs != model::kEmptyName) {
-    absl::StrAppend(&text, " inputs ", trace.Name(detail->inputs).size());
-  }
-  if (detail->stack != model::kEmptyStack) {
-    absl::StrAppend(&text, " stack ", trace.stacks().depth(detail->stack));
-  }
-  for (const model::Arg& arg : trace.args(i)) text += ArgText(trace, arg);
-  return text + "\n";
-}
-
-// All that the import gave.
-std::string TextOf(std::string_view document) {
-  const Imported got = ImportText(document);
-  if (!got.status.ok()) return got.status.ToString();
-  const model::Trace& trace = *got.trace;
-  std::string text =
-      absl::StrCat("window ", trace.start_ns(), "-", trace.end_ns(), "\n");
-  for (const model::Process& process : trace.processes()) {
-    absl::StrAppend(&text, "process ", process.pid, " ",
-                    ToAbsl(trace.Name(process.name)), "\n");
-  }
-  for (model::TrackIndex t = 0; t < trace.tracks().size(); ++t) {
-    const model::Track& track = trace.tracks()[t];
-    absl::StrAppend(
-        &text, track.kind == model::TrackKind::kThread ? "thread " : "stream ",
-        track.pid, "/", track.id, " device ", track.device_index, " '",
-        ToAbsl(trace.Name(track.name)), "' logical ", track.logical_id, "\n");
-    for (model::EventIndex i = trace.track_begin(t); i < trace.track_end(t);
-         ++i) {
-      text += EventText(trace, i);
-    }
-  }
-  for (const model::CounterSample& counter : trace.counters()) {
-    absl::StrAppend(&text, "counter ", counter.track, " ",
-                    ToAbsl(trace.Name(counter.name)), " ", counter.time_ns, " ",
-                    counter.value, "\n");
-  }
-  for (const model::MemoryRecord& record : trace.memory()) {
-    absl::StrAppend(&text, "memory ", record.track, " ", record.time_ns, " ",
-                    record.bytes, " at ", record.address, " event ",
-                    static_cast<int>(record.event), " of ",
-                    static_cast<int>(record.device_type), ":",
-                    static_cast<int>(record.device_index), " total ",
-                    record.total_allocated, "/", record.total_reserved, "\n");
-  }
-  for (const model::StackSample& sample : trace.samples()) {
-    absl::StrAppend(&text, "sample ", sample.track, " ", sample.time_ns, "+",
-                    sample.weight_ns, " depth ",
-                    trace.stacks().depth(sample.stack), "\n");
-  }
-  for (const model::Metadata& entry : trace.metadata()) {
-    absl::StrAppend(&text, "metadata ", ToAbsl(trace.Name(entry.key)), "=",
-                    ToAbsl(trace.Name(entry.json_value)), "\n");
-  }
-  for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
-    const auto loss = static_cast<model::Loss>(i);
-    if (trace.ledger().Get(loss) == 0) continue;
-    absl::StrAppend(&text, "lost ", ToAbsl(model::LossName(loss)), " ",
-                    trace.ledger().Get(loss), "\n");
-  }
-  for (const ImportFinding& finding : got.findings) {
-    absl::StrAppend(&text, "finding ", finding.rule, " ", finding.count, "\n");
-  }
-  return text;
-}
 
 TEST(WholeDocumentTest, OfAProgram) {
   EXPECT_EQ(TextOf(R"json({"kymo":"is not this","schemaVersion":1,
@@ -152,7 +46,7 @@ thread 7/9 device -1 '' logical 0
   6 left open 1016000-1030500 cpu_op flags 2
 counter 0 load a 1019000 1
 counter 0 load b 1019000 2.5
-memory 0 1020000 64 at 4096 event 0 of 0:-1 total 64/9
+memory 0 1020000 64 at 4096 event 0 of 0:-1 total 64/9 source 0 depth 0
 metadata kymo="is not this"
 metadata kymo_recorded_by="PyTorch"
 lost ranges_open_at_end 1
