@@ -54,15 +54,15 @@ class Maker {
     AddEvents();
     AddCounters();
     AddMemory();
-    for (FlowEnd& flow : store_.flows) flow.time += shift_;
+    for (FlowEnd& flow : store_.flows) flow.time = Moved(flow.time);
     FindThreadIds(store_.flows, track_of_row_, store_.shard);
     // Kymo's files carry the mark in their metadata.
     if (!members_.is_kymo && (members_.is_kineto || store_.has_pytorch_mark)) {
       model::MarkAsPyTorchs(store_.shard);
     }
     ImportedTrace trace;
-    trace.start_ns = first_ + shift_;
-    trace.end_ns = last_ + shift_;
+    trace.start_ns = Moved(first_);
+    trace.end_ns = Moved(last_);
     trace.findings = store_.findings.List();
     trace.shards.push_back(std::move(store_.shard));
     return trace;

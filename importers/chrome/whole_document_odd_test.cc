@@ -264,6 +264,12 @@ TEST(DocumentTimesTest, TimesBeyondAnEpochAreMovedToWhereTheyFit) {
             "1000-2000 a@1000+1000 shifted");
   EXPECT_EQ(Times("0", Complete("-2305843009213693.951", "1")),
             "1000-2000 a@1000+1000 shifted");
+  EXPECT_EQ(Times("0", Complete("-2305843009213693.952", "1")),
+            "0-999 a@0+999 shifted");
+  // The last time but one that the type holds.
+  EXPECT_EQ(Times("0", Complete("-2305843009213693.952", "1") + "," +
+                           Complete("9223372036854775.807", "0")),
+            "0-9223372036854775806 a@0+999 a@9223372036854775806+0 shifted");
 }
 
 TEST(DocumentTimesTest, EverythingIsWithinTheWindow) {
