@@ -68,7 +68,6 @@ model::StackId StackNumber(const RawEvent& event) {
 }  // namespace
 
 void EventBuilder::Add(const RawEvent& event) {
-  ++out_.elements;
   if (event.ignored_members != 0) {
     out_.findings.Add(Rule::kMemberIgnored, event.offset,
                       event.ignored_members);

@@ -6,7 +6,6 @@
 #ifndef KYMO_IMPORTERS_CHROME_EVENTS_PARSED_EVENTS_H_
 #define KYMO_IMPORTERS_CHROME_EVENTS_PARSED_EVENTS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -94,7 +93,6 @@ struct ParsedEvents {
   TimeNs window_end = 0;
   bool has_window = false;
   bool has_pytorch_mark = false;  // one of these marks names PyTorch
-  size_t elements = 0;
   model::LossLedger ledger;
   Findings findings;
 };
