@@ -115,11 +115,14 @@ std::string TextOf(const Imported& got) {
 }  // namespace
 
 std::string TextOf(std::string_view document) {
-  const std::string text = TextOf(ImportText(document));
-  EXPECT_EQ(
-      TextOf(ImportText(document, {.window_bytes = 700, .stretch_bytes = 1})),
-      text);
-  return text;
+  const Imported whole = ImportText(document);
+  const Imported cut =
+      ImportText(document, {.window_bytes = 700, .stretch_bytes = 1});
+  EXPECT_EQ(TextOf(cut), TextOf(whole));
+  for (const ImportFinding& finding : whole.findings) {
+    EXPECT_EQ(cut.Offset(finding.rule), finding.first_offset) << finding.rule;
+  }
+  return TextOf(whole);
 }
 
 }  // namespace kymo::chrome_import

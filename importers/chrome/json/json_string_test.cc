@@ -1,6 +1,13 @@
+// Also whole values, as simdjson's text.
 #include "importers/chrome/json/json_string.h"
 
+#include <string>
+#include <string_view>
+
 #include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "importers/chrome/json/json_value.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -78,6 +85,82 @@ TEST(JsonStringTest, RepairsBytesAndControlCharactersOfStrings) {
             "\x1F[\"a b\\u001f\\u0010\\u0001\x7F\"]\x1F");
   // A backslash outside of a string escapes nothing.
   EXPECT_EQ(RepairJson("[\\\"a\nb\"\n]"), "[\\\"a\\u000ab\"\n]");
+}
+
+// "KIND:TEXT" of the value at the beginning of a list, or "error".
+std::string Value(std::string_view json) {
+  simdjson::ondemand::parser parser;
+  simdjson::padded_string list("[" + std::string(json) + ", 1]");
+  simdjson::ondemand::document document;
+  simdjson::ondemand::array array;
+  if (parser.iterate(list).get(document) != simdjson::SUCCESS ||
+      document.get_array().get(array) != simdjson::SUCCESS) {
+    return "no JSON";
+  }
+  for (auto element : array) {
+    JsonValue value;
+    simdjson::ondemand::value found;
+    if (element.get(found) != simdjson::SUCCESS || !ReadValue(found, value)) {
+      return "error";
+    }
+    const std::string kind = value.is_string() ? "string:"
+                             : value.kind == JsonValue::Kind::kNested
+                                 ? "nested:"
+                                 : "scalar:";
+    return kind + std::string(value.text);
+  }
+  return "empty";
+}
+
+TEST(JsonValueTest, EachKindKeepsItsText) {
+  EXPECT_EQ(Value(R"("a\"b" )"), R"(string:a\"b)");
+  EXPECT_EQ(Value(R"("")"), "string:");
+  EXPECT_EQ(Value("\"x\"\n\t\r "), "string:x");
+  EXPECT_EQ(Value("-1.5e3 \n"), "scalar:-1.5e3");
+  for (const char* const text :
+       {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "true", "false",
+        "null", "NaN", "Infinity"}) {
+    EXPECT_EQ(Value(text), "scalar:" + std::string(text));
+  }
+  EXPECT_EQ(Value(R"({"a": [1, 2]}  )"), R"(nested:{"a": [1, 2]})");
+  EXPECT_EQ(Value("[1, {}] "), "nested:[1, {}]");
+  EXPECT_EQ(Value("{}"), "nested:{}");
+  EXPECT_EQ(Value("[]"), "nested:[]");
+}
+
+TEST(JsonValueTest, WhatIsNoValueIsAnError) {
+  for (const char* const text : {"@", "x", "'a'", "+1", ".5", ")"}) {
+    EXPECT_EQ(Value(text), "error") << text;
+  }
+}
+
+TEST(JsonValueTest, NumbersMayBeInQuotes) {
+  using Kind = JsonValue::Kind;
+  for (const Kind kind : {Kind::kScalar, Kind::kString}) {
+    EXPECT_EQ((JsonValue{.kind = kind, .text = "7"}).Int(), 7);
+    EXPECT_EQ((JsonValue{.kind = kind, .text = "7.5"}).TimeNs(), 7500);
+  }
+  EXPECT_EQ((JsonValue{.kind = Kind::kNested, .text = "7"}).Int(),
+            std::nullopt);
+  EXPECT_EQ((JsonValue{.kind = Kind::kNested, .text = "7"}).TimeNs(),
+            std::nullopt);
+}
+
+TEST(JsonValueTest, KeysKeepTheirEscapes) {
+  simdjson::ondemand::parser parser;
+  simdjson::padded_string text(
+      std::string_view(R"({"": 1, "a\"b\\": 2, "\n": 3, "c": 4})"));
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  ASSERT_EQ(parser.iterate(text).get(document), simdjson::SUCCESS);
+  ASSERT_EQ(document.get_object().get(object), simdjson::SUCCESS);
+  std::string keys;
+  for (auto member : object) {
+    simdjson::ondemand::field field;
+    ASSERT_EQ(std::move(member).get(field), simdjson::SUCCESS);
+    keys += std::string(KeyText(field.key())) + "|";
+  }
+  EXPECT_EQ(keys, R"(|a\"b\\|\n|c|)");
 }
 
 }  // namespace
