@@ -285,5 +285,14 @@ TEST(ShardRowsTest, NothingAddedIsAnEmptyShard) {
   EXPECT_EQ(imported.end_ns, 0);
 }
 
+TEST(ShardRowsTest, AWindowMayBeOneMoment) {
+  ShardRows rows;
+  EXPECT_TRUE(rows.Add(rows.Thread(7, 1),
+                       {.start_ns = 5, .flags = model::kEventInstant}));
+  const ImportedTrace imported = std::move(rows).Finish();
+  EXPECT_EQ(imported.start_ns, 5);
+  EXPECT_EQ(imported.end_ns, 5);
+}
+
 }  // namespace
 }  // namespace kymo::sqlite
