@@ -55,6 +55,50 @@ TEST(SampleTableTest, SortsLimitsAndHeads) {
   EXPECT_THAT(*text, HasSubstr("Number of samples: 3\n"));
 }
 
+// torch.profiler's EventList.table has row_limit=100, max_src_column_width=75,
+// max_name_column_width=55, max_shapes_column_width=80.
+TEST(SampleTableTest, TablesHaveTheDefaultsOfPyTorch) {
+  const TableOptions options;
+  EXPECT_EQ(options.row_limit, 100);
+  EXPECT_EQ(options.max_name_column_width, 55);
+  EXPECT_EQ(options.max_src_column_width, 75);
+  EXPECT_EQ(options.max_shapes_column_width, 80);
+  EXPECT_FALSE(options.header.has_value());
+  EXPECT_FALSE(options.top_level_events_only);
+  EXPECT_FALSE(options.profile_memory);
+  EXPECT_FALSE(options.with_flops);
+  const SampleTableOptions samples;
+  EXPECT_EQ(samples.sort_by, "self_cpu_time_total");
+  EXPECT_EQ(samples.row_limit, 100);
+  EXPECT_EQ(samples.max_name_column_width, 55);
+  EXPECT_EQ(samples.max_module_column_width, 40);
+}
+
+TEST(SampleTableTest, RowsCountOneCallAndNoTime) {
+  const TableRow row;
+  EXPECT_EQ(row.device, RowDevice::kCpu);
+  EXPECT_FALSE(row.is_legacy || row.is_user_annotation || row.is_async ||
+               row.has_parent);
+  EXPECT_EQ(row.node_id, -1);
+  EXPECT_EQ(row.count, 1);
+  EXPECT_EQ(row.cpu_time_total_us, 0);
+  EXPECT_EQ(row.self_cpu_time_total_us, 0);
+  EXPECT_EQ(row.device_time_total_us, 0);
+  EXPECT_EQ(row.self_device_time_total_us, 0);
+  EXPECT_EQ(row.cpu_memory_usage_bytes, 0);
+  EXPECT_EQ(row.self_cpu_memory_usage_bytes, 0);
+  EXPECT_EQ(row.device_memory_usage_bytes, 0);
+  EXPECT_EQ(row.self_device_memory_usage_bytes, 0);
+  EXPECT_EQ(row.flops, 0);
+  const SampleTableRow sampled;
+  EXPECT_EQ(sampled.cpu_time_us, 0);
+  EXPECT_EQ(sampled.self_cpu_time_us, 0);
+  EXPECT_EQ(sampled.sample_count, 0);
+  const SampleTable table;
+  EXPECT_EQ(table.sampled_ns, 0);
+  EXPECT_EQ(table.sample_count, 0);
+}
+
 TEST(SampleTableTest, UnknownSortKeyIsAnError) {
   SampleTableOptions options;
   options.sort_by = "flops";
