@@ -57,6 +57,48 @@ TEST(ShortNameTest, ThenItsMiddle) {
   EXPECT_EQ(ShortName("abcdef", 0), "");
 }
 
+TEST(ShortNameTest, EachStepIsTakenWhereTheNextColumnIsMissing) {
+  const std::string name = "A<B<C>, D>::e(F, G)";
+  EXPECT_EQ(ShortName(name, 19), name);
+  EXPECT_EQ(ShortName(name, 18), "A<B<C>, D>::e");
+  EXPECT_EQ(ShortName(name, 13), "A<B<C>, D>::e");
+  EXPECT_EQ(ShortName(name, 12), "A<...>::e");
+  EXPECT_EQ(ShortName(name, 9), "A<...>::e");
+  EXPECT_EQ(ShortName(name, 8), "A...>::e");
+  EXPECT_EQ(ShortName(name, 4), "...e");
+  EXPECT_EQ(ShortName(name, 3), "::e");
+}
+
+TEST(ShortNameTest, WhatMayFollowParametersGoesWithThem) {
+  for (const char* const qualifier :
+       {"", " const", " volatile", " &", " &&", " noexcept", " [clone .cold]",
+        "[abi:cxx11]", "@plt", ".cold", " const &"}) {
+    EXPECT_EQ(ShortName("g(h(int), (char))" + std::string(qualifier), 5), "g")
+        << qualifier;
+  }
+  EXPECT_EQ(ShortName("g(int) x", 5), "... x");
+  EXPECT_EQ(ShortName("g(int)const", 5), "...st");
+  EXPECT_EQ(ShortName("(int)", 4), "...)");
+  EXPECT_EQ(ShortName("batch (17)", 8), "b...(17)");
+  EXPECT_EQ(ShortName("a)b(c)", 5), "a)b");
+  EXPECT_EQ(ShortName("xy)z)", 4), "...)");
+}
+
+TEST(ShortNameTest, OperatorsAreNoBrackets) {
+  EXPECT_EQ(ShortName("operator<(A)", 9), "operator<");
+  EXPECT_EQ(ShortName("A::operator<=>(B)", 14), "A::operator<=>");
+  EXPECT_EQ(ShortName("A<int, int>::operator>>(B)", 20), "A<...>::operator>>");
+  EXPECT_EQ(ShortName("A<int, int>::operator!=(B)", 20), "A<...>::operator!=");
+  EXPECT_EQ(ShortName("A<int, int>::operator-(B)", 20), "A<...>::operator-");
+  EXPECT_EQ(ShortName("A<int, int>::operator()", 20), "A<...>::operator()");
+  // These only have the word in their names.
+  EXPECT_EQ(ShortName("my_operator<int, long>::f", 20), "my_operator<...>::f");
+  EXPECT_EQ(ShortName("operatorX<int, long>::f", 20), "operatorX<...>::f");
+  EXPECT_EQ(ShortName("operator_<int, long>::f", 20), "operator_<...>::f");
+  EXPECT_EQ(ShortName("A<int, int>::B<char, char>::c", 20),
+            "A<...>::B<...>::c");
+}
+
 TEST(ShortNameTest, IsNeverWiderThanAsked) {
   const std::string name =
       "r\xC3\xA9sum\xC3\xA9<\xC3\xA9\xC3\xA9\xC3\xA9, int>::f\xC3\xBCr(int)";
