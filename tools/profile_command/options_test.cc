@@ -44,6 +44,103 @@ TEST_F(OptionsTest, WhatFollowsTheTargetIsItsOwn) {
                                  "program", "--row_limit=7", "--nonsense"}));
 }
 
+// The switches of a command that are on.
+std::vector<std::string> SwitchesOf(const ProfileCommand& command) {
+  std::vector<std::string> on;
+  const auto add = [&](const char* name, bool is_on) {
+    if (is_on) on.emplace_back(name);
+  };
+  add("record_shapes", command.record_shapes);
+  add("with_flops", command.with_flops);
+  add("with_stack", command.with_stack);
+  add("with_modules", command.with_modules);
+  add("capture_overload_names", command.capture_overload_names);
+  add("profile_memory", command.profile_memory);
+  add("group_by_input_shape", command.group_by_input_shape);
+  add("gzip", command.gzip);
+  add("strict", command.strict);
+  add("quiet", command.quiet);
+  add("list", command.list);
+  add("version", command.version);
+  add("flight_recorder", command.flight_recorder);
+  add("row_limit_given", command.row_limit_given);
+  return on;
+}
+
+TEST_F(OptionsTest, ASwitchTurnsOnWhatItSaysAndWhatItImplies) {
+  using Names = std::vector<std::string>;
+  const auto on = [&](const std::string& flag) {
+    const auto command = Parse({flag, "program"});
+    EXPECT_TRUE(command.ok()) << command.status();
+    return command.ok() ? SwitchesOf(*command) : Names{"none"};
+  };
+  EXPECT_EQ(on("--color=auto"), Names{});
+  for (const char* const alone :
+       {"record_shapes", "with_stack", "with_modules", "capture_overload_names",
+        "profile_memory", "gzip", "strict", "quiet", "list", "version"}) {
+    EXPECT_EQ(on("--" + std::string(alone)), Names{alone});
+    EXPECT_EQ(on("--" + std::string(alone) + "=0"), Names{});
+  }
+  EXPECT_EQ(on("--with_flops"), (Names{"record_shapes", "with_flops"}));
+  EXPECT_EQ(on("--group_by_input_shape"),
+            (Names{"record_shapes", "group_by_input_shape"}));
+  EXPECT_EQ(on("--group_by_stack_n=1"), Names{"with_stack"});
+  EXPECT_EQ(on("--group_by_stack_n=0"), Names{});
+  EXPECT_EQ(on("--activities=cpu,memory"), Names{"profile_memory"});
+  EXPECT_EQ(on("--activities=cpu"), Names{});
+  EXPECT_EQ(on("--flight_recorder=1s"), Names{"flight_recorder"});
+  EXPECT_EQ(on("--row_limit=100"), Names{"row_limit_given"});
+}
+
+TEST_F(OptionsTest, FlagsWithValuesHaveDefaultsAndBounds) {
+  const ProfileCommand none = *Parse({"program"});
+  EXPECT_EQ(none.activities, std::vector<std::string>{});
+  EXPECT_EQ(none.exporters, (std::vector<std::string>{"chrome", "stacks"}));
+  EXPECT_EQ(none.output_dir, "");
+  EXPECT_EQ(none.sort_by, "");
+  EXPECT_EQ(none.color, ColorUse::kAuto);
+  EXPECT_EQ(none.group_by_stack_n, 0);
+  EXPECT_EQ(none.max_file_bytes, 0);
+  EXPECT_EQ(none.dump_signal, 0);
+  EXPECT_EQ(none.dump_pid, 0);
+  EXPECT_EQ(none.settings, SettingMap{});
+  EXPECT_FALSE(none.help);
+  const ProfileCommand all = *Parse(
+      {"--output_dir=o", "--sort_by=cpu_time_total", "--color=never",
+       "--group_by_stack_n=64", "--max_file_mib=3", "--dump=1",
+       "--flight_recorder=1s", "--dump_signal=USR1", "program", "--color"});
+  EXPECT_EQ(all.output_dir, "o");
+  EXPECT_EQ(all.sort_by, "cpu_time_total");
+  EXPECT_EQ(all.color, ColorUse::kNever);
+  EXPECT_EQ(all.group_by_stack_n, 64);
+  EXPECT_EQ(all.max_file_bytes, 3 * 1024 * 1024);
+  EXPECT_EQ(all.dump_pid, 1);
+  EXPECT_EQ(all.dump_signal, SIGUSR1);
+  EXPECT_EQ(ErrorOf({"--group_by_stack_n=65", "a"}),
+            "--group_by_stack_n is '65'; it takes a whole number from 0 to 64");
+  EXPECT_FALSE(Parse({"--group_by_stack_n=-1", "a"}).ok());
+  EXPECT_TRUE(Parse({"--dump_signal=USR2", "--flight_recorder=1s", "a"}).ok());
+}
+
+TEST_F(OptionsTest, ATimelineOfMemoryIsWrittenUnlessFilesAreNamed) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(Parse({"--profile_memory", "a"})->exporters,
+            (Names{"chrome", "stacks", "memory_timeline"}));
+  EXPECT_EQ(Parse({"--profile_memory", "--export=stacks", "a"})->exporters,
+            Names{"stacks"});
+  EXPECT_EQ(Parse({"--export=", "a"})->exporters, Names{});
+}
+
+TEST_F(OptionsTest, OnlyWhatRunsNothingNeedsNoTarget) {
+  EXPECT_EQ(ErrorOf({"--quiet"}),
+            "no target; usage: kymo profile [flags] target [argument ...] (see "
+            "--help)");
+  EXPECT_TRUE(Parse({"--list"}).ok());
+  EXPECT_TRUE(Parse({"--help"}).ok());
+  EXPECT_FALSE(Parse({"--activities=weather", "a"}).ok());
+  EXPECT_FALSE(Parse({"--export=weather", "a"}).ok());
+}
+
 TEST_F(OptionsTest, TheVersionNeedsNoTarget) {
   const auto command = Parse({"--version"});
   ASSERT_TRUE(command.ok()) << command.status();

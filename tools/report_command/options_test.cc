@@ -1,6 +1,7 @@
 #include "tools/report_command/options.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,128 @@ TEST_F(OptionsTest, DefaultsArePyTorchsTable) {
   EXPECT_EQ(command.table.header, defaults.header);
   EXPECT_EQ(command.table.sort_by, "auto");
   EXPECT_TRUE(command.filter.empty());
+}
+
+// The switches of a command that are on.
+std::vector<std::string> SwitchesOf(const ReportCommand& command) {
+  std::vector<std::string> on;
+  const auto add = [&](const char* name, bool is_on) {
+    if (is_on) on.emplace_back(name);
+  };
+  add("check", command.check);
+  add("diff", command.diff);
+  add("quiet", command.quiet);
+  add("list", command.list);
+  add("version", command.version);
+  add("gzip", command.gzip);
+  add("with_flops", command.rows.with_flops);
+  add("event", command.rows.single_events);
+  add("overload_name", command.rows.grouping.group_by_overload_name);
+  add("input_shape", command.rows.grouping.group_by_input_shape);
+  add("include_python_functions",
+      command.rows.grouping.include_python_functions);
+  add("top_level_events_only", command.table.top_level_events_only);
+  return on;
+}
+
+TEST_F(OptionsTest, ASwitchTurnsOnWhatItSaysAlone) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(SwitchesOf(Parse({"a"})), Names{});
+  for (const std::string flag :
+       {"check", "quiet", "list", "version", "gzip", "with_flops",
+        "include_python_functions", "top_level_events_only"}) {
+    EXPECT_EQ(SwitchesOf(Parse({"a", "--" + flag})), Names{flag});
+    EXPECT_EQ(SwitchesOf(Parse({"a", "--" + flag + "=0"})), Names{});
+  }
+  EXPECT_EQ(SwitchesOf(Parse({"a", "b", "--diff"})), Names{"diff"});
+  for (const std::string key : {"event", "overload_name", "input_shape"}) {
+    EXPECT_EQ(SwitchesOf(Parse({"a", "--group_by=" + key})), Names{key});
+  }
+  EXPECT_EQ(SwitchesOf(Parse({"a", "--group_by=name,stack"})), Names{});
+}
+
+TEST_F(OptionsTest, FlagsWithValuesHaveDefaultsAndBounds) {
+  const ReportCommand none = Parse({"a"});
+  EXPECT_EQ(none.format, TextFormat::kText);
+  EXPECT_EQ(none.rows.grouping.group_by_stack_n, 0u);
+  EXPECT_EQ(none.importer, "");
+  EXPECT_EQ(none.max_unpacked_bytes, 68'719'476'736);  // 64 GiB
+  EXPECT_EQ(none.max_size, 104'857'600u);
+  EXPECT_EQ(none.max_file_bytes, 0);
+  EXPECT_EQ(none.output_dir, "");
+  EXPECT_EQ(none.table.time_unit, "");
+  EXPECT_TRUE(none.exporters.empty());
+  EXPECT_EQ(Parse({"a", "--group_by=stack"}).rows.grouping.group_by_stack_n,
+            5u);
+  const ReportCommand all =
+      Parse({"a", "--format=json", "--importer=fake", "--max_unpacked_mib=2",
+             "--max_size=1KiB", "--max_file_mib=3", "--output_dir=o",
+             "--time_unit=ms", "--header=top", "--sort_by=count",
+             "--max_name_column_width=0", "--max_src_column_width=-1",
+             "--max_shapes_column_width=9"});
+  EXPECT_EQ(all.format, TextFormat::kJson);
+  EXPECT_EQ(all.importer, "fake");
+  EXPECT_EQ(all.max_unpacked_bytes, 2 * 1024 * 1024);
+  EXPECT_EQ(all.max_size, 1024u);
+  EXPECT_EQ(all.max_file_bytes, 3 * 1024 * 1024);
+  EXPECT_EQ(all.output_dir, "o");
+  EXPECT_EQ(all.table.time_unit, "ms");
+  EXPECT_EQ(all.table.header, "top");
+  EXPECT_EQ(all.table.sort_by, "count");
+  EXPECT_EQ(all.table.max_name_column_width, 0);
+  EXPECT_EQ(all.table.max_src_column_width, std::nullopt);
+  EXPECT_EQ(all.table.max_shapes_column_width, 9);
+  EXPECT_EQ(Error({"a", "--stack_depth=0"}),
+            "--stack_depth is '0'; it takes a whole number from 1 to 64");
+  EXPECT_EQ(Error({"a", "--max_unpacked_mib=0"}),
+            "--max_unpacked_mib is '0'; it takes a whole number of MiB from 1 "
+            "to 1048576");
+  Parse({"a", "--stack_depth=64", "--max_unpacked_mib=1048576"});
+}
+
+TEST_F(OptionsTest, FiltersKeepAllTheirParts) {
+  using Names = std::vector<std::string>;
+  const EventFilter filter =
+      Parse({"a", "--name=x+", "--category=cpu_op,kernel", "--thread=7,main",
+             "--time=1us..2us"})
+          .filter;
+  EXPECT_EQ(filter.name, "x+");
+  EXPECT_EQ(filter.categories, (Names{"cpu_op", "kernel"}));
+  EXPECT_EQ(filter.threads, (Names{"7", "main"}));
+  EXPECT_EQ(filter.steps, std::nullopt);
+  EXPECT_EQ(filter.begin_ns, 1'000);
+  EXPECT_EQ(filter.end_ns, 2'000);
+  EXPECT_EQ(Parse({"a", "--time=3us.."}).filter.end_ns, std::nullopt);
+  EXPECT_EQ(Parse({"a", "--step=0-0"}).filter.steps, (StepRange{0, 0}));
+}
+
+TEST_F(OptionsTest, WhatDoesNotGoTogetherIsSaid) {
+  EXPECT_EQ(Error({"--quiet"}),
+            "no file; usage: kymo report [flags] FILE ... (see --help)");
+  EXPECT_EQ(Error({"a", "b", "--diff", "--check"}),
+            "--check and --diff exclude each other");
+  EXPECT_EQ(Error({"a", "b", "c", "--diff"}),
+            "--diff compares two files, not 3");
+  EXPECT_EQ(Error({"a", "b", "--diff", "--group_by=event"}),
+            "--diff compares groups, not --group_by=event");
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
+  const char kAlone[] =
+      "--export and --analysis do not go with --check or --diff";
+  for (const char* const mode : {"--check", "--diff"}) {
+    for (const char* const more :
+         {"--export=chrome", "--analysis=device_times"}) {
+      EXPECT_EQ(Error({"a", "b", mode, more}), kAlone) << mode << more;
+    }
+  }
+  EXPECT_EQ(
+      Parse({"a", "--export=chrome", "--analysis=device_times"}).exporters,
+      std::vector<std::string>{"chrome"});
+  EXPECT_TRUE(Parse({"--version"}).version);
+  EXPECT_EQ(Error({"a", "--analysis=device_times,device_idle", "--format=csv"}),
+            "--format=csv takes one --analysis at a time");
+  EXPECT_EQ(Parse({"a", "--analysis=device_times", "--format=csv"}).format,
+            TextFormat::kCsv);
+  Parse({"a", "--analysis=device_times,device_idle", "--format=json"});
 }
 
 TEST_F(OptionsTest, GroupsAreLists) {
