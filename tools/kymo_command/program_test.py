@@ -1,0 +1,92 @@
+"""The program `kymo`: which command its first word is, and its manuals."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+
+def run(variable, *words):
+    """Status, standard output and standard error of a program."""
+    done = subprocess.run([os.path.abspath(os.environ[variable]), *words],
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def kymo(*words):
+    return run("KYMO", *words)
+
+
+class ProgramTest(unittest.TestCase):
+
+    def test_version_is_that_of_both_commands(self):
+        version = kymo("--version")
+        self.assertRegex(version[1], r"^kymo [0-9.]+\n$")
+        self.assertEqual(version, (0, version[1], ""))
+        self.assertEqual(kymo("profile", "--version"), version)
+        self.assertEqual(kymo("report", "--version"), version)
+
+    def test_each_command_has_its_manual(self):
+        status, page, err = kymo("--help")
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(page.startswith("NAME\n    kymo - "), page)
+        for part in ("\nSYNOPSIS\n", "    --version\n", "\nCOMMANDS\n"):
+            self.assertIn(part, page)
+        self.assertEqual(kymo("-h"), (0, page, ""))
+        for command in ("profile", "report"):
+            status, page, _ = kymo(command, "--help")
+            self.assertEqual(status, 0)
+            self.assertTrue(
+                page.startswith(f"NAME\n    kymo {command} - "), page)
+
+    def test_flags_alone_are_those_of_profile(self):
+        self.assertEqual(kymo("--list"), kymo("profile", "--list"))
+        for words in (["--quiet"], ["--"], ["-x"], ["--no-such-flag", "true"]):
+            status, out, err = kymo(*words)
+            self.assertEqual((status, out), (2, ""))
+            self.assertEqual((status, out, err), kymo("profile", *words))
+
+    def test_other_first_words_are_usage_errors(self):
+        self.assertEqual(
+            kymo(),
+            (2, "", "kymo: no command; to record a program: "
+                    "kymo -- PROGRAM (see kymo --help)\n"))
+        for word in ("weather", "profiles", "Report", ""):
+            self.assertEqual(
+                kymo(word, "--version"),
+                (2, "", f"kymo: there is no command '{word}'; to record a "
+                        f"program of that name: kymo -- {word} "
+                        "(see kymo --help)\n"))
+
+
+class ManualsTest(unittest.TestCase):
+
+    def test_all_files_are_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(run("KYMO_WRITE_MANUALS", folder), (0, "", ""))
+            texts = {path.name: path.read_text(encoding="utf-8")
+                     for path in pathlib.Path(folder).iterdir()}
+        self.assertEqual(sorted(texts), ["kymo-profile.1", "kymo-report.1",
+                                         "kymo.1", "kymo.bash"])
+        for name in ("kymo", "kymo-profile", "kymo-report"):
+            title = name.upper().replace("-", "\\-")
+            self.assertIn(f'.TH {title} 1 "" "kymo ', texts[name + ".1"])
+        # Flags of plugins are those of the command that takes them.
+        self.assertIn("sampling_hz", texts["kymo-profile.1"])
+        self.assertNotIn("sampling_hz", texts["kymo-report.1"])
+        self.assertIn("nvprof_", texts["kymo-report.1"])
+        self.assertIn("--sampling_hz", texts["kymo.bash"])
+
+    def test_what_cannot_be_written_is_said(self):
+        self.assertEqual(
+            run("KYMO_WRITE_MANUALS", "/no/folder"),
+            (1, "", "could not write /no/folder/kymo.1\n"))
+        for words in ([], ["a", "b"]):
+            self.assertEqual(run("KYMO_WRITE_MANUALS", *words),
+                             (2, "", "usage: write_manuals FOLDER\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
