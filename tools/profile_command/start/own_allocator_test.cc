@@ -1,9 +1,15 @@
 #include "tools/profile_command/start/own_allocator.h"
 
+#include <elf.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "profiler/record/arena/layout.h"
@@ -39,6 +45,154 @@ TEST(OwnAllocatorTest, WhatIsNoProgramBringsNothing) {
     std::ofstream(path) << text;
     EXPECT_FALSE(BringsMalloc(path));
   }
+}
+
+// A small ELF file, by its specification: symbols, and the note of a layout.
+struct MadeElf {
+  enum Section { kNone, kSymbols, kStrings, kNote, kNames, kCount };
+  struct Symbol {
+    std::string name;
+    bool is_defined = true;
+  };
+
+  explicit MadeElf(const std::vector<Symbol>& symbols,
+                   uint32_t layout = record::kLayoutVersion) {
+    std::vector<Elf64_Sym> table(1);  // the first one is no symbol
+    std::string strings(1, '\0');
+    for (const Symbol& symbol : symbols) {
+      Elf64_Sym& added = table.emplace_back();
+      added.st_name = static_cast<Elf64_Word>(strings.size());
+      added.st_shndx = symbol.is_defined ? kSymbols : SHN_UNDEF;
+      strings += symbol.name + '\0';
+    }
+    const record::LayoutNote note = {.layout = layout};
+    std::string names(1, '\0');
+    Add(kSymbols, table.data(), table.size() * sizeof(Elf64_Sym));
+    sections[kSymbols].sh_type = SHT_DYNSYM;
+    sections[kSymbols].sh_link = kStrings;
+    Add(kStrings, strings.data(), strings.size());
+    Add(kNote, &note, sizeof(note));
+    sections[kNote].sh_name = static_cast<Elf64_Word>(names.size());
+    names += record::kLayoutNoteSection;
+    names += '\0';
+    Add(kNames, names.data(), names.size());
+    memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = kCount;
+    header.e_shstrndx = kNames;
+    header.e_shoff = sizeof(header) + content.size();
+  }
+
+  void Add(Section section, const void* bytes, size_t size) {
+    sections[section].sh_offset = sizeof(header) + content.size();
+    sections[section].sh_size = size;
+    content.append(static_cast<const char*>(bytes), size);
+  }
+
+  // The path of the file as it is now.
+  std::string Write() const {
+    std::string path = testing::TempDir() + "/made";
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&header), sizeof(header));
+    file << content;
+    file.write(reinterpret_cast<const char*>(sections), sizeof(sections));
+    return path;
+  }
+
+  Elf64_Ehdr header = {};
+  Elf64_Shdr sections[kCount] = {};
+  std::string content;
+};
+
+TEST(OwnAllocatorTest, OnlyASymbolThatTheProgramDefinesCounts) {
+  const auto brings = [](const std::vector<MadeElf::Symbol>& symbols) {
+    return BringsMalloc(MadeElf(symbols).Write());
+  };
+  EXPECT_TRUE(brings({{"malloc"}}));
+  EXPECT_TRUE(brings({{"free"}, {"malloc"}, {"main"}}));
+  EXPECT_FALSE(brings({}));
+  EXPECT_FALSE(brings({{"free"}, {"mallocx"}, {"_malloc"}, {"mallo"}}));
+  EXPECT_FALSE(brings({{"malloc", /*is_defined=*/false}}));
+  // Kymo's hooks stand before it, wherever the table has them.
+  EXPECT_FALSE(brings({{"malloc"}, {"kymo_heap_hooks_v1"}}));
+  EXPECT_FALSE(brings({{"kymo_heap_hooks_v1"}, {"malloc"}}));
+  EXPECT_TRUE(brings({{"kymo_heap_hooks_v1", false}, {"malloc"}}));
+}
+
+TEST(OwnAllocatorTest, BrokenTablesAreNone) {
+  const MadeElf whole({{"malloc"}});
+  MadeElf broken = whole;
+  broken.sections[MadeElf::kSymbols].sh_link = 60'000;
+  EXPECT_FALSE(BringsMalloc(broken.Write()));
+  broken = whole;
+  broken.sections[MadeElf::kSymbols].sh_type = SHT_SYMTAB;
+  EXPECT_FALSE(BringsMalloc(broken.Write()));
+  // Its name lies behind the table of names.
+  broken = whole;
+  broken.sections[MadeElf::kStrings].sh_size = 0;
+  EXPECT_FALSE(BringsMalloc(broken.Write()));
+  broken.sections[MadeElf::kStrings].sh_size = uint64_t{1} << 40;
+  EXPECT_FALSE(BringsMalloc(broken.Write()));
+  // The last name of a table needs no zero behind it.
+  broken = whole;
+  --broken.sections[MadeElf::kStrings].sh_size;
+  EXPECT_TRUE(BringsMalloc(broken.Write()));
+}
+
+TEST(ElfFileTest, OtherFilesHaveNoSections) {
+  const MadeElf whole({});
+  EXPECT_EQ(ElfFile(whole.Write()).sections().size(), MadeElf::kCount);
+  const auto none = [&](const auto& change) {
+    MadeElf changed = whole;
+    change(changed.header);
+    const ElfFile file(changed.Write());
+    return file.sections().empty() && file.Find("") == nullptr;
+  };
+  EXPECT_TRUE(none([](auto& header) { header.e_ident[EI_MAG3] = 'f'; }));
+  EXPECT_TRUE(
+      none([](auto& header) { header.e_ident[EI_CLASS] = ELFCLASS32; }));
+  EXPECT_TRUE(none([](auto& header) { ++header.e_shentsize; }));
+  EXPECT_TRUE(none([](auto& header) { ++header.e_shoff; }));
+  EXPECT_TRUE(none([](auto& header) { ++header.e_shnum; }));
+}
+
+TEST(ElfFileTest, SectionsHaveTheirNamesAndContent) {
+  MadeElf made({});
+  const ElfFile file(made.Write());
+  EXPECT_EQ(file.Find(record::kLayoutNoteSection),
+            &file.sections()[MadeElf::kNote]);
+  EXPECT_EQ(file.Find("kymo"), nullptr);
+  // Whole elements, and nothing of what lies outside of the file.
+  Elf64_Shdr section = {};
+  section.sh_size = 2 * sizeof(uint32_t) + 3;
+  EXPECT_EQ(file.Content<uint32_t>(section).size(), 2u);
+  section.sh_offset = uint64_t{1} << 40;
+  EXPECT_TRUE(file.Content<uint32_t>(section).empty());
+  made.header.e_shstrndx = MadeElf::kCount;
+  EXPECT_EQ(ElfFile(made.Write()).Find(record::kLayoutNoteSection), nullptr);
+  made.header.e_shstrndx = MadeElf::kNames;
+  made.sections[MadeElf::kNote].sh_name = 1 << 30;
+  EXPECT_EQ(ElfFile(made.Write()).Find(record::kLayoutNoteSection), nullptr);
+}
+
+TEST(ElfFileTest, AContentThatNoProgramHasIsNotRead) {
+  const std::string path = MadeElf({}).Write();
+  constexpr uint64_t kMost = uint64_t{256} << 20;
+  ASSERT_EQ(truncate(path.c_str(), 2 * kMost), 0);  // a hole
+  Elf64_Shdr section = {};
+  section.sh_size = kMost + 1;
+  EXPECT_TRUE(ElfFile(path).Content<char>(section).empty());
+}
+
+TEST(OtherKymoTest, TheLayoutIsTheNotes) {
+  EXPECT_FALSE(HasOtherKymo(MadeElf({}).Write()));
+  const MadeElf newer({}, record::kLayoutVersion + 1);
+  EXPECT_TRUE(HasOtherKymo(newer.Write()));
+  EXPECT_TRUE(HasOtherKymo(MadeElf({}, record::kLayoutVersion - 1).Write()));
+  MadeElf cut = newer;
+  --cut.sections[MadeElf::kNote].sh_size;
+  EXPECT_FALSE(HasOtherKymo(cut.Write()));
 }
 
 TEST(OtherKymoTest, AProgramSaysWhichKymoItHas) {
