@@ -81,6 +81,87 @@ TEST(DiffTest, TotalsOfADeviceAreItsWork) {
       << diff->Text(TextFormat::kText, {});
 }
 
+TEST(DiffTest, RowsOfOneKeyAreAddedUp) {
+  const std::vector<report::TableRow> before = {Row("a", 5, 2), Row("a", 3, 4)};
+  const std::vector<report::TableRow> after = {Row("a", 1, 1), Row("a", 4, 6)};
+  const auto diff = DiffRows(before, after, "");
+  ASSERT_EQ(diff->rows().size(), 1u);
+  EXPECT_EQ(diff->rows()[0].before_us, 8);
+  EXPECT_EQ(diff->rows()[0].after_us, 5);
+  EXPECT_EQ(diff->rows()[0].count_before, 6);
+  EXPECT_EQ(diff->rows()[0].count_after, 7);
+}
+
+TEST(DiffTest, EachTimeCanBeCompared) {
+  report::TableRow row = Row("a", 1);  // 10 us in total
+  row.self_device_time_total_us = 100;
+  row.device_time_total_us = 1000;
+  const std::vector<report::TableRow> rows = {row};
+  const auto compared = [&](const char* metric) {
+    return DiffRows(rows, rows, metric)->rows()[0].before_us;
+  };
+  EXPECT_EQ(compared("self_cpu_time_total"), 1);
+  EXPECT_EQ(compared("cpu_time_total"), 10);
+  EXPECT_EQ(compared("self_device_time_total"), 100);
+  EXPECT_EQ(compared("device_time_total"), 1000);
+  // A device that worked in the second trace only is compared as well.
+  const std::vector<report::TableRow> without = {Row("a", 1)};
+  EXPECT_EQ(DiffRows(without, rows, "")->rows()[0].after_us, 100);
+  // Times of nested ranges have no total.
+  EXPECT_EQ(DiffRows(rows, rows, "cpu_time_total")
+                ->Text(TextFormat::kText, {})
+                .find("total:"),
+            std::string::npos);
+}
+
+TEST(DiffTest, DifferencesBelowAPicosecondAreNone) {
+  const auto change = [](double after_us) {
+    const std::vector<report::TableRow> before = {Row("a", 5)};
+    const std::vector<report::TableRow> after = {Row("a", after_us)};
+    return DiffRows(before, after, "")->rows()[0].change;
+  };
+  EXPECT_EQ(change(5 + 5e-7), Change::kSame);
+  EXPECT_EQ(change(5 - 5e-7), Change::kSame);
+  EXPECT_EQ(change(5 + 2e-6), Change::kSlower);
+  EXPECT_EQ(change(5 - 2e-6), Change::kFaster);
+}
+
+// Largest difference first, whichever way it goes.
+TEST(DiffTest, OnlyTheLargestDifferencesAreShown) {
+  const std::vector<report::TableRow> before = {Row("a", 5), Row("b", 5),
+                                                Row("c", 9, 2)};
+  const std::vector<report::TableRow> after = {Row("a", 6), Row("b", 8),
+                                               Row("c", 2, 3)};
+  const std::string titles =
+      "name,change,before_us,after_us,difference_us,count_before,count_after,"
+      "is_device,is_user_annotation,overload_name,input_shapes,stack\r\n";
+  const std::string rows[] = {"c,faster,9,2,-7,2,3,false,false,,,\r\n",
+                              "b,slower,5,8,3,1,1,false,false,,,\r\n",
+                              "a,slower,5,6,1,1,1,false,false,,,\r\n"};
+  const auto diff = DiffRows(before, after, "");
+  report::TableOptions table;
+  EXPECT_EQ(diff->Text(TextFormat::kCsv, table),
+            titles + rows[0] + rows[1] + rows[2]);
+  table.row_limit = 0;
+  EXPECT_EQ(diff->Text(TextFormat::kCsv, table), titles);
+  EXPECT_EQ(diff->Text(TextFormat::kText, table).find("slower  "),
+            std::string::npos);
+  table.row_limit = 2;
+  EXPECT_EQ(diff->Text(TextFormat::kCsv, table), titles + rows[0] + rows[1]);
+  const std::string text = diff->Text(TextFormat::kText, table);
+  EXPECT_NE(text.find("\n    b        slower  "), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n    a  "), std::string::npos) << text;
+  // What is not shown counts all the same.
+  EXPECT_TRUE(text.ends_with("\n2 slower, 1 faster, 0 new, 0 gone, 0 same\n"));
+  table.row_limit = 1;
+  const auto functions = DiffRows(before, after, "", DiffOf::kSampledFunctions);
+  EXPECT_EQ(functions->Text(TextFormat::kCsv, table),
+            "name,module,change,before_us,after_us,difference_us,"
+            "samples_before,samples_after\r\nc,,faster,9,2,-7,2,3\r\n");
+  EXPECT_NE(functions->Text(TextFormat::kText, table).find("  # before  "),
+            std::string::npos);
+}
+
 TEST(DiffTest, OtherColumnsAreNoMetric) {
   EXPECT_EQ(DiffRows({}, {}, "count").status().code(),
             absl::StatusCode::kInvalidArgument);

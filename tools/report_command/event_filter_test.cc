@@ -80,6 +80,69 @@ TEST(EventFilterTest, SaysWhatTheTraceHas) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// A step lasts until its process's next one, and the last one to the end.
+TEST(EventFilterTest, StepsAreThoseOfTheProcess) {
+  TestTrace t;
+  const auto first = t.AddThread(1, 10, "first");
+  t.AddRange(first, "early", 50, 60);                  // 0
+  t.AddAnnotation(first, "ProfilerStep#1", 100, 150);  // 1
+  t.AddRange(first, "between", 160, 170);              // 2
+  t.AddAnnotation(first, "ProfilerStep#2", 200, 250);  // 3
+  t.AddRange(first, "late", 380, 400);                 // 4
+  const auto second = t.AddThread(2, 20, "second");
+  t.AddAnnotation(second, "ProfilerStep#2", 120, 130);  // 5
+  t.AddRange(second, "between", 165, 166);              // 6
+  const auto third = t.AddThread(3, 30, "without steps");
+  t.AddRange(third, "mine", 165, 166);  // 7
+  t.SetWindow(50, 400);
+  const model::Trace trace = std::move(t).Build();
+  const auto in_steps = [&](int64_t begin, int64_t end) {
+    Events events;
+    const auto chosen = *ChooseEvents(trace, {.steps = {{begin, end}}});
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i]) events.push_back(static_cast<int>(i));
+    }
+    return events;
+  };
+  EXPECT_EQ(in_steps(1, 1), (Events{1, 2}));
+  EXPECT_EQ(in_steps(2, 2), (Events{3, 4, 5, 6}));
+  EXPECT_EQ(in_steps(0, 9), (Events{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(EventFilterTest, TheListOfThreadsIsShort) {
+  const auto error_with = [](int threads) {
+    TestTrace t;
+    for (int i = 1; i <= threads; ++i) t.AddThread(1, i, "");
+    return std::string(ChooseEvents(std::move(t).Build(), {.threads = {"none"}})
+                           .status()
+                           .message());
+  };
+  EXPECT_TRUE(error_with(20).ends_with(", 1/19, 1/20")) << error_with(20);
+  EXPECT_TRUE(error_with(22).ends_with(", 1/20, and 2 more")) << error_with(22);
+  TestTrace t;
+  t.AddThread(1, 1, "");
+  EXPECT_EQ(ChooseEvents(std::move(t).Build(), {.steps = {{1, 1}}})
+                .status()
+                .message(),
+            "--step: the trace has no steps (ranges ProfilerStep#N)");
+}
+
+TEST(EventFilterTest, ATraceOfTheFilterHasRecordsOfEveryKind) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 10, "main");
+  const auto worker = t.AddThread(1, 11, "worker");
+  t.AddSample(main, 100, 1, {"f"});
+  t.AddSample(main, 149, 1, {"f"});
+  t.AddSample(main, 150, 1, {"f"});
+  t.AddSample(worker, 120, 1, {"f"});
+  t.SetWindow(100, 200);
+  const auto chosen =
+      ChosenTrace(std::move(t).Build(), {.threads = {"main"}, .end_ns = 50});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  ASSERT_EQ(chosen->samples().size(), 2u);
+  EXPECT_EQ(chosen->samples()[1].time_ns, 149);
+}
+
 TEST(EventFilterTest, TheChosenTraceIsValidAndKeepsNesting) {
   const auto chosen = ChosenTrace(SomeTrace(), {.name = "Step|cuda"});
   ASSERT_TRUE(chosen.ok()) << chosen.status();
