@@ -46,6 +46,16 @@ TEST(ControlSocketTest, PassesErrorsOn) {
   server.join();
 }
 
+TEST(ControlSocketTest, LongAnswersAreWhole) {
+  const auto socket = ControlSocket::Listen();
+  ASSERT_TRUE(socket.ok()) << socket.status();
+  std::string path;
+  for (int i = 0; i < 1000; ++i) path += "/" + std::to_string(i);
+  std::thread server([&] { Serve(*socket, path); });
+  EXPECT_EQ(AskForDump(getpid()).value_or(""), path);
+  server.join();
+}
+
 TEST(ControlSocketTest, FindsTheCommandAboveAProcess) {
   const auto socket = ControlSocket::Listen();
   ASSERT_TRUE(socket.ok()) << socket.status();

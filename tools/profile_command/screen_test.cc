@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/base/clock.h"
 #include "tools/profile_command/progress_line.h"
 #include "tools/profile_command/what_to_open.h"
 
@@ -67,6 +69,8 @@ TEST(ProgressBarTest, StaysInItsBounds) {
   EXPECT_EQ(ProgressBar(-1), "[                    ]   0 %");
   EXPECT_EQ(ProgressBar(0.05), "[#                   ]   5 %");
   EXPECT_EQ(ProgressBar(0.97), "[################### ]  97 %");
+  EXPECT_EQ(ProgressBar(1), "[####################] 100 %");
+  EXPECT_EQ(ProgressBar(2), "[####################] 100 %");
 }
 
 class ScreenTest : public testing::Test {
@@ -114,18 +118,16 @@ TEST_F(ScreenTest, VariablesWithoutAWordAreNone) {
   EXPECT_FALSE(ScreenOf(-1, ColorUse::kAuto, 1).color);
 }
 
-// What the terminal shows of a line that is replaced and cleared.
-std::string ShownProgress(bool wanted) {
+// What the terminal shows while `use` has a progress line.
+template <typename Use>
+std::string ShownWhile(bool wanted, const Use& use) {
   int terminal = -1, other_end = -1;
   EXPECT_EQ(openpty(&other_end, &terminal, nullptr, nullptr, nullptr), 0);
   const int before = dup(STDERR_FILENO);
   dup2(terminal, STDERR_FILENO);
   {
     ProgressLine progress(wanted);
-    progress.Clear();
-    progress.Show("reading");
-    progress.Clear();
-    progress.Clear();
+    use(progress);
   }
   // So that there is something to read.
   EXPECT_EQ(write(STDERR_FILENO, "|", 1), 1);
@@ -134,6 +136,33 @@ std::string ShownProgress(bool wanted) {
   for (char c = 0; c != '|' && read(other_end, &c, 1) == 1;) shown += c;
   for (const int fd : {before, terminal, other_end}) close(fd);
   return shown;
+}
+
+std::string ShownProgress(bool wanted) {
+  return ShownWhile(wanted, [](ProgressLine& progress) {
+    progress.Clear();
+    progress.Show("reading");
+    progress.Clear();
+    progress.Clear();
+  });
+}
+
+TEST_F(ScreenTest, ABarIsDrawnTenTimesASecond) {
+  bool is_slow = true;  // the machine: two calls took that long
+  std::string shown;
+  for (int i = 0; i < 10 && is_slow; ++i) {
+    shown = ShownWhile(true, [&](ProgressLine& progress) {
+      const int64_t begin_ns = MonotonicNs();
+      progress.Show("reading", 0.25);
+      progress.Show("reading", 0.5);
+      is_slow = MonotonicNs() - begin_ns >= 100'000'000;
+      usleep(101'000);
+      progress.Show("reading", 0.75);
+    });
+  }
+  EXPECT_EQ(shown,
+            "\r\033[Kkymo: reading  [#####               ]  25 %"
+            "\r\033[Kkymo: reading  [###############     ]  75 %\r\033[K|");
 }
 
 TEST_F(ScreenTest, ProgressIsTakenBackOnce) {
