@@ -294,6 +294,24 @@ TEST(HostSessionTest, ATargetThatEndsLeavesTheMachine) {
   EXPECT_TRUE(session->Remarks().empty());
 }
 
+TEST(HostSessionTest, WhatIsBeyondItsLimitsIsSaidOrCounted) {
+  const pid_t child = fork();
+  if (child == 0) _exit(pause());
+  // Two values take 48 bytes.
+  const auto session = NewStarted(
+      {.period_ms = 60'000, .processes = 1, .buffer_bytes = 48 + 23});
+  ASSERT_TRUE(session->Stop().ok());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(session->Remarks(),
+            std::vector<std::string>{
+                "host: the target had more than 1 processes at a time, and the "
+                "others have no counters; raise host_processes"});
+  const auto shard = CollectFrom(*session);
+  EXPECT_EQ(shard.counters.size(), 2u);
+  EXPECT_GT(shard.ledger.Get(model::Loss::kCounterValuesDropped), 2u);
+}
+
 TEST(HostSessionTest, WithoutFilesItSaysSo) {
   const auto session = NewHostSession({}, TargetKind::kThisProcess,
                                       {.proc = "/nowhere", .sys = "/nowhere"});

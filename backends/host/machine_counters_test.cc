@@ -2,11 +2,13 @@
 
 #include <errno.h>
 
+#include <array>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "backends/host/host_settings.h"
 #include "backends/host/test_proc_folder.h"
 
 namespace kymo::host {
@@ -179,6 +181,39 @@ TEST_F(MachineCountersTest, AContainerHasVirtualInterfacesOnly) {
   Read(2 * kSecond);
   EXPECT_EQ(Of("machine.network.received_bytes_per_s"),
             (Values{{1 * kSecond, 3}}));
+}
+
+// Whoever reads /proc/stat runs, but the kernel need not count it.
+TEST_F(MachineCountersTest, NobodyWaitsOnAnIdleMachine) {
+  folder_.Write("proc/stat", "procs_running 0\nprocs_blocked 0\n");
+  Read(1 * kSecond);
+  folder_.Write("proc/stat", "procs_running 1\n");
+  Read(2 * kSecond);
+  EXPECT_EQ(Of("machine.run_queue"),
+            (Values{{1 * kSecond, 0}, {2 * kSecond, 0}}));
+  EXPECT_EQ(Of("machine.blocked_threads"), (Values{{1 * kSecond, 0}}));
+}
+
+TEST(HostSettingsTest, HaveDefaultsAndBounds) {
+  const HostSettings settings = *HostTable().Read({});
+  EXPECT_EQ(settings.period_ms, 100);
+  EXPECT_TRUE(settings.cores);
+  EXPECT_EQ(settings.processes, 64);
+  EXPECT_EQ(settings.buffer_bytes, 268'435'456u);  // 256 MiB
+  EXPECT_EQ(HostTable().Read({{"host_buffer", "1GiB"}})->buffer_bytes,
+            1'073'741'824u);
+  const auto is_taken = [](const char* name, const char* value) {
+    return HostTable().Read({{name, value}}).ok();
+  };
+  for (const auto& [name, least, less, most, more] :
+       {std::array{"host_period_ms", "10", "9", "60000", "60001"},
+        std::array{"host_processes", "1", "0", "4096", "4097"},
+        std::array{"host_buffer", "1MiB", "1023KiB", "64GiB", "65GiB"}}) {
+    EXPECT_TRUE(is_taken(name, least)) << name;
+    EXPECT_FALSE(is_taken(name, less)) << name;
+    EXPECT_TRUE(is_taken(name, most)) << name;
+    EXPECT_FALSE(is_taken(name, more)) << name;
+  }
 }
 
 TEST_F(MachineCountersTest, FilesThatAreAbsentHaveNoCountersAndAreSaid) {
