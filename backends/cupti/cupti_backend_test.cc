@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cupti/cuda_driver.h"
+#include "backends/cupti/cupti_settings.h"
 #include "backends/cupti/decode/saved_log.h"
 #include "backends/cupti/target/test_cupti_api.h"
 #include "profiler/base/clock.h"
@@ -191,6 +192,55 @@ TEST_F(CuptiBackendTest, RefusesSettingsThatCannotBe) {
                 .status()
                 .code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(CuptiSettingsTest, EachSaysWhatIsRecorded) {
+  using cupti::CuptiSettings;
+  const auto parse = [](SettingMap settings, bool profile_memory = false) {
+    return *cupti::ParseCuptiSettings(
+        {.profile_memory = profile_memory, .settings = std::move(settings)});
+  };
+  const CuptiSettings none = parse({});
+  EXPECT_EQ(none.capture.flags, cupti::kCaptureSync);
+  EXPECT_FALSE(none.capture.is_late);
+  EXPECT_EQ(none.capture.buffer_bytes, 262'144u);   // 256 KiB
+  EXPECT_EQ(none.capture.max_bytes, 536'870'912u);  // 512 MiB
+  EXPECT_EQ(none.flush_ms, 100u);
+  EXPECT_FALSE(none.with_queries);
+  EXPECT_EQ(none.device_check, cupti::DeviceCheck::kInDev);
+  EXPECT_EQ(none.save_folder, "");
+  EXPECT_EQ(parse({}, /*profile_memory=*/true).capture.flags,
+            cupti::kCaptureSync | cupti::kCaptureMemory);
+  const std::pair<SettingMap, uint32_t> further[] = {
+      {{{"cuda_unified", "1"}}, cupti::kCaptureUnified},
+      {{{"cuda_graphs", "whole"}}, cupti::kCaptureGraphs},
+      {{{"cuda_graphs", "nodes"}}, 0},
+      {{{"cuda_latency", "1"}}, cupti::kCaptureLatency},
+      {{{"cuda_markers", "1"}}, cupti::kCaptureMarkers}};
+  for (const auto& [settings, flag] : further) {
+    EXPECT_EQ(parse(settings).capture.flags, cupti::kCaptureSync | flag);
+  }
+  EXPECT_EQ(parse({{"cuda_sync", "0"}}).capture.flags, 0u);
+  const CuptiSettings all = parse({{"cuda_calls", "all"},
+                                   {"cuda_buffer_kib", "65536"},
+                                   {"cuda_flush_ms", "60000"},
+                                   {"cuda_device_check", "0"},
+                                   {"cuda_save", "folder"}});
+  EXPECT_TRUE(all.with_queries);
+  EXPECT_FALSE(parse({{"cuda_calls", "work"}}).with_queries);
+  EXPECT_EQ(all.capture.buffer_bytes, 67'108'864u);  // 64 MiB
+  EXPECT_EQ(all.flush_ms, 60'000u);
+  EXPECT_EQ(all.device_check, cupti::DeviceCheck::kNone);
+  EXPECT_EQ(all.save_folder, "folder");
+  const auto is_taken = [](const char* name, const char* value) {
+    return cupti::ParseCuptiSettings({.settings = {{name, value}}}).ok();
+  };
+  EXPECT_TRUE(is_taken("cuda_buffer_kib", "64"));
+  EXPECT_FALSE(is_taken("cuda_buffer_kib", "63"));
+  EXPECT_FALSE(is_taken("cuda_buffer_kib", "65537"));
+  EXPECT_TRUE(is_taken("cuda_flush_ms", "10"));
+  EXPECT_FALSE(is_taken("cuda_flush_ms", "9"));
+  EXPECT_FALSE(is_taken("cuda_flush_ms", "60001"));
 }
 
 TEST_F(CuptiBackendTest, WhatCuptiSaidCanBeKeptAndDecodedAgain) {

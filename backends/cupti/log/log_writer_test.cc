@@ -1,12 +1,19 @@
 #include "backends/cupti/log/log_writer.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "backends/cupti/log/gpu_log.h"
+#include "backends/cupti/log/log_file.h"
 #include "backends/cupti/log/log_reader.h"
 
 namespace kymo::cupti {
@@ -203,6 +210,121 @@ TEST_F(LogWriterTest, ABufferThatIsExactlyFullIsNotHandedOnTwice) {
   EXPECT_EQ(bytes_.size(), size_t{32} << 10);
   writer_->Flush();
   EXPECT_EQ(bytes_.size(), (size_t{32} << 10) + 64);
+}
+
+// --- log_reader.h ---
+
+TEST(LogReaderTest, AHeaderThatMakesNoSenseEndsTheLog) {
+  struct Case {
+    RecordKind kind;
+    uint16_t words;
+    bool is_sound;
+  };
+  const auto last =
+      static_cast<RecordKind>(static_cast<int>(RecordKind::kEnd) - 1);
+  for (const Case& c : {Case{RecordKind::kText, 1, true},
+                        {last, 1, true},
+                        {RecordKind{0}, 1, false},
+                        {RecordKind::kEnd, 1, false},
+                        {RecordKind{9'999}, 1, false},
+                        {RecordKind::kCall, 0, false}}) {
+    const RecordHeader headers[] = {{RecordKind::kCall, 1, 7},
+                                    {c.kind, c.words, 8},
+                                    {RecordKind::kCall, 1, 9}};
+    LogReader reader(std::as_bytes(std::span(headers)));
+    ASSERT_TRUE(reader.Next());
+    EXPECT_EQ(reader.name(), 7u);
+    EXPECT_EQ(reader.Next(), c.is_sound);
+    EXPECT_EQ(reader.Next(), c.is_sound);
+    EXPECT_FALSE(reader.Next());
+    EXPECT_EQ(reader.corrupt(), c.is_sound ? 0u : 1u);
+  }
+  EXPECT_FALSE(LogReader({}).Next());
+}
+
+TEST(LogReaderTest, ATextIsNoLongerThanItsRecord) {
+  struct {
+    TextRecord record = {{RecordKind::kText, 3, 1}, 8};
+    char text[16] = {'1', '2', '3', '4', '5', '6',
+                     '7', '8', 'n', 'e', 'x', 't'};
+  } log;
+  const auto text = [&] {
+    LogReader reader(std::as_bytes(std::span(&log, 1)));
+    EXPECT_TRUE(reader.Next());
+    return reader.text();
+  };
+  EXPECT_EQ(text(), "12345678");
+  log.record.size_bytes = 9;
+  EXPECT_EQ(text(), "12345678");
+  log.record.size_bytes = 5;
+  EXPECT_EQ(text(), "12345");
+  log.record.header.words = 2;
+  EXPECT_EQ(text(), "");
+  log.record.header.words = 1;  // without its size
+  EXPECT_EQ(text(), "");
+}
+
+// --- log_file.h ---
+
+class LogFileTest : public ::testing::Test {
+ protected:
+  LogFileTest() {
+    std::string pattern = ::testing::TempDir() + "/log_XXXXXX";
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  ~LogFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::filesystem::path> Files() const {
+    const std::filesystem::directory_iterator files(folder_);
+    return {begin(files), end(files)};
+  }
+
+  std::string folder_;
+  std::unique_ptr<LogFile> file_ = std::make_unique<LogFile>();
+};
+
+TEST_F(LogFileTest, BlocksFollowTheHeader) {
+  ASSERT_TRUE(file_->Open(folder_.c_str()));
+  ASSERT_EQ(Files().size(), 1u);
+  const std::filesystem::path path = Files()[0];
+  EXPECT_TRUE(path.filename().string().starts_with(
+      "cuda-" + std::to_string(getpid()) + "-"))
+      << path;
+  EXPECT_EQ(path.extension(), ".log");
+  EXPECT_EQ(
+      std::filesystem::status(path).permissions(),
+      std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(std::filesystem::file_size(path), 4'096u);
+  const LogSink sink = file_->sink();
+  sink.append(sink.to, "first ", 6);
+  sink.append(sink.to, "second", 6);
+  std::string bytes(4'096 + 12, '?');
+  std::ifstream(path, std::ios::binary).read(bytes.data(), 5'000);
+  EXPECT_EQ(bytes.substr(4'096), "first second");
+  LogHeader& header = *file_->header();
+  EXPECT_EQ(header.magic, kLogMagic);
+  EXPECT_EQ(header.version, kLogVersion);
+  EXPECT_EQ(header.pid, getpid());
+  EXPECT_EQ(header.state, LogState::kOpening);
+  EXPECT_EQ(header.bytes_lost, 0u);
+  // What is stored there is in the file.
+  header.records = 0x0102030405060708;
+  std::ifstream(path, std::ios::binary).read(bytes.data(), 4'096);
+  EXPECT_NE(bytes.find("\x08\x07\x06\x05\x04\x03\x02\x01"), bytes.npos);
+  std::filesystem::remove(path);
+  sink.append(sink.to, "lost", 4);
+  sink.append(sink.to, "lost", 4);
+  EXPECT_EQ(header.bytes_lost, 8u);
+}
+
+TEST_F(LogFileTest, AFolderThatTakesNoFileHasNone) {
+  EXPECT_FALSE(file_->Open((folder_ + "/none").c_str()));
+  // The file's path would have 1,024 bytes or more with its NUL.
+  EXPECT_FALSE(file_->Open((folder_ + std::string(1'000, '/')).c_str()));
+  EXPECT_TRUE(Files().empty());
+  EXPECT_TRUE(file_->Open((folder_ + std::string(500, '/')).c_str()));
+  EXPECT_EQ(Files().size(), 1u);
 }
 
 }  // namespace
