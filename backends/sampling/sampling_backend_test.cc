@@ -178,6 +178,25 @@ TEST(SamplingSettingsTest, ErrorsNameTheSetting) {
   }
 }
 
+TEST(SamplingSettingsTest, HaveBounds) {
+  const auto parse = [](const char* name, const char* value) {
+    SessionOptions options = Options();
+    options.settings[name] = value;
+    return ParseSettings(options);
+  };
+  EXPECT_EQ(parse("sampling_hz", "1")->period_ns, kNsPerSecond);
+  EXPECT_EQ(parse("sampling_hz", "20000")->period_ns, 50'000);
+  EXPECT_FALSE(parse("sampling_hz", "20001").ok());
+  EXPECT_EQ(parse("sampling_stack_bytes", "1024")->stack_bytes, 1024u);
+  EXPECT_EQ(parse("sampling_stack_bytes", "65528")->stack_bytes, 65528u);
+  EXPECT_FALSE(parse("sampling_stack_bytes", "1016").ok());
+  SessionOptions timer = Options();
+  timer.settings = {{"sampling_sampler", "timer"}, {"sampling_unwind", "fp"}};
+  EXPECT_EQ(ErrorOf(timer),
+            "sampling_unwind is 'fp'; with sampling_sampler=timer it takes "
+            "dwarf");
+}
+
 // perf_event_mlock_kb is 516 by default: so a user without rights gets rings of
 // 512 KiB, and root gets 8 MiB.
 TEST(SamplingSettingsTest, CopiesAreAsLargeAsTheRingAllows) {
