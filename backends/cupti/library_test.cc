@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/cupti/cupti_backend.h"
 #include "backends/cupti/driver.h"
@@ -78,6 +79,30 @@ TEST(LibraryTest, IsFoundInTheFoldersOfPythonAndConda) {
   EXPECT_NE(paths.find(wheel), std::string::npos) << paths;
   EXPECT_NE(paths.find(conda), std::string::npos) << paths;
   EXPECT_EQ(CuptiPaths(13'000).find(root), std::string::npos);
+}
+
+TEST(LibraryTest, IsFoundWhereEachVariableSays) {
+  const std::string root = ::testing::TempDir() + "/library_variables";
+  constexpr char kWheel[] = "/python3.9/dist-packages/nvidia/cuda_cupti/lib";
+  for (const auto& [variable, folder] :
+       {std::pair("CUDA_HOME", std::string("/extras/CUPTI/lib64")),
+        std::pair("CUDA_HOME", std::string("/lib64")),
+        std::pair("CUDA_PATH", std::string("/lib")),
+        std::pair("VIRTUAL_ENV", std::string("/lib") + kWheel),
+        std::pair("HOME", std::string("/.local/lib") + kWheel)}) {
+    std::filesystem::remove_all(root);
+    std::filesystem::create_directories(root + folder);
+    const std::string path = root + folder + "/libcupti.so.12";
+    std::ofstream{path};
+    const char* const before = getenv(variable);
+    setenv(variable, root.c_str(), 1);
+    const std::string paths = CuptiPaths(12'040);
+    EXPECT_NE(paths.find(path), paths.npos) << variable << ": " << paths;
+    EXPECT_NE(CuptiPaths(13'000).find(path), std::string::npos);
+    setenv(variable, "", 1);
+    EXPECT_EQ(CuptiPaths(12'040).find(path), std::string::npos);
+    before == nullptr ? unsetenv(variable) : setenv(variable, before, 1);
+  }
 }
 
 TEST(LibraryTest, NamesWhatIsMissingWhereNoPathCanBeLoaded) {

@@ -1,10 +1,15 @@
 #include "backends/cupti/target/cupti_configure.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <string.h>
 
+#include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
+
+#include "backends/cupti/target/cupti_functions.h"
 
 namespace kymo::cupti {
 namespace {
@@ -160,6 +165,162 @@ TEST_F(CuptiConfigureTest, ClocksAreSetOnlyWhereTimesSurviveThem) {
   EXPECT_FALSE(TakesClocks(130'001)) << "CUDA 13.0 Update 1";
   EXPECT_FALSE(TakesClocks(130'303)) << "CUDA 13.3";
   EXPECT_TRUE(TakesClocks(130'400)) << "CUDA 13.4";
+}
+
+// --- cupti_functions.h ---
+
+enum class Since { kOfCuda12, kNewer, kOfClients };
+
+// By cupti.h, what each pointer is to be.
+struct Named {
+  const char* name;
+  void* (*pointer)(const CuptiFunctions&);
+  Since since;
+};
+const Named kNamed[] = {
+    {"cuptiGetVersion",
+     [](const CuptiFunctions& f) { return (void*)f.get_version; },
+     Since::kOfCuda12},
+    {"cuptiSubscribe",
+     [](const CuptiFunctions& f) { return (void*)f.subscribe; },
+     Since::kOfCuda12},
+    {"cuptiUnsubscribe",
+     [](const CuptiFunctions& f) { return (void*)f.unsubscribe; },
+     Since::kOfCuda12},
+    {"cuptiActivityRegisterCallbacks",
+     [](const CuptiFunctions& f) { return (void*)f.register_callbacks; },
+     Since::kOfCuda12},
+    {"cuptiActivityEnable",
+     [](const CuptiFunctions& f) { return (void*)f.enable; }, Since::kOfCuda12},
+    {"cuptiActivityDisable",
+     [](const CuptiFunctions& f) { return (void*)f.disable; },
+     Since::kOfCuda12},
+    {"cuptiActivityFlushAll",
+     [](const CuptiFunctions& f) { return (void*)f.flush_all; },
+     Since::kOfCuda12},
+    {"cuptiGetTimestamp",
+     [](const CuptiFunctions& f) { return (void*)f.get_timestamp; },
+     Since::kOfCuda12},
+    {"cuptiActivityGetNumDroppedRecords",
+     [](const CuptiFunctions& f) { return (void*)f.dropped; },
+     Since::kOfCuda12},
+    {"cuptiGetResultString",
+     [](const CuptiFunctions& f) { return (void*)f.result_string; },
+     Since::kOfCuda12},
+    {"cuptiActivityGetNextRecord",
+     [](const CuptiFunctions& f) { return (void*)f.next_record; },
+     Since::kOfCuda12},
+    {"cuptiGetCallbackName",
+     [](const CuptiFunctions& f) { return (void*)f.callback_name; },
+     Since::kOfCuda12},
+    {"cuptiActivityEnableAndDump",
+     [](const CuptiFunctions& f) { return (void*)f.enable_and_dump; },
+     Since::kNewer},
+    {"cuptiActivityRegisterTimestampCallback",
+     [](const CuptiFunctions& f) { return (void*)f.set_clock; }, Since::kNewer},
+    {"cuptiActivityConfigureUnifiedMemoryCounter",
+     [](const CuptiFunctions& f) { return (void*)f.configure_unified; },
+     Since::kNewer},
+    {"cuptiActivityEnableLatencyTimestamps",
+     [](const CuptiFunctions& f) { return (void*)f.enable_latency; },
+     Since::kNewer},
+    {"cuptiActivityEnableCudaEventDeviceTimestamps",
+     [](const CuptiFunctions& f) { return (void*)f.enable_event_times; },
+     Since::kNewer},
+    {"cuptiActivityEnableAllSyncRecords",
+     [](const CuptiFunctions& f) { return (void*)f.enable_all_sync; },
+     Since::kNewer},
+    {"cuptiSetThreadIdType",
+     [](const CuptiFunctions& f) { return (void*)f.set_thread_id_type; },
+     Since::kNewer},
+    {"cuptiGetThreadIdType",
+     [](const CuptiFunctions& f) { return (void*)f.get_thread_id_type; },
+     Since::kNewer},
+    {"cuptiEnableCallback",
+     [](const CuptiFunctions& f) { return (void*)f.enable_callback; },
+     Since::kNewer},
+    {"cuptiSubscribe_v2",
+     [](const CuptiFunctions& f) { return (void*)f.subscribe_v2; },
+     Since::kOfClients},
+    {"cuptiActivityRegisterCallbacks_v2",
+     [](const CuptiFunctions& f) { return (void*)f.register_callbacks_v2; },
+     Since::kOfClients},
+    {"cuptiActivityEnable_v2",
+     [](const CuptiFunctions& f) { return (void*)f.enable_v2; },
+     Since::kOfClients},
+    {"cuptiActivityDisable_v2",
+     [](const CuptiFunctions& f) { return (void*)f.disable_v2; },
+     Since::kOfClients},
+    {"cuptiActivityEnableAndDump_v2",
+     [](const CuptiFunctions& f) { return (void*)f.enable_and_dump_v2; },
+     Since::kOfClients},
+    {"cuptiActivityGetNextRecord_v2",
+     [](const CuptiFunctions& f) { return (void*)f.next_record_v2; },
+     Since::kOfClients},
+    {"cuptiActivityGetNumDroppedRecords_v2",
+     [](const CuptiFunctions& f) { return (void*)f.dropped_v2; },
+     Since::kOfClients},
+    {"cuptiGetTimestamp_v2",
+     [](const CuptiFunctions& f) { return (void*)f.get_timestamp_v2; },
+     Since::kOfClients},
+    {"cuptiActivitySetAttribute_v2",
+     [](const CuptiFunctions& f) { return (void*)f.set_attribute_v2; },
+     Since::kOfClients},
+};
+
+// A library that has all functions but one: the n-th has address n + 1.
+const char* missing = "";
+constexpr char kFakeLibrary = 0;
+
+void* FakeSymbol(const char* name) {
+  if (strcmp(name, missing) == 0) return nullptr;
+  for (size_t i = 0; i < std::size(kNamed); ++i) {
+    if (strcmp(name, kNamed[i].name) == 0)
+      return reinterpret_cast<void*>(i + 1);
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace kymo::cupti
+
+// Comes before that of the C library.
+extern "C" void* dlsym(void* library, const char* name) {
+  if (library == &kymo::cupti::kFakeLibrary) {
+    return kymo::cupti::FakeSymbol(name);
+  }
+  return dlvsym(library, name, "GLIBC_2.2.5");
+}
+
+namespace kymo::cupti {
+namespace {
+
+CuptiFunctions Found(bool expected) {
+  CuptiFunctions functions = {};
+  EXPECT_EQ(FindFunctions(const_cast<char*>(&kFakeLibrary), functions),
+            expected)
+      << missing;
+  return functions;
+}
+
+TEST(CuptiFunctionsTest, EachIsFoundByItsName) {
+  missing = "";
+  const CuptiFunctions functions = Found(true);
+  for (size_t i = 0; i < std::size(kNamed); ++i) {
+    EXPECT_EQ(kNamed[i].pointer(functions), reinterpret_cast<void*>(i + 1))
+        << kNamed[i].name;
+  }
+  EXPECT_TRUE(HasClients(functions));
+}
+
+TEST(CuptiFunctionsTest, OfNewerOnesAnyMayBeMissing) {
+  for (const Named& named : kNamed) {
+    missing = named.name;
+    const CuptiFunctions functions = Found(named.since != Since::kOfCuda12);
+    EXPECT_EQ(named.pointer(functions), nullptr) << missing;
+    EXPECT_EQ(HasClients(functions), named.since != Since::kOfClients)
+        << missing;
+  }
 }
 
 }  // namespace
