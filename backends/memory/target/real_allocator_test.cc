@@ -161,6 +161,25 @@ TEST_F(RealAllocatorTest, TheLoadersBlocksMayBeFreedAndGrowLater) {
   real.free(nullptr);
 }
 
+// Whether a block is of the buffer of 64 KiB, or no block.
+bool IsEarlyOrNone(const void* block) {
+  return block == nullptr ||
+         (block >= early.text && block < early.text + 64 * 1024);
+}
+
+// The search is over, so what is allocated comes from the allocator.
+TEST_F(RealAllocatorTest, FirstFunctionsUseTheBufferInTheSearchOnly) {
+  void* by_posix = nullptr;
+  EXPECT_EQ(first.posix_memalign(&by_posix, 128, 10), 0);
+  for (void* const block :
+       {first.malloc(10), first.calloc(1, 10), first.realloc(nullptr, 10),
+        first.memalign(64, 10), first.aligned_alloc(64, 64), by_posix,
+        first.valloc(10), first.pvalloc(10)}) {
+    EXPECT_FALSE(IsEarlyOrNone(block));
+    real.free(block);
+  }
+}
+
 // A thread may have the first functions still.
 TEST_F(RealAllocatorTest, FirstFunctionsLeadToTheRealOnes) {
   char* block = static_cast<char*>(first.calloc(10, 100));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "backends/stream/raw/chunk_store.h"
@@ -119,6 +120,19 @@ TEST_F(RawKeepTest, StartsThreadsAndHeapCountsAreKept) {
   ASSERT_EQ(raw->shard.allocation_counts.size(), 1u);
   EXPECT_EQ(raw->shard.allocation_counts[0].allocations, 3u);
   EXPECT_EQ(raw->shard.tracks.at(0).id, 8);
+}
+
+// Who reads the file must not take it for a recording that goes on.
+TEST_F(RawKeepTest, TheArenaOfTheFileRecordsNothing) {
+  arena_.header().recording.store(1);
+  ASSERT_TRUE(Keep().ok());
+  record::ArenaHeader header;
+  std::ifstream file(path_, std::ios::binary);
+  file.read(reinterpret_cast<char*>(&header), sizeof(header));
+  EXPECT_EQ(header.recording, 0u);
+  EXPECT_EQ(header.high_water, 0u);
+  EXPECT_EQ(header.arena_bytes, arena_.bytes());
+  EXPECT_EQ(arena_.header().recording, 1u);
 }
 
 TEST_F(RawKeepTest, WhatCannotBeWrittenIsAnErrorWithItsPath) {
