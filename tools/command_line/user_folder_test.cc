@@ -59,6 +59,8 @@ TEST_F(UserFolderTest, ShownPathsEndWithoutASlash) {
   EXPECT_EQ(ShownPath("/home/user/out/"), "out");
   EXPECT_EQ(ShownPath("/elsewhere//"), "/elsewhere");
   EXPECT_EQ(ShownPath("/"), "/");
+  EXPECT_EQ(ShownPath("//"), "/");
+  EXPECT_EQ(ShownPath("a/"), "a");
 }
 
 TEST_F(UserFolderTest, OnlyOurRunfilesAreLeft) {
