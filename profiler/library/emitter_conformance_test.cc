@@ -63,5 +63,20 @@ KYMO_TEST_BACKEND(Itt, {.make = NewIttEmitterBackend,
                         .keeps_records = false,
                         .time_per_test = std::chrono::milliseconds(500)});
 
+TEST(EmitterBackendsTest, WorkWithinAProgramWhoseToolListens) {
+  for (const auto& backend :
+       {NewNvtxEmitterBackend(), NewIttEmitterBackend()}) {
+    EXPECT_TRUE(backend->info().on_request);
+    EXPECT_TRUE(backend->activity_types().empty());
+    SessionOptions options;
+    EXPECT_TRUE(backend->Availability(options).ok());
+    options.target = TargetKind::kChildProcess;
+    EXPECT_EQ(backend->Availability(options),
+              absl::FailedPreconditionError(
+                  "it works within a program only: name it in "
+                  "ProfileOptions::activities"));
+  }
+}
+
 }  // namespace
 }  // namespace kymo

@@ -159,5 +159,10 @@ TEST(RunExporterTest, AFileOfItsOwnIsGuardedToo) {
   EXPECT_EQ(status.message(), "not enough memory to write 'a.html'");
 }
 
+TEST(TraceExporterTest, ByDefaultItNeedsTheWholeTrace) {
+  const TwoFiles exporter(9);
+  EXPECT_EQ(exporter.BeyondSums({}), "--export=two");
+}
+
 }  // namespace
 }  // namespace kymo

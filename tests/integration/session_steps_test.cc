@@ -1,5 +1,9 @@
 // Sessions that record step by step: schedules, cycles and handlers.
+#include <limits.h>
+#include <unistd.h>
+
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -150,6 +154,35 @@ TEST(SessionTest, TensorboardHandlerWritesNumberedFiles) {
     ++files;
   }
   EXPECT_EQ(files, 2);
+}
+
+TEST(SessionTest, TensorboardHandlerNamesFilesAfterTheHostAndProcess) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / "unnamed_log";
+  std::filesystem::remove_all(directory);
+  Profile profile;
+  ASSERT_TRUE(profile.Start().ok());
+  ASSERT_TRUE(profile.Stop().ok());
+  ASSERT_TRUE(TensorboardTraceHandler(directory)(profile).ok());
+  char host[HOST_NAME_MAX + 1] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host)), 0);
+  const std::string worker = host + ("_" + std::to_string(getpid())) + ".";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename();
+    if (name == "tensorboard") continue;
+    EXPECT_TRUE(name.starts_with(worker)) << name;
+    EXPECT_TRUE(name.ends_with(".pt.trace.json")) << name;
+    ++files;
+  }
+  EXPECT_EQ(files, 1);
+  // A file stands where the folder is to be.
+  const std::filesystem::path file = directory / "file";
+  std::ofstream{file};
+  const std::string error(TensorboardTraceHandler(file)(profile).message());
+  EXPECT_TRUE(
+      error.starts_with("Can't create directory: " + file.string() + ": "))
+      << error;
 }
 
 }  // namespace
