@@ -113,6 +113,52 @@ TEST(BackendLibraryTest, LoadsALibraryAndPutsItsNameInThePlaceOfItsPath) {
   EXPECT_FALSE(info.settings[2].accepts("somewhere"));
 }
 
+TEST(BackendLibraryTest, ALibraryHearsWhatTheUserAskedFor) {
+  static struct {
+    uint32_t wants = 0;
+    uint32_t target = 0;
+    std::string texts;
+  } heard;
+  Plugin mine;
+  mine.plugin.create = [](const KymoSessionOptions* options, void**, char*,
+                          size_t) -> uint32_t {
+    heard = {options->wants, options->target,
+             std::string(options->target_path) + " " + options->scratch_dir +
+                 " " + kymo_setting(options, "size")};
+    return KYMO_OK;
+  };
+  const auto backend = mine.Adapt();
+  const auto hear = [&](const SessionOptions& options) {
+    EXPECT_TRUE(backend->NewSession(options).ok());
+    return heard.wants;
+  };
+  EXPECT_EQ(hear({.all_threads = false}), 0u);
+  EXPECT_EQ(heard.target, static_cast<uint32_t>(KYMO_TARGET_THIS_PROCESS));
+  EXPECT_EQ(heard.texts, "  3");
+  const std::pair<bool SessionOptions::*, KymoWant> wants[] = {
+      {&SessionOptions::all_threads, KYMO_WANT_ALL_THREADS},
+      {&SessionOptions::record_shapes, KYMO_WANT_SHAPES},
+      {&SessionOptions::profile_memory, KYMO_WANT_MEMORY},
+      {&SessionOptions::with_stack, KYMO_WANT_STACKS},
+      {&SessionOptions::with_modules, KYMO_WANT_MODULES}};
+  for (const auto& [option, want] : wants) {
+    SessionOptions options;
+    options.all_threads = false;
+    options.*option = true;
+    EXPECT_EQ(hear(options), static_cast<uint32_t>(want));
+  }
+  EXPECT_EQ(hear({.target = TargetKind::kChildProcess,
+                  .target_path = "/bin/app",
+                  .all_threads = true,
+                  .record_shapes = true,
+                  .with_stack = true,
+                  .settings = {{"mine_size", "5"}},
+                  .scratch_dir = "/out"}),
+            1u + 2 + 8);
+  EXPECT_EQ(heard.target, static_cast<uint32_t>(KYMO_TARGET_CHILD));
+  EXPECT_EQ(heard.texts, "/bin/app /out 5");
+}
+
 TEST(BackendLibraryTest, SaysWhyALibraryIsNotLoaded) {
   EXPECT_EQ(LoadError("./none.so").code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(Text(LoadError("./none.so")), HasSubstr("none.so"));
