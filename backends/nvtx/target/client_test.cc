@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace kymo::nvtx {
 namespace {
@@ -98,6 +101,102 @@ TEST(NvtxClientTest, CallsTheToolThatIsLinkedIn) {
   client.end(8);
   client.mark("c");
   EXPECT_EQ(said, "push a\npop\nstart b\nend 8\nmark c\n");
+}
+
+// --- nvtx_abi.h: the numbers of NVTX 3's headers ---
+
+using Numbers = std::vector<uint64_t>;
+
+// `count` numbers from `first` on.
+Numbers From(uint64_t first, size_t count) {
+  Numbers numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+// nvtxDetail/nvtxTypes.h
+TEST(NvtxAbiTest, FunctionsHaveTheirPlaces) {
+  EXPECT_EQ(kCallbacks, 1u);
+  EXPECT_EQ((Numbers{kCore, kCuda, kOpenCl, kCudaRuntime, kCore2, kSync,
+                     kModuleCount}),
+            From(1, 7));
+  EXPECT_EQ((Numbers{kMarkEx, kMarkA, kMarkW, kRangeStartEx, kRangeStartA,
+                     kRangeStartW, kRangeEnd, kRangePushEx, kRangePushA,
+                     kRangePushW, kRangePop, kNameCategoryA, kNameCategoryW,
+                     kNameOsThreadA, kNameOsThreadW, kCoreSize}),
+            From(1, 16));
+  EXPECT_EQ((Numbers{kDomainMarkEx, kDomainRangeStartEx, kDomainRangeEnd,
+                     kDomainRangePushEx, kDomainRangePop, kDomainResourceCreate,
+                     kDomainResourceDestroy, kDomainNameCategoryA,
+                     kDomainNameCategoryW, kDomainRegisterStringA,
+                     kDomainRegisterStringW, kDomainCreateA, kDomainCreateW,
+                     kDomainDestroy, kInitialize, kCore2Size}),
+            From(1, 16));
+  EXPECT_EQ((Numbers{kNameCuDeviceA, kNameCuContextA, kNameCuStreamA,
+                     kNameCuEventA, kCudaSize}),
+            (Numbers{1, 3, 5, 7, 9}));
+  EXPECT_EQ((Numbers{kNameCudaDeviceA, kNameCudaStreamA, kNameCudaEventA,
+                     kCudaRuntimeSize}),
+            (Numbers{1, 3, 5, 7}));
+}
+
+// nvToolsExt.h, nvToolsExtCuda.h, nvToolsExtCudaRt.h
+TEST(NvtxAbiTest, EventsAndResourcesHaveTheirTypes) {
+  EXPECT_EQ(kNoPushPopTracking, -2);
+  EXPECT_EQ((Numbers{kAscii, kUnicode, kRegistered}), From(1, 3));
+  EXPECT_EQ((Numbers{kUint64, kInt64, kDouble, kUint32, kInt32, kFloat}),
+            From(1, 6));
+  EXPECT_EQ((Numbers{kNativeThread, kPosixThread}), From(0x10003, 2));
+  EXPECT_EQ((Numbers{kCudaDevice, kCudaContext, kCudaStream, kCudaEvent}),
+            From(0x40001, 4));
+  EXPECT_EQ((Numbers{kCudaRtDevice, kCudaRtStream, kCudaRtEvent}),
+            From(0x50000, 3));
+}
+
+// nvToolsExtPayload.h, nvToolsExtCounters.h
+TEST(NvtxAbiTest, ExtensionsHaveTheirNumbers) {
+  EXPECT_EQ(kPayloadExtension, 2);
+  EXPECT_EQ(kCounterExtension, 4);
+  EXPECT_EQ((Numbers{kSchemaRegister, kEnumRegister, kMarkPayload,
+                     kRangePushPayload, kRangePopPayload, kRangeStartPayload,
+                     kRangeEndPayload, kDomainIsEnabled}),
+            From(0, 8));
+  EXPECT_EQ(
+      (Numbers{kCounterRegister, kCounterSampleInt64, kCounterSampleFloat64}),
+      From(0, 3));
+  EXPECT_EQ(static_cast<uint32_t>(kExtended), 0xdfbd0009);
+  EXPECT_EQ(
+      (Numbers{kEntryIsPointer, kEntryOffsetFromBase, kEntryOffsetFromHere,
+               kEntryArrayFixed, kEntryArrayZeroTerminated, kEntryArrayLengthAt,
+               kEntryArrayMask, kEntryIsMessage}),
+      (Numbers{2, 4, 8, 16, 32, 48, 112, 1024}));
+  EXPECT_EQ((Numbers{kSchemaHasName, kSchemaHasType, kSchemaHasStaticSize,
+                     kSchemaHasAlignment, kSchemaHasId}),
+            (Numbers{2, 4, 64, 128, 256}));
+  EXPECT_EQ((Numbers{kEnumHasSize, kEnumHasId}), (Numbers{16, 32}));
+  EXPECT_EQ((Numbers{kStaticSchema, kDynamicSchema}), From(1, 2));
+  EXPECT_EQ((Numbers{kSchemaReferenced, kSchemaRaw}), From(1022, 2));
+  EXPECT_EQ(kTypeFirstSchema, 16'777'216u);
+  EXPECT_EQ(kFirstDynamicSchema, 4'294'967'296u);
+}
+
+// nvToolsExtPayload.h
+TEST(NvtxAbiTest, EntriesHaveTheirTypes) {
+  EXPECT_EQ((Numbers{kTypeChar,       kTypeUchar,     kTypeShort,   kTypeUshort,
+                     kTypeInt,        kTypeUint,      kTypeLong,    kTypeUlong,
+                     kTypeLonglong,   kTypeUlonglong, kTypeInt8,    kTypeUint8,
+                     kTypeInt16,      kTypeUint16,    kTypeInt32,   kTypeUint32,
+                     kTypeInt64,      kTypeUint64,    kTypeFloat,   kTypeDouble,
+                     kTypeLongDouble, kTypeSize,      kTypeAddress, kTypeWchar,
+                     kTypeChar8,      kTypeChar16,    kTypeChar32}),
+            From(1, 27));
+  EXPECT_EQ((Numbers{kTypeByte, kTypeFloat32, kTypeFloat64}),
+            (Numbers{32, 43, 44}));
+  EXPECT_EQ(
+      (Numbers{kTypeCategory, kTypeColor, kTypeScopeId, kTypePid32, kTypePid64,
+               kTypeTid32, kTypeTid64, kTypeCstring, kTypeCstringUtf8}),
+      From(68, 9));
+  EXPECT_EQ(kTypeRegisteredString, 80u);
 }
 
 }  // namespace
