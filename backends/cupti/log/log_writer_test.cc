@@ -212,6 +212,54 @@ TEST_F(LogWriterTest, ABufferThatIsExactlyFullIsNotHandedOnTwice) {
   EXPECT_EQ(bytes_.size(), (size_t{32} << 10) + 64);
 }
 
+// Logs are kept, and read by a later Kymo. Whoever changes a number raises
+// kLogVersion.
+TEST(GpuRecordTest, NumbersOfTheFormatStayWhatTheyAre) {
+  EXPECT_EQ(kLogVersion, 1u);
+  EXPECT_EQ(kLogHeaderBytes, 4'096u);
+  EXPECT_EQ(kMaxTextBytes, 16'384u);
+  EXPECT_EQ(kNoStream, ~uint32_t{0});
+  EXPECT_EQ(kNoEventSync, 0u);
+  int number = 0;
+  for (const LogState state : {LogState::kOpening, LogState::kOpen,
+                               LogState::kClosed, LogState::kFailed}) {
+    EXPECT_EQ(static_cast<int>(state), number++);
+  }
+  number = 0;
+  for (const LossReason reason :
+       {LossReason::kDropped, LossReason::kUnknown, LossReason::kTexts,
+        LossReason::kBroken, LossReason::kForeign}) {
+    EXPECT_EQ(static_cast<int>(reason), number++);
+  }
+  number = 1;
+  for (const RecordKind kind :
+       {RecordKind::kText,     RecordKind::kKernel,     RecordKind::kCopy,
+        RecordKind::kSet,      RecordKind::kCall,       RecordKind::kSync,
+        RecordKind::kEvent,    RecordKind::kGraph,      RecordKind::kMemory,
+        RecordKind::kPool,     RecordKind::kUnified,    RecordKind::kOverhead,
+        RecordKind::kDevice,   RecordKind::kContext,    RecordKind::kStream,
+        RecordKind::kExternal, RecordKind::kAnchor,     RecordKind::kLoss,
+        RecordKind::kMarker,   RecordKind::kMarkerData, RecordKind::kName,
+        RecordKind::kRefused,  RecordKind::kEnd}) {
+    EXPECT_EQ(static_cast<int>(kind), number++);
+  }
+  EXPECT_EQ(static_cast<int>(CallDomain::kRuntime), 0);
+  EXPECT_EQ(static_cast<int>(CallDomain::kDriver), 1);
+  EXPECT_EQ(static_cast<int>(LogClock::kMonotonic), 0);
+  EXPECT_EQ(static_cast<int>(LogClock::kCupti), 1);
+  // cupti_activity.h: CUpti_ActivityFlag, CUpti_MetricValueKind,
+  // CUpti_ActivityObjectKind.
+  EXPECT_EQ(kMarkerInstant, 1u);
+  EXPECT_EQ(kMarkerStart, 2u);
+  EXPECT_EQ(kMarkerEnd, 4u);
+  EXPECT_EQ(static_cast<int>(MarkerPayload::kDouble), 0);
+  EXPECT_EQ(static_cast<int>(MarkerPayload::kUint64), 1);
+  EXPECT_EQ(static_cast<int>(MarkerPayload::kInt64), 4);
+  EXPECT_EQ(static_cast<int>(MarkerPayload::kExtended), 6);
+  EXPECT_EQ(static_cast<int>(NamedObject::kThread), 2);
+  EXPECT_EQ(static_cast<int>(NamedObject::kStream), 5);
+}
+
 // --- log_reader.h ---
 
 TEST(LogReaderTest, AHeaderThatMakesNoSenseEndsTheLog) {

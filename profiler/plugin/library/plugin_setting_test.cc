@@ -1,11 +1,14 @@
 #include "profiler/plugin/library/plugin_setting.h"
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kymo/backend_plugin.h"
+#include "kymo/exporter_plugin.h"
 
 namespace kymo {
 namespace {
@@ -131,6 +134,32 @@ TEST(PluginSettingTest, ValuesAreThoseGivenOrTheDefaults) {
                        {"mine_off", "false"},
                        {"other", "1"}}),
             "text= on=1 off=0 other=0 ");
+}
+
+// Libraries that were built years ago have these numbers compiled in.
+TEST(PluginAbiTest, NumbersNeverChange) {
+  const auto follow_each_other = [](const std::vector<int>& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      EXPECT_EQ(numbers[i], static_cast<int>(i));
+    }
+  };
+  follow_each_other({KYMO_OK, KYMO_INVALID_ARGUMENT, KYMO_NOT_FOUND,
+                     KYMO_PERMISSION_DENIED, KYMO_UNAVAILABLE,
+                     KYMO_UNIMPLEMENTED, KYMO_INTERNAL, KYMO_OUT_OF_MEMORY});
+  follow_each_other({KYMO_TARGET_THIS_PROCESS, KYMO_TARGET_CHILD});
+  follow_each_other({KYMO_SETTING_SWITCH, KYMO_SETTING_INTEGER,
+                     KYMO_SETTING_REAL, KYMO_SETTING_TEXT, KYMO_SETTING_WORD});
+  follow_each_other({KYMO_ARG_INTEGER, KYMO_ARG_REAL, KYMO_ARG_TEXT});
+  follow_each_other({KYMO_RANGE_ANNOTATION, KYMO_RANGE_OPERATION,
+                     KYMO_RANGE_CALL, KYMO_RANGE_OVERHEAD, KYMO_RANGE_ASYNC});
+  follow_each_other({KYMO_WORK_KERNEL, KYMO_WORK_COPY, KYMO_WORK_SET});
+  EXPECT_EQ(
+      (std::vector<int>{KYMO_WANT_ALL_THREADS, KYMO_WANT_SHAPES,
+                        KYMO_WANT_MEMORY, KYMO_WANT_STACKS, KYMO_WANT_MODULES}),
+      (std::vector<int>{1, 2, 4, 8, 16}));
+  EXPECT_EQ((std::vector<int>{KYMO_EVENT_OPEN, KYMO_EVENT_INSTANT,
+                              KYMO_EVENT_ASYNC, KYMO_EVENT_DEVICE}),
+            (std::vector<int>{1, 2, 4, 8}));
 }
 
 }  // namespace
