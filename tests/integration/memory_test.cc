@@ -347,6 +347,12 @@ TEST(MemoryTest, TheTimelineHasPyTorchsThreeForms) {
   ASSERT_TRUE(without.Stop().ok());
   EXPECT_EQ(without.export_memory_timeline("/tmp/x.html").message(),
             "profile_memory = true required for memory profiling.");
+  // Who names the activity wants the option.
+  Profile named({.activities = {"cpu", "memory"}});
+  ASSERT_TRUE(named.Start().ok());
+  ASSERT_TRUE(named.Stop().ok());
+  const std::string path = testing::TempDir() + "/named.html";
+  EXPECT_TRUE(named.export_memory_timeline(path).ok());
 }
 
 // Bytes of the blocks of a category that were made within the recording.
