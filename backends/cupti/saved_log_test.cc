@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 
+#include "backends/cupti/log/gpu_log.h"
 #include "backends/cupti/log/log_file.h"
 #include "backends/cupti/target/capture.h"
 #include "backends/cupti/target/test_cupti_api.h"
@@ -114,6 +117,38 @@ TEST_F(SavedLogTest, BytesThatCannotBeWrittenAreCounted) {
   std::filesystem::remove(FindLogs(folder_)[0]);
   file.sink().append(&file, block, sizeof(block));
   EXPECT_EQ(file.header()->bytes_lost, sizeof(block));
+}
+
+TEST(SaveLogTest, WhatIsSavedIsRead) {
+  LogHeader header;
+  header.magic = kLogMagic;
+  header.version = kLogVersion;
+  header.pid = 77;
+  header.cupti_version = 28;
+  header.state = LogState::kClosed;
+  header.buffers_out = 3;
+  header.buffers_refused = 4;
+  header.bytes_lost = 5;
+  memset(header.problem, 'p', sizeof(header.problem));  // without a NUL
+  const std::string text = "records!";
+  const auto records = std::as_bytes(std::span(text));
+  const std::string path = ::testing::TempDir() + "/saved.log";
+  const absl::Status saved = SaveLog(header, records, path);
+  ASSERT_TRUE(saved.ok()) << saved;
+  const auto log = SavedLog::Map(path);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_EQ(log->facts().pid, 77);
+  EXPECT_EQ(log->facts().cupti_version, 28u);
+  EXPECT_EQ(log->facts().state, LogState::kClosed);
+  EXPECT_EQ(log->facts().buffers_out, 3u);
+  EXPECT_EQ(log->facts().buffers_refused, 4u);
+  EXPECT_EQ(log->facts().bytes_lost, 5u);
+  EXPECT_EQ(log->facts().problem, std::string(256, 'p'));
+  ASSERT_EQ(log->records().size(), 8u);
+  EXPECT_EQ(memcmp(log->records().data(), text.data(), 8), 0);
+  const absl::Status no_folder = SaveLog(header, records, "/no/folder/log");
+  EXPECT_EQ(no_folder.message(),
+            "cannot write /no/folder/log: No such file or directory");
 }
 
 TEST_F(SavedLogTest, RefusesWhatIsNoLog) {
