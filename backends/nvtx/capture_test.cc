@@ -161,6 +161,17 @@ TEST_F(NvtxCaptureTest, DomainsCategoriesAndStrings) {
              "mark text, domain=io"}));
 }
 
+TEST_F(NvtxCaptureTest, ANameThatCannotBeKeptLeavesTheOldOne) {
+  const std::string too_long(2'000, 'x');
+  nvtx_.Core<void>(kNameCategoryA, 77u, "old");
+  nvtx_.Core<void>(kNameCategoryA, 77u, too_long.c_str());
+  stream::TestCapture capture(NewNvtxBackend());
+  EventAttributes event = TestEvent("e");
+  event.category = 77;
+  nvtx_.Core<void>(kMarkEx, &event);
+  EXPECT_EQ(capture.Stop(), Texts{"mark e, category=old"});
+}
+
 TEST_F(NvtxCaptureTest, AttributesBecomeArguments) {
   stream::TestCapture capture(NewNvtxBackend());
   const auto mark = [&](int32_t type, auto set) {

@@ -185,6 +185,20 @@ TEST_F(DeliverTest, ComparesSampledFunctions) {
       << *json;
 }
 
+// A table of events in CSV has no room for another of functions.
+TEST_F(DeliverTest, CsvIsOneTable) {
+  command_.format = TextFormat::kCsv;
+  const auto first_word = [&](const std::string& lines) {
+    const std::string csv = *TablesText(LoadLines("t", lines), command_);
+    const size_t begin = csv.find("\r\n") + 2;
+    return csv.substr(begin, csv.find(',', begin) - begin);
+  };
+  EXPECT_EQ(first_word(std::string(kSamples) + "range a 7 1 1000 2000\n"), "a");
+  EXPECT_EQ(first_word(kSamples), "f");
+  EXPECT_TRUE(TablesText(LoadLines("t", ""), command_)
+                  ->starts_with("name,overload_name,"));
+}
+
 TEST_F(DeliverTest, AnEmptyTraceSaysSo) {
   const auto text = TablesText(LoadLines("t", ""), command_);
   ASSERT_TRUE(text.ok()) << text.status();
