@@ -1,5 +1,6 @@
 // With tools of tests/nvtx, which the environment names. They write a log.
 #include <errno.h>
+#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <chrono>
