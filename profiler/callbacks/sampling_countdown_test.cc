@@ -1,5 +1,7 @@
 #include "profiler/callbacks/sampling_countdown.h"
 
+#include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -23,6 +25,20 @@ TEST(SamplingCountdownTest, FollowsTheGeometricDistribution) {
   EXPECT_NEAR(sum / kDraws, 1 / 0.25, 0.05);
   EXPECT_NEAR(at_once / double{kDraws}, 0.25, 0.005);
   EXPECT_NEAR(beyond_three / double{kDraws}, 0.75 * 0.75 * 0.75, 0.006);
+}
+
+// The numbers that Rosetta Code lists for splitmix64 with this seed, by the
+// formula of the header.
+TEST(SamplingCountdownTest, DrawsFromTheNumbersOfSplitmix64) {
+  SamplingRandom random(1234567);
+  for (const uint64_t number :
+       {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+        4593380528125082431u, 16408922859458223821u}) {
+    const double u = (static_cast<double>(number >> 11) + 1) / 0x1p53;
+    const double countdown = std::log(u) / std::log1p(-1e-9);
+    EXPECT_EQ(random.DrawCountdown(1e-9),
+              static_cast<int64_t>(std::floor(countdown)) + 1);
+  }
 }
 
 TEST(SamplingCountdownTest, HasTheMeanOfASmallProbability) {
