@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -217,6 +220,28 @@ TEST_F(ForeignNamesTest, PassingTextsHaveALimitAndRegisteredOnesDoNot) {
   EXPECT_EQ(AllocateForeign(1), nullptr);
   EXPECT_EQ(AddForeignText("no room"), nullptr);
   tables->used.store(used + (uint64_t{1} << 20));  // behind what was made here
+  Stop();
+}
+
+TEST_F(ForeignNamesTest, WithoutMemoryTheTextGoesAlong) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a program that has no memory left";
+#endif
+  // In a child: limits cannot be raised again.
+  const pid_t child = fork();
+  if (child == 0) {
+    foreign_tables.store(nullptr);
+    const rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+    setrlimit(RLIMIT_AS, &none);  // no room for the tables
+    const ForeignName name = NameOf("text");
+    const bool ok = AddForeignText("text") == nullptr &&
+                    AllocateForeign(16) == nullptr &&
+                    name.id == kNameInPayload && name.text == "text";
+    _exit(ok ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
   Stop();
 }
 

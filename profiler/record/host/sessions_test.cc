@@ -279,6 +279,48 @@ TEST_F(SessionsTest, ThreadsThatRecordAfterTheirLastExitHandlerTakeNoMemory) {
   pthread_key_delete(last_key);
 }
 
+// A thread that records in each round of its exit handlers, and in the last one
+// once more when it may end.
+struct LateThread {
+  std::atomic<bool> may_end;
+  std::atomic<bool> is_late = false;
+  int rounds = 0;
+};
+
+void RecordAndWaitInTheLastRound(void* value) {
+  LateThread& thread = *static_cast<LateThread*>(value);
+  Record("late");
+  if (++thread.rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(last_key, value);
+    return;
+  }
+  thread.is_late = true;
+  while (!thread.may_end) usleep(100);
+  Record("late");
+}
+
+TEST_F(SessionsTest, AThreadInItsLastExitHandlerKeepsWhatItRecordsTo) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "NOT TESTED HERE: see above";
+#endif
+  ASSERT_EQ(pthread_key_create(&last_key, RecordAndWaitInTheLastRound), 0);
+  const SessionId id = Start(SessionScope::kProcess);
+  LateThread waiting = {.may_end = false};
+  std::thread thread([&] { pthread_setspecific(last_key, &waiting); });
+  while (!waiting.is_late) usleep(100);
+  // Each of these looks which late threads are gone: those before it are.
+  for (int i = 0; i < 3; ++i) {
+    LateThread at_once = {.may_end = true};
+    std::thread([&] { pthread_setspecific(last_key, &at_once); }).join();
+  }
+  waiting.may_end = true;
+  thread.join();
+  EXPECT_EQ(StopAndRead(id),
+            (std::map<std::string, int>{
+                {"late", 4 * (PTHREAD_DESTRUCTOR_ITERATIONS + 1)}}));
+  pthread_key_delete(last_key);
+}
+
 // The name that somebody gave the newest stream of a thread; empty: nobody.
 std::string NameOfThread(int32_t tid) {
   const Arena& arena = *ProcessArena();
