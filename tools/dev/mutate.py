@@ -34,6 +34,7 @@ TESTED_BY = {
     "backends/stream": ["backends/cpu", "backends/nvtx", "tests/nvtx"],
     "profiler/api": ["profiler/library", "profiler/callbacks"],
     "tools/profile_command": ["tests/e2e"],
+    "tools/report_command": ["tools/kymo_command", "tests/e2e"],
 }
 
 Mutant = collections.namedtuple("Mutant", "file line before after")
