@@ -49,10 +49,10 @@ const SettingTable<MemorySettings>& MemoryTable() {
        {.name = "fold_above",
         .value = setting::Integer(&S::fold_above, -1),
         .purpose = "In a child: keep exact sums instead of single records if "
-                   "a program without ranges makes more heap records than "
-                   "this. -1: keep all. The default is chrome_memory_events "
-                   "where all files that are written can be made of sums, "
-                   "else -1."}});
+                   "a program makes more heap records than this, and does "
+                   "not say what its memory is for. -1: keep all. The default "
+                   "is chrome_memory_events where all files that are written "
+                   "can be made of sums, else -1."}});
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "backends/stream/raw/raw_windows.h"
 #include "backends/stream/trace_memory.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/memory_category.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
 #include "profiler/plugin/kept_recording.h"
@@ -42,6 +44,17 @@ using record::ChunkView;
 using record::FullPolicy;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
+constexpr uint64_t kNeverFold = ~uint64_t{0};
+
+// Whether the target says what its memory is for. The files show that of single
+// records only.
+bool SaysCategories(const Arena& arena) {
+  const std::span<const std::byte> names = arena.name_texts();
+  const std::string_view texts(reinterpret_cast<const char*>(names.data()),
+                               names.size());
+  return texts.find(kMemoryCategoryInstant) != texts.npos ||
+         texts.find(kMemoryScopeInstant) != texts.npos;
+}
 
 class ChildSession : public ActivitySession {
  public:
@@ -127,6 +140,7 @@ class ChildSession : public ActivitySession {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropFreeChunks();
     }
+    if (SaysCategories(arena_)) settings_.fold_heap_above = kNeverFold;
     const uint64_t limit = MemoryLimit(settings_.max_memory);
     const bool is_large = TraceMemoryBytes(store_.bytes()) > limit;
     if (is_large && !MayFold()) return Keep(limit);
@@ -225,7 +239,7 @@ class ChildSession : public ActivitySession {
   }
 
   bool MayFold() const {
-    return settings_.fold_heap_above != ~uint64_t{0} &&
+    return settings_.fold_heap_above != kNeverFold &&
            settings_.heap_sample_interval == 0 &&
            (settings_.flags & record::kMemoryFlags) != 0;
   }
@@ -240,7 +254,7 @@ class ChildSession : public ActivitySession {
 
   // Only a heap that is folded is read chunk by chunk.
   std::function<void(const ChunkView&)> ReleaseOfFolded() const {
-    if (settings_.fold_heap_above == ~uint64_t{0}) return nullptr;
+    if (settings_.fold_heap_above == kNeverFold) return nullptr;
     return [this](const ChunkView& chunk) { store_.Release(chunk); };
   }
 
@@ -325,7 +339,7 @@ class ChildSession : public ActivitySession {
     populated_ += count;
   }
 
-  const ChildSettings settings_;
+  ChildSettings settings_;
   int fd_ = -1;
   Arena arena_;
   std::optional<RawFile> raw_;  // if there is one, it has the chunks

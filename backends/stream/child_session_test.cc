@@ -17,6 +17,7 @@
 #include "backends/stream/raw/raw_file.h"
 #include "gtest/gtest.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/memory_category.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/target_setup.h"
@@ -183,9 +184,11 @@ TEST_F(ChildSessionTest, ARecordingThatIsTooLargeStaysInAFile) {
 TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
   settings_.flags = record::kGateHeap;
   settings_.fold_heap_above = 0;
+  std::string_view says;
   const auto is_kept = [&](uint64_t max_memory) {
     settings_.max_memory = max_memory;
     Start();
+    arena_.InternName(says);
     record::Slot* const slots = arena_.slots(AddChunk("", /*sealed=*/false));
     slots[0].kind_scope_depth = record::PackKind(SlotKind::kAllocation, 0, 0);
     slots[1].kind_scope_depth = record::PackKind(SlotKind::kFree, 0, 0);
@@ -195,7 +198,7 @@ TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
     shard_ = model::TraceShard();
     const bool kept = Collect().has_value();
     EXPECT_EQ(shard_.folded_memory != nullptr,
-              !kept && settings_.heap_sample_interval == 0);
+              !kept && settings_.heap_sample_interval == 0 && says.empty());
     arena_.Unmap();
     return kept;
   };
@@ -205,6 +208,13 @@ TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
   settings_.heap_sample_interval = 512;  // samples are not folded
   EXPECT_TRUE(is_kept(239));
   EXPECT_FALSE(is_kept(240));
+  settings_.heap_sample_interval = 0;
+  // Nor are heaps of which the program says what they are for.
+  for (const char* const name : {kMemoryCategoryInstant, kMemoryScopeInstant}) {
+    says = name;
+    EXPECT_TRUE(is_kept(239));
+    EXPECT_FALSE(is_kept(240));
+  }
 }
 
 TEST_F(ChildSessionTest, ARawFileHasEverythingInTheEnd) {

@@ -117,6 +117,13 @@ class MemoryTimelineExporter final : public TraceExporter {
     const std::string name = FileName(settings.form, options.gzip);
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     KYMO_RETURN_IF_ERROR(Write(trace, name, settings.device, std::move(sink)));
+    if (options.notes != nullptr && trace.folded_memory() != nullptr &&
+        trace.event_count() > 0 && settings.device == MemoryDeviceId()) {
+      options.notes->notices.push_back(absl::StrCat(
+          name,
+          ": memory is not divided into categories, because only sums of the "
+          "allocations were kept; --memory_fold_above=-1 keeps each of them"));
+    }
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{name};
   }

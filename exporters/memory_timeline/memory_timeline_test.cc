@@ -194,6 +194,25 @@ TEST(MemoryTimelineExporterTest, ARecordAtTheStartIsAtTimeZero) {
   EXPECT_EQ(data.fields().at("end_us").number_value(), 10);
 }
 
+// Categories belong to operations, and need single records.
+TEST(MemoryTimelineExporterTest, FoldedMemoryBesideRangesSaysWhatIsMissing) {
+  const auto notices = [](bool with_range, const std::string& device) {
+    TestTrace t;
+    const auto main = t.AddThread(1, 1, "main");
+    if (with_range) t.AddRange(main, "matmul", 4'000, 10'000);
+    t.data().folded_memory = std::make_shared<model::FoldedMemory>();
+    ExportNotes notes;
+    ExportOptions options = {.notes = &notes};
+    options.settings["memory_timeline_device"] = device;
+    Export(*NewMemoryTimelineExporter(), std::move(t).Build(), options);
+    return notes.notices;
+  };
+  EXPECT_THAT(notices(true, "cpu"),
+              ElementsAre(HasSubstr("not divided into categories")));
+  EXPECT_THAT(notices(true, "cuda:0"), ElementsAre());
+  EXPECT_THAT(notices(false, "cpu"), ElementsAre());
+}
+
 TEST(MemoryTimelineExporterTest, AnEmptyTraceIsAnEmptyPage) {
   const auto data = PageData(Page(TestTrace().Build()));
   EXPECT_EQ(data.fields().at("times_us").list_value().values_size(), 0);

@@ -16,6 +16,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/events/device_type.h"
 #include "profiler/model/event_calls.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/op_inputs.h"
 
@@ -210,20 +211,38 @@ class Converter {
         AddMemory(i);
       }
     }
+    if (trace_.folded_memory() == nullptr) return;
+    for (const model::FoldedHeap& heap : trace_.folded_memory()->heaps) {
+      for (const model::FoldedThread& thread : heap.threads) {
+        thread.changes.ForEach([&](const model::FoldedChange& change) {
+          if (change.kind == model::FoldedChangeKind::kUnseen) return;
+          AddMemory("[memory]",
+                    {.track = thread.track,
+                     .time_ns = change.time_ns,
+                     .bytes = change.bytes},
+                    change.bytes);
+        });
+      }
+    }
   }
 
   void AddMemory(model::MemoryIndex index) {
     const model::MemoryRecord& record = trace_.memory()[index];
+    AddMemory(record.event == model::MemoryEvent::kAllocation ? "[memory]"
+                                                              : "[OutOfMemory]",
+              record, analysis::ChargedBytes(trace_, index));
+  }
+
+  void AddMemory(const char* name, const model::MemoryRecord& record,
+                 int64_t charged_bytes) {
     RawEvent raw;
-    raw.name = record.event == model::MemoryEvent::kAllocation
-                   ? "[memory]"
-                   : "[OutOfMemory]";
+    raw.name = name;
     raw.start_ns = raw.end_ns = record.time_ns;
     raw.start_thread_id = raw.end_thread_id = ThreadOf(record.track);
     raw.device_type = static_cast<DeviceType>(record.device_type);
     raw.device_index = record.device_index;
     raw.node_id = NodeAt(record.track, record.time_ns);
-    raw.nbytes = analysis::ChargedBytes(trace_, index);
+    raw.nbytes = charged_bytes;
     raw_.push_back(std::move(raw));
   }
 

@@ -10,8 +10,9 @@
 // they are what an analysis of the single records finds. Only the curves are
 // thinned.
 //
-// A trace has folded memory only if its program recorded no events. Every
-// allocation of it was sampled with certainty: there are no estimates here.
+// If the trace has events, each heap also has the changes of each thread
+// (folded_changes.h) and the blocks of its peak, because these belong to events.
+// Every allocation was recorded: there are no estimates here.
 #ifndef KYMO_PROFILER_MODEL_FOLDED_MEMORY_H_
 #define KYMO_PROFILER_MODEL_FOLDED_MEMORY_H_
 
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "profiler/base/time.h"
+#include "profiler/model/folded_changes.h"
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 
@@ -46,6 +48,15 @@ struct FoldedStack {
   BlockSum temporary;
   BlockSum alive;    // at the end of the recording
   BlockSum at_peak;  // alive when the heap was largest
+
+  // Adds the blocks of another one.
+  FoldedStack& operator+=(const FoldedStack& other) {
+    allocated += other.allocated;
+    temporary += other.temporary;
+    alive += other.alive;
+    at_peak += other.at_peak;
+    return *this;
+  }
 };
 
 // The bytes that are alive from `time_ns` on.
@@ -58,6 +69,21 @@ struct FoldedPoint {
 
 // Entry 0 counts zeros, entry n values v with 2^(n-1) <= v < 2^n.
 using FoldedHistogram = std::array<int64_t, 64>;
+
+// A block that was alive when the heap was largest.
+struct FoldedBlock {
+  TrackIndex track = 0;  // that allocated it
+  TimeNs time_ns = 0;    // when
+  int64_t bytes = 0;
+
+  friend auto operator<=>(const FoldedBlock&, const FoldedBlock&) = default;
+};
+
+// What one thread allocated and freed.
+struct FoldedThread {
+  TrackIndex track = 0;
+  FoldedChanges changes;
+};
 
 // The heap of one process.
 struct FoldedHeap {
@@ -72,6 +98,9 @@ struct FoldedHeap {
   FoldedHistogram lifetimes = {};   // freed blocks, by ns
   std::vector<FoldedStack> stacks;  // by track and stack, each of them once
   std::vector<FoldedPoint> live;    // by time; thinned (heap_curve.h)
+  // Both are empty if the trace has no events.
+  std::vector<FoldedThread> threads;     // by track, each of them once
+  std::vector<FoldedBlock> peak_blocks;  // by track, then time
 
   int64_t record_count() const { return allocated.count + freed.count; }
 };

@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/folded_changes.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/shadowed_args.h"
@@ -69,6 +70,35 @@ TEST(StackTableTest, EachParentAndFrameIsOneStack) {
     ASSERT_EQ(stacks.leaf(at->second), frame);
     ASSERT_EQ(stacks.stack_count(), expected.size() + 1);
   }
+}
+
+TEST(FoldedChangesTest, ChangesComeBackAsTheyWere) {
+  FoldedChanges changes;
+  EXPECT_TRUE(changes.empty());
+  std::vector<FoldedChange> expected;
+  uint32_t random = 1;
+  TimeNs time_ns = 1'700'000'000'000'000'000;
+  for (int i = 0; i < 10'000; ++i) {
+    random = random * 1664525 + 1013904223;
+    time_ns += (random >> 20) % 3 == 0 ? 0 : TimeNs{1} << (random >> 27);
+    const int64_t bytes = (int64_t{1} << (random >> 22) % 60) - 1;
+    const auto kind = static_cast<FoldedChangeKind>((random >> 12) % 3);
+    expected.push_back({time_ns,
+                        kind == FoldedChangeKind::kAllocation ? bytes : -bytes,
+                        kind});
+    changes.Add(expected.back());
+  }
+  std::vector<FoldedChange> read;
+  changes.ForEach([&](const FoldedChange& change) { read.push_back(change); });
+  EXPECT_EQ(read, expected);
+}
+
+TEST(FoldedChangesTest, AnOrdinaryChangeTakesThreeBytes) {
+  FoldedChanges changes;
+  for (int i = 0; i < 1'000; ++i) {
+    changes.Add({.time_ns = i * 100, .bytes = 64});
+  }
+  EXPECT_LE(changes.size_bytes(), 3'000u);
 }
 
 TEST(LossLedgerTest, NotesAreNoLoss) {

@@ -8,12 +8,55 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/model/folded_changes.h"
+
 namespace kymo {
 
+using model::FoldedChange;
+using model::FoldedChanges;
 using model::FoldedPoint;
 using model::FoldedStack;
+using model::FoldedThread;
 using model::StackId;
 using model::TrackIndex;
+
+namespace {
+
+FoldedChanges Merged(std::span<const FoldedThread> threads) {
+  std::vector<FoldedChange> all;
+  for (const FoldedThread& thread : threads) {
+    thread.changes.ForEach(
+        [&](const FoldedChange& change) { all.push_back(change); });
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const FoldedChange& a, const FoldedChange& b) {
+                     return a.time_ns < b.time_ns;
+                   });
+  FoldedChanges merged;
+  for (const FoldedChange& change : all) merged.Add(change);
+  return merged;
+}
+
+// Sorts threads by track, and makes one of those with the same track.
+void MergeThreads(std::vector<FoldedThread>& threads) {
+  std::stable_sort(threads.begin(), threads.end(),
+                   [](const FoldedThread& a, const FoldedThread& b) {
+                     return a.track < b.track;
+                   });
+  size_t kept = 0;
+  for (size_t begin = 0, end = 0; begin < threads.size(); begin = end) {
+    const TrackIndex track = threads[begin].track;
+    while (end < threads.size() && threads[end].track == track) ++end;
+    if (end - begin > 1) {
+      threads[begin].changes = Merged({&threads[begin], end - begin});
+    }
+    if (kept != begin) threads[kept] = std::move(threads[begin]);
+    ++kept;
+  }
+  threads.resize(kept);
+}
+
+}  // namespace
 
 void MapFolded(std::span<const TrackIndex> tracks,
                std::span<const StackId> stacks, model::FoldedMemory& memory) {
@@ -39,13 +82,17 @@ void MapFolded(std::span<const TrackIndex> tracks,
         sums[kept++] = sum;
         continue;
       }
-      FoldedStack& into = sums[kept - 1];
-      into.allocated += sum.allocated;
-      into.temporary += sum.temporary;
-      into.alive += sum.alive;
-      into.at_peak += sum.at_peak;
+      sums[kept - 1] += sum;
     }
     sums.resize(kept);
+    for (model::FoldedBlock& block : heap.peak_blocks) {
+      block.track = tracks[block.track];
+    }
+    std::sort(heap.peak_blocks.begin(), heap.peak_blocks.end());
+    for (FoldedThread& thread : heap.threads) {
+      thread.track = tracks[thread.track];
+    }
+    MergeThreads(heap.threads);
   }
 }
 

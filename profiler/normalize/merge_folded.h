@@ -15,9 +15,9 @@
 
 namespace kymo {
 
-// Moves sums to the trace's tracks and stacks, which stand by the shard's
-// numbers in `tracks` and `stacks`. Several tracks of the shard may be one of
-// the trace, and several stacks one.
+// Moves sums, changes and blocks to the trace's tracks and stacks, which stand
+// by the shard's numbers in `tracks` and `stacks`. Several tracks of the shard
+// may be one of the trace, and several stacks one.
 void MapFolded(std::span<const model::TrackIndex> tracks,
                std::span<const model::StackId> stacks,
                model::FoldedMemory& memory);

@@ -297,6 +297,46 @@ TEST(NormalizeTest, FoldedStacksOfOneTrackBecomeOne) {
   EXPECT_EQ(in_trace.stacks[1].at_peak, (model::BlockSum{8, 82}));
 }
 
+TEST(NormalizeTest, FoldedThreadsOfOneTrackBecomeOne) {
+  using Kind = model::FoldedChangeKind;
+  TestShard builder;
+  const TrackIndex a = builder.AddThread(7, 71, "worker");
+  const TrackIndex b = builder.AddThread(7, 7, "main");
+  const TrackIndex c = builder.AddThread(7, 71, "worker");
+  auto folded = std::make_shared<model::FoldedMemory>();
+  model::FoldedHeap& heap = folded->heaps.emplace_back();
+  heap.track = a;
+  for (const TrackIndex track : {a, b, c}) {
+    heap.stacks.push_back({.track = track, .allocated = {1, 10 + track}});
+    heap.peak_blocks.push_back({track, 100 - track, 5});
+  }
+  heap.threads.resize(3);
+  heap.threads[0].track = a;
+  heap.threads[0].changes.Add({10, 1, Kind::kAllocation});
+  heap.threads[0].changes.Add({30, -3, Kind::kFree});
+  heap.threads[1].track = b;
+  heap.threads[2].track = c;
+  heap.threads[2].changes.Add({20, 2, Kind::kAllocation});
+  builder.shard().folded_memory = std::move(folded);
+  const Trace trace = Build(std::move(builder));
+  const model::FoldedHeap& in_trace = trace.folded_memory()->heaps[0];
+  EXPECT_EQ(in_trace.track, 1u);
+  ASSERT_EQ(in_trace.stacks.size(), 2u);
+  EXPECT_EQ(in_trace.stacks[0].allocated, (model::BlockSum{1, 11}));
+  EXPECT_EQ(in_trace.stacks[1].allocated, (model::BlockSum{2, 22}));
+  EXPECT_EQ(in_trace.peak_blocks, (std::vector<model::FoldedBlock>{
+                                      {0, 99, 5}, {1, 98, 5}, {1, 100, 5}}));
+  ASSERT_EQ(in_trace.threads.size(), 2u);
+  EXPECT_EQ(in_trace.threads[1].track, 1u);
+  std::vector<model::FoldedChange> changes;
+  in_trace.threads[1].changes.ForEach(
+      [&](const model::FoldedChange& change) { changes.push_back(change); });
+  EXPECT_EQ(changes,
+            (std::vector<model::FoldedChange>{{10, 1, Kind::kAllocation},
+                                              {20, 2, Kind::kAllocation},
+                                              {30, -3, Kind::kFree}}));
+}
+
 TEST(NormalizeTest, NothingGivesAnEmptyTrace) {
   const Trace trace = Build(std::vector<TraceShard>());
   EXPECT_EQ(trace.event_count(), 0);

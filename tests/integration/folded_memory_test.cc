@@ -3,8 +3,10 @@
 // them is compared.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,16 +42,9 @@ class Stream {
   void Add(SlotKind kind, uint64_t time, uint64_t address, uint32_t bytes,
            uint64_t stack) {
     const uint32_t extra = stack == 0 ? 0 : 1;
-    if (chunks_.empty() || used_.back() + 1 + extra > kSlots) {
-      chunks_.emplace_back(kSlots);
-      used_.push_back(0);
-    }
-    Slot* const slot = &chunks_.back()[used_.back()];
-    slot->begin.store(time);
+    Slot* const slot = Take(kind, time, extra);
     slot->end.store(address);
     slot->name = bytes;
-    slot->kind_scope_depth = record::PackKind(kind, 0, 0);
-    slot->extra_slots = extra;
     if (extra != 0) {
       const record::PayloadHeader header = {.kind = record::PayloadKind::kStack,
                                             .continues = 0,
@@ -60,7 +55,36 @@ class Stream {
       std::memcpy(at, &header, sizeof(header));
       std::memcpy(at + sizeof(header), pcs, sizeof(pcs));
     }
-    used_.back() += 1 + extra;
+  }
+
+  // The last range that is open ends first. Some stay open.
+  void BeginRange(uint64_t time, uint32_t name, RecordScope scope) {
+    Slot* const slot =
+        Take(SlotKind::kRange, time, 0, static_cast<uint8_t>(scope),
+             static_cast<uint32_t>(open_.size()));
+    slot->name = name;
+    open_.push_back(slot);
+  }
+  void EndRange(uint64_t time) {
+    if (open_.empty()) return;
+    open_.back()->end.store(time);
+    open_.pop_back();
+  }
+  void AddInstant(uint64_t time, uint32_t name) {
+    Take(SlotKind::kInstant, time, 0)->name = name;
+  }
+  // What the program says of a pool of its own.
+  void AddReport(uint64_t time, uint64_t address, int64_t bytes) {
+    Slot* const slot = Take(SlotKind::kMemory, time, 1);
+    slot->end.store(address);
+    const record::MemoryPayload payload = {.bytes = bytes};
+    std::memcpy(static_cast<void*>(slot + 1), &payload, sizeof(payload));
+  }
+  void AddMapping(uint64_t time, uint64_t address, uint32_t bytes) {
+    Slot* const slot = Take(SlotKind::kAllocation, time, 0,
+                            static_cast<uint8_t>(record::HeapSource::kMapped));
+    slot->end.store(address);
+    slot->name = bytes;
   }
 
   void AddTo(std::vector<record::ChunkView>& views) const {
@@ -75,18 +99,46 @@ class Stream {
  private:
   static constexpr size_t kSlots = 64;
 
+  Slot* Take(SlotKind kind, uint64_t time, uint32_t extra, uint8_t scope = 0,
+             uint32_t depth = 0) {
+    if (chunks_.empty() || used_.back() + 1 + extra > kSlots) {
+      chunks_.emplace_back(kSlots);
+      used_.push_back(0);
+    }
+    Slot* const slot = &chunks_.back()[used_.back()];
+    slot->begin.store(time);
+    slot->kind_scope_depth = record::PackKind(kind, scope, depth);
+    slot->extra_slots = extra;
+    used_.back() += 1 + extra;
+    return slot;
+  }
+
   const uint32_t id_;
   const uint64_t ticket_;
   std::vector<std::vector<Slot>> chunks_;
   std::vector<size_t> used_;
+  std::vector<Slot*> open_;
 };
+
+// What is recorded beside the heap.
+enum class Beside {
+  kNothing,
+  kRanges,         // and instants, reports and mappings
+  kRangesAndWork,  // and work of a device
+};
+
+constexpr std::string_view kNames[] = {"name",           "forward",
+                                       "backward",       "ProfilerStep#1",
+                                       "ProfilerStep#2", "ProfilerStep#3"};
 
 // Three threads of process 7, and one of process 8, which becomes another
 // program.
 class Recording {
  public:
   // Behind the record at `back_at`, the clock goes back to its start.
-  Recording(uint64_t seed, int records, int back_at = -1) {
+  Recording(uint64_t seed, int records, int back_at = -1,
+            Beside beside = Beside::kNothing)
+      : beside_(beside), seed_(seed) {
     for (uint32_t i = 0; i < 4; ++i) streams_.emplace_back(i, 1 + i * 10'000);
     std::mt19937_64 random(seed);
     const auto below = [&](uint64_t n) { return random() % n; };
@@ -96,6 +148,7 @@ class Recording {
       time += below(3) == 0 ? 0 : below(200);
       if (i == back_at) time = 1000;
       Stream& stream = streams_[below(4)];
+      if (beside_ != Beside::kNothing) AddRanges(time, stream, random);
       const uint64_t address = 16 * (1 + below(40));
       if (below(2) == 0) {
         const bool is_null = below(50) == 0;  // of no program that is sound
@@ -133,8 +186,8 @@ class Recording {
     }
     stream::DecodeInput input = {
         .stream_tracks = {0, 1, 2, 3},
-        .name_text = [](uint32_t) { return std::string_view("name"); },
-        .name_limit = 1,
+        .name_text = [](uint32_t id) { return kNames[id]; },
+        .name_limit = std::size(kNames),
         .clock =
             TickConverter(ClockSource::kSystem, {.ticks = 0}, {.ticks = 1}, 0),
         .recorded = std::move(recorded),
@@ -145,6 +198,7 @@ class Recording {
     stream::DecodeChunks(input, shard);
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(shard));
+    if (beside_ == Beside::kRangesAndWork) shards.push_back(DeviceWork());
     auto trace =
         Normalize(std::move(shards), {.start_ns = 1, .end_ns = kEndNs});
     EXPECT_TRUE(trace.ok());
@@ -152,11 +206,66 @@ class Recording {
   }
 
  private:
+  static void AddRanges(uint64_t time, Stream& stream,
+                        std::mt19937_64& random) {
+    const auto below = [&](uint64_t n) { return random() % n; };
+    for (uint64_t n = below(3); n > 0; --n) {
+      switch (below(8)) {
+        case 0:
+        case 1:
+        case 2:
+          stream.BeginRange(
+              time, static_cast<uint32_t>(below(std::size(kNames))),
+              below(2) == 0 ? RecordScope::kFunction : RecordScope::kUserScope);
+          break;
+        case 3:
+          stream.AddInstant(time, 0);
+          break;
+        case 4:
+          stream.AddReport(time, 16 * (1 + below(9)),
+                           static_cast<int64_t>(below(100)) - 50);
+          break;
+        case 5:
+          stream.AddMapping(time, 4096 * (1 + below(9)), 4096);
+          break;
+        default:
+          stream.EndRange(time);
+      }
+    }
+  }
+
+  model::TraceShard DeviceWork() const {
+    std::mt19937_64 random(seed_);
+    model::TraceShard shard;
+    const model::NameId name = shard.strings.Intern("Memset");
+    shard.tracks.push_back({.kind = model::TrackKind::kStream,
+                            .pid = 7,
+                            .id = 1,
+                            .device_index = 0});
+    model::TrackEvents& events = shard.events.emplace_back();
+    TimeNs time = 1000;
+    for (int i = 0; i < 50; ++i) {
+      time += static_cast<TimeNs>(random() % 3000);
+      events.start_ns.push_back(time);
+      time += static_cast<TimeNs>(random() % 3000);
+      events.end_ns.push_back(time);
+      events.name.push_back(name);
+      events.type.push_back(model::ActivityType::kGpuMemset);
+      events.scope.push_back(RecordScope::kFunction);
+      events.flags.push_back(0);
+    }
+    return shard;
+  }
+
+  const Beside beside_;
+  const uint64_t seed_;
   std::vector<Stream> streams_;
 };
 
-std::string Table(const model::Trace& trace) {
-  const auto averages = AveragesOfTrace(trace, {.profile_memory = true}, {});
+std::string Table(const model::Trace& trace,
+                  const KeyAveragesOptions& grouping = {}) {
+  const auto averages =
+      AveragesOfTrace(trace, {.profile_memory = true}, grouping);
   return averages.ok() ? *averages->table({})
                        : std::string(averages.status().message());
 }
@@ -201,12 +310,16 @@ void ExpectSameSums(const model::Trace& folded, const model::Trace& single) {
   ASSERT_EQ(single.folded_memory(), nullptr);
   ASSERT_NE(folded.folded_memory(), nullptr);
   for (const model::MemoryRecord& record : folded.memory()) {
+    if (record.source != model::MemorySource::kHeap) continue;
     EXPECT_EQ(record.event, model::MemoryEvent::kOutOfMemory);
   }
   EXPECT_EQ(analysis::ProfileMemory(folded), analysis::ProfileMemory(single));
   EXPECT_EQ(Table(folded), Table(single));
   EXPECT_EQ(StackAmounts(folded), StackAmounts(single));
-  EXPECT_EQ(Page(folded), Page(single));
+  // Operations divide the page of single records into categories.
+  if (folded.event_count() == 0) {
+    EXPECT_EQ(Page(folded), Page(single));
+  }
   ExpectSameCounters(folded, single);
   for (const Loss loss : {Loss::kFreesOfUnknownBlocks, Loss::kFreesNotSeen,
                           Loss::kStacksTruncated, Loss::kRecordsCorrupt}) {
@@ -223,6 +336,33 @@ TEST(FoldedMemoryTest, SumsAreThoseOfSingleRecords) {
       ExpectSameSums(recording.Decode(0), recording.Decode(kNever));
     }
   }
+}
+
+void ExpectSameSumsBeside(Beside beside) {
+  for (const int records : {20, 300, 4000}) {
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+      SCOPED_TRACE(testing::Message() << records << " records, seed " << seed);
+      const Recording recording(seed, records, -1, beside);
+      const model::Trace folded = recording.Decode(0);
+      ExpectSameSums(folded, recording.Decode(kNever));
+      EXPECT_EQ(Table(folded, {.group_by_stack_n = 1}),
+                Table(recording.Decode(kNever), {.group_by_stack_n = 1}));
+    }
+  }
+}
+
+TEST(FoldedMemoryTest, RangesAreChargedAsBySingleRecords) {
+  ExpectSameSumsBeside(Beside::kRanges);
+  const model::Trace trace = Recording(1, 4000, -1, Beside::kRanges).Decode(0);
+  const auto profiles = analysis::ProfileMemory(trace);
+  ASSERT_FALSE(profiles.empty());
+  EXPECT_FALSE(profiles[0].steps.empty());
+  EXPECT_GT(profiles[0].peak.by_operation.size(), 1u);
+}
+
+// A device's tables are made of events instead of columns.
+TEST(FoldedMemoryTest, BesideADeviceRangesAreChargedAsWell) {
+  ExpectSameSumsBeside(Beside::kRangesAndWork);
 }
 
 // A program's session may record parts of its time.

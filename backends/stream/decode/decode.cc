@@ -84,23 +84,22 @@ class Decoder {
             chunk.view->first_index};
   }
 
-  // The heap's records, if they are to be folded. Operations and the program's
-  // own reports need single records.
+  // The heap's records, if they are to be folded.
   std::optional<HeapStreams> HeapToFold() {
     uint64_t records = 0;
-    size_t others = 0;
+    bool has_ranges = false;
     for (const Chunk& chunk : chunks_) {
       records += chunk.heap_count;
-      others += chunk.event_count + chunk.report_count;
+      has_ranges |= chunk.event_count != 0;
     }
-    if (!input_.with_memory || others != 0 ||
-        records <= input_.fold_heap_above) {
+    if (!input_.with_memory || records <= input_.fold_heap_above) {
       return std::nullopt;
     }
     HeapStreams heap = {.streams = {},
                         .clock = input_.clock,
                         .recorded = input_.recorded,
                         .later_programs = LaterProgramsOf(shard_.processes),
+                        .with_changes = has_ranges,
                         .stack =
                             [this](std::span<const Slot> payload, int64_t pid) {
                               return payloads_.ReadStack(payload, pid);

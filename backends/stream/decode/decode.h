@@ -49,8 +49,8 @@ struct DecodeInput {
   // How many memory records the shard may take. Later ones are left out and
   // counted (kMemoryRecordsLeftOut).
   size_t memory_limit = ~size_t{0};
-  // If there are more heap records, no events and no reports of memory, the
-  // shard gets sums instead of them (TraceShard::folded_memory).
+  // If there are more heap records, the shard gets sums instead of them
+  // (TraceShard::folded_memory).
   uint64_t fold_heap_above = ~uint64_t{0};
   // Called for chunks that will not be read again soon, so that their memory
   // can be given back. May be empty. Any thread.

@@ -73,7 +73,6 @@ void ChunkDecoder::Count(Chunk& chunk) const {
   size_t events = 0;
   size_t memory = 0;
   size_t heap = 0;
-  size_t reports = 0;
   uint64_t first = chunk.heap_first_ticks;
   uint64_t last = chunk.heap_last_ticks;
   bool others = false;
@@ -93,9 +92,6 @@ void ChunkDecoder::Count(Chunk& chunk) const {
     } else if (IsMemory(record::UnpackKind(head.kind_scope_depth)) &&
                IsWanted(head)) {
       ++memory;
-      reports +=
-          record::UnpackKind(head.kind_scope_depth) == SlotKind::kMemory &&
-          head.flags != record::kMemoryOutOfMemory;
     }
   };
   record::ForEachRecord(*chunk.view, count,
@@ -103,7 +99,6 @@ void ChunkDecoder::Count(Chunk& chunk) const {
   chunk.event_count = events;
   chunk.memory_count = memory + heap;
   chunk.heap_count = heap;
-  chunk.report_count = reports;
   chunk.heap_first_ticks = first;
   chunk.heap_last_ticks = last;
   chunk.has_others = others;

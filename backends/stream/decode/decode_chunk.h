@@ -118,8 +118,7 @@ struct Chunk {
   size_t event_count = 0;
   size_t first_row = 0;  // of its events, once that is known
   size_t memory_count = 0;
-  size_t heap_count = 0;    // of them, IsHeapRecord
-  size_t report_count = 0;  // of them, what the program says of its own pools
+  size_t heap_count = 0;  // of them, IsHeapRecord
   // Of the heap's records.
   uint64_t heap_first_ticks = ~uint64_t{0};
   uint64_t heap_last_ticks = 0;

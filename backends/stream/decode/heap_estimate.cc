@@ -24,29 +24,36 @@ constexpr uint64_t kBytesPerBlock = 128;
 constexpr uint64_t kBytesPerStack = 550;
 // The trace and its shard, for each byte of records (trace_memory.h).
 constexpr uint64_t kBytesPerOtherByte = 3;
+// A packed change of a recording with ranges (folded_changes.h), in a vector
+// that is copied when it grows.
+constexpr uint64_t kBytesPerChange = 12;
+// Such a recording keeps the blocks of the peak, too.
+constexpr uint64_t kBytesPerPeakBlock = 96;
 
 class Estimate {
  public:
-  // False if the record stops the heap from being folded.
-  bool Add(const Slot& head, std::span<const Slot> payload) {
+  void Add(const Slot& head, std::span<const Slot> payload) {
     const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
     if (!IsHeapRecord(head)) {
       other_bytes_ += (1 + payload.size()) * sizeof(Slot);
-      return kind != SlotKind::kRange && kind != SlotKind::kInstant &&
-             (kind != SlotKind::kMemory ||
-              head.flags == record::kMemoryOutOfMemory);
+      with_changes_ |= kind == SlotKind::kRange || kind == SlotKind::kInstant;
+      return;
     }
     ++records_;
     alive_ += kind == SlotKind::kAllocation ? 1 : -1;
     most_alive_ = std::max(most_alive_, alive_);
     if (kind == SlotKind::kAllocation && !payload.empty()) AddStack(payload);
-    return true;
   }
 
   uint64_t records() const { return records_; }
   uint64_t Bytes() const {
-    return static_cast<uint64_t>(most_alive_) * kBytesPerBlock +
-           stacks_.size() * kBytesPerStack + other_bytes_ * kBytesPerOtherByte;
+    const auto blocks = static_cast<uint64_t>(most_alive_);
+    const uint64_t sums = blocks * kBytesPerBlock +
+                          stacks_.size() * kBytesPerStack +
+                          other_bytes_ * kBytesPerOtherByte;
+    return with_changes_
+               ? sums + records_ * kBytesPerChange + blocks * kBytesPerPeakBlock
+               : sums;
   }
 
  private:
@@ -59,6 +66,7 @@ class Estimate {
                           payload.size_bytes())}));
   }
 
+  bool with_changes_ = false;
   uint64_t records_ = 0;
   int64_t alive_ = 0;  // less than 0: the chunks of a thread came late
   int64_t most_alive_ = 0;
@@ -72,13 +80,12 @@ std::optional<uint64_t> FoldedTraceBytes(const HeapToEstimate& heap) {
   if (heap.fold_above == ~uint64_t{0}) return std::nullopt;
   Estimate estimate;
   for (const record::ChunkView& chunk : heap.chunks) {
-    bool is_folded = true;
     record::ForEachRecord(
         chunk, [&](const Slot& head, std::span<const Slot> payload, uint32_t) {
-          is_folded = estimate.Add(head, payload) && is_folded;
+          estimate.Add(head, payload);
         });
     if (heap.release) heap.release(chunk);
-    if (!is_folded || estimate.Bytes() > heap.most_bytes) return std::nullopt;
+    if (estimate.Bytes() > heap.most_bytes) return std::nullopt;
   }
   if (estimate.records() <= heap.fold_above) return std::nullopt;
   return estimate.Bytes();

@@ -9,6 +9,7 @@ namespace kymo::stream {
 namespace {
 
 using model::BlockSum;
+using model::FoldedChangeKind;
 using model::FoldedMemory;
 using model::FoldedStack;
 
@@ -84,15 +85,47 @@ void LiveBlocks::Grow() {
 void HeapFold::Add(const HeapThread& thread, const HeapRecord& record) {
   Heap& heap = HeapOf(thread.pid);
   if (heap.program != thread.program) {
-    heap.program = thread.program;
-    heap.live.Clear();
-    heap.live_bytes = 0;
-    std::fill(heap.last_block.begin(), heap.last_block.end(), 0);
+    BeginProgram(heap, thread);
   }
   if (record.is_free) {
     Free(heap, thread.track, record);
   } else {
     Allocate(heap, thread.track, record);
+  }
+}
+
+void HeapFold::BeginProgram(Heap& heap, const HeapThread& thread) {
+  if (with_changes_) {
+    heap.live.ForEach([&](const LiveBlocks::Block& block) {
+      heap.of_ranges.left.push_back(block);
+    });
+    heap.of_ranges.left_bytes += heap.live_bytes;
+  }
+  heap.program = thread.program;
+  heap.live.Clear();
+  heap.live_bytes = 0;
+  std::fill(heap.last_block.begin(), heap.last_block.end(), 0);
+}
+
+void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
+                         const model::FoldedChange& change) {
+  OfRanges& all = heap.of_ranges;
+  if (all.last == nullptr || all.last_track != track) {
+    all.last = &all.threads[track];
+    all.last_track = track;
+  }
+  if (all.left_bytes != 0) {
+    all.last->Add({change.time_ns, -all.left_bytes, FoldedChangeKind::kUnseen});
+    all.left_bytes = 0;
+  }
+  all.last->Add(change);
+}
+
+// The peak's blocks are those that were there before it, and its own.
+void HeapFold::EndBlock(Heap& heap, const LiveBlocks::Block& block) {
+  ChangeAlive(heap, heap.sums[block.sum], {-1, -block.bytes});
+  if (with_changes_ && block.peaks != static_cast<uint32_t>(heap.peaks)) {
+    heap.of_ranges.ended.push_back(block);
   }
 }
 
@@ -153,11 +186,20 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
   if (heap.live.Put({.address = record.address,
                      .bytes = record.bytes,
                      .time_ns = record.time_ns,
-                     .sum = index},
+                     .sum = index,
+                     .peaks = static_cast<uint32_t>(heap.peaks)},
                     &old)) {
     heap.folded.replaced += {1, old.bytes};
-    ChangeAlive(heap, heap.sums[old.sum], {-1, -old.bytes});
+    EndBlock(heap, old);
     change -= old.bytes;
+    if (with_changes_) {
+      AddChange(heap, track,
+                {record.time_ns, -old.bytes, FoldedChangeKind::kUnseen});
+    }
+  }
+  if (with_changes_) {
+    AddChange(heap, track,
+              {record.time_ns, record.bytes, FoldedChangeKind::kAllocation});
   }
   ChangeAlive(heap, sum, block);
   heap.last_block[sum.thread] = record.address;
@@ -166,6 +208,7 @@ void HeapFold::Allocate(Heap& heap, model::TrackIndex track,
     heap.folded.peak_bytes = heap.live_bytes;
     heap.folded.peak_ns = record.time_ns;
     ++heap.peaks;
+    heap.of_ranges.ended.clear();
   }
 }
 
@@ -183,7 +226,11 @@ void HeapFold::Free(Heap& heap, model::TrackIndex track,
       heap.last_block[sum.thread] == record.address) {
     sum.stack.temporary += {1, block.bytes};
   }
-  ChangeAlive(heap, sum, {-1, -block.bytes});
+  EndBlock(heap, block);
+  if (with_changes_) {
+    AddChange(heap, track,
+              {record.time_ns, -block.bytes, FoldedChangeKind::kFree});
+  }
   AddToCurves(heap, record.time_ns, -block.bytes);
 }
 
@@ -200,8 +247,26 @@ void HeapFold::AddToCurves(Heap& heap, TimeNs time_ns, int64_t change) {
   live_bytes_ += change;
 }
 
+void HeapFold::FinishPeak(Heap& heap) {
+  if (heap.folded.peak_bytes == 0) return;
+  std::vector<model::FoldedBlock>& blocks = heap.folded.peak_blocks;
+  const auto add = [&](const LiveBlocks::Block& block) {
+    if (block.peaks == static_cast<uint32_t>(heap.peaks)) return;
+    blocks.push_back(
+        {heap.sums[block.sum].stack.track, block.time_ns, block.bytes});
+  };
+  std::for_each(heap.of_ranges.ended.begin(), heap.of_ranges.ended.end(), add);
+  std::for_each(heap.of_ranges.left.begin(), heap.of_ranges.left.end(), add);
+  heap.live.ForEach(add);
+  std::sort(blocks.begin(), blocks.end());
+}
+
 void HeapFold::Finish(Heap& heap) {
   if (heap.is_finished) return;
+  if (!heap.of_ranges.threads.empty()) FinishPeak(heap);
+  for (auto& [track, changes] : heap.of_ranges.threads) {
+    heap.folded.threads.push_back({track, std::move(changes)});
+  }
   std::vector<FoldedStack>& stacks = heap.folded.stacks;
   stacks.reserve(heap.sums.size());
   for (Sum& sum : heap.sums) {

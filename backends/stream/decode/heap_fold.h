@@ -21,6 +21,9 @@
 // for the first time after it. So a new peak costs nothing, however often the
 // heap grows.
 //
+// For a recording with ranges it also keeps each change, packed, and the blocks
+// of the peak (HeapFold::With::kChanges).
+//
 // Threads: none. Cost: a few hash lookups a record.
 #ifndef KYMO_BACKENDS_STREAM_DECODE_HEAP_FOLD_H_
 #define KYMO_BACKENDS_STREAM_DECODE_HEAP_FOLD_H_
@@ -35,6 +38,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "backends/stream/decode/heap_curve.h"
 #include "profiler/base/time.h"
+#include "profiler/model/folded_changes.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/records.h"
@@ -64,7 +68,8 @@ class LiveBlocks {
     uint64_t address = 0;  // 0 = no block
     int64_t bytes = 0;
     TimeNs time_ns = 0;
-    uint32_t sum = 0;  // index of its thread and stack
+    uint32_t sum = 0;    // index of its thread and stack
+    uint32_t peaks = 0;  // how many peaks there were before it; the lower bits
   };
 
   // Adds the block, or returns true and the block that was there in `old`.
@@ -72,6 +77,13 @@ class LiveBlocks {
   // False: there is no such block.
   bool Remove(uint64_t address, Block* removed);
   void Clear();
+  // visit(const Block&) for each, in no order.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (const Block& block : blocks_) {
+      if (block.address != 0) visit(block);
+    }
+  }
 
  private:
   static constexpr size_t kFirstSize = 1024;
@@ -89,7 +101,10 @@ class LiveBlocks {
 
 class HeapFold {
  public:
-  HeapFold() = default;
+  enum class With : uint8_t { kSums, kChanges };
+
+  explicit HeapFold(With with = With::kSums)
+      : with_changes_(with == With::kChanges) {}
   HeapFold(const HeapFold&) = delete;
   HeapFold& operator=(const HeapFold&) = delete;
 
@@ -109,6 +124,18 @@ class HeapFold {
     uint64_t peak = 0;
     uint32_t thread = 0;  // in last_block
   };
+  // What ranges need. Empty without kChanges.
+  struct OfRanges {
+    std::map<model::TrackIndex, model::FoldedChanges> threads;
+    // The blocks of the latest peak that have ended since, and those that
+    // earlier programs of the process left.
+    std::vector<LiveBlocks::Block> ended;
+    std::vector<LiveBlocks::Block> left;
+    int64_t left_bytes = 0;  // of them, those that no change has told yet
+    // The thread of the last change.
+    model::FoldedChanges* last = nullptr;
+    model::TrackIndex last_track = 0;
+  };
   struct Heap {
     model::FoldedHeap folded;
     LiveBlocks live;
@@ -118,6 +145,7 @@ class HeapFold {
     // By thread: its last block, while it has allocated no other.
     std::vector<uint64_t> last_block;
     HeapCurve curve;
+    OfRanges of_ranges;
     int64_t live_bytes = 0;  // of the present program
     uint32_t program = 0;
     uint64_t peaks = 1;
@@ -137,8 +165,15 @@ class HeapFold {
   static void ChangeAlive(Heap& heap, Sum& sum, const model::BlockSum& change);
   void Allocate(Heap& heap, model::TrackIndex track, const HeapRecord& record);
   void Free(Heap& heap, model::TrackIndex track, const HeapRecord& record);
+  void BeginProgram(Heap& heap, const HeapThread& thread);
+  void AddChange(Heap& heap, model::TrackIndex track,
+                 const model::FoldedChange& change);
+  void EndBlock(Heap& heap, const LiveBlocks::Block& block);
   void AddToCurves(Heap& heap, TimeNs time_ns, int64_t change);
+  static void FinishPeak(Heap& heap);
   static void Finish(Heap& heap);
+
+  const bool with_changes_;
 
   std::map<int64_t, Heap> heaps_;  // by pid
   Heap* last_heap_ = nullptr;

@@ -320,6 +320,7 @@ TEST_F(HeapEstimateTest, LiveBlocksAndDifferentStacksCount) {
 }
 
 // 128 bytes a block that lives, 550 a stack, 3 for each byte of other records.
+// With ranges or instants, 12 a record of the heap and 96 a block of the peak.
 TEST_F(HeapEstimateTest, IsTheSumOfItsParts) {
   for (uint64_t i = 1; i <= 101; ++i) AddAllocation(16 * i, i % 2);
   Add(SlotKind::kFree, 16);
@@ -336,9 +337,11 @@ TEST_F(HeapEstimateTest, IsTheSumOfItsParts) {
   Add(SlotKind::kAllocation, 0);
   EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 5);
   Add(SlotKind::kMemory, 0).flags = record::kMemoryOutOfMemory;
-  EXPECT_TRUE(Bytes().has_value());
   Add(SlotKind::kMemory, 0);
-  EXPECT_FALSE(Bytes().has_value());
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 7);
+  // 101 allocations and a free; 101 blocks at the peak.
+  Add(SlotKind::kInstant, 0);
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 8 + 102 * 12 + 101 * 96);
 }
 
 TEST_F(HeapEstimateTest, EachChunkIsReleasedWhenItWasRead) {
@@ -367,8 +370,18 @@ TEST_F(HeapEstimateTest, WhatIsNotFoldedHasNone) {
   EXPECT_FALSE(Bytes().has_value());  // too few
   for (int i = 0; i < 51; ++i) AddAllocation(16, 7);
   EXPECT_TRUE(Bytes().has_value());
+}
+
+TEST_F(HeapEstimateTest, WithRangesEachRecordTakesAFewBytes) {
+  for (int i = 0; i < 5'000; ++i) {
+    AddAllocation(16, 7);
+    Add(SlotKind::kFree, 16);
+  }
+  const uint64_t without = *Bytes();
   Add(SlotKind::kRange, 20);
-  EXPECT_FALSE(Bytes().has_value());
+  EXPECT_GE(*Bytes(), without + 10'000 * 4);
+  EXPECT_LE(*Bytes(), without + 10'000 * 16);
+  EXPECT_FALSE(Bytes(without + 10'000).has_value());
 }
 
 }  // namespace

@@ -224,7 +224,8 @@ bool AreInOrder(const HeapStreams& streams) {
 std::shared_ptr<model::FoldedMemory> FoldHeap(const HeapStreams& streams,
                                               model::LossLedger& ledger) {
   SeenStacks stacks(streams, ledger);
-  HeapFold fold;
+  HeapFold fold(streams.with_changes ? HeapFold::With::kChanges
+                                     : HeapFold::With::kSums);
   std::vector<std::unique_ptr<Cursor>> cursors;      // a heap, the first on top
   std::unordered_map<int64_t, size_t> streams_left;  // by pid
   for (size_t i = 0; i < streams.streams.size(); ++i) {

@@ -50,6 +50,8 @@ struct HeapStreams {
   const TickConverter& clock;
   std::span<const TickInterval> recorded;  // as in DecodeInput
   LaterPrograms later_programs;
+  // Whether ranges may enclose the records (HeapFold::With::kChanges).
+  bool with_changes = false;
   // The stack that a payload is. Called at most twice for each different one.
   std::function<model::StackId(std::span<const record::Slot>, int64_t pid)>
       stack;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "profiler/analysis/memory/live_bytes.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/memory/memory_sums.h"
 #include "profiler/analysis/memory/runtime_memory.h"
+#include "profiler/analysis/open_events.h"
 #include "profiler/model/folded_memory.h"
 
 namespace kymo::analysis {
@@ -76,6 +78,26 @@ MemoryAmount AmountOf(const model::BlockSum& sum) {
   return {sum.count * MemoryAmount::kOne, sum.bytes};
 }
 
+std::vector<OperationMemory> PeakByOperation(const model::Trace& trace,
+                                             const model::FoldedHeap& heap,
+                                             const MemoryAmount& all) {
+  OperationMemorySums sums;
+  // No event was open: see folded_memory.h.
+  if (heap.threads.empty()) sums.Add(model::kEmptyName, all);
+  std::optional<OpenEvents> open;
+  model::TrackIndex track = 0;
+  for (const model::FoldedBlock& block : heap.peak_blocks) {
+    if (!open || block.track != track) {
+      track = block.track;
+      open.emplace(trace, track, block.time_ns);
+    }
+    const model::EventIndex event = open->InnermostAt(block.time_ns);
+    sums.Add(event == model::kNoEvent ? model::kEmptyName : trace.name()[event],
+             AmountOf({1, block.bytes}));
+  }
+  return sums.LargestFirst();
+}
+
 MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
                          const model::FoldedHeap& heap) {
   PoolSums sums;
@@ -105,13 +127,10 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
   SetSums(sums, profile);
   SetApartRuntime(trace, profile);
   if (heap.peak_bytes != 0) {
-    // No operation was open: see folded_memory.h.
-    OperationMemorySums by_operation;
-    by_operation.Add(model::kEmptyName, all_at_peak);
     profile.peak = {.bytes = heap.peak_bytes,
                     .time_ns = heap.peak_ns,
                     .by_stack = at_peak.LargestFirst(),
-                    .by_operation = by_operation.LargestFirst()};
+                    .by_operation = PeakByOperation(trace, heap, all_at_peak)};
   }
   return profile;
 }
@@ -120,8 +139,17 @@ MemoryProfile FromFolded(const model::Trace& trace, const MemoryPools& pools,
 void AddFolded(const model::Trace& trace, const MemoryPools& pools,
                std::vector<MemoryProfile>& profiles) {
   if (trace.folded_memory() == nullptr) return;
+  std::vector<MemoryProfile> of_heaps;
+  std::vector<MemoryPool> heap_pools;
   for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
-    MemoryProfile folded = FromFolded(trace, pools, heap);
+    of_heaps.push_back(FromFolded(trace, pools, heap));
+    heap_pools.push_back(of_heaps.back().pool);
+  }
+  std::vector<std::vector<MemoryStep>> steps =
+      FoldedMemorySteps(trace, pools, heap_pools);
+  for (size_t h = 0; h < of_heaps.size(); ++h) {
+    MemoryProfile& folded = of_heaps[h];
+    folded.steps = std::move(steps[h]);
     const auto of_pool = [&](const MemoryProfile& profile) {
       return profile.pool == folded.pool;
     };

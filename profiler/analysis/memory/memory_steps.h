@@ -15,6 +15,7 @@
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_STEPS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "profiler/analysis/memory/live_bytes.h"
@@ -41,6 +42,12 @@ struct MemoryStep {
 std::vector<std::vector<MemoryStep>> MemorySteps(const model::Trace& trace,
                                                  const MemoryPools& pools,
                                                  const LiveBytes& live);
+
+// The same of the trace's folded heaps. `of_heaps` are their pools.
+// REQUIRES: the trace has folded memory.
+std::vector<std::vector<MemoryStep>> FoldedMemorySteps(
+    const model::Trace& trace, const MemoryPools& pools,
+    std::span<const MemoryPool> of_heaps);
 
 }  // namespace kymo::analysis
 

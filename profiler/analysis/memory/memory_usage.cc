@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
+#include "profiler/analysis/open_events.h"
 #include "profiler/base/parallel.h"
+#include "profiler/model/folded_memory.h"
 
 namespace kymo::analysis {
 namespace {
 
 using model::EventIndex;
+using model::FoldedChange;
+using model::FoldedChangeKind;
+using model::FoldedChanges;
 using model::kNoEvent;
 using model::MemoryRecord;
 using model::TrackIndex;
@@ -50,18 +56,44 @@ bool CanHaveChildren(const model::Trace& trace, EventIndex event) {
          0;
 }
 
+// What no event of a track is charged with.
+struct Rest {
+  std::vector<uint32_t> records;  // positions
+  int64_t folded_count = 0;
+  int64_t folded_bytes = 0;
+  TimeNs first_folded_ns = 0;
+
+  void AddFolded(int64_t count, int64_t bytes, TimeNs time_ns) {
+    if (folded_count == 0 || time_ns < first_folded_ns) {
+      first_folded_ns = time_ns;
+    }
+    folded_count += count;
+    folded_bytes += bytes;
+  }
+};
+
 class TrackUsage {
  public:
-  // `host_source` is the source by which host memory is counted.
+  // `host_source` is the source by which host memory is counted. `folded` may
+  // be null.
   TrackUsage(const model::Trace& trace, TrackIndex track,
-             model::MemorySource host_source, MemoryUsage& usage)
+             model::MemorySource host_source, const FoldedChanges* folded,
+             MemoryUsage& usage)
       : trace_(trace),
         track_(track),
         host_source_(host_source),
+        folded_(folded),
         usage_(usage) {}
 
-  // Returns the positions of the records for which no event was open.
-  std::vector<uint32_t> Run() {
+  Rest Run() {
+    ChargeRecords();
+    if (folded_ != nullptr) ChargeFolded(*folded_);
+    if (is_charged_) AddToParents();
+    return std::move(rest_);
+  }
+
+ private:
+  void ChargeRecords() {
     const std::span<const MemoryRecord> records = RecordsOf(trace_, track_);
     EventIndex next = trace_.track_begin(track_);
     EventIndex innermost = kNoEvent;
@@ -77,16 +109,28 @@ class TrackUsage {
       }
       if (!Counts(record)) continue;
       if (innermost == kNoEvent) {
-        unattributed_.push_back(IndexOf(record));
+        rest_.records.push_back(IndexOf(record));
       } else {
         Charge(innermost, record);
+        is_charged_ = true;
       }
     }
-    if (!records.empty()) AddToParents();
-    return std::move(unattributed_);
   }
 
- private:
+  void ChargeFolded(const FoldedChanges& changes) {
+    OpenEvents open(trace_, track_, std::numeric_limits<TimeNs>::min());
+    changes.ForEach([&](const FoldedChange& change) {
+      if (change.kind == FoldedChangeKind::kUnseen) return;
+      const EventIndex event = open.InnermostAt(change.time_ns);
+      if (event == kNoEvent) {
+        rest_.AddFolded(1, change.bytes, change.time_ns);
+      } else {
+        usage_.cpu_bytes[event] += change.bytes;
+        is_charged_ = true;
+      }
+    });
+  }
+
   model::MemoryIndex IndexOf(const MemoryRecord& record) const {
     return static_cast<model::MemoryIndex>(&record - trace_.memory().data());
   }
@@ -125,9 +169,35 @@ class TrackUsage {
   const model::Trace& trace_;
   const TrackIndex track_;
   const model::MemorySource host_source_;
+  const FoldedChanges* const folded_;
   MemoryUsage& usage_;
-  std::vector<uint32_t> unattributed_;
+  Rest rest_;
+  bool is_charged_ = false;
 };
+
+// By track; null: none.
+std::vector<const FoldedChanges*> FoldedByTrack(const model::Trace& trace) {
+  std::vector<const FoldedChanges*> changes(trace.tracks().size());
+  if (trace.folded_memory() == nullptr) return changes;
+  for (const model::FoldedHeap& heap : trace.folded_memory()->heaps) {
+    for (const model::FoldedThread& thread : heap.threads) {
+      changes[thread.track] = &thread.changes;
+    }
+  }
+  return changes;
+}
+
+void AddRest(const Rest& rest, MemoryUsage& usage) {
+  usage.unattributed.insert(usage.unattributed.end(), rest.records.begin(),
+                            rest.records.end());
+  if (rest.folded_count == 0) return;
+  auto& folded = usage.unattributed_folded;
+  folded.first_ns = folded.count == 0
+                        ? rest.first_folded_ns
+                        : std::min(folded.first_ns, rest.first_folded_ns);
+  folded.count += rest.folded_count;
+  folded.bytes += rest.folded_bytes;
+}
 
 }  // namespace
 
@@ -159,18 +229,27 @@ model::MemorySource HostSource(const model::Trace& trace) {
 
 MemoryUsage MeasureMemoryUsage(const model::Trace& trace) {
   MemoryUsage usage;
-  if (trace.memory().empty()) return usage;
+  const model::FoldedMemory* const folded = trace.folded_memory();
+  if (trace.memory().empty() && folded == nullptr) return usage;
   usage.cpu_bytes.resize(trace.event_count());
   usage.device_bytes.resize(trace.event_count());
   const model::MemorySource host_source = HostSource(trace);
-  std::vector<std::vector<uint32_t>> unattributed(trace.tracks().size());
-  ParallelForEach(trace.tracks().size(), [&](size_t t) {
-    unattributed[t] =
-        TrackUsage(trace, static_cast<TrackIndex>(t), host_source, usage).Run();
+  const std::vector<const FoldedChanges*> changes = FoldedByTrack(trace);
+  std::vector<Rest> rests(trace.tracks().size());
+  ParallelForEach(rests.size(), [&](size_t t) {
+    rests[t] = TrackUsage(trace, static_cast<TrackIndex>(t), host_source,
+                          changes[t], usage)
+                   .Run();
   });
-  for (const std::vector<uint32_t>& of_track : unattributed) {
-    usage.unattributed.insert(usage.unattributed.end(), of_track.begin(),
-                              of_track.end());
+  for (const Rest& rest : rests) AddRest(rest, usage);
+  if (folded == nullptr) return usage;
+  for (const model::FoldedHeap& heap : folded->heaps) {
+    // Without changes of threads there were no events.
+    if (!heap.threads.empty()) continue;
+    Rest rest;
+    rest.AddFolded(heap.record_count(), heap.allocated.bytes - heap.freed.bytes,
+                   heap.first_ns);
+    AddRest(rest, usage);
   }
   return usage;
 }

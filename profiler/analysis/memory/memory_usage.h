@@ -13,6 +13,8 @@
 // watched, else by the program's reports. Mappings do not count. A sampled
 // allocation counts for all that it stands for.
 //
+// Folded memory (profiler/model/folded_memory.h) counts like the heap's records.
+//
 // Cost: linear in events and records, in parallel over tracks.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_USAGE_H_
 #define KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_USAGE_H_
@@ -20,17 +22,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
 
 struct MemoryUsage {
   // One entry per event of the trace; both are empty if it has no memory
-  // records.
+  // records, single or folded.
   std::vector<int64_t> cpu_bytes;
   std::vector<int64_t> device_bytes;
   // Positions in trace.memory(), ascending.
   std::vector<uint32_t> unattributed;
+  // The same of folded memory, which has no positions.
+  struct {
+    int64_t count = 0;  // allocations and frees
+    int64_t bytes = 0;
+    TimeNs first_ns = 0;  // of them, if there are any
+  } unattributed_folded;
 };
 
 // The bytes that a record counts for. For a sample, these are the bytes of all

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/event_names.h"
-#include "profiler/model/folded_memory.h"
 
 namespace kymo {
 namespace {
@@ -152,23 +150,6 @@ FunctionEventAvg MemoryRow(const model::Trace& trace,
   return average;
 }
 
-// Adds the records that are only there as sums: no operation was open for them.
-void AddFolded(const model::FoldedMemory& memory, FunctionEventAvg& row) {
-  for (const model::FoldedHeap& heap : memory.heaps) {
-    row.count += heap.record_count();
-    row.cpu_memory_usage += heap.allocated.bytes - heap.freed.bytes;
-  }
-  row.self_cpu_memory_usage = row.cpu_memory_usage;
-}
-
-TimeNs FirstTime(const model::FoldedMemory& memory) {
-  TimeNs first = std::numeric_limits<TimeNs>::max();
-  for (const model::FoldedHeap& heap : memory.heaps) {
-    first = std::min(first, heap.first_ns);
-  }
-  return first;
-}
-
 TimeNs FirstTime(const model::Trace& trace,
                  const std::vector<uint32_t>& records) {
   TimeNs first = trace.memory()[records.front()].time_ns;
@@ -269,12 +250,19 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
              MemoryRow(trace, options, grouping, name, records));
   };
   if (options.profile_memory && counted.empty()) {
-    const model::FoldedMemory* const folded = trace.folded_memory();
-    if (folded != nullptr && !folded->heaps.empty()) {
+    const auto& folded = memory.unattributed_folded;
+    if (folded.count != 0) {
       FunctionEventAvg row =
           MemoryRow(trace, options, grouping, "[memory]", memory.unattributed);
-      AddFolded(*folded, row);
-      rows.Add(FirstTime(*folded), std::move(row));
+      row.count += folded.count;
+      row.cpu_memory_usage += folded.bytes;
+      row.self_cpu_memory_usage = row.cpu_memory_usage;
+      const TimeNs first =
+          memory.unattributed.empty()
+              ? folded.first_ns
+              : std::min(folded.first_ns,
+                         FirstTime(trace, memory.unattributed));
+      rows.Add(first, std::move(row));
     } else {
       add_memory("[memory]", memory.unattributed);
     }
