@@ -51,8 +51,8 @@ const SettingTable<MemorySettings>& MemoryTable() {
         .purpose = "In a child: keep exact sums instead of single records if "
                    "a program makes more heap records than this, and does "
                    "not say what its memory is for. -1: keep all. The default "
-                   "is chrome_memory_events where all files that are written "
-                   "can be made of sums, else -1."}});
+                   "is the most records that a file shows one by one, such as "
+                   "chrome_memory_events; -1 if a file shows all."}});
   return table;
 }
 

@@ -169,6 +169,7 @@ class ChildSession : public ActivitySession {
                .with_children = !IsSampledAnyway(),
                .was_to_hold_time = IsToHoldTime(),
                .fold_heap_above = settings_.fold_heap_above,
+               .others_record_ranges = settings_.others_record_ranges,
                .release = ReleaseOfFolded()},
               shard);
     if (IsSampledAnyway()) {
@@ -245,10 +246,12 @@ class ChildSession : public ActivitySession {
   }
 
   bool FitsFolded(std::span<const ChunkView> chunks, uint64_t limit) const {
-    return FoldedTraceBytes({.chunks = chunks,
-                             .fold_above = settings_.fold_heap_above,
-                             .most_bytes = limit,
-                             .release = ReleaseOfFolded()})
+    return FoldedTraceBytes(
+               {.chunks = chunks,
+                .fold_above = settings_.fold_heap_above,
+                .others_record_ranges = settings_.others_record_ranges,
+                .most_bytes = limit,
+                .release = ReleaseOfFolded()})
         .has_value();
   }
 

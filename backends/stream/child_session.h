@@ -25,6 +25,7 @@ struct ChildSettings {
   record::RecordFlags flags = 0;
   uint64_t heap_sample_interval = 0;        // 0 = every allocation
   uint64_t fold_heap_above = ~uint64_t{0};  // as in DecodeInput
+  bool others_record_ranges = false;        // as in DecodeInput
   std::string scratch_dir;
   bool keep_raw = false;
   std::optional<uint64_t> max_memory;  // as MemoryLimit() takes it

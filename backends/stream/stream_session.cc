@@ -53,6 +53,7 @@ class StreamRecording {
       : target_(options.target),
         target_path_(options.target_path),
         all_threads_(options.all_threads),
+        others_record_ranges_(options.others_record_ranges),
         scratch_dir_(options.scratch_dir),
         sampled_(SampledProcesses::Of(options.shared)),
         settings_(settings) {}
@@ -147,6 +148,7 @@ class StreamRecording {
          .flags = flags(),
          .heap_sample_interval = request_.heap_sample_interval,
          .fold_heap_above = flight ? ~uint64_t{0} : request_.fold_heap_above,
+         .others_record_ranges = others_record_ranges_,
          .scratch_dir = scratch_dir_,
          .keep_raw = settings_.keep_raw,
          .max_memory = settings_.max_memory,
@@ -167,6 +169,7 @@ class StreamRecording {
   const TargetKind target_;
   const std::string target_path_;
   const bool all_threads_;
+  const bool others_record_ranges_;
   const std::string scratch_dir_;
   const std::shared_ptr<const SampledProcesses> sampled_;
   const StreamSettings settings_;

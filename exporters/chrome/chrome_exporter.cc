@@ -278,6 +278,15 @@ class ChromeExporter final : public TraceExporter {
     return std::vector<std::string>{std::move(name)};
   }
 
+  HeapRecordNeed HeapRecordsNeeded(
+      const ExportOptions& options) const override {
+    const auto settings = ChromeTable().Read(options.settings);
+    if (!settings.ok() || settings->memory_events < 0) {
+      return {.option = "--chrome_memory_events=-1"};
+    }
+    return {.most = static_cast<uint64_t>(settings->memory_events)};
+  }
+
  private:
   const PluginInfo info_ = {
       .name = "chrome",

@@ -68,6 +68,10 @@ absl::Status Write(const Trace& trace, std::string_view path,
 
 enum class Form { kHtml, kJson, kRaw };
 
+// The page of so many records tells temporary memory from other memory. Of more
+// it shows the sum.
+constexpr uint64_t kMostWithCategories = 1'000'000;
+
 struct TimelineSettings {
   MemoryDeviceId device;
   Form form = Form::kHtml;
@@ -126,6 +130,18 @@ class MemoryTimelineExporter final : public TraceExporter {
     }
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{name};
+  }
+
+  HeapRecordNeed HeapRecordsNeeded(
+      const ExportOptions& options) const override {
+    const auto settings = TimelineTable().Read(options.settings);
+    if (settings.ok() && settings->form == Form::kHtml) {
+      return {.most = kMostWithCategories};
+    }
+    return {.option = absl::StrCat("--memory_timeline_form=",
+                                   settings.ok() && settings->form == Form::kRaw
+                                       ? "raw"
+                                       : "json")};
   }
 
  private:

@@ -260,6 +260,10 @@ class StacksExporter final : public TraceExporter {
     return names;
   }
 
+  HeapRecordNeed HeapRecordsNeeded(const ExportOptions&) const override {
+    return {.most = 0};
+  }
+
   std::string BeyondSums(const ExportOptions& options) const override {
     // The formats beside folded stacks are left out unless they are asked for.
     const Settings of_sums = {.formats = {Format::kFolded}};

@@ -300,6 +300,10 @@ class SummaryExporter final : public TraceExporter {
     return std::vector<std::string>{kFileName};
   }
 
+  HeapRecordNeed HeapRecordsNeeded(const ExportOptions&) const override {
+    return {.most = 0};
+  }
+
   absl::StatusOr<std::vector<std::string>> ExportSums(
       const analysis::WindowSums& sums, const ExportOptions& options,
       OutputDirectory& out) const override {

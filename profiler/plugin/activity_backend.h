@@ -84,6 +84,9 @@ struct SessionOptions {
   bool with_stack = false;              // the stack of each operation
   bool with_modules = false;            // ranges of modules
   bool capture_overload_names = false;  // the overload names of operations
+  // In a child: whether a backend beside those of the stream (backends/stream)
+  // may record ranges of its threads, such as calls of a device's driver.
+  bool others_record_ranges = false;
 
   // Further settings by their full names (settings.h). The caller has checked
   // them.

@@ -78,6 +78,17 @@ struct ExportOptions {
   SettingMap settings;
 };
 
+// The single allocations and frees of the heap that files show.
+struct HeapRecordNeed {
+  static constexpr uint64_t kAll = ~uint64_t{0};
+
+  // A heap of at most so many is shown one by one. Of more, sums are enough
+  // (profiler/model/folded_memory.h).
+  uint64_t most = kAll;
+  // For kAll: the option that needs them, as a user writes it.
+  std::string option = {};
+};
+
 class TraceExporter {
  public:
   TraceExporter() = default;
@@ -92,6 +103,14 @@ class TraceExporter {
   virtual absl::StatusOr<std::vector<std::string>> Export(
       const model::Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const = 0;
+
+  // A collector that asks all exporters of a run keeps sums instead of records
+  // that no file would show. So a trace may hold either: an exporter that says
+  // less than kAll reads both.
+  virtual HeapRecordNeed HeapRecordsNeeded(
+      const ExportOptions& /*options*/) const {
+    return {.option = "--export=" + info().name};
+  }
 
   // The option that only a whole trace can satisfy, as a user writes it on the
   // command line ("--stacks_metric"). Empty: ExportSums gives everything.

@@ -2,7 +2,6 @@
 // decoded with and without folding, and everything that a default run shows of
 // them is compared.
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <random>
 #include <string>
@@ -20,111 +19,26 @@
 #include "profiler/events/averages/trace_averages.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/normalize/normalize.h"
+#include "tests/integration/test_heap_stream.h"
 
 namespace kymo {
 namespace {
 
 using model::Loss;
 using model::StackId;
-using record::Slot;
 using record::SlotKind;
 
-constexpr uint32_t kStacks = 6;
+constexpr uint32_t kStacks = TestHeapStream::kStacks;
 constexpr TimeNs kEndNs = 1'000'000;
 constexpr TimeNs kExecNs = 10'000;
 constexpr uint64_t kNever = ~uint64_t{0};
-
-// Records of a thread, in chunks.
-class Stream {
- public:
-  Stream(uint32_t id, uint64_t first_ticket) : id_(id), ticket_(first_ticket) {}
-
-  void Add(SlotKind kind, uint64_t time, uint64_t address, uint32_t bytes,
-           uint64_t stack) {
-    const uint32_t extra = stack == 0 ? 0 : 1;
-    Slot* const slot = Take(kind, time, extra);
-    slot->end.store(address);
-    slot->name = bytes;
-    if (extra != 0) {
-      const record::PayloadHeader header = {.kind = record::PayloadKind::kStack,
-                                            .continues = 0,
-                                            .size_bytes = 2 * sizeof(uint64_t),
-                                            .key = stack == kStacks};  // cut
-      const uint64_t pcs[2] = {stack, 1000 + stack};
-      char* const at = reinterpret_cast<char*>(slot + 1);
-      std::memcpy(at, &header, sizeof(header));
-      std::memcpy(at + sizeof(header), pcs, sizeof(pcs));
-    }
-  }
-
-  // The last range that is open ends first. Some stay open.
-  void BeginRange(uint64_t time, uint32_t name, RecordScope scope) {
-    Slot* const slot =
-        Take(SlotKind::kRange, time, 0, static_cast<uint8_t>(scope),
-             static_cast<uint32_t>(open_.size()));
-    slot->name = name;
-    open_.push_back(slot);
-  }
-  void EndRange(uint64_t time) {
-    if (open_.empty()) return;
-    open_.back()->end.store(time);
-    open_.pop_back();
-  }
-  void AddInstant(uint64_t time, uint32_t name) {
-    Take(SlotKind::kInstant, time, 0)->name = name;
-  }
-  // What the program says of a pool of its own.
-  void AddReport(uint64_t time, uint64_t address, int64_t bytes) {
-    Slot* const slot = Take(SlotKind::kMemory, time, 1);
-    slot->end.store(address);
-    const record::MemoryPayload payload = {.bytes = bytes};
-    std::memcpy(static_cast<void*>(slot + 1), &payload, sizeof(payload));
-  }
-  void AddMapping(uint64_t time, uint64_t address, uint32_t bytes) {
-    Slot* const slot = Take(SlotKind::kAllocation, time, 0,
-                            static_cast<uint8_t>(record::HeapSource::kMapped));
-    slot->end.store(address);
-    slot->name = bytes;
-  }
-
-  void AddTo(std::vector<record::ChunkView>& views) const {
-    for (size_t i = 0; i < chunks_.size(); ++i) {
-      views.push_back({.stream = id_,
-                       .ticket = ticket_ + i,
-                       .first_index = 0,
-                       .slots = std::span(chunks_[i]).first(used_[i])});
-    }
-  }
-
- private:
-  static constexpr size_t kSlots = 64;
-
-  Slot* Take(SlotKind kind, uint64_t time, uint32_t extra, uint8_t scope = 0,
-             uint32_t depth = 0) {
-    if (chunks_.empty() || used_.back() + 1 + extra > kSlots) {
-      chunks_.emplace_back(kSlots);
-      used_.push_back(0);
-    }
-    Slot* const slot = &chunks_.back()[used_.back()];
-    slot->begin.store(time);
-    slot->kind_scope_depth = record::PackKind(kind, scope, depth);
-    slot->extra_slots = extra;
-    used_.back() += 1 + extra;
-    return slot;
-  }
-
-  const uint32_t id_;
-  const uint64_t ticket_;
-  std::vector<std::vector<Slot>> chunks_;
-  std::vector<size_t> used_;
-  std::vector<Slot*> open_;
-};
 
 // What is recorded beside the heap.
 enum class Beside {
   kNothing,
   kRanges,         // and instants, reports and mappings
-  kRangesAndWork,  // and work of a device
+  kRangesAndWork,  // and work of a device, and calls of its driver
+  kWork,           // and no ranges
 };
 
 constexpr std::string_view kNames[] = {"name",           "forward",
@@ -147,8 +61,8 @@ class Recording {
       // Often the same time, also on different threads.
       time += below(3) == 0 ? 0 : below(200);
       if (i == back_at) time = 1000;
-      Stream& stream = streams_[below(4)];
-      if (beside_ != Beside::kNothing) AddRanges(time, stream, random);
+      TestHeapStream& stream = streams_[below(4)];
+      if (HasRanges()) AddRanges(time, stream, random);
       const uint64_t address = 16 * (1 + below(40));
       if (below(2) == 0) {
         const bool is_null = below(50) == 0;  // of no program that is sound
@@ -193,12 +107,13 @@ class Recording {
         .recorded = std::move(recorded),
         .stack = [&](int64_t,
                      std::span<const uint64_t> pcs) { return stacks[pcs[0]]; },
-        .fold_heap_above = fold_above};
-    for (const Stream& stream : streams_) stream.AddTo(input.chunks);
+        .fold_heap_above = fold_above,
+        .others_record_ranges = HasWork()};
+    for (const TestHeapStream& stream : streams_) stream.AddTo(input.chunks);
     stream::DecodeChunks(input, shard);
     std::vector<model::TraceShard> shards;
     shards.push_back(std::move(shard));
-    if (beside_ == Beside::kRangesAndWork) shards.push_back(DeviceWork());
+    if (HasWork()) shards.push_back(DeviceWork());
     auto trace =
         Normalize(std::move(shards), {.start_ns = 1, .end_ns = kEndNs});
     EXPECT_TRUE(trace.ok());
@@ -206,7 +121,14 @@ class Recording {
   }
 
  private:
-  static void AddRanges(uint64_t time, Stream& stream,
+  bool HasRanges() const {
+    return beside_ == Beside::kRanges || beside_ == Beside::kRangesAndWork;
+  }
+  bool HasWork() const {
+    return beside_ == Beside::kWork || beside_ == Beside::kRangesAndWork;
+  }
+
+  static void AddRanges(uint64_t time, TestHeapStream& stream,
                         std::mt19937_64& random) {
     const auto below = [&](uint64_t n) { return random() % n; };
     for (uint64_t n = below(3); n > 0; --n) {
@@ -237,29 +159,35 @@ class Recording {
   model::TraceShard DeviceWork() const {
     std::mt19937_64 random(seed_);
     model::TraceShard shard;
-    const model::NameId name = shard.strings.Intern("Memset");
-    shard.tracks.push_back({.kind = model::TrackKind::kStream,
-                            .pid = 7,
-                            .id = 1,
-                            .device_index = 0});
-    model::TrackEvents& events = shard.events.emplace_back();
-    TimeNs time = 1000;
-    for (int i = 0; i < 50; ++i) {
-      time += static_cast<TimeNs>(random() % 3000);
-      events.start_ns.push_back(time);
-      time += static_cast<TimeNs>(random() % 3000);
-      events.end_ns.push_back(time);
-      events.name.push_back(name);
-      events.type.push_back(model::ActivityType::kGpuMemset);
-      events.scope.push_back(RecordScope::kFunction);
-      events.flags.push_back(0);
+    shard.tracks = {{.kind = model::TrackKind::kStream,
+                     .pid = 7,
+                     .id = 1,
+                     .device_index = 0},
+                    {.pid = 7, .id = 71}};
+    for (const model::TrackIndex track : {0, 1}) {
+      const model::NameId name =
+          shard.strings.Intern(track == 0 ? "Memset" : "cudaMemsetAsync");
+      model::TrackEvents& events = shard.events.emplace_back();
+      events.track = track;
+      TimeNs time = 1000;
+      for (int i = 0; i < 50; ++i) {
+        time += static_cast<TimeNs>(random() % 3000);
+        events.start_ns.push_back(time);
+        time += static_cast<TimeNs>(random() % 3000);
+        events.end_ns.push_back(time);
+        events.name.push_back(name);
+        events.type.push_back(track == 0 ? model::ActivityType::kGpuMemset
+                                         : model::ActivityType::kCudaRuntime);
+        events.scope.push_back(RecordScope::kFunction);
+        events.flags.push_back(0);
+      }
     }
     return shard;
   }
 
   const Beside beside_;
   const uint64_t seed_;
-  std::vector<Stream> streams_;
+  std::vector<TestHeapStream> streams_;
 };
 
 std::string Table(const model::Trace& trace,
@@ -363,6 +291,11 @@ TEST(FoldedMemoryTest, RangesAreChargedAsBySingleRecords) {
 // A device's tables are made of events instead of columns.
 TEST(FoldedMemoryTest, BesideADeviceRangesAreChargedAsWell) {
   ExpectSameSumsBeside(Beside::kRangesAndWork);
+  ExpectSameSumsBeside(Beside::kWork);
+  const auto profiles =
+      analysis::ProfileMemory(Recording(1, 4000, -1, Beside::kWork).Decode(0));
+  ASSERT_FALSE(profiles.empty());
+  EXPECT_GT(profiles[0].peak.by_operation.size(), 1u);
 }
 
 // A program's session may record parts of its time.

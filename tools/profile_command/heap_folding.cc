@@ -3,24 +3,18 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/guarded_call.h"
+#include "profiler/plugin/trace_exporter.h"
 
 namespace kymo::tools {
 namespace {
 
 constexpr char kFoldAbove[] = "memory_fold_above";
-// The default of chrome_memory_events.
-constexpr char kDefaultMostEvents[] = "1000000";
-
-std::string SettingOf(const ProfileCommand& command, const std::string& name,
-                      const std::string& otherwise) {
-  const auto it = command.settings.find(name);
-  return it == command.settings.end() ? otherwise : it->second;
-}
 
 bool RecordsHeap(const ProfileCommand& command) {
   const auto& named = command.activities;
@@ -28,29 +22,32 @@ bool RecordsHeap(const ProfileCommand& command) {
          std::find(named.begin(), named.end(), "memory") != named.end();
 }
 
-// What needs single records: an exporter, or a setting of one. Empty: nothing.
-std::string NeedsSingleRecords(const ProfileCommand& command) {
-  static const std::set<std::string> kTakeSums = {"chrome", "memory_timeline",
-                                                  "stacks", "summary"};
+// What the files of the command need together.
+HeapRecordNeed RecordsNeeded(const ProfileCommand& command,
+                             const ExporterRegistry& exporters) {
+  const ExportOptions options = {.gzip = command.gzip,
+                                 .settings = command.settings};
+  HeapRecordNeed all = {.most = 0};
   for (const std::string& name : command.exporters) {
-    if (!kTakeSums.contains(name)) return "--export=" + name;
-    if (name != "memory_timeline") continue;
-    const std::string form = SettingOf(command, "memory_timeline_form", "html");
-    if (form != "html") return "--memory_timeline_form=" + form;
+    HeapRecordNeed need = exporters.Find(name)->HeapRecordsNeeded(options);
+    if (need.most > all.most) all = std::move(need);
   }
-  return "";
+  return all;
 }
 
 // What the user says of --memory_fold_above.
-absl::Status CheckWish(const ProfileCommand& command) {
-  const std::string needs = NeedsSingleRecords(command);
-  if (needs.empty() || SettingOf(command, kFoldAbove, "-1").starts_with('-')) {
+absl::Status CheckWish(const ProfileCommand& command,
+                       const HeapRecordNeed& need) {
+  if (need.most != HeapRecordNeed::kAll ||
+      command.settings.at(kFoldAbove).starts_with('-')) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("--memory_fold_above keeps sums instead of single "
                    "allocations, and ",
-                   needs, " shows single ones; leave out one of the two"));
+                   need.option,
+                   " shows single ones; leave out one of the "
+                   "two"));
 }
 
 // A recording leaves out a backend that throws when it is asked.
@@ -61,21 +58,21 @@ bool IsAvailable(const ActivityBackend& backend,
       .ok();
 }
 
-// Whether all activities that may be recorded are the threads' streams, samples
-// or counters.
-bool ActivitiesAllowSums(const ProfileCommand& command,
-                         const BackendRegistry& backends,
-                         const SessionOptions& options) {
-  static const std::set<std::string> kAllowSums = {
-      "cpu", "host", "itt", "memory", "nvtx", "sampling"};
+// Whether an activity may be recorded that is neither the threads' streams nor
+// samples or counters.
+bool OthersRecordRanges(const ProfileCommand& command,
+                        const BackendRegistry& backends,
+                        const SessionOptions& options) {
+  static const std::set<std::string> kNoOthers = {"cpu",    "host", "itt",
+                                                  "memory", "nvtx", "sampling"};
   const std::set<std::string> named(command.activities.begin(),
                                     command.activities.end());
   const auto backend_list = backends.List();
-  return std::all_of(backend_list.begin(), backend_list.end(),
+  return std::any_of(backend_list.begin(), backend_list.end(),
                      [&](const auto& backend) {
-                       return kAllowSums.contains(backend->info().name) ||
-                              !IsWantedIn(*backend, named, options) ||
-                              !IsAvailable(*backend, options);
+                       return !kNoOthers.contains(backend->info().name) &&
+                              IsWantedIn(*backend, named, options) &&
+                              IsAvailable(*backend, options);
                      });
 }
 
@@ -83,14 +80,18 @@ bool ActivitiesAllowSums(const ProfileCommand& command,
 
 absl::Status SetHeapFolding(const ProfileCommand& command,
                             const BackendRegistry& backends,
+                            const ExporterRegistry& exporters,
                             SessionOptions& options) {
-  if (options.settings.contains(kFoldAbove)) return CheckWish(command);
-  if (RecordsHeap(command) && command.max_file_bytes == 0 &&
-      NeedsSingleRecords(command).empty() &&
-      ActivitiesAllowSums(command, backends, options)) {
-    options.settings[kFoldAbove] =
-        SettingOf(command, "chrome_memory_events", kDefaultMostEvents);
+  if (!RecordsHeap(command)) return absl::OkStatus();
+  const HeapRecordNeed need = RecordsNeeded(command, exporters);
+  if (options.settings.contains(kFoldAbove)) {
+    KYMO_RETURN_IF_ERROR(CheckWish(command, need));
+  } else if (command.max_file_bytes == 0 && need.most != HeapRecordNeed::kAll) {
+    options.settings[kFoldAbove] = absl::StrCat(need.most);
+  } else {
+    return absl::OkStatus();
   }
+  options.others_record_ranges = OthersRecordRanges(command, backends, options);
   return absl::OkStatus();
 }
 

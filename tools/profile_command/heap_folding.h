@@ -1,13 +1,12 @@
 // heap_folding.h - whether sums of the heap's records are enough.
 //
 //   options.settings = command.settings;
-//   KYMO_RETURN_IF_ERROR(SetHeapFolding(command, backends, options));
+//   KYMO_RETURN_IF_ERROR(
+//       SetHeapFolding(command, backends, exporters, options));
 //
-// All files of a default run can be made of sums, except the single allocations
-// in trace.json, of which there are at most chrome_memory_events. So a heap
-// with more records is folded (memory_fold_above). It is not folded if an
-// exporter wants single records, or if an activity is recorded whose events may
-// enclose allocations.
+// Each exporter says how many records of the heap its files show one by one
+// (TraceExporter::HeapRecordsNeeded). A heap with more records is folded
+// (memory_fold_above). It is not folded if an exporter needs each record.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 
@@ -18,11 +17,14 @@
 
 namespace kymo::tools {
 
-// Adds the setting to `options`, unless the command gives it. Backends are
-// asked only if the command records memory. kInvalidArgument: the command wants
-// sums, and something that needs single records.
+// Adds the setting to `options`, unless the command gives it, and says there
+// whether ranges of other backends may enclose allocations. Backends are asked
+// only if the heap may be folded. kInvalidArgument: the command wants sums, and
+// something that needs single records.
+// REQUIRES: the exporters of the command are in `exporters`.
 absl::Status SetHeapFolding(const ProfileCommand& command,
                             const BackendRegistry& backends,
+                            const ExporterRegistry& exporters,
                             SessionOptions& options);
 
 }  // namespace kymo::tools

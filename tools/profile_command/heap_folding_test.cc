@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "exporters/builtin/builtin_exporters.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -57,6 +58,7 @@ class HeapFoldingTest : public testing::Test {
     command_.profile_memory = true;
     command_.exporters = {"chrome", "stacks", "memory_timeline"};
     Register("cpu", absl::OkStatus());
+    EXPECT_TRUE(RegisterBuiltinExporters(exporters_).ok());
   }
 
   FakeBackend* Register(const std::string& name, absl::Status availability) {
@@ -67,24 +69,34 @@ class HeapFoldingTest : public testing::Test {
   }
 
   // The setting; empty if single records are kept.
-  std::string FoldAbove() const {
+  std::string FoldAbove() {
     SessionOptions options;
     options.settings = command_.settings;
-    const absl::Status status = SetHeapFolding(command_, backends_, options);
+    const absl::Status status =
+        SetHeapFolding(command_, backends_, exporters_, options);
     if (!status.ok()) return std::string(status.message());
+    others_record_ranges_ = options.others_record_ranges;
     return options.settings["memory_fold_above"];
   }
 
   ProfileCommand command_;
   BackendRegistry backends_;
+  ExporterRegistry exporters_;
+  bool others_record_ranges_ = false;
 };
 
-TEST_F(HeapFoldingTest, DefaultFilesTakeSums) {
+TEST_F(HeapFoldingTest, TheFileThatShowsMostRecordsCounts) {
   EXPECT_EQ(FoldAbove(), "1000000");
+  command_.settings["chrome_memory_events"] = "2000000";
+  EXPECT_EQ(FoldAbove(), "2000000");
   command_.settings["chrome_memory_events"] = "5000";
+  EXPECT_EQ(FoldAbove(), "1000000");  // memory_timeline
+  command_.exporters = {"chrome", "summary"};
   EXPECT_EQ(FoldAbove(), "5000");
   command_.settings["chrome_memory_events"] = "-1";
-  EXPECT_EQ(FoldAbove(), "-1");
+  EXPECT_EQ(FoldAbove(), "");
+  command_.exporters = {"stacks", "summary"};
+  EXPECT_EQ(FoldAbove(), "0");
 }
 
 TEST_F(HeapFoldingTest, TheUsersChoiceStays) {
@@ -116,15 +128,26 @@ TEST_F(HeapFoldingTest, SumsAreRefusedWhereSingleRecordsAreShown) {
   command_.settings["memory_fold_above"] = "7";
   command_.settings["memory_timeline_form"] = "raw";
   EXPECT_THAT(FoldAbove(), HasSubstr("--memory_timeline_form=raw shows"));
+  command_.settings["memory_timeline_form"] = "json";
+  EXPECT_THAT(FoldAbove(), HasSubstr("--memory_timeline_form=json shows"));
+  command_.settings.erase("memory_timeline_form");
+  command_.settings["chrome_memory_events"] = "-1";
+  EXPECT_THAT(FoldAbove(), HasSubstr("--chrome_memory_events=-1 shows"));
 }
 
-TEST_F(HeapFoldingTest, EventsOfADeviceMayEncloseAllocations) {
+TEST_F(HeapFoldingTest, RangesOfADeviceMayEncloseAllocations) {
   Register("cuda", absl::NotFoundError("no device"));
   EXPECT_EQ(FoldAbove(), "1000000");
+  EXPECT_FALSE(others_record_ranges_);
   Register("other", absl::OkStatus());
-  EXPECT_EQ(FoldAbove(), "");
-  command_.activities = {"cpu"};
   EXPECT_EQ(FoldAbove(), "1000000");
+  EXPECT_TRUE(others_record_ranges_);
+  command_.settings["memory_fold_above"] = "7";
+  EXPECT_EQ(FoldAbove(), "7");
+  EXPECT_TRUE(others_record_ranges_);
+  command_.activities = {"cpu"};
+  EXPECT_EQ(FoldAbove(), "7");
+  EXPECT_FALSE(others_record_ranges_);
 }
 
 TEST_F(HeapFoldingTest, ABackendThatThrowsDoesNotRecord) {
@@ -132,16 +155,20 @@ TEST_F(HeapFoldingTest, ABackendThatThrowsDoesNotRecord) {
   EXPECT_EQ(FoldAbove(), "1000000");
   command_.activities = {"cpu", "thrower"};
   EXPECT_EQ(FoldAbove(), "1000000");
+  EXPECT_FALSE(others_record_ranges_);
 }
 
 // A probe of a device may take long.
-TEST_F(HeapFoldingTest, WithoutMemoryNoBackendIsAsked) {
+TEST_F(HeapFoldingTest, BackendsAreAskedOnlyIfTheHeapMayBeFolded) {
   const FakeBackend* const other = Register("other", absl::OkStatus());
   command_.profile_memory = false;
   EXPECT_EQ(FoldAbove(), "");
-  EXPECT_EQ(other->asked(), 0);
   command_.profile_memory = true;
+  command_.max_file_bytes = 1 << 20;
   EXPECT_EQ(FoldAbove(), "");
+  EXPECT_EQ(other->asked(), 0);
+  command_.max_file_bytes = 0;
+  EXPECT_EQ(FoldAbove(), "1000000");
   EXPECT_EQ(other->asked(), 1);
   command_.profile_memory = false;
   command_.activities = {"cpu", "memory"};

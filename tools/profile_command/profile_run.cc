@@ -161,7 +161,8 @@ class ProfileRun {
     options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
-    KYMO_RETURN_IF_ERROR(SetHeapFolding(command_, backends_, options));
+    KYMO_RETURN_IF_ERROR(
+        SetHeapFolding(command_, backends_, exporters_, options));
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));

@@ -241,6 +241,7 @@ std::vector<DecodedChunk> FillShard(ArenaShardInput input,
       .memory_limit = input.only_ranges ? 0 : MemoryRecordLimit(),
       .fold_heap_above = input.heap_sample_interval == 0 ? input.fold_heap_above
                                                          : ~uint64_t{0},
+      .others_record_ranges = input.others_record_ranges,
       .release = std::move(input.release),
       .is_elsewhere = std::move(input.is_elsewhere)};
   if (!input.only_ranges) {

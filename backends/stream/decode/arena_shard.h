@@ -54,6 +54,7 @@ struct ArenaShardInput {
   std::function<bool(uint64_t ticket)> is_elsewhere = {};
   // As in DecodeInput. Sampled heaps are never folded.
   uint64_t fold_heap_above = ~uint64_t{0};
+  bool others_record_ranges = false;  // as in DecodeInput
   std::function<void(const record::ChunkView&)> release = {};
   // Epoch minus CLOCK_MONOTONIC on the machine that recorded.
   int64_t epoch_offset_ns = EpochOffsetNs();

@@ -87,7 +87,7 @@ class Decoder {
   // The heap's records, if they are to be folded.
   std::optional<HeapStreams> HeapToFold() {
     uint64_t records = 0;
-    bool has_ranges = false;
+    bool has_ranges = input_.others_record_ranges;
     for (const Chunk& chunk : chunks_) {
       records += chunk.heap_count;
       has_ranges |= chunk.event_count != 0;

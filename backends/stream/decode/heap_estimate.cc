@@ -32,6 +32,8 @@ constexpr uint64_t kBytesPerPeakBlock = 96;
 
 class Estimate {
  public:
+  explicit Estimate(bool with_changes) : with_changes_(with_changes) {}
+
   void Add(const Slot& head, std::span<const Slot> payload) {
     const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
     if (!IsHeapRecord(head)) {
@@ -66,7 +68,7 @@ class Estimate {
                           payload.size_bytes())}));
   }
 
-  bool with_changes_ = false;
+  bool with_changes_;
   uint64_t records_ = 0;
   int64_t alive_ = 0;  // less than 0: the chunks of a thread came late
   int64_t most_alive_ = 0;
@@ -78,7 +80,7 @@ class Estimate {
 
 std::optional<uint64_t> FoldedTraceBytes(const HeapToEstimate& heap) {
   if (heap.fold_above == ~uint64_t{0}) return std::nullopt;
-  Estimate estimate;
+  Estimate estimate(heap.others_record_ranges);
   for (const record::ChunkView& chunk : heap.chunks) {
     record::ForEachRecord(
         chunk, [&](const Slot& head, std::span<const Slot> payload, uint32_t) {

@@ -26,6 +26,7 @@ namespace kymo::stream {
 struct HeapToEstimate {
   std::span<const record::ChunkView> chunks;  // roughly by time
   uint64_t fold_above = ~uint64_t{0};         // as in DecodeInput
+  bool others_record_ranges = false;          // as in DecodeInput
   uint64_t most_bytes = 0;
   // Called for each chunk that has been read; may be empty.
   std::function<void(const record::ChunkView&)> release = nullptr;

@@ -286,12 +286,15 @@ class HeapEstimateTest : public testing::Test {
   std::optional<uint64_t> Bytes(uint64_t most = uint64_t{1} << 40) const {
     const std::vector<record::ChunkView> chunks = {
         {.slots = std::span(slots_).first(used_)}};
-    return FoldedTraceBytes(
-        {.chunks = chunks, .fold_above = 100, .most_bytes = most});
+    return FoldedTraceBytes({.chunks = chunks,
+                             .fold_above = 100,
+                             .others_record_ranges = others_record_ranges_,
+                             .most_bytes = most});
   }
 
   std::vector<Slot> slots_ = std::vector<Slot>(100'000);
   size_t used_ = 0;
+  bool others_record_ranges_ = false;
 };
 
 TEST_F(HeapEstimateTest, ManyRecordsOfFewBlocksTakeLittle) {
@@ -339,6 +342,10 @@ TEST_F(HeapEstimateTest, IsTheSumOfItsParts) {
   Add(SlotKind::kMemory, 0).flags = record::kMemoryOutOfMemory;
   Add(SlotKind::kMemory, 0);
   EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 7);
+  // What other backends record may have the heap's bytes, too.
+  others_record_ranges_ = true;
+  EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 7 + 102 * 12 + 101 * 96);
+  others_record_ranges_ = false;
   // 101 allocations and a free; 101 blocks at the peak.
   Add(SlotKind::kInstant, 0);
   EXPECT_EQ(Bytes(), kHeap + 3 * 32 * 8 + 102 * 12 + 101 * 96);

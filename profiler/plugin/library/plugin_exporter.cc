@@ -336,6 +336,11 @@ class PluginExporter final : public TraceExporter {
     return names;
   }
 
+  // Plugins see nothing of the heap.
+  HeapRecordNeed HeapRecordsNeeded(const ExportOptions&) const override {
+    return {.most = 0};
+  }
+
  private:
   absl::Status Named(const absl::Status& status) const {
     return absl::Status(
