@@ -6,8 +6,8 @@
 Each row is one question about one program, from the start of the command until
 all that it prints and writes is there. Kymo and its peer take turns, so that a
 busy machine slows both. The table has medians, the ratio of the medians of
-wall time, and the least and the largest ratio of single turns. It is the table
-of docs/overhead.md.
+wall time, and the least and the largest ratio of single turns. docs/overhead.md
+says what the rows are.
 
 Peers and programs are taken from the PATH: perf (linux-perf), heaptrack,
 clang++, python3. A row that lacks one says so.
@@ -74,11 +74,15 @@ print(len(kept))
 
 
 class Commands:
-    """The commands of one run, in a folder of its own; the last prints."""
+    """The commands of one run, in a folder of its own; the last prints.
 
-    def __init__(self, *commands, needs=()):
+    `prepare` makes what they read. It is not measured, and called once.
+    """
+
+    def __init__(self, *commands, needs=(), prepare=lambda: None):
         self.commands = commands
         self.needs = needs
+        self.prepare = prepare
 
     def missing(self):
         return [name for name in self.needs if not shutil.which(name)]
@@ -122,7 +126,6 @@ def make_rows(bin_folder, scratch):
     compile_it = ["clang++", "-std=c++17", "-O1", "-c", str(source), "-o", "large.o"]
     python = ["python3", "-c", PYTHON_PROGRAM]
     large = scratch / "operations.json"
-    write_operations(large, 1_000_000)
     rows = []
     for what, target in (("heap: 4 million allocations", allocate),
                          ("heap: clang++ -c", compile_it),
@@ -134,7 +137,8 @@ def make_rows(bin_folder, scratch):
             rows.append((what, target, Commands([*profile, *target], needs=target[:1]),
                          "perf " + " ".join(flags), perf(flags, *target)))
     rows.append(("table of a million operations", ["true"],
-                 Commands([str(bin_folder / "tools/report"), str(large)]),
+                 Commands([str(bin_folder / "tools/report"), str(large)],
+                          prepare=lambda: write_operations(large, 1_000_000)),
                  "python3 json.load",
                  Commands(["python3", "-c",
                            f"import json; print(len(json.load(open({str(large)!r}))['traceEvents']))"])))
@@ -193,6 +197,7 @@ def main():
             if missing:
                 print(f"| {what} | | | {peer} | {', '.join(missing)} missing |")
                 continue
+            ours.prepare()
             turns = [(measure(ours, scratch, flags.keep), measure(theirs, scratch, flags.keep),
                       measure(Commands(target), scratch, None)) for _ in range(flags.repeat)]
             kymo, other, alone = zip(*turns)
