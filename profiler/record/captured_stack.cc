@@ -11,7 +11,9 @@
 
 namespace kymo::record {
 
-constinit thread_local CapturedStack* captured_stack = nullptr;
+// The model is here, too: GCC would forget it in this file.
+constinit thread_local CapturedStack* captured_stack
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 

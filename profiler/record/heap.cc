@@ -12,7 +12,9 @@
 
 namespace kymo::record {
 
-constinit thread_local HeapSampling heap_sampling = {};
+// The model is here, too: GCC would forget it in this file.
+constinit thread_local HeapSampling heap_sampling
+    __attribute__((tls_model("initial-exec"))) = {};
 constinit std::atomic<uint8_t> sampled_filter[size_t{1} << kSampledFilterBits] =
     {};
 

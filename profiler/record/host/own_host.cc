@@ -9,8 +9,11 @@
 namespace kymo::record {
 
 constinit OwnState own = {};
-constinit thread_local OwnThread own_thread = {};
-constinit thread_local ThreadStream* thread_stream = nullptr;
+// The model is here, too: GCC would forget it in this file.
+constinit thread_local OwnThread own_thread
+    __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local ThreadStream* thread_stream
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void* MapWiped(size_t bytes) noexcept {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
