@@ -14,7 +14,6 @@ import gzip
 import hashlib
 import io
 import os
-import re
 import shutil
 import subprocess
 import tarfile
@@ -22,6 +21,7 @@ import tempfile
 import zipfile
 
 import elf_needs
+from kymo_version import version_of
 
 # 1980-01-01, the first day that a zip file knows.
 TIME = 315532800
@@ -41,15 +41,6 @@ tools as well.
 MAINTAINER = "The maintainers of Kymo <maintainers@kymo.invalid>"
 
 DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
-
-
-def version_of(header):
-    """"0.1.0" of kymo/version.h."""
-    with open(header, encoding="utf-8") as file:
-        text = file.read()
-    numbers = [re.search(rf"^#define KYMO_VERSION_{part} (\d+)$", text, re.M)
-               for part in ("MAJOR", "MINOR", "PATCH")]
-    return ".".join(number[1] for number in numbers)
 
 
 def mode_of(name):

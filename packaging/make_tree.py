@@ -1,12 +1,13 @@
 """Makes the folder that all packages hold.
 
-  make_tree.py --out=FOLDER [--static=PACKAGE ...] DEST=FILE ...
+  make_tree.py --out=FOLDER --version_header=FILE [--static=PACKAGE] DEST=FILE
 
-Each FILE is copied to DEST below the folder; what is ELF is stripped. The
+Each FILE is copied to DEST below the folder; what is ELF is stripped. In a FILE
+whose name ends with .in, the version takes the place of @KYMO_VERSION@. The
 libraries that bin/kymo needs, and that are not the system's, are copied to
 lib/kymo unchanged. Their licences, and those of the Debian packages that are
 linked into the program (--static), go to share/doc/kymo/licenses, with a list
-of what is from where.
+of what is from where. --static and DEST=FILE may come several times.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 
 import elf_needs
+from kymo_version import version_of
 
 LIBRARIES = "lib/kymo"
 LICENCES = "share/doc/kymo/licenses"
@@ -77,8 +79,9 @@ def source_of(package):
 
 class Tree:
 
-    def __init__(self, folder):
+    def __init__(self, folder, version):
         self.folder = folder
+        self.version = version
 
     def path(self, name):
         path = os.path.join(self.folder, name)
@@ -90,6 +93,11 @@ class Tree:
             file.write(data)
 
     def add(self, name, source):
+        if source.endswith(".in"):
+            with open(source, "rb") as file:
+                self.write(name, file.read().replace(
+                    b"@KYMO_VERSION@", self.version.encode()))
+            return
         shutil.copyfile(source, self.path(name))
         if elf_needs.is_elf(source):
             subprocess.run(["strip", "--strip-unneeded", self.path(name)],
@@ -133,13 +141,14 @@ class Tree:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True)
+    parser.add_argument("--version_header", required=True)
     parser.add_argument("--static", action="append", default=[])
     parser.add_argument("files", nargs="+", metavar="DEST=FILE")
     arguments = parser.parse_args()
     if not shutil.which("dpkg-query"):
         raise SystemExit("dpkg-query is missing: packages are made on Debian, "
                          "whose packages say which licence a library has")
-    tree = Tree(arguments.out)
+    tree = Tree(arguments.out, version_of(arguments.version_header))
     for word in arguments.files:
         name, _, source = word.partition("=")
         tree.add(name, source)

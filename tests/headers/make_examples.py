@@ -6,7 +6,8 @@
 An example is an indented block of a header's first comment:
 
   - It starts after an empty comment line, three spaces right of the `//`.
-    Empty lines between indented lines belong to it.
+    Empty lines between indented lines belong to it. (In a header of C89, whose
+    comments are blocks, ` *` stands for the `//`.)
   - It becomes the body of a function, so it may `return` a status. If the
     paragraph above it ends with `at namespace scope:`, it stands there instead.
   - A block that begins with `|` (a table or a diagram) or with `$` (a command)
@@ -31,7 +32,10 @@ SCOPE_MARK = "at namespace scope:"
 def first_comment(text):
     """The lines of the comment that a file begins with."""
     lines = []
+    is_block = text.startswith("/*")
     for line in text.splitlines():
+        if is_block and not line.endswith("*/"):
+            line = "//" + line[2:]
         if not line.startswith("//"):
             break
         lines.append(line)

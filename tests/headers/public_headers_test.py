@@ -71,6 +71,13 @@ class MakeExamplesTest(unittest.TestCase):
         self.assertNotIn("Example()", source)
         self.assertIn("\nvoid F() {}\n", source)
 
+    def test_comment_may_be_a_block(self):
+        source = self.source("/* x.h - x.", " *", " *   F();", " *",
+                             " * Threads: any.", " */", "/* More.", " *",
+                             " *   G();", " */")
+        self.assertIn('#line 3 "profiler/api/x.h"\nF();\n}', source)
+        self.assertNotIn("G()", source)
+
     def test_includes_move_out_and_lines_keep_their_numbers(self):
         source = self.source("// x.h - x.", "//", '//   #include "y.h"',
                              "//   F();")
