@@ -6,10 +6,10 @@
 
 namespace kymo::tools {
 
-// Reads the note of the Kymo that is linked into a program
-// (profiler/record/arena/layout_note.h). True if that Kymo cannot record for
-// this one. False for programs without Kymo, and for what is no ELF file.
-// Libraries that the program loads are not looked at.
+// Reads the notes of the copies of Kymo that are linked into a program
+// (profiler/record/arena/layout_note.h). True if one of them cannot record for
+// this Kymo. False for programs without Kymo, for broken notes, and for what is
+// no ELF file. Libraries that the program loads are not looked at.
 bool HasOtherKymo(const std::string& path);
 
 }  // namespace kymo::tools

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -199,6 +200,81 @@ TEST(OtherKymoTest, AProgramSaysWhichKymoItHas) {
   EXPECT_TRUE(HasOtherKymo(Path("KYMO_OTHER_LAYOUT")));
   EXPECT_FALSE(HasOtherKymo("/bin/true"));
   EXPECT_FALSE(HasOtherKymo("/nowhere"));
+}
+
+// An ELF file with one section beside that of names, as elf(5) has it.
+std::string FileWithSection(const std::string& name, const std::string& content,
+                            uint64_t claimed_bytes) {
+  const std::string names = std::string(1, '\0') + name + '\0';
+  Elf64_Ehdr header = {};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  header.e_shstrndx = 0;
+  header.e_shoff = sizeof(header);
+  Elf64_Shdr sections[2] = {};
+  sections[0].sh_offset = sizeof(header) + sizeof(sections);
+  sections[0].sh_size = names.size();
+  sections[1].sh_name = 1;
+  sections[1].sh_type = SHT_NOTE;
+  sections[1].sh_offset = sections[0].sh_offset + names.size();
+  sections[1].sh_size = claimed_bytes;
+  std::string file(reinterpret_cast<const char*>(&header), sizeof(header));
+  file.append(reinterpret_cast<const char*>(sections), sizeof(sections));
+  return file + names + content;
+}
+
+// A note as elf(5) has it: three words, the name, the content.
+std::string Note(uint32_t name_bytes, uint32_t content_bytes, uint32_t type,
+                 const std::string& name, uint32_t layout) {
+  std::string note;
+  for (const uint32_t word : {name_bytes, content_bytes, type}) {
+    note.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  }
+  note += name;
+  note.append(reinterpret_cast<const char*>(&layout), sizeof(layout));
+  return note;
+}
+
+bool HasOtherKymoWith(const std::string& section, const std::string& content,
+                      uint64_t claimed_bytes) {
+  const std::string path = testing::TempDir() + "/note";
+  std::ofstream(path, std::ios::binary)
+      << FileWithSection(section, content, claimed_bytes);
+  return HasOtherKymo(path);
+}
+
+TEST(OtherKymoTest, OnlyAWholeNoteOfKymosCounts) {
+  const std::string kName("Kymo\0\0\0\0", 8);
+  constexpr uint32_t kOther = record::kLayoutVersion + 1;
+  const std::string good = Note(8, 4, 1, kName, kOther);
+  EXPECT_TRUE(HasOtherKymoWith(".note.kymo", good, good.size()));
+  // Several copies of Kymo leave one note each, one behind the other.
+  const std::string ours = Note(8, 4, 1, kName, record::kLayoutVersion);
+  EXPECT_FALSE(HasOtherKymoWith(".note.kymo", ours + ours, 2 * ours.size()));
+  EXPECT_TRUE(HasOtherKymoWith(".note.kymo", ours + good, 2 * good.size()));
+  EXPECT_TRUE(HasOtherKymoWith(".note.kymo", good + ours, 2 * good.size()));
+
+  EXPECT_FALSE(HasOtherKymoWith(".note.other", good, good.size()));
+  for (const std::string& note :
+       {Note(4, 4, 1, kName, kOther), Note(0xffffffff, 4, 1, kName, kOther),
+        Note(8, 8, 1, kName, kOther), Note(8, 0, 1, kName, kOther),
+        Note(8, 4, 2, kName, kOther),
+        Note(8, 4, 1, std::string("Mayo\0\0\0\0", 8), kOther),
+        Note(8, 4, 1, "KymoKymo", kOther)}) {
+    EXPECT_FALSE(HasOtherKymoWith(".note.kymo", note, note.size()));
+  }
+  // Cut, by the section's size or by the file's end.
+  for (size_t size = 0; size < good.size(); ++size) {
+    const std::string cut = good.substr(0, size);
+    EXPECT_FALSE(HasOtherKymoWith(".note.kymo", cut, size)) << size;
+    EXPECT_FALSE(HasOtherKymoWith(".note.kymo", cut, good.size())) << size;
+  }
+  for (const uint64_t claimed :
+       {uint64_t{1} << 20, uint64_t{1} << 40, ~uint64_t{0}}) {
+    EXPECT_FALSE(HasOtherKymoWith(".note.kymo", good, claimed)) << claimed;
+  }
 }
 
 TEST(OtherKymoTest, EachAnnotatedProgramHasTheNote) {
