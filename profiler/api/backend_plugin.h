@@ -208,7 +208,8 @@ typedef struct KymoTargetSetup {
   uint32_t (*set_variable)(void* host, const char* name, const char* value);
   // Makes the child, and the programs that it starts, load a library after
   // Kymo's runtime. A relative path starts at the folder of the plugin. The
-  // path may have neither spaces nor colons, at which the loader splits paths.
+  // file's name may not have spaces, colons and dollar signs, for which the
+  // loader has a meaning; its folder may.
   uint32_t (*load_library)(void* host, const char* path);
 } KymoTargetSetup;
 

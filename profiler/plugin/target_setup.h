@@ -34,8 +34,7 @@ struct TargetSetup {
   Environment environment;
   std::vector<InjectedLibrary> libraries;
   // Absolute paths of libraries that the child also loads at its start. They
-  // stand behind the runtime, and before what the user preloads. No path has a
-  // space or a colon, at which the loader splits them.
+  // stand behind the runtime, and before what the user preloads.
   std::vector<std::string> preloads;
   // The runtime must also come before the child's allocator.
   bool watches_heap = false;

@@ -152,12 +152,6 @@ class SetupForPlugin {
           path.string(), ", which the backend loads into the program, is no ",
           "file; copy it beside ", library_path_));
     }
-    if (path.string().find_first_of(" :") != std::string::npos) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          path.string(),
-          " cannot be preloaded: the loader splits paths at spaces and colons; "
-          "move it to a path without them"));
-    }
     setup_.preloads.push_back(path.string());
     return absl::OkStatus();
   }

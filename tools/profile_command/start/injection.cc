@@ -68,7 +68,8 @@ absl::StatusOr<Environment> EnvironmentFor(
                         RuntimeOf(setup, find, places));
   std::string& preloads = environment["LD_PRELOAD"];
   preloads = runtime;
-  for (const std::string& path : setup.preloads) {
+  for (const std::string& library : setup.preloads) {
+    KYMO_ASSIGN_OR_RETURN(const std::string path, PreloadPath(library, places));
     absl::StrAppend(&preloads, ":", path);
   }
   const std::string others(Given("LD_PRELOAD"));

@@ -6,7 +6,7 @@
 // the user's own. It also names the libraries that the backends inject.
 //
 // Errors: kNotFound if a library is missing, kFailedPrecondition if the loader
-//   cannot preload the runtime (runtime_files.h).
+//   cannot preload the runtime or a backend's library (runtime_files.h).
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_START_INJECTION_H_
 
@@ -23,7 +23,7 @@ namespace kymo::tools {
 // The path of one of Kymo's libraries; empty if it is missing.
 using FindLibrary = std::function<std::string(const std::string& file)>;
 
-// `places` may get a link to the runtime.
+// `places` may get links to what is preloaded.
 absl::StatusOr<Environment> EnvironmentFor(
     const TargetSetup& setup, const FindLibrary& find,
     std::span<const std::string> places = LinkPlaces());

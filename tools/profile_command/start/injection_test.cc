@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,33 @@ TEST_F(InjectionTest, LibrariesOfBackendsStandBetweenBoth) {
   setup_.preloads = {"/b/liba.so", "/b/libb.so"};
   EXPECT_EQ(Make()->at("LD_PRELOAD"),
             "/k/libkymo_runtime.so:/b/liba.so:/b/libb.so:/their/own.so");
+}
+
+TEST_F(InjectionTest, SoDoLibrariesOfBackends) {
+  const std::vector<std::string> places = {FreshFolder()};
+  setup_.preloads = {"/my files/liba.so", "/a$LIB/libb.so"};
+  const absl::StatusOr<Environment> made = EnvironmentFor(
+      setup_, [](const std::string& file) { return "/k/" + file; }, places);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const std::string& preloads = made->at("LD_PRELOAD");
+  EXPECT_EQ(preloads.find_first_of(" $"), std::string::npos) << preloads;
+  std::istringstream paths(preloads);
+  std::string text;
+  ASSERT_TRUE(std::getline(paths, text, ':'));
+  EXPECT_EQ(text, kRuntime);
+  for (const std::string& library : setup_.preloads) {
+    ASSERT_TRUE(std::getline(paths, text, ':'));
+    const std::filesystem::path path = text;
+    EXPECT_EQ(
+        std::filesystem::read_symlink(path.parent_path()) / path.filename(),
+        library);
+  }
+  EXPECT_FALSE(std::getline(paths, text, ':'));
+  setup_.preloads = {"/a/my lib.so"};
+  EXPECT_FALSE(
+      EnvironmentFor(
+          setup_, [](const std::string& file) { return "/k/" + file; }, places)
+          .ok());
 }
 
 TEST_F(InjectionTest, ALibraryIsNamedByItsVariable) {
@@ -183,8 +211,20 @@ TEST(RuntimeFilesTest, ALinkStandsWhereOnlyThisUserWrites) {
             "/a b/libx.so cannot be preloaded, because the loader splits paths "
             "at spaces and colons, and no link to it could be made in /none, " +
                 linked +
-                "; move Kymo to a path without spaces, colons and dollar "
-                "signs");
+                "; move it to a path without spaces, colons and dollar signs");
+}
+
+TEST(RuntimeFilesTest, AFileNameThatTheLoaderWouldSplitIsRefused) {
+  const std::vector<std::string> places = {FreshFolder()};
+  for (const std::string name : {"a b.so", "a:b.so", "a$b.so"}) {
+    const absl::Status status = PreloadPath("/a/" + name, places).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(),
+              "/a/" + name +
+                  " cannot be preloaded, because the loader splits paths at "
+                  "spaces and colons; give the file a name without spaces, "
+                  "colons and dollar signs");
+  }
 }
 
 TEST(RuntimeFilesTest, FindsFilesOfEveryInstallation) {

@@ -81,9 +81,16 @@ absl::StatusOr<std::string> PreloadPath(const std::string& path,
   const fs::path library(path);
   const std::string folder = library.parent_path().string();
   const std::string name = library.filename().string();
+  if (!IsPreloadable(name)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path,
+        " cannot be preloaded, because the loader splits paths at spaces and "
+        "colons; give the file a name without spaces, colons and dollar "
+        "signs"));
+  }
   for (const std::string& place : places) {
     const std::string own = OwnFolderIn(place);
-    if (own.empty() || !IsPreloadable(own) || !IsPreloadable(name)) continue;
+    if (own.empty() || !IsPreloadable(own)) continue;
     const std::string link = absl::StrCat(
         own, "/",
         absl::Hex(std::hash<std::string>()(folder), absl::kZeroPad16));
@@ -94,7 +101,7 @@ absl::StatusOr<std::string> PreloadPath(const std::string& path,
       " cannot be preloaded, because the loader splits paths at spaces and "
       "colons, and no link to it could be made in ",
       absl::StrJoin(places, ", "),
-      "; move Kymo to a path without spaces, colons and dollar signs"));
+      "; move it to a path without spaces, colons and dollar signs"));
 }
 
 }  // namespace kymo::tools
