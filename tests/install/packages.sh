@@ -63,9 +63,9 @@ uses() {
   ! grep -q 'ld\.so' said || { cat said; fail "the loader complains"; }
   grep -q 'aten::mm' out/key_averages.txt || fail "no range was recorded"
   "$1" report --check out/trace.json >/dev/null || fail "$1 report --check"
-  if ldd "$(readlink -f "$(type -P "$1")")" | grep -q 'not found'; then
-    fail "a library is missing"
-  fi
+  ldd "$(readlink -f "$(type -P "$1")")" >libraries || fail "ldd"
+  grep -q '=>' libraries || fail "ldd lists no library"
+  ! grep 'not found' libraries || fail "a library is missing"
 }
 
 # gone BEFORE NAME: nothing is there that was not there before.
@@ -93,11 +93,14 @@ gone before "the archive"
 echo "tar: unpacked into a path with a space, used, removed"
 
 python3 -m venv venv
-find venv | sort >before_pip
+# Python compiles modules of pip's as pip runs.
+in_venv() { find venv -name __pycache__ -prune -o -print | sort; }
+in_venv >before_pip
 log venv/bin/pip install --no-index ./kymo-*.whl
 uses venv/bin/kymo
 log venv/bin/pip uninstall -y kymo
-find venv -name '*kymo*' | grep . && fail "pip leaves files behind"
+in_venv >after_pip
+diff before_pip after_pip >left || { cat left; fail "pip leaves files behind"; }
 rm -r venv
 gone before "the wheel"
 echo "wheel: installed, used, removed"
