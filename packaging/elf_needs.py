@@ -64,3 +64,39 @@ def glibc_version(paths):
                           output("readelf", "-VW", *paths))
     return max(((int(major), int(minor)) for major, minor in versions),
                default=(0, 0))
+
+
+# The first GCC whose C++ library has a version of symbols: the manual of
+# libstdc++, "ABI Policy and Guidelines".
+FIRST_GCC = {
+    "GLIBCXX_3.4": {26: "9.1", 27: "9.2", 28: "9.3", 29: "11", 30: "12",
+                    31: "13.1", 32: "13.2", 33: "14", 34: "15"},
+    "CXXABI_1.3": {12: "9.1", 13: "11", 14: "13.1", 15: "14", 16: "15"},
+}
+OLDEST_GCC = "9.1"
+
+
+def gcc_of_versions(names):
+    """The least GCC whose C++ library has all these versions of symbols.
+
+    OLDEST_GCC stands for all that is as old or older.
+    """
+    least = OLDEST_GCC
+    for name in names:
+        series, _, number = name.rpartition(".")
+        known = FIRST_GCC.get(series)
+        if known is None or int(number) < min(known):
+            continue
+        if int(number) not in known:
+            raise SystemExit(
+                f"{name} is newer than the table of packaging/elf_needs.py; "
+                "add the version of GCC that has it first")
+        least = max(least, known[int(number)],
+                    key=lambda version: [int(n) for n in version.split(".")])
+    return least
+
+
+def gcc_version(paths):
+    """The least GCC whose C++ library has all that the files need."""
+    return gcc_of_versions(re.findall(r"Name: ((?:GLIBCXX|CXXABI)_\S+)",
+                                      output("readelf", "-VW", *paths)))

@@ -57,11 +57,13 @@ class Tree:
             for parent, _, names in os.walk(folder) for name in names)
         self.machine = elf_needs.machine(self.path("bin/kymo"))
 
+    def elf_files(self):
+        return [self.path(name) for name in self.names
+                if elf_needs.is_elf(self.path(name))]
+
     def glibc(self):
         """The version of glibc that the files need."""
-        files = [self.path(name) for name in self.names
-                 if elf_needs.is_elf(self.path(name))]
-        return max(LEAST_GLIBC, elf_needs.glibc_version(files))
+        return max(LEAST_GLIBC, elf_needs.glibc_version(self.elf_files()))
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -138,12 +140,6 @@ def make_wheel(tree, version, out):
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
 
 
-def compiler_version():
-    """The major version of the C++ library here, which is GCC's."""
-    return elf_needs.output("dpkg-query", "-W", "-f", "${Version}\n",
-                      "libstdc++6").split(".")[0].split("-")[0]
-
-
 def put(path, data, mode):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
@@ -178,7 +174,7 @@ def make_deb(tree, version, out):
             add("usr/share/lintian/overrides/kymo", file.read())
         description = DESCRIPTION.rstrip().replace("\n", "\n ")
         depends = ("libc6 (>= {}.{}), libgcc-s1, libstdc++6 (>= {})".format(
-            *tree.glibc(), compiler_version()))
+            *tree.glibc(), elf_needs.gcc_version(tree.elf_files())))
         control = (f"Package: kymo\nVersion: {version}\n"
                    f"Architecture: {machine}\nMaintainer: {MAINTAINER}\n"
                    f"Installed-Size: {size}\nDepends: {depends}\n"

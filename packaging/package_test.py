@@ -217,7 +217,7 @@ class OtherFormatsTest(PackageTest):
                                 capture_output=True, encoding="utf-8").stdout
         self.assertIn(f"\nVersion: {VERSION}\n", fields)
         self.assertRegex(fields, r"\nDepends: libc6 \(>= 2\.\d+\), libgcc-s1, "
-                                 r"libstdc\+\+6 \(>= \d+\)\n")
+                                 r"libstdc\+\+6 \(>= [\d.]+\)\n")
         self.assertEqual(run(usr / "bin/kymo", "--version").stdout,
                          f"kymo {VERSION}\n")
 
@@ -244,6 +244,36 @@ class OtherFormatsTest(PackageTest):
             self.assertEqual((digest, int(size)),
                              ("sha256=" + sha, len(files[name])))
         self.assertNotIn(b"Requires-Dist", files[f"{info}/METADATA"])
+
+
+class DependsTest(PackageTest):
+
+    def test_compiler_is_the_first_that_has_what_the_files_need(self):
+        # GCC's manual of libstdc++, "ABI Policy and Guidelines".
+        for name, gcc in (("GLIBCXX_3.4", "9.1"), ("GLIBCXX_3.4.9", "9.1"),
+                          ("GLIBCXX_3.4.29", "11"), ("GLIBCXX_3.4.30", "12"),
+                          ("GLIBCXX_3.4.32", "13.2"), ("CXXABI_1.3", "9.1"),
+                          ("CXXABI_1.3.13", "11"), ("CXXABI_1.3.15", "14"),
+                          ("CXXABI_TM_1", "9.1")):
+            self.assertEqual(elf_needs.gcc_of_versions([name]), gcc, name)
+        self.assertEqual(elf_needs.gcc_of_versions(
+            ["CXXABI_1.3.13", "GLIBCXX_3.4.32", "GLIBCXX_3.4.9"]), "13.2")
+        for name in ("GLIBCXX_3.4.99", "CXXABI_1.3.99"):
+            with self.assertRaisesRegex(SystemExit, name):
+                elf_needs.gcc_of_versions([name])
+
+    def test_deb_says_the_least_library_for_all_its_files(self):
+        files = [path for path in FOLDERS["tree"].rglob("*")
+                 if path.is_file() and elf_needs.is_elf(path)]
+        shown = subprocess.run(["readelf", "-VW", *files], check=True,
+                               capture_output=True, encoding="utf-8").stdout
+        names = set(re.findall(r"Name: ((?:GLIBCXX|CXXABI)_\S+)", shown))
+        self.assertTrue(names)
+        fields = subprocess.run(["dpkg-deb", "-f", only_file("deb"), "Depends"],
+                                check=True, capture_output=True,
+                                encoding="utf-8").stdout
+        self.assertIn("libstdc++6 (>= "
+                      f"{elf_needs.gcc_of_versions(names)})", fields)
 
 
 class ReproducibleTest(PackageTest):
