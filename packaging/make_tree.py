@@ -70,6 +70,19 @@ def copyright_text(package):
         return file.read()
 
 
+def common_licences(text):
+    """The files of COMMON_LICENCES that a copyright file refers to.
+
+    It names their paths or, in the fields of Debian's machine-readable form,
+    the licences themselves: "License: LGPL-2.1+".
+    """
+    paths = re.findall(rf"{COMMON_LICENCES}/([A-Za-z0-9.-]*[A-Za-z0-9])", text)
+    fields = re.findall(r"^License: *(.*)", text, re.M)
+    names = {word.rstrip("+,") for field in fields for word in field.split()}
+    return set(paths) | {name for name in names
+                         if os.path.exists(f"{COMMON_LICENCES}/{name}")}
+
+
 def source_of(package):
     """The name and the version of a package's source."""
     return elf_needs.output("dpkg-query", "-W", "-f",
@@ -116,11 +129,9 @@ class Tree:
         packages = sorted({package for _, package in contents})
         common = set()
         for package in packages:
-            text = copyright_text(package)
-            self.write(f"{LICENCES}/{package}", text)
-            common.update(re.findall(
-                rf"{COMMON_LICENCES}/([A-Za-z0-9.-]*[A-Za-z0-9])",
-                text.decode("utf-8", "replace")))
+            data = copyright_text(package)
+            self.write(f"{LICENCES}/{package}", data)
+            common |= common_licences(data.decode("utf-8", "replace"))
         # The LGPL 3 adds to the GPL 3.
         if "LGPL-3" in common:
             common.add("GPL-3")

@@ -185,6 +185,14 @@ class TarTest(PackageTest):
         self.assertEqual({row[0] for row in rows} - {"linked"}, files)
         for _, package, source, version in rows:
             self.assertTrue((folder / package).read_bytes(), package)
+        # libiberty is linked. Its own files are under the LGPL and the GPL
+        # (Debian's libiberty-dev, "Files: libiberty/*"), of which its copyright
+        # file has no text.
+        linked, = (row[1] for row in rows if row[0] == "linked")
+        self.assertEqual(linked, "libiberty-dev")
+        for name in ("LGPL-2.1", "GPL-3"):
+            self.assertIn(b"GENERAL PUBLIC LICENSE",
+                          (folder / "common" / name).read_bytes())
         libdw, = (row[1] for row in rows if row[0].startswith("libdw.so"))
         text = (folder / libdw).read_text(encoding="utf-8")
         for name in re.findall(r"common-licenses/(L?GPL-\d)", text):
