@@ -55,6 +55,9 @@ bool SaysCategories(const Arena& arena) {
   return texts.find(kMemoryCategoryInstant) != texts.npos ||
          texts.find(kMemoryScopeInstant) != texts.npos;
 }
+// Making the pages of a chunk takes the kernel 50 us. The target waits for what
+// is made before its start, and a short one needs little.
+constexpr uint32_t kPopulatedAtStart = 8;
 
 class ChildSession : public ActivitySession {
  public:
@@ -72,7 +75,7 @@ class ChildSession : public ActivitySession {
     if (settings_.flight) {
       flight_.emplace(arena_, settings_.flight->keep_ns, &store_);
     }
-    PopulateAhead();
+    Populate(kPopulatedAtStart);
     setup->environment[record::kArenaVariable] =
         absl::StrCat("/proc/", getpid(), "/fd/", fd_);
     setup->obstacle = ObstacleToPreloading(settings_.target_path);
@@ -333,11 +336,12 @@ class ChildSession : public ActivitySession {
       }
     }
     constexpr uint32_t kAhead = 32;
-    if (populated_ >= used + kAhead || populated_ >= arena_.chunk_count()) {
-      return;
-    }
-    const uint32_t count =
-        std::min(2 * kAhead, arena_.chunk_count() - populated_);
+    if (populated_ < used + kAhead) Populate(2 * kAhead);
+  }
+
+  void Populate(uint32_t wanted) {
+    const uint32_t count = std::min(wanted, arena_.chunk_count() - populated_);
+    if (count == 0) return;
     arena_.Populate(populated_, count);
     populated_ += count;
   }

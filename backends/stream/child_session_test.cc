@@ -3,6 +3,7 @@
 #include "backends/stream/child_session.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -119,6 +120,26 @@ TEST_F(ChildSessionTest, TheTargetSeesWhatIsToBeRecorded) {
   Collect();
   EXPECT_EQ(shard_.memory_sample_interval, 4'096.0);
   EXPECT_TRUE(session_->Remarks().empty());
+}
+
+TEST_F(ChildSessionTest, AShortTargetDoesNotWaitForPagesThatItDoesNotNeed) {
+  settings_.arena_bytes = 256 * record::kChunkBytes;
+  session_ = NewChildSession(settings_);
+  TargetSetup setup;
+  ASSERT_TRUE(session_->Prepare(&setup).ok());
+  const auto chunks_in_memory = [&] {
+    struct stat info = {};
+    EXPECT_EQ(stat(setup.environment[record::kArenaVariable].c_str(), &info),
+              0);
+    return static_cast<uint64_t>(info.st_blocks) * 512 / record::kChunkBytes;
+  };
+  // Eight, and what stands before the chunks.
+  EXPECT_LT(chunks_in_memory(), 16u);
+  ASSERT_TRUE(session_->Start(kPid).ok());
+  session_->Poll();
+  EXPECT_GE(chunks_in_memory(), 64u);
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
 }
 
 TEST_F(ChildSessionTest, RecordsUntilItsEndAreCollected) {
