@@ -172,6 +172,12 @@ class ConsumersTest(unittest.TestCase):
         done = subprocess.run([program], env={})
         self.assertEqual(done.returncode, 3)
         self.assertEqual(len(self.record(program)["outer"]), 1)
+        said = run(self.root / "bin/kymo", "--activities=cpu",
+                   f"--output_dir={self.folder}/out", "--", program)
+        self.assertIn("program is statically linked, so nothing can be "
+                      "preloaded into it: only its own ranges are recorded",
+                      said)
+        self.assertNotIn("was not recorded", said)
 
     def test_needs_the_c_library_alone_and_is_small(self):
         hello = self.folder / "hello.c"

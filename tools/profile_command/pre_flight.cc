@@ -22,10 +22,13 @@ std::string PreFlightLine(const PreFlight& facts) {
   }
   if (!facts.obstacle.empty()) {
     const bool is_sampled = std::ranges::count(facts.recorded, "sampling") != 0;
-    absl::StrAppend(
-        &line, "; ", facts.target_name, " ", facts.obstacle,
-        ", so nothing can be preloaded into it: ",
-        is_sampled ? "it is sampled only" : "nothing of it is recorded");
+    const char* const what =
+        facts.records_itself
+            ? (is_sampled ? "it is sampled, and its own ranges are recorded"
+                          : "only its own ranges are recorded")
+            : (is_sampled ? "it is sampled only" : "nothing of it is recorded");
+    absl::StrAppend(&line, "; ", facts.target_name, " ", facts.obstacle,
+                    ", so nothing can be preloaded into it: ", what);
   } else if (facts.heap_is_hidden) {
     absl::StrAppend(
         &line, "; ", facts.target_name,

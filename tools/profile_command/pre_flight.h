@@ -20,6 +20,8 @@ struct PreFlight {
   std::string target_name;
   // Why nothing can be preloaded into the target; empty if it can.
   std::string obstacle;
+  // Such a target was built with Kymo all the same, and records its ranges.
+  bool records_itself = false;
   // The heap is to be watched, but the target brings a malloc of its own.
   bool heap_is_hidden = false;
   // The target was built with a Kymo that cannot record for this one.

@@ -40,6 +40,21 @@ TEST(PreFlightTest, StaticTargetIsSampledOnlyIfItIsSampled) {
             "preloaded into it: nothing of it is recorded");
 }
 
+TEST(PreFlightTest, StaticTargetWithKymoRecordsItself) {
+  PreFlight facts = {.recorded = {"cpu", "sampling"},
+                     .target_name = "a.out",
+                     .obstacle = "is statically linked",
+                     .records_itself = true};
+  EXPECT_EQ(PreFlightLine(facts),
+            "recording cpu, sampling; a.out is statically linked, so nothing "
+            "can be preloaded into it: it is sampled, and its own ranges are "
+            "recorded");
+  facts.recorded = {"cpu"};
+  EXPECT_EQ(PreFlightLine(facts),
+            "recording cpu; a.out is statically linked, so nothing can be "
+            "preloaded into it: only its own ranges are recorded");
+}
+
 TEST(PreFlightTest, HiddenHeapIsSaid) {
   EXPECT_EQ(
       PreFlightLine(

@@ -1,4 +1,4 @@
-// other_kymo.h - whether a program was built with another version of Kymo.
+// other_kymo.h - whether a program was built with Kymo, and with which version.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_START_OTHER_KYMO_H_
 
@@ -11,6 +11,8 @@ namespace kymo::tools {
 // this Kymo. False for programs without Kymo, for broken notes, and for what is
 // no ELF file. Libraries that the program loads are not looked at.
 bool HasOtherKymo(const std::string& path);
+// The same; true if one of them can record for this Kymo.
+bool HasThisKymo(const std::string& path);
 
 }  // namespace kymo::tools
 

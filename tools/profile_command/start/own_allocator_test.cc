@@ -198,6 +198,10 @@ TEST(OtherKymoTest, TheLayoutIsTheNotes) {
 
 TEST(OtherKymoTest, AProgramSaysWhichKymoItHas) {
   EXPECT_TRUE(HasOtherKymo(Path("KYMO_OTHER_LAYOUT")));
+  EXPECT_FALSE(HasThisKymo(Path("KYMO_OTHER_LAYOUT")));
+  EXPECT_TRUE(HasThisKymo(Path("KYMO_TARGET")));
+  EXPECT_FALSE(HasThisKymo("/bin/true"));
+  EXPECT_FALSE(HasThisKymo("/nowhere"));
   EXPECT_FALSE(HasOtherKymo("/bin/true"));
   EXPECT_FALSE(HasOtherKymo("/nowhere"));
 }
