@@ -324,7 +324,8 @@ class ChildSession : public ActivitySession {
     raw_->Note(Header(/*is_complete=*/false));
   }
 
-  // Makes the pages of the next chunks, so that the target only maps them.
+  // Makes the pages of the next chunks, so that the target only maps them. A
+  // target that records nothing needs none.
   void PopulateAhead() {
     uint32_t used = 0;  // chunks up to the last one in use
     const uint32_t taken = std::min(populated_, arena_.high_water());
@@ -336,7 +337,7 @@ class ChildSession : public ActivitySession {
       }
     }
     constexpr uint32_t kAhead = 32;
-    if (populated_ < used + kAhead) Populate(2 * kAhead);
+    if (taken != 0 && populated_ < used + kAhead) Populate(2 * kAhead);
   }
 
   void Populate(uint32_t wanted) {

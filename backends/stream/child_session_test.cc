@@ -50,9 +50,10 @@ class ChildSessionTest : public testing::Test {
     TargetSetup setup;
     ASSERT_TRUE(session_->Prepare(&setup).ok());
     EXPECT_EQ(setup.obstacle, "");
-    const std::string path = setup.environment[record::kArenaVariable];
-    EXPECT_EQ(path.find("/proc/" + std::to_string(getpid()) + "/fd/"), 0u);
-    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    arena_path_ = setup.environment[record::kArenaVariable];
+    EXPECT_EQ(arena_path_.find("/proc/" + std::to_string(getpid()) + "/fd/"),
+              0u);
+    const int fd = open(arena_path_.c_str(), O_RDWR | O_CLOEXEC);
     arena_ = Arena::Attach(fd);
     close(fd);
     ASSERT_TRUE(arena_.valid());
@@ -99,6 +100,7 @@ class ChildSessionTest : public testing::Test {
   static constexpr int32_t kPid = 0x3ffffff;  // more than there can be
   ChildSettings settings_;
   std::unique_ptr<ActivitySession> session_;
+  std::string arena_path_;
   Arena arena_;
   uint32_t stream_ = 0;
   model::TraceShard shard_;
@@ -122,20 +124,19 @@ TEST_F(ChildSessionTest, TheTargetSeesWhatIsToBeRecorded) {
   EXPECT_TRUE(session_->Remarks().empty());
 }
 
-TEST_F(ChildSessionTest, AShortTargetDoesNotWaitForPagesThatItDoesNotNeed) {
+TEST_F(ChildSessionTest, PagesAreMadeForATargetThatRecords) {
   settings_.arena_bytes = 256 * record::kChunkBytes;
-  session_ = NewChildSession(settings_);
-  TargetSetup setup;
-  ASSERT_TRUE(session_->Prepare(&setup).ok());
+  Start();
   const auto chunks_in_memory = [&] {
     struct stat info = {};
-    EXPECT_EQ(stat(setup.environment[record::kArenaVariable].c_str(), &info),
-              0);
+    EXPECT_EQ(stat(arena_path_.c_str(), &info), 0);
     return static_cast<uint64_t>(info.st_blocks) * 512 / record::kChunkBytes;
   };
   // Eight, and what stands before the chunks.
   EXPECT_LT(chunks_in_memory(), 16u);
-  ASSERT_TRUE(session_->Start(kPid).ok());
+  session_->Poll();
+  EXPECT_LT(chunks_in_memory(), 16u);
+  AddChunk("range");
   session_->Poll();
   EXPECT_GE(chunks_in_memory(), 64u);
   ASSERT_TRUE(session_->Stop().ok());
