@@ -11,7 +11,7 @@
 // thinned.
 //
 // If the trace has events, each heap also has the changes of each thread
-// (folded_changes.h) and the blocks of its peak, because these belong to events.
+// (folded_changes.h) and the blocks of its peak, which belong to events.
 // Every allocation was recorded: there are no estimates here.
 #ifndef KYMO_PROFILER_MODEL_FOLDED_MEMORY_H_
 #define KYMO_PROFILER_MODEL_FOLDED_MEMORY_H_

@@ -53,7 +53,7 @@ struct DecodeInput {
   // (TraceShard::folded_memory).
   uint64_t fold_heap_above = ~uint64_t{0};
   // Whether other shards of the trace may have events of the same threads, such
-  // as calls of a device's driver. These are charged with the heap's bytes, too.
+  // as calls of a device's driver. Those get their shares of the heap's bytes.
   bool others_record_ranges = false;
   // Called for chunks that will not be read again soon, so that their memory
   // can be given back. May be empty. Any thread.

@@ -13,7 +13,8 @@
 // watched, else by the program's reports. Mappings do not count. A sampled
 // allocation counts for all that it stands for.
 //
-// Folded memory (profiler/model/folded_memory.h) counts like the heap's records.
+// Folded memory (profiler/model/folded_memory.h) counts as the heap's records
+// do.
 //
 // Cost: linear in events and records, in parallel over tracks.
 #ifndef KYMO_PROFILER_ANALYSIS_MEMORY_MEMORY_USAGE_H_
