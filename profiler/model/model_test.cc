@@ -1,4 +1,5 @@
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "profiler/model/shadowed_args.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::model {
@@ -372,6 +374,38 @@ TEST(ValidateTraceTest, RejectsTablesThatBreakARule) {
   EXPECT_EQ(BrokenRecord(&TraceData::counters, CounterSample(),
                          [](CounterSample& c) { c.track = 1; }),
             "counter's track out of range (at index 1)");
+}
+
+TEST(ValidateTraceTest, RejectsThreadTimesThatDoNotAddUp) {
+  const auto times = [](auto change) {
+    return Broken([&](TraceData& d) {
+      d.tracks.resize(2);
+      d.track_begin = {0, 2, 2};
+      auto states = std::make_shared<ThreadStates>();
+      for (const TrackIndex track : {0, 1}) {
+        states->threads.push_back({.track = track,
+                                   .wall_ns = 100,
+                                   .on_cpu_ns = 10,
+                                   .runnable_ns = 20,
+                                   .unknown_ns = 30,
+                                   .open_wait_ns = 40});
+      }
+      change(states->threads[1]);
+      d.thread_states = std::move(states);
+    });
+  };
+  EXPECT_EQ(times([](ThreadTimes&) {}), "");
+  EXPECT_EQ(times([](ThreadTimes& t) { t.track = 2; }),
+            "thread times' track out of range (at index 1)");
+  EXPECT_EQ(times([](ThreadTimes& t) { t.track = 0; }),
+            "thread times are not sorted by track (at index 1)");
+  const std::string sum = "thread times do not add up (at index 1)";
+  EXPECT_EQ(times([](ThreadTimes& t) { ++t.open_wait_ns; }), sum);
+  EXPECT_EQ(times([](ThreadTimes& t) { ++t.on_cpu_ns; }), sum);
+  EXPECT_EQ(times([](ThreadTimes& t) { t.on_cpu_ns = -1; }), sum);
+  EXPECT_EQ(times([](ThreadTimes& t) { t.runnable_ns = -1; }), sum);
+  EXPECT_EQ(times([](ThreadTimes& t) { t.unknown_ns = -1; }), sum);
+  EXPECT_EQ(times([](ThreadTimes& t) { t.open_wait_ns = -1; }), sum);
 }
 
 TEST(ValidateTraceTest, RecordsOfALaterTrackMayBeEarlier) {

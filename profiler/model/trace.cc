@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::model {
 namespace {
@@ -136,6 +137,25 @@ absl::Status CheckTables(const TraceData& data) {
   return absl::OkStatus();
 }
 
+absl::Status CheckThreadStates(const TraceData& data) {
+  if (data.thread_states == nullptr) return absl::OkStatus();
+  const std::vector<ThreadTimes>& threads = data.thread_states->threads;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    const ThreadTimes& times = threads[i];
+    if (times.track >= data.tracks.size()) {
+      return Violation("thread times' track out of range", i);
+    }
+    if (i > 0 && threads[i - 1].track >= times.track) {
+      return Violation("thread times are not sorted by track", i);
+    }
+    if (times.on_cpu_ns < 0 || times.runnable_ns < 0 || times.unknown_ns < 0 ||
+        times.open_wait_ns < 0 || times.blocked_ns() < times.open_wait_ns) {
+      return Violation("thread times do not add up", i);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateTrace(const Trace& trace) {
@@ -150,6 +170,9 @@ absl::Status ValidateTrace(const Trace& trace) {
     if (absl::Status status = CheckSiblings(data, t); !status.ok()) {
       return status;
     }
+  }
+  if (absl::Status status = CheckThreadStates(data); !status.ok()) {
+    return status;
   }
   return CheckTables(data);
 }

@@ -47,6 +47,7 @@
 namespace kymo::model {
 
 struct FoldedMemory;  // folded_memory.h
+struct ThreadStates;  // thread_states.h
 
 // The mutable form; normalisation and tests fill it, MakeTrace closes it.
 struct TraceData {
@@ -80,6 +81,8 @@ struct TraceData {
   // has its record.
   double memory_sample_interval = 0;
   std::vector<AllocationCounts> allocation_counts;  // by track
+  // How long threads ran and waited. Null: nobody recorded it.
+  std::shared_ptr<const ThreadStates> thread_states;
   StackTable stacks;
   std::vector<StackSample> samples;  // by track, time
   DurationNs sampling_period_ns = 0;
@@ -151,6 +154,10 @@ class Trace {
   }
   std::span<const AllocationCounts> allocation_counts() const noexcept {
     return data_.allocation_counts;
+  }
+  // How long threads ran and waited. Null: nobody recorded it.
+  const ThreadStates* thread_states() const noexcept {
+    return data_.thread_states.get();
   }
   const StackTable& stacks() const noexcept { return data_.stacks; }
   std::span<const StackSample> samples() const noexcept {

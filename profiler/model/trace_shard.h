@@ -26,6 +26,7 @@
 namespace kymo::model {
 
 struct FoldedMemory;  // folded_memory.h
+struct ThreadStates;  // thread_states.h
 
 // Events as columns of equal length.
 struct EventColumns {
@@ -76,6 +77,8 @@ struct TraceShard {
   std::shared_ptr<FoldedMemory> folded_memory;  // see TraceData
   double memory_sample_interval = 0;            // see TraceData
   std::vector<AllocationCounts> allocation_counts;
+  // Here a track may have several entries: lives, one after the other.
+  std::shared_ptr<ThreadStates> thread_states;
   StackTable stacks;
   std::vector<StackSample> samples;
   DurationNs sampling_period_ns = 0;  // as requested; 0 = no sampling

@@ -43,6 +43,7 @@ class Copier {
     to_.folded_memory = from_.folded_memory;
     to_.memory_sample_interval = from_.memory_sample_interval;
     to_.allocation_counts = from_.allocation_counts;
+    to_.thread_states = from_.thread_states;
     to_.sampling_period_ns = from_.sampling_period_ns;
     to_.metadata = from_.metadata;
     to_.ledger = from_.ledger;

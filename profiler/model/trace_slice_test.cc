@@ -13,6 +13,7 @@
 #include "profiler/model/event_calls.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/recorded_by.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::model {
 namespace {
@@ -74,6 +75,7 @@ Trace TwoTracks() {
   data.ledger.Add(Loss::kSamplesLost, 3);
   data.memory_sample_interval = 64;
   data.allocation_counts.push_back({.allocations = 5});
+  data.thread_states = std::make_shared<ThreadStates>();
   data.sampling_period_ns = 10;
   return Trace(std::move(data));
 }
@@ -184,6 +186,7 @@ TEST(TraceSliceTest, WhatBelongsToTheWholeRecordingIsInEveryPart) {
   EXPECT_EQ(part.ledger().Get(Loss::kSamplesLost), 3u);
   EXPECT_EQ(part.memory_sample_interval(), 64);
   EXPECT_EQ(part.allocation_counts().size(), 1u);
+  EXPECT_EQ(part.thread_states(), whole.thread_states());
   EXPECT_EQ(part.sampling_period_ns(), 10);
 }
 

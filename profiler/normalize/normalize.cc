@@ -13,10 +13,12 @@
 
 #include "absl/status/status.h"
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/normalize/allocations.h"
 #include "profiler/normalize/device_annotations.h"
 #include "profiler/normalize/lanes.h"
 #include "profiler/normalize/merge_folded.h"
+#include "profiler/normalize/merge_thread_states.h"
 #include "profiler/normalize/place_events.h"
 
 namespace kymo {
@@ -65,6 +67,7 @@ class Merger {
     PlaceEvents();
     MergeCounters();
     MergeMemory();
+    MergeThreads();
     MergeSamples();
     MergeMetadata();
     for (const TraceShard& shard : shards_) data_.ledger.Merge(shard.ledger);
@@ -272,6 +275,24 @@ class Merger {
     return true;
   }
 
+  // By a shard's tracks: the trace's.
+  std::vector<TrackIndex> TraceTracks(const ShardMap& map) const {
+    std::vector<TrackIndex> tracks;
+    for (const size_t track : map.tracks) tracks.push_back(first_lane_[track]);
+    return tracks;
+  }
+
+  void MergeThreads() {
+    std::shared_ptr<model::ThreadStates> merged;
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      if (shards_[s].thread_states == nullptr) continue;
+      if (merged == nullptr) merged = std::make_shared<model::ThreadStates>();
+      MergeThreadStates(*shards_[s].thread_states, TraceTracks(maps_[s]),
+                        *merged);
+    }
+    data_.thread_states = std::move(merged);
+  }
+
   void MergeMemory() {
     std::shared_ptr<model::FoldedMemory> folded;
     for (size_t s = 0; s < shards_.size(); ++s) {
@@ -298,11 +319,7 @@ class Merger {
       }
       shard.memory = {};
       if (shard.folded_memory != nullptr) {
-        std::vector<TrackIndex> tracks;
-        for (const size_t track : map.tracks) {
-          tracks.push_back(first_lane_[track]);
-        }
-        MapFolded(tracks, map.stacks, *shard.folded_memory);
+        MapFolded(TraceTracks(map), map.stacks, *shard.folded_memory);
         if (folded == nullptr) {
           folded = std::move(shard.folded_memory);
         } else {

@@ -1,0 +1,87 @@
+// thread_states.h - how long each thread of a trace ran, and how long it waited.
+//
+//   if (const ThreadStates* states = trace.thread_states()) {
+//     for (const ThreadTimes& t : states->threads) Print(t.blocked_ns());
+//   }
+//
+// The words are the kernel's. A thread is on a CPU, runnable (it could run, but
+// no CPU is free) or blocked (it waits for something else: a lock, a disk, a
+// peer, the end of a sleep). The states add up to the thread's life:
+//
+//   wall = on CPU + runnable + blocked + unknown
+//
+// A time is unknown only where records of switches were lost.
+//
+// Units: nanoseconds. Threads: values.
+#ifndef KYMO_PROFILER_MODEL_THREAD_STATES_H_
+#define KYMO_PROFILER_MODEL_THREAD_STATES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/records.h"
+
+namespace kymo::model {
+
+// How much of a thread's waiting for a CPU counts as runnable. The kernel's
+// records of switches say how long a thread waited after it was preempted. Only
+// /proc/PID/task/TID/schedstat says how long it waited after it was woken. That
+// file goes with the thread. What is missing counts as blocked.
+enum class RunQueueTime : uint8_t {
+  kPreemptions,  // schedstat was never read
+  kLastKnown,    // until schedstat was last read
+  kWhole,
+};
+inline constexpr RunQueueTime kLastRunQueueTime = RunQueueTime::kWhole;
+
+// One thread of a trace.
+struct ThreadTimes {
+  TrackIndex track = 0;
+  DurationNs wall_ns = 0;  // the thread's life within the recording
+  DurationNs on_cpu_ns = 0;
+  DurationNs runnable_ns = 0;
+  DurationNs unknown_ns = 0;
+  // The thread still waited at the end of the recording, for so long. Part of
+  // the blocked time. 0: it did not.
+  DurationNs open_wait_ns = 0;
+  uint64_t voluntary_switches = 0;    // it blocked
+  uint64_t involuntary_switches = 0;  // it was preempted, or yielded its CPU
+  RunQueueTime run_queue = RunQueueTime::kPreemptions;
+
+  DurationNs blocked_ns() const {
+    return wall_ns - on_cpu_ns - runnable_ns - unknown_ns;
+  }
+
+  // Adds the times of another life of the thread, or of another thread.
+  ThreadTimes& operator+=(const ThreadTimes& other) {
+    wall_ns += other.wall_ns;
+    on_cpu_ns += other.on_cpu_ns;
+    runnable_ns += other.runnable_ns;
+    unknown_ns += other.unknown_ns;
+    open_wait_ns += other.open_wait_ns;
+    voluntary_switches += other.voluntary_switches;
+    involuntary_switches += other.involuntary_switches;
+    run_queue = std::min(run_queue, other.run_queue);
+    return *this;
+  }
+  friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;
+};
+
+struct ThreadStates {
+  uint32_t cpu_count = 0;  // that the program might use; 0 = not known
+  std::vector<ThreadTimes> threads;  // by track, at most one of each
+
+  // REQUIRES: there are threads. The sum has the first one's track.
+  ThreadTimes Sum() const {
+    ThreadTimes sum = threads.front();
+    for (size_t i = 1; i < threads.size(); ++i) sum += threads[i];
+    return sum;
+  }
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_THREAD_STATES_H_
