@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,9 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/plugin/sink.h"
+#include "profiler/report/thread_tables.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/json_writer.h"
 
@@ -57,9 +60,26 @@ void WriteProcesses(const Trace& trace, JsonWriter& json) {
   json.EndArray();
 }
 
+// What is not known of a thread is not there.
+void WriteThreadTimes(const model::ThreadTimes& times, JsonWriter& json) {
+  json.Member("wall_ns", times.wall_ns);
+  json.Member("on_cpu_ns", times.on_cpu_ns);
+  json.Member("runnable_ns", times.runnable_ns);
+  json.Member("blocked_ns", times.blocked_ns());
+  json.Member("unknown_ns", times.unknown_ns);
+  json.Member("open_wait_ns", times.open_wait_ns);
+  json.Member("voluntary_switches",
+              static_cast<int64_t>(times.voluntary_switches));
+  json.Member("involuntary_switches",
+              static_cast<int64_t>(times.involuntary_switches));
+  json.Member("run_queue", report::RunQueueName(times.run_queue));
+}
+
 void WriteTracks(const Trace& trace, const analysis::Totals& totals,
                  model::TrackKind kind, JsonWriter& json) {
   const bool is_thread = kind == model::TrackKind::kThread;
+  std::span<const model::ThreadTimes> times;  // of the tracks from here on
+  if (trace.thread_states() != nullptr) times = trace.thread_states()->threads;
   json.Key(is_thread ? "threads" : "streams");
   json.BeginArray();
   for (size_t t = 0; t < trace.tracks().size(); ++t) {
@@ -76,6 +96,10 @@ void WriteTracks(const Trace& trace, const analysis::Totals& totals,
     json.Member("top_level_ns", sums.top_level_ns);
     json.Member("samples", sums.sample_count);
     json.Member("sampled_ns", sums.sampled_ns);
+    while (!times.empty() && times[0].track < t) times = times.subspan(1);
+    if (!times.empty() && times[0].track == t) {
+      WriteThreadTimes(times[0], json);
+    }
     json.EndObject();
   }
   json.EndArray();

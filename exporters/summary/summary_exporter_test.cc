@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/model/thread_states.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -70,6 +72,38 @@ TEST(SummaryExporterTest, CountersHaveTheirRangeMeanAndLastValue) {
   EXPECT_EQ(counter.at("mean").number_value(), 3.25);
   EXPECT_EQ(counter.at("max").number_value(), 5);
   EXPECT_EQ(counter.at("last").number_value(), 2);
+}
+
+TEST(SummaryExporterTest, ThreadsHaveTheirTimesWhereTheyAreKnown) {
+  TestTrace t;
+  t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = worker,
+                      .wall_ns = 900,
+                      .on_cpu_ns = 500,
+                      .runnable_ns = 90,
+                      .unknown_ns = 7,
+                      .open_wait_ns = 3,
+                      .voluntary_switches = 8,
+                      .involuntary_switches = 4,
+                      .run_queue = model::RunQueueTime::kLastKnown}};
+  t.data().thread_states = states;
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& threads = json.fields().at("threads").list_value();
+  ASSERT_EQ(threads.values_size(), 2);
+  EXPECT_FALSE(threads.values(0).struct_value().fields().contains("wall_ns"));
+  const auto& times = threads.values(1).struct_value().fields();
+  EXPECT_EQ(times.at("tid").number_value(), 8);
+  const std::map<std::string, double> expected = {
+      {"wall_ns", 900},          {"on_cpu_ns", 500},
+      {"runnable_ns", 90},       {"blocked_ns", 303},
+      {"unknown_ns", 7},         {"open_wait_ns", 3},
+      {"voluntary_switches", 8}, {"involuntary_switches", 4}};
+  for (const auto& [name, value] : expected) {
+    EXPECT_EQ(times.at(name).number_value(), value) << name;
+  }
+  EXPECT_EQ(times.at("run_queue").string_value(), "last known");
 }
 
 TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {

@@ -11,6 +11,7 @@
 #include "profiler/analysis/device/device_times.h"
 #include "profiler/analysis/device/launches.h"
 #include "profiler/report/device_tables.h"
+#include "profiler/report/thread_tables.h"
 
 namespace kymo::report {
 namespace {
@@ -64,6 +65,8 @@ constexpr Analysis kAnalyses[] = {
      [](const Trace& trace) {
        return DeviceTimesTable(analysis::ComputeDeviceTimes(trace));
      }},
+    {"threads", "how long threads ran, waited for a CPU and were blocked",
+     ThreadTable},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
+#include "profiler/report/thread_tables.h"
 #include "profiler/text/text_cells.h"
 #include "tools/deliver/export_files.h"
 
@@ -141,6 +142,10 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
                         SamplesTable(screen.functions, trace, command));
   if (!text.empty() && !samples.empty()) text += '\n';
   text += samples;
+  const std::string threads = report::ThreadsText(trace, command.row_limit);
+  screen.has_threads = !threads.empty();
+  if (!text.empty() && !threads.empty()) text += '\n';
+  text += threads;
   if (command.profile_memory) {
     std::vector<analysis::MemoryProfile> profiles =
         analysis::ProfileMemory(trace);

@@ -18,6 +18,7 @@
 #include "profiler/report/fitted_table.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
+#include "tools/profile_command/thread_screen.h"
 
 namespace kymo::tools {
 namespace {
@@ -314,7 +315,7 @@ std::string_view WhatHelps(Loss loss) {
 
 size_t TableCount(const ScreenTables& tables) {
   return size_t{!tables.ranges.empty()} + !tables.functions.rows.empty() +
-         !tables.memory.empty();
+         !tables.memory.empty() + tables.has_threads;
 }
 
 std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
@@ -352,6 +353,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
       Colored(Wrapped(Headline(trace, tables, facts), options.width), kBold,
               options.color);
   out += "\n";
+  const std::string waits = ThreadsLine(trace, facts.wall_ns);
+  if (!waits.empty()) out += Wrapped(waits, options.width) + "\n";
   const report::FittedTableOptions fit = {.width = options.width,
                                           .color = options.color};
   if (!tables.ranges.empty()) {
@@ -373,6 +376,8 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                      fit) +
            AndMore(tables.functions.rows.size(), shown.size());
   }
+  const std::string threads = ThreadsTable(trace, options);
+  if (!threads.empty()) out += "\n" + threads;
   if (!tables.memory.empty()) {
     out += "\n" + FirstLines(VisibleLines(tables.memory), kMostMemoryLines,
                              options.width);

@@ -43,8 +43,9 @@ struct RunFacts {
 struct ScreenTables {
   std::vector<report::TableRow> ranges;
   report::SampleTable functions;
-  std::string memory;       // report::MemoryReport
-  int64_t allocations = 0;  // of the heaps
+  std::string memory;        // report::MemoryReport
+  int64_t allocations = 0;   // of the heaps
+  bool has_threads = false;  // the trace has thread times
   std::string sort_by = "self_cpu_time_total";
   std::string use_device;       // of the ranges; empty: none
   bool profile_memory = false;  // show what ranges allocated

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/text/text_cells.h"
 #include "tests/support/test_trace.h"
 #include "tools/profile_command/progress_line.h"
@@ -120,6 +121,72 @@ TEST(FirstScreenTest, CountsProcessesAndThreads) {
   t.AddThread(1, 2, "worker");
   EXPECT_THAT(Screen(ScreenTables(), {}, std::move(t)),
               HasSubstr(", 2 threads; 1 range\n"));
+}
+
+// Two threads with a life of a second each, in a run of 1.5 s on two CPUs.
+TestTrace WithThreadTimes() {
+  TestTrace t;
+  auto states = std::make_shared<model::ThreadStates>();
+  states->cpu_count = 2;
+  states->threads = {{.track = t.AddThread(1, 1, "main"),
+                      .wall_ns = 1'000'000'000,
+                      .on_cpu_ns = 100'000'000,
+                      .runnable_ns = 200'000'000,
+                      .voluntary_switches = 17,
+                      .involuntary_switches = 4},
+                     {.track = t.AddThread(1, 2, "worker"),
+                      .wall_ns = 1'000'000'000,
+                      .on_cpu_ns = 800'000'000}};
+  t.data().thread_states = std::move(states);
+  return t;
+}
+
+TEST(FirstScreenTest, SaysHowManyCpusWereUsedAndWhatThreadsDid) {
+  ScreenTables tables;
+  tables.has_threads = true;
+  const std::vector<std::string> lines =
+      Lines(Screen(tables, {.width = 120}, WithThreadTimes()));
+  ASSERT_EQ(lines.size(), 7u);
+  // 0.9 s in 1.5 s.
+  EXPECT_EQ(lines[1],
+            "0.60 of 2 CPUs used; 2 threads were on a CPU for 45 % of their "
+            "time, runnable for 10 %, blocked for 45 %");
+  EXPECT_EQ(lines[3],
+            "Thread  TID    Wall     On CPU   Runnable    Blocked  Voluntary  "
+            "Involuntary");
+  EXPECT_EQ(lines[5],
+            "worker    2  1.000s  800.000ms    0.000us  200.000ms          0  "
+            "          0");
+  EXPECT_EQ(lines[6],
+            "main      1  1.000s  100.000ms  200.000ms  700.000ms         17  "
+            "          4");
+  EXPECT_EQ(TableCount(tables), 1u);
+}
+
+TEST(FirstScreenTest, ThreadsThatDoNotFitAreCounted) {
+  ScreenTables tables;
+  tables.has_threads = true;
+  const std::vector<std::string> lines =
+      Lines(Screen(tables, {.width = 40, .rows = 1}, WithThreadTimes()));
+  EXPECT_EQ(lines.back(), "and 1 more");
+  for (const std::string& line : lines) {
+    EXPECT_LE(report::TextWidth(line), 40u) << line;
+  }
+}
+
+TEST(FirstScreenTest, SaysWhatIsUnknownOfThreads) {
+  TestTrace t;
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = t.AddThread(1, 1, "main"),
+                      .wall_ns = 1'000'000'000,
+                      .on_cpu_ns = 100'000'000,
+                      .unknown_ns = 500'000'000}};
+  t.data().thread_states = std::move(states);
+  ScreenTables tables;
+  tables.has_threads = true;
+  EXPECT_EQ(Lines(Screen(tables, {.width = 200}, std::move(t)))[1],
+            "0.07 CPUs used; 1 thread was on a CPU for 10 % of its time, "
+            "runnable for 0 %, blocked for 40 %, unknown for 50 %");
 }
 
 TEST(FirstScreenTest, CountsEachKindOfEventByItself) {

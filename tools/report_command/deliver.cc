@@ -11,6 +11,7 @@
 #include "profiler/model/recorded_by.h"
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
+#include "profiler/report/thread_tables.h"
 #include "profiler/text/json_writer.h"
 #include "profiler/text/visible_text.h"
 #include "tools/deliver/export_files.h"
@@ -75,6 +76,10 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
       const std::string sampled,
       report::FormatSampleTable(samples, SampleOptions(table)));
   AppendSection(sampled, text);
+  // Filters choose events, and times of threads are sums.
+  if (command.filter.empty()) {
+    AppendSection(report::ThreadsText(trace, table.row_limit), text);
+  }
   AppendSection(MemoryText(trace, command), text);
   if (text.empty()) text = "No events.\n";
   return text;

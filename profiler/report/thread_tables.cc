@@ -1,0 +1,85 @@
+#include "profiler/report/thread_tables.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "profiler/base/time.h"
+#include "profiler/text/visible_text.h"
+
+namespace kymo::report {
+
+using model::RunQueueTime;
+using model::ThreadTimes;
+
+namespace {
+constexpr size_t kNameColumn = 2;  // of ThreadTable
+}
+
+std::vector<ThreadTimes> BusiestThreads(const model::Trace& trace) {
+  if (trace.thread_states() == nullptr) return {};
+  std::vector<ThreadTimes> threads = trace.thread_states()->threads;
+  std::stable_sort(threads.begin(), threads.end(),
+                   [](const ThreadTimes& a, const ThreadTimes& b) {
+                     return a.on_cpu_ns > b.on_cpu_ns;
+                   });
+  return threads;
+}
+
+ValueTable ThreadTable(const model::Trace& trace) {
+  ValueTable table{
+      .columns = {{"process", "Process", Unit::kCount},
+                  {"thread", "Thread", Unit::kCount},
+                  {"name", "Name", Unit::kText},
+                  {"wall_ns", "Wall", Unit::kNs},
+                  {"on_cpu_ns", "On CPU", Unit::kNs},
+                  {"on_cpu_share", "On CPU %", Unit::kShare},
+                  {"runnable_ns", "Runnable", Unit::kNs},
+                  {"blocked_ns", "Blocked", Unit::kNs},
+                  {"unknown_ns", "Unknown", Unit::kNs},
+                  {"open_wait_ns", "Open wait", Unit::kNs},
+                  {"voluntary_switches", "Voluntary", Unit::kCount},
+                  {"involuntary_switches", "Involuntary", Unit::kCount},
+                  {"run_queue", "Run queue", Unit::kText}},
+      .rows = {}};
+  for (const ThreadTimes& t : BusiestThreads(trace)) {
+    const model::Track& track = trace.tracks()[t.track];
+    Value share;
+    if (t.wall_ns > 0) {
+      share = static_cast<double>(t.on_cpu_ns) / static_cast<double>(t.wall_ns);
+    }
+    table.rows.push_back(
+        {track.pid, track.id, std::string(trace.Name(track.name)), t.wall_ns,
+         t.on_cpu_ns, share, t.runnable_ns, t.blocked_ns(), t.unknown_ns,
+         t.open_wait_ns, static_cast<int64_t>(t.voluntary_switches),
+         static_cast<int64_t>(t.involuntary_switches),
+         std::string(RunQueueName(t.run_queue))});
+  }
+  return table;
+}
+
+std::string ThreadsText(const model::Trace& trace, int row_limit) {
+  ValueTable table = ThreadTable(trace);
+  if (table.rows.empty()) return "";
+  for (std::vector<Value>& row : table.rows) {
+    std::string& name = std::get<std::string>(row[kNameColumn]);
+    name = VisibleText(name);
+  }
+  return "Threads\n" + FormatValueTable(table, {.row_limit = row_limit});
+}
+
+std::string_view RunQueueName(RunQueueTime run_queue) {
+  switch (run_queue) {
+    case RunQueueTime::kPreemptions:
+      return "preemptions";
+    case RunQueueTime::kLastKnown:
+      return "last known";
+    case RunQueueTime::kWhole:
+      break;
+  }
+  return "whole";
+}
+
+}  // namespace kymo::report

@@ -1,0 +1,94 @@
+#include "profiler/report/thread_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "tests/support/test_trace.h"
+
+namespace kymo::report {
+namespace {
+
+model::Trace TwoThreads() {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = main,
+                      .wall_ns = 2'000'000,
+                      .on_cpu_ns = 500'000,
+                      .runnable_ns = 200'000,
+                      .unknown_ns = 100'000,
+                      .open_wait_ns = 300'000,
+                      .voluntary_switches = 3,
+                      .involuntary_switches = 1,
+                      .run_queue = model::RunQueueTime::kWhole},
+                     {.track = worker,
+                      .wall_ns = 1'000'000,
+                      .on_cpu_ns = 750'000,
+                      .run_queue = model::RunQueueTime::kLastKnown}};
+  t.data().thread_states = std::move(states);
+  return std::move(t).Build();
+}
+
+TEST(ThreadTableTest, TheBusiestThreadIsFirstAndTimesAddUp) {
+  EXPECT_EQ(
+      FormatValueTable(ThreadTable(TwoThreads()), {.time_unit = "us"}),
+      "------------  ------------  ------  ------------  ------------  "
+      "------------  ------------  ------------  ------------  ------------  "
+      "------------  ------------  ----------  \n"
+      "     Process        Thread  Name            Wall        On CPU  "
+      "    On CPU %      Runnable       Blocked       Unknown     Open wait  "
+      "   Voluntary   Involuntary  Run queue   \n"
+      "------------  ------------  ------  ------------  ------------  "
+      "------------  ------------  ------------  ------------  ------------  "
+      "------------  ------------  ----------  \n"
+      "           7             8  worker    1000.000us     750.000us  "
+      "      75.00%       0.000us     250.000us       0.000us       0.000us  "
+      "           0             0  last known  \n"
+      "           7             7  main      2000.000us     500.000us  "
+      "      25.00%     200.000us    1200.000us     100.000us     300.000us  "
+      "           3             1  whole       \n"
+      "------------  ------------  ------  ------------  ------------  "
+      "------------  ------------  ------------  ------------  ------------  "
+      "------------  ------------  ----------  \n");
+}
+
+TEST(ThreadTableTest, ThereIsNoRowIfNobodyRecordedTimes) {
+  TestTrace t;
+  t.AddThread(7, 7, "main");
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_TRUE(ThreadTable(trace).rows.empty());
+  EXPECT_EQ(ThreadsText(trace, -1), "");
+}
+
+TEST(ThreadTableTest, AThreadsNameDoesNotBreakTheText) {
+  TestTrace t;
+  auto states = std::make_shared<model::ThreadStates>();
+  for (const char* const name : {"a\nb", "c"}) {
+    states->threads.push_back({.track = t.AddThread(7, name[0], name)});
+  }
+  t.data().thread_states = std::move(states);
+  const model::Trace trace = std::move(t).Build();
+  const std::string text = ThreadsText(trace, 1);
+  EXPECT_TRUE(text.starts_with("Threads\n-----")) << text;
+  // The title, three rules, the titles of columns and one row.
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6) << text;
+}
+
+// It has ended before a nanosecond passed.
+TEST(ThreadTableTest, AThreadWithoutALifeHasNoShare) {
+  TestTrace t;
+  auto states = std::make_shared<model::ThreadStates>();
+  states->threads = {{.track = t.AddThread(7, 7, "main")}};
+  t.data().thread_states = std::move(states);
+  const ValueTable table = ThreadTable(std::move(t).Build());
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[0][5]));
+}
+
+}  // namespace
+}  // namespace kymo::report
