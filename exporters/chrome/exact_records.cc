@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/text/json_text.h"
 
 namespace kymo::chrome {
@@ -133,6 +134,24 @@ uint64_t Positive(int64_t number) {
   return static_cast<uint64_t>(std::max<int64_t>(number, 0));
 }
 
+absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
+                        Members& members) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr) return absl::OkStatus();
+  members.AddValue("cpu_count", std::to_string(states->cpu_count));
+  for (const model::ThreadTimes& times : states->threads) {
+    const Row& row = rows.tracks[times.track];
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "threads",
+        {Positive(row.pid), Positive(row.tid), Positive(times.wall_ns),
+         Positive(times.on_cpu_ns), Positive(times.runnable_ns),
+         Positive(times.unknown_ns), Positive(times.open_wait_ns),
+         times.voluntary_switches, times.involuntary_switches,
+         static_cast<uint64_t>(times.run_queue)}));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ExactRecords::ExactRecords(const model::Trace& trace, const Rows& rows,
@@ -213,6 +232,7 @@ absl::Status ExactRecords::Write(ByteSink& sink) const {
                     {Positive(row.pid), Positive(row.tid), counts.allocations,
                      counts.frees, counts.allocated_bytes}));
   }
+  KYMO_RETURN_IF_ERROR(AddThreads(trace_, rows_, members));
   return members.Finish();
 }
 

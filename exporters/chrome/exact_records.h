@@ -18,7 +18,12 @@
 //                                        the empty stack, these are 1, 2...
 //     "rows":[[7,1000000000]],           pid, tid
 //     "samples":[[0,1500,1000000,1]],    row, ns after the base, weight, stack
-//     "allocations":[[7,7,3,2,4096]]},   pid, tid, allocations, frees, bytes
+//     "allocations":[[7,7,3,2,4096]],    pid, tid, allocations, frees, bytes
+//     "cpu_count":2,                     profiler/model/thread_states.h:
+//     "threads":[[7,7,900,500,90,0,0,8,2,1]]},
+//                                        pid, tid, wall, on CPU, runnable,
+//                                        unknown, open wait, voluntary and
+//                                        involuntary switches, RunQueueTime
 //
 // A member has about 1 MiB. The next one, "kymo_records_1", goes on with the
 // lists; numbers count through.

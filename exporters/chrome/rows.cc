@@ -8,6 +8,7 @@
 #include "profiler/base/strings.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::chrome {
 namespace {
@@ -55,6 +56,11 @@ Rows::Rows(const Trace& trace)
   }
   for (const model::AllocationCounts& counts : trace.allocation_counts()) {
     tracks[counts.track].is_used = true;
+  }
+  if (trace.thread_states() != nullptr) {
+    for (const model::ThreadTimes& times : trace.thread_states()->threads) {
+      tracks[times.track].is_used = true;
+    }
   }
   AddProcesses(trace);
   AddTracks(trace);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/exact_records.h"
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/plugin/sink.h"
 #include "tests/support/test_trace.h"
 
@@ -127,6 +128,11 @@ TEST(RowsTest, WhateverATrackHasMakesItsRow) {
     data.allocation_counts.push_back({.track = 1});
   }));
   EXPECT_TRUE(is_used([](model::TraceData& data) {
+    auto states = std::make_shared<model::ThreadStates>();
+    states->threads.push_back({.track = 1});
+    data.thread_states = states;
+  }));
+  EXPECT_TRUE(is_used([](model::TraceData& data) {
     auto folded = std::make_shared<model::FoldedMemory>();
     folded->heaps.push_back({.track = 0, .stacks = {{.track = 1}}});
     data.folded_memory = folded;
@@ -173,6 +179,18 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
                              .bytes = 8,
                              .stack = of_heap});
   t.data().allocation_counts = {{main, 10, 9, 640}};
+  auto states = std::make_shared<model::ThreadStates>();
+  states->cpu_count = 2;
+  states->threads = {{.track = main,
+                      .wall_ns = 900,
+                      .on_cpu_ns = 500,
+                      .runnable_ns = 90,
+                      .unknown_ns = 7,
+                      .open_wait_ns = 3,
+                      .voluntary_switches = 8,
+                      .involuntary_switches = 4,
+                      .run_queue = model::RunQueueTime::kWhole}};
+  t.data().thread_states = states;
   t.data().sampling_period_ns = 250;
   t.data().memory_sample_interval = 0.5;
   const model::Trace trace = std::move(t).Build();
@@ -184,7 +202,9 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             "\"stacks\":[[0,0],[1,1]],"
             "\"rows\":[[7,1000000000],[7,1000000001]],"
             "\"samples\":[[0,500,10,2],[0,0,0,0],[1,600,20,1]],"
-            "\"allocations\":[[7,8,10,9,640]]},\n");
+            "\"allocations\":[[7,8,10,9,640]],"
+            "\"cpu_count\":2,"
+            "\"threads\":[[7,8,900,500,90,7,3,8,4,2]]},\n");
   const std::string with_heap = Records(trace, /*with_heap=*/true);
   EXPECT_NE(with_heap.find("\"/bin/app\",\"h\"]"), std::string::npos);
   EXPECT_NE(with_heap.find("\"stacks\":[[0,0],[1,1],[1,2]]"),

@@ -16,6 +16,8 @@ using simdjson::SUCCESS;
 using simdjson::dom::element;
 
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+// Of all threads of a file: 18 years. Sums over several files fit, too.
+constexpr uint64_t kMostThreadNs = kMost / 16;
 
 // The N numbers of a list, or nothing.
 template <size_t N>
@@ -121,6 +123,34 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
                              .allocated_bytes = bytes}});
     return true;
   };
+  const auto add_thread = [&](element item) {
+    const auto thread = Numbers<10>(item);
+    if (!thread) return false;
+    const auto& [pid, tid, wall, on_cpu, runnable, unknown, open_wait,
+                 voluntary, involuntary, run_queue] = *thread;
+    // A part is no longer than the whole.
+    uint64_t left = wall;
+    for (const uint64_t part : {on_cpu, runnable, unknown, open_wait}) {
+      if (part > left) return false;
+      left -= part;
+    }
+    if (wall > kMostThreadNs - threads_wall_ns_ ||
+        run_queue > static_cast<uint64_t>(model::kLastRunQueueTime)) {
+      return false;
+    }
+    threads_wall_ns_ += wall;
+    threads_.push_back(
+        {{std::to_string(pid), std::to_string(tid)},
+         {.wall_ns = static_cast<DurationNs>(wall),
+          .on_cpu_ns = static_cast<DurationNs>(on_cpu),
+          .runnable_ns = static_cast<DurationNs>(runnable),
+          .unknown_ns = static_cast<DurationNs>(unknown),
+          .open_wait_ns = static_cast<DurationNs>(open_wait),
+          .voluntary_switches = voluntary,
+          .involuntary_switches = involuntary,
+          .run_queue = static_cast<model::RunQueueTime>(run_queue)}});
+    return true;
+  };
   for (const auto [key, value] : lists) {
     bool is_good = true;
     if (key == "sampling_period_ns") {
@@ -143,6 +173,12 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       is_good = ForEach(value, add_sample);
     } else if (key == "allocations") {
       is_good = ForEach(value, add_allocations);
+    } else if (key == "threads") {
+      is_good = ForEach(value, add_thread);
+    } else if (key == "cpu_count") {
+      uint64_t count = 0;
+      is_good = value.get(count) == SUCCESS && count <= ~uint32_t{0};
+      if (is_good) cpu_count_ = static_cast<uint32_t>(count);
     }
     if (!is_good) return false;
   }

@@ -21,6 +21,7 @@
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::chrome_import {
@@ -45,12 +46,19 @@ class ExactRecords {
     model::AllocationCounts counts;  // without the track
   };
 
+  struct Thread {
+    Row row;
+    model::ThreadTimes times;  // without the track
+  };
+
   void Add(std::string_view json, model::TraceShard& shard);
 
   bool has_samples() const { return !samples_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Sample>& samples() const { return samples_; }
   const std::vector<Allocations>& allocations() const { return allocations_; }
+  const std::vector<Thread>& threads() const { return threads_; }
+  uint32_t cpu_count() const { return cpu_count_; }
   // The stack that the file calls `number`; the empty one if there is none.
   model::StackId Stack(uint64_t number) const {
     return number < stacks_.size() ? stacks_[number] : model::kEmptyStack;
@@ -66,6 +74,9 @@ class ExactRecords {
   std::vector<Row> rows_;
   std::vector<Sample> samples_;
   std::vector<Allocations> allocations_;
+  std::vector<Thread> threads_;
+  uint64_t threads_wall_ns_ = 0;
+  uint32_t cpu_count_ = 0;
 };
 
 }  // namespace kymo::chrome_import

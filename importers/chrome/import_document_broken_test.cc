@@ -11,6 +11,7 @@
 
 #include "importers/chrome/test_import.h"
 #include "profiler/base/parallel.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -203,7 +204,8 @@ Imported WithRecords(std::string_view good, std::string_view bad) {
           "kymo_records_0":{"sampling_period_ns":1000,
           "memory_sample_interval":0.5,"names":["f","f.c","lib"],
           "frames":[[0,1,2,4294967295,64,0]],"stacks":[[0,0]],"rows":[[1,2]],
-          "samples":[[0,2000,1000,1]],"allocations":[[1,2,3,4,5]]}})";
+          "samples":[[0,2000,1000,1]],"allocations":[[1,2,3,4,5]],
+          "cpu_count":8,"threads":[[1,2,60,30,20,4,6,7,8,2]]}})";
   const size_t at = text.find(good);
   EXPECT_NE(at, text.npos) << good;
   text.replace(at, good.size(), bad);
@@ -241,6 +243,35 @@ TEST(ImportDocumentTest, SamplesComeBackAsTheyWere) {
   EXPECT_EQ(got.trace->allocation_counts()[0].allocations, 3u);
   EXPECT_EQ(got.trace->allocation_counts()[0].frees, 4u);
   EXPECT_EQ(got.trace->allocation_counts()[0].allocated_bytes, 5u);
+  ASSERT_NE(got.trace->thread_states(), nullptr);
+  EXPECT_EQ(got.trace->thread_states()->cpu_count, 8u);
+  const model::ThreadTimes times = {
+      .track = got.trace->allocation_counts()[0].track,
+      .wall_ns = 60,
+      .on_cpu_ns = 30,
+      .runnable_ns = 20,
+      .unknown_ns = 4,
+      .open_wait_ns = 6,
+      .voluntary_switches = 7,
+      .involuntary_switches = 8,
+      .run_queue = model::RunQueueTime::kWhole};
+  EXPECT_THAT(got.trace->thread_states()->threads, ElementsAre(times));
+}
+
+// States that last longer than the thread, more than 64 bits can add up, and a
+// kind of run queue time that there is not.
+TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
+  EXPECT_EQ(CorruptRecords("8,2]]", "8,0]]"), 0u);
+  EXPECT_EQ(CorruptRecords("8,2]]", "8,3]]"), 1u);
+  EXPECT_EQ(CorruptRecords("[1,2,60,", "[1,2,59,"), 1u);
+  EXPECT_EQ(CorruptRecords("4,6,7", "18446744073709551615,6,7"), 1u);
+  EXPECT_EQ(CorruptRecords("[1,2,60,", "[1,2,576460752303423487,"), 0u);
+  EXPECT_EQ(CorruptRecords("[1,2,60,", "[1,2,576460752303423488,"), 1u);
+  EXPECT_EQ(CorruptRecords("[[1,2,60,",
+                           "[[1,2,576460752303423487,0,0,0,0,0,0,0],[1,2,60,"),
+            1u);
+  EXPECT_EQ(CorruptRecords(",8,2]]", ",2]]"), 1u);
+  EXPECT_EQ(CorruptRecords("\"cpu_count\":8", "\"cpu_count\":4294967296"), 1u);
 }
 
 TEST(ImportDocumentTest, SamplesThatCannotBeAreCounted) {

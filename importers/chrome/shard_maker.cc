@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "importers/chrome/thread_ids.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/recorded_by.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::chrome_import {
 namespace {
@@ -51,6 +53,7 @@ class Maker {
     FindShift();
     AddSamples();
     AddAllocationCounts();
+    AddThreadTimes();
     AddEvents();
     AddCounters();
     AddMemory();
@@ -99,6 +102,9 @@ class Maker {
     for (const ExactRecords::Allocations& counts :
          members_.exact.allocations()) {
       allocation_rows_.push_back(store_.AddRow(counts.row.pid, counts.row.tid));
+    }
+    for (const ExactRecords::Thread& thread : members_.exact.threads()) {
+      thread_rows_.push_back(store_.AddRow(thread.row.pid, thread.row.tid));
     }
   }
 
@@ -219,6 +225,18 @@ class Maker {
     }
   }
 
+  void AddThreadTimes() {
+    if (thread_rows_.empty()) return;
+    auto states = std::make_shared<model::ThreadStates>();
+    states->cpu_count = members_.exact.cpu_count();
+    for (size_t i = 0; i < thread_rows_.size(); ++i) {
+      model::ThreadTimes times = members_.exact.threads()[i].times;
+      times.track = track_of_row_[thread_rows_[i]];
+      states->threads.push_back(times);
+    }
+    store_.shard.thread_states = std::move(states);
+  }
+
   void AddEvents() {
     std::vector<std::vector<Range>> by_track = Scatter();
     std::vector<size_t> unsorted(by_track.size());
@@ -322,6 +340,7 @@ class Maker {
   std::vector<uint8_t> is_samples_;  // by row
   std::vector<RowIndex> exact_rows_;
   std::vector<RowIndex> allocation_rows_;
+  std::vector<RowIndex> thread_rows_;
   TimeNs first_ = 0;
   TimeNs last_ = 0;
   bool ends_at_zero_ = false;
