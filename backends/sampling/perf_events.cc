@@ -23,6 +23,13 @@ constexpr size_t kLargestRingBytes = size_t{8} << 20;
 constexpr size_t kSmallestRingBytes = size_t{128} << 10;
 constexpr size_t kAllRingsBytes = size_t{512} << 20;
 
+// A record of a switch has 32 bytes. The collector reads the rings every 5 ms,
+// so the smallest holds 400,000 switches of a CPU in a second.
+constexpr size_t kSmallestSwitchRingBytes = size_t{64} << 10;
+// The memory that a user may lock is for the sampler's rings, too.
+constexpr size_t kUserSwitchRingBytes = size_t{128} << 10;
+constexpr size_t kRootSwitchRingBytes = size_t{1} << 20;
+
 // Not in the oldest kernel headers that we build with.
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
@@ -58,6 +65,30 @@ perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
   attr.mmap = 1;
   attr.mmap2 = 1;
   attr.build_id = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.task = 1;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;  // a mark that is never reached: no wake-ups
+  attr.wakeup_watermark = uint32_t{1} << 31;
+  return attr;
+}
+
+perf_event_attr SwitchAttributes() {
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_type = RecordLayout().sample_type();
+  attr.read_format = PERF_FORMAT_LOST;
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  attr.inherit = 1;
+  attr.exclude_kernel = 1;  // switches are recorded nevertheless
+  attr.exclude_hv = 1;
+  attr.context_switch = 1;
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
@@ -129,6 +160,24 @@ absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
     if (error != EACCES && error != EPERM) break;
   }
   return OpenError(error, settings);
+}
+
+// The same of switches.
+absl::StatusOr<perf_event_attr> UsableSwitchAttributes() {
+  perf_event_attr attr = SwitchAttributes();
+  do {
+    const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
+    if (fd >= 0) {
+      close(fd);
+      return attr;
+    }
+  } while ((errno == EINVAL || errno == E2BIG) && Simplify(attr));
+  if (errno == EINVAL || errno == E2BIG) {
+    return absl::UnavailableError(
+        "this kernel does not record switches of threads; Linux does since "
+        "4.3");
+  }
+  return OpenError(errno, {});
 }
 
 // Reads lists such as "0-3,8".
@@ -232,13 +281,42 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   if (!opened.ok()) return opened;
   // All rings have one size, because a user may lock only so much memory: what
   // a large first ring took would be missing for the last.
-  size_t ring_bytes = std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
-                                 kSmallestRingBytes, kLargestRingBytes);
-  for (; ring_bytes >= kSmallestRingBytes; ring_bytes /= 2) {
-    if (events->MapRings(ring_bytes)) return events;
+  const size_t largest_bytes =
+      std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
+                 kSmallestRingBytes, kLargestRingBytes);
+  const absl::Status mapped =
+      events->MapLargestRings(largest_bytes, kSmallestRingBytes);
+  if (!mapped.ok()) return mapped;
+  return events;
+}
+
+absl::Status PerfEvents::ProbeSwitches() {
+  return UsableSwitchAttributes().status();
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
+    pid_t pid) {
+  const auto attr = UsableSwitchAttributes();
+  if (!attr.ok()) return attr.status();
+  std::unique_ptr<PerfEvents> events(new PerfEvents);
+  events->knows_lost_ = attr->read_format != 0;
+  absl::Status status = events->OpenAll({}, *attr, pid, OnlineCpus());
+  if (status.ok()) {
+    status = events->MapLargestRings(
+        geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes,
+        kSmallestSwitchRingBytes);
+  }
+  if (!status.ok()) return status;
+  return events;
+}
+
+absl::Status PerfEvents::MapLargestRings(size_t largest_bytes,
+                                         size_t smallest_bytes) {
+  for (size_t bytes = largest_bytes; bytes >= smallest_bytes; bytes /= 2) {
+    if (MapRings(bytes)) return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      "sampling: no memory for rings of ", kSmallestRingBytes,
+      "perf events: no memory for rings of ", smallest_bytes,
       " bytes: ", strerror(errno),
       "; raise `sysctl kernel.perf_event_mlock_kb` or `ulimit -l`"));
 }
@@ -251,7 +329,7 @@ absl::Status PerfEvents::OpenAll(const Settings& settings, perf_event_attr attr,
       fds_.push_back(fd);
     } else if (errno == ESRCH) {
       return absl::NotFoundError(
-          absl::StrCat("sampling: process ", pid, " is gone"));
+          absl::StrCat("perf events: process ", pid, " is gone"));
     } else if (errno != ENODEV) {  // a CPU that went offline
       return OpenError(errno, settings);
     }

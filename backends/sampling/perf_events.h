@@ -16,6 +16,8 @@
 // sample at each period of a CPU that is not idle. Such an event stays as it is
 // when a CPU goes from thread to thread, so switches cost nothing.
 //
+// A recording of switches has no samples; its records are small and many.
+//
 // Threads: one.
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
 #define KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
@@ -81,6 +83,15 @@ class PerfEvents {
 
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
       const Settings& settings, pid_t pid);
+
+  // No samples, but a record whenever a thread of the target gets a CPU or
+  // leaves it (DecodeSwitch), and those about its threads' beginnings, ends and
+  // names. An ordinary user may have it, too, unless perf_event_paranoid is
+  // above 2. Recording begins at the target's exec.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSwitches(pid_t pid);
+  // Tries that on the calling process.
+  static absl::Status ProbeSwitches();
+
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
   ~PerfEvents();
@@ -104,6 +115,8 @@ class PerfEvents {
       const Settings& settings, pid_t pid);
   absl::Status OpenAll(const Settings& settings, perf_event_attr attr,
                        pid_t pid, const std::vector<int>& cpus);
+  // Rings of the largest of these sizes for which there is memory.
+  absl::Status MapLargestRings(size_t largest_bytes, size_t smallest_bytes);
   bool MapRings(size_t ring_bytes);
   void Unmap() noexcept;
 

@@ -11,6 +11,10 @@ constexpr size_t kTrailerBytes = 24;
 constexpr size_t kTrailerTimeOffset = 8;
 constexpr size_t kSampleTimeOffset = 24;  // header, ip, pid + tid
 
+// PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, which the oldest kernel headers that we
+// build with do not have.
+constexpr uint16_t kSwitchOutPreempt = 1U << 14;
+
 // For each register of the kernel's order, its place in ours. The kernel's
 // order is ax bx cx dx si di bp sp ip r8 ... r15.
 constexpr int kFromKernelOrder[kRegisterCount] = {
@@ -180,6 +184,21 @@ std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept {
   task.time_ns = reader.Take<uint64_t>();
   if (!reader.ok()) return std::nullopt;
   return task;
+}
+
+std::optional<SwitchRecord> DecodeSwitch(RecordBytes bytes) noexcept {
+  const auto header = DecodeHeader(bytes);
+  const auto body = Body(bytes);
+  if (!header || !body) return std::nullopt;
+  // It has no body of its own: the trailer says which thread, and when.
+  Reader trailer(bytes.last(kTrailerBytes));
+  SwitchRecord record;
+  record.pid = trailer.Take<uint32_t>();
+  record.tid = trailer.Take<uint32_t>();
+  record.time_ns = trailer.Take<uint64_t>();
+  record.is_out = (header->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+  record.is_runnable = (header->misc & kSwitchOutPreempt) != 0;
+  return record;
 }
 
 std::optional<SampleRecord> DecodeSample(RecordBytes bytes,

@@ -71,6 +71,16 @@ struct TaskRecord {
   uint64_t time_ns = 0;
 };
 
+// PERF_RECORD_SWITCH: a CPU goes from thread to thread.
+struct SwitchRecord {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  bool is_out = false;  // the thread leaves its CPU, or else gets one
+  // With is_out: the thread could go on. It was preempted, or it yielded.
+  bool is_runnable = false;
+  uint64_t time_ns = 0;
+};
+
 struct SampleRecord {
   uint64_t instruction = 0;  // may be the kernel's
   uint32_t pid = 0;
@@ -104,6 +114,7 @@ bool IsWithin(RecordBytes bytes, uint64_t from_ns, uint64_t until_ns) noexcept;
 std::optional<MapRecord> DecodeMap(RecordBytes bytes) noexcept;
 std::optional<CommRecord> DecodeComm(RecordBytes bytes) noexcept;
 std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;
+std::optional<SwitchRecord> DecodeSwitch(RecordBytes bytes) noexcept;
 std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
                                          RecordLayout layout) noexcept;
 // How many records a full ring dropped, according to PERF_RECORD_LOST.

@@ -121,6 +121,29 @@ TEST(PerfRecordsTest, ABuildIdIsAtMostTwentyBytes) {
   EXPECT_EQ(DecodeMap(bytes)->build_id.size(), 20u);
 }
 
+// perf_event_open(2): bit 13 of `misc` means out, bit 14 out while runnable.
+// The trailer of sample_id_all has the thread and the time.
+TEST(PerfRecordsTest, ReadsSwitches) {
+  const auto read = [](uint16_t misc) {
+    const auto bytes = Record(PERF_RECORD_SWITCH, misc).Trailer(99).bytes();
+    return DecodeSwitch(bytes);
+  };
+  const auto in = read(0);
+  ASSERT_TRUE(in.has_value());
+  EXPECT_EQ(in->pid, 7u);
+  EXPECT_EQ(in->tid, 8u);
+  EXPECT_EQ(in->time_ns, 99u);
+  EXPECT_FALSE(in->is_out);
+  const auto blocked = read(1U << 13);
+  EXPECT_TRUE(blocked->is_out);
+  EXPECT_FALSE(blocked->is_runnable);
+  const auto preempted = read(1U << 13 | 1U << 14);
+  EXPECT_TRUE(preempted->is_out);
+  EXPECT_TRUE(preempted->is_runnable);
+  const auto cut = Record(PERF_RECORD_SWITCH, 0).Add<uint64_t>(7).bytes();
+  EXPECT_FALSE(DecodeSwitch(cut).has_value());
+}
+
 TEST(PerfRecordsTest, ReadsNamesAndTasks) {
   Record comm(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
   comm.Add<uint32_t>(41).Add<uint32_t>(42).Text("worker").Trailer(5);
