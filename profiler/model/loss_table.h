@@ -74,6 +74,15 @@
       "samples asked for that the timer did not deliver",                      \
       "tests/reliability/lost_samples_test.py",                                \
       "test_child_that_no_timer_reaches")                                      \
+  ROW(kSwitchesLost, "switches_lost", kLoss,                                   \
+      "switches of threads dropped by the kernel before they were read: "      \
+      "thread times have unknown parts",                                       \
+      "backends/off_cpu/off_cpu_child_test.cc",                                \
+      "SwitchesThatNobodyReadsAreCountedAsLost")                               \
+  ROW(kThreadsNotTimed, "threads_not_timed", kLoss,                            \
+      "threads without thread times: all are more than fit into memory",       \
+      "backends/off_cpu/thread_clock_test.cc",                                 \
+      "ThreadsBeyondTheLimitAreCounted")                                       \
   ROW(kStacksTruncated, "stacks_truncated", kLoss,                             \
       "stacks without their outermost callers; in samples [truncated] stands " \
       "for these: raise sampling_stack_bytes (at most 65528), or use "         \

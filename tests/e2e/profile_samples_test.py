@@ -49,6 +49,26 @@ class SampledProgramTest(ProfileTestCase):
         self.assertNotIn("processes_not_recorded", result.losses)
         self.assertIn("BurnThree()", self.functions(result))
 
+    def test_waiting_is_told_apart_from_running(self):
+        result = self.profile(
+            "sh", "-c", f"sleep 0.5 & {BURN} two; wait",
+            flags=("--activities=off_cpu",))
+        self.assertEqual(result.status, 0, result.stderr)
+        if "Threads\n" not in result.table:
+            self.assertIn("perf_event_open is not permitted", result.stderr)
+            self.skipTest("NOT TESTED HERE: perf events are not permitted")
+        threads = {t["name"]: t for t in result.summary["threads"]}
+        burn = threads["burn"]
+        self.assertGreater(burn["on_cpu_ns"], 0.7e9)
+        self.assertLess(burn["blocked_ns"], 0.1 * burn["on_cpu_ns"])
+        for name in ("sh", "sleep"):
+            waits = threads[name]
+            self.assertGreater(waits["blocked_ns"], 0.45e9, name)
+            self.assertLess(waits["on_cpu_ns"], 0.1e9, name)
+        # The lines of the screen break between words.
+        self.assertIn("CPUs used; 3 threads were on a CPU for",
+                      " ".join(result.stderr.split()))
+
     def test_xz(self):
         path = os.path.join(self.folder.name, "data")
         with open(path, "wb") as file:

@@ -50,7 +50,7 @@ class TroubleTest(ProfileTestCase):
             (["--activites=cpu"], "the nearest is --activities"),
             (["--activities=cpu,gpu"],
              "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, "
-             "sampling"),
+             "off_cpu, sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),
             (["--sampling_hz=0"], "1 to 20000"),

@@ -203,8 +203,8 @@ class ConversionTest(ReportTestCase):
         out = self.path("out")
         # More than 100,000 events: both commands then add up nanoseconds.
         subprocess.run(
-            [PROFILE, "--activities=cpu,sampling", "--sampling_sampler=timer",
-             "--profile_memory", "--quiet", "--export=chrome",
+            [PROFILE, "--activities=cpu,off_cpu,sampling",
+             "--sampling_sampler=timer", "--profile_memory", "--quiet", "--export=chrome",
              f"--output_dir={out}", TARGET, "operations", "60000"],
             check=True, capture_output=True, timeout=120)
         with open(os.path.join(out, "key_averages.txt"),

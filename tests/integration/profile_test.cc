@@ -144,7 +144,8 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(
       status.message().find(
-          "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, sampling"),
+          "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, off_cpu, "
+          "sampling"),
       std::string::npos);
   Profile full({.settings = {{"cpu_when_full", "panic"}}});
   EXPECT_EQ(

@@ -59,12 +59,12 @@ bool IsAvailable(const ActivityBackend& backend,
 }
 
 // Whether an activity may be recorded that is neither the threads' streams nor
-// samples or counters.
+// samples, counters or sums.
 bool OthersRecordRanges(const ProfileCommand& command,
                         const BackendRegistry& backends,
                         const SessionOptions& options) {
-  static const std::set<std::string> kNoOthers = {"cpu",    "host", "itt",
-                                                  "memory", "nvtx", "sampling"};
+  static const std::set<std::string> kNoOthers = {
+      "cpu", "host", "itt", "memory", "nvtx", "off_cpu", "sampling"};
   const std::set<std::string> named(command.activities.begin(),
                                     command.activities.end());
   const auto backend_list = backends.List();

@@ -1,0 +1,271 @@
+// Programs that know how long their threads ran and waited: test_waiter.cc.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backends/off_cpu/off_cpu_backend.h"
+#include "backends/off_cpu/off_cpu_session.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/thread_states.h"
+
+namespace kymo {
+namespace {
+
+using model::Loss;
+using model::RunQueueTime;
+using model::ThreadTimes;
+
+constexpr useconds_t kPollUs = 5'000;
+// With the work of perf events, on a busy virtual machine. Usually 1 us.
+constexpr double kSwitchNs = 25'000;
+
+// What a thread of test_waiter says of itself.
+struct Truth {
+  std::string name;
+  int64_t tid = 0;
+  int64_t cpu_ns = 0;
+  int64_t run_queue_ns = 0;
+  int64_t voluntary = 0;
+  int64_t involuntary = 0;
+};
+
+class OffCpuChildTest : public ::testing::Test {
+ protected:
+  static std::string DataFile(const std::string& name) {
+    return std::string(getenv("TEST_SRCDIR")) + "/" + getenv("TEST_WORKSPACE") +
+           "/backends/off_cpu/" + name;
+  }
+
+  void SetUp() override {
+    const SessionOptions options = {.target = TargetKind::kChildProcess};
+    const absl::Status status = NewOffCpuBackend()->Availability(options);
+    if (!status.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << status;
+  }
+
+  // Runs test_waiter to its end, as the command does.
+  void Run(const std::string& mode, int64_t count, bool polls = true) {
+    const std::string program = DataFile("test_waiter");
+    const std::string file =
+        std::string(getenv("TEST_TMPDIR")) + "/truth-" + mode;
+    unlink(file.c_str());
+    const std::string number = std::to_string(count);
+    const auto session = off_cpu::NewOffCpuSession();
+    TargetSetup setup;
+    ASSERT_TRUE(session->Prepare(&setup).ok());
+    pid_ = fork();
+    if (pid_ == 0) {
+      raise(SIGSTOP);
+      execl(program.c_str(), program.c_str(), file.c_str(), mode.c_str(),
+            number.c_str(), nullptr);
+      _exit(127);
+    }
+    waitpid(pid_, &wait_status_, WUNTRACED);
+    const absl::Status started = session->Start(pid_);
+    const int64_t start_ns = MonotonicNs();
+    kill(pid_, SIGCONT);
+    ASSERT_TRUE(started.ok()) << started;
+    while (waitpid(pid_, &wait_status_, WNOHANG) == 0) {
+      usleep(kPollUs);
+      if (polls) session->Poll();
+    }
+    wall_ns_ = MonotonicNs() - start_ns;
+    if (polls) session->Poll();
+    ASSERT_TRUE(session->Stop().ok());
+    ASSERT_TRUE(session->Collect(shard_).ok());
+    std::ifstream truth(file);
+    for (Truth t; truth >> t.name >> t.tid >> t.cpu_ns >> t.run_queue_ns >>
+                  t.voluntary >> t.involuntary;) {
+      truth_.push_back(t);
+    }
+  }
+
+  const model::Track& TrackOf(const ThreadTimes& times) const {
+    return shard_.tracks[times.track];
+  }
+  std::string NameOf(const ThreadTimes& times) const {
+    return std::string(shard_.strings.Get(TrackOf(times).name));
+  }
+  const ThreadTimes* Find(int64_t tid) const {
+    for (const ThreadTimes& times : shard_.thread_states->threads) {
+      if (TrackOf(times).id == tid) return &times;
+    }
+    return nullptr;
+  }
+
+  // Every thread as it says itself, within 1 %, a tick of the kernel, and what
+  // switches take: only the kernel's clock counts them as the thread's time.
+  void ExpectTruth(const std::vector<std::string>& names) {
+    std::vector<std::string> told;
+    for (const Truth& truth : truth_) {
+      SCOPED_TRACE(truth.name + " " + std::to_string(truth.tid));
+      told.push_back(truth.name);
+      const ThreadTimes* const times = Find(truth.tid);
+      ASSERT_NE(times, nullptr);
+      const auto switches = truth.voluntary + truth.involuntary;
+      const auto cpu_ns = static_cast<double>(truth.cpu_ns);
+      const auto on_cpu_ns = static_cast<double>(times->on_cpu_ns);
+      EXPECT_LE(on_cpu_ns, 1.01 * cpu_ns + 2e6);
+      EXPECT_GE(on_cpu_ns, 0.99 * cpu_ns - 2e6 -
+                               kSwitchNs * static_cast<double>(switches));
+      EXPECT_NEAR(static_cast<double>(times->voluntary_switches),
+                  static_cast<double>(truth.voluntary), 5);
+      EXPECT_NEAR(static_cast<double>(times->involuntary_switches),
+                  static_cast<double>(truth.involuntary), 5);
+      EXPECT_EQ(times->unknown_ns, 0);
+      EXPECT_GE(times->blocked_ns(), 0);
+    }
+    std::sort(told.begin(), told.end());
+    EXPECT_EQ(told, names);
+    EXPECT_EQ(shard_.ledger.Get(Loss::kSwitchesLost), 0u);
+    EXPECT_EQ(shard_.ledger.Get(Loss::kRecordsCorrupt), 0u);
+  }
+
+  pid_t pid_ = 0;
+  int wait_status_ = 0;
+  int64_t wall_ns_ = 0;
+  model::TraceShard shard_;
+  std::vector<Truth> truth_;
+};
+
+TEST_F(OffCpuChildTest, SleepersAndSpinnersAreToldApart) {
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 400));
+  EXPECT_EQ(wait_status_, 0);
+  ExpectTruth({"main", "sleeper", "spinner"});
+  for (const Truth& truth : truth_) {
+    const ThreadTimes& times = *Find(truth.tid);
+    EXPECT_EQ(TrackOf(times).pid, pid_);
+    if (truth.name == "main") continue;
+    EXPECT_EQ(NameOf(times), truth.name);
+    // No more than the program's own life, and at least what was asked for.
+    EXPECT_LE(times.wall_ns, wall_ns_);
+    EXPECT_GE(times.wall_ns, 400 * kNsPerMs);
+    if (truth.name == "sleeper") {
+      EXPECT_GT(times.voluntary_switches, 100u);
+      EXPECT_GT(times.blocked_ns(), times.wall_ns / 2);
+    } else {
+      EXPECT_LT(times.blocked_ns(), times.wall_ns / 20);
+    }
+  }
+  EXPECT_EQ(shard_.thread_states->threads.size(), 3u);
+  EXPECT_GT(shard_.thread_states->cpu_count, 0u);
+}
+
+// What a thread waits for its CPU, it waits after preemptions: nothing blocks.
+TEST_F(OffCpuChildTest, ThreadsThatShareACpuWaitForIt) {
+  ASSERT_NO_FATAL_FAILURE(Run("contend", 300));
+  ExpectTruth({"main", "spinner", "spinner"});
+  for (const Truth& truth : truth_) {
+    if (truth.name != "spinner") continue;
+    const ThreadTimes& times = *Find(truth.tid);
+    EXPECT_GT(times.runnable_ns, 200 * kNsPerMs);
+    EXPECT_NEAR(static_cast<double>(times.runnable_ns),
+                static_cast<double>(truth.run_queue_ns),
+                0.01 * static_cast<double>(truth.run_queue_ns) + 2e6);
+    EXPECT_LT(times.blocked_ns(), 5 * kNsPerMs);
+  }
+}
+
+// Each hand-over blocks one thread and wakes the other.
+TEST_F(OffCpuChildTest, HandOversAreAllSeen) {
+  constexpr int64_t kHandOvers = 20'000;
+  ASSERT_NO_FATAL_FAILURE(Run("pingpong", kHandOvers));
+  ExpectTruth({"main", "ping", "pong"});
+  for (const Truth& truth : truth_) {
+    if (truth.name == "main") continue;
+    EXPECT_GE(Find(truth.tid)->voluntary_switches +
+                  Find(truth.tid)->involuntary_switches,
+              uint64_t{kHandOvers} * 9 / 10);
+    EXPECT_GT(Find(truth.tid)->on_cpu_ns, truth.cpu_ns / 2);
+  }
+}
+
+TEST_F(OffCpuChildTest, ForkedChildrenAreFollowed) {
+  ASSERT_NO_FATAL_FAILURE(Run("fork", 200));
+  ExpectTruth({"child", "main"});
+  for (const Truth& truth : truth_) {
+    const model::Track& track = TrackOf(*Find(truth.tid));
+    EXPECT_EQ(track.pid, truth.tid);
+    EXPECT_EQ(truth.name == "main", track.pid == pid_);
+    if (truth.name == "main") {
+      EXPECT_GT(Find(truth.tid)->blocked_ns(), 150 * kNsPerMs);
+    }
+  }
+}
+
+// The new program's main thread gets the number of the old one, which ended.
+TEST_F(OffCpuChildTest, AnExecOfAnotherThreadIsFollowed) {
+  ASSERT_NO_FATAL_FAILURE(Run("exec", 200));
+  std::map<std::string, Truth> by_name;
+  for (const Truth& truth : truth_) by_name[truth.name] = truth;
+  ASSERT_EQ(by_name.size(), 3u);
+  EXPECT_EQ(by_name["main"].tid, pid_);
+  for (const char* const name : {"sleeper", "spinner"}) {
+    const ThreadTimes* const times = Find(by_name[name].tid);
+    ASSERT_NE(times, nullptr) << name;
+    EXPECT_NEAR(static_cast<double>(times->on_cpu_ns),
+                static_cast<double>(by_name[name].cpu_ns),
+                0.01 * static_cast<double>(by_name[name].cpu_ns) + 2e6);
+  }
+  // Main, the thread that became a program, and the two of `mix`.
+  EXPECT_EQ(shard_.thread_states->threads.size(), 4u);
+  EXPECT_LE(Find(pid_)->wall_ns, wall_ns_);
+}
+
+TEST_F(OffCpuChildTest, AKilledProgramKeepsItsTimes) {
+  ASSERT_NO_FATAL_FAILURE(Run("kill", 200));
+  EXPECT_TRUE(WIFSIGNALED(wait_status_));
+  ExpectTruth({"spinner"});
+  const auto& threads = shard_.thread_states->threads;
+  const auto sleeper = std::find_if(
+      threads.begin(), threads.end(),
+      [&](const ThreadTimes& t) { return NameOf(t) == "sleeper"; });
+  ASSERT_NE(sleeper, threads.end());
+  EXPECT_GE(sleeper->wall_ns, 190 * kNsPerMs);
+  EXPECT_GT(sleeper->blocked_ns(), sleeper->wall_ns / 2);
+}
+
+// It is blocked when the recording ends.
+TEST_F(OffCpuChildTest, AWaitThatOutlivesTheProgramIsOpen) {
+  ASSERT_NO_FATAL_FAILURE(Run("leave", 1'000));
+  const auto& threads = shard_.thread_states->threads;
+  ASSERT_EQ(threads.size(), 2u);
+  for (const ThreadTimes& times : threads) {
+    if (TrackOf(times).pid == pid_) {
+      EXPECT_EQ(times.open_wait_ns, 0);
+    } else {
+      EXPECT_GT(times.open_wait_ns, 50 * kNsPerMs);
+      EXPECT_LE(times.open_wait_ns, times.blocked_ns());
+    }
+  }
+}
+
+TEST_F(OffCpuChildTest, SwitchesThatNobodyReadsAreCountedAsLost) {
+  ASSERT_NO_FATAL_FAILURE(Run("pingpong", 50'000, /*polls=*/false));
+  EXPECT_GT(shard_.ledger.Get(Loss::kSwitchesLost), 10'000u);
+  EXPECT_EQ(shard_.ledger.Get(Loss::kRecordsCorrupt), 0u);
+  for (const ThreadTimes& times : shard_.thread_states->threads) {
+    EXPECT_GE(times.blocked_ns(), times.open_wait_ns);
+  }
+}
+
+TEST(OffCpuBackendTest, WatchesNoProgramFromInside) {
+  const absl::Status status = NewOffCpuBackend()->Availability({});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("--activities=off_cpu"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,145 @@
+#include "backends/off_cpu/thread_clock.h"
+
+#include <algorithm>
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::RunQueueTime;
+using model::ThreadTimes;
+
+constexpr uint64_t kReadPeriodNs = 100 * kNsPerMs;
+// How many threads NextToRead looks at before it gives up.
+constexpr int kMostLooks = 64;
+
+}  // namespace
+
+bool ThreadClock::Start(uint32_t pid, uint32_t tid, uint64_t time_ns,
+                        State state) {
+  if (live_.size() + ended_.size() >= most_threads_) return false;
+  live_[tid] = {.pid = pid, .state = state, .since_ns = time_ns};
+  turns_.push_back(tid);
+  return true;
+}
+
+void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
+                        bool is_contradiction) {
+  // The records of two CPUs may come in the wrong order if the rings were full.
+  const DurationNs passed_ns =
+      time_ns > thread.since_ns
+          ? static_cast<DurationNs>(time_ns - thread.since_ns)
+          : 0;
+  ThreadTimes& times = thread.times;
+  times.wall_ns += passed_ns;
+  if (is_contradiction) {
+    times.unknown_ns += passed_ns;
+  } else if (thread.state == State::kOnCpu) {
+    times.on_cpu_ns += passed_ns;
+  } else if (thread.state == State::kRunnable) {
+    times.runnable_ns += passed_ns;
+  }
+  thread.since_ns = std::max(thread.since_ns, time_ns);
+  thread.state = next;
+}
+
+bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
+  // Its end was lost, and its number came again.
+  OnExit(tid, time_ns);
+  if (Start(pid, tid, time_ns, State::kRunnable)) return true;
+  ++threads_not_timed_;
+  return false;
+}
+
+void ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
+  for (const ThreadKey& other : LiveThreads()) {
+    if (other.pid == pid && other.tid != tid) OnExit(other.tid, time_ns);
+  }
+  if (!live_.contains(tid)) Start(pid, tid, time_ns, State::kOnCpu);
+}
+
+void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {
+  const auto found = live_.find(tid);
+  if (found == live_.end()) return;
+  Finish(tid, found->second, time_ns);
+  live_.erase(found);
+}
+
+void ThreadClock::OnSwitch(const sampling::SwitchRecord& record) {
+  const State next = !record.is_out       ? State::kOnCpu
+                     : record.is_runnable ? State::kRunnable
+                                          : State::kBlocked;
+  const auto found = live_.find(record.tid);
+  if (found == live_.end()) {
+    // Its beginning was lost.
+    Start(record.pid, record.tid, record.time_ns, next);
+    return;
+  }
+  LiveThread& thread = found->second;
+  const bool was_on_cpu = thread.state == State::kOnCpu;
+  Enter(thread, record.time_ns, next, was_on_cpu != record.is_out);
+  thread.is_due = true;
+  if (!record.is_out) return;
+  if (record.is_runnable) {
+    ++thread.times.involuntary_switches;
+  } else {
+    ++thread.times.voluntary_switches;
+  }
+}
+
+std::optional<ThreadKey> ThreadClock::NextToRead(uint64_t now_ns) {
+  for (int looks = 0; looks < kMostLooks && !turns_.empty(); ++looks) {
+    const uint32_t tid = turns_.front();
+    turns_.pop_front();
+    const auto found = live_.find(tid);
+    if (found == live_.end()) continue;
+    turns_.push_back(tid);
+    LiveThread& thread = found->second;
+    if (!thread.is_due || now_ns < thread.last_read_ns + kReadPeriodNs) {
+      continue;
+    }
+    thread.is_due = false;
+    thread.last_read_ns = now_ns;
+    return ThreadKey{thread.pid, tid};
+  }
+  return std::nullopt;
+}
+
+void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns) {
+  const auto found = live_.find(tid);
+  if (found == live_.end()) return;
+  found->second.run_queue_ns = waited_ns;
+  found->second.times.run_queue = RunQueueTime::kLastKnown;
+}
+
+std::vector<ThreadKey> ThreadClock::LiveThreads() const {
+  std::vector<ThreadKey> threads;
+  for (const auto& [tid, thread] : live_) threads.push_back({thread.pid, tid});
+  return threads;
+}
+
+void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns) {
+  Enter(thread, time_ns, thread.state, /*is_contradiction=*/false);
+  ThreadTimes& times = thread.times;
+  // The records tell of preemptions only, schedstat of all that came before it
+  // was read.
+  const DurationNs off_cpu_ns =
+      times.wall_ns - times.on_cpu_ns - times.unknown_ns - times.open_wait_ns;
+  times.runnable_ns = std::min(
+      off_cpu_ns, std::max(times.runnable_ns, thread.run_queue_ns.value_or(0)));
+  const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
+  if (!is_new) at->second += times;
+}
+
+void ThreadClock::End(uint64_t time_ns) {
+  for (auto& [tid, thread] : live_) {
+    if (thread.state == State::kBlocked && time_ns > thread.since_ns) {
+      thread.times.open_wait_ns =
+          static_cast<DurationNs>(time_ns - thread.since_ns);
+    }
+    if (thread.run_queue_ns) thread.times.run_queue = RunQueueTime::kWhole;
+    Finish(tid, thread, time_ns);
+  }
+  live_.clear();
+}
+
+}  // namespace kymo::off_cpu

@@ -1,0 +1,106 @@
+// thread_clock.h - adds up in which states threads were, from the kernel's
+// records of switches.
+//
+//   ThreadClock clock;
+//   clock.OnExec(pid, pid, time_ns);    // each record, in the order of time
+//   clock.OnSwitch({.pid = pid, .tid = tid, .is_out = true, ...});
+//   while (auto thread = clock.NextToRead(now_ns)) {
+//     ... clock.OnRunQueue(thread->tid, waited_ns); ...
+//   }
+//   clock.End(now_ns);
+//   for (const auto& [thread, times] : clock.times()) Use(times);
+//
+// A switch costs one look into a hash table, and no memory: only sums are kept.
+// If records were lost, some contradict each other, such as a thread that gets
+// a CPU twice. The time in between is unknown.
+//
+// Threads: none. Times of records are CLOCK_MONOTONIC.
+#ifndef KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_
+#define KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/sampling/perf_records.h"
+#include "profiler/base/time.h"
+#include "profiler/model/thread_states.h"
+
+namespace kymo::off_cpu {
+
+struct ThreadKey {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  friend auto operator<=>(const ThreadKey&, const ThreadKey&) = default;
+};
+
+class ThreadClock {
+ public:
+  // A thread takes about 400 bytes, with its name.
+  static constexpr size_t kMostThreads = 200'000;
+
+  explicit ThreadClock(size_t most_threads = kMostThreads)
+      : most_threads_(most_threads) {}
+
+  // A thread was made, and waits for its first CPU. False: there are too many
+  // threads, and this one is not timed.
+  bool OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns);
+  // A process became another program: this ends its other threads.
+  void OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns);
+  void OnExit(uint32_t tid, uint64_t time_ns);
+  void OnSwitch(const sampling::SwitchRecord& record);
+
+  // A thread that ran since its time in the run queue was last read, if that is
+  // long ago. The caller reads it and calls OnRunQueue. Nothing: none is due,
+  // or many threads were looked at for nothing.
+  std::optional<ThreadKey> NextToRead(uint64_t now_ns);
+  // `waited_ns`: how long the thread has waited for a CPU in its life.
+  void OnRunQueue(uint32_t tid, DurationNs waited_ns);
+
+  // The threads that have not ended.
+  std::vector<ThreadKey> LiveThreads() const;
+
+  // Ends the recording. The times in the run queue of the threads that live are
+  // whole: the caller has just read them.
+  void End(uint64_t time_ns);
+
+  // Of the threads that ended, or of all after End. `track` is not set.
+  const std::map<ThreadKey, model::ThreadTimes>& times() const {
+    return ended_;
+  }
+  uint64_t threads_not_timed() const { return threads_not_timed_; }
+
+ private:
+  enum class State : uint8_t { kOnCpu, kRunnable, kBlocked };
+  struct LiveThread {
+    uint32_t pid = 0;
+    State state = State::kOnCpu;
+    bool is_due = true;         // it ran since its run queue was read
+    uint64_t since_ns = 0;      // when the state began
+    uint64_t last_read_ns = 0;  // of its time in the run queue
+    std::optional<DurationNs> run_queue_ns;
+    model::ThreadTimes times;
+  };
+  using LiveThreadMap = absl::flat_hash_map<uint32_t, LiveThread>;  // by tid
+
+  bool Start(uint32_t pid, uint32_t tid, uint64_t time_ns, State state);
+  // Ends the state of a thread and begins the next one.
+  static void Enter(LiveThread& thread, uint64_t time_ns, State next,
+                    bool is_contradiction);
+  void Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns);
+
+  const size_t most_threads_;
+  LiveThreadMap live_;
+  std::deque<uint32_t> turns_;  // whose run queue to read, may have ended
+  std::map<ThreadKey, model::ThreadTimes> ended_;
+  uint64_t threads_not_timed_ = 0;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_

@@ -1,0 +1,217 @@
+#include "backends/off_cpu/thread_clock.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "backends/off_cpu/schedstat.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::RunQueueTime;
+using model::ThreadTimes;
+
+constexpr uint32_t kPid = 7;
+constexpr uint64_t kSecond = 1'000'000'000;
+
+class ThreadClockTest : public ::testing::Test {
+ protected:
+  void In(uint32_t tid, uint64_t time_ns) {
+    clock_.OnSwitch({.pid = kPid, .tid = tid, .time_ns = time_ns});
+  }
+  void Block(uint32_t tid, uint64_t time_ns) {
+    clock_.OnSwitch(
+        {.pid = kPid, .tid = tid, .is_out = true, .time_ns = time_ns});
+  }
+  void Preempt(uint32_t tid, uint64_t time_ns) {
+    clock_.OnSwitch({.pid = kPid,
+                     .tid = tid,
+                     .is_out = true,
+                     .is_runnable = true,
+                     .time_ns = time_ns});
+  }
+  // Of thread `tid`, which has ended.
+  ThreadTimes TimesOf(uint32_t tid, uint32_t pid = kPid) {
+    const auto found = clock_.times().find({pid, tid});
+    return found == clock_.times().end() ? ThreadTimes{.wall_ns = -1}
+                                         : found->second;
+  }
+
+  ThreadClock clock_;
+};
+
+TEST_F(ThreadClockTest, StatesAddUpToTheLifeOfAThread) {
+  clock_.OnExec(kPid, 7, 100);
+  Block(7, 110);  // on CPU: 10
+  clock_.OnFork(kPid, 8, 120);
+  In(8, 125);       // runnable: 5
+  In(7, 130);       // blocked: 20
+  Preempt(7, 160);  // on CPU: 30
+  In(7, 200);       // runnable: 40
+  Block(8, 210);    // on CPU: 85
+  clock_.OnExit(8, 210);
+  clock_.OnExit(7, 250);  // on CPU: 50
+  EXPECT_EQ(TimesOf(7), (ThreadTimes{.wall_ns = 150,
+                                     .on_cpu_ns = 90,
+                                     .runnable_ns = 40,
+                                     .voluntary_switches = 1,
+                                     .involuntary_switches = 1}));
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 20);
+  EXPECT_EQ(TimesOf(8), (ThreadTimes{.wall_ns = 90,
+                                     .on_cpu_ns = 85,
+                                     .runnable_ns = 5,
+                                     .voluntary_switches = 1}));
+}
+
+TEST_F(ThreadClockTest, AWaitThatNobodyEndsIsKeptAndMarked) {
+  clock_.OnExec(kPid, 7, 0);
+  Block(7, 10);
+  clock_.OnFork(kPid, 8, 10);
+  clock_.End(50);
+  EXPECT_EQ(TimesOf(7).open_wait_ns, 40);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 40);
+  // It never got a CPU, but nothing kept it from running.
+  EXPECT_EQ(TimesOf(8).runnable_ns, 40);
+  EXPECT_EQ(TimesOf(8).open_wait_ns, 0);
+}
+
+// A thread cannot get a CPU twice, nor leave one that it does not have.
+TEST_F(ThreadClockTest, TimeBetweenRecordsThatContradictEachOtherIsUnknown) {
+  clock_.OnExec(kPid, 7, 0);
+  In(7, 10);
+  Block(7, 30);
+  Block(7, 70);
+  In(7, 80);
+  clock_.OnExit(7, 81);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 10 + 40);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 20 + 1);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 10);
+  EXPECT_EQ(TimesOf(7).wall_ns, 81);
+}
+
+TEST_F(ThreadClockTest, RecordsInTheWrongOrderTakeNoTimeAway) {
+  clock_.OnExec(kPid, 7, 100);
+  Block(7, 110);
+  In(7, 105);
+  clock_.OnExit(7, 120);
+  EXPECT_EQ(TimesOf(7).wall_ns, 20);
+  EXPECT_EQ(TimesOf(7).on_cpu_ns, 20);
+}
+
+TEST_F(ThreadClockTest, AThreadWhoseBeginningWasLostBeginsWithItsFirstSwitch) {
+  In(9, 100);
+  Block(9, 130);
+  In(9, 190);
+  clock_.OnExit(9, 200);
+  EXPECT_EQ(TimesOf(9).wall_ns, 100);
+  EXPECT_EQ(TimesOf(9).on_cpu_ns, 40);
+  EXPECT_EQ(TimesOf(9).blocked_ns(), 60);
+}
+
+// execve(2) ends the other threads. They may have been blocked.
+TEST_F(ThreadClockTest, AnExecEndsTheOtherThreadsOfItsProcess) {
+  clock_.OnExec(kPid, 7, 0);
+  clock_.OnFork(kPid, 8, 0);
+  clock_.OnFork(99, 99, 0);
+  clock_.OnExec(kPid, 7, 40);
+  EXPECT_EQ(TimesOf(8).wall_ns, 40);
+  EXPECT_EQ(TimesOf(99, 99).wall_ns, -1) << "has ended";
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(7).wall_ns, 100);
+  EXPECT_EQ(TimesOf(99, 99).wall_ns, 100);
+}
+
+TEST_F(ThreadClockTest, LivesOfOneNumberAddUp) {
+  for (const uint64_t start_ns : {0, 100}) {
+    clock_.OnFork(kPid, 8, start_ns);
+    In(8, start_ns + 10);
+    clock_.OnExit(8, start_ns + 30);
+  }
+  EXPECT_EQ(TimesOf(8).wall_ns, 60);
+  EXPECT_EQ(TimesOf(8).on_cpu_ns, 40);
+  EXPECT_EQ(TimesOf(8).runnable_ns, 20);
+}
+
+// The records do not tell how long a thread waited after it was woken.
+TEST_F(ThreadClockTest, TheRunQueueTakesItsTimeFromWhatSeemsBlocked) {
+  for (const uint32_t tid : {7, 8, 9}) {
+    clock_.OnFork(kPid, tid, 0);
+    In(tid, 0);
+    Block(tid, 10);
+    In(tid, 50);
+    Preempt(tid, 60);
+    In(tid, 65);
+    Block(tid, 70);
+  }
+  clock_.OnRunQueue(7, 30);
+  clock_.OnRunQueue(8, 3);      // before it was preempted
+  clock_.OnRunQueue(9, 1'000);  // more than it can be
+  clock_.OnRunQueue(10, 1);     // has ended
+  In(7, 100);
+  clock_.OnExit(7, 100);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 30);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 100 - 25 - 30);
+  EXPECT_EQ(TimesOf(7).run_queue, RunQueueTime::kLastKnown);
+  EXPECT_EQ(TimesOf(8).runnable_ns, 5);
+  EXPECT_EQ(TimesOf(8).run_queue, RunQueueTime::kWhole);
+  EXPECT_EQ(TimesOf(9).runnable_ns, 45);
+  EXPECT_EQ(TimesOf(9).blocked_ns(), 30) << "the open wait";
+}
+
+TEST_F(ThreadClockTest, OnlyThreadsThatRanAreReadAndNotTooOften) {
+  clock_.OnFork(kPid, 7, 0);
+  clock_.OnFork(kPid, 8, 0);
+  std::multiset<uint32_t> read;
+  const auto read_all = [&](uint64_t now_ns) {
+    read.clear();
+    while (const auto thread = clock_.NextToRead(now_ns)) {
+      EXPECT_EQ(thread->pid, kPid);
+      read.insert(thread->tid);
+    }
+    return read;
+  };
+  using Tids = std::multiset<uint32_t>;
+  EXPECT_EQ(read_all(kSecond), (Tids{7, 8}));
+  EXPECT_EQ(read_all(kSecond), Tids{});
+  In(8, kSecond + 1);
+  EXPECT_EQ(read_all(kSecond + kSecond / 100), Tids{}) << "too soon";
+  EXPECT_EQ(read_all(kSecond + kSecond / 2), Tids{8});
+  clock_.OnExit(7, 2 * kSecond);
+  clock_.OnExit(8, 2 * kSecond);
+  EXPECT_EQ(read_all(9 * kSecond), Tids{});
+}
+
+TEST(ThreadClockLimitTest, ThreadsBeyondTheLimitAreCounted) {
+  ThreadClock clock(2);
+  EXPECT_TRUE(clock.OnFork(kPid, 1, 0));
+  EXPECT_TRUE(clock.OnFork(kPid, 2, 0));
+  clock.OnExit(2, 10);
+  EXPECT_FALSE(clock.OnFork(kPid, 3, 10));
+  EXPECT_FALSE(clock.OnFork(kPid, 4, 10));
+  clock.OnSwitch({.pid = kPid, .tid = 3, .time_ns = 20});
+  clock.End(30);
+  EXPECT_EQ(clock.times().size(), 2u);
+  EXPECT_EQ(clock.threads_not_timed(), 2u);
+}
+
+// Documentation/scheduler/sched-stats.rst: three numbers.
+TEST(SchedStatTest, ReadsWhatTheKernelWrites) {
+  const auto stat = ParseSchedStat("262077026 103157473 1586\n");
+  ASSERT_TRUE(stat.has_value());
+  EXPECT_EQ(stat->on_cpu_ns, 262'077'026);
+  EXPECT_EQ(stat->waited_ns, 103'157'473);
+  for (const char* const text : {"", "\n", "1", "1 2", "a b c", "-1 2 3",
+                                 "1 -2 3", "99999999999999999999 1 1"}) {
+    EXPECT_FALSE(ParseSchedStat(text).has_value()) << text;
+  }
+  EXPECT_TRUE(ReadSchedStat(getpid(), getpid()).has_value());
+  EXPECT_FALSE(ReadSchedStat(getpid(), 0).has_value());
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu
