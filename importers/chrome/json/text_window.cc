@@ -49,10 +49,7 @@ void TextWindow::Prefetch() {
 absl::Status TextWindow::Grow() {
   Prefetch();
   if (!status_.ok()) return status_;
-  if (!is_ahead_) {
-    is_last_ = true;
-    return absl::OkStatus();
-  }
+  if (!is_ahead_) return absl::OkStatus();  // nothing follows text()
   const std::string_view kept = text();
   if (kept.size() > room_) {
     Buffer larger;
