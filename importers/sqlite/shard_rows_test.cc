@@ -285,6 +285,15 @@ TEST(ShardRowsTest, NothingAddedIsAnEmptyShard) {
   EXPECT_EQ(imported.end_ns, 0);
 }
 
+TEST(ShardRowsTest, WhatIsLeftOutTakesItsDetailAlong) {
+  ShardRows rows;
+  rows.BeginDetail(42);
+  rows.LeaveOut(Severity::kNote, "odd", "it is odd");
+  EXPECT_TRUE(rows.Add(rows.Thread(7, 1), {.start_ns = 5, .end_ns = 6}));
+  const ImportedTrace imported = std::move(rows).Finish();
+  EXPECT_EQ(imported.shards[0].events[0].detail[0], model::kNoDetail);
+}
+
 TEST(ShardRowsTest, AWindowMayBeOneMoment) {
   ShardRows rows;
   EXPECT_TRUE(rows.Add(rows.Thread(7, 1),
