@@ -358,13 +358,16 @@ TEST(MergeTest, EqualThreadTimesOfTwoShardsAreTheSame) {
   EXPECT_THAT(trace.thread_states()->threads, ElementsAre(a, b));
 }
 
-// An exec begins a new heap. Its time is that of the second description.
+// An exec begins a new heap. Its time is that of the later description, which
+// may stand first.
 TEST(MergeTest, AnExecBeginsANewHeap) {
-  for (const bool has_exec : {true, false}) {
+  for (const std::vector<TimeNs>& starts :
+       {std::vector<TimeNs>{100, 200}, {200, 100}, {100}}) {
+    const bool has_exec = starts.size() == 2;
     TestShard shard;
-    shard.shard().processes.push_back({.pid = 1, .start_ns = 100});
-    if (has_exec)
-      shard.shard().processes.push_back({.pid = 1, .start_ns = 200});
+    for (const TimeNs start_ns : starts) {
+      shard.shard().processes.push_back({.pid = 1, .start_ns = start_ns});
+    }
     const TrackIndex t = shard.AddThread(1, 1, "main");
     shard.AddRange(t, "op", 100, 400);
     for (const TimeNs time_ns : {150, 199, 200, 250}) {

@@ -21,16 +21,18 @@ using model::Trace;
 using model::TraceShard;
 using model::TrackIndex;
 
-// Threads with recorded depths: as a block, or each on its own.
-enum class Form { kBlock, kTracks };
+// Threads with recorded depths: as a block, in their order or not, or each on
+// its own.
+enum class Form { kBlock, kReversedBlock, kTracks };
 
 // `overlaps`: a range of thread 1 reaches over the end of the one around it.
 TraceShard RecordedShard(Form form, bool overlaps) {
   std::mt19937 random(5);
   TraceShard shard;
+  std::vector<model::TrackEvents> threads;
   for (int64_t thread = 0; thread < 3; ++thread) {
     shard.tracks.push_back({.pid = 1, .id = thread});
-    model::TrackEvents events;
+    model::TrackEvents& events = threads.emplace_back();
     events.track = static_cast<TrackIndex>(thread);
     std::vector<size_t> open;
     TimeNs now = 10;
@@ -46,6 +48,12 @@ TraceShard RecordedShard(Form form, bool overlaps) {
       events.scope.push_back(model::RecordScope::kFunction);
       events.flags.push_back(0);
       events.depth.push_back(static_cast<uint32_t>(open.size()));
+      events.detail.push_back(model::kNoDetail);
+      if (row % 100 == 7) {
+        events.detail.back() =
+            static_cast<model::DetailIndex>(shard.details.size());
+        shard.details.push_back({.correlation_id = row});
+      }
       open.push_back(row);
     }
     for (; !open.empty(); open.pop_back()) events.end_ns[open.back()] = ++now;
@@ -53,10 +61,14 @@ TraceShard RecordedShard(Form form, bool overlaps) {
       const auto inner = std::find(events.depth.begin(), events.depth.end(), 1);
       events.end_ns[inner - events.depth.begin()] = now + 100;
     }
-    if (form == Form::kTracks) {
-      shard.events.push_back(std::move(events));
-      continue;
-    }
+  }
+  if (form == Form::kTracks) {
+    shard.events = std::move(threads);
+    return shard;
+  }
+  if (form == Form::kReversedBlock)
+    std::reverse(threads.begin(), threads.end());
+  for (const model::TrackEvents& events : threads) {
     const auto append = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
@@ -68,6 +80,7 @@ TraceShard RecordedShard(Form form, bool overlaps) {
     append(block.scope, events.scope);
     append(block.flags, events.flags);
     append(block.depth, events.depth);
+    append(block.detail, events.detail);
     block.parts.push_back({.track = events.track, .end = block.size()});
   }
   return shard;
@@ -87,10 +100,27 @@ TEST(NormalizeTest, BlockBecomesTheTraceWhateverItsTracksNeed) {
     EXPECT_EQ(block.tracks().size() > 3, overlaps);
     EXPECT_EQ(block.ledger().Get(Loss::kRangesOverlapping) > 0, overlaps);
     EXPECT_EQ(Tree(block), Tree(tracks));
+    EXPECT_EQ(Tree(BuildRecorded(Form::kReversedBlock, overlaps)),
+              Tree(tracks));
     EXPECT_EQ(block.data().start, tracks.data().start);
     EXPECT_EQ(block.data().end, tracks.data().end);
     const ParallelismLimit limit(1);
     EXPECT_EQ(Tree(BuildRecorded(Form::kBlock, overlaps)), Tree(block));
+  }
+}
+
+TEST(NormalizeTest, EventsOfABlockKeepTheirDetails) {
+  for (const Form form : {Form::kBlock, Form::kReversedBlock, Form::kTracks}) {
+    const Trace trace = BuildRecorded(form, false);
+    for (TrackIndex t = 0; t < 3; ++t) {
+      for (EventIndex row = 0; row < 20'000; ++row) {
+        const model::Detail* const detail =
+            trace.detail(trace.track_begin(t) + row);
+        ASSERT_EQ(detail != nullptr, row % 100 == 7) << row;
+        if (detail == nullptr) continue;
+        ASSERT_EQ(detail->correlation_id, row);
+      }
+    }
   }
 }
 
