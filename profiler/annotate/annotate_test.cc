@@ -85,6 +85,9 @@ TEST_F(AnnotateTest, TextsAreCopied) {
     EXPECT_EQ(records[3 * i + 1].name, key);
     EXPECT_EQ(records[3 * i + 2].name, key);
   }
+  // A text that changes all the time does not fill the table of names.
+  EXPECT_EQ(records[3 * kNames - 3].device, record::kNameInPayload);
+  EXPECT_EQ(records[3 * kNames - 2].device, record::kNameInPayload);
 }
 
 TEST_F(AnnotateTest, LongTextsAreKeptAndThoseOfInstantsAreCut) {
@@ -142,6 +145,7 @@ TEST_F(AnnotateTest, RangesMayStartBeforeTheRecordingOrEndAfterIt) {
   const std::vector<Record> records = Stop();
   kymo_push("after");
   kymo_pop();
+  EXPECT_EQ(record::captured_stack->size, 1u);
   kymo_pop();
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].name, "recorded");
