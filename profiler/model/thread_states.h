@@ -1,4 +1,5 @@
-// thread_states.h - how long each thread of a trace ran, and how long it waited.
+// thread_states.h - how long each thread of a trace ran, and how long it
+// waited.
 //
 //   if (const ThreadStates* states = trace.thread_states()) {
 //     for (const ThreadTimes& t : states->threads) Print(t.blocked_ns());

@@ -8,8 +8,8 @@
 // memory record. To keep the nesting whole, a slice repeats the ranges that
 // enclose its events but started earlier, with their own times. Every slice has
 // the sums of the whole recording (ledger, counts of allocations, folded
-// memory, thread times) and the metadata. A free whose allocation is in another slice has no
-// partner.
+// memory, thread times) and the metadata. A free whose allocation is in another
+// slice has no partner.
 //
 // Cost: time and memory of a copy of the window's events and of all names and
 //   stacks. Ids of names and stacks stay the same.
