@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -150,6 +151,18 @@ TEST(RecordsTest, ShardsAndTracesAreEmpty) {
   EXPECT_EQ(data.track_begin, std::vector<EventIndex>{0});
   EXPECT_EQ(data.memory_sample_interval, 0);
   EXPECT_EQ(data.sampling_period_ns, 0);
+}
+
+TEST(RecordsTest, TheEventsOfATrackEndWhereTheNextBegin) {
+  TraceData data;
+  data.track_begin = {0, 2, 2, 5};
+  const Trace trace(std::move(data));
+  EXPECT_EQ(trace.track_begin(0), 0u);
+  EXPECT_EQ(trace.track_end(0), 2u);
+  EXPECT_EQ(trace.track_begin(1), 2u);
+  EXPECT_EQ(trace.track_end(1), 2u);
+  EXPECT_EQ(trace.track_begin(2), 2u);
+  EXPECT_EQ(trace.track_end(2), 5u);
 }
 
 TEST(RecordsTest, FoldedHeapsBeginAtNothing) {

@@ -91,6 +91,8 @@ TEST(ShortNameTest, OperatorsAreNoBrackets) {
   EXPECT_EQ(ShortName("A<int, int>::operator!=(B)", 20), "A<...>::operator!=");
   EXPECT_EQ(ShortName("A<int, int>::operator-(B)", 20), "A<...>::operator-");
   EXPECT_EQ(ShortName("A<int, int>::operator()", 20), "A<...>::operator()");
+  EXPECT_EQ(ShortName("A<int, int>::operator()<char, char>::f", 30),
+            "A<...>::operator()<...>::f");
   // These only have the word in their names.
   EXPECT_EQ(ShortName("my_operator<int, long>::f", 20), "my_operator<...>::f");
   EXPECT_EQ(ShortName("operatorX<int, long>::f", 20), "operatorX<...>::f");
