@@ -57,6 +57,20 @@ TEST(CheckTraceTest, CountsDeviceWorkByWhatItsLinksLack) {
   EXPECT_EQ(findings.at("operation_missing").severity, Severity::kNote);
 }
 
+TEST(CheckTraceTest, CountsEventsAtTheEpochOrBefore) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "");
+  t.AddRange(main, "sound", 1, 2);
+  const auto other = t.AddThread(1, 2, "");
+  t.AddRange(other, "before", -5, 2);
+  t.AddRange(other, "at", 0, 2);
+  t.AddRange(other, "sound", 1, 2);
+  const auto findings = Check(std::move(t));
+  EXPECT_EQ(findings.at("time_not_positive").count, 2);
+  EXPECT_EQ(findings.at("time_not_positive").first, 1);
+  EXPECT_EQ(findings.at("time_not_positive").severity, Severity::kWarning);
+}
+
 TEST(CheckTraceTest, CountsMissingStepsAndSaysBetweenWhich) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "");

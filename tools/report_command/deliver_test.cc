@@ -1,10 +1,12 @@
 #include "tools/report_command/deliver.h"
 
 #include <memory>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "tests/support/test_importer.h"
+#include "tests/support/test_trace.h"
 
 namespace kymo::tools {
 namespace {
@@ -183,6 +185,26 @@ TEST_F(DeliverTest, ComparesSampledFunctions) {
     "slower": 1,)"),
             std::string::npos)
       << *json;
+}
+
+TEST_F(DeliverTest, TheHeapIsShownOfAWholeTraceOfKymo) {
+  const auto text_of = [&](bool is_of_pytorch) {
+    TestTrace t;
+    const auto main = t.AddThread(7, 7, "main");
+    t.AddRange(main, "work", 100, 200);
+    t.data().memory.push_back({.track = main,
+                               .source = model::MemorySource::kHeap,
+                               .time_ns = 150,
+                               .address = 16,
+                               .bytes = 1024});
+    if (is_of_pytorch) t.AddMetadata("kymo_recorded_by", "\"PyTorch\"");
+    return *TablesText({.trace = std::move(t).Build()}, command_);
+  };
+  constexpr char kTitle[] = "Memory of ";
+  EXPECT_NE(text_of(false).find(kTitle), std::string::npos) << text_of(false);
+  EXPECT_EQ(text_of(true).find(kTitle), std::string::npos);
+  command_.filter.name = "work";
+  EXPECT_EQ(text_of(false).find(kTitle), std::string::npos);
 }
 
 // A table of events in CSV has no room for another of functions.
