@@ -162,6 +162,9 @@ void EventArgs::AppendRecorded(Annotations& to, EventIndex event,
   if (detail.stack != model::kEmptyStack) {
     to.AddStringId(Key::kCallStack, StackTextId(detail.stack));
   }
+  if (trace_.flags()[event] & model::kEventFolded) {
+    to.AddUint(Key::kFolded, detail.calls);
+  }
 }
 
 }  // namespace kymo::perfetto

@@ -13,6 +13,8 @@
 //                                | the event's call stack for newer readers
 //   Module Hierarchy             | a module is around the event
 //   finished                     | false, if the event never ended
+//   kymo_folded                  | the number of ranges that the event stands
+//                                | for (exporters/timeline/fold_ranges.h)
 //
 // The arguments that the program gave are written too. If the program gave two
 // arguments with one key, the last one is written. If an argument has a key of

@@ -49,7 +49,7 @@ constexpr std::string_view kKeyTexts[] = {
     "Input type",  "Input Strides",    "Input Dims",
     "flops",       "Sequence number",  "Fwd thread id",
     "Call stack",  "Module Hierarchy", "finished",
-    "module"};
+    "module",      "kymo_folded"};
 static_assert(std::size(kKeyTexts) == static_cast<size_t>(Key::kCount));
 
 void AddText(ProtoWriter& lists, uint32_t list, uint64_t id,

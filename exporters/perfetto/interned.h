@@ -30,7 +30,8 @@
 
 namespace kymo::perfetto {
 
-// Keys of the arguments that this exporter adds; the texts are Kineto's.
+// Keys of the arguments that this exporter adds; the texts are Kineto's,
+// and of kFolded that of exporters/chrome/event_args.h.
 enum class Key : uint8_t {
   kExternalId,
   kCorrelation,
@@ -45,6 +46,7 @@ enum class Key : uint8_t {
   kModuleHierarchy,
   kFinished,
   kModule,
+  kFolded,
   kCount,
 };
 std::string_view KeyText(Key key);

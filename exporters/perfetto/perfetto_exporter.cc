@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "exporters/perfetto/counter_packets.h"
 #include "exporters/perfetto/event_packets.h"
 #include "exporters/perfetto/interned.h"
@@ -18,6 +19,8 @@
 #include "exporters/perfetto/trace.pb.h"
 #include "exporters/perfetto/track_table.h"
 #include "exporters/proto/proto_writer.h"
+#include "exporters/timeline/bounded_file.h"
+#include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
@@ -33,7 +36,11 @@ using perfetto::schema::DebugAnnotation;
 using perfetto::schema::TracePacket;
 using perfetto::schema::TrackEvent;
 using proto::ProtoWriter;
+using timeline::FileForm;
 using timeline::OrderedOutput;
+
+// The packet of an instant with the shortest numbers (packet_bytes.h).
+constexpr uint64_t kLeastEventBytes = 18;
 
 // The earliest time of anything.
 TimeNs BaseTime(const Trace& trace) {
@@ -91,7 +98,8 @@ void AppendNote(ProtoWriter& event, std::string_view key, const Write& write) {
 }
 
 // Metadata, of which the last of a key counts, and what was lost.
-void AppendNotes(ProtoWriter& event, const Trace& trace) {
+void AppendNotes(ProtoWriter& event, const Trace& trace,
+                 const model::LossLedger& ledger) {
   const auto metadata = trace.metadata();
   for (size_t i = 0; i < metadata.size(); ++i) {
     const bool is_last_of_key =
@@ -105,7 +113,7 @@ void AppendNotes(ProtoWriter& event, const Trace& trace) {
   }
   for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
     const model::Loss loss = static_cast<model::Loss>(i);
-    const uint64_t count = trace.ledger().Get(loss);
+    const uint64_t count = ledger.Get(loss);
     if (count == 0) continue;
     AppendNote(event, model::LossName(loss), [&] {
       event.Uint(DebugAnnotation::kUintValueFieldNumber, count);
@@ -114,7 +122,8 @@ void AppendNotes(ProtoWriter& event, const Trace& trace) {
 }
 
 // The recording's window as a slice.
-std::string Recording(const Trace& trace, uint64_t uuid, TimeNs base_ns) {
+std::string Recording(const Trace& trace, const model::LossLedger& ledger,
+                      uint64_t uuid, TimeNs base_ns) {
   const pf::TrackField track(uuid);
   const TimeNs end_ns = std::max(trace.start_ns(), trace.end_ns());
   std::string out;
@@ -124,14 +133,28 @@ std::string Recording(const Trace& trace, uint64_t uuid, TimeNs base_ns) {
         event.Uint(TrackEvent::kTypeFieldNumber, TrackEvent::TYPE_SLICE_BEGIN);
         event.Uint(TrackEvent::kTrackUuidFieldNumber, uuid);
         event.String(TrackEvent::kNameFieldNumber, "recording");
-        AppendNotes(event, trace);
+        AppendNotes(event, trace, ledger);
       });
   pf::AppendEnd(out, static_cast<uint64_t>(end_ns - base_ns), track);
   return out;
 }
 
-absl::Status WriteTrace(const Trace& trace, const ExportOptions& options,
+// What a file that had to be folded does not show, beside ranges.
+struct LeftOut {
+  DurationNs shorter_than_ns = 0;  // slices of samples; 0: none
+  uint64_t slices = 0;
+};
+
+absl::Status WriteTrace(const Trace& trace, const FileForm& form,
+                        const ExportOptions& options, LeftOut& left_out,
                         ByteSink& sink) {
+  left_out = {};
+  if (form.fold > 1) {
+    left_out.shorter_than_ns =
+        static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
+  }
+  model::LossLedger ledger = trace.ledger();
+  ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
   const TimeNs base_ns = BaseTime(trace);
   pf::TrackTable tracks(trace);
   const uint64_t recording = tracks.AddChild(0, "Recording");
@@ -142,7 +165,8 @@ absl::Status WriteTrace(const Trace& trace, const ExportOptions& options,
 
   KYMO_RETURN_IF_ERROR(sink.Append(Head(base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(tracks.packets()));
-  KYMO_RETURN_IF_ERROR(sink.Append(Recording(trace, recording, base_ns)));
+  KYMO_RETURN_IF_ERROR(
+      sink.Append(Recording(trace, ledger, recording, base_ns)));
   OrderedOutput output(sink,
                        interned.item_count() + trace.event_count() +
                            counters.item_count() + samples.item_count(),
@@ -154,10 +178,7 @@ absl::Status WriteTrace(const Trace& trace, const ExportOptions& options,
                       static_cast<model::EventIndex>(end));
       }));
   KYMO_RETURN_IF_ERROR(counters.Write(output));
-  KYMO_RETURN_IF_ERROR(samples.Write(output));
-  KYMO_RETURN_IF_ERROR(sink.Commit());
-  if (options.progress) options.progress(1.0);
-  return absl::OkStatus();
+  return samples.Write(output, left_out.shorter_than_ns, left_out.slices);
 }
 
 class PerfettoExporter final : public TraceExporter {
@@ -167,12 +188,28 @@ class PerfettoExporter final : public TraceExporter {
   absl::StatusOr<std::vector<std::string>> Export(
       const Trace& trace, const ExportOptions& options,
       OutputDirectory& out) const override {
-    const std::string name =
-        options.gzip ? "trace.pftrace.gz" : "trace.pftrace";
-    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
-    if (options.gzip) sink = NewGzipSink(std::move(sink));
-    KYMO_RETURN_IF_ERROR(WriteTrace(trace, options, *sink));
-    return std::vector<std::string>{name};
+    LeftOut left_out;
+    KYMO_ASSIGN_OR_RETURN(
+        std::string name,
+        timeline::WriteBounded(
+            {.name = "trace.pftrace",
+             .max_bytes = options.max_bytes,
+             .obeys_fold = !trace.samples().empty(),
+             .least_event_bytes = kLeastEventBytes},
+            trace, options, out,
+            [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
+              return WriteTrace(shown, form, options, left_out, sink);
+            }));
+    if (left_out.slices > 0 && options.notes != nullptr) {
+      options.notes->notices.push_back(absl::StrCat(
+          name, ": ", left_out.slices,
+          " slices of samples are left out, because they are shorter than ",
+          left_out.shorter_than_ns / kNsPerMs,
+          " ms, to stay within --max_size; 0 shows each of them, and the file "
+          "has every sample for flame graphs"));
+    }
+    if (options.progress) options.progress(1.0);
+    return std::vector<std::string>{std::move(name)};
   }
 
  private:
@@ -180,6 +217,7 @@ class PerfettoExporter final : public TraceExporter {
       .name = "perfetto",
       .purpose = "Perfetto's trace format, for ui.perfetto.dev (trace.pftrace)",
       .splits_by_step = true,
+      .takes_max_bytes = true,
   };
 };
 

@@ -1,7 +1,9 @@
 // perfetto_exporter.h - `perfetto`: Perfetto's own format, for ui.perfetto.dev.
 //
 // Writes trace.pftrace, or trace.pftrace.gz with options.gzip. A range takes
-// about 36 bytes; times are exact to the nanosecond.
+// about 36 bytes; times are exact to the nanosecond. A file that is larger than
+// options.max_bytes is compressed. If it is still too large, short ranges are
+// folded (bounded_file.h) and short slices of samples left out.
 //
 //   where                        | what it shows
 //   process, thread              | ranges, instants; their arguments

@@ -79,13 +79,17 @@ SamplePackets::SamplePackets(const model::Trace& trace, TrackTable& tracks,
   }
 }
 
-absl::Status SamplePackets::Write(timeline::OrderedOutput& output) const {
-  KYMO_RETURN_IF_ERROR(WriteSlices(output));
+absl::Status SamplePackets::Write(timeline::OrderedOutput& output,
+                                  DurationNs least_ns,
+                                  uint64_t& left_out) const {
+  KYMO_RETURN_IF_ERROR(WriteSlices(output, least_ns, left_out));
   return WriteSamples(output);
 }
 
 // One thread after the other; ends as in event_packets.h.
-absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
+absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output,
+                                        DurationNs least_ns,
+                                        uint64_t& left_out) const {
   const DurationNs period_ns = timeline::SlicePeriodNs(trace_);
   const auto since_base = [this](TimeNs ns) {
     return static_cast<uint64_t>(ns - base_ns_);
@@ -99,8 +103,11 @@ absl::Status SamplePackets::WriteSlices(timeline::OrderedOutput& output) const {
     const std::span<const StackSample> samples(rest.begin(), end);
     rest = rest.subspan(samples.size());
     const TrackField track(uuids_[samples.front().track]);
-    const std::vector<FlameSlice> slices =
+    std::vector<FlameSlice> slices =
         timeline::MakeFlameSlices(trace_.stacks(), samples, period_ns);
+    left_out += std::erase_if(slices, [&](const FlameSlice& slice) {
+      return slice.end_ns - slice.start_ns < least_ns;
+    });
     const std::vector<size_t> parents = FindParents(slices);
     KYMO_RETURN_IF_ERROR(output.Run(
         slices.size(), [&](size_t begin, size_t stop, std::string& out) {

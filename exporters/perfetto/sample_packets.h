@@ -2,7 +2,7 @@
 //
 //   slices    a track "samples" below each sampled thread, with functions as
 //             nested slices (exporters/timeline/flame_slices.h); any reader
-//             shows them
+//             shows them; short ones can be left out
 //   samples   a PerfSample each, with thread and call stack; the viewer makes
 //             flame graphs of any selected time from them
 //
@@ -30,10 +30,13 @@ class SamplePackets {
 
   // About the number of items that Write gives to `output`, for progress.
   size_t item_count() const { return 2 * trace_.samples().size(); }
-  absl::Status Write(timeline::OrderedOutput& output) const;
+  // Leaves out slices that are shorter than `least_ns`, and counts them.
+  absl::Status Write(timeline::OrderedOutput& output, DurationNs least_ns,
+                     uint64_t& left_out) const;
 
  private:
-  absl::Status WriteSlices(timeline::OrderedOutput& output) const;
+  absl::Status WriteSlices(timeline::OrderedOutput& output, DurationNs least_ns,
+                           uint64_t& left_out) const;
   absl::Status WriteSamples(timeline::OrderedOutput& output) const;
 
   const model::Trace& trace_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "exporters/tensorboard/step_names.h"
 #include "exporters/tensorboard/step_scalars.h"
 #include "exporters/tensorboard/xspace/xspace.h"
+#include "exporters/timeline/bounded_file.h"
 #include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
@@ -26,6 +28,7 @@ namespace {
 
 using model::Trace;
 using tensorboard::StepNames;
+using timeline::FileForm;
 
 constexpr char kFolder[] = "tensorboard/";
 constexpr char kGraphTag[] = "profile";
@@ -72,6 +75,13 @@ std::string EventFile(const Trace& trace, const StepNames& steps) {
   return file;
 }
 
+absl::Status WriteFile(const std::string& name, const std::string& bytes,
+                       OutputDirectory& out) {
+  KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
+  KYMO_RETURN_IF_ERROR(sink->Append(bytes));
+  return sink->Commit();
+}
+
 class TensorboardExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -91,29 +101,34 @@ class TensorboardExporter final : public TraceExporter {
         kFolder, tensorboard::EventFileName(trace.start_ns() / kNsPerSecond,
                                             host, pid, 0));
     const StepNames steps(trace.strings());
-    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> space,
-                          out.Open(space_name));
+    const auto write_space = [&](const Trace& shown, const FileForm& form,
+                                 ByteSink& sink) {
+      // Folded ranges are elsewhere than what they allocated.
+      return WriteXSpace(
+          shown, steps,
+          {.host = host,
+           .max_heap_records = form.fold > 1 ? 0 : settings.memory_events,
+           .folded_ranges = form.folded_ranges},
+          options.progress, sink);
+    };
     // The event file's sweeps over the trace take one thread, the XSpace all.
     absl::Status space_status;
     std::string event_file;
     ParallelForEach(2, [&](size_t task) {
       if (task == 0) {
-        space_status = WriteXSpace(
-            trace, steps,
-            {.host = host, .max_heap_records = settings.memory_events},
-            options.progress, *space);
+        space_status = timeline::WriteBounded({.name = space_name,
+                                               .max_bytes = options.max_bytes,
+                                               .compresses = false},
+                                              trace, options, out, write_space)
+                           .status();
       } else {
         event_file = EventFile(trace, steps);
       }
     });
     KYMO_RETURN_IF_ERROR(space_status);
-    KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> events,
-                          out.Open(events_name));
-    KYMO_RETURN_IF_ERROR(events->Append(event_file));
-    KYMO_RETURN_IF_ERROR(events->Commit());
-    // Its last bytes may be what the disk has no room for.
-    if (const absl::Status status = space->Commit(); !status.ok()) {
-      out.Remove(events_name);
+    if (const absl::Status status = WriteFile(events_name, event_file, out);
+        !status.ok()) {
+      out.Remove(space_name);
       return status;
     }
     if (options.progress) options.progress(1.0);
@@ -125,6 +140,7 @@ class TensorboardExporter final : public TraceExporter {
       .name = "tensorboard",
       .purpose = "a log folder for TensorBoard and XProf (tensorboard/)",
       .settings = TensorboardTable().infos(),
+      .takes_max_bytes = true,
   };
 };
 

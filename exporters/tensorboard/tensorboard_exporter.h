@@ -13,6 +13,10 @@
 // UTC, as YYYY_MM_DD_HH_MM_SS with milliseconds, so that several recordings fit
 // into one folder. The host is the name of this machine.
 //
+// XSpaces cannot be compressed. Of one that is larger than options.max_bytes,
+// short ranges are folded (exporters/timeline/bounded_file.h), and its memory
+// profile has only extremes. The event file counts each range.
+//
 // Settings: tensorboard_memory_events, the most records of the heap that become
 //   events of the memory profile (default 200,000; -1: all). Of more, those
 //   stay that keep the extremes of what was in use, and a warning in the

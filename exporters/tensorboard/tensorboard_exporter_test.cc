@@ -100,6 +100,47 @@ TEST(TensorboardExporterTest, BytesDoNotDependOnTheNumberOfThreads) {
   }
 }
 
+// 5,000 ranges "a" and as many "b", in turn, of 10 to 16 ns.
+TEST(TensorboardExporterTest, AnXSpaceThatIsTooLargeIsFoldedAndSaysSo) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 10'000; ++i) {
+    const TimeNs start = kStart + 100 * i;
+    t.AddRange(main, i % 2 == 0 ? "a" : "b", start, start + 10 + i % 7);
+  }
+  const model::Trace trace = std::move(t).Build();
+  ExportNotes notes;
+  ExportOptions options;
+  options.notes = &notes;
+  options.max_bytes = 10'000;
+  const std::string bytes = tensorboard::ExportXSpace(trace, options);
+  EXPECT_LE(bytes.size(), 10'000u);
+  const tensorboard::XSpaceView view(bytes);
+  const schema::XPlane& plane = view.Plane("/host:CPU");
+  uint64_t calls = 0;
+  int64_t time_ps = 0;
+  for (const auto& event : view.Line("/host:CPU", "main").events()) {
+    uint64_t of_event = 1;
+    for (const auto& stat : event.stats()) {
+      if (view.StatName(plane, stat.metadata_id()) == "kymo_folded") {
+        of_event = stat.uint64_value();
+      }
+    }
+    calls += of_event;
+    time_ps += event.duration_ps();
+  }
+  EXPECT_EQ(calls, 10'000u);
+  // 1,428 times 10 to 16 ns, and then 10 to 13.
+  EXPECT_EQ(time_ps, (1'428 * 91 + 46) * 1'000);
+  EXPECT_THAT(view.space().warnings(),
+              testing::ElementsAre(HasSubstr(" ranges are folded")));
+  EXPECT_THAT(notes.notices, testing::ElementsAre(HasSubstr(".xplane.pb: ")));
+  // One that fits is whole.
+  options.max_bytes = tensorboard::ExportXSpace(trace).size();
+  EXPECT_EQ(tensorboard::ExportXSpace(trace, options),
+            tensorboard::ExportXSpace(trace));
+}
+
 TEST(TensorboardExporterTest, SettingsAreChecked) {
   const model::Trace trace = MakeTrace(1);
   for (const char* const value : {"-2", "many", ""}) {

@@ -187,6 +187,29 @@ TEST(XSpaceTest, TooLargeIsAnErrorThatSaysWhatToDo) {
   EXPECT_EQ(bytes, "");
 }
 
+TEST(XSpaceTest, WarningsSayWhatWasFoldedForTheSize) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 42, "main");
+  for (int i = 0; i < 50'000; ++i) {
+    t.data().memory.push_back({.track = main,
+                               .source = model::MemorySource::kHeap,
+                               .time_ns = i,
+                               .bytes = 1});
+  }
+  const model::Trace trace = std::move(t).Build();
+  const StepNames steps(trace.strings());
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  EXPECT_TRUE(
+      WriteXSpace(trace, steps,
+                  {.host = "h", .max_heap_records = 0, .folded_ranges = 7}, {},
+                  *sink)
+          .ok());
+  EXPECT_THAT(XSpaceView(bytes).space().warnings(),
+              ElementsAre(testing::StartsWith("--max_size: "),
+                          testing::StartsWith("7 ranges are folded")));
+}
+
 TEST(XSpaceTest, SamplesAreNestedSlices) {
   TestTrace t;
   const auto main = t.AddThread(7, 42, "main");

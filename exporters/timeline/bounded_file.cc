@@ -16,9 +16,6 @@ namespace {
 
 using model::Trace;
 
-// No event has a shorter text, in any format.
-constexpr uint64_t kLeastEventBytes = 40;
-
 // Bytes up to which a file that is too large is measured, in its allowed size.
 constexpr uint64_t kMostMeasured = 16;
 
@@ -59,12 +56,14 @@ class Attempts {
            OutputDirectory& out, const WriteText& write)
       : file_(file),
         gzip_name_(file.name + ".gz"),
+        folded_name_(file.compresses ? gzip_name_ : file.name),
         options_(options),
         out_(out),
         write_(write) {}
 
   absl::StatusOr<std::string> Run(const Trace& trace) {
     KYMO_ASSIGN_OR_RETURN(std::string name, WriteSome(trace));
+    if (!file_.compresses) return name;
     // An earlier run may have left the file in its other form.
     out_.Remove(name == gzip_name_ ? file_.name : gzip_name_);
     return name;
@@ -75,16 +74,16 @@ class Attempts {
 
   absl::StatusOr<std::string> WriteSome(const Trace& trace) {
     if (file_.max_bytes == 0) {
-      return Write(trace, {.name = options_.gzip ? gzip_name_ : file_.name},
+      return Write(trace, {.name = options_.gzip ? folded_name_ : file_.name},
                    kAny, kAny);
     }
-    if (!options_.gzip &&
-        trace.event_count() <= file_.max_bytes / kLeastEventBytes) {
+    if (file_.compresses && !options_.gzip &&
+        trace.event_count() <= file_.max_bytes / file_.least_event_bytes) {
       const auto name =
           Write(trace, {.name = file_.name}, file_.max_bytes, file_.max_bytes);
       if (bytes_ <= file_.max_bytes) return name;
     }
-    const auto name = WriteBounded(trace, {.name = gzip_name_});
+    const auto name = WriteBounded(trace, {.name = folded_name_});
     return bytes_ <= file_.max_bytes ? name : WriteFolded(trace);
   }
 
@@ -122,7 +121,7 @@ class Attempts {
     const size_t most =
         trace.event_count() + trace.samples().size() + trace.memory().size();
     std::optional<FoldedTrace> folded;
-    FileForm form = {.name = gzip_name_};
+    FileForm form = {.name = folded_name_};
     const Trace* shown = &trace;
     size_t growth = 2;
     for (int idle = 0; idle < 2 && form.fold <= most; growth *= 2) {
@@ -174,6 +173,7 @@ class Attempts {
 
   const BoundedFile& file_;
   const std::string gzip_name_;
+  const std::string folded_name_;  // what a file that is too large is called
   const ExportOptions& options_;
   OutputDirectory& out_;
   const WriteText& write_;

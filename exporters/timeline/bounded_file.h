@@ -1,4 +1,4 @@
-// bounded_file.h - a text file of a trace that stays below a number of bytes.
+// bounded_file.h - a file of a trace that stays below a number of bytes.
 //
 //   KYMO_ASSIGN_OR_RETURN(
 //       const std::string name,
@@ -35,8 +35,14 @@ namespace kymo::timeline {
 struct BoundedFile {
   std::string name;        // of the plain file
   uint64_t max_bytes = 0;  // 0: any number
+  // Whether the format's readers take it compressed, too. If not, the file is
+  // folded at once.
+  bool compresses = true;
   // The writer leaves out more, the larger FileForm::fold is.
   bool obeys_fold = false;
+  // No event of the plain file takes fewer bytes. Spares an attempt that cannot
+  // fit.
+  uint64_t least_event_bytes = 40;
 };
 
 // What WriteBounded tells the writer of the file.

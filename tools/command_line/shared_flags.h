@@ -91,11 +91,11 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .is_common = true},
       {.name = "max_size",
        .value = MaxSizeValue(),
-       .purpose = "Most that trace.json and the text files of stacks of a run "
+       .purpose = "Most that timelines and the text files of stacks of a run "
                   "take. Larger files are first compressed (trace.json.gz), "
                   "with everything in them. What is still too large is folded: "
                   "short ranges, and rare stacks. 0 = fold nothing for its "
-                  "size. Does not bound perfetto, tensorboard and pprof.",
+                  "size. Does not bound pprof's files.",
        .topic = "files"},
       {.name = "max_file_mib",
        .value = setting::Integer(&Shared::max_file_mib, 0, kMostMib, "MiB"),

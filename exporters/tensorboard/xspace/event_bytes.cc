@@ -150,6 +150,9 @@ void EventBytes::AppendFullEvent(std::string& out, EventIndex event,
     }
     AppendRecorded(stats, *detail);
     AppendGiven(stats, event);
+    if (trace_.flags()[event] & model::kEventFolded) {
+      stats.Uint(ids_.Stat(StatName::kFolded), detail->calls);
+    }
   }
   if (trace_.flags()[event] & model::kEventOpen) {
     stats.Int(ids_.Stat(StatName::kFinished), 0);

@@ -20,6 +20,8 @@
 //   External id, Sequence number,      | as in Chrome traces
 //   Fwd thread id                      |
 //   finished                           | 0, if the range never ended
+//   kymo_folded                        | the number of ranges that the event
+//                                      | stands for (fold_ranges.h)
 //
 // The arguments that the program gave follow them. A plain range has no
 // statistics and takes about 20 bytes.

@@ -54,7 +54,8 @@ constexpr std::string_view kStatNames[] = {"_r",
                                            "peak_bytes_in_use",
                                            "requested_bytes",
                                            "allocation_bytes",
-                                           "addr"};
+                                           "addr",
+                                           "kymo_folded"};
 static_assert(std::size(kStatNames) == static_cast<size_t>(StatName::kCount));
 
 // Further names that XProf would take for its own.

@@ -83,6 +83,7 @@ enum class StatName : uint8_t {
   kRequestedBytes,
   kAllocationBytes,
   kAddress,
+  kFolded,
   kCount,
 };
 

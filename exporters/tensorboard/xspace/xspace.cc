@@ -135,10 +135,21 @@ std::string SpaceFields(const Trace& trace, const XSpaceSettings& settings,
     writer.String(schema::XSpace::kWarningsFieldNumber, losses);
   }
   if (memory_left_out > 0) {
-    writer.String(schema::XSpace::kWarningsFieldNumber,
-                  absl::StrCat("tensorboard_memory_events: ", memory_left_out,
-                               " records of the heap are left out, but for "
-                               "the extremes of what was in use"));
+    writer.String(
+        schema::XSpace::kWarningsFieldNumber,
+        absl::StrCat(settings.folded_ranges > 0 ? "--max_size: "
+                                                : "tensorboard_memory_events: ",
+                     memory_left_out,
+                     " records of the heap are left out, but for "
+                     "the extremes of what was in use"));
+  }
+  if (settings.folded_ranges > 0) {
+    writer.String(
+        schema::XSpace::kWarningsFieldNumber,
+        absl::StrCat(settings.folded_ranges,
+                     " ranges are folded into others of their name, to stay "
+                     "within --max_size: their times are exact, and their "
+                     "numbers are in the statistic kymo_folded"));
   }
   std::string scratch;
   writer.String(schema::XSpace::kHostnamesFieldNumber,

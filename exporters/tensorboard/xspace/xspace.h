@@ -39,6 +39,8 @@ struct XSpaceSettings {
   // How many records of the heap become events at most (memory_events.h). -1:
   // all of them.
   int64_t max_heap_records = -1;
+  // How many ranges the trace shows as one with others (fold_ranges.h).
+  uint64_t folded_ranges = 0;
   // The limit of protobuf's readers.
   uint64_t most_bytes = std::numeric_limits<int32_t>::max();
 };
