@@ -1,5 +1,3 @@
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +8,6 @@
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/shadowed_args.h"
-#include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
 
@@ -40,37 +37,6 @@ TEST(StringTableTest, KeepsZeroBytesAndLongNames) {
   EXPECT_EQ(strings.Get(strings.Intern(odd)), odd);
   EXPECT_EQ(strings.Get(strings.Intern(longer)), longer);
   EXPECT_NE(strings.Intern("a"), strings.Intern(odd));
-}
-
-TEST(StackTableTest, SharesPrefixes) {
-  StringTable strings;
-  StackTable stacks;
-  const FrameId main = stacks.AddFrame({.function = strings.Intern("main")});
-  const FrameId work = stacks.AddFrame({.function = strings.Intern("work")});
-  const StackId root = stacks.Push(kEmptyStack, main);
-  const StackId leaf = stacks.Push(root, work);
-  EXPECT_EQ(stacks.Push(root, work), leaf);
-  EXPECT_EQ(stacks.Frames(leaf), (std::vector<FrameId>{main, work}));
-  EXPECT_EQ(stacks.depth(leaf), 2);
-  EXPECT_EQ(stacks.stack_count(), 3);
-}
-
-TEST(StackTableTest, EachParentAndFrameIsOneStack) {
-  StackTable stacks;
-  std::map<std::pair<StackId, FrameId>, StackId> expected;
-  uint32_t random = 1;
-  for (int i = 0; i < 100'000; ++i) {
-    random = random * 1664525 + 1013904223;
-    const StackId parent{(random >> 8) %
-                         static_cast<uint32_t>(stacks.stack_count())};
-    const FrameId frame{(random >> 4) % 7};
-    const StackId next{static_cast<uint32_t>(stacks.stack_count())};
-    const auto [at, is_new] = expected.try_emplace({parent, frame}, next);
-    ASSERT_EQ(stacks.Push(parent, frame), at->second);
-    ASSERT_EQ(stacks.parent(at->second), parent);
-    ASSERT_EQ(stacks.leaf(at->second), frame);
-    ASSERT_EQ(stacks.stack_count(), expected.size() + 1);
-  }
 }
 
 TEST(FoldedChangesTest, ChangesComeBackAsTheyWere) {

@@ -22,9 +22,6 @@ FrameId StackTable::AddFrame(const Frame& frame) {
   return it->second;
 }
 
-// A node right behind its parent has no place in places_: it is found without.
-// These are most nodes of a program with many stacks, since each new stack adds
-// a chain of nodes.
 StackId StackTable::Push(StackId parent, FrameId frame) {
   const auto next = static_cast<uint32_t>(nodes_.size());
   const uint32_t behind = Index(parent) + 1;
@@ -35,9 +32,10 @@ StackId StackTable::Push(StackId parent, FrameId frame) {
     uint32_t& place = PlaceOf(parent, frame);
     if (place != 0) return StackId{place};
     place = next;
+    ++places_taken_;
   }
   nodes_.push_back({parent, frame, depth(parent) + 1});
-  if (nodes_.size() * 2 > places_.size()) GrowPlaces();
+  if (places_taken_ * 2 > places_.size()) GrowPlaces();
   return StackId{next};
 }
 

@@ -86,8 +86,11 @@ class StackTable {
   std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
   // Where the node of a parent and a frame is in nodes_: open addressing with
   // linear probing; 0 = nothing. A power of two. Programs have millions of
-  // nodes, and a hash map would allocate each of them.
+  // nodes, and a hash map would allocate each of them. A node right behind its
+  // parent has no place: it is found without. These are most nodes of a program
+  // with many stacks, since each new stack adds a chain of nodes.
   std::vector<uint32_t> places_;
+  size_t places_taken_ = 0;
 };
 
 }  // namespace kymo::model
