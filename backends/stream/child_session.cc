@@ -55,6 +55,7 @@ bool SaysCategories(const Arena& arena) {
   return texts.find(kMemoryCategoryInstant) != texts.npos ||
          texts.find(kMemoryScopeInstant) != texts.npos;
 }
+
 // Making the pages of a chunk takes the kernel 50 us. The target waits for what
 // is made before its start, and a short one needs little.
 constexpr uint32_t kPopulatedAtStart = 8;
