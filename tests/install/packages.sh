@@ -93,8 +93,8 @@ gone before "the archive"
 echo "tar: unpacked into a path with a space, used, removed"
 
 python3 -m venv venv
-# Python compiles modules of pip's as pip runs.
-in_venv() { find venv -name __pycache__ -prune -o -print | sort; }
+# Python compiles modules of pip's as pip runs, and pip leaves empty folders.
+in_venv() { find venv -name __pycache__ -prune -o ! -type d -print | sort; }
 in_venv >before_pip
 log venv/bin/pip install --no-index ./kymo-*.whl
 uses venv/bin/kymo
