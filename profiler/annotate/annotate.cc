@@ -28,11 +28,11 @@ bool IsRecording() noexcept { return record::IsOn() && record::IsRecording(); }
 // finds its own push, or an empty stack.
 bool HasOpenRange() noexcept {
   const record::CapturedStack* const stack = record::captured_stack;
-  return stack != nullptr && stack->size != 0;
+  return (stack != nullptr && stack->size != 0) ||
+         record::captured_left_out != 0;
 }
 
-// As the compiler makes it of a literal. The hash tells when other text stands
-// at the same address.
+// The hash tells when other text stands at the same address.
 record::Literal LiteralOf(std::string_view text) noexcept {
   record::Literal literal;
   literal.text = text.data();
@@ -83,9 +83,10 @@ extern "C" {
 void kymo_push(const char* name) {
   const bool is_recording = kymo::annotate::IsRecording();
   if (!is_recording && !kymo::annotate::HasOpenRange()) return;
-  kymo::record::OpenCaptured* const open = kymo::record::PushCaptured(&kDomain);
-  if (open == nullptr || !is_recording) return;
-  kymo::annotate::Begin(open->range, name, __builtin_frame_address(0));
+  const void* const frame = __builtin_frame_address(0);
+  kymo::record::PushCaptured(&kDomain, [=](kymo::record::OpenRange& range) {
+    if (is_recording) kymo::annotate::Begin(range, name, frame);
+  });
 }
 
 void kymo_pop(void) {

@@ -34,7 +34,8 @@
       "tests/reliability/forced_losses_test.cc",                               \
       "HandlersThatMeetTheSlowPath")                                           \
   ROW(kEventsDroppedNoStream, "events_dropped_no_stream", kLoss,               \
-      "events of threads beyond the size of the stream table",                 \
+      "events of threads beyond the size of the stream table, or without "     \
+      "memory",                                                                \
       "tests/reliability/forced_losses_test.cc", "MoreThreadsThanStreams")     \
   ROW(kNamesDroppedTableFull, "names_dropped_table_full", kLoss,               \
       "names not kept because the name table was full",                        \

@@ -15,6 +15,9 @@ namespace kymo::record {
 constinit thread_local CapturedStack* captured_stack
     __attribute__((tls_model("initial-exec"))) = nullptr;
 
+constinit thread_local uint32_t captured_left_out
+    __attribute__((tls_model("initial-exec"))) = 0;
+
 namespace {
 
 constexpr size_t kFirstBytes = 16 * 1024;
@@ -51,8 +54,12 @@ bool ExitKey(pthread_key_t* key) noexcept {
 }  // namespace
 
 CapturedStack* GrowCapturedStack() noexcept {
-  // True for a signal handler that interrupts this code on the same thread.
-  if (InSlowPath()) return nullptr;
+  // In the slow path: a signal handler interrupts this code on the same thread.
+  // Behind a push that was left out, all are: each pop finds its own push.
+  if (InSlowPath() || captured_left_out != 0) {
+    ++captured_left_out;
+    return nullptr;
+  }
   const int saved_errno = errno;
   const Busy busy;
   CapturedStack* const old = captured_stack;
@@ -61,7 +68,14 @@ CapturedStack* GrowCapturedStack() noexcept {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   errno = saved_errno;
-  if (mapped == MAP_FAILED) return nullptr;
+  if (mapped == MAP_FAILED) {
+    ++captured_left_out;
+    if (own.has_arena.load(std::memory_order_acquire)) {
+      own.arena.header().events_without_stream.fetch_add(
+          1, std::memory_order_relaxed);
+    }
+    return nullptr;
+  }
   auto* const grown = static_cast<CapturedStack*>(mapped);
   if (old != nullptr) memcpy(mapped, old, BytesOf(old->size));
   grown->capacity = static_cast<uint32_t>((bytes - sizeof(CapturedStack)) /
@@ -81,6 +95,7 @@ int RemoveCaptured(CapturedStack* stack, const void* domain,
     *range = found.range;
     memmove(static_cast<void*>(&stack->open[i]), &stack->open[i + 1],
             (stack->size - 1 - i) * sizeof(OpenCaptured));
+    stack->open[stack->size - 1].range.slot = nullptr;
     __atomic_store_n(&stack->size, stack->size - 1, __ATOMIC_RELAXED);
     return found.level;
   }

@@ -24,10 +24,12 @@ constexpr int kDomainB = 0;
 
 // Domains and ranges are told apart by addresses and by tickets.
 void Push(const void* domain, uint64_t ticket) {
-  OpenCaptured* const open = PushCaptured(domain);
-  ASSERT_NE(open, nullptr);
-  EXPECT_EQ(open->range.slot, nullptr);
-  open->range.ticket = ticket;
+  EXPECT_GE(PushCaptured(domain,
+                         [ticket](OpenRange& range) {
+                           EXPECT_EQ(range.slot, nullptr);
+                           range.ticket = ticket;
+                         }),
+            0);
 }
 
 // The level and the range; "-1" if there is none.
@@ -121,14 +123,73 @@ TEST(CapturedStackTest, AHandlerThatInterruptsTheRecorderMakesNoStack) {
     errno = EIO;
     {
       const Busy busy;
-      EXPECT_EQ(PushCaptured(&kDomainA), nullptr);
+      EXPECT_EQ(PushCaptured(&kDomainA, [](OpenRange&) {}), -1);
     }
+    // Its pop finds it.
+    EXPECT_EQ(Pop(&kDomainA), "0:0");
+    EXPECT_EQ(Pop(&kDomainA), "-1");
     Push(&kDomainA, 1);
     EXPECT_EQ(errno, EIO);
     EXPECT_EQ(own_thread.busy, 0u);
     const Busy busy;
     Push(&kDomainA, 2);  // there is room
     EXPECT_EQ(Pop(&kDomainA), "1:2");
+  }).join();
+}
+
+// What a signal handler does between a push and the begin of its range.
+TEST(CapturedStackTest, AHandlerMayMoveTheStackWhileARangeBegins) {
+  std::thread([] {
+    Push(&kDomainA, 0);
+    const uint32_t capacity = captured_stack->capacity;
+    for (uint32_t i = 1; i + 1 < capacity; ++i) Push(&kDomainA, i);
+    const CapturedStack* const before = captured_stack;
+    PushCaptured(&kDomainA, [&](OpenRange& range) {
+      ASSERT_EQ(captured_stack->size, capacity);
+      Push(&kDomainB, 7);
+      EXPECT_NE(captured_stack, before);
+      EXPECT_EQ(Pop(&kDomainB), "0:7");
+      range.ticket = 99;
+    });
+    EXPECT_EQ(Pop(&kDomainA), std::to_string(capacity - 1) + ":99");
+  }).join();
+}
+
+TEST(CapturedStackTest, AfterAPopNothingIsLeftForAHandler) {
+  std::thread([] {
+    Slot slot;
+    for (const void* domain : {&kDomainA, &kDomainB}) {
+      PushCaptured(domain, [&](OpenRange& range) { range.slot = &slot; });
+    }
+    OpenRange range;
+    EXPECT_EQ(PopCaptured(&kDomainA, &range), 0);  // not the top
+    EXPECT_EQ(range.slot, &slot);
+    EXPECT_EQ(captured_stack->open[1].range.slot, nullptr);
+    EXPECT_EQ(PopCaptured(&kDomainB, &range), 0);
+    EXPECT_EQ(range.slot, &slot);
+    EXPECT_EQ(captured_stack->open[0].range.slot, nullptr);
+  }).join();
+}
+
+// Behind a push without memory, all are left out until its pop has come.
+TEST(CapturedStackTest, PushesThatAreLeftOutTakeTheirOwnPops) {
+  std::thread([] {
+    Push(&kDomainA, 0);
+    const uint32_t capacity = captured_stack->capacity;
+    for (uint32_t i = 1; i < capacity; ++i) Push(&kDomainA, i);
+    {
+      const Busy busy;
+      EXPECT_EQ(PushCaptured(&kDomainA, [](OpenRange&) { FAIL(); }), -1);
+    }
+    EXPECT_EQ(PushCaptured(&kDomainA, [](OpenRange&) { FAIL(); }), -1);
+    EXPECT_EQ(captured_left_out, 2u);
+    EXPECT_EQ(Pop(&kDomainA), "0:0");
+    EXPECT_EQ(Pop(&kDomainA), "0:0");
+    const std::string top = std::to_string(capacity - 1);
+    EXPECT_EQ(Pop(&kDomainA), top + ":" + top);
+    Push(&kDomainA, 5);
+    Push(&kDomainA, 6);  // grows now
+    EXPECT_EQ(Pop(&kDomainA), std::to_string(capacity) + ":6");
   }).join();
 }
 

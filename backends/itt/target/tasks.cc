@@ -19,10 +19,9 @@ constexpr char kCallees = 0;
 // `name()` is called only if we are capturing.
 template <typename MakeName>
 void Push(const Domain* domain, MakeName name) noexcept {
-  record::OpenCaptured* const open = record::PushCaptured(domain);
-  if (open != nullptr && IsCapturing()) {
-    record::BeginCaptured(open->range, In(domain, name()));
-  }
+  record::PushCaptured(domain, [&](record::OpenRange& range) {
+    if (IsCapturing()) record::BeginCaptured(range, In(domain, name()));
+  });
 }
 
 void Pop(const void* stack) noexcept {
@@ -64,8 +63,8 @@ void* StackCallerCreate() noexcept {
 }
 
 void StackCalleeEnter(void* caller) noexcept {
-  record::OpenCaptured* const open = record::PushCaptured(&kCallees);
-  if (open != nullptr && IsCapturing()) {
+  record::PushCaptured(&kCallees, [caller](record::OpenRange& range) {
+    if (!IsCapturing()) return;
     const record::CapturedArg arg = {
         .key = IdOf("caller"),
         .kind = record::PayloadKind::kInt,
@@ -73,8 +72,8 @@ void StackCalleeEnter(void* caller) noexcept {
     record::Captured what = In(nullptr, record::NameOf("task"));
     what.args = &arg;
     what.arg_count = 1;
-    record::BeginCaptured(open->range, what);
-  }
+    record::BeginCaptured(range, what);
+  });
   TellNext(kStackCalleeEnter, caller);
 }
 

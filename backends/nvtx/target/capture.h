@@ -47,12 +47,10 @@ record::ForeignName NameOfWide(const Narrowed& text) noexcept;
 // `record_into(range)` begins the range. It is called only if we are capturing.
 template <typename RecordInto>
 inline int Push(const Domain* domain, RecordInto record_into) noexcept {
-  record::OpenCaptured* const open = record::PushCaptured(domain);
-  if (open == nullptr) [[unlikely]]
-    return kNoPushPopTracking;
-  const int level = open->level;
-  if (IsCapturing()) record_into(open->range);
-  return level;
+  const int level = record::PushCaptured(domain, [&](record::OpenRange& range) {
+    if (IsCapturing()) record_into(range);
+  });
+  return level < 0 ? kNoPushPopTracking : level;
 }
 
 inline int Pop(const Domain* domain) noexcept {
