@@ -1,5 +1,6 @@
 #include "profiler/record/foreign_names.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "profiler/record/host/host.h"
@@ -18,8 +19,10 @@ ForeignTables* Tables() noexcept {
   ForeignTables* tables = foreign_tables.load(std::memory_order_acquire);
   if (tables != nullptr) return tables;
   const Busy busy;
+  const int saved_errno = errno;
   void* const mapped = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  errno = saved_errno;
   if (mapped == MAP_FAILED) return nullptr;
   auto* const made = static_cast<ForeignTables*>(mapped);
   if (foreign_tables.compare_exchange_strong(tables, made,
