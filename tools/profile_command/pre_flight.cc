@@ -22,8 +22,10 @@ std::string PreFlightLine(const PreFlight& facts) {
   }
   if (!facts.obstacle.empty()) {
     const bool is_sampled = std::ranges::count(facts.recorded, "sampling") != 0;
+    const bool has_ranges =
+        facts.records_itself && std::ranges::count(facts.recorded, "cpu") != 0;
     const char* const what =
-        facts.records_itself
+        has_ranges
             ? (is_sampled ? "it is sampled, and its own ranges are recorded"
                           : "only its own ranges are recorded")
             : (is_sampled ? "it is sampled only" : "nothing of it is recorded");
@@ -36,7 +38,8 @@ std::string PreFlightLine(const PreFlight& facts) {
         "allocator as a shared library, or put //:memory_hooks into it");
   }
   if (facts.has_other_kymo) {
-    absl::StrAppend(&line, "; ", facts.target_name,
+    absl::StrAppend(&line, "; ", facts.has_this_kymo ? "a part of " : "",
+                    facts.target_name,
                     " was built with another version of Kymo, so its ranges "
                     "are not recorded: build it with Kymo " KYMO_VERSION
                     ", which this command is of");

@@ -20,11 +20,12 @@ struct PreFlight {
   std::string target_name;
   // Why nothing can be preloaded into the target; empty if it can.
   std::string obstacle;
-  // Such a target was built with Kymo all the same, and records its ranges.
+  // Such a target was built with Kymo all the same, and can record its ranges.
   bool records_itself = false;
   // The heap is to be watched, but the target brings a malloc of its own.
   bool heap_is_hidden = false;
-  // The target was built with a Kymo that cannot record for this one.
+  // A copy of Kymo in the target can record for this one, or cannot.
+  bool has_this_kymo = false;
   bool has_other_kymo = false;
 };
 

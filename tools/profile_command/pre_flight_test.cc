@@ -53,6 +53,10 @@ TEST(PreFlightTest, StaticTargetWithKymoRecordsItself) {
   EXPECT_EQ(PreFlightLine(facts),
             "recording cpu; a.out is statically linked, so nothing can be "
             "preloaded into it: only its own ranges are recorded");
+  facts.recorded = {"nvtx"};
+  EXPECT_EQ(PreFlightLine(facts),
+            "recording nvtx; a.out is statically linked, so nothing can be "
+            "preloaded into it: nothing of it is recorded");
 }
 
 TEST(PreFlightTest, HiddenHeapIsSaid) {
@@ -70,6 +74,13 @@ TEST(PreFlightTest, AnotherVersionOfKymoIsSaid) {
             "recording cpu; a.out was built with another version of Kymo, so "
             "its ranges are not recorded: build it with Kymo " KYMO_VERSION
             ", which this command is of");
+  EXPECT_EQ(PreFlightLine({.recorded = {"cpu"},
+                           .target_name = "a.out",
+                           .has_this_kymo = true,
+                           .has_other_kymo = true}),
+            "recording cpu; a part of a.out was built with another version of "
+            "Kymo, so its ranges are not recorded: build it with "
+            "Kymo " KYMO_VERSION ", which this command is of");
 }
 
 }  // namespace

@@ -187,16 +187,17 @@ class ProfileRun {
       // A copy of Kymo's in a static program attaches by itself. In a set-uid
       // one it must not: its caller could name any memory.
       const bool is_static = setup.obstacle == "is statically linked";
-      Say(PreFlightLine(
-          {.recorded = recording_->backends(),
-           .skipped = recording_->skipped(),
-           .limitations = recording_->limitations(),
-           .target_name = target_.name,
-           .obstacle = setup.obstacle,
-           .records_itself = is_static && HasThisKymo(target_.path),
-           .heap_is_hidden =
-               command_.profile_memory && BringsMalloc(target_.path),
-           .has_other_kymo = HasOtherKymo(target_.path)}));
+      const bool has_this_kymo = HasThisKymo(target_.path);
+      Say(PreFlightLine({.recorded = recording_->backends(),
+                         .skipped = recording_->skipped(),
+                         .limitations = recording_->limitations(),
+                         .target_name = target_.name,
+                         .obstacle = setup.obstacle,
+                         .records_itself = is_static && has_this_kymo,
+                         .heap_is_hidden = command_.profile_memory &&
+                                           BringsMalloc(target_.path),
+                         .has_this_kymo = has_this_kymo,
+                         .has_other_kymo = HasOtherKymo(target_.path)}));
     }
     return absl::OkStatus();
   }

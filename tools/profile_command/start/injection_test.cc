@@ -209,7 +209,8 @@ TEST(RuntimeFilesTest, ALinkStandsWhereOnlyThisUserWrites) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "/a b/libx.so cannot be preloaded, because the loader splits paths "
-            "at spaces and colons, and no link to it could be made in /none, " +
+            "at spaces and colons and expands dollar signs, and no link to it "
+            "could be made in /none, " +
                 linked +
                 "; move it to a path without spaces, colons and dollar signs");
 }
@@ -219,11 +220,12 @@ TEST(RuntimeFilesTest, AFileNameThatTheLoaderWouldSplitIsRefused) {
   for (const std::string name : {"a b.so", "a:b.so", "a$b.so"}) {
     const absl::Status status = PreloadPath("/a/" + name, places).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_EQ(status.message(),
-              "/a/" + name +
-                  " cannot be preloaded, because the loader splits paths at "
-                  "spaces and colons; give the file a name without spaces, "
-                  "colons and dollar signs");
+    EXPECT_EQ(
+        status.message(),
+        "/a/" + name +
+            " cannot be preloaded, because the loader splits paths at "
+            "spaces and colons, and expands dollar signs; give the file a "
+            "name without spaces, colons and dollar signs");
   }
 }
 

@@ -85,7 +85,8 @@ absl::StatusOr<std::string> PreloadPath(const std::string& path,
     return absl::FailedPreconditionError(absl::StrCat(
         path,
         " cannot be preloaded, because the loader splits paths at spaces and "
-        "colons; give the file a name without spaces, colons and dollar "
+        "colons, and expands dollar signs; give the file a name without "
+        "spaces, colons and dollar "
         "signs"));
   }
   for (const std::string& place : places) {
@@ -99,7 +100,7 @@ absl::StatusOr<std::string> PreloadPath(const std::string& path,
   return absl::FailedPreconditionError(absl::StrCat(
       path,
       " cannot be preloaded, because the loader splits paths at spaces and "
-      "colons, and no link to it could be made in ",
+      "colons and expands dollar signs, and no link to it could be made in ",
       absl::StrJoin(places, ", "),
       "; move it to a path without spaces, colons and dollar signs"));
 }
