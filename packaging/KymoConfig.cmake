@@ -14,6 +14,8 @@ Kymo::annotate only. Build with Bazel what records from inside a program.")
 endforeach()
 unset(_kymo_component)
 
+set(Kymo_annotate_FOUND TRUE)
+
 if(NOT TARGET Kymo::annotate)
   # The real path: where /lib is a link to /usr/lib, the prefix is /usr.
   get_filename_component(_kymo_prefix "${CMAKE_CURRENT_LIST_DIR}" REALPATH)

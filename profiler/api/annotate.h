@@ -9,7 +9,7 @@
  *   kymo_pop();                        // the range ends
  *
  * `kymo -- ./program` records what is annotated. The file is C89 and C++98, and
- * the library behind it (libkymo-annotate.a) needs the C library alone. In
+ * the library behind it (libkymo-annotate.a) needs glibc and libgcc alone. In
  * C++20 record_function.h does more: inputs, scopes, ranges that end with a
  * block.
  *
@@ -20,7 +20,8 @@
  *   before the recording did is not recorded, and its kymo_pop ends no other.
  * Threads: any. A signal handler may call everything if it pops what it pushes.
  * Errors:  none. The trace's loss ledger counts what could not be kept.
- * Cost:    a call, two loads and a branch while nobody records, and no memory.
+ * Cost:    a call, a few loads and branches while nobody records (2 ns), and no
+ *   memory.
  *   While somebody does, a range costs more than one of record_function.h,
  *   because its name is looked up. A thread's first range then maps 16 KiB, and
  *   the process's first name takes 64 MiB of address space.
@@ -30,7 +31,8 @@
  *   thread has one stream, and ranges of a program and its libraries nest. A
  *   static program takes nothing preloaded, so its copy records by itself. Of a
  *   set-uid program nothing is recorded. A session within a program (profile.h)
- *   records what the program's own copy says, not the copies in its libraries.
+ *   does not record what the archive's copies say: such a program takes these
+ *   functions from Bazel's @kymo//:annotate.
  * Version: build with the version of Kymo that records. If the program itself
  *   has records that `kymo` cannot read, `kymo` says so.
  */
@@ -59,7 +61,8 @@ void kymo_arg_text(const char* key, const char* value);
 /* Records a point in time. A name of more than 4096 bytes is cut. */
 void kymo_instant(const char* name);
 
-/* Records the value that a counter has from now on. */
+/* Records the value that a counter has from now on. A name of more than 65,536
+ * bytes is cut, as a key is. */
 void kymo_counter(const char* name, double value);
 
 /* 1 while somebody records this process, else 0. Ask before you make values

@@ -1,4 +1,5 @@
-// captured.h - records of annotations that programs make through NVTX or ITT.
+// captured.h - records of annotations that programs make through NVTX, ITT or
+// the C interface.
 //
 //   const Captured what = {.name = NameOf(text), .source = kSlotNvtx};
 //   OpenRange range;

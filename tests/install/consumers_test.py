@@ -179,6 +179,13 @@ class ConsumersTest(unittest.TestCase):
                       said)
         self.assertNotIn("was not recorded", said)
 
+    def test_needs_no_symbol_that_may_be_missing(self):
+        # A weak symbol that nobody defines is null, and no linker says so.
+        archive = self.root / "lib/libkymo-annotate.a"
+        undefined = run("nm", "-u", archive)
+        self.assertIn("U memcpy", undefined)
+        self.assertNotRegex(undefined, r"(?m)^ +[wv] |_Z")
+
     def test_needs_the_c_library_alone_and_is_small(self):
         hello = self.folder / "hello.c"
         sizes = []
