@@ -319,6 +319,7 @@ class Converter {
     e.fwd_thread = raw.start_thread_id;
     e.node_id = static_cast<int32_t>(raw.node_id);
     e.use_device = options_.use_device;
+    e.count = raw.calls;
     e.cpu_memory_usage = usage.cpu_bytes;
     e.device_memory_usage = usage.device_bytes;
     e.input_shapes = no_shapes_;

@@ -213,17 +213,48 @@ class Converter {
     }
     if (trace_.folded_memory() == nullptr) return;
     for (const model::FoldedHeap& heap : trace_.folded_memory()->heaps) {
-      for (const model::FoldedThread& thread : heap.threads) {
-        thread.changes.ForEach([&](const model::FoldedChange& change) {
-          if (change.kind == model::FoldedChangeKind::kUnseen) return;
-          AddMemory("[memory]",
-                    {.track = thread.track,
-                     .time_ns = change.time_ns,
-                     .bytes = change.bytes},
-                    change.bytes);
-        });
+      for (const model::FoldedThread& thread : heap.threads) AddFolded(thread);
+      if (!heap.threads.empty()) continue;
+      // There are no events that could be charged.
+      AddMemory("[memory]", {.track = heap.track, .time_ns = heap.first_ns},
+                heap.allocated.bytes - heap.freed.bytes, heap.record_count());
+    }
+  }
+
+  // One event stands for all changes between two bounds: they are charged to
+  // the same events, and there may be millions of them.
+  void AddFolded(const model::FoldedThread& thread) {
+    const std::vector<TimeNs> bounds = BoundsOf(ThreadOf(thread.track));
+    auto next = bounds.begin();
+    bool is_first = true;  // behind the last bound
+    thread.changes.ForEach([&](const model::FoldedChange& change) {
+      if (change.kind == model::FoldedChangeKind::kUnseen) return;
+      for (; next != bounds.end() && *next <= change.time_ns; ++next) {
+        is_first = true;
+      }
+      if (is_first) {
+        AddMemory("[memory]",
+                  {.track = thread.track, .time_ns = change.time_ns}, 0, 0);
+        is_first = false;
+      }
+      raw_.back().nbytes += change.bytes;
+      ++raw_.back().calls;
+    });
+  }
+
+  // From each of these times on, another set of the thread's events is open, or
+  // another one began last. Ascending.
+  std::vector<TimeNs> BoundsOf(int64_t thread) const {
+    std::vector<TimeNs> bounds;
+    for (model::TrackIndex t = 0; t < threads_.size(); ++t) {
+      if (threads_[t] != thread) continue;
+      for (auto i = trace_.track_begin(t); i < trace_.track_end(t); ++i) {
+        bounds.push_back(trace_.start()[i]);
+        bounds.push_back(trace_.end()[i] + 1);  // it is open at its end, too
       }
     }
+    std::sort(bounds.begin(), bounds.end());
+    return bounds;
   }
 
   void AddMemory(model::MemoryIndex index) {
@@ -234,7 +265,7 @@ class Converter {
   }
 
   void AddMemory(const char* name, const model::MemoryRecord& record,
-                 int64_t charged_bytes) {
+                 int64_t charged_bytes, int64_t calls = 1) {
     RawEvent raw;
     raw.name = name;
     raw.start_ns = raw.end_ns = record.time_ns;
@@ -242,6 +273,7 @@ class Converter {
     raw.device_type = static_cast<DeviceType>(record.device_type);
     raw.device_index = record.device_index;
     raw.node_id = NodeAt(record.track, record.time_ns);
+    raw.calls = calls;
     raw.nbytes = charged_bytes;
     raw_.push_back(std::move(raw));
   }

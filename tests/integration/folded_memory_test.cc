@@ -17,6 +17,7 @@
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/analysis/memory/memory_timeline.h"
 #include "profiler/events/averages/trace_averages.h"
+#include "profiler/events/trace_events.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/normalize/normalize.h"
 #include "tests/integration/test_heap_stream.h"
@@ -39,6 +40,8 @@ enum class Beside {
   kRanges,         // and instants, reports and mappings
   kRangesAndWork,  // and work of a device, and calls of its driver
   kWork,           // and no ranges
+  kOverlaps,       // ranges of which those that began first end first
+  kReports,        // of a device and of the CPU, and no ranges
 };
 
 constexpr std::string_view kNames[] = {"name",           "forward",
@@ -63,6 +66,9 @@ class Recording {
       if (i == back_at) time = 1000;
       TestHeapStream& stream = streams_[below(4)];
       if (HasRanges()) AddRanges(time, stream, random);
+      if (beside_ == Beside::kReports && below(9) == 0) {
+        AddReport(time, stream, random);
+      }
       const uint64_t address = 16 * (1 + below(40));
       if (below(2) == 0) {
         const bool is_null = below(50) == 0;  // of no program that is sound
@@ -122,14 +128,28 @@ class Recording {
 
  private:
   bool HasRanges() const {
-    return beside_ == Beside::kRanges || beside_ == Beside::kRangesAndWork;
+    return beside_ == Beside::kRanges || beside_ == Beside::kRangesAndWork ||
+           beside_ == Beside::kOverlaps;
   }
   bool HasWork() const {
     return beside_ == Beside::kWork || beside_ == Beside::kRangesAndWork;
   }
 
-  static void AddRanges(uint64_t time, TestHeapStream& stream,
+  // A failed allocation now and then.
+  static void AddReport(uint64_t time, TestHeapStream& stream,
                         std::mt19937_64& random) {
+    const auto below = [&](uint64_t n) { return random() % n; };
+    const bool is_cuda = below(2) == 0;
+    const bool failed = below(5) == 0;
+    stream.AddReport(time, failed ? 0 : 16 * (1 + below(9)),
+                     static_cast<int64_t>(below(100)) - (failed ? 0 : 50),
+                     is_cuda ? DeviceType::kCuda : DeviceType::kCpu,
+                     is_cuda ? 0 : -1,
+                     failed ? uint32_t{record::kMemoryOutOfMemory} : 0);
+  }
+
+  void AddRanges(uint64_t time, TestHeapStream& stream,
+                 std::mt19937_64& random) const {
     const auto below = [&](uint64_t n) { return random() % n; };
     for (uint64_t n = below(3); n > 0; --n) {
       switch (below(8)) {
@@ -151,7 +171,7 @@ class Recording {
           stream.AddMapping(time, 4096 * (1 + below(9)), 4096);
           break;
         default:
-          stream.EndRange(time);
+          stream.EndRange(time, beside_ == Beside::kOverlaps);
       }
     }
   }
@@ -296,6 +316,40 @@ TEST(FoldedMemoryTest, BesideADeviceRangesAreChargedAsWell) {
       analysis::ProfileMemory(Recording(1, 4000, -1, Beside::kWork).Decode(0));
   ASSERT_FALSE(profiles.empty());
   EXPECT_GT(profiles[0].peak.by_operation.size(), 1u);
+}
+
+// So are those of ranges that overlap, and of reports of a device's memory.
+TEST(FoldedMemoryTest, TablesOfEventsHaveTheSameSums) {
+  ExpectSameSumsBeside(Beside::kOverlaps);
+  ExpectSameSumsBeside(Beside::kReports);
+}
+
+// However many records there are, a thread's events part them into few.
+TEST(FoldedMemoryTest, EventsAreAsManyAsTheIntervalsBetweenRanges) {
+  const Recording recording(1, 8'000, -1, Beside::kWork);
+  struct Count {
+    int64_t events = 0;
+    int64_t records = 0;
+  };
+  const auto count = [&](uint64_t fold_above) {
+    const auto converted =
+        EventsOfTrace(recording.Decode(fold_above), {.profile_memory = true});
+    EXPECT_TRUE(converted.ok());
+    Count memory;
+    for (const FunctionEvent& event : converted->events) {
+      if (event.name != "[memory]") continue;
+      ++memory.events;
+      memory.records += event.count;
+    }
+    return memory;
+  };
+  const Count folded = count(0);
+  const Count single = count(kNever);
+  EXPECT_EQ(single.events, single.records);
+  EXPECT_GT(single.records, 4'000);
+  EXPECT_EQ(folded.records, single.records);
+  // Four threads, of which one has 50 calls.
+  EXPECT_LE(folded.events, 4 + 2 * 50);
 }
 
 // A program's session may record parts of its time.

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "profiler/base/device_type.h"
 #include "profiler/base/record_scope.h"
 #include "profiler/record/arena/chunk_reader.h"
 #include "profiler/record/arena/layout.h"
@@ -45,7 +46,7 @@ class TestHeapStream {
     }
   }
 
-  // The last range that is open ends first. Some stay open.
+  // Some ranges stay open.
   void BeginRange(uint64_t time, uint32_t name, RecordScope scope) {
     record::Slot* const slot =
         Take(record::SlotKind::kRange, time, 0, static_cast<uint8_t>(scope),
@@ -53,18 +54,25 @@ class TestHeapStream {
     slot->name = name;
     open_.push_back(slot);
   }
-  void EndRange(uint64_t time) {
+  // Ends the range that began last, or first.
+  void EndRange(uint64_t time, bool is_first = false) {
     if (open_.empty()) return;
-    open_.back()->end.store(time);
-    open_.pop_back();
+    const auto range = is_first ? open_.begin() : open_.end() - 1;
+    (*range)->end.store(time);
+    open_.erase(range);
   }
   void AddInstant(uint64_t time, uint32_t name) {
     Take(record::SlotKind::kInstant, time, 0)->name = name;
   }
-  // What the program says of a pool of its own.
-  void AddReport(uint64_t time, uint64_t address, int64_t bytes) {
+  // What the program says of a pool of its own, or of a device.
+  void AddReport(uint64_t time, uint64_t address, int64_t bytes,
+                 DeviceType device = DeviceType::kCpu, int16_t index = -1,
+                 uint32_t flags = 0) {
     record::Slot* const slot = Take(record::SlotKind::kMemory, time, 1);
     slot->end.store(address);
+    slot->name = static_cast<uint32_t>(device) |
+                 uint32_t{static_cast<uint16_t>(index)} << 16;
+    slot->flags = flags;
     const record::MemoryPayload payload = {.bytes = bytes};
     std::memcpy(static_cast<void*>(slot + 1), &payload, sizeof(payload));
   }
