@@ -218,8 +218,9 @@ bool IsHostMemory(const model::MemoryRecord& record) {
 }
 
 model::MemorySource HostSource(const model::Trace& trace) {
+  const model::FoldedMemory* const folded = trace.folded_memory();
   const bool heap =
-      trace.folded_memory() != nullptr ||
+      (folded != nullptr && !folded->heaps.empty()) ||
       std::any_of(trace.memory().begin(), trace.memory().end(),
                   [](const auto& record) {
                     return record.source == model::MemorySource::kHeap;

@@ -144,9 +144,15 @@ TEST(HostSourceTest, IsTheHeapIfAnybodyWatchedIt) {
             }),
             MemorySource::kHeap);
   EXPECT_EQ(source_of([](model::TraceData& data) {
-              data.folded_memory = std::make_shared<model::FoldedMemory>();
+              data.folded_memory = std::make_shared<model::FoldedMemory>(
+                  model::FoldedMemory{.heaps = {{}}, .live = {}});
             }),
             MemorySource::kHeap);
+  // Folded, but no process allocated anything.
+  EXPECT_EQ(source_of([](model::TraceData& data) {
+              data.folded_memory = std::make_shared<model::FoldedMemory>();
+            }),
+            MemorySource::kReported);
 }
 
 // Threads count apart, and asynchronous ranges and instants have no memory.
