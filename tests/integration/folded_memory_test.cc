@@ -42,6 +42,7 @@ enum class Beside {
   kWork,           // and no ranges
   kOverlaps,       // ranges of which those that began first end first
   kReports,        // of a device and of the CPU, and no ranges
+  kInstants,       // and no ranges
 };
 
 constexpr std::string_view kNames[] = {"name",           "forward",
@@ -68,6 +69,8 @@ class Recording {
       if (HasRanges()) AddRanges(time, stream, random);
       if (beside_ == Beside::kReports && below(9) == 0) {
         AddReport(time, stream, random);
+      } else if (beside_ == Beside::kInstants && below(9) == 0) {
+        stream.AddInstant(time, 0);
       }
       const uint64_t address = 16 * (1 + below(40));
       if (below(2) == 0) {
@@ -322,6 +325,15 @@ TEST(FoldedMemoryTest, BesideADeviceRangesAreChargedAsWell) {
 TEST(FoldedMemoryTest, TablesOfEventsHaveTheSameSums) {
   ExpectSameSumsBeside(Beside::kOverlaps);
   ExpectSameSumsBeside(Beside::kReports);
+}
+
+// Instants have no memory, so nothing is kept for them.
+TEST(FoldedMemoryTest, InstantsNeedNothingButTheSums) {
+  ExpectSameSumsBeside(Beside::kInstants);
+  const model::Trace trace =
+      Recording(1, 4000, -1, Beside::kInstants).Decode(0);
+  ASSERT_FALSE(trace.folded_memory()->heaps.empty());
+  EXPECT_TRUE(trace.folded_memory()->heaps[0].threads.empty());
 }
 
 // However many records there are, a thread's events part them into few.

@@ -90,7 +90,7 @@ class Decoder {
     bool has_ranges = input_.others_record_ranges;
     for (const Chunk& chunk : chunks_) {
       records += chunk.heap_count;
-      has_ranges |= chunk.event_count != 0;
+      has_ranges |= chunk.has_ranges;
     }
     if (!input_.with_memory || records <= input_.fold_heap_above) {
       return std::nullopt;

@@ -76,6 +76,7 @@ void ChunkDecoder::Count(Chunk& chunk) const {
   uint64_t first = chunk.heap_first_ticks;
   uint64_t last = chunk.heap_last_ticks;
   bool others = false;
+  bool ranges = false;
   const auto count = [&](const Slot& head, std::span<const Slot>, uint32_t) {
     if (IsHeapRecord(head)) {
       if (!IsWanted(head)) return;
@@ -88,6 +89,7 @@ void ChunkDecoder::Count(Chunk& chunk) const {
     others = true;
     if (BecomesEvent(head)) {
       ++events;
+      ranges |= MayHaveHeap(head);
       names_.Mark(head.name);
     } else if (IsMemory(record::UnpackKind(head.kind_scope_depth)) &&
                IsWanted(head)) {
@@ -102,6 +104,7 @@ void ChunkDecoder::Count(Chunk& chunk) const {
   chunk.heap_first_ticks = first;
   chunk.heap_last_ticks = last;
   chunk.has_others = others;
+  chunk.has_ranges = ranges;
 }
 
 void ChunkDecoder::Fill(Chunk& chunk, model::EventColumns& events,

@@ -97,6 +97,14 @@ inline bool IsHeapRecord(const record::Slot& head) {
              static_cast<uint8_t>(record::HeapSource::kMapped);
 }
 
+// Whether bytes of its thread may be charged to the record, or get its node. Of
+// instants only captured ones have nodes.
+inline bool MayHaveHeap(const record::Slot& head) {
+  const record::SlotKind kind = record::UnpackKind(head.kind_scope_depth);
+  return kind == record::SlotKind::kRange ||
+         (kind == record::SlotKind::kInstant && head.flags != 0);
+}
+
 // More than a process can address. Sums overflow only beyond 32,767 blocks of
 // this size, which no program can have.
 inline constexpr int64_t kMostBytes = int64_t{1} << 48;
@@ -123,6 +131,7 @@ struct Chunk {
   uint64_t heap_first_ticks = ~uint64_t{0};
   uint64_t heap_last_ticks = 0;
   bool has_others = false;      // records that are no heap records
+  bool has_ranges = false;      // records that MayHaveHeap
   bool without_memory = false;  // its memory records are left out
   bool without_heap = false;    // its heap records are left out
   size_t first_memory = 0;      // of its memory records, likewise

@@ -38,7 +38,7 @@ class Estimate {
     const SlotKind kind = record::UnpackKind(head.kind_scope_depth);
     if (!IsHeapRecord(head)) {
       other_bytes_ += (1 + payload.size()) * sizeof(Slot);
-      with_changes_ |= kind == SlotKind::kRange || kind == SlotKind::kInstant;
+      with_changes_ |= MayHaveHeap(head);
       return;
     }
     ++records_;
