@@ -3,9 +3,12 @@
 #include "backends/stream/child_session.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -17,6 +20,7 @@
 
 #include "backends/stream/raw/raw_file.h"
 #include "gtest/gtest.h"
+#include "kymo/memory.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/memory_category.h"
 #include "profiler/model/loss_ledger.h"
@@ -237,6 +241,37 @@ TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
     EXPECT_TRUE(is_kept(239));
     EXPECT_FALSE(is_kept(240));
   }
+}
+
+// This process has not used Kymo before, so its children have not.
+TEST_F(ChildSessionTest, ReportsOfMemoryMayBeAProgramsFirstUseOfKymo) {
+  settings_.flags = record::kGateMemory;
+  Start();
+  const auto run = [&](void (*use)()) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      setenv(record::kArenaVariable, arena_path_.c_str(), 1);
+      use();
+      _exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+  };
+  run([] { ReportMemoryUsage(nullptr, 4'096); });
+  run([] { ReportOutOfMemory(100); });
+  run([] { SetMemoryCategory(nullptr, 1, MemoryCategory::kInput); });
+  run([] { IncrementMemoryVersion(nullptr, 1); });
+  run([] { MemoryCategoryScope scope(MemoryCategory::kInput); });
+  ASSERT_TRUE(session_->Stop().ok());
+  Collect();
+  EXPECT_EQ(shard_.memory.size(), 2u);
+  Texts names = Names(shard_);
+  std::sort(names.begin(), names.end());
+  Texts expected = {kMemoryCategoryInstant, kMemoryVersionInstant,
+                    kMemoryScopeInstant, kMemoryScopeInstant};
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(names, expected);
 }
 
 TEST_F(ChildSessionTest, ARawFileHasEverythingInTheEnd) {

@@ -54,12 +54,27 @@ struct MemoryDevice {
   int16_t index = -1;
 };
 
+namespace internal {
+
+// Whether a session records memory. A copy's first use asks its host.
+inline bool IsMemoryRecorded() noexcept {
+  constexpr uint32_t kMayBe = record::kGateMemory | record::kGateUnresolved;
+  if ((record::GateBits() & kMayBe) == 0) [[likely]]
+    return false;
+  if (record::GateBits() & record::kGateUnresolved) record::Host();
+  // Still unresolved: this is a signal handler, whose record is counted as
+  // lost.
+  return (record::GateBits() & kMayBe) != 0;
+}
+
+}  // namespace internal
+
 // Reports an allocation of `bytes` at `address`, or with negative `bytes` a
 // free.
 inline void ReportMemoryUsage(const void* address, int64_t bytes,
                               AllocatorTotals totals = {},
                               MemoryDevice device = {}) noexcept {
-  if (record::GateBits() & record::kGateMemory) [[unlikely]] {
+  if (internal::IsMemoryRecorded()) [[unlikely]] {
     record::RecordMemory({.address = reinterpret_cast<uint64_t>(address),
                           .bytes = bytes,
                           .total_allocated = totals.allocated,
@@ -72,7 +87,7 @@ inline void ReportMemoryUsage(const void* address, int64_t bytes,
 // Reports an allocation of `bytes` that failed; an [OutOfMemory] event.
 inline void ReportOutOfMemory(int64_t bytes, AllocatorTotals totals = {},
                               MemoryDevice device = {}) noexcept {
-  if (record::GateBits() & record::kGateMemory) [[unlikely]] {
+  if (internal::IsMemoryRecorded()) [[unlikely]] {
     record::RecordMemory({.bytes = bytes,
                           .total_allocated = totals.allocated,
                           .total_reserved = totals.reserved,
@@ -98,7 +113,7 @@ inline void ReportOutOfMemory(int64_t bytes, AllocatorTotals totals = {},
 inline void SetMemoryCategory(const void* address, int64_t bytes,
                               MemoryCategory category,
                               MemoryDevice device = {}) noexcept {
-  if (record::GateBits() & record::kGateMemory) [[unlikely]] {
+  if (internal::IsMemoryRecorded()) [[unlikely]] {
     const record::Arg args[] = {
         {kMemoryCategoryArg, MemoryCategoryName(category)},
         {kMemoryAddressArg, reinterpret_cast<uintptr_t>(address)},
@@ -114,7 +129,7 @@ inline void SetMemoryCategory(const void* address, int64_t bytes,
 // or a detail of autograd, say so afterwards with SetMemoryCategory.
 inline void IncrementMemoryVersion(const void* address, int64_t bytes,
                                    MemoryDevice device = {}) noexcept {
-  if (record::GateBits() & record::kGateMemory) [[unlikely]] {
+  if (internal::IsMemoryRecorded()) [[unlikely]] {
     const record::Arg args[] = {
         {kMemoryAddressArg, reinterpret_cast<uintptr_t>(address)},
         {kMemoryBytesArg, bytes},
@@ -132,7 +147,7 @@ inline void IncrementMemoryVersion(const void* address, int64_t bytes,
 class MemoryCategoryScope {
  public:
   explicit MemoryCategoryScope(MemoryCategory category) noexcept {
-    if (record::GateBits() & record::kGateMemory) [[unlikely]] {
+    if (internal::IsMemoryRecorded()) [[unlikely]] {
       const record::Arg args[] = {
           {kMemoryCategoryArg, MemoryCategoryName(category)}};
       record::RecordInstant(kMemoryScopeInstant, {}, args, std::size(args));
