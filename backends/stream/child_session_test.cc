@@ -23,6 +23,7 @@
 #include "kymo/memory.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/memory_category.h"
+#include "profiler/model/folded_memory.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/target_setup.h"
@@ -240,6 +241,25 @@ TEST_F(ChildSessionTest, HeapsThatAreTooLargeAreFoldedIfTheirSumsFit) {
     says = name;
     EXPECT_TRUE(is_kept(239));
     EXPECT_FALSE(is_kept(240));
+  }
+}
+
+// A device's driver may give ranges to a program that has none itself.
+TEST_F(ChildSessionTest, FoldedHeapsKeepWhatRangesOfOthersNeed) {
+  settings_.flags = record::kGateHeap;
+  settings_.fold_heap_above = 0;
+  for (const bool others : {false, true}) {
+    settings_.others_record_ranges = others;
+    Start();
+    record::Slot& slot = arena_.slots(AddChunk("", /*sealed=*/false))[0];
+    slot.kind_scope_depth = record::PackKind(SlotKind::kAllocation, 0, 0);
+    ASSERT_TRUE(session_->Stop().ok());
+    shard_ = model::TraceShard();
+    Collect();
+    ASSERT_NE(shard_.folded_memory, nullptr);
+    ASSERT_EQ(shard_.folded_memory->heaps.size(), 1u);
+    EXPECT_EQ(shard_.folded_memory->heaps[0].threads.empty(), !others);
+    arena_.Unmap();
   }
 }
 
