@@ -248,16 +248,29 @@ TEST_F(HeapStreamsTest, FewRecordsAreKeptOneByOne) {
   EXPECT_EQ(shard_.memory.size(), 0u);
 }
 
-TEST_F(HeapStreamsTest, EventsAndReportsNeedSingleRecords) {
+// Only ranges need more than sums, and captured instants, which have nodes.
+TEST_F(HeapStreamsTest, ChangesAreKeptBesideRanges) {
   TestChunk heap(0, 1), range(1, 2), report(1, 3), other(1, 4);
+  TestChunk instant(1, 5), captured(1, 6);
+  const auto has_changes = [this] {
+    return !shard_.folded_memory->heaps.at(0).threads.empty();
+  };
   Allocate(heap, 1, 16, 1);
   range.Add(SlotKind::kRange, 1, 2, 0);
   report.Add(SlotKind::kMemory, 1, 16, 0);
   other.Add(SlotKind::kMemory, 1, 16, 0).flags = record::kMemoryOutOfMemory;
   other.Add(SlotKind::kCounter, 1, 0, 0);
-  EXPECT_FALSE(IsFolded({&heap, &range}));
-  EXPECT_FALSE(IsFolded({&heap, &report}));
-  EXPECT_TRUE(IsFolded({&heap, &other}));
+  instant.Add(SlotKind::kInstant, 1, 0, 0);
+  captured.Add(SlotKind::kInstant, 1, 0, 0).flags = record::kSlotNvtx;
+  ASSERT_TRUE(IsFolded({&heap, &range}));
+  EXPECT_TRUE(has_changes());
+  ASSERT_TRUE(IsFolded({&heap, &captured}));
+  EXPECT_TRUE(has_changes());
+  ASSERT_TRUE(IsFolded({&heap, &instant}));
+  EXPECT_FALSE(has_changes());
+  ASSERT_TRUE(IsFolded({&heap, &report}));
+  EXPECT_FALSE(has_changes());
+  ASSERT_TRUE(IsFolded({&heap, &other}));
   EXPECT_EQ(shard_.memory.size(), 1u);
   EXPECT_EQ(shard_.counters.size(), 1u);
 }
