@@ -275,6 +275,16 @@ TEST_F(OffCpuChildTest, SwitchesThatNobodyReadsAreCountedAsLost) {
   for (const ThreadTimes& times : shard_.thread_states->threads) {
     EXPECT_GE(times.blocked_ns(), times.open_wait_ns);
   }
+  // What they did then is unknown, not of some state.
+  ASSERT_EQ(truth_.size(), 3u);
+  for (const Truth& truth : truth_) {
+    SCOPED_TRACE(truth.name);
+    const ThreadTimes* const times = Find(truth.tid);
+    ASSERT_NE(times, nullptr);
+    EXPECT_GT(times->unknown_ns, 0);
+    EXPECT_LE(static_cast<double>(times->on_cpu_ns),
+              1.01 * static_cast<double>(truth.cpu_ns) + 2e6);
+  }
 }
 
 TEST(OffCpuBackendTest, WatchesNoProgramFromInside) {

@@ -119,6 +119,7 @@ void OffCpuSession::Handle(RecordBytes bytes) {
   const auto header = sampling::DecodeHeader(bytes);
   if (!header || !HandleKnown(bytes, header->type)) {
     ledger_.Add(model::Loss::kRecordsCorrupt, 1);
+    clock_.OnLost(sampling::DecodeTime(bytes).value_or(NowNs()));
   }
 }
 
@@ -155,8 +156,11 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type) {
     }
     case PERF_RECORD_LOST: {
       const auto lost = sampling::DecodeLost(bytes);
-      if (lost) told_lost_records_ += *lost;
-      return lost.has_value();
+      const auto time_ns = sampling::DecodeTime(bytes);
+      if (!lost || !time_ns) return false;
+      told_lost_records_ += *lost;
+      clock_.OnLost(*time_ns);
+      return true;
     }
     default:
       return true;  // kinds that were not requested
@@ -168,9 +172,16 @@ absl::Status OffCpuSession::Stop() {
   events_->Disable();
   const uint64_t now_ns = NowNs();
   Drain(kForever);
-  for (const ThreadKey& thread : clock_.LiveThreads()) ReadRunQueue(thread);
-  clock_.End(now_ns);
   const sampling::PerfTotals totals = events_->ReadTotals();
+  // A full ring tells of its losses only when there is room again.
+  if (totals.knows_lost && totals.lost_records > told_lost_records_) {
+    clock_.OnLost(now_ns);
+  }
+  for (const ThreadKey& thread : clock_.LiveThreads()) {
+    ReadRunQueue(thread);
+    if (!ThreadExists(thread.pid, thread.tid)) clock_.OnEndLost(thread.tid);
+  }
+  clock_.End(now_ns);
   ledger_.Add(model::Loss::kSwitchesLost,
               totals.knows_lost ? totals.lost_records : told_lost_records_);
   ledger_.Add(model::Loss::kThreadsNotTimed, clock_.threads_not_timed());

@@ -45,4 +45,11 @@ std::optional<SchedStat> ReadSchedStat(int64_t pid, int64_t tid) {
   return ParseSchedStat(std::string_view(text, static_cast<size_t>(size)));
 }
 
+bool ThreadExists(int64_t pid, int64_t tid) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%lld/task/%lld",
+           static_cast<long long>(pid), static_cast<long long>(tid));
+  return access(path, F_OK) == 0;
+}
+
 }  // namespace kymo::off_cpu

@@ -26,6 +26,9 @@ std::optional<SchedStat> ParseSchedStat(std::string_view text);
 // Nothing if the thread has ended. A few microseconds.
 std::optional<SchedStat> ReadSchedStat(int64_t pid, int64_t tid);
 
+// Whether the thread lives, or has ended and is not reaped.
+bool ThreadExists(int64_t pid, int64_t tid);
+
 }  // namespace kymo::off_cpu
 
 #endif  // KYMO_BACKENDS_OFF_CPU_SCHEDSTAT_H_

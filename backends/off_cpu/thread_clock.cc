@@ -31,7 +31,7 @@ void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
           : 0;
   ThreadTimes& times = thread.times;
   times.wall_ns += passed_ns;
-  if (is_contradiction) {
+  if (is_contradiction || IsUnknown(thread)) {
     times.unknown_ns += passed_ns;
   } else if (thread.state == State::kOnCpu) {
     times.on_cpu_ns += passed_ns;
@@ -40,10 +40,12 @@ void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
   }
   thread.since_ns = std::max(thread.since_ns, time_ns);
   thread.state = next;
+  thread.is_doubtful = false;
 }
 
 bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   // Its end was lost, and its number came again.
+  OnEndLost(tid);
   OnExit(tid, time_ns);
   if (Start(pid, tid, time_ns, State::kRunnable)) return true;
   ++threads_not_timed_;
@@ -86,6 +88,15 @@ void ThreadClock::OnSwitch(const sampling::SwitchRecord& record) {
   }
 }
 
+void ThreadClock::OnLost(uint64_t time_ns) {
+  lost_ns_ = std::max(lost_ns_, time_ns);
+}
+
+void ThreadClock::OnEndLost(uint32_t tid) {
+  const auto found = live_.find(tid);
+  if (found != live_.end()) found->second.is_doubtful = true;
+}
+
 std::optional<ThreadKey> ThreadClock::NextToRead(uint64_t now_ns) {
   for (int looks = 0; looks < kMostLooks && !turns_.empty(); ++looks) {
     const uint32_t tid = turns_.front();
@@ -124,15 +135,19 @@ void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns) {
   // was read.
   const DurationNs off_cpu_ns =
       times.wall_ns - times.on_cpu_ns - times.unknown_ns - times.open_wait_ns;
-  times.runnable_ns = std::min(
-      off_cpu_ns, std::max(times.runnable_ns, thread.run_queue_ns.value_or(0)));
+  // At most the unknown time was spent in the run queue unseen.
+  const DurationNs waited_ns =
+      thread.run_queue_ns.value_or(0) - times.unknown_ns;
+  times.runnable_ns =
+      std::min(off_cpu_ns, std::max(times.runnable_ns, waited_ns));
   const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
   if (!is_new) at->second += times;
 }
 
 void ThreadClock::End(uint64_t time_ns) {
   for (auto& [tid, thread] : live_) {
-    if (thread.state == State::kBlocked && time_ns > thread.since_ns) {
+    if (thread.state == State::kBlocked && !IsUnknown(thread) &&
+        time_ns > thread.since_ns) {
       thread.times.open_wait_ns =
           static_cast<DurationNs>(time_ns - thread.since_ns);
     }

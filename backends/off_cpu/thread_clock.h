@@ -11,8 +11,9 @@
 //   for (const auto& [thread, times] : clock.times()) Use(times);
 //
 // A switch costs one look into a hash table, and no memory: only sums are kept.
-// If records were lost, some contradict each other, such as a thread that gets
-// a CPU twice. The time in between is unknown.
+// Times are unknown where records are missing: a state that began before records
+// were lost, and the time between two records that contradict each other, such
+// as a thread that gets a CPU twice.
 //
 // Threads: none. Times of records are CLOCK_MONOTONIC.
 #ifndef KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_
@@ -54,6 +55,10 @@ class ThreadClock {
   void OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns);
   void OnExit(uint32_t tid, uint64_t time_ns);
   void OnSwitch(const sampling::SwitchRecord& record);
+  // Records older than that were lost, of whatever threads.
+  void OnLost(uint64_t time_ns);
+  // The thread does not exist any more, and no record told of its end.
+  void OnEndLost(uint32_t tid);
 
   // A thread that ran since its time in the run queue was last read, if that is
   // long ago. The caller reads it and calls OnRunQueue. Nothing: none is due,
@@ -80,6 +85,7 @@ class ThreadClock {
   struct LiveThread {
     uint32_t pid = 0;
     State state = State::kOnCpu;
+    bool is_doubtful = false;   // records contradict the state
     bool is_due = true;         // it ran since its run queue was read
     uint64_t since_ns = 0;      // when the state began
     uint64_t last_read_ns = 0;  // of its time in the run queue
@@ -89,13 +95,18 @@ class ThreadClock {
   using LiveThreadMap = absl::flat_hash_map<uint32_t, LiveThread>;  // by tid
 
   bool Start(uint32_t pid, uint32_t tid, uint64_t time_ns, State state);
+  // Whether nobody knows what the thread did since its state began.
+  bool IsUnknown(const LiveThread& thread) const {
+    return thread.is_doubtful || thread.since_ns < lost_ns_;
+  }
   // Ends the state of a thread and begins the next one.
-  static void Enter(LiveThread& thread, uint64_t time_ns, State next,
-                    bool is_contradiction);
+  void Enter(LiveThread& thread, uint64_t time_ns, State next,
+             bool is_contradiction);
   void Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns);
 
   const size_t most_threads_;
   LiveThreadMap live_;
+  uint64_t lost_ns_ = 0;        // no record that was lost is newer
   std::deque<uint32_t> turns_;  // whose run queue to read, may have ended
   std::map<ThreadKey, model::ThreadTimes> ended_;
   uint64_t threads_not_timed_ = 0;

@@ -93,6 +93,54 @@ TEST_F(ThreadClockTest, TimeBetweenRecordsThatContradictEachOtherIsUnknown) {
   EXPECT_EQ(TimesOf(7).wall_ns, 81);
 }
 
+// Two of its records are missing, and the others look well.
+TEST_F(ThreadClockTest, AStateThatBeganBeforeALossIsUnknown) {
+  clock_.OnExec(kPid, 7, 0);
+  clock_.OnFork(kPid, 8, 0);
+  In(8, 5);
+  clock_.OnLost(20);
+  Block(7, 30);  // unknown: 30
+  In(7, 50);     // blocked: 20
+  clock_.OnExit(7, 60);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(7), (ThreadTimes{.wall_ns = 60,
+                                     .on_cpu_ns = 10,
+                                     .unknown_ns = 30,
+                                     .voluntary_switches = 1}));
+  EXPECT_EQ(TimesOf(8).runnable_ns, 5);
+  EXPECT_EQ(TimesOf(8).on_cpu_ns, 0);
+  EXPECT_EQ(TimesOf(8).unknown_ns, 95);
+}
+
+TEST_F(ThreadClockTest, AStateWhoseEndWasLostIsUnknown) {
+  clock_.OnExec(kPid, 7, 0);
+  clock_.OnFork(kPid, 8, 0);
+  In(8, 10);
+  clock_.OnFork(kPid, 8, 50);  // another thread of that number
+  In(8, 60);
+  Block(7, 70);
+  clock_.OnEndLost(7);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(8).unknown_ns, 40);
+  EXPECT_EQ(TimesOf(8).on_cpu_ns, 40);
+  EXPECT_EQ(TimesOf(8).runnable_ns, 20);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 30);
+  EXPECT_EQ(TimesOf(7).open_wait_ns, 0);
+}
+
+// schedstat does not tell how much of its time was waited while nobody knew.
+TEST_F(ThreadClockTest, UnknownTimeMayHaveBeenInTheRunQueue) {
+  clock_.OnExec(kPid, 7, 0);
+  clock_.OnLost(30);
+  Block(7, 40);
+  In(7, 100);
+  clock_.OnRunQueue(7, 50);
+  clock_.OnExit(7, 100);
+  EXPECT_EQ(TimesOf(7).unknown_ns, 40);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 10);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 50);
+}
+
 TEST_F(ThreadClockTest, RecordsInTheWrongOrderTakeNoTimeAway) {
   clock_.OnExec(kPid, 7, 100);
   Block(7, 110);
@@ -211,6 +259,8 @@ TEST(SchedStatTest, ReadsWhatTheKernelWrites) {
   }
   EXPECT_TRUE(ReadSchedStat(getpid(), getpid()).has_value());
   EXPECT_FALSE(ReadSchedStat(getpid(), 0).has_value());
+  EXPECT_TRUE(ThreadExists(getpid(), getpid()));
+  EXPECT_FALSE(ThreadExists(getpid(), 0));
 }
 
 }  // namespace
