@@ -24,7 +24,6 @@ bool ThreadClock::Start(uint32_t pid, uint32_t tid, uint64_t time_ns,
 
 void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
                         bool is_contradiction) {
-  // The records of two CPUs may come in the wrong order if the rings were full.
   const DurationNs passed_ns =
       time_ns > thread.since_ns
           ? static_cast<DurationNs>(time_ns - thread.since_ns)
@@ -43,7 +42,14 @@ void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
   thread.is_doubtful = false;
 }
 
+bool ThreadClock::IsLate(uint64_t time_ns) {
+  if (time_ns < newest_ns_) return true;
+  newest_ns_ = time_ns;
+  return false;
+}
+
 bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
+  if (IsLate(time_ns) && live_.contains(tid)) return true;
   // Its end was lost, and its number came again.
   OnEndLost(tid);
   OnExit(tid, time_ns);
@@ -61,6 +67,10 @@ void ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
 
 void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {
   const auto found = live_.find(tid);
+  if (IsLate(time_ns) && found != live_.end() &&
+      time_ns < found->second.since_ns) {
+    return;  // of an earlier thread with that number
+  }
   if (found == live_.end()) return;
   Finish(tid, found->second, time_ns);
   live_.erase(found);
@@ -70,15 +80,21 @@ void ThreadClock::OnSwitch(const sampling::SwitchRecord& record) {
   const State next = !record.is_out       ? State::kOnCpu
                      : record.is_runnable ? State::kRunnable
                                           : State::kBlocked;
+  // The records of two CPUs may come in the wrong order if a ring was full.
+  const bool is_late = IsLate(record.time_ns);
   const auto found = live_.find(record.tid);
   if (found == live_.end()) {
-    // Its beginning was lost.
-    Start(record.pid, record.tid, record.time_ns, next);
+    // Its beginning was lost; or it has ended, and the record is late.
+    if (!is_late) Start(record.pid, record.tid, record.time_ns, next);
     return;
   }
   LiveThread& thread = found->second;
-  const bool was_on_cpu = thread.state == State::kOnCpu;
-  Enter(thread, record.time_ns, next, was_on_cpu != record.is_out);
+  if (record.time_ns < thread.since_ns) {
+    thread.is_doubtful = true;
+  } else {
+    const bool was_on_cpu = thread.state == State::kOnCpu;
+    Enter(thread, record.time_ns, next, was_on_cpu != record.is_out);
+  }
   thread.is_due = true;
   if (!record.is_out) return;
   if (record.is_runnable) {

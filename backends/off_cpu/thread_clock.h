@@ -13,7 +13,8 @@
 // A switch costs one look into a hash table, and no memory: only sums are kept.
 // Times are unknown where records are missing: a state that began before records
 // were lost, and the time between two records that contradict each other, such
-// as a thread that gets a CPU twice.
+// as a thread that gets a CPU twice. A record that comes too late, after newer
+// ones of its thread, says only that the state is not known.
 //
 // Threads: none. Times of records are CLOCK_MONOTONIC.
 #ifndef KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_
@@ -99,6 +100,8 @@ class ThreadClock {
   bool IsUnknown(const LiveThread& thread) const {
     return thread.is_doubtful || thread.since_ns < lost_ns_;
   }
+  // Whether a record of that time comes after newer ones.
+  bool IsLate(uint64_t time_ns);
   // Ends the state of a thread and begins the next one.
   void Enter(LiveThread& thread, uint64_t time_ns, State next,
              bool is_contradiction);
@@ -107,6 +110,7 @@ class ThreadClock {
   const size_t most_threads_;
   LiveThreadMap live_;
   uint64_t lost_ns_ = 0;        // no record that was lost is newer
+  uint64_t newest_ns_ = 0;      // the time of the newest record
   std::deque<uint32_t> turns_;  // whose run queue to read, may have ended
   std::map<ThreadKey, model::ThreadTimes> ended_;
   uint64_t threads_not_timed_ = 0;

@@ -141,13 +141,38 @@ TEST_F(ThreadClockTest, UnknownTimeMayHaveBeenInTheRunQueue) {
   EXPECT_EQ(TimesOf(7).blocked_ns(), 50);
 }
 
-TEST_F(ThreadClockTest, RecordsInTheWrongOrderTakeNoTimeAway) {
+TEST_F(ThreadClockTest, RecordsThatComeTooLateLeaveTheStateUnknown) {
   clock_.OnExec(kPid, 7, 100);
   Block(7, 110);
   In(7, 105);
-  clock_.OnExit(7, 120);
-  EXPECT_EQ(TimesOf(7).wall_ns, 20);
-  EXPECT_EQ(TimesOf(7).on_cpu_ns, 20);
+  In(7, 150);
+  clock_.OnExit(7, 170);
+  EXPECT_EQ(TimesOf(7), (ThreadTimes{.wall_ns = 70,
+                                     .on_cpu_ns = 10 + 20,
+                                     .unknown_ns = 40,
+                                     .voluntary_switches = 1}));
+}
+
+TEST_F(ThreadClockTest, RecordsThatComeTooLateBringNoThreadBack) {
+  clock_.OnFork(kPid, 8, 50);
+  In(8, 60);
+  clock_.OnExit(8, 100);
+  Block(8, 90);
+  clock_.End(200);
+  EXPECT_EQ(TimesOf(8).wall_ns, 50);
+}
+
+// The records of its beginning, or of the end of another one of that number.
+TEST_F(ThreadClockTest, RecordsThatComeTooLateEndNoThread) {
+  In(8, 60);
+  clock_.OnFork(kPid, 8, 50);
+  clock_.OnExit(8, 40);
+  Block(8, 70);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(8), (ThreadTimes{.wall_ns = 40,
+                                     .on_cpu_ns = 10,
+                                     .open_wait_ns = 30,
+                                     .voluntary_switches = 1}));
 }
 
 TEST_F(ThreadClockTest, AThreadWhoseBeginningWasLostBeginsWithItsFirstSwitch) {
