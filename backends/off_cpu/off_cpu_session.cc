@@ -55,7 +55,7 @@ class OffCpuSession final : public ActivitySession {
   void Drain(uint64_t until_ns);
   void Handle(RecordBytes bytes);
   bool HandleKnown(RecordBytes bytes, uint32_t type);
-  void ReadRunQueue(const ThreadKey& thread);
+  void ReadRunQueue(const ThreadKey& thread, uint64_t now_ns);
 
   std::unique_ptr<PerfEvents> events_;
   sampling::ProcessTable processes_;
@@ -97,16 +97,16 @@ void OffCpuSession::Poll() {
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
     const auto thread = clock_.NextToRead(now_ns);
     if (!thread) break;
-    ReadRunQueue(*thread);
+    ReadRunQueue(*thread, now_ns);
   }
 }
 
-void OffCpuSession::ReadRunQueue(const ThreadKey& thread) {
+void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
   const auto stat = ReadSchedStat(thread.pid, thread.tid);
   if (!stat) return;
   const DurationNs before_ns = thread.tid == target_ ? waited_before_ns_ : 0;
-  clock_.OnRunQueue(thread.tid,
-                    std::max<DurationNs>(stat->waited_ns - before_ns, 0));
+  clock_.OnRunQueue(
+      thread.tid, std::max<DurationNs>(stat->waited_ns - before_ns, 0), now_ns);
 }
 
 void OffCpuSession::Drain(uint64_t until_ns) {
@@ -178,7 +178,7 @@ absl::Status OffCpuSession::Stop() {
     clock_.OnLost(now_ns);
   }
   for (const ThreadKey& thread : clock_.LiveThreads()) {
-    ReadRunQueue(thread);
+    ReadRunQueue(thread, now_ns);
     if (!ThreadExists(thread.pid, thread.tid)) clock_.OnEndLost(thread.tid);
   }
   clock_.End(now_ns);

@@ -36,6 +36,10 @@ void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
     times.on_cpu_ns += passed_ns;
   } else if (thread.state == State::kRunnable) {
     times.runnable_ns += passed_ns;
+    // The records are behind: such a wait may have ended before that.
+    if (time_ns >= thread.run_queue_read_ns) {
+      thread.runnable_since_read_ns += passed_ns;
+    }
   }
   thread.since_ns = std::max(thread.since_ns, time_ns);
   thread.state = next;
@@ -131,10 +135,13 @@ std::optional<ThreadKey> ThreadClock::NextToRead(uint64_t now_ns) {
   return std::nullopt;
 }
 
-void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns) {
+void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns,
+                             uint64_t time_ns) {
   const auto found = live_.find(tid);
   if (found == live_.end()) return;
   found->second.run_queue_ns = waited_ns;
+  found->second.run_queue_read_ns = time_ns;
+  found->second.runnable_since_read_ns = 0;
   found->second.times.run_queue = RunQueueTime::kLastKnown;
 }
 
@@ -147,13 +154,13 @@ std::vector<ThreadKey> ThreadClock::LiveThreads() const {
 void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns) {
   Enter(thread, time_ns, thread.state, /*is_contradiction=*/false);
   ThreadTimes& times = thread.times;
-  // The records tell of preemptions only, schedstat of all that came before it
-  // was read.
+  // The records tell of preemptions only, schedstat of all waits that ended
+  // before it was read.
   const DurationNs off_cpu_ns =
       times.wall_ns - times.on_cpu_ns - times.unknown_ns - times.open_wait_ns;
   // At most the unknown time was spent in the run queue unseen.
-  const DurationNs waited_ns =
-      thread.run_queue_ns.value_or(0) - times.unknown_ns;
+  const DurationNs waited_ns = thread.run_queue_ns.value_or(0) +
+                               thread.runnable_since_read_ns - times.unknown_ns;
   times.runnable_ns =
       std::min(off_cpu_ns, std::max(times.runnable_ns, waited_ns));
   const auto [at, is_new] = ended_.try_emplace({thread.pid, tid}, times);
@@ -167,7 +174,10 @@ void ThreadClock::End(uint64_t time_ns) {
       thread.times.open_wait_ns =
           static_cast<DurationNs>(time_ns - thread.since_ns);
     }
-    if (thread.run_queue_ns) thread.times.run_queue = RunQueueTime::kWhole;
+    if (thread.run_queue_ns && thread.run_queue_read_ns >= time_ns &&
+        thread.times.unknown_ns == 0 && !IsUnknown(thread)) {
+      thread.times.run_queue = RunQueueTime::kWhole;
+    }
     Finish(tid, thread, time_ns);
   }
   live_.clear();

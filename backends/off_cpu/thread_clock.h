@@ -5,7 +5,7 @@
 //   clock.OnExec(pid, pid, time_ns);    // each record, in the order of time
 //   clock.OnSwitch({.pid = pid, .tid = tid, .is_out = true, ...});
 //   while (auto thread = clock.NextToRead(now_ns)) {
-//     ... clock.OnRunQueue(thread->tid, waited_ns); ...
+//     ... clock.OnRunQueue(thread->tid, waited_ns, now_ns); ...
 //   }
 //   clock.End(now_ns);
 //   for (const auto& [thread, times] : clock.times()) Use(times);
@@ -65,14 +65,16 @@ class ThreadClock {
   // long ago. The caller reads it and calls OnRunQueue. Nothing: none is due,
   // or many threads were looked at for nothing.
   std::optional<ThreadKey> NextToRead(uint64_t now_ns);
-  // `waited_ns`: how long the thread has waited for a CPU in its life.
-  void OnRunQueue(uint32_t tid, DurationNs waited_ns);
+  // `waited_ns`: how long the thread has waited for a CPU in its life, read at
+  // that time. A wait that goes on is not in it: the kernel counts it when the
+  // thread gets a CPU.
+  void OnRunQueue(uint32_t tid, DurationNs waited_ns, uint64_t time_ns);
 
   // The threads that have not ended.
   std::vector<ThreadKey> LiveThreads() const;
 
-  // Ends the recording. The times in the run queue of the threads that live are
-  // whole: the caller has just read them.
+  // Ends the recording. Times in the run queue are whole if they were read at
+  // that time.
   void End(uint64_t time_ns);
 
   // Of the threads that ended, or of all after End. `track` is not set.
@@ -91,6 +93,8 @@ class ThreadClock {
     uint64_t since_ns = 0;      // when the state began
     uint64_t last_read_ns = 0;  // of its time in the run queue
     std::optional<DurationNs> run_queue_ns;
+    uint64_t run_queue_read_ns = 0;         // the time of that
+    DurationNs runnable_since_read_ns = 0;  // not in it
     model::ThreadTimes times;
   };
   using LiveThreadMap = absl::flat_hash_map<uint32_t, LiveThread>;  // by tid

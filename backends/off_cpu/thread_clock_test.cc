@@ -134,7 +134,7 @@ TEST_F(ThreadClockTest, UnknownTimeMayHaveBeenInTheRunQueue) {
   clock_.OnLost(30);
   Block(7, 40);
   In(7, 100);
-  clock_.OnRunQueue(7, 50);
+  clock_.OnRunQueue(7, 50, 100);
   clock_.OnExit(7, 100);
   EXPECT_EQ(TimesOf(7).unknown_ns, 40);
   EXPECT_EQ(TimesOf(7).runnable_ns, 10);
@@ -220,10 +220,10 @@ TEST_F(ThreadClockTest, TheRunQueueTakesItsTimeFromWhatSeemsBlocked) {
     In(tid, 65);
     Block(tid, 70);
   }
-  clock_.OnRunQueue(7, 30);
-  clock_.OnRunQueue(8, 3);      // before it was preempted
-  clock_.OnRunQueue(9, 1'000);  // more than it can be
-  clock_.OnRunQueue(10, 1);     // has ended
+  clock_.OnRunQueue(7, 30, 70);
+  clock_.OnRunQueue(8, 3, 100);     // when the recording ends
+  clock_.OnRunQueue(9, 1'000, 70);  // more than it can be
+  clock_.OnRunQueue(10, 1, 70);     // has ended
   In(7, 100);
   clock_.OnExit(7, 100);
   clock_.End(100);
@@ -233,7 +233,37 @@ TEST_F(ThreadClockTest, TheRunQueueTakesItsTimeFromWhatSeemsBlocked) {
   EXPECT_EQ(TimesOf(8).runnable_ns, 5);
   EXPECT_EQ(TimesOf(8).run_queue, RunQueueTime::kWhole);
   EXPECT_EQ(TimesOf(9).runnable_ns, 45);
+  EXPECT_EQ(TimesOf(9).run_queue, RunQueueTime::kLastKnown);
   EXPECT_EQ(TimesOf(9).blocked_ns(), 30) << "the open wait";
+}
+
+// 50 after it was woken, which only schedstat tells, then 40 after it was
+// preempted, which is not in what was read before.
+TEST_F(ThreadClockTest, WaitsAfterTheRunQueueWasReadAddToIt) {
+  clock_.OnExec(kPid, 7, 0);
+  Block(7, 10);
+  In(7, 60);
+  clock_.OnRunQueue(7, 50, 70);
+  Preempt(7, 80);
+  In(7, 120);
+  clock_.OnExit(7, 130);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 90);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 0);
+}
+
+// The collector reads the records later than schedstat.
+TEST_F(ThreadClockTest, WaitsThatEndedBeforeTheRunQueueWasReadCountOnce) {
+  clock_.OnExec(kPid, 7, 0);
+  Block(7, 10);
+  In(7, 100);
+  Preempt(7, 110);
+  clock_.OnRunQueue(7, 30, 150);
+  In(7, 140);  // 30, in what was read
+  Preempt(7, 145);
+  In(7, 160);  // 15, not in it: it went on
+  clock_.OnExit(7, 200);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 45);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 90);
 }
 
 TEST_F(ThreadClockTest, OnlyThreadsThatRanAreReadAndNotTooOften) {
