@@ -2,43 +2,35 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 namespace kymo {
 
-namespace {
-
 using model::ThreadTimes;
+using model::TrackIndex;
 
-// Keeps one entry for each track: the sum, or of two equal ones the first if
-// `equal_is_one`.
-void Join(std::vector<ThreadTimes>& threads, bool equal_is_one) {
-  std::stable_sort(threads.begin(), threads.end(),
-                   [](const ThreadTimes& a, const ThreadTimes& b) {
-                     return a.track < b.track;
-                   });
-  size_t kept = 0;
-  for (const ThreadTimes& times : threads) {
-    if (kept == 0 || threads[kept - 1].track != times.track) {
-      threads[kept++] = times;
-    } else if (!equal_is_one || threads[kept - 1] != times) {
-      threads[kept - 1] += times;
-    }
+void ThreadStatesMerger::Add(const model::ThreadStates& from,
+                             std::span<const TrackIndex> tracks) {
+  cpu_count_ = std::max(cpu_count_, from.cpu_count);
+  std::map<TrackIndex, ThreadTimes> added;
+  for (ThreadTimes times : from.threads) {
+    times.track = tracks[times.track];
+    const auto [at, is_new] = added.try_emplace(times.track, times);
+    if (!is_new) at->second += times;
   }
-  threads.resize(kept);
+  for (const auto& [track, times] : added) {
+    std::vector<ThreadTimes>& known = by_track_[track];
+    if (std::ranges::find(known, times) == known.end()) known.push_back(times);
+  }
 }
 
-}  // namespace
-
-void MergeThreadStates(const model::ThreadStates& from,
-                       std::span<const model::TrackIndex> tracks,
-                       model::ThreadStates& into) {
-  into.cpu_count = std::max(into.cpu_count, from.cpu_count);
-  std::vector<ThreadTimes> added = from.threads;
-  for (ThreadTimes& times : added) times.track = tracks[times.track];
-  Join(added, /*equal_is_one=*/false);
-  into.threads.insert(into.threads.end(), added.begin(), added.end());
-  Join(into.threads, /*equal_is_one=*/true);
+model::ThreadStates ThreadStatesMerger::Sum() const {
+  model::ThreadStates states;
+  states.cpu_count = cpu_count_;
+  for (const auto& [track, known] : by_track_) {
+    ThreadTimes& sum = states.threads.emplace_back(known.front());
+    for (size_t i = 1; i < known.size(); ++i) sum += known[i];
+  }
+  return states;
 }
 
 }  // namespace kymo

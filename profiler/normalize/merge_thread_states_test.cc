@@ -85,5 +85,25 @@ TEST(MergeThreadStatesTest, EqualThreadTimesOfTwoShardsAreTheSame) {
   EXPECT_THAT(trace.thread_states()->threads, ElementsAre(a, b));
 }
 
+// Parts of two recordings in which a thread had the same number.
+TEST(MergeThreadStatesTest, TheOrderOfShardsChangesNothing) {
+  using Walls = std::vector<DurationNs>;
+  for (const Walls& walls :
+       {Walls{100, 100, 30}, Walls{100, 30, 100}, Walls{30, 100, 100}}) {
+    std::vector<TraceShard> shards;
+    for (const DurationNs wall_ns : walls) {
+      TestShard shard;
+      const TrackIndex a = shard.AddThread(1, 8, "a");
+      auto states = std::make_shared<model::ThreadStates>();
+      states->threads = {{.track = a, .wall_ns = wall_ns}};
+      shard.shard().thread_states = std::move(states);
+      shards.push_back(std::move(shard).Build());
+    }
+    const Trace trace = Build(std::move(shards));
+    const model::ThreadTimes sum = {.track = 0, .wall_ns = 130};
+    EXPECT_THAT(trace.thread_states()->threads, ElementsAre(sum));
+  }
+}
+
 }  // namespace
 }  // namespace kymo

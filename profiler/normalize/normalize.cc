@@ -283,14 +283,15 @@ class Merger {
   }
 
   void MergeThreads() {
-    std::shared_ptr<model::ThreadStates> merged;
+    ThreadStatesMerger merger;
+    bool has_any = false;
     for (size_t s = 0; s < shards_.size(); ++s) {
       if (shards_[s].thread_states == nullptr) continue;
-      if (merged == nullptr) merged = std::make_shared<model::ThreadStates>();
-      MergeThreadStates(*shards_[s].thread_states, TraceTracks(maps_[s]),
-                        *merged);
+      has_any = true;
+      merger.Add(*shards_[s].thread_states, TraceTracks(maps_[s]));
     }
-    data_.thread_states = std::move(merged);
+    if (!has_any) return;
+    data_.thread_states = std::make_shared<model::ThreadStates>(merger.Sum());
   }
 
   void MergeMemory() {
