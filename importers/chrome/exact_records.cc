@@ -49,6 +49,7 @@ void ExactRecords::Add(std::string_view json, model::TraceShard& shard) {
   if (is_broken_ || Read(json, shard)) return;
   is_broken_ = true;
   samples_.clear();
+  threads_.clear();
   shard.ledger.Add(model::Loss::kRecordsCorrupt, 1);
 }
 

@@ -8,7 +8,8 @@
 // into the shard. If a member is not as it should be, it is counted as a
 // corrupt record. Nothing behind that place is read, also of later members,
 // because numbers count through: they would mean other names and stacks. Then
-// there are no samples: the flame chart has all of them.
+// there are no samples: the flame chart has all of them. There are no times of
+// threads either: those of some would look like those of all.
 #ifndef KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 #define KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 

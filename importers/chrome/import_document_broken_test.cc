@@ -272,6 +272,11 @@ TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
             1u);
   EXPECT_EQ(CorruptRecords(",8,2]]", ",2]]"), 1u);
   EXPECT_EQ(CorruptRecords("\"cpu_count\":8", "\"cpu_count\":4294967296"), 1u);
+  // The sums of the threads before it would be taken for those of all.
+  const Imported got = WithRecords("8,2]]", "8,2],[1,3,1]]");
+  ASSERT_TRUE(got.status.ok()) << got.status;
+  EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 1u);
+  EXPECT_EQ(got.trace->thread_states(), nullptr);
 }
 
 TEST(ImportDocumentTest, SamplesThatCannotBeAreCounted) {
