@@ -36,10 +36,9 @@ HeapRecordNeed RecordsNeeded(const ProfileCommand& command,
 }
 
 // What the user says of --memory_fold_above.
-absl::Status CheckWish(const ProfileCommand& command,
+absl::Status CheckWish(const std::string& fold_above,
                        const HeapRecordNeed& need) {
-  if (need.most != HeapRecordNeed::kAll ||
-      command.settings.at(kFoldAbove).starts_with('-')) {
+  if (need.most != HeapRecordNeed::kAll || fold_above.starts_with('-')) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
@@ -84,8 +83,9 @@ absl::Status SetHeapFolding(const ProfileCommand& command,
                             SessionOptions& options) {
   if (!RecordsHeap(command)) return absl::OkStatus();
   const HeapRecordNeed need = RecordsNeeded(command, exporters);
-  if (options.settings.contains(kFoldAbove)) {
-    KYMO_RETURN_IF_ERROR(CheckWish(command, need));
+  const auto wish = options.settings.find(kFoldAbove);
+  if (wish != options.settings.end()) {
+    KYMO_RETURN_IF_ERROR(CheckWish(wish->second, need));
   } else if (command.max_file_bytes == 0 && need.most != HeapRecordNeed::kAll) {
     options.settings[kFoldAbove] = absl::StrCat(need.most);
   } else {

@@ -133,6 +133,13 @@ TEST_F(HeapFoldingTest, SumsAreRefusedWhereSingleRecordsAreShown) {
   command_.settings.erase("memory_timeline_form");
   command_.settings["chrome_memory_events"] = "-1";
   EXPECT_THAT(FoldAbove(), HasSubstr("--chrome_memory_events=-1 shows"));
+  // What counts is what the session gets.
+  command_.settings.erase("memory_fold_above");
+  SessionOptions options;
+  options.settings["memory_fold_above"] = "7";
+  EXPECT_THAT(
+      SetHeapFolding(command_, backends_, exporters_, options).message(),
+      HasSubstr("--chrome_memory_events=-1 shows"));
 }
 
 TEST_F(HeapFoldingTest, RangesOfADeviceMayEncloseAllocations) {
