@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "backends/off_cpu/schedstat.h"
@@ -55,6 +56,7 @@ class OffCpuSession final : public ActivitySession {
   void Drain(uint64_t until_ns);
   void Handle(RecordBytes bytes);
   bool HandleKnown(RecordBytes bytes, uint32_t type);
+  void OnExec(const sampling::CommRecord& comm);
   void ReadRunQueue(const ThreadKey& thread, uint64_t now_ns);
 
   std::unique_ptr<PerfEvents> events_;
@@ -62,7 +64,8 @@ class OffCpuSession final : public ActivitySession {
   ThreadClock clock_;
   uint32_t cpu_count_ = 0;
   uint32_t target_ = 0;
-  DurationNs waited_before_ns_ = 0;  // the target for CPUs, before its exec
+  // The target for CPUs, before its exec; nothing after that.
+  std::optional<DurationNs> waited_before_ns_;
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
@@ -104,9 +107,19 @@ void OffCpuSession::Poll() {
 void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
   const auto stat = ReadSchedStat(thread.pid, thread.tid);
   if (!stat) return;
-  const DurationNs before_ns = thread.tid == target_ ? waited_before_ns_ : 0;
-  clock_.OnRunQueue(
-      thread.tid, std::max<DurationNs>(stat->waited_ns - before_ns, 0), now_ns);
+  clock_.OnRunQueue(thread.tid, stat->waited_ns, now_ns);
+}
+
+void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
+  if (!clock_.OnExec(comm.pid, comm.tid, comm.time_ns)) return;
+  std::optional<DurationNs> before_ns;
+  if (comm.tid == target_) std::swap(before_ns, waited_before_ns_);
+  if (!before_ns) {
+    // What it has waited since its exec is little.
+    const auto stat = ReadSchedStat(comm.pid, comm.tid);
+    if (stat) before_ns = stat->waited_ns;
+  }
+  clock_.OnRunQueueBefore(comm.tid, before_ns.value_or(0));
 }
 
 void OffCpuSession::Drain(uint64_t until_ns) {
@@ -134,8 +147,8 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type) {
     case PERF_RECORD_COMM: {
       const auto comm = sampling::DecodeComm(bytes);
       if (!comm) return false;
+      if (comm->is_exec) OnExec(*comm);
       processes_.OnName(comm->pid, comm->tid, comm->name, comm->is_exec);
-      if (comm->is_exec) clock_.OnExec(comm->pid, comm->tid, comm->time_ns);
       return true;
     }
     case PERF_RECORD_FORK: {

@@ -1,14 +1,15 @@
 // test_waiter - a program that says how long its threads ran:
-//   test_waiter FILE mix MS     "sleeper" sleeps a millisecond at a time, for
-//                               MS; "spinner" uses MS of CPU time
-//   test_waiter FILE contend MS two "spinner"s share one CPU
-//   test_waiter FILE pingpong N two threads on one CPU hand over N times
-//   test_waiter FILE fork MS    a child uses MS of CPU time
-//   test_waiter FILE exec MS    a thread that is not the main one becomes
-//                               `mix` while the main one is blocked
-//   test_waiter FILE kill MS    "spinner" uses MS, and then the program kills
-//                               itself while "sleeper" is blocked
-//   test_waiter FILE leave MS   a child sleeps for MS after the program's end
+//   test_waiter FILE mix MS       "sleeper" sleeps a millisecond at a time, for
+//                                 MS; "spinner" uses MS of CPU time
+//   test_waiter FILE contend MS   two "spinner"s share one CPU
+//   test_waiter FILE pingpong N   two threads on one CPU hand over N times
+//   test_waiter FILE fork MS      a child uses MS of CPU time
+//   test_waiter FILE exec MS      a thread that is not the main one becomes
+//                                 `mix` while the main one is blocked; before,
+//                                 it uses MS, and shares its CPU
+//   test_waiter FILE kill MS      "spinner" uses MS; then the program kills
+//                                 itself while "sleeper" is blocked
+//   test_waiter FILE leave MS     a child sleeps for MS; the program ends first
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
 // threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY".
 #include <fcntl.h>
@@ -152,7 +153,10 @@ int Run(const std::string& mode, int64_t count) {
     wait(nullptr);
   }
   if (mode == "exec") {
+    BindToOneCpu();
+    std::thread([=] { Spin(100 * count); }).detach();
     std::thread([=] {
+      Spin(count);
       const std::string text = std::to_string(count);
       execl(g_program, g_program, g_file, "mix", text.c_str(), nullptr);
       abort();

@@ -62,11 +62,22 @@ bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   return false;
 }
 
-void ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
+bool ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
+  bool has_others = false;
   for (const ThreadKey& other : LiveThreads()) {
-    if (other.pid == pid && other.tid != tid) OnExit(other.tid, time_ns);
+    if (other.pid != pid || other.tid == tid) continue;
+    OnExit(other.tid, time_ns);
+    has_others = true;
   }
-  if (!live_.contains(tid)) Start(pid, tid, time_ns, State::kOnCpu);
+  // The kernel ends all threads but the one that called exec. If any was left,
+  // it was that one.
+  if (has_others) OnExit(tid, time_ns);
+  return !live_.contains(tid) && Start(pid, tid, time_ns, State::kOnCpu);
+}
+
+void ThreadClock::OnRunQueueBefore(uint32_t tid, DurationNs waited_ns) {
+  const auto found = live_.find(tid);
+  if (found != live_.end()) found->second.run_queue_before_ns = waited_ns;
 }
 
 void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {
@@ -139,7 +150,8 @@ void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns,
                              uint64_t time_ns) {
   const auto found = live_.find(tid);
   if (found == live_.end()) return;
-  found->second.run_queue_ns = waited_ns;
+  found->second.run_queue_ns =
+      std::max<DurationNs>(waited_ns - found->second.run_queue_before_ns, 0);
   found->second.run_queue_read_ns = time_ns;
   found->second.runnable_since_read_ns = 0;
   found->second.times.run_queue = RunQueueTime::kLastKnown;

@@ -52,8 +52,13 @@ class ThreadClock {
   // A thread was made, and waits for its first CPU. False: there are too many
   // threads, and this one is not timed.
   bool OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns);
-  // A process became another program: this ends its other threads.
-  void OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns);
+  // A process became another program: this ends its other threads. True: this
+  // begins the times of the thread, for which the kernel has counted before. If
+  // another thread called exec, it has the number of the main one from now on,
+  // and keeps its counts.
+  bool OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns);
+  // How long the kernel said then that the thread had waited for a CPU.
+  void OnRunQueueBefore(uint32_t tid, DurationNs waited_ns);
   void OnExit(uint32_t tid, uint64_t time_ns);
   void OnSwitch(const sampling::SwitchRecord& record);
   // Records older than that were lost, of whatever threads.
@@ -65,7 +70,7 @@ class ThreadClock {
   // long ago. The caller reads it and calls OnRunQueue. Nothing: none is due,
   // or many threads were looked at for nothing.
   std::optional<ThreadKey> NextToRead(uint64_t now_ns);
-  // `waited_ns`: how long the thread has waited for a CPU in its life, read at
+  // `waited_ns`: how long the kernel says the thread has waited for a CPU, at
   // that time. A wait that goes on is not in it: the kernel counts it when the
   // thread gets a CPU.
   void OnRunQueue(uint32_t tid, DurationNs waited_ns, uint64_t time_ns);
@@ -92,6 +97,7 @@ class ThreadClock {
     bool is_due = true;         // it ran since its run queue was read
     uint64_t since_ns = 0;      // when the state began
     uint64_t last_read_ns = 0;  // of its time in the run queue
+    DurationNs run_queue_before_ns = 0;  // not of this life
     std::optional<DurationNs> run_queue_ns;
     uint64_t run_queue_read_ns = 0;         // the time of that
     DurationNs runnable_since_read_ns = 0;  // not in it

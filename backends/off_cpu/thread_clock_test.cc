@@ -198,6 +198,27 @@ TEST_F(ThreadClockTest, AnExecEndsTheOtherThreadsOfItsProcess) {
   EXPECT_EQ(TimesOf(99, 99).wall_ns, 100);
 }
 
+// It takes over the number of the main thread, but not its counts.
+TEST_F(ThreadClockTest, AnExecOfAnotherThreadBeginsANewLife) {
+  EXPECT_TRUE(clock_.OnExec(kPid, 7, 0));
+  clock_.OnRunQueueBefore(7, 1);
+  EXPECT_FALSE(clock_.OnExec(kPid, 7, 10)) << "the same thread goes on";
+  clock_.OnFork(kPid, 8, 10);
+  In(8, 10);
+  Block(7, 20);
+  clock_.OnExit(7, 30);
+  EXPECT_TRUE(clock_.OnExec(kPid, 7, 40));
+  clock_.OnRunQueueBefore(7, 1'000);  // of thread 8
+  Block(7, 50);
+  In(7, 100);
+  clock_.OnRunQueue(7, 1'020, 100);
+  clock_.End(100);
+  EXPECT_EQ(TimesOf(8).wall_ns, 30);
+  EXPECT_EQ(TimesOf(7).wall_ns, 30 + 60);
+  EXPECT_EQ(TimesOf(7).runnable_ns, 20);
+  EXPECT_EQ(TimesOf(7).blocked_ns(), 10 + 30);
+}
+
 TEST_F(ThreadClockTest, LivesOfOneNumberAddUp) {
   for (const uint64_t start_ns : {0, 100}) {
     clock_.OnFork(kPid, 8, start_ns);
