@@ -18,6 +18,8 @@ using simdjson::dom::element;
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 // Of all threads of a file: 18 years. Sums over several files fit, too.
 constexpr uint64_t kMostThreadNs = kMost / 16;
+// Of one thread: the switches of all threads of a file still add up.
+constexpr uint64_t kMostSwitches = uint64_t{1} << 48;
 
 // The N numbers of a list, or nothing.
 template <size_t N>
@@ -136,6 +138,7 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       left -= part;
     }
     if (wall > kMostThreadNs - threads_wall_ns_ ||
+        voluntary > kMostSwitches || involuntary > kMostSwitches ||
         run_queue > static_cast<uint64_t>(model::kLastRunQueueTime)) {
       return false;
     }

@@ -270,6 +270,8 @@ TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
   EXPECT_EQ(CorruptRecords("[[1,2,60,",
                            "[[1,2,576460752303423487,0,0,0,0,0,0,0],[1,2,60,"),
             1u);
+  EXPECT_EQ(CorruptRecords("7,8,2]]", "18446744073709551615,8,2]]"), 1u);
+  EXPECT_EQ(CorruptRecords("7,8,2]]", "7,18446744073709551615,2]]"), 1u);
   EXPECT_EQ(CorruptRecords(",8,2]]", ",2]]"), 1u);
   EXPECT_EQ(CorruptRecords("\"cpu_count\":8", "\"cpu_count\":4294967296"), 1u);
   // The sums of the threads before it would be taken for those of all.
