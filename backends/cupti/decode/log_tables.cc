@@ -71,7 +71,7 @@ LogTables::LogTables(std::span<const std::byte> records,
         break;
     }
   }
-  corrupt_ = reader.corrupt();
+  corrupt_ += reader.corrupt();
   clock_.Finish();
   FinishCalls();
   FinishExternals();

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,15 @@ TEST_F(LogTablesTest, TheOuterCallLaunches) {
   EXPECT_EQ(tables.count(RecordKind::kCall), 4u);
   EXPECT_EQ(tables.count(RecordKind::kKernel), 0u);
   EXPECT_EQ(tables.corrupt(), 0u);
+}
+
+TEST_F(LogTablesTest, TextsWithAnIdTooLargeAreCorrupt) {
+  const TextRecord text = {
+      .header = {.kind = RecordKind::kText, .words = 2, .name = 1u << 20},
+      .size_bytes = 0};
+  const LogTables tables(std::as_bytes(std::span(&text, 1)), 0);
+  EXPECT_EQ(tables.count(RecordKind::kText), 1u);
+  EXPECT_EQ(tables.corrupt(), 1u);
 }
 
 TEST_F(LogTablesTest, IdsMayBeFarApart) {
