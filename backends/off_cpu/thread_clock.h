@@ -11,10 +11,10 @@
 //   for (const auto& [thread, times] : clock.times()) Use(times);
 //
 // A switch costs one look into a hash table, and no memory: only sums are kept.
-// Times are unknown where records are missing: a state that began before records
-// were lost, and the time between two records that contradict each other, such
-// as a thread that gets a CPU twice. A record that comes too late, after newer
-// ones of its thread, says only that the state is not known.
+// Times are unknown where records are missing: a state that began before
+// records were lost, and the time between two records that contradict each
+// other, such as a thread that gets a CPU twice. A record that comes too late,
+// after newer ones of its thread, says only that the state is not known.
 //
 // Threads: none. Times of records are CLOCK_MONOTONIC.
 #ifndef KYMO_BACKENDS_OFF_CPU_THREAD_CLOCK_H_

@@ -23,8 +23,9 @@ constexpr size_t kLargestRingBytes = size_t{8} << 20;
 constexpr size_t kSmallestRingBytes = size_t{128} << 10;
 constexpr size_t kAllRingsBytes = size_t{512} << 20;
 
-// A record of a switch has 32 bytes. The collector reads the rings every 5 ms,
-// so the smallest holds 400,000 switches of a CPU in a second.
+// A record of a switch has 32 bytes, and the collector reads the rings every
+// 5 ms. So the smallest is enough for 100,000 hand-overs of a CPU in a second,
+// unless the collector waits for a CPU. What is lost is counted.
 constexpr size_t kSmallestSwitchRingBytes = size_t{64} << 10;
 // The memory that a user may lock is for the sampler's rings, too.
 constexpr size_t kUserSwitchRingBytes = size_t{128} << 10;

@@ -47,8 +47,8 @@ CapturedStack* GrowCapturedStack() noexcept;
 int RemoveCaptured(CapturedStack* stack, const void* domain,
                    OpenRange* range) noexcept;
 
-// Left-out pushes of this thread whose pops have not come. While there are some,
-// there is no stack, or it is full.
+// Left-out pushes of this thread whose pops have not come. While there are
+// some, there is no stack, or it is full.
 extern constinit thread_local uint32_t captured_left_out
     __attribute__((tls_model("initial-exec")));
 

@@ -53,10 +53,9 @@ class SampledProgramTest(ProfileTestCase):
         result = self.profile(
             "sh", "-c", f"sleep 0.5 & {BURN} two; wait",
             flags=("--activities=off_cpu",))
+        if "perf_event_open" in result.stderr:
+            self.skipTest(f"NOT TESTED HERE: {result.stderr}")
         self.assertEqual(result.status, 0, result.stderr)
-        if "Threads\n" not in result.table:
-            self.assertIn("perf_event_open is not permitted", result.stderr)
-            self.skipTest("NOT TESTED HERE: perf events are not permitted")
         threads = {t["name"]: t for t in result.summary["threads"]}
         burn = threads["burn"]
         self.assertGreater(burn["on_cpu_ns"], 0.7e9)
