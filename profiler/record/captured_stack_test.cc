@@ -286,6 +286,7 @@ TEST_F(ForeignNamesTest, PassingTextsHaveALimitAndRegisteredOnesDoNot) {
 
 TEST_F(ForeignNamesTest, WithoutMemoryTheTextGoesAlong) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  Stop();
   GTEST_SKIP() << "sanitizers end a program that has no memory left";
 #endif
   // In a child: limits cannot be raised again.
