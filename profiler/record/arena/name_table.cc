@@ -62,6 +62,7 @@ uint32_t NameTable::StoreText(std::string_view text) const noexcept {
 }
 
 uint32_t NameTable::InternName(std::string_view text) const noexcept {
+  if (text.data() == nullptr) text = "";  // memcpy takes no null pointer
   if (text.size() > kMaxNameBytes) {
     text = text.substr(0, kMaxNameBytes);
     header_->texts_truncated.fetch_add(1, std::memory_order_relaxed);
