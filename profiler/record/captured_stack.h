@@ -52,6 +52,15 @@ int RemoveCaptured(CapturedStack* stack, const void* domain,
 extern constinit thread_local uint32_t captured_left_out
     __attribute__((tls_model("initial-exec")));
 
+// Word by word: a wider load would wait for the stores of `from`, which have
+// just been made (5 ns).
+inline void KeepRange(const OpenRange& from, OpenRange& to) noexcept {
+  __atomic_store_n(&to.slot, from.slot, __ATOMIC_RELAXED);
+  __atomic_store_n(&to.ticket, from.ticket, __ATOMIC_RELAXED);
+  __atomic_store_n(&to.stream, from.stream, __ATOMIC_RELAXED);
+  __atomic_store_n(&to.depth, from.depth, __ATOMIC_RELAXED);
+}
+
 // `begin(range)` begins the range. Returns its level, or -1 when memory is
 // short.
 template <typename Begin>
@@ -76,8 +85,8 @@ inline int PushCaptured(const void* domain, Begin begin) noexcept {
   open->level = level;
   OpenRange range;
   begin(range);
-  // A signal handler may have moved the stack meanwhile.
-  captured_stack->open[at].range = range;
+  // The entry is empty. A signal handler may have moved the stack meanwhile.
+  if (range.slot != nullptr) KeepRange(range, captured_stack->open[at].range);
   return level;
 }
 
