@@ -1,13 +1,15 @@
 """Makes the folder that all packages hold.
 
-  make_tree.py --out=FOLDER --version_header=FILE [--static=PACKAGE] DEST=FILE
+  make_tree.py --out=FOLDER --version_header=FILE [--static=PACKAGE]
+    DEST=FILE ... --headers HEADER ...
 
-Each FILE is copied to DEST below the folder; what is ELF is stripped. In a FILE
-whose name ends with .in, the version takes the place of @KYMO_VERSION@. The
-libraries that bin/kymo needs, and that are not the system's, are copied to
-lib/kymo unchanged. Their licences, and those of the Debian packages that are
+Each FILE is copied to DEST below the folder; what is ELF is stripped. In a DEST
+and in a FILE whose name ends with .in, the version takes the place of
+@KYMO_VERSION@. The HEADERs and what they include go to include (header_tree.py).
+The libraries that bin/kymo and libkymo.so need, and that are not the system's,
+are copied to lib/kymo unchanged. Their licences, and those of the Debian packages that are
 linked into the program (--static), go to share/doc/kymo/licenses, with a list
-of what is from where. --static and DEST=FILE may come several times.
+of what is from where. --static may come several times.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import shutil
 import subprocess
 
 import elf_needs
+import header_tree
 from kymo_version import version_of
 
 LIBRARIES = "lib/kymo"
@@ -106,6 +109,7 @@ class Tree:
             file.write(data)
 
     def add(self, name, source):
+        name = name.replace("@KYMO_VERSION@", self.version)
         if source.endswith(".in"):
             with open(source, "rb") as file:
                 self.write(name, file.read().replace(
@@ -116,9 +120,26 @@ class Tree:
             subprocess.run(["strip", "--strip-unneeded", self.path(name)],
                            check=True)
 
-    def add_libraries(self, program):
+    def add_headers(self, public):
+        """The system's folder is where libabsl-dev has its headers."""
+        for name, data in header_tree.packaged(public, "/usr/include"):
+            self.write(f"include/{name}", data)
+
+    def add_linker_script(self):
+        """libkymo.so, which names all that a program may use of it."""
+        parts = [name for name in sorted(os.listdir(self.path(LIBRARIES)))
+                 if re.match(r"libabsl_|libkymo\.so\.", name)]
+        parts.sort(key=lambda name: not name.startswith("libkymo"))
+        self.write(f"{LIBRARIES}/libkymo.so",
+                   f"/* A linker script. */\nINPUT({' '.join(parts)})\n"
+                   .encode())
+
+    def add_libraries(self, *files):
         """Returns [(soname, package)]."""
-        libraries = sorted(elf_needs.libraries(self.path(program)).items())
+        found = {}
+        for file in files:
+            found |= elf_needs.libraries(self.path(file))
+        libraries = sorted(found.items())
         for name, source in libraries:
             shutil.copyfile(source, self.path(f"{LIBRARIES}/{name}"))
         packages = owners([source for _, source in libraries])
@@ -155,6 +176,7 @@ def main():
     parser.add_argument("--version_header", required=True)
     parser.add_argument("--static", action="append", default=[])
     parser.add_argument("files", nargs="+", metavar="DEST=FILE")
+    parser.add_argument("--headers", nargs="+", default=[])
     arguments = parser.parse_args()
     if not shutil.which("dpkg-query"):
         raise SystemExit("dpkg-query is missing: packages are made on Debian, "
@@ -163,7 +185,10 @@ def main():
     for word in arguments.files:
         name, _, source = word.partition("=")
         tree.add(name, source)
-    contents = tree.add_libraries("bin/kymo")
+    tree.add_headers(arguments.headers)
+    contents = tree.add_libraries("bin/kymo",
+                                  f"{LIBRARIES}/libkymo.so.{tree.version}")
+    tree.add_linker_script()
     contents += [("linked", package) for package in sorted(arguments.static)]
     tree.add_licences(contents)
 

@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/host/counter_log.h"
 #include "backends/host/file_reader.h"
-#include "backends/host/periodic_thread.h"
 #include "backends/host/process_tree.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/periodic_thread.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::host {
@@ -39,10 +39,15 @@ class HostSession final : public ActivitySession {
     starter_pid_ = getpid();
     // A child still waits before its exec.
     Begin(/*is_new=*/target_ == TargetKind::kChildProcess);
-    return thread_.Start(settings_.period_ms * kNsPerMs, [this] {
-      const std::lock_guard lock(mutex_);
-      if (is_collecting_) Read();
-    });
+    const int error =
+        thread_.Start("kymo-host", settings_.period_ms * kNsPerMs, [this] {
+          const std::lock_guard lock(mutex_);
+          if (is_collecting_) Read();
+        });
+    if (error == 0) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "could not start the thread that reads counters: ", strerror(error),
+        "; allow this process more threads"));
   }
 
   absl::Status SetCollecting(bool collecting) override {

@@ -293,6 +293,16 @@ TEST_F(HeapTest, MappingsAreRecordedOnRequest) {
   }
 }
 
+// The files that are asked for decide it.
+TEST_F(HeapTest, HelpSaysNoDefaultOfFolding) {
+  const auto backend = NewMemoryBackend();
+  for (const SettingInfo& setting : backend->info().settings) {
+    if (setting.name == "memory_fold_above") {
+      EXPECT_EQ(setting.default_value, "");
+    }
+  }
+}
+
 TEST_F(HeapTest, SettingsAreChecked) {
   for (const auto& [name, value] : {std::pair("memory_mode", "some"),
                                     {"memory_interval", "0"},

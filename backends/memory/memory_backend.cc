@@ -23,6 +23,14 @@ struct MemorySettings {
   int64_t fold_above = -1;  // records; -1 = never
 };
 
+// Without a default in help: it depends on the files, which `purpose` says.
+SettingValue<MemorySettings> FoldAbove() {
+  SettingValue<MemorySettings> value =
+      setting::Integer(&MemorySettings::fold_above, -1);
+  value.text = [](const MemorySettings&) { return std::string(); };
+  return value;
+}
+
 const SettingTable<MemorySettings>& MemoryTable() {
   using S = MemorySettings;
   static const auto& table = *new SettingTable<S>(
@@ -47,7 +55,7 @@ const SettingTable<MemorySettings>& MemoryTable() {
         .value = setting::Switch(&S::mappings),
         .purpose = "Record mmap, munmap and mremap of the program, too."},
        {.name = "fold_above",
-        .value = setting::Integer(&S::fold_above, -1),
+        .value = FoldAbove(),
         .purpose = "In a child: keep exact sums instead of single records if "
                    "a program makes more heap records than this, and does "
                    "not say what its memory is for. -1: keep all. The default "

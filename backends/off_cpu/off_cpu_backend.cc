@@ -2,10 +2,14 @@
 
 #include <unistd.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/off_cpu/off_cpu_session.h"
+#include "backends/off_cpu/own/own_session.h"
+#include "backends/off_cpu/totals_session.h"
 #include "backends/sampling/elf_program.h"
 #include "backends/sampling/perf_events.h"
 #include "profiler/base/status_macros.h"
@@ -22,12 +26,15 @@ class OffCpuBackend final : public ActivityBackend {
     return {};
   }
 
+  // A program is watched by default, but not the process of a session.
+  bool IsWanted(const std::set<std::string>& named,
+                const SessionOptions& options) const override {
+    return named.contains(info_.name) ||
+           (named.empty() && options.target == TargetKind::kChildProcess);
+  }
+
   absl::Status Availability(const SessionOptions& options) const override {
-    if (options.target != TargetKind::kChildProcess) {
-      return absl::FailedPreconditionError(
-          "off_cpu watches a program from outside: start it with "
-          "`bazel run //tools:profile -- --activities=off_cpu PROGRAM`");
-    }
+    if (options.target == TargetKind::kThisProcess) return absl::OkStatus();
     // The kernel ends the events of an ordinary user at such a program's exec.
     if (geteuid() != 0 && !options.target_path.empty() &&
         sampling::InspectProgram(options.target_path).changes_user) {
@@ -36,20 +43,35 @@ class OffCpuBackend final : public ActivityBackend {
                        " is set-uid or set-gid: only root may watch it; run "
                        "the command as root"));
     }
-    return sampling::PerfEvents::ProbeSwitches();
+    return absl::OkStatus();
+  }
+
+  std::string Limitation(const SessionOptions& /*options*/) const override {
+    const absl::Status status = sampling::PerfEvents::ProbeSwitches();
+    if (status.ok()) return {};
+    return absl::StrCat(
+        "only the total times of threads are recorded, not their waits: ",
+        status.message());
   }
 
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
     KYMO_RETURN_IF_ERROR(Availability(options));
-    return off_cpu::NewOffCpuSession();
+    if (options.target == TargetKind::kThisProcess) {
+      return off_cpu::NewOwnSession();
+    }
+    if (!sampling::PerfEvents::ProbeSwitches().ok()) {
+      return off_cpu::NewTotalsSession();
+    }
+    return off_cpu::NewOffCpuSession(
+        options.is_default ? off_cpu::StackSource::kLooks
+                           : off_cpu::StackSource::kSamplesAndLooks);
   }
 
  private:
   const PluginInfo info_ = {
       .name = "off_cpu",
-      .purpose = "how long each thread ran, waited for a CPU and was blocked",
-      .on_request = true};
+      .purpose = "how long each thread ran, waited for a CPU and was blocked"};
 };
 
 }  // namespace

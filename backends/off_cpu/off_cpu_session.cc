@@ -1,20 +1,31 @@
 #include "backends/off_cpu/off_cpu_session.h"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
 #include <utility>
+#include <vector>
 
+#include "backends/off_cpu/lock_names.h"
+#include "backends/off_cpu/own/own_threads.h"
+#include "backends/off_cpu/own/repeated_records.h"
 #include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/stack_samples.h"
 #include "backends/off_cpu/thread_clock.h"
+#include "backends/off_cpu/thread_status.h"
+#include "backends/off_cpu/wait_causes.h"
+#include "backends/off_cpu/wait_log.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/perf_ring.h"
 #include "backends/sampling/process_table.h"
+#include "backends/sampling/stack_store.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
 
@@ -23,6 +34,7 @@ namespace {
 
 using sampling::PerfEvents;
 using sampling::PerfRing;
+using sampling::PerfTarget;
 using sampling::RecordBytes;
 
 constexpr uint64_t kForever = ~uint64_t{0};
@@ -35,18 +47,12 @@ TimeNs ToEpoch(uint64_t monotonic_ns) {
   return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
 }
 
-// How many CPUs the process may use; 0: the kernel does not say.
-uint32_t CpuCount(pid_t pid) {
-  cpu_set_t cpus;
-  if (sched_getaffinity(pid, sizeof(cpus), &cpus) != 0) return 0;
-  return static_cast<uint32_t>(CPU_COUNT(&cpus));
-}
-
 class OffCpuSession final : public ActivitySession {
  public:
-  absl::Status Prepare(TargetSetup*) override {
-    return PerfEvents::ProbeSwitches();
-  }
+  OffCpuSession(StackSource source, const OwnProcess* own)
+      : source_(source), own_(own) {}
+
+  absl::Status Prepare(TargetSetup*) override;
   absl::Status Start(pid_t pid) override;
   void Poll() override;
   absl::Status Stop() override;
@@ -54,18 +60,41 @@ class OffCpuSession final : public ActivitySession {
 
  private:
   void Drain(uint64_t until_ns);
-  void Handle(RecordBytes bytes);
-  bool HandleKnown(RecordBytes bytes, uint32_t type);
+  absl::Status OpenEvents(pid_t pid);
+  absl::Status StartOwn();
+  void BeginOwnThreads(const WatchedThreads& watched);
+  void Handle(RecordBytes bytes, size_t ring);
+  bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
+  bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
+  // Of the target, and not there twice.
+  bool IsNew(uint32_t pid, uint32_t tid, size_t ring,
+             RepeatedRecords::Kind kind) {
+    return IsOfTarget(pid) &&
+           !(may_repeat_ && repeated_.IsRepeated(tid, ring, kind));
+  }
+  // Kernels before 5.13 record the children of this process, too.
+  bool IsOfTarget(uint32_t pid) const {
+    return own_ == nullptr || pid == static_cast<uint32_t>(pid_);
+  }
   void OnExec(const sampling::CommRecord& comm);
   void ReadRunQueue(const ThreadKey& thread, uint64_t now_ns);
 
+  const StackSource source_;
+  const OwnProcess* const own_;  // null: the target is a child
+  pid_t pid_ = 0;
+  bool may_repeat_ = false;
+  RepeatedRecords repeated_;
   std::unique_ptr<PerfEvents> events_;
-  sampling::ProcessTable processes_;
-  ThreadClock clock_;
+  std::vector<PerfRing*> rings_;  // of events_, then of samples_
+  sampling::StackStore stacks_;
+  sampling::ProcessTable& processes_ = stacks_.processes();
+  WaitLog waits_;
+  WaitCauses causes_{&stacks_, &waits_};
+  std::map<ThreadKey, ThreadKey> creators_;
+  ThreadClock clock_{ThreadClock::kMostThreads,
+                     [this](const OffCpuTime& time) { waits_.OnWait(time); }};
+  StackSamples samples_{&clock_, &causes_};
   uint32_t cpu_count_ = 0;
-  uint32_t target_ = 0;
-  // The target for CPUs, before its exec; nothing after that.
-  std::optional<DurationNs> waited_before_ns_;
   // When the previous Poll began. Everything older is in the rings by now, so
   // records of different CPUs can be put in order up to here.
   uint64_t settled_ns_ = 0;
@@ -73,35 +102,88 @@ class OffCpuSession final : public ActivitySession {
   model::LossLedger ledger_;
 };
 
-absl::Status OffCpuSession::Start(pid_t pid) {
-  auto events = PerfEvents::OpenSwitches(pid);
-  if (!events.ok()) return events.status();
-  events_ = *std::move(events);
-  target_ = static_cast<uint32_t>(pid);
-  cpu_count_ = CpuCount(pid);
-  if (const auto stat = ReadSchedStat(pid, pid)) {
-    waited_before_ns_ = stat->waited_ns;
+absl::Status OffCpuSession::Prepare(TargetSetup*) {
+  KYMO_RETURN_IF_ERROR(PerfEvents::ProbeSwitches());
+  // The program runs already: what takes long is not left to the start.
+  if (own_ != nullptr && source_ != StackSource::kLooks &&
+      PerfEvents::ProbeSwitchStacks().ok()) {
+    causes_.ExpectSamples();
   }
+  return absl::OkStatus();
+}
+
+absl::Status OffCpuSession::Start(pid_t pid) {
+  pid_ = pid;
+  cpu_count_ = CpuCount(pid);
+  if (own_ != nullptr) return StartOwn();
+  KYMO_RETURN_IF_ERROR(OpenEvents(pid));
   processes_.Process(pid).start_ns = ToEpoch(NowNs());
   return absl::OkStatus();
+}
+
+absl::Status OffCpuSession::OpenEvents(pid_t pid) {
+  const PerfTarget target =
+      own_ == nullptr ? PerfTarget::kProgram : PerfTarget::kThreadOfThisProcess;
+  auto events = PerfEvents::OpenSwitches(pid, target);
+  if (!events.ok()) return events.status();
+  events_ = *std::move(events);
+  for (PerfRing& ring : events_->rings()) rings_.push_back(&ring);
+  // Without samples, looks find the stacks of long waits.
+  if (source_ == StackSource::kLooks) return absl::OkStatus();
+  samples_.Open(pid, target);
+  samples_.AddRings(rings_);
+  // Of this process, Prepare has seen to that.
+  if (own_ == nullptr && samples_.switches() != nullptr) {
+    causes_.ExpectSamples();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OffCpuSession::StartOwn() {
+  KYMO_RETURN_IF_ERROR(OpenEvents(gettid()));
+  std::vector<PerfEvents*> all = {events_.get()};
+  if (samples_.switches() != nullptr) all.push_back(samples_.switches());
+  KYMO_ASSIGN_OR_RETURN(const WatchedThreads watched,
+                        WatchOwnThreads(all, own_->collector_tid));
+  may_repeat_ = watched.may_repeat;
+  BeginOwnThreads(watched);
+  return absl::OkStatus();
+}
+
+void OffCpuSession::BeginOwnThreads(const WatchedThreads& watched) {
+  // What threads did before is not of this recording.
+  for (PerfRing* const ring : rings_) ring->Refresh();
+  sampling::MergeByTime(rings_, watched.time_ns, [](RecordBytes, size_t) {});
+  for (const int64_t tid : watched.tids) {
+    const auto status = ReadThreadStatus(pid_, tid);
+    if (!status || status->has_ended) continue;
+    processes_.OnExisting(pid_, tid, status->name);
+    const auto thread = static_cast<uint32_t>(tid);
+    clock_.OnExisting(static_cast<uint32_t>(pid_), thread, watched.time_ns,
+                      status->is_running);
+    const auto stat = ReadSchedStat(pid_, tid);
+    if (stat) clock_.OnRunQueueBefore(thread, stat->waited_ns);
+  }
 }
 
 void OffCpuSession::Poll() {
   if (events_ == nullptr) return;
   const uint64_t now_ns = NowNs();
   // A ring that fills up matters more than perfect order.
-  const bool is_urgent =
-      std::ranges::any_of(events_->rings(), [](PerfRing& ring) {
-        ring.Refresh();
-        return ring.pending_bytes() > ring.size_bytes() / 2;
-      });
-  Drain(is_urgent ? now_ns : settled_ns_);
+  const bool is_urgent = std::ranges::any_of(rings_, [](PerfRing* ring) {
+    ring->Refresh();
+    return ring->pending_bytes() > ring->size_bytes() / 2;
+  });
+  const uint64_t until_ns = is_urgent ? now_ns : settled_ns_;
+  Drain(until_ns);
   settled_ns_ = now_ns;
+  samples_.Bound(now_ns);
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
     const auto thread = clock_.NextToRead(now_ns);
     if (!thread) break;
     ReadRunQueue(*thread, now_ns);
   }
+  causes_.LookAtBlocked(clock_, until_ns);
 }
 
 void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
@@ -112,61 +194,63 @@ void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
 
 void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
   if (!clock_.OnExec(comm.pid, comm.tid, comm.time_ns)) return;
-  std::optional<DurationNs> before_ns;
-  if (comm.tid == target_) std::swap(before_ns, waited_before_ns_);
-  if (!before_ns) {
-    // What it has waited since its exec is little.
-    const auto stat = ReadSchedStat(comm.pid, comm.tid);
-    if (stat) before_ns = stat->waited_ns;
-  }
-  clock_.OnRunQueueBefore(comm.tid, before_ns.value_or(0));
+  // The thread has waited for CPUs before its exec, too, even after its
+  // release. What it has waited since its exec, some milliseconds, is little.
+  const auto stat = ReadSchedStat(comm.pid, comm.tid);
+  if (stat) clock_.OnRunQueueBefore(comm.tid, stat->waited_ns);
 }
 
 void OffCpuSession::Drain(uint64_t until_ns) {
-  for (PerfRing& ring : events_->rings()) ring.Refresh();
-  sampling::MergeByTime(events_->rings(), until_ns,
-                        [this](RecordBytes bytes) { Handle(bytes); });
+  for (PerfRing* const ring : rings_) ring->Refresh();
+  sampling::MergeByTime(
+      rings_, until_ns,
+      [this](RecordBytes bytes, size_t ring) { Handle(bytes, ring); });
 }
 
-void OffCpuSession::Handle(RecordBytes bytes) {
+void OffCpuSession::Handle(RecordBytes bytes, size_t ring) {
   const auto header = sampling::DecodeHeader(bytes);
-  if (!header || !HandleKnown(bytes, header->type)) {
-    ledger_.Add(model::Loss::kRecordsCorrupt, 1);
+  const size_t switch_rings = events_->rings().size();
+  const bool is_of_samples = ring >= switch_rings;
+  const bool is_good =
+      header &&
+      (is_of_samples ? samples_.Handle(bytes, header->type, ring - switch_rings)
+                     : HandleKnown(bytes, header->type, ring));
+  if (is_good) return;
+  ledger_.Add(model::Loss::kRecordsCorrupt, 1);
+  if (!is_of_samples) {
     clock_.OnLost(sampling::DecodeTime(bytes).value_or(NowNs()));
   }
 }
 
 // False if the record is damaged.
-bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type) {
+bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type, size_t ring) {
   switch (type) {
     case PERF_RECORD_SWITCH: {
       const auto record = sampling::DecodeSwitch(bytes);
-      if (record) clock_.OnSwitch(*record);
+      if (record && IsNew(record->pid, record->tid, ring,
+                          record->is_out ? RepeatedRecords::kOut
+                                         : RepeatedRecords::kIn)) {
+        causes_.OnSwitch(*record);
+        clock_.OnSwitch(*record);
+      }
       return record.has_value();
+    }
+    case PERF_RECORD_MMAP2: {
+      const auto map = sampling::DecodeMap(bytes);
+      if (map && IsOfTarget(map->pid)) stacks_.OnMap(*map);
+      return map.has_value();
     }
     case PERF_RECORD_COMM: {
       const auto comm = sampling::DecodeComm(bytes);
       if (!comm) return false;
+      if (!IsOfTarget(comm->pid)) return true;
       if (comm->is_exec) OnExec(*comm);
       processes_.OnName(comm->pid, comm->tid, comm->name, comm->is_exec);
       return true;
     }
-    case PERF_RECORD_FORK: {
-      const auto task = sampling::DecodeTask(bytes);
-      if (!task) return false;
-      if (clock_.OnFork(task->pid, task->tid, task->time_ns)) {
-        processes_.OnFork(task->pid, task->tid, task->parent_pid,
-                          task->parent_tid, ToEpoch(task->time_ns));
-      }
-      return true;
-    }
-    case PERF_RECORD_EXIT: {
-      const auto task = sampling::DecodeTask(bytes);
-      if (!task) return false;
-      processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns));
-      clock_.OnExit(task->tid, task->time_ns);
-      return true;
-    }
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+      return HandleTask(bytes, type, ring);
     case PERF_RECORD_LOST: {
       const auto lost = sampling::DecodeLost(bytes);
       const auto time_ns = sampling::DecodeTime(bytes);
@@ -180,9 +264,29 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type) {
   }
 }
 
+bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
+  const auto task = sampling::DecodeTask(bytes);
+  if (!task) return false;
+  if (type == PERF_RECORD_EXIT) {
+    if (!IsOfTarget(task->pid)) return true;
+    processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns));
+    clock_.OnExit(task->tid, task->time_ns);
+    repeated_.Forget(task->tid);
+  } else if (IsNew(task->pid, task->tid, ring, RepeatedRecords::kBegin) &&
+             clock_.OnFork(task->pid, task->tid, task->time_ns)) {
+    processes_.OnFork(task->pid, task->tid, task->parent_pid, task->parent_tid,
+                      ToEpoch(task->time_ns));
+    // Of two threads with one number, the first: as their begin.
+    creators_.try_emplace({task->pid, task->tid},
+                          ThreadKey{task->parent_pid, task->parent_tid});
+  }
+  return true;
+}
+
 absl::Status OffCpuSession::Stop() {
   if (events_ == nullptr) return absl::OkStatus();
   events_->Disable();
+  samples_.Disable();
   const uint64_t now_ns = NowNs();
   Drain(kForever);
   const sampling::PerfTotals totals = events_->ReadTotals();
@@ -198,9 +302,11 @@ absl::Status OffCpuSession::Stop() {
   ledger_.Add(model::Loss::kSwitchesLost,
               totals.knows_lost ? totals.lost_records : told_lost_records_);
   ledger_.Add(model::Loss::kThreadsNotTimed, clock_.threads_not_timed());
-  for (const PerfRing& ring : events_->rings()) {
-    ledger_.Add(model::Loss::kRecordsCorrupt, ring.corrupt_count());
+  for (const PerfRing* const ring : rings_) {
+    ledger_.Add(model::Loss::kRecordsCorrupt, ring->corrupt_count());
   }
+  ledger_.Add(model::Loss::kSamplesLost, samples_.End());
+  rings_.clear();
   events_ = nullptr;
   return absl::OkStatus();
 }
@@ -208,11 +314,25 @@ absl::Status OffCpuSession::Stop() {
 absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
   auto states = std::make_shared<model::ThreadStates>();
   states->cpu_count = cpu_count_;
-  for (const auto& [thread, times] : clock_.times()) {
-    states->threads.push_back(times);
-    states->threads.back().track = processes_.Track(thread.pid, thread.tid);
+  for (const auto& [thread, sums] : clock_.times()) {
+    model::ThreadTimes& times = states->threads.emplace_back(sums);
+    times.track = processes_.Track(thread.pid, thread.tid);
+    times.begin_ns = ToEpoch(static_cast<uint64_t>(times.begin_ns));
+    times.end_ns = ToEpoch(static_cast<uint64_t>(times.end_ns));
+    const auto creator = creators_.find(thread);
+    if (creator != creators_.end() &&
+        clock_.times().contains(creator->second)) {
+      times.creator =
+          processes_.Track(creator->second.pid, creator->second.tid);
+    }
   }
-  processes_.Describe(shard);
+  const std::vector<model::StackId> stacks = stacks_.Collect(shard);
+  waits_.Collect(
+      [this](const ThreadKey& thread) {
+        return processes_.Track(thread.pid, thread.tid);
+      },
+      stacks, shard, *states);
+  TellLocksFromConditions(shard, *states);
   shard.thread_states = std::move(states);
   shard.ledger.Merge(ledger_);
   return Collected{};
@@ -220,8 +340,9 @@ absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
 
 }  // namespace
 
-std::unique_ptr<ActivitySession> NewOffCpuSession() {
-  return std::make_unique<OffCpuSession>();
+std::unique_ptr<ActivitySession> NewOffCpuSession(StackSource source,
+                                                  const OwnProcess* own) {
+  return std::make_unique<OffCpuSession>(source, own);
 }
 
 }  // namespace kymo::off_cpu

@@ -29,8 +29,11 @@ std::optional<SchedStat> ParseSchedStat(std::string_view text) {
   const auto on_cpu_ns = TakeNumber(text);
   if (!on_cpu_ns) return std::nullopt;
   const auto waited_ns = TakeNumber(text);
-  if (!waited_ns || !TakeNumber(text)) return std::nullopt;
-  return SchedStat{.on_cpu_ns = *on_cpu_ns, .waited_ns = *waited_ns};
+  const auto times_on_cpu = TakeNumber(text);
+  if (!waited_ns || !times_on_cpu) return std::nullopt;
+  return SchedStat{.on_cpu_ns = *on_cpu_ns,
+                   .waited_ns = *waited_ns,
+                   .times_on_cpu = *times_on_cpu};
 }
 
 std::optional<SchedStat> ReadSchedStat(int64_t pid, int64_t tid) {

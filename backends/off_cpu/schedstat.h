@@ -18,6 +18,7 @@ namespace kymo::off_cpu {
 struct SchedStat {
   DurationNs on_cpu_ns = 0;
   DurationNs waited_ns = 0;  // runnable, without a CPU
+  int64_t times_on_cpu = 0;  // how often it got a CPU
 };
 
 // Nothing if the text is not as the kernel writes it: three numbers.

@@ -10,8 +10,19 @@
 //   test_waiter FILE kill MS      "spinner" uses MS; then the program kills
 //                                 itself while "sleeper" is blocked
 //   test_waiter FILE leave MS     a child sleeps for MS; the program ends first
+//   test_waiter FILE waits N      "waiter" waits N times for a lock, a pipe and
+//                                 a time, and tells in FILE.waits how long:
+//                                 "LOCK_NS PIPE_NS TIME_NS", and how often it
+//                                 was interrupted
+//   test_waiter FILE locks N      "sleeper" and "spinner" take a lock N times
+//                                 each, sleep or spin with it, and so do
+//                                 "victim"s; FILE.holds tells who had it:
+//                                 "TID BEGIN_NS END_NS FUNCTION"
+//   test_waiter FILE stop MS      a child stops itself for MS, then it sleeps
+//                                 for MS; the program waits for its end
 // Each thread writes a line into FILE before it ends, by the kernel's clocks of
 // threads: "NAME TID CPU_NS RUN_QUEUE_NS VOLUNTARY INVOLUNTARY".
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,8 +37,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -126,6 +139,161 @@ void PingPong(int64_t count) {
   pong.join();
 }
 
+struct Waiter {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  int to[2];
+  int fro[2];
+  int64_t lock_ns = 0;
+  int64_t pipe_ns = 0;
+  int64_t time_ns = 0;
+  int interrupted = 0;
+
+  void Read(int fd) {
+    char c;
+    while (read(fd, &c, 1) != 1) interrupted += errno == EINTR;
+  }
+  static void Write(int fd) {
+    const char c = 0;
+    if (write(fd, &c, 1) != 1) abort();
+  }
+};
+
+template <typename Work>
+void AddTime(int64_t& sum_ns, Work work) {
+  const int64_t begin_ns = Now(CLOCK_MONOTONIC);
+  work();
+  sum_ns += Now(CLOCK_MONOTONIC) - begin_ns;
+}
+
+__attribute__((noinline)) void WaitForLock(Waiter& waiter) {
+  AddTime(waiter.lock_ns, [&] { pthread_mutex_lock(&waiter.mutex); });
+  pthread_mutex_unlock(&waiter.mutex);
+}
+
+__attribute__((noinline)) void WaitForPipe(Waiter& waiter) {
+  AddTime(waiter.pipe_ns, [&] { waiter.Read(waiter.to[0]); });
+}
+
+__attribute__((noinline)) void WaitForTime(Waiter& waiter, int64_t ns) {
+  const timespec time = {0, ns};
+  AddTime(waiter.time_ns, [&] {
+    if (nanosleep(&time, nullptr) != 0) ++waiter.interrupted;
+  });
+}
+
+// For each 60 ns of the lock 25 of the pipe and 15 of the time.
+void Waits(int64_t count) {
+  constexpr int64_t kUnitNs = 6 * kNsPerMs;
+  Waiter waiter;
+  if (pipe(waiter.to) != 0 || pipe(waiter.fro) != 0) abort();
+  std::thread thread = Start("waiter", [&] {
+    for (int64_t i = 0; i < count; ++i) {
+      WaitForPipe(waiter);
+      WaitForLock(waiter);
+      WaitForPipe(waiter);
+      WaitForTime(waiter, 15 * kUnitNs);
+      Waiter::Write(waiter.fro[1]);
+    }
+  });
+  for (int64_t i = 0; i < count; ++i) {
+    pthread_mutex_lock(&waiter.mutex);
+    Waiter::Write(waiter.to[1]);
+    SleepNs(60 * kUnitNs);
+    pthread_mutex_unlock(&waiter.mutex);
+    SleepNs(25 * kUnitNs);
+    Waiter::Write(waiter.to[1]);
+    waiter.Read(waiter.fro[0]);
+  }
+  thread.join();
+  FILE* const file = fopen((std::string(g_file) + ".waits").c_str(), "w");
+  fprintf(file, "%lld %lld %lld %d\n", static_cast<long long>(waiter.lock_ns),
+          static_cast<long long>(waiter.pipe_ns),
+          static_cast<long long>(waiter.time_ns), waiter.interrupted);
+  fclose(file);
+}
+
+// A lock that knows who had it.
+struct Held {
+  struct Hold {
+    long tid;
+    int64_t begin_ns;
+    int64_t end_ns;
+    const char* function;
+  };
+
+  // Calls `work` with the lock.
+  template <typename Work>
+  void With(const char* function, Work work) {
+    pthread_mutex_lock(&mutex);
+    const int64_t begin_ns = Now(CLOCK_MONOTONIC);
+    work();
+    holds.push_back(
+        {syscall(SYS_gettid), begin_ns, Now(CLOCK_MONOTONIC), function});
+    pthread_mutex_unlock(&mutex);
+    asm volatile("");  // no tail call: the function stays on the stack
+  }
+
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  std::vector<Hold> holds;
+};
+
+__attribute__((noinline)) void HoldAsleep(Held& held, int64_t ms) {
+  held.With("HoldAsleep", [&] { SleepNs(ms * kNsPerMs); });
+}
+
+__attribute__((noinline)) void HoldBusy(Held& held, int64_t ms) {
+  held.With("HoldBusy", [&] { Spin(ms); });
+}
+
+__attribute__((noinline)) void HoldShortly(Held& held) {
+  held.With("HoldShortly", [] {});
+}
+
+void Locks(int64_t count) {
+  Held held;
+  std::atomic<bool> is_done = false;
+  const auto work = [&](void (*hold)(Held&, int64_t)) {
+    for (int64_t i = 0; i < count; ++i) {
+      hold(held, i % 3 == 0 ? 25 : 2 + i % 7);
+      SleepNs(3 * kNsPerMs);
+    }
+  };
+  std::thread sleeper = Start("sleeper", [&] { work(HoldAsleep); });
+  std::thread spinner = Start("spinner", [&] { work(HoldBusy); });
+  std::vector<std::thread> victims;
+  for (int i = 0; i < 3; ++i) {
+    victims.push_back(Start("victim", [&] {
+      while (!is_done) {
+        HoldShortly(held);
+        SleepNs(kNsPerMs);
+      }
+    }));
+  }
+  sleeper.join();
+  spinner.join();
+  is_done = true;
+  for (std::thread& victim : victims) victim.join();
+  FILE* const file = fopen((std::string(g_file) + ".holds").c_str(), "w");
+  for (const Held::Hold& hold : held.holds) {
+    fprintf(file, "%ld %lld %lld %s\n", hold.tid,
+            static_cast<long long>(hold.begin_ns),
+            static_cast<long long>(hold.end_ns), hold.function);
+  }
+  fclose(file);
+}
+
+void Stop(int64_t ms) {
+  const pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    SleepNs(ms * kNsPerMs);
+    _exit(0);
+  }
+  SleepNs(ms * kNsPerMs);
+  kill(child, SIGCONT);
+  if (waitpid(child, nullptr, 0) != child) abort();
+}
+
 [[noreturn]] void Kill(int64_t ms) {
   std::thread sleeper = Start("sleeper", [] { Sleep(1'000'000); });
   std::thread spinner = Start("spinner", [=] { Spin(ms); });
@@ -138,6 +306,9 @@ int Run(const std::string& mode, int64_t count) {
   if (mode == "mix") Mix(count);
   if (mode == "pingpong") PingPong(count);
   if (mode == "kill") Kill(count);
+  if (mode == "waits") Waits(count);
+  if (mode == "locks") Locks(count);
+  if (mode == "stop") Stop(count);
   if (mode == "contend") {
     BindToOneCpu();
     std::thread other = Start("spinner", [=] { Spin(count); });

@@ -1,6 +1,7 @@
 #include "backends/off_cpu/thread_clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kymo::off_cpu {
 namespace {
@@ -11,26 +12,40 @@ using model::ThreadTimes;
 constexpr uint64_t kReadPeriodNs = 100 * kNsPerMs;
 // How many threads NextToRead looks at before it gives up.
 constexpr int kMostLooks = 64;
+// The same of NextBlocked: some 0.1 ms.
+constexpr size_t kMostBlockedLooks = 2'000;
 
 }  // namespace
 
 bool ThreadClock::Start(uint32_t pid, uint32_t tid, uint64_t time_ns,
                         State state) {
   if (live_.size() + ended_.size() >= most_threads_) return false;
-  live_[tid] = {.pid = pid, .state = state, .since_ns = time_ns};
+  LiveThread& thread = live_[tid];
+  thread = {.pid = pid, .state = state, .since_ns = time_ns};
+  thread.times.begin_ns = static_cast<TimeNs>(time_ns);
   turns_.push_back(tid);
+  List(tid, thread);
   return true;
 }
 
-void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
-                        bool is_contradiction) {
+void ThreadClock::Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns,
+                        State next, StateEnd end) {
   const DurationNs passed_ns =
       time_ns > thread.since_ns
           ? static_cast<DurationNs>(time_ns - thread.since_ns)
           : 0;
   ThreadTimes& times = thread.times;
   times.wall_ns += passed_ns;
-  if (is_contradiction || IsUnknown(thread)) {
+  const bool is_unknown = end == StateEnd::kContradiction || IsUnknown(thread);
+  if (!is_unknown && thread.state != State::kOnCpu && passed_ns > 0 &&
+      on_off_cpu_) {
+    on_off_cpu_({.thread = {thread.pid, tid},
+                 .begin_ns = thread.since_ns,
+                 .end_ns = time_ns,
+                 .is_runnable = thread.state == State::kRunnable,
+                 .is_open = end == StateEnd::kRecordingEnd});
+  }
+  if (is_unknown) {
     times.unknown_ns += passed_ns;
   } else if (thread.state == State::kOnCpu) {
     times.on_cpu_ns += passed_ns;
@@ -44,6 +59,13 @@ void ThreadClock::Enter(LiveThread& thread, uint64_t time_ns, State next,
   thread.since_ns = std::max(thread.since_ns, time_ns);
   thread.state = next;
   thread.is_doubtful = false;
+  List(tid, thread);
+}
+
+void ThreadClock::List(uint32_t tid, LiveThread& thread) {
+  if (thread.state != State::kBlocked || thread.is_listed) return;
+  thread.is_listed = true;
+  blocked_.push_back(tid);
 }
 
 bool ThreadClock::IsLate(uint64_t time_ns) {
@@ -53,13 +75,27 @@ bool ThreadClock::IsLate(uint64_t time_ns) {
 }
 
 bool ThreadClock::OnFork(uint32_t pid, uint32_t tid, uint64_t time_ns) {
-  if (IsLate(time_ns) && live_.contains(tid)) return true;
+  const auto found = live_.find(tid);
+  if (IsLate(time_ns) && found != live_.end()) return true;
+  // It began after the recording, but was there when that looked for threads.
+  if (found != live_.end() && found->second.is_guess) live_.erase(found);
   // Its end was lost, and its number came again.
   OnEndLost(tid);
   OnExit(tid, time_ns);
   if (Start(pid, tid, time_ns, State::kRunnable)) return true;
   ++threads_not_timed_;
   return false;
+}
+
+bool ThreadClock::OnExisting(uint32_t pid, uint32_t tid, uint64_t time_ns,
+                             bool seems_to_run) {
+  if (!Start(pid, tid, time_ns,
+             seems_to_run ? State::kOnCpu : State::kBlocked)) {
+    ++threads_not_timed_;
+    return false;
+  }
+  live_[tid].is_guess = true;
+  return true;
 }
 
 bool ThreadClock::OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns) {
@@ -87,7 +123,7 @@ void ThreadClock::OnExit(uint32_t tid, uint64_t time_ns) {
     return;  // of an earlier thread with that number
   }
   if (found == live_.end()) return;
-  Finish(tid, found->second, time_ns);
+  Finish(tid, found->second, time_ns, StateEnd::kRecord);
   live_.erase(found);
 }
 
@@ -104,11 +140,20 @@ void ThreadClock::OnSwitch(const sampling::SwitchRecord& record) {
     return;
   }
   LiveThread& thread = found->second;
+  if (std::exchange(thread.is_guess, false)) {
+    if (record.is_out) {
+      thread.state = State::kOnCpu;
+    } else if (thread.state == State::kOnCpu) {
+      thread.state = State::kRunnable;  // it waited for a CPU
+    }
+  }
   if (record.time_ns < thread.since_ns) {
     thread.is_doubtful = true;
   } else {
     const bool was_on_cpu = thread.state == State::kOnCpu;
-    Enter(thread, record.time_ns, next, was_on_cpu != record.is_out);
+    Enter(record.tid, thread, record.time_ns, next,
+          was_on_cpu == record.is_out ? StateEnd::kRecord
+                                      : StateEnd::kContradiction);
   }
   thread.is_due = true;
   if (!record.is_out) return;
@@ -157,15 +202,36 @@ void ThreadClock::OnRunQueue(uint32_t tid, DurationNs waited_ns,
   found->second.times.run_queue = RunQueueTime::kLastKnown;
 }
 
+std::optional<BlockedThread> ThreadClock::NextBlocked(uint64_t latest_ns) {
+  for (size_t left = std::min(blocked_.size(), kMostBlockedLooks); left > 0;
+       --left) {
+    const uint32_t tid = blocked_.front();
+    blocked_.pop_front();
+    const auto found = live_.find(tid);
+    if (found == live_.end()) continue;
+    LiveThread& thread = found->second;
+    if (thread.state == State::kBlocked && thread.since_ns > latest_ns) {
+      blocked_.push_back(tid);
+      continue;
+    }
+    thread.is_listed = false;
+    if (thread.state != State::kBlocked) continue;
+    return BlockedThread{{thread.pid, tid}, thread.since_ns};
+  }
+  return std::nullopt;
+}
+
 std::vector<ThreadKey> ThreadClock::LiveThreads() const {
   std::vector<ThreadKey> threads;
   for (const auto& [tid, thread] : live_) threads.push_back({thread.pid, tid});
   return threads;
 }
 
-void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns) {
-  Enter(thread, time_ns, thread.state, /*is_contradiction=*/false);
+void ThreadClock::Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns,
+                         StateEnd end) {
+  Enter(tid, thread, time_ns, thread.state, end);
   ThreadTimes& times = thread.times;
+  times.end_ns = static_cast<TimeNs>(thread.since_ns);
   // The records tell of preemptions only, schedstat of all waits that ended
   // before it was read.
   const DurationNs off_cpu_ns =
@@ -190,7 +256,7 @@ void ThreadClock::End(uint64_t time_ns) {
         thread.times.unknown_ns == 0 && !IsUnknown(thread)) {
       thread.times.run_queue = RunQueueTime::kWhole;
     }
-    Finish(tid, thread, time_ns);
+    Finish(tid, thread, time_ns, StateEnd::kRecordingEnd);
   }
   live_.clear();
 }

@@ -7,10 +7,12 @@
 //   while (auto thread = clock.NextToRead(now_ns)) {
 //     ... clock.OnRunQueue(thread->tid, waited_ns, now_ns); ...
 //   }
+//   while (auto thread = clock.NextBlocked(ms_ago)) ...  // why does it wait?
 //   clock.End(now_ns);
 //   for (const auto& [thread, times] : clock.times()) Use(times);
 //
 // A switch costs one look into a hash table, and no memory: only sums are kept.
+// Whoever wants the single waits gets each when it ends.
 // Times are unknown where records are missing: a state that began before
 // records were lost, and the time between two records that contradict each
 // other, such as a thread that gets a CPU twice. A record that comes too late,
@@ -24,8 +26,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -41,13 +45,31 @@ struct ThreadKey {
   friend auto operator<=>(const ThreadKey&, const ThreadKey&) = default;
 };
 
+// A time between two CPUs of a thread, or before its first.
+struct OffCpuTime {
+  ThreadKey thread;
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+  bool is_runnable = false;  // it waited for a CPU only
+  bool is_open = false;      // it went on when the recording ended
+};
+
+// A thread that does not run, as far as the records tell.
+struct BlockedThread {
+  ThreadKey thread;
+  uint64_t since_ns = 0;
+};
+
 class ThreadClock {
  public:
   // A thread takes about 400 bytes, with its name.
   static constexpr size_t kMostThreads = 200'000;
+  using OnOffCpu = std::function<void(const OffCpuTime&)>;
 
-  explicit ThreadClock(size_t most_threads = kMostThreads)
-      : most_threads_(most_threads) {}
+  // `on_off_cpu` gets each time off a CPU that is not unknown, when it ends.
+  explicit ThreadClock(size_t most_threads = kMostThreads,
+                       OnOffCpu on_off_cpu = nullptr)
+      : most_threads_(most_threads), on_off_cpu_(std::move(on_off_cpu)) {}
 
   // A thread was made, and waits for its first CPU. False: there are too many
   // threads, and this one is not timed.
@@ -57,6 +79,10 @@ class ThreadClock {
   // another thread called exec, it has the number of the main one from now on,
   // and keeps its counts.
   bool OnExec(uint32_t pid, uint32_t tid, uint64_t time_ns);
+  // A thread exists already when the recording begins, and it seems to run, or
+  // to be blocked. Its first record may correct that. False: as of OnFork.
+  bool OnExisting(uint32_t pid, uint32_t tid, uint64_t time_ns,
+                  bool seems_to_run);
   // How long the kernel said then that the thread had waited for a CPU.
   void OnRunQueueBefore(uint32_t tid, DurationNs waited_ns);
   void OnExit(uint32_t tid, uint64_t time_ns);
@@ -75,6 +101,13 @@ class ThreadClock {
   // thread gets a CPU.
   void OnRunQueue(uint32_t tid, DurationNs waited_ns, uint64_t time_ns);
 
+  // A thread that has been blocked since `latest_ns` or longer, each once after
+  // it was blocked. A thread that was blocked later waits for a later call.
+  // Nothing: there is no other, or many threads were looked at for nothing.
+  std::optional<BlockedThread> NextBlocked(uint64_t latest_ns);
+
+  // Whether the thread is timed, and has not ended.
+  bool IsTimed(uint32_t tid) const { return live_.contains(tid); }
   // The threads that have not ended.
   std::vector<ThreadKey> LiveThreads() const;
 
@@ -82,7 +115,8 @@ class ThreadClock {
   // that time.
   void End(uint64_t time_ns);
 
-  // Of the threads that ended, or of all after End. `track` is not set.
+  // Of the threads that ended, or of all after End. `track` and `creator` are
+  // not set. Begins and ends are CLOCK_MONOTONIC.
   const std::map<ThreadKey, model::ThreadTimes>& times() const {
     return ended_;
   }
@@ -93,10 +127,12 @@ class ThreadClock {
   struct LiveThread {
     uint32_t pid = 0;
     State state = State::kOnCpu;
-    bool is_doubtful = false;   // records contradict the state
-    bool is_due = true;         // it ran since its run queue was read
-    uint64_t since_ns = 0;      // when the state began
-    uint64_t last_read_ns = 0;  // of its time in the run queue
+    bool is_doubtful = false;            // records contradict the state
+    bool is_guess = false;               // no record has told of the state yet
+    bool is_due = true;                  // it ran since its run queue was read
+    bool is_listed = false;              // in blocked_
+    uint64_t since_ns = 0;               // when the state began
+    uint64_t last_read_ns = 0;           // of its time in the run queue
     DurationNs run_queue_before_ns = 0;  // not of this life
     std::optional<DurationNs> run_queue_ns;
     uint64_t run_queue_read_ns = 0;         // the time of that
@@ -112,16 +148,23 @@ class ThreadClock {
   }
   // Whether a record of that time comes after newer ones.
   bool IsLate(uint64_t time_ns);
+  // For NextBlocked, if the thread is blocked.
+  void List(uint32_t tid, LiveThread& thread);
+  // What ends a state.
+  enum class StateEnd : uint8_t { kRecord, kContradiction, kRecordingEnd };
   // Ends the state of a thread and begins the next one.
-  void Enter(LiveThread& thread, uint64_t time_ns, State next,
-             bool is_contradiction);
-  void Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns);
+  void Enter(uint32_t tid, LiveThread& thread, uint64_t time_ns, State next,
+             StateEnd end);
+  void Finish(uint32_t tid, LiveThread& thread, uint64_t time_ns, StateEnd end);
 
   const size_t most_threads_;
+  const OnOffCpu on_off_cpu_;
   LiveThreadMap live_;
   uint64_t lost_ns_ = 0;        // no record that was lost is newer
   uint64_t newest_ns_ = 0;      // the time of the newest record
   std::deque<uint32_t> turns_;  // whose run queue to read, may have ended
+  // Threads that were blocked since NextBlocked had them; they may have ended.
+  std::deque<uint32_t> blocked_;
   std::map<ThreadKey, model::ThreadTimes> ended_;
   uint64_t threads_not_timed_ = 0;
 };

@@ -1,13 +1,10 @@
 #include "backends/off_cpu/thread_clock.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <map>
 #include <optional>
 #include <set>
-
-#include "backends/off_cpu/schedstat.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -59,12 +56,16 @@ TEST_F(ThreadClockTest, StatesAddUpToTheLifeOfAThread) {
                                      .on_cpu_ns = 90,
                                      .runnable_ns = 40,
                                      .voluntary_switches = 1,
-                                     .involuntary_switches = 1}));
+                                     .involuntary_switches = 1,
+                                     .begin_ns = 100,
+                                     .end_ns = 250}));
   EXPECT_EQ(TimesOf(7).blocked_ns(), 20);
   EXPECT_EQ(TimesOf(8), (ThreadTimes{.wall_ns = 90,
                                      .on_cpu_ns = 85,
                                      .runnable_ns = 5,
-                                     .voluntary_switches = 1}));
+                                     .voluntary_switches = 1,
+                                     .begin_ns = 120,
+                                     .end_ns = 210}));
 }
 
 TEST_F(ThreadClockTest, AWaitThatNobodyEndsIsKeptAndMarked) {
@@ -106,7 +107,8 @@ TEST_F(ThreadClockTest, AStateThatBeganBeforeALossIsUnknown) {
   EXPECT_EQ(TimesOf(7), (ThreadTimes{.wall_ns = 60,
                                      .on_cpu_ns = 10,
                                      .unknown_ns = 30,
-                                     .voluntary_switches = 1}));
+                                     .voluntary_switches = 1,
+                                     .end_ns = 60}));
   EXPECT_EQ(TimesOf(8).runnable_ns, 5);
   EXPECT_EQ(TimesOf(8).on_cpu_ns, 0);
   EXPECT_EQ(TimesOf(8).unknown_ns, 95);
@@ -150,7 +152,9 @@ TEST_F(ThreadClockTest, RecordsThatComeTooLateLeaveTheStateUnknown) {
   EXPECT_EQ(TimesOf(7), (ThreadTimes{.wall_ns = 70,
                                      .on_cpu_ns = 10 + 20,
                                      .unknown_ns = 40,
-                                     .voluntary_switches = 1}));
+                                     .voluntary_switches = 1,
+                                     .begin_ns = 100,
+                                     .end_ns = 170}));
 }
 
 TEST_F(ThreadClockTest, RecordsThatComeTooLateBringNoThreadBack) {
@@ -172,7 +176,9 @@ TEST_F(ThreadClockTest, RecordsThatComeTooLateEndNoThread) {
   EXPECT_EQ(TimesOf(8), (ThreadTimes{.wall_ns = 40,
                                      .on_cpu_ns = 10,
                                      .open_wait_ns = 30,
-                                     .voluntary_switches = 1}));
+                                     .voluntary_switches = 1,
+                                     .begin_ns = 60,
+                                     .end_ns = 100}));
 }
 
 TEST_F(ThreadClockTest, AThreadWhoseBeginningWasLostBeginsWithItsFirstSwitch) {
@@ -228,6 +234,30 @@ TEST_F(ThreadClockTest, LivesOfOneNumberAddUp) {
   EXPECT_EQ(TimesOf(8).wall_ns, 60);
   EXPECT_EQ(TimesOf(8).on_cpu_ns, 40);
   EXPECT_EQ(TimesOf(8).runnable_ns, 20);
+}
+
+TEST_F(ThreadClockTest, BlockedThreadsAreToldOnceAndNotTooEarly) {
+  for (const uint32_t tid : {7, 8, 9}) {
+    clock_.OnFork(kPid, tid, 0);
+    In(tid, 5);
+    Block(tid, 10 * tid);
+  }
+  // The others stay in the list.
+  auto blocked = clock_.NextBlocked(/*latest_ns=*/75);
+  ASSERT_TRUE(blocked.has_value());
+  EXPECT_EQ(blocked->thread, (ThreadKey{kPid, 7}));
+  EXPECT_EQ(blocked->since_ns, 70u);
+  EXPECT_FALSE(clock_.NextBlocked(75).has_value());
+  In(8, 100);
+  blocked = clock_.NextBlocked(100);
+  ASSERT_TRUE(blocked.has_value());
+  EXPECT_EQ(blocked->thread.tid, 9u);
+  Block(8, 110);  // a new wait
+  EXPECT_FALSE(clock_.NextBlocked(100).has_value());
+  blocked = clock_.NextBlocked(110);
+  ASSERT_TRUE(blocked.has_value());
+  EXPECT_EQ(blocked->since_ns, 110u);
+  EXPECT_FALSE(clock_.NextBlocked(1'000).has_value());
 }
 
 // The records do not tell how long a thread waited after it was woken.
@@ -323,20 +353,46 @@ TEST(ThreadClockLimitTest, ThreadsBeyondTheLimitAreCounted) {
   EXPECT_EQ(clock.threads_not_timed(), 2u);
 }
 
-// Documentation/scheduler/sched-stats.rst: three numbers.
-TEST(SchedStatTest, ReadsWhatTheKernelWrites) {
-  const auto stat = ParseSchedStat("262077026 103157473 1586\n");
-  ASSERT_TRUE(stat.has_value());
-  EXPECT_EQ(stat->on_cpu_ns, 262'077'026);
-  EXPECT_EQ(stat->waited_ns, 103'157'473);
-  for (const char* const text : {"", "\n", "1", "1 2", "a b c", "-1 2 3",
-                                 "1 -2 3", "99999999999999999999 1 1"}) {
-    EXPECT_FALSE(ParseSchedStat(text).has_value()) << text;
+// The guess is what /proc said, some time after the recording began.
+TEST_F(ThreadClockTest, TheFirstRecordSaysWhatAnExistingThreadDid) {
+  for (const bool seems_to_run : {false, true}) {
+    ThreadClock clock;
+    clock.OnExisting(kPid, 1, 100, seems_to_run);
+    clock.OnExisting(kPid, 2, 100, seems_to_run);
+    clock.OnExisting(kPid, 3, 100, seems_to_run);
+    clock.OnSwitch({.pid = kPid, .tid = 1, .is_out = true, .time_ns = 110});
+    clock.OnSwitch({.pid = kPid, .tid = 2, .time_ns = 130});
+    clock.End(150);
+    const auto& times = clock.times();
+    EXPECT_EQ(times.at({kPid, 1}), (ThreadTimes{.wall_ns = 50,
+                                                .on_cpu_ns = 10,
+                                                .open_wait_ns = 40,
+                                                .voluntary_switches = 1,
+                                                .begin_ns = 100,
+                                                .end_ns = 150}));
+    EXPECT_EQ(times.at({kPid, 2}),
+              (ThreadTimes{.wall_ns = 50,
+                           .on_cpu_ns = 20,
+                           .runnable_ns = seems_to_run ? 30 : 0,
+                           .begin_ns = 100,
+                           .end_ns = 150}));
+    EXPECT_EQ(times.at({kPid, 3}),
+              (ThreadTimes{.wall_ns = 50,
+                           .on_cpu_ns = seems_to_run ? 50 : 0,
+                           .open_wait_ns = seems_to_run ? 0 : 50,
+                           .begin_ns = 100,
+                           .end_ns = 150}));
   }
-  EXPECT_TRUE(ReadSchedStat(getpid(), getpid()).has_value());
-  EXPECT_FALSE(ReadSchedStat(getpid(), 0).has_value());
-  EXPECT_TRUE(ThreadExists(getpid(), getpid()));
-  EXPECT_FALSE(ThreadExists(getpid(), 0));
+}
+
+TEST_F(ThreadClockTest, AThreadThatBeganWhileThreadsWereListedBeginsOnce) {
+  clock_.OnExisting(kPid, 8, 100, /*seems_to_run=*/true);
+  clock_.OnFork(kPid, 8, 120);
+  In(8, 125);
+  clock_.End(150);
+  EXPECT_EQ(TimesOf(8).on_cpu_ns, 25);
+  EXPECT_EQ(TimesOf(8).runnable_ns, 5);
+  EXPECT_EQ(TimesOf(8).begin_ns, 120);
 }
 
 }  // namespace

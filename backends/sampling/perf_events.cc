@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "backends/sampling/perf/perf_attributes.h"
+#include "backends/sampling/perf/perf_rules.h"
+#include "backends/sampling/perf/tracepoint.h"
 #include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
@@ -30,94 +32,40 @@ constexpr size_t kSmallestSwitchRingBytes = size_t{64} << 10;
 // The memory that a user may lock is for the sampler's rings, too.
 constexpr size_t kUserSwitchRingBytes = size_t{128} << 10;
 constexpr size_t kRootSwitchRingBytes = size_t{1} << 20;
+constexpr size_t kAllSwitchRingsBytes = size_t{128} << 20;
 
-// Not in the oldest kernel headers that we build with.
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1U << 4)
-#endif
+// More than most stacks need. A user's rings hold few copies of that size.
+constexpr uint32_t kRootSwitchStackBytes = 8192;
+constexpr uint32_t kUserSwitchStackBytes = 4096;
+
+RecordLayout LayoutOf(const Settings& settings) {
+  return settings.unwind == UnwindMode::kDwarf
+             ? RecordLayout::RegistersAndStack()
+             : RecordLayout::Callchain();
+}
+
+SampleParts PartsOf(RecordLayout layout, uint32_t stack_bytes) {
+  SampleParts parts = {.sample_type = layout.sample_type()};
+  if (layout.has_registers_and_stack) {
+    parts.sample_regs_user = kSampledRegisterMask;
+    parts.sample_stack_user = stack_bytes;
+  }
+  return parts;
+}
 
 int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept {
   return AboveStandardStreams(static_cast<int>(
       syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
-perf_event_attr MakeAttributes(const Settings& settings, bool kernel) {
-  const RecordLayout layout = settings.unwind == UnwindMode::kDwarf
-                                  ? RecordLayout::RegistersAndStack()
-                                  : RecordLayout::Callchain();
-  perf_event_attr attr{};
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_TASK_CLOCK;
-  attr.sample_period = static_cast<uint64_t>(settings.period_ns);
-  attr.sample_type = layout.sample_type();
-  if (layout.has_registers_and_stack) {
-    attr.sample_regs_user = kSampledRegisterMask;
-    attr.sample_stack_user =
-        settings.stack_bytes != 0 ? settings.stack_bytes : kMaxStackBytes;
-  }
-  attr.read_format = PERF_FORMAT_LOST;
-  attr.disabled = 1;
-  attr.enable_on_exec = 1;
-  attr.inherit = 1;
-  attr.exclude_kernel = kernel ? 0 : 1;
-  attr.exclude_hv = 1;
-  attr.exclude_callchain_kernel = 1;
-  attr.mmap = 1;
-  attr.mmap2 = 1;
-  attr.build_id = 1;
-  attr.comm = 1;
-  attr.comm_exec = 1;
-  attr.task = 1;
-  attr.sample_id_all = 1;
-  attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;  // a mark that is never reached: no wake-ups
-  attr.wakeup_watermark = uint32_t{1} << 31;
-  return attr;
-}
-
-perf_event_attr SwitchAttributes() {
-  perf_event_attr attr{};
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.sample_type = RecordLayout().sample_type();
-  attr.read_format = PERF_FORMAT_LOST;
-  attr.disabled = 1;
-  attr.enable_on_exec = 1;
-  attr.inherit = 1;
-  attr.exclude_kernel = 1;  // switches are recorded nevertheless
-  attr.exclude_hv = 1;
-  attr.context_switch = 1;
-  attr.comm = 1;
-  attr.comm_exec = 1;
-  attr.task = 1;
-  attr.sample_id_all = 1;
-  attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;  // a mark that is never reached: no wake-ups
-  attr.wakeup_watermark = uint32_t{1} << 31;
-  return attr;
-}
-
-// Makes of the event of a process one of all that a CPU runs.
-void WatchAllProcesses(perf_event_attr& attr) {
-  attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  // Not a divisor of the kernel's tick. What begins at ticks, as a slice of
-  // time on a busy machine does, would else be seen always or never.
-  attr.sample_period -= attr.sample_period / 128;
-  attr.disabled = 0;
-  attr.enable_on_exec = 0;
-  attr.inherit = 0;
-  attr.exclude_idle = 1;
-}
-
-// Removes one feature that older kernels do not know (lost counts: 6.0, build
-// ids: 5.12). False if there is nothing left to remove.
+// Removes one feature that older kernels do not know (lost counts: 6.0, events
+// for threads alone: 5.13, build ids: 5.12). False if there is nothing left to
+// remove.
 bool Simplify(perf_event_attr& attr) {
   if (attr.read_format != 0) {
     attr.read_format = 0;
+  } else if (attr.inherit_thread) {
+    attr.inherit_thread = 0;
   } else if (attr.build_id) {
     attr.build_id = 0;
   } else {
@@ -145,40 +93,62 @@ absl::Status OpenError(int error, const Settings& settings) {
       " ns, stack_bytes ", settings.stack_bytes, ")"));
 }
 
+// Opens the event on the calling process, and closes it again. Leaves out of it
+// what this kernel does not know. 0, or the error.
+int Try(perf_event_attr& attr) {
+  for (;;) {
+    const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
+    if (fd >= 0) {
+      close(fd);
+      return 0;
+    }
+    const int error = errno;
+    if ((error != EINVAL && error != E2BIG) || !Simplify(attr)) return error;
+  }
+}
+
 // The attributes with which this process can open the event on itself.
 absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
   int error = 0;
   for (const bool kernel : {true, false}) {
-    perf_event_attr attr = MakeAttributes(settings, kernel);
-    do {
-      const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
-      if (fd >= 0) {
-        close(fd);
-        return attr;
-      }
-      error = errno;
-    } while ((error == EINVAL || error == E2BIG) && Simplify(attr));
+    perf_event_attr attr =
+        SampleAttributes(PartsOf(LayoutOf(settings), settings.stack_bytes != 0
+                                                         ? settings.stack_bytes
+                                                         : kMaxStackBytes),
+                         static_cast<uint64_t>(settings.period_ns), kernel);
+    error = Try(attr);
+    if (error == 0) return attr;
     if (error != EACCES && error != EPERM) break;
   }
   return OpenError(error, settings);
 }
 
 // The same of switches.
-absl::StatusOr<perf_event_attr> UsableSwitchAttributes() {
-  perf_event_attr attr = SwitchAttributes();
-  do {
-    const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
-    if (fd >= 0) {
-      close(fd);
-      return attr;
-    }
-  } while ((errno == EINVAL || errno == E2BIG) && Simplify(attr));
-  if (errno == EINVAL || errno == E2BIG) {
+absl::StatusOr<perf_event_attr> UsableSwitchAttributes(PerfTarget target) {
+  perf_event_attr attr = SwitchAttributes(RecordLayout().sample_type());
+  if (target == PerfTarget::kThreadOfThisProcess) WatchOwnThreads(attr);
+  const int error = Try(attr);
+  if (error == 0) return attr;
+  if (error == EINVAL || error == E2BIG) {
     return absl::UnavailableError(
         "this kernel does not record switches of threads; Linux does since "
         "4.3");
   }
-  return OpenError(errno, {});
+  return OpenError(error, {});
+}
+
+constexpr RecordLayout kSwitchStackLayout =
+    RecordLayout::KernelCallchainRegistersAndStack();
+
+// The same of samples at switches.
+absl::StatusOr<perf_event_attr> UsableSwitchStackAttributes(PerfTarget target) {
+  perf_event_attr attr = SwitchStackAttributes(
+      PartsOf(kSwitchStackLayout,
+              geteuid() == 0 ? kRootSwitchStackBytes : kUserSwitchStackBytes));
+  if (target == PerfTarget::kThreadOfThisProcess) WatchOwnThreads(attr);
+  const int error = Try(attr);
+  if (error != 0) return OpenError(error, {});
+  return attr;
 }
 
 // Reads lists such as "0-3,8".
@@ -199,45 +169,6 @@ std::vector<int> OnlineCpus() {
 }
 
 }  // namespace
-
-PerfRules ReadPerfRules() {
-  PerfRules rules;
-  std::ifstream paranoid("/proc/sys/kernel/perf_event_paranoid");
-  int level = 0;
-  if (paranoid >> level) rules.paranoid = level;
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    // 2: a filter decides on each system call (proc(5)).
-    if (line == "Seccomp:\t2") rules.has_filter = true;
-  }
-  rules.is_root = geteuid() == 0;
-  return rules;
-}
-
-std::string PerfRefusal(int error, const PerfRules& rules) {
-  if (rules.has_filter && (error == EPERM || error == ENOSYS)) {
-    return "a seccomp filter forbids it, whatever perf_event_paranoid is; "
-           "start the container with --cap-add=PERFMON, or with "
-           "--security-opt=seccomp=unconfined";
-  }
-  if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
-    return "this kernel has no perf events of software clocks";
-  }
-  const std::string text =
-      absl::StrCat("perf_event_paranoid is ", rules.paranoid, "; ");
-  // A level that already permits it: a security module forbids it, for example.
-  if (rules.paranoid <= 1) {
-    return absl::StrCat(text,
-                        "that permits it, so another rule of this machine "
-                        "forbids it (a security module, a container)");
-  }
-  // The kernel does not ask root, so this is root of a container.
-  return absl::StrCat(
-      text, "run `sysctl kernel.perf_event_paranoid=1` ",
-      rules.is_root
-          ? "on the host, or start this container with --cap-add=PERFMON"
-          : "as root, or give the command CAP_PERFMON");
-}
 
 absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings) {
   const auto attr = UsableAttributes(settings);
@@ -273,48 +204,107 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   if (!attr.ok()) return attr.status();
   if (pid == kAllProcesses) WatchAllProcesses(*attr);
   std::unique_ptr<PerfEvents> events(new PerfEvents);
-  events->layout_ = settings.unwind == UnwindMode::kDwarf
-                        ? RecordLayout::RegistersAndStack()
-                        : RecordLayout::Callchain();
+  events->layout_ = LayoutOf(settings);
   events->knows_lost_ = attr->read_format != 0;
   const std::vector<int> cpus = OnlineCpus();
-  const absl::Status opened = events->OpenAll(settings, *attr, pid, cpus);
-  if (!opened.ok()) return opened;
-  // All rings have one size, because a user may lock only so much memory: what
-  // a large first ring took would be missing for the last.
   const size_t largest_bytes =
       std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
                  kSmallestRingBytes, kLargestRingBytes);
-  const absl::Status mapped =
-      events->MapLargestRings(largest_bytes, kSmallestRingBytes);
-  if (!mapped.ok()) return mapped;
-  return events;
-}
-
-absl::Status PerfEvents::ProbeSwitches() {
-  return UsableSwitchAttributes().status();
-}
-
-absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
-    pid_t pid) {
-  const auto attr = UsableSwitchAttributes();
-  if (!attr.ok()) return attr.status();
-  std::unique_ptr<PerfEvents> events(new PerfEvents);
-  events->knows_lost_ = attr->read_format != 0;
-  absl::Status status = events->OpenAll({}, *attr, pid, OnlineCpus());
-  if (status.ok()) {
-    status = events->MapLargestRings(
-        geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes,
-        kSmallestSwitchRingBytes);
-  }
+  const absl::Status status = events->OpenWithLargestRings(
+      settings, *attr, pid, cpus, largest_bytes, kSmallestRingBytes);
   if (!status.ok()) return status;
   return events;
 }
 
-absl::Status PerfEvents::MapLargestRings(size_t largest_bytes,
-                                         size_t smallest_bytes) {
+absl::Status PerfEvents::ProbeSwitches() {
+  return UsableSwitchAttributes(PerfTarget::kProgram).status();
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSmall(
+    const perf_event_attr& attr, pid_t pid, size_t largest_bytes) {
+  std::unique_ptr<PerfEvents> events(new PerfEvents);
+  events->knows_lost_ = attr.read_format != 0;
+  events->attr_ = attr;
+  const std::vector<int> cpus = OnlineCpus();
+  const absl::Status status = events->OpenWithLargestRings(
+      {}, attr, pid, cpus,
+      std::clamp(std::bit_floor(kAllSwitchRingsBytes / cpus.size()),
+                 kSmallestSwitchRingBytes, largest_bytes),
+      kSmallestSwitchRingBytes);
+  if (!status.ok()) return status;
+  return events;
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
+    pid_t pid, PerfTarget target) {
+  const auto attr = UsableSwitchAttributes(target);
+  if (!attr.ok()) return attr.status();
+  return OpenSmall(
+      *attr, pid, geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes);
+}
+
+absl::Status PerfEvents::ProbeSwitchStacks() {
+  return UsableSwitchStackAttributes(PerfTarget::kProgram).status();
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitchStacks(
+    pid_t pid, PerfTarget target) {
+  const auto attr = UsableSwitchStackAttributes(target);
+  if (!attr.ok()) return attr.status();
+  return OpenStacks(*attr, kSwitchStackLayout, pid);
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWakes(pid_t pid) {
+  const auto tracepoint = FindWakeTracepoint();
+  if (!tracepoint) return OpenError(EPERM, {});
+  constexpr RecordLayout kLayout = RecordLayout::RawRegistersAndStack();
+  perf_event_attr attr =
+      WakeAttributes(PartsOf(kLayout, kRootSwitchStackBytes), *tracepoint);
+  const int error = Try(attr);
+  if (error != 0) return OpenError(error, {});
+  return OpenStacks(attr, kLayout, pid);
+}
+
+absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenStacks(
+    const perf_event_attr& attr, RecordLayout layout, pid_t pid) {
+  auto events = OpenSmall(
+      attr, pid,
+      geteuid() == 0 ? 2 * kRootSwitchRingBytes : kUserSwitchRingBytes);
+  if (events.ok()) (*events)->layout_ = layout;
+  return events;
+}
+
+absl::Status PerfEvents::AlsoWatch(pid_t tid) {
+  for (size_t ring = 0; ring < fds_.size(); ++ring) {
+    const int fd = OpenEvent(attr_, tid, cpus_[ring]);
+    if (fd < 0) {
+      if (errno == ENODEV) continue;  // a CPU that went offline
+      if (errno != ESRCH) return OpenError(errno, {});
+      return absl::NotFoundError(
+          absl::StrCat("perf events: thread ", tid, " is gone"));
+    }
+    more_fds_.emplace_back(fd, ring);
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fds_[ring]) != 0) {
+      return absl::UnavailableError(absl::StrCat(
+          "perf events: threads cannot share a ring: ", strerror(errno)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// All rings have one size, because a user may lock only so much memory: what a
+// large first ring took would be missing for the last.
+absl::Status PerfEvents::OpenWithLargestRings(
+    const Settings& settings, const perf_event_attr& attr, pid_t pid,
+    const std::vector<int>& cpus, size_t largest_bytes, size_t smallest_bytes) {
   for (size_t bytes = largest_bytes; bytes >= smallest_bytes; bytes /= 2) {
+    const absl::Status opened = OpenAll(settings, attr, pid, cpus);
+    if (!opened.ok()) return opened;
     if (MapRings(bytes)) return absl::OkStatus();
+    // To map an event a second time takes 7 to 15 ms; to open it again, 10 us.
+    const int error = errno;
+    Close();
+    errno = error;
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "perf events: no memory for rings of ", smallest_bytes,
@@ -322,12 +312,14 @@ absl::Status PerfEvents::MapLargestRings(size_t largest_bytes,
       "; raise `sysctl kernel.perf_event_mlock_kb` or `ulimit -l`"));
 }
 
-absl::Status PerfEvents::OpenAll(const Settings& settings, perf_event_attr attr,
-                                 pid_t pid, const std::vector<int>& cpus) {
+absl::Status PerfEvents::OpenAll(const Settings& settings,
+                                 const perf_event_attr& attr, pid_t pid,
+                                 const std::vector<int>& cpus) {
   for (const int cpu : cpus) {
     const int fd = OpenEvent(attr, pid, cpu);
     if (fd >= 0) {
       fds_.push_back(fd);
+      cpus_.push_back(cpu);
     } else if (errno == ESRCH) {
       return absl::NotFoundError(
           absl::StrCat("perf events: process ", pid, " is gone"));
@@ -344,12 +336,7 @@ bool PerfEvents::MapRings(size_t ring_bytes) {
   for (const int fd : fds_) {
     void* const address =
         mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (address == MAP_FAILED) {
-      const int error = errno;
-      Unmap();
-      errno = error;
-      return false;
-    }
+    if (address == MAP_FAILED) return false;
     mappings_.push_back({address, size_bytes});
     rings_.emplace_back(static_cast<perf_event_mmap_page*>(address),
                         static_cast<const std::byte*>(address) + page_bytes,
@@ -358,31 +345,51 @@ bool PerfEvents::MapRings(size_t ring_bytes) {
   return true;
 }
 
-void PerfEvents::Unmap() noexcept {
+void PerfEvents::Close() noexcept {
   for (const Mapping& mapping : mappings_) {
     munmap(mapping.address, mapping.size_bytes);
   }
+  for (const int fd : fds_) close(fd);
+  for (const auto& [fd, ring] : more_fds_) close(fd);
   mappings_.clear();
   rings_.clear();
-}
-
-PerfEvents::~PerfEvents() {
-  Unmap();
-  for (const int fd : fds_) close(fd);
+  fds_.clear();
+  cpus_.clear();
+  more_fds_.clear();
 }
 
 void PerfEvents::Disable() noexcept {
   for (const int fd : fds_) ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  for (const auto& [fd, ring] : more_fds_) {
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  }
+}
+
+void PerfEvents::Pause(size_t ring) noexcept {
+  ForRing(ring, PERF_EVENT_IOC_DISABLE);
+}
+
+void PerfEvents::Resume(size_t ring) noexcept {
+  ForRing(ring, PERF_EVENT_IOC_ENABLE);
+}
+
+void PerfEvents::ForRing(size_t ring, unsigned long request) noexcept {
+  ioctl(fds_[ring], request, 0);
+  for (const auto& [fd, of_ring] : more_fds_) {
+    if (of_ring == ring) ioctl(fd, request, 0);
+  }
 }
 
 PerfTotals PerfEvents::ReadTotals() const noexcept {
   PerfTotals totals{.knows_lost = knows_lost_};
-  for (const int fd : fds_) {
+  const auto add = [&](int fd) {
     uint64_t values[2] = {0, 0};
-    if (read(fd, values, sizeof(values)) <= 0) continue;
+    if (read(fd, values, sizeof(values)) <= 0) return;
     totals.cpu_time_ns += values[0];
     totals.lost_records += values[1];
-  }
+  };
+  for (const int fd : fds_) add(fd);
+  for (const auto& [fd, ring] : more_fds_) add(fd);
   return totals;
 }
 

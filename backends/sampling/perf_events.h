@@ -22,12 +22,14 @@
 #ifndef KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
 #define KYMO_BACKENDS_SAMPLING_PERF_EVENTS_H_
 
+#include <linux/perf_event.h>
 #include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,23 +48,6 @@ struct PerfAccess {
 // says what refused it and what the user can do.
 absl::StatusOr<PerfAccess> ProbePerf(const Settings& settings);
 
-// What may refuse perf events to this process.
-struct PerfRules {
-  int paranoid = 2;  // kernel.perf_event_paranoid; the kernel's default
-  // A seccomp filter is on, as in most containers.
-  bool has_filter = false;
-  bool is_root = false;
-};
-PerfRules ReadPerfRules();
-
-// What refused perf_event_open with `error`, and what helps:
-//
-//   "perf_event_paranoid is 3; run `sysctl kernel.perf_event_paranoid=1` ..."
-//
-// The kernel itself refuses with EACCES: perf_event_open(2). The filters of
-// container engines refuse with EPERM or ENOSYS before it looks at anything.
-std::string PerfRefusal(int error, const PerfRules& rules);
-
 struct PerfTotals {
   // The target's, with threads and children. Of all processes: the time that
   // passed, of each CPU.
@@ -76,6 +61,15 @@ struct PerfTotals {
 // rings every 5 ms. Else what the ring has room for, but at least 16 KiB.
 uint32_t AutoStackBytes(size_t ring_bytes);
 
+// Whom an event of switches watches.
+enum class PerfTarget {
+  // `pid` waits before its exec. Its threads and children are watched, too.
+  kProgram,
+  // `pid` is a thread of this process, which is watched at once, with threads
+  // that it makes from now on. AlsoWatch adds others.
+  kThreadOfThisProcess,
+};
+
 class PerfEvents {
  public:
   // Instead of a pid: all processes. Sampling begins at once.
@@ -88,17 +82,38 @@ class PerfEvents {
   // leaves it (DecodeSwitch), and those about its threads' beginnings, ends and
   // names. An ordinary user may have it, too, unless perf_event_paranoid is
   // above 2. Recording begins at the target's exec.
-  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSwitches(pid_t pid);
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSwitches(
+      pid_t pid, PerfTarget target = PerfTarget::kProgram);
   // Tries that on the calling process.
   static absl::Status ProbeSwitches();
+  // A sample whenever a thread leaves its CPU, with the stacks of the kernel
+  // and of the program. For those who may look into the kernel: root, or
+  // perf_event_paranoid below 2.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSwitchStacks(
+      pid_t pid, PerfTarget target = PerfTarget::kProgram);
+  // Whether that is permitted.
+  static absl::Status ProbeSwitchStacks();
+  // A sample of whoever wakes a thread, with the stack of the program
+  // (DecodeWake): of each wake by the target's threads, and of each of the
+  // target's threads. A wake that is both comes twice. For root only.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWakes(pid_t pid);
+
+  // Another thread of this process gets the same events, with the same rings,
+  // and so do the threads that it makes from now on. Takes a descriptor for
+  // each CPU. kNotFound if the thread has ended.
+  // REQUIRES: opened with PerfTarget::kThreadOfThisProcess.
+  absl::Status AlsoWatch(pid_t tid);
 
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
-  ~PerfEvents();
+  ~PerfEvents() { Close(); }
 
   std::span<PerfRing> rings() noexcept { return rings_; }
   RecordLayout layout() const noexcept { return layout_; }
 
+  // The records of a ring's CPU stop, and go on.
+  void Pause(size_t ring) noexcept;
+  void Resume(size_t ring) noexcept;
   // No record appears after it returns.
   void Disable() noexcept;
   PerfTotals ReadTotals() const noexcept;
@@ -113,16 +128,31 @@ class PerfEvents {
   // REQUIRES: settings.stack_bytes is a number.
   static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWith(
       const Settings& settings, pid_t pid);
-  absl::Status OpenAll(const Settings& settings, perf_event_attr attr,
+  // With rings of at most so many bytes.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenSmall(
+      const perf_event_attr& attr, pid_t pid, size_t largest_bytes);
+  // The same of samples with stacks.
+  static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenStacks(
+      const perf_event_attr& attr, RecordLayout layout, pid_t pid);
+  // With rings of the largest of these sizes for which there is memory.
+  absl::Status OpenWithLargestRings(const Settings& settings,
+                                    const perf_event_attr& attr, pid_t pid,
+                                    const std::vector<int>& cpus,
+                                    size_t largest_bytes,
+                                    size_t smallest_bytes);
+  absl::Status OpenAll(const Settings& settings, const perf_event_attr& attr,
                        pid_t pid, const std::vector<int>& cpus);
-  // Rings of the largest of these sizes for which there is memory.
-  absl::Status MapLargestRings(size_t largest_bytes, size_t smallest_bytes);
+  // False, with errno, if there is no memory for all.
   bool MapRings(size_t ring_bytes);
-  void Unmap() noexcept;
+  void Close() noexcept;
+  void ForRing(size_t ring, unsigned long request) noexcept;
 
   RecordLayout layout_;
   bool knows_lost_ = false;
-  std::vector<int> fds_;
+  std::vector<int> fds_;   // one for each ring
+  std::vector<int> cpus_;  // of each
+  perf_event_attr attr_ = {};
+  std::vector<std::pair<int, size_t>> more_fds_;  // of AlsoWatch, with the ring
   std::vector<Mapping> mappings_;
   std::vector<PerfRing> rings_;
 };

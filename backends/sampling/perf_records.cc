@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/sampling/perf/tracepoint.h"
+
 namespace kymo::sampling {
 namespace {
 
@@ -93,7 +95,8 @@ uint64_t RecordLayout::sample_type() const noexcept {
          PERF_SAMPLE_PERIOD | (has_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
          (has_registers_and_stack
               ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
-              : 0);
+              : 0) |
+         (has_raw ? PERF_SAMPLE_RAW : 0);
 }
 
 uint64_t SampleRecord::callchain_at(size_t index) const noexcept {
@@ -218,6 +221,7 @@ std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
     if (count > bytes.size()) return std::nullopt;
     sample.callchain = reader.TakeBytes(count * 8);
   }
+  if (layout.has_raw) sample.raw = reader.TakeBytes(reader.Take<uint32_t>());
   if (layout.has_registers_and_stack) {
     TakeRegisters(reader, sample);
     TakeStack(reader, sample);
@@ -226,6 +230,15 @@ std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
   sample.in_kernel =
       (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
   return sample;
+}
+
+std::optional<WakeRecord> DecodeWake(const SampleRecord& sample) noexcept {
+  constexpr uint8_t kInterruptFlags = 8 | 16;
+  WakeFields fields;
+  if (sample.raw.size() < sizeof(fields)) return std::nullopt;
+  std::memcpy(&fields, sample.raw.data(), sizeof(fields));
+  return WakeRecord{.woken_tid = static_cast<uint32_t>(fields.woken_tid),
+                    .is_by_interrupt = (fields.flags & kInterruptFlags) != 0};
 }
 
 std::optional<uint64_t> DecodeLost(RecordBytes bytes) noexcept {

@@ -27,9 +27,16 @@ using RecordBytes = std::span<const std::byte>;
 struct RecordLayout {
   bool has_callchain = false;
   bool has_registers_and_stack = false;
+  bool has_raw = false;  // of tracepoints
 
   static constexpr RecordLayout RegistersAndStack() { return {false, true}; }
   static constexpr RecordLayout Callchain() { return {true, false}; }
+  static constexpr RecordLayout KernelCallchainRegistersAndStack() {
+    return {true, true};
+  }
+  static constexpr RecordLayout RawRegistersAndStack() {
+    return {false, true, true};
+  }
   uint64_t sample_type() const noexcept;
 };
 
@@ -94,12 +101,21 @@ struct SampleRecord {
   size_t callchain_size() const noexcept { return callchain.size() / 8; }
   uint64_t callchain_at(size_t index) const noexcept;
 
+  std::span<const std::byte> raw;  // what a tracepoint says
+
   bool has_registers = false;  // false: no user state, or a 32-bit one
   Registers registers{};
   std::span<const std::byte> stack;  // from the stack pointer upwards
   // The copy fills the room that the kernel had for it, which can be less than
   // was asked for: a record has at most 65,535 bytes.
   bool stack_was_cut = false;
+};
+
+// What a sample of sched:sched_waking says.
+struct WakeRecord {
+  uint32_t woken_tid = 0;
+  // The thread that the sample is of only happened to run.
+  bool is_by_interrupt = false;
 };
 
 std::optional<RecordHeader> DecodeHeader(RecordBytes bytes) noexcept;
@@ -117,6 +133,7 @@ std::optional<TaskRecord> DecodeTask(RecordBytes bytes) noexcept;
 std::optional<SwitchRecord> DecodeSwitch(RecordBytes bytes) noexcept;
 std::optional<SampleRecord> DecodeSample(RecordBytes bytes,
                                          RecordLayout layout) noexcept;
+std::optional<WakeRecord> DecodeWake(const SampleRecord& sample) noexcept;
 // How many records a full ring dropped, according to PERF_RECORD_LOST.
 std::optional<uint64_t> DecodeLost(RecordBytes bytes) noexcept;
 

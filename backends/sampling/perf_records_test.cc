@@ -246,6 +246,30 @@ TEST(PerfRecordsTest, RefusesACallchainLongerThanTheRecord) {
   }
 }
 
+TEST(PerfRecordsTest, ReadsWhoWakesWhom) {
+  for (const uint8_t flags : {0, 1, 8, 16}) {
+    Record record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+    record.Add<uint64_t>(0x401000).Add<uint32_t>(41).Add<uint32_t>(42);
+    record.Add<uint64_t>(1234).Add<uint64_t>(1).Add<uint64_t>(1);
+    // As events/sched/sched_waking/format says, with its padding.
+    record.Add<uint32_t>(36);
+    record.Add<uint16_t>(300).Add(flags).Add<uint8_t>(2).Add<int32_t>(42);
+    for (int i = 0; i < 16; ++i) record.Add('x');
+    record.Add<int32_t>(77).Add<int32_t>(120).Add<int32_t>(3);
+    record.Add<uint64_t>(PERF_SAMPLE_REGS_ABI_NONE).Add<uint64_t>(0);
+    const auto bytes = record.bytes();
+    const auto sample =
+        DecodeSample(bytes, RecordLayout::RawRegistersAndStack());
+    ASSERT_TRUE(sample.has_value());
+    EXPECT_EQ(sample->tid, 42u);
+    const auto wake = DecodeWake(*sample);
+    ASSERT_TRUE(wake.has_value());
+    EXPECT_EQ(wake->woken_tid, 77u);
+    EXPECT_EQ(wake->is_by_interrupt, flags >= 8);
+  }
+  EXPECT_FALSE(DecodeWake({}).has_value());
+}
+
 // Each prefix has a buffer of its own, so that a sanitizer sees reads beyond
 // it.
 TEST(PerfRecordsTest, RefusesEveryTruncation) {

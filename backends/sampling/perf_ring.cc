@@ -62,9 +62,17 @@ bool Later(const Head& a, const Head& b) noexcept {
 
 void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
                  const std::function<void(RecordBytes)>& visit) {
+  std::vector<PerfRing*> all;
+  for (PerfRing& ring : rings) all.push_back(&ring);
+  MergeByTime(all, until_ns,
+              [&](RecordBytes bytes, size_t /*ring*/) { visit(bytes); });
+}
+
+void MergeByTime(std::span<PerfRing* const> rings, uint64_t until_ns,
+                 const std::function<void(RecordBytes, size_t ring)>& visit) {
   std::vector<Head> heap;
   const auto push = [&](size_t ring) {
-    const auto record = rings[ring].Front();
+    const auto record = rings[ring]->Front();
     if (!record) return;
     heap.push_back({DecodeTime(*record).value_or(0), ring});
     std::push_heap(heap.begin(), heap.end(), Later);
@@ -74,11 +82,11 @@ void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
     std::pop_heap(heap.begin(), heap.end(), Later);
     const size_t ring = heap.back().ring;
     heap.pop_back();
-    visit(*rings[ring].Front());
-    rings[ring].Pop();
+    visit(*rings[ring]->Front(), ring);
+    rings[ring]->Pop();
     push(ring);
   }
-  for (PerfRing& ring : rings) ring.Release();
+  for (PerfRing* const ring : rings) ring->Release();
 }
 
 }  // namespace kymo::sampling

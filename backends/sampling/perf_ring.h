@@ -54,9 +54,13 @@ class PerfRing {
 };
 
 // Visits the records of all refreshed rings in the order of their times, up to
-// and including `until_ns`. Later records stay in their rings.
+// and including `until_ns`. Later records stay in their rings. At equal times
+// the first ring's come first.
 void MergeByTime(std::span<PerfRing> rings, uint64_t until_ns,
                  const std::function<void(RecordBytes)>& visit);
+// The same of rings that lie apart. `ring` tells which one a record is from.
+void MergeByTime(std::span<PerfRing* const> rings, uint64_t until_ns,
+                 const std::function<void(RecordBytes, size_t ring)>& visit);
 
 }  // namespace kymo::sampling
 

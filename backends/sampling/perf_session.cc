@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace kymo::sampling {
 namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
+constexpr uint32_t kNoTid = ~uint32_t{0};
 
 TimeNs ToEpoch(uint64_t monotonic_ns) {
   return static_cast<TimeNs>(monotonic_ns) + EpochOffsetNs();
@@ -31,7 +33,7 @@ class PerfSession final : public ActivitySession {
               std::shared_ptr<SampledProcesses> sampled)
       : settings_(settings),
         sampled_(std::move(sampled)),
-        store_(settings.period_ns) {}
+        store_(settings.period_ns, {.most_samples = settings.max_samples}) {}
 
   absl::Status Prepare(TargetSetup*) override {
     return ProbePerf(settings_).status();
@@ -55,6 +57,7 @@ class PerfSession final : public ActivitySession {
   void HandleFork(const TaskRecord& record);
   void HandleExit(const TaskRecord& record);
   void HandleSample(const SampleRecord& record);
+  uint32_t ThreadOf(const SampleRecord& record) const;
   void FindUserFrames(const SampleRecord& record, SampleEvent& event);
 
   const Settings settings_;
@@ -84,6 +87,8 @@ class PerfSession final : public ActivitySession {
   uint64_t told_lost_records_ = 0;
   uint64_t lost_records_ = 0;  // the target's, of events that ended
   uint64_t corrupt_records_ = 0;
+  // By process, the thread that ended last.
+  std::unordered_map<uint32_t, uint32_t> last_ended_;
   std::vector<uint64_t> callchain_;
 };
 
@@ -220,15 +225,7 @@ bool PerfSession::IsOurs(uint32_t pid) {
 
 void PerfSession::HandleMap(const MapRecord& record) {
   if (!IsOurs(record.pid)) return;
-  const auto* const id = reinterpret_cast<const char*>(record.build_id.data());
-  store_.OnMap({.pid = record.pid,
-                .address = record.address,
-                .size_bytes = record.size_bytes,
-                .file_offset = record.file_offset,
-                .file = {.path = std::string(record.path),
-                         .build_id = std::string(id, record.build_id.size()),
-                         .inode = record.inode,
-                         .mapped_ns = ToEpoch(record.time_ns)}});
+  store_.OnMap(record);
 }
 
 void PerfSession::HandleFork(const TaskRecord& record) {
@@ -240,6 +237,7 @@ void PerfSession::HandleFork(const TaskRecord& record) {
 
 void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
+  last_ended_[record.pid] = record.tid;
   watch_.OnThreadEnd(record.tid);
   if (store_.processes().OnExit(record.pid, record.tid,
                                 ToEpoch(record.time_ns))) {
@@ -271,16 +269,25 @@ void PerfSession::FindUserFrames(const SampleRecord& record,
   event.callchain = callchain_;
 }
 
+// At the very end of a thread the kernel has taken its number back. Events of
+// all processes still see it run.
+uint32_t PerfSession::ThreadOf(const SampleRecord& record) const {
+  if (record.tid != kNoTid) return record.tid;
+  const auto ended = last_ended_.find(record.pid);
+  return ended == last_ended_.end() ? record.pid : ended->second;
+}
+
 void PerfSession::HandleSample(const SampleRecord& record) {
   ++all_samples_;
   if (!IsOurs(record.pid)) return;
   ++our_samples_;
+  const uint32_t tid = ThreadOf(record);
   SampleEvent event{.pid = record.pid,
-                    .tid = record.tid,
+                    .tid = tid,
                     .time_ns = ToEpoch(record.time_ns),
                     .weight_ns = static_cast<DurationNs>(record.period_ns)};
   if (record.in_kernel) event.kernel_address = record.instruction;
-  watch_.OnSample(record.tid, event.kernel_address);
+  watch_.OnSample(tid, event.kernel_address);
   FindUserFrames(record, event);
   store_.OnSample(event);
 }
@@ -315,11 +322,14 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 }
 
 std::vector<std::string> PerfSession::Remarks() const {
-  if (!of_all_processes_) return {};
-  return {absl::StrCat(
-      "sampling: from ", (all_processes_ns_ - start_ns_) / kNsPerMs,
-      " ms on, took samples of all that the machine runs, and dropped those of "
-      "other programs; --sampling_all_processes=never prevents it")};
+  std::vector<std::string> remarks = RemarksOf(store_);
+  if (of_all_processes_) {
+    remarks.push_back(absl::StrCat(
+        "sampling: from ", (all_processes_ns_ - start_ns_) / kNsPerMs,
+        " ms on, took samples of all that the machine runs, and dropped those "
+        "of other programs; --sampling_all_processes=never prevents it"));
+  }
+  return remarks;
 }
 
 }  // namespace

@@ -78,6 +78,14 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
   if (is_exec || process.name.empty()) process.name = name;
 }
 
+void ProcessTable::OnExisting(int64_t pid, int64_t tid, std::string_view name) {
+  Thread(pid, tid).name = name;
+  SampledProcess& process = Process(pid);
+  process.live_threads.insert(tid);
+  if (process.name.empty()) process.name = ReadName(pid);
+  if (process.command_line.empty()) process.command_line = ReadCommandLine(pid);
+}
+
 void ProcessTable::OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
                                  int64_t image_ns,
                                  std::string_view thread_name) {

@@ -64,6 +64,8 @@ class ProcessTable {
   void OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
                      int64_t image_ns, std::string_view thread_name);
   void OnName(int64_t pid, int64_t tid, std::string_view name, bool is_exec);
+  // A thread that was there before the recording.
+  void OnExisting(int64_t pid, int64_t tid, std::string_view name);
 
   // The thread's track in the shard, made at the thread's first sample.
   model::TrackIndex Track(int64_t pid, int64_t tid);

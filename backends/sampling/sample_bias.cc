@@ -36,11 +36,20 @@ void NoteBias(model::TraceShard& shard, TimeNs until_ns) {
     ++counts.until;
     at_switches += IsAtSwitch(shard, sample.stack) ? 1 : 0;
   }
+  // Samples that were added up came before those of `shard.samples`. If the
+  // fault was cured, that was soon, and the few before it do not matter.
+  uint64_t all = shard.samples.size();
+  for (const model::SampleSum& sum : shard.sample_sums) {
+    all += sum.count;
+    per_track[sum.track].all += sum.count;
+    if (is_cured) continue;
+    per_track[sum.track].until += sum.count;
+    at_switches += IsAtSwitch(shard, sum.stack) ? sum.count : 0;
+  }
   size_t of_short_threads = 0;
   for (const Counts& counts : per_track) {
     if (counts.all < kSamplesOfLongThread) of_short_threads += counts.until;
   }
-  const size_t all = shard.samples.size();
   // A few samples show little, whatever their threads.
   if (all >= kSamplesOfLongThread && of_short_threads > all / 20) {
     shard.ledger.Add(model::Loss::kSamplesBiased, of_short_threads);

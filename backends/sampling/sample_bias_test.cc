@@ -52,6 +52,19 @@ TEST_F(SampleBiasTest, SamplesOfShortThreadsAreBiased) {
   EXPECT_EQ(Noted(Loss::kSamplesBiased), 6u);
 }
 
+TEST_F(SampleBiasTest, SamplesThatAreAddedUpCount) {
+  AddThread();
+  AddSamples(3, "long", false);
+  shard_.sample_sums.push_back(
+      {.track = 0, .stack = shard_.samples[0].stack, .count = 7});
+  AddThread();
+  AddSamples(2, "short", false);
+  AddThread();
+  shard_.sample_sums.push_back(
+      {.track = 2, .stack = shard_.samples[0].stack, .count = 4});
+  EXPECT_EQ(Noted(Loss::kSamplesBiased), 6u);
+}
+
 TEST_F(SampleBiasTest, FewShortThreadsAreNotNoted) {
   AddThread();
   AddSamples(180, "long", false);

@@ -1,128 +1,70 @@
 #include "backends/sampling/sample_store.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <utility>
 
-#include "backends/sampling/target/sample_ring.h"
-#include "profiler/base/clock.h"
-#include "profiler/symbolize/proc_maps.h"
-#include "profiler/symbolize/raw_stack_names.h"
+#include "absl/strings/str_cat.h"
+#include "profiler/model/records.h"
 
 namespace kymo::sampling {
-namespace {
-
-// How long to wait at least before the mappings of a process are read again, if
-// its code lies outside of all known ones.
-constexpr int64_t kMapsAgeNs = 200 * kNsPerMs;
-
-constexpr uint64_t kAddressMask = (uint64_t{1} << kFileNumberShift) - 1;
-
-// The number of the file; 0 for none, and in the kernel's half of the
-// addresses.
-size_t FileNumberOf(uint64_t address) {
-  return address >> 63 != 0 ? 0 : address >> kFileNumberShift;
-}
-
-}  // namespace
-
-SampleStore::SampleStore(DurationNs period_ns)
-    : period_ns_(period_ns), unwinder_(&modules_) {}
-
-void SampleStore::OnMap(const symbolize::ProcessMapping& mapping) {
-  SampledProcess& process = processes_.Process(mapping.pid);
-  const size_t number = FileNumberOf(mapping.address);
-  if (process.files.size() <= number) process.files.resize(number + 1);
-  process.files[number] = true;
-  symbolize::AddMapping(mapping, modules_, process.space);
-}
-
-bool SampleStore::ReadMaps(int64_t pid, SampledProcess& process) {
-  const int64_t now_ns = MonotonicNs();
-  if (process.maps_read_ns != 0 && now_ns - process.maps_read_ns < kMapsAgeNs) {
-    return false;
-  }
-  process.maps_read_ns = now_ns;
-  symbolize::AddMappings(pid, symbolize::ReadProcMaps(pid),
-                         now_ns + EpochOffsetNs(), modules_, process.space);
-  return true;
-}
-
-bool SampleStore::AllModulesKnown() const {
-  return std::none_of(unwound_.frames.begin(), unwound_.frames.end(),
-                      [](const symbolize::CodePlace& place) {
-                        return place.module == symbolize::ModuleTable::kUnknown;
-                      });
-}
-
-void SampleStore::UnwindInto(const SampleEvent& event,
-                             SampledProcess& process) {
-  const StackCopy copy{event.registers[kRsp], event.stack};
-  unwinder_.Unwind(process.space, event.registers, copy, event.stack_was_cut,
-                   &unwound_);
-}
-
-void SampleStore::PlaceCallchain(const SampleEvent& event,
-                                 SampledProcess& process) {
-  unwound_.frames.clear();
-  unwound_.end = StackEnd::kComplete;
-  for (const uint64_t instruction : event.callchain) {
-    uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
-    // A file whose mapping is not known is where the maps say.
-    const size_t number = FileNumberOf(address);
-    if (number != 0 &&
-        (number >= process.files.size() || !process.files[number])) {
-      address &= kAddressMask;
-    }
-    unwound_.frames.push_back(symbolize::PlaceOf(process.space, address));
-  }
-  if (event.stack_was_cut) unwound_.end = StackEnd::kTruncated;
-}
 
 void SampleStore::OnSample(const SampleEvent& event) {
-  SampledProcess& process = processes_.Process(event.pid);
-  const auto find_frames = [&] {
-    if (event.has_registers) {
-      UnwindInto(event, process);
-    } else {
-      PlaceCallchain(event, process);
-    }
-  };
-  find_frames();
-  if (!AllModulesKnown() && ReadMaps(event.pid, process)) find_frames();
-  if (event.kernel_address && !unwound_.frames.empty() &&
-      unwound_.frames.front().module == symbolize::ModuleTable::kUnknown) {
-    // The process is in the middle of an exec: the registers are the old
-    // program's.
-    unwound_.frames.clear();
-    unwound_.end = StackEnd::kComplete;
-  }
-  if (unwound_.end == StackEnd::kTruncated) {
-    ledger_.Add(model::Loss::kStacksTruncated, 1);
-    unwound_.frames.push_back({symbolize::ModuleTable::kTruncated, 0});
-  } else if (unwound_.end == StackEnd::kIncomplete) {
-    ledger_.Add(model::Loss::kStacksIncomplete, 1);
-  }
-  if (event.kernel_address) {
-    unwound_.frames.insert(
-        unwound_.frames.begin(),
-        {symbolize::ModuleTable::kKernel, *event.kernel_address});
-  }
-  samples_.push_back({.track = processes_.Track(event.pid, event.tid),
-                      .stack = model::StackId{stacks_.Intern(unwound_.frames)},
+  CapturedStack captured{.pid = event.pid,
+                         .has_registers = event.has_registers,
+                         .registers = event.registers,
+                         .stack = event.stack,
+                         .stack_was_cut = event.stack_was_cut,
+                         .callchain = event.callchain};
+  if (event.kernel_address)
+    captured.kernel_frames = {&*event.kernel_address, 1};
+  samples_.push_back({.track = processes().Track(event.pid, event.tid),
+                      .stack = model::StackId{stacks_.Intern(captured)},
                       .time_ns = event.time_ns,
                       .weight_ns = event.weight_ns});
   total_weight_ns_ += event.weight_ns;
+  if (most_samples_ != 0 && samples_.size() >= most_samples_) AddUpOldest();
+}
+
+// Takes a quarter of them, so that moving the others costs little.
+void SampleStore::AddUpOldest() {
+  const size_t count = (samples_.size() + 3) / 4;
+  const auto end = samples_.begin() + static_cast<ptrdiff_t>(count);
+  for (auto sample = samples_.begin(); sample != end; ++sample) {
+    Sum& sum = sums_[{sample->track, Index(sample->stack)}];
+    ++sum.count;
+    sum.weight_ns += sample->weight_ns;
+  }
+  samples_.erase(samples_.begin(), end);
+  summed_count_ += count;
 }
 
 void SampleStore::Collect(model::TraceShard& shard) {
   shard.sampling_period_ns = period_ns_;
-  processes_.Describe(shard);
-  shard.ledger.Merge(ledger_);
-  const std::vector<model::StackId> stacks =
-      symbolize::SymbolizeStacks(stacks_, modules_, shard);
+  shard.ledger.Add(model::Loss::kSamplesSummed, summed_count_);
+  const std::vector<model::StackId> stacks = stacks_.Collect(shard);
   for (model::StackSample& sample : samples_) {
     sample.stack = stacks[model::Index(sample.stack)];
   }
   shard.samples = std::move(samples_);
+  shard.sample_sums.reserve(sums_.size());
+  for (const auto& [key, sum] : sums_) {
+    const auto& [track, stack] = key;
+    shard.sample_sums.push_back({.track = track,
+                                 .stack = stacks[stack],
+                                 .count = sum.count,
+                                 .weight_ns = sum.weight_ns});
+  }
+  sums_ = {};
+}
+
+std::vector<std::string> RemarksOf(const SampleStore& store) {
+  if (store.summed_count() == 0) return {};
+  return {absl::StrCat(
+      "sampling: a long recording: tables and stacks have all samples; "
+      "timelines have the newest, without ",
+      store.summed_count(),
+      " older ones. For more of them, raise --sampling_max_samples; 0 keeps "
+      "all")};
 }
 
 }  // namespace kymo::sampling

@@ -5,25 +5,31 @@
 //   store.OnSample(...);                        // unwound and interned at once
 //   store.Collect(shard);                       // names, lines, inlining
 //
-// Both samplers use it. A sample costs 24 bytes here. Its stack costs only the
-// frames that no earlier stack had.
+// Both samplers use it. A sample costs 24 bytes here, and its stack what
+// stack_store.h says. Only the newest samples are kept one by one. The oldest
+// are added up by thread and stack, so that memory grows with
+// the threads and their stacks, not with time, and all samples count.
+//
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLE_STORE_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLE_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "backends/sampling/perf_records.h"
 #include "backends/sampling/process_table.h"
-#include "backends/sampling/unwind/unwinder.h"
+#include "backends/sampling/stack_store.h"
+#include "backends/sampling/unwind/registers.h"
 #include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
-#include "profiler/symbolize/elf_module.h"
 #include "profiler/symbolize/process_mappings.h"
 #include "profiler/symbolize/raw_stacks.h"
 
@@ -35,9 +41,7 @@ struct SampleEvent {
   TimeNs time_ns = 0;  // epoch
   DurationNs weight_ns = 0;
   std::optional<uint64_t> kernel_address;  // where in the kernel it was
-  // A sample has exactly one of these: registers with a stack, or a call chain
-  // (leaf first, unchanged return addresses, with the numbers of their files if
-  // there are any).
+  // One of these: registers with a stack, or a call chain (CapturedStack).
   bool has_registers = false;
   Registers registers{};
   std::span<const std::byte> stack;
@@ -45,39 +49,55 @@ struct SampleEvent {
   std::span<const uint64_t> callchain;
 };
 
+struct SampleLimits {
+  size_t most_samples = 500'000;  // kept one by one; 0: all
+  size_t most_stacks = StackStore::kMostStacks;
+};
+
 class SampleStore {
  public:
-  explicit SampleStore(DurationNs period_ns);
+  explicit SampleStore(DurationNs period_ns, const SampleLimits& limits = {})
+      : period_ns_(period_ns),
+        most_samples_(limits.most_samples),
+        stacks_(limits.most_stacks) {}
 
-  ProcessTable& processes() noexcept { return processes_; }
-  // An executable mapping appeared. Its address may carry the number of a file
-  // (target/sample_ring.h); only addresses with that number are then in it.
-  void OnMap(const symbolize::ProcessMapping& mapping);
+  ProcessTable& processes() noexcept { return stacks_.processes(); }
+  void OnMap(const symbolize::ProcessMapping& mapping) {
+    stacks_.OnMap(mapping);
+  }
+  void OnMap(const MapRecord& record) { stacks_.OnMap(record); }
   void OnSample(const SampleEvent& event);
-  void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
+  void AddLoss(model::Loss loss, uint64_t count) {
+    stacks_.AddLoss(loss, count);
+  }
 
-  size_t sample_count() const noexcept { return samples_.size(); }
-  // The CPU time that the samples stand for.
+  // Samples that are only added up.
+  uint64_t summed_count() const noexcept { return summed_count_; }
+  // The CPU time that all samples stand for.
   DurationNs total_weight_ns() const noexcept { return total_weight_ns_; }
 
   void Collect(model::TraceShard& shard);
 
  private:
-  void UnwindInto(const SampleEvent& event, SampledProcess& process);
-  void PlaceCallchain(const SampleEvent& event, SampledProcess& process);
-  bool AllModulesKnown() const;
-  bool ReadMaps(int64_t pid, SampledProcess& process);
+  struct Sum {
+    uint64_t count = 0;
+    DurationNs weight_ns = 0;
+  };
+  using SumKey = std::pair<model::TrackIndex, symbolize::RawStackId>;
+
+  void AddUpOldest();
 
   const DurationNs period_ns_;
-  symbolize::ModuleTable modules_;
-  ProcessTable processes_;
-  Unwinder unwinder_;
-  symbolize::RawStacks stacks_;
-  UnwoundStack unwound_;
+  const size_t most_samples_;
+  StackStore stacks_;
   std::vector<model::StackSample> samples_;  // their stacks are RawStackIds
+  absl::flat_hash_map<SumKey, Sum> sums_;
+  uint64_t summed_count_ = 0;
   DurationNs total_weight_ns_ = 0;
-  model::LossLedger ledger_;
 };
+
+// Says which samples timelines lack, if any.
+std::vector<std::string> RemarksOf(const SampleStore& store);
 
 }  // namespace kymo::sampling
 

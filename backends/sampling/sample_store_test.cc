@@ -1,7 +1,9 @@
 #include "backends/sampling/sample_store.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -57,6 +59,83 @@ TEST(SampleStoreTest, FilesWithNumbersAreApartAtOnePlace) {
   // Without its file, a place has the name of the file and its offset.
   EXPECT_EQ(shard.strings.Get(leaf(0).function), "first+0x10");
   EXPECT_EQ(shard.strings.Get(leaf(1).function), "second+0x10");
+}
+
+// Samples of two threads at `places` places each, one after the other.
+void AddSamples(SampleStore& store, int count, uint64_t places) {
+  store.OnMap(
+      {.pid = -2,
+       .address = 0x10000,
+       .size_bytes = 0x1000,
+       .file_offset = 0,
+       .file = {
+           .path = "/no/file", .build_id = {}, .inode = 1, .mapped_ns = 1}});
+  for (int i = 0; i < count; ++i) {
+    const uint64_t callchain[] = {0x10010 + static_cast<uint64_t>(i) % places,
+                                  0x10100};
+    SampleEvent event{
+        .pid = -2, .tid = -2 - i % 2, .time_ns = i, .weight_ns = 1 + i};
+    event.callchain = callchain;
+    store.OnSample(event);
+  }
+}
+
+// By thread and stack: how many samples, and their weight.
+using Sums =
+    std::map<std::pair<int64_t, uint32_t>, std::pair<uint64_t, int64_t>>;
+
+Sums SumsOf(const model::TraceShard& shard) {
+  Sums sums;
+  const auto add = [&](const auto& record, uint64_t count) {
+    auto& sum = sums[{shard.tracks[record.track].id, Index(record.stack)}];
+    sum.first += count;
+    sum.second += record.weight_ns;
+  };
+  for (const model::SampleSum& sum : shard.sample_sums) add(sum, sum.count);
+  for (const model::StackSample& sample : shard.samples) add(sample, 1);
+  return sums;
+}
+
+TEST(SampleStoreTest, TheOldestSamplesAreAddedUp) {
+  constexpr int kCount = 1'000;
+  SampleStore all(/*period_ns=*/1'000, {.most_samples = 0});
+  SampleStore some(/*period_ns=*/1'000, {.most_samples = 100});
+  model::TraceShard shards[2];
+  AddSamples(all, kCount, 7);
+  AddSamples(some, kCount, 7);
+  EXPECT_EQ(some.total_weight_ns(), all.total_weight_ns());
+  EXPECT_TRUE(RemarksOf(all).empty());
+  EXPECT_EQ(RemarksOf(some).size(), 1u);
+  all.Collect(shards[0]);
+  some.Collect(shards[1]);
+  EXPECT_EQ(shards[0].samples.size(), size_t{kCount});
+  EXPECT_TRUE(shards[0].sample_sums.empty());
+  EXPECT_EQ(shards[0].ledger.Get(model::Loss::kSamplesSummed), 0u);
+  EXPECT_GE(shards[1].samples.size(), 75u);
+  EXPECT_LT(shards[1].samples.size(), 100u);
+  EXPECT_EQ(shards[1].samples.back().time_ns, kCount - 1);
+  EXPECT_EQ(shards[1].samples.front().time_ns,
+            kCount - static_cast<TimeNs>(shards[1].samples.size()));
+  EXPECT_EQ(shards[1].sample_sums.size(), 14u);
+  EXPECT_EQ(shards[1].ledger.Get(model::Loss::kSamplesSummed),
+            kCount - shards[1].samples.size());
+  EXPECT_EQ(SumsOf(shards[1]), SumsOf(shards[0]));
+}
+
+TEST(SampleStoreTest, StacksBeyondTheLimitCountForTheirCallers) {
+  SampleStore store(/*period_ns=*/1'000, {.most_stacks = 4});
+  AddSamples(store, 20, 10);
+  model::TraceShard shard;
+  store.Collect(shard);
+  EXPECT_EQ(shard.samples.size(), 20u);
+  EXPECT_EQ(shard.stacks.stack_count(), 5u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksBeyondLimit), 14u);
+  // The caller has the weight of seven of the ten places.
+  int64_t callers_ns = 0;
+  for (const model::StackSample& sample : shard.samples) {
+    if (shard.stacks.depth(sample.stack) == 1) callers_ns += sample.weight_ns;
+  }
+  EXPECT_EQ(callers_ns, (4 + 10) * 7 / 2 + (14 + 20) * 7 / 2);
 }
 
 class StoredStacksTest : public testing::Test {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/elf_program.h"
+#include "backends/sampling/perf/perf_rules.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/perf_session.h"
 #include "backends/sampling/sampling_settings.h"
@@ -24,7 +25,7 @@ using sampling::Settings;
 absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
 #if !defined(__linux__) || !defined(__x86_64__)
   return absl::UnimplementedError(
-      "sampling needs Linux on x86-64; annotate the program instead");
+      "sampling works on x86-64 only; annotate the program instead");
 #endif
   if (options.target != TargetKind::kChildProcess) {
     return absl::FailedPreconditionError(

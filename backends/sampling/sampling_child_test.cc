@@ -90,6 +90,24 @@ TEST_P(SamplingChildTest, TimeIsWhereItWasSpent) {
   }
 }
 
+TEST_P(SamplingChildTest, ALongRecordingIsAddedUp) {
+  options_.settings["sampling_hz"] = "5000";
+  options_.settings["sampling_max_samples"] = "40";
+  ASSERT_NO_FATAL_FAILURE(Run("test_burner", "ratio", 600));
+  EXPECT_LT(shard().samples.size(), 40u);
+  uint64_t summed = 0;
+  double weight_ns = 0;
+  for (const model::SampleSum& sum : shard().sample_sums) {
+    summed += sum.count;
+    weight_ns += static_cast<double>(sum.weight_ns);
+  }
+  EXPECT_GT(summed, 40u);
+  EXPECT_EQ(shard().ledger.Get(Loss::kSamplesSummed), summed);
+  EXPECT_EQ(run_.remarks.size(), 1u);
+  const double cpu_ms = static_cast<double>(run_.cpu_time_ns) / 1e6;
+  EXPECT_NEAR((SampledMs() + weight_ns / 1e6) / cpu_ms, 1, 0.05);
+}
+
 TEST_P(SamplingChildTest, ThreadsHaveTheirTracksAndNames) {
   ASSERT_NO_FATAL_FAILURE(Run("test_burner", "threads", 400));
   EXPECT_NEAR(ShareOf(shard(), "BurnThree"), 0.5, 0.05) << Summary(shard());
@@ -171,6 +189,8 @@ TEST_P(SamplingChildTest, ShortThreadsKeepTheCodeOfTheirProcess) {
       << Summary(shard());
   EXPECT_GT(ShareOf(shard(), "BurnOne"), 0.9) << Summary(shard());
   EXPECT_EQ(run_.remarks.size(), !IsTimer() && MaySampleAllProcesses());
+  // Not even while they end, when the kernel has taken their number back.
+  for (const model::Track& track : shard().tracks) EXPECT_LT(track.id, 1 << 30);
 }
 
 TEST_P(SamplingChildTest, OtherProgramsAreNotSampledIfTheUserSaysSo) {

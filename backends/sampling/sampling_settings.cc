@@ -73,6 +73,11 @@ const SettingTable<Settings>& SamplingTable() {
                    "takes 65528, or less where the kernel gives little room "
                    "for samples. A stack that is deeper begins at [truncated].",
         .old_name = "stack_bytes"},
+       {.name = "max_samples",
+        .value = setting::Integer(&S::max_samples, 0, 1'000'000'000),
+        .purpose = "Newest samples that timelines show. Older ones of a long "
+                   "recording are added up: tables and stacks count them. 0 "
+                   "keeps each."},
        {.name = "all_processes",
         .value = setting::Word(
             &S::all_processes,

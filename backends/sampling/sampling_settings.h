@@ -4,6 +4,7 @@
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLING_SETTINGS_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLING_SETTINGS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -29,6 +30,8 @@ struct Settings {
   AllProcesses all_processes = AllProcesses::kAuto;
   // 0: as many as the rings have room for (perf_events.h).
   uint32_t stack_bytes = 0;
+  // Kept one by one; older ones are added up (sample_store.h). 0: all.
+  size_t max_samples = 500'000;
 };
 
 // The settings as they are declared; the defaults are those of Settings.

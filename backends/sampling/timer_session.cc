@@ -32,7 +32,7 @@ class TimerSession final : public ActivitySession {
         cell_bytes_(settings.stack_bytes == 0
                         ? kMaxStackBytes
                         : std::max(settings.stack_bytes, kLeastCellBytes)),
-        store_(settings.period_ns) {}
+        store_(settings.period_ns, {.most_samples = settings.max_samples}) {}
 
   absl::Status Prepare(TargetSetup* setup) override;
   absl::Status Start(pid_t pid) override;
@@ -40,6 +40,9 @@ class TimerSession final : public ActivitySession {
   absl::Status Stop() override;
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
+  std::vector<std::string> Remarks() const override {
+    return RemarksOf(store_);
+  }
 
  private:
   void HandleCell(const TimerSample& cell);

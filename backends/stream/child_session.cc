@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,18 +16,17 @@
 #include "backends/stream/decode/heap_estimate.h"
 #include "backends/stream/decode/preloading.h"
 #include "backends/stream/decode/program_starts.h"
+#include "backends/stream/kept_raw.h"
+#include "backends/stream/live_sums.h"
 #include "backends/stream/raw/chunk_store.h"
 #include "backends/stream/raw/raw_dump.h"
 #include "backends/stream/raw/raw_file.h"
 #include "backends/stream/raw/raw_front.h"
 #include "backends/stream/raw/raw_keep.h"
-#include "backends/stream/raw/raw_windows.h"
 #include "backends/stream/trace_memory.h"
 #include "profiler/base/clock.h"
-#include "profiler/base/memory_category.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/time.h"
-#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
@@ -43,19 +40,7 @@ using record::ChunkReader;
 using record::ChunkView;
 using record::FullPolicy;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
 constexpr uint64_t kNeverFold = ~uint64_t{0};
-
-// Whether the target says what its memory is for. The files show that of single
-// records only.
-bool SaysCategories(const Arena& arena) {
-  const std::span<const std::byte> names = arena.name_texts();
-  const std::string_view texts(reinterpret_cast<const char*>(names.data()),
-                               names.size());
-  return texts.find(kMemoryCategoryInstant) != texts.npos ||
-         texts.find(kMemoryScopeInstant) != texts.npos;
-}
-
 // Making the pages of a chunk takes the kernel 50 us. The target waits for what
 // is made before its start, and a short one needs little.
 constexpr uint32_t kPopulatedAtStart = 8;
@@ -93,6 +78,14 @@ class ChildSession : public ActivitySession {
                                        std::memory_order_relaxed);
     arena_.header().recording.store(1, std::memory_order_relaxed);
     last_anchor_ = first_anchor_;
+    if (MaySum()) {
+      live_.emplace(
+          settings_.reducer, arena_, &store_,
+          LiveSumsOptions::Of(first_anchor_.ticks, store_, settings_.max_disk,
+                              settings_.max_memory));
+    } else if (settings_.max_disk) {
+      store_.SetMostBytes(*settings_.max_disk);
+    }
     if (raw_.has_value()) {
       // A reader of the file needs two anchors. If this process dies soon,
       // there will be no later one.
@@ -104,8 +97,13 @@ class ChildSession : public ActivitySession {
 
   void Poll() override {
     if (settings_.policy == FullPolicy::kDrain) {
-      reader_->DrainSealed([this](const ChunkView& view) { store_.Add(view); });
-      arena_.RecountFree();
+      if (!live_ || !live_->is_full()) {
+        reader_->DrainSealed([this](const ChunkView& view) { Store(view); });
+        arena_.RecountFree();
+      }
+      if (live_) {
+        live_->EndPass(ClockUpTo(MeasureAnchor(arena_.clock_source())));
+      }
     }
     if (flight_) flight_->Poll(MonotonicNs());
     PopulateAhead();
@@ -138,15 +136,19 @@ class ChildSession : public ActivitySession {
   DurationNs StopLimitNs() const noexcept override { return kNoStopLimit; }
 
   absl::StatusOr<Collected> Collect(model::TraceShard& shard) override {
-    auto add = [this](const ChunkView& view) { store_.Add(view); };
-    reader_->ReadAll(add);
+    reader_->ReadAll([this](const ChunkView& view) { Store(view); });
+    const uint64_t limit = MemoryLimit(settings_.max_memory);
+    if (live_) {
+      live_->EndPass(ClockUpTo(last_anchor_));
+      if (live_->has_begun()) live_->Shrink(limit);
+    }
     if (raw_.has_value()) {
       raw_->Note(Header(/*is_complete=*/true));
       raw_->DropFreeChunks();
     }
     if (SaysCategories(arena_)) settings_.fold_heap_above = kNeverFold;
-    const uint64_t limit = MemoryLimit(settings_.max_memory);
-    const bool is_large = TraceMemoryBytes(store_.bytes()) > limit;
+    const bool is_large =
+        !HasSums() && TraceMemoryBytes(store_.bytes()) > limit;
     if (is_large && !MayFold()) return Keep(limit);
     std::vector<ChunkView> chunks;
     KYMO_RETURN_IF_ERROR(store_.Map(chunks));
@@ -156,14 +158,20 @@ class ChildSession : public ActivitySession {
       std::erase_if(chunks,
                     [](const ChunkView& chunk) { return chunk.slots.empty(); });
     }
+    if (HasSums()) {
+      std::erase_if(chunks, [&](const ChunkView& chunk) {
+        return live_->was_dropped(chunk);
+      });
+      const std::vector<ChunkView> carried = live_->carried();
+      chunks.insert(chunks.end(), carried.begin(), carried.end());
+    }
     shard.ledger.Add(model::Loss::kDrainBytesLost, store_.lost_bytes());
     if (WasCut()) {
       shard.ledger.Add(model::Loss::kDrainBytesLost, arena_.bytes());
     }
     FillShard({.arena = arena_,
                .chunks = std::move(chunks),
-               .clock = TickConverter(arena_.clock_source(), first_anchor_,
-                                      last_anchor_, EpochOffsetNs()),
+               .clock = ClockUpTo(last_anchor_),
                .first_ticket = flight_ ? kNoFirstTicket : 0,
                .losses_at_start = {},
                // A process that outlives the recording goes on in its chunk.
@@ -176,6 +184,12 @@ class ChildSession : public ActivitySession {
                .others_record_ranges = settings_.others_record_ranges,
                .release = ReleaseOfFolded()},
               shard);
+    if (HasSums()) {
+      live_->Finish(stopped_ticks_);
+      shard.ledger.Add(model::Loss::kEventsOverwritten,
+                       live_->dropped_events());
+      shard.ledger.Add(model::Loss::kDrainBytesLost, live_->lost_bytes());
+    }
     if (IsSampledAnyway()) {
       shard.ledger.Add(model::Loss::kProcessesNotRecorded,
                        CountUnsampled(arena_));
@@ -202,20 +216,32 @@ class ChildSession : public ActivitySession {
       KYMO_RETURN_IF_ERROR(
           KeepRawFile(store_.fd(), path, arena_, Header(/*is_complete=*/true)));
     }
-    return Collected{KeptRecording{
-        .path = path,
-        .why = absl::StrCat("a trace of the ", store_.bytes() / kMib,
-                            " MiB of records would take ",
-                            TraceMemoryBytes(store_.bytes()) / kMib,
-                            " MiB of memory, more than the ", limit / kMib,
-                            " MiB that may be taken (--cpu_max_memory)"),
-        .open = [path](uint64_t window_bytes)
-            -> absl::StatusOr<std::unique_ptr<TraceWindows>> {
-          return RawWindows::Open(path, window_bytes);
-        },
-        .window_bytes = WindowBytesFor(limit),
-        .read_flag = "--raw_windows=always"}};
+    return Collected{KeptRaw(path, store_.bytes(), limit)};
   }
+
+  TickConverter ClockUpTo(const ClockAnchor& last) const {
+    return TickConverter(arena_.clock_source(), first_anchor_, last,
+                         EpochOffsetNs());
+  }
+
+  void Store(const ChunkView& view) {
+    if (live_) {
+      live_->Store(view);
+    } else {
+      store_.Add(view);
+    }
+  }
+
+  // Sums have neither allocations nor stacks.
+  bool MaySum() const {
+    return settings_.reducer != nullptr && !settings_.keep_raw &&
+           !settings_.flight && settings_.policy == FullPolicy::kDrain &&
+           !settings_.others_record_ranges &&
+           (settings_.flags & (record::kMemoryFlags | record::kGateStacks)) ==
+               0;
+  }
+
+  bool HasSums() const { return live_ && live_->has_begun(); }
 
   // True if another process has shortened the raw file: the arena is then
   // zeros.
@@ -305,8 +331,7 @@ class ChildSession : public ActivitySession {
     if (!IsToHoldTime() || chunk.ticket >= kKeptTicket) {
       return chunk;
     }
-    const TickConverter clock(arena_.clock_source(), first_anchor_,
-                              last_anchor_, EpochOffsetNs());
+    const TickConverter clock = ClockUpTo(last_anchor_);
     return stream::WithoutOld(
         chunk, clock,
         clock.ToEpochNs(last_anchor_.ticks) - settings_.flight->keep_ns);
@@ -354,6 +379,7 @@ class ChildSession : public ActivitySession {
   std::optional<RawFile> raw_;  // if there is one, it has the chunks
   std::optional<ChunkReader> reader_;
   ChunkStore store_;
+  std::optional<LiveSums> live_;
   std::optional<FlightRecorder> flight_;
   uint32_t populated_ = 0;
   ClockAnchor first_anchor_, last_anchor_;

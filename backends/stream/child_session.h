@@ -14,6 +14,7 @@
 #include "backends/stream/flight_recorder.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/sampled_processes.h"
+#include "profiler/plugin/window_reducer.h"
 #include "profiler/record/host/host.h"
 
 namespace kymo::stream {
@@ -29,6 +30,9 @@ struct ChildSettings {
   std::string scratch_dir;
   bool keep_raw = false;
   std::optional<uint64_t> max_memory;  // as MemoryLimit() takes it
+  std::optional<uint64_t> max_disk;    // bytes of records
+  // Adds up the oldest records if there are too many. Null: nobody does.
+  std::shared_ptr<WindowReducer> reducer;
   std::optional<FlightLimit> flight;
   std::shared_ptr<const SampledProcesses> sampled;  // may be null
 };

@@ -13,6 +13,7 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/sampled_processes.h"
 #include "profiler/plugin/shared_parts.h"
+#include "profiler/plugin/window_reducer.h"
 
 namespace kymo::stream {
 namespace {
@@ -56,6 +57,7 @@ class StreamRecording {
         others_record_ranges_(options.others_record_ranges),
         scratch_dir_(options.scratch_dir),
         sampled_(SampledProcesses::Of(options.shared)),
+        facts_(RecordingFacts::Of(options.shared)),
         settings_(settings) {}
 
   void Add(const StreamRequest& request) {
@@ -148,10 +150,13 @@ class StreamRecording {
          .flags = flags(),
          .heap_sample_interval = request_.heap_sample_interval,
          .fold_heap_above = flight ? ~uint64_t{0} : request_.fold_heap_above,
-         .others_record_ranges = others_record_ranges_,
+         .others_record_ranges =
+             others_record_ranges_ || facts_->others_record_ranges,
          .scratch_dir = scratch_dir_,
          .keep_raw = settings_.keep_raw,
          .max_memory = settings_.max_memory,
+         .max_disk = settings_.max_disk,
+         .reducer = facts_->reducer,
          .flight = flight,
          .sampled = sampled_});
   }
@@ -172,6 +177,7 @@ class StreamRecording {
   const bool others_record_ranges_;
   const std::string scratch_dir_;
   const std::shared_ptr<const SampledProcesses> sampled_;
+  const std::shared_ptr<const RecordingFacts> facts_;
   const StreamSettings settings_;
   StreamRequest request_;  // of all sessions
   std::vector<const ActivitySession*> members_;

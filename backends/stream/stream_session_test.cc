@@ -1,10 +1,12 @@
 #include "backends/stream/stream_session.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -18,9 +20,15 @@
 #include "backends/stream/raw/raw_file.h"
 #include "gtest/gtest.h"
 #include "kymo/record_function.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/records.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
+#include "profiler/plugin/window_reducer.h"
+#include "profiler/record/arena/arena.h"
+#include "profiler/record/tool_variables.h"
 
 namespace kymo::stream {
 namespace {
@@ -271,6 +279,84 @@ TEST_F(StreamSessionTest, ADumpHasTheSessionsOwnRecords) {
   EXPECT_TRUE(raw->is_complete);
   EXPECT_EQ(raw->shard.block.size(), 3u);
   EXPECT_EQ(Collect(*cpu), 3u);
+}
+
+class CountingReducer : public WindowReducer {
+ public:
+  absl::Status Add(TraceWindow window, WindowLosses) override {
+    for (const uint8_t flags : window.shard.block.flags) {
+      events += (flags & model::kEventRepeated) == 0;
+    }
+    return absl::OkStatus();
+  }
+  uint64_t events = 0;
+};
+
+// A child that records `chunks` whole chunks, while 1 MiB of disk may be taken.
+// The number of its ranges in the shard.
+uint64_t RecordChild(const StreamRequest& request, bool others_record_ranges,
+                     int chunks, std::shared_ptr<CountingReducer> reducer) {
+  SessionOptions options = {.target = TargetKind::kChildProcess,
+                            .target_path = "/bin/true",
+                            .settings = {{"cpu_max_disk", "1MiB"}},
+                            .scratch_dir = testing::TempDir(),
+                            .shared = std::make_shared<SharedParts>()};
+  const auto session = *NewStreamSession(options, request);
+  // The caller knows it when all sessions are there.
+  const auto facts = RecordingFacts::Of(options.shared);
+  facts->reducer = std::move(reducer);
+  facts->others_record_ranges = others_record_ranges;
+  TargetSetup setup;
+  EXPECT_TRUE(session->Prepare(&setup).ok());
+  const int fd = open(setup.environment[record::kArenaVariable].c_str(),
+                      O_RDWR | O_CLOEXEC);
+  record::Arena arena = record::Arena::Attach(fd);
+  close(fd);
+  EXPECT_TRUE(session->Start(getpid()).ok());
+  const uint32_t stream = arena.AddStream(getpid(), getpid());
+  for (int i = 0; i < chunks; ++i) {
+    uint64_t ticket = 0;
+    const uint32_t chunk = arena.AcquireChunk(stream, 0, &ticket);
+    for (uint32_t slot = 0; slot < record::kSlotsPerChunk; ++slot) {
+      record::Slot& range = arena.slots(chunk)[slot];
+      range.kind_scope_depth = record::PackKind(record::SlotKind::kRange, 0, 0);
+      const uint64_t ticks = ReadTicks(arena.clock_source());
+      range.end.store(ticks);
+      range.begin.store(ticks);
+    }
+    arena.SealChunk(chunk);
+    session->Poll();
+  }
+  EXPECT_TRUE(session->Stop().ok());
+  model::TraceShard shard;
+  EXPECT_TRUE(session->Collect(shard).ok());
+  EXPECT_EQ(
+      shard.block.size() + shard.ledger.Get(model::Loss::kEventsOverwritten) +
+          shard.ledger.Get(model::Loss::kDrainBytesLost) / sizeof(record::Slot),
+      static_cast<uint64_t>(chunks) * record::kSlotsPerChunk);
+  arena.Unmap();
+  return shard.block.size();
+}
+
+TEST_F(StreamSessionTest, TheOldestRangesOfALongRecordingAreAddedUp) {
+  constexpr int kChunks = 14;  // of 16 that the disk has room for
+  constexpr uint64_t kEvents = uint64_t{kChunks} * record::kSlotsPerChunk;
+  const auto reducer = std::make_shared<CountingReducer>();
+  const uint64_t left = RecordChild(kRanges, false, kChunks, reducer);
+  EXPECT_LE(left, kEvents * 12 / 14);
+  EXPECT_GT(left, kEvents / 2);
+  EXPECT_EQ(reducer->events, kEvents);
+}
+
+// Their answers need single records.
+TEST_F(StreamSessionTest, RecordingsOfDevicesAndStacksAreNotAddedUp) {
+  const auto reducer = std::make_shared<CountingReducer>();
+  constexpr uint64_t kEvents = uint64_t{14} * record::kSlotsPerChunk;
+  EXPECT_EQ(RecordChild(kRanges, true, 14, reducer), kEvents);
+  EXPECT_EQ(RecordChild({.ranges = true, .flags = record::kGateStacks}, false,
+                        14, reducer),
+            kEvents);
+  EXPECT_EQ(reducer->events, 0u);
 }
 
 TEST_F(StreamSessionTest, AVariableThatIsTakenIsRefused) {

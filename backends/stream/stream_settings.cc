@@ -11,6 +11,7 @@ namespace {
 using record::FullPolicy;
 
 constexpr uint64_t kLocalArenaMib = 1024;
+constexpr uint64_t kLeastDiskLimit = uint64_t{1} << 20;
 
 const SettingTable<StreamSettings>& StreamTable() {
   using S = StreamSettings;
@@ -43,6 +44,14 @@ const SettingTable<StreamSettings>& StreamTable() {
                    "recording stays in kymo.raw; you get its table and "
                    "stacks. Default: three quarters of what is left.",
         .old_name = "max_memory"},
+       {.name = "max_disk",
+        .value =
+            setting::Bytes(&S::max_disk, kLeastDiskLimit, kMostMemoryLimit),
+        .purpose = "Disk for a child's records. Of a longer recording the "
+                   "tables and stacks have everything, the timeline has the "
+                   "newest part. Default: 2GiB or half of what is free, and "
+                   "records whose trace takes 1GiB or a quarter of the free "
+                   "memory."},
        {.name = "flight_recorder",
         .value = setting::Custom(
             &S::flight_recorder, ParseFlightLimit, FlightLimitText,

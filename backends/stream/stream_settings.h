@@ -25,6 +25,7 @@ struct StreamSettings {
   record::FullPolicy when_full = record::FullPolicy::kDrain;  // for a child
   bool keep_raw = false;
   std::optional<uint64_t> max_memory;  // bytes
+  std::optional<uint64_t> max_disk;    // bytes
   std::optional<FlightLimit> flight_recorder;
 };
 

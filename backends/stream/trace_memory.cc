@@ -15,6 +15,8 @@ constexpr uint64_t kLargestWindow = 128 * kMib;
 
 uint64_t TraceMemoryBytes(uint64_t chunk_bytes) { return chunk_bytes / 2 * 5; }
 
+uint64_t RecordBytesFor(uint64_t memory_bytes) { return memory_bytes / 5 * 2; }
+
 uint64_t MemoryLimit(std::optional<uint64_t> wanted) {
   return wanted.value_or(AvailableMemoryBytes() / 4 * 3);
 }

@@ -21,6 +21,9 @@ inline constexpr uint64_t kMostMemoryLimit = uint64_t{1} << 40;
 // The peak of memory for making a trace of so many bytes of records.
 uint64_t TraceMemoryBytes(uint64_t chunk_bytes);
 
+// The most bytes of records whose trace takes so much.
+uint64_t RecordBytesFor(uint64_t memory_bytes);
+
 // The limit in bytes: the user's, or three quarters of the memory that this
 // process may still take.
 uint64_t MemoryLimit(std::optional<uint64_t> wanted);

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "exporters/chrome/chrome_exporter.h"
+#include "exporters/html/html_exporter.h"
 #include "exporters/memory_timeline/memory_timeline.h"
 #include "exporters/perfetto/perfetto_exporter.h"
 #include "exporters/stacks/stacks_exporter.h"
@@ -14,6 +15,7 @@ namespace kymo {
 
 absl::Status RegisterBuiltinExporters(ExporterRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewChromeExporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewHtmlExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewMemoryTimelineExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewPerfettoExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewStacksExporter()));

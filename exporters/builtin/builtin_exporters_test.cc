@@ -22,7 +22,7 @@ TEST(BuiltinExportersTest, ListsThemByName) {
   ExporterRegistry registry;
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
   EXPECT_EQ(registry.Names(),
-            "chrome, memory_timeline, perfetto, stacks, summary, "
+            "chrome, html, memory_timeline, perfetto, stacks, summary, "
             "tensorboard");
   EXPECT_EQ(RegisterBuiltinExporters(registry).code(),
             absl::StatusCode::kAlreadyExists);

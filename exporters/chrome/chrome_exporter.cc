@@ -16,11 +16,13 @@
 #include "exporters/chrome/exact_records.h"
 #include "exporters/chrome/memory_events.h"
 #include "exporters/chrome/rows.h"
+#include "exporters/chrome/wait_slices.h"
 #include "exporters/timeline/bounded_file.h"
 #include "exporters/timeline/flame_slices.h"
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/text/json_text.h"
 
@@ -140,6 +142,7 @@ std::string RowNames(const Rows& rows, const EventText& text) {
   }
   for (size_t t = 0; t < rows.tracks.size(); ++t) {
     if (rows.tracks[t].is_used) text.AppendThread(out, rows.tracks[t]);
+    if (rows.waits[t].is_used) text.AppendThread(out, rows.waits[t]);
     if (rows.flames[t].is_used) text.AppendThread(out, rows.flames[t]);
   }
   return out;
@@ -149,8 +152,15 @@ std::string RowNames(const Rows& rows, const EventText& text) {
 struct LeftOut {
   DurationNs shorter_than_ns = 0;  // slices of flame charts; 0: none
   uint64_t slices = 0;
+  DurationNs waits_shorter_than_ns = 0;
+  uint64_t waits = 0;
   bool heap_records = false;
 };
+
+bool HasWaits(const Trace& trace) {
+  return trace.thread_states() != nullptr &&
+         !trace.thread_states()->waits.empty();
+}
 
 // Flame charts, one thread after the other.
 absl::Status WriteSamples(const Trace& trace, const Rows& rows,
@@ -188,6 +198,11 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   if (form.fold > 1) {
     left_out.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
+    if (HasWaits(trace)) {
+      left_out.waits_shorter_than_ns =
+          static_cast<DurationNs>(form.fold) *
+          std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
+    }
     // Folded ranges are elsewhere than what they allocated.
     left_out.heap_records = chrome::HeapFits(trace, max_heap_records) &&
                             !chrome::HeapFits(trace, 0);
@@ -199,6 +214,7 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   const bool with_heap = chrome::HeapFits(trace, max_heap_records);
   const ExactRecords exact(trace, rows, base_ns, with_heap);
   const MemoryEvents memory(trace, rows, exact, base_ns, with_heap);
+  const chrome::WaitSlices waits(trace, rows, base_ns);
   model::LossLedger ledger = trace.ledger();
   ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
   KYMO_RETURN_IF_ERROR(sink.Append(Head(trace, ledger, memory, base_ns)));
@@ -206,7 +222,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
 
   OrderedOutput output(sink,
                        trace.event_count() + memory.item_count() +
-                           trace.counters().size() + trace.samples().size(),
+                           trace.counters().size() + trace.samples().size() +
+                           waits.item_count(),
                        options.progress);
   KYMO_RETURN_IF_ERROR(output.Run(
       trace.event_count(), [&](size_t begin, size_t end, std::string& out) {
@@ -219,6 +236,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
       trace.counters().size(), [&](size_t begin, size_t end, std::string& out) {
         for (size_t i = begin; i < end; ++i) text.AppendCounter(out, i);
       }));
+  KYMO_RETURN_IF_ERROR(
+      waits.Write(output, left_out.waits_shorter_than_ns, left_out.waits));
   KYMO_RETURN_IF_ERROR(WriteSamples(trace, rows, text, output, left_out));
 
   std::string tail;
@@ -232,8 +251,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   return sink.Append(tail);
 }
 
-void NoteLeftOut(const LeftOut& left_out, const std::string& name,
-                 const ExportOptions& options) {
+void NoteLeftOut(const Trace& trace, const LeftOut& left_out,
+                 const std::string& name, const ExportOptions& options) {
   if (options.notes == nullptr) return;
   if (left_out.slices > 0) {
     options.notes->notices.push_back(absl::StrCat(
@@ -241,7 +260,18 @@ void NoteLeftOut(const LeftOut& left_out, const std::string& name,
         " slices of flame charts are left out, because they are shorter than ",
         left_out.shorter_than_ns / kNsPerMs,
         " ms, to stay within --max_size; 0 shows each of them, and the file "
-        "has every sample as numbers"));
+        "has ",
+        trace.sample_sums().empty()
+            ? "every sample as numbers"
+            : "the newest samples as numbers, and sums of the older ones"));
+  }
+  if (left_out.waits > 0) {
+    options.notes->notices.push_back(absl::StrCat(
+        name, ": ", left_out.waits,
+        " slices of waits are left out, because they are shorter than ",
+        left_out.waits_shorter_than_ns / kNsPerUs,
+        " us, to stay within --max_size; 0 shows each of them, and the file "
+        "has every wait as numbers"));
   }
   if (left_out.heap_records) {
     options.notes->notices.push_back(absl::StrCat(
@@ -266,14 +296,14 @@ class ChromeExporter final : public TraceExporter {
         timeline::WriteBounded(
             {.name = "trace.json",
              .max_bytes = options.max_bytes,
-             .obeys_fold =
-                 !trace.samples().empty() || !chrome::HeapFits(trace, 0)},
+             .obeys_fold = !trace.samples().empty() ||
+                           !chrome::HeapFits(trace, 0) || HasWaits(trace)},
             trace, options, out,
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
               return WriteTrace(shown, form, options, settings.memory_events,
                                 left_out, sink);
             }));
-    NoteLeftOut(left_out, name, options);
+    NoteLeftOut(trace, left_out, name, options);
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{std::move(name)};
   }

@@ -7,6 +7,8 @@
 //   process, thread       | ranges (ph X), instants (i), counters (C), memory
 //                         | records ([memory], [OutOfMemory])
 //   process, synthetic    | a further lane of ranges that overlap on a thread
+//   process, synthetic    | a thread's waits (cat thread_wait; wait_slices.h),
+//                         | sorted directly below the thread
 //   process, synthetic    | a thread's samples as a flame chart (cat
 //                         | cpu_sample), sorted directly below the thread
 //   device, stream        | ranges of device streams
@@ -22,14 +24,14 @@
 //
 // Within options.max_bytes, a file that is too large becomes trace.json.gz. If
 // that is too large as well, short ranges are folded (bounded_file.h), short
-// slices of flame charts are left out, and memory becomes counters.
+// slices of flame charts and waits are left out, and memory becomes counters.
 //
 // Times are us after baseTimeNanoseconds with three decimals. Names are
-// escaped, never altered. Overlapping lanes and flame charts get thread ids
-// that nothing else has; all ids fit 31 bits.
+// escaped, never altered. Overlapping lanes, waits and flame charts get thread
+// ids that nothing else has; all ids fit 31 bits.
 //
-// Samples and stacks of allocations also stand in members of their own, from
-// which Kymo reads them back whole (exact_records.h).
+// Samples, waits and stacks of allocations also stand in members of their own,
+// from which Kymo reads them back whole (exact_records.h).
 //
 // A flame chart joins consecutive samples of a thread: a frame's slice lasts
 // from the first sample to one sampling period after the last sample that

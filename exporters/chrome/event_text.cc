@@ -19,8 +19,7 @@ using model::Trace;
 
 // Flows are bound to slices alone.
 bool IsSlice(const Trace& trace, EventIndex event) {
-  return (trace.flags()[event] & (model::kEventAsync | model::kEventInstant)) ==
-         0;
+  return model::IsRange(trace.flags()[event]);
 }
 
 std::string Quoted(std::string_view text) {

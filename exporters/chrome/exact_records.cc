@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/sample_weights.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/text/json_text.h"
 
@@ -96,16 +97,20 @@ class Tables {
     names_[Index(model::kEmptyName)] = 0;
   }
 
+  absl::Status AddName(NameId name) {
+    if (names_[Index(name)] != kNone) return absl::OkStatus();
+    names_[Index(name)] = ++name_count_;
+    std::string text;
+    json::AppendJsonString(text, trace_.Name(name));
+    return members_.Add("names", text);
+  }
   absl::Status AddNames(const Frame& frame) {
     for (const NameId name : {frame.function, frame.file, frame.module}) {
-      if (names_[Index(name)] != kNone) continue;
-      names_[Index(name)] = ++name_count_;
-      std::string text;
-      json::AppendJsonString(text, trace_.Name(name));
-      KYMO_RETURN_IF_ERROR(members_.Add("names", text));
+      KYMO_RETURN_IF_ERROR(AddName(name));
     }
     return absl::OkStatus();
   }
+  uint32_t NameNumber(NameId name) const { return names_[Index(name)]; }
 
   absl::Status AddFrame(FrameId id) {
     if (frames_[Index(id)] != kNone) return absl::OkStatus();
@@ -141,15 +146,117 @@ absl::Status AddThreads(const model::Trace& trace, const Rows& rows,
   members.AddValue("cpu_count", std::to_string(states->cpu_count));
   for (const model::ThreadTimes& times : states->threads) {
     const Row& row = rows.tracks[times.track];
+    const Row* const creator = times.creator == model::kNoTrack
+                                   ? nullptr
+                                   : &rows.tracks[times.creator];
     KYMO_RETURN_IF_ERROR(members.Add(
         "threads",
         {Positive(row.pid), Positive(row.tid), Positive(times.wall_ns),
          Positive(times.on_cpu_ns), Positive(times.runnable_ns),
          Positive(times.unknown_ns), Positive(times.open_wait_ns),
          times.voluntary_switches, times.involuntary_switches,
-         static_cast<uint64_t>(times.run_queue)}));
+         static_cast<uint64_t>(times.run_queue), Positive(times.begin_ns),
+         Positive(times.end_ns),
+         creator == nullptr ? 0 : Positive(creator->pid),
+         creator == nullptr ? 0 : Positive(creator->tid)}));
   }
   return absl::OkStatus();
+}
+
+// The rows of threads that waited, that another one waited for, or that have
+// sums of samples, in their order.
+class WaitRows {
+ public:
+  explicit WaitRows(const model::Trace& trace)
+      : numbers_(trace.tracks().size(), kNone) {
+    for (const model::SampleSum& sum : trace.sample_sums()) {
+      numbers_[sum.track] = 0;
+    }
+    if (const model::ThreadStates* const states = trace.thread_states()) {
+      for (const model::Wait& wait : states->waits) {
+        numbers_[wait.track] = 0;
+        for (const model::TrackIndex other : {wait.waker, wait.holder}) {
+          if (other != model::kNoTrack) numbers_[other] = 0;
+        }
+      }
+      for (const model::WaitSum& sum : states->short_waits) {
+        numbers_[sum.track] = 0;
+      }
+    }
+    uint32_t count = 0;
+    for (uint32_t& number : numbers_) {
+      if (number != kNone) number = count++;
+    }
+  }
+
+  absl::Status Write(const Rows& rows, Members& members) const {
+    for (size_t t = 0; t < numbers_.size(); ++t) {
+      if (numbers_[t] == kNone) continue;
+      const Row& row = rows.tracks[t];
+      KYMO_RETURN_IF_ERROR(
+          members.Add("wait_rows", {Positive(row.pid), Positive(row.tid)}));
+    }
+    return absl::OkStatus();
+  }
+
+  uint32_t Of(model::TrackIndex track) const { return numbers_[track]; }
+  // 1 + the row of a thread that may not be known.
+  uint64_t OfOther(model::TrackIndex track) const {
+    return track == model::kNoTrack ? 0 : uint64_t{Of(track)} + 1;
+  }
+
+ private:
+  std::vector<uint32_t> numbers_;  // by track
+};
+
+absl::Status AddSampleSums(const model::Trace& trace, const WaitRows& rows,
+                           const ExactRecords& numbers, Members& members) {
+  for (const model::SampleSum& sum : trace.sample_sums()) {
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "sample_sums", {rows.Of(sum.track), numbers.StackNumber(sum.stack),
+                        sum.count, Positive(sum.weight_ns)}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddWaits(const model::Trace& trace, const WaitRows& wait_rows,
+                      TimeNs base_ns, const ExactRecords& numbers,
+                      const Tables& tables, Members& members) {
+  const model::ThreadStates* const states = trace.thread_states();
+  if (states == nullptr) return absl::OkStatus();
+  if (states->min_wait_ns > 0) {
+    members.AddValue("min_wait_ns", std::to_string(states->min_wait_ns));
+  }
+  for (const model::Wait& wait : states->waits) {
+    KYMO_RETURN_IF_ERROR(members.Add(
+        "waits",
+        {wait_rows.Of(wait.track), static_cast<uint64_t>(wait.kind),
+         wait.is_open, Positive(wait.begin_ns - base_ns),
+         Positive(wait.duration_ns), Positive(wait.runnable_ns + 1),
+         numbers.StackNumber(wait.stack), wait.object,
+         tables.NameNumber(wait.object_name), wait_rows.OfOther(wait.waker),
+         numbers.StackNumber(wait.waker_stack), wait_rows.OfOther(wait.holder),
+         numbers.StackNumber(wait.holder_stack)}));
+  }
+  for (const model::WaitSum& sum : states->short_waits) {
+    KYMO_RETURN_IF_ERROR(
+        members.Add("short_waits",
+                    {wait_rows.Of(sum.track), static_cast<uint64_t>(sum.kind),
+                     numbers.StackNumber(sum.stack), sum.object,
+                     tables.NameNumber(sum.object_name), sum.count,
+                     Positive(sum.duration_ns), Positive(sum.longest_ns)}));
+  }
+  return absl::OkStatus();
+}
+
+// each(wait or sum)
+template <typename Each>
+void ForEachWait(const model::Trace& trace, const Each& each) {
+  if (trace.thread_states() == nullptr) return;
+  for (const model::Wait& wait : trace.thread_states()->waits) each(wait);
+  for (const model::WaitSum& sum : trace.thread_states()->short_waits) {
+    each(sum);
+  }
 }
 
 }  // namespace
@@ -160,13 +267,24 @@ ExactRecords::ExactRecords(const model::Trace& trace, const Rows& rows,
       rows_(rows),
       base_ns_(base_ns),
       numbers_(trace.stacks().stack_count()) {
-  for (const model::StackSample& sample : trace.samples()) {
-    numbers_[Index(sample.stack)] = 1;
-  }
+  ForEachSampleWeight(trace, [this](const model::SampleSum& sum) {
+    numbers_[Index(sum.stack)] = 1;
+  });
   for (const model::MemoryRecord& record : trace.memory()) {
     if (with_heap || record.source != model::MemorySource::kHeap ||
         record.event != model::MemoryEvent::kAllocation) {
       numbers_[Index(record.stack)] = 1;
+    }
+  }
+  if (const model::ThreadStates* const states = trace.thread_states()) {
+    for (const model::Wait& wait : states->waits) {
+      for (const StackId stack :
+           {wait.stack, wait.waker_stack, wait.holder_stack}) {
+        numbers_[Index(stack)] = 1;
+      }
+    }
+    for (const model::WaitSum& sum : states->short_waits) {
+      numbers_[Index(sum.stack)] = 1;
     }
   }
   // Parents have smaller ids than their children.
@@ -204,6 +322,11 @@ absl::Status ExactRecords::Write(ByteSink& sink) const {
   KYMO_RETURN_IF_ERROR(for_each_stack([&](StackId stack) {
     return tables.AddNames(stacks.frame(stacks.leaf(stack)));
   }));
+  absl::Status status;
+  ForEachWait(trace_, [&](const auto& wait) {
+    if (status.ok()) status = tables.AddName(wait.object_name);
+  });
+  KYMO_RETURN_IF_ERROR(status);
   KYMO_RETURN_IF_ERROR(for_each_stack(
       [&](StackId stack) { return tables.AddFrame(stacks.leaf(stack)); }));
   KYMO_RETURN_IF_ERROR(for_each_stack([&](StackId stack) {
@@ -233,6 +356,11 @@ absl::Status ExactRecords::Write(ByteSink& sink) const {
                      counts.frees, counts.allocated_bytes}));
   }
   KYMO_RETURN_IF_ERROR(AddThreads(trace_, rows_, members));
+  const WaitRows wait_rows(trace_);
+  KYMO_RETURN_IF_ERROR(wait_rows.Write(rows_, members));
+  KYMO_RETURN_IF_ERROR(AddSampleSums(trace_, wait_rows, *this, members));
+  KYMO_RETURN_IF_ERROR(
+      AddWaits(trace_, wait_rows, base_ns_, *this, tables, members));
   return members.Finish();
 }
 

@@ -20,10 +20,26 @@
 //     "samples":[[0,1500,1000000,1]],    row, ns after the base, weight, stack
 //     "allocations":[[7,7,3,2,4096]],    pid, tid, allocations, frees, bytes
 //     "cpu_count":2,                     profiler/model/thread_states.h:
-//     "threads":[[7,7,900,500,90,0,0,8,2,1]]},
+//     "threads":[[7,8,900,500,90,0,0,8,2,1,5100,6000,7,7]],
 //                                        pid, tid, wall, on CPU, runnable,
 //                                        unknown, open wait, voluntary and
-//                                        involuntary switches, RunQueueTime
+//                                        involuntary switches, RunQueueTime,
+//                                        begin and end since the epoch (0: not
+//                                        known), pid and tid of the thread that
+//                                        made it (0, 0: not known)
+//     "min_wait_ns":100000,              profiler/model/waits.h:
+//     "wait_rows":[[7,8]],               pid, tid
+//     "sample_sums":[[0,1,500,90]],      samples that are only added up: row of
+//                                        wait_rows, stack, count, weight
+//     "waits":[[0,1,0,1500,90,8,1,4660,3,1,5,1,6]],
+//                                        row, WaitKind, 1 if it is open, ns
+//                                        after the base, duration, 1 + runnable
+//                                        (0: not known), stack, object, name,
+//                                        1 + the waker's row (0: not known),
+//                                        its stack, the same of the holder
+//     "short_waits":[[0,1,1,4660,3,2,150,80]]},
+//                                        row, WaitKind, stack, object, name,
+//                                        count, duration, longest
 //
 // A member has about 1 MiB. The next one, "kymo_records_1", goes on with the
 // lists; numbers count through.
@@ -58,7 +74,7 @@ class ExactRecords {
   ExactRecords(const model::Trace& trace, const Rows& rows, TimeNs base_ns,
                bool with_heap);
 
-  // The number of a stack of the samples or of the memory records. 0: empty.
+  // The number of a stack of samples, waits or memory records. 0: empty.
   uint32_t StackNumber(model::StackId stack) const {
     return numbers_[Index(stack)];
   }

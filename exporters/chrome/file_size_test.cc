@@ -1,5 +1,4 @@
 // How the exporter stays within a number of bytes.
-#include <zlib.h>
 
 #include <map>
 #include <string>
@@ -18,28 +17,16 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_golden.h"
+#include "tests/support/test_gzip.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-
-std::string Unzip(const std::string& gzip) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
-  stream.avail_in = static_cast<uInt>(gzip.size());
-  std::string text(50 * gzip.size() + 10'000, '\0');
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
-}
 
 // Steps with many short ranges "a" and "b", in turn, and one long one each.
 model::Trace ManyRanges() {
@@ -329,8 +316,8 @@ TEST(FileSizeTest, AnEarlierFileOfTheOtherFormIsRemoved) {
   }
 }
 
-// The file has every sample beside the flame chart.
-TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
+// The notices of a file that is too large for the slices of 2,000 samples.
+std::vector<std::string> NoticesOfSlices(bool has_sums) {
   TestTrace t;
   t.AddProcess(1, "app");
   t.AddThread(1, 1, "main");
@@ -339,6 +326,12 @@ TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
     t.AddSample(0, i * kNsPerMs, kNsPerMs,
                 {"main", absl::StrCat("f", i % 3), absl::StrCat("g", i % 7)});
   }
+  if (has_sums) {
+    t.data().sample_sums.push_back({.track = 0,
+                                    .stack = t.Stack({"main"}),
+                                    .count = 9,
+                                    .weight_ns = 9 * kNsPerMs});
+  }
   t.SetWindow(0, 2'000 * kNsPerMs);
   const model::Trace trace = std::move(t).Build();
   const size_t whole = Chrome(trace, 1 << 20).at("trace.json").size();
@@ -346,7 +339,52 @@ TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
   ExportNotes notes;
   const Exported files = Chrome(trace, gzip - 1, &notes);
   EXPECT_LT(files.at("trace.json.gz").size(), gzip);
-  EXPECT_THAT(notes.notices, ::testing::Contains(HasSubstr("flame charts")));
+  return notes.notices;
+}
+
+// The file has every sample beside the flame chart.
+TEST(FileSizeTest, ShortSlicesOfSamplesAreLeftOutAndSaid) {
+  EXPECT_THAT(NoticesOfSlices(false),
+              ::testing::Contains(AllOf(HasSubstr("flame charts"),
+                                        HasSubstr("every sample as numbers"))));
+  EXPECT_THAT(
+      NoticesOfSlices(true),
+      ::testing::Contains(AllOf(HasSubstr("flame charts"),
+                                HasSubstr("newest samples as numbers, and "
+                                          "sums of the older ones"))));
+}
+
+// Short ones of the slices: the exact records have every wait.
+TEST(FileSizeTest, ShortWaitsAreLeftOutOfAFileThatIsTooLarge) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  t.SetMinWait(1'000);
+  for (int i = 0; i < 20'000; ++i) {
+    t.AddWait({.track = main,
+               .kind = model::WaitKind::kLock,
+               .begin_ns = TimeNs{2'000'000} * i,
+               .duration_ns = 1'000 + i * 7'919 % 10'007});
+  }
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kSleep,
+             .begin_ns = 40'000'000'000,
+             .duration_ns = 1'000'000'000});
+  const model::Trace trace = std::move(t).Build();
+  const auto whole = Export(*NewChromeExporter(), trace, {.gzip = true});
+  ExportOptions options;
+  ExportNotes notes;
+  options.notes = &notes;
+  options.max_bytes = whole.at("trace.json.gz").size() / 4 * 3;
+  const auto files = Export(*NewChromeExporter(), trace, options);
+  const std::string& file = files.at("trace.json.gz");
+  EXPECT_LE(file.size(), options.max_bytes);
+  ASSERT_EQ(notes.notices.size(), 1u);
+  EXPECT_THAT(notes.notices[0], HasSubstr(" slices of waits are left out"));
+  const std::string text = Unzip(file);
+  EXPECT_NE(text.find("\"name\":\"sleep\""), text.npos);
+  EXPECT_EQ(text.find("\"ts\":0.000,\"dur\":1.000"), text.npos);
+  EXPECT_NE(text.find("[0,1,0,0,1000,"), text.npos);
+  EXPECT_NE(text.find("[0,1,0,39998000000,"), text.npos);
 }
 
 }  // namespace

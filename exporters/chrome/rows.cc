@@ -27,7 +27,9 @@ bool Fits(int64_t id) {
 }  // namespace
 
 Rows::Rows(const Trace& trace)
-    : tracks(trace.tracks().size()), flames(trace.tracks().size()) {
+    : tracks(trace.tracks().size()),
+      waits(trace.tracks().size()),
+      flames(trace.tracks().size()) {
   for (const model::Process& process : trace.processes()) {
     taken_.insert(process.pid);
   }
@@ -54,12 +56,26 @@ Rows::Rows(const Trace& trace)
   for (const model::StackSample& sample : trace.samples()) {
     tracks[sample.track].is_used = flames[sample.track].is_used = true;
   }
+  for (const model::SampleSum& sum : trace.sample_sums()) {
+    tracks[sum.track].is_used = true;
+  }
   for (const model::AllocationCounts& counts : trace.allocation_counts()) {
     tracks[counts.track].is_used = true;
   }
   if (trace.thread_states() != nullptr) {
     for (const model::ThreadTimes& times : trace.thread_states()->threads) {
       tracks[times.track].is_used = true;
+    }
+    for (const model::Wait& wait : trace.thread_states()->waits) {
+      tracks[wait.track].is_used = waits[wait.track].is_used = true;
+      // Its row of waits has the beginnings of flows.
+      if (wait.waker != model::kNoTrack) {
+        tracks[wait.waker].is_used = waits[wait.waker].is_used = true;
+      }
+      if (wait.holder != model::kNoTrack) tracks[wait.holder].is_used = true;
+    }
+    for (const model::WaitSum& sum : trace.thread_states()->short_waits) {
+      tracks[sum.track].is_used = true;
     }
   }
   AddProcesses(trace);
@@ -101,12 +117,15 @@ void Rows::AddTracks(const Trace& trace) {
     if (!tracks[t].is_used) continue;
     const Row row = MakeRow(trace, static_cast<TrackIndex>(t), lane);
     tracks[t] = Finish(row);
-    if (!flames[t].is_used) continue;
-    Row flame = row;
-    flame.tid = NewId();
-    flame.name += " samples";
-    flames[t] = Finish(std::move(flame));
+    if (waits[t].is_used) waits[t] = BesideThread(row, " waits");
+    if (flames[t].is_used) flames[t] = BesideThread(row, " samples");
   }
+}
+
+Row Rows::BesideThread(Row row, const char* what) {
+  row.tid = NewId();
+  row.name += what;
+  return Finish(std::move(row));
 }
 
 Row Rows::MakeRow(const Trace& trace, TrackIndex index, uint32_t lane) {

@@ -1,11 +1,12 @@
 // rows.h - which process and thread ids the lines of a Chrome trace carry.
 //
-// Every used track of the trace is one row; a track with samples has a second
-// one for its flame chart. Rows of real threads carry the system's ids. Other
-// rows have no such id of their own: further lanes, flame charts, streams of
-// one number in several processes, and stream 0, which viewers take for the
-// main thread. They get an id that nothing else in the file has. So does an id
-// that does not fit 31 bits.
+// Every used track of the trace is one row. A track with waits, or that ended
+// one, has a second one for these, and one with samples another one for its
+// flame chart. Rows of real threads carry the system's ids. Other rows have no
+// such id of their own: further lanes, waits, flame charts, streams of one
+// number in several processes, and stream 0, which viewers take for the main
+// thread. They get an id that nothing else in the file has. So does an id that
+// does not fit 31 bits.
 #ifndef KYMO_EXPORTERS_CHROME_ROWS_H_
 #define KYMO_EXPORTERS_CHROME_ROWS_H_
 
@@ -41,11 +42,13 @@ struct Rows {
 
   std::vector<ProcessRow> processes;  // hosts, then devices
   std::vector<Row> tracks;            // one per track of the trace
+  std::vector<Row> waits;             // the same, for waits
   std::vector<Row> flames;            // the same, for samples
 
  private:
   void AddProcesses(const model::Trace& trace);
   void AddTracks(const model::Trace& trace);
+  Row BesideThread(Row row, const char* what);
   Row MakeRow(const model::Trace& trace, model::TrackIndex track,
               uint32_t lane);
   // Whether its row can carry the track's id. A stream's id is then taken.

@@ -1,6 +1,7 @@
 // The rows of a file, and the records that its events do not keep.
 #include "exporters/chrome/rows.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,8 +12,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "exporters/chrome/exact_records.h"
+#include "exporters/chrome/test_chrome.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 #include "profiler/plugin/sink.h"
 #include "tests/support/test_trace.h"
 
@@ -179,18 +182,19 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
                              .bytes = 8,
                              .stack = of_heap});
   t.data().allocation_counts = {{main, 10, 9, 640}};
-  auto states = std::make_shared<model::ThreadStates>();
-  states->cpu_count = 2;
-  states->threads = {{.track = main,
-                      .wall_ns = 900,
-                      .on_cpu_ns = 500,
-                      .runnable_ns = 90,
-                      .unknown_ns = 7,
-                      .open_wait_ns = 3,
-                      .voluntary_switches = 8,
-                      .involuntary_switches = 4,
-                      .run_queue = model::RunQueueTime::kWhole}};
-  t.data().thread_states = states;
+  t.SetThreadTimes({{.track = main,
+                     .wall_ns = 900,
+                     .on_cpu_ns = 500,
+                     .runnable_ns = 90,
+                     .unknown_ns = 7,
+                     .open_wait_ns = 3,
+                     .voluntary_switches = 8,
+                     .involuntary_switches = 4,
+                     .run_queue = model::RunQueueTime::kWhole,
+                     .begin_ns = 950,
+                     .end_ns = 1'850,
+                     .creator = other}},
+                   /*cpu_count=*/2);
   t.data().sampling_period_ns = 250;
   t.data().memory_sample_interval = 0.5;
   const model::Trace trace = std::move(t).Build();
@@ -204,11 +208,163 @@ TEST(ExactRecordsTest, SamplesCountsAndTheirStacks) {
             "\"samples\":[[0,500,10,2],[0,0,0,0],[1,600,20,1]],"
             "\"allocations\":[[7,8,10,9,640]],"
             "\"cpu_count\":2,"
-            "\"threads\":[[7,8,900,500,90,7,3,8,4,2]]},\n");
+            "\"threads\":[[7,8,900,500,90,7,3,8,4,2,950,1850,7,10]]},\n");
   const std::string with_heap = Records(trace, /*with_heap=*/true);
   EXPECT_NE(with_heap.find("\"/bin/app\",\"h\"]"), std::string::npos);
   EXPECT_NE(with_heap.find("\"stacks\":[[0,0],[1,1],[1,2]]"),
             std::string::npos);
+}
+
+TEST(ExactRecordsTest, WaitsAndWhatTheyNeed) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  t.AddThread(7, 9, "of nothing");
+  const auto waker = t.AddThread(7, 10, "waker");
+  t.SetMinWait(100);
+  const auto holder_stack = t.Stack({"h"});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kLock,
+             .is_open = true,
+             .begin_ns = 1'500,
+             .duration_ns = 90,
+             .runnable_ns = 0,
+             .object = 4'660,
+             .object_name = t.Intern("a.cc:5"),
+             .waker = waker,
+             .holder = main,
+             .holder_stack = holder_stack},
+            {"f"});
+  t.AddWait({.track = main, .begin_ns = 2'000, .duration_ns = 7});
+  t.AddShortWaits({.track = main,
+                   .kind = model::WaitKind::kSleep,
+                   .object = 3,
+                   .count = 2,
+                   .duration_ns = 150,
+                   .longest_ns = 80},
+                  {"g"});
+  EXPECT_EQ(Records(std::move(t).Build(), true),
+            "\"kymo_records_0\": {\"names\":[\"h\",\"/bin/app\",\"f\","
+            "\"g\",\"a.cc:5\"],"
+            "\"frames\":[[1,0,2,0,0,0],[3,0,2,0,0,0],[4,0,2,0,0,0]],"
+            "\"stacks\":[[0,0],[0,1],[0,2]],"
+            "\"cpu_count\":0,"
+            "\"wait_rows\":[[7,8],[7,10]],\"min_wait_ns\":100,"
+            "\"waits\":[[0,1,1,500,90,1,2,4660,5,2,0,1,1],"
+            "[0,0,0,1000,7,0,0,0,0,0,0,0,0]],"
+            "\"short_waits\":[[0,3,3,3,0,2,150,80]]},\n");
+}
+
+TEST(RowsTest, AThreadThatWaitedHasARowForThat) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  const auto waker = t.AddThread(7, 9, "waker");
+  const auto other = t.AddThread(7, 10, "other");
+  t.AddWait({.track = main, .waker = waker});
+  t.AddShortWaits({.track = other, .count = 1});
+  const Rows rows(std::move(t).Build());
+  EXPECT_THAT(Texts(rows.tracks),
+              ElementsAre("7/8 @0 thread 8 (main)", "7/9 @2 thread 9 (waker)",
+                          "7/10 @4 thread 10 (other)"));
+  EXPECT_THAT(Texts(rows.waits),
+              ElementsAre("7/1000000000 @1 thread 8 (main) waits",
+                          "7/1000000001 @3 thread 9 (waker) waits", "-"));
+}
+
+// "name@begin+duration where object", in us.
+std::vector<std::string> WaitSlicesOf(const google::protobuf::Struct& json) {
+  std::vector<std::string> texts;
+  for (JsonMap slice : Events(json, "X")) {
+    if (Text(slice, "cat") != "thread_wait") continue;
+    EXPECT_EQ(Number(slice, "tid"),
+              Text(slice, "name") == "wakes" ? 1'000'000'001 : 1'000'000'000);
+    std::string text =
+        absl::StrCat(Text(slice, "name"), "@", Number(slice, "ts"), "+",
+                     Number(slice, "dur"));
+    for (const char* const key : {"where", "object", "held by", "held in",
+                                  "woken by", "woken in", "finished"}) {
+      const JsonMap args = slice["args"].struct_value().fields();
+      if (!args.contains(key)) continue;
+      absl::StrAppend(&text, " ", key, "=", args.at(key).string_value(),
+                      args.at(key).number_value());
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+TEST(WaitSlicesTest, WaitsHaveARowOfTheirOwn) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  const auto waker = t.AddThread(7, 9, "waker");
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kLock,
+             .begin_ns = 1'000,
+             .duration_ns = 5'000,
+             .runnable_ns = 2'000,
+             .object = 31,
+             .waker = waker,
+             .waker_stack = t.Stack({"g"})},
+            {"main", "f"});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kCpuBusy,
+             .begin_ns = 7'000,
+             .duration_ns = 1'000,
+             .runnable_ns = 1'000});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kSleep,
+             .is_open = true,
+             .begin_ns = 9'000,
+             .duration_ns = 1'000});
+  t.SetWindow(0, 10'000);
+  const model::Trace trace = std::move(t).Build();
+  const auto json = ParseJson(ChromeText(trace));
+  EXPECT_THAT(WaitSlicesOf(json),
+              ElementsAre("lock@1+3 where=f0 object=0x1f0 held by=9 held in=g0 "
+                          "woken by=9 woken in=g0",
+                          "runnable@4+2", "CPU busy@7+1",
+                          "sleep@9+1 finished=0", "wakes@4+0.1"));
+  // From the waker to where the thread is runnable.
+  for (const auto& [phase, tid] :
+       {std::pair("s", 1'000'000'001), std::pair("f", 1'000'000'000)}) {
+    const auto flows = Events(json, phase);
+    ASSERT_EQ(flows.size(), 1u);
+    JsonMap flow = flows[0];
+    EXPECT_EQ(Number(flow, "tid"), tid);
+    EXPECT_EQ(Number(flow, "ts"), 4);
+    EXPECT_EQ(Number(flow, "id"), 0);
+    EXPECT_EQ(Text(flow, "cat"), "thread_wait");
+  }
+}
+
+// Readers want the slices of a row in the order of time.
+TEST(WaitSlicesTest, AThreadMayWakeOthersBetweenItsOwnWaits) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 8, "main");
+  const auto other = t.AddThread(7, 9, "other");
+  const auto add = [&](model::TrackIndex track, TimeNs begin_ns,
+                       model::TrackIndex waker) {
+    t.AddWait({.track = track,
+               .kind = model::WaitKind::kLock,
+               .begin_ns = begin_ns,
+               .duration_ns = 1'000,
+               .runnable_ns = 100,
+               .waker = waker});
+  };
+  for (const TimeNs begin_ns : {1'000, 5'000, 9'000}) {
+    add(main, begin_ns, other);
+  }
+  for (const TimeNs begin_ns : {3'000, 7'000}) add(other, begin_ns, main);
+  t.SetWindow(0, 10'000);
+  std::map<double, double> last;  // by row
+  int wakes = 0;
+  for (JsonMap slice :
+       Events(ParseJson(ChromeText(std::move(t).Build())), "X")) {
+    double& time = last[Number(slice, "tid")];
+    EXPECT_GE(Number(slice, "ts"), time);
+    time = Number(slice, "ts");
+    wakes += Text(slice, "name") == "wakes";
+  }
+  EXPECT_EQ(wakes, 5);
 }
 
 TEST(ExactRecordsTest, NothingMakesNoMember) {

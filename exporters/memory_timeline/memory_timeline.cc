@@ -122,7 +122,7 @@ class MemoryTimelineExporter final : public TraceExporter {
     KYMO_ASSIGN_OR_RETURN(std::unique_ptr<ByteSink> sink, out.Open(name));
     KYMO_RETURN_IF_ERROR(Write(trace, name, settings.device, std::move(sink)));
     if (options.notes != nullptr && trace.folded_memory() != nullptr &&
-        trace.event_count() > 0 && settings.device == MemoryDeviceId()) {
+        settings.device == MemoryDeviceId() && analysis::HasOperations(trace)) {
       options.notes->notices.push_back(absl::StrCat(
           name,
           ": memory is not divided into categories, because only sums of the "

@@ -1,5 +1,5 @@
-// Exports the page of a small trace into the folder of argv[1], for
-// page_check.js: 24 MiB from 1 to 9 ms, and 16 MiB, temporary, from 2 to 3 ms.
+// Exports the page of a small trace into the folder of argv[1]: 24 MiB from 1
+// to 9 ms, and 16 MiB, temporary, from 2 to 3 ms.
 #include <utility>
 
 #include "exporters/memory_timeline/memory_timeline.h"

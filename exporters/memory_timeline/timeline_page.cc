@@ -5,7 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "exporters/memory_timeline/page_text.h"
+#include "exporters/html/data_block.h"
+#include "exporters/html/page_text.h"
 #include "profiler/analysis/memory/thinned_curve.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/text/json_text.h"
@@ -16,11 +17,6 @@ namespace {
 using analysis::ForEachMemoryTimelineRow;
 using analysis::MemoryCategory;
 using analysis::MemoryTimelineRow;
-
-// PyTorch's, by category.
-constexpr const char* kColors[analysis::kMemoryCategories] = {
-    "darkgreen", "goldenrod",  "black",     "mediumpurple",
-    "red",       "mediumblue", "royalblue", "grey"};
 
 int64_t Sum(const MemoryTimelineRow& row) {
   return std::accumulate(row.bytes.begin(), row.bytes.end(), int64_t{0});
@@ -80,14 +76,13 @@ void AppendMember(std::string& out, const char* key, int64_t value) {
 }
 
 void AppendCategories(std::string& out) {
-  out += "\"categories\": [";
+  out += "\"categories\": ";
+  const char* separator = "[";
   for (size_t i = 0; i < analysis::kMemoryCategories; ++i) {
-    out += i == 0 ? "\n{\"name\": " : ",\n{\"name\": ";
+    out += separator;
     json::AppendJsonString(
         out, analysis::MemoryCategoryName(static_cast<MemoryCategory>(i)));
-    out += ", \"color\": ";
-    json::AppendJsonString(out, kColors[i]);
-    out += '}';
+    separator = ", ";
   }
   out += "],\n";
 }
@@ -134,9 +129,13 @@ std::string TimelinePageData(const TimelinePage& page) {
 }
 
 absl::Status WriteTimelinePage(const TimelinePage& page, ByteSink& sink) {
-  KYMO_RETURN_IF_ERROR(sink.Append(PageBeforeData()));
-  KYMO_RETURN_IF_ERROR(sink.Append(TimelinePageData(page)));
-  return sink.Append(PageAfterData());
+  KYMO_RETURN_IF_ERROR(sink.Append(html::MemoryPageBeforeData()));
+  KYMO_RETURN_IF_ERROR(sink.Append("<div hidden id=\"data\">\n"));
+  html::DataBlock block("timeline", sink);
+  block.Raw(TimelinePageData(page));
+  KYMO_RETURN_IF_ERROR(block.End());
+  KYMO_RETURN_IF_ERROR(sink.Append("</div>\n"));
+  return sink.Append(html::MemoryPageAfterData());
 }
 
 }  // namespace kymo::memory_timeline

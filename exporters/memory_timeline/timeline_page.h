@@ -1,9 +1,9 @@
 // timeline_page.h - a memory timeline as a page for a browser.
 //
-// One file that loads nothing else: a stacked area chart by category in
-// PyTorch's colours, drawn by the script inside. Time in ms, memory in B, KiB,
-// MiB or GiB. Pointing shows time and bytes, the wheel zooms, dragging moves,
-// a double click shows all again.
+// One file that loads nothing else: a stacked area chart by category, made of
+// the parts of report.html (exporters/html/page/memory_page.js). Pointing and
+// the arrow keys show time and bytes, the wheel zooms, dragging moves, a double
+// click shows all again. A table with all points is behind the picture.
 //
 // The page has at most 5000 points. Of a longer timeline it keeps points that
 // show the extremes of the sum (profiler/analysis/memory/thinned_curve.h).
@@ -36,10 +36,10 @@ struct TimelinePage {
   int64_t max_reserved = 0;  // 0 = not known
 };
 
-// The script's data, as JSON that can stand inside of HTML:
+// The script's data, as JSON:
 //   {"device": "cpu", "end_us": 90, "max_allocated": 40, "max_reserved": 0,
-//    "points": 2, "categories": [{"name": "PARAMETER", "color": "darkgreen"},
-//    ...], "times_us": [5, 9], "bytes": [[0, 0, 0, 0, 40, 0, 0, 0], ...]}
+//    "points": 2, "categories": ["PARAMETER", ...], "times_us": [5, 9],
+//    "bytes": [[0, 0, 0, 0, 40, 0, 0, 0], ...]}
 // Times count from start_ns; `points` is the number of points before thinning.
 std::string TimelinePageData(const TimelinePage& page);
 

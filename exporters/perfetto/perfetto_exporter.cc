@@ -16,6 +16,7 @@
 #include "exporters/perfetto/interned.h"
 #include "exporters/perfetto/packet_bytes.h"
 #include "exporters/perfetto/sample_packets.h"
+#include "exporters/perfetto/state_packets.h"
 #include "exporters/perfetto/trace.pb.h"
 #include "exporters/perfetto/track_table.h"
 #include "exporters/proto/proto_writer.h"
@@ -24,6 +25,7 @@
 #include "exporters/timeline/ordered_output.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/text/utf8.h"
 
 namespace kymo {
@@ -42,6 +44,11 @@ using timeline::OrderedOutput;
 // The packet of an instant with the shortest numbers (packet_bytes.h).
 constexpr uint64_t kLeastEventBytes = 18;
 
+bool HasWaits(const Trace& trace) {
+  return trace.thread_states() != nullptr &&
+         !trace.thread_states()->waits.empty();
+}
+
 // The earliest time of anything.
 TimeNs BaseTime(const Trace& trace) {
   TimeNs base_ns = std::min(trace.start_ns(), trace.end_ns());
@@ -57,6 +64,11 @@ TimeNs BaseTime(const Trace& trace) {
   }
   for (const model::StackSample& sample : trace.samples()) {
     base_ns = std::min(base_ns, sample.time_ns);
+  }
+  if (HasWaits(trace)) {
+    for (const model::Wait& wait : trace.thread_states()->waits) {
+      base_ns = std::min(base_ns, wait.begin_ns);
+    }
   }
   return base_ns;
 }
@@ -143,6 +155,8 @@ std::string Recording(const Trace& trace, const model::LossLedger& ledger,
 struct LeftOut {
   DurationNs shorter_than_ns = 0;  // slices of samples; 0: none
   uint64_t slices = 0;
+  DurationNs waits_shorter_than_ns = 0;
+  uint64_t waits = 0;
 };
 
 absl::Status WriteTrace(const Trace& trace, const FileForm& form,
@@ -152,6 +166,11 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   if (form.fold > 1) {
     left_out.shorter_than_ns =
         static_cast<DurationNs>(form.fold) * timeline::SlicePeriodNs(trace);
+    if (HasWaits(trace)) {
+      left_out.waits_shorter_than_ns =
+          static_cast<DurationNs>(form.fold) *
+          std::max<DurationNs>(trace.thread_states()->min_wait_ns, kNsPerUs);
+    }
   }
   model::LossLedger ledger = trace.ledger();
   ledger.Add(model::Loss::kEventsFolded, form.folded_ranges);
@@ -162,6 +181,7 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
   const pf::EventPackets events(trace, tracks, base_ns);
   const pf::CounterPackets counters(trace, tracks, base_ns);
   const pf::SamplePackets samples(trace, tracks, base_ns);
+  const pf::StatePackets states(trace, tracks, base_ns);
 
   KYMO_RETURN_IF_ERROR(sink.Append(Head(base_ns)));
   KYMO_RETURN_IF_ERROR(sink.Append(tracks.packets()));
@@ -169,7 +189,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
       sink.Append(Recording(trace, ledger, recording, base_ns)));
   OrderedOutput output(sink,
                        interned.item_count() + trace.event_count() +
-                           counters.item_count() + samples.item_count(),
+                           counters.item_count() + states.item_count() +
+                           samples.item_count(),
                        options.progress);
   KYMO_RETURN_IF_ERROR(interned.Write(output));
   KYMO_RETURN_IF_ERROR(output.Run(
@@ -178,6 +199,8 @@ absl::Status WriteTrace(const Trace& trace, const FileForm& form,
                       static_cast<model::EventIndex>(end));
       }));
   KYMO_RETURN_IF_ERROR(counters.Write(output));
+  KYMO_RETURN_IF_ERROR(
+      states.Write(output, left_out.waits_shorter_than_ns, left_out.waits));
   return samples.Write(output, left_out.shorter_than_ns, left_out.slices);
 }
 
@@ -194,7 +217,7 @@ class PerfettoExporter final : public TraceExporter {
         timeline::WriteBounded(
             {.name = "trace.pftrace",
              .max_bytes = options.max_bytes,
-             .obeys_fold = !trace.samples().empty(),
+             .obeys_fold = !trace.samples().empty() || HasWaits(trace),
              .least_event_bytes = kLeastEventBytes},
             trace, options, out,
             [&](const Trace& shown, const FileForm& form, ByteSink& sink) {
@@ -207,6 +230,13 @@ class PerfettoExporter final : public TraceExporter {
           left_out.shorter_than_ns / kNsPerMs,
           " ms, to stay within --max_size; 0 shows each of them, and the file "
           "has every sample for flame graphs"));
+    }
+    if (left_out.waits > 0 && options.notes != nullptr) {
+      options.notes->notices.push_back(
+          absl::StrCat(name, ": ", left_out.waits,
+                       " waits are left out, because they are shorter than ",
+                       left_out.waits_shorter_than_ns / kNsPerUs,
+                       " us, to stay within --max_size; 0 shows each of them"));
     }
     if (options.progress) options.progress(1.0);
     return std::vector<std::string>{std::move(name)};

@@ -3,7 +3,8 @@
 // Writes trace.pftrace, or trace.pftrace.gz with options.gzip. A range takes
 // about 36 bytes; times are exact to the nanosecond. A file that is larger than
 // options.max_bytes is compressed. If it is still too large, short ranges are
-// folded (bounded_file.h) and short slices of samples left out.
+// folded (bounded_file.h), and short slices of samples and short waits are left
+// out.
 //
 //   where                        | what it shows
 //   process, thread              | ranges, instants; their arguments
@@ -16,6 +17,8 @@
 //   GPU n, Stream m              | ranges of device streams
 //   Recording                    | one slice for the recording's window, with
 //                                | metadata and losses as arguments
+//
+// The states of threads that waited are the viewer's own (state_packets.h).
 //
 // Samples are also written as PerfSamples with call stacks, from which the
 // viewer makes flame graphs (sample_packets.h). Single memory records are not

@@ -1,7 +1,6 @@
 // Traces made at random: readers accept what becomes of them, and it has every
 // event at its time. And one trace that has everything, field by field; and
 // files that are too large.
-#include <zlib.h>
 
 #include <algorithm>
 #include <map>
@@ -19,6 +18,7 @@
 #include "exporters/timeline/test_random_trace.h"
 #include "exporters/timeline/test_whole_trace.h"
 #include "tests/support/test_golden.h"
+#include "tests/support/test_gzip.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo {
@@ -69,20 +69,6 @@ TEST(PerfettoRandomTraceTest, EveryFieldIsWhatTheGoldenFileSays) {
     text += packet.ShortDebugString() + "\n";
   }
   ExpectGolden(text, "exporters/perfetto/testdata/whole.golden.txt");
-}
-
-std::string Unzip(std::string gzip) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(gzip.data());
-  stream.avail_in = static_cast<uInt>(gzip.size());
-  std::string bytes(10 << 20, '\0');
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  bytes.resize(stream.total_out);
-  inflateEnd(&stream);
-  return bytes;
 }
 
 // 5,000 ranges "a" and as many "b", in turn, of 10 to 16 ns. One sample each

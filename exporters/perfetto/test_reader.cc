@@ -83,6 +83,14 @@ class Reader {
       }
       ReadEvent(event, packet.timestamp());
     }
+    if (packet.has_generic_kernel_task_state_event()) {
+      const auto& event = packet.generic_kernel_task_state_event();
+      EXPECT_LE(packet.timestamp(), uint64_t{1} << 62) << "a negative time";
+      trace_.states.push_back({packet.timestamp(), event.tid(), event.comm(),
+                               event.cpu(),
+                               event.TaskStateEnum_Name(event.state())
+                                   .substr(sizeof("TASK_STATE_") - 1)});
+    }
     if (packet.has_perf_sample()) {
       const schema::PerfSample& sample = packet.perf_sample();
       trace_.samples.push_back({packet.timestamp(), sample.pid(), sample.tid(),

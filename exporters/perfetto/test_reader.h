@@ -63,10 +63,19 @@ struct DecodedSample {
   std::string callstack;
 };
 
+struct DecodedState {
+  uint64_t time_ns = 0;
+  int64_t tid = 0;
+  std::string thread;
+  int cpu = 0;
+  std::string state;  // "RUNNING"
+};
+
 struct DecodedTrace {
   uint64_t realtime_ns = 0;  // at time 0
   std::vector<DecodedTrack> tracks;
   std::vector<DecodedSample> samples;
+  std::vector<DecodedState> states;
 
   // The first track of that name. The test fails if there is none.
   const DecodedTrack& Find(const std::string& name) const;

@@ -34,6 +34,11 @@ std::string FrameText(std::string_view text) {
   return frame.empty() ? "[unknown]" : frame;
 }
 
+std::string WaitFrame(const analysis::WaitGroup& wait) {
+  return absl::StrCat("[", ToAbsl(NameOf(wait.kind)),
+                      wait.is_idle ? " wait, idle]" : " wait]");
+}
+
 std::vector<std::string> StackRoots(const Trace& trace, bool with_threads) {
   std::vector<std::string> roots;
   for (const model::Track& track : trace.tracks()) {
@@ -100,6 +105,21 @@ void FoldedStacks::AddStacks(const Weights& weights) {
                      return FrameOf(trace_.stacks().frame(frame).function);
                    }),
         weight);
+  }
+}
+
+void FoldedStacks::AddWaits(std::span<const analysis::WaitGroup> waits,
+                            std::span<const FrameTree::Place> roots,
+                            Metric metric) {
+  StackPlaces places(trace_.stacks(), tree_);
+  for (const analysis::WaitGroup& wait : waits) {
+    const FrameTree::Place place =
+        places.Get(roots[wait.track], wait.stack, [&](model::FrameId frame) {
+          return FrameOf(trace_.stacks().frame(frame).function);
+        });
+    Add(Below(place, FrameOf(WaitFrame(wait))),
+        metric == Metric::kCount ? static_cast<int64_t>(wait.count)
+                                 : wait.duration_ns);
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "exporters/stacks/frame_tree.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/model/string_table.h"
 #include "profiler/model/trace.h"
 #include "profiler/plugin/sink.h"
@@ -41,6 +43,9 @@ enum class Metric {
 // Makes a frame of a text: replaces the characters that separate frames and
 // lines.
 std::string FrameText(std::string_view text);
+
+// The innermost frame of a wait: "[lock wait]", "[poll wait, idle]".
+std::string WaitFrame(const analysis::WaitGroup& wait);
 
 // By track, the begin of its lines: "xz" or "xz;thread 12 (worker)".
 std::vector<std::string> StackRoots(const model::Trace& trace,
@@ -68,6 +73,10 @@ class FoldedStacks {
     return uint64_t{root.node} << 32 | model::Index(stack);
   }
   void AddStacks(const Weights& weights);
+  // The waits of threads, by their tracks' roots. A stack ends with what the
+  // thread waited for (WaitFrame).
+  void AddWaits(std::span<const analysis::WaitGroup> waits,
+                std::span<const FrameTree::Place> roots, Metric metric);
 
   bool empty() const { return !has_stacks_; }
   int64_t total() const;

@@ -1,5 +1,6 @@
 #include "exporters/stacks/pprof_profiles.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -10,12 +11,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "exporters/stacks/folded.h"
 #include "exporters/stacks/frame_tree.h"
 #include "exporters/stacks/memory_stacks.h"
 #include "exporters/stacks/pprof_writer.h"
 #include "exporters/stacks/range_paths.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/sample_weights.h"
 
 namespace kymo::stacks {
 namespace {
@@ -128,79 +132,120 @@ class Samples {
   std::vector<std::array<int64_t, kValues>> values_;
 };
 
-constexpr size_t kCountValue = 0;
-constexpr size_t kTimeValue = 1;
+// What a profile of times can have for each stack, in the order of its types.
+enum TimeValue : size_t {
+  kSamples,
+  kCpu,
+  kWall,
+  kOffCpu,
+  kOperations,
+  kSelfTime,
+  kTimeValues
+};
+using TimeValues = std::array<int64_t, kTimeValues>;
 
-// Writes times by track. `values` has a zero for each of the profile's types;
-// those of `samples` begin at `first`.
+constexpr std::pair<std::string_view, std::string_view> kTimeTypes[] = {
+    {"samples", "count"},    {"cpu", "nanoseconds"},
+    {"wall", "nanoseconds"}, {"off_cpu", "nanoseconds"},
+    {"operations", "count"}, {"self_time", "nanoseconds"}};
+
+// Whether a profile has each type.
+using TimeTypes = std::array<bool, kTimeValues>;
+
+// Writes times by track.
 template <typename LocationOf>
-void WriteTimesOf(const Samples<2>& samples, const LocationOf& location_of,
-                  std::vector<int64_t> values, size_t first, PprofWriter& pprof,
-                  Labels& labels) {
+void WriteTimesOf(const Samples<kTimeValues>& samples,
+                  const LocationOf& location_of, const TimeTypes& types,
+                  PprofWriter& pprof, Labels& labels) {
+  std::vector<int64_t> values;
   samples.ForEach(pprof, location_of,
                   [&](TrackIndex track, std::span<const uint64_t> locations,
-                      const auto& sum) {
-                    values[first + kCountValue] = sum[kCountValue];
-                    values[first + kTimeValue] = sum[kTimeValue];
+                      const TimeValues& sum) {
+                    values.clear();
+                    for (size_t i = 0; i < kTimeValues; ++i) {
+                      if (types[i]) values.push_back(sum[i]);
+                    }
                     pprof.AddSample(locations, values, labels.Get(track));
                   });
 }
 
-void AddSamples(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
-                Labels& labels, const std::vector<int64_t>& zeros,
-                size_t first) {
-  Samples<2> samples(trace, max_frames);
-  for (const model::StackSample& sample : trace.samples()) {
+// Stacks of samples and waits.
+void AddStacks(const Trace& trace, std::span<const analysis::WaitGroup> waits,
+               uint32_t max_frames, const TimeTypes& types, PprofWriter& pprof,
+               Labels& labels) {
+  Samples<kTimeValues> samples(trace, max_frames);
+  ForEachSampleWeight(trace, [&](const model::SampleSum& sampled) {
     auto& sum =
-        samples.At(samples.Stack(samples.Root(sample.track), sample.stack));
-    ++sum[kCountValue];
-    sum[kTimeValue] += sample.weight_ns;
+        samples.At(samples.Stack(samples.Root(sampled.track), sampled.stack));
+    sum[kSamples] += static_cast<int64_t>(sampled.count);
+    sum[kCpu] += sampled.weight_ns;
+    sum[kWall] += sampled.weight_ns;
+  });
+  // What a thread waited for has numbers behind those of frames.
+  const auto first_wait = static_cast<uint32_t>(trace.stacks().frame_count());
+  std::vector<std::string> wait_frames;
+  for (const analysis::WaitGroup& wait : waits) {
+    const std::string text = WaitFrame(wait);
+    const auto at = std::find(wait_frames.begin(), wait_frames.end(), text);
+    const auto number = static_cast<uint32_t>(at - wait_frames.begin());
+    if (at == wait_frames.end()) wait_frames.push_back(text);
+    auto& sum = samples.At(
+        samples.Below(samples.Stack(samples.Root(wait.track), wait.stack),
+                      NameId{first_wait + number}));
+    sum[kWall] += wait.duration_ns;
+    sum[kOffCpu] += wait.duration_ns;
   }
   WriteTimesOf(
-      samples, [&](uint32_t frame) { return pprof.LocationOf(FrameId{frame}); },
-      zeros, first, pprof, labels);
+      samples,
+      [&](uint32_t frame) {
+        return frame < first_wait
+                   ? pprof.LocationOf(FrameId{frame})
+                   : pprof.LocationOf(wait_frames[frame - first_wait]);
+      },
+      types, pprof, labels);
 }
 
-void AddRanges(const Trace& trace, uint32_t max_frames, PprofWriter& pprof,
-               Labels& labels, const std::vector<int64_t>& zeros,
-               size_t first) {
+void AddRanges(const Trace& trace, uint32_t max_frames, const TimeTypes& types,
+               PprofWriter& pprof, Labels& labels) {
   const RangePaths paths(trace);
-  Samples<2> samples(trace, max_frames);
+  Samples<kTimeValues> samples(trace, max_frames);
   std::vector<FrameTree::Place> places;
   for (const RangePath& path : paths.paths()) {
     places.push_back(samples.Below(
         path.parent == kNoPath ? samples.Root(path.track) : places[path.parent],
         path.name));
     auto& sum = samples.At(places.back());
-    sum[kCountValue] += path.calls;
-    sum[kTimeValue] += path.self_ns;
+    sum[kOperations] += path.calls;
+    sum[kSelfTime] += path.self_ns;
   }
   WriteTimesOf(
       samples, [&](uint32_t name) { return pprof.LocationOf(NameId{name}); },
-      zeros, first, pprof, labels);
+      types, pprof, labels);
 }
 
 absl::Status WriteTimes(const Trace& trace, uint32_t max_frames,
                         ByteSink& sink) {
-  const bool has_samples = !trace.samples().empty();
-  const bool has_ranges = HasRanges(trace) || !has_samples;
+  const bool has_samples = trace.has_samples();
+  const std::vector<analysis::WaitGroup> waits =
+      analysis::WaitsByThreadAndPlace(trace);
+  const bool has_waits = !waits.empty();
+  const bool has_ranges = HasRanges(trace) || (!has_samples && !has_waits);
+  const TimeTypes types = {has_samples, has_samples, has_waits,
+                           has_waits,   has_ranges,  has_ranges};
   PprofWriter pprof(trace, sink);
-  if (has_samples) {
-    pprof.AddSampleType("samples", "count");
-    pprof.AddSampleType("cpu", "nanoseconds");
-  }
-  if (has_ranges) {
-    pprof.AddSampleType("operations", "count");
-    pprof.AddSampleType("self_time", "nanoseconds");
+  for (size_t i = 0; i < kTimeValues; ++i) {
+    if (types[i]) {
+      pprof.AddSampleType(kTimeTypes[i].first, kTimeTypes[i].second);
+    }
   }
   Labels labels(trace, pprof);
-  const size_t ranges_first = has_samples ? 2 : 0;
-  const std::vector<int64_t> zeros(ranges_first + (has_ranges ? 2 : 0));
-  if (has_samples) AddSamples(trace, max_frames, pprof, labels, zeros, 0);
-  if (has_ranges) {
-    AddRanges(trace, max_frames, pprof, labels, zeros, ranges_first);
+  if (has_samples || has_waits) {
+    AddStacks(trace, waits, max_frames, types, pprof, labels);
   }
-  PprofInfo info = {.default_type = has_samples ? "cpu" : "self_time"};
+  if (has_ranges) AddRanges(trace, max_frames, types, pprof, labels);
+  PprofInfo info = {.default_type = has_samples ? "cpu"
+                                    : has_waits ? "off_cpu"
+                                                : "self_time"};
   if (has_samples && trace.sampling_period_ns() > 0) {
     info.period_type = "cpu";
     info.period_unit = "nanoseconds";

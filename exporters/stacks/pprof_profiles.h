@@ -2,6 +2,8 @@
 //
 //   file                  | sample types                        | where
 //   stacks.pb.gz          | samples/count, cpu/nanoseconds      | samples
+//                         | wall/nanoseconds,                   | waits
+//                         | off_cpu/nanoseconds                 |
 //                         | operations/count,                   | ranges
 //                         | self_time/nanoseconds               |
 //   stacks.memory.pb.gz   | alloc_objects/count,                | memory with
@@ -9,11 +11,13 @@
 //                         | inuse_objects/count,                |
 //                         | inuse_space/bytes                   |
 //
-// Stacks of samples and paths of ranges have nothing in common, so a stack has
-// zeros for the types of the other kind. Stacks deeper than max_frames are
+// "wall" is CPU time and waits together. A stack of a wait ends with a location
+// that says what the thread waited for (WaitFrame in folded.h). Stacks of
+// samples and paths of ranges have nothing in common, so a stack has zeros for
+// the types of the other kind. Stacks deeper than max_frames are
 // folded (frame_tree.h), with a location for "[N frames folded]". pprof first
-// shows CPU time, or self time if there are no samples; for memory it shows
-// allocated bytes. Memory in use is memory that was not freed
+// shows CPU time; without samples, waits; without both, self time. For memory
+// it shows allocated bytes. Memory in use is memory that was not freed
 // (memory_stacks.h).
 //
 // Labels: process ("xz (12)"), thread ("worker (13)") or stream, and the device

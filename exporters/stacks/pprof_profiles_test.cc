@@ -55,6 +55,44 @@ TEST(PprofProfilesTest, SamplesCountAndHaveTime) {
   EXPECT_EQ(profile.Total("samples"), 3);
 }
 
+TEST(PprofProfilesTest, WaitsHaveWallTimeAndTimeOffTheCpu) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1'001, 100, {"main", "f"});
+  t.AddWait(
+      {.kind = model::WaitKind::kLock, .begin_ns = 1'200, .duration_ns = 30},
+      {"main", "f"});
+  t.AddWait(
+      {.kind = model::WaitKind::kPoll, .begin_ns = 1'300, .duration_ns = 50},
+      {"main"});
+  const DecodedProfile profile =
+      ReadProfile(Files(std::move(t))["stacks.pb.gz"]);
+  EXPECT_THAT(profile.types,
+              ElementsAre("samples/count", "cpu/nanoseconds",
+                          "wall/nanoseconds", "off_cpu/nanoseconds"));
+  EXPECT_EQ(profile.default_type, "cpu");
+  const std::string labels = " process=xz (1) thread=worker (2)";
+  EXPECT_THAT(profile.Lines("cpu"), ElementsAre("main;f 100" + labels));
+  EXPECT_THAT(profile.Lines("off_cpu"),
+              ElementsAre("main;[poll wait, idle] 50" + labels,
+                          "main;f;[lock wait] 30" + labels));
+  EXPECT_EQ(profile.Total("wall"), 180);
+}
+
+TEST(PprofProfilesTest, WaitsAloneAreShownFirst) {
+  TestTrace t = WithThread();
+  t.AddRange(0, "work", 0, 100);
+  t.AddWait({.kind = model::WaitKind::kSleep, .begin_ns = 1, .duration_ns = 9},
+            {"main"});
+  const DecodedProfile profile =
+      ReadProfile(Files(std::move(t))["stacks.pb.gz"]);
+  EXPECT_THAT(profile.types,
+              ElementsAre("wall/nanoseconds", "off_cpu/nanoseconds",
+                          "operations/count", "self_time/nanoseconds"));
+  EXPECT_EQ(profile.default_type, "off_cpu");
+  EXPECT_EQ(profile.Total("off_cpu"), 9);
+  EXPECT_EQ(profile.Total("self_time"), 100);
+}
+
 // pprof names a profile after its first mapping.
 TEST(PprofProfilesTest, TheProgramIsTheFirstMapping) {
   TestTrace t = WithThread();
@@ -105,6 +143,19 @@ TEST(PprofProfilesTest, BothShareAFile) {
   EXPECT_EQ(profile.Total("cpu"), 7);
   EXPECT_EQ(profile.Total("self_time"), 100);
   EXPECT_EQ(profile.samples.size(), 2u);
+}
+
+TEST(PprofProfilesTest, SamplesThatAreAddedUpCount) {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1, 7, {"main"});
+  t.AddSample(0, 2, 5, {"main"});
+  t.AddUpSamples();
+  t.AddSample(0, 3, 3, {"main"});
+  const DecodedProfile profile =
+      ReadProfile(Files(std::move(t))["stacks.pb.gz"]);
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.Total("cpu"), 15);
+  EXPECT_EQ(profile.Total("samples"), 3);
 }
 
 TEST(PprofProfilesTest, FramesKeepTheirPlaces) {

@@ -12,9 +12,7 @@ RangePaths::RangePaths(const model::Trace& trace) {
   // The ranges around the event at hand and their paths, outermost first.
   std::vector<std::pair<EventIndex, uint32_t>> open;
   for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    if (trace.flags()[i] & (model::kEventInstant | model::kEventAsync)) {
-      continue;
-    }
+    if (!model::IsRange(trace.flags()[i])) continue;
     while (!open.empty() && open.back().first != trace.parent()[i]) {
       open.pop_back();
     }

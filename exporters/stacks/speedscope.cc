@@ -26,7 +26,6 @@ using model::Trace;
 using model::TrackIndex;
 
 constexpr uint32_t kUnused = ~uint32_t{0};
-constexpr uint8_t kNoSlice = model::kEventInstant | model::kEventAsync;
 
 // The list of frames, of which events and samples hold positions: ranges by
 // name, then functions with file and line, then numbers of folded frames.
@@ -38,7 +37,7 @@ class Frames {
         ranges_(trace.strings().size(), kUnused),
         functions_(trace.stacks().frame_count(), kUnused) {
     for (EventIndex i = 0; i < trace.event_count(); ++i) {
-      if (trace.flags()[i] & kNoSlice) continue;
+      if (!model::IsRange(trace.flags()[i])) continue;
       uint32_t& position = ranges_[Index(trace.name()[i])];
       if (position == kUnused) position = count_++;
     }
@@ -234,7 +233,7 @@ class Writer {
                     [&](size_t begin, size_t end, std::string& out) {
                       for (size_t i = first + begin; i < first + end; ++i) {
                         const auto event = static_cast<EventIndex>(i);
-                        if (trace_.flags()[event] & kNoSlice) continue;
+                        if (!model::IsRange(trace_.flags()[event])) continue;
                         if (event != first) out += ',';
                         AppendSlice(out, track, event);
                       }
@@ -245,7 +244,7 @@ class Writer {
   // The first of `event` and those after it that is a slice, or the end.
   EventIndex NextSlice(EventIndex event, TrackIndex track) const {
     const EventIndex end = trace_.track_end(track);
-    while (event < end && (trace_.flags()[event] & kNoSlice)) ++event;
+    while (event < end && !model::IsRange(trace_.flags()[event])) ++event;
     return event;
   }
 

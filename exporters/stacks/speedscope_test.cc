@@ -28,7 +28,7 @@ std::string Text(const model::Trace& trace) {
   return Export(*NewStacksExporter(), trace, options)["stacks.speedscope.json"];
 }
 
-const auto& List(const Struct& json, const std::string& key) {
+const auto& List(const Struct& json, const char* key) {
   return json.fields().at(key).list_value().values();
 }
 

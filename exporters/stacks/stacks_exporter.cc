@@ -17,8 +17,10 @@
 #include "exporters/stacks/speedscope.h"
 #include "exporters/timeline/bounded_file.h"
 #include "profiler/analysis/averages/window_sums.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/model/sample_weights.h"
 #include "profiler/plugin/settings.h"
 
 namespace kymo {
@@ -36,6 +38,8 @@ using stacks::StackMemory;
 
 constexpr char kFoldedFile[] = "stacks.folded";
 constexpr char kRangesFile[] = "stacks.ranges.folded";
+constexpr char kOffCpuFile[] = "stacks.off_cpu.folded";
+constexpr char kWallFile[] = "stacks.wall.folded";
 
 enum class Format { kFolded, kSpeedscope, kPprof };
 
@@ -93,11 +97,20 @@ void FoldSamples(const Trace& trace, const std::vector<std::string>& roots,
   std::vector<FrameTree::Place> places;
   for (const std::string& root : roots) places.push_back(folded.Root(root));
   FoldedStacks::Weights weights;
-  for (const model::StackSample& sample : trace.samples()) {
-    weights[FoldedStacks::Key(places[sample.track], sample.stack)] +=
-        metric == Metric::kCount ? 1 : sample.weight_ns;
-  }
+  ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
+    weights[FoldedStacks::Key(places[sum.track], sum.stack)] +=
+        metric == Metric::kCount ? static_cast<int64_t>(sum.count)
+                                 : sum.weight_ns;
+  });
   folded.AddStacks(weights);
+}
+
+void FoldWaits(const std::vector<std::string>& roots,
+               const std::vector<analysis::WaitGroup>& waits, Metric metric,
+               FoldedStacks& folded) {
+  std::vector<FrameTree::Place> places;
+  for (const std::string& root : roots) places.push_back(folded.Root(root));
+  folded.AddWaits(waits, places, metric);
 }
 
 void FoldRanges(const Trace& trace, const std::vector<std::string>& roots,
@@ -149,11 +162,11 @@ class Files {
     }
     const auto share = static_cast<int64_t>(
         std::ceil(min_share * static_cast<double>(folded.total())));
-    // Half of the bytes is for speedscope's file, and four files share the
+    // Half of the bytes is for speedscope's file, and six files share the
     // other half.
     const int64_t fitting = options_.max_bytes == 0
                                 ? 0
-                                : folded.LeastWeight(options_.max_bytes / 8);
+                                : folded.LeastWeight(options_.max_bytes / 12);
     folded.Prune(std::max(share, fitting));
     names_.emplace_back(name);
     KYMO_RETURN_IF_ERROR(folded.Write(out_, name));
@@ -196,13 +209,13 @@ absl::Status WriteFoldedFiles(const Trace& trace,
   const std::vector<std::string> roots =
       stacks::StackRoots(trace, settings.threads);
   const Metric metric = settings.metric;
-  const bool has_samples = !trace.samples().empty();
+  const bool has_samples = trace.has_samples();
   if (has_samples) {
     FoldedStacks folded = files.Empty(trace);
     FoldSamples(trace, roots, metric, folded);
     KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kFoldedFile));
   }
-  // Speedscope's file has ranges as they were, and no memory.
+  // Speedscope's file has ranges as they were, and no waits and no memory.
   if (!settings.Writes(Format::kFolded) && !settings.Writes(Format::kPprof)) {
     return absl::OkStatus();
   }
@@ -211,6 +224,20 @@ absl::Status WriteFoldedFiles(const Trace& trace,
     FoldRanges(trace, roots, metric, folded);
     KYMO_RETURN_IF_ERROR(
         files.WriteFolded(folded, has_samples ? kRangesFile : kFoldedFile));
+  }
+  const std::vector<analysis::WaitGroup> waits =
+      analysis::WaitsByThreadAndPlace(trace);
+  if (!waits.empty()) {
+    FoldedStacks folded = files.Empty(trace);
+    FoldWaits(roots, waits, metric, folded);
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kOffCpuFile));
+  }
+  // Samples and waits have no count in common.
+  if (!waits.empty() && has_samples && metric == Metric::kWeight) {
+    FoldedStacks folded = files.Empty(trace);
+    FoldSamples(trace, roots, metric, folded);
+    FoldWaits(roots, waits, metric, folded);
+    KYMO_RETURN_IF_ERROR(files.WriteFolded(folded, kWallFile));
   }
   static constexpr std::pair<MemoryStacks, const char*> kMemoryFiles[] = {
       {MemoryStacks::kAllocated, "stacks.memory.folded"},
@@ -294,9 +321,9 @@ class StacksExporter final : public TraceExporter {
     Files files(settings, options, out, of_ranges);
     FoldedStacks ranges = files.Empty(rest);
     FoldSums(sums, ranges);
-    if (!rest.samples().empty()) {
+    if (rest.has_samples()) {
       KYMO_ASSIGN_OR_RETURN(names, Export(rest, options, out));
-      if (stacks::HasRanges(rest)) {
+      if (stacks::HasRanges(rest) && !sums.rest_has_windows_ranges()) {
         FoldRanges(rest, stacks::StackRoots(rest, /*threads=*/false),
                    Metric::kWeight, ranges);
       }

@@ -7,10 +7,12 @@
 //   both                 | sampled stacks      | paths of ranges
 //   neither              | empty               |
 //
+//   waits                | stacks.off_cpu.folded: time in which threads waited
+//   samples and waits    | stacks.wall.folded: that and the time on a CPU
 //   memory with stacks   | stacks.memory.folded: bytes allocated
 //                        | stacks.memory.alive.folded: those not freed
 //
-//   always               | stacks.pb.gz: samples and ranges for pprof
+//   always               | stacks.pb.gz: samples, waits and ranges for pprof
 //   memory with stacks   | stacks.memory.pb.gz: the same for memory
 //   always               | stacks.speedscope.json: samples and ranges for
 //                        | speedscope; .json.gz with options.gzip, or if it
@@ -25,17 +27,20 @@
 //   frame = text without ";", tab, line feed or carriage return
 //
 // The root comes first: it is the name of the process. The weight is CPU time
-// in ns, or bytes, and more than 0. Equal stacks are one line, and lines are
-// sorted. Files of memory exist only if the trace has memory records with
-// stacks (memory_stacks.h). The weight of a path of ranges is the self time of
-// its innermost range. See pprof_profiles.h and speedscope.h for the other
-// formats.
+// or time of waits in ns, or bytes, and more than 0. Equal stacks are one line,
+// and lines are sorted. Files of memory exist only if the trace has memory
+// records with stacks (memory_stacks.h). The weight of a path of ranges is the
+// self time of its innermost range. A stack of a wait ends with a frame that
+// says what the thread waited for: "[lock wait]", or "[poll wait, idle]" if it
+// waited for work (profiler/analysis/waits.h). See pprof_profiles.h and
+// speedscope.h for the other formats.
 //
 //   setting         | value
 //   stacks_formats  | those to write, separated by commas: folded, speedscope,
 //                   | pprof
 //   stacks_metric   | of folded stacks: weight (ns or bytes), or count
-//                   | (samples, calls or blocks)
+//                   | (samples, calls, waits or blocks; then there is no
+//                   | stacks.wall.folded)
 //   stacks_threads  | 1: folded stacks have "thread <tid> (<name>)" below the
 //                   | process
 //   stacks_max_frames | frames of a stack (default 512; 0: all). A deeper one
@@ -47,7 +52,7 @@
 //                   | that part of the bytes are "[other]", below the frames
 //                   | around them. pprof's file has each of them
 //
-// Within options.max_bytes, each file of folded stacks may take an eighth: its
+// Within options.max_bytes, each file of folded stacks may take a twelfth: its
 // least stacks become "[other]". speedscope's file may take a half: it is
 // compressed, and then ranges are folded (timeline/bounded_file.h). pprof's are
 // compressed anyway and keep every stack. options.notes says what was folded.

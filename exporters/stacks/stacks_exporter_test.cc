@@ -43,6 +43,21 @@ TEST(StacksExporterTest, EqualStacksBecomeOneLine) {
                                "xz;main;encode;crc 125\n")));
 }
 
+TEST(StacksExporterTest, SamplesThatAreAddedUpCount) {
+  const auto text = [](ExportOptions options) {
+    TestTrace t = WithThread();
+    t.AddSample(0, 1, 100, {"main", "encode", "crc"});
+    t.AddSample(0, 2, 50, {"main", "encode", "crc"});
+    t.AddUpSamples();
+    t.AddSample(0, 3, 25, {"main", "encode", "crc"});
+    return Stacks(std::move(t).Build(), std::move(options));
+  };
+  EXPECT_THAT(text({}),
+              ElementsAre(Pair("stacks.folded", "xz;main;encode;crc 175\n")));
+  EXPECT_THAT(text({.settings = {{"stacks_metric", "count"}}}),
+              ElementsAre(Pair("stacks.folded", "xz;main;encode;crc 3\n")));
+}
+
 TEST(StacksExporterTest, ControlCharactersOfNamesBecomeSpaces) {
   TestTrace t = WithThread();
   t.AddSample(0, 1, 100, {"a\x1b[2J", "b\u009b1m", "c\a;\nd"});
@@ -71,6 +86,44 @@ TEST(StacksExporterTest, BothGiveTwoFiles) {
   EXPECT_THAT(Stacks(std::move(t).Build()),
               ElementsAre(Pair("stacks.folded", "xz;main 7\n"),
                           Pair("stacks.ranges.folded", "xz;forward 100\n")));
+}
+
+// 20 ns on a CPU, a lock of 30 ns, two short ones of 7 ns, and an idle wait.
+TestTrace WithWaits() {
+  TestTrace t = WithThread();
+  t.AddSample(0, 1, 20, {"main", "f"});
+  t.AddWait(
+      {.kind = model::WaitKind::kLock, .begin_ns = 100, .duration_ns = 30},
+      {"main", "f"});
+  t.AddWait(
+      {.kind = model::WaitKind::kPoll, .begin_ns = 200, .duration_ns = 50},
+      {"main"});
+  t.AddShortWaits(
+      {.kind = model::WaitKind::kLock, .count = 2, .duration_ns = 7},
+      {"main", "f"});
+  return t;
+}
+
+TEST(StacksExporterTest, WaitsHaveTheirOwnStacksAndThoseOfWallTime) {
+  EXPECT_THAT(Stacks(WithWaits().Build()),
+              ElementsAre(Pair("stacks.folded", "xz;main;f 20\n"),
+                          Pair("stacks.off_cpu.folded",
+                               "xz;main;[poll wait, idle] 50\n"
+                               "xz;main;f;[lock wait] 37\n"),
+                          Pair("stacks.wall.folded",
+                               "xz;main;[poll wait, idle] 50\n"
+                               "xz;main;f 20\n"
+                               "xz;main;f;[lock wait] 37\n")));
+}
+
+TEST(StacksExporterTest, WaitsAndSamplesHaveNoCommonCount) {
+  ExportOptions options;
+  options.settings["stacks_metric"] = "count";
+  EXPECT_THAT(Stacks(WithWaits().Build(), options),
+              ElementsAre(Pair("stacks.folded", "xz;main;f 1\n"),
+                          Pair("stacks.off_cpu.folded",
+                               "xz;main;[poll wait, idle] 1\n"
+                               "xz;main;f;[lock wait] 3\n")));
 }
 
 TEST(StacksExporterTest, EmptyTraceGivesAnEmptyFile) {
@@ -132,6 +185,19 @@ TEST(StacksExporterTest, SumsAreFoldedStacksOfSelfTime) {
   EXPECT_THAT(out.files(), ElementsAre(Pair("stacks.folded",
                                             "a:b;forward 70\n"
                                             "a:b;forward;matmul 30\n")));
+}
+
+TEST(StacksExporterTest, RangesThatAreInTheSumsCountOnce) {
+  TestTrace t = WithThread("a");
+  t.AddRange(0, "forward", 0, 100);
+  t.AddSample(0, 10, 7, {"main"});
+  const model::Trace newest = std::move(t).Build();
+  analysis::WindowSums sums;
+  sums.AddWithoutLosses(newest);
+  sums.SetNewest(newest);
+  MemoryDirectory out;
+  ASSERT_TRUE(NewStacksExporter()->ExportSums(sums, {}, out).ok());
+  EXPECT_EQ(out.files().at("stacks.ranges.folded"), "a;forward 100\n");
 }
 
 TEST(StacksExporterTest, SamplesBesideSumsHaveTheirFiles) {

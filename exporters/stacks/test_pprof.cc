@@ -1,7 +1,5 @@
 #include "exporters/stacks/test_pprof.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstddef>
 
@@ -10,28 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/stacks/profile.pb.h"
 #include "profiler/text/utf8.h"
+#include "tests/support/test_gzip.h"
 
 namespace kymo::stacks {
 namespace {
-
-std::string Unzip(const std::string& gzip) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
-  stream.avail_in = static_cast<uInt>(gzip.size());
-  std::string bytes;
-  int status = Z_OK;
-  while (status == Z_OK) {
-    char part[16 << 10];
-    stream.next_out = reinterpret_cast<Bytef*>(part);
-    stream.avail_out = sizeof(part);
-    status = inflate(&stream, Z_NO_FLUSH);
-    bytes.append(part, sizeof(part) - stream.avail_out);
-  }
-  EXPECT_EQ(status, Z_STREAM_END);
-  inflateEnd(&stream);
-  return bytes;
-}
 
 class Reader {
  public:

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/memory_device.h"
 #include "profiler/analysis/memory/memory_profile.h"
 #include "profiler/base/time.h"
@@ -15,6 +16,7 @@
 namespace kymo {
 namespace {
 
+using analysis::AllocationFrames;
 using analysis::MemoryDetail;
 using analysis::MemoryProfile;
 using analysis::OperationMemory;
@@ -51,8 +53,8 @@ std::string_view DetailName(MemoryDetail detail) {
 class PoolWriter {
  public:
   PoolWriter(const model::Trace& trace, const MemoryProfile& profile,
-             JsonWriter& json)
-      : trace_(trace), profile_(profile), json_(json) {}
+             AllocationFrames& frames, JsonWriter& json)
+      : trace_(trace), profile_(profile), frames_(frames), json_(json) {}
 
   void Write() {
     json_.BeginObject();
@@ -145,6 +147,7 @@ class PoolWriter {
   void WriteStacks(std::string_view key, const std::vector<StackMemory>& stacks,
                    int64_t all_bytes) {
     WriteGroups(key, stacks, all_bytes, [&](const StackMemory& group) {
+      json_.Member("place", PlaceOf(group.id));
       json_.Key("stack");
       json_.BeginArray();
       for (const std::string& frame : StackEntries(trace_, group.id)) {
@@ -152,6 +155,15 @@ class PoolWriter {
       }
       json_.EndArray();
     });
+  }
+
+  // The innermost function that is neither an allocator's nor a library's.
+  std::string_view PlaceOf(model::StackId stack) {
+    const model::StackTable& stacks = trace_.stacks();
+    const model::StackId own = frames_.OwnCaller(stack);
+    return own == model::kEmptyStack
+               ? ""
+               : trace_.Name(stacks.frame(stacks.leaf(own)).function);
   }
 
   // `groups`, largest first, of blocks of `all_bytes`.
@@ -220,6 +232,7 @@ class PoolWriter {
 
   const model::Trace& trace_;
   const MemoryProfile& profile_;
+  AllocationFrames& frames_;
   JsonWriter& json_;
 };
 
@@ -234,8 +247,9 @@ void WriteMemory(const model::Trace& trace, JsonWriter& json) {
   json.Double(trace.memory_sample_interval());
   json.Key("pools");
   json.BeginArray();
+  AllocationFrames frames(trace);
   for (const MemoryProfile& profile : profiles) {
-    PoolWriter(trace, profile, json).Write();
+    PoolWriter(trace, profile, frames, json).Write();
   }
   json.EndArray();
   json.EndObject();

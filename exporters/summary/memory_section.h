@@ -34,9 +34,10 @@
 //   step_count          before that limit
 //
 // Lists by stack or operation hold the 50 largest: stack ("FILE(LINE):
-// FUNCTION", innermost first) or operation ("" = outside of all), count, bytes.
-// A last entry has the rest of the sum. In place of the stack or operation it
-// has others: the number of groups.
+// FUNCTION", innermost first) with its place (the innermost function that is
+// neither an allocator's nor a library's) or operation ("" = outside of all),
+// count, bytes. A last entry has the rest of the sum. Instead of the stack or
+// operation it has others: the number of groups.
 #ifndef KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 #define KYMO_EXPORTERS_SUMMARY_MEMORY_SECTION_H_
 

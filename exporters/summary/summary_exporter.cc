@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "exporters/summary/findings_section.h"
 #include "exporters/summary/memory_section.h"
+#include "exporters/summary/waits_section.h"
 #include "profiler/analysis/averages/counter_values.h"
 #include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/averages/key_averages.h"
@@ -258,6 +260,8 @@ model::LossLedger LedgerOf(const model::LossLedger& of_trace,
   return ledger;
 }
 
+}  // namespace
+
 std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
   const analysis::Totals totals = analysis::ComputeTotals(trace);
   std::string text;
@@ -278,6 +282,8 @@ std::string SummaryText(const Trace& trace, const model::LossLedger& ledger) {
   WriteSampledFunctions(trace, json);
   WriteCounters(trace, json);
   WriteMemory(trace, json);
+  WriteWaits(trace, json);
+  WriteFindings(trace, json);
   WriteProfiler(trace, json);
   WriteLedger(ledger, json);
   WriteMetadata(trace, json);
@@ -300,6 +306,8 @@ std::string SumsText(const analysis::WindowSums& sums,
   json.EndObject();
   return text;
 }
+
+namespace {
 
 // `text` makes it.
 template <typename Text>

@@ -17,6 +17,10 @@
 //                       are not finite are left out.
 //   memory              who allocated how much, see memory_section.h; only
 //                       where the trace tells anything of it
+//   waits               what threads waited for, see waits_section.h; only
+//                       where the trace has waits
+//   findings            what a performance engineer would say first, see
+//                       findings_section.h
 //   profiler            sampling period and sizes of the trace
 //   ledger              every counter: name, count, is_loss, meaning
 //   anything_lost       whether some counter that is a loss is not zero
@@ -29,12 +33,22 @@
 #define KYMO_EXPORTERS_SUMMARY_SUMMARY_EXPORTER_H_
 
 #include <memory>
+#include <string>
 
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/trace.h"
 #include "profiler/plugin/trace_exporter.h"
 
 namespace kymo {
 
 std::unique_ptr<TraceExporter> NewSummaryExporter();
+
+// The file's text, for exporters that show its numbers. `ledger` says what the
+// reader does not see.
+std::string SummaryText(const model::Trace& trace,
+                        const model::LossLedger& ledger);
+std::string SumsText(const analysis::WindowSums& sums,
+                     const model::LossLedger& ledger);
 
 }  // namespace kymo
 

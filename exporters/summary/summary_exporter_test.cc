@@ -3,7 +3,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "exporters/timeline/test_whole_trace.h"
 #include "profiler/analysis/averages/window_sums.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 #include "tests/support/test_golden.h"
 #include "tests/support/test_trace.h"
 
@@ -78,17 +78,15 @@ TEST(SummaryExporterTest, ThreadsHaveTheirTimesWhereTheyAreKnown) {
   TestTrace t;
   t.AddThread(7, 7, "main");
   const auto worker = t.AddThread(7, 8, "worker");
-  auto states = std::make_shared<model::ThreadStates>();
-  states->threads = {{.track = worker,
-                      .wall_ns = 900,
-                      .on_cpu_ns = 500,
-                      .runnable_ns = 90,
-                      .unknown_ns = 7,
-                      .open_wait_ns = 3,
-                      .voluntary_switches = 8,
-                      .involuntary_switches = 4,
-                      .run_queue = model::RunQueueTime::kLastKnown}};
-  t.data().thread_states = states;
+  t.SetThreadTimes({{.track = worker,
+                     .wall_ns = 900,
+                     .on_cpu_ns = 500,
+                     .runnable_ns = 90,
+                     .unknown_ns = 7,
+                     .open_wait_ns = 3,
+                     .voluntary_switches = 8,
+                     .involuntary_switches = 4,
+                     .run_queue = model::RunQueueTime::kLastKnown}});
   const auto json = ParseJson(Summary(std::move(t).Build()));
   const auto& threads = json.fields().at("threads").list_value();
   ASSERT_EQ(threads.values_size(), 2);
@@ -104,6 +102,123 @@ TEST(SummaryExporterTest, ThreadsHaveTheirTimesWhereTheyAreKnown) {
     EXPECT_EQ(times.at(name).number_value(), value) << name;
   }
   EXPECT_EQ(times.at("run_queue").string_value(), "last known");
+}
+
+TEST(SummaryExporterTest, WaitsAreNumbers) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddRange(main, "step", 0, 1'000);
+  t.SetThreadTimes({{.track = main, .wall_ns = 2'000}});
+  t.SetMinWait(5);
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kLock,
+             .begin_ns = 100,
+             .duration_ns = 300,
+             .runnable_ns = 20,
+             .object = 0x1f,
+             .waker = main,
+             .waker_stack = t.Stack({"main", "Put"})},
+            {"main", "Get"});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kPoll,
+             .begin_ns = 1'100,
+             .duration_ns = 700});
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& waits = json.fields().at("waits").struct_value().fields();
+  EXPECT_EQ(waits.at("idle_ns").number_value(), 700);
+  EXPECT_EQ(waits.at("min_wait_ns").number_value(), 5);
+  const auto lock_ns = [](const auto& object) {
+    const auto& kinds = object.at("blocked_ns").struct_value().fields();
+    EXPECT_EQ(kinds.size(), 1u);
+    return kinds.at("lock").number_value();
+  };
+  EXPECT_EQ(lock_ns(waits), 280);
+  EXPECT_EQ(waits.at("place_count").number_value(), 2);
+  const auto& places = waits.at("places").list_value();
+  EXPECT_TRUE(
+      places.values(0).struct_value().fields().at("is_idle").bool_value());
+  const auto& get = places.values(1).struct_value().fields();
+  EXPECT_EQ(get.at("where").string_value(), "Get");
+  EXPECT_EQ(get.at("kind").string_value(), "lock");
+  EXPECT_EQ(get.at("count").number_value(), 1);
+  EXPECT_EQ(get.at("wait_ns").number_value(), 300);
+  EXPECT_EQ(get.at("longest_ns").number_value(), 300);
+  EXPECT_EQ(get.at("stack").list_value().values(0).string_value(), "main");
+  EXPECT_EQ(get.at("woken_in").string_value(), "Put");
+  EXPECT_EQ(waits.at("lock_count").number_value(), 1);
+  const auto& lock =
+      waits.at("locks").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(lock.at("object").string_value(), "0x1f");
+  EXPECT_EQ(lock.at("wait_ns").number_value(), 300);
+  const auto& holder =
+      lock.at("holders").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(holder.at("where").string_value(), "Put");
+  EXPECT_EQ(holder.at("wait_ns").number_value(), 300);
+  EXPECT_EQ(holder.at("stack").list_value().values(1).string_value(), "Put");
+  const auto& range =
+      waits.at("ranges").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(range.at("name").string_value(), "step");
+  EXPECT_EQ(range.at("cpu_ns").number_value(), 700);
+  EXPECT_EQ(range.at("runnable_ns").number_value(), 20);
+  EXPECT_EQ(lock_ns(range), 280);
+}
+
+TEST(SummaryExporterTest, FindingsHaveTheirEvidence) {
+  TestTrace t;
+  t.SetWindow(500 * kNsPerMs, 1500 * kNsPerMs);
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  for (int i = 0; i < 200; ++i) {
+    t.AddSample(main, (500 + i) * kNsPerMs, kNsPerMs, {"main", "Parse"});
+  }
+  t.SetThreadTimes({{.track = worker, .wall_ns = 1000 * kNsPerMs}});
+  t.AddWait({.track = worker,
+             .kind = model::WaitKind::kLock,
+             .begin_ns = 600 * kNsPerMs,
+             .duration_ns = 300 * kNsPerMs,
+             .object = 0x1f},
+            {"main", "Get"});
+  t.data().ledger.Add(model::Loss::kSamplesLost, 22);
+  const auto json = ParseJson(Summary(std::move(t).Build()));
+  const auto& findings = json.fields().at("findings").list_value();
+  ASSERT_EQ(findings.values_size(), 3);
+  const auto fields_of = [&](int i) -> const auto& {
+    return findings.values(i).struct_value().fields();
+  };
+  const auto& lock = fields_of(0);
+  EXPECT_EQ(lock.at("id").string_value(), "lock_contention");
+  EXPECT_TRUE(lock.at("title").string_value().starts_with("Threads waited"));
+  EXPECT_FALSE(lock.at("next_step").string_value().empty());
+  EXPECT_EQ(lock.at("time_ns").number_value(), 3e8);
+  EXPECT_FALSE(lock.contains("bytes"));
+  EXPECT_EQ(lock.at("share").number_value(), 0.3);
+  const auto& wait = lock.at("evidence").struct_value().fields();
+  EXPECT_EQ(wait.at("kind").string_value(), "interval");
+  EXPECT_EQ(wait.at("name").string_value(), "Get");
+  EXPECT_EQ(wait.at("table").string_value(), "locks");
+  EXPECT_EQ(wait.at("track").number_value(), worker);
+  EXPECT_EQ(wait.at("pid").number_value(), 7);
+  EXPECT_EQ(wait.at("tid").number_value(), 8);
+  EXPECT_EQ(wait.at("begin_ns").number_value(), 1e8);
+  EXPECT_EQ(wait.at("duration_ns").number_value(), 3e8);
+  const auto& frames = wait.at("frames").list_value();
+  ASSERT_EQ(frames.values_size(), 2);
+  EXPECT_EQ(frames.values(1).string_value(), "Get");
+  const auto& hot = fields_of(1);
+  EXPECT_EQ(hot.at("id").string_value(), "hot_function");
+  const auto& stack = hot.at("evidence").struct_value().fields();
+  EXPECT_EQ(stack.at("kind").string_value(), "stack");
+  EXPECT_FALSE(stack.contains("track"));
+  EXPECT_FALSE(stack.contains("begin_ns"));
+  const auto& lost = fields_of(2);
+  EXPECT_EQ(lost.at("id").string_value(), "lost_data");
+  EXPECT_FALSE(lost.contains("time_ns"));
+  EXPECT_FALSE(lost.at("evidence").struct_value().fields().contains("frames"));
+}
+
+TEST(SummaryExporterTest, AQuietTraceHasNoFindings) {
+  const auto json = ParseJson(Summary(TestTrace().Build()));
+  EXPECT_EQ(json.fields().at("findings").list_value().values_size(), 0);
 }
 
 TEST(SummaryExporterTest, SumsAloneHaveAveragesAndTheLedger) {

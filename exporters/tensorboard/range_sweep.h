@@ -47,7 +47,7 @@ class RangeSweep {
     const auto flags = trace_.flags();
     for (model::EventIndex i = trace_.track_begin(track);
          i < trace_.track_end(track); ++i) {
-      if (flags[i] & (model::kEventAsync | model::kEventInstant)) continue;
+      if (!model::IsRange(flags[i])) continue;
       TakeMemory(track, [&](TimeNs time_ns) { return time_ns < start[i]; });
       CloseUntil(parent[i]);
       open_.push_back({i, 0});

@@ -222,6 +222,27 @@ TEST(XSpaceTest, SamplesAreNestedSlices) {
   CheckNesting(view.Line(kHost, "main samples"));
 }
 
+TEST(XSpaceTest, AThreadsWaitsAreALine) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 42, "main");
+  const auto other = t.AddThread(7, 43, "other");
+  const auto add = [&](model::TrackIndex track, model::WaitKind kind,
+                       TimeNs begin_ns, DurationNs duration_ns) {
+    t.AddWait({.track = track,
+               .kind = kind,
+               .begin_ns = begin_ns,
+               .duration_ns = duration_ns});
+  };
+  add(main, model::WaitKind::kLock, 0, 10);
+  add(main, model::WaitKind::kPageFault, 20, 5);
+  add(other, model::WaitKind::kLock, 7, 3);
+  t.SetThreadTimes({{.track = main}, {.track = other}});
+  const XSpaceView view = View(std::move(t));
+  EXPECT_THAT(view.Texts(kHost, "main waits"),
+              ElementsAre("lock wait 0+10", "page fault wait 20+5"));
+  EXPECT_THAT(view.Texts(kHost, "other waits"), ElementsAre("lock wait 7+3"));
+}
+
 TEST(XSpaceTest, CountersAreCurvesOfACustomDevice) {
   TestTrace t;
   const auto a = t.AddThread(7, 42, "a");

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "exporters/timeline/fold_ranges.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/thread_states.h"
 
 namespace kymo::timeline {
 namespace {
@@ -118,8 +119,11 @@ class Attempts {
   }
 
   absl::StatusOr<std::string> WriteFolded(const Trace& trace) {
-    const size_t most =
-        trace.event_count() + trace.samples().size() + trace.memory().size();
+    const size_t waits = trace.thread_states() == nullptr
+                             ? 0
+                             : trace.thread_states()->waits.size();
+    const size_t most = trace.event_count() + trace.samples().size() +
+                        trace.memory().size() + waits;
     std::optional<FoldedTrace> folded;
     FileForm form = {.name = folded_name_};
     const Trace* shown = &trace;

@@ -22,9 +22,8 @@ std::vector<EventIndex> NumberedOperations(const Trace& trace) {
   if (std::none_of(details.begin(), details.end(), HasNumber)) return {};
   std::vector<EventIndex> operations;
   for (EventIndex i = 0; i < trace.event_count(); ++i) {
-    constexpr uint8_t kNoSlice = model::kEventAsync | model::kEventInstant;
     const Detail* const detail = trace.detail(i);
-    if (trace.flags()[i] & kNoSlice) continue;
+    if (!model::IsRange(trace.flags()[i])) continue;
     if (detail != nullptr && HasNumber(*detail)) operations.push_back(i);
   }
   std::sort(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,84 @@ class DamagedText final : public TextSource {
   TextInMemory text_;
 };
 
+model::TraceShard ImportShard(std::string_view text) {
+  TextInMemory source(text);
+  auto imported = ImportDocument(source, {});
+  EXPECT_TRUE(imported.ok()) << imported.status();
+  return std::move(imported->shards[0]);
+}
+
+TEST(ImportDocumentTest, ColumnsHaveTheOrderOfATrace) {
+  const model::TraceShard shard = ImportShard(R"([
+    {"ph":"X","name":"other","pid":1,"tid":9,"ts":5,"dur":1},
+    {"ph":"X","name":"inner","pid":1,"tid":2,"ts":4,"dur":2},
+    {"ph":"X","name":"outer","pid":1,"tid":2,"ts":3,"dur":7},
+    {"ph":"i","name":"mark","pid":1,"tid":2,"ts":5},
+    {"ph":"X","name":"next","pid":1,"tid":2,"ts":6,"dur":4}])");
+  const model::EventBlock& block = shard.block;
+  std::vector<std::string> events;
+  for (size_t i = 0; i < block.size(); ++i) {
+    events.push_back(std::string(shard.strings.Get(block.name[i])) + "@" +
+                     std::to_string(block.start_ns[i]) + " depth " +
+                     std::to_string(block.depth[i]));
+  }
+  EXPECT_EQ(events,
+            (std::vector<std::string>{
+                "outer@3000 depth 0", "inner@4000 depth 1", "mark@5000 depth 2",
+                "next@6000 depth 1", "other@5000 depth 0"}));
+  ASSERT_EQ(block.parts.size(), 2u);
+  EXPECT_EQ(shard.tracks[block.parts[0].track].id, 2);
+  EXPECT_EQ(block.parts[0].end, 4u);
+  EXPECT_EQ(shard.tracks[block.parts[1].track].id, 9);
+  EXPECT_TRUE(shard.events.empty());
+}
+
+// Ranges inside of each other, many with common ends, and instants.
+void AddRanges(int64_t begin, int64_t end, std::minstd_rand& random,
+               std::string& text) {
+  while (begin <= end && random() % 8 != 0) {
+    const int64_t first =
+        begin + static_cast<int64_t>(random() % 3) * (end - begin) / 8;
+    const int64_t last =
+        first + static_cast<int64_t>(random() % 5) * (end - first) / 4;
+    const bool is_instant = random() % 8 == 0;
+    text +=
+        R"(,{"pid":1,"tid":1,"ph":")" + std::string(is_instant ? "i" : "X") +
+        R"(","name":"n)" + std::to_string(random() % 5) + R"(","ts":)" +
+        std::to_string(first) +
+        (is_instant ? "" : ",\"dur\":" + std::to_string(last - first)) + "}";
+    if (is_instant) continue;
+    if (last > first) AddRanges(first, last, random, text);
+    begin = last;
+    if (last == first) break;
+  }
+}
+
+// Ranges that overlap, on any thread, make the nester of lanes do the work.
+TEST(ImportDocumentTest, BothWaysOfNestingAgree) {
+  for (unsigned seed = 1; seed < 200; ++seed) {
+    std::minstd_rand random(seed);
+    std::string text = R"([{"ph":"M","name":"thread_name","pid":1,"tid":1})";
+    AddRanges(0, 10'000, random, text);
+    const auto other = [](int tid, int start) {
+      return R"(,{"ph":"X","name":"o","pid":1,"tid":)" + std::to_string(tid) +
+             R"(,"ts":)" + std::to_string(start) + R"(,"dur":8000})";
+    };
+    const std::string alone = text + other(2, 0) + other(3, 2000) + "]";
+    const std::string beside = text + other(2, 0) + other(2, 2000) + "]";
+    ASSERT_FALSE(ImportShard(alone).block.depth.empty()) << alone;
+    ASSERT_TRUE(ImportShard(beside).block.depth.empty());
+    const auto a = ImportText(alone);
+    const auto b = ImportText(beside);
+    ASSERT_EQ(a.Ranges(), b.Ranges()) << alone;
+    const auto parents = [](const chrome_import::Imported& got) {
+      return std::vector(got.trace->parent().begin(),
+                         got.trace->parent().end());
+    };
+    ASSERT_EQ(parents(a), parents(b)) << alone;
+  }
+}
+
 TEST(ImportDocumentTest, DamageIsSaidOnce) {
   const auto import = [](std::string_view text) {
     DamagedText source(text);
@@ -109,7 +188,7 @@ TEST(ImportDocumentTest, DamageIsSaidOnce) {
     const auto imported = import(text);
     ASSERT_TRUE(imported.ok()) << imported.status();
     const model::TraceShard& shard = imported->shards[0];
-    EXPECT_EQ(shard.events.size(), 1u);
+    EXPECT_EQ(shard.block.size(), 1u);
     EXPECT_EQ(shard.ledger.Get(model::Loss::kFilesCutOff), 1u);
     ASSERT_EQ(imported->findings.size(), 2u) << text;
     EXPECT_EQ(imported->findings[0].rule, "truncated");

@@ -50,11 +50,12 @@ bool DocumentReader::ReadWindow() {
       continue;
     }
     const size_t stop = i < stretches.size() ? stretches[i].begin : kNone;
-    ParsedEvents events;
+    ParsedEvents events = TakeSpare();
     // Reads at least one element, and on to where the next stretch begins.
     do {
       step = ReadElement(at, events);
     } while (step == Step::kGoOn && (at < stop || stop == kNone));
+    events.end_offset = window_.offset() + at;
     pending_.push_back(std::move(events));
   }
   window_.Pass(at);
@@ -104,7 +105,7 @@ size_t DocumentReader::FindGoodElement(size_t from) {
 }
 
 // Each stretch begins where the previous one ends: before a comma.
-std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() const {
+std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() {
   const std::string_view text = window_.text();
   std::vector<Stretch> stretches;
   const size_t last = FindLastElementEnd(text);
@@ -119,6 +120,8 @@ std::vector<DocumentReader::Stretch> DocumentReader::CutWindow() const {
     Stretch& stretch = stretches.emplace_back();
     stretch.begin = begin;
     stretch.end = end;
+    stretch.events = TakeSpare();
+    stretch.events.end_offset = window_.offset() + end;
     begin = end;
   }
   return stretches;
@@ -192,8 +195,19 @@ DocumentReader::Step DocumentReader::ReadBrokenElement(size_t& at,
 }
 
 void DocumentReader::TakePending() {
-  for (ParsedEvents& events : pending_) consumer_.TakeEvents(std::move(events));
+  for (ParsedEvents& events : pending_) {
+    consumer_.TakeEvents(events);
+    events.Clear();
+    spare_.push_back(std::move(events));
+  }
   pending_.clear();
+}
+
+ParsedEvents DocumentReader::TakeSpare() {
+  if (spare_.empty()) return ParsedEvents();
+  ParsedEvents events = std::move(spare_.back());
+  spare_.pop_back();
+  return events;
 }
 
 }  // namespace kymo::chrome_import

@@ -38,7 +38,8 @@ namespace kymo::chrome_import {
 class DocumentConsumer {
  public:
   virtual ~DocumentConsumer() = default;
-  virtual void TakeEvents(ParsedEvents events) = 0;
+  // May change the events. The reader uses their memory again.
+  virtual void TakeEvents(ParsedEvents& events) = 0;
   // A member of the file other than traceEvents. `value` is JSON text.
   virtual void TakeMember(std::string_view key, std::string_view value) = 0;
 };
@@ -83,7 +84,7 @@ class DocumentReader {
 
   // Parses as much of the window as possible. False if the list has ended.
   bool ReadWindow();
-  std::vector<Stretch> CutWindow() const;
+  std::vector<Stretch> CutWindow();
   void ParseStretches(std::vector<Stretch>& stretches);
   Step ReadElement(size_t& at, ParsedEvents& out);
   Step ReadBrokenElement(size_t& at, ParsedEvents& out);
@@ -91,6 +92,7 @@ class DocumentReader {
   size_t BytesToLetGo() const;
   size_t FindGoodElement(size_t from);
   void TakePending();
+  ParsedEvents TakeSpare();
 
   // Skips spaces and reads on as needed. Unless it is the end, a byte follows.
   absl::Status PassSpace();
@@ -105,6 +107,7 @@ class DocumentReader {
   PerWorker<EventParser> parsers_;
   EventParser parser_;
   std::vector<ParsedEvents> pending_;  // parsed, not yet handed on
+  std::vector<ParsedEvents> spare_;    // empty, with memory for more
   bool has_events_ = false;
   bool is_bare_list_ = false;
   bool is_lost_ = false;      // in an element that does not end

@@ -1,6 +1,6 @@
 #include "importers/chrome/exact_records.h"
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -34,6 +34,15 @@ std::optional<std::array<uint64_t, N>> Numbers(element item) {
   return numbers;
 }
 
+// Of a thread. Files that older versions wrote do not have the last four.
+std::optional<std::array<uint64_t, 14>> ThreadNumbers(element item) {
+  const auto older = Numbers<10>(item);
+  if (!older) return Numbers<14>(item);
+  std::array<uint64_t, 14> numbers = {};
+  std::copy(older->begin(), older->end(), numbers.begin());
+  return numbers;
+}
+
 // take(item) of each element of a list, until one is false.
 template <typename Take>
 bool ForEach(element value, const Take& take) {
@@ -51,8 +60,81 @@ void ExactRecords::Add(std::string_view json, model::TraceShard& shard) {
   if (is_broken_ || Read(json, shard)) return;
   is_broken_ = true;
   samples_.clear();
+  sample_sums_.clear();
   threads_.clear();
+  waits_ = {};
   shard.ledger.Add(model::Loss::kRecordsCorrupt, 1);
+}
+
+bool ExactRecords::AddSampleSum(const std::array<uint64_t, 4>& sum) {
+  const auto& [row, stack, count, weight] = sum;
+  if (row >= wait_rows_.size() || stack >= stacks_.size() || count == 0 ||
+      count > kMostSwitches - summed_count_ ||
+      weight > kMostThreadNs - summed_ns_) {
+    return false;
+  }
+  summed_count_ += count;
+  summed_ns_ += weight;
+  sample_sums_.push_back({.track = static_cast<model::TrackIndex>(row),
+                          .stack = stacks_[stack],
+                          .count = count,
+                          .weight_ns = static_cast<DurationNs>(weight)});
+  return true;
+}
+
+bool ExactRecords::AddWait(const std::array<uint64_t, 13>& wait) {
+  const auto& [row, kind, is_open, begin, duration, runnable, stack, object,
+               name, waker, waker_stack, holder, holder_stack] = wait;
+  if (row >= wait_rows_.size() ||
+      kind > static_cast<uint64_t>(model::kLastWaitKind) || is_open > 1 ||
+      begin > kMostThreadNs || duration > kMostThreadNs - waits_ns_ ||
+      runnable > duration + 1 || stack >= stacks_.size() ||
+      name >= names_.size() || waker > wait_rows_.size() ||
+      waker_stack >= stacks_.size() || holder > wait_rows_.size() ||
+      holder_stack >= stacks_.size()) {
+    return false;
+  }
+  const auto other = [](uint64_t number) {
+    return number == 0 ? model::kNoTrack
+                       : static_cast<model::TrackIndex>(number - 1);
+  };
+  waits_ns_ += duration;
+  waits_.waits.push_back({.track = static_cast<model::TrackIndex>(row),
+                          .kind = static_cast<model::WaitKind>(kind),
+                          .is_open = is_open == 1,
+                          .begin_ns = static_cast<TimeNs>(begin),
+                          .duration_ns = static_cast<DurationNs>(duration),
+                          .runnable_ns = static_cast<DurationNs>(runnable) - 1,
+                          .stack = stacks_[stack],
+                          .object = object,
+                          .object_name = names_[name],
+                          .waker = other(waker),
+                          .waker_stack = stacks_[waker_stack],
+                          .holder = other(holder),
+                          .holder_stack = stacks_[holder_stack]});
+  return true;
+}
+
+bool ExactRecords::AddShortWaits(const std::array<uint64_t, 8>& sum) {
+  const auto& [row, kind, stack, object, name, count, duration, longest] = sum;
+  if (row >= wait_rows_.size() ||
+      kind > static_cast<uint64_t>(model::kLastWaitKind) ||
+      stack >= stacks_.size() || name >= names_.size() || count == 0 ||
+      count > kMostSwitches || duration > kMostThreadNs - waits_ns_ ||
+      longest > duration) {
+    return false;
+  }
+  waits_ns_ += duration;
+  waits_.short_waits.push_back(
+      {.track = static_cast<model::TrackIndex>(row),
+       .kind = static_cast<model::WaitKind>(kind),
+       .stack = stacks_[stack],
+       .object = object,
+       .object_name = names_[name],
+       .count = count,
+       .duration_ns = static_cast<DurationNs>(duration),
+       .longest_ns = static_cast<DurationNs>(longest)});
+  return true;
 }
 
 bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
@@ -127,19 +209,21 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
     return true;
   };
   const auto add_thread = [&](element item) {
-    const auto thread = Numbers<10>(item);
+    const auto thread = ThreadNumbers(item);
     if (!thread) return false;
     const auto& [pid, tid, wall, on_cpu, runnable, unknown, open_wait,
-                 voluntary, involuntary, run_queue] = *thread;
+                 voluntary, involuntary, run_queue, begin, end, creator_pid,
+                 creator_tid] = *thread;
     // A part is no longer than the whole.
     uint64_t left = wall;
     for (const uint64_t part : {on_cpu, runnable, unknown, open_wait}) {
       if (part > left) return false;
       left -= part;
     }
-    if (wall > kMostThreadNs - threads_wall_ns_ ||
-        voluntary > kMostSwitches || involuntary > kMostSwitches ||
-        run_queue > static_cast<uint64_t>(model::kLastRunQueueTime)) {
+    if (wall > kMostThreadNs - threads_wall_ns_ || voluntary > kMostSwitches ||
+        involuntary > kMostSwitches ||
+        run_queue > static_cast<uint64_t>(model::kLastRunQueueTime) ||
+        begin > kMost || end > kMost) {
       return false;
     }
     threads_wall_ns_ += wall;
@@ -152,7 +236,12 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
           .open_wait_ns = static_cast<DurationNs>(open_wait),
           .voluntary_switches = voluntary,
           .involuntary_switches = involuntary,
-          .run_queue = static_cast<model::RunQueueTime>(run_queue)}});
+          .run_queue = static_cast<model::RunQueueTime>(run_queue),
+          .begin_ns = static_cast<TimeNs>(begin),
+          .end_ns = static_cast<TimeNs>(end)},
+         creator_tid == 0
+             ? std::optional<Row>()
+             : Row{std::to_string(creator_pid), std::to_string(creator_tid)}});
     return true;
   };
   for (const auto [key, value] : lists) {
@@ -179,6 +268,32 @@ bool ExactRecords::Read(std::string_view json, model::TraceShard& shard) {
       is_good = ForEach(value, add_allocations);
     } else if (key == "threads") {
       is_good = ForEach(value, add_thread);
+    } else if (key == "wait_rows") {
+      is_good = ForEach(value, [&](element item) {
+        const auto row = Numbers<2>(item);
+        if (!row) return false;
+        wait_rows_.push_back(
+            {std::to_string((*row)[0]), std::to_string((*row)[1])});
+        return true;
+      });
+    } else if (key == "sample_sums") {
+      is_good = ForEach(value, [&](element item) {
+        const auto sum = Numbers<4>(item);
+        return sum && AddSampleSum(*sum);
+      });
+    } else if (key == "waits") {
+      is_good = ForEach(value, [&](element item) {
+        const auto wait = Numbers<13>(item);
+        return wait && AddWait(*wait);
+      });
+    } else if (key == "short_waits") {
+      is_good = ForEach(value, [&](element item) {
+        const auto sum = Numbers<8>(item);
+        return sum && AddShortWaits(*sum);
+      });
+    } else if (key == "min_wait_ns") {
+      is_good =
+          value.get(waits_.min_wait_ns) == SUCCESS && waits_.min_wait_ns >= 0;
     } else if (key == "cpu_count") {
       uint64_t count = 0;
       is_good = value.get(count) == SUCCESS && count <= ~uint32_t{0};

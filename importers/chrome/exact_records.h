@@ -8,12 +8,14 @@
 // into the shard. If a member is not as it should be, it is counted as a
 // corrupt record. Nothing behind that place is read, also of later members,
 // because numbers count through: they would mean other names and stacks. Then
-// there are no samples: the flame chart has all of them. There are no times of
-// threads either: those of some would look like those of all.
+// there are no samples: the flame chart has all of them. There are no times and
+// waits of threads either: those of some would look like those of all.
 #ifndef KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 #define KYMO_IMPORTERS_CHROME_EXACT_RECORDS_H_
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@
 #include "profiler/model/string_table.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/model/trace_shard.h"
+#include "profiler/model/waits.h"
 
 namespace kymo::chrome_import {
 
@@ -49,7 +52,15 @@ class ExactRecords {
 
   struct Thread {
     Row row;
-    model::ThreadTimes times;  // without the track
+    model::ThreadTimes times;  // without the track and the creator
+    std::optional<Row> creator;
+  };
+
+  // Threads are rows of wait_rows().
+  struct Waits {
+    DurationNs min_wait_ns = 0;
+    std::vector<model::Wait> waits;  // times are after the file's base
+    std::vector<model::WaitSum> short_waits;
   };
 
   void Add(std::string_view json, model::TraceShard& shard);
@@ -57,9 +68,15 @@ class ExactRecords {
   bool has_samples() const { return !samples_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Sample>& samples() const { return samples_; }
+  // Their tracks are rows of wait_rows().
+  const std::vector<model::SampleSum>& sample_sums() const {
+    return sample_sums_;
+  }
   const std::vector<Allocations>& allocations() const { return allocations_; }
   const std::vector<Thread>& threads() const { return threads_; }
   uint32_t cpu_count() const { return cpu_count_; }
+  const std::vector<Row>& wait_rows() const { return wait_rows_; }
+  const Waits& waits() const { return waits_; }
   // The stack that the file calls `number`; the empty one if there is none.
   model::StackId Stack(uint64_t number) const {
     return number < stacks_.size() ? stacks_[number] : model::kEmptyStack;
@@ -67,6 +84,9 @@ class ExactRecords {
 
  private:
   bool Read(std::string_view json, model::TraceShard& shard);
+  bool AddSampleSum(const std::array<uint64_t, 4>& sum);
+  bool AddWait(const std::array<uint64_t, 13>& wait);
+  bool AddShortWaits(const std::array<uint64_t, 8>& sum);
 
   bool is_broken_ = false;
   std::vector<model::NameId> names_ = {model::kEmptyName};
@@ -74,10 +94,16 @@ class ExactRecords {
   std::vector<model::StackId> stacks_ = {model::kEmptyStack};
   std::vector<Row> rows_;
   std::vector<Sample> samples_;
+  std::vector<model::SampleSum> sample_sums_;
+  uint64_t summed_ns_ = 0;  // of all of them
+  uint64_t summed_count_ = 0;
   std::vector<Allocations> allocations_;
   std::vector<Thread> threads_;
   uint64_t threads_wall_ns_ = 0;
   uint32_t cpu_count_ = 0;
+  std::vector<Row> wait_rows_;
+  Waits waits_;
+  uint64_t waits_ns_ = 0;  // of all of them
 };
 
 }  // namespace kymo::chrome_import

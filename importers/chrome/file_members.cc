@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <simdjson.h>
 
@@ -51,7 +52,9 @@ void FileMembers::Add(std::string_view key, std::string_view json,
     // Others have one, too, but Kineto's is a number.
     is_kineto = ParseInt(json).has_value();
   } else if (key == "baseTimeNanoseconds") {
-    base_ns = ParseInt(WithoutQuotes(json)).value_or(0);
+    // The least number has no negative.
+    base_ns = std::max(ParseInt(WithoutQuotes(json)).value_or(0),
+                       -std::numeric_limits<TimeNs>::max());
   } else if (key == "kymo_loss_ledger") {
     is_kymo = true;
     AddLedger(json, shard.ledger);

@@ -13,20 +13,21 @@ namespace {
 
 class Collector final : public DocumentConsumer {
  public:
-  void TakeEvents(ParsedEvents events) override {
-    store_.Add(std::move(events));
-  }
+  explicit Collector(uint64_t text_bytes) { store_.text_bytes = text_bytes; }
+
+  void TakeEvents(ParsedEvents& events) override { store_.Add(events); }
   void TakeMember(std::string_view key, std::string_view value) override {
     members_.Add(key, value, store_.shard);
   }
 
-  ImportedTrace Finish(const DocumentReader& reader) {
+  void TakeFindings(const DocumentReader& reader) {
     store_.findings.Merge(reader.findings());
     model::LossLedger& ledger = store_.shard.ledger;
     ledger.Add(model::Loss::kRecordsCorrupt, reader.lost_elements());
     if (reader.is_cut_off()) ledger.Add(model::Loss::kFilesCutOff, 1);
-    return MakeTrace(std::move(store_), members_);
   }
+
+  ImportedTrace Finish() { return MakeTrace(std::move(store_), members_); }
 
  private:
   EventStore store_;
@@ -37,10 +38,14 @@ class Collector final : public DocumentConsumer {
 
 absl::StatusOr<ImportedTrace> ImportDocument(TextSource& source,
                                              const ReaderOptions& options) {
-  Collector collector;
-  DocumentReader reader(source, options, collector);
-  KYMO_RETURN_IF_ERROR(reader.Run());
-  return collector.Finish(reader);
+  Collector collector(source.expected_bytes());
+  {
+    // Its windows and parsers are freed before the trace needs memory.
+    DocumentReader reader(source, options, collector);
+    KYMO_RETURN_IF_ERROR(reader.Run());
+    collector.TakeFindings(reader);
+  }
+  return collector.Finish();
 }
 
 }  // namespace kymo::chrome_import

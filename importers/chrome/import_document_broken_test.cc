@@ -205,7 +205,8 @@ Imported WithRecords(std::string_view good, std::string_view bad) {
           "memory_sample_interval":0.5,"names":["f","f.c","lib"],
           "frames":[[0,1,2,4294967295,64,0]],"stacks":[[0,0]],"rows":[[1,2]],
           "samples":[[0,2000,1000,1]],"allocations":[[1,2,3,4,5]],
-          "cpu_count":8,"threads":[[1,2,60,30,20,4,6,7,8,2]]}})";
+          "cpu_count":8,"threads":[[1,2,60,30,20,4,6,7,8,2,5000,5060,1,3]],
+          "wait_rows":[[1,3]],"sample_sums":[[0,1,70,80]]}})";
   const size_t at = text.find(good);
   EXPECT_NE(at, text.npos) << good;
   text.replace(at, good.size(), bad);
@@ -239,6 +240,12 @@ TEST(ImportDocumentTest, SamplesComeBackAsTheyWere) {
   EXPECT_TRUE(frame.is_resolved);
   EXPECT_FALSE(frame.is_kernel);
   EXPECT_FALSE(frame.is_inlined);
+  ASSERT_EQ(got.trace->sample_sums().size(), 1u);
+  const model::SampleSum& sum = got.trace->sample_sums()[0];
+  EXPECT_EQ(got.trace->tracks()[sum.track].id, 3);
+  EXPECT_EQ(sum.stack, sample.stack);
+  EXPECT_EQ(sum.count, 70u);
+  EXPECT_EQ(sum.weight_ns, 80);
   ASSERT_EQ(got.trace->allocation_counts().size(), 1u);
   EXPECT_EQ(got.trace->allocation_counts()[0].allocations, 3u);
   EXPECT_EQ(got.trace->allocation_counts()[0].frees, 4u);
@@ -254,15 +261,18 @@ TEST(ImportDocumentTest, SamplesComeBackAsTheyWere) {
       .open_wait_ns = 6,
       .voluntary_switches = 7,
       .involuntary_switches = 8,
-      .run_queue = model::RunQueueTime::kWhole};
+      .run_queue = model::RunQueueTime::kWhole,
+      .begin_ns = 5000,
+      .end_ns = 5060,
+      .creator = sum.track};
   EXPECT_THAT(got.trace->thread_states()->threads, ElementsAre(times));
 }
 
 // States that last longer than the thread, more than 64 bits can add up, and a
 // kind of run queue time that there is not.
 TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
-  EXPECT_EQ(CorruptRecords("8,2]]", "8,0]]"), 0u);
-  EXPECT_EQ(CorruptRecords("8,2]]", "8,3]]"), 1u);
+  EXPECT_EQ(CorruptRecords("8,2,5", "8,0,5"), 0u);
+  EXPECT_EQ(CorruptRecords("8,2,5", "8,3,5"), 1u);
   EXPECT_EQ(CorruptRecords("[1,2,60,", "[1,2,59,"), 1u);
   EXPECT_EQ(CorruptRecords("4,6,7", "18446744073709551615,6,7"), 1u);
   EXPECT_EQ(CorruptRecords("[1,2,60,", "[1,2,576460752303423487,"), 0u);
@@ -270,12 +280,15 @@ TEST(ImportDocumentTest, ThreadTimesThatCannotBeAreCounted) {
   EXPECT_EQ(CorruptRecords("[[1,2,60,",
                            "[[1,2,576460752303423487,0,0,0,0,0,0,0],[1,2,60,"),
             1u);
-  EXPECT_EQ(CorruptRecords("7,8,2]]", "18446744073709551615,8,2]]"), 1u);
-  EXPECT_EQ(CorruptRecords("7,8,2]]", "7,18446744073709551615,2]]"), 1u);
-  EXPECT_EQ(CorruptRecords(",8,2]]", ",2]]"), 1u);
+  EXPECT_EQ(CorruptRecords("7,8,2,", "18446744073709551615,8,2,"), 1u);
+  EXPECT_EQ(CorruptRecords("7,8,2,", "7,18446744073709551615,2,"), 1u);
+  EXPECT_EQ(CorruptRecords(",8,2,", ",2,"), 1u);
   EXPECT_EQ(CorruptRecords("\"cpu_count\":8", "\"cpu_count\":4294967296"), 1u);
+  EXPECT_EQ(CorruptRecords(",5060,", ",9223372036854775808,"), 1u);
+  // Older files do not have a thread's begin, end and creator.
+  EXPECT_EQ(CorruptRecords(",5000,5060,1,3]]", "]]"), 0u);
   // The sums of the threads before it would be taken for those of all.
-  const Imported got = WithRecords("8,2]]", "8,2],[1,3,1]]");
+  const Imported got = WithRecords("1,3]]", "1,3],[1,3,1]]");
   ASSERT_TRUE(got.status.ok()) << got.status;
   EXPECT_EQ(got.trace->ledger().Get(Loss::kRecordsCorrupt), 1u);
   EXPECT_EQ(got.trace->thread_states(), nullptr);
@@ -307,6 +320,13 @@ TEST(ImportDocumentTest, SamplesThatCannotBeAreCounted) {
            {",1000,1]", ",9223372036854775808,1]"},
            {",1000,1]", ",1000,2]"},
            {",1000,1]", ",-1000,1]"},
+           {"[[0,1,70,", "[[1,1,70,"},
+           {"[[0,1,70,", "[[0,2,70,"},
+           {"[[0,1,70,", "[[0,1,0,"},
+           {"[[0,1,70,", "[[0,1,281474976710657,"},
+           {"70,80]", "70,80],[0,0,281474976710656,1]"},
+           {"70,80]", "70,576460752303423489]"},
+           {"70,80]", "70]"},
            {"[[1,2,3,4,5]]", "[[1,2,3,4]]"}}) {
     EXPECT_EQ(CorruptRecords(good, bad), 1u) << good << " -> " << bad;
   }

@@ -72,6 +72,16 @@ TEST(ImportDocumentTest, TheBaseOfTimesMayStandBehindTheEvents) {
   EXPECT_THAT(got.Ranges(), ElementsAre("a@1795210577411402791+1"));
 }
 
+TEST(ImportDocumentTest, TheLeastBaseMovesTimes) {
+  const Imported got = ImportText(
+      R"({"baseTimeNanoseconds": -9223372036854775808, "traceEvents": [
+          {"ph":"X","name":"a","ts":1,"dur":1},
+          {"ph":"X","name":"b","ts":3,"dur":1}]})");
+  ASSERT_TRUE(got.status.ok());
+  EXPECT_THAT(got.Ranges(), ElementsAre("a@1000+1000", "b@3000+1000"));
+  EXPECT_EQ(got.Count("times_shifted"), 1u);
+}
+
 TEST(ImportDocumentTest, BeginsAndEndsMakeRanges) {
   const Imported got = ImportText(R"([
       {"ph":"B","name":"outer","pid":1,"tid":1,"ts":1,"args":{"a":1}},

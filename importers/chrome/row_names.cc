@@ -44,6 +44,7 @@ bool TakeLane(std::string_view& text) {
 std::optional<ThreadName> ParseThreadName(std::string_view text) {
   ThreadName thread;
   thread.is_samples = TakeSuffix(text, " samples");
+  thread.is_waits = !thread.is_samples && TakeSuffix(text, " waits");
   thread.is_lane = TakeLane(text);
   if (!TakePrefix(text, "thread ")) return std::nullopt;
   const auto id = TakeNumber(text);

@@ -17,6 +17,7 @@ struct ThreadName {
   int64_t id = 0;
   std::string_view name;
   bool is_lane = false;
+  bool is_waits = false;
   bool is_samples = false;  // the thread's flame chart
 };
 

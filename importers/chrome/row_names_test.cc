@@ -45,6 +45,17 @@ TEST(RowNamesTest, OtherNamesAreNames) {
   }
 }
 
+TEST(RowNamesTest, AThreadHasARowForWaitsAndOneForSamples) {
+  const auto waits = ParseThreadName("thread 7 (xz) waits");
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->id, 7);
+  EXPECT_EQ(waits->name, "xz");
+  EXPECT_TRUE(waits->is_waits);
+  EXPECT_FALSE(waits->is_samples);
+  EXPECT_FALSE(ParseThreadName("thread 7 (xz) samples")->is_waits);
+  EXPECT_FALSE(ParseThreadName("thread 7 (xz waits)")->is_waits);
+}
+
 TEST(RowNamesTest, TakesStreamsApart) {
   const auto stream = ParseStreamName("stream 7 ");
   ASSERT_TRUE(stream);

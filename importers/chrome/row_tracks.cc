@@ -46,6 +46,7 @@ class Finder {
   RowTracks Run() {
     found_.of_row.assign(store_.rows.size(), kNoTrack);
     found_.is_samples.assign(store_.rows.size(), 0);
+    found_.is_waits.assign(store_.rows.size(), 0);
     for (RowIndex r = 0; r < store_.rows.size(); ++r) {
       if (!IsStream(r) && IsWanted(r)) AddThread(r);
     }
@@ -102,6 +103,7 @@ class Finder {
     if (name && (name->is_lane || name->is_samples || name->id == track.id ||
                  IsOwnId(track.id))) {
       found_.is_samples[r] = name->is_samples;
+      found_.is_waits[r] = name->is_waits && IsOwnId(track.id);
       track.id = name->id;
       track.name = store_.shard.strings.Intern(name->name);
     }
@@ -155,7 +157,7 @@ class Finder {
 
   template <typename F>
   void ForEachCorrelated(const F& f) const {
-    for (const std::vector<Range>& block : store_.ranges) {
+    for (const RangeBlock& block : store_.ranges) {
       for (const Range& range : block) {
         if (range.detail == model::kNoDetail ||
             !HasDriverCorrelation(range.type)) {

@@ -9,7 +9,7 @@
 //   else the only process.
 // - "thread 12 (worker)" is thread 12 with the name "worker", even if the row
 //   has another number: then it is a further lane of the thread, or the
-//   thread's samples.
+//   thread's waits or samples.
 // - pids and tids that are texts get numbers that no other row has.
 #ifndef KYMO_IMPORTERS_CHROME_ROW_TRACKS_H_
 #define KYMO_IMPORTERS_CHROME_ROW_TRACKS_H_
@@ -27,6 +27,7 @@ struct RowTracks {
   std::vector<model::Process> processes;
   std::vector<model::TrackIndex> of_row;
   std::vector<uint8_t> is_samples;  // by row: it is its track's flame chart
+  std::vector<uint8_t> is_waits;    // by row: it shows its track's waits
 };
 
 // REQUIRES: store.JoinDetails() was called.

@@ -6,11 +6,13 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "importers/chrome/event_block.h"
 #include "importers/chrome/exact_records.h"
 #include "importers/chrome/flame_samples.h"
 #include "importers/chrome/range_pairs.h"
@@ -28,13 +30,6 @@ using model::TrackIndex;
 
 constexpr TimeNs kOpenEnd = std::numeric_limits<TimeNs>::max();
 
-// By start, then the longer first. Sorts are stable, so equal ranges keep the
-// order of the file.
-bool IsBefore(const Range& a, const Range& b) {
-  const auto end = [](const Range& r) { return r.is_open ? kOpenEnd : r.end; };
-  return a.start != b.start ? a.start < b.start : end(a) > end(b);
-}
-
 class Maker {
  public:
   Maker(EventStore store, const FileMembers& members)
@@ -42,18 +37,19 @@ class Maker {
 
   ImportedTrace Run() {
     AddPairs();
-    store_.JoinDetails();
     AddExactRows();
     RowTracks found = FindTracks(store_);
     track_of_row_ = std::move(found.of_row);
     is_samples_ = std::move(found.is_samples);
+    RemoveWaitSlices(found.is_waits);
     store_.shard.tracks = std::move(found.tracks);
     store_.shard.processes = std::move(found.processes);
     FindBounds();
     FindShift();
     AddSamples();
+    AddSampleSums();
     AddAllocationCounts();
-    AddThreadTimes();
+    AddThreadStates();
     AddEvents();
     AddCounters();
     AddMemory();
@@ -81,7 +77,6 @@ class Maker {
         PairRanges(std::exchange(store_.ends, {}), pids, store_.findings,
                    store_.shard.ledger);
     std::vector<Range> ranges;
-    store_.JoinDetails();
     for (PairedRange& pair : pairs) {
       Range& range = pair.range;
       if (range.detail == model::kNoDetail) {
@@ -91,7 +86,7 @@ class Maker {
       }
       ranges.push_back(range);
     }
-    store_.ranges.push_back(std::move(ranges));
+    store_.AddRanges(ranges);
   }
 
   // Threads of which only these records tell.
@@ -105,6 +100,13 @@ class Maker {
     }
     for (const ExactRecords::Thread& thread : members_.exact.threads()) {
       thread_rows_.push_back(store_.AddRow(thread.row.pid, thread.row.tid));
+      const auto& creator = thread.creator;
+      creator_rows_.push_back(
+          creator ? std::optional(store_.AddRow(creator->pid, creator->tid))
+                  : std::nullopt);
+    }
+    for (const ExactRecords::Row& row : members_.exact.wait_rows()) {
+      wait_rows_.push_back(store_.AddRow(row.pid, row.tid));
     }
   }
 
@@ -133,6 +135,24 @@ class Maker {
     return static_cast<model::DetailIndex>(shard.details.size() - 1);
   }
 
+  struct Bounds {
+    TimeNs first = kOpenEnd;
+    TimeNs last = std::numeric_limits<TimeNs>::min();
+    bool ends_at_zero = false;
+  };
+
+  Bounds BoundsOf(const RangeBlock& block) const {
+    Bounds bounds;
+    const TimeNs zero = -members_.base_ns;
+    for (const Range& range : block) {
+      bounds.first = std::min(bounds.first, range.start);
+      bounds.last = std::max(bounds.last, range.end);
+      bounds.ends_at_zero |= range.end == zero && !range.is_open &&
+                             !(range.flags & model::kEventInstant);
+    }
+    return bounds;
+  }
+
   // Finds the file's first and last time, and whether a range ends at 0.
   void FindBounds() {
     bool has_any = store_.has_window;
@@ -143,13 +163,12 @@ class Maker {
       first_ = std::min(first_, start);
       last_ = std::max(last_, end);
     };
-    for (const std::vector<Range>& block : store_.ranges) {
-      for (const Range& range : block) {
-        see(range.start, range.end);
-        ends_at_zero_ = ends_at_zero_ ||
-                        (!range.is_open && range.end == -members_.base_ns &&
-                         !(range.flags & model::kEventInstant));
-      }
+    std::vector<Bounds> bounds(store_.ranges.size());
+    ParallelForEach(bounds.size(),
+                    [&](size_t i) { bounds[i] = BoundsOf(store_.ranges[i]); });
+    for (const Bounds& of_block : bounds) {
+      see(of_block.first, of_block.last);
+      ends_at_zero_ = ends_at_zero_ || of_block.ends_at_zero;
     }
     for (const auto& counter : store_.counters) {
       see(counter.sample.time_ns, counter.sample.time_ns);
@@ -159,6 +178,9 @@ class Maker {
     }
     for (const auto& sample : members_.exact.samples()) {
       see(sample.time_ns, sample.time_ns);
+    }
+    for (const model::Wait& wait : members_.exact.waits().waits) {
+      see(wait.begin_ns, wait.end_ns());
     }
     if (!has_any) first_ = last_ = -members_.base_ns;
   }
@@ -175,21 +197,20 @@ class Maker {
     shift_ = first_ < -kMost ? kMost : kNsPerUs - first_;
   }
 
-  TimeNs Moved(TimeNs time) const {
-    TimeNs moved = 0;
-    if (__builtin_add_overflow(time, shift_, &moved)) return kOpenEnd - 1;
-    return std::max<TimeNs>(moved, 0);
-  }
+  TimeNs Moved(TimeNs time) const { return MovedBy(shift_, time); }
 
   // Turns slices of flame charts into samples: they are no ranges of their
   // thread. If the file has the samples themselves, the slices only show them.
   void AddSamples() {
+    const bool has_sample_rows = std::any_of(
+        is_samples_.begin(), is_samples_.end(), [](uint8_t is) { return is; });
     const auto is_slice = [&](const Range& range) {
       return range.type == model::ActivityType::kCpuSample &&
              is_samples_[range.row] != 0;
     };
     std::map<RowIndex, std::vector<Range>> slices;
-    for (std::vector<Range>& block : store_.ranges) {
+    for (RangeBlock& block : store_.ranges) {
+      if (!has_sample_rows) break;
       for (Range range : block) {
         if (!is_slice(range)) continue;
         range.end = Moved(range.is_open ? last_ : range.end);
@@ -217,6 +238,13 @@ class Maker {
     }
   }
 
+  void AddSampleSums() {
+    for (model::SampleSum sum : members_.exact.sample_sums()) {
+      sum.track = track_of_row_[wait_rows_[sum.track]];
+      store_.shard.sample_sums.push_back(sum);
+    }
+  }
+
   void AddAllocationCounts() {
     for (size_t i = 0; i < allocation_rows_.size(); ++i) {
       model::AllocationCounts counts = members_.exact.allocations()[i].counts;
@@ -225,84 +253,58 @@ class Maker {
     }
   }
 
-  void AddThreadTimes() {
-    if (thread_rows_.empty()) return;
+  // Slices of waits are no ranges of their thread: they only show what the
+  // exact records say.
+  void RemoveWaitSlices(const std::vector<uint8_t>& is_waits) {
+    if (!members_.is_kymo) return;
+    for (auto& block : store_.ranges) {
+      std::erase_if(block,
+                    [&](const Range& range) { return is_waits[range.row]; });
+    }
+  }
+
+  void AddThreadStates() {
+    const ExactRecords::Waits& exact = members_.exact.waits();
+    if (thread_rows_.empty() && exact.waits.empty() &&
+        exact.short_waits.empty()) {
+      return;
+    }
     auto states = std::make_shared<model::ThreadStates>();
     states->cpu_count = members_.exact.cpu_count();
     for (size_t i = 0; i < thread_rows_.size(); ++i) {
       model::ThreadTimes times = members_.exact.threads()[i].times;
       times.track = track_of_row_[thread_rows_[i]];
+      if (creator_rows_[i]) times.creator = track_of_row_[*creator_rows_[i]];
+      // These count from the epoch, and the file may have another zero.
+      if (shift_ != members_.base_ns) times.begin_ns = times.end_ns = 0;
       states->threads.push_back(times);
+    }
+    const auto track_of = [&](TrackIndex row) {
+      return track_of_row_[wait_rows_[row]];
+    };
+    states->min_wait_ns = exact.min_wait_ns;
+    for (model::Wait wait : exact.waits) {
+      wait.track = track_of(wait.track);
+      for (TrackIndex* const other : {&wait.waker, &wait.holder}) {
+        if (*other != kNoTrack) *other = track_of(*other);
+      }
+      wait.begin_ns = Moved(wait.begin_ns);
+      states->waits.push_back(wait);
+    }
+    for (model::WaitSum sum : exact.short_waits) {
+      sum.track = track_of(sum.track);
+      states->short_waits.push_back(sum);
     }
     store_.shard.thread_states = std::move(states);
   }
 
   void AddEvents() {
-    std::vector<std::vector<Range>> by_track = Scatter();
-    std::vector<size_t> unsorted(by_track.size());
-    std::vector<model::TrackEvents> events(by_track.size());
-    ParallelForEach(by_track.size(), [&](size_t t) {
-      std::vector<Range> ranges = std::move(by_track[t]);
-      for (size_t i = 1; i < ranges.size(); ++i) {
-        unsorted[t] += ranges[i].start < ranges[i - 1].start;
-      }
-      if (!std::is_sorted(ranges.begin(), ranges.end(), IsBefore)) {
-        std::stable_sort(ranges.begin(), ranges.end(), IsBefore);
-      }
-      events[t].track = static_cast<TrackIndex>(t);
-      Fill(ranges, events[t]);
-    });
-    for (size_t t = 0; t < events.size(); ++t) {
-      if (unsorted[t] != 0) {
-        store_.findings.Add(Rule::kOutOfOrder, 0, unsorted[t]);
-      }
-      if (events[t].size() != 0) {
-        store_.shard.events.push_back(std::move(events[t]));
-      }
-    }
-  }
-
-  // Frees the blocks as it reads them.
-  std::vector<std::vector<Range>> Scatter() {
-    std::vector<size_t> counts(store_.shard.tracks.size());
-    for (const std::vector<Range>& block : store_.ranges) {
-      for (const Range& range : block) ++counts[track_of_row_[range.row]];
-    }
-    std::vector<std::vector<Range>> by_track(counts.size());
-    for (size_t t = 0; t < counts.size(); ++t) by_track[t].reserve(counts[t]);
-    for (std::vector<Range>& block : store_.ranges) {
-      for (const Range& range : block) {
-        by_track[track_of_row_[range.row]].push_back(range);
-      }
-      block = {};
-    }
-    store_.ranges.clear();
-    return by_track;
-  }
-
-  void Fill(const std::vector<Range>& ranges, model::TrackEvents& events) {
-    const size_t n = ranges.size();
-    events.start_ns.resize(n);
-    events.end_ns.resize(n);
-    events.name.resize(n);
-    events.type.resize(n);
-    events.scope.resize(n);
-    events.flags.resize(n);
-    const bool has_details = std::any_of(
-        ranges.begin(), ranges.end(),
-        [](const Range& range) { return range.detail != model::kNoDetail; });
-    if (has_details) events.detail.resize(n);
-    for (size_t i = 0; i < n; ++i) {
-      const Range& range = ranges[i];
-      events.start_ns[i] = Moved(range.start);
-      events.end_ns[i] = range.is_open ? 0 : Moved(range.end);
-      events.name[i] = range.name;
-      events.type[i] = range.type;
-      events.scope[i] = range.type == model::ActivityType::kUserAnnotation
-                            ? RecordScope::kUserScope
-                            : RecordScope::kFunction;
-      events.flags[i] = range.flags;
-      if (has_details) events.detail[i] = range.detail;
+    uint64_t out_of_order = 0;
+    store_.shard.block =
+        MakeBlock(std::exchange(store_.ranges, {}), track_of_row_,
+                  store_.shard.tracks, shift_, out_of_order);
+    if (out_of_order != 0) {
+      store_.findings.Add(Rule::kOutOfOrder, 0, out_of_order);
     }
   }
 
@@ -341,6 +343,8 @@ class Maker {
   std::vector<RowIndex> exact_rows_;
   std::vector<RowIndex> allocation_rows_;
   std::vector<RowIndex> thread_rows_;
+  std::vector<std::optional<RowIndex>> creator_rows_;  // by thread row
+  std::vector<RowIndex> wait_rows_;
   TimeNs first_ = 0;
   TimeNs last_ = 0;
   bool ends_at_zero_ = false;

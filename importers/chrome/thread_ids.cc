@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -17,7 +18,15 @@ using model::TrackIndex;
 class Finder {
  public:
   Finder(const std::vector<TrackIndex>& track_of_row, model::TraceShard& shard)
-      : track_of_row_(track_of_row), shard_(shard) {}
+      : track_of_row_(track_of_row),
+        shard_(shard),
+        rows_of_track_(shard.tracks.size()) {
+    size_t begin = 0;
+    for (const model::EventBlock::Part& part : shard.block.parts) {
+      rows_of_track_[part.track] = {begin, part.end};
+      begin = part.end;
+    }
+  }
 
   void Run(const std::vector<FlowEnd>& flows) {
     UseFlows(flows);
@@ -47,16 +56,18 @@ class Finder {
   // The forward thread of an operation that begins on the track at that time; 0
   // if there is none.
   uint64_t ForwardThread(TrackIndex track, TimeNs time) const {
-    for (const model::TrackEvents& events : shard_.events) {
-      if (events.track != track || events.detail.empty()) continue;
-      const auto begin = std::lower_bound(events.start_ns.begin(),
-                                          events.start_ns.end(), time);
-      for (auto it = begin; it != events.start_ns.end() && *it == time; ++it) {
-        const auto i = static_cast<size_t>(it - events.start_ns.begin());
-        if (events.detail[i] == model::kNoDetail) continue;
-        const uint64_t id = shard_.details[events.detail[i]].forward_thread;
-        if (id != 0) return id;
-      }
+    const model::EventBlock& events = shard_.block;
+    if (track == kNoTrack || events.detail.empty()) return 0;
+    const auto [first, last] = rows_of_track_[track];
+    const auto at = [&](size_t row) {
+      return events.start_ns.begin() + static_cast<ptrdiff_t>(row);
+    };
+    const auto begin = std::lower_bound(at(first), at(last), time);
+    for (auto it = begin; it != at(last) && *it == time; ++it) {
+      const auto i = static_cast<size_t>(it - at(0));
+      if (events.detail[i] == model::kNoDetail) continue;
+      const uint64_t id = shard_.details[events.detail[i]].forward_thread;
+      if (id != 0) return id;
     }
     return 0;
   }
@@ -67,9 +78,13 @@ class Finder {
       std::set<uint64_t> ids;
     };
     std::map<int64_t, Process> processes;
-    for (const model::TrackEvents& events : shard_.events) {
-      Process& process = processes[shard_.tracks[events.track].pid];
-      for (const model::DetailIndex d : events.detail) {
+    const auto& column = shard_.block.detail;
+    if (column.empty()) return;
+    for (TrackIndex track = 0; track < rows_of_track_.size(); ++track) {
+      Process& process = processes[shard_.tracks[track].pid];
+      const auto [first, last] = rows_of_track_[track];
+      for (size_t row = first; row < last; ++row) {
+        const model::DetailIndex d = column[row];
         if (d == model::kNoDetail || shard_.details[d].sequence_nr < 0) {
           continue;
         }
@@ -77,7 +92,7 @@ class Finder {
         if (id != 0) {
           process.ids.insert(id);
         } else {
-          process.forward.insert(events.track);
+          process.forward.insert(track);
         }
       }
     }
@@ -110,6 +125,7 @@ class Finder {
 
   const std::vector<TrackIndex>& track_of_row_;
   model::TraceShard& shard_;
+  std::vector<std::pair<size_t, size_t>> rows_of_track_;  // of the block
 };
 
 }  // namespace

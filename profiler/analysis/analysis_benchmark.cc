@@ -8,6 +8,7 @@
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/analysis/averages/totals.h"
+#include "profiler/analysis/findings/findings.h"
 #include "profiler/base/parallel.h"
 #include "tests/support/test_trace.h"
 
@@ -50,6 +51,17 @@ void Measure(benchmark::State& state, const Analyse& analyse) {
   state.SetItemsProcessed(state.iterations() *
                           static_cast<int64_t>(trace.event_count()));
 }
+
+void BM_Findings(benchmark::State& state) {
+  Measure(state, [](const model::Trace& trace) {
+    benchmark::DoNotOptimize(FindFindings(trace));
+  });
+}
+BENCHMARK(BM_Findings)
+    ->ArgNames({"cores", "names"})
+    ->Args({1, 50})
+    ->Args({2, 50})
+    ->UseRealTime();
 
 void BM_KeyAverages(benchmark::State& state) {
   Measure(state, [](const model::Trace& trace) {

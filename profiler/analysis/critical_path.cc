@@ -92,8 +92,7 @@ class GraphMaker {
       case ActivityType::kNvtxRange:
       case ActivityType::kCudaRuntime:
       case ActivityType::kCudaDriver:
-        return !(trace_.flags()[event] &
-                 (model::kEventAsync | model::kEventInstant));
+        return model::IsRange(trace_.flags()[event]);
       default:
         return false;
     }

@@ -34,8 +34,7 @@ EventIndex OpenEvents::InnermostAt(TimeNs time_ns) {
 }
 
 bool OpenEvents::CanContain(EventIndex event) const {
-  return (trace_.flags()[event] &
-          (model::kEventInstant | model::kEventAsync)) == 0;
+  return model::IsRange(trace_.flags()[event]);
 }
 
 }  // namespace kymo::analysis

@@ -4,33 +4,23 @@
 #include <charconv>
 #include <cstddef>
 #include <map>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace kymo::analysis {
 namespace {
 
-constexpr std::string_view kPrefix = "ProfilerStep#";
 constexpr int64_t kNoStep = -1;
-
-int64_t StepNumber(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return kNoStep;
-  name.remove_prefix(kPrefix.size());
-  int64_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, number);
-  return error == std::errc() && rest == end && number >= 0 ? number : kNoStep;
-}
 
 // The number of each name's step, by name; empty if no name is a step's.
 std::vector<int64_t> StepNumbers(const model::Trace& trace) {
   std::vector<int64_t> numbers;
   for (uint32_t id = 0; id < trace.strings().size(); ++id) {
-    const int64_t number = StepNumber(trace.Name(model::NameId{id}));
-    if (number == kNoStep) continue;
+    const std::optional<int64_t> number =
+        StepNumber(trace.Name(model::NameId{id}));
+    if (!number) continue;
     numbers.resize(trace.strings().size(), kNoStep);
-    numbers[id] = number;
+    numbers[id] = *number;
   }
   return numbers;
 }
@@ -51,6 +41,16 @@ std::vector<Step> StepsOfTrack(const model::Trace& trace,
 }
 
 }  // namespace
+
+std::optional<int64_t> StepNumber(std::string_view name) {
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  name.remove_prefix(kStepPrefix.size());
+  int64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc() || rest != end || number < 0) return std::nullopt;
+  return number;
+}
 
 std::vector<ProcessSteps> FindSteps(const model::Trace& trace) {
   const std::vector<int64_t> numbers = StepNumbers(trace);

@@ -13,12 +13,21 @@
 #define KYMO_PROFILER_ANALYSIS_STEPS_H_
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
+
+// The name of a step without its number, and the name of all steps together.
+inline constexpr std::string_view kStepPrefix = "ProfilerStep#";
+inline constexpr std::string_view kAllSteps = "ProfilerStep*";
+
+// 7 of "ProfilerStep#7".
+std::optional<int64_t> StepNumber(std::string_view name);
 
 struct Step {
   int64_t number = 0;

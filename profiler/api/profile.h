@@ -105,6 +105,8 @@ class Profile {
   absl::StatusOr<FunctionEventAvg> total_average();
   absl::StatusOr<double> self_cpu_time_total();
   std::string table(const report::TableOptions& options = {});
+  // See docs/findings.md.
+  absl::StatusOr<std::vector<analysis::Finding>> findings() const;
   absl::Status export_chrome_trace(const std::string& path) const;
   absl::Status export_stacks(const std::string& path,
                              std::string_view metric = "self_cpu_time_total");

@@ -41,6 +41,13 @@ bool KernelTrustsTsc() noexcept {
   }
   return false;
 }
+#elif defined(__aarch64__)
+// In Hz; 0 if the firmware did not tell it.
+uint64_t CounterFrequency() noexcept {
+  uint64_t frequency;
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return frequency;
+}
 #endif
 
 int64_t RealtimeNs() noexcept {
@@ -77,17 +84,34 @@ ClockSource DetectClockSource() noexcept {
   if (wish != nullptr && strcmp(wish, "system") == 0) {
     return ClockSource::kSystem;
   }
+#if defined(__x86_64__) || defined(__aarch64__)
+  if (wish != nullptr && strcmp(wish, "counter") == 0) {
+    return ClockSource::kCounter;
+  }
+#endif
 #if defined(__x86_64__)
-  if (wish != nullptr && strcmp(wish, "tsc") == 0) return ClockSource::kTsc;
-  if (CpuSaysInvariant() && KernelTrustsTsc()) return ClockSource::kTsc;
+  if (CpuSaysInvariant() && KernelTrustsTsc()) return ClockSource::kCounter;
+#elif defined(__aarch64__)
+  if (CounterFrequency() != 0) return ClockSource::kCounter;
 #endif
   return ClockSource::kSystem;
+}
+
+int64_t TickNs([[maybe_unused]] ClockSource source) noexcept {
+#if defined(__aarch64__)
+  const auto frequency = static_cast<int64_t>(CounterFrequency());
+  if (source == ClockSource::kCounter && frequency != 0) {
+    return (kNsPerSecond + frequency - 1) / frequency;
+  }
+#endif
+  return 0;
 }
 
 ClockAnchor MeasureAnchor(ClockSource source) noexcept {
   ClockAnchor anchor;
   anchor.ticks = Bracket([source] { return ReadTicks(source); },
                          &anchor.monotonic_ns, &anchor.uncertainty_ns);
+  anchor.uncertainty_ns += TickNs(source);
   return anchor;
 }
 

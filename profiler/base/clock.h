@@ -9,10 +9,11 @@
 //                                       kymo::EpochOffsetNs());
 //   Print(converter.ToEpochNs(ticks));                // ns since 1970
 //
-// The recorder reads ticks: the processor's invariant time stamp counter where
-// there is one, else CLOCK_MONOTONIC in nanoseconds. Two anchors, one before
-// and one after the recording, pair ticks with CLOCK_MONOTONIC. The converter
-// interpolates between them:
+// The recorder reads ticks: those of the processor's counter where there is one
+// that runs at one rate, else CLOCK_MONOTONIC in nanoseconds. The counter is
+// the invariant TSC of x86-64, and cntvct_el0 of AArch64. Two anchors, one
+// before and one after the recording, pair ticks with CLOCK_MONOTONIC. The
+// converter interpolates between them:
 //
 //   | monotonic_ns(t) =
 //   |     a.ns + (t - a.ticks) * (b.ns - a.ns) / (b.ticks - a.ticks)
@@ -38,13 +39,14 @@
 namespace kymo {
 
 enum class ClockSource : uint32_t {
-  kSystem = 0,  // clock_gettime(CLOCK_MONOTONIC); one tick is 1 ns
-  kTsc = 1,     // invariant TSC
+  kSystem = 0,   // clock_gettime(CLOCK_MONOTONIC); one tick is 1 ns
+  kCounter = 1,  // the processor's
 };
 
-// Returns kTsc where CPUID says that the TSC is invariant and the kernel did
-// not find it unstable, else kSystem. The environment variable
-// KYMO_CLOCK=tsc|system overrides this. It reads a file, so call it once.
+// On x86-64, returns kCounter where CPUID says that the TSC is invariant and
+// the kernel did not find it unstable; on AArch64, where the firmware has told
+// the counter's frequency; else kSystem. The environment variable
+// KYMO_CLOCK=counter|system overrides this. It may read a file: call it once.
 ClockSource DetectClockSource() noexcept;
 
 // CLOCK_MONOTONIC in nanoseconds.
@@ -57,9 +59,15 @@ inline int64_t MonotonicNs() noexcept {
 // The ticks of `source` now; never 0.
 inline uint64_t ReadTicks(ClockSource source) noexcept {
 #if defined(__x86_64__)
-  if (source == ClockSource::kTsc) [[likely]]
+  if (source == ClockSource::kCounter) [[likely]]
     // Not __rdtsc: <x86intrin.h> takes half a second to compile.
     return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  if (source == ClockSource::kCounter) [[likely]] {
+    uint64_t ticks;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+  }
 #endif
   return static_cast<uint64_t>(MonotonicNs());
 }
@@ -68,8 +76,14 @@ inline uint64_t ReadTicks(ClockSource source) noexcept {
 struct ClockAnchor {
   uint64_t ticks = 0;
   int64_t monotonic_ns = 0;
-  int64_t uncertainty_ns = 0;  // half the time between the readings around it
+  // Half the time between the readings around it, and TickNs().
+  int64_t uncertainty_ns = 0;
 };
+
+// The time from one tick to the next in nanoseconds, rounded up, where that is
+// much: many counters of AArch64 tick 25 to 62.5 million times a second. Else
+// (CLOCK_MONOTONIC, the TSC) 0.
+int64_t TickNs(ClockSource source) noexcept;
 
 // Reads both clocks a few times and returns the pair with the least
 // uncertainty.

@@ -35,7 +35,7 @@ TEST(ClockTest, ConvertsExactlyOnAStraightLine) {
   const ClockAnchor first = {.ticks = 1000, .monotonic_ns = 500};
   const ClockAnchor last = {.ticks = 1000 + 3'000'000'000u,
                             .monotonic_ns = 500 + 1'000'000'000};
-  const TickConverter converter(ClockSource::kTsc, first, last, 10);
+  const TickConverter converter(ClockSource::kCounter, first, last, 10);
   EXPECT_EQ(converter.ToEpochNs(1000), 510);
   EXPECT_NEAR(converter.ToEpochNs(1000 + 3'000'000), 510 + 1'000'000, 1);
   EXPECT_NEAR(converter.ToEpochNs(700), 410, 1);  // before the first anchor
@@ -43,7 +43,7 @@ TEST(ClockTest, ConvertsExactlyOnAStraightLine) {
 
 TEST(ClockTest, TheErrorIsThatOfTheWorseAnchor) {
   const auto error_of = [](int64_t first, int64_t last) {
-    return TickConverter(ClockSource::kTsc, {.uncertainty_ns = first},
+    return TickConverter(ClockSource::kCounter, {.uncertainty_ns = first},
                          {.ticks = 1, .uncertainty_ns = last}, 0)
         .error_ns();
   };
@@ -54,13 +54,13 @@ TEST(ClockTest, TheErrorIsThatOfTheWorseAnchor) {
 TEST(ClockTest, WithoutADistanceBetweenTheAnchorsATickIsANanosecond) {
   const ClockAnchor anchor = {.ticks = 1000, .monotonic_ns = 500};
   for (const uint64_t ticks : {uint64_t{1000}, uint64_t{999}}) {
-    const TickConverter converter(ClockSource::kTsc, anchor,
+    const TickConverter converter(ClockSource::kCounter, anchor,
                                   {.ticks = ticks, .monotonic_ns = 900}, 10);
     EXPECT_EQ(converter.ToEpochNs(1000), 510);
     EXPECT_EQ(converter.ToEpochNs(1007), 517);
   }
   // One tick is enough.
-  const TickConverter converter(ClockSource::kTsc, anchor,
+  const TickConverter converter(ClockSource::kCounter, anchor,
                                 {.ticks = 1001, .monotonic_ns = 510}, 10);
   EXPECT_EQ(converter.ToEpochNs(1002), 530);
 }
@@ -76,9 +76,10 @@ TEST(ClockTest, AnAnchorLiesBetweenTheTimesAroundIt) {
     EXPECT_LE(anchor.ticks, after_ticks);
     EXPECT_GE(anchor.monotonic_ns, before);
     EXPECT_LE(anchor.monotonic_ns, after);
-    // Half of the shortest of 16 readings.
-    EXPECT_GE(anchor.uncertainty_ns, 1);
-    EXPECT_LE(anchor.uncertainty_ns, (after - before) / 16 / 2 + 1);
+    // Half of the shortest of 16 readings, and a tick.
+    EXPECT_GE(anchor.uncertainty_ns, 1 + TickNs(source));
+    EXPECT_LE(anchor.uncertainty_ns,
+              (after - before) / 16 / 2 + 1 + TickNs(source));
     if (source == ClockSource::kSystem) {
       EXPECT_LE(
           std::abs(static_cast<int64_t>(anchor.ticks) - anchor.monotonic_ns),
@@ -92,13 +93,14 @@ TEST(ClockTest, TheEnvironmentChoosesTheClock) {
   const std::string kept = before == nullptr ? "" : before;
   setenv("KYMO_CLOCK", "system", 1);
   EXPECT_EQ(DetectClockSource(), ClockSource::kSystem);
-#if defined(__x86_64__)
-  setenv("KYMO_CLOCK", "tsc", 1);
-  EXPECT_EQ(DetectClockSource(), ClockSource::kTsc);
+#if defined(__x86_64__) || defined(__aarch64__)
+  setenv("KYMO_CLOCK", "counter", 1);
+  EXPECT_EQ(DetectClockSource(), ClockSource::kCounter);
 #endif
   unsetenv("KYMO_CLOCK");
-  // Else the kernel's choice, which names it among the clocks that it trusts.
   const ClockSource detected = DetectClockSource();
+#if defined(__x86_64__)
+  // Else the kernel's choice, which names it among the clocks that it trusts.
   std::ifstream clocks(
       "/sys/devices/system/clocksource/clocksource0/available_clocksource");
   std::string word;
@@ -107,10 +109,30 @@ TEST(ClockTest, TheEnvironmentChoosesTheClock) {
   if (!is_trusted) {
     EXPECT_EQ(detected, ClockSource::kSystem);
   }
+#endif
   setenv("KYMO_CLOCK", "nonsense", 1);
   EXPECT_EQ(DetectClockSource(), detected);
   unsetenv("KYMO_CLOCK");
   if (before != nullptr) setenv("KYMO_CLOCK", kept.c_str(), 1);
+}
+
+TEST(ClockTest, TicksComeAsOftenAsTheCounterSays) {
+  EXPECT_EQ(TickNs(ClockSource::kSystem), 0);
+#if defined(__aarch64__)
+  // Over a pause, the frequency counts as many ticks as the counter.
+  const ClockAnchor first = MeasureAnchor(ClockSource::kCounter);
+  const timespec pause = {0, 50'000'000};
+  nanosleep(&pause, nullptr);
+  const ClockAnchor last = MeasureAnchor(ClockSource::kCounter);
+  const auto ticks = static_cast<double>(last.ticks - first.ticks);
+  const double seen =
+      static_cast<double>(last.monotonic_ns - first.monotonic_ns) / ticks;
+  EXPECT_GE(TickNs(ClockSource::kCounter), 1);
+  EXPECT_GT(static_cast<double>(TickNs(ClockSource::kCounter)), seen * 0.99);
+  EXPECT_LT(static_cast<double>(TickNs(ClockSource::kCounter)), seen + 1.01);
+#else
+  EXPECT_EQ(TickNs(ClockSource::kCounter), 0);
+#endif
 }
 
 TEST(ClockTest, SystemTicksAreNanoseconds) {

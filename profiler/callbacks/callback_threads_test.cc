@@ -73,6 +73,11 @@ class Workers {
 bool IsObserved() { return (record::GateBits() & record::kGateObserved) != 0; }
 
 TEST(CallbackThreadsTest, AForkedChildDoesNotWaitForAThreadOfItsParent) {
+#ifdef __SANITIZE_ADDRESS__
+  // g++ 12's AddressSanitizer gives the child its allocator's locks as they
+  // are. A child without Kymo hangs in malloc after some tens of such forks.
+  GTEST_SKIP() << "AddressSanitizer's allocator cannot be used after fork";
+#endif
   std::atomic<bool> stop = false;
   std::thread changer([&] {
     const auto counts = std::make_shared<Counts>();

@@ -108,6 +108,9 @@ struct FunctionEvent {
   int64_t cpu_memory_usage = 0;
   int64_t device_memory_usage = 0;
   std::optional<int64_t> flops;
+  // Kymo's own: for how long the thread waited in it, children included. None:
+  // not recorded.
+  std::optional<double> wait_time_total;
   std::vector<Kernel> kernels;
 
   // Events may share these; null: none.

@@ -186,6 +186,9 @@ class Converter {
     e.sequence_nr = raw.sequence_nr;
     e.use_device = options_.use_device;
     e.flops = raw.flops;
+    if (raw.wait_ns >= 0) {
+      e.wait_time_total = static_cast<double>(raw.wait_ns) / kNsPerUs;
+    }
     e.count = raw.calls;
     e.input_shapes =
         raw.input_shapes != nullptr ? raw.input_shapes : no_shapes_;

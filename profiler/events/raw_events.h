@@ -73,6 +73,8 @@ struct RawEvent {
   bool is_python_function = false;
   bool is_hidden = false;
   int64_t flops = 0;
+  // For how long its thread waited in it; below 0: not recorded.
+  DurationNs wait_ns = -1;
   int64_t calls = 1;   // more where an event stands for several
   int64_t nbytes = 0;  // of a memory record; negative: freed
   // Device time that the host measured with pairs of events, without tracing

@@ -13,6 +13,7 @@
 #include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/analysis/module_hierarchy.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/strings.h"
 #include "profiler/events/device_type.h"
 #include "profiler/model/event_calls.h"
@@ -46,7 +47,8 @@ class Converter {
         options_(options),
         stream_type_(DeviceTypeOf(options.use_device.value_or("cuda"))),
         launches_(trace),
-        modules_(trace) {}
+        modules_(trace),
+        waits_(analysis::WaitTimesOfRanges(trace)) {}
 
   absl::StatusOr<ConvertedEvents> Run() {
     raw_.reserve(trace_.event_count() + trace_.memory().size());
@@ -115,6 +117,7 @@ class Converter {
     raw.is_user_annotation = IsAnnotation(trace_.type()[i]);
     raw.is_python_function = trace_.type()[i] == ActivityType::kPythonFunction;
     if (options_.flops) raw.flops = options_.flops(i);
+    if (!waits_.empty()) raw.wait_ns = waits_[i];
     raw.overload_name = "";  // as PyTorch; only its memory events have None
     if (options_.device_elapsed_us) {
       raw.cuda_elapsed_us = options_.device_elapsed_us(i);
@@ -340,6 +343,7 @@ class Converter {
   const DeviceType stream_type_;  // of the events on streams
   const analysis::Launches launches_;
   const analysis::ModuleHierarchy modules_;
+  const std::vector<DurationNs> waits_;  // by event; empty: not recorded
   std::vector<RawEvent> raw_;
   std::vector<int64_t> threads_;  // by track
   // By id.

@@ -9,6 +9,7 @@
 #include "exporters/builtin/builtin_exporters.h"
 #include "exporters/memory_timeline/memory_timeline.h"
 #include "kymo/warning.h"
+#include "profiler/analysis/findings/findings.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
@@ -226,6 +227,10 @@ absl::StatusOr<FunctionEventAvg> ProfileCycle::total_average() {
 absl::StatusOr<double> ProfileCycle::self_cpu_time_total() {
   KYMO_ASSIGN_OR_RETURN(const EventList* const list, events());
   return list->self_cpu_time_total();
+}
+
+std::vector<analysis::Finding> ProfileCycle::findings() const {
+  return analysis::FindFindings(trace_);
 }
 
 std::string ProfileCycle::table(const report::TableOptions& options) {

@@ -37,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kymo/profile_options.h"
+#include "profiler/analysis/findings/finding.h"
 #include "profiler/events/averages/event_averages.h"
 #include "profiler/events/event_list.h"
 #include "profiler/model/trace.h"
@@ -133,6 +134,10 @@ class ProfileCycle {
   absl::StatusOr<double> self_cpu_time_total();
   // The table of the events themselves, or the text of the error.
   std::string table(const report::TableOptions& options = {});
+
+  // The few things that a performance engineer would say of the trace, with the
+  // one first that has most at stake: docs/findings.md.
+  std::vector<analysis::Finding> findings() const;
 
   // Adds to the trace's metadata, for exports. If a key comes twice, the last
   // value counts.

@@ -91,6 +91,12 @@ std::string Profile::table(const report::TableOptions& options) {
   return text.ok() ? *text : text.status().ToString();
 }
 
+absl::StatusOr<std::vector<analysis::Finding>> Profile::findings() const {
+  if (!options_.enabled) return std::vector<analysis::Finding>();
+  KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());
+  return last->findings();
+}
+
 absl::Status Profile::export_chrome_trace(const std::string& path) const {
   if (!options_.enabled) return absl::OkStatus();
   KYMO_ASSIGN_OR_RETURN(const ProfileCycle* const last, Last());

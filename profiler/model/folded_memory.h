@@ -98,7 +98,7 @@ struct FoldedHeap {
   FoldedHistogram lifetimes = {};   // freed blocks, by ns
   std::vector<FoldedStack> stacks;  // by track and stack, each of them once
   std::vector<FoldedPoint> live;    // by time; thinned (heap_curve.h)
-  // Both are empty if the trace has no events.
+  // Both are empty if nothing was recorded that memory may be charged to.
   std::vector<FoldedThread> threads;     // by track, each of them once
   std::vector<FoldedBlock> peak_blocks;  // by track, then time
 

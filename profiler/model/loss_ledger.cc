@@ -1,5 +1,6 @@
 #include "profiler/model/loss_ledger.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace kymo::model {
@@ -61,6 +62,16 @@ void LossLedger::Merge(const LossLedger& other) {
   }
   for (const auto& [what, count] : other.of_backends_) {
     AddUpToMost(of_backends_[what], count);
+  }
+}
+
+void LossLedger::MergeEqual(const LossLedger& other) {
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    counts_[i] = std::max(counts_[i], other.counts_[i]);
+  }
+  for (const auto& [what, count] : other.of_backends_) {
+    uint64_t& known = of_backends_[what];
+    known = std::max(known, count);
   }
 }
 

@@ -48,6 +48,8 @@ class LossLedger {
   // does not fit is the largest number.
   void AddOfBackend(const std::string& what, uint64_t count);
   void Merge(const LossLedger& other);
+  // The same of ledgers that count the same losses: the larger number of each.
+  void MergeEqual(const LossLedger& other);
   // True when some counter that is a loss is not zero.
   bool AnythingLost() const noexcept;
   // What AddOfBackend has counted.

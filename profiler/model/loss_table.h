@@ -27,8 +27,11 @@
       "overwritten sooner than a flight recorder was to keep them",            \
       "tests/e2e/profile_test.py", "test_full_arena_is_said")                  \
   ROW(kEventsOverwritten, "events_overwritten", kNote,                         \
-      "older events that made room for the newest, as was asked for",          \
+      "older events that made room for the newest",                            \
       "tests/integration/profile_test.cc", "OverwriteKeepsTheNewest")          \
+  ROW(kSamplesSummed, "samples_summed", kNote,                                 \
+      "older samples that tables and stacks count, and no timeline shows",     \
+      "backends/sampling/sample_store_test.cc", "TheOldestSamplesAreAddedUp")  \
   ROW(kEventsDroppedInHandlers, "events_dropped_in_handlers", kLoss,           \
       "events of signal handlers that met the recorder in its slow path",      \
       "tests/reliability/forced_losses_test.cc",                               \
@@ -84,6 +87,12 @@
       "threads without thread times: all are more than fit into memory",       \
       "backends/off_cpu/thread_clock_test.cc",                                 \
       "ThreadsBeyondTheLimitAreCounted")                                       \
+  ROW(kWaitsNotRecorded, "waits_not_recorded", kLoss,                          \
+      "threads whose single waits are missing: there are no perf events, so "  \
+      "only their total times are known, and those of threads that live for "  \
+      "milliseconds are missing",                                              \
+      "backends/off_cpu/waits_child_test.cc",                                  \
+      "WithoutPerfEventsThereAreTotals")                                       \
   ROW(kStacksTruncated, "stacks_truncated", kLoss,                             \
       "stacks without their outermost callers; in samples [truncated] stands " \
       "for these: raise sampling_stack_bytes (at most 65528), or use "         \
@@ -95,6 +104,11 @@
       "stacks whose unwinding stopped early",                                  \
       "backends/sampling/sample_store_test.cc",                                \
       "StackThatEndsNowhereIsCountedAsIncomplete")                             \
+  ROW(kStacksBeyondLimit, "stacks_beyond_limit", kLoss,                        \
+      "samples and waits that count for the innermost caller that is known: "  \
+      "their stacks came after the first million of places in stacks",         \
+      "backends/sampling/sample_store_test.cc",                                \
+      "StacksBeyondTheLimitCountForTheirCallers")                              \
   ROW(kFramesUnresolved, "frames_unresolved", kNote,                           \
       "distinct frames shown as module+offset",                                \
       "profiler/symbolize/raw_stack_names_test.cc",                            \
@@ -113,7 +127,8 @@
       "tests/reliability/forced_heap_losses_test.cc",                          \
       "MoreLiveSamplesThanTheTableHolds")                                      \
   ROW(kMemoryRecordsLeftOut, "memory_records_left_out", kLoss,                 \
-      "latest memory records left out: all are more than fit into memory",     \
+      "memory records left out: all are more than fit into memory, or than "   \
+      "trace.json has one by one",                                             \
       "backends/stream/decode/decode_test.cc",                                 \
       "TooManyMemoryRecordsLoseTheLatestAndSaySo")                             \
   ROW(kEventsNotImported, "events_not_imported", kLoss,                        \
@@ -165,6 +180,11 @@
       "use sampling_sampler=timer",                                            \
       "backends/sampling/sample_bias_test.cc",                                 \
       "ManySamplesAtSwitchesAreNoted")                                         \
+  ROW(kWaitsWithoutStack, "waits_without_stack", kNote,                        \
+      "waits whose reason and stack are not known: most are shorter than the " \
+      "time between two looks at a thread; root sees more of them",            \
+      "backends/off_cpu/wait_log_test.cc",                                     \
+      "ACauseBelongsToTheWaitThatHasItsTime")                                  \
   ROW(kRangesOpenAtEnd, "ranges_open_at_end", kNote,                           \
       "ranges still open when the recording ended",                            \
       "tests/reliability/scenarios_test.cc", "IsRecordedWhole")                \

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 
 #include "profiler/base/time.h"
 #include "profiler/model/stack_table.h"
@@ -35,6 +36,12 @@ enum EventFlag : uint8_t {
   // Its length is the sum of theirs. Only read from files that were folded.
   kEventFolded = 32,
 };
+
+// Whether an event with these flags may have children: the others are points,
+// or ended elsewhere than they began.
+constexpr bool IsRange(uint8_t flags) {
+  return (flags & (kEventInstant | kEventAsync)) == 0;
+}
 
 struct Process {
   int64_t pid = 0;
@@ -131,6 +138,14 @@ struct StackSample {
   DurationNs weight_ns = 0;  // CPU time that this sample stands for
 };
 
+// Samples that are only added up: those of a thread in one stack.
+struct SampleSum {
+  TrackIndex track = 0;
+  StackId stack = kEmptyStack;
+  uint64_t count = 0;
+  DurationNs weight_ns = 0;
+};
+
 // The kind of a memory record: PyTorch's [memory] or [OutOfMemory].
 enum class MemoryEvent : uint8_t {
   kAllocation,     // bytes > 0, or a free: bytes < 0
@@ -192,6 +207,10 @@ struct Metadata {
   NameId key = kEmptyName;
   NameId json_value = kEmptyName;
 };
+
+// The key of metadata that all parts of a split trace have in common
+// (profiler/plugin/split_export.h).
+inline constexpr std::string_view kRecordingKey = "kymo_recording";
 
 }  // namespace kymo::model
 

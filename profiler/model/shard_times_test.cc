@@ -72,23 +72,6 @@ TEST(RecordsTest, ProcessesAndTracksAreNotKnown) {
   EXPECT_EQ(EventBlock::Part().end, 0u);
 }
 
-TEST(RecordsTest, DetailsHaveNoLinks) {
-  const Detail detail;
-  EXPECT_EQ(detail.correlation_id, 0u);
-  EXPECT_EQ(detail.args_begin, 0u);
-  EXPECT_EQ(detail.args_end, 0u);
-  EXPECT_EQ(detail.sequence_nr, -1);
-  EXPECT_EQ(detail.forward_thread, 0u);
-  EXPECT_EQ(detail.debug_handle, -1);
-  EXPECT_EQ(detail.node_id, -1);
-  EXPECT_EQ(detail.overload_name, NameId{0});
-  EXPECT_EQ(detail.inputs, NameId{0});
-  EXPECT_EQ(detail.stack, StackId{0});
-  EXPECT_EQ(detail.calls, 1u);
-  EXPECT_EQ(Arg().type, ArgType::kInt);
-  EXPECT_EQ(Arg().bits, 0u);
-}
-
 TEST(RecordsTest, SamplesAndMemoryAreNothing) {
   const CounterSample counter;
   EXPECT_EQ(counter.track, 0u);

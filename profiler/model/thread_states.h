@@ -24,6 +24,7 @@
 
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
+#include "profiler/model/waits.h"
 
 namespace kymo::model {
 
@@ -51,6 +52,11 @@ struct ThreadTimes {
   uint64_t voluntary_switches = 0;    // it blocked
   uint64_t involuntary_switches = 0;  // it was preempted, or yielded its CPU
   RunQueueTime run_queue = RunQueueTime::kPreemptions;
+  // The thread's life within the recording. 0: not known.
+  TimeNs begin_ns = 0;
+  TimeNs end_ns = 0;
+  // The thread that made this one within the recording. kNoTrack: not known.
+  TrackIndex creator = kNoTrack;
 
   DurationNs blocked_ns() const {
     return wall_ns - on_cpu_ns - runnable_ns - unknown_ns;
@@ -58,6 +64,11 @@ struct ThreadTimes {
 
   // Adds the times of another life of the thread, or of another thread.
   ThreadTimes& operator+=(const ThreadTimes& other) {
+    if (begin_ns == 0 || (other.begin_ns != 0 && other.begin_ns < begin_ns)) {
+      begin_ns = other.begin_ns;
+      creator = other.creator;
+    }
+    end_ns = std::max(end_ns, other.end_ns);
     wall_ns += other.wall_ns;
     on_cpu_ns += other.on_cpu_ns;
     runnable_ns += other.runnable_ns;
@@ -74,6 +85,11 @@ struct ThreadTimes {
 struct ThreadStates {
   uint32_t cpu_count = 0;  // that the program might use; 0 = not known
   std::vector<ThreadTimes> threads;  // by track, at most one of each
+
+  // See waits.h. Empty: only the sums above were recorded.
+  DurationNs min_wait_ns = 0;        // shorter waits are summed
+  std::vector<Wait> waits;           // by track, then by begin
+  std::vector<WaitSum> short_waits;  // by track
 
   // REQUIRES: there are threads. The sum has the first one's track.
   ThreadTimes Sum() const {

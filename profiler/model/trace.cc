@@ -1,6 +1,7 @@
 #include "profiler/model/trace.h"
 
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -58,7 +59,7 @@ absl::Status CheckEvent(const TraceData& data, TrackIndex t, EventIndex i) {
   if (parent >= i || parent < data.track_begin[t]) {
     return Violation("parent is not an earlier event of the track", i);
   }
-  if (data.flags[parent] & (kEventInstant | kEventAsync)) {
+  if (!IsRange(data.flags[parent])) {
     return Violation("parent is an instant or asynchronous", i);
   }
   if (data.end[i] > data.end[parent]) {
@@ -111,6 +112,18 @@ absl::Status CheckTables(const TraceData& data) {
       return Violation("samples are not sorted by track and time", i);
     }
   }
+  for (size_t i = 0; i < data.sample_sums.size(); ++i) {
+    const SampleSum& sum = data.sample_sums[i];
+    if (sum.track >= data.tracks.size() ||
+        Index(sum.stack) >= data.stacks.stack_count()) {
+      return Violation("track or stack of a sum of samples out of range", i);
+    }
+    if (i > 0 && std::tie(data.sample_sums[i - 1].track,
+                          data.sample_sums[i - 1].stack) >=
+                     std::tie(sum.track, sum.stack)) {
+      return Violation("sums of samples are not sorted by track and stack", i);
+    }
+  }
   for (size_t i = 0; i < data.memory.size(); ++i) {
     const MemoryRecord& record = data.memory[i];
     if (record.track >= data.tracks.size() ||
@@ -137,9 +150,74 @@ absl::Status CheckTables(const TraceData& data) {
   return absl::OkStatus();
 }
 
+// Checks what a wait and a sum of waits have in common.
+template <typename W>
+bool AreIdsInRange(const TraceData& data, const W& wait) {
+  return wait.track < data.tracks.size() && wait.kind <= kLastWaitKind &&
+         Index(wait.stack) < data.stacks.stack_count() &&
+         Index(wait.object_name) < data.strings.size();
+}
+
+// Checks another thread of a wait.
+bool IsOtherInRange(const TraceData& data, TrackIndex track, StackId stack) {
+  return (track == kNoTrack || track < data.tracks.size()) &&
+         Index(stack) < data.stacks.stack_count();
+}
+
+absl::Status CheckWaits(const TraceData& data, const std::vector<Wait>& waits) {
+  for (size_t i = 0; i < waits.size(); ++i) {
+    const Wait& wait = waits[i];
+    if (!AreIdsInRange(data, wait) ||
+        !IsOtherInRange(data, wait.waker, wait.waker_stack) ||
+        !IsOtherInRange(data, wait.holder, wait.holder_stack)) {
+      return Violation("wait's kind or ids out of range", i);
+    }
+    if (wait.duration_ns < 0 || wait.runnable_ns < -1 ||
+        wait.runnable_ns > wait.duration_ns) {
+      return Violation("wait's times do not add up", i);
+    }
+    if (i == 0) continue;
+    const Wait& last = waits[i - 1];
+    if (last.track > wait.track ||
+        (last.track == wait.track && last.begin_ns > wait.begin_ns)) {
+      return Violation("waits are not sorted by track and begin", i);
+    }
+    if (last.track == wait.track && last.end_ns() > wait.begin_ns) {
+      return Violation("waits overlap", i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShortWaits(const TraceData& data,
+                             const std::vector<WaitSum>& sums) {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const WaitSum& sum = sums[i];
+    if (!AreIdsInRange(data, sum)) {
+      return Violation("short waits' kind or ids out of range", i);
+    }
+    if (sum.count == 0 || sum.longest_ns < 0 ||
+        sum.longest_ns > sum.duration_ns) {
+      return Violation("short waits' times do not add up", i);
+    }
+    if (i > 0 && sums[i - 1].track > sum.track) {
+      return Violation("short waits are not sorted by track", i);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckThreadStates(const TraceData& data) {
   if (data.thread_states == nullptr) return absl::OkStatus();
-  const std::vector<ThreadTimes>& threads = data.thread_states->threads;
+  const ThreadStates& states = *data.thread_states;
+  if (absl::Status status = CheckWaits(data, states.waits); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = CheckShortWaits(data, states.short_waits);
+      !status.ok()) {
+    return status;
+  }
+  const std::vector<ThreadTimes>& threads = states.threads;
   for (size_t i = 0; i < threads.size(); ++i) {
     const ThreadTimes& times = threads[i];
     if (times.track >= data.tracks.size()) {
@@ -147,6 +225,9 @@ absl::Status CheckThreadStates(const TraceData& data) {
     }
     if (i > 0 && threads[i - 1].track >= times.track) {
       return Violation("thread times are not sorted by track", i);
+    }
+    if (times.creator != kNoTrack && times.creator >= data.tracks.size()) {
+      return Violation("thread times' creator out of range", i);
     }
     if (times.on_cpu_ns < 0 || times.runnable_ns < 0 || times.unknown_ns < 0 ||
         times.open_wait_ns < 0 || times.blocked_ns() < times.open_wait_ns) {

@@ -85,6 +85,8 @@ struct TraceData {
   std::shared_ptr<const ThreadStates> thread_states;
   StackTable stacks;
   std::vector<StackSample> samples;  // by track, time
+  // Older samples, which only sums count (sample_weights.h); by track, stack.
+  std::vector<SampleSum> sample_sums;
   DurationNs sampling_period_ns = 0;
   std::vector<Metadata> metadata;  // by key
   LossLedger ledger;
@@ -162,6 +164,13 @@ class Trace {
   const StackTable& stacks() const noexcept { return data_.stacks; }
   std::span<const StackSample> samples() const noexcept {
     return data_.samples;
+  }
+  // Older samples, which are not in samples().
+  std::span<const SampleSum> sample_sums() const noexcept {
+    return data_.sample_sums;
+  }
+  bool has_samples() const noexcept {
+    return !data_.samples.empty() || !data_.sample_sums.empty();
   }
   DurationNs sampling_period_ns() const noexcept {
     return data_.sampling_period_ns;

@@ -81,7 +81,8 @@ struct TraceShard {
   std::shared_ptr<ThreadStates> thread_states;
   StackTable stacks;
   std::vector<StackSample> samples;
-  DurationNs sampling_period_ns = 0;  // as requested; 0 = no sampling
+  std::vector<SampleSum> sample_sums;  // in any order
+  DurationNs sampling_period_ns = 0;   // as requested; 0 = no sampling
   std::vector<Metadata> metadata;
   LossLedger ledger;
 };

@@ -1,8 +1,12 @@
 #include "profiler/model/trace_slice.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
+
+#include "profiler/model/thread_states.h"
 
 namespace kymo::model {
 namespace {
@@ -21,7 +25,13 @@ class Copier {
     CopyEvents();
     CopyRecords(from_.counters, to_.counters);
     CopyRecords(from_.samples, to_.samples);
+    for (const SampleSum& sum : from_.sample_sums) {
+      if (KeepsRecord(sum.track, from_.start_ns)) {
+        to_.sample_sums.push_back(sum);
+      }
+    }
     CopyMemory();
+    CopyThreadStates();
     return std::move(to_);
   }
 
@@ -43,7 +53,6 @@ class Copier {
     to_.folded_memory = from_.folded_memory;
     to_.memory_sample_interval = from_.memory_sample_interval;
     to_.allocation_counts = from_.allocation_counts;
-    to_.thread_states = from_.thread_states;
     to_.sampling_period_ns = from_.sampling_period_ns;
     to_.metadata = from_.metadata;
     to_.ledger = from_.ledger;
@@ -99,6 +108,30 @@ class Copier {
     for (const auto& record : from) {
       if (KeepsRecord(record.track, record.time_ns)) to.push_back(record);
     }
+  }
+
+  // The sums are those of the whole recording. Where threads began and ended is
+  // left out: without all of its waits, a thread would seem to be on a CPU.
+  void CopyThreadStates() {
+    to_.thread_states = from_.thread_states;
+    if (from_.thread_states == nullptr) return;
+    const std::vector<Wait>& waits = from_.thread_states->waits;
+    const auto is_kept = [this](const Wait& wait) {
+      return KeepsRecord(wait.track, wait.begin_ns);
+    };
+    if (std::all_of(waits.begin(), waits.end(), is_kept)) return;
+    auto kept = std::make_shared<ThreadStates>();
+    kept->cpu_count = from_.thread_states->cpu_count;
+    kept->threads = from_.thread_states->threads;
+    for (ThreadTimes& times : kept->threads) {
+      times.begin_ns = times.end_ns = 0;
+      times.creator = kNoTrack;
+    }
+    kept->min_wait_ns = from_.thread_states->min_wait_ns;
+    kept->short_waits = from_.thread_states->short_waits;
+    std::copy_if(waits.begin(), waits.end(), std::back_inserter(kept->waits),
+                 is_kept);
+    to_.thread_states = std::move(kept);
   }
 
   void CopyMemory() {

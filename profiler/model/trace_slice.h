@@ -4,12 +4,14 @@
 //   part.repeated_events          // of part.trace, also in an earlier window
 //
 // Windows that cover all time divide a trace: every event is in the slice of
-// the window in which it starts, and so is every sample, counter value and
-// memory record. To keep the nesting whole, a slice repeats the ranges that
+// the window in which it starts, and so is every sample, counter value, memory
+// record and wait. To keep the nesting whole, a slice repeats the ranges that
 // enclose its events but started earlier, with their own times. Every slice has
 // the sums of the whole recording (ledger, counts of allocations, folded
-// memory, thread times) and the metadata. A free whose allocation is in another
-// slice has no partner.
+// memory, thread times, short waits) and the metadata. If waits are in other
+// slices, it does not say when threads began and ended. A free whose allocation
+// is in another slice has no partner. Samples that are only added up count as
+// if they were of the recording's start.
 //
 // Cost: time and memory of a copy of the window's events and of all names and
 //   stacks. Ids of names and stacks stay the same.
@@ -35,7 +37,7 @@ struct TraceSlice {
 // [begin_ns, end_ns).
 TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns);
 
-// Whether a sample, counter value or memory record is kept.
+// Whether a sample, counter value, memory record or wait is kept.
 using RecordFilter = std::function<bool(TrackIndex track, TimeNs time_ns)>;
 
 // Keeps the events whose entry in `events` is not 0, and the records that

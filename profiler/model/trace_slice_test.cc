@@ -19,6 +19,7 @@ namespace kymo::model {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 
 struct Event {
@@ -65,6 +66,7 @@ Trace TwoTracks() {
     data.samples.push_back({.time_ns = time_ns, .weight_ns = 1});
     data.memory.push_back({.time_ns = time_ns, .bytes = 1});
   }
+  data.sample_sums.push_back({.count = 3, .weight_ns = 5});
   data.memory[1].partner = 2;
   data.memory[2].partner = 1;
   data.memory[0].partner = 3;
@@ -75,7 +77,17 @@ Trace TwoTracks() {
   data.ledger.Add(Loss::kSamplesLost, 3);
   data.memory_sample_interval = 64;
   data.allocation_counts.push_back({.allocations = 5});
-  data.thread_states = std::make_shared<ThreadStates>();
+  auto states = std::make_shared<ThreadStates>();
+  states->cpu_count = 2;
+  states->min_wait_ns = 4;
+  states->threads = {
+      {.track = 0, .wall_ns = 9, .begin_ns = 1, .end_ns = 70, .creator = 1}};
+  states->waits = {{.begin_ns = 19, .duration_ns = 1},
+                   {.begin_ns = 20, .duration_ns = 10},
+                   {.begin_ns = 59, .duration_ns = 1},
+                   {.begin_ns = 60}};
+  states->short_waits = {{.count = 7}};
+  data.thread_states = std::move(states);
   data.sampling_period_ns = 10;
   return Trace(std::move(data));
 }
@@ -128,7 +140,11 @@ TEST(TraceSliceTest, AWindowHasWhatBeginsInItAndWhatIsAround) {
   EXPECT_EQ(slice.repeated_events, 3u);
   EXPECT_THAT(Times(slice.trace.counters()), ElementsAre(20, 59));
   EXPECT_THAT(Times(slice.trace.samples()), ElementsAre(20, 59));
+  EXPECT_TRUE(slice.trace.sample_sums().empty());
   EXPECT_THAT(Times(slice.trace.memory()), ElementsAre(20, 59, 30));
+  EXPECT_THAT(
+      slice.trace.thread_states()->waits,
+      ElementsAre(Field(&Wait::begin_ns, 20), Field(&Wait::begin_ns, 59)));
   EXPECT_EQ(slice.trace.memory()[0].partner, 1u);
   EXPECT_EQ(slice.trace.memory()[1].partner, 0u);
   EXPECT_EQ(slice.trace.memory()[2].partner, kNoMemory);
@@ -144,6 +160,8 @@ TEST(TraceSliceTest, WindowsDivideATrace) {
               ElementsAre("0: outer 5-90", "0: inner 10-50 in outer #8 1 2",
                           "1: other 10-100"));
   EXPECT_EQ(first.repeated_events, 0u);
+  ASSERT_EQ(first.trace.sample_sums().size(), 1u);
+  EXPECT_EQ(first.trace.sample_sums()[0].count, 3u);
   EXPECT_EQ(first.trace.start_ns(), 0);
   EXPECT_THAT(Times(first.trace.memory()), ElementsAre(19));
   EXPECT_EQ(first.trace.memory()[0].partner, kNoMemory);
@@ -186,7 +204,12 @@ TEST(TraceSliceTest, WhatBelongsToTheWholeRecordingIsInEveryPart) {
   EXPECT_EQ(part.ledger().Get(Loss::kSamplesLost), 3u);
   EXPECT_EQ(part.memory_sample_interval(), 64);
   EXPECT_EQ(part.allocation_counts().size(), 1u);
-  EXPECT_EQ(part.thread_states(), whole.thread_states());
+  const ThreadStates& states = *part.thread_states();
+  EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.min_wait_ns, 4);
+  // A part of the waits does not tell how a life was spent.
+  EXPECT_EQ(states.threads, (std::vector<ThreadTimes>{{.wall_ns = 9}}));
+  EXPECT_EQ(states.short_waits, whole.thread_states()->short_waits);
   EXPECT_EQ(part.sampling_period_ns(), 10);
 }
 
@@ -266,8 +289,12 @@ TEST(RecordsTest, FieldsThatNobodySetSayNothing) {
   EXPECT_EQ(detail.forward_thread, 0u);
   EXPECT_EQ(detail.debug_handle, -1);
   EXPECT_EQ(detail.node_id, -1);
+  EXPECT_EQ(detail.overload_name, kEmptyName);
+  EXPECT_EQ(detail.inputs, kEmptyName);
   EXPECT_EQ(detail.stack, kEmptyStack);
   EXPECT_EQ(detail.calls, 1u);
+  EXPECT_EQ(Arg().type, ArgType::kInt);
+  EXPECT_EQ(Arg().bits, 0u);
   const MemoryRecord memory;
   EXPECT_EQ(memory.track, 0u);
   EXPECT_EQ(memory.event, MemoryEvent::kAllocation);

@@ -1,5 +1,6 @@
 #include "profiler/model/trace.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -193,6 +194,16 @@ TEST(ValidateTraceTest, RejectsTablesThatBreakARule) {
             "samples are not sorted by track and time (at index 1)");
   EXPECT_EQ(sample([](StackSample&) {}), "");
 
+  const auto sum = [](auto change) {
+    return BrokenRecord(&TraceData::sample_sums, {.count = 1}, change);
+  };
+  const std::string sum_place =
+      "track or stack of a sum of samples out of range (at index 1)";
+  EXPECT_EQ(sum([](SampleSum& s) { s.track = 1; }), sum_place);
+  EXPECT_EQ(sum([](SampleSum& s) { s.stack = StackId{1}; }), sum_place);
+  EXPECT_EQ(sum([](SampleSum&) {}),
+            "sums of samples are not sorted by track and stack (at index 1)");
+
   const auto memory = [](auto change) {
     return Broken([&](TraceData& d) {
       d.memory.push_back({.time_ns = 5, .bytes = 1});
@@ -247,6 +258,63 @@ TEST(ValidateTraceTest, RejectsThreadTimesThatDoNotAddUp) {
   EXPECT_EQ(times([](ThreadTimes& t) { t.runnable_ns = -1; }), sum);
   EXPECT_EQ(times([](ThreadTimes& t) { t.unknown_ns = -1; }), sum);
   EXPECT_EQ(times([](ThreadTimes& t) { t.open_wait_ns = -1; }), sum);
+}
+
+std::string BrokenStates(const std::function<void(ThreadStates&)>& change) {
+  return Broken([&](TraceData& d) {
+    d.tracks.resize(2);
+    d.track_begin = {0, 2, 2};
+    auto states = std::make_shared<ThreadStates>();
+    states->waits = {{.begin_ns = 10, .duration_ns = 5},
+                     {.begin_ns = 15, .duration_ns = 5, .runnable_ns = 5},
+                     {.track = 1, .begin_ns = 12, .duration_ns = 5}};
+    states->short_waits = {{.count = 1}, {.count = 2, .duration_ns = 3}};
+    change(*states);
+    d.thread_states = std::move(states);
+  });
+}
+
+TEST(ValidateTraceTest, RejectsBrokenWaits) {
+  const auto wait = [](auto change) {
+    return BrokenStates([&](ThreadStates& s) { change(s.waits[1]); });
+  };
+  EXPECT_EQ(wait([](Wait&) {}), "");
+  const std::string ids = "wait's kind or ids out of range (at index 1)";
+  EXPECT_EQ(wait([](Wait& w) { w.track = 2; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.waker = 2; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.waker_stack = StackId{9}; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.holder = 2; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.holder_stack = StackId{9}; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.stack = StackId{1}; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.object_name = NameId{99}; }), ids);
+  EXPECT_EQ(wait([](Wait& w) { w.kind = WaitKind{99}; }), ids);
+  const std::string times = "wait's times do not add up (at index 1)";
+  EXPECT_EQ(wait([](Wait& w) { w.runnable_ns = 6; }), times);
+  EXPECT_EQ(wait([](Wait& w) { w.runnable_ns = -2; }), times);
+  EXPECT_EQ(wait([](Wait& w) {
+              w.duration_ns = -1;
+              w.runnable_ns = -1;
+            }),
+            times);
+  EXPECT_EQ(wait([](Wait& w) { w.begin_ns = 14; }),
+            "waits overlap (at index 1)");
+  EXPECT_EQ(wait([](Wait& w) { w.begin_ns = 9; }),
+            "waits are not sorted by track and begin (at index 1)");
+}
+
+TEST(ValidateTraceTest, RejectsBrokenShortWaits) {
+  const auto sum = [](auto change) {
+    return BrokenStates([&](ThreadStates& s) { change(s.short_waits); });
+  };
+  const std::string ids = "short waits' kind or ids out of range (at index 1)";
+  EXPECT_EQ(sum([](auto& s) { s[1].track = 2; }), ids);
+  EXPECT_EQ(sum([](auto& s) { s[1].kind = WaitKind{99}; }), ids);
+  const std::string times = "short waits' times do not add up (at index 1)";
+  EXPECT_EQ(sum([](auto& s) { s[1].count = 0; }), times);
+  EXPECT_EQ(sum([](auto& s) { s[1].longest_ns = 4; }), times);
+  EXPECT_EQ(sum([](auto& s) { s[1].longest_ns = -1; }), times);
+  EXPECT_EQ(sum([](auto& s) { s[0].track = 1; }),
+            "short waits are not sorted by track (at index 1)");
 }
 
 TEST(ValidateTraceTest, RecordsOfALaterTrackMayBeEarlier) {

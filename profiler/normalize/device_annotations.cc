@@ -172,10 +172,9 @@ class Projection {
 
   static void Collect(const TraceShard& shard, const EventColumns& columns,
                       size_t row, Thread& thread) {
-    constexpr uint8_t kNoRange = model::kEventInstant | model::kEventAsync;
     switch (columns.type[row]) {
       case ActivityType::kUserAnnotation:
-        if (columns.flags[row] & kNoRange) return;
+        if (!model::IsRange(columns.flags[row])) return;
         thread.annotations.push_back({columns.start_ns[row],
                                       columns.end_ns[row] == 0
                                           ? std::numeric_limits<TimeNs>::max()

@@ -116,6 +116,8 @@ std::vector<TraceShard> TwoShards() {
   second.shard().memory_sample_interval = 32;
   second.shard().sampling_period_ns = 20;
   second.shard().samples = {{b, stack, 215, 20}};
+  second.shard().sample_sums = {
+      {b, stack, 5, 50}, {c, stack, 2, 20}, {b, stack, 3, 30}};
   second.shard().metadata = {{second.Intern("host"), second.Intern("\"b\"")},
                              {second.Intern("job"), second.Intern("1")}};
   second.shard().ledger.Add(Loss::kSamplesLost, 3);
@@ -184,6 +186,13 @@ TEST(MergeTest, RecordsStandByTrackAndTime) {
   EXPECT_THAT(samples,
               ElementsAre("1 215+20 mm (mm.cc:7 in /bin/app @72);",
                           "1 260+10 op (:0 in  @0);main (:0 in  @0);"));
+  Texts sums;
+  for (const model::SampleSum& s : trace.sample_sums()) {
+    sums.push_back(absl::StrCat(s.track, " ", s.count, " ", s.weight_ns, " ",
+                                StackText(trace, s.stack)));
+  }
+  EXPECT_THAT(sums, ElementsAre("0 2 20 mm (mm.cc:7 in /bin/app @72);",
+                                "1 8 80 mm (mm.cc:7 in /bin/app @72);"));
   ASSERT_EQ(trace.memory().size(), 2u);
   EXPECT_EQ(trace.memory()[0].track, 0u);
   EXPECT_EQ(trace.memory()[0].bytes, 1'000);
@@ -196,6 +205,46 @@ TEST(MergeTest, RecordsStandByTrackAndTime) {
   EXPECT_EQ(trace.allocation_counts()[0].allocated_bytes, 8u);
   EXPECT_EQ(trace.allocation_counts()[1].track, 1u);
   EXPECT_EQ(trace.allocation_counts()[1].frees, 9u);
+}
+
+// Each part of a trace that was split has the counts of the whole recording.
+TEST(MergeTest, EqualCountsOfSeveralShardsAreOne) {
+  std::vector<TraceShard> shards;
+  for (const uint64_t frees : {1, 1, 2}) {
+    TestShard builder;
+    const TrackIndex a = builder.AddThread(1, 1, "a");
+    const TrackIndex b = builder.AddThread(1, 2, "b");
+    builder.shard().allocation_counts = {
+        {b, 3, frees, 8}, {a, 3, 1, 8}, {a, 3, 1, 8}};
+    shards.push_back(std::move(builder).Build());
+  }
+  Texts counts;
+  const Trace trace = Build(std::move(shards));
+  for (const model::AllocationCounts& c : trace.allocation_counts()) {
+    counts.push_back(absl::StrCat(c.track, ": ", c.allocations, " ", c.frees,
+                                  " ", c.allocated_bytes));
+  }
+  EXPECT_THAT(counts, ElementsAre("0: 6 2 16", "1: 3 1 8", "1: 3 2 8"));
+}
+
+TEST(MergeTest, PartsOfARecordingHaveTheSameLosses) {
+  std::vector<TraceShard> shards;
+  for (const char* const recording : {"\"1-9\"", "\"1-9\"", "\"2-9\"", ""}) {
+    TestShard builder;
+    if (*recording != 0) {
+      builder.shard().metadata = {
+          {builder.Intern("kymo_recording"), builder.Intern(recording)}};
+    }
+    builder.shard().ledger.Add(Loss::kSamplesLost, 5);
+    builder.shard().ledger.AddOfBackend("packets of my_net", 2);
+    shards.push_back(std::move(builder).Build());
+  }
+  shards[1].ledger.Add(Loss::kRecordsCorrupt, 1);
+  const Trace trace = Build(std::move(shards));
+  EXPECT_EQ(trace.ledger().Get(Loss::kSamplesLost), 15u);
+  EXPECT_EQ(trace.ledger().Get(Loss::kRecordsCorrupt), 1u);
+  EXPECT_EQ(trace.ledger().Get(Loss::kBackendRecordsLost), 6u);
+  EXPECT_EQ(trace.ledger().of_backends().at("packets of my_net"), 6u);
 }
 
 TEST(MergeTest, WhatIsSaidTwiceIsSaidOnce) {

@@ -2,34 +2,150 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
 namespace kymo {
 
 using model::ThreadTimes;
 using model::TrackIndex;
+using model::Wait;
+using model::WaitSum;
 
-void ThreadStatesMerger::Add(const model::ThreadStates& from,
-                             std::span<const TrackIndex> tracks) {
-  cpu_count_ = std::max(cpu_count_, from.cpu_count);
-  std::map<TrackIndex, ThreadTimes> added;
-  for (ThreadTimes times : from.threads) {
-    times.track = tracks[times.track];
-    const auto [at, is_new] = added.try_emplace(times.track, times);
-    if (!is_new) at->second += times;
+namespace {
+
+auto KeyOf(const WaitSum& sum) {
+  return std::tuple(sum.kind, sum.stack, sum.object, sum.object_name);
+}
+
+// Sorts the sums of one track, and makes one of those that differ only in
+// their numbers.
+void Combine(std::vector<WaitSum>& sums) {
+  std::ranges::stable_sort(sums, {}, KeyOf);
+  size_t kept = 0;
+  for (size_t i = 1; i < sums.size(); ++i) {
+    if (KeyOf(sums[i]) != KeyOf(sums[kept])) {
+      sums[++kept] = sums[i];
+      continue;
+    }
+    WaitSum& into = sums[kept];
+    into.count += sums[i].count;
+    into.duration_ns += sums[i].duration_ns;
+    into.longest_ns = std::max(into.longest_ns, sums[i].longest_ns);
   }
-  for (const auto& [track, times] : added) {
-    std::vector<ThreadTimes>& known = by_track_[track];
-    if (std::ranges::find(known, times) == known.end()) known.push_back(times);
+  if (!sums.empty()) sums.resize(kept + 1);
+}
+
+// Adds `sums` unless another shard had the same.
+template <typename Sums>
+void AddUnlessKnown(std::vector<Sums>& known, Sums sums) {
+  if (std::ranges::find(known, sums) == known.end()) {
+    known.push_back(std::move(sums));
   }
 }
 
-model::ThreadStates ThreadStatesMerger::Sum() const {
+}  // namespace
+
+void ThreadStatesMerger::Add(const model::ThreadStates& from, const Ids& ids) {
+  cpu_count_ = std::max(cpu_count_, from.cpu_count);
+  min_wait_ns_ = std::max(min_wait_ns_, from.min_wait_ns);
+  AddTimes(from, ids);
+  AddSums(from, ids);
+  for (Wait wait : from.waits) {
+    wait.track = ids.tracks[wait.track];
+    wait.stack = ids.stacks[Index(wait.stack)];
+    wait.object_name = ids.names[Index(wait.object_name)];
+    for (TrackIndex* const other : {&wait.waker, &wait.holder}) {
+      if (*other != model::kNoTrack) *other = ids.tracks[*other];
+    }
+    wait.waker_stack = ids.stacks[Index(wait.waker_stack)];
+    wait.holder_stack = ids.stacks[Index(wait.holder_stack)];
+    waits_.push_back(wait);
+  }
+}
+
+void ThreadStatesMerger::AddTimes(const model::ThreadStates& from,
+                                  const Ids& ids) {
+  std::map<TrackIndex, ThreadTimes> added;
+  for (ThreadTimes times : from.threads) {
+    times.track = ids.tracks[times.track];
+    if (times.creator != model::kNoTrack) {
+      times.creator = ids.tracks[times.creator];
+    }
+    const auto [at, is_new] = added.try_emplace(times.track, times);
+    if (!is_new) at->second += times;
+  }
+  for (const auto& [track, times] : added) AddUnlessKnown(times_[track], times);
+}
+
+void ThreadStatesMerger::AddSums(const model::ThreadStates& from,
+                                 const Ids& ids) {
+  std::map<TrackIndex, std::vector<WaitSum>> added;
+  for (WaitSum sum : from.short_waits) {
+    sum.track = ids.tracks[sum.track];
+    sum.stack = ids.stacks[Index(sum.stack)];
+    sum.object_name = ids.names[Index(sum.object_name)];
+    added[sum.track].push_back(sum);
+  }
+  for (auto& [track, sums] : added) {
+    Combine(sums);
+    AddUnlessKnown(sums_[track], std::move(sums));
+  }
+}
+
+std::vector<Wait> ThreadStatesMerger::MergedWaits(const Window& window,
+                                                  model::LossLedger& ledger) {
+  // By everything: ties keep no order of shards.
+  std::ranges::sort(waits_, {}, [](const Wait& w) {
+    return std::tuple(w.track, w.begin_ns, -w.duration_ns, w.kind, w.stack,
+                      w.object, w.object_name, w.runnable_ns, w.waker,
+                      w.waker_stack, w.holder, w.holder_stack, w.is_open);
+  });
+  waits_.erase(std::unique(waits_.begin(), waits_.end()), waits_.end());
+  std::vector<Wait> merged;
+  for (Wait wait : waits_) {
+    TimeNs begin_ns = std::max(wait.begin_ns, window.start_ns);
+    const TimeNs end_ns = std::min(wait.end_ns(), window.end_ns);
+    if (end_ns < begin_ns) {
+      ledger.Add(model::Loss::kEventsOutOfWindow, 1);
+      continue;
+    }
+    if (!merged.empty() && merged.back().track == wait.track &&
+        merged.back().end_ns() > begin_ns) {
+      begin_ns = merged.back().end_ns();
+      if (end_ns <= begin_ns) {
+        ledger.Add(model::Loss::kRangesOverlapping, 1);
+        continue;
+      }
+    }
+    wait.begin_ns = begin_ns;
+    wait.duration_ns = end_ns - begin_ns;
+    wait.runnable_ns = std::min(wait.runnable_ns, wait.duration_ns);
+    merged.push_back(wait);
+  }
+  waits_ = {};
+  return merged;
+}
+
+model::ThreadStates ThreadStatesMerger::Finish(const Window& window,
+                                               model::LossLedger& ledger) {
   model::ThreadStates states;
   states.cpu_count = cpu_count_;
-  for (const auto& [track, known] : by_track_) {
+  states.min_wait_ns = min_wait_ns_;
+  for (const auto& [track, known] : times_) {
     ThreadTimes& sum = states.threads.emplace_back(known.front());
     for (size_t i = 1; i < known.size(); ++i) sum += known[i];
   }
+  for (const auto& [track, known] : sums_) {
+    std::vector<WaitSum> sums;
+    for (const std::vector<WaitSum>& of_shard : known) {
+      sums.insert(sums.end(), of_shard.begin(), of_shard.end());
+    }
+    Combine(sums);
+    states.short_waits.insert(states.short_waits.end(), sums.begin(),
+                              sums.end());
+  }
+  states.waits = MergedWaits(window, ledger);
   return states;
 }
 

@@ -1,8 +1,14 @@
-// merge_thread_states.h - makes one of the thread times of several shards.
+// merge_thread_states.h - makes one of the thread times and waits of several
+// shards.
 //
 //   ThreadStatesMerger merger;
-//   merger.Add(*shard.thread_states, tracks);   // each shard, in any order
-//   model::ThreadStates merged = merger.Sum();
+//   merger.Add(*shard.thread_states, ids);   // each shard, in any order
+//   model::ThreadStates merged =
+//       merger.Finish({.start_ns = start_ns, .end_ns = end_ns}, ledger);
+//
+// Each part of a trace that was split has the sums of the whole recording. So
+// equal sums of two shards, of one thread, count once. So do equal waits: the
+// same recording may be in two files.
 //
 // Threads: none.
 #ifndef KYMO_PROFILER_NORMALIZE_MERGE_THREAD_STATES_H_
@@ -13,28 +19,50 @@
 #include <span>
 #include <vector>
 
+#include "profiler/base/time.h"
+#include "profiler/model/loss_ledger.h"
 #include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 
 namespace kymo {
 
 class ThreadStatesMerger {
  public:
-  // Adds the times of `from`, whose tracks `tracks` maps to the trace's.
-  // Several entries of one track become their sum: the kernel gives a thread's
-  // number again when the thread has ended. If another shard had the same times
-  // of a thread, they count once: each part of a trace that was split has the
-  // times of the whole recording.
-  void Add(const model::ThreadStates& from,
-           std::span<const model::TrackIndex> tracks);
+  // By an id of a shard: the trace's.
+  struct Ids {
+    std::span<const model::TrackIndex> tracks;
+    std::span<const model::StackId> stacks;
+    std::span<const model::NameId> names;
+  };
+  struct Window {
+    TimeNs start_ns = 0;
+    TimeNs end_ns = 0;
+  };
 
-  // One entry for each track, by track.
-  model::ThreadStates Sum() const;
+  // Several entries of one track become their sum: the kernel gives a thread's
+  // number again when the thread has ended.
+  void Add(const model::ThreadStates& from, const Ids& ids);
+
+  // One entry of times for each track, by track. Waits are cut to the window,
+  // and to the end of the thread's wait before. One of which nothing is left is
+  // counted: it is out of the window, or overlaps another one. Call this once.
+  model::ThreadStates Finish(const Window& window, model::LossLedger& ledger);
 
  private:
+  void AddTimes(const model::ThreadStates& from, const Ids& ids);
+  void AddSums(const model::ThreadStates& from, const Ids& ids);
+  std::vector<model::Wait> MergedWaits(const Window& window,
+                                       model::LossLedger& ledger);
+
   uint32_t cpu_count_ = 0;
-  // One entry for each shard whose times of the track are not another's.
-  std::map<model::TrackIndex, std::vector<model::ThreadTimes>> by_track_;
+  DurationNs min_wait_ns_ = 0;
+  // One entry for each shard whose sums of the track are not another's.
+  std::map<model::TrackIndex, std::vector<model::ThreadTimes>> times_;
+  std::map<model::TrackIndex, std::vector<std::vector<model::WaitSum>>> sums_;
+  std::vector<model::Wait> waits_;
 };
 
 }  // namespace kymo

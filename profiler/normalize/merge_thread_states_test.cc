@@ -18,6 +18,8 @@ namespace {
 using model::Trace;
 using model::TraceShard;
 using model::TrackIndex;
+using model::Wait;
+using model::WaitSum;
 using ::testing::ElementsAre;
 
 // Threads 1:8 (twice: it ended, and another one got its number) and 1:7.
@@ -37,13 +39,18 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
                         .open_wait_ns = 2,
                         .voluntary_switches = 4,
                         .involuntary_switches = 6,
-                        .run_queue = model::RunQueueTime::kWhole}};
+                        .run_queue = model::RunQueueTime::kWhole,
+                        .begin_ns = 300,
+                        .end_ns = 400,
+                        .creator = b}};
     if (cpus == 2) {
       states->threads.push_back({.track = b, .wall_ns = 50, .on_cpu_ns = 50});
       states->threads.push_back({.track = a,
                                  .wall_ns = 7,
                                  .on_cpu_ns = 7,
-                                 .run_queue = model::RunQueueTime::kLastKnown});
+                                 .run_queue = model::RunQueueTime::kLastKnown,
+                                 .begin_ns = 500,
+                                 .end_ns = 507});
     }
     shard.shard().thread_states = std::move(states);
     shards.push_back(std::move(shard).Build());
@@ -60,7 +67,10 @@ TEST(MergeThreadStatesTest, ThreadTimesStandByTrackAndLivesAddUp) {
                                 .open_wait_ns = 4,
                                 .voluntary_switches = 8,
                                 .involuntary_switches = 12,
-                                .run_queue = model::RunQueueTime::kLastKnown};
+                                .run_queue = model::RunQueueTime::kLastKnown,
+                                .begin_ns = 300,
+                                .end_ns = 507,
+                                .creator = b.track};
   EXPECT_THAT(states.threads, ElementsAre(b, a));
 }
 
@@ -103,6 +113,142 @@ TEST(MergeThreadStatesTest, TheOrderOfShardsChangesNothing) {
     const model::ThreadTimes sum = {.track = 0, .wall_ns = 130};
     EXPECT_THAT(trace.thread_states()->threads, ElementsAre(sum));
   }
+}
+
+Wait At(TrackIndex track, TimeNs begin_ns, DurationNs duration_ns) {
+  return {.track = track, .begin_ns = begin_ns, .duration_ns = duration_ns};
+}
+
+Trace FromWaits(std::vector<std::vector<Wait>> of_shards,
+                const NormalizeOptions& options) {
+  std::vector<TraceShard> shards;
+  for (std::vector<Wait>& waits : of_shards) {
+    TestShard shard;
+    shard.AddThread(1, 8, "a");
+    shard.AddThread(1, 7, "b");
+    auto states = std::make_shared<model::ThreadStates>();
+    states->waits = std::move(waits);
+    shard.shard().thread_states = std::move(states);
+    shards.push_back(std::move(shard).Build());
+  }
+  return Build(std::move(shards), options);
+}
+
+// Thread 1:8 is track 0 of both shards and track 1 of the trace.
+TEST(MergeThreadStatesTest, WaitsGetTheTracesIdsAndOrder) {
+  std::vector<TraceShard> shards;
+  for (const char* const name : {"x", "y"}) {
+    TestShard shard;
+    shard.Intern(name);
+    const TrackIndex a = shard.AddThread(1, 8, "a");
+    const TrackIndex b = shard.AddThread(1, 7, "b");
+    const auto stack = shard.shard().stacks.Push(
+        model::kEmptyStack,
+        shard.shard().stacks.AddFrame({.function = shard.Intern(name)}));
+    auto states = std::make_shared<model::ThreadStates>();
+    states->min_wait_ns = *name;
+    states->waits = {{.track = a,
+                      .kind = model::WaitKind::kLock,
+                      .begin_ns = *name == 'x' ? 50 : 20,
+                      .duration_ns = 10,
+                      .runnable_ns = 3,
+                      .stack = stack,
+                      .object = 9,
+                      .object_name = shard.Intern(name),
+                      .waker = b,
+                      .waker_stack = stack,
+                      .holder = a,
+                      .holder_stack = stack}};
+    shard.shard().thread_states = std::move(states);
+    shards.push_back(std::move(shard).Build());
+  }
+  const Trace trace = Build(std::move(shards), {.start_ns = 1, .end_ns = 100});
+  const model::ThreadStates& states = *trace.thread_states();
+  EXPECT_EQ(states.min_wait_ns, 'y');
+  ASSERT_EQ(states.waits.size(), 2u);
+  for (const char* const name : {"y", "x"}) {
+    const Wait& wait = states.waits[*name == 'x' ? 1 : 0];
+    EXPECT_EQ(wait.track, 1u);
+    EXPECT_EQ(wait.waker, 0u);
+    EXPECT_EQ(wait.waker_stack, wait.stack);
+    EXPECT_EQ(wait.holder, 1u);
+    EXPECT_EQ(wait.holder_stack, wait.stack);
+    EXPECT_EQ(wait.begin_ns, *name == 'x' ? 50 : 20);
+    EXPECT_EQ(wait.runnable_ns, 3);
+    EXPECT_EQ(wait.object, 9u);
+    EXPECT_EQ(trace.Name(wait.object_name), name);
+    const model::Frame& frame =
+        trace.stacks().frame(trace.stacks().leaf(wait.stack));
+    EXPECT_EQ(trace.Name(frame.function), name);
+  }
+}
+
+TEST(MergeThreadStatesTest, WaitsAreCutToTheWindow) {
+  Wait first = At(0, 5, 10);
+  first.runnable_ns = 8;
+  Wait last = At(0, 90, 30);
+  last.is_open = true;
+  const Trace trace = FromWaits({{At(0, 1, 8), first, last, At(1, 101, 5)}},
+                                {.start_ns = 10, .end_ns = 100});
+  Wait first_left = At(1, 10, 5);
+  first_left.runnable_ns = 5;
+  Wait last_left = At(1, 90, 10);
+  last_left.is_open = true;
+  EXPECT_THAT(trace.thread_states()->waits, ElementsAre(first_left, last_left));
+  EXPECT_EQ(trace.ledger().Get(model::Loss::kEventsOutOfWindow), 2u);
+}
+
+TEST(MergeThreadStatesTest, TheSameWaitOfTwoShardsCountsOnce) {
+  const Trace trace = FromWaits({{At(0, 20, 10)}, {At(0, 20, 10)}},
+                                {.start_ns = 10, .end_ns = 100});
+  EXPECT_THAT(trace.thread_states()->waits, ElementsAre(At(1, 20, 10)));
+  EXPECT_FALSE(trace.ledger().AnythingLost());
+}
+
+TEST(MergeThreadStatesTest, AThreadWaitsOnlyOnceAtATime) {
+  const Trace trace =
+      FromWaits({{At(0, 20, 10), At(1, 20, 10)}, {At(0, 25, 10), At(0, 22, 8)}},
+                {.start_ns = 10, .end_ns = 100});
+  EXPECT_THAT(trace.thread_states()->waits,
+              ElementsAre(At(0, 20, 10), At(1, 20, 10), At(1, 30, 5)));
+  EXPECT_EQ(trace.ledger().Get(model::Loss::kRangesOverlapping), 1u);
+}
+
+TEST(MergeThreadStatesTest, WaitsAreTheWindowOfAShardThatStatesNone) {
+  const Trace trace = FromWaits({{At(0, 20, 10), At(1, 5, 3)}}, {});
+  EXPECT_EQ(trace.start_ns(), 5);
+  EXPECT_EQ(trace.end_ns(), 30);
+}
+
+// A thread's sums are of the whole recording: equal ones of two shards are the
+// same, others add up.
+TEST(MergeThreadStatesTest, ShortWaitsAddUpByKindStackAndObject) {
+  using model::WaitKind;
+  const auto sum = [](uint64_t object, uint64_t count, DurationNs longest_ns) {
+    return WaitSum{.kind = WaitKind::kLock,
+                   .object = object,
+                   .count = count,
+                   .duration_ns = 10 * longest_ns,
+                   .longest_ns = longest_ns};
+  };
+  std::vector<TraceShard> shards;
+  for (const std::vector<WaitSum>& sums :
+       {std::vector{sum(2, 4, 3), sum(1, 5, 2), sum(1, 6, 4)},
+        std::vector{sum(1, 11, 4), sum(2, 4, 3)}, std::vector{sum(1, 1, 1)}}) {
+    TestShard shard;
+    shard.AddThread(1, 8, "a");
+    auto states = std::make_shared<model::ThreadStates>();
+    states->short_waits = sums;
+    // As the first shard's sum of its two.
+    if (sums[0].count == 11) states->short_waits[0].duration_ns = 60;
+    shard.shard().thread_states = std::move(states);
+    shards.push_back(std::move(shard).Build());
+  }
+  const Trace trace = Build(std::move(shards));
+  WaitSum of_1 = sum(1, 12, 4);
+  of_1.duration_ns = 70;
+  EXPECT_THAT(trace.thread_states()->short_waits,
+              ElementsAre(of_1, sum(2, 4, 3)));
 }
 
 }  // namespace

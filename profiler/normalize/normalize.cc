@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "profiler/model/thread_states.h"
 #include "profiler/normalize/allocations.h"
 #include "profiler/normalize/device_annotations.h"
+#include "profiler/normalize/holder_stacks.h"
 #include "profiler/normalize/lanes.h"
 #include "profiler/normalize/merge_folded.h"
 #include "profiler/normalize/merge_thread_states.h"
@@ -67,10 +69,11 @@ class Merger {
     PlaceEvents();
     MergeCounters();
     MergeMemory();
-    MergeThreads();
+    MergeAllocationCounts();
     MergeSamples();
+    MergeThreads();
     MergeMetadata();
-    for (const TraceShard& shard : shards_) data_.ledger.Merge(shard.ledger);
+    MergeLosses();
     return std::move(data_);
   }
 
@@ -93,6 +96,11 @@ class Merger {
       see_events(shard.block);
       for (const auto& sample : shard.samples) see(sample.time_ns);
       for (const auto& counter : shard.counters) see(counter.time_ns);
+      if (shard.thread_states == nullptr) continue;
+      for (const model::Wait& wait : shard.thread_states->waits) {
+        see(wait.begin_ns);
+        see(wait.end_ns());
+      }
     }
     data_.start_ns = last == 0 ? 0 : first;
     data_.end_ns = last;
@@ -172,20 +180,27 @@ class Merger {
       ShardMap& map = maps_[s];
       map.first_detail = static_cast<uint32_t>(data_.details.size());
       map.first_arg = static_cast<uint32_t>(data_.args.size());
-      for (model::Detail detail : shards_[s].details) {
+      // The trace takes the first ones over: there may be millions.
+      Append(std::move(shards_[s].details), data_.details);
+      Append(std::move(shards_[s].args), data_.args);
+      if (map.first_detail == 0 && map.first_arg == 0 &&
+          IsIdentity(map.names) && IsIdentity(map.stacks)) {
+        continue;
+      }
+      for (size_t d = map.first_detail; d < data_.details.size(); ++d) {
+        model::Detail& detail = data_.details[d];
         detail.args_begin += map.first_arg;
         detail.args_end += map.first_arg;
         detail.overload_name = map.names[Index(detail.overload_name)];
         detail.inputs = map.names[Index(detail.inputs)];
         detail.stack = map.stacks[Index(detail.stack)];
-        data_.details.push_back(detail);
       }
-      for (model::Arg arg : shards_[s].args) {
+      for (size_t a = map.first_arg; a < data_.args.size(); ++a) {
+        model::Arg& arg = data_.args[a];
         arg.key = map.names[Index(arg.key)];
         if (arg.has_text()) {
           arg.bits = Index(map.names[Index(arg.string_value())]);
         }
-        data_.args.push_back(arg);
       }
     }
   }
@@ -246,11 +261,21 @@ class Merger {
     return block;
   }
 
-  static bool IsIdentity(const std::vector<NameId>& names) {
-    for (uint32_t id = 0; id < names.size(); ++id) {
-      if (names[id] != NameId{id}) return false;
+  template <typename Id>
+  static bool IsIdentity(const std::vector<Id>& ids) {
+    for (uint32_t id = 0; id < ids.size(); ++id) {
+      if (ids[id] != Id{id}) return false;
     }
     return true;
+  }
+
+  template <typename T>
+  static void Append(std::vector<T> from, std::vector<T>& to) {
+    if (to.empty()) {
+      to = std::move(from);
+    } else {
+      to.insert(to.end(), from.begin(), from.end());
+    }
   }
 
   void MergeCounters() {
@@ -288,10 +313,17 @@ class Merger {
     for (size_t s = 0; s < shards_.size(); ++s) {
       if (shards_[s].thread_states == nullptr) continue;
       has_any = true;
-      merger.Add(*shards_[s].thread_states, TraceTracks(maps_[s]));
+      const std::vector<TrackIndex> tracks = TraceTracks(maps_[s]);
+      merger.Add(*shards_[s].thread_states, {.tracks = tracks,
+                                             .stacks = maps_[s].stacks,
+                                             .names = maps_[s].names});
+      shards_[s].thread_states = nullptr;
     }
     if (!has_any) return;
-    data_.thread_states = std::make_shared<model::ThreadStates>(merger.Sum());
+    auto states = std::make_shared<model::ThreadStates>(merger.Finish(
+        {.start_ns = data_.start_ns, .end_ns = data_.end_ns}, data_.ledger));
+    FindHolderStacks(data_.samples, *states);
+    data_.thread_states = std::move(states);
   }
 
   void MergeMemory() {
@@ -306,10 +338,6 @@ class Merger {
       std::erase_if(shard.memory, [this](const model::MemoryRecord& record) {
         return OutOfWindow(record.time_ns);
       });
-      for (model::AllocationCounts counts : shard.allocation_counts) {
-        counts.track = first_lane_[map.tracks[counts.track]];
-        data_.allocation_counts.push_back(counts);
-      }
       data_.memory_sample_interval =
           std::max(data_.memory_sample_interval, shard.memory_sample_interval);
       if (data_.memory.empty()) {
@@ -337,21 +365,55 @@ class Merger {
       std::stable_sort(data_.memory.begin(), data_.memory.end(),
                        by_track_and_time);
     }
-    std::stable_sort(
-        data_.allocation_counts.begin(), data_.allocation_counts.end(),
-        [](const auto& a, const auto& b) { return a.track < b.track; });
     PairAllocations(data_, replacements_);
+  }
+
+  // If several shards have the same counts of a thread, they count once: each
+  // part of a trace that was split has the counts of the whole recording.
+  void MergeAllocationCounts() {
+    std::set<std::tuple<TrackIndex, uint64_t, uint64_t, uint64_t>> merged;
+    for (size_t s = 0; s < shards_.size(); ++s) {
+      std::map<TrackIndex, model::AllocationCounts> of_shard;
+      for (const model::AllocationCounts& counts :
+           shards_[s].allocation_counts) {
+        const TrackIndex track = first_lane_[maps_[s].tracks[counts.track]];
+        model::AllocationCounts& sum = of_shard[track];
+        sum.track = track;
+        sum.allocations += counts.allocations;
+        sum.frees += counts.frees;
+        sum.allocated_bytes += counts.allocated_bytes;
+      }
+      for (const auto& [track, sum] : of_shard) {
+        merged.emplace(track, sum.allocations, sum.frees, sum.allocated_bytes);
+      }
+    }
+    for (const auto& [track, allocations, frees, bytes] : merged) {
+      data_.allocation_counts.push_back({.track = track,
+                                         .allocations = allocations,
+                                         .frees = frees,
+                                         .allocated_bytes = bytes});
+    }
   }
 
   void MergeSamples() {
     for (size_t s = 0; s < shards_.size(); ++s) {
       const std::vector<StackId>& stacks = maps_[s].stacks;
-      for (model::StackSample sample : shards_[s].samples) {
-        if (OutOfWindow(sample.time_ns)) continue;
+      std::vector<model::StackSample>& samples = shards_[s].samples;
+      std::erase_if(samples, [this](const model::StackSample& sample) {
+        return OutOfWindow(sample.time_ns);
+      });
+      for (model::StackSample& sample : samples) {
         sample.track = first_lane_[maps_[s].tracks[sample.track]];
         sample.stack = stacks[Index(sample.stack)];
-        data_.samples.push_back(sample);
       }
+      // The trace takes the first ones over: there may be millions.
+      Append(std::exchange(samples, {}), data_.samples);
+      for (model::SampleSum sum : shards_[s].sample_sums) {
+        sum.track = first_lane_[maps_[s].tracks[sum.track]];
+        sum.stack = stacks[Index(sum.stack)];
+        data_.sample_sums.push_back(sum);
+      }
+      shards_[s].sample_sums = {};
       data_.sampling_period_ns =
           std::max(data_.sampling_period_ns, shards_[s].sampling_period_ns);
     }
@@ -360,6 +422,26 @@ class Merger {
                        return std::tie(a.track, a.time_ns) <
                               std::tie(b.track, b.time_ns);
                      });
+    JoinEqualSums();
+  }
+
+  void JoinEqualSums() {
+    std::vector<model::SampleSum>& sums = data_.sample_sums;
+    const auto key = [](const model::SampleSum& sum) {
+      return std::pair(sum.track, sum.stack);
+    };
+    std::sort(sums.begin(), sums.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    size_t kept = 0;
+    for (const model::SampleSum& sum : sums) {
+      if (kept == 0 || key(sums[kept - 1]) != key(sum)) {
+        sums[kept++] = sum;
+        continue;
+      }
+      sums[kept - 1].count += sum.count;
+      sums[kept - 1].weight_ns += sum.weight_ns;
+    }
+    sums.resize(kept);
   }
 
   void MergeStacks() {
@@ -405,6 +487,27 @@ class Merger {
     }
     for (const auto& [key, value] : merged) {
       data_.metadata.push_back({*data_.strings.Find(key), value});
+    }
+  }
+
+  // Each part of a trace that was split has the losses of all of it.
+  void MergeLosses() {
+    std::map<std::string_view, model::LossLedger> of_recordings;
+    for (const TraceShard& shard : shards_) {
+      const auto recording = std::find_if(
+          shard.metadata.begin(), shard.metadata.end(),
+          [&](const model::Metadata& entry) {
+            return shard.strings.Get(entry.key) == model::kRecordingKey;
+          });
+      if (recording == shard.metadata.end()) {
+        data_.ledger.Merge(shard.ledger);
+      } else {
+        of_recordings[shard.strings.Get(recording->json_value)].MergeEqual(
+            shard.ledger);
+      }
+    }
+    for (const auto& [recording, ledger] : of_recordings) {
+      data_.ledger.Merge(ledger);
     }
   }
 

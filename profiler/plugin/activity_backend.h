@@ -75,6 +75,9 @@ struct SessionOptions {
   // Path of the child's program, for messages and for checks of its kind.
   std::string target_path;
 
+  // Nobody named any activity. A backend that can record at several prices then
+  // takes the one that is worth it in any program.
+  bool is_default = false;
   // In this process: record every thread. false: only the thread that starts
   // the session, and work that it hands to other threads.
   bool all_threads = true;

@@ -41,6 +41,8 @@ struct PluginInfo {
   bool splits_by_step = false;
   // For an exporter: whether it obeys ExportOptions::max_bytes.
   bool takes_max_bytes = false;
+  // For an exporter: whether it compares a trace with ExportOptions::before.
+  bool compares = false;
   // For an exporter: whether it can write files of a recording that is larger
   // than memory (TraceExporter::ExportSums).
   bool exports_sums = false;

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/test_gzip.h"
 
 namespace kymo {
 namespace {
@@ -36,21 +37,6 @@ std::vector<std::string> ListFolder(const std::string& folder) {
     names.push_back(entry.path().filename().string());
   }
   return names;
-}
-
-std::string Gunzip(const std::string& packed) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  std::string text(64 << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  EXPECT_EQ(stream.avail_in, 0u);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
 }
 
 // Answers like a disk that is full after `capacity` bytes.
@@ -331,14 +317,14 @@ TEST_F(SinkTest, GzipRoundTrips) {
   EXPECT_TRUE(sink->Append(expected.substr(10)).ok());
   EXPECT_TRUE(sink->Commit().ok());
   EXPECT_LT(packed.size(), expected.size());
-  EXPECT_TRUE(Gunzip(packed) == expected);
+  EXPECT_TRUE(Unzip(packed) == expected);
 }
 
 TEST_F(SinkTest, EmptyGzipIsValid) {
   std::string packed;
   const auto sink = NewGzipSink(NewStringSink(&packed));
   EXPECT_TRUE(sink->Commit().ok());
-  EXPECT_EQ(Gunzip(packed), "");
+  EXPECT_EQ(Unzip(packed), "");
 }
 
 TEST_F(SinkTest, GzipHandsOnAndKeepsTheErrorBelow) {

@@ -228,19 +228,33 @@ class Splitter {
         trace_, part.first == 0 ? kNever : steps_[part.first].begin_ns,
         part.last == steps_.size() ? kEver : steps_[part.last].begin_ns);
     model::TraceData data = std::move(slice.trace).Release();
-    const model::NameId key = data.strings.Intern("kymo_part");
-    const model::NameId value = data.strings.Intern(
+    AddMetadata(
+        "kymo_part",
         absl::StrCat("{\"part\": ", number, ", \"parts\": ", parts,
                      ", \"first_step\": ", steps_[part.first].number,
                      ", \"last_step\": ", steps_[part.last - 1].number,
-                     ", \"repeated_events\": ", slice.repeated_events, "}"));
+                     ", \"repeated_events\": ", slice.repeated_events, "}"),
+        data);
+    AddMetadata(
+        model::kRecordingKey,
+        absl::StrCat("\"", trace_.start_ns(), "-", trace_.end_ns(), "\""),
+        data);
+    return Trace(std::move(data));
+  }
+
+  static void AddMetadata(std::string_view key, std::string_view json,
+                          model::TraceData& data) {
     const auto place = std::lower_bound(
-        data.metadata.begin(), data.metadata.end(), "kymo_part",
+        data.metadata.begin(), data.metadata.end(), key,
         [&](const model::Metadata& pair, std::string_view text) {
           return data.strings.Get(pair.key) < text;
         });
-    data.metadata.insert(place, {key, value});
-    return Trace(std::move(data));
+    if (place != data.metadata.end() && data.strings.Get(place->key) == key) {
+      place->json_value = data.strings.Intern(json);
+      return;
+    }
+    data.metadata.insert(place,
+                         {data.strings.Intern(key), data.strings.Intern(json)});
   }
 
   // Halves a part until its file is small enough.

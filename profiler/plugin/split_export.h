@@ -11,7 +11,9 @@
 // is complete on its own (profiler/model/trace_slice.h explains ranges around a
 // split). Its metadata "kymo_part" has the number of the part, the number of
 // parts, its first and last step, and how many of its events are in an earlier
-// part too. The first part also has the events before the first step.
+// part too. The first part also has the events before the first step. All parts
+// have the same "kymo_recording": who reads several of them together counts the
+// losses of the recording once.
 //
 // Nothing is cut. A single step that is too large, a trace without steps, and
 // formats that cannot be split are written whole; `notice` then says so.

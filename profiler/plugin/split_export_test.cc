@@ -207,6 +207,9 @@ TEST(SplitExportTest, PartsSayWhatTheyAre) {
   EXPECT_TRUE(exporter.seen.contains(
       R"({"part": 2, "parts": 2, "first_step": 2, "last_step": 3, )"
       R"("repeated_events": 1})"));
+  EXPECT_TRUE(exporter.seen.contains("\"" + std::to_string(trace.start_ns()) +
+                                     "-" + std::to_string(trace.end_ns()) +
+                                     "\""));
 }
 
 // An exporter of one file, which first takes away what a name had before.

@@ -67,6 +67,9 @@ struct ExportOptions {
   // exporter with info().takes_max_bytes first compresses, and then folds what
   // is still too large. 0: any number.
   uint64_t max_bytes = 0;
+  // An earlier trace, with which an exporter that has info().compares compares
+  // the one that it gets. Null: none.
+  const model::Trace* before = nullptr;
   // Holds what earlier exporters of the run noted. This exporter adds its own.
   // May be null.
   ExportNotes* notes = nullptr;

@@ -10,8 +10,12 @@
 #include "profiler/analysis/device/device_queue.h"
 #include "profiler/analysis/device/device_times.h"
 #include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/wake_path.h"
 #include "profiler/report/device_tables.h"
+#include "profiler/report/finding_table.h"
 #include "profiler/report/thread_tables.h"
+#include "profiler/report/wait_tables.h"
+#include "profiler/report/wake_path_tables.h"
 
 namespace kymo::report {
 namespace {
@@ -23,11 +27,13 @@ using model::Trace;
 constexpr Analysis kAnalyses[] = {
     {"critical_path", "what the run waited for in the end, by cause and name",
      [](const Trace& trace) {
+       if (analysis::HasWakePath(trace)) return WakePathTable(trace);
        return CriticalPathTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
      }},
     {"critical_path_steps", "the same, step by step in time",
      [](const Trace& trace) {
+       if (analysis::HasWakePath(trace)) return WakePathStepTable(trace);
        return CriticalPathStepTable(
            trace, analysis::FindCriticalPath(trace, Launches(trace), {}));
      }},
@@ -65,8 +71,21 @@ constexpr Analysis kAnalyses[] = {
      [](const Trace& trace) {
        return DeviceTimesTable(analysis::ComputeDeviceTimes(trace));
      }},
+    {"findings", "what a performance engineer would say first, with evidence",
+     FindingTable,
+     [](const Trace& trace, int row_limit) {
+       return FindingsText(trace, {.row_limit = row_limit});
+     }},
+    {"locks",
+     "which locks threads waited for, how long and where, and who "
+     "held them",
+     LockTable},
+    {"range_waits",
+     "time of ranges on a CPU, runnable, and blocked by what they waited for",
+     RangeWaitTable},
     {"threads", "how long threads ran, waited for a CPU and were blocked",
      ThreadTable},
+    {"waits", "where threads waited, and what for", WaitTable},
 };
 
 }  // namespace

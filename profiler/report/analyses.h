@@ -14,6 +14,7 @@
 #define KYMO_PROFILER_REPORT_ANALYSES_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "profiler/model/trace.h"
@@ -26,6 +27,9 @@ struct Analysis {
   std::string_view purpose;  // one line, without a full stop
   // Text, CSV and JSON are all made of this table.
   ValueTable (*table)(const model::Trace& trace);
+  // Null; or the text, if a table of sentences would be too wide. A negative
+  // limit: all rows.
+  std::string (*text)(const model::Trace& trace, int row_limit) = nullptr;
 };
 
 // Sorted by name.

@@ -41,9 +41,17 @@ TEST(AnalysesTest, PurposesAreOneLineWithoutAFullStop) {
   }
 }
 
+// A trace that has something for each analysis. A finding is about a
+// millisecond at least, or about what was lost.
+model::Trace TraceForAll() {
+  model::TraceData data = DeviceTrace().Release();
+  data.ledger.Add(model::Loss::kEventsDroppedArenaFull, 100);
+  return model::Trace(std::move(data));
+}
+
 // Every table has a value per column, of its column's kind, and a text.
 TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
-  const model::Trace trace = DeviceTrace();
+  const model::Trace trace = TraceForAll();
   for (const Analysis& analysis : Analyses()) {
     SCOPED_TRACE(analysis.name);
     const ValueTable table = analysis.table(trace);
@@ -58,6 +66,9 @@ TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
       }
     }
     EXPECT_FALSE(FormatValueTable(table, {}).empty());
+    if (analysis.text != nullptr) {
+      EXPECT_FALSE(analysis.text(trace, -1).empty());
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/averages/sampled_functions.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/sample_weights.h"
 #include "profiler/report/table_layout.h"
 #include "profiler/text/text_cells.h"
 
@@ -79,10 +80,10 @@ SampleTable MakeSampleTable(const model::Trace& trace) {
                           .self_cpu_time_us = Us(function.self_cpu_time_ns),
                           .sample_count = function.sample_count});
   }
-  for (const model::StackSample& sample : trace.samples()) {
-    table.sampled_ns += sample.weight_ns;
-    ++table.sample_count;
-  }
+  ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
+    table.sampled_ns += sum.weight_ns;
+    table.sample_count += static_cast<int64_t>(sum.count);
+  });
   return table;
 }
 

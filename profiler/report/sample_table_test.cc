@@ -149,6 +149,18 @@ TEST(SampleTableTest, RowsAreInTheOrderThatWasAskedForUpToTheLimit) {
   EXPECT_EQ(names("", 0), "");
 }
 
+TEST(SampleTableTest, SamplesThatAreAddedUpCount) {
+  TestTrace t;
+  t.AddThread(1, 1, "main");
+  t.AddSample(0, 1, 700, {"main"});
+  t.AddSample(0, 2, 500, {"main"});
+  t.AddUpSamples();
+  t.AddSample(0, 3, 300, {"main"});
+  const SampleTable table = MakeSampleTable(std::move(t).Build());
+  EXPECT_EQ(table.sampled_ns, 1'500);
+  EXPECT_EQ(table.sample_count, 3);
+}
+
 TEST(SampleTableTest, RowsHaveTheirTimesInMicroseconds) {
   const SampleTable table = MakeTable();
   EXPECT_EQ(table.sampled_ns, 800'000'000);

@@ -111,7 +111,9 @@ Facts Gather(std::span<const TableRow> rows,
 class TableText {
  public:
   TableText(const Facts& facts, const TableOptions& options)
-      : facts_(facts), options_(options) {
+      : facts_(facts),
+        options_(options),
+        show_waits_(options.with_waits || options.sort_by == kWaitSortKey) {
     device_ = options.use_device.empty() ? "None" : options.use_device;
     if (!options.use_device.empty()) {
       for (char& c : device_) c = static_cast<char>(std::toupper(c));
@@ -156,6 +158,9 @@ class TableText {
     for (const char* title : {"Self CPU %", "Self CPU", "CPU total %",
                               "CPU total", "CPU time avg"}) {
       Add(title);
+    }
+    if (show_waits_) {
+      for (const char* title : {"CPU time", "Wait time", "Wait %"}) Add(title);
     }
     if (!facts_.has_device_time) return;
     Add(absl::StrCat("Self ", device_));
@@ -241,12 +246,25 @@ class TableText {
                      : FormatShare(row.cpu_time_total_us, facts_.self_cpu_us));
     cells.push_back(Time(row.cpu_time_total_us));
     cells.push_back(Time(PerCall(row.cpu_time_total_us, row.count)));
+    if (show_waits_) AddWaitCells(row, cells);
     if (!facts_.has_device_time) return;
     cells.push_back(Time(row.self_device_time_total_us));
     cells.push_back(
         FormatShare(row.self_device_time_total_us, facts_.self_device_us));
     cells.push_back(Time(row.device_time_total_us));
     cells.push_back(Time(PerCall(row.device_time_total_us, row.count)));
+  }
+
+  void AddWaitCells(const TableRow& row,
+                    std::vector<std::string>& cells) const {
+    if (!row.wait_time_total_us) {
+      cells.insert(cells.end(), 3, "--");
+      return;
+    }
+    const double wait_us = *row.wait_time_total_us;
+    cells.push_back(Time(row.cpu_time_total_us - wait_us));
+    cells.push_back(Time(wait_us));
+    cells.push_back(FormatShare(wait_us, row.cpu_time_total_us));
   }
 
   void AddMemoryCells(const TableRow& row,
@@ -292,6 +310,7 @@ class TableText {
   const TableOptions& options_;
   std::string device_;
   bool show_device_memory_ = false;
+  const bool show_waits_;
   size_t name_width_ = 0;
   size_t shapes_width_ = 0;
   size_t source_width_ = 0;
@@ -335,6 +354,9 @@ std::vector<TableRow> TableRows(
     row.count = average.count;
     row.cpu_time_total_us = Us(average.cpu_time_total_ns);
     row.self_cpu_time_total_us = Us(average.self_cpu_time_total_ns);
+    if (average.wait_time_total_ns) {
+      row.wait_time_total_us = Us(*average.wait_time_total_ns);
+    }
     row.device_time_total_us = Us(average.device_time_total_ns);
     row.self_device_time_total_us = Us(average.self_device_time_total_ns);
     row.cpu_memory_usage_bytes = average.cpu_memory_usage_bytes;

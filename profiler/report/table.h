@@ -62,6 +62,8 @@ struct TableRow {
   int64_t self_device_memory_usage_bytes = 0;
 
   double flops = 0;
+  // For how long threads waited in them. None: not recorded.
+  std::optional<double> wait_time_total_us = {};
   // "[[64, 32], []]". Shown if any row has one that is not "", "[]" or "None".
   std::string input_shapes = {};
   std::vector<std::string> stack = {};  // innermost first
@@ -81,7 +83,13 @@ struct TableOptions {
   bool profile_memory = false;  // show the memory columns
   bool with_flops = false;      // show FLOPs, if there are any
   std::string use_device = {};  // "cuda"; empty: no device
+  // Show Kymo's own columns "CPU time", "Wait time" and "Wait %" of the CPU
+  // total. Sorting by wait_time_total shows them, too.
+  bool with_waits = false;
 };
+
+// A sort key that is not PyTorch's.
+inline constexpr std::string_view kWaitSortKey = "wait_time_total";
 
 // The text of the table.
 absl::StatusOr<std::string> FormatTable(std::span<const TableRow> rows,

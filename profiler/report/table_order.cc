@@ -46,9 +46,12 @@ constexpr SortKey kSortKeys[] = {
      }},
     {"self_device_time_total",
      [](const TableRow& r) { return r.self_device_time_total_us; }},
+    {kWaitSortKey,
+     [](const TableRow& r) { return r.wait_time_total_us.value_or(-1); }},
 };
 
-// The keys that PyTorch documents, and the attributes that work there too.
+// The keys that PyTorch documents, the attributes that work there too, and
+// Kymo's own.
 constexpr std::string_view kDocumentedKeys[] = {
     "count",
     "cpu_memory_usage",
@@ -71,6 +74,7 @@ constexpr std::string_view kDocumentedKeys[] = {
     "self_device_time_total",
     "self_xpu_memory_usage",
     "self_xpu_time_total",
+    kWaitSortKey,
     "xpu_memory_usage",
     "xpu_time",
     "xpu_time_total",

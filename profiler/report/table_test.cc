@@ -17,6 +17,7 @@ namespace kymo::report {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The text that PyTorch 2.14.1 printed for the same events.
 std::string Golden(const std::string& name) {
@@ -210,6 +211,34 @@ TEST(TableTest, EveryListedSortKeyWorksAndEqualRowsKeepTheirOrder) {
   TableOptions options;
   options.sort_by = "privateuse1_time";
   EXPECT_EQ(Format(Inference(), options), Golden("averages"));
+}
+
+// 4 ms of 10 ms in `load`; nobody recorded the thread of `save`.
+std::vector<TableRow> Waiting() {
+  std::vector<TableRow> rows = {Cpu("save", 5000, 5000), Cpu("step", 20000, 0),
+                                Cpu("load", 10000, 10000)};
+  rows[1].wait_time_total_us = 4000;
+  rows[2].wait_time_total_us = 4000.5;
+  return rows;
+}
+
+TEST(TableTest, WaitsAreShownOnRequest) {
+  const std::string plain = Format(Waiting());
+  EXPECT_THAT(plain, Not(HasSubstr("Wait")));
+  const std::string text = Format(Waiting(), {.sort_by = "wait_time_total"});
+  EXPECT_EQ(
+      text,
+      R"(--------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  
+    Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg      CPU time     Wait time        Wait %    # of Calls  
+--------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  
+    load        66.67%      10.000ms        66.67%      10.000ms      10.000ms       6.000ms       4.000ms        40.01%             1  
+    step         0.00%       0.000us       133.33%      20.000ms      20.000ms      16.000ms       4.000ms        20.00%             1  
+    save        33.33%       5.000ms        33.33%       5.000ms       5.000ms            --            --            --             1  
+--------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  
+Self CPU time total: 15.000ms
+)");
+  EXPECT_THAT(Format(Waiting(), {.sort_by = "count", .with_waits = true}),
+              HasSubstr("Wait %"));
 }
 
 TEST(TableTest, DeviceDataNeedsADevice) {

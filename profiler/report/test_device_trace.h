@@ -7,14 +7,14 @@
 //     Memcpy DtoH          6010 - 7010   5000 bytes
 //     ncclDevKernel_...    8000 - 12000  launched by nobody
 //
-// The main thread was on a CPU for 9000 of 11000 ns.
+// The main thread was on a CPU for 9000 of 11000 ns, and waited for a lock from
+// 6000 to 8000.
 #ifndef KYMO_PROFILER_REPORT_TEST_DEVICE_TRACE_H_
 #define KYMO_PROFILER_REPORT_TEST_DEVICE_TRACE_H_
 
-#include <memory>
 #include <utility>
 
-#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 #include "tests/support/test_trace.h"
 
 namespace kymo::report {
@@ -36,9 +36,12 @@ inline model::Trace DeviceTrace() {
   t.Describe(2, {model::Arg::Int(t.Intern("bytes"), 5000)});
   t.AddRange(stream, "ncclDevKernel_AllReduce", 8000, 12000,
              ActivityType::kConcurrentKernel);
-  auto states = std::make_shared<model::ThreadStates>();
-  states->threads = {{.track = main, .wall_ns = 11000, .on_cpu_ns = 9000}};
-  t.data().thread_states = std::move(states);
+  t.SetThreadTimes({{.track = main, .wall_ns = 11000, .on_cpu_ns = 9000}});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kLock,
+             .begin_ns = 6000,
+             .duration_ns = 2000},
+            {"main", "pthread_mutex_lock"});
   return std::move(t).Build();
 }
 

@@ -4,19 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <variant>
 
 #include "profiler/base/time.h"
-#include "profiler/text/visible_text.h"
 
 namespace kymo::report {
 
 using model::RunQueueTime;
 using model::ThreadTimes;
-
-namespace {
-constexpr size_t kNameColumn = 2;  // of ThreadTable
-}
 
 std::vector<ThreadTimes> BusiestThreads(const model::Trace& trace) {
   if (trace.thread_states() == nullptr) return {};
@@ -61,12 +55,8 @@ ValueTable ThreadTable(const model::Trace& trace) {
 }
 
 std::string ThreadsText(const model::Trace& trace, int row_limit) {
-  ValueTable table = ThreadTable(trace);
+  const ValueTable table = VisibleTable(ThreadTable(trace));
   if (table.rows.empty()) return "";
-  for (std::vector<Value>& row : table.rows) {
-    std::string& name = std::get<std::string>(row[kNameColumn]);
-    name = VisibleText(name);
-  }
   return "Threads\n" + FormatValueTable(table, {.row_limit = row_limit});
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -17,21 +16,19 @@ model::Trace TwoThreads() {
   TestTrace t;
   const auto main = t.AddThread(7, 7, "main");
   const auto worker = t.AddThread(7, 8, "worker");
-  auto states = std::make_shared<model::ThreadStates>();
-  states->threads = {{.track = main,
-                      .wall_ns = 2'000'000,
-                      .on_cpu_ns = 500'000,
-                      .runnable_ns = 200'000,
-                      .unknown_ns = 100'000,
-                      .open_wait_ns = 300'000,
-                      .voluntary_switches = 3,
-                      .involuntary_switches = 1,
-                      .run_queue = model::RunQueueTime::kWhole},
-                     {.track = worker,
-                      .wall_ns = 1'000'000,
-                      .on_cpu_ns = 750'000,
-                      .run_queue = model::RunQueueTime::kLastKnown}};
-  t.data().thread_states = std::move(states);
+  t.SetThreadTimes({{.track = main,
+                     .wall_ns = 2'000'000,
+                     .on_cpu_ns = 500'000,
+                     .runnable_ns = 200'000,
+                     .unknown_ns = 100'000,
+                     .open_wait_ns = 300'000,
+                     .voluntary_switches = 3,
+                     .involuntary_switches = 1,
+                     .run_queue = model::RunQueueTime::kWhole},
+                    {.track = worker,
+                     .wall_ns = 1'000'000,
+                     .on_cpu_ns = 750'000,
+                     .run_queue = model::RunQueueTime::kLastKnown}});
   return std::move(t).Build();
 }
 
@@ -68,11 +65,9 @@ TEST(ThreadTableTest, ThereIsNoRowIfNobodyRecordedTimes) {
 
 TEST(ThreadTableTest, AThreadsNameDoesNotBreakTheText) {
   TestTrace t;
-  auto states = std::make_shared<model::ThreadStates>();
-  for (const char* const name : {"a\nb", "c"}) {
-    states->threads.push_back({.track = t.AddThread(7, name[0], name)});
-  }
-  t.data().thread_states = std::move(states);
+  const auto a = t.AddThread(7, 1, "a\nb");
+  const auto c = t.AddThread(7, 2, "c");
+  t.SetThreadTimes({{.track = a}, {.track = c}});
   const model::Trace trace = std::move(t).Build();
   const std::string text = ThreadsText(trace, 1);
   EXPECT_TRUE(text.starts_with("Threads\n-----")) << text;
@@ -83,9 +78,7 @@ TEST(ThreadTableTest, AThreadsNameDoesNotBreakTheText) {
 // It has ended before a nanosecond passed.
 TEST(ThreadTableTest, AThreadWithoutALifeHasNoShare) {
   TestTrace t;
-  auto states = std::make_shared<model::ThreadStates>();
-  states->threads = {{.track = t.AddThread(7, 7, "main")}};
-  t.data().thread_states = std::move(states);
+  t.SetThreadTimes({{.track = t.AddThread(7, 7, "main")}});
   const ValueTable table = ThreadTable(std::move(t).Build());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[0][5]));
 }

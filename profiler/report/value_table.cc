@@ -6,6 +6,7 @@
 #include "profiler/base/time.h"
 #include "profiler/report/table_layout.h"
 #include "profiler/text/text_cells.h"
+#include "profiler/text/visible_text.h"
 
 namespace kymo::report {
 namespace {
@@ -32,7 +33,7 @@ std::string Cell(const Value& value, Unit unit,
     case Unit::kNs:
       return FormatTime(number / kNsPerUs, options.time_unit);
     case Unit::kBytes:
-      return FormatMemory(static_cast<int64_t>(number));
+      return FormatBytes(static_cast<int64_t>(number));
     case Unit::kNumber:
       return FormatFixed(number, 2);
     case Unit::kShare:
@@ -44,6 +45,16 @@ std::string Cell(const Value& value, Unit unit,
 }
 
 }  // namespace
+
+ValueTable VisibleTable(ValueTable table) {
+  for (std::vector<Value>& row : table.rows) {
+    for (Value& value : row) {
+      auto* const text = std::get_if<std::string>(&value);
+      if (text != nullptr) *text = VisibleText(*text);
+    }
+  }
+  return table;
+}
 
 std::string FormatValueTable(const ValueTable& table,
                              const ValueTableOptions& options) {

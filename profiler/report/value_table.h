@@ -57,6 +57,9 @@ struct ValueTableOptions {
   std::string time_unit;  // "s", "ms" or "us"; anything else: by size
 };
 
+// The table with its texts, which may come from the target, as VisibleText.
+ValueTable VisibleTable(ValueTable table);
+
 // Returns an empty text for a table without rows.
 std::string FormatValueTable(const ValueTable& table,
                              const ValueTableOptions& options);

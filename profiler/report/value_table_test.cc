@@ -29,7 +29,7 @@ TEST(ValueTableTest, ShowsValuesByTheirUnit) {
       "        Mean             #  \n"
       "-----------  ------------  ------------  ------------  ------------  "
       "------------  ------------  \n"
-      "Memcpy HtoD       4.00 KB       1.500us        12.50%    12.50 GB/s  "
+      "Memcpy HtoD      4.00 KiB       1.500us        12.50%    12.50 GB/s  "
       "        2.35             7  \n"
       "Memset                 --            --            --            --  "
       "          --             1  \n"
@@ -68,7 +68,7 @@ TEST(ValueTableTest, NumbersTakeTheirUnitsWhateverTheirType) {
   EXPECT_EQ(cell(Unit::kNs, 2'500.0), "2.500us");
   EXPECT_EQ(cell(Unit::kNs, int64_t{2'500'000}, {.time_unit = "us"}),
             "2500.000us");
-  EXPECT_EQ(cell(Unit::kBytes, 2'048.0), "2.00 KB");
+  EXPECT_EQ(cell(Unit::kBytes, 2'048.0), "2.00 KiB");
   EXPECT_EQ(cell(Unit::kNumber, int64_t{3}), "3.00");
   EXPECT_EQ(cell(Unit::kShare, 1.5), "150.00%");
   EXPECT_EQ(cell(Unit::kBytesPerSecond, int64_t{2'500'000'000}), "2.50 GB/s");

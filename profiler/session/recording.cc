@@ -50,7 +50,8 @@ absl::StatusOr<std::unique_ptr<Recording>> Recording::Create(
   KYMO_ASSIGN_OR_RETURN(const std::vector<ActivityBackend*> backends,
                         FindBackends(registry, names, options));
   SessionOptions shared = options;
-  shared.shared = std::make_shared<SharedParts>();
+  shared.is_default = names.empty();
+  if (!shared.shared) shared.shared = std::make_shared<SharedParts>();
   for (ActivityBackend* const backend : backends) {
     absl::Status status = recording->AddGuarded(registry, *backend, shared);
     if (status.ok()) continue;

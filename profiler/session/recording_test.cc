@@ -59,9 +59,12 @@ class FakeBackend : public ActivityBackend {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
-      const SessionOptions&) override {
+      const SessionOptions& options) override {
+    was_default = options.is_default;
     return std::make_unique<FakeSession>(collected_, is_gone_);
   }
+
+  bool was_default = false;
 
  private:
   const absl::StatusOr<Collected> collected_;
@@ -193,6 +196,17 @@ TEST_F(RecordingTest, BackendsThatAreNotNamedMayBeMissing) {
   add(registry_, "wrong", absl::InvalidArgumentError("hz is 'x'"));
   EXPECT_EQ(Recording::Create(registry_, {}, {}).status().message(),
             "activity wrong: hz is 'x'");
+}
+
+TEST_F(RecordingTest, BackendsKnowWhetherTheyWereNamed) {
+  bool is_gone = false;
+  auto owned = std::make_unique<FakeBackend>("a", Collected{}, &is_gone);
+  const FakeBackend& backend = *owned;
+  ASSERT_TRUE(registry_.Register(std::move(owned)).ok());
+  ASSERT_TRUE(Recording::Create(registry_, {}, {}).ok());
+  EXPECT_TRUE(backend.was_default);
+  ASSERT_TRUE(Recording::Create(registry_, {"a"}, {}).ok());
+  EXPECT_FALSE(backend.was_default);
 }
 
 // A backend whose sessions can write a dump.

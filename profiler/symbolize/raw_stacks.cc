@@ -13,10 +13,16 @@ RawStackId RawStacks::Intern(std::span<const CodePlace> leaf_first) {
   RawStackId parent = same == 0 ? 0 : last_path_.back();
   for (size_t i = same; i < depth; ++i) {
     const CodePlace& place = leaf_first[depth - 1 - i];
-    const auto [at, is_new] =
-        ids_.try_emplace(Key{place.address, place.module, parent},
-                         static_cast<RawStackId>(nodes_.size()));
-    if (is_new) nodes_.push_back({parent, place});
+    const Key key{place.address, place.module, parent};
+    auto at = ids_.find(key);
+    if (at == ids_.end()) {
+      if (nodes_.size() > most_nodes_) {
+        ++cut_count_;
+        return parent;
+      }
+      at = ids_.emplace(key, static_cast<RawStackId>(nodes_.size())).first;
+      nodes_.push_back({parent, place});
+    }
     parent = at->second;
     last_path_.push_back(parent);
   }

@@ -40,5 +40,20 @@ TEST(RawStacksTest, EqualStacksHaveOneNumber) {
   }
 }
 
+TEST(RawStacksTest, BeyondTheMostAStackIsThePartThatIsKnown) {
+  RawStacks stacks(/*most_nodes=*/3);
+  const std::vector<CodePlace> a = {{5, 3}, {5, 2}, {5, 1}};
+  const std::vector<CodePlace> b = {{5, 4}, {5, 9}, {5, 1}};
+  EXPECT_EQ(stacks.Intern(a), 3u);
+  EXPECT_EQ(stacks.cut_count(), 0u);
+  EXPECT_EQ(stacks.Intern(b), 1u);
+  EXPECT_EQ(stacks.Intern(b), 1u);
+  EXPECT_EQ(stacks.Intern(std::span(b).first(1)), 0u);
+  EXPECT_EQ(stacks.cut_count(), 3u);
+  EXPECT_EQ(stacks.Intern(a), 3u);
+  EXPECT_EQ(stacks.cut_count(), 3u);
+  EXPECT_EQ(stacks.nodes().size(), 4u);
+}
+
 }  // namespace
 }  // namespace kymo::symbolize

@@ -55,6 +55,20 @@ TEST(FormatTest, UnitsOfMemoryAndTheirThresholds) {
   EXPECT_EQ(FormatMemory(-kKb + 1), "-1023 B");
 }
 
+TEST(TextCellsTest, BytesHaveThreeDigits) {
+  constexpr int64_t kKib = 1'024;
+  EXPECT_EQ(report::FormatBytes(0), "0 B");
+  EXPECT_EQ(report::FormatBytes(kKib - 1), "1023 B");
+  EXPECT_EQ(report::FormatBytes(kKib), "1.00 KiB");
+  EXPECT_EQ(report::FormatBytes(10 * kKib - 1), "10.0 KiB");
+  EXPECT_EQ(report::FormatBytes(234 * kKib / 10), "23.4 KiB");
+  EXPECT_EQ(report::FormatBytes(1023 * kKib), "1023 KiB");
+  EXPECT_EQ(report::FormatBytes(kKib * kKib - 1), "1.00 MiB");
+  EXPECT_EQ(report::FormatBytes(kKib * kKib * kKib), "1.00 GiB");
+  EXPECT_EQ(report::FormatBytes(5'000 * kKib * kKib * kKib), "5000 GiB");
+  EXPECT_EQ(report::FormatBytes(-3 * kKib / 2), "-1.50 KiB");
+}
+
 TEST(TextCellsTest, FixedNumbersHaveTheirDecimals) {
   EXPECT_EQ(report::FormatFixed(1.25, 0), "1");
   EXPECT_EQ(report::FormatFixed(-0.125, 2), "-0.12");

@@ -1,7 +1,9 @@
 #include "profiler/text/text_cells.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace kymo::report {
 namespace {
@@ -12,6 +14,24 @@ constexpr double kUsPerSecond = 1e6;
 // Whether the byte is 10xxxxxx, which continues a code point.
 bool IsContinuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+bool IsUnit(std::string_view word) {
+  static constexpr std::string_view kUnits[] = {
+      "%", "ns", "us", "ms", "s", "B", "bytes", "KiB", "MiB", "GiB"};
+  const size_t length = word.find_last_not_of(",;:.)") + 1;  // 0: not found
+  return std::ranges::find(kUnits, word.substr(0, length)) != std::end(kUnits);
+}
+
+// Where the word at `at` ends. A number and its unit are one word.
+size_t WordEnd(std::string_view line, size_t at) {
+  const size_t end = std::min(line.find(' ', at), line.size());
+  if (end == at || end == line.size()) return end;
+  const size_t next_end = std::min(line.find(' ', end + 1), line.size());
+  const bool is_number = line[end - 1] >= '0' && line[end - 1] <= '9';
+  return is_number && IsUnit(line.substr(end + 1, next_end - end - 1))
+             ? next_end
+             : end;
 }
 
 }  // namespace
@@ -43,6 +63,25 @@ std::string FormatMemory(int64_t bytes) {
   }
   if (size >= kKb * kKb) return FormatFixed(value / (kKb * kKb), 2) + " MB";
   if (size >= kKb) return FormatFixed(value / kKb, 2) + " KB";
+  return std::to_string(bytes) + " B";
+}
+
+std::string FormatBytes(int64_t bytes) {
+  struct Unit {
+    double bytes;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {
+      {0x1p30, " GiB"}, {0x1p20, " MiB"}, {0x1p10, " KiB"}};
+  const double value = static_cast<double>(bytes);
+  for (const Unit& unit : kUnits) {
+    // What rounds to 1,024 of a unit is 1 of the next one.
+    if (std::abs(value) < unit.bytes * (1 - 0.5 / 1024)) continue;
+    const double number = value / unit.bytes;
+    const double size = std::abs(number);
+    const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+    return FormatFixed(number, decimals) + unit.name;
+  }
   return std::to_string(bytes) + " B";
 }
 
@@ -81,6 +120,29 @@ void AppendPadded(std::string& out, std::string_view text, size_t width,
   if (align == Align::kRight) out.append(padding, ' ');
   out.append(text);
   if (align == Align::kLeft) out.append(padding, ' ');
+}
+
+std::string Wrapped(std::string_view line, size_t width, size_t indent) {
+  size_t at = std::min(line.find_first_not_of(' '), line.size());
+  std::string out(line.substr(0, at));
+  size_t column = at;
+  for (bool is_first = true; at <= line.size(); is_first = false) {
+    const size_t end = WordEnd(line, at);
+    const std::string_view word = line.substr(at, end - at);
+    const size_t length = TextWidth(word);
+    if (!is_first && column + 1 + length > width) {
+      out += '\n';
+      out.append(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+    at = end + 1;
+  }
+  return out;
 }
 
 }  // namespace kymo::report

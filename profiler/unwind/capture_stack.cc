@@ -1,41 +1,20 @@
 #include "profiler/unwind/capture_stack.h"
 
-#include "profiler/unwind/readable_stack.h"
-
-#if defined(__x86_64__)
-#include <ucontext.h>
-
 #include "profiler/unwind/loaded_code.h"
+#include "profiler/unwind/readable_stack.h"
 #include "profiler/unwind/rule_table.h"
 #include "profiler/unwind/unwind_rule.h"
+
+#if defined(__x86_64__)
+#include "profiler/unwind/frame_x86_64.h"
+#elif defined(__aarch64__)
+#include "profiler/unwind/frame_aarch64.h"
+#else
+#error "Kymo runs on x86-64 and AArch64"
 #endif
 
 namespace kymo::unwind {
 namespace {
-
-constexpr uint64_t kWord = sizeof(uint64_t);
-
-// One frame: its place in the code and its stack registers.
-struct Frame {
-  uint64_t pc = 0;  // in the instruction: return addresses minus 1
-  uint64_t sp = 0;
-  uint64_t bp = 0;
-};
-
-// Goes to the caller by the pair {bp, return address} that bp points to.
-bool FollowFramePointer(Frame& frame, ReadableStack& stack) {
-  const uint64_t link = frame.bp;
-  if (link < frame.sp || !stack.Contains(link) ||
-      !stack.Contains(link + kWord)) {
-    return false;
-  }
-  frame = {.pc = ReadWord(link + kWord) - 1,
-           .sp = link + 2 * kWord,
-           .bp = ReadWord(link)};
-  return true;
-}
-
-#if defined(__x86_64__)
 
 // A loaded file, and what is added to its addresses.
 struct MarkedCode {
@@ -80,44 +59,6 @@ class MetCode {
   size_t next_ = 0;
 };
 
-// Goes from a signal handler's frame to the code that the signal interrupted,
-// with the registers that the kernel saved.
-bool LeaveSignal(Frame& frame, ReadableStack& stack) {
-  const uint64_t registers = frame.sp + offsetof(ucontext_t, uc_mcontext.gregs);
-  const uint64_t sp = registers + REG_RSP * kWord;
-  const uint64_t bp = registers + REG_RBP * kWord;
-  const uint64_t pc = registers + REG_RIP * kWord;
-  if (!stack.Contains(sp) || !stack.Contains(bp) || !stack.Contains(pc)) {
-    return false;
-  }
-  frame = {.pc = ReadWord(pc), .sp = ReadWord(sp), .bp = ReadWord(bp)};
-  // The handler may have had a stack of its own.
-  stack.MoveTo(frame.sp);
-  return true;
-}
-
-// REQUIRES: `rule` is one of the three that lead to a CFA.
-inline bool FollowRule(UnwindRule rule, Frame& frame, ReadableStack& stack) {
-  uint64_t cfa = static_cast<uint64_t>(int64_t{rule.cfa_offset}) +
-                 (rule.kind == RuleKind::kSpOffset ? frame.sp : frame.bp);
-  if (rule.kind == RuleKind::kBpMemory) [[unlikely]] {
-    if (!stack.Contains(cfa)) return false;
-    cfa = ReadWord(cfa);
-  }
-  // Callers are above their callees, so no stack goes in circles.
-  if (cfa <= frame.sp || !stack.Contains(cfa - kWord)) return false;
-  uint64_t bp = frame.bp;
-  if (rule.bp != SavedBp::kSame) {
-    const uint64_t base = rule.bp == SavedBp::kAtCfa ? cfa : frame.bp;
-    const uint64_t saved =
-        base + static_cast<uint64_t>(int64_t{rule.bp_offset});
-    if (!stack.Contains(saved)) return false;
-    bp = ReadWord(saved);
-  }
-  frame = {.pc = ReadWord(cfa - kWord) - 1, .sp = cfa, .bp = bp};
-  return true;
-}
-
 inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
   switch (rule.kind) {
     case RuleKind::kSpOffset:
@@ -130,10 +71,6 @@ inline bool ToCaller(UnwindRule rule, Frame& frame, ReadableStack& stack) {
       return FollowFramePointer(frame, stack);
   }
 }
-
-#endif
-
-#if defined(__x86_64__)
 
 // Walks the frames from `frame` on.
 inline __attribute__((always_inline)) size_t WalkFrom(
@@ -170,6 +107,8 @@ inline __attribute__((always_inline)) size_t WalkFrom(
   return count;
 }
 
+#if defined(__x86_64__)
+
 // Walks the frames above the one whose frame pointer is `own`.
 inline __attribute__((always_inline)) size_t Walk(
     uint64_t own, uint64_t* pcs, size_t max, size_t skip, StackEnd* end,
@@ -182,30 +121,25 @@ inline __attribute__((always_inline)) size_t Walk(
 
 #else
 
-inline __attribute__((always_inline)) size_t Walk(uint64_t own, uint64_t* pcs,
-                                                  size_t max, size_t skip,
-                                                  StackEnd* end,
-                                                  const FileMarks*) noexcept {
-  Frame frame = {.pc = 0, .sp = own, .bp = own};
-  ReadableStack stack(own);
-  StackEnd why = StackEnd::kOutermost;
-  size_t count = 0;
-  while (frame.bp != 0) {
-    if (!FollowFramePointer(frame, stack)) {
-      why = StackEnd::kUnknown;
-      break;
-    }
-    if (skip > 0) {
-      --skip;
-    } else if (count < max) {
-      pcs[count++] = frame.pc + 1;
-    } else {
-      why = StackEnd::kLimit;
-      break;
-    }
+// Walks the frames above the one whose frame pointer is `own`. That does not
+// tell its caller's sp, so the frames below are walked, too. bp is `own` in the
+// frame itself, and in callees that do not change it.
+inline __attribute__((always_inline)) size_t Walk(
+    uint64_t own, uint64_t* pcs, size_t max, size_t skip, StackEnd* end,
+    const FileMarks* marks) noexcept {
+  Frame frame = ThisFrame();
+  ReadableStack stack(frame.sp);
+  MetCode files(nullptr);
+  if (end != nullptr) *end = StackEnd::kUnknown;
+  for (bool is_at_own = false; !is_at_own || frame.bp == own;) {
+    is_at_own |= frame.bp == own;
+    const MarkedCode* const met = files.Find(frame.pc);
+    const LoadedCode* const code = met != nullptr ? &met->code : nullptr;
+    UnwindRule rule = FindRule(frame.pc, code != nullptr ? code->identity : 0);
+    if (rule.kind == RuleKind::kMissing) rule = ComputeRule(frame.pc, code);
+    if (!ToCaller(rule, frame, stack)) return 0;
   }
-  if (end != nullptr) *end = why;
-  return count;
+  return WalkFrom(frame, pcs, max, skip, end, marks);
 }
 
 #endif
@@ -227,14 +161,13 @@ size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
 
 size_t CaptureInterrupted(const Interrupted& code, uint64_t* pcs, size_t max,
                           StackEnd* end, const FileMarks* marks) noexcept {
-#if defined(__x86_64__)
-  return WalkFrom({.pc = code.pc, .sp = code.sp, .bp = code.bp}, pcs, max, 0,
-                  end, marks);
+  return WalkFrom(
+#if defined(__aarch64__)
+      {.pc = code.pc, .sp = code.sp, .bp = code.bp, .lr = code.lr},
 #else
-  (void)code, (void)pcs, (void)max, (void)marks;
-  if (end != nullptr) *end = StackEnd::kUnknown;
-  return 0;
+      {.pc = code.pc, .sp = code.sp, .bp = code.bp},
 #endif
+      pcs, max, 0, end, marks);
 }
 
 }  // namespace kymo::unwind

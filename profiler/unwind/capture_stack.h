@@ -21,10 +21,10 @@
 //   addresses.
 // Errors: a broken stack gives fewer frames. Memory that may not be read is
 //   never read.
-// Limits: x86-64; elsewhere only frame pointers are followed. A call that the
-//   compiler turned into a jump left no frame. Code that keeps its frame in a
-//   register other than rsp and rbp ends the stack, as some hand-written
-//   assembly does.
+// Limits: x86-64 and AArch64; on the latter, tested under an emulator only. A
+//   call that the compiler turned into a jump left no frame. Code that keeps
+//   its frame in a register other than rsp and rbp (sp and x29) ends the stack,
+//   as some hand-written assembly does.
 #ifndef KYMO_PROFILER_UNWIND_CAPTURE_STACK_H_
 #define KYMO_PROFILER_UNWIND_CAPTURE_STACK_H_
 
@@ -44,7 +44,7 @@ struct LoadedCode;
 // What to add to the addresses of a loaded file. `mark` is called for each file
 // that a walk comes to, sometimes twice. The bits of its result are set in the
 // file's addresses, in which all of them must be 0. User addresses of x86-64
-// leave the top 16 bits free.
+// and, without tags, of AArch64 leave the top 16 bits free.
 struct FileMarks {
   uint64_t (*mark)(void* context, const LoadedCode& code) noexcept;
   void* context;
@@ -58,7 +58,7 @@ size_t CaptureStack(uint64_t* pcs, size_t max, size_t skip,
 // The same, beginning with the caller of another function. That function must
 // be on this thread's stack now; `frame_address` is its
 // __builtin_frame_address(0). The frames between it and CaptureStackAbove cost
-// nothing.
+// nothing on x86-64, and as much as the others on AArch64.
 size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
                          StackEnd* end = nullptr,
                          const FileMarks* marks = nullptr) noexcept;
@@ -67,12 +67,14 @@ size_t CaptureStackAbove(const void* frame_address, uint64_t* pcs, size_t max,
 struct Interrupted {
   uint64_t pc = 0;
   uint64_t sp = 0;
-  uint64_t bp = 0;
+  uint64_t bp = 0;  // rbp or x29
+#if defined(__aarch64__)
+  uint64_t lr = 0;  // x30
+#endif
 };
 
 // The same for code of this thread that a signal handler interrupted. The first
-// entry is the interrupted function's. Elsewhere than on x86-64 there is no
-// entry.
+// entry is the interrupted function's.
 size_t CaptureInterrupted(const Interrupted& code, uint64_t* pcs, size_t max,
                           StackEnd* end = nullptr,
                           const FileMarks* marks = nullptr) noexcept;

@@ -262,25 +262,31 @@ StackEnd interrupted_end;
 Pcs interrupted_ours, interrupted_libgcc;
 
 void OnInterrupt(int, siginfo_t*, void* context) {
-  const auto& registers =
-      static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto& saved = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__aarch64__)
+  const Interrupted code = {.pc = saved.pc,
+                            .sp = saved.sp,
+                            .bp = saved.regs[29],
+                            .lr = saved.regs[30]};
+#else
   const auto at = [&](int number) {
-    return static_cast<uint64_t>(registers[number]);
+    return static_cast<uint64_t>(saved.gregs[number]);
   };
+  const Interrupted code = {
+      .pc = at(REG_RIP), .sp = at(REG_RSP), .bp = at(REG_RBP)};
+#endif
   interrupted_ours.resize(kMost);
-  interrupted_ours.resize(CaptureInterrupted(
-      {.pc = at(REG_RIP), .sp = at(REG_RSP), .bp = at(REG_RBP)},
-      interrupted_ours.data(), kMost, &interrupted_end));
+  interrupted_ours.resize(CaptureInterrupted(code, interrupted_ours.data(),
+                                             kMost, &interrupted_end));
   interrupted_libgcc = StackOfLibgcc();
   // It begins in the handler and the kernel's frame.
   while (!interrupted_libgcc.empty() &&
-         interrupted_libgcc.front() != at(REG_RIP) + 1) {
+         interrupted_libgcc.front() != code.pc + 1) {
     interrupted_libgcc.erase(interrupted_libgcc.begin());
   }
 }
 
 TEST(CaptureStackTest, InterruptedCodeGivesTheStackOfLibgcc) {
-#if defined(__x86_64__)
   struct sigaction action = {}, old = {};
   action.sa_sigaction = OnInterrupt;
   action.sa_flags = SA_SIGINFO;
@@ -299,21 +305,30 @@ TEST(CaptureStackTest, InterruptedCodeGivesTheStackOfLibgcc) {
     EXPECT_EQ(interrupted_ours, interrupted_libgcc) << int{step};
   }
   sigaction(SIGUSR1, &old, nullptr);
-#else
-  GTEST_SKIP() << "interrupted code has stacks on x86-64 only";
-#endif
 }
 
-// Machine code without a table: push %rbp; mov %rsp,%rbp; mov %rsi,%rax;
-// call *%rax; pop %rbp; ret. It is called with (argument, function).
+// Machine code without a table, which is called with (argument, function), and
+// where its call ends.
+#if defined(__aarch64__)
+// sub sp, sp, #32; stp x29, x30, [sp]; mov x29, sp; blr x1; ldp x29, x30, [sp];
+// add sp, sp, #32; ret
+constexpr uint32_t kCode[] = {0xd10083ff, 0xa9007bfd, 0x910003fd, 0xd63f0020,
+                              0xa9407bfd, 0x910083ff, 0xd65f03c0};
+constexpr uint64_t kAfterCall = 16;
+#else
+// push %rbp; mov %rsp,%rbp; mov %rsi,%rax; call *%rax; pop %rbp; ret
+constexpr uint8_t kCode[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89,
+                             0xf0, 0xff, 0xd0, 0x5d, 0xc3};
+constexpr uint64_t kAfterCall = 9;
+#endif
+
 TEST(CaptureStackTest, FollowsFramePointersThroughGeneratedCode) {
-#if defined(__x86_64__)
-  constexpr uint8_t kCode[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89,
-                               0xf0, 0xff, 0xd0, 0x5d, 0xc3};
   void* const code = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(code, MAP_FAILED);
   std::memcpy(code, kCode, sizeof(kCode));
+  __builtin___clear_cache(static_cast<char*>(code),
+                          static_cast<char*>(code) + sizeof(kCode));
   const auto call = reinterpret_cast<void (*)(void*, void (*)(void*))>(code);
   BothStacks direct, generated;
   for (int i = 0; i < 2; ++i) {
@@ -322,14 +337,11 @@ TEST(CaptureStackTest, FollowsFramePointersThroughGeneratedCode) {
   // The generated code adds one frame; after it, both stacks are in this
   // function.
   ASSERT_EQ(generated.ours.size(), direct.ours.size() + 1);
-  EXPECT_EQ(generated.ours[0], reinterpret_cast<uint64_t>(code) + 9);
+  EXPECT_EQ(generated.ours[0], reinterpret_cast<uint64_t>(code) + kAfterCall);
   EXPECT_EQ(Pcs(generated.ours.begin() + 2, generated.ours.end()),
             Pcs(direct.ours.begin() + 1, direct.ours.end()));
   EXPECT_EQ(generated.end, StackEnd::kOutermost);
   munmap(code, 4096);
-#else
-  GTEST_SKIP() << "the code is x86-64's";
-#endif
 }
 
 // Runs `function` on `stack`; it may not throw.

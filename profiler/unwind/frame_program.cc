@@ -31,17 +31,19 @@ enum Instruction : uint8_t {
   kValOffset = 0x14,
   kValOffsetSf = 0x15,
   kValExpression = 0x16,
+  // AArch64: return addresses are signed from here on, or no longer.
+  kNegateReturnState = 0x2d,
   kGnuArgsSize = 0x2e,
   kGnuNegativeOffsetExtended = 0x2f,
 };
 
 // DW_OP_*
 constexpr uint8_t kOpDeref = 0x06;
-constexpr uint8_t kOpBp = 0x70 + kDwarfBp;  // DW_OP_breg6 SLEB
+constexpr uint8_t kOpBp = 0x70 + kDwarfBp;  // DW_OP_breg SLEB
 
-// The expression of a PLT stub: sp + 8 + ((pc & 15) >= N) * 8. A stub has 16
-// bytes and has pushed a word from its N-th byte on. N is 11, or 10 if stubs
-// begin with endbr64.
+// The expression of a PLT stub of x86-64: sp + 8 + ((pc & 15) >= N) * 8. A stub
+// has 16 bytes and has pushed a word from its N-th byte on. N is 11, or 10 if
+// stubs begin with endbr64.
 constexpr uint8_t kStubHead[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a};
 constexpr uint8_t kStubTail[] = {0x2a, 0x33, 0x24, 0x22};
 constexpr uint8_t kOpLit0 = 0x30;
@@ -52,6 +54,13 @@ bool IsStub(const uint8_t* expression, size_t size) {
          std::memcmp(expression, kStubHead, sizeof(kStubHead)) == 0 &&
          std::memcmp(expression + sizeof(kStubHead) + 1, kStubTail,
                      sizeof(kStubTail)) == 0;
+}
+
+// Puts `bytes` into a rule's field; false if it does not fit.
+template <typename Field>
+bool Put(int64_t bytes, int64_t unit, Field& field) {
+  field = static_cast<Field>(bytes / unit);
+  return int64_t{field} * unit == bytes;
 }
 
 }  // namespace
@@ -150,6 +159,10 @@ void FrameProgram::RunOther(uint8_t code, ByteReader& instructions) noexcept {
     case kGnuArgsSize:
       instructions.Uleb();
       break;
+#if defined(__aarch64__)
+    case kNegateReturnState:
+      break;  // Whoever reads an address removes its signature, if it has one.
+#endif
     default:
       RunRegister(code, instructions);
   }
@@ -245,17 +258,26 @@ void FrameProgram::ReadSavedExpression(ByteReader& instructions) noexcept {
   }
 }
 
+// Says where the return address is; false if the rule cannot.
+bool FrameProgram::SetReturn([[maybe_unused]] UnwindRule& rule) const noexcept {
+  const Register& at = row_.return_address;
+#if defined(__aarch64__)
+  if (at.saved == Saved::kSame) return true;
+  return at.saved == Saved::kAtCfa && at.offset != 0 &&
+         Put(at.offset, kSavedUnit, rule.return_offset);
+#else
+  return at.saved == Saved::kAtCfa && at.offset == -8;
+#endif
+}
+
 UnwindRule FrameProgram::Rule() const noexcept {
   constexpr UnwindRule kNone = {.kind = RuleKind::kUnsupported};
   if (!ok_) return kNone;
   if (row_.return_address.saved == Saved::kUndefined) {
     return {.kind = RuleKind::kOutermost};
   }
-  if (row_.return_address.saved != Saved::kAtCfa ||
-      row_.return_address.offset != -8 || row_.sp.saved != Saved::kSame) {
-    return kNone;
-  }
   UnwindRule rule;
+  if (!SetReturn(rule) || row_.sp.saved != Saved::kSame) return kNone;
   if (row_.cfa == Cfa::kBpMemory) {
     rule.kind = RuleKind::kBpMemory;
   } else if (row_.cfa == Cfa::kRegister && row_.cfa_register == kDwarfSp) {
@@ -272,10 +294,8 @@ UnwindRule FrameProgram::Rule() const noexcept {
   } else if (row_.bp.saved != Saved::kSame) {
     return kNone;
   }
-  rule.cfa_offset = static_cast<int32_t>(row_.cfa_offset);
-  rule.bp_offset = static_cast<int16_t>(row_.bp.offset);
-  const bool fits =
-      rule.cfa_offset == row_.cfa_offset && rule.bp_offset == row_.bp.offset;
+  const bool fits = Put(row_.cfa_offset, kCfaUnit, rule.cfa_offset) &&
+                    Put(row_.bp.offset, kSavedUnit, rule.bp_offset);
   return fits ? rule : kNone;
 }
 

@@ -21,10 +21,16 @@
 
 namespace kymo::unwind {
 
-// DWARF's numbers of x86-64 registers.
+// DWARF's numbers of registers.
+#if defined(__aarch64__)
+inline constexpr uint64_t kDwarfBp = 29;
+inline constexpr uint64_t kDwarfReturn = 30;
+inline constexpr uint64_t kDwarfSp = 31;
+#else
 inline constexpr uint64_t kDwarfBp = 6;
 inline constexpr uint64_t kDwarfSp = 7;
 inline constexpr uint64_t kDwarfReturn = 16;
+#endif
 
 struct FrameAlignment {
   uint64_t code_align = 1;
@@ -67,6 +73,7 @@ class FrameProgram {
   void RunRegister(uint8_t code, ByteReader& instructions) noexcept;
   void ReadCfaExpression(ByteReader& instructions) noexcept;
   void ReadSavedExpression(ByteReader& instructions) noexcept;
+  bool SetReturn(UnwindRule& rule) const noexcept;
 
   const FrameAlignment alignment_;
   const uint64_t pc_;

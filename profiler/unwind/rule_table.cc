@@ -23,6 +23,35 @@ void Enter(uint64_t key, UnwindRule rule) {
   slots[chosen].key_and_rule.store(key ^ word, std::memory_order_relaxed);
 }
 
+#if defined(__aarch64__)
+
+// The two instructions at `address`, the first in the low half; 0 if they
+// cannot be read. They may be anything, since code without a table is not known
+// to be code.
+__attribute__((no_sanitize_address, no_sanitize_thread)) uint64_t
+InstructionsAt(uint64_t address) {
+  if (address % 4 != 0 || !IsReadable(address) || !IsReadable(address + 7)) {
+    return 0;
+  }
+  const auto* const words = reinterpret_cast<const uint32_t*>(address);
+  return words[0] | uint64_t{words[1]} << 32;
+}
+
+// Whether a call instruction (BL or BLR) ends with the byte at `last`.
+bool EndsCall(uint64_t last) {
+  if (last < 7) return false;
+  const uint64_t call = InstructionsAt(last - 7) >> 32;
+  return (call & 0xfc000000) == 0x94000000 || (call & 0xfffffc1f) == 0xd63f0000;
+}
+
+// Whether a signal handler returns to the code behind `last`: mov x8,
+// #__NR_rt_sigreturn; svc #0. The kernel gives this code no table.
+bool EndsBeforeSignalReturn(uint64_t last) {
+  return InstructionsAt(last + 1) == 0xd4000001d2801168;
+}
+
+#else
+
 // Whether a call instruction ends with the byte at `last`: E8 with four bytes
 // of distance, or FF /2 with one to six bytes behind the opcode (register or
 // memory, with a displacement). The bytes may be anything, since code without a
@@ -42,6 +71,11 @@ __attribute__((no_sanitize_address, no_sanitize_thread)) bool EndsCall(
   return false;
 }
 
+// Its table is libc's.
+bool EndsBeforeSignalReturn(uint64_t) { return false; }
+
+#endif
+
 }  // namespace
 
 UnwindRule ComputeRule(uint64_t pc, const LoadedCode* code) noexcept {
@@ -52,7 +86,9 @@ UnwindRule ComputeRule(uint64_t pc, const LoadedCode* code) noexcept {
     if (entry != nullptr) rule = RuleOfEntry(entry, end, pc);
   }
   if (rule.kind == RuleKind::kMissing) {
-    rule.kind = EndsCall(pc) ? RuleKind::kFramePointer : RuleKind::kNotCode;
+    rule.kind = EndsBeforeSignalReturn(pc) ? RuleKind::kSignalFrame
+                : EndsCall(pc)             ? RuleKind::kFramePointer
+                                           : RuleKind::kNotCode;
   }
   Enter(pc + (code != nullptr ? code->identity : 0), rule);
   return rule;

@@ -4,11 +4,16 @@
 //   kBpOffset            cfa = bp + cfa_offset
 //   kBpMemory            cfa = the word at bp + cfa_offset (realigned stacks)
 //
-// "cfa" is the address just above the return address. So the return address is
-// the word at cfa - 8, and the caller's sp is the cfa. The field `bp` says
-// where the caller's bp is. sp and bp are rsp and rbp. No other registers are
-// followed: compilers address frames by these two. Code that does not (some
-// assembly) ends the stack.
+// The caller's sp is the cfa. The field `bp` says where the caller's bp is. No
+// other registers are followed: compilers address frames by these two. Code
+// that does not (some assembly) ends the stack.
+//
+//             sp    bp    the return address
+//   x86-64    rsp   rbp   the word at cfa - 8
+//   AArch64   sp    x29   the word at cfa + return_offset, or still in x30
+//
+// On AArch64 all offsets are divided by what they are multiples of (kCfaUnit,
+// kSavedUnit), so that they fit. Frames of more than 256 KiB do not.
 #ifndef KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
 #define KYMO_PROFILER_UNWIND_UNWIND_RULE_H_
 
@@ -35,11 +40,24 @@ enum class SavedBp : uint8_t {
   kAtBp,   // the word at bp + bp_offset
 };
 
+#if defined(__aarch64__)
+inline constexpr int64_t kCfaUnit = 16;   // how sp is aligned
+inline constexpr int64_t kSavedUnit = 8;  // a word
+#else
+inline constexpr int64_t kCfaUnit = 1;
+inline constexpr int64_t kSavedUnit = 1;
+#endif
+
 struct UnwindRule {
   RuleKind kind = RuleKind::kMissing;
   SavedBp bp = SavedBp::kSame;
   int16_t bp_offset = 0;
+#if defined(__aarch64__)
+  int16_t return_offset = 0;  // 0 = still in x30
+  int16_t cfa_offset = 0;
+#else
   int32_t cfa_offset = 0;
+#endif
 
   friend bool operator==(const UnwindRule&, const UnwindRule&) = default;
 };

@@ -2,15 +2,18 @@
 """Measures how long a user waits for an answer, beside other tools.
 
     tests/benchmarks/start_to_answer.py [--repeat=5] [--only=REGEX] [--keep=FOLDER]
+        [--torch-python=/usr/bin/python3]
 
 Each row is one question about one program, from the start of the command until
 all that it prints and writes is there. Kymo and its peer take turns, so that a
-busy machine slows both. The table has medians, the ratio of the medians of
-wall time, and the least and the largest ratio of single turns. docs/overhead.md
-says what the rows are.
+busy machine slows both. The table has medians, and two ratios of medians, of
+elapsed and of CPU time, each with the least and the largest ratio of single
+turns. It is the table of docs/overhead.md, which says what the rows are.
 
 Peers and programs are taken from the PATH: perf (linux-perf), heaptrack,
-clang++, python3. A row that lacks one says so.
+clang++, python3. PyTorch's profiler needs a Python that has torch, such as
+/usr/bin/python3 with Debian's python3-torch (1.13, without CUDA); PyPI has no
+wheel of it without CUDA. A row that lacks its peer says so.
 """
 
 import argparse
@@ -26,7 +29,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGETS = ["tools/profile", "tools/report", "tests/benchmarks/many_allocations"]
+TARGETS = ["tools/profile", "tools/report", "tests/benchmarks/many_allocations",
+           "tests/e2e/target"]
 
 # What a C++ compiler has to do with an ordinary large file.
 LARGE_SOURCE = """
@@ -73,19 +77,44 @@ print(len(kept))
 """
 
 
+RANGES = 20_000
+
+# The ranges of tests/e2e/target.cc, recorded by PyTorch's own profiler: without
+# Kineto, as Debian builds it, by the one before.
+TORCH_PROGRAM = f"""
+import torch
+from torch.autograd import profiler
+with profiler.profile(use_kineto=torch.profiler.kineto_available()) as profile:
+    with profiler.record_function("outer"):
+        for i in range({RANGES}):
+            with profiler.record_function("range"):
+                pass
+print(profile.key_averages().table())
+profile.export_chrome_trace("trace.json")
+"""
+
+
 class Commands:
     """The commands of one run, in a folder of its own; the last prints.
 
     `prepare` makes what they read. It is not measured, and called once.
     """
 
-    def __init__(self, *commands, needs=(), prepare=lambda: None):
+    def __init__(self, *commands, needs=(), modules=(), prepare=lambda: None):
         self.commands = commands
         self.needs = needs
+        self.modules = modules  # of the Python that the first command runs
         self.prepare = prepare
 
     def missing(self):
-        return [name for name in self.needs if not shutil.which(name)]
+        """The programs and modules that are not there."""
+        programs = [name for name in self.needs if not shutil.which(name)]
+        if programs:
+            return programs
+        return [name for name in self.modules
+                if subprocess.run([self.commands[0][0], "-c", f"import {name}"],
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, check=False).returncode]
 
     def run(self, folder):
         """Seconds, CPU seconds, largest process in MiB, MiB written."""
@@ -116,7 +145,7 @@ def perf(flags, *target):
                     ["perf", "report", "--stdio"], needs=["perf"])
 
 
-def make_rows(bin_folder, scratch):
+def make_rows(bin_folder, scratch, torch_python):
     """(what, the program alone, Kymo's commands, the peer's name and commands)."""
     profile = [str(bin_folder / "tools/profile"), "--output_dir=out"]
     memory = profile + ["--activities=cpu", "--profile_memory"]
@@ -126,6 +155,7 @@ def make_rows(bin_folder, scratch):
     compile_it = ["clang++", "-std=c++17", "-O1", "-c", str(source), "-o", "large.o"]
     python = ["python3", "-c", PYTHON_PROGRAM]
     large = scratch / "operations.json"
+    ranges = [str(bin_folder / "tests/e2e/target"), "ranges", str(RANGES)]
     rows = []
     for what, target in (("heap: 4 million allocations", allocate),
                          ("heap: clang++ -c", compile_it),
@@ -136,6 +166,10 @@ def make_rows(bin_folder, scratch):
         for flags in (["-g"], ["--call-graph", "dwarf"]):
             rows.append((what, target, Commands([*profile, *target], needs=target[:1]),
                          "perf " + " ".join(flags), perf(flags, *target)))
+    rows.append((f"ranges: {RANGES:,}, table and trace", ranges,
+                 Commands([*profile, "--activities=cpu", *ranges]), "PyTorch's profiler",
+                 Commands([torch_python, "-c", TORCH_PROGRAM], needs=[torch_python],
+                          modules=["torch"])))
     rows.append(("table of a million operations", ["true"],
                  Commands([str(bin_folder / "tools/report"), str(large)],
                           prepare=lambda: write_operations(large, 1_000_000)),
@@ -146,17 +180,28 @@ def make_rows(bin_folder, scratch):
 
 
 def write_operations(path, count):
-    """Operations in the form of Kineto's files, nested three deep."""
+    """Operations of one thread as Kineto writes them, nested three deep."""
     with open(path, "w") as out:
-        out.write('{"schemaVersion": 1, "traceEvents": [\n')
+        out.write('{\n  "schemaVersion": 1,\n  "traceEvents": [')
         for i in range(count):
             depth = i % 3
-            begin = (i - depth) * 10 + depth
-            out.write(json.dumps({
-                "ph": "X", "cat": "cpu_op", "name": f"aten::op_{i % 97}", "pid": 1, "tid": 1,
-                "ts": begin, "dur": 25 - 8 * depth, "args": {"External id": i + 1}}))
-            out.write(",\n" if i + 1 < count else "\n")
-        out.write("]}\n")
+            begin = 4353493034386002 + (i - depth) * 10123 + depth * 1001
+            duration = 25003 - 8001 * depth
+            out.write(f"""{"," if i else ""}
+  {{
+    "ph": "X",
+    "cat": "cpu_op",
+    "name": "aten::op_{i % 97}",
+    "pid": 28857,
+    "tid": 28857,
+    "ts": {begin // 1000}.{begin % 1000:03},
+    "dur": {duration // 1000}.{duration % 1000:03}
+    ,
+    "args": {{
+      "External id": {i + 1},"Record function id": 0, "Ev Idx": {i}
+    }}
+  }}""")
+        out.write("\n  ]\n}\n")
 
 
 def measure(commands, scratch, keep):
@@ -173,6 +218,13 @@ def cell(runs):
     return f"{seconds:.2f} s, {cpu:.2f} s CPU, {peak:.0f} MiB, {written:.1f} MiB written"
 
 
+def ratio(runs, others, column):
+    """Of the medians; the least and the largest of single turns."""
+    medians = [statistics.median(run[column] for run in turns) for turns in (runs, others)]
+    single = [a[column] / b[column] for a, b in zip(runs, others)]
+    return f"{medians[0] / medians[1]:.2g} ({min(single):.2g} to {max(single):.2g})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeat", type=int, default=5)
@@ -180,6 +232,8 @@ def main():
     parser.add_argument("--keep", help="a folder in which all files stay")
     parser.add_argument("--bin", type=pathlib.Path,
                         help="where the programs are built; they are built otherwise")
+    parser.add_argument("--torch-python", default="python3", metavar="PROGRAM",
+                        help="a Python that has torch")
     flags = parser.parse_args()
     if flags.bin is None:
         subprocess.run([ROOT / "bazelw", "build"] +
@@ -188,24 +242,23 @@ def main():
         flags.bin = ROOT / "bazel-bin"
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        print("| question | alone | Kymo | peer | Kymo : peer |")
-        print("|---|---|---|---|---|")
-        for what, target, ours, peer, theirs in make_rows(flags.bin.resolve(), scratch):
+        print("| question | alone | Kymo | peer | Kymo : peer | CPU time, Kymo : peer |")
+        print("|---|---|---|---|---|---|")
+        for what, target, ours, peer, theirs in make_rows(
+                flags.bin.resolve(), scratch, flags.torch_python):
             if not re.search(flags.only, f"{what} {peer}"):
                 continue
             missing = ours.missing() + theirs.missing()
             if missing:
-                print(f"| {what} | | | {peer} | {', '.join(missing)} missing |")
+                print(f"| {what} | | | {peer} | {', '.join(missing)} missing | |")
                 continue
             ours.prepare()
             turns = [(measure(ours, scratch, flags.keep), measure(theirs, scratch, flags.keep),
                       measure(Commands(target), scratch, None)) for _ in range(flags.repeat)]
             kymo, other, alone = zip(*turns)
-            ratios = [a[0] / b[0] for a, b in zip(kymo, other)]
-            middle = statistics.median(r[0] for r in kymo) / statistics.median(r[0] for r in other)
             alone_seconds = statistics.median(r[0] for r in alone)
             print(f"| {what} | {alone_seconds:.2f} s | {cell(kymo)} | {peer}: {cell(other)} "
-                  f"| {middle:.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |", flush=True)
+                  f"| {ratio(kymo, other, 0)} | {ratio(kymo, other, 1)} |", flush=True)
 
 
 if __name__ == "__main__":

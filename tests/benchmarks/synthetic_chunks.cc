@@ -20,7 +20,7 @@ constexpr size_t kMaxOpen = 11;
 
 // 2.5 ticks a nanosecond.
 TickConverter Clock() {
-  return TickConverter(ClockSource::kTsc,
+  return TickConverter(ClockSource::kCounter,
                        {.ticks = kFirstTick, .monotonic_ns = 1'000},
                        {.ticks = kFirstTick + 2'500'000'000,
                         .monotonic_ns = 1'000 + kNsPerSecond},

@@ -240,6 +240,7 @@ class TerminalTest(ProfileTestCase):
                         self.assertLessEqual(len(line), columns, line)
                 self.assertRegex(seen, r"(?m)^mlp::matmul_tile +[0-9.]+%")
                 self.assertRegex(seen, r"(?m)^train_mlp: [0-9.]+ s, ")
+                self.assertIn("report.html in a browser", seen)
                 self.assertIn("trace.json in https://ui.perfetto.dev", seen)
                 self.assertRegex(seen, r"(?m)^kymo: all tables: .*/key_averages.txt$")
 

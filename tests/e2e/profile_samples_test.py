@@ -32,6 +32,25 @@ class SampledProgramTest(ProfileTestCase):
         self.assertRegex(folded, r"main;BurnThree\(\);.* \d+")
         self.assert_nested(result.slices())
 
+    def test_a_long_recording_counts_all_samples(self):
+        result = self.profile(
+            BURN, "two", flags=self.SAMPLING + ("--sampling_max_samples=20",))
+        self.assertEqual(result.status, 0, result.stderr)
+        totals = result.summary["totals"]
+        shown = totals["samples"] - result.losses["samples_summed"]
+        self.assertGreater(result.losses["samples_summed"], 20)
+        self.assertLess(shown, 20)
+        self.assertGreaterEqual(shown, 15)
+        self.assertIn("timelines have the newest, without "
+                      f"{result.losses['samples_summed']} older ones",
+                      result.stderr)
+        functions = self.functions(result).values()
+        self.assertEqual(sum(f["self_samples"] for f in functions),
+                         totals["samples"])
+        folded = (result.out / "stacks.folded").read_text().splitlines()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded),
+                         totals["sampled_ns"])
+
     def test_threads_and_children_are_sampled(self):
         result = self.profile(
             "sh", "-c", f"{BURN} two & {BURN} threads; wait",

@@ -79,7 +79,8 @@ class TroubleTest(ProfileTestCase):
         out = os.path.join(self.folder.name, "small")
         os.mkdir(out)
         script = (f"mount -t tmpfs -o size=1m none {out} && "
-                  f"{PROFILE} --activities=cpu --output_dir={out} "
+                  f"{PROFILE} --activities=cpu --cpu_max_disk=1GiB "
+                  f"--output_dir={out} "
                   f"{TARGET} ranges 20000; echo status $?; ls -A {out}")
         # Without root, in a user namespace of our own.
         flags = "-m" if os.getuid() == 0 else "-rm"
@@ -90,7 +91,8 @@ class TroubleTest(ProfileTestCase):
         self.assertEqual(lines[:2], ["status", "0"], completed.stderr)
         # An exporter that lacks room for one of its files leaves none of them.
         self.assertEqual(sorted(lines[2:]),
-                         [".kymo-files", "key_averages.txt", "summary.json"])
+                         [".kymo-files", "key_averages.txt", "report.html",
+                          "summary.json"])
         self.assertIn(b"trace.json", completed.stderr)
         self.assertIn(b"No space left", completed.stderr)
 

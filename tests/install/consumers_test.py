@@ -22,7 +22,7 @@ SYSTEM = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
 def run(*command, **environment):
     """Runs it in an environment that has nothing of ours; returns its output."""
-    done = subprocess.run([str(word) for word in command], timeout=60,
+    done = subprocess.run([str(word) for word in command], timeout=240,
                           env=dict(SYSTEM, **environment), encoding="utf-8",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
@@ -116,10 +116,72 @@ class ConsumersTest(unittest.TestCase):
         run("cmake", "--build", build)
         self.check_program_and_library(build / "program")
 
+    def check_session(self, program):
+        """session.cc records itself, its shared library, and both in C."""
+        trace = self.folder / "trace.json"
+        table = run(program, trace)
+        self.assertTrue(table.endswith("\nOK\n"), table)
+        with open(trace, encoding="utf-8") as file:
+            events = [event for event in json.load(file)["traceEvents"]
+                      if event["ph"] == "X"]
+        for name in ("step", "in C", "work"):
+            self.assertRegex(table, rf"\n +{name} .* 3 +\n")
+            self.assertEqual(
+                [event["name"] for event in events].count(name), 3)
+        for line in run("ldd", program).splitlines():
+            name, arrow, path = line.strip().partition(" => ")
+            if re.match("lib(kymo|absl|tbb|dw|simdjson)", name):
+                self.assertIn(str(self.root), path)
+
+    def test_sessions_with_cmake_and_pkg_config(self):
+        # Every header compiles, in any order. tbb.h needs the user's oneTBB.
+        headers = sorted((self.root / "include/kymo").glob("*.h"),
+                         reverse=True)
+        self.assertGreater(len(headers), 25)
+        together = self.folder / "together.h"
+        together.write_text("".join(f'#include "kymo/{header.name}"\n'
+                                    for header in headers
+                                    if header.name != "tbb.h"))
+        flags = self.folder / "flags.cmake"
+        flags.write_text("add_compile_options(-Wall -Wextra -Werror "
+                         f"-include {together})\n")
+        build = self.folder / "build"
+        run("cmake", "-S", CONSUMERS / "session", "-B", build,
+            f"-DCMAKE_PREFIX_PATH={self.root}",
+            f"-DCMAKE_PROJECT_INCLUDE={flags}",
+            "-DCMAKE_NO_SYSTEM_FROM_IMPORTED=ON")
+        run("cmake", "--build", build)
+        program = build / "session"
+        self.check_session(program)
+        # Two sessions record at once: the program's and that of the command.
+        ranges = self.record(program, self.folder / "trace.json")
+        for name in ("step", "in C", "work"):
+            self.assertEqual(len(ranges[name]), 3)
+        libraries = run("pkg-config", "--libs", "kymo",
+                        PKG_CONFIG_PATH=str(self.root / "lib/pkgconfig"))
+        again = self.folder / "again"
+        run("g++", *build.rglob("session.cc.o"), "-o", again,
+            f"-L{build}", f"-Wl,-rpath,{build}", "-lwork", *libraries.split())
+        self.check_session(again)
+
+    def test_another_abseil_in_the_same_source_is_an_error(self):
+        source = self.folder / "both.cc"
+        command = ["g++", "-std=c++20", "-fsyntax-only", "-Wfatal-errors",
+                   f"-I{self.root}/include", source]
+        ours, other = "kymo/schedule.h", "absl/status/status.h"
+        for headers, says in (((other, ours), "bring an Abseil of their own"),
+                              ((ours, other), "error: ")):
+            source.write_text("".join(f'#include "{header}"\n'
+                                      for header in headers) +
+                              "absl::Status status;\n")
+            with self.assertRaises(AssertionError) as caught:
+                run(*command)
+            self.assertIn(says, str(caught.exception))
+
     def test_cmake_says_what_the_package_does_not_have(self):
         project = self.folder / "CMakeLists.txt"
-        for asked, says in (("Kymo REQUIRED COMPONENTS kymo",
-                             "no component kymo"),
+        for asked, says in (("Kymo REQUIRED COMPONENTS python",
+                             "no component python"),
                             ("Kymo 1.0 REQUIRED", 'version "1.0"'),
                             ("Kymo 99.0 REQUIRED", 'version "99.0"')):
             project.write_text("cmake_minimum_required(VERSION 3.16)\n"

@@ -4,7 +4,7 @@
 #   tests/install/packages.sh ROOT
 #
 # ROOT is a system that debootstrap made (README.md). It is changed: apt-get
-# installs xz-utils and python3-venv there. Needs root, for chroot and mounts,
+# installs xz-utils, python3-venv, g++, cmake and pkg-config there. Needs root, for chroot and mounts,
 # and what this builds before:
 #
 #   ./bazelw build //packaging:tar //packaging:deb //packaging:wheel \
@@ -29,6 +29,7 @@ mount --bind /dev/pts "$root/dev/pts"
 rm -rf "$parcel"
 mkdir -p "$parcel"
 cp "$bin"/packaging/{deb,tar,wheel}/* "$bin/tests/e2e/target" "$parcel"
+cp -r "$(dirname "${BASH_SOURCE[0]}")/consumers" "$parcel"
 
 # What follows runs in there, without anything of this environment.
 chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
@@ -38,7 +39,8 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 log() { "$@" >log.txt 2>&1 || { cat log.txt; fail "$*"; }; }
 
 log apt-get update
-log apt-get install -y --no-install-recommends xz-utils python3-venv
+log apt-get install -y --no-install-recommends xz-utils python3-venv \
+  g++ cmake make pkg-config
 echo "$(. /etc/os-release; echo "$PRETTY_NAME"), $(ldd --version | head -1)"
 seq 300000 >numbers
 
@@ -74,12 +76,54 @@ gone() {
   diff "$1" after >left || { cat left; fail "$2 leaves files behind"; }
 }
 
+# builds KYMO PREFIX: builds the consumers against what is below PREFIX (empty:
+# where CMake and pkg-config look by themselves), runs and records them.
+builds() {
+  rm -rf built
+  local where=()
+  if [[ -n $2 ]]; then
+    where=("-DCMAKE_PREFIX_PATH=$2")
+    local -x PKG_CONFIG_PATH=$2/lib/pkgconfig
+  fi
+  log cmake -S consumers -B built/c "${where[@]}"
+  log cmake --build built/c
+  records "$1" step library -- built/c/program
+  log gcc -shared -fPIC consumers/library.c -o built/libpart.so \
+    $(pkg-config --cflags --libs kymo-annotate)
+  log gcc consumers/program.c -o built/program -Lbuilt -lpart \
+    "-Wl,-rpath,$PWD/built" $(pkg-config --cflags --libs kymo-annotate)
+  records "$1" step library -- built/program
+  log cmake -S consumers/session -B built/session "${where[@]}"
+  log cmake --build built/session
+  log built/session/session built/trace.json
+  records "$1" step work -- built/session/session built/trace.json
+  log g++ -std=c++20 consumers/session/*.cc -o built/again \
+    $(pkg-config --cflags --libs kymo)
+  log built/again built/trace.json
+  rm -r built
+}
+
+# records KYMO NAME... -- TARGET...: the table has ranges of these names.
+records() {
+  local kymo=$1 names=()
+  shift
+  while [[ $1 != -- ]]; do names+=("$1"); shift; done
+  rm -rf out
+  log "$kymo" --activities=cpu --output_dir=out "$@"
+  local name
+  for name in "${names[@]}"; do
+    grep -q "^ *$name " out/key_averages.txt || fail "no range $name: $*"
+  done
+  rm -r out
+}
+
 files >before
 log apt-get install -y --no-install-recommends ./kymo_*.deb
 uses kymo
 [[ -s /usr/share/man/man1/kymo.1.gz || -e /etc/dpkg/dpkg.cfg.d/docker ]] ||
   fail "no man page"
 log dpkg --verify kymo
+builds kymo ""
 log apt-get purge -y kymo
 gone before "the Debian package"
 echo "deb: installed, used, removed"
@@ -87,7 +131,9 @@ echo "deb: installed, used, removed"
 mkdir -p "/opt/my tools"
 tar -C "/opt/my tools" -xzf kymo-*.tar.gz
 uses /opt/my\ tools/kymo-*/bin/kymo
-rm -r "/opt/my tools"
+mv "/opt/my tools" /opt/tools  # pkg-config's words end at spaces
+builds /opt/tools/kymo-*/bin/kymo "$(echo /opt/tools/kymo-*)"
+rm -r /opt/tools
 rm -r /var/tmp/kymo-0  # the link to the runtime
 gone before "the archive"
 echo "tar: unpacked into a path with a space, used, removed"

@@ -1,5 +1,6 @@
 // What an exporter wrote, the importer of the same name reads back whole:
 // samples, memory, counters and the ledger, for every format with both ends.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -51,6 +52,12 @@ class RandomRecording {
     for (TrackIndex t = 0; t < shard_.tracks.size(); ++t) {
       // One thread is only sampled, and one only counts allocations.
       if (t != 1) AddSamples(t);
+      // One thread has no other samples than sums.
+      for (uint64_t left = t == 1 ? 3 : Below(9); left > 0; --left) {
+        shard_.sample_sums.push_back(
+            {t, Stack(), 1 + Below(1'000),
+             static_cast<DurationNs>(Below(1'000'000))});
+      }
       if (t == 1 || OneIn(3)) {
         shard_.allocation_counts.push_back(
             {t, Below(1'000), Below(900), 1u << 20});
@@ -208,6 +215,14 @@ std::vector<std::string> Samples(const Trace& trace) {
                                  sample.time_ns, " ", sample.weight_ns,
                                  StackText(trace, sample.stack)));
   }
+  std::vector<std::string> sums;
+  for (const model::SampleSum& sum : trace.sample_sums()) {
+    sums.push_back(absl::StrCat("sum ", Thread(trace, sum.track), " ",
+                                sum.count, " ", sum.weight_ns,
+                                StackText(trace, sum.stack)));
+  }
+  std::sort(sums.begin(), sums.end());
+  lines.insert(lines.end(), sums.begin(), sums.end());
   return lines;
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
@@ -59,8 +60,8 @@ class MemoryLimitTest(unittest.TestCase):
         self.assertIn("kymo.raw: `kymo report` reads it", says)
         self.assertEqual(
             sorted(os.listdir(self.out)),
-            [".kymo-files", "key_averages.txt", "kymo.raw", "stacks.folded",
-             "summary.json"])
+            [".kymo-files", "key_averages.txt", "kymo.raw", "report.html",
+             "stacks.folded", "summary.json"])
         self.expect_all_of_it(count)
 
     def test_samples_keep_their_stacks(self):
@@ -82,6 +83,24 @@ class MemoryLimitTest(unittest.TestCase):
                       self.read("stacks.ranges.folded"))
         self.assertGreater(
             os.path.getsize(os.path.join(self.out, "stacks.pb.gz")), 100)
+
+    def test_a_long_recording_has_sums_of_all_and_the_newest_part(self):
+        # 30.5 MiB of records: more than three quarters of the disk, and less
+        # than all of it, however slowly the command adds up.
+        count = 1_000_000
+        says = " ".join(self.profile(count, "--cpu_max_memory=40MiB",
+                                     "--cpu_max_disk=40MiB",
+                                     "--max_size=0").split())
+        self.assertIn(f"have all {count + 1} events", says)
+        older = int(re.search(r"without (\d+) older events", says)[1])
+        # The trace of 16 MiB takes 40 MiB.
+        self.assertLessEqual(count - older, 16 * 2**20 // 32)
+        self.assertGreater(count - older, 4 * 2**20 // 32)
+        self.expect_all_of_it(count)
+        events = json.loads(self.read("trace.json"))["traceEvents"]
+        names = [e["name"] for e in events if e["ph"] == "X"]
+        self.assertEqual(names.count("inner"), count - older)
+        self.assertEqual(names.count("outer"), 1)
 
     def test_what_is_kept_has_all_of_it(self):
         count = 500_000

@@ -12,7 +12,9 @@
 #define KYMO_TESTS_SUPPORT_TEST_TRACE_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,7 +25,9 @@
 #include "profiler/model/records.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/model/trace.h"
+#include "profiler/model/waits.h"
 
 namespace kymo {
 
@@ -84,17 +88,60 @@ class TestTrace {
     data_.counters.push_back({track, Intern(name), time_ns, value});
   }
 
-  // Frames by function name, outermost first, all of `module`.
+  // Frames as those of Stack().
   void AddSample(model::TrackIndex track, TimeNs time_ns, DurationNs weight_ns,
                  std::initializer_list<std::string_view> frames,
                  std::string_view module = "/bin/app") {
+    data_.samples.push_back({track, Stack(frames, module), time_ns, weight_ns});
+  }
+
+  // From here on, the samples so far are only added up. REQUIRES: those of a
+  // track and a stack follow one another.
+  void AddUpSamples() {
+    for (const model::StackSample& sample : data_.samples) {
+      auto& sums = data_.sample_sums;
+      if (sums.empty() || sums.back().track != sample.track ||
+          sums.back().stack != sample.stack) {
+        sums.push_back({.track = sample.track, .stack = sample.stack});
+      }
+      ++sums.back().count;
+      sums.back().weight_ns += sample.weight_ns;
+    }
+    data_.samples.clear();
+  }
+
+  // Times of threads, in the order of the trace.
+  void SetThreadTimes(std::vector<model::ThreadTimes> threads,
+                      uint32_t cpu_count = 0) {
+    States().threads = std::move(threads);
+    States().cpu_count = cpu_count;
+  }
+
+  // A wait and a sum of waits, in the order of the trace. Frames as AddSample.
+  void AddWait(const model::Wait& wait,
+               std::initializer_list<std::string_view> frames = {}) {
+    States().waits.push_back(wait);
+    States().waits.back().stack = Stack(frames);
+  }
+  void AddShortWaits(const model::WaitSum& sum,
+                     std::initializer_list<std::string_view> frames = {}) {
+    States().short_waits.push_back(sum);
+    States().short_waits.back().stack = Stack(frames);
+  }
+  void SetMinWait(DurationNs min_wait_ns) {
+    States().min_wait_ns = min_wait_ns;
+  }
+
+  // Frames by function name, outermost first, all of `module`.
+  model::StackId Stack(std::initializer_list<std::string_view> frames,
+                       std::string_view module = "/bin/app") {
     model::StackId stack = model::kEmptyStack;
     for (const std::string_view function : frames) {
       stack = data_.stacks.Push(
           stack, data_.stacks.AddFrame(
                      {.function = Intern(function), .module = Intern(module)}));
     }
-    data_.samples.push_back({track, stack, time_ns, weight_ns});
+    return stack;
   }
 
   void AddMetadata(std::string_view key, std::string_view json) {
@@ -154,7 +201,16 @@ class TestTrace {
     return event;
   }
 
+  model::ThreadStates& States() {
+    if (states_ == nullptr) {
+      states_ = std::make_shared<model::ThreadStates>();
+      data_.thread_states = states_;
+    }
+    return *states_;
+  }
+
   model::TraceData data_;
+  std::shared_ptr<model::ThreadStates> states_;  // those of data_
   std::vector<model::EventIndex> open_;
 };
 

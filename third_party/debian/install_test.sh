@@ -23,6 +23,10 @@ program() {
 
 # This release has everything but `new`; `here` and `old-here` are installed.
 program dpkg-query <<'END'
+if [[ $1 == -S ]]; then
+  [[ $2 == */debian/* ]] && echo "bazel-bootstrap: $2"
+  exit
+fi
 for word in "$@"; do
   case $word in
     here | old-here) echo "installed $word" ;;
@@ -85,7 +89,7 @@ grep -qx "bazelw: run: apt-get install removed old newer" "$scratch/said" ||
 workspace=$scratch/workspace
 mkdir -p "$workspace"/third_party/{debian,python}
 cp "$PWD/bazelw" "$workspace"
-printf '%s\n' '#!/bin/bash' 'echo "$@" >"${0%/*}/lists"' \
+printf '%s\n' '#!/bin/bash' 'echo "$@" >"${0%/*}/lists"; exit $INSTALL_STATUS' \
   >"$workspace/third_party/debian/install.sh"
 printf '%s\n' '#!/bin/bash' >"$workspace/third_party/python/environment.sh"
 chmod +x "$workspace"/third_party/*/*.sh
@@ -103,8 +107,43 @@ for words in "build //a" "build -- //a:b" "run //a -- test //..." "query //a"; d
   [[ $(lists $words) == build.txt ]] || fail "bazelw $words: $(lists $words)"
 done
 
+# A Bazel of the user's own, if it is new enough, makes Debian's needless.
+# bazel_of FOLDER TEXT: a Bazel there, whose --version is TEXT.
+bazel_of() {
+  mkdir -p "$scratch/$1"
+  cat >"$scratch/$1/bazel" <<END
+#!/bin/bash
+if [[ \$1 == --version ]]; then echo "$2"; exit; fi
+echo "\$USE_BAZEL_VERSION:\$*" >"$scratch/ran"
+END
+  chmod +x "$scratch/$1/bazel"
+}
+# with FOLDER: what `bazelw build //a` installs and runs with its Bazel.
+with() {
+  (
+    unset BAZEL USE_BAZEL_VERSION
+    rm -f "$scratch/ran"
+    PATH=$scratch/$1:$PATH "$workspace/bazelw" build //a 2>"$scratch/said" || true
+    tr ' ' '\n' <"$workspace/third_party/debian/lists" | sed 's|.*/||' | xargs
+    sed "s|$workspace/||" "$scratch/ran" 2>/dev/null || true
+  )
+}
+bazel_of own "Bazelisk version: 1
+bazel 8.1.0"
+bazel_of old "bazel 6.5.0"
+bazel_of debian/4 "bazel no_version"
+bazel_of debian/7 "bazel 7.7.1"
+expect() {
+  [[ $(with "$1") == "$2" ]] || fail "with $1: $(with "$1"); $(cat "$scratch/said")"
+}
+expect own $'build.txt\n7.7.1:build //a'
+expect debian/4 $'bazel.txt build.txt\n:build //a'
+expect debian/7 $'bazel.txt build.txt\n:--bazelrc=third_party/registry/debian.bazelrc build //a'
+INSTALL_STATUS=1 expect old "bazel.txt build.txt"
+grep -q "older than Bazel 7" "$scratch/said" || fail "it does not say why not"
+
 # The real lists have no name twice, and nothing but names.
-lists=("$PWD"/third_party/debian/{build,tests}.txt)
+lists=("$PWD"/third_party/debian/{bazel,build,tests,aarch64}.txt)
 names=$(sed -e 's/#.*//' "${lists[@]}" | tr '|' '\n' | tr -d ' ' | sed '/^$/d')
 [[ -z $(sort <<<"$names" | uniq -d) ]] || fail "twice: $(sort <<<"$names" | uniq -d)"
 odd=$(grep -vxE '[a-z0-9][a-z0-9.+-]+' <<<"$names" || true)

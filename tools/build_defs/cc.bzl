@@ -78,7 +78,7 @@ def kymo_cc_test(name, srcs, copts = [], deps = [], size = "small", **kwargs):
         **kwargs
     )
 
-def kymo_cc_unit_test(name, srcs, deps = [], data = [], **kwargs):
+def kymo_cc_unit_test(name, srcs, deps = [], data = []):
     """A GoogleTest that shares its program with the others of its package.
 
     `kymo_cc_unit_tests()` at the package's end makes that program, :unit_tests.
@@ -94,7 +94,6 @@ def kymo_cc_unit_test(name, srcs, deps = [], data = [], **kwargs):
         data = data,
         tags = ["manual"],
         deps = deps,
-        **kwargs
     )
 
     # A library, since existing_rules() does not tell deps that have a select().

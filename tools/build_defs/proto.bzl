@@ -1,4 +1,4 @@
-"""C++ for protobuf schemas, by the `protoc` that Debian packages."""
+"""C++ for protobuf schemas, by the `protoc` of the library that is linked."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
@@ -22,14 +22,15 @@ def kymo_proto_library(name, srcs, **kwargs):
     stems = [src[:-len(".proto")] for src in srcs]
     headers = [stem + ".pb.h" for stem in stems]
     sources = [stem + ".pb.cc" for stem in stems]
-    repository = native.repository_name()[1:]  # "" in this workspace
+    repository = native.repository_name().lstrip("@")  # "" in this workspace
     root = "external/" + repository if repository else "."
     native.genrule(
         name = name + "_protoc",
         srcs = srcs,
         outs = headers + sources,
-        cmd = "protoc --proto_path={root} --cpp_out=$(GENDIR)/{root} $(SRCS)".format(root = root),
+        cmd = "$(location //third_party/protobuf:protoc) --proto_path={root} --cpp_out=$(GENDIR)/{root} $(SRCS)".format(root = root),
         message = "Generating C++ of",
+        tools = ["//third_party/protobuf:protoc"],
         visibility = ["//visibility:private"],
     )
     cc_library(

@@ -178,16 +178,23 @@ std::string ManPage(const Manual& manual, std::string_view title,
   return page;
 }
 
-std::string FlagWordsOf(const Manual& manual) {
-  std::vector<std::string> words;
-  const auto add = [&](const SettingInfo& flag) {
-    words.push_back(absl::StrCat("--", flag.name, flag.is_switch() ? "" : "="));
-  };
-  for (const SettingInfo& flag : manual.own) add(flag);
+std::vector<const SettingInfo*> FlagsOf(const Manual& manual) {
+  std::vector<const SettingInfo*> flags;
+  for (const SettingInfo& flag : manual.own) flags.push_back(&flag);
   for (const PluginGroup& group : manual.groups) {
     for (const PluginInfo* const plugin : group.plugins) {
-      for (const SettingInfo* const flag : FlagsOf(*plugin)) add(*flag);
+      const std::vector<const SettingInfo*> more = FlagsOf(*plugin);
+      flags.insert(flags.end(), more.begin(), more.end());
     }
+  }
+  return flags;
+}
+
+std::string FlagWordsOf(const Manual& manual) {
+  std::vector<std::string> words;
+  for (const SettingInfo* const flag : FlagsOf(manual)) {
+    words.push_back(
+        absl::StrCat("--", flag->name, flag->is_switch() ? "" : "="));
   }
   return absl::StrJoin(words, " ");
 }

@@ -4,7 +4,7 @@
 //   const std::string script = BashCompletion(
 //       FlagWordsOf(profile_manual), FlagWordsOf(report_manual));
 //
-// So they have the flags that --help has.
+// So they have the flags that --help has. completions.h has other shells'.
 //
 // Formats: man(7) of groff 1.22, and the "Programmable Completion" of Bash's
 // manual.
@@ -13,7 +13,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "profiler/plugin/settings.h"
 #include "tools/command_line/manual.h"
 
 namespace kymo::tools {
@@ -22,6 +24,9 @@ namespace kymo::tools {
 // has no space.
 std::string ManPage(const Manual& manual, std::string_view title,
                     std::string_view version);
+
+// Its own flags and those of its plugins, in the order of --help=all.
+std::vector<const SettingInfo*> FlagsOf(const Manual& manual);
 
 // The flags, separated by spaces; a flag that takes a value ends with `=`.
 std::string FlagWordsOf(const Manual& manual);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/command_line/completions.h"
 #include "tools/command_line/manual_files.h"
 
 namespace kymo::tools {
@@ -213,6 +214,31 @@ TEST_F(ManualTest, ManPagesHaveEveryFlag) {
 TEST_F(ManualTest, FlagWordsAreWhatAShellCompletes) {
   EXPECT_EQ(FlagWordsOf(manual_),
             "--rows= --folder= --loud --cuda_sync --cuda_capture= --cuda_pool");
+}
+
+TEST_F(ManualTest, ZshAndFishKnowWhatFlagsAreFor) {
+  Manual report = manual_;
+  report.groups.clear();
+  const std::string zsh = ZshCompletion(manual_, report);
+  EXPECT_EQ(zsh.find("#compdef kymo\n"), 0u);
+  EXPECT_THAT(zsh, HasSubstr("    '--rows=[Rows of the table]:N:_files' \\\n"
+                             "    '--folder=[Where files go]:DIR:_files' \\\n"
+                             "    '--loud[Say more]' \\\n"
+                             "    '--cuda_sync[Record waits]' \\\n"
+                             "    '--cuda_capture=[Another'\\''s one day]"
+                             ":N:_files' \\\n"
+                             "    '--cuda_pool[Record pools]' \\\n"
+                             "    '(-)1: :{ _command_names -e }'"));
+  EXPECT_THAT(zsh, HasSubstr("    '--loud[Say more]' \\\n"
+                             "    '*:file:_files'\n"));
+  const std::string fish = FishCompletion(manual_, report);
+  EXPECT_THAT(fish, HasSubstr("\nset -g __kymo_flags_with_values --rows "
+                              "--folder --cuda_capture\n"));
+  EXPECT_THAT(fish, HasSubstr("complete -c kymo -n '__kymo_is start profile' "
+                              "-l cuda_capture -r -d 'Another\\'s one day'\n"));
+  EXPECT_THAT(fish, HasSubstr("complete -c kymo -n '__kymo_is report' "
+                              "-l loud -d 'Say more'\n"));
+  EXPECT_THAT(fish, Not(HasSubstr("'__kymo_is report' -l cuda_")));
 }
 
 }  // namespace

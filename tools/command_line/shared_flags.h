@@ -32,6 +32,7 @@ struct SharedFlags {
   uint64_t max_size = uint64_t{100} << 20;  // bytes; 0: any number
   int64_t max_file_mib = 0;                 // 0: any number
   bool gzip = false;
+  bool view = false;  // the page of the html exporter
   bool with_flops = false;
   bool quiet = false;
   bool list = false;
@@ -84,6 +85,12 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .hint = "DIR",
        .topic = "files",
        .is_common = true},
+      {.name = "view",
+       .value = setting::Switch(&Shared::view),
+       .purpose = "Open report.html in a browser; written, too, if --export "
+                  "leaves it out. Where there is no screen, say its address.",
+       .topic = "files",
+       .is_common = true},
       {.name = "gzip",
        .value = setting::Switch(&Shared::gzip),
        .purpose = "Compress traces that are written: trace.json.gz.",
@@ -91,11 +98,11 @@ std::vector<Setting<S>> SharedSettings(const SharedTexts& texts) {
        .is_common = true},
       {.name = "max_size",
        .value = MaxSizeValue(),
-       .purpose = "Most that timelines and the text files of stacks of a run "
-                  "take. Larger files are first compressed (trace.json.gz), "
-                  "with everything in them. What is still too large is folded: "
-                  "short ranges, and rare stacks. 0 = fold nothing for its "
-                  "size. Does not bound pprof's files.",
+       .purpose = "Most that timelines, report.html and the text files of "
+                  "stacks of a run take. Larger files are first compressed "
+                  "(trace.json.gz), with everything in them. What is still "
+                  "too large is folded: short ranges, and rare stacks. 0 = "
+                  "fold nothing for its size. Does not bound pprof's files.",
        .topic = "files"},
       {.name = "max_file_mib",
        .value = setting::Integer(&Shared::max_file_mib, 0, kMostMib, "MiB"),

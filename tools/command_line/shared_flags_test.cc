@@ -29,8 +29,8 @@ TEST(SharedFlagsTest, DefaultsAreThoseOfPyTorchsTableAndPrintEverything) {
   EXPECT_EQ(flags.row_limit, 100);
   EXPECT_EQ(flags.max_size, 104'857'600u);
   EXPECT_EQ(flags.max_file_mib, 0);
-  EXPECT_FALSE(flags.gzip || flags.with_flops || flags.quiet || flags.list ||
-               flags.version);
+  EXPECT_FALSE(flags.gzip || flags.view || flags.with_flops || flags.quiet ||
+               flags.list || flags.version);
 }
 
 TEST(SharedFlagsTest, EachFlagHasItsTopicAndManyAreCommon) {
@@ -41,6 +41,7 @@ TEST(SharedFlagsTest, EachFlagHasItsTopicAndManyAreCommon) {
   EXPECT_EQ(flags,
             "export files *\n"
             "output_dir files *\n"
+            "view files *\n"
             "gzip files *\n"
             "max_size files\n"
             "max_file_mib files\n"
@@ -73,6 +74,7 @@ TEST(SharedFlagsTest, EachFlagSetsItsMember) {
   const Flags flags = *Table().Read({{"export", "a,b"},
                                      {"output_dir", "out"},
                                      {"gzip", "1"},
+                                     {"view", "1"},
                                      {"max_size", "3KiB"},
                                      {"max_file_mib", "1048576"},
                                      {"sort_by", "auto"},
@@ -87,8 +89,8 @@ TEST(SharedFlagsTest, EachFlagSetsItsMember) {
   EXPECT_EQ(flags.max_file_mib, 1048576);
   EXPECT_EQ(flags.sort_by, "auto");
   EXPECT_EQ(flags.row_limit, -1);
-  EXPECT_TRUE(flags.gzip && flags.with_flops && flags.quiet && flags.list &&
-              flags.version);
+  EXPECT_TRUE(flags.gzip && flags.view && flags.with_flops && flags.quiet &&
+              flags.list && flags.version);
 }
 
 TEST(SharedFlagsTest, ValuesOutOfBoundsAreRefused) {

@@ -31,6 +31,7 @@ absl::Status ForEachExporter(const ExportRequest& request,
     ExportOptions options;
     options.gzip = request.gzip;
     options.settings = request.settings;
+    options.before = request.before;
     options.notes = &notes;
     // Splitting keeps every event.
     const bool is_split =
@@ -57,6 +58,10 @@ absl::Status ExportFiles(const ExportRequest& request,
       request, exporters, notes,
       [&](const TraceExporter& exporter,
           const ExportOptions& options) -> absl::Status {
+        if (request.sums != nullptr && exporter.info().exports_sums) {
+          return RunExporterOnSums(exporter, *request.sums, options, out)
+              .status();
+        }
         KYMO_ASSIGN_OR_RETURN(
             const SplitFiles files,
             RunExporter(exporter, trace, options, request.max_file_bytes, out));

@@ -38,6 +38,11 @@ struct ExportRequest {
   int64_t max_file_bytes = 0;
   std::map<std::string, std::string> settings;
   AfterError after_error = AfterError::kStop;
+  // Of all of a recording whose trace has the newest part. The exporters that
+  // take sums get them. May be null.
+  const analysis::WindowSums* sums = nullptr;
+  // What the exporters compare the trace with. May be null.
+  const model::Trace* before = nullptr;
   // Called now and then with what an exporter has done, 0..1. May be empty.
   std::function<void(const std::string& exporter, double done)> progress;
 };

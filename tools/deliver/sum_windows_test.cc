@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/normalize/normalize.h"
 #include "tests/support/test_importer.h"
 
 namespace kymo::tools {
@@ -74,6 +75,48 @@ TEST(SumWindowsTest, OnlyTheLastWindowHasRangesThatNobodyEnded) {
   const auto summed = SumWindows(windows);
   ASSERT_TRUE(summed.ok()) << summed.status();
   EXPECT_EQ(summed->sums.ledger().Get(model::Loss::kRangesOpenAtEnd), 1u);
+}
+
+// The last two windows are in the shard of the recording, too.
+TEST(LiveSummerTest, LossesOfWhatIsLeftAreThoseOfItsShard) {
+  LiveSummer summer;
+  EXPECT_FALSE(summer.has_windows());
+  Windows windows({"range f 7 1 100 200\nrange before 7 1 10 20\n",
+                   "range f 7 1 300 350\nrange after 7 1 950 960\n",
+                   "range f 7 1 400 450\nrange open 7 1 500 0\n"});
+  WindowLosses losses = WindowLosses::kCount;
+  while (!windows.is_done()) {
+    ASSERT_TRUE(summer.Add(*windows.Next(), losses).ok());
+    losses = WindowLosses::kAreInShard;
+  }
+  EXPECT_TRUE(summer.has_windows());
+  const model::Trace newest{model::TraceData()};
+  ASSERT_TRUE(summer.Finish(newest).ok());
+  EXPECT_EQ(summer.sums().event_count(), 4u);
+  EXPECT_EQ(summer.sums().ledger().Get(model::Loss::kEventsOutOfWindow), 1u);
+  EXPECT_EQ(summer.sums().ledger().Get(model::Loss::kRangesOpenAtEnd), 0u);
+}
+
+// Only the trace of all sessions knows when a process ended.
+TEST(LiveSummerTest, RangesEndWithTheirProcesses) {
+  Windows windows({"range f 7 1 100 200\n",
+                   "range open 7 1 300 0\nrange open 8 2 300 0\n"});
+  LiveSummer summer;
+  while (!windows.is_done()) {
+    ASSERT_TRUE(summer.Add(*windows.Next(), WindowLosses::kCount).ok());
+  }
+  std::vector<model::TraceShard> shards(1);
+  shards[0].processes = {{.pid = 7, .end_ns = 310}, {.pid = 8}};
+  const auto newest = Normalize(std::move(shards), {});
+  ASSERT_TRUE(newest.ok()) << newest.status();
+  ASSERT_TRUE(summer.Finish(*newest).ok());
+  EXPECT_EQ(summer.sums().rest(), &*newest);
+  EXPECT_EQ(summer.sums().ledger().Get(model::Loss::kRangesOpenAtEnd), 2u);
+  const auto averages = summer.sums().Averages();
+  ASSERT_EQ(averages.size(), 2u);
+  EXPECT_EQ(averages[1].name, "open");
+  EXPECT_EQ(averages[1].min_ns, 310 - 300);
+  EXPECT_EQ(averages[1].max_ns, 900 - 300);
 }
 
 TEST(SumWindowsTest, ABrokenWindowIsAnError) {

@@ -68,8 +68,9 @@ class ManualsTest(unittest.TestCase):
             self.assertEqual(run("KYMO_WRITE_MANUALS", folder), (0, "", ""))
             texts = {path.name: path.read_text(encoding="utf-8")
                      for path in pathlib.Path(folder).iterdir()}
-        self.assertEqual(sorted(texts), ["kymo-profile.1", "kymo-report.1",
-                                         "kymo.1", "kymo.bash"])
+        self.assertEqual(sorted(texts), ["_kymo", "kymo-profile.1",
+                                         "kymo-report.1", "kymo.1",
+                                         "kymo.bash", "kymo.fish"])
         for name in ("kymo", "kymo-profile", "kymo-report"):
             title = name.upper().replace("-", "\\-")
             self.assertIn(f'.TH {title} 1 "" "kymo ', texts[name + ".1"])
@@ -78,6 +79,8 @@ class ManualsTest(unittest.TestCase):
         self.assertNotIn("sampling_hz", texts["kymo-report.1"])
         self.assertIn("nvprof_", texts["kymo-report.1"])
         self.assertIn("--sampling_hz", texts["kymo.bash"])
+        self.assertIn("--sampling_hz=[", texts["_kymo"])
+        self.assertIn(" -l sampling_hz -r ", texts["kymo.fish"])
 
     def test_what_cannot_be_written_is_said(self):
         self.assertEqual(

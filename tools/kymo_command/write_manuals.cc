@@ -14,6 +14,7 @@
 #include "kymo/version.h"
 #include "profiler/library/emitter_backends.h"
 #include "profiler/plugin/registry.h"
+#include "tools/command_line/completions.h"
 #include "tools/command_line/manual_files.h"
 #include "tools/kymo_command/kymo_manual.h"
 #include "tools/profile_command/profile_manual.h"
@@ -53,7 +54,9 @@ int Main(const std::filesystem::path& folder) {
       Write(folder / "kymo-report.1",
             ManPage(report, "kymo-report", KYMO_VERSION)) &&
       Write(folder / "kymo.bash",
-            BashCompletion(FlagWordsOf(profile), FlagWordsOf(report)));
+            BashCompletion(FlagWordsOf(profile), FlagWordsOf(report))) &&
+      Write(folder / "kymo.fish", FishCompletion(profile, report)) &&
+      Write(folder / "_kymo", ZshCompletion(profile, report));
   return written ? 0 : 1;
 }
 

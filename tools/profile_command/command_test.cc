@@ -179,16 +179,18 @@ TEST_F(CommandTest, RecordsAndWritesAndShows) {
             ContainsRegex("\nouter .* 1\n"), ContainsRegex("\ninner .* 3\n"),
             Not(HasSubstr(" more")),
             EndsWith("\nkymo: wrote out\n"
+                     "kymo: all in one page: open out/report.html in a "
+                     "browser\n"
                      "kymo: timeline: open out/trace.json in "
                      "https://ui.perfetto.dev\n"
                      "kymo: flame graph: open out/stacks.speedscope.json in "
                      "https://www.speedscope.app\n"
                      "kymo: all tables: out/key_averages.txt\n")));
   const auto files = Files();
-  EXPECT_THAT(Names(),
-              ElementsAre(".kymo-files", "key_averages.txt", "stacks.folded",
-                          "stacks.pb.gz", "stacks.speedscope.json",
-                          "summary.json", "trace.json"));
+  EXPECT_THAT(Names(), ElementsAre(".kymo-files", "key_averages.txt",
+                                   "report.html", "stacks.folded",
+                                   "stacks.pb.gz", "stacks.speedscope.json",
+                                   "summary.json", "trace.json"));
   EXPECT_THAT(files.at("trace.json"),
               HasSubstr("\"" + target_ + " ranges 3\""));
   EXPECT_THAT(files.at("trace.json"), Not(HasSubstr("use_device")));
@@ -356,12 +358,14 @@ TEST_F(CommandTest, ALargeRecordingEndsWithTableAndStacks) {
                       "chrome\n"),
             ContainsRegex("\n *inner .* 500000"),
             EndsWith("\nkymo: wrote out\n"
+                     "kymo: all in one page: open out/report.html in a "
+                     "browser\n"
                      "kymo: all tables: out/key_averages.txt\n"
                      "kymo: --strict: status 3, because the recording is "
                      "larger than memory\n")));
   EXPECT_THAT(Names(),
               ElementsAre(".kymo-files", "key_averages.txt", "kymo.raw",
-                          "stacks.folded", "summary.json"));
+                          "report.html", "stacks.folded", "summary.json"));
 }
 
 TEST_F(CommandTest, DumpsOnRequestAndOnTheSignal) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "importers/load/recorded_options.h"
 #include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/flops.h"
@@ -20,6 +22,8 @@
 #include "profiler/report/sample_table.h"
 #include "profiler/report/table.h"
 #include "profiler/report/thread_tables.h"
+#include "profiler/report/wait_tables.h"
+#include "profiler/text/json_text.h"
 #include "profiler/text/text_cells.h"
 #include "tools/deliver/export_files.h"
 
@@ -70,6 +74,15 @@ absl::StatusOr<std::string> AveragesTable(
   return text;
 }
 
+// The same of a recording whose trace is not whole.
+absl::StatusOr<std::string> SumsTable(const analysis::WindowSums& sums,
+                                      const report::TableOptions& options,
+                                      ScreenTables& screen) {
+  screen.ranges = report::TableRows(sums.Averages());
+  screen.older_events = sums.ledger().Get(model::Loss::kEventsOverwritten);
+  return report::FormatTable(screen.ranges, options);
+}
+
 absl::StatusOr<std::string> SamplesTable(const report::SampleTable& table,
                                          const model::Trace& trace,
                                          const ProfileCommand& command) {
@@ -114,6 +127,21 @@ std::vector<std::string> ExportersOf(const ProfileCommand& command) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> RunMetadata(
+    const ProfileCommand& command, const std::string& device) {
+  const auto json = [](const std::string& text) {
+    std::string quoted;
+    json::AppendJsonString(quoted, text);
+    return quoted;
+  };
+  std::vector<std::pair<std::string, std::string>> metadata = {
+      {"kymo_command", json(absl::StrJoin(command.target, " "))}};
+  if (!device.empty() && device != "cuda") {
+    metadata.emplace_back("use_device", json(device));
+  }
+  return metadata;
+}
+
 absl::Status WriteTables(const std::string& tables, OutputDirectory& out) {
   KYMO_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSink> sink,
                         out.Open("key_averages.txt"));
@@ -127,7 +155,8 @@ absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
 }
 
 absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
-                                     const ProfileCommand& command) {
+                                     const ProfileCommand& command,
+                                     const analysis::WindowSums* sums) {
   RunTables tables;
   ScreenTables& screen = tables.screen;
   screen.sort_by = SortKey(trace, command);
@@ -136,7 +165,9 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   options.sort_by = screen.sort_by;
   options.row_limit = command.row_limit;
   KYMO_ASSIGN_OR_RETURN(std::string text,
-                        AveragesTable(trace, command, options, screen));
+                        sums != nullptr
+                            ? SumsTable(*sums, options, screen)
+                            : AveragesTable(trace, command, options, screen));
   screen.functions = report::MakeSampleTable(trace);
   KYMO_ASSIGN_OR_RETURN(const std::string samples,
                         SamplesTable(screen.functions, trace, command));
@@ -146,6 +177,17 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
   screen.has_threads = !threads.empty();
   if (!text.empty() && !threads.empty()) text += '\n';
   text += threads;
+  const std::string waits = report::WaitsText(trace, command.row_limit);
+  if (!waits.empty()) {
+    screen.wait_tables = analysis::WaitsByLock(trace).empty() ? 1 : 2;
+  }
+  screen.range_waits = analysis::SplitRanges(trace);
+  // Of a recording whose trace is not whole, times would be too short.
+  if (sums == nullptr && !command.quiet) {
+    screen.findings = FindingsToShow(trace);
+  }
+  if (!text.empty() && !waits.empty()) text += '\n';
+  text += waits;
   if (command.profile_memory) {
     std::vector<analysis::MemoryProfile> profiles =
         analysis::ProfileMemory(trace);
@@ -162,14 +204,16 @@ absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
     text += memory;
   }
   if (text.empty()) text = kNothingRecorded;
-  tables.text = text + report::LedgerText(trace.ledger());
+  tables.text = text + report::LedgerText(sums != nullptr ? sums->ledger()
+                                                          : trace.ledger());
   return tables;
 }
 
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
-                        ProgressLine& progress, ExportNotes& notes) {
+                        ProgressLine& progress, ExportNotes& notes,
+                        const analysis::WindowSums* sums) {
   absl::Status first = WriteTables(tables, out);
   const ExportRequest request = {
       .exporters = ExportersOf(command),
@@ -178,6 +222,7 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
       .max_file_bytes = command.max_file_bytes,
       .settings = command.settings,
       .after_error = AfterError::kGoOn,
+      .sums = sums,
       .progress = [&](const std::string& exporter, double done) {
         progress.Show("writing " + exporter, done);
       }};
@@ -185,6 +230,32 @@ absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
   const std::string of_files = report::LedgerText(notes.ledger);
   if (!of_files.empty()) first.Update(WriteTables(tables + of_files, out));
   return first;
+}
+
+std::string AboutNewest(const model::Trace& trace,
+                        const analysis::WindowSums& sums,
+                        const ProfileCommand& command) {
+  const uint64_t older = sums.ledger().Get(model::Loss::kEventsOverwritten);
+  TimeNs begin_ns = trace.end_ns();
+  if (trace.event_count() != 0) {
+    begin_ns = *std::min_element(trace.start().begin(), trace.start().end());
+  }
+  std::string text = absl::StrCat(
+      "a long recording: tables and stacks of ranges have all ",
+      sums.event_count(), " events; timelines have the newest, and reach ",
+      absl::StrFormat("%.1f s", 1e-9 * (trace.end_ns() - begin_ns)),
+      " back, without ", older,
+      " older events. For more, raise --cpu_max_disk and --cpu_max_memory; "
+      "for all, use --cpu_keep_raw");
+  if (command.group_by_input_shape || command.group_by_stack_n > 0) {
+    text += "; the rows are by name, because other groups need all events";
+  }
+  if (sums.paths_left_out() != 0) {
+    absl::StrAppend(
+        &text, "; there are too many different stacks: ", sums.paths_left_out(),
+        " calls count for the stack around them");
+  }
+  return text;
 }
 
 absl::Status ExportSums(const analysis::WindowSums& sums,

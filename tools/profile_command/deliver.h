@@ -3,6 +3,7 @@
 #define KYMO_TOOLS_PROFILE_COMMAND_DELIVER_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,11 @@
 
 namespace kymo::tools {
 
+// The trace's metadata, as JSON: the command line and the device, if it is none
+// of CUDA's, whose streams readers expect.
+std::vector<std::pair<std::string, std::string>> RunMetadata(
+    const ProfileCommand& command, const std::string& device);
+
 struct RunTables {
   // key_averages.txt: the tables of annotated ranges, of sampled functions and
   // of memory, if the trace has them, and below them the losses.
@@ -25,8 +31,11 @@ struct RunTables {
   ScreenTables screen;
 };
 
-absl::StatusOr<RunTables> MakeTables(const model::Trace& trace,
-                                     const ProfileCommand& command);
+// `sums` are null, or those of all ranges of a recording whose trace has the
+// newest part: then the table of ranges, by name, is theirs.
+absl::StatusOr<RunTables> MakeTables(
+    const model::Trace& trace, const ProfileCommand& command,
+    const analysis::WindowSums* sums = nullptr);
 
 // Only the table of sampled functions; empty if there are no samples.
 absl::StatusOr<std::string> SamplesTable(const model::Trace& trace,
@@ -38,11 +47,17 @@ absl::Status WriteTables(const std::string& tables, OutputDirectory& out);
 // Writes key_averages.txt, summary.json and the exporters' files. Goes on after
 // a failure, and returns the first one. Every file is complete or absent. Adds
 // to `notes` what the user should know about the files. The ledger in
-// key_averages.txt and summary.json has the notes, too.
+// key_averages.txt and summary.json has the notes, too. `sums` as above.
 absl::Status WriteFiles(const model::Trace& trace, const std::string& tables,
                         const ProfileCommand& command,
                         const ExporterRegistry& exporters, OutputDirectory& out,
-                        ProgressLine& progress, ExportNotes& notes);
+                        ProgressLine& progress, ExportNotes& notes,
+                        const analysis::WindowSums* sums = nullptr);
+
+// Says which part of a recording its trace has, and where the rest is.
+std::string AboutNewest(const model::Trace& trace,
+                        const analysis::WindowSums& sums,
+                        const ProfileCommand& command);
 
 // Writes only the exporters' files, for a recording larger than memory.
 absl::Status ExportSums(const analysis::WindowSums& sums,

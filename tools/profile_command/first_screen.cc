@@ -10,14 +10,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "profiler/analysis/findings/findings.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/folded_memory.h"
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
+#include "profiler/model/sample_weights.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
+#include "tools/profile_command/range_screen.h"
 #include "tools/profile_command/thread_screen.h"
 
 namespace kymo::tools {
@@ -25,12 +28,10 @@ namespace {
 
 using model::Loss;
 using report::Fit;
-using report::FittedRow;
 using report::FittedTable;
 using report::FormatFixed;
-using report::FormatMemory;
-using report::FormatShare;
 using report::FormatTime;
+using report::Wrapped;
 
 constexpr size_t kMostMemoryLines = 20;
 
@@ -112,6 +113,7 @@ std::string Headline(const model::Trace& trace, const ScreenTables& tables,
       "samples");
   add(counts.ranges, "range", "ranges");
   add(counts.marks, "mark", "marks");
+  add(tables.older_events, "older event", "older events");
   add(counts.device_events, "device event", "device events");
   add(static_cast<uint64_t>(tables.allocations), "allocation", "allocations");
   const std::string end = EndOf(facts.wait_status);
@@ -122,11 +124,6 @@ std::string Headline(const model::Trace& trace, const ScreenTables& tables,
 std::string AndMore(size_t all, size_t shown, const char* what = "") {
   return all > shown ? absl::StrCat("and ", all - shown, " more", what, "\n")
                      : "";
-}
-
-// PyTorch's tables say NaN where there is no time at all.
-std::string Share(double part, double total) {
-  return total == 0 ? "-" : FormatShare(part, total);
 }
 
 FittedTable FunctionsTable(const report::SampleTable& table,
@@ -143,69 +140,14 @@ FittedTable FunctionsTable(const report::SampleTable& table,
   const double total_us = static_cast<double>(table.sampled_ns) / kNsPerUs;
   for (const report::SampleTableRow& row : shown) {
     fitted.rows.push_back(
-        {.cells = {VisibleText(row.name), Share(row.self_cpu_time_us, total_us),
+        {.cells = {VisibleText(row.name),
+                   ScreenShare(row.self_cpu_time_us, total_us),
                    FormatTime(row.self_cpu_time_us, ""),
-                   Share(row.cpu_time_us, total_us),
+                   ScreenShare(row.cpu_time_us, total_us),
                    FormatTime(row.cpu_time_us, ""),
                    std::to_string(row.sample_count),
                    VisibleText(row.module.substr(row.module.rfind('/') + 1))},
          .share = total_us == 0 ? 0 : row.self_cpu_time_us / total_us});
-  }
-  return fitted;
-}
-
-FittedTable RangesTable(const ScreenTables& tables,
-                        const std::vector<const report::TableRow*>& shown) {
-  const bool with_device = !tables.use_device.empty();
-  FittedTable fitted{.columns = {{.title = "Range", .fit = Fit::kName},
-                                 {.title = "Self CPU %"},
-                                 {.title = "Self CPU", .drop = 3},
-                                 {.title = "CPU total", .drop = 1},
-                                 {.title = "CPU time avg", .drop = 6}},
-                     .rows = {}};
-  if (with_device) {
-    fitted.columns.push_back({.title = "Self Device"});
-    fitted.columns.push_back({.title = "Device total", .drop = 4});
-  }
-  if (tables.profile_memory) {
-    fitted.columns.push_back({.title = "Self CPU Mem", .drop = 5});
-  }
-  fitted.columns.push_back({.title = "# of Calls", .drop = 2});
-  double total_us = 0;
-  double device_total_us = 0;
-  for (const report::TableRow& row : tables.ranges) {
-    total_us += row.self_cpu_time_total_us;
-    // An operation has the time of its kernels, too.
-    if (row.device == report::RowDevice::kCpu ? row.is_legacy
-                                              : !row.is_user_annotation) {
-      device_total_us += row.self_device_time_total_us;
-    }
-  }
-  for (const report::TableRow* const row : shown) {
-    FittedRow line{
-        .cells = {VisibleText(row->key),
-                  Share(row->self_cpu_time_total_us, total_us),
-                  FormatTime(row->self_cpu_time_total_us, ""),
-                  FormatTime(row->cpu_time_total_us, ""),
-                  FormatTime(row->count == 0
-                                 ? 0
-                                 : row->cpu_time_total_us /
-                                       static_cast<double>(row->count),
-                             "")},
-        .share = total_us == 0 ? 0 : row->self_cpu_time_total_us / total_us};
-    if (with_device) {
-      line.cells.push_back(FormatTime(row->self_device_time_total_us, ""));
-      line.cells.push_back(FormatTime(row->device_time_total_us, ""));
-      if (device_total_us > 0) {
-        line.share = std::max(line.share,
-                              row->self_device_time_total_us / device_total_us);
-      }
-    }
-    if (tables.profile_memory) {
-      line.cells.push_back(FormatMemory(row->self_cpu_memory_usage_bytes));
-    }
-    line.cells.push_back(std::to_string(row->count));
-    fitted.rows.push_back(std::move(line));
   }
   return fitted;
 }
@@ -228,26 +170,6 @@ std::string Colored(const std::string& text, const char* color, bool wanted) {
   return wanted ? color + text + kPlain : text;
 }
 
-// Breaks a line between words, so that it is no wider than asked.
-std::string Wrapped(const std::string& text, size_t width) {
-  std::string out;
-  size_t column = 0;
-  for (const absl::string_view absl_word : absl::StrSplit(text, ' ')) {
-    const std::string_view word(absl_word.data(), absl_word.size());
-    const size_t length = report::TextWidth(word);
-    if (column > 0 && column + 1 + length > width) {
-      out += "\n  ";
-      column = 2;
-    } else if (column > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-  }
-  return out;
-}
-
 // Losses that say little as long as they are few, counted against the samples.
 bool IsShareOfSamples(Loss loss) {
   switch (loss) {
@@ -255,6 +177,7 @@ bool IsShareOfSamples(Loss loss) {
     case Loss::kSamplesNotDelivered:
     case Loss::kStacksTruncated:
     case Loss::kStacksIncomplete:
+    case Loss::kStacksBeyondLimit:
       return true;
     default:
       return false;
@@ -263,7 +186,7 @@ bool IsShareOfSamples(Loss loss) {
 
 // The stacks of samples, allocations and operations: each may be truncated.
 uint64_t StackCount(const model::Trace& trace) {
-  uint64_t count = trace.samples().size();
+  uint64_t count = trace.samples().size() + model::SummedSamples(trace);
   for (const model::MemoryRecord& record : trace.memory()) {
     count += record.stack != model::kEmptyStack ? 1 : 0;
   }
@@ -315,13 +238,13 @@ std::string_view WhatHelps(Loss loss) {
 
 size_t TableCount(const ScreenTables& tables) {
   return size_t{!tables.ranges.empty()} + !tables.functions.rows.empty() +
-         !tables.memory.empty() + tables.has_threads;
+         !tables.memory.empty() + tables.has_threads + tables.wait_tables;
 }
 
 std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   constexpr double kLeastShare = 0.05;
   std::vector<std::string> lines;
-  const uint64_t samples = trace.samples().size();
+  const uint64_t samples = trace.samples().size() + model::SummedSamples(trace);
   for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
     const Loss loss = static_cast<Loss>(i);
     const uint64_t count = trace.ledger().Get(loss);
@@ -329,9 +252,11 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
     std::string line =
         absl::StrCat(model::IsLoss(loss) ? "Lost: " : "Note: ", count, " ");
     if (IsShareOfSamples(loss)) {
-      const uint64_t all = loss == Loss::kStacksTruncated    ? StackCount(trace)
-                           : loss == Loss::kStacksIncomplete ? samples
-                                                             : samples + count;
+      const uint64_t all =
+          loss == Loss::kStacksTruncated ? StackCount(trace)
+          : loss == Loss::kStacksIncomplete || loss == Loss::kStacksBeyondLimit
+              ? samples
+              : samples + count;
       const double share = static_cast<double>(count) /
                            static_cast<double>(std::max(all, count));
       if (share < kLeastShare) continue;
@@ -345,16 +270,27 @@ std::vector<std::string> LossesThatMatter(const model::Trace& trace) {
   return lines;
 }
 
+std::vector<std::string> FindingsToShow(const model::Trace& trace) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> titles;
+  for (const analysis::Finding& finding : analysis::FindFindings(trace)) {
+    if (finding.kind == analysis::FindingKind::kLostData) continue;
+    titles.push_back(finding.title);
+    if (titles.size() == kMost) break;
+  }
+  return titles;
+}
+
 absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                         const ScreenTables& tables,
                                         const RunFacts& facts,
                                         const ScreenOptions& options) {
   std::string out =
-      Colored(Wrapped(Headline(trace, tables, facts), options.width), kBold,
+      Colored(Wrapped(Headline(trace, tables, facts), options.width, 2), kBold,
               options.color);
   out += "\n";
   const std::string waits = ThreadsLine(trace, facts.wall_ns);
-  if (!waits.empty()) out += Wrapped(waits, options.width) + "\n";
+  if (!waits.empty()) out += Wrapped(waits, options.width, 2) + "\n";
   const report::FittedTableOptions fit = {.width = options.width,
                                           .color = options.color};
   if (!tables.ranges.empty()) {
@@ -376,17 +312,25 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                      fit) +
            AndMore(tables.functions.rows.size(), shown.size());
   }
-  const std::string threads = ThreadsTable(trace, options);
-  if (!threads.empty()) out += "\n" + threads;
+  for (const std::string& table :
+       {WaitsTable(trace, options), LocksTable(trace, options),
+        ThreadsTable(trace, options)}) {
+    if (!table.empty()) out += "\n" + table;
+  }
   if (!tables.memory.empty()) {
     out += "\n" + FirstLines(VisibleLines(tables.memory), kMostMemoryLines,
                              options.width);
   }
   if (TableCount(tables) == 0) out += std::string("\n") + kNothingRecorded;
+  if (!tables.findings.empty()) out += "\n";
+  for (const std::string& finding : tables.findings) {
+    out += Wrapped("Finding: " + VisibleText(finding), options.width, 2) + "\n";
+  }
   const std::vector<std::string> losses = LossesThatMatter(trace);
   if (!losses.empty()) out += "\n";
   for (const std::string& loss : losses) {
-    out += Colored(Wrapped(loss, options.width), kYellow, options.color) + "\n";
+    out += Colored(Wrapped(loss, options.width, 2), kYellow, options.color);
+    out += "\n";
   }
   return out;
 }

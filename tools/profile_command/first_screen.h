@@ -9,6 +9,8 @@
 //   ...
 //   and 85 more
 //
+//   Finding: _PyEval_EvalFrameDefault took 19 % of the CPU time (45.0 ms); ...
+//
 //   Lost: 24 (9 %) samples asked for that the timer did not deliver
 //
 // The lines break between words. The whole tables, in PyTorch's form, are in
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/time.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/sample_table.h"
@@ -43,12 +46,17 @@ struct RunFacts {
 struct ScreenTables {
   std::vector<report::TableRow> ranges;
   report::SampleTable functions;
-  std::string memory;        // report::MemoryReport
-  int64_t allocations = 0;   // of the heaps
-  bool has_threads = false;  // the trace has thread times
+  std::string memory;         // report::MemoryReport
+  int64_t allocations = 0;    // of the heaps
+  uint64_t older_events = 0;  // that the trace does not have, but the ranges
+  bool has_threads = false;   // the trace has thread times
+  size_t wait_tables = 0;     // where it waited, for which locks
+  // As report::RangeWaitTable: ranges that may have waited, if any did.
+  std::vector<analysis::RangeSplit> range_waits;
   std::string sort_by = "self_cpu_time_total";
-  std::string use_device;       // of the ranges; empty: none
-  bool profile_memory = false;  // show what ranges allocated
+  std::string use_device;             // of the ranges; empty: none
+  bool profile_memory = false;        // show what ranges allocated
+  std::vector<std::string> findings;  // titles; see FindingsToShow
 };
 
 // Errors: those of report::ShownRows.
@@ -56,6 +64,10 @@ absl::StatusOr<std::string> FirstScreen(const model::Trace& trace,
                                         const ScreenTables& tables,
                                         const RunFacts& facts,
                                         const ScreenOptions& options);
+
+// The titles of the findings that a screen has room for: at most three. Losses
+// have lines of their own.
+std::vector<std::string> FindingsToShow(const model::Trace& trace);
 
 // How many tables FirstScreen shows.
 size_t TableCount(const ScreenTables& tables);

@@ -243,9 +243,9 @@ TEST(HeadlineTest, OneOfAKindIsSaidSo) {
 TEST(HeadlineTest, BreaksBetweenWords) {
   const RunFacts facts = {
       .target = "work", .wall_ns = 1'500'000'000, .cpu_ns = 20'000'000};
-  EXPECT_THAT(Screen({}, {.width = 20}, TestTrace(), facts),
-              StartsWith("work: 1.500 s, 0.020\n  s of CPU\n\n"));
-  EXPECT_THAT(Screen({}, {.width = 19}, TestTrace(), facts),
+  EXPECT_THAT(Screen({}, {.width = 22}, TestTrace(), facts),
+              StartsWith("work: 1.500 s, 0.020 s\n  of CPU\n\n"));
+  EXPECT_THAT(Screen({}, {.width = 21}, TestTrace(), facts),
               StartsWith("work: 1.500 s,\n  0.020 s of CPU\n\n"));
 }
 
@@ -327,6 +327,73 @@ TEST_F(LossTest, AdviceIsGivenWhereItHelps) {
   t_ = TestTrace();
   EXPECT_THAT(Losses(Loss::kSamplesBiased, 1, 0),
               ElementsAre(StartsWith("Note: 1 ")));
+}
+
+// Main waits for 700 of 1000 ms, and a worker all the time for work.
+TestTrace WithWaits() {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main"), worker = t.AddThread(1, 2, "w");
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = 1'000'000'000, .on_cpu_ns = 300'000'000},
+       {.track = worker, .wall_ns = 1'000'000'000}},
+      /*cpu_count=*/2);
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kLock,
+             .begin_ns = 100'000'000,
+             .duration_ns = 500'000'000,
+             .object = 0x1f},
+            {"main", "Cache::Get"});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kRead,
+             .begin_ns = 700'000'000,
+             .duration_ns = 200'000'000},
+            {"main", "Load"});
+  t.AddWait({.track = worker,
+             .kind = model::WaitKind::kPoll,
+             .duration_ns = 1'000'000'000});
+  return t;
+}
+
+TEST(FirstScreenTest, SaysWhatThreadsWaitedForAndWhere) {
+  ScreenTables tables;
+  tables.has_threads = true;
+  tables.wait_tables = 2;
+  EXPECT_EQ(TableCount(tables), 3u);
+  const std::vector<std::string> lines = Lines(
+      Screen(tables, {.width = 200}, WithWaits(), {.wall_ns = 1'000'000'000}));
+  ASSERT_EQ(lines.size(), 16u);
+  EXPECT_EQ(lines[1],
+            "0.30 of 2 CPUs used; 2 threads were idle for 50 % of their time, "
+            "and for the rest of it on a CPU for 30 %, runnable for 0 %, "
+            "blocked for 70 %: 50 % lock, 20 % read");
+  EXPECT_THAT(Cells(lines[3]), ElementsAre("Waited in", "For", "Wait %", "Wait",
+                                           "Waits", "Longest"));
+  EXPECT_THAT(Cells(lines[5]), ElementsAre("Cache::Get", "lock", "71.43%",
+                                           "500.000ms", "1", "500.000ms"));
+  EXPECT_THAT(Cells(lines[6]), ElementsAre("Load", "read", "28.57%",
+                                           "200.000ms", "1", "200.000ms"));
+  EXPECT_THAT(Cells(lines[10]),
+              ElementsAre("0x1f", "500.000ms", "1", "500.000ms", "Cache::Get",
+                          "[unknown]"));
+  EXPECT_THAT(lines[12], StartsWith("Thread"));
+}
+
+TEST(FirstScreenTest, RangesSayForHowLongTheyWaited) {
+  ScreenTables tables;
+  tables.ranges = {{.key = "step", .count = 2}, {.key = "f", .count = 2}};
+  for (const char* const name : {"step", "f"}) {
+    analysis::RangeSplit& split = tables.range_waits.emplace_back();
+    split.name = name;
+    split.count = *name == 's' ? 2 : 3;  // of other groups of f, too
+    split.duration_ns = 1'000'000'000;
+    split.on_cpu_ns = 300'000'000;
+    split.runnable_ns = 700'000'000;
+  }
+  const std::vector<std::string> lines = Lines(Screen(tables, {.width = 200}));
+  EXPECT_THAT(lines[2],
+              HasSubstr("   CPU time  Wait time  Wait %  # of Calls"));
+  EXPECT_THAT(lines[4], EndsWith("  300.000ms  700.000ms  70.00%           2"));
+  EXPECT_THAT(lines[5], EndsWith("          -          -       -           2"));
 }
 
 }  // namespace

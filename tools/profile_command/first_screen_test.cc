@@ -120,18 +120,16 @@ TEST(FirstScreenTest, CountsProcessesAndThreads) {
 // Two threads with a life of a second each, in a run of 1.5 s on two CPUs.
 TestTrace WithThreadTimes() {
   TestTrace t;
-  auto states = std::make_shared<model::ThreadStates>();
-  states->cpu_count = 2;
-  states->threads = {{.track = t.AddThread(1, 1, "main"),
-                      .wall_ns = 1'000'000'000,
-                      .on_cpu_ns = 100'000'000,
-                      .runnable_ns = 200'000'000,
-                      .voluntary_switches = 17,
-                      .involuntary_switches = 4},
-                     {.track = t.AddThread(1, 2, "worker"),
-                      .wall_ns = 1'000'000'000,
-                      .on_cpu_ns = 800'000'000}};
-  t.data().thread_states = std::move(states);
+  t.SetThreadTimes({{.track = t.AddThread(1, 1, "main"),
+                     .wall_ns = 1'000'000'000,
+                     .on_cpu_ns = 100'000'000,
+                     .runnable_ns = 200'000'000,
+                     .voluntary_switches = 17,
+                     .involuntary_switches = 4},
+                    {.track = t.AddThread(1, 2, "worker"),
+                     .wall_ns = 1'000'000'000,
+                     .on_cpu_ns = 800'000'000}},
+                   /*cpu_count=*/2);
   return t;
 }
 
@@ -170,17 +168,15 @@ TEST(FirstScreenTest, ThreadsThatDoNotFitAreCounted) {
 
 TEST(FirstScreenTest, SaysWhatIsUnknownOfThreads) {
   TestTrace t;
-  auto states = std::make_shared<model::ThreadStates>();
-  states->threads = {{.track = t.AddThread(1, 1, "main"),
-                      .wall_ns = 1'000'000'000,
-                      .on_cpu_ns = 100'000'000,
-                      .unknown_ns = 500'000'000}};
-  t.data().thread_states = std::move(states);
+  t.SetThreadTimes({{.track = t.AddThread(1, 1, "main"),
+                     .wall_ns = 1'000'000'000,
+                     .on_cpu_ns = 100'000'000,
+                     .unknown_ns = 500'000'000}});
   ScreenTables tables;
   tables.has_threads = true;
   EXPECT_EQ(Lines(Screen(tables, {.width = 200}, std::move(t)))[1],
             "0.07 CPUs used; 1 thread was on a CPU for 10 % of its time, "
-            "runnable for 0 %, blocked for 40 %, unknown for 50 %");
+            "runnable for 0 %, unknown for 50 %, blocked for 40 %");
 }
 
 TEST(FirstScreenTest, CountsEachKindOfEventByItself) {
@@ -238,6 +234,40 @@ TEST(FirstScreenTest, MemoryIsCutToTheScreen) {
   const std::string screen = Screen(tables, {.width = 80});
   EXPECT_THAT(screen,
               HasSubstr("\n" + std::string(80, 'm') + "\nand 30 more lines\n"));
+}
+
+TEST(FirstScreenTest, FindingsAreSentencesBelowTheTables) {
+  ScreenTables tables = MakeTables();
+  tables.findings = {
+      "Parse took 62 % of the CPU time (1.21 s); 80 % of that "
+      "when Read called it",
+      "a\x1b[2J"};
+  const std::vector<std::string> lines = Lines(Screen(tables, {.width = 60}));
+  ASSERT_GT(lines.size(), 3u);
+  EXPECT_THAT(
+      std::vector<std::string>(lines.end() - 4, lines.end()),
+      ElementsAre("",
+                  "Finding: Parse took 62 % of the CPU time (1.21 s); 80 % of",
+                  "  that when Read called it", "Finding: a\\x1b[2J"));
+}
+
+TEST(FirstScreenTest, AtMostThreeFindingsAndNoLossesAreShown) {
+  TestTrace t;
+  t.SetWindow(0, kNsPerSecond);
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = kNsPerSecond}});
+  t.data().ledger.Add(model::Loss::kEventsDroppedArenaFull, 100);
+  for (int kind = 0; kind < 5; ++kind) {
+    // Locks, sleeps, reads and writes.
+    t.AddWait({.track = main,
+               .kind = static_cast<model::WaitKind>(kind),
+               .begin_ns = kind * 200 * kNsPerMs,
+               .duration_ns = (100 + kind) * kNsPerMs},
+              {"f" + std::to_string(kind)});
+  }
+  const std::vector<std::string> titles = FindingsToShow(std::move(t).Build());
+  ASSERT_EQ(titles.size(), 3u);
+  EXPECT_THAT(titles[0], HasSubstr("in f4 (read)"));
 }
 
 TEST(LossesThatMatterTest, WhatChangesNoNumberIsNotShown) {
@@ -323,13 +353,13 @@ TEST(WhatToOpenTest, NamesTheFilesOfTheRun) {
 }
 
 TEST(WhatToOpenTest, OfATimelineInPartsNamesTheFirst) {
-  EXPECT_THAT(WhatToOpen({"trace.steps_15-24.json.gz",
+  EXPECT_THAT(WhatToOpen({"trace.steps_15-24.json.gz", "report.html",
                           "trace.steps_5-14.json.gz", "memory_timeline.html",
                           "stacks.speedscope.json", "key_averages.txt"},
                          "out"),
-              ElementsAre(HasSubstr("/trace.steps_5-14.json.gz and the parts"),
+              ElementsAre(HasSubstr("/report.html in a browser"),
+                          HasSubstr("/trace.steps_5-14.json.gz and the parts"),
                           HasSubstr("/memory_timeline.html in a browser"),
-                          HasSubstr("/stacks.speedscope.json in"),
                           HasSubstr("all tables: ")));
 }
 

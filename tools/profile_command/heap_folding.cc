@@ -57,19 +57,16 @@ bool IsAvailable(const ActivityBackend& backend,
       .ok();
 }
 
-// Whether an activity may be recorded that is neither the threads' streams nor
-// samples, counters or sums.
-bool OthersRecordRanges(const ProfileCommand& command,
-                        const BackendRegistry& backends,
-                        const SessionOptions& options) {
-  static const std::set<std::string> kNoOthers = {
-      "cpu", "host", "itt", "memory", "nvtx", "off_cpu", "sampling"};
+// Whether an activity may be recorded that records ranges.
+bool MayRecordRanges(const ProfileCommand& command,
+                     const BackendRegistry& backends,
+                     const SessionOptions& options) {
   const std::set<std::string> named(command.activities.begin(),
                                     command.activities.end());
   const auto backend_list = backends.List();
   return std::any_of(backend_list.begin(), backend_list.end(),
                      [&](const auto& backend) {
-                       return !kNoOthers.contains(backend->info().name) &&
+                       return OthersRecordRanges({backend->info().name}) &&
                               IsWantedIn(*backend, named, options) &&
                               IsAvailable(*backend, options);
                      });
@@ -91,8 +88,16 @@ absl::Status SetHeapFolding(const ProfileCommand& command,
   } else {
     return absl::OkStatus();
   }
-  options.others_record_ranges = OthersRecordRanges(command, backends, options);
+  options.others_record_ranges = MayRecordRanges(command, backends, options);
   return absl::OkStatus();
+}
+
+bool OthersRecordRanges(const std::vector<std::string>& backends) {
+  static const std::set<std::string> kNoOthers = {
+      "cpu", "host", "itt", "memory", "nvtx", "off_cpu", "sampling"};
+  return std::any_of(
+      backends.begin(), backends.end(),
+      [](const std::string& name) { return !kNoOthers.contains(name); });
 }
 
 }  // namespace kymo::tools

@@ -10,6 +10,9 @@
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_HEAP_FOLDING_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/registry.h"
@@ -26,6 +29,10 @@ absl::Status SetHeapFolding(const ProfileCommand& command,
                             const BackendRegistry& backends,
                             const ExporterRegistry& exporters,
                             SessionOptions& options);
+
+// Whether one of the backends records ranges of threads, and not in the
+// threads' streams: neither samples nor counters nor sums.
+bool OthersRecordRanges(const std::vector<std::string>& backends);
 
 }  // namespace kymo::tools
 

@@ -157,6 +157,13 @@ TEST_F(HeapFoldingTest, RangesOfADeviceMayEncloseAllocations) {
   EXPECT_FALSE(others_record_ranges_);
 }
 
+// However they are recorded: by those that the recording really has.
+TEST(OthersRecordRangesTest, OnlyStreamsAndSamplersDoNot) {
+  EXPECT_FALSE(OthersRecordRanges({}));
+  EXPECT_FALSE(OthersRecordRanges({"cpu", "memory", "nvtx", "sampling"}));
+  EXPECT_TRUE(OthersRecordRanges({"cpu", "cuda"}));
+}
+
 TEST_F(HeapFoldingTest, ABackendThatThrowsDoesNotRecord) {
   Register("thrower", absl::OkStatus())->set_throws();
   EXPECT_EQ(FoldAbove(), "1000000");

@@ -14,6 +14,7 @@
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
 #include "tools/command_line/shared_flags.h"
+#include "tools/deliver/view_page.h"
 
 namespace kymo::tools {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 enum class DumpSignal { kNone = 0, kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 
 struct Flags : SharedFlags {
-  Flags() { exporters = {"chrome", "stacks"}; }
+  Flags() { exporters = {"chrome", "html", "stacks"}; }
 
   std::vector<std::string> activities;
   bool record_shapes = false;
@@ -234,6 +235,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.with_modules = flags.with_modules;
   command.capture_overload_names = flags.capture_overload_names;
   command.gzip = flags.gzip;
+  command.view = flags.view;
   command.max_size = flags.max_size;
   command.max_file_bytes = flags.max_file_mib << 20;
   command.strict = flags.strict;
@@ -280,6 +282,10 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   if (!export_given) {
     command.exporters = flags.exporters;
     if (command.profile_memory) command.exporters.push_back("memory_timeline");
+  }
+  if (command.view &&
+      std::ranges::count(command.exporters, kPageExporter) == 0) {
+    command.exporters.emplace_back(kPageExporter);
   }
   if (!command.profile_memory) {
     NoticeUnused(backends, "memory", "--profile_memory", command);

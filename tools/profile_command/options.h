@@ -44,6 +44,7 @@ struct ProfileCommand {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
   bool gzip = false;
+  bool view = false;
   uint64_t max_size = 0;       // of all files, in bytes; 0: any number
   int64_t max_file_bytes = 0;  // of a timeline; 0: any number
   bool strict = false;

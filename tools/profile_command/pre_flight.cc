@@ -20,6 +20,9 @@ std::string PreFlightLine(const PreFlight& facts) {
   for (const std::string& limitation : facts.limitations) {
     absl::StrAppend(&line, "; ", limitation);
   }
+#if defined(__aarch64__)
+  line += "; Kymo was not tested on AArch64's hardware, only under an emulator";
+#endif
   if (!facts.obstacle.empty()) {
     const bool is_sampled = std::ranges::count(facts.recorded, "sampling") != 0;
     const bool has_ranges =
@@ -30,7 +33,8 @@ std::string PreFlightLine(const PreFlight& facts) {
                           : "only its own ranges are recorded")
             : (is_sampled ? "it is sampled only" : "nothing of it is recorded");
     absl::StrAppend(&line, "; ", facts.target_name, " ", facts.obstacle,
-                    ", so nothing can be preloaded into it: ", what);
+                    ", so nothing can be preloaded into it: ", what,
+                    has_ranges && facts.wants_stacks ? ", without stacks" : "");
   } else if (facts.heap_is_hidden) {
     absl::StrAppend(
         &line, "; ", facts.target_name,

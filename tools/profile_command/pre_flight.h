@@ -22,6 +22,8 @@ struct PreFlight {
   std::string obstacle;
   // Such a target was built with Kymo all the same, and can record its ranges.
   bool records_itself = false;
+  // Ranges are to have stacks, which only the preloaded runtime takes.
+  bool wants_stacks = false;
   // The heap is to be watched, but the target brings a malloc of its own.
   bool heap_is_hidden = false;
   // A copy of Kymo in the target can record for this one, or cannot.

@@ -53,6 +53,11 @@ TEST(PreFlightTest, StaticTargetWithKymoRecordsItself) {
   EXPECT_EQ(PreFlightLine(facts),
             "recording cpu; a.out is statically linked, so nothing can be "
             "preloaded into it: only its own ranges are recorded");
+  facts.wants_stacks = true;
+  EXPECT_EQ(PreFlightLine(facts),
+            "recording cpu; a.out is statically linked, so nothing can be "
+            "preloaded into it: only its own ranges are recorded, without "
+            "stacks");
   facts.recorded = {"nvtx"};
   EXPECT_EQ(PreFlightLine(facts),
             "recording nvtx; a.out is statically linked, so nothing can be "

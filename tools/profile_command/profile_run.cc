@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -21,14 +22,17 @@
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
 #include "profiler/plugin/kept_recording.h"
+#include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
+#include "profiler/plugin/window_reducer.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/session/recording.h"
-#include "profiler/text/json_text.h"
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/deliver/sum_windows.h"
+#include "tools/deliver/view_page.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
 #include "tools/profile_command/deliver_large.h"
@@ -37,6 +41,7 @@
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/progress_line.h"
 #include "tools/profile_command/screen.h"
+#include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
 #include "tools/profile_command/start/launch.h"
 #include "tools/profile_command/start/other_kymo.h"
@@ -79,12 +84,6 @@ absl::StatusOr<std::string> OwnPath() {
       absl::StrCat("cannot read /proc/self/exe, which says where Kymo's "
                    "libraries are: ",
                    error.message(), "; mount /proc"));
-}
-
-std::string JsonString(const std::string& text) {
-  std::string json;
-  json::AppendJsonString(json, text);
-  return json;
 }
 
 class ProfileRun {
@@ -161,10 +160,14 @@ class ProfileRun {
     options.profile_memory = command_.profile_memory;
     options.settings = command_.settings;
     options.scratch_dir = out_->path();
+    options.shared = std::make_shared<SharedParts>();
     KYMO_RETURN_IF_ERROR(
         SetHeapFolding(command_, backends_, exporters_, options));
     KYMO_ASSIGN_OR_RETURN(
         recording_, Recording::Create(backends_, command_.activities, options));
+    const auto facts = RecordingFacts::Of(options.shared);
+    facts->reducer = summer_;
+    facts->others_record_ranges = OthersRecordRanges(recording_->backends());
     KYMO_RETURN_IF_ERROR(out_->Note(kRawFile));
     // With it, the file is made before the target starts.
     if (command_.settings.contains("cpu_keep_raw")) out_->SetAside(kRawFile);
@@ -175,6 +178,7 @@ class ProfileRun {
                           EnvironmentFor(setup, [&](const std::string& file) {
                             return FindRuntimeFile(self, file);
                           }));
+    if (UsesMusl(target_.path)) environment_.erase("LD_PRELOAD");
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
       if (control.ok()) {
@@ -187,17 +191,18 @@ class ProfileRun {
       // A copy of Kymo's in a static program attaches by itself. In a set-uid
       // one it must not: its caller could name any memory.
       const bool is_static = setup.obstacle == "is statically linked";
-      const bool has_this_kymo = HasThisKymo(target_.path);
+      const LinkedKymo linked = FindLinkedKymo(target_.path);
       Say(PreFlightLine({.recorded = recording_->backends(),
                          .skipped = recording_->skipped(),
                          .limitations = recording_->limitations(),
                          .target_name = target_.name,
                          .obstacle = setup.obstacle,
-                         .records_itself = is_static && has_this_kymo,
+                         .records_itself = is_static && linked.has_this,
+                         .wants_stacks = command_.with_stack,
                          .heap_is_hidden = command_.profile_memory &&
                                            BringsMalloc(target_.path),
-                         .has_this_kymo = has_this_kymo,
-                         .has_other_kymo = HasOtherKymo(target_.path)}));
+                         .has_this_kymo = linked.has_this,
+                         .has_other_kymo = linked.has_other}));
     }
     return absl::OkStatus();
   }
@@ -206,6 +211,9 @@ class ProfileRun {
   absl::Status Record(int* wait_status) {
     std::vector<std::string> words = command_.target;
     words[0] = target_.word;
+    // A program that this one took the place of, such as bazelw, may have had
+    // children.
+    const DurationNs cpu_before_ns = ChildrenCpuNs();
     KYMO_ASSIGN_OR_RETURN(Child child,
                           Child::Fork(words, target_.path, environment_));
     KYMO_RETURN_IF_ERROR(recording_->Start(child.pid()));
@@ -223,7 +231,7 @@ class ProfileRun {
     *wait_status = child.wait_status();
     facts_ = {.target = target_.name,
               .wall_ns = MonotonicNs() - exec_ns,
-              .cpu_ns = ChildrenCpuNs(),
+              .cpu_ns = ChildrenCpuNs() - cpu_before_ns,
               .wait_status = *wait_status};
     recording_->Poll();
     stopped_ = recording_->Stop();
@@ -258,7 +266,8 @@ class ProfileRun {
     if (!stopped_.ok()) Say(std::string(stopped_.message()));
     ProgressLine progress(!command_.quiet);
     progress.Show("reading what was recorded");
-    const FinishedRecording finished = recording_->Finish(Metadata());
+    const FinishedRecording finished = recording_->Finish(
+        RunMetadata(command_, ShownDevice(backends_, recording_->backends())));
     progress.Clear();
     const absl::StatusOr<model::Trace>& trace = finished.trace;
     for (const absl::Status& problem : recording_->problems()) {
@@ -293,13 +302,16 @@ class ProfileRun {
     }
     ledger_ = report::LedgerText(trace->ledger());
     progress.Show("summing up");
-    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_);
+    const analysis::WindowSums* const sums = SumsBeyond(*trace, lacks);
+    if (sums != nullptr) ledger_ = report::LedgerText(sums->ledger());
+    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_, sums);
     const std::string text =
         tables.ok() ? tables->text : std::string(tables.status().message());
     ExportNotes notes;
-    const absl::Status written =
-        WriteFiles(*trace, text, command_, exporters_, *out_, progress, notes);
+    const absl::Status written = WriteFiles(*trace, text, command_, exporters_,
+                                            *out_, progress, notes, sums);
     progress.Clear();
+    if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
     for (const std::string& notice : notes.notices) Say(notice);
     if (!written.ok()) Say(std::string(written.message()));
     if (tables.ok()) {
@@ -308,20 +320,24 @@ class ProfileRun {
       Say(text);
     }
     ShowFiles();
-    if (trace->ledger().AnythingLost()) lacks.emplace_back(kNotWhole);
+    const model::LossLedger& ledger =
+        sums != nullptr ? sums->ledger() : trace->ledger();
+    if (ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
     if (!written.ok()) lacks.emplace_back(kNotWritten);
     return lacks;
   }
 
-  std::vector<std::pair<std::string, std::string>> Metadata() const {
-    std::vector<std::pair<std::string, std::string>> metadata = {
-        {"kymo_command", JsonString(absl::StrJoin(command_.target, " "))}};
-    const std::string device = ShownDevice(backends_, recording_->backends());
-    // Readers take the streams of a trace for CUDA's.
-    if (!device.empty() && device != "cuda") {
-      metadata.emplace_back("use_device", JsonString(device));
+  // Null if the trace has all of the recording.
+  const analysis::WindowSums* SumsBeyond(
+      const model::Trace& trace, std::vector<std::string>& lacks) const {
+    if (!summer_->has_windows()) return nullptr;
+    const absl::Status added = summer_->Finish(trace);
+    if (!added.ok()) {
+      Say(absl::StrCat("the table and the stacks lack the newest ranges: ",
+                       added.message()));
+      lacks.emplace_back(kNotWhole);
     }
-    return metadata;
+    return &summer_->sums();
   }
 
   void ShowLarge(const LargeDelivery& delivery) const {
@@ -334,7 +350,8 @@ class ProfileRun {
   void ShowScreen(const model::Trace& trace, const ScreenTables& tables) const {
     if (command_.quiet) return;
     ScreenOptions options =
-        ScreenOf(STDERR_FILENO, command_.color, TableCount(tables));
+        ScreenOf(STDERR_FILENO, command_.color, TableCount(tables),
+                 tables.findings.size());
     if (command_.row_limit_given) options.rows = command_.row_limit;
     const absl::StatusOr<std::string> screen =
         FirstScreen(trace, tables, facts_, options);
@@ -346,10 +363,16 @@ class ProfileRun {
   }
 
   void ShowFiles() const {
-    if (command_.quiet || !out_->HasFiles()) return;
-    const std::string folder = ShownPath(out_->path());
-    Say("wrote " + folder);
-    for (const std::string& line : WhatToOpen(out_->Names(), folder)) Say(line);
+    if (!out_->HasFiles()) return;
+    const std::vector<std::string> names = out_->Names();
+    if (!command_.quiet) {
+      const std::string folder = ShownPath(out_->path());
+      Say("wrote " + folder);
+      for (const std::string& line : WhatToOpen(names, folder)) Say(line);
+    }
+    if (!command_.view || std::ranges::count(names, kPageFile) == 0) return;
+    const std::string viewed = ViewPage(out_->path() + "/" + kPageFile);
+    if (!command_.quiet) Say(viewed);
   }
 
   const ProfileCommand command_;
@@ -358,6 +381,7 @@ class ProfileRun {
   Target target_;
   std::unique_ptr<RunFolder> out_;
   Environment environment_;
+  const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();
   std::unique_ptr<Recording> recording_;
   std::optional<ControlSocket> control_;
   int dumps_ = 0;

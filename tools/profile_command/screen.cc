@@ -17,10 +17,12 @@ constexpr size_t kLeastWidth = 40;
 // them, what is left out, and an empty line.
 constexpr int kLinesOfFrame = 7;
 constexpr int kLinesAroundTable = 4;
+// A sentence with its numbers seldom fits into one line.
+constexpr int kLinesOfFinding = 2;
 
 }  // namespace
 
-ScreenOptions ScreenOf(int fd, ColorUse color, size_t tables) {
+ScreenOptions ScreenOf(int fd, ColorUse color, size_t tables, size_t findings) {
   ScreenOptions options;
   const bool is_terminal = isatty(fd);
   struct winsize size = {};
@@ -30,7 +32,10 @@ ScreenOptions ScreenOf(int fd, ColorUse color, size_t tables) {
     }
     options.rows = kMostRows;
     if (size.ws_row > 0 && tables > 0) {
-      const int each = (size.ws_row - kLinesOfFrame) / static_cast<int>(tables);
+      const int sentences =
+          findings == 0 ? 0 : 1 + kLinesOfFinding * static_cast<int>(findings);
+      const int each =
+          (size.ws_row - kLinesOfFrame - sentences) / static_cast<int>(tables);
       options.rows =
           std::clamp(each - kLinesAroundTable, kLeastRows, kMostRows);
     }

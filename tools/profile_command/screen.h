@@ -18,9 +18,11 @@ struct ScreenOptions {
   bool color = false;
 };
 
-// For a screen of `tables` tables on `fd`: the size of the terminal, less what
-// the other lines take; 120 x 20 where it is none. https://no-color.org
-ScreenOptions ScreenOf(int fd, ColorUse color, size_t tables);
+// For a screen of `tables` tables and `findings` findings on `fd`: the size of
+// the terminal, less what the other lines take; 120 x 20 where it is none.
+// https://no-color.org
+ScreenOptions ScreenOf(int fd, ColorUse color, size_t tables,
+                       size_t findings = 0);
 
 }  // namespace kymo::tools
 

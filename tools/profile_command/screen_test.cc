@@ -26,6 +26,7 @@ using ::testing::IsEmpty;
 
 TEST(WhatToOpenTest, EachViewerHasItsLine) {
   const std::pair<std::string, std::string> lines[] = {
+      {"report.html", "all in one page: open o/report.html in a browser"},
       {"trace.json", "timeline: open o/trace.json in https://ui.perfetto.dev"},
       {"trace.json.gz",
        "timeline: open o/trace.json.gz in https://ui.perfetto.dev"},

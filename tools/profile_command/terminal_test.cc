@@ -49,6 +49,13 @@ TEST_F(TerminalTest, RowsAreWhatFitsButFifteen) {
   EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 9).rows, 5);
 }
 
+TEST_F(TerminalTest, FindingsTakeTwoLinesEach) {
+  Open(50, 150);
+  // 7 lines less for 3 findings and the empty line above them: 36 of 3 tables.
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 3, 3).rows, 8);
+  EXPECT_EQ(ScreenOf(terminal_, ColorUse::kAuto, 3, 0).rows, 10);
+}
+
 TEST_F(TerminalTest, ColorIsForTerminalsThatWantIt) {
   Open(24, 80);
   EXPECT_TRUE(ScreenOf(terminal_, ColorUse::kAuto, 1).color);

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/analysis/wait_names.h"
+#include "profiler/analysis/waits.h"
+#include "profiler/base/strings.h"
 #include "profiler/model/thread_states.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/report/thread_tables.h"
@@ -30,6 +35,42 @@ std::string Percent(DurationNs part, DurationNs whole) {
   return FormatFixed(share, 0) + " %";
 }
 
+// The kinds that the threads were blocked by most, of `whole_ns`.
+std::string BlockedBy(const analysis::TimeByKind& blocked_ns,
+                      DurationNs whole_ns) {
+  constexpr size_t kMostKinds = 3;
+  std::vector<std::pair<DurationNs, size_t>> kinds;
+  for (size_t kind = 0; kind < blocked_ns.size(); ++kind) {
+    // Less than half a per cent would be 0 %.
+    if (blocked_ns[kind] * 200 >= whole_ns && blocked_ns[kind] > 0) {
+      kinds.emplace_back(-blocked_ns[kind], kind);
+    }
+  }
+  std::sort(kinds.begin(), kinds.end());
+  kinds.resize(std::min(kinds.size(), kMostKinds));
+  std::string text;
+  for (const auto& [negative_ns, kind] : kinds) {
+    absl::StrAppend(&text, text.empty() ? ": " : ", ",
+                    Percent(-negative_ns, whole_ns), " ",
+                    ToAbsl(NameOf(static_cast<model::WaitKind>(kind))));
+  }
+  return text;
+}
+
+std::string AndMore(size_t all, size_t shown) {
+  return all > shown ? absl::StrCat("and ", all - shown, " more\n") : "";
+}
+
+size_t Shown(size_t rows, const ScreenOptions& options) {
+  return options.rows < 0 ? rows
+                          : std::min(rows, static_cast<size_t>(options.rows));
+}
+
+double ShareOf(DurationNs part, DurationNs whole) {
+  return whole == 0 ? 0
+                    : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 }  // namespace
 
 std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
@@ -43,25 +84,116 @@ std::string ThreadsLine(const model::Trace& trace, DurationNs wall_ns) {
   std::string line = FormatFixed(cpus, 2);
   if (states->cpu_count > 0) absl::StrAppend(&line, " of ", states->cpu_count);
   absl::StrAppend(&line, states->cpu_count == 1 ? " CPU" : " CPUs", " used; ",
-                  count, count == 1 ? " thread was" : " threads were",
-                  " on a CPU for ", Percent(sum.on_cpu_ns, sum.wall_ns), " of ",
-                  count == 1 ? "its" : "their", " time, runnable for ",
-                  Percent(sum.runnable_ns, sum.wall_ns), ", blocked for ",
-                  Percent(sum.blocked_ns(), sum.wall_ns));
-  if (sum.unknown_ns > 0) {
-    absl::StrAppend(&line, ", unknown for ",
-                    Percent(sum.unknown_ns, sum.wall_ns));
+                  count, count == 1 ? " thread was" : " threads were");
+  const analysis::WaitSummary waits = analysis::SummarizeWaits(trace);
+  const char* const of_time = count == 1 ? " of its time" : " of their time";
+  const DurationNs idle_ns = std::min(waits.idle_ns, sum.blocked_ns());
+  const DurationNs busy_ns = sum.wall_ns - idle_ns;
+  if (idle_ns > 0) {
+    absl::StrAppend(&line, " idle for ", Percent(idle_ns, sum.wall_ns), of_time,
+                    ", and for the rest of it");
   }
+  absl::StrAppend(&line, " on a CPU for ", Percent(sum.on_cpu_ns, busy_ns),
+                  idle_ns > 0 ? "" : of_time, ", runnable for ",
+                  Percent(sum.runnable_ns, busy_ns));
+  if (sum.unknown_ns > 0) {
+    absl::StrAppend(&line, ", unknown for ", Percent(sum.unknown_ns, busy_ns));
+  }
+  absl::StrAppend(&line, ", blocked for ",
+                  Percent(sum.blocked_ns() - idle_ns, busy_ns),
+                  BlockedBy(waits.blocked_ns, busy_ns));
   return line;
+}
+
+std::string WaitsTable(const model::Trace& trace,
+                       const ScreenOptions& options) {
+  // The screen has no room for stacks.
+  std::map<std::pair<std::string, model::WaitKind>, analysis::WaitGroup> places;
+  analysis::WaitPlaces names(trace);
+  DurationNs all_ns = 0;
+  for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
+    if (group.is_idle) continue;
+    analysis::WaitGroup& into = places[{names.Of(group.stack), group.kind}];
+    into.count += group.count;
+    into.duration_ns += group.duration_ns;
+    into.longest_ns = std::max(into.longest_ns, group.longest_ns);
+    all_ns += group.duration_ns;
+  }
+  std::vector<const decltype(places)::value_type*> order;
+  for (const auto& place : places) order.push_back(&place);
+  std::ranges::stable_sort(order, [](const auto* a, const auto* b) {
+    return a->second.duration_ns > b->second.duration_ns;
+  });
+  report::FittedTable table{
+      .columns = {{.title = "Waited in", .fit = Fit::kName},
+                  {.title = "For", .fit = Fit::kText},
+                  {.title = "Wait %", .drop = 1},
+                  {.title = "Wait"},
+                  {.title = "Waits", .drop = 2},
+                  {.title = "Longest", .drop = 3}},
+      .rows = {}};
+  const size_t shown = Shown(order.size(), options);
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [place, sum] = *order[i];
+    const double share = ShareOf(sum.duration_ns, all_ns);
+    table.rows.push_back(
+        {.cells = {VisibleText(place.first), std::string(NameOf(place.second)),
+                   FormatFixed(100 * share, 2) + "%", Time(sum.duration_ns),
+                   std::to_string(sum.count), Time(sum.longest_ns)},
+         .share = share});
+  }
+  return report::FormatFittedTable(
+             table, {.width = options.width, .color = options.color}) +
+         AndMore(order.size(), shown);
+}
+
+// The place with the most time: stacks from samples differ in each line.
+std::string MostlyHeldIn(const analysis::LockWaits& lock,
+                         analysis::WaitPlaces& names) {
+  std::map<std::string, DurationNs> places;
+  for (const analysis::WaitGroup& holder : lock.holders) {
+    places[names.OfOther(holder.stack)] += holder.duration_ns;
+  }
+  return std::ranges::max_element(
+             places, {}, [](const auto& place) { return place.second; })
+      ->first;
+}
+
+std::string LocksTable(const model::Trace& trace,
+                       const ScreenOptions& options) {
+  const std::vector<analysis::LockWaits> locks = analysis::WaitsByLock(trace);
+  report::FittedTable table{
+      .columns = {{.title = "Lock", .fit = Fit::kName},
+                  {.title = "Wait"},
+                  {.title = "Waits", .drop = 1},
+                  {.title = "Longest", .drop = 2},
+                  {.title = "Mostly in", .fit = Fit::kText, .drop = 4},
+                  {.title = "Mostly held in", .fit = Fit::kText, .drop = 3}},
+      .rows = {}};
+  DurationNs all_ns = 0;
+  for (const analysis::LockWaits& lock : locks) all_ns += lock.duration_ns;
+  analysis::WaitPlaces names(trace);
+  const size_t shown = Shown(locks.size(), options);
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::LockWaits& lock = locks[i];
+    table.rows.push_back(
+        {.cells = {VisibleText(
+                       analysis::LockName(trace, lock.object, lock.name)),
+                   Time(lock.duration_ns), std::to_string(lock.count),
+                   Time(lock.longest_ns),
+                   VisibleText(names.Of(lock.waiters.front().stack)),
+                   VisibleText(MostlyHeldIn(lock, names))},
+         .share = ShareOf(lock.duration_ns, all_ns)});
+  }
+  return report::FormatFittedTable(
+             table, {.width = options.width, .color = options.color}) +
+         AndMore(locks.size(), shown);
 }
 
 std::string ThreadsTable(const model::Trace& trace,
                          const ScreenOptions& options) {
   const std::vector<ThreadTimes> threads = report::BusiestThreads(trace);
-  const size_t shown =
-      options.rows < 0
-          ? threads.size()
-          : std::min(threads.size(), static_cast<size_t>(options.rows));
+  const size_t shown = Shown(threads.size(), options);
   report::FittedTable table{.columns = {{.title = "Thread", .fit = Fit::kName},
                                         {.title = "TID", .drop = 4},
                                         {.title = "Wall", .drop = 3},
@@ -83,16 +215,11 @@ std::string ThreadsTable(const model::Trace& trace,
                    Time(t.runnable_ns), Time(t.blocked_ns()),
                    std::to_string(t.voluntary_switches),
                    std::to_string(t.involuntary_switches)},
-         .share = all_ns == 0 ? 0
-                              : static_cast<double>(t.on_cpu_ns) /
-                                    static_cast<double>(all_ns)});
+         .share = ShareOf(t.on_cpu_ns, all_ns)});
   }
-  std::string text = report::FormatFittedTable(
-      table, {.width = options.width, .color = options.color});
-  if (threads.size() > shown) {
-    absl::StrAppend(&text, "and ", threads.size() - shown, " more\n");
-  }
-  return text;
+  return report::FormatFittedTable(
+             table, {.width = options.width, .color = options.color}) +
+         AndMore(threads.size(), shown);
 }
 
 }  // namespace kymo::tools

@@ -44,7 +44,11 @@ std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
     std::string_view before;
     std::string_view after;
   };
-  static constexpr Viewer kViewers[] = {
+  const std::string first_part = FirstPart(names);
+  const Viewer viewers[] = {
+      {"report.html", "all in one page: open ", " in a browser"},
+      {first_part, "timeline: open ",
+       " and the parts after it in https://ui.perfetto.dev"},
       {"trace.json", "timeline: open ", " in https://ui.perfetto.dev"},
       {"trace.json.gz", "timeline: open ", " in https://ui.perfetto.dev"},
       {"trace.pftrace", "timeline: open ", " in https://ui.perfetto.dev"},
@@ -57,11 +61,6 @@ std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
   };
   constexpr size_t kMostLines = 3;
   std::vector<std::string> lines;
-  if (const std::string part = FirstPart(names); !part.empty()) {
-    lines.push_back(absl::StrCat("timeline: open ", shown, "/", part,
-                                 " and the parts after it in "
-                                 "https://ui.perfetto.dev"));
-  }
   // Of TensorBoard's files the run's names have the folder, too.
   const auto is_there = [&](std::string_view file) {
     return std::ranges::any_of(names, [&](std::string_view name) {
@@ -69,9 +68,9 @@ std::vector<std::string> WhatToOpen(const std::vector<std::string>& names,
              (name.size() == file.size() || name[file.size()] == '/');
     });
   };
-  for (const Viewer& viewer : kViewers) {
+  for (const Viewer& viewer : viewers) {
     if (lines.size() == kMostLines) break;
-    if (!is_there(viewer.file)) continue;
+    if (viewer.file.empty() || !is_there(viewer.file)) continue;
     lines.push_back(absl::StrCat(ToAbsl(viewer.before), shown, "/",
                                  ToAbsl(viewer.file), ToAbsl(viewer.after)));
   }

@@ -7,7 +7,6 @@
 #include "profiler/base/strings.h"
 #include "profiler/report/analyses.h"
 #include "profiler/text/json_writer.h"
-#include "profiler/text/visible_text.h"
 
 namespace kymo::tools {
 namespace {
@@ -46,16 +45,6 @@ std::string JsonText(const Trace& trace, std::span<const std::string> names,
   return text + "\n";
 }
 
-report::ValueTable Visible(report::ValueTable table) {
-  for (std::vector<report::Value>& row : table.rows) {
-    for (report::Value& value : row) {
-      auto* const text = std::get_if<std::string>(&value);
-      if (text != nullptr) *text = VisibleText(*text);
-    }
-  }
-  return table;
-}
-
 }  // namespace
 
 std::string AnalysesText(const Trace& trace, std::span<const std::string> names,
@@ -73,7 +62,10 @@ std::string AnalysesText(const Trace& trace, std::span<const std::string> names,
   for (const std::string& name : names) {
     const report::Analysis& analysis = *report::FindAnalysis(name);
     const std::string table =
-        report::FormatValueTable(Visible(analysis.table(trace)), options);
+        analysis.text != nullptr
+            ? analysis.text(trace, options.row_limit)
+            : report::FormatValueTable(
+                  report::VisibleTable(analysis.table(trace)), options);
     absl::StrAppend(&text, text.empty() ? "" : "\n", name, ": ",
                     ToAbsl(analysis.purpose), "\n",
                     table.empty() ? "(nothing)\n" : table);

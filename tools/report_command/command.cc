@@ -26,6 +26,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/deliver/view_page.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
 #include "tools/report_command/input_files.h"
@@ -99,7 +100,7 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::string text,
                           DiffText(before.trace, after.trace, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
-    return kExitDone;
+    return Export(after.trace, &before.trace);
   }
 
   absl::StatusOr<int> Report() {
@@ -107,14 +108,20 @@ class ReportRun {
     SayFindings(loaded);
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
+    return Export(loaded.trace, nullptr);
+  }
+
+  absl::StatusOr<int> Export(const model::Trace& trace,
+                             const model::Trace* before) {
     if (command_.exporters.empty()) return kExitDone;
     KYMO_ASSIGN_OR_RETURN(const std::string folder, OutputFolder());
     OutputDirectory out(folder);
     KYMO_RETURN_IF_ERROR(out.CheckWritable());
-    KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
-                          ExportTrace(loaded.trace, command_, exporters_, out));
+    KYMO_ASSIGN_OR_RETURN(
+        const std::vector<std::string> notices,
+        ExportTrace(trace, before, command_, exporters_, out));
     for (const std::string& notice : notices) Say(notice);
-    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+    ShowFiles(out);
     return kExitDone;
   }
 
@@ -133,8 +140,15 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(const std::vector<std::string> notices,
                           ExportSums(report.sums, command_, exporters_, out));
     for (const std::string& notice : notices) Say(notice);
-    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+    ShowFiles(out);
     return kExitDone;
+  }
+
+  void ShowFiles(const OutputDirectory& out) const {
+    if (!command_.quiet) Say("wrote " + ShownPath(out.path()));
+    if (!command_.view) return;
+    const std::string viewed = ViewPage(out.path() + "/" + kPageFile);
+    if (!command_.quiet) Say(viewed);
   }
 
   absl::StatusOr<std::string> OutputFolder() const {

@@ -3,6 +3,9 @@
 #include <limits.h>
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "profiler/analysis/memory/memory_profile.h"
@@ -12,6 +15,7 @@
 #include "profiler/report/memory_report.h"
 #include "profiler/report/sample_table.h"
 #include "profiler/report/thread_tables.h"
+#include "profiler/report/wait_tables.h"
 #include "profiler/text/json_writer.h"
 #include "profiler/text/visible_text.h"
 #include "tools/deliver/export_files.h"
@@ -79,6 +83,7 @@ absl::StatusOr<std::string> PlainTables(const model::Trace& trace,
   // Filters choose events, and times of threads are sums.
   if (command.filter.empty()) {
     AppendSection(report::ThreadsText(trace, table.row_limit), text);
+    AppendSection(report::WaitsText(trace, table.row_limit), text);
   }
   AppendSection(MemoryText(trace, command), text);
   if (text.empty()) text = "No events.\n";
@@ -139,28 +144,55 @@ std::string JsonTables(const LoadedTrace& loaded, const DataTable& rows,
   return text + "\n";
 }
 
-// The comparison of ranges, and that of sampled functions. As CSV, which is one
-// table, only the first that is not empty.
-std::string DiffsText(const RowDiff& ranges, const RowDiff& functions,
+// A comparison of a kind of rows, below that of ranges.
+struct DiffSection {
+  const char* title;
+  const char* json_key;
+  RowDiff diff;
+};
+
+// The comparison of ranges, and the others. As CSV, which is one table, only
+// the first that is not empty.
+std::string DiffsText(const RowDiff& ranges,
+                      const std::vector<DiffSection>& sections,
                       const ReportCommand& command) {
   if (command.format == TextFormat::kJson) {
     std::string text;
     json::JsonWriter json(text);
     json.BeginObject();
     ranges.WriteMembers(command.table, json);
-    json.Key("sampled_functions");
-    json.BeginObject();
-    functions.WriteMembers(command.table, json);
-    json.EndObject();
+    for (const DiffSection& section : sections) {
+      json.Key(section.json_key);
+      json.BeginObject();
+      section.diff.WriteMembers(command.table, json);
+      json.EndObject();
+    }
     json.EndObject();
     return text + "\n";
   }
-  const std::string text = functions.Text(command.format, command.table);
-  if (ranges.rows().empty()) return text;
-  const std::string first = ranges.Text(command.format, command.table);
-  return command.format == TextFormat::kCsv
-             ? first
-             : first + "\nSampled functions\n" + text;
+  std::string text;
+  if (!ranges.rows().empty() || sections.empty()) {
+    text = ranges.Text(command.format, command.table);
+  }
+  for (const DiffSection& section : sections) {
+    if (command.format == TextFormat::kCsv) {
+      if (!text.empty()) break;
+    } else if (!text.empty() || sections.size() > 1) {
+      absl::StrAppend(&text, text.empty() ? "" : "\n", section.title, "\n");
+    }
+    text += section.diff.Text(command.format, command.table);
+  }
+  return text;
+}
+
+// Waits are not filtered: no rows then.
+std::vector<report::TableRow> ComparedWaits(const model::Trace& trace,
+                                            const ReportCommand& command) {
+  if (!command.filter.empty()) return {};
+  std::vector<report::TableRow> rows = WaitRowsOf(trace);
+  if (command.format != TextFormat::kText) return rows;
+  for (report::TableRow& row : rows) row.key = VisibleText(row.key);
+  return rows;
 }
 
 }  // namespace
@@ -212,20 +244,32 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
     MakeVisible(samples_before);
     MakeVisible(samples_after);
   }
+  // Samples have no time of a device, and none of waits.
   const std::vector<report::TableRow> functions_before =
       DiffRowsOf(samples_before);
   const std::vector<report::TableRow> functions_after =
       DiffRowsOf(samples_after);
-  if (functions_before.empty() && functions_after.empty()) {
-    return diff.Text(command.format, command.table);
+  std::vector<DiffSection> sections;
+  if (!functions_before.empty() || !functions_after.empty()) {
+    KYMO_ASSIGN_OR_RETURN(
+        RowDiff functions,
+        DiffRows(functions_before, functions_after,
+                 metric == "cpu_time_total" ? metric : "self_cpu_time_total",
+                 DiffOf::kSampledFunctions));
+    sections.push_back(
+        {"Sampled functions", "sampled_functions", std::move(functions)});
   }
-  // Samples have no time of a device.
-  KYMO_ASSIGN_OR_RETURN(
-      const RowDiff functions,
-      DiffRows(functions_before, functions_after,
-               metric == "cpu_time_total" ? metric : "self_cpu_time_total",
-               DiffOf::kSampledFunctions));
-  return DiffsText(diff, functions, command);
+  const std::vector<report::TableRow> waits_before =
+      ComparedWaits(before, command);
+  const std::vector<report::TableRow> waits_after =
+      ComparedWaits(after, command);
+  if (!waits_before.empty() || !waits_after.empty()) {
+    KYMO_ASSIGN_OR_RETURN(
+        RowDiff waits, DiffRows(waits_before, waits_after, report::kWaitSortKey,
+                                DiffOf::kWaits));
+    sections.push_back({"Where it waited", "waits", std::move(waits)});
+  }
+  return DiffsText(diff, sections, command);
 }
 
 namespace {
@@ -241,14 +285,20 @@ ExportRequest RequestOf(const ReportCommand& command) {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ExportTrace(
-    const model::Trace& trace, const ReportCommand& command,
-    const ExporterRegistry& exporters, OutputDirectory& out) {
+    const model::Trace& trace, const model::Trace* before,
+    const ReportCommand& command, const ExporterRegistry& exporters,
+    OutputDirectory& out) {
   std::optional<model::Trace> chosen;
   KYMO_ASSIGN_OR_RETURN(const model::Trace* const exported,
                         Choose(trace, command.filter, chosen));
+  ExportRequest request = RequestOf(command);
+  std::optional<model::Trace> chosen_before;
+  if (before != nullptr) {
+    KYMO_ASSIGN_OR_RETURN(request.before,
+                          Choose(*before, command.filter, chosen_before));
+  }
   ExportNotes notes;
-  KYMO_RETURN_IF_ERROR(
-      ExportFiles(RequestOf(command), *exported, exporters, out, notes));
+  KYMO_RETURN_IF_ERROR(ExportFiles(request, *exported, exporters, out, notes));
   return notes.notices;
 }
 

@@ -27,10 +27,12 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
                                      const ReportCommand& command);
 
 // Writes the exporters' files and returns what the user should know of them.
-// Stops at the first error; every file is complete or absent.
+// Stops at the first error; every file is complete or absent. `before`: what
+// the trace is compared with, or null.
 absl::StatusOr<std::vector<std::string>> ExportTrace(
-    const model::Trace& trace, const ReportCommand& command,
-    const ExporterRegistry& exporters, OutputDirectory& out);
+    const model::Trace& trace, const model::Trace* before,
+    const ReportCommand& command, const ExporterRegistry& exporters,
+    OutputDirectory& out);
 
 // The same for a recording that is larger than memory.
 absl::StatusOr<std::vector<std::string>> ExportSums(

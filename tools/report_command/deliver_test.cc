@@ -187,6 +187,72 @@ TEST_F(DeliverTest, ComparesSampledFunctions) {
       << *json;
 }
 
+// A thread that waits in `load` for so long, and the rest for work.
+LoadedTrace Waiting(TimeNs read_ns) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddRange(main, "load", 0, 10'000);
+  t.SetThreadTimes({{.track = main, .wall_ns = 20'000}});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kRead,
+             .begin_ns = 1'000,
+             .duration_ns = read_ns},
+            {"main", "Load"});
+  t.AddWait({.track = main,
+             .kind = model::WaitKind::kPoll,
+             .begin_ns = 12'000,
+             .duration_ns = 5'000},
+            {"main", "NextTask"});
+  return {.trace = std::move(t).Build(), .files = {}};
+}
+
+TEST_F(DeliverTest, ComparesWaits) {
+  const LoadedTrace before = Waiting(2'000);
+  const LoadedTrace after = Waiting(5'000);
+  command_.table.sort_by = "wait_time_total";
+  const auto text = DiffText(before.trace, after.trace, command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  // The range, and then the places.
+  EXPECT_NE(text->find("load        slower       2.000us       5.000us"),
+            std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("\nWhere it waited\n"), std::string::npos) << *text;
+  EXPECT_NE(text->find("Load             read        slower       2.000us"),
+            std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("NextTask       poll, idle          same"),
+            std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("wait_time_total: 7.000us -> 10.000us (+3.000us"),
+            std::string::npos)
+      << *text;
+  command_.format = TextFormat::kJson;
+  const auto json = DiffText(before.trace, after.trace, command_);
+  EXPECT_NE(json->find(R"("waits": {
+    "metric": "wait_time_total",
+    "slower": 1,)"),
+            std::string::npos)
+      << *json;
+  // Filters choose events, not waits.
+  command_.filter.name = "load";
+  EXPECT_EQ(DiffText(before.trace, after.trace, command_)->find("\"waits\""),
+            std::string::npos);
+}
+
+TEST_F(DeliverTest, RangesAreSortedByTheirWaits) {
+  command_.table.sort_by = "wait_time_total";
+  const auto text = TablesText(Waiting(2'500), command_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_NE(text->find("     7.500us       2.500us        25.00%"),
+            std::string::npos)
+      << *text;
+  command_.format = TextFormat::kCsv;
+  EXPECT_NE(TablesText(Waiting(2'500), command_)->find("wait_time_total_us"),
+            std::string::npos);
+  EXPECT_EQ(TablesText(LoadLines("t", kLines), command_)->find("wait_time"),
+            std::string::npos);
+}
+
 TEST_F(DeliverTest, TheHeapIsShownOfAWholeTraceOfKymo) {
   const auto text_of = [&](bool is_of_pytorch) {
     TestTrace t;

@@ -9,8 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "profiler/analysis/wait_names.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
+#include "profiler/base/time.h"
+#include "profiler/model/waits.h"
 #include "profiler/report/table_layout.h"
 #include "profiler/text/json_writer.h"
 #include "profiler/text/text_cells.h"
@@ -21,22 +25,23 @@ namespace {
 using report::TableRow;
 
 constexpr std::string_view kMetrics[] = {
-    "cpu_time_total",
-    "device_time_total",
-    "self_cpu_time_total",
-    "self_device_time_total",
+    "cpu_time_total",         "device_time_total",  "self_cpu_time_total",
+    "self_device_time_total", report::kWaitSortKey,
 };
 
 double MetricOf(const TableRow& row, std::string_view metric) {
   if (metric == "cpu_time_total") return row.cpu_time_total_us;
   if (metric == "device_time_total") return row.device_time_total_us;
   if (metric == "self_cpu_time_total") return row.self_cpu_time_total_us;
+  if (metric == report::kWaitSortKey) return row.wait_time_total_us.value_or(0);
   return row.self_device_time_total_us;
 }
 
 // Sums of microseconds differ in their last bits. Sums that differ by less than
 // a picosecond are the same.
 constexpr double kSameUs = 1e-6;
+
+constexpr size_t kKindWidth = 15;  // "condition, idle"
 
 const char* ChangeName(Change change) {
   static constexpr const char* kNames[] = {"slower", "faster", "new", "gone",
@@ -75,7 +80,7 @@ std::string Percent(double before, double after) {
 // Whether a row's time counts in the total. For a device's time, only rows of
 // the device count: the rows of operations that launched its work repeat it.
 bool IsOfTotal(const TableRow& row, std::string_view metric) {
-  return metric == "self_cpu_time_total" ||
+  return metric == "self_cpu_time_total" || metric == report::kWaitSortKey ||
          (row.device == report::RowDevice::kDevice && !row.is_user_annotation);
 }
 
@@ -132,6 +137,20 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const TableRow> before,
   return result;
 }
 
+std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace) {
+  analysis::WaitPlaces places(trace);
+  std::vector<report::TableRow> rows;
+  for (const analysis::WaitGroup& group : analysis::WaitsByPlace(trace)) {
+    report::TableRow& row = rows.emplace_back();
+    row.key = places.Of(group.stack);
+    row.overload_name = std::string(NameOf(group.kind));
+    if (group.is_idle) row.overload_name += ", idle";
+    row.count = static_cast<int64_t>(group.count);
+    row.wait_time_total_us = static_cast<double>(group.duration_ns) / kNsPerUs;
+  }
+  return rows;
+}
+
 size_t RowDiff::CountOf(Change change) const {
   return static_cast<size_t>(
       std::count_if(rows_.begin(), rows_.end(),
@@ -173,6 +192,8 @@ std::string RowDiff::PlainText(const report::TableOptions& table) const {
                    report::ColumnWidth(longest, table.max_name_column_width),
                    Align::kRight);
   const bool is_ranges = of_ == DiffOf::kRanges;
+  const bool is_waits = of_ == DiffOf::kWaits;
+  if (is_waits) layout.AddColumn("Kind", kKindWidth, Align::kRight);
   for (const char* const title :
        {"Change", "Before", "After", "Difference", "Difference %",
         is_ranges ? "Calls before" : "# before",
@@ -186,7 +207,7 @@ std::string RowDiff::PlainText(const report::TableOptions& table) const {
   int shown = 0;
   for (const DiffRow& diff : rows_) {
     if (shown++ == table.row_limit) break;
-    const std::vector<std::string> cells = {
+    std::vector<std::string> cells = {
         report::NameCell(diff.row->key, table.max_name_column_width),
         ChangeName(diff.change),
         report::FormatTime(diff.before_us, table.time_unit),
@@ -195,6 +216,7 @@ std::string RowDiff::PlainText(const report::TableOptions& table) const {
         Percent(diff.before_us, diff.after_us),
         absl::StrCat(diff.count_before),
         absl::StrCat(diff.count_after)};
+    if (is_waits) cells.insert(cells.begin() + 1, diff.row->overload_name);
     layout.AppendRow(out, cells);
   }
   layout.AppendRule(out);
@@ -211,7 +233,7 @@ std::string RowDiff::Totals(const report::TableOptions& table) const {
   }
   std::string out;
   // Total times of nested ranges cannot be added up.
-  if (metric_.starts_with("self_")) {
+  if (metric_.starts_with("self_") || of_ == DiffOf::kWaits) {
     absl::StrAppend(&out, metric_, ": ",
                     report::FormatTime(before_us, table.time_unit), " -> ",
                     report::FormatTime(after_us, table.time_unit), " (",
@@ -227,7 +249,10 @@ std::string RowDiff::Totals(const report::TableOptions& table) const {
 }
 
 DataTable RowDiff::Data(const report::TableOptions& table) const {
-  if (of_ == DiffOf::kSampledFunctions) return FunctionData(table);
+  if (of_ == DiffOf::kSampledFunctions) {
+    return PlaceData(table, "module", "samples");
+  }
+  if (of_ == DiffOf::kWaits) return PlaceData(table, "kind", "waits");
   DataTable data({"name", "change", "before_us", "after_us", "difference_us",
                   "count_before", "count_after", "is_device",
                   "is_user_annotation", "overload_name", "input_shapes",
@@ -246,9 +271,11 @@ DataTable RowDiff::Data(const report::TableOptions& table) const {
   return data;
 }
 
-DataTable RowDiff::FunctionData(const report::TableOptions& table) const {
-  DataTable data({"name", "module", "change", "before_us", "after_us",
-                  "difference_us", "samples_before", "samples_after"});
+DataTable RowDiff::PlaceData(const report::TableOptions& table,
+                             const char* second, const char* counted) const {
+  DataTable data({"name", second, "change", "before_us", "after_us",
+                  "difference_us", absl::StrCat(counted, "_before"),
+                  absl::StrCat(counted, "_after")});
   int shown = 0;
   for (const DiffRow& diff : rows_) {
     if (shown++ == table.row_limit) break;

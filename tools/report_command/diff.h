@@ -12,7 +12,8 @@
 //   self_cpu_time_total: 2.000ms -> 2.500ms (+500.000us, +25.00%)
 //   1 slower, 0 faster, 0 new, 0 gone, 1 same
 //
-// Sampled functions are compared in the same way; their calls are samples.
+// Sampled functions are compared in the same way; their calls are samples. So
+// are waits, by function and kind.
 //
 // Rows that share name, kind, overload, shapes and stack are compared by one
 // time: slower is more of it, faster less, whatever the number of calls. Sorted
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/model/trace.h"
 #include "profiler/report/table.h"
 #include "profiler/text/json_writer.h"
 #include "tools/report_command/data_text.h"
@@ -39,6 +41,7 @@ enum class Change : uint8_t { kSlower, kFaster, kNew, kGone, kSame, kCount };
 enum class DiffOf : uint8_t {
   kRanges,
   kSampledFunctions,  // their overload_name is a module, their count samples
+  kWaits,             // their overload_name is a kind
 };
 
 struct DiffRow {
@@ -68,7 +71,9 @@ class RowDiff {
 
   std::string PlainText(const report::TableOptions& table) const;
   DataTable Data(const report::TableOptions& table) const;
-  DataTable FunctionData(const report::TableOptions& table) const;
+  // Of functions and waits: the names of the columns that differ.
+  DataTable PlaceData(const report::TableOptions& table, const char* second,
+                      const char* counted) const;
   std::string Totals(const report::TableOptions& table) const;
 
   std::string metric_;
@@ -83,6 +88,11 @@ absl::StatusOr<RowDiff> DiffRows(std::span<const report::TableRow> before,
                                  std::span<const report::TableRow> after,
                                  std::string_view metric,
                                  DiffOf of = DiffOf::kRanges);
+
+// Where the threads of a trace waited, for DiffOf::kWaits: a row for each
+// function, kind and stack. Its key is the function, `overload_name` the kind
+// ("condition, idle"), and it counts waits.
+std::vector<report::TableRow> WaitRowsOf(const model::Trace& trace);
 
 }  // namespace kymo::tools
 

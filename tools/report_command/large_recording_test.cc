@@ -77,7 +77,7 @@ TEST_F(LargeRecordingTest, WhatNeedsTheWholeTraceSaysWhatToDo) {
             "--export=chrome needs the whole trace, which takes 100 MiB of "
             "memory (40 MiB of records); 30 MiB may be used. Part by part "
             "this command can make the table by name, as text or CSV, and "
-            "--export=stacks,summary. Try a machine with more memory, a "
+            "--export=html,stacks,summary. Try a machine with more memory, a "
             "shorter recording, or --fake_option=0");
 }
 

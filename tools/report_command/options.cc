@@ -1,5 +1,6 @@
 #include "tools/report_command/options.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "profiler/report/analyses.h"
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
+#include "tools/deliver/view_page.h"
 #include "tools/report_command/report_flags.h"
 
 namespace kymo::tools {
@@ -102,10 +104,16 @@ absl::Status SetFiles(const ReportFlags& flags,
   command.max_file_bytes = flags.max_file_mib << 20;
   command.output_dir = flags.output_dir;
   command.gzip = flags.gzip;
+  command.view = flags.view;
+  if (command.view &&
+      std::ranges::count(command.exporters, kPageExporter) == 0) {
+    command.exporters.emplace_back(kPageExporter);
+  }
   return absl::OkStatus();
 }
 
-absl::Status CheckModes(const ReportCommand& command) {
+absl::Status CheckModes(const ReportCommand& command,
+                        const ExporterRegistry& exporters) {
   if (command.list || command.version) return absl::OkStatus();
   if (command.files.empty()) {
     return Invalid("no file; usage: kymo report [flags] FILE ... (see --help)");
@@ -117,9 +125,18 @@ absl::Status CheckModes(const ReportCommand& command) {
     return Invalid(
         absl::StrCat("--diff compares two files, not ", command.files.size()));
   }
-  if ((command.diff || command.check) &&
-      !(command.exporters.empty() && command.analyses.empty())) {
-    return Invalid("--export and --analysis do not go with --check or --diff");
+  if ((command.diff || command.check) && !command.analyses.empty()) {
+    return Invalid("--analysis does not go with --check or --diff");
+  }
+  if (command.check && !command.exporters.empty()) {
+    return Invalid("--export and --view do not go with --check");
+  }
+  for (const std::string& name : command.exporters) {
+    if (command.diff && !exporters.Find(name)->info().compares) {
+      return Invalid(
+          absl::StrCat("--export=", name,
+                       " compares nothing; with --diff, try --export=html"));
+    }
   }
   if (command.diff && command.rows.single_events) {
     return Invalid("--diff compares groups, not --group_by=event");
@@ -173,7 +190,7 @@ absl::StatusOr<ReportCommand> ParseReport(
   SetTable(flags, command.table);
   SetFilter(flags, command.filter);
   KYMO_RETURN_IF_ERROR(SetFiles(flags, importers, command));
-  KYMO_RETURN_IF_ERROR(CheckModes(command));
+  KYMO_RETURN_IF_ERROR(CheckModes(command, exporters));
   return command;
 }
 

@@ -42,6 +42,7 @@ struct ReportCommand {
   std::vector<std::string> exporters;
   std::string output_dir;  // empty: made from the first file's name
   bool gzip = false;
+  bool view = false;
   uint64_t max_size = 0;             // of all files, in bytes; 0: any number
   int64_t max_file_bytes = 0;        // of a timeline; 0: any number
   SettingMap settings;               // of plugins

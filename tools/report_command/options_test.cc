@@ -71,6 +71,7 @@ std::vector<std::string> SwitchesOf(const ReportCommand& command) {
   add("list", command.list);
   add("version", command.version);
   add("gzip", command.gzip);
+  add("view", command.view);
   add("with_flops", command.rows.with_flops);
   add("event", command.rows.single_events);
   add("overload_name", command.rows.grouping.group_by_overload_name);
@@ -85,7 +86,7 @@ TEST_F(OptionsTest, ASwitchTurnsOnWhatItSaysAlone) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(SwitchesOf(Parse({"a"})), Names{});
   for (const std::string flag :
-       {"check", "quiet", "list", "version", "gzip", "with_flops",
+       {"check", "quiet", "list", "version", "gzip", "view", "with_flops",
         "include_python_functions", "top_level_events_only"}) {
     EXPECT_EQ(SwitchesOf(Parse({"a", "--" + flag})), Names{flag});
     EXPECT_EQ(SwitchesOf(Parse({"a", "--" + flag + "=0"})), Names{});
@@ -162,17 +163,24 @@ TEST_F(OptionsTest, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_EQ(Error({"a", "b", "--diff", "--group_by=event"}),
             "--diff compares groups, not --group_by=event");
   ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
-  const char kAlone[] =
-      "--export and --analysis do not go with --check or --diff";
   for (const char* const mode : {"--check", "--diff"}) {
-    for (const char* const more :
-         {"--export=chrome", "--analysis=device_times"}) {
-      EXPECT_EQ(Error({"a", "b", mode, more}), kAlone) << mode << more;
-    }
+    EXPECT_EQ(Error({"a", "b", mode, "--analysis=device_times"}),
+              "--analysis does not go with --check or --diff");
   }
+  for (const char* const more : {"--export=html", "--view"}) {
+    EXPECT_EQ(Error({"a", "--check", more}),
+              "--export and --view do not go with --check");
+    EXPECT_EQ(Parse({"a", "b", "--diff", more}).exporters,
+              std::vector<std::string>{"html"});
+  }
+  EXPECT_EQ(Error({"a", "b", "--diff", "--export=chrome"}),
+            "--export=chrome compares nothing; with --diff, try "
+            "--export=html");
   EXPECT_EQ(
       Parse({"a", "--export=chrome", "--analysis=device_times"}).exporters,
       std::vector<std::string>{"chrome"});
+  EXPECT_EQ(Parse({"a", "--export=chrome", "--view"}).exporters,
+            (std::vector<std::string>{"chrome", "html"}));
   EXPECT_TRUE(Parse({"--version"}).version);
   EXPECT_EQ(Error({"a", "--analysis=device_times,device_idle", "--format=csv"}),
             "--format=csv takes one --analysis at a time");
@@ -302,7 +310,7 @@ TEST_F(OptionsTest, TheManualHasEveryFlag) {
        at = page.find("\n    --", at + 1)) {
     ++flags;
   }
-  EXPECT_EQ(flags, 15 + 1) << "15 flags and --help=all";
+  EXPECT_EQ(flags, 16 + 1) << "16 flags and --help=all";
   for (const std::string& text : {manual, page}) {
     for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
       end = text.find('\n', begin);

@@ -116,7 +116,8 @@ std::vector<Setting<ReportFlags>> EventSettings() {
        .is_common = true},
       {.name = "diff",
        .value = setting::Switch(&F::diff),
-       .purpose = "Compare two files: what got slower, faster, new, gone.",
+       .purpose = "Compare two files: what got slower, faster, new, gone. "
+                  "--export=html makes a page of it, too.",
        .topic = "run",
        .is_common = true},
       {.name = "analysis",

@@ -123,23 +123,55 @@ absl::StatusOr<DataTable> RowData(const TraceRows& rows,
                                   const report::TableOptions& table) {
   KYMO_ASSIGN_OR_RETURN(const std::vector<const report::TableRow*> shown,
                         report::ShownRows(rows.rows, table));
-  DataTable data({"name", "overload_name", "is_device", "is_user_annotation",
-                  "is_async", "node_id", "count", "cpu_time_total_us",
-                  "self_cpu_time_total_us", "device_time_total_us",
-                  "self_device_time_total_us", "cpu_memory_usage_bytes",
-                  "self_cpu_memory_usage_bytes", "device_memory_usage_bytes",
-                  "self_device_memory_usage_bytes", "flops", "input_shapes",
-                  "stack"});
+  std::vector<std::string> columns = {"name",
+                                      "overload_name",
+                                      "is_device",
+                                      "is_user_annotation",
+                                      "is_async",
+                                      "node_id",
+                                      "count",
+                                      "cpu_time_total_us",
+                                      "self_cpu_time_total_us",
+                                      "device_time_total_us",
+                                      "self_device_time_total_us",
+                                      "cpu_memory_usage_bytes",
+                                      "self_cpu_memory_usage_bytes",
+                                      "device_memory_usage_bytes",
+                                      "self_device_memory_usage_bytes",
+                                      "flops",
+                                      "input_shapes",
+                                      "stack"};
+  const bool has_waits =
+      std::ranges::any_of(rows.rows, [](const report::TableRow& row) {
+        return row.wait_time_total_us.has_value();
+      });
+  if (has_waits) columns.emplace_back("wait_time_total_us");
+  DataTable data(std::move(columns));
   for (const report::TableRow* const row : shown) {
-    data.AddRow(
-        {row->key, row->overload_name,
-         row->device == report::RowDevice::kDevice, row->is_user_annotation,
-         row->is_async, row->node_id, row->count, row->cpu_time_total_us,
-         row->self_cpu_time_total_us, row->device_time_total_us,
-         row->self_device_time_total_us, row->cpu_memory_usage_bytes,
-         row->self_cpu_memory_usage_bytes, row->device_memory_usage_bytes,
-         row->self_device_memory_usage_bytes, row->flops, row->input_shapes,
-         row->stack});
+    std::vector<DataValue> values = {row->key,
+                                     row->overload_name,
+                                     row->device == report::RowDevice::kDevice,
+                                     row->is_user_annotation,
+                                     row->is_async,
+                                     row->node_id,
+                                     row->count,
+                                     row->cpu_time_total_us,
+                                     row->self_cpu_time_total_us,
+                                     row->device_time_total_us,
+                                     row->self_device_time_total_us,
+                                     row->cpu_memory_usage_bytes,
+                                     row->self_cpu_memory_usage_bytes,
+                                     row->device_memory_usage_bytes,
+                                     row->self_device_memory_usage_bytes,
+                                     row->flops,
+                                     row->input_shapes,
+                                     row->stack};
+    if (row->wait_time_total_us) {
+      values.emplace_back(*row->wait_time_total_us);
+    } else if (has_waits) {
+      values.emplace_back();
+    }
+    data.AddRow(std::move(values));
   }
   return data;
 }

@@ -25,7 +25,7 @@ bool TakesSamples(const EventFilter& filter) {
 
 absl::StatusOr<report::SampleTable> ChosenSamples(const model::Trace& trace,
                                                   const EventFilter& filter) {
-  if (trace.samples().empty() || !TakesSamples(filter)) {
+  if (!trace.has_samples() || !TakesSamples(filter)) {
     return report::SampleTable();
   }
   if (filter.empty()) return report::MakeSampleTable(trace);

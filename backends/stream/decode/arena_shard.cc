@@ -155,6 +155,33 @@ uint64_t BeingOverwritten(const Arena& arena) {
   return events;
 }
 
+// What the target could not record.
+void AddLosses(const ArenaShardInput& input, model::TraceShard& shard) {
+  const LossCounters& before = input.losses_at_start;
+  const LossCounters now = ReadLosses(input.arena);
+  shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
+  shard.ledger.Add(input.was_to_hold_time ? Loss::kEventsDroppedArenaFull
+                                          : Loss::kEventsOverwritten,
+                   now.overwritten - before.overwritten);
+  shard.ledger.Add(Loss::kEventsDroppedInHandlers,
+                   now.dropped_in_handlers - before.dropped_in_handlers);
+  shard.ledger.Add(Loss::kEventsDroppedNoStream,
+                   now.without_stream - before.without_stream);
+  shard.ledger.Add(Loss::kNamesDroppedTableFull,
+                   now.names_lost - before.names_lost);
+  shard.ledger.Add(Loss::kArgumentsTruncated,
+                   now.texts_truncated - before.texts_truncated);
+  shard.ledger.Add(Loss::kHeapSamplesLost,
+                   now.heap_samples_lost - before.heap_samples_lost);
+  shard.ledger.Add(Loss::kHeapsNotWatched,
+                   now.heaps_not_watched - before.heaps_not_watched);
+  if (input.with_children) {
+    shard.ledger.Add(
+        Loss::kProcessesNotRecorded,
+        now.processes_not_recorded - before.processes_not_recorded);
+  }
+}
+
 }  // namespace
 
 LossCounters ReadLosses(const Arena& arena) {
@@ -196,29 +223,7 @@ std::vector<HeapNumbers> ReadHeapNumbers(const Arena& arena) {
 
 std::vector<DecodedChunk> FillShard(ArenaShardInput input,
                                     model::TraceShard& shard) {
-  const LossCounters& before = input.losses_at_start;
-  const LossCounters now = ReadLosses(input.arena);
-  shard.ledger.Add(Loss::kEventsDroppedArenaFull, now.dropped - before.dropped);
-  shard.ledger.Add(input.was_to_hold_time ? Loss::kEventsDroppedArenaFull
-                                          : Loss::kEventsOverwritten,
-                   now.overwritten - before.overwritten);
-  shard.ledger.Add(Loss::kEventsDroppedInHandlers,
-                   now.dropped_in_handlers - before.dropped_in_handlers);
-  shard.ledger.Add(Loss::kEventsDroppedNoStream,
-                   now.without_stream - before.without_stream);
-  shard.ledger.Add(Loss::kNamesDroppedTableFull,
-                   now.names_lost - before.names_lost);
-  shard.ledger.Add(Loss::kArgumentsTruncated,
-                   now.texts_truncated - before.texts_truncated);
-  shard.ledger.Add(Loss::kHeapSamplesLost,
-                   now.heap_samples_lost - before.heap_samples_lost);
-  shard.ledger.Add(Loss::kHeapsNotWatched,
-                   now.heaps_not_watched - before.heaps_not_watched);
-  if (input.with_children) {
-    shard.ledger.Add(
-        Loss::kProcessesNotRecorded,
-        now.processes_not_recorded - before.processes_not_recorded);
-  }
+  if (input.with_losses) AddLosses(input, shard);
   AddProcesses(input, shard);
   std::vector<model::TrackIndex> tracks = AddTracks(input, shard);
   if (input.with_memory) AddHeapCounts(input, tracks, shard);

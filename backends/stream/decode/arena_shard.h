@@ -36,6 +36,8 @@ struct ArenaShardInput {
   TickConverter clock;
   uint64_t first_ticket = 0;
   LossCounters losses_at_start;
+  // False: another call counts what the target could not record.
+  bool with_losses = true;
   // As in DecodeInput.
   std::vector<TickInterval> recorded = {};
   // By stream; shorter where streams came later.

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "backends/stream/decode/decode_chunk.h"
+#include "profiler/base/memory_category.h"
 #include "profiler/record/arena/layout.h"
 
 namespace kymo::stream {
@@ -91,6 +92,14 @@ std::optional<uint64_t> FoldedTraceBytes(const HeapToEstimate& heap) {
   }
   if (estimate.records() <= heap.fold_above) return std::nullopt;
   return estimate.Bytes();
+}
+
+bool SaysCategories(const record::Arena& arena) {
+  const std::span<const std::byte> names = arena.name_texts();
+  const std::string_view texts(reinterpret_cast<const char*>(names.data()),
+                               names.size());
+  return texts.find(kMemoryCategoryInstant) != texts.npos ||
+         texts.find(kMemoryScopeInstant) != texts.npos;
 }
 
 }  // namespace kymo::stream

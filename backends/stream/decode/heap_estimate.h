@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 
+#include "profiler/record/arena/arena.h"
 #include "profiler/record/arena/chunk_reader.h"
 
 namespace kymo::stream {
@@ -35,6 +36,10 @@ struct HeapToEstimate {
 // The bytes that folding needs beside the mapped records. Nothing: it needs
 // more than most_bytes, or the heap is not folded (DecodeInput).
 std::optional<uint64_t> FoldedTraceBytes(const HeapToEstimate& heap);
+
+// Whether the target says what its memory is for. The files show that of single
+// records only.
+bool SaysCategories(const record::Arena& arena);
 
 }  // namespace kymo::stream
 

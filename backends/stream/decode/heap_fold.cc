@@ -13,6 +13,9 @@ using model::FoldedChangeKind;
 using model::FoldedMemory;
 using model::FoldedStack;
 
+// The most that FoldedChanges takes at once.
+constexpr int64_t kMostChangeBytes = (int64_t{1} << 61) - 1;
+
 size_t HistogramEntry(int64_t value) {
   return static_cast<size_t>(
       std::bit_width(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
@@ -114,9 +117,10 @@ void HeapFold::AddChange(Heap& heap, model::TrackIndex track,
     all.last = &all.threads[track];
     all.last_track = track;
   }
-  if (all.left_bytes != 0) {
-    all.last->Add({change.time_ns, -all.left_bytes, FoldedChangeKind::kUnseen});
-    all.left_bytes = 0;
+  while (all.left_bytes != 0) {
+    const int64_t bytes = std::min(all.left_bytes, kMostChangeBytes);
+    all.last->Add({change.time_ns, -bytes, FoldedChangeKind::kUnseen});
+    all.left_bytes -= bytes;
   }
   all.last->Add(change);
 }

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "backends/stream/decode/decode.h"
+#include "backends/stream/decode/decode_chunk.h"
+#include "backends/stream/decode/heap_fold.h"
 #include "backends/stream/decode/test_chunk.h"
 #include "gtest/gtest.h"
 #include "profiler/model/folded_memory.h"
+#include "profiler/model/loss_ledger.h"
 
 namespace kymo::stream {
 namespace {
@@ -288,6 +291,27 @@ TEST_F(HeapStreamsTest, ChunksThatAreNotInOrderAreNotFolded) {
   EXPECT_TRUE(IsFolded({&first, &same, &other}));
   EXPECT_FALSE(IsFolded({&first, &same, &back}));
   EXPECT_EQ(shard_.memory.size(), 5u);
+}
+
+// A broken target can say so. A packed change has 62 bits for its bytes.
+TEST(HeapFoldTest, BlocksThatAnotherProgramEndsMayHaveMoreBytesThanAChange) {
+  constexpr int64_t kBlocks = 16'400;
+  HeapFold fold(HeapFold::With::kChanges);
+  HeapThread thread = {.pid = 1, .track = 0};
+  TimeNs time = 0;
+  for (int64_t i = 1; i <= kBlocks; ++i) {
+    fold.Add(thread, {.time_ns = ++time,
+                      .address = static_cast<uint64_t>(16 * i),
+                      .bytes = kMostBytes});
+  }
+  thread.program = 1;
+  fold.Add(thread, {.time_ns = ++time, .address = 16, .bytes = 1});
+  model::LossLedger ledger;
+  const auto folded = std::move(fold).Take(ledger);
+  int64_t live_bytes = 0;
+  folded->heaps[0].threads.at(0).changes.ForEach(
+      [&](const model::FoldedChange& change) { live_bytes += change.bytes; });
+  EXPECT_EQ(live_bytes, 1);
 }
 
 }  // namespace

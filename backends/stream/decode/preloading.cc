@@ -42,14 +42,20 @@ bool GivesRights(const std::string& path, const struct stat& about) {
          getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-bool HasInterpreter(const File& file, const Elf64_Ehdr& header) {
+// The path of the loader that a program asks for; empty if it asks for none.
+std::string LoaderOf(const File& file, const Elf64_Ehdr& header) {
   for (uint16_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     const uint64_t at = header.e_phoff + uint64_t{i} * header.e_phentsize;
     if (file.ReadAt(at, &segment, sizeof(segment)) != sizeof(segment)) break;
-    if (segment.p_type == PT_INTERP) return true;
+    if (segment.p_type != PT_INTERP) continue;
+    char path[256];
+    const size_t size =
+        file.ReadAt(segment.p_offset, path,
+                    std::min<uint64_t>(segment.p_filesz, sizeof(path)));
+    return std::string(path, strnlen(path, size));
   }
-  return false;
+  return "";
 }
 
 // The path behind "#!" at the front of a script.
@@ -83,7 +89,13 @@ std::string Obstacle(const std::string& path, bool is_interpreter) {
       header.e_machine != __ehdr_start.e_machine) {
     return "is of another architecture";
   }
-  return HasInterpreter(file, header) ? "" : "is statically linked";
+  const std::string loader = LoaderOf(file, header);
+  if (loader.empty()) return "is statically linked";
+  // The runtime needs glibc: musl's loader would not start the program with it.
+  if (loader.find("/ld-musl-") != std::string::npos) {
+    return "is linked with musl, not glibc";
+  }
+  return "";
 }
 
 }  // namespace

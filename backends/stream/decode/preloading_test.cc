@@ -53,6 +53,17 @@ TEST(PreloadingTest, StaticAndForeignProgramsAreTold) {
       "is of another architecture");
 }
 
+TEST(PreloadingTest, ProgramsOfMuslAreTold) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(self), {}};
+  // Alpine Linux has /lib/ld-musl-x86_64.so.1.
+  const size_t at = bytes.find("/ld-linux-");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 10, "/ld-musl-x");
+  EXPECT_EQ(ObstacleToPreloading(Write("musl", bytes)),
+            "is linked with musl, not glibc");
+}
+
 TEST(PreloadingTest, AScriptIsAsItsInterpreterIs) {
   const std::string program = WriteStatic();
   EXPECT_EQ(ObstacleToPreloading(Write("script", "#! " + program + " -x\n1\n")),

@@ -47,7 +47,6 @@ size_t EndRow(std::span<const DecodedChunk> chunks) {
 // last row itself. Each row is less deep than all rows that follow it.
 std::vector<size_t> RowsAround(const model::EventColumns& events, size_t begin,
                                size_t end) {
-  constexpr uint8_t kNoParent = model::kEventInstant | model::kEventAsync;
   std::vector<size_t> rows;
   uint32_t depth = std::numeric_limits<uint32_t>::max();
   for (size_t row = end; row > begin && depth > 0;) {
@@ -57,7 +56,7 @@ std::vector<size_t> RowsAround(const model::EventColumns& events, size_t begin,
       continue;
     }
     depth = events.depth[row];
-    if ((events.flags[row] & kNoParent) == 0) rows.push_back(row);
+    if (model::IsRange(events.flags[row])) rows.push_back(row);
   }
   return rows;
 }
@@ -67,6 +66,14 @@ std::vector<size_t> RowsAround(const model::EventColumns& events, size_t begin,
 std::vector<ChunkView> CarriedRecords::views() const {
   std::vector<ChunkView> views;
   for (const Record& record : records_) views.push_back(record.view);
+  return views;
+}
+
+std::vector<ChunkView> CarriedRecords::UncountedViews() const {
+  std::vector<ChunkView> views;
+  for (const Record& record : records_) {
+    if (!record.has_counted) views.push_back(record.view);
+  }
   return views;
 }
 
@@ -122,7 +129,7 @@ void CarriedRecords::CarryStream(Chunks chunks, const LaterWindows& later,
       const size_t slot = index - chunk.view.first_index;
       const uint64_t target =
           chunk.view.slots[slot].end.load(std::memory_order_relaxed);
-      if (target >= later.first_ticket) carry(chunk.view, slot, false, 0);
+      if (later.has_ticket(target)) carry(chunk.view, slot, false, 0);
     }
   }
   if (later.has_stream(chunks.front().view.stream)) {

@@ -43,7 +43,8 @@ namespace kymo::stream {
 // The windows that follow the present one.
 struct LaterWindows {
   bool is_last = false;  // no window follows
-  uint64_t first_ticket = 0;
+  // Whether a later window has the chunk of that ticket.
+  std::function<bool(uint64_t ticket)> has_ticket;
   // Whether any later chunk belongs to the stream.
   std::function<bool(uint32_t stream)> has_stream;
 };
@@ -52,6 +53,8 @@ class CarriedRecords {
  public:
   // One for each record; valid until Update.
   std::vector<record::ChunkView> views() const;
+  // The same without the events that have counted.
+  std::vector<record::ChunkView> UncountedViews() const;
 
   // Marks events of `shard`, into which `chunks` were decoded, and carries
   // those that later windows need.

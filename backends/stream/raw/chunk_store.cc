@@ -14,6 +14,11 @@
 #include "profiler/base/whole_io.h"
 
 namespace kymo::stream {
+namespace {
+
+uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
 
 ChunkStore::~ChunkStore() {
   if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
@@ -41,7 +46,7 @@ void ChunkStore::Add(const record::ChunkView& chunk) {
                             .slots = static_cast<uint32_t>(chunk.slots.size()),
                             .ticket = chunk.ticket};
   const uint64_t at = begin_ + bytes_;
-  if (!HasRoom() ||
+  if (bytes() + sizeof(entry) + size > most_bytes_ || !HasRoom() ||
       !WriteWhole(file_.get(), at + sizeof(entry), chunk.slots.data(), size) ||
       !WriteWhole(file_.get(), at, &entry, sizeof(entry))) {
     lost_bytes_ += size;
@@ -59,40 +64,58 @@ bool ChunkStore::HasRoom() {
   const uint64_t seen = bytes_ + lost_bytes_;
   if (seen < next_check_at_) return has_room_;
   next_check_at_ = seen + record::kChunkBytes;
+  const uint64_t room = RoomBytes();
+  has_room_ = room != 0;
+  if (has_room_) next_check_at_ = seen + std::min(kAskEvery, room / 2);
+  return has_room_;
+}
+
+uint64_t ChunkStore::RoomBytes() const {
   struct statvfs disk;
-  if (fstatvfs(file_.get(), &disk) != 0) return true;  // writing will tell
+  // Writing will tell.
+  if (fstatvfs(file_.get(), &disk) != 0) return ~uint64_t{0};
   const uint64_t block = disk.f_frsize;
   const uint64_t available = disk.f_bavail * block;
   const uint64_t reserve =
       std::min(kMaxReserveBytes, disk.f_blocks * block / 20);
-  has_room_ = available > reserve;
-  if (has_room_) {
-    next_check_at_ = seen + std::min(kAskEvery, (available - reserve) / 2);
-  }
-  return has_room_;
+  return available > reserve ? available - reserve : 0;
+}
+
+// Whole pages only. A page with the end of the last chunk stays until the next
+// call, which begins there.
+void ChunkStore::Erase(uint64_t from, uint64_t to) const {
+  const uint64_t page = PageBytes();
+  const uint64_t begin = from / page * page;
+  const uint64_t end = to / page * page;
+  if (begin >= end) return;
+  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(begin), static_cast<off_t>(end - begin));
 }
 
 absl::Status ChunkStore::Map(std::vector<record::ChunkView>& chunks) {
-  if (bytes_ == 0) return absl::OkStatus();
-  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file_.get(),
-                 static_cast<off_t>(begin_));
+  if (bytes() == 0) return absl::OkStatus();
+  // A mapping begins with a page.
+  const uint64_t skipped = front() % PageBytes();
+  mapped_bytes_ = skipped + bytes();
+  mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ, MAP_PRIVATE, file_.get(),
+                 static_cast<off_t>(front() - skipped));
   if (mapped_ == MAP_FAILED) {
     mapped_ = nullptr;
     return absl::ErrnoToStatus(errno, "cannot map the drained records");
   }
-  mapped_bytes_ = bytes_;
   guard_ = ShrinkGuard(mapped_, mapped_bytes_);
   madvise(mapped_, mapped_bytes_, MADV_SEQUENTIAL);
-  lost_bytes_ += bytes_ - ReadMapped(chunks);
+  lost_bytes_ += mapped_bytes_ - ReadMapped(skipped, chunks);
   return absl::OkStatus();
 }
 
-// Returns how many bytes the chunks took. An access maps many pages around, so
-// the memory is given back on the way: else all of the file would be in it.
-size_t ChunkStore::ReadMapped(std::vector<record::ChunkView>& chunks) const {
+// Returns where the chunks end, which begin at `at`. An access maps many pages
+// around, so the memory is given back on the way: else all of the file would be
+// in it.
+size_t ChunkStore::ReadMapped(size_t at,
+                              std::vector<record::ChunkView>& chunks) const {
   constexpr size_t kStep = size_t{8} << 20;  // many chunks
   const std::span bytes(static_cast<const std::byte*>(mapped_), mapped_bytes_);
-  size_t at = 0;
   while (at < bytes.size()) {
     const size_t taken = ReadChunkEntries(
         bytes.subspan(at, std::min(kStep, bytes.size() - at)), chunks);
@@ -103,13 +126,23 @@ size_t ChunkStore::ReadMapped(std::vector<record::ChunkView>& chunks) const {
   return at;
 }
 
+// The kernel maps pages around each one that is read (fault_around_bytes, 64
+// KiB), which are the neighbours' that may have been given back already.
 void ChunkStore::Release(const record::ChunkView& chunk) const {
-  ReleasePages(std::as_bytes(chunk.slots));
+  constexpr size_t kAround = size_t{64} << 10;
+  const std::span bytes(static_cast<const std::byte*>(mapped_), mapped_bytes_);
+  const std::span slots = std::as_bytes(chunk.slots);
+  const auto at = reinterpret_cast<uintptr_t>(slots.data()) -
+                  reinterpret_cast<uintptr_t>(bytes.data());
+  if (at >= bytes.size()) return;  // another memory's
+  const size_t begin = at - std::min(at, kAround);
+  const size_t end = std::min(at + slots.size() + kAround, bytes.size());
+  ReleasePages(bytes.subspan(begin, end - begin));
 }
 
-// Whole pages only, which the neighbours' chunks do not reach into.
+// The whole pages among these bytes.
 void ChunkStore::ReleasePages(std::span<const std::byte> bytes) {
-  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = PageBytes();
   const uintptr_t first = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t begin = (first + page - 1) & ~(page - 1);
   const uintptr_t end = (first + bytes.size()) & ~(page - 1);

@@ -1,5 +1,12 @@
 // chunk_store.h - drained chunks on disk, read back through a mapping.
 //
+//   ChunkStore store;
+//   KYMO_RETURN_IF_ERROR(store.Open(folder, begin));
+//   store.Add(view);                          // appends a chunk
+//   store.Erase(store.front(), store.end());  // gives its disk space back
+//   store.DropUpTo(store.end());
+//   store.Map(views);                         // the chunks that are left
+//
 //   file  = { entry chunk }
 //   entry = ChunkEntry      chunk = the used slots of one chunk, 32 bytes each
 //
@@ -11,7 +18,7 @@
 //   counts the chunks that it does not write because the disk is nearly full:
 //   the last twentieth of the disk, or the last GiB, stays free. And it counts
 //   the bytes that another process has cut off the file.
-// Threads: one at a time.
+// Threads: one at a time, unless said otherwise.
 #ifndef KYMO_BACKENDS_STREAM_RAW_CHUNK_STORE_H_
 #define KYMO_BACKENDS_STREAM_RAW_CHUNK_STORE_H_
 
@@ -56,29 +63,48 @@ class ChunkStore {
   // Appends to a file from `begin` on, a multiple of the page size.
   void OpenAt(int fd, uint64_t begin);
 
+  // From now on a chunk is lost if more bytes would then be left.
+  void SetMostBytes(uint64_t bytes) { most_bytes_ = bytes; }
+  // Bytes that the disk of the file has before it is nearly full.
+  uint64_t RoomBytes() const;
+
   void Add(const record::ChunkView& chunk);
 
-  // All added chunks, readable as long as the store lives. Ends adding.
+  // Positions in the file: of the first chunk that is left, and after the last.
+  uint64_t front() const noexcept { return begin_ + dropped_; }
+  uint64_t end() const noexcept { return begin_ + bytes_; }
+  // Forgets the chunks in front of the position `end`, where a chunk ends.
+  void DropUpTo(uint64_t end) { dropped_ = end - begin_; }
+  // Gives the disk space between two positions back, where the file system can
+  // do that; it may wait for the disk. Nobody may read these chunks any more.
+  // Any thread, at any time.
+  void Erase(uint64_t from, uint64_t to) const;
+
+  // All chunks that are left, readable as long as the store lives. Ends adding.
   absl::Status Map(std::vector<record::ChunkView>& chunks);
 
-  // Gives a mapped chunk's memory back. The chunk stays readable: the next
-  // access reads the file again. Any thread, after Map.
+  // Gives a mapped chunk's memory back, and that of what stands around it. They
+  // stay readable: the next access reads the file again. Does nothing for a
+  // chunk that is not of this store. Any thread, after Map.
   void Release(const record::ChunkView& chunk) const;
 
   int fd() const noexcept { return file_.get(); }
-  uint64_t bytes() const noexcept { return bytes_; }
+  // Of the chunks that are left.
+  uint64_t bytes() const noexcept { return bytes_ - dropped_; }
   uint64_t lost_bytes() const noexcept { return lost_bytes_; }
 
  private:
   bool HasRoom();
-  size_t ReadMapped(std::vector<record::ChunkView>& chunks) const;
+  size_t ReadMapped(size_t at, std::vector<record::ChunkView>& chunks) const;
   static void ReleasePages(std::span<const std::byte> bytes);
 
   OwnedDescriptor file_;
-  uint64_t begin_ = 0;          // of the first entry in the file
+  uint64_t begin_ = 0;  // of the first entry in the file
+  uint64_t most_bytes_ = ~uint64_t{0};
   uint64_t next_check_at_ = 0;  // bytes, when free space is asked for again
   bool has_room_ = true;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0;    // of all chunks that were added
+  uint64_t dropped_ = 0;  // bytes of those that were dropped again
   uint64_t lost_bytes_ = 0;
   void* mapped_ = nullptr;
   ShrinkGuard guard_;

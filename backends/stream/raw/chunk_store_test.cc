@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,38 @@ TEST_F(ChunkStoreTest, GivesBackWhatWasAdded) {
   EXPECT_EQ(store_.lost_bytes(), 0u);
 }
 
+uint64_t MappedFileKib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("RssFile:")) return std::stoull(line.substr(8));
+  }
+  return 0;
+}
+
+// Also where the kernel maps pages of neighbours along.
+TEST_F(ChunkStoreTest, WhatWasReleasedIsNotInMemory) {
+  for (uint64_t i = 0; i < 300; ++i) store_.Add(View(i, slots_.size()));
+  std::vector<ChunkView> chunks;
+  ASSERT_TRUE(store_.Map(chunks).ok());
+  const uint64_t before_kib = MappedFileKib();
+  uint64_t sum = 0;
+  for (const ChunkView& chunk : chunks) {
+    for (const Slot& slot : chunk.slots) sum += slot.name;
+    store_.Release(chunk);
+  }
+  EXPECT_GT(sum, 0u);
+  EXPECT_LE(MappedFileKib(), before_kib + 512) << "of 19,200";
+}
+
+// Such as one of the arena.
+TEST_F(ChunkStoreTest, AChunkOfOtherMemoryKeepsIt) {
+  store_.Add(View(0, slots_.size()));
+  std::vector<ChunkView> chunks;
+  ASSERT_TRUE(store_.Map(chunks).ok());
+  store_.Release(View(1, slots_.size()));
+  for (uint32_t i = 0; i < slots_.size(); ++i) ASSERT_EQ(slots_[i].name, i);
+}
+
 // More than are read at once.
 TEST_F(ChunkStoreTest, ManyChunksAreAllThere) {
   constexpr uint64_t kChunks = 300;
@@ -70,6 +104,44 @@ TEST_F(ChunkStoreTest, ManyChunksAreAllThere) {
   ASSERT_EQ(chunks.size(), kChunks);
   EXPECT_EQ(chunks.back().ticket, kChunks - 1);
   EXPECT_EQ(store_.lost_bytes(), 0u);
+}
+
+TEST_F(ChunkStoreTest, DroppedChunksGiveTheirDiskBack) {
+  constexpr uint64_t kChunks = 64;
+  std::vector<uint64_t> ends;
+  for (uint64_t i = 0; i < kChunks; ++i) {
+    store_.Add(View(i, slots_.size()));
+    ends.push_back(store_.end());
+  }
+  const auto disk_bytes = [&] {
+    struct stat about = {};
+    fstat(store_.fd(), &about);
+    return static_cast<uint64_t>(about.st_blocks) * 512;
+  };
+  const uint64_t all = disk_bytes();
+  for (const size_t last : {20, 60}) {
+    store_.Erase(store_.front(), ends[last]);
+    store_.DropUpTo(ends[last]);
+  }
+  EXPECT_EQ(store_.front(), ends[60]);
+  EXPECT_EQ(store_.bytes(), 3 * kWholeBytes);
+  EXPECT_LT(disk_bytes(), all / 4);
+  std::vector<ChunkView> chunks;
+  ASSERT_TRUE(store_.Map(chunks).ok());
+  ASSERT_EQ(chunks.size(), 3u);
+  EXPECT_EQ(chunks[0].ticket, 61u);
+  EXPECT_EQ(chunks[0].slots.back().name, slots_.size() - 1);
+  EXPECT_EQ(store_.lost_bytes(), 0u);
+}
+
+TEST_F(ChunkStoreTest, AChunkBeyondTheLimitIsLost) {
+  store_.SetMostBytes(2 * kWholeBytes);
+  for (uint64_t i = 0; i < 3; ++i) store_.Add(View(i, slots_.size()));
+  EXPECT_EQ(store_.bytes(), 2 * kWholeBytes);
+  EXPECT_EQ(store_.lost_bytes(), slots_.size() * sizeof(Slot));
+  store_.DropUpTo(store_.front() + kWholeBytes);
+  store_.Add(View(3, slots_.size()));
+  EXPECT_EQ(store_.bytes(), 2 * kWholeBytes);
 }
 
 TEST_F(ChunkStoreTest, EmptyOnesHaveNoChunks) {

@@ -187,10 +187,30 @@ TEST_F(RawFileTest, OtherFilesAreRefused) {
   std::ofstream(other) << "no raw file";
   EXPECT_EQ(ReadRawFile(other).status().code(),
             absl::StatusCode::kInvalidArgument);
-  header_.version = 99;
-  file_->Note(header_);
-  EXPECT_EQ(ReadRawFile(path_).status().code(),
-            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RawFileTest, FilesOfAnotherVersionAreRefused) {
+  const auto expect_refused = [this] {
+    const absl::Status status = ReadRawFile(path_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(),
+              path_ +
+                  " was recorded by another version of Kymo: read it with "
+                  "`kymo report` of that version");
+  };
+  for (const int change : {-1, 1}) {
+    header_.version = RawHeader::kVersion + static_cast<uint32_t>(change);
+    file_->Note(header_);
+    expect_refused();
+    header_.version = RawHeader::kVersion;
+    file_->Note(header_);
+    EXPECT_TRUE(ReadRawFile(path_).ok());
+    arena().header().version =
+        record::kLayoutVersion + static_cast<uint32_t>(change);
+    expect_refused();
+    arena().header().version = record::kLayoutVersion;
+    EXPECT_TRUE(ReadRawFile(path_).ok());
+  }
 }
 
 TEST_F(RawFileTest, CutAnywhereItIsAnErrorOrAPart) {

@@ -21,6 +21,25 @@ absl::Status NotRaw(const std::string& path, const char* why) {
       absl::StrCat(path, " is no raw file of this version of Kymo: ", why));
 }
 
+absl::Status OtherVersion(const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " was recorded by another version of Kymo: read it ",
+                   "with `kymo report` of that version"));
+}
+
+// Whether the file begins with an arena of another layout. Every layout begins
+// with these two words.
+bool HasOtherLayout(int file) {
+  struct {
+    uint64_t magic;
+    uint32_t layout;
+  } front;
+  static_assert(offsetof(record::ArenaHeader, version) == sizeof(uint64_t));
+  return ReadWhole(file, 0, &front, sizeof(front)) &&
+         front.magic == record::kArenaMagic &&
+         front.layout != record::kLayoutVersion;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RawParts>> RawParts::Open(
@@ -40,16 +59,17 @@ absl::Status RawParts::Read(const std::string& path) {
   }
   if (about.st_size == 0) return NotRaw(path, "it is empty");
   file_bytes_ = static_cast<uint64_t>(about.st_size);
+  if (HasOtherLayout(file_.get())) return OtherVersion(path);
   arena_ = Arena::MapCopy(file_.get());
   if (!arena_.valid()) return NotRaw(path, "the arena at its front is not one");
   const uint64_t header_at = arena_.header().arena_bytes;
   if (!ReadWhole(file_.get(), header_at, &header_, sizeof(header_))) {
     return NotRaw(path, "it ends before its header");
   }
-  if (header_.magic != RawHeader::kMagic ||
-      header_.version != RawHeader::kVersion) {
+  if (header_.magic != RawHeader::kMagic) {
     return NotRaw(path, "its header is not one");
   }
+  if (header_.version != RawHeader::kVersion) return OtherVersion(path);
   if (header_.last_anchor.ticks <= header_.first_anchor.ticks) {
     return NotRaw(path,
                   "the collector ended before it had read the clock twice");

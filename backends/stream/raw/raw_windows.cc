@@ -153,7 +153,7 @@ absl::StatusOr<TraceWindow> RawWindows::Next() {
   carried_.Update(
       decoded,
       {.is_last = window.is_last,
-       .first_ticket = later,
+       .has_ticket = [&](uint64_t ticket) { return ticket >= later; },
        .has_stream =
            [&](uint32_t stream) { return last_ticket_of_[stream] >= later; }},
       window.shard);

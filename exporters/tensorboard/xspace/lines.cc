@@ -11,6 +11,8 @@
 #include "profiler/analysis/device/launches.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/activity_type.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/waits.h"
 
 namespace kymo::tensorboard {
 namespace {
@@ -21,6 +23,7 @@ using model::Trace;
 using model::Track;
 using model::TrackIndex;
 using model::TrackKind;
+using model::Wait;
 
 bool IsAsync(const Trace& trace, EventIndex event) {
   return (trace.flags()[event] & model::kEventAsync) != 0;
@@ -122,6 +125,58 @@ class FlameLine final : public LineSource {
   std::vector<timeline::FlameSlice> slices_;
 };
 
+// The waits of a thread, named by kind.
+class WaitLine final : public LineSource {
+ public:
+  // `ids`: of the names, by kind.
+  WaitLine(const TimeBase& base, std::span<const Wait> waits,
+           std::span<const uint64_t> ids)
+      : base_(base), waits_(waits), ids_(ids.begin(), ids.end()) {}
+
+  size_t Begin() override { return waits_.size(); }
+
+  void Append(size_t begin, size_t end, std::string& out) const override {
+    for (const Wait& wait : waits_.subspan(begin, end - begin)) {
+      AppendPlainEvent(out, ids_[static_cast<size_t>(wait.kind)],
+                       base_.OffsetPs(wait.begin_ns),
+                       base_.OffsetPs(wait.end_ns()));
+    }
+  }
+
+ private:
+  const TimeBase& base_;
+  const std::span<const Wait> waits_;
+  const std::vector<uint64_t> ids_;
+};
+
+// By track, for all tracks at once.
+std::map<TrackIndex, std::span<const Wait>> WaitsByTrack(const Trace& trace) {
+  std::map<TrackIndex, std::span<const Wait>> waits;
+  if (trace.thread_states() == nullptr) return waits;
+  std::span<const Wait> rest = trace.thread_states()->waits;
+  while (!rest.empty()) {
+    const TrackIndex track = rest.front().track;
+    const auto end = std::ranges::find_if(
+        rest, [=](const Wait& wait) { return wait.track != track; });
+    const auto count = static_cast<size_t>(end - rest.begin());
+    waits[track] = rest.first(count);
+    rest = rest.subspan(count);
+  }
+  return waits;
+}
+
+// "lock wait" and the like, of the kinds that some wait has; by kind.
+std::vector<uint64_t> WaitNames(const Trace& trace, PlaneIds& ids) {
+  std::vector<uint64_t> names(static_cast<size_t>(model::kLastWaitKind) + 1);
+  if (trace.thread_states() == nullptr) return names;
+  for (const Wait& wait : trace.thread_states()->waits) {
+    uint64_t& name = names[static_cast<size_t>(wait.kind)];
+    if (name != 0) continue;
+    name = ids.NewEvent(absl::StrCat(ToAbsl(NameOf(wait.kind)), " wait"));
+  }
+  return names;
+}
+
 std::span<const StackSample> SamplesOf(const Trace& trace, TrackIndex track) {
   const auto samples = trace.samples();
   const auto [begin, end] = std::equal_range(
@@ -207,6 +262,8 @@ void AddTrackLines(const TraceContext& context, const EventBytes& events,
                    const std::vector<TrackIndex>& tracks, Plane& plane) {
   const Trace& trace = context.trace;
   LineNames names(trace, tracks);
+  const auto waits = WaitsByTrack(trace);
+  const std::vector<uint64_t> wait_names = WaitNames(trace, ids);
   for (const TrackIndex track : tracks) {
     const EventIndex begin = trace.track_begin(track);
     const EventIndex end = trace.track_end(track);
@@ -227,6 +284,11 @@ void AddTrackLines(const TraceContext& context, const EventBytes& events,
     if (!samples.empty()) {
       plane.Add(names.Further(track, "samples"),
                 std::make_unique<FlameLine>(context, ids, samples));
+    }
+    if (const auto found = waits.find(track); found != waits.end()) {
+      plane.Add(
+          names.Further(track, "waits"),
+          std::make_unique<WaitLine>(context.base, found->second, wait_names));
     }
   }
 }

@@ -7,6 +7,7 @@
 //                   | them, or the ranges of a stream
 //   NAME (async)    | asynchronous ranges, which overlap freely
 //   NAME samples    | a thread's samples as nested slices (flame_slices.h)
+//   NAME waits      | a thread's waits, named by kind; short ones are missing
 //
 // The first line of a thread or stream has its id. Every other line gets an id
 // that is unique within the plane. If several threads share a name, their lines

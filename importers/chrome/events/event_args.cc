@@ -103,8 +103,8 @@ ReadArgs EventArgsReader::Read(ActivityType type, const RawEvent& event,
   type_ = type;
   detail_ = model::Detail();
   detail_.args_begin = static_cast<uint32_t>(out_.args.size());
-  texts_ = InputTexts();
-  has_detail_ = false;
+  if (has_inputs_) texts_ = InputTexts();
+  has_inputs_ = has_detail_ = false;
   if (event.args.empty()) {
     const auto it = categories_.find(ToAbsl(category));
     if (it != categories_.end()) return {.detail = it->second};
@@ -157,15 +157,17 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
   const auto is_positive = [](std::optional<int64_t> number) {
     return number && *number > 0;
   };
-  switch (FindKey(arg.key)) {
+  const Key key = FindKey(arg.key);
+  switch (key) {
     case Key::kOther:
       return false;
     case Key::kExternalId:
-      return !IsDriverType() && is_positive(integer()) &&
-             set(detail_.correlation_id, integer());
-    case Key::kCorrelation:
-      return IsDriverType() && is_positive(integer()) &&
-             set(detail_.correlation_id, integer());
+    case Key::kCorrelation: {
+      const bool is_drivers = key == Key::kCorrelation;
+      const auto number = integer();
+      return IsDriverType() == is_drivers && is_positive(number) &&
+             set(detail_.correlation_id, number);
+    }
     case Key::kSequenceNumber:
       return set(detail_.sequence_nr, integer(), integer().value_or(-1) >= 0);
     case Key::kFwdThreadId:
@@ -208,9 +210,10 @@ bool EventArgsReader::ReadKnown(const RawArg& arg, ReadArgs& read) {
     case Key::kInputStrides:
     case Key::kConcreteInputs: {
       if (value.kind != JsonValue::Kind::kNested) return false;
-      const auto key = static_cast<size_t>(FindKey(arg.key)) -
-                       static_cast<size_t>(Key::kInputDims);
-      texts_.text[key] = value.text;
+      const auto input =
+          static_cast<size_t>(key) - static_cast<size_t>(Key::kInputDims);
+      texts_.text[input] = value.text;
+      has_inputs_ = true;
       return true;
     }
   }
@@ -224,7 +227,7 @@ bool EventArgsReader::IsRuntimeOrHost() const {
 }
 
 void EventArgsReader::AddInputs() {
-  if (texts_.text == InputTexts().text) return;
+  if (!has_inputs_) return;
   const KnownInputs& known = FindInputs();
   if (known.inputs != model::kEmptyName) {
     detail_.inputs = known.inputs;

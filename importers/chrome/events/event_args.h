@@ -84,6 +84,7 @@ class EventArgsReader {
   model::ActivityType type_{};
   model::Detail detail_;
   InputTexts texts_;
+  bool has_inputs_ = false;  // some of texts_ is set
   bool has_detail_ = false;
 };
 

@@ -52,6 +52,11 @@ bool IsLaunchFlow(const RawEvent& event) {
          (category == "async" && event.name.text == "launch");
 }
 
+// Kymo's own, from a thread to one that it woke.
+bool IsWakeFlow(const RawEvent& event) {
+  return event.category.text == "thread_wait" && event.name.text == "wake";
+}
+
 bool IsBackwardFlow(const RawEvent& event) {
   const std::string_view category = event.category.text;
   return category == "fwdbwd" || category == "fwd_bwd" ||
@@ -227,8 +232,9 @@ void EventBuilder::AddEnd(const RawEvent& event) {
 }
 
 void EventBuilder::AddFlow(const RawEvent& event) {
-  // Flows of launches are not needed: correlation ids link launches.
-  if (IsLaunchFlow(event)) return;
+  // These are not needed: correlation ids link launches, and exact records tell
+  // of wakes.
+  if (IsLaunchFlow(event) || IsWakeFlow(event)) return;
   const auto time = event.has_time ? event.time.TimeNs() : std::nullopt;
   if (!IsBackwardFlow(event) || event.phase == 't' || !time) {
     out_.findings.Add(Rule::kFlowNotKept, event.offset);

@@ -1,10 +1,15 @@
 // event_store.h - collects the parsed stretches of a file under common ids.
 //
 //   EventStore store;
-//   store.Add(std::move(events));   // in the order of the file
+//   store.text_bytes = source.expected_bytes();
+//   store.Add(events);   // in the order of the file; changes its ids
 //
 // Names, stacks, details and rows of a stretch get ids of the shard that is
-// being made. Ranges stay in the blocks in which they came.
+// being made. Ranges stay in the order of the file, in blocks that can be freed
+// one by one.
+//
+// Memory: as soon as a list grows, it asks for what the whole file will need if
+// the rest of it is like the part so far. Pages that are not written take none.
 #ifndef KYMO_IMPORTERS_CHROME_EVENTS_EVENT_STORE_H_
 #define KYMO_IMPORTERS_CHROME_EVENTS_EVENT_STORE_H_
 
@@ -15,6 +20,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "importers/chrome/events/parsed_events.h"
+#include "profiler/base/column.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::chrome_import {
@@ -34,17 +40,19 @@ struct FileProcess {
   model::NameId labels = model::kEmptyName;
 };
 
+using RangeBlock = Column<Range>;
+
 struct EventStore {
-  void Add(ParsedEvents events);
+  void Add(ParsedEvents& events);
+  void AddRanges(const std::vector<Range>& ranges);
   // The row of that pid and tid, which has events.
   RowIndex AddRow(const std::string& pid, const std::string& tid);
-  // Moves details and arguments into the shard, at the end.
-  void JoinDetails();
 
+  uint64_t text_bytes = 0;  // of the file, as expected; 0: not known
   model::TraceShard shard;  // strings, stacks, details, args, ledger
   std::vector<FileRow> rows;
   std::vector<FileProcess> processes;
-  std::vector<std::vector<Range>> ranges;
+  std::vector<RangeBlock> ranges;
   std::vector<RangeEnd> ends;
   std::vector<FlowEnd> flows;
   std::vector<Counter> counters;
@@ -65,16 +73,12 @@ struct EventStore {
   Ids MakeIds(const ParsedEvents& events);
   RowIndex FindRow(const RowKey& key);
   void AddDetails(ParsedEvents& events, const Ids& ids);
-  void AddRanges(ParsedEvents& events, const Ids& ids);
+  void MoveRanges(ParsedEvents& events, const Ids& ids);
   void AddOthers(ParsedEvents& events, const Ids& ids);
   void Move(Range& range, const Ids& ids);
 
   absl::flat_hash_map<std::string, RowIndex> row_ids_;
   absl::flat_hash_map<std::string, uint32_t> pid_ids_;
-  std::vector<std::vector<model::Detail>> details_;
-  std::vector<std::vector<model::Arg>> args_;
-  uint32_t detail_count_ = 0;
-  uint32_t arg_count_ = 0;
 };
 
 }  // namespace kymo::chrome_import

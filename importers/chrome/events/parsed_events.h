@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "importers/chrome/events/findings.h"
@@ -95,6 +96,19 @@ struct ParsedEvents {
   bool has_pytorch_mark = false;  // one of these marks names PyTorch
   model::LossLedger ledger;
   Findings findings;
+  uint64_t end_offset = 0;  // the position in the file behind these elements
+
+  // Empties the object, but keeps the memory of the longest lists.
+  void Clear() {
+    ParsedEvents kept;
+    ranges.clear();
+    details.clear();
+    args.clear();
+    kept.ranges.swap(ranges);
+    kept.details.swap(details);
+    kept.args.swap(args);
+    *this = std::move(kept);
+  }
 };
 
 }  // namespace kymo::chrome_import

@@ -38,10 +38,13 @@ struct RawEvent {
 
   // Resets everything, but keeps the memory of `args`.
   void Clear() {
-    std::vector<RawArg> kept = std::move(args);
-    kept.clear();
-    *this = RawEvent();
-    args = std::move(kept);
+    phase = 0;
+    has_time = has_duration = false;
+    seen_members = 0;
+    name = category = pid = tid = time = duration = id = scope = JsonValue();
+    args.clear();
+    ignored_members = unreadable_members = repeated_members = 0;
+    offset = 0;
   }
 };
 

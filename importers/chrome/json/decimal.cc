@@ -48,7 +48,11 @@ std::optional<Decimal> ParseDecimal(std::string_view text) {
   }
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     ++at;
-    if (at < text.size() && text[at] == '+') ++at;
+    // from_chars takes a minus, also behind a plus.
+    if (at < text.size() && text[at] == '+' &&
+        (++at == text.size() || !IsDigit(text[at]))) {
+      return std::nullopt;
+    }
     int32_t exponent = 0;
     const auto [end, error] =
         std::from_chars(text.data() + at, text.data() + text.size(), exponent);
@@ -92,16 +96,23 @@ std::optional<T> Parse(std::string_view text) {
 }  // namespace
 
 std::optional<int64_t> MicrosToNs(std::string_view text) {
-  // The usual form first: up to 15 digits, a point, three decimals.
-  if (text.size() >= 5 && text.size() <= 19 && text[text.size() - 4] == '.') {
-    int64_t ns = 0;
+  // The usual form first: up to 15 digits, a point, three decimals. Times since
+  // the epoch have 16 digits, which fit as well.
+  constexpr size_t kDecimals = 3;
+  if (text.size() >= 5 && text.size() <= 20 &&
+      text[text.size() - kDecimals - 1] == '.') {
+    uint64_t ns = 0;
     bool is_usual = true;
-    for (size_t i = 0; i < text.size(); ++i) {
-      if (i == text.size() - 4) continue;
-      is_usual = is_usual && IsDigit(text[i]);
-      ns = ns * 10 + (text[i] - '0');
-    }
-    if (is_usual) return ns;
+    const auto take = [&](std::string_view digits) {
+      for (const char c : digits) {
+        is_usual = is_usual && IsDigit(c);
+        ns = ns * 10 + static_cast<unsigned char>(c - '0');
+      }
+    };
+    take(text.substr(0, text.size() - kDecimals - 1));
+    take(text.substr(text.size() - kDecimals));
+    constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+    if (is_usual && ns <= kMost) return static_cast<int64_t>(ns);
   }
   std::optional<Decimal> decimal = ParseDecimal(text);
   if (!decimal) return std::nullopt;

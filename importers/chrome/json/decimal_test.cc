@@ -36,9 +36,28 @@ TEST(DecimalTest, RoundsPartsOfANanosecond) {
 
 TEST(DecimalTest, RefusesWhatIsNoNumberOrDoesNotFit) {
   for (const char* const text :
-       {"", "-", ".", "1.", ".5", "1e", "1e+", "1.2.3", "12x", "0x10", " 1",
-        "1 ", "NaN", "Infinity", "--1", "9223372036854776", "1e300",
-        "1e99999999999", "12345678901234567890123456789012345678901234"}) {
+       {"",
+        "-",
+        ".",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "5e+-1",
+        "5e++1",
+        "5e+x",
+        "1.2.3",
+        "12x",
+        "0x10",
+        " 1",
+        "1 ",
+        "NaN",
+        "Infinity",
+        "--1",
+        "9223372036854776",
+        "1e300",
+        "1e99999999999",
+        "12345678901234567890123456789012345678901234"}) {
     EXPECT_EQ(MicrosToNs(text), std::nullopt) << text;
   }
 }

@@ -163,5 +163,28 @@ TEST(JsonValueTest, KeysKeepTheirEscapes) {
   EXPECT_EQ(keys, R"(|a\"b\\|\n|c|)");
 }
 
+// Keys are read eight bytes at a time.
+TEST(JsonValueTest, AKeyEndsAtItsQuoteWhereverThatIs) {
+  simdjson::ondemand::parser parser;
+  for (size_t before = 0; before < 20; ++before) {
+    for (const std::string_view escape : {"", "\\\"", "\\\\", "\xC3\xA9"}) {
+      for (size_t after = 0; after < 10; ++after) {
+        const std::string key = std::string(before, '!') + std::string(escape) +
+                                std::string(after, '[');
+        const simdjson::padded_string text("{\"" + key + "\":\"\\\\\"}");
+        simdjson::ondemand::document document;
+        simdjson::ondemand::object object;
+        ASSERT_EQ(parser.iterate(text).get(document), simdjson::SUCCESS);
+        ASSERT_EQ(document.get_object().get(object), simdjson::SUCCESS);
+        for (auto member : object) {
+          simdjson::ondemand::field field;
+          ASSERT_EQ(std::move(member).get(field), simdjson::SUCCESS);
+          EXPECT_EQ(KeyText(field.key()), key);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kymo::chrome_import

@@ -15,13 +15,9 @@ using model::Trace;
 
 constexpr size_t kGrain = size_t{64} << 10;
 
-bool IsNoChild(const Trace& trace, size_t event) {
-  return (trace.flags()[event] & (model::kEventInstant | model::kEventAsync)) !=
-         0;
-}
-
 bool HasParent(const Trace& trace, size_t event) {
-  return trace.parent()[event] != model::kNoEvent && !IsNoChild(trace, event);
+  return trace.parent()[event] != model::kNoEvent &&
+         model::IsRange(trace.flags()[event]);
 }
 
 // Whether a child is the first of its parent. The search stops at the child
@@ -29,7 +25,9 @@ bool HasParent(const Trace& trace, size_t event) {
 // linear time.
 bool IsEldest(const Trace& trace, EventIndex child) {
   EventIndex before = child - 1;
-  while (before != trace.parent()[child] && IsNoChild(trace, before)) --before;
+  while (before != trace.parent()[child] &&
+         !model::IsRange(trace.flags()[before]))
+    --before;
   return before == trace.parent()[child];
 }
 
@@ -44,7 +42,7 @@ std::vector<EventIndex> Candidates(const Trace& trace) {
       const EventIndex p = parent[i];
       if (p == model::kNoEvent || name[p] != name[i]) continue;
       const EventIndex event = static_cast<EventIndex>(i);
-      if (!IsNoChild(trace, event) && IsEldest(trace, event)) {
+      if (model::IsRange(trace.flags()[event]) && IsEldest(trace, event)) {
         parts[first / kGrain].push_back(event);
       }
     }

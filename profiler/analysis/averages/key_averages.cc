@@ -92,6 +92,7 @@ class AllSums {
       average.self_cpu_time_total_ns = sums.self_ns;
     }
     average.flops = extras.flops;
+    if (extras.has_wait) average.wait_time_total_ns = extras.wait_ns;
     average.cpu_memory_usage_bytes = extras.cpu_bytes;
     average.self_cpu_memory_usage_bytes = extras.self_cpu_bytes;
     average.device_memory_usage_bytes = extras.device_bytes;

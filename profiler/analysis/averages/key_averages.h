@@ -36,6 +36,7 @@
 #define KYMO_PROFILER_ANALYSIS_AVERAGES_KEY_AVERAGES_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,6 +77,7 @@ struct KeyAverage {
   int64_t device_memory_usage_bytes = 0;
   int64_t self_device_memory_usage_bytes = 0;
   int64_t flops = 0;
+  std::optional<DurationNs> wait_time_total_ns;  // none: not recorded
 
   friend bool operator==(const KeyAverage&, const KeyAverage&) = default;
 };
@@ -100,6 +102,8 @@ struct KeyAveragesOptions {
   std::span<const int64_t> flops = {};
   std::span<const int64_t> cpu_memory_bytes = {};
   std::span<const int64_t> device_memory_bytes = {};
+  // For how long its thread waited; below 0: not recorded.
+  std::span<const DurationNs> wait_ns = {};
 };
 
 std::vector<KeyAverage> KeyAverages(const model::Trace& trace,

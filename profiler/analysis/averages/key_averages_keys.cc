@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/analysis/steps.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/op_inputs.h"
 #include "profiler/model/stack_table.h"
@@ -97,7 +98,7 @@ void GroupKeys::NumberStacks(uint32_t frames) {
 }
 
 bool GroupKeys::IsStep(uint32_t name_key) const {
-  return trace_.Name(NameId{name_key / kKinds}).starts_with("ProfilerStep#");
+  return trace_.Name(NameId{name_key / kKinds}).starts_with(kStepPrefix);
 }
 
 GroupKey GroupKeys::Canonical(GroupKey key) const {
@@ -111,7 +112,7 @@ GroupKey GroupKeys::Canonical(GroupKey key) const {
 KeyAverage GroupKeys::Describe(const GroupKey& key) const {
   KeyAverage average;
   average.name = IsStep(key.name_key)
-                     ? "ProfilerStep*"
+                     ? kAllSteps
                      : trace_.Name(NameId{key.name_key / kKinds});
   average.is_user_annotation = (key.name_key & kAnnotationBit) != 0;
   average.is_device = (key.name_key & kDeviceBit) != 0;

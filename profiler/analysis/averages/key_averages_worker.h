@@ -48,6 +48,8 @@ struct ExtraSums {
   int64_t self_cpu_bytes = 0;
   int64_t device_bytes = 0;
   int64_t self_device_bytes = 0;
+  bool has_wait = false;
+  DurationNs wait_ns = 0;
 };
 
 // Whether event a comes before event b: earlier, then longer, then smaller
@@ -84,6 +86,8 @@ inline void Merge(const ExtraSums& from, ExtraSums& into) {
   into.self_cpu_bytes += from.self_cpu_bytes;
   into.device_bytes += from.device_bytes;
   into.self_device_bytes += from.self_device_bytes;
+  into.has_wait |= from.has_wait;
+  into.wait_ns += from.wait_ns;
 }
 
 // The data that all workers share.
@@ -95,7 +99,7 @@ struct AveragesJob {
 
   bool has_extras() const {
     return !options.flops.empty() || !options.cpu_memory_bytes.empty() ||
-           !options.device_memory_bytes.empty();
+           !options.device_memory_bytes.empty() || !options.wait_ns.empty();
   }
 };
 
@@ -293,6 +297,10 @@ class AveragesWorker {
     group.flops += At(options.flops, event);
     group.cpu_bytes += cpu_bytes;
     group.device_bytes += device_bytes;
+    if (!options.wait_ns.empty() && options.wait_ns[event] >= 0) {
+      group.has_wait = true;
+      group.wait_ns += options.wait_ns[event];
+    }
     // As with times: an asynchronous range has no self memory.
     if (job_.trace.flags()[event] & model::kEventAsync) return;
     group.self_cpu_bytes += cpu_bytes;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/model/sample_weights.h"
 #include "profiler/model/stack_table.h"
 #include "profiler/model/string_table.h"
 
@@ -28,12 +29,12 @@ struct Weight {
 std::vector<Weight> LeafWeights(const Trace& trace,
                                 std::optional<model::TrackIndex> track) {
   std::vector<Weight> weights(trace.stacks().stack_count());
-  for (const model::StackSample& sample : trace.samples()) {
-    if (track.has_value() && sample.track != *track) continue;
-    Weight& weight = weights[Index(sample.stack)];
-    weight.ns += sample.weight_ns;
-    ++weight.count;
-  }
+  ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
+    if (track.has_value() && sum.track != *track) return;
+    Weight& weight = weights[Index(sum.stack)];
+    weight.ns += sum.weight_ns;
+    weight.count += static_cast<int64_t>(sum.count);
+  });
   return weights;
 }
 

@@ -72,6 +72,20 @@ TEST(SampledFunctionsTest, OneTrackOnly) {
   EXPECT_THAT(Rows(trace, two), ElementsAre("g 2/2 1/1"));
 }
 
+TEST(SampledFunctionsTest, SamplesThatAreAddedUpCount) {
+  TestTrace t;
+  const auto one = t.AddThread(1, 1, "one");
+  const auto two = t.AddThread(1, 2, "two");
+  t.AddSample(one, 10, 100, {"main", "f"});
+  t.AddSample(one, 20, 50, {"main", "f"});
+  t.AddSample(two, 20, 20, {"main"});
+  t.AddUpSamples();
+  t.AddSample(one, 30, 1, {"main", "f"});
+  const model::Trace trace = std::move(t).Build();
+  EXPECT_THAT(Rows(trace), ElementsAre("f 151/151 3/3", "main 20/171 1/4"));
+  EXPECT_THAT(Rows(trace, two), ElementsAre("main 20/20 1/1"));
+}
+
 TEST(SampledFunctionsTest, SamplesWithoutFramesAreKept) {
   TestTrace t;
   const auto main = t.AddThread(1, 1, "main");

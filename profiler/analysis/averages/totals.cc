@@ -5,6 +5,7 @@
 
 #include "profiler/base/parallel.h"
 #include "profiler/model/records.h"
+#include "profiler/model/sample_weights.h"
 
 namespace kymo::analysis {
 namespace {
@@ -48,10 +49,11 @@ Totals ComputeTotals(const Trace& trace) {
   ParallelForEach(totals.tracks.size(), [&](size_t t) {
     totals.tracks[t] = EventTotals(trace, static_cast<TrackIndex>(t));
   });
-  for (const model::StackSample& sample : trace.samples()) {
-    ++totals.tracks[sample.track].sample_count;
-    totals.tracks[sample.track].sampled_ns += sample.weight_ns;
-  }
+  ForEachSampleWeight(trace, [&](const model::SampleSum& sum) {
+    TrackTotals& track = totals.tracks[sum.track];
+    track.sample_count += static_cast<int64_t>(sum.count);
+    track.sampled_ns += sum.weight_ns;
+  });
   for (size_t t = 0; t < totals.tracks.size(); ++t) {
     const TrackTotals& track = totals.tracks[t];
     totals.range_count += track.range_count;

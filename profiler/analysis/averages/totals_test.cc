@@ -18,6 +18,8 @@ TEST(TotalsTest, CountsEverythingPerTrackAndOverall) {
   t.AddInstant(main, "i", 300);
   t.AddRange(main, "c", 400, 450);
   t.AddSample(main, 100, 30, {"f"});
+  t.AddSample(main, 150, 7, {"f"});
+  t.AddUpSamples();
   t.AddSample(main, 200, 20, {"f"});
   const auto stream = t.AddStream(0, 7);
   t.AddRange(stream, "k", 500, 600);
@@ -27,14 +29,15 @@ TEST(TotalsTest, CountsEverythingPerTrackAndOverall) {
   EXPECT_EQ(totals.range_count, 4);
   EXPECT_EQ(totals.instant_count, 1);
   EXPECT_EQ(totals.counter_sample_count, 1);
-  EXPECT_EQ(totals.sample_count, 2);
-  EXPECT_EQ(totals.sampled_ns, 50);
+  EXPECT_EQ(totals.sample_count, 3);
+  EXPECT_EQ(totals.sampled_ns, 57);
   EXPECT_EQ(totals.cpu_top_level_ns, 150);
   EXPECT_EQ(totals.device_top_level_ns, 100);
   ASSERT_EQ(totals.tracks.size(), 2u);
   EXPECT_EQ(totals.tracks[0].range_count, 3);
   EXPECT_EQ(totals.tracks[0].top_level_ns, 150);
-  EXPECT_EQ(totals.tracks[0].sampled_ns, 50);
+  EXPECT_EQ(totals.tracks[0].sample_count, 3);
+  EXPECT_EQ(totals.tracks[0].sampled_ns, 57);
   EXPECT_EQ(totals.tracks[1].top_level_ns, 100);
 }
 

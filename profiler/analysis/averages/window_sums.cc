@@ -28,12 +28,16 @@ void Merge(const KeyAverage& from, KeyAverage& into) {
 }  // namespace
 
 void WindowSums::Add(const model::Trace& window, bool is_last) {
+  AddWithoutLosses(window);
+  AddLosses(window.ledger(), is_last);
+}
+
+void WindowSums::AddWithoutLosses(const model::Trace& window) {
   for (const uint8_t flags : window.flags()) {
     event_count_ += (flags & model::kEventRepeated) == 0;
   }
   AddAverages(window);
   AddPaths(window);
-  AddLosses(window.ledger(), is_last);
 }
 
 void WindowSums::AddAverages(const model::Trace& window) {
@@ -104,7 +108,7 @@ void WindowSums::AddTrack(const model::Trace& window, model::TrackIndex track,
   for (EventIndex i = window.track_begin(track); i < window.track_end(track);
        ++i) {
     const uint8_t flags = window.flags()[i];
-    if (flags & (model::kEventInstant | model::kEventAsync)) continue;
+    if (!model::IsRange(flags)) continue;
     while (!open.empty() && open.back().first != window.parent()[i]) {
       open.pop_back();
     }

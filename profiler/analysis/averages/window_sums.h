@@ -54,6 +54,8 @@ class WindowSums {
   // Add windows in the order of time. `is_last`: this is the last window, and
   // only its open ranges count as open at the end of the recording.
   void Add(const model::Trace& window, bool is_last);
+  // The same for a window whose losses are those of the rest.
+  void AddWithoutLosses(const model::Trace& window);
 
   // Adds the part of the recording that is not read in windows, such as CPU
   // samples, with what was lost of it. `rest` must outlive the object.
@@ -61,8 +63,15 @@ class WindowSums {
     rest_ = &rest;
     ledger_.Merge(rest.ledger());
   }
+  // The same for a rest that also has the newest ranges of the windows.
+  void SetNewest(const model::Trace& rest) {
+    SetRest(rest);
+    rest_has_windows_ranges_ = true;
+  }
   // Null if there is none.
   const model::Trace* rest() const { return rest_; }
+  // Whether the ranges of the rest are in the sums already.
+  bool rest_has_windows_ranges() const { return rest_has_windows_ranges_; }
 
   // In the order of the groups' first events.
   std::vector<KeyAverage> Averages() const;
@@ -101,6 +110,7 @@ class WindowSums {
   uint64_t event_count_ = 0;
   model::LossLedger ledger_;
   const model::Trace* rest_ = nullptr;
+  bool rest_has_windows_ranges_ = false;
 };
 
 }  // namespace kymo::analysis

@@ -30,16 +30,18 @@ class GapCounter {
  private:
   void Count(EventIndex next, TimeNs last_end, DurationNs gap,
              IdleTime& idle) const {
+    const auto add = [&](DurationNs& ns, int64_t& count, IdleGap& longest) {
+      ns += gap;
+      ++count;
+      if (gap > longest.duration_ns) longest = {last_end, gap, next};
+    };
     const EventIndex call = launches_.LauncherOf(next);
     if (call != model::kNoEvent && trace_.start()[call] > last_end) {
-      idle.host_ns += gap;
-      ++idle.host_count;
+      add(idle.host_ns, idle.host_count, idle.host_longest);
     } else if (gap < options_.launch_gap_ns) {
-      idle.launch_ns += gap;
-      ++idle.launch_count;
+      add(idle.launch_ns, idle.launch_count, idle.launch_longest);
     } else {
-      idle.dependency_ns += gap;
-      ++idle.dependency_count;
+      add(idle.dependency_ns, idle.dependency_count, idle.dependency_longest);
     }
   }
 

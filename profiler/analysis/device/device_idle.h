@@ -34,12 +34,20 @@
 
 #include "profiler/analysis/device/launches.h"
 #include "profiler/base/time.h"
+#include "profiler/model/records.h"
 #include "profiler/model/trace.h"
 
 namespace kymo::analysis {
 
 struct IdleOptions {
   DurationNs launch_gap_ns = 30 * kNsPerUs;
+};
+
+// A time without work.
+struct IdleGap {
+  TimeNs begin_ns = 0;
+  DurationNs duration_ns = 0;
+  model::EventIndex next = model::kNoEvent;  // the work that ended it
 };
 
 struct IdleTime {
@@ -52,6 +60,10 @@ struct IdleTime {
   int64_t host_count = 0;
   int64_t launch_count = 0;
   int64_t dependency_count = 0;
+  // The longest of each cause; of equal ones the first.
+  IdleGap host_longest;
+  IdleGap launch_longest;
+  IdleGap dependency_longest;
 
   DurationNs total_ns() const { return host_ns + launch_ns + dependency_ns; }
 };

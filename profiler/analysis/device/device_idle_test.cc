@@ -46,6 +46,18 @@ TEST(DeviceIdleTest, ThreeCausesByTheCallOfWhatCameNext) {
   EXPECT_EQ(idle[0].launch_ns, 20);
   EXPECT_EQ(idle[0].host_ns, 0);
   EXPECT_EQ(idle[0].dependency_ns, 50 + 90);
+  // The longest gap of each cause, and the work that ended it.
+  const auto expect_gap = [&](const IdleGap& gap, TimeNs begin_ns,
+                              DurationNs duration_ns) {
+    EXPECT_EQ(gap.begin_ns, begin_ns);
+    EXPECT_EQ(gap.duration_ns, duration_ns);
+    ASSERT_NE(gap.next, model::kNoEvent);
+    EXPECT_EQ(trace.start()[gap.next], begin_ns + duration_ns);
+  };
+  expect_gap(idle[1].host_longest, 400, 100);
+  expect_gap(idle[1].launch_longest, 200, 20);
+  expect_gap(idle[1].dependency_longest, 510, 90);
+  EXPECT_EQ(idle[0].host_longest.next, model::kNoEvent);
 }
 
 TEST(DeviceIdleTest, OverlappingWorkLeavesNoNegativeGap) {

@@ -224,10 +224,17 @@ bool IsRustLibrary(std::string_view path) {
          (type.find("::") == type.npos || BeginsWithOneOf(kRustSpaces, type));
 }
 
+// A function of C++'s standard library that calls the program's.
+bool IsInvoker(const FunctionName& name) {
+  return BeginsWithOneOf(kCxxSpaces, name.path) && CallsTheProgram(name);
+}
+
 bool IsLibrary(const FunctionName& name) {
   if (BeginsWithOneOf(kCxxSpaces, name.path) && !CallsTheProgram(name)) {
     return true;
   }
+  // libstdc++'s own calls of pthread_..., where nothing is inlined.
+  if (name.last.starts_with("__gthread_")) return true;
   return !name.has_parameters && IsRustLibrary(name.path);
 }
 
@@ -260,7 +267,7 @@ AllocationFrames::Kind AllocationFrames::KindOf(model::FrameId id) {
   } else if (IsLibrary(name) || IsRuntimeFile(file) || text == "_start") {
     kind = Kind::kLibrary;
   } else {
-    kind = Kind::kOwn;
+    kind = IsInvoker(name) ? Kind::kInvoker : Kind::kOwn;
   }
   return kind;
 }
@@ -278,10 +285,24 @@ model::StackId AllocationFrames::Caller(model::StackId stack) {
 model::StackId AllocationFrames::OwnCaller(model::StackId stack) {
   const model::StackTable& stacks = trace_.stacks();
   model::StackId at = stack;
-  while (at != model::kEmptyStack && KindOf(stacks.leaf(at)) != Kind::kOwn) {
+  while (at != model::kEmptyStack && KindOf(stacks.leaf(at)) < Kind::kInvoker) {
     at = stacks.parent(at);
   }
   return at != model::kEmptyStack ? at : Caller(stack);
+}
+
+model::StackId AllocationFrames::ProgramCaller(model::StackId stack) {
+  const model::StackTable& stacks = trace_.stacks();
+  // An inlined lambda is called operator() and nothing else, whichever it is.
+  const auto is_lambda = [&](model::FrameId frame) {
+    return trace_.Name(stacks.frame(frame).function) == "operator()";
+  };
+  while (stack != model::kEmptyStack &&
+         (KindOf(stacks.leaf(stack)) != Kind::kOwn ||
+          is_lambda(stacks.leaf(stack)))) {
+    stack = stacks.parent(stack);
+  }
+  return stack;
 }
 
 }  // namespace kymo::analysis

@@ -8,6 +8,7 @@
 //   AllocationFrames frames(trace);
 //   frames.Caller(record.stack);     // ends at std::vector<int>::push_back
 //   frames.OwnCaller(record.stack);  // ends at the caller of push_back
+//   frames.ProgramCaller(stack);     // not at std::__invoke_impl either
 //
 // A function is known by its demangled name. The rules:
 //
@@ -54,8 +55,19 @@ class AllocationFrames {
   // none is the program's own, Caller(stack).
   model::StackId OwnCaller(model::StackId stack);
 
+  // The same without the library's functions that call the program's. For a
+  // stack that called a function of the program, which is then not inlined
+  // there. The empty stack if none is the program's own.
+  model::StackId ProgramCaller(model::StackId stack);
+
  private:
-  enum class Kind : uint8_t { kUnknown, kAllocator, kLibrary, kOwn };
+  enum class Kind : uint8_t {
+    kUnknown,
+    kAllocator,
+    kLibrary,
+    kInvoker,  // the library's, and calls the program
+    kOwn
+  };
 
   Kind KindOf(model::FrameId frame);
 

@@ -92,7 +92,7 @@ TEST(AllocationFramesTest, AllocatorsAreNobodyElses) {
 
 TEST(AllocationFramesTest, LibrariesAreTheStandards) {
   for (const char* function :
-       {"std::vector<int>::push_back(int const&)",
+       {"std::vector<int>::push_back(int const&)", "__gthread_mutex_lock",
         "std::__1::vector<int>::push_back[abi:v160006](int const&)",
         "__gnu_cxx::__normal_iterator<int*>::base() const",
         "Node& std::vector<Node>::emplace_back<Node>(Node&&)",
@@ -146,6 +146,29 @@ TEST_F(CallersTest, AllocatorsAndLibrariesAreLeftOutAtTheEnd) {
   EXPECT_EQ(frames.Caller(pages), main);
   EXPECT_EQ(frames.OwnCaller(sort), sort);  // nothing is the program's
   EXPECT_EQ(frames.OwnCaller(main), main);
+}
+
+TEST_F(CallersTest, ALibraryFunctionThatCallsTheProgramIsNotTheProgram) {
+  const auto run = Push(model::kEmptyStack, "std::thread::_Invoker::_M_run()");
+  const auto main = Push(run, "main");
+  const auto invoke = Push(main, "void std::__invoke_impl<void, F>(F&&)");
+  const auto leaf = Push(invoke, "std::vector<int>::push_back(int const&)");
+  const model::Trace trace = std::move(builder_).Build();
+  AllocationFrames frames(trace);
+  EXPECT_EQ(frames.OwnCaller(leaf), invoke);
+  EXPECT_EQ(frames.ProgramCaller(leaf), main);
+  EXPECT_EQ(frames.ProgramCaller(main), main);
+  EXPECT_EQ(frames.ProgramCaller(run), model::kEmptyStack);
+}
+
+TEST_F(CallersTest, ALambdaWithoutANameIsTheFunctionAroundIt) {
+  const auto main = Push(model::kEmptyStack, "main");
+  const auto lambda = Push(main, "operator()");
+  const auto named = Push(main, "Table::operator()(int) const");
+  const model::Trace trace = std::move(builder_).Build();
+  AllocationFrames frames(trace);
+  EXPECT_EQ(frames.ProgramCaller(lambda), main);
+  EXPECT_EQ(frames.ProgramCaller(named), named);
 }
 
 TEST_F(CallersTest, SomethingIsAlwaysLeft) {

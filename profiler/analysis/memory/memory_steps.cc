@@ -1,16 +1,14 @@
 #include "profiler/analysis/memory/memory_steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/steps.h"
 #include "profiler/base/parallel.h"
 #include "profiler/model/folded_memory.h"
 
@@ -22,20 +20,6 @@ using model::MemoryIndex;
 using model::MemoryRecord;
 
 constexpr size_t kGrain = 64 * 1024;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
-
-// The number of a step's name.
-std::optional<int64_t> StepNumber(std::string_view name) {
-  if (!name.starts_with(kStepPrefix)) return std::nullopt;
-  name.remove_prefix(kStepPrefix.size());
-  int64_t number = 0;
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 using StepNames = std::map<model::NameId, int64_t>;
 

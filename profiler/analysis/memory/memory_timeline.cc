@@ -23,11 +23,6 @@ using model::MemoryRecord;
 using model::Trace;
 using model::TrackIndex;
 
-bool IsRange(const Trace& trace, EventIndex event) {
-  return (trace.flags()[event] & (model::kEventInstant | model::kEventAsync)) ==
-         0;
-}
-
 bool IsOperation(const Trace& trace, EventIndex event) {
   return trace.type()[event] == model::ActivityType::kCpuOp &&
          trace.scope()[event] != model::RecordScope::kUserScope &&
@@ -61,7 +56,8 @@ class TemporaryBlocks {
     for (EventIndex i = trace_.track_begin(track); i < trace_.track_end(track);
          ++i) {
       const EventIndex parent = trace_.parent()[i];
-      if (parent != kNoEvent && IsRange(trace_, i)) has_ranges_[parent] = 1;
+      if (parent != kNoEvent && model::IsRange(trace_.flags()[i]))
+        has_ranges_[parent] = 1;
     }
     OpenEvents open(trace_, track, first->time_ns);
     for (auto record = first; record != last; ++record) {
@@ -174,6 +170,13 @@ Column<MemoryTimelineEvent> MemoryTimeline(const Trace& trace,
         return order(a) < order(b);
       });
   return events;
+}
+
+bool HasOperations(const Trace& trace) {
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (IsOperation(trace, i) && model::IsRange(trace.flags()[i])) return true;
+  }
+  return false;
 }
 
 int64_t MemoryTimelineMicroseconds(TimeNs time_ns) {

@@ -81,6 +81,9 @@ struct MemoryTimelineEvent {
 Column<MemoryTimelineEvent> MemoryTimeline(const model::Trace& trace,
                                            MemoryDeviceId device);
 
+// Whether the trace has operations: only their memory can be TEMPORARY.
+bool HasOperations(const model::Trace& trace);
+
 // The bytes that are alive from `time_us` on.
 struct MemoryTimelineRow {
   int64_t time_us = 0;

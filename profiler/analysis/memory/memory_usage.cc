@@ -51,11 +51,6 @@ std::span<const MemoryRecord> RecordsOf(const model::Trace& trace,
   return {first, last};
 }
 
-bool CanHaveChildren(const model::Trace& trace, EventIndex event) {
-  return (trace.flags()[event] & (model::kEventInstant | model::kEventAsync)) ==
-         0;
-}
-
 // What no event of a track is charged with.
 struct Rest {
   std::vector<uint32_t> records;  // positions
@@ -101,7 +96,7 @@ class TrackUsage {
       for (; next < trace_.track_end(track_) &&
              trace_.start()[next] <= record.time_ns;
            ++next) {
-        if (CanHaveChildren(trace_, next)) innermost = next;
+        if (model::IsRange(trace_.flags()[next])) innermost = next;
       }
       while (innermost != kNoEvent &&
              trace_.end()[innermost] < record.time_ns) {

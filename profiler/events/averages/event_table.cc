@@ -37,6 +37,7 @@ TableRow RowOf(const FunctionEvent& e) {
   row.device_memory_usage_bytes = e.device_memory_usage;
   row.self_device_memory_usage_bytes = e.self_device_memory_usage();
   row.flops = static_cast<double>(e.flops.value_or(0));
+  row.wait_time_total_us = e.wait_time_total;
   row.input_shapes =
       e.input_shapes != nullptr ? PythonList(*e.input_shapes) : "None";
   if (e.stack != nullptr) row.stack = *e.stack;
@@ -63,6 +64,7 @@ TableRow RowOf(const FunctionEventAvg& a) {
   row.device_memory_usage_bytes = a.device_memory_usage;
   row.self_device_memory_usage_bytes = a.self_device_memory_usage;
   row.flops = static_cast<double>(a.flops);
+  row.wait_time_total_us = a.wait_time_total;
   row.input_shapes = a.input_shapes;
   row.stack = a.stack;
   return row;

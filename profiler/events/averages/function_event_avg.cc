@@ -18,6 +18,10 @@ absl::Status CheckKey(const std::string& own, const std::string& other) {
       absl::StrCat("Expected keys to match, but got ", other, " vs ", own));
 }
 
+void AddWait(const std::optional<double>& from, std::optional<double>& into) {
+  if (from) into = into.value_or(0) + *from;
+}
+
 }  // namespace
 
 double FunctionEventAvg::cpu_time() const noexcept {
@@ -54,6 +58,7 @@ void FunctionEventAvg::AddTotals(const FunctionEvent& event) {
   self_device_memory_usage += event.self_device_memory_usage();
   count += event.count;
   flops += event.flops.value_or(0);
+  AddWait(event.wait_time_total, wait_time_total);
 }
 
 void FunctionEventAvg::AddTotals(const FunctionEventAvg& average) {
@@ -67,6 +72,7 @@ void FunctionEventAvg::AddTotals(const FunctionEventAvg& average) {
   self_device_memory_usage += average.self_device_memory_usage;
   count += average.count;
   flops += average.flops;
+  AddWait(average.wait_time_total, wait_time_total);
 }
 
 void FunctionEventAvg::Describe(const FunctionEvent& event) {

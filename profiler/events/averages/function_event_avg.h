@@ -56,6 +56,7 @@ struct FunctionEventAvg {
   int64_t device_memory_usage = 0;
   int64_t self_device_memory_usage = 0;
   int64_t flops = 0;
+  std::optional<double> wait_time_total;  // Kymo's own; none: not recorded
 
   // Microseconds per call; 0 without calls.
   double cpu_time() const noexcept;

@@ -8,6 +8,7 @@
 
 #include "profiler/analysis/averages/key_averages.h"
 #include "profiler/analysis/memory/memory_usage.h"
+#include "profiler/analysis/waits.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/events/event_names.h"
 
@@ -124,6 +125,9 @@ FunctionEventAvg AverageOf(const model::Trace& trace,
   average.device_memory_usage = row.device_memory_usage_bytes;
   average.self_device_memory_usage = row.self_device_memory_usage_bytes;
   average.flops = row.flops;
+  if (row.wait_time_total_ns) {
+    average.wait_time_total = ToUs(*row.wait_time_total_ns);
+  }
   return average;
 }
 
@@ -227,6 +231,7 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
                             grouping);
   }
   const std::vector<int64_t> flops = FlopsOf(trace, options);
+  const std::vector<DurationNs> waits = analysis::WaitTimesOfRanges(trace);
   const analysis::KeyAveragesOptions row_options = {
       .duplicates = options.duplicates,
       .by_overload_name = grouping.group_by_overload_name,
@@ -236,7 +241,8 @@ absl::StatusOr<EventAverages> AveragesOfTrace(
       .counted = counted,
       .flops = flops,
       .cpu_memory_bytes = memory.cpu_bytes,
-      .device_memory_bytes = memory.device_bytes};
+      .device_memory_bytes = memory.device_bytes,
+      .wait_ns = waits};
   RowsInTime rows;
   for (const analysis::KeyAverage& row :
        analysis::KeyAverages(trace, row_options)) {

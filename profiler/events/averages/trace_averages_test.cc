@@ -80,6 +80,45 @@ TEST(TraceAveragesTest, RowsHaveWhatTheColumnsSay) {
   EXPECT_FALSE(plain->options().with_flops);
 }
 
+// By columns, and by way of events, which device times need.
+TEST(TraceAveragesTest, RowsHaveTheWaitsOfTheirThreads) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "outer", 0, 10'000);
+  t.AddRange(main, "inner", 1'000, 3'000);
+  t.AddRange(main, "inner", 4'000, 5'000);
+  const auto other = t.AddThread(1, 2, "nobody timed it");
+  t.AddRange(other, "alone", 0, 10'000);
+  t.SetThreadTimes({{.track = main, .wall_ns = 20'000}});
+  const auto add = [&](TimeNs begin_ns, TimeNs end_ns) {
+    t.AddWait({.track = main,
+               .kind = model::WaitKind::kSleep,
+               .begin_ns = begin_ns,
+               .duration_ns = end_ns - begin_ns});
+  };
+  add(1'500, 2'500);
+  add(4'000, 4'250);
+  add(6'000, 6'500);
+  const model::Trace trace = std::move(t).Build();
+  TraceEventsOptions by_events;
+  by_events.device_elapsed_us = [](EventIndex) { return 0; };
+  for (const TraceEventsOptions& options : {TraceEventsOptions(), by_events}) {
+    const auto averages = AveragesOfTrace(trace, options);
+    ASSERT_TRUE(averages.ok()) << averages.status();
+    ASSERT_EQ(averages->size(), 3u);
+    for (const FunctionEventAvg& row : *averages) {
+      if (row.key == "outer") {
+        EXPECT_EQ(row.wait_time_total, 1.75);
+      } else if (row.key == "inner") {
+        EXPECT_EQ(row.wait_time_total, 1.25);
+      } else {
+        EXPECT_EQ(row.wait_time_total, std::nullopt);
+      }
+    }
+    EXPECT_EQ(averages->total_average().wait_time_total, 3);
+  }
+}
+
 TEST(TraceAveragesTest, OfTheEventsThatCountOnlyTheirsCounts) {
   const model::Trace trace = std::move(Operations()).Build();
   const std::vector<uint8_t> counted = {1, 0, 1, 0};

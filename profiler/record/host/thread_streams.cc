@@ -1,6 +1,7 @@
 #include "profiler/record/host/thread_streams.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>

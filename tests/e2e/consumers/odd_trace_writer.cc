@@ -1,16 +1,18 @@
 // Exports a trace as programs seldom leave one:
 //
-//   odd_trace_writer empty|far|odd|SEED FOLDER EXPORTER ...
+//   odd_trace_writer empty|far|odd|waits|SEED FOLDER EXPORTER ...
 //
 //   empty  nothing in it
 //   far    one range of a microsecond at the end of a year
 //   odd    ranges with every odd name, number and length, a few of each
+//   waits  two threads that wait, one of them for work
 //   SEED   a number: exporters/timeline/test_random_trace.h
 //
 // FOLDER/ranges.json says what is in it: {"NAME": [COUNT, NS], ...}, with names
 // as UTF-8.
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -74,10 +76,47 @@ model::Trace Odd() {
   return std::move(t).Build();
 }
 
+model::Trace Waits() {
+  TestTrace t;
+  t.AddProcess(1, "server");
+  t.SetWindow(kBegin, kBegin + kNsPerMs);
+  const auto us = [](int64_t n) { return kBegin + n * kNsPerUs; };
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "serve", us(0), us(1'000));
+  const auto worker = t.AddThread(1, 2, "worker");
+  t.AddRange(worker, "task", us(500), us(600));
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = kNsPerMs, .on_cpu_ns = 600 * kNsPerUs},
+       {.track = worker, .wall_ns = kNsPerMs, .on_cpu_ns = 500 * kNsPerUs}});
+  const auto add_wait = [&](model::TrackIndex track, model::WaitKind kind,
+                            TimeNs begin, TimeNs end,
+                            std::initializer_list<std::string_view> frames) {
+    t.AddWait({.track = track,
+               .kind = kind,
+               .begin_ns = begin,
+               .duration_ns = end - begin,
+               .object = 0x10},
+              frames);
+  };
+  add_wait(main, model::WaitKind::kLock, us(100), us(400), {"main", "serve"});
+  add_wait(main, model::WaitKind::kRead, us(700), us(800), {"main", "load"});
+  add_wait(worker, model::WaitKind::kCondition, us(0), us(500),
+           {"work", "pop"});
+  t.AddShortWaits({.track = main,
+                   .kind = model::WaitKind::kRead,
+                   .count = 3,
+                   .duration_ns = 5 * kNsPerUs,
+                   .longest_ns = 2 * kNsPerUs},
+                  {"main", "load"});
+  t.AddSample(main, us(50), 200 * kNsPerUs, {"main", "serve"}, "app");
+  return std::move(t).Build();
+}
+
 model::Trace Make(std::string_view kind) {
   if (kind == "empty") return TestTrace().Build();
   if (kind == "far") return Far();
   if (kind == "odd") return Odd();
+  if (kind == "waits") return Waits();
   return RandomTrace(std::stoull(std::string(kind))).Make();
 }
 

@@ -3,9 +3,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "profiler/record/arena/layout.h"
 #include "profiler/record/arena/layout_note.h"
 #include "tools/profile_command/start/elf_file.h"
@@ -22,30 +19,19 @@ bool IsKymos(const record::LayoutNote& note) {
          memcmp(note.name, kOurs.name, sizeof(kOurs.name)) == 0;
 }
 
-// The notes of a program's copies of Kymo.
-std::vector<record::LayoutNote> NotesOf(const std::string& path) {
-  const ElfFile file(path);
-  const Elf64_Shdr* const section = file.Find(record::kLayoutNoteSection);
-  if (section == nullptr) return {};
-  std::vector<record::LayoutNote> notes =
-      file.Content<record::LayoutNote>(*section);
-  std::erase_if(notes,
-                [](const record::LayoutNote& note) { return !IsKymos(note); });
-  return notes;
-}
-
-bool IsOurs(const record::LayoutNote& note) {
-  return note.layout == kOurs.layout;
-}
-
 }  // namespace
 
-bool HasOtherKymo(const std::string& path) {
-  return !std::ranges::all_of(NotesOf(path), IsOurs);
-}
-
-bool HasThisKymo(const std::string& path) {
-  return std::ranges::any_of(NotesOf(path), IsOurs);
+LinkedKymo FindLinkedKymo(const std::string& path) {
+  const ElfFile file(path);
+  const Elf64_Shdr* const section = file.Find(record::kLayoutNoteSection);
+  LinkedKymo found;
+  if (section == nullptr) return found;
+  for (const record::LayoutNote& note :
+       file.Content<record::LayoutNote>(*section)) {
+    if (!IsKymos(note)) continue;
+    (note.layout == kOurs.layout ? found.has_this : found.has_other) = true;
+  }
+  return found;
 }
 
 }  // namespace kymo::tools

@@ -6,13 +6,16 @@
 
 namespace kymo::tools {
 
-// Reads the notes of the copies of Kymo that are linked into a program
-// (profiler/record/arena/layout_note.h). True if one of them cannot record for
-// this Kymo. False for programs without Kymo, for broken notes, and for what is
-// no ELF file. Libraries that the program loads are not looked at.
-bool HasOtherKymo(const std::string& path);
-// The same; true if one of them can record for this Kymo.
-bool HasThisKymo(const std::string& path);
+// The copies of Kymo that are linked into a program.
+struct LinkedKymo {
+  bool has_this = false;   // one can record for this Kymo
+  bool has_other = false;  // one cannot: it is of another version
+};
+
+// Reads the copies' notes (profiler/record/arena/layout_note.h). Both are false
+// for programs without Kymo, for broken notes, and for what is no ELF file.
+// Libraries that the program loads are not looked at.
+LinkedKymo FindLinkedKymo(const std::string& path);
 
 }  // namespace kymo::tools
 

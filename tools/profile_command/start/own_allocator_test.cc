@@ -186,6 +186,14 @@ TEST(ElfFileTest, AContentThatNoProgramHasIsNotRead) {
   EXPECT_TRUE(ElfFile(path).Content<char>(section).empty());
 }
 
+bool HasOtherKymo(const std::string& path) {
+  return FindLinkedKymo(path).has_other;
+}
+
+bool HasThisKymo(const std::string& path) {
+  return FindLinkedKymo(path).has_this;
+}
+
 TEST(OtherKymoTest, TheLayoutIsTheNotes) {
   EXPECT_FALSE(HasOtherKymo(MadeElf({}).Write()));
   const MadeElf newer({}, record::kLayoutVersion + 1);
@@ -249,6 +257,21 @@ bool HasOtherKymoWith(const std::string& section, const std::string& content,
   return HasOtherKymo(path);
 }
 
+TEST(ElfFileTest, TheLoaderSaysWhichCLibraryAProgramHas) {
+  const std::string path = testing::TempDir() + "/loader";
+  const auto uses_musl = [&](const std::string& section,
+                             const std::string& loader) {
+    std::ofstream(path, std::ios::binary)
+        << FileWithSection(section, loader, loader.size());
+    return UsesMusl(path);
+  };
+  EXPECT_TRUE(uses_musl(".interp", "/lib/ld-musl-x86_64.so.1"));
+  EXPECT_FALSE(uses_musl(".interp", "/lib64/ld-linux-x86-64.so.2"));
+  EXPECT_FALSE(uses_musl(".comment", "/lib/ld-musl-x86_64.so.1"));
+  EXPECT_FALSE(UsesMusl("/proc/self/exe"));
+  EXPECT_FALSE(UsesMusl("/nowhere"));
+}
+
 TEST(OtherKymoTest, OnlyAWholeNoteOfKymosCounts) {
   const std::string kName("Kymo\0\0\0\0", 8);
   constexpr uint32_t kOther = record::kLayoutVersion + 1;
@@ -259,6 +282,7 @@ TEST(OtherKymoTest, OnlyAWholeNoteOfKymosCounts) {
   EXPECT_FALSE(HasOtherKymoWith(".note.kymo", ours + ours, 2 * ours.size()));
   EXPECT_TRUE(HasOtherKymoWith(".note.kymo", ours + good, 2 * good.size()));
   EXPECT_TRUE(HasOtherKymoWith(".note.kymo", good + ours, 2 * good.size()));
+  EXPECT_TRUE(HasThisKymo(testing::TempDir() + "/note"));
 
   EXPECT_FALSE(HasOtherKymoWith(".note.other", good, good.size()));
   for (const std::string& note :

@@ -1,0 +1,105 @@
+#include "backends/off_cpu/blocked_look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+
+#include "backends/off_cpu/schedstat.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/descriptor.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+// Most stacks are shorter. Each page is a part of its own, because the kernel
+// copies a part whole or not at all.
+constexpr size_t kMostPages = 16;
+
+// A file of a thread, at most 255 bytes. Nothing, and errno, if it cannot be
+// read.
+std::optional<std::string> ReadThreadFile(int64_t pid, int64_t tid,
+                                          const char* name) {
+  std::array<char, 256> text;
+  snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/%s",
+           static_cast<long long>(pid), static_cast<long long>(tid), name);
+  const int fd = AboveStandardStreams(open(text.data(), O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return std::nullopt;
+  const ssize_t size = read(fd, text.data(), text.size());
+  const int error = errno;
+  close(fd);
+  errno = error;
+  if (size < 0) return std::nullopt;
+  return std::string(text.data(), static_cast<size_t>(size));
+}
+
+}  // namespace
+
+BlockedLook::Result BlockedLook::Take(int64_t pid, int64_t tid) {
+  const auto before = ReadSchedStat(pid, tid);
+  if (!before) return Result::kRuns;
+  const auto text = ReadThreadFile(pid, tid, "syscall");
+  if (!text) {
+    return errno == EACCES || errno == EPERM ? Result::kRefused : Result::kRuns;
+  }
+  const auto call = ParseCall(*text);
+  if (!call) return Result::kRuns;
+  call_ = *call;
+  time_ns_ = static_cast<uint64_t>(MonotonicNs());
+  function_ = ReadThreadFile(pid, tid, "wchan").value_or("");
+  if (function_ == "0") function_.clear();
+  times_on_cpu_ = before->times_on_cpu;
+  CopyStack(tid);
+  return IsStillTrue(pid, tid) ? Result::kSeen : Result::kRuns;
+}
+
+bool BlockedLook::IsStillTrue(int64_t pid, int64_t tid) const {
+  const auto now = ReadSchedStat(pid, tid);
+  return now && now->times_on_cpu == times_on_cpu_;
+}
+
+// By the thread: a main thread that has ended has no memory.
+void BlockedLook::CopyStack(int64_t tid) {
+  const uint64_t begin = call_.stack_pointer;
+  const size_t first = kPageBytes - begin % kPageBytes;
+  std::array<iovec, kMostPages> pages;
+  size_t bytes = 0;
+  for (iovec& page : pages) {
+    page.iov_base = reinterpret_cast<void*>(begin + bytes);
+    page.iov_len = bytes == 0 ? first : kPageBytes;
+    bytes += page.iov_len;
+  }
+  stack_.resize(bytes);
+  const iovec to = {stack_.data(), stack_.size()};
+  const ssize_t copied = process_vm_readv(static_cast<pid_t>(tid), &to, 1,
+                                          pages.data(), pages.size(), 0);
+  stack_bytes_ = copied < 0 ? 0 : static_cast<size_t>(copied);
+}
+
+DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number) {
+  std::array<char, PATH_MAX> text;
+  snprintf(text.data(), text.size(), "/proc/%lld/task/%lld/fd/%llu",
+           static_cast<long long>(pid), static_cast<long long>(tid),
+           static_cast<unsigned long long>(number));
+  const std::string path = text.data();
+  const ssize_t size = readlink(path.c_str(), text.data(), text.size());
+  if (size < 0) return {};
+  DescriptorInfo info;
+  info.link.assign(text.data(), static_cast<size_t>(size));
+  struct statx file;
+  // Does not ask the server of a network's file, which may not answer.
+  if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_TYPE, &file) ==
+      0) {
+    info.mode = file.stx_mode & S_IFMT;
+  }
+  return info;
+}
+
+}  // namespace kymo::off_cpu

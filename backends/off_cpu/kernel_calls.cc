@@ -1,0 +1,104 @@
+#include "backends/off_cpu/kernel_calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "backends/off_cpu/blocked_call.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+constexpr std::string_view kCallPrefix = "__x64_sys_";
+
+// A function of that prefix that ends with a call of another one is not on the
+// stack. These are the other ones.
+struct Body {
+  std::string_view function;
+  std::string_view call;
+};
+constexpr Body kBodies[] = {
+    {"ksys_read", "read"},
+    {"ksys_write", "write"},
+    {"ksys_pread64", "pread64"},
+    {"ksys_pwrite64", "pwrite64"},
+    {"do_readv", "readv"},
+    {"do_writev", "writev"},
+    {"do_preadv", "preadv"},
+    {"do_pwritev", "pwritev"},
+    {"do_fsync", "fsync"},
+    {"ksys_sync", "sync"},
+    {"do_sys_openat2", "openat"},
+    {"do_futex", "futex"},
+    {"kernel_wait4", "wait4"},
+    {"kernel_waitid", "waitid"},
+    {"kernel_clone", "clone"},
+    {"do_sys_poll", "poll"},
+    {"core_sys_select", "select"},
+    {"do_epoll_wait", "epoll_wait"},
+    {"__sys_recvfrom", "recvfrom"},
+    {"__sys_sendto", "sendto"},
+    {"__sys_recvmsg", "recvmsg"},
+    {"__sys_sendmsg", "sendmsg"},
+    {"__sys_recvmmsg", "recvmmsg"},
+    {"__sys_sendmmsg", "sendmmsg"},
+    {"__sys_accept4", "accept4"},
+    {"__sys_connect", "connect"},
+    // What goes on after a stop.
+    {"hrtimer_nanosleep_restart", "clock_nanosleep"},
+    {"alarm_timer_nsleep_restart", "clock_nanosleep"},
+    {"posix_cpu_nsleep_restart", "clock_nanosleep"},
+    {"do_restart_poll", "poll"},
+    {"futex_wait_restart", "futex"},
+};
+
+}  // namespace
+
+std::optional<KernelCall> CallOfFunction(std::string_view function) {
+  if (function == "do_signal_stop" || function == "ptrace_stop") {
+    return KernelCall{.is_stopped = true};
+  }
+  if (function.starts_with("rwsem_down_")) {
+    return KernelCall{.is_kernel_lock = true};
+  }
+  if (function == "asm_exc_page_fault") return KernelCall{.number = -1};
+  const auto* const body =
+      std::ranges::find(kBodies, function, &Body::function);
+  if (body != std::end(kBodies)) {
+    return KernelCall{.number = NumberOfCall(body->call)};
+  }
+  if (!function.starts_with(kCallPrefix)) return std::nullopt;
+  function.remove_prefix(kCallPrefix.size());
+  return KernelCall{.number = NumberOfCall(function)};
+}
+
+int64_t RestartedCall(std::string_view function) {
+  const auto has = [&](std::string_view word) {
+    return function.find(word) != std::string_view::npos;
+  };
+  return NumberOfCall(has("futex")  ? "futex"
+                      : has("poll") ? "poll"
+                                    : "clock_nanosleep");
+}
+
+KernelCalls::KernelCalls()
+    : KernelCalls(symbolize::KernelSymbols::OfThisMachine(~uint64_t{0})) {}
+
+KernelCalls::KernelCalls(symbolize::KernelSymbols symbols)
+    : symbols_(std::move(symbols)) {}
+
+KernelCall KernelCalls::Find(std::span<const uint64_t> frames) {
+  for (const uint64_t frame : frames) {
+    // A return address may be the next function's first.
+    const uint64_t address = frame - 1;
+    const auto [at, is_new] = known_.try_emplace(address);
+    if (is_new) {
+      const symbolize::KernelSymbol* const symbol = symbols_.Find(address);
+      if (symbol != nullptr) at->second = CallOfFunction(symbol->name);
+    }
+    if (at->second) return *at->second;
+  }
+  return {};
+}
+
+}  // namespace kymo::off_cpu

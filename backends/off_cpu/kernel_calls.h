@@ -1,0 +1,57 @@
+// kernel_calls.h - tells from the kernel's stack of a blocked thread what it
+// does.
+//
+//   KernelCalls calls;                          // reads /proc/kallsyms: 0.1 s
+//   const KernelCall call = calls.Find(sample_frames);
+//   if (call.is_stopped) ...
+//
+// Threads: none.
+#ifndef KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_
+#define KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "profiler/symbolize/kernel_symbols.h"
+
+namespace kymo::off_cpu {
+
+struct KernelCall {
+  // Of the system call, as in BlockedCall. -1: the thread came into the kernel
+  // by a page fault. Nothing: no frame tells.
+  std::optional<int64_t> number;
+  bool is_stopped = false;
+  // It waits for a lock that the kernel needs for itself, such as that of the
+  // process's mappings, whatever the call is.
+  bool is_kernel_lock = false;
+};
+
+// What a kernel function says of the thread that is in it, if anything.
+std::optional<KernelCall> CallOfFunction(std::string_view function);
+
+// The number of the call that restart_syscall(2) goes on with, by the kernel's
+// function that waits (wchan). The kernel does so with sleeps, poll and futex,
+// and hides the functions of sleeps. The arguments are still those of the call.
+int64_t RestartedCall(std::string_view function);
+
+class KernelCalls {
+ public:
+  KernelCalls();
+  explicit KernelCalls(symbolize::KernelSymbols symbols);
+
+  // The innermost frame that says anything counts. `frames`: leaf first, return
+  // addresses but for the first.
+  KernelCall Find(std::span<const uint64_t> frames);
+
+ private:
+  const symbolize::KernelSymbols symbols_;
+  // By address; few code places ever switch threads.
+  absl::flat_hash_map<uint64_t, std::optional<KernelCall>> known_;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_KERNEL_CALLS_H_

@@ -1,0 +1,81 @@
+// Function names are those of Linux 6.x on x86-64 (/proc/kallsyms).
+#include "backends/off_cpu/kernel_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "backends/off_cpu/blocked_call.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+class KernelCallsTest : public ::testing::Test {
+ protected:
+  KernelCalls calls_{
+      symbolize::KernelSymbols("ffffffff81000000 t __schedule\n"
+                               "ffffffff81000100 T schedule\n"
+                               "ffffffff81000200 T __x64_sys_read\n"
+                               "ffffffff81000300 t asm_exc_page_fault\n"
+                               "ffffffff81000400 t do_signal_stop\n"
+                               "ffffffff81000500 T __x64_sys_getpid\n"
+                               "ffffffff81000600 T do_syscall_64\n")};
+};
+
+TEST_F(KernelCallsTest, TheInnermostFunctionThatTellsCounts) {
+  const KernelCall read = calls_.Find(
+      std::vector<uint64_t>{0xffffffff81000010, 0xffffffff81000110,
+                            0xffffffff81000210, 0xffffffff81000610});
+  EXPECT_EQ(read.number, 0);
+  EXPECT_FALSE(read.is_stopped);
+  // It reads into memory that is not there.
+  EXPECT_EQ(calls_
+                .Find(std::vector<uint64_t>{
+                    0xffffffff81000010, 0xffffffff81000310, 0xffffffff81000210})
+                .number,
+            -1);
+  EXPECT_TRUE(
+      calls_
+          .Find(std::vector<uint64_t>{0xffffffff81000010, 0xffffffff81000410,
+                                      0xffffffff81000210})
+          .is_stopped);
+  EXPECT_EQ(calls_.Find(std::vector<uint64_t>{0xffffffff81000510}).number,
+            kOtherCall);
+}
+
+TEST_F(KernelCallsTest, AReturnAddressAfterTheLastCallIsOfItsFunction) {
+  EXPECT_EQ(calls_.Find(std::vector<uint64_t>{0xffffffff81000300}).number, 0);
+}
+
+TEST_F(KernelCallsTest, ACallThatIsNotOnTheStackIsKnownByItsBody) {
+  EXPECT_EQ(CallOfFunction("ksys_write")->number, 1);
+  EXPECT_EQ(CallOfFunction("kernel_wait4")->number, 61);
+  EXPECT_FALSE(CallOfFunction("kernel_read").has_value());
+}
+
+TEST_F(KernelCallsTest, WhatGoesOnAfterAStopIsKnown) {
+  EXPECT_EQ(CallOfFunction("hrtimer_nanosleep_restart")->number, 230);
+  EXPECT_EQ(CallOfFunction("do_restart_poll")->number, 7);
+  EXPECT_EQ(CallOfFunction("futex_wait_restart")->number, 202);
+  EXPECT_EQ(RestartedCall("do_syscall_64"), 230);
+  EXPECT_EQ(RestartedCall("poll_schedule_timeout.constprop.0"), 7);
+  EXPECT_EQ(RestartedCall("futex_do_wait"), 202);
+}
+
+// Documentation/mm/process_addrs.rst of the kernel: mmap_lock is an rwsem.
+TEST_F(KernelCallsTest, ALockOfTheKernelCountsBeforeTheCall) {
+  EXPECT_TRUE(CallOfFunction("rwsem_down_read_slowpath")->is_kernel_lock);
+  EXPECT_TRUE(CallOfFunction("rwsem_down_write_slowpath")->is_kernel_lock);
+  EXPECT_FALSE(CallOfFunction("asm_exc_page_fault")->is_kernel_lock);
+}
+
+TEST_F(KernelCallsTest, OtherFunctionsTellNothing) {
+  EXPECT_FALSE(calls_
+                   .Find(std::vector<uint64_t>{0xffffffff81000010,
+                                               0xffffffff81000610, 0x10})
+                   .number.has_value());
+  EXPECT_FALSE(calls_.Find({}).number.has_value());
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu

@@ -1,0 +1,148 @@
+#include "backends/off_cpu/lock_names.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+// Names of glibc 2.36 and of Rust's library.
+TEST(KindOfFunctionTest, KnowsFunctionsThatWait) {
+  EXPECT_EQ(KindOfFunction("__new_sem_wait_slow64"), WaitKind::kLock);
+  EXPECT_EQ(KindOfFunction("___pthread_mutex_lock"), WaitKind::kLock);
+  EXPECT_EQ(
+      KindOfFunction("std::sys::sync::mutex::futex::Mutex::lock_contended"),
+      WaitKind::kLock);
+  EXPECT_EQ(KindOfFunction("___pthread_cond_wait"), WaitKind::kCondition);
+  EXPECT_EQ(KindOfFunction("__pthread_clockjoin_ex"), WaitKind::kCondition);
+  EXPECT_EQ(KindOfFunction("runtime.notetsleep_internal"),
+            WaitKind::kCondition);
+  EXPECT_FALSE(KindOfFunction("__futex_abstimed_wait_common").has_value());
+}
+
+class LockNamesTest : public ::testing::Test {
+ protected:
+  // The kind of a wait whose stack has these functions, outermost first.
+  WaitKind KindOf(WaitKind kind, std::initializer_list<const char*> functions) {
+    model::StackId stack = model::kEmptyStack;
+    for (const char* const function : functions) {
+      stack = shard_.stacks.Push(
+          stack, shard_.stacks.AddFrame(
+                     {.function = shard_.strings.Intern(function)}));
+    }
+    model::ThreadStates states;
+    states.waits.push_back({.kind = kind, .stack = stack});
+    states.short_waits.push_back({.kind = kind, .stack = stack});
+    TellLocksFromConditions(shard_, states);
+    EXPECT_EQ(states.short_waits[0].kind, states.waits[0].kind);
+    return states.waits[0].kind;
+  }
+
+  // The name of the object of a wait for a condition. Functions of the C
+  // library begin with "pthread" or "__", the others are in `module`.
+  std::string ObjectOf(std::initializer_list<const char*> functions,
+                       WaitKind kind = WaitKind::kCondition) {
+    model::StackId stack = model::kEmptyStack;
+    for (const std::string_view function : functions) {
+      const bool is_libc =
+          function.starts_with("pthread") || function.starts_with("__");
+      const bool is_extension = function.starts_with("extension");
+      stack = shard_.stacks.Push(
+          stack,
+          shard_.stacks.AddFrame({.function = shard_.strings.Intern(function),
+                                  .module = shard_.strings.Intern(
+                                      is_libc        ? "libc.so.6"
+                                      : is_extension ? "extension.so"
+                                                     : "python3.11")}));
+    }
+    model::ThreadStates states;
+    states.waits.push_back({.kind = kind, .stack = stack, .object = 7});
+    TellLocksFromConditions(shard_, states);
+    const model::Wait& wait = states.waits[0];
+    EXPECT_EQ(wait.object, wait.object_name == model::kEmptyName ? 7u : 0u);
+    if (wait.object_name != model::kEmptyName) {
+      EXPECT_EQ(wait.kind, WaitKind::kLock);
+    }
+    return std::string(shard_.strings.Get(wait.object_name));
+  }
+
+  model::TraceShard shard_;
+};
+
+// A stripped libtbb: a worker without tasks, and a mutex.
+TEST_F(LockNamesTest, OneTbbsThreadsWaitForTasks) {
+  const auto frame = [&](const char* function, const char* module) {
+    return shard_.stacks.AddFrame({.function = shard_.strings.Intern(function),
+                                   .module = shard_.strings.Intern(module)});
+  };
+  const auto worker = shard_.stacks.Push(
+      shard_.stacks.Push(model::kEmptyStack,
+                         frame("libtbb.so.12.8+0x22180", "/lib/libtbb.so.12")),
+      frame("syscall", "libc.so.6"));
+  const auto mutex = shard_.stacks.Push(
+      shard_.stacks.Push(
+          model::kEmptyStack,
+          frame("tbb::detail::r1::wait_on_address", "/lib/libtbb.so.12")),
+      frame("syscall", "libc.so.6"));
+  model::ThreadStates states;
+  states.waits.push_back({.kind = WaitKind::kLock, .stack = worker});
+  states.waits.push_back({.kind = WaitKind::kLock, .stack = mutex});
+  TellLocksFromConditions(shard_, states);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kCondition);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kLock);
+}
+
+// With symbols, and stripped as Debian's.
+TEST_F(LockNamesTest, PythonsInterpreterLockHasItsName) {
+  EXPECT_EQ(ObjectOf({"PyEval_RestoreThread", "take_gil", "PyCOND_TIMEDWAIT",
+                      "pthread_cond_timedwait"}),
+            "GIL");
+  EXPECT_EQ(ObjectOf({"PyEval_RestoreThread", "python3.11+0x4f92c0",
+                      "pthread_mutex_lock", "__lll_lock_wait"},
+                     WaitKind::kLock),
+            "GIL");
+  EXPECT_EQ(ObjectOf({"_PyEval_EvalFrameDefault", "python3.11+0x4f92c0",
+                      "pthread_cond_timedwait", "__futex_wait"}),
+            "GIL");
+}
+
+TEST_F(LockNamesTest, OtherLocksOfPythonProgramsStayNameless) {
+  // A lock of Python's own, and one of a library that it calls.
+  EXPECT_EQ(ObjectOf({"_PyEval_EvalFrameDefault", "lock_PyThread_acquire_lock",
+                      "PyThread_acquire_lock_timed", "pthread_cond_wait"}),
+            "");
+  EXPECT_EQ(ObjectOf({"_PyEval_EvalFrameDefault", "extension_wait",
+                      "pthread_cond_wait"}),
+            "");
+  EXPECT_EQ(ObjectOf({"PyEval_RestoreThread", "__new_sem_wait_slow64"},
+                     WaitKind::kLock),
+            "");
+}
+
+TEST_F(LockNamesTest, TheInnermostNameCounts) {
+  EXPECT_EQ(KindOf(WaitKind::kCondition,
+                   {"main", "pthread_cond_wait", "lll_lock_wait"}),
+            WaitKind::kLock);
+  EXPECT_EQ(KindOf(WaitKind::kLock, {"sem_wait", "pthread_cond_wait", "futex"}),
+            WaitKind::kCondition);
+}
+
+TEST_F(LockNamesTest, WithoutANameTheCallDecides) {
+  EXPECT_EQ(KindOf(WaitKind::kLock, {"main", "syscall"}), WaitKind::kLock);
+  EXPECT_EQ(KindOf(WaitKind::kCondition, {}), WaitKind::kCondition);
+}
+
+TEST_F(LockNamesTest, OtherKindsStayAndFarFunctionsDoNotCount) {
+  EXPECT_EQ(KindOf(WaitKind::kSleep, {"sem_wait"}), WaitKind::kSleep);
+  EXPECT_EQ(KindOf(WaitKind::kCondition,
+                   {"sem_wait", "1", "2", "3", "4", "5", "6", "7", "8"}),
+            WaitKind::kCondition);
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu

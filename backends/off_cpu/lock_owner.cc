@@ -1,0 +1,61 @@
+#include "backends/off_cpu/lock_owner.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+namespace kymo::off_cpu {
+namespace {
+
+constexpr uint64_t kLockPi2 = 13;  // FUTEX_LOCK_PI2
+
+// glibc 2.26 and later, x86-64. A mutex is `lock, count, owner`, and waits for
+// a change of `lock` from 2. A read-write lock is `readers, writers, phase,
+// writer futex, -, -, current writer`. Who waits until a writer has ended waits
+// for a change of one of its two futexes from 3.
+constexpr uint32_t kMutexValue = 2;
+constexpr uint32_t kWriterValue = 3;
+constexpr size_t kMutexOwner = 2;
+constexpr size_t kWriterAfterPhase = 4;
+constexpr size_t kWriterAfterWriterFutex = 3;
+
+}  // namespace
+
+std::optional<OwnerPlace> PlaceOfOwner(const BlockedCall& call) {
+  if (call.number != SYS_futex) return std::nullopt;
+  const uint64_t command = call.arguments[1] & FUTEX_CMD_MASK;
+  constexpr OwnerPlace kInFutex = {0, FUTEX_TID_MASK};
+  if (command == FUTEX_LOCK_PI || command == kLockPi2) return kInFutex;
+  if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) {
+    return std::nullopt;
+  }
+  const auto value = static_cast<uint32_t>(call.arguments[2]);
+  if ((value & FUTEX_WAITERS) != 0 && (value & FUTEX_TID_MASK) != 0) {
+    return kInFutex;
+  }
+  if (value == kMutexValue) return OwnerPlace{kMutexOwner};
+  if (value == kWriterValue) {
+    // The lock begins at a multiple of 8.
+    return OwnerPlace{call.arguments[0] % 8 == 0 ? kWriterAfterPhase
+                                                 : kWriterAfterWriterFutex};
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> ReadLockOwner(int64_t tid, const BlockedCall& call) {
+  const auto place = PlaceOfOwner(call);
+  if (!place) return std::nullopt;
+  LockWords words;
+  const iovec to = {words.data(), sizeof(words)};
+  const iovec from = {reinterpret_cast<void*>(call.arguments[0]),
+                      sizeof(words)};
+  if (process_vm_readv(static_cast<pid_t>(tid), &to, 1, &from, 1, 0) !=
+      ssize_t{sizeof(words)}) {
+    return std::nullopt;
+  }
+  const uint32_t owner = words[place->word] & place->mask;
+  if (words[0] == 0 || owner == 0) return std::nullopt;
+  return owner;
+}
+
+}  // namespace kymo::off_cpu

@@ -1,0 +1,221 @@
+// test_waiter_run.h - runs test_waiter.cc under an off_cpu session.
+#ifndef KYMO_BACKENDS_OFF_CPU_TEST_WAITER_RUN_H_
+#define KYMO_BACKENDS_OFF_CPU_TEST_WAITER_RUN_H_
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/off_cpu/off_cpu_session.h"
+#include "backends/sampling/perf_events.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/trace_shard.h"
+
+namespace kymo {
+
+// What a thread of test_waiter says of itself.
+struct Truth {
+  struct Counts {
+    int64_t cpu_ns = 0;
+    int64_t voluntary = 0;
+    int64_t involuntary = 0;
+    int64_t run_queue_ns = 0;
+
+    static Counts OfThisThread() {
+      timespec cpu;
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+      rusage usage;
+      getrusage(RUSAGE_THREAD, &usage);
+      int64_t on_cpu_ns = 0, run_queue_ns = 0;
+      std::ifstream("/proc/thread-self/schedstat") >> on_cpu_ns >> run_queue_ns;
+      return {int64_t{cpu.tv_sec} * kNsPerSecond + cpu.tv_nsec, usage.ru_nvcsw,
+              usage.ru_nivcsw, run_queue_ns};
+    }
+  };
+
+  std::string name;
+  int64_t tid = 0;
+  int64_t cpu_ns = 0;
+  int64_t run_queue_ns = 0;
+  int64_t voluntary = 0;
+  int64_t involuntary = 0;
+};
+
+class TestWaiterRun : public ::testing::Test {
+ protected:
+  static std::string DataFile(const std::string& name) {
+    return std::string(getenv("TEST_SRCDIR")) + "/" + getenv("TEST_WORKSPACE") +
+           "/backends/off_cpu/" + name;
+  }
+
+  void SetUp() override {
+    const absl::Status status = sampling::PerfEvents::ProbeSwitches();
+    if (!status.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << status;
+  }
+
+  virtual std::unique_ptr<ActivitySession> NewSession() {
+    return off_cpu::NewOffCpuSession(source_);
+  }
+
+  // What the host of a virtual machine took from its CPUs since it started.
+  // Then a thread is on a CPU for the records, and not for its own clock.
+  static int64_t StolenNs() {
+    std::string cpu;
+    int64_t ticks[8] = {};  // the eighth: steal, of all CPUs
+    std::ifstream file("/proc/stat");
+    file >> cpu;
+    for (int64_t& state : ticks) file >> state;
+    return ticks[7] * (kNsPerSecond / sysconf(_SC_CLK_TCK));
+  }
+
+  // Runs test_waiter to its end, as the command does.
+  void Run(const std::string& mode, int64_t count, bool polls = true) {
+    const std::string program = DataFile(program_);
+    const std::string file =
+        std::string(getenv("TEST_TMPDIR")) + "/truth-" + mode;
+    unlink(file.c_str());
+    const std::string number = std::to_string(count);
+    const auto session = NewSession();
+    TargetSetup setup;
+    ASSERT_TRUE(session->Prepare(&setup).ok());
+    // What the child uses before its exec is not the program's.
+    auto* const before = static_cast<Truth::Counts*>(
+        mmap(nullptr, sizeof(Truth::Counts), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(before, MAP_FAILED);
+    pid_ = fork();
+    if (pid_ == 0) {
+      raise(SIGSTOP);
+      if (shares_cpu_before_exec_) ShareCpu();
+      *before = Truth::Counts::OfThisThread();
+      execl(program.c_str(), program.c_str(), file.c_str(), mode.c_str(),
+            number.c_str(), nullptr);
+      _exit(127);
+    }
+    waitpid(pid_, &wait_status_, WUNTRACED);
+    const int64_t stolen_before_ns = StolenNs();
+    const int64_t start_ns = MonotonicNs();
+    const absl::Status started = session->Start(pid_);
+    kill(pid_, SIGCONT);
+    ASSERT_TRUE(started.ok()) << started;
+    while (waitpid(pid_, &wait_status_, WNOHANG) == 0) {
+      usleep(5'000);
+      if (polls) session->Poll();
+    }
+    wall_ns_ = MonotonicNs() - start_ns;
+    // The kernel tells whole ticks.
+    const int64_t stolen_after_ns = StolenNs();
+    if (stolen_after_ns > 0) {
+      stolen_ns_ = stolen_after_ns - stolen_before_ns +
+                   kNsPerSecond / sysconf(_SC_CLK_TCK);
+    }
+    if (polls) session->Poll();
+    ASSERT_TRUE(session->Stop().ok());
+    ASSERT_TRUE(session->Collect(shard_).ok());
+    std::ifstream truth(file);
+    for (Truth t; truth >> t.name >> t.tid >> t.cpu_ns >> t.run_queue_ns >>
+                  t.voluntary >> t.involuntary;) {
+      if (t.tid == pid_) {
+        t.cpu_ns -= before->cpu_ns;
+        t.voluntary -= before->voluntary;
+        t.involuntary -= before->involuntary;
+        t.run_queue_ns -= before->run_queue_ns;
+      }
+      truth_.push_back(t);
+    }
+    run_queue_before_ns_ = before->run_queue_ns;
+    munmap(before, sizeof(*before));
+  }
+
+  // Waits for its CPU while a child spins on the same one.
+  static void ShareCpu() {
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    const pid_t child = fork();
+    const int64_t end_ns = MonotonicNs() + 200 * kNsPerMs;
+    while (MonotonicNs() < end_ns) {
+    }
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+    sched_setaffinity(0, sizeof(all), &all);
+  }
+
+  const model::Track& TrackOf(const model::ThreadTimes& times) const {
+    return shard_.tracks[times.track];
+  }
+  std::string NameOf(const model::ThreadTimes& times) const {
+    return std::string(shard_.strings.Get(TrackOf(times).name));
+  }
+  const model::ThreadTimes* Find(int64_t tid) const {
+    for (const model::ThreadTimes& times : shard_.thread_states->threads) {
+      if (TrackOf(times).id == tid) return &times;
+    }
+    return nullptr;
+  }
+
+  // The function names of a stack, outermost first.
+  std::vector<std::string> NamesOf(model::StackId stack) const {
+    std::vector<std::string> names;
+    for (const model::FrameId frame : shard_.stacks.Frames(stack)) {
+      names.emplace_back(
+          shard_.strings.Get(shard_.stacks.frame(frame).function));
+    }
+    return names;
+  }
+  // What the thread waited in a function, of that kind.
+  DurationNs WaitedIn(const std::string& function, model::WaitKind kind) const {
+    DurationNs sum_ns = 0;
+    for (const model::Wait& wait : shard_.thread_states->waits) {
+      if (wait.kind == kind && IsIn(wait.stack, function)) {
+        sum_ns += wait.duration_ns;
+      }
+    }
+    return sum_ns;
+  }
+  bool IsIn(model::StackId stack, const std::string& function) const {
+    return std::ranges::any_of(NamesOf(stack), [&](const auto& name) {
+      return name.starts_with(function);
+    });
+  }
+  // The longest wait of a thread.
+  model::Wait LongestOf(int64_t tid) const {
+    model::Wait longest;
+    for (const model::Wait& wait : shard_.thread_states->waits) {
+      if (shard_.tracks[wait.track].id != tid) continue;
+      if (wait.duration_ns > longest.duration_ns) longest = wait;
+    }
+    return longest;
+  }
+
+  off_cpu::StackSource source_ = off_cpu::StackSource::kSamplesAndLooks;
+  std::string program_ = "test_waiter";
+  pid_t pid_ = 0;
+  int wait_status_ = 0;
+  int64_t stolen_ns_ = 0;  // at most, while the program ran
+  int64_t wall_ns_ = 0;
+  bool shares_cpu_before_exec_ = false;
+  int64_t run_queue_before_ns_ = 0;  // of the child, before its exec
+  model::TraceShard shard_;
+  std::vector<Truth> truth_;
+};
+
+}  // namespace kymo
+
+#endif  // KYMO_BACKENDS_OFF_CPU_TEST_WAITER_RUN_H_

@@ -1,0 +1,196 @@
+#include "backends/off_cpu/totals_session.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/off_cpu/schedstat.h"
+#include "backends/off_cpu/thread_clock.h"
+#include "backends/off_cpu/thread_status.h"
+#include "backends/sampling/process_table.h"
+#include "profiler/base/clock.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/thread_states.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+// After a look, so many times its length until the next.
+constexpr DurationNs kPauseForEachNs = 50;
+
+class TotalsSession final : public ActivitySession {
+ public:
+  explicit TotalsSession(const OwnProcess* own) : own_(own) {}
+
+  absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
+  absl::Status Start(pid_t pid) override;
+  void Poll() override;
+  absl::Status Stop() override;
+  absl::StatusOr<Collected> Collect(model::TraceShard& shard) override;
+
+ private:
+  struct Thread {
+    TimeNs begin_ns = 0;
+    TimeNs seen_ns = 0;
+    SchedStat before;  // not of this recording
+    SchedStat stat;
+    ThreadStatus before_status;
+    ThreadStatus status;
+  };
+
+  void LookAtProcess(int64_t pid, TimeNs now_ns);
+  void LookAtThread(const ThreadKey& key, TimeNs now_ns);
+  void AddChildren(const ThreadKey& parent, TimeNs now_ns);
+
+  const OwnProcess* const own_;  // null: the target is a child
+  sampling::ProcessTable processes_;
+  std::set<int64_t> live_;  // processes
+  std::map<ThreadKey, Thread> threads_;
+  uint64_t threads_not_timed_ = 0;
+  uint32_t cpu_count_ = 0;
+  TimeNs last_look_ns_ = 0;
+  int64_t next_look_ns_ = 0;  // CLOCK_MONOTONIC
+  bool is_live_ = false;
+};
+
+// What was counted since then. After an exec by another thread, the main thread
+// has that one's counts, which may be smaller.
+template <typename T>
+T Since(T before, T now) {
+  return now >= before ? now - before : now;
+}
+
+ThreadKey KeyOf(int64_t pid, int64_t tid) {
+  return {static_cast<uint32_t>(pid), static_cast<uint32_t>(tid)};
+}
+
+absl::Status TotalsSession::Start(pid_t pid) {
+  last_look_ns_ = MonotonicNs() + EpochOffsetNs();
+  cpu_count_ = CpuCount(pid);
+  processes_.Process(pid).start_ns = own_ == nullptr ? last_look_ns_ : 0;
+  live_.insert(pid);
+  if (own_ == nullptr) {
+    LookAtThread(KeyOf(pid, pid), last_look_ns_);
+  } else {
+    LookAtProcess(pid, last_look_ns_);
+  }
+  // What they did before, such as before an exec, is not the target's.
+  for (auto& [key, thread] : threads_) {
+    thread.before = thread.stat;
+    thread.before_status = thread.status;
+  }
+  is_live_ = true;
+  return absl::OkStatus();
+}
+
+void TotalsSession::Poll() {
+  const int64_t begin_ns = MonotonicNs();
+  if (!is_live_ || begin_ns < next_look_ns_) return;
+  const TimeNs now_ns = begin_ns + EpochOffsetNs();
+  // Children are added while it goes on.
+  for (auto pid = live_.begin(); pid != live_.end();) {
+    LookAtProcess(*pid, now_ns);
+    pid = processes_.Process(*pid).end_ns != 0 ? live_.erase(pid)
+                                               : std::next(pid);
+  }
+  last_look_ns_ = now_ns;
+  const int64_t end_ns = MonotonicNs();
+  next_look_ns_ = end_ns + kPauseForEachNs * (end_ns - begin_ns);
+}
+
+void TotalsSession::LookAtProcess(int64_t pid, TimeNs now_ns) {
+  const std::vector<int64_t> tids = ThreadsOf(pid);
+  if (tids.empty()) {
+    if (own_ != nullptr) return;  // it could not be read
+    processes_.Process(pid).end_ns = now_ns;
+    return;
+  }
+  for (const int64_t tid : tids) {
+    if (own_ != nullptr) {
+      if (tid != own_->collector_tid) LookAtThread(KeyOf(pid, tid), now_ns);
+      continue;
+    }
+    LookAtThread(KeyOf(pid, tid), now_ns);
+    AddChildren(KeyOf(pid, tid), now_ns);
+  }
+}
+
+void TotalsSession::LookAtThread(const ThreadKey& key, TimeNs now_ns) {
+  const auto stat = ReadSchedStat(key.pid, key.tid);
+  auto status = ReadThreadStatus(key.pid, key.tid);
+  if (!stat || !status) return;
+  auto found = threads_.find(key);
+  if (found == threads_.end()) {
+    if (threads_.size() >= ThreadClock::kMostThreads) {
+      ++threads_not_timed_;
+      return;
+    }
+    // It did not exist at the last look.
+    found = threads_.emplace(key, Thread{.begin_ns = last_look_ns_}).first;
+  }
+  Thread& thread = found->second;
+  if (thread.status.has_ended) return;
+  if (thread.status.name != status->name) {
+    // A main thread with another name is a program's after its exec.
+    processes_.OnName(key.pid, key.tid, status->name,
+                      /*is_exec=*/key.pid == key.tid);
+  }
+  thread.seen_ns = now_ns;
+  thread.stat = *stat;
+  thread.status = *std::move(status);
+}
+
+void TotalsSession::AddChildren(const ThreadKey& parent, TimeNs now_ns) {
+  for (const int64_t child : ChildrenOf(parent.pid, parent.tid)) {
+    if (!live_.insert(child).second) continue;
+    processes_.OnFork(child, child, parent.pid, parent.tid, now_ns);
+  }
+}
+
+absl::Status TotalsSession::Stop() {
+  next_look_ns_ = 0;
+  Poll();
+  is_live_ = false;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
+  auto states = std::make_shared<model::ThreadStates>();
+  states->cpu_count = cpu_count_;
+  for (const auto& [key, thread] : threads_) {
+    const DurationNs on_cpu_ns =
+        Since(thread.before.on_cpu_ns, thread.stat.on_cpu_ns);
+    const DurationNs waited_ns =
+        Since(thread.before.waited_ns, thread.stat.waited_ns);
+    states->threads.push_back(
+        {.track = processes_.Track(key.pid, key.tid),
+         // The thread may have begun a little before what was seen of it.
+         .wall_ns =
+             std::max(thread.seen_ns - thread.begin_ns, on_cpu_ns + waited_ns),
+         .on_cpu_ns = on_cpu_ns,
+         .runnable_ns = waited_ns,
+         .voluntary_switches = Since(thread.before_status.voluntary_switches,
+                                     thread.status.voluntary_switches),
+         .involuntary_switches =
+             Since(thread.before_status.involuntary_switches,
+                   thread.status.involuntary_switches),
+         .run_queue = model::RunQueueTime::kLastKnown});
+  }
+  processes_.Describe(shard);
+  shard.ledger.Add(model::Loss::kThreadsNotTimed, threads_not_timed_);
+  shard.ledger.Add(model::Loss::kWaitsNotRecorded, states->threads.size());
+  shard.thread_states = std::move(states);
+  return Collected{};
+}
+
+}  // namespace
+
+std::unique_ptr<ActivitySession> NewTotalsSession(const OwnProcess* own) {
+  return std::make_unique<TotalsSession>(own);
+}
+
+}  // namespace kymo::off_cpu

@@ -1,0 +1,250 @@
+#include "backends/off_cpu/wait_causes.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backends/off_cpu/lock_owner.h"
+#include "backends/off_cpu/schedstat.h"
+#include "profiler/base/clock.h"
+#include "profiler/symbolize/raw_stacks.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+// Most waits end sooner. Looks at them would be at the cost of long ones.
+constexpr uint64_t kMinBlockedNs = kNsPerMs;
+// Looks take one part in so many of the time. What they do not need is saved,
+// because many threads may begin to wait together.
+constexpr int64_t kLookPart = 25;
+constexpr int64_t kMostLookBudgetNs = 20 * kNsPerMs;
+// On a busy machine a look takes long because it waits for a CPU.
+constexpr int kFewestLooks = 16;
+// Samples are too many to read a link for each.
+constexpr uint64_t kSampleLinkAgeNs = kNsPerSecond;
+constexpr size_t kMostLinks = 10'000;
+// A lock has no holder from when one gives it back until the next one runs. On
+// a busy machine that takes long.
+constexpr int kMostTries = 20;
+constexpr size_t kMostAgain = 1000;
+
+uint64_t NowNs() { return static_cast<uint64_t>(MonotonicNs()); }
+
+// Calls of such a thread have other numbers, and its stack other words.
+bool Is32Bit(const BlockedCall& call) { return call.stack_pointer >> 32 == 0; }
+
+symbolize::RawStackId InternSeen(const ThreadKey& thread,
+                                 const BlockedLook& look,
+                                 sampling::StackStore& stacks) {
+  sampling::CapturedStack captured{.pid = thread.pid,
+                                   .has_registers = true,
+                                   .stack = look.stack(),
+                                   .stack_was_cut = look.stack_was_cut()};
+  captured.registers[sampling::kRsp] = look.call().stack_pointer;
+  captured.registers[sampling::kRip] = look.call().instruction;
+  return stacks.Intern(captured);
+}
+
+}  // namespace
+
+void WaitCauses::ExpectSamples() {
+  kernel_calls_ = std::make_unique<KernelCalls>();
+}
+
+void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
+  std::vector<uint64_t> kernel;
+  for (size_t i = 0; i < sample.callchain_size(); ++i) {
+    const uint64_t address = sample.callchain_at(i);
+    // The kernel marks where its own part begins.
+    if (address < static_cast<uint64_t>(PERF_CONTEXT_MAX)) {
+      kernel.push_back(address);
+    }
+  }
+  WaitCause cause = {
+      .stack = stacks_->Intern({.pid = sample.pid,
+                                .kernel_frames = kernel,
+                                .has_registers = sample.has_registers,
+                                .registers = sample.registers,
+                                .stack = sample.stack,
+                                .stack_was_cut = sample.stack_was_cut})};
+  const KernelCall call = kernel_calls_->Find(kernel);
+  if (call.is_stopped) {
+    SetStopped(cause);
+  } else if (call.is_kernel_lock) {
+    cause.kind = WaitKind::kLock;
+    cause.object_name = log_->Name("kernel");
+  } else if (call.number) {
+    // A call's arguments are still where the program put them (syscall(2)):
+    // rdi, rsi, rdx, r10, r8, r9.
+    const auto& registers = sample.registers;
+    SetCall({sample.pid, sample.tid},
+            {.number = *call.number,
+             .arguments = {registers[5], registers[4], registers[1],
+                           registers[10], registers[8], registers[9]}},
+            kSampleLinkAgeNs, cause);
+  }
+  coming_[sample.tid] = cause;
+}
+
+void WaitCauses::OnWake(const sampling::SampleRecord& sample,
+                        const sampling::WakeRecord& wake, bool is_known) {
+  if (log_->IsWoken(wake.woken_tid)) return;
+  OtherThread waker;
+  if (is_known && !wake.is_by_interrupt) {
+    waker.thread = {sample.pid, sample.tid};
+    waker.stack = stacks_->Intern({.pid = sample.pid,
+                                   .has_registers = sample.has_registers,
+                                   .registers = sample.registers,
+                                   .stack = sample.stack,
+                                   .stack_was_cut = sample.stack_was_cut});
+  }
+  log_->OnWake(wake.woken_tid, sample.time_ns, waker);
+}
+
+void WaitCauses::OnSwitch(const sampling::SwitchRecord& record) {
+  if (record.is_out) log_->OnSwitchOut(record.tid);
+  if (coming_.empty()) return;
+  const auto found = coming_.find(record.tid);
+  if (found == coming_.end()) return;
+  if (record.is_out) log_->OnCause(record.tid, record.time_ns, found->second);
+  coming_.erase(found);
+}
+
+void WaitCauses::LookAtBlocked(ThreadClock& clock, uint64_t until_ns) {
+  if (until_ns < kMinBlockedNs) return;
+  uint64_t now_ns = NowNs();
+  look_budget_ns_ = std::min(
+      look_budget_ns_ + static_cast<int64_t>(now_ns - budgeted_ns_) / kLookPart,
+      kMostLookBudgetNs);
+  budgeted_ns_ = now_ns;
+  int looks = 0;
+  const auto may_look = [&] {
+    return looks < kFewestLooks || look_budget_ns_ > 0;
+  };
+  const auto pay = [&] {
+    ++looks;
+    const uint64_t begin_ns = now_ns;
+    now_ns = NowNs();
+    look_budget_ns_ = std::max<int64_t>(
+        look_budget_ns_ - static_cast<int64_t>(now_ns - begin_ns), 0);
+  };
+  while (may_look()) {
+    const auto blocked = clock.NextBlocked(until_ns - kMinBlockedNs);
+    if (!blocked) break;
+    const auto knows = [&](std::optional<WaitKind> kind) {
+      return log_->HasCauseSince(blocked->thread.tid, blocked->since_ns, kind);
+    };
+    const bool has_cause = knows(std::nullopt);
+    // Read-write locks and locks with a time limit wait as conditions do.
+    if (has_cause && !knows(WaitKind::kLock) && !knows(WaitKind::kCondition)) {
+      continue;
+    }
+    if (LookAt(blocked->thread)) {
+      if (!has_cause) TakeCause(blocked->thread);
+      LookAtHolder({.thread = blocked->thread,
+                    .since_ns = blocked->since_ns,
+                    .times_on_cpu = look_.times_on_cpu(),
+                    .tries = kMostTries});
+    }
+    pay();
+  }
+  // Causes matter more than holders, which some locks never tell.
+  for (const Again& again : std::exchange(again_, {})) {
+    if (again.due_ns > now_ns || !may_look()) {
+      again_.push_back(again);
+      continue;
+    }
+    if (LookAt(again.thread) && look_.times_on_cpu() == again.times_on_cpu) {
+      LookAtHolder(again);
+    }
+    pay();
+  }
+}
+
+bool WaitCauses::LookAt(const ThreadKey& thread) {
+  return look_.Take(thread.pid, thread.tid) == BlockedLook::Result::kSeen &&
+         !Is32Bit(look_.call());
+}
+
+void WaitCauses::TakeCause(const ThreadKey& thread) {
+  BlockedCall call = look_.call();
+  WaitCause cause = {.stack = InternSeen(thread, look_, *stacks_)};
+  if (call.number == SYS_restart_syscall) {
+    call.number = RestartedCall(look_.kernel_function());
+  }
+  const auto function = CallOfFunction(look_.kernel_function());
+  if (function && function->is_stopped) {
+    SetStopped(cause);
+  } else {
+    SetCall(thread, call, /*max_age_ns=*/0, cause);
+  }
+  log_->OnCause(thread.tid, look_.time_ns(), cause);
+}
+
+void WaitCauses::LookAtHolder(Again look) {
+  const ThreadKey thread = look.thread;
+  if (!PlaceOfOwner(look_.call())) return;
+  const auto owner = ReadLockOwner(thread.tid, look_.call());
+  if (!owner) {
+    if (--look.tries >= 0 && again_.size() < kMostAgain) again_.push_back(look);
+    return;
+  }
+  if (*owner == thread.tid) {  // it has locked a mutex twice
+    log_->OnHolder(
+        thread.tid, look_.time_ns(),
+        {.thread = thread, .stack = InternSeen(thread, look_, *stacks_)});
+    return;
+  }
+  if (!ThreadExists(thread.pid, *owner)) return;
+  OtherThread holder = {.thread = {thread.pid, *owner}};
+  // If it runs, samples may tell where.
+  const bool has_stack =
+      holder_look_.Take(thread.pid, *owner) == BlockedLook::Result::kSeen &&
+      !Is32Bit(holder_look_.call()) &&
+      ReadLockOwner(thread.tid, look_.call()) == owner;
+  if (!look_.IsStillTrue(thread.pid, thread.tid)) return;
+  if (has_stack) {
+    holder.stack = InternSeen(holder.thread, holder_look_, *stacks_);
+  }
+  log_->OnHolder(thread.tid, look_.time_ns(), holder);
+  // The last look at a long wait is in its second half.
+  look.due_ns = 2 * look_.time_ns() - look.since_ns;
+  if (again_.size() < kMostAgain) again_.push_back(look);
+}
+
+void WaitCauses::SetStopped(WaitCause& cause) {
+  cause.kind = WaitKind::kOther;
+  cause.object_name = log_->Name("stopped");
+}
+
+void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
+                         uint64_t max_age_ns, WaitCause& cause) {
+  const CallWait wait = WaitOf(call);
+  cause.kind = wait.kind;
+  cause.object = wait.object;
+  if (wait.object_is != ObjectIs::kDescriptor) return;
+  const DescriptorInfo& descriptor =
+      DescriptorOf(thread, wait.object, max_age_ns);
+  cause.kind = KindOfDescriptor(wait.kind, descriptor.link, descriptor.mode);
+  cause.object_name = log_->Name(descriptor.link);
+}
+
+const DescriptorInfo& WaitCauses::DescriptorOf(const ThreadKey& thread,
+                                               uint64_t descriptor,
+                                               uint64_t max_age_ns) {
+  const uint64_t now_ns = NowNs();
+  if (links_.size() >= kMostLinks) links_.clear();
+  Link& link = links_[{thread.pid, descriptor}];
+  if (link.read_ns == 0 || now_ns - link.read_ns >= max_age_ns) {
+    link = {now_ns, LookAtDescriptor(thread.pid, thread.tid, descriptor)};
+  }
+  return link.descriptor;
+}
+
+}  // namespace kymo::off_cpu

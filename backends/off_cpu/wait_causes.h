@@ -1,0 +1,98 @@
+// wait_causes.h - finds out why and where threads wait, and for whom: by
+// looking at them, and from the kernel's samples of switches and wakes.
+//
+//   WaitCauses causes(&stacks, &log);
+//   causes.OnSample(sample);           // if there are samples
+//   causes.OnWake(sample, wake, true);
+//   causes.OnSwitch(record);           // in the order of time
+//   causes.LookAtBlocked(clock, until_ns);  // every few milliseconds
+//
+// Looks miss waits that are shorter than the time between two of them, but for
+// those in which a look happens to fall. Samples pause where threads leave
+// a CPU more than 8,000 times a second.
+//
+// Threads: none. Borrows the store and the log.
+#ifndef KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_
+#define KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/off_cpu/blocked_look.h"
+#include "backends/off_cpu/kernel_calls.h"
+#include "backends/off_cpu/thread_clock.h"
+#include "backends/off_cpu/wait_log.h"
+#include "backends/sampling/perf_records.h"
+#include "backends/sampling/stack_store.h"
+
+namespace kymo::off_cpu {
+
+class WaitCauses {
+ public:
+  WaitCauses(sampling::StackStore* stacks, WaitLog* log)
+      : stacks_(stacks), log_(log) {}
+
+  // Reads what samples need, before the first of them.
+  void ExpectSamples();
+  // The kernel took it just before the thread left its CPU.
+  void OnSample(const sampling::SampleRecord& sample);
+  // A thread was woken, as DecodeWake says. `is_known`: the waker is a thread
+  // of the recording.
+  void OnWake(const sampling::SampleRecord& sample,
+              const sampling::WakeRecord& wake, bool is_known);
+  // Gives the wait that begins here the cause of the sample before.
+  void OnSwitch(const sampling::SwitchRecord& record);
+
+  // Looks at threads that were blocked for 1 ms at `until_ns`, up to which the
+  // clock knows: at those of which nothing is known yet, and at those that wait
+  // for locks, to see who holds them. Looks take at most 4 % of the time, and
+  // those of a call 20 ms, but a call may always look at 16 threads. The next
+  // call goes on with the others.
+  void LookAtBlocked(ThreadClock& clock, uint64_t until_ns);
+
+ private:
+  // Whether the thread was seen to wait.
+  bool LookAt(const ThreadKey& thread);
+  void TakeCause(const ThreadKey& thread);
+  struct Again;
+  // Of the thread that was just looked at.
+  void LookAtHolder(Again look);
+  void SetStopped(WaitCause& cause);
+  void SetCall(const ThreadKey& thread, const BlockedCall& call,
+               uint64_t max_age_ns, WaitCause& cause);
+  const DescriptorInfo& DescriptorOf(const ThreadKey& thread,
+                                     uint64_t descriptor, uint64_t max_age_ns);
+
+  // A thread at a lock, to be looked at again: nobody had the lock, or somebody
+  // else may have it later in the wait.
+  struct Again {
+    ThreadKey thread;
+    uint64_t since_ns = 0;      // when it left its CPU
+    uint64_t due_ns = 0;        // not before that
+    int64_t times_on_cpu = -1;  // it is the same wait if it is still that
+    int tries = 0;              // looks that are left if nobody has the lock
+  };
+  struct Link {
+    uint64_t read_ns = 0;
+    DescriptorInfo descriptor;
+  };
+
+  sampling::StackStore* const stacks_;
+  WaitLog* const log_;
+  BlockedLook look_;
+  BlockedLook holder_look_;
+  std::vector<Again> again_;
+  uint64_t budgeted_ns_ = 0;    // when the budget was last raised
+  int64_t look_budget_ns_ = 0;  // what looks may take
+  std::unique_ptr<KernelCalls> kernel_calls_;
+  absl::flat_hash_map<uint32_t, WaitCause> coming_;  // by tid
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Link>
+      links_;  // by process
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_

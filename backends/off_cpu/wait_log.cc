@@ -1,0 +1,171 @@
+#include "backends/off_cpu/wait_log.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "profiler/base/clock.h"
+#include "profiler/model/loss_ledger.h"
+
+namespace kymo::off_cpu {
+
+using model::WaitKind;
+
+model::NameId WaitLog::Name(std::string_view text) {
+  if (const auto known = names_.Find(text)) return *known;
+  if (names_.size() >= limits_.most_names ||
+      text.size() > limits_.most_name_bytes - name_bytes_) {
+    ++names_forgotten_;
+    return model::kEmptyName;
+  }
+  name_bytes_ += text.size();
+  return names_.Intern(text);
+}
+
+model::NameId WaitLog::NameInSums(model::NameId name) {
+  const std::string_view text = names_.Get(name);
+  for (const std::string_view kind : {"socket", "pipe"}) {
+    if (text.starts_with(kind) && text.substr(kind.size()).starts_with(":[")) {
+      return Name(kind);
+    }
+  }
+  return name;
+}
+
+void WaitLog::OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause) {
+  causes_[tid] = {time_ns, cause};
+}
+
+bool WaitLog::HasCauseSince(uint32_t tid, uint64_t time_ns,
+                            std::optional<WaitKind> kind) const {
+  const auto found = causes_.find(tid);
+  if (found == causes_.end() || found->second.time_ns < time_ns) return false;
+  const WaitKind known = found->second.what.kind;
+  return kind ? known == *kind : known != WaitKind::kUnknown;
+}
+
+void WaitLog::OnHolder(uint32_t tid, uint64_t time_ns,
+                       const OtherThread& holder) {
+  holders_[tid] = {time_ns, holder};
+}
+
+void WaitLog::OnWake(uint32_t tid, uint64_t time_ns, const OtherThread& waker) {
+  wakes_.try_emplace(tid, Seen<OtherThread>{time_ns, waker});
+}
+
+template <typename What>
+WaitLog::Seen<What> WaitLog::Take(SeenByTid<What>& seen,
+                                  const OffCpuTime& wait) {
+  const auto found = seen.find(wait.thread.tid);
+  if (found == seen.end()) return {};
+  const Seen<What> known = found->second;
+  // A later one is of a wait that comes.
+  if (known.time_ns > wait.end_ns) return {};
+  seen.erase(found);
+  return known.time_ns >= wait.begin_ns ? known : Seen<What>();
+}
+
+void WaitLog::OnWait(const OffCpuTime& wait) {
+  WaitCause cause = Take(causes_, wait).what;
+  const OtherThread holder = Take(holders_, wait).what;
+  Seen<OtherThread> wake = Take(wakes_, wait);
+  if (wait.is_runnable) {
+    cause = {.kind = WaitKind::kCpuBusy, .stack = cause.stack};
+    wake = {};  // it was not blocked
+  }
+  const auto duration_ns = static_cast<DurationNs>(wait.end_ns - wait.begin_ns);
+  const bool is_kept = wait.is_open || (duration_ns >= limits_.min_wait_ns &&
+                                        waits_.size() < limits_.most_waits);
+  if (!is_kept) {
+    AddToSum(wait.thread, cause, duration_ns);
+    return;
+  }
+  waits_.push_back({.thread = wait.thread,
+                    .begin_ns = wait.begin_ns,
+                    .end_ns = wait.end_ns,
+                    .is_open = wait.is_open,
+                    .is_runnable = wait.is_runnable,
+                    .cause = cause,
+                    .holder = holder,
+                    .waker = wake.what,
+                    .woken_ns = wake.time_ns});
+}
+
+void WaitLog::AddToSum(const ThreadKey& thread, const WaitCause& cause,
+                       DurationNs duration_ns) {
+  SumKey key = {thread, cause};
+  key.cause.object_name = NameInSums(cause.object_name);
+  if (sums_.size() >= limits_.most_sums && !sums_.contains(key)) {
+    key.cause = {.kind = cause.kind};
+    ++sums_forgotten_;
+  }
+  Sum& sum = sums_[key];
+  ++sum.count;
+  sum.duration_ns += duration_ns;
+  sum.longest_ns = std::max(sum.longest_ns, duration_ns);
+}
+
+void WaitLog::Collect(
+    const std::function<model::TrackIndex(const ThreadKey&)>& track,
+    std::span<const model::StackId> stacks, model::TraceShard& shard,
+    model::ThreadStates& states) const {
+  states.min_wait_ns = limits_.min_wait_ns;
+  uint64_t without_stack = 0;
+  const auto note = [&](const WaitCause& cause, uint64_t count) {
+    if (cause.kind == WaitKind::kUnknown) without_stack += count;
+  };
+  const auto name = [&](const WaitCause& cause) {
+    return shard.strings.Intern(names_.Get(cause.object_name));
+  };
+  const auto track_of = [&](const OtherThread& other) {
+    return other.thread == ThreadKey() ? model::kNoTrack : track(other.thread);
+  };
+  for (const KeptWait& wait : waits_) {
+    const auto duration_ns =
+        static_cast<DurationNs>(wait.end_ns - wait.begin_ns);
+    DurationNs runnable_ns = wait.is_runnable ? duration_ns : -1;
+    if (wait.woken_ns > 0 && !wait.is_runnable) {
+      runnable_ns = static_cast<DurationNs>(wait.end_ns - wait.woken_ns);
+    }
+    states.waits.push_back(
+        {.track = track(wait.thread),
+         .kind = wait.cause.kind,
+         .is_open = wait.is_open,
+         .begin_ns = static_cast<TimeNs>(wait.begin_ns) + EpochOffsetNs(),
+         .duration_ns = duration_ns,
+         .runnable_ns = runnable_ns,
+         .stack = stacks[wait.cause.stack],
+         .object = wait.cause.object,
+         .object_name = name(wait.cause),
+         .waker = track_of(wait.waker),
+         .waker_stack = stacks[wait.waker.stack],
+         .holder = track_of(wait.holder),
+         .holder_stack = stacks[wait.holder.stack]});
+    note(wait.cause, 1);
+  }
+  std::ranges::sort(states.waits, {}, [](const model::Wait& wait) {
+    return std::tuple(wait.track, wait.begin_ns);
+  });
+  for (const auto& [key, sum] : sums_) {
+    states.short_waits.push_back({.track = track(key.thread),
+                                  .kind = key.cause.kind,
+                                  .stack = stacks[key.cause.stack],
+                                  .object = key.cause.object,
+                                  .object_name = name(key.cause),
+                                  .count = sum.count,
+                                  .duration_ns = sum.duration_ns,
+                                  .longest_ns = sum.longest_ns});
+    note(key.cause, sum.count);
+  }
+  shard.ledger.Add(model::Loss::kWaitsWithoutStack, without_stack);
+  if (names_forgotten_ > 0) {
+    shard.ledger.AddOfBackend("names of waits' objects, off_cpu",
+                              names_forgotten_);
+  }
+  if (sums_forgotten_ > 0) {
+    shard.ledger.AddOfBackend("stacks of short waits, off_cpu",
+                              sums_forgotten_);
+  }
+  std::ranges::stable_sort(states.short_waits, {}, &model::WaitSum::track);
+}
+
+}  // namespace kymo::off_cpu

@@ -1,0 +1,147 @@
+// wait_log.h - keeps the waits of threads, and what was seen of their causes.
+//
+//   WaitLog log;
+//   log.OnCause(tid, seen_ns, {.kind = WaitKind::kSleep});  // while it waits
+//   log.OnWake(tid, woken_ns, {.thread = waker, .stack = stack});
+//   log.OnWait({.thread = {pid, tid}, .begin_ns = ..., .end_ns = ...});
+//   log.Collect(states, ...);
+//
+// What was seen belongs to the wait of its thread that has its time. Waits that
+// are long enough are kept, with 88 bytes each, as far as there is room. Each
+// wait that goes on at the end is kept, too. All others are summed by thread
+// and cause, without the other threads that had to do with them. If the sums
+// get too many, new ones forget stack and object. So each wait counts, and
+// memory is bounded.
+//
+// Threads: none. Times are CLOCK_MONOTONIC.
+#ifndef KYMO_BACKENDS_OFF_CPU_WAIT_LOG_H_
+#define KYMO_BACKENDS_OFF_CPU_WAIT_LOG_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/off_cpu/thread_clock.h"
+#include "profiler/base/time.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/model/waits.h"
+#include "profiler/symbolize/raw_stacks.h"
+
+namespace kymo::off_cpu {
+
+// Why and where a thread waits.
+struct WaitCause {
+  model::WaitKind kind = model::WaitKind::kUnknown;
+  symbolize::RawStackId stack = 0;                // 0: not known
+  uint64_t object = 0;                            // as in model::Wait
+  model::NameId object_name = model::kEmptyName;  // of WaitLog::Name
+
+  friend auto operator<=>(const WaitCause&, const WaitCause&) = default;
+};
+
+// Another thread that a wait has to do with, and where it was.
+struct OtherThread {
+  ThreadKey thread;                 // zeros: none that is known
+  symbolize::RawStackId stack = 0;  // 0: not known
+};
+
+struct WaitLimits {
+  DurationNs min_wait_ns = kNsPerMs;
+  size_t most_waits = 1'000'000;
+  size_t most_sums = 100'000;
+  size_t most_names = 100'000;
+  size_t most_name_bytes = size_t{16} << 20;  // of all together
+};
+
+class WaitLog {
+ public:
+  explicit WaitLog(const WaitLimits& limits = {}) : limits_(limits) {}
+
+  // The empty name if there are too many; that is counted.
+  model::NameId Name(std::string_view text);
+
+  // Why the thread waited at that time. A later call replaces it.
+  void OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause);
+  // Whether its kind is known at a time since then, as that kind or any.
+  bool HasCauseSince(uint32_t tid, uint64_t time_ns,
+                     std::optional<model::WaitKind> kind = {}) const;
+  // Which thread held the lock that the thread waited for.
+  void OnHolder(uint32_t tid, uint64_t time_ns, const OtherThread& holder);
+  // Who woke the thread. Only the first call since the thread's last wait
+  // counts: who runs cannot be woken.
+  void OnWake(uint32_t tid, uint64_t time_ns, const OtherThread& waker);
+  bool IsWoken(uint32_t tid) const { return wakes_.contains(tid); }
+  // A thread leaves its CPU. Nobody has woken it from that wait yet.
+  void OnSwitchOut(uint32_t tid) { wakes_.erase(tid); }
+  // Each wait, of one thread in the order of time.
+  void OnWait(const OffCpuTime& wait);
+
+  // Fills in waits and sums, and counts those of unknown kind. `stacks` maps
+  // raw stacks to the shard's.
+  void Collect(const std::function<model::TrackIndex(const ThreadKey&)>& track,
+               std::span<const model::StackId> stacks, model::TraceShard& shard,
+               model::ThreadStates& states) const;
+
+ private:
+  // Something that was seen of a thread's wait.
+  template <typename What>
+  struct Seen {
+    uint64_t time_ns = 0;
+    What what;
+  };
+  template <typename What>
+  using SeenByTid = absl::flat_hash_map<uint32_t, Seen<What>>;
+  struct KeptWait {
+    ThreadKey thread;
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;
+    bool is_open = false;
+    bool is_runnable = false;
+    WaitCause cause;
+    OtherThread holder;
+    OtherThread waker;
+    uint64_t woken_ns = 0;  // 0: nobody saw it
+  };
+  struct SumKey {
+    ThreadKey thread;
+    WaitCause cause;
+    friend auto operator<=>(const SumKey&, const SumKey&) = default;
+  };
+  struct Sum {
+    uint64_t count = 0;
+    DurationNs duration_ns = 0;
+    DurationNs longest_ns = 0;
+  };
+
+  // What belongs to the wait, if anything.
+  template <typename What>
+  static Seen<What> Take(SeenByTid<What>& seen, const OffCpuTime& wait);
+  // Sockets and pipes have a number each: without it.
+  model::NameId NameInSums(model::NameId name);
+  void AddToSum(const ThreadKey& thread, const WaitCause& cause,
+                DurationNs duration_ns);
+
+  const WaitLimits limits_;
+  model::StringTable names_;
+  size_t name_bytes_ = 0;
+  uint64_t names_forgotten_ = 0;
+  uint64_t sums_forgotten_ = 0;  // waits whose sum lost stack and object
+  SeenByTid<WaitCause> causes_;
+  SeenByTid<OtherThread> holders_;
+  SeenByTid<OtherThread> wakes_;
+  std::vector<KeptWait> waits_;
+  std::map<SumKey, Sum> sums_;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_WAIT_LOG_H_

@@ -1,0 +1,209 @@
+#include "backends/off_cpu/wait_log.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "profiler/base/clock.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+constexpr WaitLimits kLimits = {
+    .min_wait_ns = 100, .most_waits = 3, .most_sums = 2, .most_names = 3};
+constexpr ThreadKey kThread = {7, 8};
+
+class WaitLogTest : public ::testing::Test {
+ protected:
+  void Wait(uint64_t begin_ns, uint64_t end_ns, ThreadKey thread = kThread) {
+    log_.OnWait({.thread = thread, .begin_ns = begin_ns, .end_ns = end_ns});
+  }
+  model::ThreadStates Collect() {
+    model::ThreadStates states;
+    // Raw stack 1 is stack 5 of the shard.
+    const std::vector<model::StackId> stacks = {model::kEmptyStack,
+                                                model::StackId{5}};
+    log_.Collect([](const ThreadKey& thread) { return thread.tid; }, stacks,
+                 shard_, states);
+    return states;
+  }
+
+  WaitLog log_{kLimits};
+  model::TraceShard shard_;
+};
+
+TEST_F(WaitLogTest, ACauseBelongsToTheWaitThatHasItsTime) {
+  log_.OnCause(8, 150, {.kind = WaitKind::kSleep, .stack = 1});
+  EXPECT_TRUE(log_.HasCauseSince(8, 150));
+  EXPECT_FALSE(log_.HasCauseSince(8, 151));
+  Wait(0, 100);    // before it
+  Wait(100, 150);  // its end is in it
+  Wait(200, 300);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 2u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kUnknown);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kUnknown);
+  EXPECT_EQ(states.waits[1].begin_ns, 200 + EpochOffsetNs());
+  EXPECT_EQ(states.waits[1].duration_ns, 100);
+  EXPECT_EQ(states.waits[1].runnable_ns, -1);
+  ASSERT_EQ(states.short_waits.size(), 1u);
+  EXPECT_EQ(states.short_waits[0].kind, WaitKind::kSleep);
+  EXPECT_EQ(states.short_waits[0].stack, model::StackId{5});
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kWaitsWithoutStack), 2u);
+}
+
+// A look that came after the wait had ended says nothing of it.
+TEST_F(WaitLogTest, ACauseOfALaterTimeWaitsForItsWait) {
+  log_.OnCause(8, 150, {.kind = WaitKind::kSleep});
+  Wait(160, 300);
+  log_.OnCause(8, 450, {.kind = WaitKind::kPoll});
+  Wait(300, 430);
+  Wait(440, 640);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kUnknown);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kUnknown);
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kPoll);
+}
+
+TEST_F(WaitLogTest, APreemptedThreadWaitsForACpu) {
+  log_.OnWait({.thread = kThread,
+               .begin_ns = 10,
+               .end_ns = 210,
+               .is_runnable = true,
+               .is_open = true});
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 1u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kCpuBusy);
+  EXPECT_EQ(states.waits[0].runnable_ns, 200);
+  EXPECT_TRUE(states.waits[0].is_open);
+}
+
+TEST_F(WaitLogTest, WhoHeldTheLockAndWhoWokeBelongToTheWaitThatHasTheirTime) {
+  log_.OnHolder(8, 150, {.thread = {7, 3}, .stack = 1});
+  log_.OnWake(8, 180, {.thread = {7, 4}, .stack = 1});
+  EXPECT_TRUE(log_.IsWoken(8));
+  log_.OnWake(8, 181, {.thread = {7, 5}});  // the same, told twice
+  Wait(100, 200);
+  EXPECT_FALSE(log_.IsWoken(8));
+  Wait(200, 400);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 2u);
+  const model::Wait& wait = states.waits[0];
+  EXPECT_EQ(wait.holder, 3u);
+  EXPECT_EQ(wait.holder_stack, model::StackId{5});
+  EXPECT_EQ(wait.waker, 4u);
+  EXPECT_EQ(wait.waker_stack, model::StackId{5});
+  EXPECT_EQ(wait.runnable_ns, 20);
+  EXPECT_EQ(states.waits[1].holder, model::kNoTrack);
+  EXPECT_EQ(states.waits[1].waker, model::kNoTrack);
+  EXPECT_EQ(states.waits[1].runnable_ns, -1);
+}
+
+// A wake that came too early for the thread to sleep is none of its next wait.
+TEST_F(WaitLogTest, AThreadThatLeavesItsCpuIsNotWokenYet) {
+  log_.OnWake(8, 100, {.thread = {7, 4}});
+  log_.OnSwitchOut(8);
+  EXPECT_FALSE(log_.IsWoken(8));
+  Wait(100, 200);
+  EXPECT_EQ(Collect().waits[0].waker, model::kNoTrack);
+}
+
+// A timer has woken it, or a disk.
+TEST_F(WaitLogTest, AWakeByNoThreadSaysWhenItWas) {
+  log_.OnWake(8, 180, {});
+  Wait(100, 200);
+  const model::Wait wait = Collect().waits.at(0);
+  EXPECT_EQ(wait.waker, model::kNoTrack);
+  EXPECT_EQ(wait.runnable_ns, 20);
+}
+
+// Whoever asks where a program hangs looks for them.
+TEST_F(WaitLogTest, OpenWaitsAreKeptHoweverShortAndMany) {
+  for (uint32_t tid = 1; tid < 9; ++tid) {
+    log_.OnWait(
+        {.thread = {7, tid}, .begin_ns = 10, .end_ns = 20, .is_open = true});
+  }
+  const model::ThreadStates states = Collect();
+  EXPECT_EQ(states.waits.size(), 8u);
+  EXPECT_TRUE(states.short_waits.empty());
+}
+
+// Three are kept, and two sums: the others lose their stack, but still count.
+TEST_F(WaitLogTest, WaitsBeyondTheLimitsAreSummed) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    log_.OnCause(8, 1000 * i,
+                 {.kind = WaitKind::kRead,
+                  .stack = 1,
+                  .object = i,
+                  .object_name = log_.Name(std::to_string(i))});
+    Wait(1000 * i, 1000 * i + 100 + i);
+  }
+  Wait(20'000, 20'200, {7, 6});
+  const model::ThreadStates states = Collect();
+  EXPECT_EQ(states.min_wait_ns, 100);
+  EXPECT_EQ(states.waits.size(), 3u);
+  uint64_t count = states.waits.size();
+  DurationNs sum_ns = 0;
+  for (const model::Wait& wait : states.waits) sum_ns += wait.duration_ns;
+  for (const model::WaitSum& sum : states.short_waits) {
+    count += sum.count;
+    sum_ns += sum.duration_ns;
+  }
+  EXPECT_EQ(count, 11u);
+  EXPECT_EQ(sum_ns, 10 * 100 + 45 + 200);
+  // By track; two with all they had, and one for each thread and kind.
+  ASSERT_EQ(states.short_waits.size(), 4u);
+  EXPECT_EQ(states.short_waits[0].track, 6u);
+  EXPECT_EQ(states.short_waits[1].object, 0u);
+  EXPECT_EQ(states.short_waits[1].count, 5u);
+  EXPECT_EQ(states.short_waits[1].longest_ns, 109);
+  EXPECT_EQ(states.short_waits[2].object, 3u);
+  EXPECT_EQ(states.short_waits[3].object, 4u);
+  // The third name and those after it had no room.
+  EXPECT_EQ(shard_.strings.Get(states.waits[1].object_name), "1");
+  EXPECT_EQ(states.waits[2].object_name, model::kEmptyName);
+}
+
+TEST_F(WaitLogTest, NamesTakeBoundedMemoryAndAreCounted) {
+  WaitLog log({.most_name_bytes = 10});
+  EXPECT_NE(log.Name("12345678"), model::kEmptyName);
+  EXPECT_EQ(log.Name("abc"), model::kEmptyName);
+  EXPECT_NE(log.Name("ab"), model::kEmptyName);
+  EXPECT_NE(log.Name("12345678"), model::kEmptyName) << "known";
+  model::ThreadStates states;
+  log.Collect([](const ThreadKey&) { return 0; }, {}, shard_, states);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kBackendRecordsLost), 1u);
+}
+
+// A server has a new one for each request.
+TEST_F(WaitLogTest, SumsDoNotTellSocketsApart) {
+  WaitLog log;
+  for (const char* const name : {"socket:[1]", "socket:[2]"}) {
+    log.OnCause(8, 10,
+                {.kind = WaitKind::kNetwork, .object_name = log.Name(name)});
+    log.OnWait({.thread = kThread, .begin_ns = 5, .end_ns = 15});
+  }
+  model::ThreadStates states;
+  log.Collect([](const ThreadKey&) { return 0; },
+              std::vector<model::StackId>(1), shard_, states);
+  ASSERT_EQ(states.short_waits.size(), 1u);
+  EXPECT_EQ(states.short_waits[0].count, 2u);
+  EXPECT_EQ(shard_.strings.Get(states.short_waits[0].object_name), "socket");
+}
+
+TEST_F(WaitLogTest, WaitsAreInTheOrderOfTracksAndTimes) {
+  Wait(0, 500, {7, 9});
+  Wait(0, 300);
+  Wait(300, 400);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].duration_ns, 300);
+  EXPECT_EQ(states.waits[1].duration_ns, 100);
+  EXPECT_EQ(states.waits[2].track, 9u);
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu

@@ -1,0 +1,333 @@
+// Programs that know why their threads waited: test_waiter.cc,
+// test_interrupts.cc.
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backends/off_cpu/off_cpu_session.h"
+#include "backends/off_cpu/test_waiter_run.h"
+#include "backends/off_cpu/thread_status.h"
+#include "backends/off_cpu/totals_session.h"
+#include "backends/sampling/perf_events.h"
+
+namespace kymo {
+namespace {
+
+using model::ThreadTimes;
+using model::Wait;
+using model::WaitKind;
+
+using off_cpu::StackSource;
+
+// With each source of stacks.
+class WaitsChildTest : public TestWaiterRun,
+                       public ::testing::WithParamInterface<StackSource> {
+ protected:
+  void SetUp() override {
+    TestWaiterRun::SetUp();
+    source_ = GetParam();
+    if (HasSamples()) {
+      const auto events = sampling::PerfEvents::OpenSwitchStacks(getpid());
+      if (!events.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << events.status();
+    }
+  }
+  // A time in which a thread of test_waiter had the lock.
+  struct Hold {
+    int64_t tid = 0;
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
+    std::string function;
+  };
+  static std::vector<Hold> ReadHolds() {
+    std::ifstream file(std::string(getenv("TEST_TMPDIR")) +
+                       "/truth-locks.holds");
+    std::vector<Hold> holds;
+    for (Hold hold;
+         file >> hold.tid >> hold.begin_ns >> hold.end_ns >> hold.function;) {
+      holds.push_back(hold);
+    }
+    return holds;
+  }
+  bool HasSamples() const { return source_ == StackSource::kSamplesAndLooks; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Sources, WaitsChildTest,
+                         ::testing::Values(StackSource::kSamplesAndLooks,
+                                           StackSource::kLooks),
+                         [](const auto& info) {
+                           return info.param == StackSource::kLooks ? "Looks"
+                                                                    : "Samples";
+                         });
+
+// Locks 60 %, a pipe 25 %, sleep 15 %, as the program itself measures it.
+TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
+  ASSERT_NO_FATAL_FAILURE(Run("waits", 3));
+  std::ifstream file(std::string(getenv("TEST_TMPDIR")) + "/truth-waits.waits");
+  double lock_ns = 0, pipe_ns = 0, time_ns = 0;
+  int interrupted = -1;
+  ASSERT_TRUE(file >> lock_ns >> pipe_ns >> time_ns >> interrupted);
+  EXPECT_EQ(interrupted, 0);
+  const double all_ns = lock_ns + pipe_ns + time_ns;
+  EXPECT_GT(lock_ns / all_ns, 0.5);
+  // The program's own times have preemptions in them.
+  DurationNs preempted_ns = 0;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.kind == WaitKind::kCpuBusy) preempted_ns += wait.duration_ns;
+  }
+  const double most = 0.02 + static_cast<double>(preempted_ns) / all_ns;
+  const auto share = [&](const char* function, WaitKind kind) {
+    return static_cast<double>(WaitedIn(function, kind)) / all_ns;
+  };
+  EXPECT_NEAR(share("(anonymous namespace)::WaitForLock", WaitKind::kLock),
+              lock_ns / all_ns, most);
+  EXPECT_NEAR(share("(anonymous namespace)::WaitForPipe", WaitKind::kNetwork),
+              pipe_ns / all_ns, most);
+  EXPECT_NEAR(share("(anonymous namespace)::WaitForTime", WaitKind::kSleep),
+              time_ns / all_ns, most);
+  // Whatever it is blocked for, it has a stack.
+  double blocked_ns = 0, without_stack_ns = 0;
+  const auto add = [&](const auto& wait) {
+    if (shard_.tracks[wait.track].pid != pid_) return;
+    if (wait.kind == WaitKind::kCpuBusy) return;
+    const auto duration_ns = static_cast<double>(wait.duration_ns);
+    blocked_ns += duration_ns;
+    if (wait.stack == model::kEmptyStack) without_stack_ns += duration_ns;
+  };
+  for (const Wait& wait : shard_.thread_states->waits) add(wait);
+  for (const auto& sum : shard_.thread_states->short_waits) add(sum);
+  EXPECT_GE(blocked_ns, all_ns);
+  EXPECT_LE(without_stack_ns / blocked_ns, HasSamples() ? 0.02 : 0.05);
+}
+
+// Only samples see a millisecond's sleeps.
+TEST_P(WaitsChildTest, ShortWaitsHaveTheirKindIfThereAreSamples) {
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 300));
+  DurationNs sleep_ns = 0;
+  const auto add = [&](const auto& wait) {
+    if (wait.kind == WaitKind::kSleep) sleep_ns += wait.duration_ns;
+  };
+  for (const Wait& wait : shard_.thread_states->waits) add(wait);
+  for (const auto& sum : shard_.thread_states->short_waits) add(sum);
+  for (const ThreadTimes& times : shard_.thread_states->threads) {
+    if (NameOf(times) != "sleeper") continue;
+    EXPECT_LE(sleep_ns, times.wall_ns - times.on_cpu_ns);
+    if (!HasSamples()) continue;
+    EXPECT_GE(static_cast<double>(sleep_ns),
+              0.98 * static_cast<double>(times.blocked_ns()));
+  }
+}
+
+// Each time off a CPU is a wait, or in a sum.
+TEST_P(WaitsChildTest, WaitsAddUpToTheTimeOffCpus) {
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 200));
+  const model::ThreadStates& states = *shard_.thread_states;
+  for (const ThreadTimes& times : states.threads) {
+    DurationNs sum_ns = 0;
+    for (const Wait& wait : states.waits) {
+      EXPECT_TRUE(wait.is_open || wait.duration_ns >= states.min_wait_ns);
+      if (wait.track == times.track) sum_ns += wait.duration_ns;
+    }
+    for (const model::WaitSum& sum : states.short_waits) {
+      EXPECT_LE(sum.longest_ns, sum.duration_ns);
+      if (sum.track == times.track) sum_ns += sum.duration_ns;
+    }
+    EXPECT_EQ(sum_ns, times.wall_ns - times.on_cpu_ns - times.unknown_ns);
+  }
+}
+
+// Hand-overs through pipes are more than the budget of samples permits.
+TEST_P(WaitsChildTest, HandOversAreSampled) {
+  ASSERT_NO_FATAL_FAILURE(Run("pingpong", 20'000));
+  uint64_t network = 0;
+  for (const auto& sum : shard_.thread_states->short_waits) {
+    if (sum.kind == WaitKind::kNetwork) network += sum.count;
+  }
+  if (HasSamples()) {
+    EXPECT_GT(network, 100u);
+  }
+}
+
+// The program says who had the lock, and when. A holder is right if that thread
+// had the lock during the wait, and its stack is of the function that had it.
+TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
+  ASSERT_NO_FATAL_FAILURE(Run("locks", 40));
+  const auto holds = ReadHolds();
+  ASSERT_GT(holds.size(), 80u);
+  int waits = 0, long_waits = 0, named = 0, long_named = 0, right = 0;
+  int stacks = 0, right_stacks = 0;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.kind != WaitKind::kLock || wait.is_open) continue;
+    const bool is_long = wait.duration_ns >= 15 * kNsPerMs;
+    ++waits;
+    long_waits += is_long;
+    const bool was_seen = wait.holder != model::kNoTrack;
+    const auto holder = was_seen ? wait.holder : wait.waker;
+    // Of a thread that ran, a look sees no stack.
+    const auto stack = wait.holder_stack != model::kEmptyStack ||
+                               (was_seen && wait.waker != wait.holder)
+                           ? wait.holder_stack
+                           : wait.waker_stack;
+    if (holder == model::kNoTrack) continue;
+    ++named;
+    long_named += is_long;
+    bool is_right = false, is_right_stack = false;
+    for (const Hold& hold : holds) {
+      if (hold.tid != shard_.tracks[holder].id ||
+          hold.begin_ns > wait.end_ns() - EpochOffsetNs() ||
+          hold.end_ns < wait.begin_ns - EpochOffsetNs()) {
+        continue;
+      }
+      is_right = true;
+      is_right_stack = is_right_stack ||
+                       IsIn(stack, "(anonymous namespace)::" + hold.function);
+    }
+    right += is_right;
+    stacks += stack != model::kEmptyStack;
+    right_stacks += is_right_stack;
+  }
+  std::cerr << waits << " waits, " << named << " named, " << right
+            << " rightly; " << long_waits << " long, " << long_named
+            << " named; " << stacks << " stacks, " << right_stacks
+            << " right\n";
+  EXPECT_GT(long_waits, 10);
+  EXPECT_GE(right, 0.99 * named);
+  EXPECT_GT(stacks, waits / 5);
+  EXPECT_GE(right_stacks, 0.99 * stacks);
+  if (HasSamples()) {
+    EXPECT_GE(right, 0.99 * waits);
+  } else {
+    // On a busy machine, a lock may have no holder at any look, because the
+    // next one has no CPU yet.
+    EXPECT_GE(long_named, 0.9 * long_waits);
+  }
+}
+
+TEST_P(WaitsChildTest, StoppedProgramsAndWaitsForThemAreNamed) {
+  ASSERT_NO_FATAL_FAILURE(Run("stop", 100));
+  const Wait parent = LongestOf(pid_);
+  EXPECT_GE(parent.duration_ns, 90 * kNsPerMs);
+  bool has_stop = false, has_child = false;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    const model::Track& track = shard_.tracks[wait.track];
+    if (wait.kind == WaitKind::kChild) {
+      has_child = true;
+      EXPECT_EQ(track.pid, pid_);
+      EXPECT_GE(wait.duration_ns, 50 * kNsPerMs);
+      for (const Wait& other : shard_.thread_states->waits) {
+        if (other.track != wait.track) {
+          EXPECT_EQ(shard_.tracks[other.track].pid,
+                    static_cast<int64_t>(wait.object));
+        }
+      }
+    } else if (shard_.strings.Get(wait.object_name) == "stopped") {
+      has_stop = true;
+      EXPECT_EQ(wait.kind, WaitKind::kOther);
+      EXPECT_NE(track.pid, pid_);
+      EXPECT_GE(wait.duration_ns, 50 * kNsPerMs);
+    }
+  }
+  EXPECT_TRUE(has_stop);
+  EXPECT_TRUE(has_child);
+}
+
+// Waits of each way that ended early, by test_interrupts.cc.
+std::vector<int> InterruptedWaits(const std::string& mode, int count) {
+  std::ifstream file(std::string(getenv("TEST_TMPDIR")) + "/truth-" + mode +
+                     ".interrupts");
+  std::vector<int> interrupted;
+  int waits = 0, early = 0;
+  for (std::string way; file >> way >> waits >> early;) {
+    EXPECT_EQ(waits, count);
+    interrupted.push_back(early);
+  }
+  return interrupted;
+}
+
+TEST_P(WaitsChildTest, NoWaitEndsEarlyBecauseOfTheRecording) {
+  program_ = "test_interrupts";
+  ASSERT_NO_FATAL_FAILURE(Run("waits", 100));
+  EXPECT_EQ(wait_status_, 0);
+  EXPECT_EQ(InterruptedWaits("waits", 100), std::vector<int>(11, 0));
+}
+
+// The program counts what it should.
+TEST_P(WaitsChildTest, WaitsThatSignalsEndEarlyAreCounted) {
+  program_ = "test_interrupts";
+  ASSERT_NO_FATAL_FAILURE(Run("signals", 100));
+  const std::vector<int> early = InterruptedWaits("signals", 100);
+  EXPECT_EQ(early.size(), 11u);
+  EXPECT_TRUE(std::ranges::any_of(early, [](int n) { return n > 0; }));
+}
+
+class TotalsTest : public TestWaiterRun {
+ protected:
+  void SetUp() override {}  // it needs nothing
+  std::unique_ptr<ActivitySession> NewSession() override {
+    return off_cpu::NewTotalsSession();
+  }
+};
+
+// A look finds a thread some 5 ms after its begin, and not its end.
+TEST_F(TotalsTest, WithoutPerfEventsThereAreTotals) {
+  ASSERT_NO_FATAL_FAILURE(Run("mix", 500));
+  const model::ThreadStates& states = *shard_.thread_states;
+  EXPECT_TRUE(states.waits.empty());
+  EXPECT_TRUE(states.short_waits.empty());
+  ASSERT_EQ(states.threads.size(), 3u);
+  EXPECT_EQ(shard_.ledger.Get(model::Loss::kWaitsNotRecorded), 3u);
+  for (const Truth& truth : truth_) {
+    SCOPED_TRACE(truth.name);
+    const ThreadTimes* const times = Find(truth.tid);
+    ASSERT_NE(times, nullptr);
+    EXPECT_GE(times->blocked_ns(), 0);
+    EXPECT_LE(times->wall_ns, wall_ns_);
+    EXPECT_LE(times->on_cpu_ns, truth.cpu_ns + kNsPerMs);
+    EXPECT_LE(times->runnable_ns, truth.run_queue_ns + kNsPerMs);
+    if (truth.name == "main") continue;
+    EXPECT_EQ(NameOf(*times), truth.name);
+    EXPECT_GT(times->on_cpu_ns, truth.cpu_ns / 2);
+    EXPECT_GT(times->voluntary_switches + times->involuntary_switches, 0u);
+    if (truth.name == "spinner") {
+      EXPECT_LT(times->blocked_ns(), times->wall_ns / 2);
+    } else {
+      EXPECT_GT(times->voluntary_switches, 20u);
+    }
+  }
+}
+
+TEST_F(TotalsTest, ChildrenAreFollowed) {
+  ASSERT_NO_FATAL_FAILURE(Run("fork", 300));
+  ASSERT_EQ(shard_.thread_states->threads.size(), 2u);
+  for (const Truth& truth : truth_) {
+    const ThreadTimes* const times = Find(truth.tid);
+    ASSERT_NE(times, nullptr);
+    EXPECT_EQ(TrackOf(*times).pid, truth.tid);
+    if (truth.name == "child") {
+      EXPECT_GT(times->on_cpu_ns, truth.cpu_ns / 2);
+    }
+  }
+}
+
+TEST(ParseThreadStatusTest, ReadsNameStateAndSwitches) {
+  // proc(5)
+  const auto status = off_cpu::ParseThreadStatus(
+      "Name:\tbash\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t17248\n"
+      "voluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->name, "bash");
+  EXPECT_FALSE(status->has_ended);
+  EXPECT_EQ(status->voluntary_switches, 150u);
+  EXPECT_EQ(status->involuntary_switches, 545u);
+  EXPECT_FALSE(off_cpu::ParseThreadStatus("").has_value());
+  EXPECT_FALSE(off_cpu::ParseThreadStatus("Name:\tbash\n").has_value());
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,82 @@
+// stack_store.h - turns what was captured of threads into stacks.
+//
+//   store.OnMap(...);                         // in the order of time
+//   const RawStackId stack = store.Intern({.pid = pid, .callchain = ...});
+//   const std::vector<model::StackId> ids = store.Collect(shard);   // names
+//   ids[stack]
+//
+// A stack costs only the frames that no earlier stack had: 150 bytes each. If
+// there are too many, a new stack is the part of it that is known. Stacks that
+// are not whole are counted.
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_STACK_STORE_H_
+#define KYMO_BACKENDS_SAMPLING_STACK_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/sampling/perf_records.h"
+#include "backends/sampling/process_table.h"
+#include "backends/sampling/unwind/registers.h"
+#include "backends/sampling/unwind/unwinder.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/process_mappings.h"
+#include "profiler/symbolize/raw_stacks.h"
+
+namespace kymo::sampling {
+
+// Where a thread of a process was.
+struct CapturedStack {
+  int64_t pid = 0;
+  // Where in the kernel, leaf first; return addresses but for the first.
+  std::span<const uint64_t> kernel_frames;
+  // One of these: registers with a stack, or a call chain (leaf first,
+  // unchanged return addresses, with the numbers of their files if there are
+  // any).
+  bool has_registers = false;
+  Registers registers{};
+  std::span<const std::byte> stack;
+  bool stack_was_cut = false;
+  std::span<const uint64_t> callchain;
+};
+
+class StackStore {
+ public:
+  static constexpr size_t kMostStacks = 1'000'000;
+
+  explicit StackStore(size_t most_stacks = kMostStacks)
+      : unwinder_(&modules_), stacks_(most_stacks) {}
+
+  ProcessTable& processes() noexcept { return processes_; }
+  // An executable mapping appeared. Its address may carry the number of a file
+  // (target/sample_ring.h); only addresses with that number are then in it.
+  void OnMap(const symbolize::ProcessMapping& mapping);
+  void OnMap(const MapRecord& record);
+  symbolize::RawStackId Intern(const CapturedStack& captured);
+  void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
+
+  // Describes the processes, and adds stacks and losses. The result maps raw
+  // ids to the shard's.
+  std::vector<model::StackId> Collect(model::TraceShard& shard);
+
+ private:
+  void UnwindInto(const CapturedStack& captured, SampledProcess& process);
+  void PlaceCallchain(const CapturedStack& captured, SampledProcess& process);
+  bool AllModulesKnown() const;
+  bool ReadMaps(int64_t pid, SampledProcess& process);
+
+  symbolize::ModuleTable modules_;
+  ProcessTable processes_;
+  Unwinder unwinder_;
+  symbolize::RawStacks stacks_;
+  UnwoundStack unwound_;
+  model::LossLedger ledger_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_STACK_STORE_H_

@@ -1,0 +1,162 @@
+// waits.js - what threads waited for: tables, and sums by stack. The numbers of
+// the tables are those of summary.json.
+import { Trace } from "./data.js";
+import { makeTable } from "./table.js";
+import { element } from "./view.js";
+
+/** @typedef {import("./table.js").Column} Column */
+
+/** @param {Uint32Array} first @param {number[]} second */
+function joined(first, second) {
+  const all = new Uint32Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
+
+/**
+ * Gives waits stacks that end with what the thread waited for: "[lock wait]".
+ * @param {Trace} trace
+ */
+export function nameWaits(trace) {
+  const stackCount = trace.stackParent.length;
+  const frameCount = trace.frameFunction.length;
+  /** @type {Map<string, number>} */
+  const stacks = new Map();
+  /** @type {number[]} */
+  const parents = [];
+  /** @type {number[]} */
+  const leaves = [];
+  /** @type {string[]} */
+  const texts = [];
+  /** @param {number} stack @param {string} kind @param {boolean} isIdle */
+  const stackOf = (stack, kind, isIdle) => {
+    const text = `[${kind} wait${isIdle ? ", idle" : ""}]`;
+    const key = `${stack} ${text}`;
+    let known = stacks.get(key);
+    if (known !== undefined) return known;
+    if (!texts.includes(text)) texts.push(text);
+    known = stackCount + parents.length;
+    stacks.set(key, known);
+    parents.push(stack);
+    leaves.push(frameCount + texts.indexOf(text));
+    return known;
+  };
+  for (const wait of trace.waits) {
+    wait.place = stackOf(wait.stack, wait.kind, wait.isIdle);
+  }
+  for (const sum of trace.waitSums) {
+    sum.place = stackOf(sum.stack, sum.kind, sum.isIdle);
+  }
+  const none = texts.map(() => 0);
+  trace.stackParent = joined(trace.stackParent, parents);
+  trace.stackFrame = joined(trace.stackFrame, leaves);
+  trace.frameFunction = joined(trace.frameFunction,
+    texts.map((text) => trace.strings.push(text) - 1));
+  trace.frameFile = joined(trace.frameFile, none);
+  trace.frameModule = joined(trace.frameModule, none);
+  trace.frameLine = joined(trace.frameLine, none);
+  trace.frameGroup = joined(trace.frameGroup,
+    texts.map((_, i) => trace.groupFrame.length + i));
+  trace.groupFrame = joined(trace.groupFrame,
+    texts.map((_, i) => frameCount + i));
+}
+
+/**
+ * Adds the waits from `from` until before `to` to the weights of stacks.
+ * @param {Trace} trace @param {number} from @param {number} to
+ * @param {{ weights: Float64Array, counts: Float64Array }} sums
+ */
+export function addWaits(trace, from, to, { weights, counts }) {
+  if (from === -Infinity && to === Infinity) {
+    for (const sum of trace.waitSums) {
+      weights[sum.place] += sum.ns;
+      counts[sum.place] += sum.count;
+    }
+    return;
+  }
+  for (const { start, length, place } of trace.waits) {
+    const part = Math.min(start + length, to) - Math.max(start, from);
+    if (part <= 0) continue;
+    weights[place] += part;
+    counts[place] += 1;
+  }
+}
+
+/**
+ * The sum of all numbers of an object.
+ * @param {Record<string, number>} numbers
+ */
+export function sumOfValues(numbers) {
+  return Object.values(numbers).reduce((sum, value) => sum + value, 0);
+}
+
+/**
+ * Where threads waited.
+ * @param {any[]} rows @param {string} id @param {(row: any) => void} open
+ * @param {number | undefined} of how many rows there are, if not all are here
+ */
+export function placeTable(rows, id, open, of = undefined) {
+  /** @type {Column[]} */
+  const columns = [
+    { title: "Waited in", kind: "text", value: (row) => row.where },
+    { title: "For", kind: "text", value: (row) => row.kind },
+    { title: "Time", kind: "ns", value: (row) => row.wait_ns },
+    { title: "Longest", kind: "ns", value: (row) => row.longest_ns },
+    { title: "Waits", kind: "count", value: (row) => row.count },
+  ];
+  if (rows.some((row) => row.is_idle)) {
+    columns.push({ title: "Idle", kind: "text", note: "waited for work",
+      value: (row) => row.is_idle ? "yes" : "no" });
+  }
+  return makeTable({ id, caption: "Where threads waited", rows, columns, open,
+    of, sortBy: of === undefined ? 2 : undefined });
+}
+
+/** @param {any[]} rows */
+function lockTable(rows) {
+  if (rows.length === 0) return [];
+  return [makeTable({
+    id: "locks", caption: "Locks", rows, sortBy: 1, columns: [
+      { title: "Lock", kind: "text", value: (row) => row.object },
+      { title: "Waited for it", kind: "ns", value: (row) => row.wait_ns },
+      { title: "Longest", kind: "ns", value: (row) => row.longest_ns },
+      { title: "Waits", kind: "count", value: (row) => row.count },
+      { title: "Process", kind: "text", value: (row) => row.pid },
+    ],
+  })];
+}
+
+/** @param {any[]} rows @param {(row: any) => void} open */
+function rangeTable(rows, open) {
+  if (rows.length === 0) return [];
+  const kinds = [...new Set(rows.flatMap((row) =>
+    Object.keys(row.blocked_ns)))].sort();
+  return [makeTable({
+    id: "wait-ranges", caption: "Ranges that waited", rows, open, sortBy: 3,
+    columns: [
+      { title: "Range", kind: "text", value: (row) => row.name },
+      { title: "Total", kind: "ns", value: (row) => row.duration_ns },
+      { title: "On a CPU", kind: "ns", value: (row) => row.cpu_ns },
+      { title: "Waited", kind: "ns",
+        value: (row) => row.duration_ns - row.cpu_ns },
+      { title: "Runnable", kind: "ns", value: (row) => row.runnable_ns },
+      .../** @type {Column[]} */ (kinds.map((kind) => ({ title: kind,
+        kind: "ns", value: (/** @type {any} */ row) =>
+          row.blocked_ns[kind] ?? null }))),
+      { title: "Calls", kind: "count", value: (row) => row.count },
+    ],
+  })];
+}
+
+/**
+ * @param {any} summary
+ * @param {{ openRange: (row: any) => void, openPlace: (row: any) => void }}
+ *   actions
+ */
+export function waitsView(summary, { openRange, openPlace }) {
+  const { waits } = summary;
+  return element("div", {},
+    placeTable(waits.places, "wait-places", openPlace),
+    ...lockTable(waits.locks), ...rangeTable(waits.ranges, openRange));
+}

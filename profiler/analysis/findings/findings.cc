@@ -1,0 +1,36 @@
+#include "profiler/analysis/findings/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <tuple>
+
+#include "profiler/analysis/findings/families.h"
+#include "profiler/analysis/findings/finding_run.h"
+
+namespace kymo::analysis {
+namespace {
+
+constexpr void (*kFamilies[])(const FindingRun&, std::vector<Finding>&) = {
+    AddSampleFindings,    AddRangeFindings, AddFlopsFindings,  AddWaitFindings,
+    AddImbalanceFindings, AddStepFindings,  AddMemoryFindings, AddFaultFindings,
+    AddDeviceFindings,    AddLossFindings};
+
+}  // namespace
+
+std::vector<Finding> FindFindings(const model::Trace& trace) {
+  const FindingRun run(trace);
+  std::vector<Finding> findings;
+  for (const auto add : kFamilies) add(run, findings);
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tuple(-a.share, a.kind, std::string_view(a.title)) <
+           std::tuple(-b.share, b.kind, std::string_view(b.title));
+  });
+  std::array<size_t, static_cast<size_t>(kLastFindingKind) + 1> counts = {};
+  std::erase_if(findings, [&](const Finding& finding) {
+    return ++counts[static_cast<size_t>(finding.kind)] > kMostOfAKind;
+  });
+  return findings;
+}
+
+}  // namespace kymo::analysis

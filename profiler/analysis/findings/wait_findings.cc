@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/findings/families.h"
+#include "profiler/analysis/findings/finding_text.h"
+#include "profiler/analysis/wait_names.h"
+#include "profiler/analysis/waits.h"
+#include "profiler/base/strings.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/text/text_cells.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::StackId;
+using model::ThreadTimes;
+using model::Trace;
+using model::TrackIndex;
+using model::Wait;
+using model::WaitKind;
+
+// Other threads that use one CPU and a half were no serial part: two of them
+// worked at least half of the time.
+constexpr double kMostSerialCpus = 1.5;
+// If they used less than half of a CPU, the wait was for something else.
+constexpr double kLeastSerialCpus = 0.5;
+// A tenth of the CPU time spent in the queue of the CPUs: normal machines with
+// a free CPU have less than a hundredth.
+constexpr int64_t kShortagePart = 10;
+
+// Kinds whose wait is a finding by itself. A lock, a condition and a CPU have
+// findings of their own; a program waits for its child because it wants to; and
+// for the others nobody knows what to do.
+std::string_view NextStep(WaitKind kind) {
+  switch (kind) {
+    case WaitKind::kSleep:
+      return "Wait for what it waits for (a condition variable, an event) "
+             "instead of sleeping";
+    case WaitKind::kRead:
+      return "Read ahead on another thread, read larger pieces, or keep the "
+             "data in memory";
+    case WaitKind::kWrite:
+      return "Write on another thread, in larger pieces, and flush less often";
+    case WaitKind::kPoll:
+    case WaitKind::kNetwork:
+      return "Send requests together or ahead of time, or do other work until "
+             "the answer comes";
+    case WaitKind::kPageFault:
+      return "Touch the memory ahead of time, read the file instead of mapping "
+             "it, or give the machine more memory";
+    default:
+      return "";
+  }
+}
+
+// One wait as evidence: the longest of a group.
+Evidence OfWait(const Trace& trace, const WaitGroup& group, std::string name) {
+  Evidence evidence = {.kind = EvidenceKind::kStack,
+                       .name = std::move(name),
+                       .table = "waits",
+                       .stack = group.stack};
+  for (const Wait& wait : trace.thread_states()->waits) {
+    if (wait.stack != group.stack || wait.kind != group.kind ||
+        wait.duration_ns != group.longest_ns ||
+        (group.track != model::kNoTrack && wait.track != group.track)) {
+      continue;
+    }
+    evidence.kind = EvidenceKind::kInterval;
+    evidence.track = wait.track;
+    evidence.begin_ns = wait.begin_ns;
+    evidence.duration_ns = wait.duration_ns;
+    break;
+  }
+  return evidence;
+}
+
+void AddLocks(const FindingRun& run, WaitPlaces& places,
+              std::vector<Finding>& findings) {
+  const Trace& trace = run.trace;
+  for (const LockWaits& lock : WaitsByLock(trace)) {
+    // The longest wait is first.
+    if (!run.Matters(lock.duration_ns)) break;
+    const WaitGroup& most = lock.waiters.front();
+    Finding finding =
+        run.OfTime(FindingKind::kLockContention, lock.duration_ns);
+    finding.title = absl::StrCat(
+        "Threads waited ", TimeText(lock.duration_ns), " for the lock ",
+        NameText(LockName(trace, lock.object, lock.name)), ", in ",
+        CountText(static_cast<int64_t>(lock.count), "wait", "waits"), "; ",
+        PercentText(static_cast<double>(most.duration_ns),
+                    static_cast<double>(lock.duration_ns)),
+        " of that in ", NameText(places.Of(most.stack)));
+    finding.next_step =
+        "Hold the lock for a shorter time, or give each thread a part of the "
+        "data with a lock of its own";
+    finding.evidence = OfWait(trace, most, places.Of(most.stack));
+    finding.evidence.table = "locks";
+    findings.push_back(std::move(finding));
+  }
+}
+
+// A thread that sleeps between its turns, such as one that reports once a
+// second, makes nobody wait.
+bool IsOwnPause(const Trace& trace, const WaitGroup& group) {
+  const model::Track& track = trace.tracks()[group.track];
+  return group.kind == WaitKind::kSleep && track.id != track.pid &&
+         trace.track_begin(group.track) == trace.track_end(group.track);
+}
+
+// The waits of one place and kind, of any stack.
+struct Place {
+  DurationNs duration_ns = 0;
+  uint64_t count = 0;
+  WaitGroup longest;  // the group with the longest single wait
+};
+
+void AddPlaces(const FindingRun& run, const std::vector<WaitGroup>& groups,
+               WaitPlaces& names, std::vector<Finding>& findings) {
+  std::map<std::pair<std::string, WaitKind>, Place> places;
+  for (const WaitGroup& group : groups) {
+    if (group.is_idle || NextStep(group.kind).empty() ||
+        IsOwnPause(run.trace, group)) {
+      continue;
+    }
+    Place& place = places[{names.Of(group.stack), group.kind}];
+    place.duration_ns += group.duration_ns;
+    place.count += group.count;
+    if (group.longest_ns > place.longest.longest_ns) place.longest = group;
+  }
+  for (const auto& [key, place] : places) {
+    const auto& [name, kind] = key;
+    if (!run.Matters(place.duration_ns)) continue;
+    Finding finding =
+        run.OfTime(kind == WaitKind::kPageFault ? FindingKind::kPageFaults
+                                                : FindingKind::kThreadWait,
+                   place.duration_ns);
+    finding.title = absl::StrCat(
+        "Threads waited ", TimeText(place.duration_ns), " in ", NameText(name),
+        " (", ToAbsl(NameOf(kind)), "), in ",
+        CountText(static_cast<int64_t>(place.count), "wait", "waits"), " of ",
+        place.count == 1 ? "" : "at most ", TimeText(place.longest.longest_ns));
+    finding.next_step = std::string(NextStep(kind));
+    finding.evidence = OfWait(run.trace, place.longest, name);
+    findings.push_back(std::move(finding));
+  }
+}
+
+// The waits of one thread for others. Of its groups, the one with the longest
+// time is first.
+struct WaitsForThreads {
+  DurationNs duration_ns = 0;
+  const WaitGroup* most = nullptr;
+};
+
+void AddSerialParts(const FindingRun& run, const std::vector<WaitGroup>& groups,
+                    WaitPlaces& places, std::vector<Finding>& findings) {
+  const Trace& trace = run.trace;
+  const model::ThreadStates& states = *trace.thread_states();
+  // On one CPU nothing runs at once; of an unknown number nobody can tell.
+  if (states.cpu_count < 2) return;
+  std::map<int64_t, DurationNs> on_cpu_of_process;
+  std::vector<DurationNs> on_cpu_ns(trace.tracks().size());
+  for (const ThreadTimes& times : states.threads) {
+    on_cpu_of_process[trace.tracks()[times.track].pid] += times.on_cpu_ns;
+    on_cpu_ns[times.track] += times.on_cpu_ns;
+  }
+  std::map<TrackIndex, WaitsForThreads> threads;
+  for (const WaitGroup& group : groups) {
+    if (group.is_idle || group.kind != WaitKind::kCondition) continue;
+    WaitsForThreads& waits = threads[group.track];
+    waits.duration_ns += group.duration_ns;
+    if (waits.most == nullptr) waits.most = &group;
+  }
+  for (const auto& [track, waits] : threads) {
+    if (!run.Matters(waits.duration_ns)) continue;
+    const DurationNs others_ns =
+        on_cpu_of_process[trace.tracks()[track].pid] - on_cpu_ns[track];
+    const double cpus =
+        static_cast<double>(others_ns) / static_cast<double>(waits.duration_ns);
+    if (cpus < kLeastSerialCpus || cpus >= kMostSerialCpus) continue;
+    Finding finding = run.OfTime(FindingKind::kSerialPart, waits.duration_ns);
+    const std::string place = places.Of(waits.most->stack);
+    finding.title = absl::StrCat(
+        "The ", TrackText(trace, track), " waited ",
+        TimeText(waits.duration_ns), " for other threads, mostly in ",
+        NameText(place), "; these used at most ", report::FormatFixed(cpus, 1),
+        " of ", states.cpu_count, " CPUs in that time");
+    finding.next_step =
+        "Divide the work that it waits for among more threads, or let it do a "
+        "part of the work itself";
+    finding.evidence = OfWait(trace, *waits.most, place);
+    findings.push_back(std::move(finding));
+  }
+}
+
+void AddShortage(const FindingRun& run, std::vector<Finding>& findings) {
+  const model::ThreadStates& states = *run.trace.thread_states();
+  if (states.threads.empty()) return;
+  const ThreadTimes sum = states.Sum();
+  if (!run.Matters(sum.runnable_ns) ||
+      sum.runnable_ns < sum.on_cpu_ns / kShortagePart) {
+    return;
+  }
+  const auto most =
+      std::ranges::max_element(states.threads, {}, &ThreadTimes::runnable_ns);
+  const auto threads = static_cast<int64_t>(states.threads.size());
+  const auto cpus = static_cast<int64_t>(states.cpu_count);  // 0: not known
+  Finding finding = run.OfTime(FindingKind::kCpuShortage, sum.runnable_ns);
+  finding.title = absl::StrCat(
+      "Threads that could run waited ", TimeText(sum.runnable_ns),
+      " for a CPU, and ran for ", TimeText(sum.on_cpu_ns), ", in a program of ",
+      CountText(threads, "thread", "threads"));
+  if (cpus > 0) {
+    absl::StrAppend(&finding.title, " on ", CountText(cpus, "CPU", "CPUs"));
+  }
+  finding.next_step = cpus == 0 || threads > cpus
+                          ? "Use no more threads than CPUs, or end what else "
+                            "runs on the machine"
+                          : "End what else runs on the machine";
+  finding.evidence = {.kind = EvidenceKind::kRow,
+                      .name = TrackText(run.trace, most->track),
+                      .table = "threads",
+                      .track = most->track};
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void AddWaitFindings(const FindingRun& run, std::vector<Finding>& findings) {
+  if (run.trace.thread_states() == nullptr) return;
+  AddShortage(run, findings);
+  const std::vector<WaitGroup> groups = WaitsByThreadAndPlace(run.trace);
+  if (groups.empty()) return;
+  WaitPlaces places(run.trace);
+  AddLocks(run, places, findings);
+  AddPlaces(run, groups, places, findings);
+  AddSerialParts(run, groups, places, findings);
+}
+
+}  // namespace kymo::analysis

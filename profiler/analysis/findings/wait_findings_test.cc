@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/analysis/findings/test_findings.h"
+#include "profiler/model/thread_states.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::WaitKind;
+
+constexpr int64_t kMs = kNsPerMs;
+
+// A run of 1 s of two threads, `main` and `worker`.
+struct Threads {
+  explicit Threads(DurationNs worker_on_cpu_ns = 0, uint32_t cpus = 8) {
+    t.SetWindow(0, 1000 * kMs);
+    t.AddProcess(7, "app");
+    main = t.AddThread(7, 7, "main");
+    worker = t.AddThread(7, 8, "worker");
+    t.SetThreadTimes({{.track = main, .wall_ns = 1000 * kMs},
+                      {.track = worker,
+                       .wall_ns = 1000 * kMs,
+                       .on_cpu_ns = worker_on_cpu_ns}},
+                     cpus);
+  }
+  void Wait(model::TrackIndex track, WaitKind kind, int64_t begin_ms,
+            DurationNs ns, std::initializer_list<std::string_view> frames) {
+    t.AddWait({.track = track,
+               .kind = kind,
+               .begin_ns = begin_ms * kMs,
+               .duration_ns = ns,
+               .object = 0x1f},
+              frames);
+  }
+
+  TestTrace t;
+  model::TrackIndex main;
+  model::TrackIndex worker;
+};
+
+TEST(WaitFindingsTest, ALockAndWhereThreadsWaitedForIt) {
+  Threads threads;
+  threads.Wait(threads.main, WaitKind::kLock, 100, 300 * kMs, {"main", "Get"});
+  threads.Wait(threads.worker, WaitKind::kLock, 50, 100 * kMs, {"main", "Put"});
+  const auto found = Found(std::move(threads.t), FindingKind::kLockContention);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Threads waited 400 ms for the lock 0x1f, in 2 waits; 75 % of that "
+            "in Get");
+  EXPECT_EQ(found[0].time_ns, 400 * kMs);
+  EXPECT_EQ(found[0].evidence.kind, EvidenceKind::kInterval);
+  EXPECT_EQ(found[0].evidence.name, "Get");
+  EXPECT_EQ(found[0].evidence.table, "locks");
+  EXPECT_EQ(found[0].evidence.track, threads.main);
+  EXPECT_EQ(found[0].evidence.begin_ns, 100 * kMs);
+  EXPECT_EQ(found[0].evidence.duration_ns, 300 * kMs);
+  EXPECT_NE(found[0].evidence.stack, model::kEmptyStack);
+}
+
+TEST(WaitFindingsTest, ALockOfLessThanATwentiethOfTheRunDoesNotMatter) {
+  const auto found_with = [](DurationNs ns) {
+    Threads threads;
+    threads.Wait(threads.main, WaitKind::kLock, 100, ns, {"main"});
+    return Found(std::move(threads.t), FindingKind::kLockContention).size();
+  };
+  EXPECT_EQ(found_with(50 * kMs), 1u);
+  EXPECT_EQ(found_with(50 * kMs - 1), 0u);
+}
+
+TEST(WaitFindingsTest, WaitsOfOnePlaceAddUpOverStacks) {
+  Threads threads;
+  threads.Wait(threads.main, WaitKind::kRead, 100, 30 * kMs, {"a", "Load"});
+  threads.Wait(threads.main, WaitKind::kRead, 200, 40 * kMs, {"b", "Load"});
+  const auto found = Found(std::move(threads.t), FindingKind::kThreadWait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Threads waited 70.0 ms in Load (read), in 2 waits of at most 40.0 "
+            "ms");
+  EXPECT_TRUE(found[0].next_step.starts_with("Read ahead"));
+  EXPECT_EQ(found[0].evidence.begin_ns, 200 * kMs);
+}
+
+// Only kinds that somebody can do something about, and each says what.
+TEST(WaitFindingsTest, KindsOfWaits) {
+  int with_step = 0;
+  for (size_t kind = 0; kind <= static_cast<size_t>(model::kLastWaitKind);
+       ++kind) {
+    Threads threads;
+    threads.Wait(threads.main, static_cast<WaitKind>(kind), 100, 500 * kMs,
+                 {"main", "f"});
+    const model::Trace trace = std::move(threads.t).Build();
+    const auto waits = Found(trace, FindingKind::kThreadWait);
+    const bool is_fault = static_cast<WaitKind>(kind) == WaitKind::kPageFault;
+    EXPECT_EQ(Found(trace, FindingKind::kPageFaults).size(),
+              is_fault ? 1u : 0u);
+    for (const Finding& finding : waits)
+      EXPECT_FALSE(finding.next_step.empty());
+    with_step += static_cast<int>(waits.size());
+  }
+  EXPECT_EQ(with_step, 5);  // sleep, read, write, poll, network
+}
+
+TEST(WaitFindingsTest, AThreadWithoutRangesMaySleepBetweenItsTurns) {
+  Threads threads;
+  threads.Wait(threads.worker, WaitKind::kSleep, 100, 500 * kMs, {"Beat"});
+  EXPECT_TRUE(Found(std::move(threads.t), FindingKind::kThreadWait).empty());
+  Threads with_range;
+  with_range.t.AddRange(with_range.worker, "Request", 0, 900 * kMs);
+  with_range.Wait(with_range.worker, WaitKind::kSleep, 100, 500 * kMs,
+                  {"Beat"});
+  EXPECT_EQ(Found(std::move(with_range.t), FindingKind::kThreadWait).size(),
+            1u);
+}
+
+TEST(WaitFindingsTest, IdleWaitsAreNone) {
+  Threads threads;
+  threads.Wait(threads.worker, WaitKind::kPoll, 100, 500 * kMs, {"main", "f"});
+  EXPECT_TRUE(Found(std::move(threads.t), FindingKind::kThreadWait).empty());
+}
+
+TEST(WaitFindingsTest, ShortWaitsHaveAStackAsEvidence) {
+  Threads threads;
+  threads.t.AddShortWaits({.track = threads.main,
+                           .kind = WaitKind::kRead,
+                           .count = 10'000,
+                           .duration_ns = 100 * kMs,
+                           .longest_ns = 20'000},
+                          {"main", "Load"});
+  const auto found = Found(std::move(threads.t), FindingKind::kThreadWait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].evidence.kind, EvidenceKind::kStack);
+  EXPECT_EQ(found[0].evidence.name, "Load");
+}
+
+// Main waits 800 ms for a worker that uses `on_cpu_ns`.
+std::vector<Finding> Serial(DurationNs on_cpu_ns, uint32_t cpus) {
+  Threads threads(on_cpu_ns, cpus);
+  threads.Wait(threads.main, WaitKind::kCondition, 100, 800 * kMs,
+               {"main", "Join"});
+  return Found(std::move(threads.t), FindingKind::kSerialPart);
+}
+
+TEST(WaitFindingsTest, AThreadThatWaitsWhileOneOtherWorks) {
+  const auto found = Serial(760 * kMs, 8);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "The thread main (7) waited 800 ms for other threads, mostly in "
+            "Join; these used at most 0.9 of 8 CPUs in that time");
+  EXPECT_EQ(found[0].time_ns, 800 * kMs);
+  EXPECT_EQ(found[0].evidence.kind, EvidenceKind::kInterval);
+  EXPECT_EQ(found[0].evidence.track, 0u);
+}
+
+TEST(WaitFindingsTest, ThreadsThatWorkTogetherAreNoSerialPart) {
+  EXPECT_EQ(Serial(1200 * kMs - 1, 8).size(), 1u);
+  EXPECT_TRUE(Serial(1200 * kMs, 8).empty());  // 1.5 CPUs
+}
+
+TEST(WaitFindingsTest, IfOthersHardlyWorkItWaitsForSomethingElse) {
+  EXPECT_EQ(Serial(400 * kMs, 8).size(), 1u);
+  EXPECT_TRUE(Serial(400 * kMs - 1, 8).empty());
+}
+
+TEST(WaitFindingsTest, OnOneCpuNothingRunsAtOnce) {
+  EXPECT_EQ(Serial(760 * kMs, 2).size(), 1u);
+  EXPECT_TRUE(Serial(760 * kMs, 1).empty());
+  EXPECT_TRUE(Serial(760 * kMs, 0).empty());  // not known
+}
+
+std::vector<Finding> Shortage(DurationNs runnable_ns, DurationNs on_cpu_ns) {
+  TestTrace t;
+  t.SetWindow(0, 1000 * kMs);
+  const auto main = t.AddThread(7, 7, "main");
+  const auto worker = t.AddThread(7, 8, "worker");
+  t.SetThreadTimes({{.track = main, .wall_ns = 1000 * kMs},
+                    {.track = worker,
+                     .wall_ns = 4000 * kMs,
+                     .on_cpu_ns = on_cpu_ns,
+                     .runnable_ns = runnable_ns}},
+                   2);
+  return Found(std::move(t), FindingKind::kCpuShortage);
+}
+
+TEST(WaitFindingsTest, ThreadsThatWaitForACpu) {
+  const auto found = Shortage(200 * kMs, 1000 * kMs);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "Threads that could run waited 200 ms for a CPU, and ran for 1.00 "
+            "s, in a program of 2 threads on 2 CPUs");
+  EXPECT_EQ(found[0].next_step, "End what else runs on the machine");
+  EXPECT_EQ(found[0].evidence.name, "thread worker (8)");
+  EXPECT_EQ(found[0].evidence.table, "threads");
+}
+
+TEST(WaitFindingsTest, ATenthOfTheCpuTimeIsAShortage) {
+  EXPECT_EQ(Shortage(100 * kMs, 1000 * kMs).size(), 1u);
+  EXPECT_TRUE(Shortage(100 * kMs - 1, 1000 * kMs).empty());
+  EXPECT_EQ(Shortage(50 * kMs, 100 * kMs).size(), 1u);
+  EXPECT_TRUE(Shortage(50 * kMs - 1, 100 * kMs).empty());  // of the run
+}
+
+}  // namespace
+}  // namespace kymo::analysis

@@ -1,0 +1,91 @@
+#include "profiler/analysis/wait_names.h"
+
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::analysis {
+
+using model::StackId;
+using model::Trace;
+using model::WaitKind;
+
+namespace {
+
+// A stripped program has names of some functions only.
+constexpr int kMostNameless = 4;
+
+// Whether the symbols of its module have no name for the function:
+// "redis-server+0x64da0".
+bool HasNoName(std::string_view function) {
+  return function.empty() || function.find("+0x") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string InnermostFunction(const Trace& trace, StackId stack) {
+  const model::StackTable& stacks = trace.stacks();
+  const std::string_view name =
+      trace.Name(stacks.frame(stacks.leaf(stack)).function);
+  return std::string(name.empty() ? "[unknown]" : name);
+}
+
+StackId WaitPlaces::WithoutKernel(StackId stack) const {
+  const model::StackTable& stacks = trace_.stacks();
+  while (stack != model::kEmptyStack &&
+         stacks.frame(stacks.leaf(stack)).is_kernel) {
+    stack = stacks.parent(stack);
+  }
+  return stack;
+}
+
+std::string WaitPlaces::Of(StackId stack) {
+  StackId of_user = WithoutKernel(stack);
+  // A thread of the kernel has no other functions.
+  if (of_user == model::kEmptyStack) of_user = stack;
+  if (of_user == model::kEmptyStack) return "[no stack]";
+  return InnermostFunction(trace_, NamedCaller(frames_.OwnCaller(of_user)));
+}
+
+StackId WaitPlaces::NamedCaller(StackId place) const {
+  const model::StackTable& stacks = trace_.stacks();
+  const model::NameId module = stacks.frame(stacks.leaf(place)).module;
+  StackId caller = place;
+  for (int i = 0; i < kMostNameless && caller != model::kEmptyStack; ++i) {
+    const model::Frame& frame = stacks.frame(stacks.leaf(caller));
+    if (frame.module != module) break;
+    if (!HasNoName(trace_.Name(frame.function))) return caller;
+    caller = stacks.parent(caller);
+  }
+  return place;
+}
+
+std::string WaitPlaces::OfCaller(StackId stack) {
+  const StackId caller = frames_.ProgramCaller(WithoutKernel(stack));
+  if (caller == model::kEmptyStack) return "";
+  const model::StackTable& stacks = trace_.stacks();
+  return std::string(
+      trace_.Name(stacks.frame(stacks.leaf(NamedCaller(caller))).function));
+}
+
+std::string WaitPlaces::OfOther(StackId stack) {
+  return stack == model::kEmptyStack ? "[unknown]" : Of(stack);
+}
+
+std::string ObjectName(const Trace& trace, WaitKind kind, uint64_t object,
+                       model::NameId name) {
+  const std::string text(trace.Name(name));
+  if (object == 0) return text;
+  const bool is_address =
+      kind == WaitKind::kLock || kind == WaitKind::kCondition;
+  const std::string number =
+      is_address ? absl::StrCat("0x", absl::Hex(object)) : absl::StrCat(object);
+  return absl::StrCat(number, text.empty() ? "" : " ", text);
+}
+
+std::string LockName(const Trace& trace, uint64_t object, model::NameId name) {
+  const std::string text = ObjectName(trace, WaitKind::kLock, object, name);
+  return text.empty() ? "[unknown]" : text;
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,64 @@
+// wait_names.h - names for where threads waited, and for what.
+//
+//   WaitPlaces places(trace);
+//   places.Of(wait.stack)                     // "Cache::Get"
+//   LockName(trace, lock.object, lock.name)   // "0x5581 app.cc:40"
+//
+// Names are texts of the target, as they are. Threads: none.
+#ifndef KYMO_PROFILER_ANALYSIS_WAIT_NAMES_H_
+#define KYMO_PROFILER_ANALYSIS_WAIT_NAMES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/analysis/memory/allocation_frames.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+#include "profiler/model/trace.h"
+#include "profiler/model/waits.h"
+
+namespace kymo::analysis {
+
+class WaitPlaces {
+ public:
+  // `trace` must outlive this object.
+  explicit WaitPlaces(const model::Trace& trace)
+      : trace_(trace), frames_(trace) {}
+
+  // The function of the program in which a thread waited: the innermost one
+  // that is neither the kernel's nor of the C and C++ runtime. If that has no
+  // name, the one that called it in the same file. "[no stack]" of an empty
+  // stack.
+  std::string Of(model::StackId stack);
+  // The same of a thread that was waited for. "[unknown]" of an empty stack.
+  std::string OfOther(model::StackId stack);
+  // The same of a stack that called a function. Helpers of the C++ library
+  // such as std::__invoke_impl do not count. Empty if no function of the
+  // program is known.
+  std::string OfCaller(model::StackId stack);
+
+ private:
+  model::StackId WithoutKernel(model::StackId stack) const;
+  model::StackId NamedCaller(model::StackId place) const;
+
+  const model::Trace& trace_;
+  AllocationFrames frames_;
+};
+
+// The innermost function of a stack; "[unknown]" if it has no name.
+// REQUIRES: the stack is not empty.
+std::string InnermostFunction(const model::Trace& trace, model::StackId stack);
+
+// What a thread waited for: "0x7ffe10 app.cc:5" of a lock or condition
+// variable, "5 /var/log/x" of a descriptor, "4711" of a child. Empty: not
+// known.
+std::string ObjectName(const model::Trace& trace, model::WaitKind kind,
+                       uint64_t object, model::NameId name);
+
+// ObjectName of a lock; "[unknown]" if it is not known.
+std::string LockName(const model::Trace& trace, uint64_t object,
+                     model::NameId name);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_WAIT_NAMES_H_

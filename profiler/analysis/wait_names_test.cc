@@ -1,0 +1,79 @@
+#include "profiler/analysis/wait_names.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::WaitKind;
+
+TEST(WaitNamesTest, ThePlaceIsInTheProgram) {
+  TestTrace t;
+  const auto in = [&](const char* name, const char* module, bool is_kernel,
+                      model::StackId parent) {
+    return t.data().stacks.Push(
+        parent, t.data().stacks.AddFrame({.function = t.Intern(name),
+                                          .module = t.Intern(module),
+                                          .is_kernel = is_kernel}));
+  };
+  const auto put = in("Put", "/bin/app", false, model::kEmptyStack);
+  const auto libc = in("pthread_mutex_lock", "/usr/lib/libc.so.6", false, put);
+  const auto futex = in("futex_wait", "[kernel]", true, libc);
+  const auto kernel = in("schedule", "[kernel]", true, model::kEmptyStack);
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  EXPECT_EQ(places.Of(futex), "Put");
+  EXPECT_EQ(places.Of(libc), "Put");
+  EXPECT_EQ(places.Of(kernel), "schedule");
+  EXPECT_EQ(places.Of(model::kEmptyStack), "[no stack]");
+}
+
+// As of Debian's programs, which have names of exported functions only.
+TEST(WaitNamesTest, AFunctionWithoutANameIsItsCallers) {
+  TestTrace t;
+  const auto main = t.AddThread(7, 7, "main");
+  t.SetThreadTimes({{.track = main, .wall_ns = 100}});
+  TimeNs begin_ns = 0;
+  const auto add = [&](std::initializer_list<std::string_view> frames) {
+    t.AddWait({.track = main,
+               .kind = WaitKind::kSleep,
+               .begin_ns = begin_ns += 10,
+               .duration_ns = 1},
+              frames);
+  };
+  add({"aeMain", "redis+0x2", "redis+0x1"});
+  add({"app+0x3", "app+0x2", "app+0x1"});
+  add({"f", "a+0x5", "a+0x4", "a+0x3", "a+0x2"});
+  const model::Trace trace = std::move(t).Build();
+  WaitPlaces places(trace);
+  std::vector<std::string> names;
+  for (const model::Wait& wait : trace.thread_states()->waits) {
+    names.push_back(places.Of(wait.stack));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"aeMain", "app+0x1", "a+0x2"}));
+}
+
+TEST(WaitNamesTest, ObjectsHaveTheNumbersThatUsersKnow) {
+  TestTrace t;
+  const model::NameId name = t.Intern("x");
+  const model::Trace trace = std::move(t).Build();
+  const auto text = [&](WaitKind kind, uint64_t object, model::NameId of) {
+    return ObjectName(trace, kind, object, of);
+  };
+  EXPECT_EQ(text(WaitKind::kLock, 31, name), "0x1f x");
+  EXPECT_EQ(text(WaitKind::kCondition, 31, model::kEmptyName), "0x1f");
+  EXPECT_EQ(text(WaitKind::kRead, 31, name), "31 x");
+  EXPECT_EQ(text(WaitKind::kOther, 0, name), "x");
+  EXPECT_EQ(LockName(trace, 0, model::kEmptyName), "[unknown]");
+}
+
+}  // namespace
+}  // namespace kymo::analysis

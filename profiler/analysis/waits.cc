@@ -1,0 +1,376 @@
+#include "profiler/analysis/waits.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "profiler/analysis/go_idle_stacks.h"
+#include "profiler/analysis/open_events.h"
+#include "profiler/analysis/steps.h"
+#include "profiler/analysis/wait_groups.h"
+#include "profiler/model/thread_states.h"
+
+namespace kymo::analysis {
+namespace {
+
+using model::EventIndex;
+using model::kNoEvent;
+using model::Trace;
+using model::TrackIndex;
+using model::Wait;
+using model::WaitKind;
+using model::WaitSum;
+
+bool MayWaitForWork(WaitKind kind) {
+  return kind == WaitKind::kCondition || kind == WaitKind::kPoll ||
+         kind == WaitKind::kNetwork;
+}
+
+bool HasRanges(const Trace& trace, TrackIndex track) {
+  for (EventIndex i = trace.track_begin(track); i < trace.track_end(track);
+       ++i) {
+    if (model::IsRange(trace.flags()[i])) return true;
+  }
+  return false;
+}
+
+// The waits of one thread, in time order, with the ranges that they are in.
+struct ThreadWaits {
+  TrackIndex track = 0;
+  std::span<const Wait> waits;
+  std::vector<EventIndex> innermost;  // by wait; kNoEvent: none
+};
+
+std::vector<ThreadWaits> WaitsByThread(const Trace& trace) {
+  std::vector<ThreadWaits> threads;
+  if (trace.thread_states() == nullptr) return threads;
+  std::span<const Wait> rest = trace.thread_states()->waits;
+  while (!rest.empty()) {
+    ThreadWaits thread;
+    thread.track = rest.front().track;
+    const auto end = std::ranges::find_if(
+        rest, [&](const Wait& wait) { return wait.track != thread.track; });
+    thread.waits = {rest.begin(), end};
+    rest = rest.subspan(thread.waits.size());
+    OpenEvents open(trace, thread.track, thread.waits.front().begin_ns);
+    for (const Wait& wait : thread.waits) {
+      EventIndex event = open.InnermostAt(wait.begin_ns);
+      while (event != kNoEvent && trace.end()[event] <= wait.begin_ns) {
+        event = trace.parent()[event];
+      }
+      thread.innermost.push_back(event);
+    }
+    threads.push_back(std::move(thread));
+  }
+  return threads;
+}
+
+// Whether waits of a kind that are outside of all ranges are idle.
+class IdleRule {
+ public:
+  explicit IdleRule(const Trace& trace)
+      : trace_(trace),
+        has_ranges_(trace.tracks().size(), kUnknown),
+        go_(trace) {}
+
+  bool IsIdle(const Wait& wait, EventIndex innermost) {
+    if (innermost != kNoEvent) return false;
+    if (IsGoIdle(wait)) return true;
+    if (!MayWaitForWork(wait.kind)) return false;
+    return !IsFirstThread(wait.track) || Has(wait.track);
+  }
+  bool IsIdle(const WaitSum& sum) {
+    if (IsGoIdle(sum)) return true;
+    return MayWaitForWork(sum.kind) && !IsFirstThread(sum.track) &&
+           !Has(sum.track);
+  }
+
+ private:
+  enum Answer : uint8_t { kUnknown, kNo, kYes };
+
+  // A preempted thread has something to run.
+  template <typename W>
+  bool IsGoIdle(const W& wait) {
+    return wait.kind != WaitKind::kCpuBusy && go_.Has(wait.stack);
+  }
+  bool IsFirstThread(TrackIndex track) const {
+    return trace_.tracks()[track].id == trace_.tracks()[track].pid;
+  }
+  bool Has(TrackIndex track) {
+    if (has_ranges_[track] == kUnknown) {
+      has_ranges_[track] = HasRanges(trace_, track) ? kYes : kNo;
+    }
+    return has_ranges_[track] == kYes;
+  }
+
+  const Trace& trace_;
+  std::vector<Answer> has_ranges_;  // by track
+  GoIdleStacks go_;
+};
+
+// each(wait, is_idle) in the order of thread_states()->waits
+template <typename Each>
+void ForEachSingleWait(const Trace& trace, IdleRule& rule, const Each& each) {
+  for (const ThreadWaits& thread : WaitsByThread(trace)) {
+    for (size_t i = 0; i < thread.waits.size(); ++i) {
+      each(thread.waits[i], rule.IsIdle(thread.waits[i], thread.innermost[i]));
+    }
+  }
+}
+
+// each(wait or sum, is_idle)
+template <typename Each>
+void ForEachWait(const Trace& trace, const Each& each) {
+  if (trace.thread_states() == nullptr) return;
+  IdleRule rule(trace);
+  ForEachSingleWait(trace, rule, each);
+  for (const WaitSum& sum : trace.thread_states()->short_waits) {
+    each(sum, rule.IsIdle(sum));
+  }
+}
+
+// A preempted thread is not blocked.
+DurationNs BlockedOf(const Wait& wait) { return wait.blocked_ns(); }
+DurationNs BlockedOf(const WaitSum& sum) {
+  return sum.kind == WaitKind::kCpuBusy ? 0 : sum.duration_ns;
+}
+
+model::StackId HolderStackOf(const Wait& wait) { return HolderOf(wait).stack; }
+model::StackId HolderStackOf(const WaitSum&) { return model::kEmptyStack; }
+
+// add(event, ns) of each range that a part of [begin_ns, end_ns) belongs to.
+// `event` was open at the begin. What is left at its end is its parent's.
+template <typename Add>
+void Divide(const Trace& trace, EventIndex event, TimeNs begin_ns,
+            TimeNs end_ns, const Add& add) {
+  for (; event != kNoEvent && begin_ns < end_ns;
+       event = trace.parent()[event]) {
+    const TimeNs stop_ns = std::min(end_ns, trace.end()[event]);
+    if (stop_ns <= begin_ns) continue;
+    add(event, stop_ns - begin_ns);
+    begin_ns = stop_ns;
+  }
+}
+
+// Adds the time of each event of a track to the ranges around it.
+void AddToParents(const Trace& trace, TrackIndex track,
+                  std::vector<DurationNs>& by_event) {
+  for (EventIndex i = trace.track_end(track); i-- > trace.track_begin(track);) {
+    const EventIndex parent = trace.parent()[i];
+    if (parent != kNoEvent) by_event[parent] += by_event[i];
+  }
+}
+
+class Splitter {
+ public:
+  explicit Splitter(const Trace& trace) : trace_(trace) {}
+
+  std::vector<RangeSplit> Run() {
+    const std::vector<ThreadWaits> threads = WaitsByThread(trace_);
+    if (threads.empty()) return {};
+    row_of_event_.resize(trace_.event_count(), kNoRow);
+    by_event_.resize(trace_.event_count());
+    for (const model::ThreadTimes& times : trace_.thread_states()->threads) {
+      AddRanges(times.track);
+    }
+    for (const ThreadWaits& thread : threads) AddWaits(thread);
+    for (RangeSplit& row : rows_) {
+      row.on_cpu_ns = row.duration_ns - row.wait_ns();
+    }
+    std::ranges::sort(rows_, [](const RangeSplit& a, const RangeSplit& b) {
+      return std::tuple(-a.wait_ns(), a.name) <
+             std::tuple(-b.wait_ns(), b.name);
+    });
+    return std::move(rows_);
+  }
+
+ private:
+  static constexpr uint32_t kNoRow = ~uint32_t{0};
+
+  void AddRanges(TrackIndex track) {
+    for (EventIndex i = trace_.track_begin(track); i < trace_.track_end(track);
+         ++i) {
+      const uint8_t flags = trace_.flags()[i];
+      if (!model::IsRange(flags) || (flags & model::kEventRepeated) != 0) {
+        continue;
+      }
+      row_of_event_[i] = RowOf(trace_.EventName(i));
+      RangeSplit& row = rows_[row_of_event_[i]];
+      ++row.count;
+      row.duration_ns += trace_.end()[i] - trace_.start()[i];
+    }
+  }
+
+  uint32_t RowOf(std::string_view name) {
+    if (name.starts_with(kStepPrefix)) name = kAllSteps;
+    const auto [at, is_new] = row_of_name_.try_emplace(name, rows_.size());
+    if (is_new) rows_.push_back({.name = std::string(name)});
+    return at->second;
+  }
+
+  void AddWaits(const ThreadWaits& thread) {
+    uint32_t kinds = 0;  // a bit each
+    for (const Wait& wait : thread.waits) {
+      kinds |= uint32_t{1} << static_cast<uint32_t>(wait.kind);
+    }
+    for (size_t kind = 0; kind < kWaitKinds; ++kind) {
+      if ((kinds >> kind & 1) == 0) continue;
+      AddPart(
+          thread,
+          [&](const Wait& wait) {
+            return static_cast<size_t>(wait.kind) == kind
+                       ? std::pair(wait.begin_ns,
+                                   wait.begin_ns + wait.blocked_ns())
+                       : std::pair<TimeNs, TimeNs>();
+          },
+          [&](RangeSplit& row) -> DurationNs& { return row.blocked_ns[kind]; });
+    }
+    AddPart(
+        thread,
+        [](const Wait& wait) {
+          return std::pair(wait.begin_ns + wait.blocked_ns(), wait.end_ns());
+        },
+        [](RangeSplit& row) -> DurationNs& { return row.runnable_ns; });
+  }
+
+  // Adds a part of each wait, [begin, end), to a member of the rows.
+  template <typename PartOf, typename MemberOf>
+  void AddPart(const ThreadWaits& thread, const PartOf& part_of,
+               const MemberOf& member_of) {
+    for (size_t i = 0; i < thread.waits.size(); ++i) {
+      const auto [begin_ns, end_ns] = part_of(thread.waits[i]);
+      Divide(trace_, thread.innermost[i], begin_ns, end_ns,
+             [&](EventIndex event, DurationNs ns) { by_event_[event] += ns; });
+    }
+    AddToParents(trace_, thread.track, by_event_);
+    for (EventIndex i = trace_.track_begin(thread.track);
+         i < trace_.track_end(thread.track); ++i) {
+      const DurationNs ns = std::exchange(by_event_[i], 0);
+      if (ns == 0 || row_of_event_[i] == kNoRow) continue;
+      member_of(rows_[row_of_event_[i]]) += ns;
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<RangeSplit> rows_;
+  std::unordered_map<std::string_view, uint32_t> row_of_name_;
+  std::vector<uint32_t> row_of_event_;  // kNoRow: it has none
+  std::vector<DurationNs> by_event_;    // zeros between two parts
+};
+
+}  // namespace
+
+std::vector<WaitGroup> WaitsByPlace(const Trace& trace) {
+  WaitGroups groups;
+  ForEachWait(trace, [&](const auto& wait, bool is_idle) {
+    groups.Add(model::kNoTrack, wait, is_idle);
+  });
+  return groups.Sorted();
+}
+
+std::vector<WaitGroup> WaitsByThreadAndPlace(const Trace& trace) {
+  WaitGroups groups;
+  ForEachWait(trace, [&](const auto& wait, bool is_idle) {
+    groups.Add(wait.track, wait, is_idle);
+  });
+  return groups.Sorted();
+}
+
+std::vector<bool> IdleWaits(const Trace& trace) {
+  std::vector<bool> idle;
+  IdleRule rule(trace);
+  ForEachSingleWait(
+      trace, rule, [&](const Wait&, bool is_idle) { idle.push_back(is_idle); });
+  return idle;
+}
+
+LockHolder HolderOf(const Wait& wait) {
+  if (wait.kind != WaitKind::kLock) return {};
+  if (wait.holder == model::kNoTrack) return {wait.waker, wait.waker_stack};
+  const bool has_ended_it = wait.waker == wait.holder;
+  return {wait.holder, wait.holder_stack == model::kEmptyStack && has_ended_it
+                           ? wait.waker_stack
+                           : wait.holder_stack};
+}
+
+std::vector<LockWaits> WaitsByLock(const Trace& trace) {
+  struct Lock {
+    LockWaits waits;
+    WaitGroups waiters;
+    WaitGroups holders;
+  };
+  std::map<std::tuple<int64_t, uint64_t, model::NameId>, Lock> locks;
+  ForEachWait(trace, [&](const auto& wait, bool is_idle) {
+    if (wait.kind != WaitKind::kLock) return;
+    const int64_t pid = trace.tracks()[wait.track].pid;
+    auto& [lock, waiters, holders] =
+        locks[{pid, wait.object, wait.object_name}];
+    lock.pid = pid;
+    lock.object = wait.object;
+    lock.name = wait.object_name;
+    AddTo(lock, wait);
+    waiters.Add(model::kNoTrack, wait, is_idle);
+    holders.Add(model::kNoTrack, wait, is_idle, HolderStackOf(wait));
+  });
+  std::vector<LockWaits> sorted;
+  for (auto& [key, lock] : locks) {
+    sorted.push_back(std::move(lock.waits));
+    sorted.back().waiters = lock.waiters.Sorted();
+    sorted.back().holders = lock.holders.Sorted();
+  }
+  std::ranges::stable_sort(sorted, std::greater(), &LockWaits::duration_ns);
+  return sorted;
+}
+
+std::vector<DurationNs> WaitTimesOfRanges(const Trace& trace) {
+  const std::vector<ThreadWaits> threads = WaitsByThread(trace);
+  if (threads.empty()) return {};
+  std::vector<DurationNs> times(trace.event_count(), kNoWaitTime);
+  for (const model::ThreadTimes& recorded : trace.thread_states()->threads) {
+    for (EventIndex i = trace.track_begin(recorded.track);
+         i < trace.track_end(recorded.track); ++i) {
+      times[i] = 0;
+    }
+  }
+  for (const ThreadWaits& thread : threads) {
+    for (size_t i = 0; i < thread.waits.size(); ++i) {
+      Divide(trace, thread.innermost[i], thread.waits[i].begin_ns,
+             thread.waits[i].end_ns(),
+             [&](EventIndex event, DurationNs ns) { times[event] += ns; });
+    }
+    AddToParents(trace, thread.track, times);
+  }
+  for (EventIndex i = 0; i < trace.event_count(); ++i) {
+    if (!model::IsRange(trace.flags()[i])) times[i] = kNoWaitTime;
+  }
+  return times;
+}
+
+DurationNs RangeSplit::all_blocked_ns() const {
+  DurationNs sum = 0;
+  for (const DurationNs ns : blocked_ns) sum += ns;
+  return sum;
+}
+
+std::vector<RangeSplit> SplitRanges(const Trace& trace) {
+  return Splitter(trace).Run();
+}
+
+WaitSummary SummarizeWaits(const Trace& trace) {
+  WaitSummary summary;
+  ForEachWait(trace, [&](const auto& wait, bool is_idle) {
+    if (is_idle) {
+      summary.idle_ns += wait.duration_ns;
+    } else {
+      summary.blocked_ns[static_cast<size_t>(wait.kind)] += BlockedOf(wait);
+    }
+  });
+  return summary;
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,59 @@
+#include "profiler/base/periodic_thread.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "profiler/base/clock.h"
+
+namespace kymo {
+namespace {
+
+void SleepMs(int ms) {
+  const timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * kNsPerMs};
+  nanosleep(&time, nullptr);
+}
+
+TEST(PeriodicThreadTest, CallsUntilItIsStopped) {
+  std::atomic<int> calls = 0;
+  PeriodicThread thread;
+  const int64_t start_ns = MonotonicNs();
+  ASSERT_EQ(thread.Start("test", 10 * kNsPerMs, [&] { ++calls; }), 0);
+  SleepMs(200);
+  thread.Stop();
+  const int at_stop = calls;
+  EXPECT_GE(at_stop, 3);
+  EXPECT_LE(at_stop, (MonotonicNs() - start_ns) / (10 * kNsPerMs));
+  SleepMs(50);
+  EXPECT_EQ(calls, at_stop);
+}
+
+TEST(PeriodicThreadTest, LateCallsAreLeftOut) {
+  std::atomic<int> calls = 0;
+  PeriodicThread thread;
+  ASSERT_EQ(thread.Start("test", 10 * kNsPerMs,
+                         [&] {
+                           if (++calls == 1) SleepMs(200);
+                         }),
+            0);
+  SleepMs(260);
+  thread.Stop();
+  // The first call hides 20 periods; about 4 follow it.
+  EXPECT_LE(calls, 8);
+}
+
+TEST(PeriodicThreadTest, TellsTheThreadThatItIs) {
+  std::atomic<pid_t> tid = 0;
+  PeriodicThread thread;
+  ASSERT_EQ(thread.Start("test", kNsPerMs, [&] { tid = gettid(); }), 0);
+  const pid_t told = thread.tid();
+  while (tid == 0) SleepMs(1);
+  EXPECT_EQ(told, tid);
+}
+
+}  // namespace
+}  // namespace kymo

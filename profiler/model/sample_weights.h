@@ -1,0 +1,42 @@
+// sample_weights.h - all samples of a trace, also those that are only added up.
+//
+//   ForEachSampleWeight(trace, [&](const kymo::model::SampleSum& sum) {
+//     cpu_ns[sum.track] += sum.weight_ns;
+//     samples[sum.track] += sum.count;
+//   });
+//
+// A long recording keeps its newest samples one by one, and sums of the older
+// ones. Whatever adds up samples reads them here; what shows when they were
+// taken reads Trace::samples() alone.
+#ifndef KYMO_PROFILER_MODEL_SAMPLE_WEIGHTS_H_
+#define KYMO_PROFILER_MODEL_SAMPLE_WEIGHTS_H_
+
+#include <cstdint>
+
+#include "profiler/model/records.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::model {
+
+// add(sum) for each sum, and for each sample as a sum of one.
+template <typename Add>
+void ForEachSampleWeight(const Trace& trace, const Add& add) {
+  for (const SampleSum& sum : trace.sample_sums()) add(sum);
+  for (const StackSample& sample : trace.samples()) {
+    add(SampleSum{.track = sample.track,
+                  .stack = sample.stack,
+                  .count = 1,
+                  .weight_ns = sample.weight_ns});
+  }
+}
+
+// How many samples were added up.
+inline uint64_t SummedSamples(const Trace& trace) {
+  uint64_t count = 0;
+  for (const SampleSum& sum : trace.sample_sums()) count += sum.count;
+  return count;
+}
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_SAMPLE_WEIGHTS_H_

@@ -1,0 +1,93 @@
+// waits.h - where threads waited, and for what.
+//
+//   const ThreadStates& states = *trace.thread_states();
+//   for (const Wait& wait : states.waits) Print(wait.kind, wait.duration_ns);
+//   for (const WaitSum& sum : states.short_waits) Print(sum.kind, sum.count);
+//
+// A wait is the time between a thread's leaving its CPU and its next CPU. First
+// it is blocked, then runnable: woken up, but without a CPU. A thread that was
+// preempted is runnable all the time.
+//
+// Waits of at least `ThreadStates::min_wait_ns` are kept one by one. Shorter
+// ones, and those that are too many to keep, are summed by thread, kind, stack
+// and object. No wait is in both.
+//
+// Units: nanoseconds, of the trace's clock. Threads: values.
+#ifndef KYMO_PROFILER_MODEL_WAITS_H_
+#define KYMO_PROFILER_MODEL_WAITS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/base/time.h"
+#include "profiler/model/records.h"
+#include "profiler/model/stack_table.h"
+#include "profiler/model/string_table.h"
+
+namespace kymo::model {
+
+// What a thread waited for.
+enum class WaitKind : uint8_t {
+  kUnknown,    // nobody saw it
+  kLock,       // a mutex, a semaphore, a read-write lock
+  kCondition,  // a condition variable, a barrier, the end of a thread
+  kSleep,
+  kRead,     // a file or a disk
+  kWrite,    // the same
+  kPoll,     // any of several descriptors: poll, select, epoll_wait
+  kNetwork,  // a socket or a pipe
+  kChild,    // the end of a process
+  kPageFault,
+  kCpuBusy,  // preempted: other threads had the CPU
+  kOther,
+};
+inline constexpr WaitKind kLastWaitKind = WaitKind::kOther;
+
+// As in tables and files: "lock", "page fault", ...
+std::string_view NameOf(WaitKind kind);
+
+struct Wait {
+  TrackIndex track = 0;
+  WaitKind kind = WaitKind::kUnknown;
+  bool is_open = false;  // it went on when the recording ended
+  TimeNs begin_ns = 0;
+  DurationNs duration_ns = 0;
+  // How long it was runnable at the end, at most all the time. -1: nobody saw
+  // when it was woken.
+  DurationNs runnable_ns = -1;
+  StackId stack = kEmptyStack;  // where the thread waited
+  // The futex's address, the descriptor, or the child's id, by kind. 0: none.
+  uint64_t object = 0;
+  NameId object_name = kEmptyName;  // a path, a peer, a lock's first place
+  // The thread that ended the wait, and where it did so. Of a lock: who gave it
+  // back. kNoTrack: nobody saw it, or it is no thread of the trace.
+  TrackIndex waker = kNoTrack;
+  StackId waker_stack = kEmptyStack;
+  // The thread that was seen to hold the lock meanwhile, and where it was then.
+  TrackIndex holder = kNoTrack;
+  StackId holder_stack = kEmptyStack;
+
+  TimeNs end_ns() const { return begin_ns + duration_ns; }
+  // Until it was woken, as far as anybody saw.
+  DurationNs blocked_ns() const {
+    return runnable_ns < 0 ? duration_ns : duration_ns - runnable_ns;
+  }
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
+struct WaitSum {
+  TrackIndex track = 0;
+  WaitKind kind = WaitKind::kUnknown;
+  StackId stack = kEmptyStack;
+  uint64_t object = 0;
+  NameId object_name = kEmptyName;
+  uint64_t count = 0;
+  DurationNs duration_ns = 0;
+  DurationNs longest_ns = 0;
+
+  friend bool operator==(const WaitSum&, const WaitSum&) = default;
+};
+
+}  // namespace kymo::model
+
+#endif  // KYMO_PROFILER_MODEL_WAITS_H_

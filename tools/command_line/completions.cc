@@ -1,0 +1,173 @@
+#include "tools/command_line/completions.h"
+
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "profiler/base/strings.h"
+#include "profiler/plugin/settings.h"
+#include "tools/command_line/manual_files.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr char kZsh[] = R"(#compdef kymo
+# Completion of kymo's command line for Zsh.
+
+_kymo_profile() {
+  _arguments -S \
+    '--help[Show the manual]' \
+@PROFILE@    '(-)1: :{ _command_names -e }' \
+    '*:: :{ _normal }'
+}
+
+_kymo_report() {
+  _arguments -S \
+    '--help[Show the manual]' \
+@REPORT@    '*:file:_files'
+}
+
+_kymo() {
+  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
+    local -a commands=(
+      'profile:record a program'
+      'report:show what was recorded'
+    )
+    _describe command commands
+    return
+  fi
+  case $words[2] in
+    profile) shift words; (( CURRENT-- )); _kymo_profile ;;
+    report) shift words; (( CURRENT-- )); _kymo_report ;;
+    -*) _kymo_profile ;;
+  esac
+}
+
+_kymo "$@"
+)";
+
+constexpr char kFish[] = R"(# Completion of kymo's command line for Fish.
+
+# Which part of the command line the word at the cursor is of: start, profile,
+# report, none, or the number of the word that is the target's first.
+function __kymo_part
+    set -l words (commandline -opc)
+    set -l part start
+    set -l is_value 0
+    for i in (seq 2 (count $words))
+        set -l word $words[$i]
+        if test $is_value = 1
+            set is_value 0
+            continue
+        end
+        switch $part:$word
+            case start:profile
+                set part profile
+                continue
+            case start:report
+                set part report
+                continue
+            case 'start:--' 'profile:--'
+                echo (math $i + 1)
+                return
+            case 'start:-*' 'profile:-*'
+                set part profile
+                contains -- $word $__kymo_flags_with_values
+                and set is_value 1
+            case 'start:*'
+                echo none
+                return
+            case 'profile:*'
+                echo $i
+                return
+        end
+    end
+    echo $part
+end
+
+function __kymo_is
+    contains -- (__kymo_part) $argv
+end
+
+function __kymo_in_target
+    string match -qr '^\d+$' -- (__kymo_part)
+end
+
+function __kymo_target
+    set -l part (__kymo_part)
+    set -l words (commandline -opc)
+    set -l rest
+    if string match -qr '^\d+$' -- $part; and test $part -le (count $words)
+        set rest $words[$part..-1]
+    end
+    if test $part = profile; and string match -q -- '-*' (commandline -ct)
+        return
+    end
+    set -l line (string join -- ' ' (string escape -- $rest) (commandline -ct))
+    complete --do-complete="$line"
+end
+
+set -g __kymo_flags_with_values @VALUES@
+
+complete -c kymo -n '__kymo_is start none' -f
+complete -c kymo -n '__kymo_is start' -a profile -d 'record a program'
+complete -c kymo -n '__kymo_is start' -a report -d 'show what was recorded'
+complete -c kymo -n '__kymo_is start profile report' -l help -d 'Show the manual'
+complete -c kymo -n '__kymo_in_target; or __kymo_is profile' -f -a '(__kymo_target)'
+@FLAGS@)";
+
+std::string FirstSentence(std::string_view text) {
+  text = text.substr(0, text.find(". "));
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// In the scripts of both shells, texts stand within single quotes.
+std::string ZshSpec(const SettingInfo& flag) {
+  const std::string purpose = absl::StrReplaceAll(
+      FirstSentence(flag.purpose),
+      {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {"'", "'\\''"}});
+  const std::string value = absl::StrReplaceAll(flag.hint, {{":", "\\:"}});
+  return absl::StrCat(
+      "    '--", flag.name, flag.is_switch() ? "[" : "=[", purpose, "]",
+      flag.is_switch() ? "" : ":" + value + ":_files", "' \\\n");
+}
+
+std::string FishLine(const SettingInfo& flag, std::string_view where) {
+  const std::string purpose = absl::StrReplaceAll(
+      FirstSentence(flag.purpose), {{"\\", "\\\\"}, {"'", "\\'"}});
+  return absl::StrCat("complete -c kymo -n '__kymo_is ", ToAbsl(where), "' -l ",
+                      flag.name, flag.is_switch() ? "" : " -r", " -d '",
+                      purpose, "'\n");
+}
+
+}  // namespace
+
+std::string ZshCompletion(const Manual& profile, const Manual& report) {
+  std::string profile_specs;
+  std::string report_specs;
+  for (const SettingInfo* const flag : FlagsOf(profile)) {
+    profile_specs += ZshSpec(*flag);
+  }
+  for (const SettingInfo* const flag : FlagsOf(report)) {
+    report_specs += ZshSpec(*flag);
+  }
+  return absl::StrReplaceAll(
+      kZsh, {{"@PROFILE@", profile_specs}, {"@REPORT@", report_specs}});
+}
+
+std::string FishCompletion(const Manual& profile, const Manual& report) {
+  std::string flags;
+  std::string values;
+  for (const SettingInfo* const flag : FlagsOf(profile)) {
+    flags += FishLine(*flag, "start profile");
+    if (!flag->is_switch()) absl::StrAppend(&values, " --", flag->name);
+  }
+  for (const SettingInfo* const flag : FlagsOf(report)) {
+    flags += FishLine(*flag, "report");
+  }
+  return absl::StrReplaceAll(kFish,
+                             {{" @VALUES@", values}, {"@FLAGS@", flags}});
+}
+
+}  // namespace kymo::tools

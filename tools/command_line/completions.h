@@ -1,0 +1,23 @@
+// completions.h - scripts that complete a command line in Zsh and in Fish.
+//
+//   const std::string script = ZshCompletion(profile_manual, report_manual);
+//
+// They offer commands, the flags that --help has, with the first sentence of
+// each, and the target with its arguments. manual_files.h has Bash's.
+//
+// Formats: zshcompsys(1) of Zsh 5.9, `complete` of Fish 3.6.
+#ifndef KYMO_TOOLS_COMMAND_LINE_COMPLETIONS_H_
+#define KYMO_TOOLS_COMMAND_LINE_COMPLETIONS_H_
+
+#include <string>
+
+#include "tools/command_line/manual.h"
+
+namespace kymo::tools {
+
+std::string ZshCompletion(const Manual& profile, const Manual& report);
+std::string FishCompletion(const Manual& profile, const Manual& report);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_COMMAND_LINE_COMPLETIONS_H_
