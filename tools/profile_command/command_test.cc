@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -64,8 +65,10 @@ class CommandTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Starts the command in the folder of the test.
-  pid_t Start(const Words& words) const {
+  // Starts the command in the folder of the test, in a process that did
+  // `before`.
+  pid_t Start(
+      const Words& words, void (*before)() = [] {}) const {
     fflush(nullptr);
     const pid_t pid = fork();
     if (pid != 0) return pid;
@@ -76,6 +79,7 @@ class CommandTest : public testing::Test {
     };
     redirect(".stdout", STDOUT_FILENO);
     redirect(".stderr", STDERR_FILENO);
+    before();
     const int status = chdir(folder_.c_str()) == 0 ? RunCommand(words) : 99;
     fflush(nullptr);
     _exit(status);
@@ -217,6 +221,24 @@ TEST_F(CommandTest, TimesAreTheTargets) {
   EXPECT_THAT(ended.err, ContainsRegex("\nsleep: 0\\.[2-9][0-9]* s, "
                                        "0\\.0[0-9]* s of CPU"));
   EXPECT_THAT(ended.err, HasSubstr("Nothing was recorded: "));
+}
+
+// A shell script that ends with `exec kymo ...` leaves its children's times.
+TEST_F(CommandTest, TimesAreNotThoseOfChildrenBefore) {
+  const auto burn_in_a_child = [] {
+    const pid_t child = fork();
+    if (child == 0) {
+      while (clock() < CLOCKS_PER_SEC / 2) {
+      }
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  };
+  const Ended ended = WaitFor(
+      Start({"--output_dir=out", "--activities=cpu", "/bin/sleep", "0.2"},
+            burn_in_a_child));
+  EXPECT_THAT(ended.err, ContainsRegex("\nsleep: 0\\.[2-9][0-9]* s, "
+                                       "0\\.0[0-9]* s of CPU"));
 }
 
 TEST_F(CommandTest, TheFolderIsNamedAfterTheTarget) {
