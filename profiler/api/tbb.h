@@ -157,8 +157,7 @@ inline void ArenaObserver::on_scheduler_entry(bool) {
 class ArenaState {
  public:
   [[nodiscard]] ArenaState()
-      : current_(std::make_unique<oneapi::tbb::task_arena>(
-            oneapi::tbb::task_arena::attach())),
+      : current_(CurrentArena()),
         observer_(std::make_unique<internal::ArenaObserver>(*current_)) {}
   [[nodiscard]] explicit ArenaState(oneapi::tbb::task_arena& arena)
       : observer_(std::make_unique<internal::ArenaObserver>(arena)) {}
@@ -167,6 +166,14 @@ class ArenaState {
   ArenaState& operator=(const ArenaState&) = delete;
 
  private:
+  static std::unique_ptr<oneapi::tbb::task_arena> CurrentArena() {
+    // A thread gets its arena with its first work. Before that, attaching makes
+    // one in which the thread never works.
+    oneapi::tbb::this_task_arena::isolate([] {});
+    return std::make_unique<oneapi::tbb::task_arena>(
+        oneapi::tbb::task_arena::attach());
+  }
+
   // That of the calling thread now, which may be in another one later.
   std::unique_ptr<oneapi::tbb::task_arena> current_;
   std::unique_ptr<internal::ArenaObserver> observer_;
