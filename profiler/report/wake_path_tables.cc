@@ -138,6 +138,38 @@ class PartMaker {
   std::vector<NamedPart> parts_;
 };
 
+struct Sum {
+  DurationNs ns = 0;
+  int64_t count = 0;
+
+  Sum& operator+=(const Sum& other) {
+    ns += other.ns;
+    count += other.count;
+    return *this;
+  }
+};
+
+// By thread, cause and name. Texts are of the parts.
+using Key = std::tuple<TrackIndex, std::string_view, std::string_view>;
+using Sums = std::map<Key, Sum>;
+
+// Names with less than a hundredth of the path become one for each thread and
+// cause.
+Sums JoinSmall(const Sums& sums, DurationNs path_ns) {
+  const auto is_small = [&](const Sum& sum) { return sum.ns < path_ns / 100; };
+  std::map<std::pair<TrackIndex, std::string_view>, int64_t> small;
+  for (const auto& [key, sum] : sums) {
+    if (is_small(sum)) ++small[{std::get<0>(key), std::get<1>(key)}];
+  }
+  Sums joined;
+  for (const auto& [key, sum] : sums) {
+    const auto& [track, cause, name] = key;
+    const bool joins = is_small(sum) && small.at({track, cause}) > 1;
+    joined[{track, cause, joins ? "[other]" : name}] += sum;
+  }
+  return joined;
+}
+
 double Share(DurationNs part, DurationNs whole) {
   return whole == 0 ? 0
                     : static_cast<double>(part) / static_cast<double>(whole);
@@ -156,22 +188,16 @@ ValueTable WakePathTable(const Trace& trace) {
                                {"path_ns", "On the path", Unit::kNs},
                                {"count", "# of parts", Unit::kCount}},
                    .rows = {}};
-  struct Sum {
-    DurationNs ns = 0;
-    int64_t count = 0;
-  };
-  using Key = std::tuple<TrackIndex, std::string_view, std::string_view>;
   const std::vector<NamedPart> parts = PartMaker(trace).Run();
-  std::map<Key, Sum> sums;
+  Sums sums;
   std::map<TrackIndex, DurationNs> by_thread;
   DurationNs path_ns = 0;
   for (const NamedPart& part : parts) {
-    Sum& sum = sums[{part.track, part.cause, part.name}];
-    sum.ns += part.duration_ns;
-    ++sum.count;
+    sums[{part.track, part.cause, part.name}] += {part.duration_ns, 1};
     by_thread[part.track] += part.duration_ns;
     path_ns += part.duration_ns;
   }
+  sums = JoinSmall(sums, path_ns);
   std::vector<std::pair<Key, Sum>> sorted(sums.begin(), sums.end());
   std::ranges::stable_sort(sorted, {}, [&](const std::pair<Key, Sum>& row) {
     const TrackIndex track = std::get<TrackIndex>(row.first);

@@ -18,7 +18,8 @@
 namespace kymo::report {
 
 // The path's time by thread, cause and name. The thread that had most of it
-// is first. REQUIRES, as below: analysis::HasWakePath(trace).
+// is first. Names with less than 1 % of the path are one row, "[other]", for
+// each thread and cause. REQUIRES, as below: analysis::HasWakePath(trace).
 ValueTable WakePathTable(const model::Trace& trace);
 
 // The same in the order of time. Functions of one time on a CPU stand in the

@@ -88,6 +88,32 @@ TEST(WakePathTablesTest, TheThreadWithMostOfThePathIsFirst) {
                           "7 7 main 33% runnable  6% 50 1"));
 }
 
+TEST(WakePathTablesTest, SmallRowsOfAThreadAndCauseAreOne) {
+  TestTrace t;
+  t.SetWindow(0, 10'000);
+  const auto main = t.AddThread(7, 7, "main");
+  t.AddRange(main, "long", 0, 8'800);
+  t.AddRange(main, "enough", 8'800, 8'900);
+  t.AddRange(main, "99 a", 8'900, 8'999);
+  t.AddRange(main, "99 b", 8'999, 9'098);
+  t.AddRange(main, "99 b", 9'098, 9'099);
+  t.AddRange(main, "middle", 9'100, 9'990);
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = 10'000, .begin_ns = 0, .end_ns = 10'000}});
+  t.AddWait({.track = main,
+             .kind = WaitKind::kSleep,
+             .begin_ns = 9'990,
+             .duration_ns = 10},
+            {"main", "Nap"});
+  EXPECT_THAT(Texts(WakePathTable(std::move(t).Build())),
+              ElementsAre("7 7 main 100% on CPU long 88% 8800 1",
+                          "7 7 main 100% on CPU middle 9% 890 1",
+                          "7 7 main 100% on CPU 99 b 1% 100 2",
+                          "7 7 main 100% on CPU [other] 1% 100 2",
+                          "7 7 main 100% on CPU enough 1% 100 1",
+                          "7 7 main 100% sleep Nap 0% 10 1"));
+}
+
 TEST(WakePathTablesTest, StepsStandInTheOrderOfTime) {
   EXPECT_THAT(
       Texts(WakePathStepTable(HeldUp())),
