@@ -136,9 +136,10 @@ class Folder {
 
   Trace Patched() const {
     model::TraceData data =
-        model::SelectEvents(trace_, keep_, [](TrackIndex, TimeNs) {
-          return true;
-        }).Release();
+        model::SelectEvents(trace_, keep_,
+                            std::vector<bool>(trace_.tracks().size(), true),
+                            [](TrackIndex, TimeNs) { return true; })
+            .Release();
     EventIndex to = 0;
     auto sum = sums_.begin();
     for (EventIndex i = 0; i < trace_.event_count() && sum != sums_.end();

@@ -15,7 +15,9 @@ namespace {
 class Copier {
  public:
   explicit Copier(const Trace& trace)
-      : from_(trace.data()), keep_(from_.start.size()) {}
+      : from_(trace.data()),
+        keep_(from_.start.size()),
+        keep_sums_(from_.tracks.size(), true) {}
   virtual ~Copier() = default;
 
  protected:
@@ -39,7 +41,8 @@ class Copier {
 
   const TraceData& from_;
   TraceData to_;
-  std::vector<bool> keep_;  // by event
+  std::vector<bool> keep_;       // by event
+  std::vector<bool> keep_sums_;  // by track
 
  private:
   void CopyWhole() {
@@ -52,7 +55,7 @@ class Copier {
     to_.tracks = from_.tracks;
     to_.folded_memory = from_.folded_memory;
     to_.memory_sample_interval = from_.memory_sample_interval;
-    to_.allocation_counts = from_.allocation_counts;
+    CopySums(from_.allocation_counts, to_.allocation_counts);
     to_.sampling_period_ns = from_.sampling_period_ns;
     to_.metadata = from_.metadata;
     to_.ledger = from_.ledger;
@@ -110,8 +113,15 @@ class Copier {
     }
   }
 
+  template <typename Sums>
+  void CopySums(const Sums& from, Sums& to) {
+    std::copy_if(from.begin(), from.end(), std::back_inserter(to),
+                 [this](const auto& sum) { return keep_sums_[sum.track]; });
+  }
+
   // The sums are those of the whole recording. Where threads began and ended is
-  // left out: without all of its waits, a thread would seem to be on a CPU.
+  // left out: without all of its waits, a thread would seem to be on a CPU, and
+  // without all threads nobody knows who made one.
   void CopyThreadStates() {
     to_.thread_states = from_.thread_states;
     if (from_.thread_states == nullptr) return;
@@ -119,16 +129,20 @@ class Copier {
     const auto is_kept = [this](const Wait& wait) {
       return KeepsRecord(wait.track, wait.begin_ns);
     };
-    if (std::all_of(waits.begin(), waits.end(), is_kept)) return;
+    if (std::find(keep_sums_.begin(), keep_sums_.end(), false) ==
+            keep_sums_.end() &&
+        std::all_of(waits.begin(), waits.end(), is_kept)) {
+      return;
+    }
     auto kept = std::make_shared<ThreadStates>();
     kept->cpu_count = from_.thread_states->cpu_count;
-    kept->threads = from_.thread_states->threads;
+    CopySums(from_.thread_states->threads, kept->threads);
     for (ThreadTimes& times : kept->threads) {
       times.begin_ns = times.end_ns = 0;
       times.creator = kNoTrack;
     }
     kept->min_wait_ns = from_.thread_states->min_wait_ns;
-    kept->short_waits = from_.thread_states->short_waits;
+    CopySums(from_.thread_states->short_waits, kept->short_waits);
     std::copy_if(waits.begin(), waits.end(), std::back_inserter(kept->waits),
                  is_kept);
     to_.thread_states = std::move(kept);
@@ -184,8 +198,9 @@ class Slicer : private Copier {
 class Selector : private Copier {
  public:
   Selector(const Trace& trace, std::span<const uint8_t> events,
-           const RecordFilter& keeps_record)
+           const std::vector<bool>& tracks, const RecordFilter& keeps_record)
       : Copier(trace), keeps_record_(keeps_record) {
+    keep_sums_ = tracks;
     for (EventIndex i = 0; i < events.size(); ++i) keep_[i] = events[i] != 0;
   }
 
@@ -197,7 +212,7 @@ class Selector : private Copier {
 
  private:
   bool KeepsRecord(TrackIndex track, TimeNs time_ns) const override {
-    return keeps_record_(track, time_ns);
+    return keep_sums_[track] && keeps_record_(track, time_ns);
   }
 
   const RecordFilter& keeps_record_;
@@ -210,8 +225,9 @@ TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns) {
 }
 
 Trace SelectEvents(const Trace& trace, std::span<const uint8_t> events,
+                   const std::vector<bool>& tracks,
                    const RecordFilter& keeps_record) {
-  return Selector(trace, events, keeps_record).Run();
+  return Selector(trace, events, tracks, keeps_record).Run();
 }
 
 }  // namespace kymo::model

@@ -8,8 +8,8 @@
 // record and wait. To keep the nesting whole, a slice repeats the ranges that
 // enclose its events but started earlier, with their own times. Every slice has
 // the sums of the whole recording (ledger, counts of allocations, folded
-// memory, thread times, short waits) and the metadata. If waits are in other
-// slices, it does not say when threads began and ended. A free whose allocation
+// memory, thread times, short waits) and the metadata. If waits or threads are
+// left out, it does not say when threads began and ended. A free whose allocation
 // is in another slice has no partner. Samples that are only added up count as
 // if they were of the recording's start.
 //
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "profiler/base/time.h"
 #include "profiler/model/records.h"
@@ -40,11 +41,13 @@ TraceSlice SliceTrace(const Trace& trace, TimeNs begin_ns, TimeNs end_ns);
 // Whether a sample, counter value, memory record or wait is kept.
 using RecordFilter = std::function<bool(TrackIndex track, TimeNs time_ns)>;
 
-// Keeps the events whose entry in `events` is not 0, and the records that
-// `keeps_record` accepts. `events` has one entry per event of the trace. The
-// parent of a kept event is the nearest kept range around it. The window stays
-// the same.
+// Keeps the events whose entry in `events` is not 0; of the tracks whose entry
+// in `tracks` is true, the records that `keeps_record` accepts, and the sums:
+// thread times, short waits, counts of allocations. `events` has one entry per
+// event of the trace, `tracks` one per track. The parent of a kept event is the
+// nearest kept range around it. The window stays the same.
 Trace SelectEvents(const Trace& trace, std::span<const uint8_t> events,
+                   const std::vector<bool>& tracks,
                    const RecordFilter& keeps_record);
 
 }  // namespace kymo::model

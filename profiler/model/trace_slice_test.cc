@@ -180,10 +180,10 @@ TEST(TraceSliceTest, WindowsDivideATrace) {
 TEST(TraceSliceTest, ChosenEventsFindTheirParents) {
   const Trace whole = TwoTracks();
   const std::vector<uint8_t> events = {1, 0, 1, 1, 0, 1};
-  const Trace part =
-      SelectEvents(whole, events, [](TrackIndex track, TimeNs time_ns) {
-        return track == 1 || time_ns == 59;
-      });
+  const Trace part = SelectEvents(whole, events, {true, true},
+                                  [](TrackIndex track, TimeNs time_ns) {
+                                    return track == 1 || time_ns == 59;
+                                  });
   EXPECT_THAT(Events(part),
               ElementsAre("0: outer 5-90", "0: leaf 20-40 in outer",
                           "0: late 60-80 in outer #7 3", "1: child 40-60"));
@@ -191,6 +191,33 @@ TEST(TraceSliceTest, ChosenEventsFindTheirParents) {
   EXPECT_EQ(part.memory()[0].partner, kNoMemory);
   EXPECT_EQ(part.start_ns(), 0);
   EXPECT_EQ(part.end_ns(), 100);
+}
+
+TEST(TraceSliceTest, ChosenTracksHaveTheirRecordsAndSums) {
+  const auto keeps_all = [](TrackIndex, TimeNs) { return true; };
+  const std::vector<uint8_t> events(6, 1);
+  const Trace whole = TwoTracks();
+  const Trace both = SelectEvents(whole, events, {true, true}, keeps_all);
+  EXPECT_EQ(both.thread_states()->threads, whole.thread_states()->threads);
+  EXPECT_EQ(both.allocation_counts().size(), 1u);
+  EXPECT_EQ(both.memory().size(), 5u);
+
+  const Trace first = SelectEvents(whole, events, {true, false}, keeps_all);
+  EXPECT_THAT(Times(first.memory()), ElementsAre(19, 20, 59, 60));
+  EXPECT_EQ(first.allocation_counts().size(), 1u);
+  const ThreadStates& states = *first.thread_states();
+  EXPECT_EQ(states.cpu_count, 2u);
+  EXPECT_EQ(states.waits.size(), 4u);
+  EXPECT_EQ(states.short_waits.size(), 1u);
+  // Without all threads, nobody knows who made one.
+  EXPECT_EQ(states.threads, (std::vector<ThreadTimes>{{.wall_ns = 9}}));
+
+  const Trace second = SelectEvents(whole, events, {false, true}, keeps_all);
+  EXPECT_THAT(Times(second.memory()), ElementsAre(30));
+  EXPECT_THAT(second.allocation_counts(), IsEmpty());
+  EXPECT_THAT(second.thread_states()->waits, IsEmpty());
+  EXPECT_THAT(second.thread_states()->short_waits, IsEmpty());
+  EXPECT_THAT(second.thread_states()->threads, IsEmpty());
 }
 
 TEST(TraceSliceTest, WhatBelongsToTheWholeRecordingIsInEveryPart) {
@@ -222,7 +249,7 @@ TEST(TraceSliceTest, EveryPartHasTheSumsOfTheHeap) {
       FoldedMemory{.heaps = {FoldedHeap{.allocated = {3, 30}}}, .live = {}});
   const Trace whole(std::move(data));
   const auto keeps_all = [](TrackIndex, TimeNs) { return true; };
-  EXPECT_EQ(SelectEvents(whole, {}, keeps_all).folded_memory(),
+  EXPECT_EQ(SelectEvents(whole, {}, {}, keeps_all).folded_memory(),
             whole.folded_memory());
   EXPECT_EQ(SliceTrace(whole, 50, 60).trace.folded_memory(),
             whole.folded_memory());

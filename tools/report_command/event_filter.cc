@@ -121,6 +121,9 @@ class Chooser {
     return chosen;
   }
 
+  // By track: whether the filter's threads have it.
+  const std::vector<bool>& tracks() const { return tracks_; }
+
   // `launcher`: for a record of a device, the call that launched it.
   bool KeepsRecord(TrackIndex track, TimeNs time_ns,
                    EventIndex launcher = model::kNoEvent) const {
@@ -236,7 +239,7 @@ absl::StatusOr<Trace> ChosenTrace(const Trace& trace,
                                   const EventFilter& filter) {
   Chooser chooser(trace, filter);
   KYMO_RETURN_IF_ERROR(chooser.Prepare());
-  return model::SelectEvents(trace, chooser.Events(),
+  return model::SelectEvents(trace, chooser.Events(), chooser.tracks(),
                              [&](TrackIndex track, TimeNs time_ns) {
                                return chooser.KeepsRecord(track, time_ns);
                              });

@@ -135,12 +135,18 @@ TEST(EventFilterTest, ATraceOfTheFilterHasRecordsOfEveryKind) {
   t.AddSample(main, 149, 1, {"f"});
   t.AddSample(main, 150, 1, {"f"});
   t.AddSample(worker, 120, 1, {"f"});
+  t.SetThreadTimes(
+      {{.track = main, .wall_ns = 100}, {.track = worker, .wall_ns = 90}});
   t.SetWindow(100, 200);
   const auto chosen =
       ChosenTrace(std::move(t).Build(), {.threads = {"main"}, .end_ns = 50});
   ASSERT_TRUE(chosen.ok()) << chosen.status();
   ASSERT_EQ(chosen->samples().size(), 2u);
   EXPECT_EQ(chosen->samples()[1].time_ns, 149);
+  const std::vector<model::ThreadTimes>& threads =
+      chosen->thread_states()->threads;
+  ASSERT_EQ(threads.size(), 1u);
+  EXPECT_EQ(threads[0].track, main);
 }
 
 TEST(EventFilterTest, TheChosenTraceIsValidAndKeepsNesting) {
