@@ -9,9 +9,9 @@
 // enclose its events but started earlier, with their own times. Every slice has
 // the sums of the whole recording (ledger, counts of allocations, folded
 // memory, thread times, short waits) and the metadata. If waits or threads are
-// left out, it does not say when threads began and ended. A free whose allocation
-// is in another slice has no partner. Samples that are only added up count as
-// if they were of the recording's start.
+// left out, it does not say when threads began and ended. A free whose
+// allocation is in another slice has no partner. Samples that are only added up
+// count as if they were of the recording's start.
 //
 // Cost: time and memory of a copy of the window's events and of all names and
 //   stacks. Ids of names and stacks stay the same.

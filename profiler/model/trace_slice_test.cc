@@ -1,6 +1,5 @@
 #include "profiler/model/trace_slice.h"
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,7 +11,6 @@
 
 #include "profiler/model/event_calls.h"
 #include "profiler/model/folded_memory.h"
-#include "profiler/model/recorded_by.h"
 #include "profiler/model/thread_states.h"
 
 namespace kymo::model {
@@ -264,149 +262,6 @@ TEST(EventCallsTest, OnlyFoldedEventsStandForMore) {
   EXPECT_EQ(Calls(trace, 0), 1u);
   EXPECT_EQ(Calls(trace, 1), 1u);
   EXPECT_EQ(Calls(trace, 3), 4u);
-}
-
-TEST(RecordedByTest, TheMarkIsPyTorchs) {
-  TraceShard shard;
-  EXPECT_FALSE(IsOfPyTorch(shard));
-  const auto add = [&](const char* key, const char* value) {
-    shard.metadata.push_back({.key = shard.strings.Intern(key),
-                              .json_value = shard.strings.Intern(value)});
-  };
-  add("kymo_recorded_by", "\"JAX\"");
-  add("other", "\"PyTorch\"");
-  EXPECT_FALSE(IsOfPyTorch(shard));
-  MarkAsPyTorchs(shard);
-  EXPECT_TRUE(IsOfPyTorch(shard));
-  EXPECT_EQ(shard.metadata.size(), 3u);
-  UnmarkAsPyTorchs(shard);
-  EXPECT_FALSE(IsOfPyTorch(shard));
-  ASSERT_EQ(shard.metadata.size(), 1u);
-  EXPECT_EQ(shard.strings.Get(shard.metadata[0].key), "other");
-
-  for (const char* value : {"\"PyTorch\"", "\"JAX\""}) {
-    for (const char* key : {"kymo_recorded_by", "other"}) {
-      TraceData data;
-      data.metadata.push_back({.key = data.strings.Intern(key),
-                               .json_value = data.strings.Intern(value)});
-      EXPECT_EQ(IsOfPyTorch(Trace(std::move(data))),
-                std::string(key) == "kymo_recorded_by" &&
-                    std::string(value) == "\"PyTorch\"");
-    }
-  }
-  EXPECT_FALSE(IsOfPyTorch(Trace(TraceData())));
-}
-
-TEST(RecordsTest, FieldsThatNobodySetSayNothing) {
-  EXPECT_EQ(Process().pid, 0);
-  EXPECT_EQ(Process().parent_pid, 0);
-  EXPECT_EQ(Process().start_ns, 0);
-  EXPECT_EQ(Process().end_ns, 0);
-  const Track track;
-  EXPECT_EQ(track.kind, TrackKind::kThread);
-  EXPECT_EQ(track.pid, 0);
-  EXPECT_EQ(track.id, 0);
-  EXPECT_EQ(track.device_index, -1);
-  EXPECT_EQ(track.logical_id, 0u);
-  const Detail detail;
-  EXPECT_EQ(detail.correlation_id, 0u);
-  EXPECT_EQ(detail.args_begin, 0u);
-  EXPECT_EQ(detail.args_end, 0u);
-  EXPECT_EQ(detail.sequence_nr, -1);
-  EXPECT_EQ(detail.forward_thread, 0u);
-  EXPECT_EQ(detail.debug_handle, -1);
-  EXPECT_EQ(detail.node_id, -1);
-  EXPECT_EQ(detail.overload_name, kEmptyName);
-  EXPECT_EQ(detail.inputs, kEmptyName);
-  EXPECT_EQ(detail.stack, kEmptyStack);
-  EXPECT_EQ(detail.calls, 1u);
-  EXPECT_EQ(Arg().type, ArgType::kInt);
-  EXPECT_EQ(Arg().bits, 0u);
-  const MemoryRecord memory;
-  EXPECT_EQ(memory.track, 0u);
-  EXPECT_EQ(memory.event, MemoryEvent::kAllocation);
-  EXPECT_EQ(memory.source, MemorySource::kReported);
-  EXPECT_EQ(memory.device_type, 0);
-  EXPECT_EQ(memory.device_index, -1);
-  EXPECT_EQ(memory.time_ns, 0);
-  EXPECT_EQ(memory.address, 0u);
-  EXPECT_EQ(memory.bytes, 0);
-  EXPECT_EQ(memory.total_allocated, 0);
-  EXPECT_EQ(memory.total_reserved, 0);
-  EXPECT_EQ(memory.stack, kEmptyStack);
-  EXPECT_EQ(memory.partner, kNoMemory);
-  EXPECT_EQ(AllocationCounts().allocations, 0u);
-  EXPECT_EQ(AllocationCounts().frees, 0u);
-  EXPECT_EQ(AllocationCounts().allocated_bytes, 0u);
-  EXPECT_EQ(CounterSample().time_ns, 0);
-  EXPECT_EQ(CounterSample().value, 0);
-  EXPECT_EQ(StackSample().time_ns, 0);
-  EXPECT_EQ(StackSample().weight_ns, 0);
-  EXPECT_EQ(Arg().type, ArgType::kInt);
-  EXPECT_EQ(Arg().int_value(), 0);
-  const Frame frame;
-  EXPECT_EQ(frame.line, 0u);
-  EXPECT_EQ(frame.address, 0u);
-  EXPECT_FALSE(frame.is_inlined);
-  EXPECT_FALSE(frame.is_kernel);
-  EXPECT_TRUE(frame.is_resolved);
-  const Trace trace{TraceData()};
-  EXPECT_EQ(trace.start_ns(), 0);
-  EXPECT_EQ(trace.end_ns(), 0);
-  EXPECT_EQ(trace.track_begin(0), 0u);
-  EXPECT_EQ(trace.memory_sample_interval(), 0);
-  EXPECT_EQ(trace.sampling_period_ns(), 0);
-  EXPECT_EQ(trace.folded_memory(), nullptr);
-  EXPECT_EQ(TraceShard().sampling_period_ns, 0);
-  EXPECT_EQ(TraceShard().memory_sample_interval, 0);
-  EXPECT_EQ(FoldedHeap().peak_bytes, 0);
-  EXPECT_EQ(FoldedMemory().live_moments, 0);
-}
-
-TEST(RecordsTest, NumbersThatFilesHaveNeverChange) {
-  EXPECT_EQ(kEventInstant, 1);
-  EXPECT_EQ(kEventOpen, 2);
-  EXPECT_EQ(kEventAsync, 4);
-  EXPECT_EQ(kEventModule, 8);
-  EXPECT_EQ(kEventRepeated, 16);
-  EXPECT_EQ(kEventFolded, 32);
-  EXPECT_EQ(kSyncRows, 1'000'000);  // libkineto's rows of synchronisation
-  EXPECT_EQ(kNoEvent, 0xFFFF'FFFFu);
-  EXPECT_EQ(kNoDetail, 0xFFFF'FFFFu);
-  EXPECT_EQ(kNoTrack, 0xFFFF'FFFFu);
-  EXPECT_EQ(kNoMemory, 0xFFFF'FFFFu);
-}
-
-TEST(RecordsTest, ArgumentsKeepTheirValues) {
-  EXPECT_EQ(Arg::Int(NameId{3}, -5).int_value(), -5);
-  EXPECT_EQ(Arg::Int(NameId{3}, -5).key, NameId{3});
-  EXPECT_FALSE(Arg::Int(NameId{3}, -5).has_text());
-  EXPECT_EQ(Arg::Double(NameId{3}, 0.5).double_value(), 0.5);
-  EXPECT_FALSE(Arg::Double(NameId{3}, 0.5).has_text());
-  EXPECT_EQ(Arg::String(NameId{3}, NameId{4}).string_value(), NameId{4});
-  EXPECT_TRUE(Arg::String(NameId{3}, NameId{4}).has_text());
-  EXPECT_EQ(Arg::Json(NameId{3}, NameId{4}).type, ArgType::kJson);
-  EXPECT_TRUE(Arg::Json(NameId{3}, NameId{4}).has_text());
-}
-
-// 1 / (1 - exp(-bytes / interval)).
-TEST(RecordsTest, ASampleStandsForTheInverseOfItsProbability) {
-  EXPECT_EQ(MemorySampleWeight(100, 0), 1);
-  EXPECT_EQ(MemorySampleWeight(100, -1), 1);
-  EXPECT_EQ(MemorySampleWeight(0, 100), 1);
-  EXPECT_DOUBLE_EQ(MemorySampleWeight(100, 100), 1 / (1 - std::exp(-1.0)));
-  EXPECT_DOUBLE_EQ(MemorySampleWeight(-100, 100), 1 / (1 - std::exp(-1.0)));
-  EXPECT_DOUBLE_EQ(MemorySampleWeight(50, 0.5), 1);
-  EXPECT_NEAR(MemorySampleWeight(1, 1'000), 1'000.5, 0.001);
-}
-
-TEST(FoldedMemoryTest, SumsAddUp) {
-  BlockSum sum = {.count = 1, .bytes = 10};
-  sum += {.count = 2, .bytes = 30};
-  EXPECT_EQ(sum, (BlockSum{.count = 3, .bytes = 40}));
-  const FoldedHeap heap = {
-      .allocated = {5, 50}, .freed = {2, 20}, .replaced = {1, 10}};
-  EXPECT_EQ(heap.record_count(), 7);
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ struct EventFilter {
 absl::StatusOr<std::vector<uint8_t>> ChooseEvents(const model::Trace& trace,
                                                   const EventFilter& filter);
 
-// The trace of the chosen events, of the samples, counter values, memory records
-// and waits that fit the filter's threads, steps and window, and of the sums of
-// these threads: times, short waits, counts of allocations.
+// The trace of the chosen events, of the samples, counter values, memory
+// records and waits that fit the filter's threads, steps and window, and of the
+// sums of these threads: times, short waits, counts of allocations.
 absl::StatusOr<model::Trace> ChosenTrace(const model::Trace& trace,
                                          const EventFilter& filter);
 
