@@ -210,7 +210,7 @@ TEST(WaitCausesTest, ManyThreadsThatBeginToWaitTogetherAreAllLookedAt) {
   const auto pid = static_cast<uint32_t>(getpid());
   size_t seen = 0;
   // All are seen together if this thread has a CPU for 20 ms.
-  for (int tries = 0; tries < 20 && seen <= kThreads / 2; ++tries) {
+  for (int tries = 0; tries < 200 && seen <= kThreads / 2; ++tries) {
     sampling::StackStore stacks;
     WaitLog log;
     WaitCauses causes(&stacks, &log);
