@@ -136,6 +136,21 @@ TEST(SessionTest, FollowsTaskGroupsAndArenasOfTbb) {
             (NameCounts{{"task", 20}, {"iteration", 100}}));
 }
 
+// Two ranges in the arena of the calling thread. Each waits for the other one,
+// so that another thread of the arena runs one of them, but no longer than
+// `most`.
+void TwoThreadsRunARange(const char* name, std::chrono::milliseconds most) {
+  std::atomic<int> arrived = 0;
+  oneapi::tbb::parallel_for(0, 2, [&](int) {
+    RecordFunction range(name);
+    ++arrived;
+    const auto start = std::chrono::steady_clock::now();
+    while (arrived < 2 && std::chrono::steady_clock::now() - start < most) {
+      std::this_thread::yield();
+    }
+  });
+}
+
 TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
   const auto profile = Record({}, [] {
     oneapi::tbb::task_arena arena(2);
@@ -143,18 +158,8 @@ TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
       {
         const ArenaState state(arena);
         arena.execute([] {
-          // Each waits for the other one, which another thread runs. It is
-          // often still in the arena when the scope ends.
-          std::atomic<int> arrived = 0;
-          oneapi::tbb::parallel_for(0, 2, [&](int) {
-            RecordFunction range("iteration");
-            ++arrived;
-            const auto start = std::chrono::steady_clock::now();
-            while (arrived < 2 && std::chrono::steady_clock::now() - start <
-                                      std::chrono::milliseconds(100)) {
-              std::this_thread::yield();
-            }
-          });
+          // The other thread is often still in the arena when the scope ends.
+          TwoThreadsRunARange("iteration", std::chrono::milliseconds(100));
         });
       }
       RecordFunction mine("mine");
@@ -164,28 +169,13 @@ TEST(SessionTest, KeepsItsThreadWhenScopesOfAnArenaEnd) {
             (NameCounts{{"iteration", 40}, {"mine", 20}}));
 }
 
-// Two ranges in the arena of the calling thread. Each waits for the other one,
-// so that another thread of the arena runs one of them.
-void TwoThreadsRunARange(const char* name) {
-  std::atomic<int> arrived = 0;
-  oneapi::tbb::parallel_for(0, 2, [&](int) {
-    RecordFunction range(name);
-    ++arrived;
-    const auto start = std::chrono::steady_clock::now();
-    while (arrived < 2 &&
-           std::chrono::steady_clock::now() - start < std::chrono::seconds(5)) {
-      std::this_thread::yield();
-    }
-  });
-}
-
 TEST(SessionTest, ScopesOfTheThreadsOwnArenaEndOnTheThread) {
   const auto profile = Record({}, [] {
     std::thread(Propagate([] {
       RecordFunction before("before");
       {
         const ArenaState state;
-        TwoThreadsRunARange("iteration");
+        TwoThreadsRunARange("iteration", std::chrono::seconds(5));
       }
       RecordFunction after("after");
     })).join();
@@ -201,7 +191,7 @@ TEST(SessionTest, AScopeIsOfTheArenaThatItsThreadIsInThen) {
       oneapi::tbb::task_arena arena(2);
       arena.execute([] {
         const ArenaState state;
-        TwoThreadsRunARange("iteration");
+        TwoThreadsRunARange("iteration", std::chrono::seconds(5));
       });
     })).join();
   });
