@@ -1,0 +1,100 @@
+// define_column.h - declares a column by how its value is made.
+//
+//   constexpr Column kColumns[] = {
+//       Define("start_ns", "When it began",
+//              [](const Source& s, size_t row) {
+//                return s.trace().start()[row];
+//              }).In("ns"),
+//   };
+//
+// The type follows from what the function returns: bool, double, a text (NameId
+// or TextId), or another number, which becomes an int64. If it returns an
+// std::optional of one of these, the column is nullable.
+#ifndef KYMO_PROFILER_TABLES_DEFINE_COLUMN_H_
+#define KYMO_PROFILER_TABLES_DEFINE_COLUMN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "profiler/model/string_table.h"
+#include "profiler/tables/table.h"
+
+namespace kymo::tables {
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <typename T>
+struct ValueOf {
+  using type = T;
+};
+template <typename T>
+struct ValueOf<std::optional<T>> {
+  using type = T;
+};
+
+// Reads one value after the other; `Get` is inlined into the loop.
+template <typename Get, typename Out>
+void ReadValues(const Source& source, size_t begin, size_t end, Out* out,
+                uint8_t* valid) {
+  for (size_t row = begin; row < end; ++row) {
+    const auto value = Get{}(source, row);
+    bool is_there = true;
+    if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
+      is_there = value.has_value();
+      out[row - begin] = is_there ? static_cast<Out>(*value) : Out{};
+    } else {
+      out[row - begin] = static_cast<Out>(value);
+    }
+    if (valid != nullptr) valid[row - begin] = is_there ? 1 : 0;
+  }
+}
+
+template <typename Get>
+void ReadTexts(const Source& source, size_t begin, size_t end, TextId* out) {
+  for (size_t row = begin; row < end; ++row) {
+    const auto value = Get{}(source, row);
+    if constexpr (IsOptional<std::remove_cv_t<decltype(value)>>::value) {
+      out[row - begin] = value ? TextId{Index(*value)} : kNoText;
+    } else {
+      out[row - begin] = TextId{Index(value)};
+    }
+  }
+}
+
+template <typename Get>
+constexpr Column Define(std::string_view name, std::string_view meaning, Get) {
+  using Result = std::invoke_result_t<Get, const Source&, size_t>;
+  using Value = typename ValueOf<Result>::type;
+  Column column{.name = name,
+                .is_nullable = IsOptional<Result>::value,
+                .meaning = meaning};
+  if constexpr (std::is_same_v<Value, TextId> ||
+                std::is_same_v<Value, model::NameId>) {
+    column.type = ColumnType::kText;
+    column.texts = ReadTexts<Get>;
+  } else if constexpr (std::is_same_v<Value, double>) {
+    column.type = ColumnType::kDouble;
+    column.doubles = ReadValues<Get, double>;
+  } else {
+    column.type =
+        std::is_same_v<Value, bool> ? ColumnType::kBool : ColumnType::kInt64;
+    column.ints = ReadValues<Get, int64_t>;
+  }
+  return column;
+}
+
+// Of an id or number: nothing where it is `none`.
+template <typename T>
+constexpr std::optional<T> Unless(T value, std::type_identity_t<T> none) {
+  return value == none ? std::nullopt : std::optional<T>(value);
+}
+
+}  // namespace kymo::tables
+
+#endif  // KYMO_PROFILER_TABLES_DEFINE_COLUMN_H_

@@ -1,0 +1,153 @@
+#include "profiler/tables/source.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "profiler/analysis/flops.h"
+#include "profiler/analysis/memory/memory_blocks.h"
+#include "profiler/analysis/open_events.h"
+#include "profiler/analysis/waits.h"
+
+namespace kymo::tables {
+
+using model::EventIndex;
+
+Source::Source(const model::Trace& trace)
+    : trace_(trace), texts_(trace), rank_(FindRank(trace)) {
+  if (rank_.launcher) launcher_ = texts_.Add(*rank_.launcher);
+  if (rank_.host) host_ = texts_.Add(*rank_.host);
+}
+
+const Column64& Source::self_ns() const {
+  return self_ns_.Get([this] {
+    Column64 self(trace_.event_count());
+    // A parent stands before its children.
+    for (size_t i = 0; i < self.size(); ++i) {
+      const DurationNs duration = trace_.end()[i] - trace_.start()[i];
+      self[i] = duration;
+      const EventIndex parent = trace_.parent()[i];
+      if (parent != model::kNoEvent) self[parent] -= duration;
+    }
+    return self;
+  });
+}
+
+const kymo::Column<uint32_t>& Source::depth() const {
+  return depth_.Get([this] {
+    kymo::Column<uint32_t> depth(trace_.event_count());
+    for (size_t i = 0; i < depth.size(); ++i) {
+      const EventIndex parent = trace_.parent()[i];
+      depth[i] = parent == model::kNoEvent ? 0 : depth[parent] + 1;
+    }
+    return depth;
+  });
+}
+
+const Column64& Source::step() const {
+  return step_.Get(
+      [this] { return StepsOfEvents(trace_, steps(), launches()); });
+}
+
+const std::vector<DurationNs>& Source::wait_ns() const {
+  return wait_ns_.Get([this] { return analysis::WaitTimesOfRanges(trace_); });
+}
+
+const analysis::MemoryUsage& Source::memory_usage() const {
+  return memory_usage_.Get(
+      [this] { return analysis::MeasureMemoryUsage(trace_); });
+}
+
+const std::vector<int64_t>& Source::flops() const {
+  return flops_.Get([this] {
+    return EstimateFlops(trace_, FlopsRegistry::WithPyTorchFormulas()).flops;
+  });
+}
+
+const ThreadRows& Source::threads() const {
+  return threads_.Get([this] { return FindThreads(trace_); });
+}
+
+const std::vector<ArgRow>& Source::args() const {
+  return args_.Get([this] {
+    std::vector<ArgRow> rows;
+    rows.reserve(trace_.data().args.size());
+    for (EventIndex i = 0; i < trace_.event_count(); ++i) {
+      const model::Detail* const d = trace_.detail(i);
+      if (d == nullptr) continue;
+      for (uint32_t arg = d->args_begin; arg < d->args_end; ++arg) {
+        rows.push_back({i, arg});
+      }
+    }
+    return rows;
+  });
+}
+
+const std::vector<uint32_t>& Source::event_counts() const {
+  return event_counts_.Get([this] {
+    std::vector<uint32_t> counts(trace_.strings().size());
+    for (const model::NameId name : trace_.name()) ++counts[Index(name)];
+    return counts;
+  });
+}
+
+const analysis::Launches& Source::launches() const {
+  return *launches_.Get(
+      [this] { return std::make_unique<analysis::Launches>(trace_); });
+}
+
+const std::vector<WorkRow>& Source::device_work() const {
+  return device_work_.Get([this] {
+    std::vector<WorkRow> rows;
+    const auto tracks = trace_.tracks();
+    for (model::TrackIndex t = 0; t < tracks.size(); ++t) {
+      if (tracks[t].kind != model::TrackKind::kStream) continue;
+      for (EventIndex i = trace_.track_begin(t); i < trace_.track_end(t); ++i) {
+        const analysis::WorkKind kind = analysis::WorkKindOf(trace_, i);
+        if (kind != analysis::WorkKind::kNone) rows.push_back({i, kind});
+      }
+    }
+    return rows;
+  });
+}
+
+const std::vector<StepRow>& Source::steps() const {
+  return steps_.Get([this] { return AllSteps(trace_); });
+}
+
+const std::vector<bool>& Source::idle_waits() const {
+  return idle_waits_.Get([this] { return analysis::IdleWaits(trace_); });
+}
+
+const std::vector<EventIndex>& Source::events_of_waits() const {
+  return events_of_waits_.Get([this] {
+    std::vector<EventIndex> events;
+    if (trace_.thread_states() == nullptr) return events;
+    std::optional<analysis::OpenEvents> open;
+    model::TrackIndex track = model::kNoTrack;
+    for (const model::Wait& wait : trace_.thread_states()->waits) {
+      if (wait.track != track) {
+        track = wait.track;
+        open.emplace(trace_, track, wait.begin_ns);
+      }
+      events.push_back(open->InnermostAt(wait.begin_ns));
+    }
+    return events;
+  });
+}
+
+const std::vector<MemoryByStack>& Source::memory_by_stack() const {
+  return memory_by_stack_.Get([this] { return SumMemoryByStack(trace_); });
+}
+
+const std::vector<model::Loss>& Source::losses() const {
+  return losses_.Get([this] {
+    std::vector<model::Loss> losses;
+    for (size_t i = 0; i < static_cast<size_t>(model::Loss::kCount); ++i) {
+      const auto loss = static_cast<model::Loss>(i);
+      if (trace_.ledger().Get(loss) != 0) losses.push_back(loss);
+    }
+    return losses;
+  });
+}
+
+}  // namespace kymo::tables
