@@ -242,6 +242,7 @@ void PerfSession::HandleExit(const TaskRecord& record) {
   if (store_.processes().OnExit(record.pid, record.tid,
                                 ToEpoch(record.time_ns))) {
     pids_.OnExit(record.pid);
+    store_.OnEnd(record.pid);
   }
 }
 

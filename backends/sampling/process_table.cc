@@ -33,6 +33,11 @@ SampledProcess& ProcessTable::Process(int64_t pid) {
   return at->second;
 }
 
+std::string ProcessTable::NameOf(int64_t pid) const {
+  const auto at = processes_.find(pid);
+  return at == processes_.end() ? std::string() : at->second.name;
+}
+
 SampledThread& ProcessTable::Thread(int64_t pid, int64_t tid) {
   return threads_[{pid, tid}];
 }
@@ -53,6 +58,8 @@ void ProcessTable::OnFork(int64_t pid, int64_t tid, int64_t parent_pid,
   child.start_ns = time_ns;
   child.live_threads = {tid};
   child.space = parent.space;
+  child.jit_parent =
+      parent.jit_program != 0 ? parent.jit_program : parent.jit_parent;
   Process(pid) = std::move(child);
 }
 
@@ -71,6 +78,7 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
   SampledProcess& process = Process(pid);
   if (is_exec) {
     process.space.Clear();
+    process.jit_program = process.jit_parent = 0;
     process.maps_read_ns = 0;
     process.live_threads = {tid};  // exec ends all others
     process.command_line = ReadCommandLine(pid);
@@ -95,6 +103,7 @@ void ProcessTable::OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
   if (process.image_ns == image_ns) return;
   process.image_ns = image_ns;
   process.space.Clear();
+  process.jit_program = process.jit_parent = 0;
   process.files.clear();
   process.maps_read_ns = 0;
   process.command_line = ReadCommandLine(pid);

@@ -31,6 +31,10 @@ struct SampledProcess {
   // others as they are.
   std::set<int64_t> live_threads;
   symbolize::AddressSpace space;
+  // Of JitNames: the program, and the one of the process that it was forked out
+  // of; 0: none.
+  uint32_t jit_program = 0;
+  uint32_t jit_parent = 0;
   // By number: whether the space has the code of the file (sample_ring.h).
   std::vector<bool> files;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
@@ -50,6 +54,8 @@ class ProcessTable {
 
   // Each is made when it is first asked for, a process with its main thread.
   SampledProcess& Process(int64_t pid);
+  // Empty if the process is not known.
+  std::string NameOf(int64_t pid) const;
   SampledThread& Thread(int64_t pid, int64_t tid);
 
   // A new thread (pid == parent_pid), or a new process, which begins as a copy

@@ -29,7 +29,11 @@ void SampleStore::OnSample(const SampleEvent& event) {
 void SampleStore::AddUpOldest() {
   const size_t count = (samples_.size() + 3) / 4;
   const auto end = samples_.begin() + static_cast<ptrdiff_t>(count);
+  // Their times are forgotten, so they need their names now.
+  stacks_.ReadJitNames();
   for (auto sample = samples_.begin(); sample != end; ++sample) {
+    sample->stack = model::StackId{stacks_.Settle(
+        Index(sample->stack), sample->time_ns, /*only_known=*/true)};
     Sum& sum = sums_[{sample->track, Index(sample->stack)}];
     ++sum.count;
     sum.weight_ns += sample->weight_ns;
@@ -41,6 +45,11 @@ void SampleStore::AddUpOldest() {
 void SampleStore::Collect(model::TraceShard& shard) {
   shard.sampling_period_ns = period_ns_;
   shard.ledger.Add(model::Loss::kSamplesSummed, summed_count_);
+  stacks_.ReadJitNames();
+  for (model::StackSample& sample : samples_) {
+    sample.stack = model::StackId{
+        stacks_.Settle(model::Index(sample.stack), sample.time_ns)};
+  }
   const std::vector<model::StackId> stacks = stacks_.Collect(shard);
   for (model::StackSample& sample : samples_) {
     sample.stack = stacks[model::Index(sample.stack)];
@@ -58,13 +67,16 @@ void SampleStore::Collect(model::TraceShard& shard) {
 }
 
 std::vector<std::string> RemarksOf(const SampleStore& store) {
-  if (store.summed_count() == 0) return {};
-  return {absl::StrCat(
-      "sampling: a long recording: tables and stacks have all samples; "
-      "timelines have the newest, without ",
-      store.summed_count(),
-      " older ones. For more of them, raise --sampling_max_samples; 0 keeps "
-      "all")};
+  std::vector<std::string> remarks = store.stacks().JitRemarks();
+  if (store.summed_count() > 0) {
+    remarks.push_back(absl::StrCat(
+        "sampling: a long recording: tables and stacks have all samples; "
+        "timelines have the newest, without ",
+        store.summed_count(),
+        " older ones. For more of them, raise --sampling_max_samples; 0 keeps "
+        "all"));
+  }
+  return remarks;
 }
 
 }  // namespace kymo::sampling

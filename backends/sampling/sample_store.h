@@ -67,6 +67,7 @@ class SampleStore {
   }
   void OnMap(const MapRecord& record) { stacks_.OnMap(record); }
   void OnSample(const SampleEvent& event);
+  void OnEnd(int64_t pid) { stacks_.OnEnd(pid); }
   void AddLoss(model::Loss loss, uint64_t count) {
     stacks_.AddLoss(loss, count);
   }
@@ -77,6 +78,7 @@ class SampleStore {
   DurationNs total_weight_ns() const noexcept { return total_weight_ns_; }
 
   void Collect(model::TraceShard& shard);
+  const StackStore& stacks() const noexcept { return stacks_; }
 
  private:
   struct Sum {
@@ -96,7 +98,8 @@ class SampleStore {
   DurationNs total_weight_ns_ = 0;
 };
 
-// Says which samples timelines lack, if any.
+// Says which samples timelines lack, if any. After Collect it also says which
+// code has no names though its program could give them.
 std::vector<std::string> RemarksOf(const SampleStore& store);
 
 }  // namespace kymo::sampling

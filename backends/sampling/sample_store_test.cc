@@ -1,12 +1,18 @@
 #include "backends/sampling/sample_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "profiler/base/clock.h"
 #include "profiler/model/trace_shard.h"
 
 namespace kymo::sampling {
@@ -59,6 +65,57 @@ TEST(SampleStoreTest, FilesWithNumbersAreApartAtOnePlace) {
   // Without its file, a place has the name of the file and its offset.
   EXPECT_EQ(shard.strings.Get(leaf(0).function), "first+0x10");
   EXPECT_EQ(shard.strings.Get(leaf(1).function), "second+0x10");
+}
+
+// This process stands for one that makes code in one place again and again.
+TEST(SampleStoreTest, CodeMadeAtRunTimeHasTheNamesOfItsTimes) {
+  const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  for (const size_t most_samples : {0, 4}) {
+    SampleStore store(/*period_ns=*/1'000, {.most_samples = most_samples});
+    store.OnMap({.pid = getpid(),
+                 .address = 0x10000,
+                 .size_bytes = 0x1000,
+                 .file_offset = 0,
+                 .file = {.path = "//anon", .build_id = {}}});
+    const auto sample = [&] {
+      const uint64_t callchain[] = {0x10010, 0x10020};
+      SampleEvent event{.pid = getpid(),
+                        .tid = getpid(),
+                        .time_ns = MonotonicNs() + EpochOffsetNs(),
+                        .weight_ns = 1};
+      event.callchain = callchain;
+      store.OnSample(event);
+    };
+    std::ofstream(path) << "10000 40 first\n";
+    sample();
+    sample();
+    // Longer than the time between two looks at the file.
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    sample();
+    std::ofstream(path, std::ios::app) << "10000 18 second\n";
+    sample();
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    sample();
+    unlink(path.c_str());
+    model::TraceShard shard;
+    store.Collect(shard);
+    std::map<std::string, int> counts;
+    const auto add = [&](model::StackId stack, uint64_t count) {
+      const auto name = [&](model::StackId of) {
+        return std::string(shard.strings.Get(
+            shard.stacks.frame(shard.stacks.leaf(of)).function));
+      };
+      counts[name(shard.stacks.parent(stack)) + ";" + name(stack)] +=
+          static_cast<int>(count);
+    };
+    for (const auto& one : shard.samples) add(one.stack, 1);
+    for (const auto& sum : shard.sample_sums) add(sum.stack, sum.count);
+    EXPECT_EQ(shard.sample_sums.empty(), most_samples == 0);
+    // The fourth sample is from between two looks.
+    EXPECT_EQ(counts["first;first"] + counts["first;second"], 5);
+    EXPECT_GE(counts["first;first"], 3);
+    EXPECT_GE(counts["first;second"], 1);
+  }
 }
 
 // Samples of two threads at `places` places each, one after the other.

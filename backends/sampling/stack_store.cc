@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "backends/sampling/target/sample_ring.h"
 #include "backends/sampling/unwind/stack_copy.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/strings.h"
 #include "profiler/symbolize/code_place.h"
+#include "profiler/symbolize/jit/jit_files.h"
 #include "profiler/symbolize/proc_maps.h"
 #include "profiler/symbolize/raw_stack_names.h"
 
@@ -25,6 +29,21 @@ size_t FileNumberOf(uint64_t address) {
   return address >> 63 != 0 ? 0 : address >> kFileNumberShift;
 }
 
+constexpr uint64_t kManyUnnamed = 100;
+
+// How to make a program name the code that it makes.
+std::string_view HowToName(std::string_view program) {
+  if (program.starts_with("node")) return "run node with --perf-basic-prof";
+  if (program.starts_with("java")) {
+    return "run java with -XX:+PreserveFramePointer "
+           "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
+  }
+  if (program.starts_with("python")) {
+    return "run Python 3.12 or later with PYTHONPERFSUPPORT=1";
+  }
+  return "let it write /tmp/perf-PID.map or a jitdump";
+}
+
 }  // namespace
 
 void StackStore::OnMap(const symbolize::ProcessMapping& mapping) {
@@ -33,6 +52,9 @@ void StackStore::OnMap(const symbolize::ProcessMapping& mapping) {
   if (process.files.size() <= number) process.files.resize(number + 1);
   process.files[number] = true;
   symbolize::AddMapping(mapping, modules_, process.space);
+  if (symbolize::IsJitDumpName(mapping.file.path)) {
+    jit_.OnDump(JitProgram(mapping.pid, process), mapping.file.path);
+  }
 }
 
 void StackStore::OnMap(const MapRecord& record) {
@@ -57,6 +79,13 @@ bool StackStore::ReadMaps(int64_t pid, SampledProcess& process) {
   symbolize::AddMappings(pid, symbolize::ReadProcMaps(pid),
                          now_ns + EpochOffsetNs(), modules_, process.space);
   return true;
+}
+
+uint32_t StackStore::JitProgram(int64_t pid, SampledProcess& process) {
+  if (process.jit_program == 0) {
+    process.jit_program = jit_.AddProgram(pid, process.jit_parent);
+  }
+  return process.jit_program;
 }
 
 bool StackStore::AllModulesKnown() const {
@@ -114,20 +143,70 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
   }
+  const bool has_memory = std::ranges::any_of(
+      unwound_.frames, [this](const symbolize::CodePlace& place) {
+        return modules_.module(place.module).is_memory();
+      });
+  const TimeNs now_ns = has_memory ? MonotonicNs() + EpochOffsetNs() : 0;
+  if (has_memory) {
+    jit_.Claim(JitProgram(captured.pid, process), now_ns, unwound_.frames);
+  }
   std::vector<symbolize::CodePlace> kernel;
   for (const uint64_t address : captured.kernel_frames) {
     kernel.push_back(
         {symbolize::ModuleTable::kKernel, address - (kernel.empty() ? 0 : 1)});
   }
   unwound_.frames.insert(unwound_.frames.begin(), kernel.begin(), kernel.end());
-  return stacks_.Intern(unwound_.frames);
+  const symbolize::RawStackId stack = stacks_.Intern(unwound_.frames);
+  if (has_memory) {
+    if (first_seen_ns_.size() <= stack) first_seen_ns_.resize(stack + 1);
+    if (first_seen_ns_[stack] == 0) first_seen_ns_[stack] = now_ns;
+  }
+  return stack;
+}
+
+void StackStore::OnEnd(int64_t pid) {
+  const uint32_t program = processes_.Process(pid).jit_program;
+  if (program != 0) jit_.OnEnd(program, MonotonicNs() + EpochOffsetNs());
+}
+
+void StackStore::ReadJitNames() {
+  jit_.ReadAll(MonotonicNs() + EpochOffsetNs());
+}
+
+std::vector<std::string> StackStore::JitRemarks() const {
+  std::vector<std::string> remarks;
+  for (const auto& [pid, count] : jit_.unnamed()) {
+    if (count < kManyUnnamed) continue;
+    const std::string name = processes_.NameOf(pid);
+    remarks.push_back(
+        absl::StrCat("sampling: ", count, " samples are in code that ", name,
+                     " (", pid, ") made while it ran and that has no names; ",
+                     ToAbsl(HowToName(name))));
+  }
+  for (const int64_t pid : jit_.TooLarge()) {
+    remarks.push_back(absl::StrCat(
+        "sampling: process ", pid,
+        " named more code than is read; what came last has no names"));
+  }
+  return remarks;
 }
 
 std::vector<model::StackId> StackStore::Collect(model::TraceShard& shard) {
   processes_.Describe(shard);
+  ReadJitNames();
+  const size_t count = stacks_.nodes().size();
+  first_seen_ns_.resize(count);
+  std::vector<symbolize::RawStackId> settled(count);
+  for (symbolize::RawStackId i = 0; i < count; ++i) {
+    settled[i] = i;
+    if (!jit_.IsClaimed(i)) continue;
+    settled[i] = first_seen_ns_[i] == 0 ? 0 : Settle(i, first_seen_ns_[i]);
+  }
   ledger_.Add(model::Loss::kStacksBeyondLimit, stacks_.cut_count());
   shard.ledger.Merge(ledger_);
-  return symbolize::SymbolizeStacks(stacks_, modules_, shard);
+  return symbolize::SymbolizeStacks(stacks_, modules_, shard,
+                                    {jit_.frames(), settled});
 }
 
 }  // namespace kymo::sampling

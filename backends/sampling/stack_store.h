@@ -15,15 +15,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/unwind/registers.h"
 #include "backends/sampling/unwind/unwinder.h"
+#include "profiler/base/time.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/jit/jit_names.h"
 #include "profiler/symbolize/process_mappings.h"
 #include "profiler/symbolize/raw_stacks.h"
 
@@ -49,7 +52,7 @@ class StackStore {
   static constexpr size_t kMostStacks = 1'000'000;
 
   explicit StackStore(size_t most_stacks = kMostStacks)
-      : unwinder_(&modules_), stacks_(most_stacks) {}
+      : unwinder_(&modules_), stacks_(most_stacks), jit_(&modules_, &stacks_) {}
 
   ProcessTable& processes() noexcept { return processes_; }
   // An executable mapping appeared. Its address may carry the number of a file
@@ -59,20 +62,38 @@ class StackStore {
   symbolize::RawStackId Intern(const CapturedStack& captured);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
+  // The process ended: what it wrote last about its code is there now.
+  void OnEnd(int64_t pid);
+
+  // Reads which code lay where in memory. Settle then gives a stack the names
+  // that its code had at `time_ns` (jit_names.h says more).
+  void ReadJitNames();
+  symbolize::RawStackId Settle(symbolize::RawStackId stack, TimeNs time_ns,
+                               bool only_known = false) {
+    return jit_.Settle(stack, time_ns, only_known);
+  }
+  // After Collect: which programs left a hundred stacks or more without the
+  // name of their innermost function, and what to do.
+  std::vector<std::string> JitRemarks() const;
+
   // Describes the processes, and adds stacks and losses. The result maps raw
-  // ids to the shard's.
+  // ids to the shard's. A stack that is not settled has the names of when it
+  // was first seen.
   std::vector<model::StackId> Collect(model::TraceShard& shard);
 
  private:
   void UnwindInto(const CapturedStack& captured, SampledProcess& process);
   void PlaceCallchain(const CapturedStack& captured, SampledProcess& process);
   bool AllModulesKnown() const;
+  uint32_t JitProgram(int64_t pid, SampledProcess& process);
   bool ReadMaps(int64_t pid, SampledProcess& process);
 
   symbolize::ModuleTable modules_;
   ProcessTable processes_;
   Unwinder unwinder_;
   symbolize::RawStacks stacks_;
+  symbolize::JitNames jit_;
+  std::vector<TimeNs> first_seen_ns_;  // of claimed stacks, by raw id; 0: never
   UnwoundStack unwound_;
   model::LossLedger ledger_;
 };

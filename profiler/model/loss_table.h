@@ -110,7 +110,7 @@
       "backends/sampling/sample_store_test.cc",                                \
       "StacksBeyondTheLimitCountForTheirCallers")                              \
   ROW(kFramesUnresolved, "frames_unresolved", kNote,                           \
-      "distinct frames shown as module+offset",                                \
+      "distinct frames shown as module+offset, or as [anon]",                  \
       "profiler/symbolize/raw_stack_names_test.cc",                            \
       "CountsUnresolvedFramesOnce")                                            \
   ROW(kProcessesNotRecorded, "processes_not_recorded", kLoss,                  \

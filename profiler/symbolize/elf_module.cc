@@ -58,10 +58,16 @@ std::unique_ptr<ElfModule> ElfModule::Vdso() {
   const unsigned long address = getauxval(AT_SYSINFO_EHDR);
   if (address == 0) return module;
   const auto* const image = reinterpret_cast<const char*>(address);
-  module->memory_.assign(image, image + VdsoBytes(image));
+  module->image_.assign(image, image + VdsoBytes(image));
   elf_version(EV_CURRENT);
-  module->elf_ = elf_memory(module->memory_.data(), module->memory_.size());
+  module->elf_ = elf_memory(module->image_.data(), module->image_.size());
   module->ReadImage();
+  return module;
+}
+
+std::unique_ptr<ElfModule> ElfModule::Memory(std::string name) {
+  auto module = std::make_unique<ElfModule>(std::move(name));
+  module->is_memory_ = true;
   return module;
 }
 
@@ -142,8 +148,9 @@ uint64_t ElfModule::Delta(uint64_t start, uint64_t file_offset) const noexcept {
 
 ModuleTable::ModuleTable() {
   modules_.push_back(std::make_unique<ElfModule>("[kernel]"));
-  modules_.push_back(std::make_unique<ElfModule>("[unknown]"));
+  modules_.push_back(ElfModule::Memory("[unknown]"));
   modules_.push_back(std::make_unique<ElfModule>("[truncated]"));
+  modules_.push_back(std::make_unique<ElfModule>("[jit]"));
 }
 
 ModuleId ModuleTable::File(int64_t pid, const FileIdentity& identity) {
@@ -157,9 +164,14 @@ ModuleId ModuleTable::Named(const std::string& name) {
   const auto [at, is_new] = named_.try_emplace(name, modules_.size());
   if (is_new) {
     modules_.push_back(name == "[vdso]" ? ElfModule::Vdso()
-                                        : std::make_unique<ElfModule>(name));
+                                        : ElfModule::Memory(name));
   }
   return at->second;
+}
+
+ModuleId ModuleTable::AddMemory(const std::string& name) {
+  modules_.push_back(ElfModule::Memory(name));
+  return static_cast<ModuleId>(modules_.size() - 1);
 }
 
 }  // namespace kymo::symbolize

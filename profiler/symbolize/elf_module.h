@@ -49,7 +49,11 @@ class ElfModule {
   ElfModule& operator=(const ElfModule&) = delete;
   ~ElfModule();
 
+  // Memory that no file backs, with code that was made at run time.
+  static std::unique_ptr<ElfModule> Memory(std::string name);
+
   const std::string& path() const noexcept { return path_; }
+  bool is_memory() const noexcept { return is_memory_; }
   // The last part of the path.
   std::string_view short_name() const noexcept;
   // Null without an image.
@@ -83,7 +87,8 @@ class ElfModule {
 
   std::string path_;
   std::string build_id_;
-  std::vector<char> memory_;  // of the vdso
+  bool is_memory_ = false;
+  std::vector<char> image_;  // of the vdso
   int fd_ = -1;
   struct stat opened_ {};
   Elf* elf_ = nullptr;
@@ -101,6 +106,10 @@ class ModuleTable {
   // that is cut, at address 0.
   static constexpr ModuleId kTruncated = 2;
 
+  // Code that was made at run time and has a name: an address counts the
+  // frames of JitNames.
+  static constexpr ModuleId kJit = 3;
+
   ModuleTable();
 
   // The file's module. Opens the file if it is new.
@@ -108,6 +117,8 @@ class ModuleTable {
   // The module "[vdso]", or one without an image that has another name in
   // brackets.
   ModuleId Named(const std::string& name);
+  // A new module of memory, though another may have its name.
+  ModuleId AddMemory(const std::string& name);
 
   ElfModule& module(ModuleId id) const { return *modules_[id]; }
   size_t size() const noexcept { return modules_.size(); }

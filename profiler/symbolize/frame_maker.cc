@@ -9,15 +9,14 @@ FrameMaker::Frames FrameMaker::Make(ModuleSymbolizer& symbolizer,
   const model::NameId path = shard_.strings.Intern(symbolizer.module().path());
   Frames frames;
   for (const NamedFrame& frame : symbolizer.Name(address)) {
-    frames.push_back(Add({.function = shard_.strings.Intern(frame.function),
-                          .file = shard_.strings.Intern(frame.file),
-                          .module = path,
-                          .line = frame.line,
-                          .address = frame.address,
-                          .is_inlined = frame.is_inlined,
-                          .is_resolved = frame.is_resolved}));
+    frames.push_back(Add(frame, path));
   }
   return frames;
+}
+
+FrameMaker::Frames FrameMaker::MakeNamed(const NamedFrame& frame,
+                                         std::string_view module) {
+  return {Add(frame, shard_.strings.Intern(module))};
 }
 
 FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
@@ -35,6 +34,16 @@ FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
 FrameMaker::Frames FrameMaker::MakeTruncated() {
   const model::NameId name = shard_.strings.Intern("[truncated]");
   return {Add({.function = name, .module = name, .is_resolved = true})};
+}
+
+model::FrameId FrameMaker::Add(const NamedFrame& frame, model::NameId module) {
+  return Add({.function = shard_.strings.Intern(frame.function),
+              .file = shard_.strings.Intern(frame.file),
+              .module = module,
+              .line = frame.line,
+              .address = frame.address,
+              .is_inlined = frame.is_inlined,
+              .is_resolved = frame.is_resolved});
 }
 
 model::FrameId FrameMaker::Add(const model::Frame& frame) {

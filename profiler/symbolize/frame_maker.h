@@ -11,6 +11,7 @@
 #define KYMO_PROFILER_SYMBOLIZE_FRAME_MAKER_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "profiler/model/stack_table.h"
@@ -32,10 +33,13 @@ class FrameMaker {
   // The frame of the kernel function around `address`. Its address is the
   // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
+  // A frame whose name is known already.
+  Frames MakeNamed(const NamedFrame& frame, std::string_view module);
   // The frame "[truncated]", in place of the callers that a stack lacks.
   Frames MakeTruncated();
 
  private:
+  model::FrameId Add(const NamedFrame& frame, model::NameId module);
   model::FrameId Add(const model::Frame& frame);
 
   model::TraceShard& shard_;

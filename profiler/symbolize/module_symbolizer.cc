@@ -126,6 +126,10 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
     address = tables_->unwind_functions.Start(address).value_or(address);
   }
+  // Addresses in memory mean nothing to a reader.
+  if (module_.is_memory()) {
+    return {{.function = module_.path(), .is_resolved = false}};
+  }
   if (frames.empty()) frames.emplace_back();
   std::vector<NamedFrame> named;
   for (const SourceFrame& frame : frames) {

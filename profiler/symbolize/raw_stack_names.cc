@@ -37,14 +37,30 @@ FramesByAddress MakeFrames(ModuleId module,
   return frames;
 }
 
+FramesByAddress MakeJitFrames(const std::vector<uint64_t>& numbers,
+                              std::span<const JitNames::Frame> known,
+                              FrameMaker& maker) {
+  FramesByAddress frames;
+  for (const uint64_t number : numbers) {
+    const JitNames::Frame& frame = known[number];
+    frames[number] = maker.MakeNamed(frame.frame, frame.module);
+  }
+  return frames;
+}
+
 }  // namespace
 
 std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                                             const ModuleTable& modules,
-                                            model::TraceShard& shard) {
+                                            model::TraceShard& shard,
+                                            const SettledStacks& jit) {
   const auto& nodes = stacks.nodes();
+  const auto stands_for_itself = [&](size_t i) {
+    return i >= jit.settled.size() || jit.settled[i] == i;
+  };
   std::vector<std::vector<uint64_t>> addresses(modules.size());
   for (size_t i = 1; i < nodes.size(); ++i) {
+    if (!stands_for_itself(i)) continue;
     addresses[nodes[i].place.module].push_back(nodes[i].place.address);
   }
   FrameMaker maker(&shard);
@@ -55,10 +71,13 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
     distinct.erase(std::unique(distinct.begin(), distinct.end()),
                    distinct.end());
     if (distinct.empty()) continue;
-    frames[module] = MakeFrames(module, distinct, modules, maker);
+    frames[module] = module == ModuleTable::kJit
+                         ? MakeJitFrames(distinct, jit.frames, maker)
+                         : MakeFrames(module, distinct, modules, maker);
   }
   std::vector<model::StackId> ids(nodes.size(), model::kEmptyStack);
   for (size_t i = 1; i < nodes.size(); ++i) {
+    if (!stands_for_itself(i)) continue;
     model::StackId id = ids[nodes[i].parent];
     const CodePlace& place = nodes[i].place;
     for (const model::FrameId frame :
@@ -66,6 +85,9 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
       id = shard.stacks.Push(id, frame);
     }
     ids[i] = id;
+  }
+  for (size_t i = 1; i < jit.settled.size(); ++i) {
+    ids[i] = ids[jit.settled[i]];
   }
   return ids;
 }

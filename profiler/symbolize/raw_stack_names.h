@@ -6,20 +6,31 @@
 #ifndef KYMO_PROFILER_SYMBOLIZE_RAW_STACK_NAMES_H_
 #define KYMO_PROFILER_SYMBOLIZE_RAW_STACK_NAMES_H_
 
+#include <span>
 #include <vector>
 
 #include "profiler/model/stack_table.h"
 #include "profiler/model/trace_shard.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/jit/jit_names.h"
 #include "profiler/symbolize/raw_stacks.h"
 
 namespace kymo::symbolize {
 
 // Adds every stack to the shard. The result maps raw ids to the shard's ids.
 // Frames that stay without a name are counted.
+//
+// A stack with places in memory counts as the one that has the names that these
+// had (jit_names.h): stack i as settled[i]. Beyond the end of `settled`, stacks
+// are what they are.
+struct SettledStacks {
+  std::span<const JitNames::Frame> frames;
+  std::span<const RawStackId> settled;
+};
 std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                                             const ModuleTable& modules,
-                                            model::TraceShard& shard);
+                                            model::TraceShard& shard,
+                                            const SettledStacks& jit = {});
 
 }  // namespace kymo::symbolize
 

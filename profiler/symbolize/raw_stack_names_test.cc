@@ -8,11 +8,12 @@ namespace kymo::symbolize {
 namespace {
 
 TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
-  const ModuleTable modules;
+  ModuleTable modules;
+  const ModuleId file =
+      modules.File(-2, {.path = "/no/file", .build_id = {}, .inode = 1});
   RawStacks stacks;
-  const std::vector<CodePlace> a = {{ModuleTable::kUnknown, 0x10},
-                                    {ModuleTable::kUnknown, 0x20}};
-  const std::vector<CodePlace> b = {{ModuleTable::kUnknown, 0x20}};
+  const std::vector<CodePlace> a = {{file, 0x10}, {file, 0x20}};
+  const std::vector<CodePlace> b = {{file, 0x20}};
   const RawStackId first = stacks.Intern(a);
   const RawStackId second = stacks.Intern(b);
   model::TraceShard shard;
@@ -24,7 +25,7 @@ TEST(RawStackNamesTest, CountsUnresolvedFramesOnce) {
   EXPECT_EQ(shard.stacks.parent(ids[first]), ids[second]);
   EXPECT_EQ(shard.strings.Get(
                 shard.stacks.frame(shard.stacks.leaf(ids[first])).function),
-            "[unknown]+0x10");
+            "file+0x10");
 }
 
 TEST(RawStackNamesTest, CutStacksShareOneRoot) {
@@ -43,8 +44,8 @@ TEST(RawStackNamesTest, CutStacksShareOneRoot) {
   const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(parent));
   EXPECT_EQ(shard.strings.Get(frame.function), "[truncated]");
   // It is a frame that says something, so it does not count as one without a
-  // name.
-  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 2u);
+  // name. The others are one: addresses outside of all files say nothing.
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 1u);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ class RawStacks {
   // `leaf_first`: the frames in the order in which unwinding finds them.
   RawStackId Intern(std::span<const CodePlace> leaf_first);
 
+  size_t most_nodes() const noexcept { return most_nodes_; }
+  void set_most_nodes(size_t count) noexcept { most_nodes_ = count; }
+
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
   // How often a part of a stack was returned for it.
   uint64_t cut_count() const noexcept { return cut_count_; }
@@ -54,7 +57,7 @@ class RawStacks {
     }
   };
 
-  const size_t most_nodes_;  // without node 0
+  size_t most_nodes_;  // without node 0
   std::vector<Node> nodes_;
   uint64_t cut_count_ = 0;
   absl::flat_hash_map<Key, RawStackId> ids_;
