@@ -1,34 +1,15 @@
 #include "profiler/text/short_name.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "profiler/text/folded_defaults.h"
+#include "profiler/text/name_operators.h"
 #include "profiler/text/text_cells.h"
 
 namespace kymo::report {
 namespace {
 
 constexpr std::string_view kDots = "...";
-
-// Where the text `operator<<` and the like that begins at `at` ends; `at` if
-// there is none. Its signs are no brackets.
-size_t PastOperator(std::string_view name, size_t at) {
-  constexpr std::string_view kWord = "operator";
-  const auto is_of_word = [&](size_t i) {
-    return i < name.size() &&
-           (std::isalnum(static_cast<unsigned char>(name[i])) != 0 ||
-            name[i] == '_');
-  };
-  if (!name.substr(at).starts_with(kWord)) return at;
-  size_t end = at + kWord.size();
-  if (is_of_word(end) || (at > 0 && is_of_word(at - 1))) return at;
-  if (name.substr(end).starts_with("()")) return end + 2;
-  while (end < name.size() &&
-         std::string_view("<>=-!").find(name[end]) != std::string_view::npos) {
-    ++end;
-  }
-  return end;
-}
 
 // Without `(int, char) const` and the like at the end.
 std::string_view WithoutParameters(std::string_view name) {
@@ -90,8 +71,9 @@ std::string WithoutMiddle(std::string_view name, size_t width) {
 
 }  // namespace
 
-std::string ShortName(std::string_view name, size_t width) {
-  if (TextWidth(name) <= width) return std::string(name);
+std::string ShortName(std::string_view whole, size_t width) {
+  const std::string name = FoldDefaults(whole);
+  if (TextWidth(name) <= width) return name;
   const std::string_view bare = WithoutParameters(name);
   if (TextWidth(bare) <= width) return std::string(bare);
   const std::string collapsed = WithoutTemplateArguments(bare);

@@ -3,7 +3,8 @@
 //   ShortName("ns::Table<int, char>::insert(int, char)", 22)
 //   // "ns::Table<...>::insert"
 //
-// A name that fits stays whole. Else it loses, one after the other and only as
+// What nobody writes goes first (folded_defaults.h). Then a name that fits
+// stays whole. Else it loses, one after the other and only as
 // far as needed: the parameters, what is between angle brackets, its middle.
 // The end stays longest: it tells functions apart.
 #ifndef KYMO_PROFILER_TEXT_SHORT_NAME_H_

@@ -14,6 +14,11 @@ TEST(ShortNameTest, ANameThatFitsStaysWhole) {
   EXPECT_EQ(ShortName("", 0), "");
 }
 
+TEST(ShortNameTest, WhatNobodyWritesIsNotShown) {
+  EXPECT_EQ(ShortName("f(std::vector<int, std::allocator<int> >)", 80),
+            "f(std::vector<int>)");
+}
+
 TEST(ShortNameTest, ParametersGoFirst) {
   EXPECT_EQ(ShortName("Map<int>::at(std::pair<int, int>) const", 20),
             "Map<int>::at");
@@ -36,7 +41,7 @@ TEST(ShortNameTest, TextsThatAreNoFunctionsKeepTheirEnds) {
 }
 
 TEST(ShortNameTest, ThenWhatIsBetweenAngleBrackets) {
-  EXPECT_EQ(ShortName("ns::Table<int, std::less<int>>::insert(int)", 22),
+  EXPECT_EQ(ShortName("ns::Table<int, std::less<long>>::insert(int)", 22),
             "ns::Table<...>::insert");
   EXPECT_EQ(ShortName("F<int, char>::operator<<(A<int>)", 20),
             "F<...>::operator<<");
