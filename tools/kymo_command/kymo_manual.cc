@@ -10,7 +10,8 @@ namespace {
 constexpr char kEnd[] =
     "\nCOMMANDS\n"
     "    profile    records a program; kymo profile --help\n"
-    "    report     reads traces; kymo report --help\n\n"
+    "    report     reads traces; kymo report --help\n"
+    "    gate       holds a program against a budget; kymo gate --help\n\n"
     "EXIT STATUS\n"
     "    That of the command; 2 if there is no such command.\n";
 
@@ -25,7 +26,8 @@ Manual MakeKymoManual() {
   manual.synopsis =
       "kymo [flags] -- target [argument ...]\n"
       "kymo profile [flags] target [argument ...]\n"
-      "kymo report [flags] FILE ...";
+      "kymo report [flags] FILE ...\n"
+      "kymo gate --budget=FILE -- program [argument ...]";
   manual.description = {
       "Records a program, and prints where its time went: ranges that the "
       "program annotates, samples of any other program, memory, devices. "

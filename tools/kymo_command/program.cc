@@ -8,6 +8,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
+#include "tools/gate_command/main.h"
 #include "tools/kymo_command/kymo_manual.h"
 #include "tools/profile_command/main.h"
 #include "tools/report_command/main.h"
@@ -30,6 +31,7 @@ int Main(const std::vector<std::string>& words) {
   const std::vector<std::string> others(words.begin() + 1, words.end());
   if (first == "profile") return ProfileMain(others);
   if (first == "report") return ReportMain(others);
+  if (first == "gate") return GateMain(others);
   OccupyStandardStreams();
   if (first == "--version") {
     fputs(kVersionLine, stdout);

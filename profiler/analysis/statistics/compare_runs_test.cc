@@ -1,0 +1,132 @@
+#include "profiler/analysis/statistics/compare_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace kymo::analysis {
+namespace {
+
+constexpr size_t kRows = 50;
+constexpr size_t kRuns = 10;
+
+// The noise of a busy machine: each row has its own, and each run is slower as
+// a whole, some by much.
+class Noise {
+ public:
+  explicit Noise(uint32_t seed) : random_(seed) {}
+
+  std::vector<RunRow> Rows(double own, double common) {
+    std::vector<RunRow> rows(kRows);
+    for (size_t run = 0; run < 2 * kRuns; ++run) {
+      const double speed =
+          std::exp(common * Normal()) * (random_() % 10 == 0 ? 1.3 : 1);
+      for (size_t i = 0; i < kRows; ++i) {
+        RunRow& row = rows[i];
+        const double mean = 10.0 * static_cast<double>(i + 1);
+        (run % 4 == 0 || run % 4 == 3 ? row.base : row.head)
+            .push_back(mean * speed * std::exp(own * Normal()));
+      }
+    }
+    return rows;
+  }
+
+ private:
+  // The sum of twelve: the same on every machine, unlike the library's.
+  double Normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += random_() / 4294967296.0;
+    return sum;
+  }
+
+  std::mt19937 random_;
+};
+
+bool HasChange(const RunComparison& compared) {
+  const auto is_change = [](const ComparedRow& row) {
+    return row.verdict == RunVerdict::kSlower ||
+           row.verdict == RunVerdict::kFaster;
+  };
+  return is_change(compared.whole) ||
+         std::ranges::any_of(compared.rows, is_change);
+}
+
+TEST(CompareRunsTest, FindsFivePercentInOneOfFiftyRows) {
+  int found = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    std::vector<RunRow> rows = Noise(seed).Rows(0.015, 0.1);
+    for (double& value : rows[7].head) value *= 1.05;
+    const RunComparison compared = CompareRuns(rows, {.with_intervals = false});
+    found += compared.rows[7].verdict == RunVerdict::kSlower ? 1 : 0;
+  }
+  EXPECT_GE(found, 95);
+}
+
+TEST(CompareRunsTest, EqualProgramsRarelySeemToDiffer) {
+  int alarms = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const std::vector<RunRow> rows = Noise(seed).Rows(0.03, 0.1);
+    const RunComparison compared = CompareRuns(rows, {.with_intervals = false});
+    alarms += HasChange(compared) ? 1 : 0;
+  }
+  EXPECT_LT(alarms, 10);
+}
+
+TEST(CompareRunsTest, TakesOutTheSpeedOfRuns) {
+  std::vector<RunRow> rows = Noise(1).Rows(0.002, 0.2);
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_TRUE(compared.is_relative);
+  EXPECT_EQ(compared.rows[3].verdict, RunVerdict::kNoChange);
+  EXPECT_EQ(compared.whole.verdict, RunVerdict::kTooNoisy);
+}
+
+TEST(CompareRunsTest, EverythingSlowerIsAChangeOfTheWhole) {
+  std::vector<RunRow> rows = Noise(2).Rows(0.005, 0.0);
+  for (RunRow& row : rows) {
+    for (double& value : row.head) value *= 2;
+  }
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_EQ(compared.whole.verdict, RunVerdict::kSlower);
+  EXPECT_NEAR(compared.whole.change, 1, 0.1);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kNoChange);
+}
+
+TEST(CompareRunsTest, FewRowsAreComparedAsTheyAre) {
+  const std::vector<RunRow> rows = {
+      {.base = {10, 10.1, 10.2, 9.9, 9.8, 10, 10.1, 9.9},
+       .head = {12, 12.1, 12.2, 11.9, 11.8, 12, 12.1, 11.9}}};
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_FALSE(compared.is_relative);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kSlower);
+  EXPECT_NEAR(compared.rows[0].change, 0.2, 0.01);
+}
+
+TEST(CompareRunsTest, OneMoreOfACountIsAChange) {
+  const std::vector<RunRow> rows = {
+      {.base = {1000}, .head = {1001}, .is_count = true},
+      {.base = {7}, .head = {7}, .is_count = true}};
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kSlower);
+  EXPECT_EQ(compared.rows[1].verdict, RunVerdict::kNoChange);
+}
+
+TEST(CompareRunsTest, CountsThatVaryAreTested) {
+  const std::vector<RunRow> rows = {
+      {.base = {1000, 1010, 990}, .head = {1001, 1009, 991}, .is_count = true}};
+  EXPECT_EQ(CompareRuns(rows).rows[0].verdict, RunVerdict::kTooNoisy);
+}
+
+TEST(CompareRunsTest, TooFewRunsFindNothing) {
+  const std::vector<RunRow> rows = {{.base = {1}, .head = {2}}};
+  const RunComparison compared = CompareRuns(rows);
+  EXPECT_EQ(compared.rows[0].verdict, RunVerdict::kTooNoisy);
+  EXPECT_TRUE(std::isinf(compared.rows[0].smallest_seen));
+  EXPECT_EQ(FewestRuns(1, 0.05), 5);
+  EXPECT_EQ(FewestRuns(50, 0.05), 7);
+}
+
+}  // namespace
+}  // namespace kymo::analysis

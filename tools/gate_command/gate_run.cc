@@ -1,0 +1,194 @@
+#include "tools/gate_command/gate_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "importers/load/load.h"
+#include "profiler/base/owned_descriptor.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/report/ledger_text.h"
+#include "tools/gate_command/syscall_trace.h"
+#include "tools/profile_command/start/runtime_files.h"
+#include "tools/runtime/blocking_calls.h"
+
+extern char** environ;
+
+namespace kymo::tools {
+namespace {
+
+absl::StatusOr<std::string> SelfPath() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  if (length <= 0 || length == sizeof(path)) {
+    return absl::ErrnoToStatus(errno, "could not find this program's file");
+  }
+  return std::string(path, static_cast<size_t>(length));
+}
+
+absl::Status CheckEnd(int status, const std::string& program) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
+  return absl::AbortedError(
+      WIFSIGNALED(status)
+          ? absl::StrCat(program, " was ended by signal ", WTERMSIG(status),
+                         " (", strsignal(WTERMSIG(status)), ")")
+          : absl::StrCat(program, " ended with status ", WEXITSTATUS(status)));
+}
+
+// The file in which libkymo_calls.so counts; other processes open it by path.
+class CallFile {
+ public:
+  absl::Status Make() {
+    file_ = OwnedDescriptor(memfd_create("kymo_calls", MFD_CLOEXEC));
+    if (!file_.is_open() ||
+        ftruncate(file_.get(), sizeof(BlockingCallCounts)) != 0) {
+      return absl::ErrnoToStatus(errno, "could not make memory for counts");
+    }
+    void* const mapped = mmap(nullptr, sizeof(BlockingCallCounts), PROT_READ,
+                              MAP_SHARED, file_.get(), 0);
+    if (mapped == MAP_FAILED) {
+      return absl::ErrnoToStatus(errno, "could not map memory for counts");
+    }
+    counts_ = static_cast<const BlockingCallCounts*>(mapped);
+    return absl::OkStatus();
+  }
+  ~CallFile() {
+    if (counts_ == nullptr) return;
+    munmap(const_cast<BlockingCallCounts*>(counts_), sizeof(*counts_));
+  }
+  CallFile() = default;
+  CallFile(const CallFile&) = delete;
+  CallFile& operator=(const CallFile&) = delete;
+
+  std::string path() const {
+    return absl::StrCat("/proc/", getpid(), "/fd/", file_.get());
+  }
+  const BlockingCallCounts& counts() const { return *counts_; }
+
+ private:
+  OwnedDescriptor file_;
+  const BlockingCallCounts* counts_ = nullptr;
+};
+
+absl::Status AddCounts(const std::vector<std::string>& command,
+                       Amounts& amounts) {
+  KYMO_ASSIGN_OR_RETURN(const std::string self, SelfPath());
+  const std::string library = FindRuntimeFile(self, "libkymo_calls.so");
+  if (library.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("libkymo_calls.so is not where it belongs, near ", self,
+                     "; install Kymo again"));
+  }
+  KYMO_ASSIGN_OR_RETURN(const std::string preloaded,
+                        PreloadPath(library, LinkPlaces()));
+  CallFile file;
+  KYMO_RETURN_IF_ERROR(file.Make());
+  const char* const theirs = getenv("LD_PRELOAD");
+  TracedRun run;
+  KYMO_RETURN_IF_ERROR(TraceSystemCalls(
+      command,
+      {{kCallsVariable, file.path()},
+       {"LD_PRELOAD",
+        theirs == nullptr ? preloaded : absl::StrCat(preloaded, ":", theirs)}},
+      run));
+  KYMO_RETURN_IF_ERROR(CheckEnd(run.wait_status, command[0]));
+  const auto set = [&](What what, uint64_t amount) {
+    amounts.Set({what}, static_cast<double>(amount));
+  };
+  set(What::kSystemCalls, run.system_calls);
+  set(What::kFilesOpened, run.files_opened);
+  set(What::kBytesRead, run.bytes_read);
+  set(What::kBytesWritten, run.bytes_written);
+  set(What::kPageFaults, run.page_faults);
+  // A static program has called nobody's functions, as far as anyone saw.
+  if (file.counts().processes == 0) return absl::OkStatus();
+  uint64_t sum = 0;
+  for (size_t i = 0; i < kBlockingCallCount; ++i) {
+    const uint64_t calls = file.counts().calls[i];
+    if (calls == 0) continue;
+    sum += calls;
+    amounts.Set({What::kBlockingCalls, kBlockingCallNames[i]},
+                static_cast<double>(calls));
+  }
+  set(What::kBlockingCalls, sum);
+  return absl::OkStatus();
+}
+
+// Runs `kymo profile` with these flags, too.
+absl::Status Record(const std::vector<std::string>& flags,
+                    const std::string& out,
+                    const std::vector<std::string>& command) {
+  KYMO_ASSIGN_OR_RETURN(const std::string self, SelfPath());
+  std::vector<std::string> words = {self,
+                                    "profile",
+                                    "--quiet",
+                                    "--activities=cpu",
+                                    "--profile_memory",
+                                    "--record_shapes",
+                                    "--with_flops",
+                                    "--cpu_keep_raw",
+                                    "--cpu_arena_mib=64",
+                                    absl::StrCat("--output_dir=", out)};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int error =
+      posix_spawn(&child, self.c_str(), nullptr, nullptr, argv.data(), environ);
+  if (error != 0) {
+    return absl::ErrnoToStatus(error, absl::StrCat("could not start ", self));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return CheckEnd(status, command[0]);
+}
+
+}  // namespace
+
+absl::StatusOr<Amounts> MeasureFiles(const std::vector<std::string>& files,
+                                     const ImporterRegistry& importers) {
+  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
+                        Load(files, LoadOptions(), importers));
+  if (loaded.trace.ledger().AnythingLost()) {
+    return absl::DataLossError(
+        absl::StrCat("the recording is not complete, so its counts are not: ",
+                     report::LedgerText(loaded.trace.ledger())));
+  }
+  Amounts amounts;
+  AddAmountsOf(loaded.trace, amounts);
+  return amounts;
+}
+
+absl::StatusOr<Amounts> MeasureProgram(const std::vector<std::string>& command,
+                                       const std::string& out,
+                                       const Measuring& measuring,
+                                       const ImporterRegistry& importers) {
+  std::vector<std::string> flags = {"--export=summary"};
+  if (!measuring.has_leaks) flags.emplace_back("--nomemory_stacks");
+  KYMO_RETURN_IF_ERROR(Record(flags, out, command));
+  KYMO_ASSIGN_OR_RETURN(Amounts amounts,
+                        MeasureFiles({out + "/kymo.raw"}, importers));
+  if (measuring.counts_calls) {
+    KYMO_RETURN_IF_ERROR(AddCounts(command, amounts));
+  }
+  return amounts;
+}
+
+absl::Status RecordPage(const std::vector<std::string>& command,
+                        const std::string& out) {
+  return Record({"--export=summary,html"}, out, command);
+}
+
+}  // namespace kymo::tools

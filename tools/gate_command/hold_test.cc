@@ -1,0 +1,188 @@
+#include "tools/gate_command/hold.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Amounts Program() {
+  Amounts amounts;
+  amounts.Set({What::kCalls, "matmul"}, 128);
+  amounts.Set({What::kAllocations}, 1000);
+  amounts.Set({What::kPeakBytes}, 1 << 20);
+  amounts.Set({What::kBlockingCalls}, 2);
+  amounts.Set({What::kBlockingCalls, "read"}, 2);
+  amounts.Set({What::kSystemCalls}, 50);
+  amounts.Set({What::kCpuTimeUs, "matmul"}, 900);
+  return amounts;
+}
+
+constexpr char kBudget[] = R"(
+line { what: CALLS of: "matmul" expect: 128 }
+line { what: ALLOCATIONS expect: 1000 }
+line { what: PEAK_BYTES expect: 1048576 }
+line { what: PEAK_BYTES of: "matmul" expect: 0 }
+line { what: BLOCKING_CALLS expect: 2 }
+line { what: BLOCKING_CALLS of: "fsync" expect: 0 }
+line { what: SYSTEM_CALLS expect: 50 }
+line { what: CPU_TIME_US of: "matmul" expect: 900 }
+)";
+
+Budget Read(const std::string& text) {
+  return ReadBudget(text, "m.textproto").value();
+}
+
+std::vector<Held> HeldOf(const Budget& budget, const Amounts& amounts,
+                         const HoldOptions& options = {}) {
+  std::vector<Held> held;
+  const auto lines = HoldBudget(budget, std::vector{amounts}, options);
+  EXPECT_TRUE(lines.ok()) << lines.status();
+  for (const HeldLine& line : *lines) held.push_back(line.held);
+  return held;
+}
+
+bool IsOver(const std::string& budget, const Amounts& amounts) {
+  return IsOverBudget(
+      *HoldBudget(Read(budget), std::vector{amounts}, HoldOptions()));
+}
+
+TEST(HoldTest, TheSameProgramIsWithinItsBudget) {
+  const Budget budget = Read(kBudget);
+  EXPECT_THAT(HeldOf(budget, Program()), testing::Each(Held::kWithin));
+}
+
+// The least that must always be found.
+TEST(HoldTest, PlantedChangesAreFound) {
+  const std::vector<std::pair<Measure, double>> planted = {
+      {{What::kCalls, "matmul"}, 129},
+      {{What::kAllocations}, 1010},
+      {{What::kAllocations}, 1001},
+      {{What::kPeakBytes}, (1 << 20) + (64 << 10)},
+      {{What::kBlockingCalls}, 3},
+      {{What::kBlockingCalls, "fsync"}, 1},
+  };
+  for (const auto& [measure, amount] : planted) {
+    Amounts amounts = Program();
+    amounts.Set(measure, amount);
+    EXPECT_TRUE(IsOver(kBudget, amounts)) << MeasureText(measure);
+  }
+}
+
+TEST(HoldTest, WhatDependsOnTheMachineIsAdvice) {
+  Amounts amounts = Program();
+  amounts.Set({What::kSystemCalls}, 51);
+  amounts.Set({What::kCpuTimeUs, "matmul"}, 5000);
+  EXPECT_FALSE(IsOver(kBudget, amounts));
+  EXPECT_TRUE(
+      IsOver("line { what: SYSTEM_CALLS expect: 50 repeats: true }", amounts));
+  EXPECT_FALSE(
+      IsOver("line { what: SYSTEM_CALLS expect: 51 repeats: true }", amounts));
+}
+
+TEST(HoldTest, ToleranceAndLess) {
+  Amounts amounts = Program();
+  amounts.Set({What::kAllocations}, 1010);
+  const std::string line = "line { what: ALLOCATIONS expect: 1000 tolerance: ";
+  EXPECT_FALSE(IsOver(line + "0.01 }", amounts));
+  EXPECT_TRUE(IsOver(line + "0.009 }", amounts));
+  amounts.Set({What::kAllocations}, 3);
+  EXPECT_THAT(HeldOf(Read(line + "0 }"), amounts), ElementsAre(Held::kBetter));
+}
+
+TEST(HoldTest, TimesNeedToBeSure) {
+  const Budget budget = Read(
+      "runs: 5 line { what: CPU_TIME_US expect: 900 min_effect: 0.1 "
+      "confidence: 0.95 }");
+  const auto is_over = [&](const std::vector<double>& times) {
+    std::vector<Amounts> runs;
+    for (const double time : times) {
+      runs.emplace_back().Set({What::kCpuTimeUs}, time);
+    }
+    return IsOverBudget(*HoldBudget(budget, runs, HoldOptions()));
+  };
+  EXPECT_TRUE(is_over({1100, 1110, 1120, 1130, 1140}));
+  EXPECT_FALSE(is_over({980, 970, 985, 975, 980}));    // less than 10 % more
+  EXPECT_FALSE(is_over({800, 900, 1100, 1500, 900}));  // not sure
+}
+
+TEST(HoldTest, WhatIsNotThereIsAnErrorThatListsWhatIs) {
+  const auto error = [](const std::string& text) {
+    return std::string(
+        HoldBudget(Read(text), std::vector{Program()}, HoldOptions())
+            .status()
+            .message());
+  };
+  EXPECT_EQ(error("line { what: CALLS of: \"matmull\" expect: 1 }"),
+            "m.textproto:1: the program has no CALLS of matmull; it has 1: "
+            "matmul; did you mean matmul?");
+  EXPECT_THAT(error("line { what: BLOCKING_CALLS of: \"reed\" expect: 1 }"),
+              HasSubstr("did you mean read?"));
+  EXPECT_THAT(error("line { what: LEAKS expect: 1 }"),
+              HasSubstr("record the heap with --profile_memory"));
+  EXPECT_THAT(error("line { what: FILES_OPENED expect: 1 }"),
+              HasSubstr("name the program instead"));
+  EXPECT_THAT(error(""), HasSubstr("m.textproto has no line; to write it"));
+}
+
+TEST(HoldTest, ShardsAndFilters) {
+  const Budget budget = Read(
+      "line { what: ALLOCATIONS expect: 1000 shard: 0 }"
+      "line { what: ALLOCATIONS expect: 1 shard: 1 }");
+  EXPECT_THAT(HeldOf(budget, Program(), {.shard = 0}),
+              ElementsAre(Held::kWithin, Held::kNotHeld));
+  EXPECT_THAT(HeldOf(budget, Program(), {.shard = 0, .is_filtered = true}),
+              ElementsAre(Held::kNotHeld, Held::kNotHeld));
+  EXPECT_FALSE(HoldBudget(budget, std::vector{Program()}, {.shard = 7}).ok());
+}
+
+TEST(HoldTest, XmlHasACaseForEachLine) {
+  const Budget budget = Read(
+      "line { what: CALLS of: \"matmul\" expect: 127 }"
+      "line { what: ALLOCATIONS expect: 1000 }");
+  const auto lines = HoldBudget(budget, std::vector{Program()}, HoldOptions());
+  const std::string xml = HeldXml(*lines, budget, "a<b");
+  EXPECT_THAT(xml, HasSubstr("<testsuite name=\"a&lt;b\" tests=\"2\" "
+                             "failures=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<failure message=\"128 is more than 127 "
+                             "(+0.79 %)\"/></testcase>"));
+  EXPECT_THAT(xml, HasSubstr("name=\"ALLOCATIONS\""));
+}
+
+TEST(HoldTest, UpdateSaysWhatDoesNotRepeat) {
+  std::vector<Amounts> runs(3, Program());
+  runs[1].Set({What::kAllocations}, 1003);
+  runs[2].Set({What::kSystemCalls}, 51);
+  const Budget budget = Read(kBudget);
+  std::vector<std::string> notes;
+  const auto updates = UpdatesFor(budget, runs, {}, notes);
+  ASSERT_TRUE(updates.ok()) << updates.status();
+  EXPECT_EQ((*updates)[1].expect, 1003);
+  EXPECT_TRUE((*updates)[1].advisory);
+  EXPECT_FALSE((*updates)[0].advisory);
+  EXPECT_FALSE((*updates)[6].repeats);
+  EXPECT_THAT(notes,
+              ElementsAre("ALLOCATIONS does not repeat here (1000, 1003, "
+                          "1000): it is advisory",
+                          "SYSTEM_CALLS does not repeat here (50, 50, 51): it "
+                          "is advisory"));
+}
+
+TEST(HoldTest, NewBudgetHoldsTheProgram) {
+  std::vector<std::string> notes;
+  const std::string text =
+      NewBudget(std::vector<Amounts>(3, Program()), {}, notes);
+  EXPECT_THAT(text, HasSubstr("SYSTEM_CALLS expect: 50 repeats: true"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("CPU_TIME")));
+  EXPECT_THAT(HeldOf(Read(text), Program()), testing::Each(Held::kWithin));
+  EXPECT_TRUE(notes.empty());
+}
+
+}  // namespace
+}  // namespace kymo::tools

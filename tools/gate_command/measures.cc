@@ -1,0 +1,159 @@
+#include "tools/gate_command/measures.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/averages/duplicates.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/flops.h"
+#include "profiler/analysis/memory/memory_profile.h"
+#include "profiler/base/strings.h"
+#include "profiler/base/time.h"
+
+namespace kymo::tools {
+namespace {
+
+struct Row {
+  const char* name;
+  bool is_of_whole;
+  bool is_of_parts;
+  bool is_counted = false;
+  bool depends_on_machine = false;
+  bool is_time = false;
+};
+
+// In the order of What.
+constexpr Row kRows[] = {
+    {"CALLS", false, true},
+    {"ALLOCATIONS", true, false},
+    {"ALLOCATED_BYTES", true, false},
+    {"PEAK_BYTES", true, true},
+    {"TEMPORARY_ALLOCATIONS", true, false},
+    {"LEAKS", true, false},
+    {"LEAKED_BYTES", true, false},
+    {"FLOPS", true, true},
+    {"BLOCKING_CALLS", true, true, true},
+    {"FILES_OPENED", true, false, true},
+    {"SYSTEM_CALLS", true, false, true, true},
+    {"PAGE_FAULTS", true, false, true, true},
+    {"BYTES_READ", true, false, true, true},
+    {"BYTES_WRITTEN", true, false, true, true},
+    {"CPU_TIME_US", true, true, false, false, true},
+    {"CPU_SHARE", false, true, false, false, true},
+};
+static_assert(std::size(kRows) == static_cast<size_t>(What::kCount));
+
+const Row& RowOf(What what) { return kRows[static_cast<size_t>(what)]; }
+
+void AddHeap(const model::Trace& trace, Amounts& amounts) {
+  using analysis::MemoryDetail;
+  for (const analysis::MemoryProfile& heap : analysis::ProfileMemory(trace)) {
+    // Samples are estimates, and no two runs have the same.
+    if (heap.pool.source != model::MemorySource::kHeap ||
+        heap.detail == MemoryDetail::kSamples) {
+      continue;
+    }
+    const auto add = [&](What what, int64_t amount) {
+      amounts.Add({what}, static_cast<double>(amount));
+    };
+    add(What::kAllocations, heap.totals.allocations);
+    add(What::kAllocatedBytes, heap.totals.allocated_bytes);
+    if (heap.detail == MemoryDetail::kCounts) continue;
+    add(What::kPeakBytes, heap.peak.bytes);
+    for (const analysis::OperationMemory& part : heap.peak.by_operation) {
+      if (part.id == model::kEmptyName) continue;
+      amounts.Add({What::kPeakBytes, std::string(trace.Name(part.id))},
+                  static_cast<double>(part.bytes));
+    }
+    add(What::kTemporaryAllocations, heap.temporary.count);
+    int64_t blocks = 0;
+    int64_t bytes = 0;
+    for (const analysis::StackMemory& leak : heap.leaks) {
+      blocks += leak.count;
+      bytes += leak.bytes;
+    }
+    add(What::kLeaks, blocks);
+    add(What::kLeakedBytes, bytes);
+  }
+}
+
+bool HasFlops(const FlopsEstimate& estimate) {
+  return std::ranges::any_of(estimate.flops, [](int64_t f) { return f > 0; });
+}
+
+}  // namespace
+
+std::string_view WhatName(What what) { return RowOf(what).name; }
+bool IsCounted(What what) { return RowOf(what).is_counted; }
+bool DependsOnMachine(What what) { return RowOf(what).depends_on_machine; }
+bool IsTime(What what) { return RowOf(what).is_time; }
+bool IsOfWhole(What what) { return RowOf(what).is_of_whole; }
+bool IsOfParts(What what) { return RowOf(what).is_of_parts; }
+
+std::optional<What> ParseWhat(std::string_view name) {
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (name == kRows[i].name) return static_cast<What>(i);
+  }
+  return std::nullopt;
+}
+
+std::string AllWhatNames() {
+  std::string names;
+  for (const Row& row : kRows) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", row.name);
+  }
+  return names;
+}
+
+std::string MeasureText(const Measure& measure) {
+  std::string text(WhatName(measure.what));
+  if (!measure.of.empty()) absl::StrAppend(&text, " of ", measure.of);
+  return text;
+}
+
+std::optional<double> Amounts::Find(const Measure& measure) const {
+  const auto found = all_.find(measure);
+  if (found == all_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<std::string> Amounts::PartsOf(What what) const {
+  std::vector<std::string> parts;
+  for (const auto& [measure, amount] : all_) {
+    if (measure.what == what && !measure.of.empty()) {
+      parts.push_back(measure.of);
+    }
+  }
+  return parts;
+}
+
+void AddAmountsOf(const model::Trace& trace, Amounts& amounts) {
+  const FlopsEstimate flops = EstimateFlops(trace, FlopsRegistry::Process());
+  analysis::KeyAveragesOptions options;
+  options.duplicates = analysis::DuplicatesOf(trace);
+  options.flops = flops.flops;
+  const bool has_flops = HasFlops(flops);
+  double self_us = 0;
+  for (const analysis::KeyAverage& row : KeyAverages(trace, options)) {
+    amounts.Add({What::kCalls, row.name}, static_cast<double>(row.count));
+    if (has_flops && row.flops > 0) {
+      amounts.Add({What::kFlops, row.name}, static_cast<double>(row.flops));
+      amounts.Add({What::kFlops}, static_cast<double>(row.flops));
+    }
+    if (row.is_device || row.is_async) continue;
+    const double us =
+        static_cast<double>(row.self_cpu_time_total_ns) / kNsPerUs;
+    amounts.Add({What::kCpuTimeUs, row.name}, us);
+    self_us += us;
+  }
+  amounts.Add({What::kCpuTimeUs}, self_us);
+  for (const std::string& part : amounts.PartsOf(What::kCpuTimeUs)) {
+    if (self_us <= 0) break;
+    amounts.Set({What::kCpuShare, part},
+                amounts.Find({What::kCpuTimeUs, part}).value_or(0) / self_us);
+  }
+  AddHeap(trace, amounts);
+}
+
+}  // namespace kymo::tools
