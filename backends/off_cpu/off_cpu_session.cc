@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/off_cpu/calls/noted_calls.h"
 #include "backends/off_cpu/lock_names.h"
 #include "backends/off_cpu/own/own_threads.h"
 #include "backends/off_cpu/own/repeated_records.h"
@@ -90,6 +91,7 @@ class OffCpuSession final : public ActivitySession {
   sampling::ProcessTable& processes_ = stacks_.processes();
   WaitLog waits_;
   WaitCauses causes_{&stacks_, &waits_};
+  NotedCalls calls_{&causes_, &waits_};
   std::map<ThreadKey, ThreadKey> creators_;
   ThreadClock clock_{ThreadClock::kMostThreads,
                      [this](const OffCpuTime& time) { waits_.OnWait(time); }};
@@ -102,8 +104,11 @@ class OffCpuSession final : public ActivitySession {
   model::LossLedger ledger_;
 };
 
-absl::Status OffCpuSession::Prepare(TargetSetup*) {
+absl::Status OffCpuSession::Prepare(TargetSetup* setup) {
   KYMO_RETURN_IF_ERROR(PerfEvents::ProbeSwitches());
+  if (own_ == nullptr && setup != nullptr) {
+    KYMO_RETURN_IF_ERROR(calls_.Prepare(*setup));
+  }
   // The program runs already: what takes long is not left to the start.
   if (own_ != nullptr && source_ != StackSource::kLooks &&
       PerfEvents::ProbeSwitchStacks().ok()) {
@@ -175,7 +180,9 @@ void OffCpuSession::Poll() {
     return ring->pending_bytes() > ring->size_bytes() / 2;
   });
   const uint64_t until_ns = is_urgent ? now_ns : settled_ns_;
+  calls_.Read();
   Drain(until_ns);
+  calls_.Deliver(settled_ns_);
   settled_ns_ = now_ns;
   samples_.Bound(now_ns);
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
@@ -289,6 +296,7 @@ absl::Status OffCpuSession::Stop() {
   samples_.Disable();
   const uint64_t now_ns = NowNs();
   Drain(kForever);
+  calls_.End(ledger_);
   const sampling::PerfTotals totals = events_->ReadTotals();
   // A full ring tells of its losses only when there is room again.
   if (totals.knows_lost && totals.lost_records > told_lost_records_) {

@@ -102,6 +102,12 @@ class TestWaiterRun : public ::testing::Test {
       raise(SIGSTOP);
       if (shares_cpu_before_exec_) ShareCpu();
       *before = Truth::Counts::OfThisThread();
+      if (!preload_.empty()) {
+        for (const auto& [name, value] : setup.environment) {
+          setenv(name.c_str(), value.c_str(), 1);
+        }
+        setenv("LD_PRELOAD", preload_.c_str(), 1);
+      }
       execl(program.c_str(), program.c_str(), file.c_str(), mode.c_str(),
             number.c_str(), nullptr);
       _exit(127);
@@ -206,6 +212,7 @@ class TestWaiterRun : public ::testing::Test {
 
   off_cpu::StackSource source_ = off_cpu::StackSource::kSamplesAndLooks;
   std::string program_ = "test_waiter";
+  std::string preload_;  // then the program gets the session's variables, too
   pid_t pid_ = 0;
   int wait_status_ = 0;
   int64_t stolen_ns_ = 0;  // at most, while the program ran

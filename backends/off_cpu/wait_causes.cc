@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "backends/off_cpu/lock_owner.h"
 #include "backends/off_cpu/schedstat.h"
 #include "profiler/base/clock.h"
@@ -26,8 +27,9 @@ constexpr int64_t kLookPart = 25;
 constexpr int64_t kMostLookBudgetNs = 20 * kNsPerMs;
 // On a busy machine a look takes long because it waits for a CPU.
 constexpr int kFewestLooks = 16;
-// Samples are too many to read a link for each.
-constexpr uint64_t kSampleLinkAgeNs = kNsPerSecond;
+// Samples and calls are too many to read a link for each.
+constexpr uint64_t kManyLinksAgeNs = kNsPerSecond;
+constexpr size_t kMostCallStacks = 100'000;
 constexpr size_t kMostLinks = 10'000;
 // A lock has no holder from when one gives it back until the next one runs. On
 // a busy machine that takes long.
@@ -87,7 +89,7 @@ void WaitCauses::OnSample(const sampling::SampleRecord& sample) {
             {.number = *call.number,
              .arguments = {registers[5], registers[4], registers[1],
                            registers[10], registers[8], registers[9]}},
-            kSampleLinkAgeNs, cause);
+            kManyLinksAgeNs, cause);
   }
   coming_[sample.tid] = cause;
 }
@@ -112,7 +114,10 @@ void WaitCauses::OnSwitch(const sampling::SwitchRecord& record) {
   if (coming_.empty()) return;
   const auto found = coming_.find(record.tid);
   if (found == coming_.end()) return;
-  if (record.is_out) log_->OnCause(record.tid, record.time_ns, found->second);
+  if (record.is_out) {
+    log_->OnCause(record.tid, record.time_ns, found->second,
+                  CauseFrom::kSample);
+  }
   coming_.erase(found);
 }
 
@@ -229,10 +234,39 @@ void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
   cause.kind = wait.kind;
   cause.object = wait.object;
   if (wait.object_is != ObjectIs::kDescriptor) return;
+  SetDescriptor(thread, max_age_ns, cause);
+}
+
+void WaitCauses::SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns,
+                               WaitCause& cause) {
   const DescriptorInfo& descriptor =
-      DescriptorOf(thread, wait.object, max_age_ns);
-  cause.kind = KindOfDescriptor(wait.kind, descriptor.link, descriptor.mode);
+      DescriptorOf(thread, cause.object, max_age_ns);
+  cause.kind = KindOfDescriptor(cause.kind, descriptor.link, descriptor.mode);
   cause.object_name = log_->Name(descriptor.link);
+}
+
+WaitCause WaitCauses::CauseOf(const ThreadKey& thread, const NotedCall& call) {
+  WaitCause cause = {
+      .kind = call.kind, .stack = StackOf(thread, call), .object = call.object};
+  if (call.is_descriptor) SetDescriptor(thread, kManyLinksAgeNs, cause);
+  return cause;
+}
+
+symbolize::RawStackId WaitCauses::StackOf(const ThreadKey& thread,
+                                          const NotedCall& call) {
+  if (call_stacks_version_ != stacks_->mappings_version() ||
+      call_stacks_.size() >= kMostCallStacks) {
+    call_stacks_.clear();
+    call_stacks_version_ = stacks_->mappings_version();
+  }
+  const auto [known, is_new] = call_stacks_.try_emplace(
+      {thread.pid, absl::HashOf(call.addresses, call.is_cut)});
+  if (is_new) {
+    known->second = stacks_->Intern({.pid = thread.pid,
+                                     .stack_was_cut = call.is_cut,
+                                     .callchain = call.addresses});
+  }
+  return known->second;
 }
 
 const DescriptorInfo& WaitCauses::DescriptorOf(const ThreadKey& thread,

@@ -1,10 +1,12 @@
 // wait_causes.h - finds out why and where threads wait, and for whom: by
-// looking at them, and from the kernel's samples of switches and wakes.
+// looking at them, from the kernel's samples of switches and wakes, and from
+// what hooks in the target tell.
 //
 //   WaitCauses causes(&stacks, &log);
 //   causes.OnSample(sample);           // if there are samples
 //   causes.OnWake(sample, wake, true);
 //   causes.OnSwitch(record);           // in the order of time
+//   causes.CauseOf(thread, call);      // if there are hooks in the target
 //   causes.LookAtBlocked(clock, until_ns);  // every few milliseconds
 //
 // Looks miss waits that are shorter than the time between two of them, but for
@@ -15,6 +17,7 @@
 #ifndef KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_
 #define KYMO_BACKENDS_OFF_CPU_WAIT_CAUSES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -22,6 +25,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/off_cpu/blocked_look.h"
+#include "backends/off_cpu/calls/wait_ring_reader.h"
 #include "backends/off_cpu/kernel_calls.h"
 #include "backends/off_cpu/thread_clock.h"
 #include "backends/off_cpu/wait_log.h"
@@ -43,6 +47,8 @@ class WaitCauses {
   // of the recording.
   void OnWake(const sampling::SampleRecord& sample,
               const sampling::WakeRecord& wake, bool is_known);
+  // What a call of the thread waited for, as the hooks in the target tell.
+  WaitCause CauseOf(const ThreadKey& thread, const NotedCall& call);
   // Gives the wait that begins here the cause of the sample before.
   void OnSwitch(const sampling::SwitchRecord& record);
 
@@ -63,6 +69,10 @@ class WaitCauses {
   void SetStopped(WaitCause& cause);
   void SetCall(const ThreadKey& thread, const BlockedCall& call,
                uint64_t max_age_ns, WaitCause& cause);
+  // Sets kind and name of a cause whose object is a descriptor.
+  void SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns,
+                     WaitCause& cause);
+  symbolize::RawStackId StackOf(const ThreadKey& thread, const NotedCall& call);
   const DescriptorInfo& DescriptorOf(const ThreadKey& thread,
                                      uint64_t descriptor, uint64_t max_age_ns);
 
@@ -91,6 +101,11 @@ class WaitCauses {
   absl::flat_hash_map<uint32_t, WaitCause> coming_;  // by tid
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, Link>
       links_;  // by process
+  // Of calls, by process and a hash of their addresses, as long as no process
+  // maps other code.
+  absl::flat_hash_map<std::pair<uint32_t, size_t>, symbolize::RawStackId>
+      call_stacks_;
+  uint64_t call_stacks_version_ = 0;
 };
 
 }  // namespace kymo::off_cpu

@@ -10,6 +10,23 @@ namespace kymo::off_cpu {
 
 using model::WaitKind;
 
+namespace {
+
+// The clocks of calls and waits agree so well: the processor's counter is
+// measured against the kernel's clock now and then.
+uint64_t CallSlackNs(const CallTime& call) {
+  return 2 * kNsPerUs + (call.end_ns - call.begin_ns) / 16'384;
+}
+
+// A call does not know that the thread was stopped meanwhile, or that after its
+// condition it waited for the mutex.
+bool KnowsBetter(WaitKind look, WaitKind call) {
+  return look == WaitKind::kOther || look == WaitKind::kPageFault ||
+         (look == WaitKind::kLock && call == WaitKind::kCondition);
+}
+
+}  // namespace
+
 model::NameId WaitLog::Name(std::string_view text) {
   if (const auto known = names_.Find(text)) return *known;
   if (names_.size() >= limits_.most_names ||
@@ -31,15 +48,16 @@ model::NameId WaitLog::NameInSums(model::NameId name) {
   return name;
 }
 
-void WaitLog::OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause) {
-  causes_[tid] = {time_ns, cause};
+void WaitLog::OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause,
+                      CauseFrom from) {
+  causes_[tid] = {time_ns, {cause, from}};
 }
 
 bool WaitLog::HasCauseSince(uint32_t tid, uint64_t time_ns,
                             std::optional<WaitKind> kind) const {
   const auto found = causes_.find(tid);
   if (found == causes_.end() || found->second.time_ns < time_ns) return false;
-  const WaitKind known = found->second.what.kind;
+  const WaitKind known = found->second.what.cause.kind;
   return kind ? known == *kind : known != WaitKind::kUnknown;
 }
 
@@ -65,29 +83,87 @@ WaitLog::Seen<What> WaitLog::Take(SeenByTid<What>& seen,
 }
 
 void WaitLog::OnWait(const OffCpuTime& wait) {
-  WaitCause cause = Take(causes_, wait).what;
+  auto [cause, from] = Take(causes_, wait).what;
   const OtherThread holder = Take(holders_, wait).what;
   Seen<OtherThread> wake = Take(wakes_, wait);
   if (wait.is_runnable) {
     cause = {.kind = WaitKind::kCpuBusy, .stack = cause.stack};
     wake = {};  // it was not blocked
   }
-  const auto duration_ns = static_cast<DurationNs>(wait.end_ns - wait.begin_ns);
-  const bool is_kept = wait.is_open || (duration_ns >= limits_.min_wait_ns &&
-                                        waits_.size() < limits_.most_waits);
-  if (!is_kept) {
-    AddToSum(wait.thread, cause, duration_ns);
-    return;
+  const KeptWait kept = {.thread = wait.thread,
+                         .begin_ns = wait.begin_ns,
+                         .end_ns = wait.end_ns,
+                         .is_open = wait.is_open,
+                         .is_runnable = wait.is_runnable,
+                         .cause = cause,
+                         .holder = holder,
+                         .waker = wake.what,
+                         .woken_ns = wake.time_ns};
+  // A call that goes on at the end is not noted.
+  const bool may_be_in_call =
+      !wait.is_open && !wait.is_runnable && from == CauseFrom::kLook;
+  if (expects_calls_ && may_be_in_call) {
+    Hold(kept);
+  } else {
+    Keep(kept);
   }
-  waits_.push_back({.thread = wait.thread,
-                    .begin_ns = wait.begin_ns,
-                    .end_ns = wait.end_ns,
-                    .is_open = wait.is_open,
-                    .is_runnable = wait.is_runnable,
-                    .cause = cause,
-                    .holder = holder,
-                    .waker = wake.what,
-                    .woken_ns = wake.time_ns});
+}
+
+void WaitLog::Hold(const KeptWait& wait) {
+  HeldWaits& held = held_[wait.thread.tid];
+  const auto held_ns = static_cast<uint64_t>(limits_.held_ns);
+  while (!held.empty() && (held.front().end_ns + held_ns < wait.begin_ns ||
+                           held_count_ >= limits_.most_held)) {
+    Release(held, 1);
+  }
+  if (held_count_ >= limits_.most_held) return Keep(wait);
+  held.push_back(wait);
+  ++held_count_;
+}
+
+void WaitLog::Release(HeldWaits& held, size_t count) {
+  const auto end = held.begin() + static_cast<ptrdiff_t>(count);
+  for (auto wait = held.begin(); wait != end; ++wait) Keep(*wait);
+  held.erase(held.begin(), end);
+  held_count_ -= count;
+}
+
+void WaitLog::OnCall(const CallTime& call,
+                     const std::function<WaitCause(const ThreadKey&)>& cause) {
+  const auto found = held_.find(call.tid);
+  if (found == held_.end()) return;
+  HeldWaits& held = found->second;
+  const uint64_t slack_ns = CallSlackNs(call);
+  const auto is_before = [&](const KeptWait& wait) {
+    return wait.begin_ns + slack_ns < call.begin_ns;
+  };
+  const auto is_ended = [&](const KeptWait& wait) {
+    return wait.end_ns <= call.end_ns + slack_ns;
+  };
+  const auto begin = std::ranges::find_if_not(held, is_before);
+  const auto end = std::find_if_not(begin, held.end(), is_ended);
+  if (begin != end) {
+    const WaitCause told = cause(begin->thread);
+    for (auto wait = begin; wait != end; ++wait) {
+      if (!KnowsBetter(wait->cause.kind, told.kind)) wait->cause = told;
+    }
+    // In the next waits for it, somebody else may have the lock.
+    if (begin->holder.thread == ThreadKey() && call.holder_tid != 0) {
+      begin->holder.thread = {begin->thread.pid, call.holder_tid};
+    }
+  }
+  Release(held, static_cast<size_t>(end - held.begin()));
+  if (held.empty()) held_.erase(found);
+}
+
+void WaitLog::Keep(const KeptWait& wait) {
+  const auto duration_ns = static_cast<DurationNs>(wait.end_ns - wait.begin_ns);
+  if (wait.is_open || (duration_ns >= limits_.min_wait_ns &&
+                       waits_.size() < limits_.most_waits)) {
+    waits_.push_back(wait);
+  } else {
+    AddToSum(wait.thread, wait.cause, duration_ns);
+  }
 }
 
 void WaitLog::AddToSum(const ThreadKey& thread, const WaitCause& cause,
@@ -107,7 +183,9 @@ void WaitLog::AddToSum(const ThreadKey& thread, const WaitCause& cause,
 void WaitLog::Collect(
     const std::function<model::TrackIndex(const ThreadKey&)>& track,
     std::span<const model::StackId> stacks, model::TraceShard& shard,
-    model::ThreadStates& states) const {
+    model::ThreadStates& states) {
+  for (auto& [tid, held] : held_) Release(held, held.size());
+  held_.clear();
   states.min_wait_ns = limits_.min_wait_ns;
   uint64_t without_stack = 0;
   const auto note = [&](const WaitCause& cause, uint64_t count) {

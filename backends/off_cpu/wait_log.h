@@ -4,6 +4,7 @@
 //   log.OnCause(tid, seen_ns, {.kind = WaitKind::kSleep});  // while it waits
 //   log.OnWake(tid, woken_ns, {.thread = waker, .stack = stack});
 //   log.OnWait({.thread = {pid, tid}, .begin_ns = ..., .end_ns = ...});
+//   log.OnCall({.tid = tid, .begin_ns = ..., .end_ns = ...}, cause);
 //   log.Collect(states, ...);
 //
 // What was seen belongs to the wait of its thread that has its time. Waits that
@@ -20,6 +21,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -54,12 +56,27 @@ struct OtherThread {
   symbolize::RawStackId stack = 0;  // 0: not known
 };
 
+// A sample is of the moment when the thread left its CPU, with all registers. A
+// look lacks some of these.
+enum class CauseFrom : uint8_t { kLook, kSample };
+
+// A call in which a thread may have waited.
+struct CallTime {
+  uint32_t tid = 0;
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+  uint32_t holder_tid = 0;  // who had the lock when the call began; 0: unknown
+};
+
 struct WaitLimits {
   DurationNs min_wait_ns = kNsPerMs;
   size_t most_waits = 1'000'000;
   size_t most_sums = 100'000;
   size_t most_names = 100'000;
   size_t most_name_bytes = size_t{16} << 20;  // of all together
+  // How long a wait is held for the end of its call, and how many of them are.
+  DurationNs held_ns = kNsPerSecond;
+  size_t most_held = 100'000;
 };
 
 class WaitLog {
@@ -69,8 +86,17 @@ class WaitLog {
   // The empty name if there are too many; that is counted.
   model::NameId Name(std::string_view text);
 
+  // From now on, waits without a sample are held for OnCall.
+  void ExpectCalls() { expects_calls_ = true; }
+  // The waits that are held and lie in the call have its cause, but for those
+  // of which a look knows better. Older waits were in no call. `cause` is asked
+  // once, and not if there are no waits.
+  void OnCall(const CallTime& call,
+              const std::function<WaitCause(const ThreadKey&)>& cause);
+
   // Why the thread waited at that time. A later call replaces it.
-  void OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause);
+  void OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause,
+               CauseFrom from = CauseFrom::kLook);
   // Whether its kind is known at a time since then, as that kind or any.
   bool HasCauseSince(uint32_t tid, uint64_t time_ns,
                      std::optional<model::WaitKind> kind = {}) const;
@@ -86,10 +112,10 @@ class WaitLog {
   void OnWait(const OffCpuTime& wait);
 
   // Fills in waits and sums, and counts those of unknown kind. `stacks` maps
-  // raw stacks to the shard's.
+  // raw stacks to the shard's. No call comes after it.
   void Collect(const std::function<model::TrackIndex(const ThreadKey&)>& track,
                std::span<const model::StackId> stacks, model::TraceShard& shard,
-               model::ThreadStates& states) const;
+               model::ThreadStates& states);
 
  private:
   // Something that was seen of a thread's wait.
@@ -125,6 +151,11 @@ class WaitLog {
   // What belongs to the wait, if anything.
   template <typename What>
   static Seen<What> Take(SeenByTid<What>& seen, const OffCpuTime& wait);
+  using HeldWaits = std::deque<KeptWait>;
+  void Hold(const KeptWait& wait);
+  // The first waits of a thread are known as far as they will be.
+  void Release(HeldWaits& held, size_t count);
+  void Keep(const KeptWait& wait);
   // Sockets and pipes have a number each: without it.
   model::NameId NameInSums(model::NameId name);
   void AddToSum(const ThreadKey& thread, const WaitCause& cause,
@@ -135,9 +166,17 @@ class WaitLog {
   size_t name_bytes_ = 0;
   uint64_t names_forgotten_ = 0;
   uint64_t sums_forgotten_ = 0;  // waits whose sum lost stack and object
-  SeenByTid<WaitCause> causes_;
+  struct SeenCause {
+    WaitCause cause;
+    CauseFrom from = CauseFrom::kLook;
+  };
+  bool expects_calls_ = false;
+  SeenByTid<SeenCause> causes_;
   SeenByTid<OtherThread> holders_;
   SeenByTid<OtherThread> wakes_;
+  // By tid, in the order of time.
+  absl::flat_hash_map<uint32_t, HeldWaits> held_;
+  size_t held_count_ = 0;
   std::vector<KeptWait> waits_;
   std::map<SumKey, Sum> sums_;
 };

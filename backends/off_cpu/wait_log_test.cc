@@ -205,5 +205,123 @@ TEST_F(WaitLogTest, WaitsAreInTheOrderOfTracksAndTimes) {
   EXPECT_EQ(states.waits[2].track, 9u);
 }
 
+class CallsTest : public WaitLogTest {
+ protected:
+  CallsTest() { log_.ExpectCalls(); }
+  void Call(uint64_t begin_ns, uint64_t end_ns, WaitKind kind,
+            uint32_t holder = 0) {
+    log_.OnCall({.tid = 8,
+                 .begin_ns = begin_ns,
+                 .end_ns = end_ns,
+                 .holder_tid = holder},
+                [&](const ThreadKey& thread) {
+                  EXPECT_EQ(thread, kThread);
+                  return WaitCause{.kind = kind, .stack = 1};
+                });
+  }
+};
+
+constexpr uint64_t kUs = kNsPerUs;
+
+TEST_F(CallsTest, ACallTellsOfTheWaitsInIt) {
+  Wait(10 * kUs, 20 * kUs);
+  Wait(100 * kUs, 110 * kUs);
+  Wait(120 * kUs, 130 * kUs);
+  Wait(200 * kUs, 210 * kUs);
+  Call(90 * kUs, 140 * kUs, WaitKind::kSleep);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kUnknown);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kSleep);
+  EXPECT_EQ(states.waits[1].stack, model::StackId{5});
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kSleep);
+  // The one after it, which no call told of, is there, too.
+  ASSERT_EQ(states.short_waits.size(), 1u);
+  EXPECT_EQ(states.short_waits[0].kind, WaitKind::kUnknown);
+}
+
+TEST_F(CallsTest, CallsWithoutWaitsAreNotAsked) {
+  bool is_asked = false;
+  log_.OnCall({.tid = 8, .begin_ns = 0, .end_ns = 100 * kUs},
+              [&](const ThreadKey&) {
+                is_asked = true;
+                return WaitCause{};
+              });
+  Wait(200 * kUs, 210 * kUs);
+  log_.OnCall({.tid = 9, .begin_ns = 190 * kUs, .end_ns = 220 * kUs},
+              [&](const ThreadKey&) {
+                is_asked = true;
+                return WaitCause{};
+              });
+  EXPECT_FALSE(is_asked);
+}
+
+TEST_F(CallsTest, TheFirstWaitOfACallHasTheHolder) {
+  Wait(10 * kUs, 20 * kUs);
+  Wait(30 * kUs, 40 * kUs);
+  Call(5 * kUs, 45 * kUs, WaitKind::kLock, 9);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 2u);
+  EXPECT_EQ(states.waits[0].holder, 9u);
+  EXPECT_EQ(states.waits[1].holder, model::kNoTrack);
+}
+
+// It has all registers, and what the thread waited for at that moment.
+TEST_F(CallsTest, SamplesNeedNoCall) {
+  log_.OnCause(8, 15 * kUs, {.kind = WaitKind::kRead}, CauseFrom::kSample);
+  Wait(10 * kUs, 20 * kUs);
+  Call(5 * kUs, 25 * kUs, WaitKind::kSleep);
+  EXPECT_EQ(Collect().waits.at(0).kind, WaitKind::kRead);
+}
+
+TEST_F(CallsTest, LooksKnowOfStopsAndOfTheMutexOfACondition) {
+  log_.OnCause(8, 15 * kUs, {.kind = WaitKind::kOther});
+  Wait(10 * kUs, 20 * kUs);
+  Call(5 * kUs, 25 * kUs, WaitKind::kSleep);
+  log_.OnCause(8, 35 * kUs, {.kind = WaitKind::kLock});
+  Wait(30 * kUs, 40 * kUs);
+  Call(29 * kUs, 45 * kUs, WaitKind::kCondition);
+  log_.OnCause(8, 55 * kUs, {.kind = WaitKind::kCondition});
+  Wait(50 * kUs, 60 * kUs);
+  Call(49 * kUs, 65 * kUs, WaitKind::kLock);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kOther);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kLock);
+  EXPECT_EQ(states.waits[1].stack, model::kEmptyStack);
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kLock);
+  EXPECT_EQ(states.waits[2].stack, model::StackId{5});
+}
+
+// However long a call goes on, memory is bounded.
+TEST(HeldWaitsTest, OldOnesAndTooManyAreNotHeld) {
+  WaitLog log({.min_wait_ns = 0, .held_ns = 25 * kNsPerUs, .most_held = 5});
+  log.ExpectCalls();
+  const auto wait = [&](uint32_t tid, uint64_t us) {
+    log.OnWait(
+        {.thread = {7, tid}, .begin_ns = us * kUs, .end_ns = (us + 1) * kUs});
+  };
+  for (uint64_t i = 0; i < 5; ++i) wait(8, 10 * i);  // the first two are old
+  for (uint64_t i = 0; i < 3; ++i)
+    wait(9, i);  // the third pushes the first out
+  wait(10, 0);   // there is no room for it
+  const auto told = [](const ThreadKey&) {
+    return WaitCause{.kind = WaitKind::kRead};
+  };
+  for (const uint32_t tid : {8, 9, 10}) {
+    log.OnCall({.tid = tid, .begin_ns = 0, .end_ns = kNsPerMs}, told);
+  }
+  model::TraceShard shard;
+  model::ThreadStates states;
+  const std::vector<model::StackId> stacks = {model::kEmptyStack};
+  log.Collect([](const ThreadKey& thread) { return thread.tid; }, stacks, shard,
+              states);
+  std::vector<WaitKind> kinds;
+  for (const model::Wait& kept : states.waits) kinds.push_back(kept.kind);
+  constexpr WaitKind kNone = WaitKind::kUnknown, kRead = WaitKind::kRead;
+  EXPECT_EQ(kinds, (std::vector<WaitKind>{kNone, kNone, kRead, kRead, kRead,
+                                          kNone, kRead, kRead, kNone}));
+}
+
 }  // namespace
 }  // namespace kymo::off_cpu

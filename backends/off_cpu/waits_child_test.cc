@@ -26,13 +26,17 @@ using model::WaitKind;
 
 using off_cpu::StackSource;
 
-// With each source of stacks.
+// Where stacks come from. Hooks come with looks.
+enum class Source : uint8_t { kSamples, kLooks, kHooks };
+
 class WaitsChildTest : public TestWaiterRun,
-                       public ::testing::WithParamInterface<StackSource> {
+                       public ::testing::WithParamInterface<Source> {
  protected:
   void SetUp() override {
     TestWaiterRun::SetUp();
-    source_ = GetParam();
+    source_ =
+        HasSamples() ? StackSource::kSamplesAndLooks : StackSource::kLooks;
+    if (HasHooks()) preload_ = DataFile("calls/libtest_hooks.so");
     if (HasSamples()) {
       const auto events = sampling::PerfEvents::OpenSwitchStacks(getpid());
       if (!events.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << events.status();
@@ -55,15 +59,17 @@ class WaitsChildTest : public TestWaiterRun,
     }
     return holds;
   }
-  bool HasSamples() const { return source_ == StackSource::kSamplesAndLooks; }
+  static bool HasSamples() { return GetParam() == Source::kSamples; }
+  static bool HasHooks() { return GetParam() == Source::kHooks; }
 };
 
 INSTANTIATE_TEST_SUITE_P(Sources, WaitsChildTest,
-                         ::testing::Values(StackSource::kSamplesAndLooks,
-                                           StackSource::kLooks),
+                         ::testing::Values(Source::kSamples, Source::kLooks,
+                                           Source::kHooks),
                          [](const auto& info) {
-                           return info.param == StackSource::kLooks ? "Looks"
-                                                                    : "Samples";
+                           if (info.param == Source::kHooks) return "Hooks";
+                           return info.param == Source::kLooks ? "Looks"
+                                                               : "Samples";
                          });
 
 // Locks 60 %, a pipe 25 %, sleep 15 %, as the program itself measures it.
@@ -106,8 +112,8 @@ TEST_P(WaitsChildTest, WaitsHaveTheirKindAndPlace) {
   EXPECT_LE(without_stack_ns / blocked_ns, HasSamples() ? 0.02 : 0.05);
 }
 
-// Only samples see a millisecond's sleeps.
-TEST_P(WaitsChildTest, ShortWaitsHaveTheirKindIfThereAreSamples) {
+// Looks miss a millisecond's sleeps.
+TEST_P(WaitsChildTest, SamplesAndHooksSeeShortWaits) {
   ASSERT_NO_FATAL_FAILURE(Run("mix", 300));
   DurationNs sleep_ns = 0;
   const auto add = [&](const auto& wait) {
@@ -118,7 +124,7 @@ TEST_P(WaitsChildTest, ShortWaitsHaveTheirKindIfThereAreSamples) {
   for (const ThreadTimes& times : shard_.thread_states->threads) {
     if (NameOf(times) != "sleeper") continue;
     EXPECT_LE(sleep_ns, times.wall_ns - times.on_cpu_ns);
-    if (!HasSamples()) continue;
+    if (!HasSamples() && !HasHooks()) continue;
     EXPECT_GE(static_cast<double>(sleep_ns),
               0.98 * static_cast<double>(times.blocked_ns()));
   }
@@ -145,9 +151,14 @@ TEST_P(WaitsChildTest, WaitsAddUpToTheTimeOffCpus) {
 // Hand-overs through pipes are more than the budget of samples permits.
 TEST_P(WaitsChildTest, HandOversAreSampled) {
   ASSERT_NO_FATAL_FAILURE(Run("pingpong", 20'000));
-  uint64_t network = 0;
+  uint64_t network = 0, unknown = 0;
   for (const auto& sum : shard_.thread_states->short_waits) {
     if (sum.kind == WaitKind::kNetwork) network += sum.count;
+    if (sum.kind == WaitKind::kUnknown) unknown += sum.count;
+  }
+  if (HasHooks()) {
+    EXPECT_GT(network, 10'000u);
+    EXPECT_LT(unknown, network / 20);
   }
   if (HasSamples()) {
     EXPECT_GT(network, 100u);
@@ -198,9 +209,9 @@ TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
             << " right\n";
   EXPECT_GT(long_waits, 10);
   EXPECT_GE(right, 0.99 * named);
-  EXPECT_GT(stacks, waits / 5);
+  EXPECT_GT(stacks, long_waits / 5);
   EXPECT_GE(right_stacks, 0.99 * stacks);
-  if (HasSamples()) {
+  if (HasSamples() || HasHooks()) {
     EXPECT_GE(right, 0.99 * waits);
   } else {
     // On a busy machine, a lock may have no holder at any look, because the

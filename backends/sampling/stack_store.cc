@@ -47,6 +47,7 @@ std::string_view HowToName(std::string_view program) {
 }  // namespace
 
 void StackStore::OnMap(const symbolize::ProcessMapping& mapping) {
+  ++mappings_version_;
   SampledProcess& process = processes_.Process(mapping.pid);
   const size_t number = FileNumberOf(mapping.address);
   if (process.files.size() <= number) process.files.resize(number + 1);
@@ -76,6 +77,7 @@ bool StackStore::ReadMaps(int64_t pid, SampledProcess& process) {
     return false;
   }
   process.maps_read_ns = now_ns;
+  ++mappings_version_;
   symbolize::AddMappings(pid, symbolize::ReadProcMaps(pid),
                          now_ns + EpochOffsetNs(), modules_, process.space);
   return true;

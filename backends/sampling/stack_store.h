@@ -59,6 +59,8 @@ class StackStore {
   // (target/sample_ring.h); only addresses with that number are then in it.
   void OnMap(const symbolize::ProcessMapping& mapping);
   void OnMap(const MapRecord& record);
+  // Counts mappings: if it is the same, so is the stack of a call chain.
+  uint64_t mappings_version() const noexcept { return mappings_version_; }
   symbolize::RawStackId Intern(const CapturedStack& captured);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
@@ -89,6 +91,7 @@ class StackStore {
   bool ReadMaps(int64_t pid, SampledProcess& process);
 
   symbolize::ModuleTable modules_;
+  uint64_t mappings_version_ = 0;
   ProcessTable processes_;
   Unwinder unwinder_;
   symbolize::RawStacks stacks_;

@@ -48,6 +48,12 @@ FramesByAddress MakeJitFrames(const std::vector<uint64_t>& numbers,
   return frames;
 }
 
+// Kymo's preloaded library stands between the program and the functions of libc
+// that it has hooks of. Nobody looks for these frames.
+bool IsHooks(const ElfModule& module) {
+  return module.short_name().starts_with("libkymo_runtime");
+}
+
 }  // namespace
 
 std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
@@ -76,15 +82,19 @@ std::vector<model::StackId> SymbolizeStacks(const RawStacks& stacks,
                          : MakeFrames(module, distinct, modules, maker);
   }
   std::vector<model::StackId> ids(nodes.size(), model::kEmptyStack);
+  // As part of a longer stack.
+  std::vector<model::StackId> callers(nodes.size(), model::kEmptyStack);
   for (size_t i = 1; i < nodes.size(); ++i) {
     if (!stands_for_itself(i)) continue;
-    model::StackId id = ids[nodes[i].parent];
     const CodePlace& place = nodes[i].place;
+    model::StackId id = callers[nodes[i].parent];
+    callers[i] = id;
     for (const model::FrameId frame :
          frames[place.module].find(place.address)->second) {
       id = shard.stacks.Push(id, frame);
     }
     ids[i] = id;
+    if (!IsHooks(modules.module(place.module))) callers[i] = id;
   }
   for (size_t i = 1; i < jit.settled.size(); ++i) {
     ids[i] = ids[jit.settled[i]];

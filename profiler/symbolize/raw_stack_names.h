@@ -18,6 +18,7 @@
 namespace kymo::symbolize {
 
 // Adds every stack to the shard. The result maps raw ids to the shard's ids.
+// Frames of Kymo's hooks are left out, but for those in which a stack ends.
 // Frames that stay without a name are counted.
 //
 // A stack with places in memory counts as the one that has the names that these

@@ -48,5 +48,26 @@ TEST(RawStackNamesTest, CutStacksShareOneRoot) {
   EXPECT_EQ(shard.ledger.Get(model::Loss::kFramesUnresolved), 1u);
 }
 
+// The hooks stand between a function of libc and its caller.
+TEST(RawStackNamesTest, FramesOfHooksAreLeftOut) {
+  ModuleTable modules;
+  const ModuleId hooks =
+      modules.File(1, {.path = "/nowhere/libkymo_runtime.so", .inode = 1});
+  RawStacks stacks;
+  const CodePlace libc = {ModuleTable::kUnknown, 0x10};
+  const CodePlace caller = {ModuleTable::kUnknown, 0x20};
+  const std::vector<CodePlace> with = {libc, {hooks, 0x30}, caller};
+  const std::vector<CodePlace> without = {libc, caller};
+  const std::vector<CodePlace> ends_there = {{hooks, 0x30}, caller};
+  const RawStackId first = stacks.Intern(with);
+  const RawStackId second = stacks.Intern(without);
+  const RawStackId third = stacks.Intern(ends_there);
+  model::TraceShard shard;
+  const auto ids = SymbolizeStacks(stacks, modules, shard);
+  EXPECT_EQ(ids[first], ids[second]);
+  EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
+  EXPECT_EQ(shard.stacks.depth(ids[third]), 2u);
+}
+
 }  // namespace
 }  // namespace kymo::symbolize

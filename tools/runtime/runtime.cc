@@ -5,7 +5,7 @@
 // the kernel's own sampling is not permitted, it also arms per-thread timers.
 // It is an injection library of NVTX and a collector of ITT (backends/nvtx,
 // itt), too. Its hooks come before the functions that start programs
-// (start_hooks.h).
+// (start_hooks.h), and before those that block (backends/off_cpu/target).
 //
 // It is a guest: it needs libc only, starts no thread, installs no handler
 // unless the timers are asked for, keeps no descriptor open, and does nothing
@@ -17,6 +17,8 @@
 
 #include <atomic>
 
+#include "backends/off_cpu/target/real_calls.h"
+#include "backends/off_cpu/target/wait_writer.h"
 #include "backends/sampling/target/target_timer.h"
 #include "profiler/record/host/host.h"
 #include "tools/runtime/stack_capture.h"
@@ -65,6 +67,8 @@ __attribute__((constructor)) void Join(int, char**, char** environment) {
     // If the collector is gone, the program runs on unchanged.
     (void)record::AttachToCollector(path);
   }
+  off_cpu::FindRealCalls();
+  off_cpu::JoinWaitRing();
   timers_wanted = getenv(kTargetTimerVariable) != nullptr;
   if (!timers_wanted) return;
   TargetTimerInit();

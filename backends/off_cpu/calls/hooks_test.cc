@@ -1,0 +1,388 @@
+// The hooks of target/ in this program: they note what blocks, and change
+// nothing of what the functions do.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "backends/off_cpu/calls/wait_ring_reader.h"
+#include "backends/off_cpu/target/real_calls.h"
+#include "backends/off_cpu/target/wait_writer.h"
+#include "profiler/base/clock.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+constexpr timespec kMs = {.tv_nsec = kNsPerMs};
+
+// One for all tests: a process joins once.
+WaitRingReader& Reader() {
+  static WaitRingReader* const reader = [] {
+    auto* const made = WaitRingReader::Create()->release();
+    setenv(kWaitRingVariable, made->path().c_str(), 1);
+    JoinWaitRing();
+    return made;
+  }();
+  return *reader;
+}
+
+class HooksTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Reader().Read([](NotedCall&&) {});
+  }
+
+  // What this thread has waited for since then.
+  std::vector<NotedCall> Calls(pid_t tid = gettid()) {
+    std::vector<NotedCall> calls;
+    Reader().Read([&](NotedCall&& call) {
+      if (call.tid == static_cast<uint32_t>(tid)) {
+        calls.push_back(std::move(call));
+      }
+    });
+    return calls;
+  }
+  // The only call that took a millisecond.
+  NotedCall LongCall() {
+    NotedCall found;
+    int count = 0;
+    for (NotedCall& call : Calls()) {
+      if (call.end_ns - call.begin_ns < kNsPerMs) continue;
+      found = std::move(call);
+      ++count;
+    }
+    EXPECT_EQ(count, 1);
+    return found;
+  }
+};
+
+// Runs `work` in another thread, which begins it at once.
+class Other {
+ public:
+  template <typename Work>
+  explicit Other(Work work) {
+    static Work copied = work;
+    copied = work;
+    pthread_create(
+        &thread_, nullptr,
+        [](void* work_pointer) -> void* {
+          (*static_cast<Work*>(work_pointer))();
+          return nullptr;
+        },
+        &copied);
+  }
+  void* Join() {
+    void* result = nullptr;
+    pthread_join(thread_, &result);
+    return result;
+  }
+  pthread_t thread() const { return thread_; }
+
+ private:
+  pthread_t thread_;
+};
+
+// Returns where it called nanosleep.
+__attribute__((noinline)) uint64_t SleepAndReturn() {
+  nanosleep(&kMs, nullptr);
+here:
+  asm volatile("");
+  return reinterpret_cast<uint64_t>(&&here);
+}
+
+std::string FunctionAt(uint64_t address) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(address), &info) == 0 ||
+      info.dli_sname == nullptr) {
+    return "";
+  }
+  return info.dli_sname;
+}
+
+TEST_F(HooksTest, ASleepIsNotedWithItsStack) {
+  const int64_t before_ns = MonotonicNs();
+  errno = 77;
+  const uint64_t here = SleepAndReturn();
+  EXPECT_EQ(errno, 77);
+  const NotedCall call = LongCall();
+  EXPECT_EQ(call.kind, WaitKind::kSleep);
+  EXPECT_GE(call.begin_ns + kNsPerUs, static_cast<uint64_t>(before_ns));
+  EXPECT_LE(call.end_ns, static_cast<uint64_t>(MonotonicNs() + kNsPerUs));
+  ASSERT_GT(call.addresses.size(), 2u);
+  EXPECT_NE(FunctionAt(call.addresses[0]).find("nanosleep"), std::string::npos);
+  EXPECT_EQ(call.addresses[1], here);
+  EXPECT_FALSE(call.is_cut);
+}
+
+TEST_F(HooksTest, WhatDoesNotBlockIsNotNoted) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe2(pipe_ends, O_NONBLOCK), 0);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  char byte = 0;
+  // On a busy machine, the thread may be preempted in some of them.
+  constexpr int kTimes = 1'000;
+  for (int i = 0; i < kTimes; ++i) {
+    errno = 0;
+    EXPECT_EQ(read(pipe_ends[0], &byte, 1), -1);
+    EXPECT_EQ(errno, EAGAIN);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  EXPECT_LT(Calls().size(), kTimes / 2);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+// On a busy machine, what a thread is to wait for may come before it does.
+constexpr int kTries = 20;
+
+TEST_F(HooksTest, APipeIsNotedWithItsDescriptor) {
+  static int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  for (int i = 0; i < kTries; ++i) {
+    Other writer([] {
+      usleep(5'000);
+      (void)!write(pipe_ends[1], "x", 1);
+    });
+    char byte = 0;
+    EXPECT_EQ(read(pipe_ends[0], &byte, 1), 1);
+    writer.Join();
+    for (const NotedCall& call : Calls()) {
+      if (call.kind != WaitKind::kRead) continue;
+      EXPECT_TRUE(call.is_descriptor);
+      EXPECT_EQ(call.object, static_cast<uint64_t>(pipe_ends[0]));
+      return;
+    }
+  }
+  ADD_FAILURE() << "not noted";
+}
+
+TEST_F(HooksTest, ALockIsNotedWithItsHolder) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static std::atomic<pid_t> holder;
+  for (int i = 0; i < kTries; ++i) {
+    holder = 0;
+    Other other([] {
+      pthread_mutex_lock(&mutex);
+      holder = gettid();
+      usleep(5'000);
+      pthread_mutex_unlock(&mutex);
+    });
+    while (holder == 0) sched_yield();
+    pthread_mutex_lock(&mutex);
+    const auto calls = Calls();
+    pthread_mutex_unlock(&mutex);
+    other.Join();
+    for (const NotedCall& call : calls) {
+      if (call.object != reinterpret_cast<uint64_t>(&mutex)) continue;
+      EXPECT_EQ(call.kind, WaitKind::kLock);
+      EXPECT_EQ(call.holder_tid, static_cast<uint32_t>(holder.load()));
+      return;
+    }
+  }
+  ADD_FAILURE() << "not noted";
+}
+
+// A lock that is tried first says what it would have said.
+TEST_F(HooksTest, LocksKeepTheirErrors) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_t checked;
+  pthread_mutex_init(&checked, &attributes);
+  EXPECT_EQ(pthread_mutex_lock(&checked), 0);
+  EXPECT_EQ(pthread_mutex_lock(&checked), EDEADLK);
+  EXPECT_EQ(pthread_mutex_unlock(&checked), 0);
+
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_t recursive;
+  pthread_mutex_init(&recursive, &attributes);
+  EXPECT_EQ(pthread_mutex_lock(&recursive), 0);
+  EXPECT_EQ(pthread_mutex_lock(&recursive), 0);
+  EXPECT_EQ(pthread_mutex_unlock(&recursive), 0);
+  EXPECT_EQ(pthread_mutex_unlock(&recursive), 0);
+  EXPECT_EQ(pthread_mutex_unlock(&recursive), EPERM);
+
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  static pthread_mutex_t robust;
+  pthread_mutex_init(&robust, &attributes);
+  Other([] { pthread_mutex_lock(&robust); }).Join();
+  EXPECT_EQ(pthread_mutex_lock(&robust), EOWNERDEAD);
+  EXPECT_EQ(pthread_mutex_consistent(&robust), 0);
+  timespec past = {};
+  EXPECT_EQ(pthread_mutex_unlock(&robust), 0);
+  EXPECT_EQ(pthread_mutex_timedlock(&robust, &past), 0);
+  EXPECT_EQ(pthread_mutex_timedlock(&robust, &past), ETIMEDOUT);
+
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  EXPECT_EQ(pthread_rwlock_wrlock(&lock), 0);
+  EXPECT_EQ(pthread_rwlock_rdlock(&lock), EDEADLK);
+  EXPECT_EQ(pthread_rwlock_timedwrlock(&lock, &past), EDEADLK);
+}
+
+TEST_F(HooksTest, SemaphoresKeepErrno) {
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 1);
+  errno = 77;
+  EXPECT_EQ(sem_wait(&semaphore), 0);
+  EXPECT_EQ(errno, 77);
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  EXPECT_EQ(sem_timedwait(&semaphore, &until), -1);
+  EXPECT_EQ(errno, ETIMEDOUT);
+}
+
+// Of its two versions, the old one takes another structure.
+TEST_F(HooksTest, ConditionsAreThoseOfToday) {
+  FindRealCalls();
+#if defined(__x86_64__)
+  void* const today = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
+  EXPECT_EQ(reinterpret_cast<void*>(real.pthread_cond_wait), today);
+#endif
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 2 * kNsPerMs;
+  if (until.tv_nsec >= kNsPerSecond) {
+    ++until.tv_sec;
+    until.tv_nsec -= kNsPerSecond;
+  }
+  pthread_mutex_lock(&mutex);
+  EXPECT_EQ(pthread_cond_timedwait(&condition, &mutex, &until), ETIMEDOUT);
+  const NotedCall call = LongCall();
+  EXPECT_EQ(call.kind, WaitKind::kCondition);
+  EXPECT_EQ(call.object, reinterpret_cast<uint64_t>(&condition));
+}
+
+TEST_F(HooksTest, ThreadsAreCancelledInHooks) {
+  static int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  static std::atomic<bool> is_unwound;
+  is_unwound = false;
+  Other reader([] {
+    pthread_cleanup_push([](void*) { is_unwound = true; }, nullptr);
+    char byte;
+    (void)!read(pipe_ends[0], &byte, 1);
+    pthread_cleanup_pop(0);
+  });
+  usleep(2'000);
+  pthread_cancel(reader.thread());
+  EXPECT_EQ(reader.Join(), PTHREAD_CANCELED);
+  EXPECT_TRUE(is_unwound);
+  // A semaphore that is free is a cancellation point, too.
+  static sem_t semaphore;
+  sem_init(&semaphore, 0, 1);
+  Other waiter([] {
+    pthread_cancel(pthread_self());
+    sem_wait(&semaphore);
+  });
+  EXPECT_EQ(waiter.Join(), PTHREAD_CANCELED);
+  EXPECT_EQ(sem_trywait(&semaphore), 0);
+}
+
+sigjmp_buf jump;
+
+TEST_F(HooksTest, AHandlerMayJumpOutOfAHook) {
+  signal(SIGALRM, [](int) { siglongjmp(jump, 1); });
+  if (sigsetjmp(jump, 1) == 0) {
+    const itimerval soon = {.it_value = {.tv_usec = 2'000}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+    sleep(10);
+    ADD_FAILURE() << "the signal did not come";
+  }
+  signal(SIGALRM, SIG_DFL);
+  nanosleep(&kMs, nullptr);
+  EXPECT_EQ(LongCall().kind, WaitKind::kSleep);
+}
+
+TEST_F(HooksTest, SignalsEndWaitsAsEver) {
+  signal(SIGALRM, [](int) { nanosleep(&kMs, nullptr); });
+  const itimerval soon = {.it_value = {.tv_usec = 2'000}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
+  EXPECT_EQ(poll(nullptr, 0, 10'000), -1);
+  EXPECT_EQ(errno, EINTR);
+  signal(SIGALRM, SIG_DFL);
+  // Both: the handler's, and the one that it interrupted.
+  EXPECT_GE(Calls().size(), 2u);
+}
+
+TEST_F(HooksTest, AForkedChildHasItsOwnNumber) {
+  nanosleep(&kMs, nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    nanosleep(&kMs, nullptr);
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  bool has_child = false, has_wait = false;
+  Reader().Read([&](NotedCall&& call) {
+    has_child |= call.tid == static_cast<uint32_t>(child);
+    has_wait |= call.kind == WaitKind::kChild &&
+                call.object == static_cast<uint64_t>(child);
+  });
+  EXPECT_TRUE(has_child);
+  EXPECT_TRUE(has_wait);
+}
+
+TEST_F(HooksTest, FunctionsWithMoreArgumentsGetThem) {
+  char name[] = "/tmp/kymo-hooks-XXXXXX";
+  const int made = mkstemp(name);
+  ASSERT_GE(made, 0);
+  unlink(name);
+  const int fd = open(name, O_CREAT | O_RDWR | O_EXCL, 0640);
+  ASSERT_GE(fd, 0);
+  struct stat status;
+  ASSERT_EQ(fstat(fd, &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+  EXPECT_EQ(fcntl(fd, F_SETFD, FD_CLOEXEC), 0);
+  EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
+  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  EXPECT_EQ(fcntl(fd, F_SETLKW, &range), 0);
+  EXPECT_EQ(flock(fd, LOCK_EX), 0);
+  unlink(name);
+  close(fd);
+  close(made);
+}
+
+// The last test: it ends the watching.
+TEST_F(HooksTest, AProgramThatRestrictsItselfIsNotWatched) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(2);
+    _exit(IsWatching() ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(IsWatching());
+  Calls();
+  Reader().Disable();
+  nanosleep(&kMs, nullptr);
+  EXPECT_FALSE(IsWatching());
+  EXPECT_TRUE(Calls().empty());
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu

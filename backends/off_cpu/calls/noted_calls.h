@@ -1,0 +1,50 @@
+// noted_calls.h - what the hooks in the target tell of its waits.
+//
+//   KYMO_RETURN_IF_ERROR(calls.Prepare(setup));   // before the target starts
+//   calls.Read();               // every few milliseconds
+//   ... log.OnWait(...)         // each wait up to `until_ns`
+//   calls.Deliver(until_ns);
+//   calls.End(ledger);
+//
+// A call is noted when it ends, which is after its waits. So the log holds
+// waits for a while (wait_log.h).
+//
+// Threads: none. Borrows the others.
+#ifndef KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_CALLS_H_
+#define KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_CALLS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/off_cpu/calls/wait_ring_reader.h"
+#include "backends/off_cpu/wait_causes.h"
+#include "backends/off_cpu/wait_log.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/plugin/target_setup.h"
+
+namespace kymo::off_cpu {
+
+class NotedCalls {
+ public:
+  NotedCalls(WaitCauses* causes, WaitLog* log) : causes_(causes), log_(log) {}
+
+  absl::Status Prepare(TargetSetup& setup);
+  // Without Prepare, these do nothing.
+  void Read();
+  // Gives the log all calls that have ended by then.
+  void Deliver(uint64_t until_ns);
+  // Delivers what is left, and adds what was lost to the ledger.
+  void End(model::LossLedger& ledger);
+
+ private:
+  WaitCauses* const causes_;
+  WaitLog* const log_;
+  std::unique_ptr<WaitRingReader> reader_;
+  std::vector<NotedCall> calls_;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_CALLS_H_

@@ -1,0 +1,141 @@
+#include "backends/off_cpu/calls/wait_ring_reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+// A thread that blocks and is woken at once takes longer: two switches, and
+// what the other thread does.
+constexpr int64_t kLeastNs = 3 * kNsPerUs;
+// A send through the loopback device does the receiver's work, too.
+constexpr int64_t kLeastBusyNs = 20 * kNsPerUs;
+
+// The time between anchors. The kernel adjusts its clock meanwhile, but slowly.
+constexpr int64_t kAnchorNs = kNsPerSecond;
+constexpr int64_t kFirstAnchorNs = 2 * kNsPerMs;
+
+constexpr std::array kKinds = {WaitKind::kLock,    WaitKind::kCondition,
+                               WaitKind::kSleep,   WaitKind::kRead,
+                               WaitKind::kWrite,   WaitKind::kPoll,
+                               WaitKind::kNetwork, WaitKind::kChild};
+static_assert(kKinds.size() == static_cast<size_t>(kLastCallKind) + 1);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
+    uint32_t cell_count) {
+  std::unique_ptr<WaitRingReader> reader(new WaitRingReader(cell_count));
+  reader->older_ = MeasureAnchor(reader->source_);
+  const size_t bytes = WaitRingBytes(cell_count);
+  reader->file_ = OwnedDescriptor(memfd_create("kymo-waits", MFD_CLOEXEC));
+  void* memory = MAP_FAILED;
+  if (reader->file_.is_open() &&
+      ftruncate(reader->file_.get(), static_cast<off_t>(bytes)) == 0) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                  reader->file_.get(), 0);
+  }
+  if (memory == MAP_FAILED) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("off_cpu: no shared memory of ", bytes,
+                     " bytes for the stacks of waits: ", strerror(errno)));
+  }
+  usleep(kFirstAnchorNs / kNsPerUs);
+  reader->newer_ = MeasureAnchor(reader->source_);
+  const double ticks_per_ns =
+      static_cast<double>(reader->newer_.ticks - reader->older_.ticks) /
+      static_cast<double>(reader->newer_.monotonic_ns -
+                          reader->older_.monotonic_ns);
+  auto* const ring = static_cast<WaitRingHeader*>(memory);
+  reader->ring_ = ring;
+  ring->magic = kWaitRingMagic;
+  ring->version = kWaitRingVersion;
+  ring->cell_count = cell_count;
+  ring->clock = static_cast<uint32_t>(reader->source_);
+  ring->least_ticks = static_cast<uint64_t>(kLeastNs * ticks_per_ns);
+  ring->least_busy_ticks = static_cast<uint64_t>(kLeastBusyNs * ticks_per_ns);
+  ring->is_enabled.store(1, std::memory_order_release);
+  return reader;
+}
+
+WaitRingReader::~WaitRingReader() {
+  if (ring_ == nullptr) return;
+  Disable();
+  munmap(ring_, WaitRingBytes(cell_count_));
+}
+
+std::string WaitRingReader::path() const {
+  return absl::StrCat("/proc/", getpid(), "/fd/", file_.get());
+}
+
+std::optional<NotedCall> WaitRingReader::ReadCell(
+    uint32_t index, const TickConverter& clock) const {
+  WaitCell cell;
+  memcpy(&cell, WaitCellsOf(ring_, cell_count_) + index, sizeof(cell));
+  const TimeNs begin_ns = clock.ToEpochNs(cell.begin_ticks);
+  const TimeNs end_ns = clock.ToEpochNs(cell.end_ticks);
+  if (cell.tid <= 0 || cell.kind > kLastCallKind || begin_ns < 0 ||
+      end_ns < begin_ns || cell.address_count == 0 ||
+      cell.address_count > kMostCallAddresses) {
+    return std::nullopt;
+  }
+  return NotedCall{
+      .tid = static_cast<uint32_t>(cell.tid),
+      .begin_ns = static_cast<uint64_t>(begin_ns),
+      .end_ns = static_cast<uint64_t>(end_ns),
+      .kind = kKinds[static_cast<size_t>(cell.kind)],
+      .object = cell.object,
+      .is_descriptor = cell.is_descriptor != 0,
+      .holder_tid = cell.holder_tid,
+      .addresses = {cell.addresses, cell.addresses + cell.address_count},
+      .is_cut = cell.is_cut != 0};
+}
+
+void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
+  const ClockAnchor now = MeasureAnchor(source_);
+  // Times are CLOCK_MONOTONIC here: the offset is 0.
+  const TickConverter clock(source_, older_, now, 0);
+  if (now.monotonic_ns - newer_.monotonic_ns >= kAnchorNs) {
+    older_ = std::exchange(newer_, now);
+  }
+  // So the target takes the same cells again, which caches know.
+  ring_->next_cell.store(0, std::memory_order_relaxed);
+  WaitCellStates* const states = WaitStatesOf(ring_);
+  for (uint32_t i = 0; i < cell_count_; ++i) {
+    // Acquire: pairs with the thread's release (I1).
+    if (states[i].load(std::memory_order_acquire) != kWaitReady) continue;
+    std::optional<NotedCall> call = ReadCell(i, clock);
+    // Release: our reads are done before a thread may take it.
+    states[i].store(kWaitFree, std::memory_order_release);
+    if (call) {
+      visit(*std::move(call));
+    } else {
+      ++unsound_cells_;
+    }
+  }
+}
+
+void WaitRingReader::Disable() noexcept {
+  ring_->is_enabled.store(0, std::memory_order_relaxed);
+}
+
+uint64_t WaitRingReader::LostCalls() const noexcept {
+  uint64_t lost = ring_->dropped.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < cell_count_; ++i) {
+    lost +=
+        WaitStatesOf(ring_)[i].load(std::memory_order_acquire) == kWaitWriting;
+  }
+  return lost;
+}
+
+}  // namespace kymo::off_cpu

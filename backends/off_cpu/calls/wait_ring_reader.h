@@ -1,0 +1,88 @@
+// wait_ring_reader.h - the collector's side of target/wait_ring.h.
+//
+//   KYMO_ASSIGN_OR_RETURN(auto reader, WaitRingReader::Create());
+//   setup.environment[kWaitRingVariable] = reader->path();
+//   reader->Read([](NotedCall&& call) { ... });   // every few milliseconds
+//
+// A broken target may write anything into the shared memory; the reader still
+// reads and writes nothing outside of it.
+//
+// Threads: one.
+#ifndef KYMO_BACKENDS_OFF_CPU_CALLS_WAIT_RING_READER_H_
+#define KYMO_BACKENDS_OFF_CPU_CALLS_WAIT_RING_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/off_cpu/target/wait_ring.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/owned_descriptor.h"
+#include "profiler/model/waits.h"
+
+namespace kymo::off_cpu {
+
+// A call of the target that took long enough to have blocked.
+struct NotedCall {
+  uint32_t tid = 0;
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t end_ns = 0;
+  model::WaitKind kind = model::WaitKind::kOther;
+  uint64_t object = 0;
+  bool is_descriptor = false;
+  uint32_t holder_tid = 0;  // 0: not known
+  // The beginning of the function that was called, and the return addresses of
+  // its callers, innermost first.
+  std::vector<uint64_t> addresses;
+  bool is_cut = false;
+};
+
+class WaitRingReader {
+ public:
+  static constexpr uint32_t kCellCount = 8192;
+
+  static absl::StatusOr<std::unique_ptr<WaitRingReader>> Create(
+      uint32_t cell_count = kCellCount);
+  WaitRingReader(const WaitRingReader&) = delete;
+  WaitRingReader& operator=(const WaitRingReader&) = delete;
+  ~WaitRingReader();
+
+  // Valid in other processes as long as this object lives.
+  std::string path() const;
+
+  // Takes all finished cells, in no particular order.
+  void Read(const std::function<void(NotedCall&&)>& visit);
+
+  // Makes hooks note nothing from now on.
+  void Disable() noexcept;
+
+  // Calls that found no free cell, and cells that were never finished.
+  uint64_t LostCalls() const noexcept;
+  // Cells that held nonsense.
+  uint64_t unsound_cells() const noexcept { return unsound_cells_; }
+
+  // For tests that play a target, or a hostile one.
+  WaitRingHeader* ring() noexcept { return ring_; }
+
+ private:
+  explicit WaitRingReader(uint32_t cell_count) : cell_count_(cell_count) {}
+  std::optional<NotedCall> ReadCell(uint32_t index,
+                                    const TickConverter& clock) const;
+
+  const uint32_t cell_count_;
+  const ClockSource source_ = DetectClockSource();
+  // Two, some time apart: they say how long a tick is.
+  ClockAnchor older_, newer_;
+  OwnedDescriptor file_;
+  WaitRingHeader* ring_ = nullptr;
+  uint64_t unsound_cells_ = 0;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_CALLS_WAIT_RING_READER_H_

@@ -1,0 +1,107 @@
+#include "backends/off_cpu/calls/wait_ring_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace kymo::off_cpu {
+namespace {
+
+using model::WaitKind;
+
+constexpr uint32_t kCells = 8;
+
+class WaitRingReaderTest : public ::testing::Test {
+ protected:
+  WaitCell* Fill(uint32_t index, WaitCellState state = kWaitReady) {
+    WaitCell* const cell = WaitCellsOf(reader_->ring(), kCells) + index;
+    std::memset(static_cast<void*>(cell), 0, sizeof(*cell));
+    cell->begin_ticks = cell->end_ticks =
+        ReadTicks(static_cast<ClockSource>(reader_->ring()->clock));
+    cell->tid = 42;
+    cell->kind = CallKind::kPoll;
+    cell->address_count = 1;
+    WaitStatesOf(reader_->ring())[index] = state;
+    return cell;
+  }
+  std::vector<NotedCall> Read() {
+    std::vector<NotedCall> calls;
+    reader_->Read([&](NotedCall&& call) { calls.push_back(std::move(call)); });
+    return calls;
+  }
+
+  const std::unique_ptr<WaitRingReader> reader_ =
+      *WaitRingReader::Create(kCells);
+};
+
+TEST_F(WaitRingReaderTest, TakesFinishedCells) {
+  WaitCell* const cell = Fill(5);
+  cell->object = 7;
+  cell->is_descriptor = 1;
+  cell->holder_tid = 43;
+  cell->address_count = 2;
+  cell->addresses[0] = 0x100;
+  cell->addresses[1] = 0x200;
+  cell->is_cut = 1;
+  Fill(2, kWaitWriting);
+  const auto calls = Read();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].tid, 42u);
+  EXPECT_EQ(calls[0].kind, WaitKind::kPoll);
+  EXPECT_EQ(calls[0].object, 7u);
+  EXPECT_TRUE(calls[0].is_descriptor);
+  EXPECT_EQ(calls[0].holder_tid, 43u);
+  EXPECT_EQ(calls[0].addresses, (std::vector<uint64_t>{0x100, 0x200}));
+  EXPECT_TRUE(calls[0].is_cut);
+  EXPECT_TRUE(Read().empty());
+  EXPECT_EQ(WaitStatesOf(reader_->ring())[5], kWaitFree);
+}
+
+TEST_F(WaitRingReaderTest, TimesAreThoseOfTheKernelsClock) {
+  const int64_t before_ns = MonotonicNs();
+  WaitCell* const cell = Fill(0);
+  const int64_t after_ns = MonotonicNs();
+  // A call of ten minutes.
+  const double ticks_per_ns =
+      static_cast<double>(reader_->ring()->least_ticks) / (3 * kNsPerUs);
+  constexpr int64_t kLongNs = 600 * kNsPerSecond;
+  cell->begin_ticks =
+      cell->end_ticks - static_cast<uint64_t>(kLongNs * ticks_per_ns);
+  const auto calls = Read();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_GE(calls[0].end_ns + kNsPerUs, static_cast<uint64_t>(before_ns));
+  EXPECT_LE(calls[0].end_ns, static_cast<uint64_t>(after_ns + kNsPerUs));
+  EXPECT_NEAR(static_cast<double>(calls[0].end_ns - calls[0].begin_ns), kLongNs,
+              kLongNs / 1000.0);
+}
+
+TEST_F(WaitRingReaderTest, CountsWhatIsLost) {
+  reader_->ring()->dropped = 3;
+  Fill(2, kWaitWriting);
+  EXPECT_EQ(reader_->LostCalls(), 4u);
+}
+
+TEST_F(WaitRingReaderTest, NonsenseIsCountedAndFreed) {
+  Fill(0)->tid = 0;
+  Fill(1)->kind = static_cast<CallKind>(200);
+  Fill(2)->address_count = 0;
+  Fill(3)->address_count = kMostCallAddresses + 1;
+  WaitCell* const backwards = Fill(4);
+  backwards->begin_ticks = backwards->end_ticks + 1'000'000;
+  WaitCell* const far = Fill(5);
+  far->begin_ticks = 0;
+  far->end_ticks = ~uint64_t{0};
+  Fill(6)->tid = -1;
+  // The target may write the header, too.
+  reader_->ring()->cell_count = 1'000'000;
+  EXPECT_TRUE(Read().empty());
+  EXPECT_EQ(reader_->unsound_cells(), 7u);
+  for (uint32_t i = 0; i < kCells; ++i) {
+    EXPECT_EQ(WaitStatesOf(reader_->ring())[i], kWaitFree);
+  }
+}
+
+}  // namespace
+}  // namespace kymo::off_cpu

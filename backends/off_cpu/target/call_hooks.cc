@@ -1,0 +1,242 @@
+// call_hooks.cc - the functions that wait for times, files, peers and children.
+#include <stdarg.h>
+
+#include "backends/off_cpu/target/hook.h"
+
+namespace {
+
+// As in the C library's own headers, which are not included: their
+// declarations have `...`.
+constexpr int kCreate = 0100;            // O_CREAT
+constexpr int kTemporary = 020000000;    // __O_TMPFILE
+constexpr int kSetLockWait = 7;          // F_SETLKW
+constexpr int kSetFileLockWait = 38;     // F_OFD_SETLKW
+constexpr int kSetSeccomp = 22;          // PR_SET_SECCOMP
+constexpr int kSetNoNewPrivileges = 38;  // PR_SET_NO_NEW_PRIVS
+
+using kymo::off_cpu::WaitObject;
+
+KYMO_INLINE WaitObject Child(int64_t pid) {
+  return {pid > 0 ? static_cast<uint64_t>(pid) : 0};
+}
+
+// A mode, if the function has that argument. Without it, the real function does
+// not look at it either.
+KYMO_INLINE mode_t ModeOf(int flags, va_list* rest) {
+  const bool has_mode =
+      (flags & kCreate) != 0 || (flags & kTemporary) == kTemporary;
+  return has_mode ? va_arg(*rest, mode_t) : 0;
+}
+
+}  // namespace
+
+KYMO_WAIT_HOOK(int, nanosleep, (const timespec* time, timespec* rest),
+               (time, rest), kSleep, kNoObject)
+KYMO_WAIT_HOOK(int, clock_nanosleep,
+               (clockid_t clock, int flags, const timespec* time,
+                timespec* rest),
+               (clock, flags, time, rest), kSleep, kNoObject)
+KYMO_WAIT_HOOK(int, usleep, (useconds_t time), (time), kSleep, kNoObject)
+KYMO_WAIT_HOOK(unsigned, sleep, (unsigned seconds), (seconds), kSleep,
+               kNoObject)
+
+KYMO_WAIT_HOOK(ssize_t, read, (int fd, void* bytes, size_t size),
+               (fd, bytes, size), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, pread, (int fd, void* bytes, size_t size, off_t at),
+               (fd, bytes, size, at), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, pread64, (int fd, void* bytes, size_t size, off64_t at),
+               (fd, bytes, size, at), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, readv, (int fd, const iovec* parts, int count),
+               (fd, parts, count), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, preadv,
+               (int fd, const iovec* parts, int count, off_t at),
+               (fd, parts, count, at), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, preadv64,
+               (int fd, const iovec* parts, int count, off64_t at),
+               (fd, parts, count, at), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, __read_chk,
+               (int fd, void* bytes, size_t size, size_t room),
+               (fd, bytes, size, room), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, __pread_chk,
+               (int fd, void* bytes, size_t size, off_t at, size_t room),
+               (fd, bytes, size, at, room), kRead, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, __pread64_chk,
+               (int fd, void* bytes, size_t size, off64_t at, size_t room),
+               (fd, bytes, size, at, room), kRead, Descriptor(fd))
+
+KYMO_BUSY_HOOK(ssize_t, write, (int fd, const void* bytes, size_t size),
+               (fd, bytes, size), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, pwrite,
+               (int fd, const void* bytes, size_t size, off_t at),
+               (fd, bytes, size, at), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, pwrite64,
+               (int fd, const void* bytes, size_t size, off64_t at),
+               (fd, bytes, size, at), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, writev, (int fd, const iovec* parts, int count),
+               (fd, parts, count), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, pwritev,
+               (int fd, const iovec* parts, int count, off_t at),
+               (fd, parts, count, at), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, pwritev64,
+               (int fd, const iovec* parts, int count, off64_t at),
+               (fd, parts, count, at), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, sendfile, (int to, int from, off_t* at, size_t size),
+               (to, from, at, size), kWrite, Descriptor(to), noexcept)
+KYMO_BUSY_HOOK(int, fsync, (int fd), (fd), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(int, fdatasync, (int fd), (fd), kWrite, Descriptor(fd))
+KYMO_BUSY_HOOK(int, syncfs, (int fd), (fd), kWrite, Descriptor(fd), noexcept)
+
+KYMO_WAIT_HOOK(ssize_t, recv, (int fd, void* bytes, size_t size, int flags),
+               (fd, bytes, size, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, recvfrom,
+               (int fd, void* bytes, size_t size, int flags, sockaddr* from,
+                socklen_t* from_size),
+               (fd, bytes, size, flags, from, from_size), kNetwork,
+               Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, recvmsg, (int fd, msghdr* message, int flags),
+               (fd, message, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, __recv_chk,
+               (int fd, void* bytes, size_t size, size_t room, int flags),
+               (fd, bytes, size, room, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, __recvfrom_chk,
+               (int fd, void* bytes, size_t size, size_t room, int flags,
+                sockaddr* from, socklen_t* from_size),
+               (fd, bytes, size, room, flags, from, from_size), kNetwork,
+               Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, send,
+               (int fd, const void* bytes, size_t size, int flags),
+               (fd, bytes, size, flags), kNetwork, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, sendto,
+               (int fd, const void* bytes, size_t size, int flags,
+                const sockaddr* to, socklen_t to_size),
+               (fd, bytes, size, flags, to, to_size), kNetwork, Descriptor(fd))
+KYMO_BUSY_HOOK(ssize_t, sendmsg, (int fd, const msghdr* message, int flags),
+               (fd, message, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(int, accept, (int fd, sockaddr* from, socklen_t* from_size),
+               (fd, from, from_size), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(int, accept4,
+               (int fd, sockaddr* from, socklen_t* from_size, int flags),
+               (fd, from, from_size, flags), kNetwork, Descriptor(fd))
+KYMO_BUSY_HOOK(int, connect, (int fd, const sockaddr* to, socklen_t to_size),
+               (fd, to, to_size), kNetwork, Descriptor(fd))
+
+// Without descriptors, these are sleeps.
+#define KYMO_POLL_HOOK(name, count, parameters, arguments)             \
+  KYMO_EXPORT int name parameters {                                    \
+    using namespace ::kymo::off_cpu; /* NOLINT */                      \
+    if (!IsWatching()) return REAL(name) arguments;                    \
+    const uint64_t begin = CallTicks();                                \
+    const int result = REAL(name) arguments;                           \
+    NoteIfLong(begin, count == 0 ? CallKind::kSleep : CallKind::kPoll, \
+               kNoObject, reinterpret_cast<const void*>(real.name),    \
+               watch.least_ticks, 0);                                  \
+    return result;                                                     \
+  }
+
+KYMO_POLL_HOOK(poll, count, (pollfd * files, nfds_t count, int ms),
+               (files, count, ms))
+KYMO_POLL_HOOK(ppoll, count,
+               (pollfd * files, nfds_t count, const timespec* time,
+                const sigset_t* signals),
+               (files, count, time, signals))
+KYMO_POLL_HOOK(__poll_chk, count,
+               (pollfd * files, nfds_t count, int ms, size_t room),
+               (files, count, ms, room))
+KYMO_POLL_HOOK(__ppoll_chk, count,
+               (pollfd * files, nfds_t count, const timespec* time,
+                const sigset_t* signals, size_t room),
+               (files, count, time, signals, room))
+KYMO_POLL_HOOK(select, count,
+               (int count, fd_set* in, fd_set* out, fd_set* except,
+                timeval* time),
+               (count, in, out, except, time))
+KYMO_POLL_HOOK(pselect, count,
+               (int count, fd_set* in, fd_set* out, fd_set* except,
+                const timespec* time, const sigset_t* signals),
+               (count, in, out, except, time, signals))
+KYMO_WAIT_HOOK(int, epoll_wait,
+               (int fd, epoll_event* events, int count, int ms),
+               (fd, events, count, ms), kPoll, Descriptor(fd))
+KYMO_WAIT_HOOK(int, epoll_pwait,
+               (int fd, epoll_event* events, int count, int ms,
+                const sigset_t* signals),
+               (fd, events, count, ms, signals), kPoll, Descriptor(fd))
+KYMO_WAIT_HOOK(int, sigwait, (const sigset_t* signals, int* signal),
+               (signals, signal), kPoll, kNoObject)
+KYMO_WAIT_HOOK(int, sigwaitinfo, (const sigset_t* signals, siginfo_t* info),
+               (signals, info), kPoll, kNoObject)
+KYMO_WAIT_HOOK(int, sigtimedwait,
+               (const sigset_t* signals, siginfo_t* info, const timespec* time),
+               (signals, info, time), kPoll, kNoObject)
+KYMO_WAIT_HOOK(int, sigsuspend, (const sigset_t* signals), (signals), kPoll,
+               kNoObject)
+KYMO_WAIT_HOOK(int, pause, (), (), kPoll, kNoObject)
+
+KYMO_WAIT_HOOK(pid_t, wait, (int* status), (status), kChild, kNoObject)
+KYMO_WAIT_HOOK(pid_t, waitpid, (pid_t pid, int* status, int options),
+               (pid, status, options), kChild, Child(pid))
+KYMO_WAIT_HOOK(pid_t, wait3, (int* status, int options, rusage* usage),
+               (status, options, usage), kChild, kNoObject, noexcept)
+KYMO_WAIT_HOOK(pid_t, wait4,
+               (pid_t pid, int* status, int options, rusage* usage),
+               (pid, status, options, usage), kChild, Child(pid), noexcept)
+KYMO_WAIT_HOOK(int, waitid,
+               (idtype_t type, id_t id, siginfo_t* info, int options),
+               (type, id, info, options), kChild,
+               Child(type == P_PID ? static_cast<int64_t>(id) : 0))
+
+// --- functions whose declarations have `...` ---
+
+#define KYMO_OPEN_HOOK(name)                                     \
+  KYMO_EXPORT int name(const char* path, int flags, ...) {       \
+    using namespace ::kymo::off_cpu; /* NOLINT */                \
+    va_list rest;                                                \
+    va_start(rest, flags);                                       \
+    const mode_t mode = ModeOf(flags, &rest);                    \
+    va_end(rest);                                                \
+    if (!IsWatching()) return REAL(name)(path, flags, mode);     \
+    KYMO_TIMED_CALL(name, (path, flags, mode), kRead, kNoObject, \
+                    least_busy_ticks, 0)                         \
+  }
+#define KYMO_OPENAT_HOOK(name)                                           \
+  KYMO_EXPORT int name(int folder, const char* path, int flags, ...) {   \
+    using namespace ::kymo::off_cpu; /* NOLINT */                        \
+    va_list rest;                                                        \
+    va_start(rest, flags);                                               \
+    const mode_t mode = ModeOf(flags, &rest);                            \
+    va_end(rest);                                                        \
+    if (!IsWatching()) return REAL(name)(folder, path, flags, mode);     \
+    KYMO_TIMED_CALL(name, (folder, path, flags, mode), kRead, kNoObject, \
+                    least_busy_ticks, 0)                                 \
+  }
+
+KYMO_OPEN_HOOK(open)
+KYMO_OPEN_HOOK(open64)
+KYMO_OPENAT_HOOK(openat)
+KYMO_OPENAT_HOOK(openat64)
+
+// A number or a pointer: both are passed alike.
+#define KYMO_FCNTL_HOOK(name)                                                  \
+  KYMO_EXPORT int name(int fd, int command, ...) {                             \
+    using namespace ::kymo::off_cpu; /* NOLINT */                              \
+    va_list rest;                                                              \
+    va_start(rest, command);                                                   \
+    void* const argument = va_arg(rest, void*);                                \
+    va_end(rest);                                                              \
+    const bool waits = command == kSetLockWait || command == kSetFileLockWait; \
+    if (!waits || !IsWatching()) return REAL(name)(fd, command, argument);     \
+    KYMO_TIMED_CALL(name, (fd, command, argument), kLock, Descriptor(fd),      \
+                    least_ticks, 0)                                            \
+  }
+
+KYMO_FCNTL_HOOK(fcntl)
+KYMO_FCNTL_HOOK(fcntl64)
+
+// The library that most programs take for seccomp sets the filter by a number,
+// but before that it gives up new privileges.
+KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
+                      unsigned long c, unsigned long d) noexcept {
+  using namespace kymo::off_cpu;  // NOLINT
+  if (option == kSetSeccomp || option == kSetNoNewPrivileges) StopWatching();
+  return REAL(prctl)(option, a, b, c, d);
+}

@@ -1,0 +1,118 @@
+// lock_hooks.cc - the functions that wait for locks, conditions and threads.
+//
+// A lock that is free takes no clock and no stack: the hook tries it first. If
+// another thread has it, the lock tells who (glibc's mutexes and the writers of
+// its read-write locks).
+#include <errno.h>
+
+#include "backends/off_cpu/target/hook.h"
+
+namespace {
+
+// Of another process, if processes share the lock: then this knows no thread.
+KYMO_INLINE uint32_t HolderOf(const pthread_mutex_t* mutex) {
+  constexpr int kShared = 128;
+  if ((mutex->__data.__kind & kShared) != 0) return 0;
+  return static_cast<uint32_t>(mutex->__data.__owner);
+}
+KYMO_INLINE uint32_t HolderOf(const pthread_rwlock_t* lock) {
+  if (lock->__data.__shared != 0) return 0;
+  return static_cast<uint32_t>(lock->__data.__cur_writer);
+}
+
+}  // namespace
+
+// `attempt` is the function that does not wait. Whatever it says but "busy"
+// (locked, owner dead, invalid), the one that waits would have said. What comes
+// after that is a function of its own, which the hook reaches by a jump; so the
+// hook saves no registers.
+#define KYMO_LOCK_HOOK(name, attempt, lock, parameters, arguments)             \
+  static __attribute__((noinline)) int Held_##name parameters noexcept {       \
+    using namespace ::kymo::off_cpu; /* NOLINT */                              \
+    const uint32_t holder = HolderOf(lock);                                    \
+    KYMO_TIMED_CALL(name, arguments, kLock, Object(lock), least_ticks, holder) \
+  }                                                                            \
+  KYMO_EXPORT int name parameters noexcept {                                   \
+    using namespace ::kymo::off_cpu; /* NOLINT */                              \
+    if (!IsWatching()) return REAL(name) arguments;                            \
+    const int error = REAL(attempt)(lock);                                     \
+    if (error != EBUSY) [[likely]]                                             \
+      return error;                                                            \
+    return Held_##name arguments;                                              \
+  }
+
+KYMO_LOCK_HOOK(pthread_mutex_lock, pthread_mutex_trylock, mutex,
+               (pthread_mutex_t * mutex), (mutex))
+KYMO_LOCK_HOOK(pthread_mutex_timedlock, pthread_mutex_trylock, mutex,
+               (pthread_mutex_t * mutex, const timespec* until), (mutex, until))
+KYMO_LOCK_HOOK(pthread_mutex_clocklock, pthread_mutex_trylock, mutex,
+               (pthread_mutex_t * mutex, clockid_t clock,
+                const timespec* until),
+               (mutex, clock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, lock,
+               (pthread_rwlock_t * lock), (lock))
+KYMO_LOCK_HOOK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, lock,
+               (pthread_rwlock_t * lock, const timespec* until), (lock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, lock,
+               (pthread_rwlock_t * lock, clockid_t clock,
+                const timespec* until),
+               (lock, clock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, lock,
+               (pthread_rwlock_t * lock), (lock))
+KYMO_LOCK_HOOK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, lock,
+               (pthread_rwlock_t * lock, const timespec* until), (lock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, lock,
+               (pthread_rwlock_t * lock, clockid_t clock,
+                const timespec* until),
+               (lock, clock, until))
+
+// Semaphores are cancellation points, even if they need not wait.
+#define KYMO_SEMAPHORE_HOOK(name, parameters, arguments)                       \
+  KYMO_EXPORT int name parameters {                                            \
+    using namespace ::kymo::off_cpu; /* NOLINT */                              \
+    if (!IsWatching()) return REAL(name) arguments;                            \
+    pthread_testcancel();                                                      \
+    const int saved_errno = errno;                                             \
+    if (REAL(sem_trywait)(semaphore) == 0) return 0;                           \
+    errno = saved_errno;                                                       \
+    KYMO_TIMED_CALL(name, arguments, kLock, Object(semaphore), least_ticks, 0) \
+  }
+
+KYMO_SEMAPHORE_HOOK(sem_wait, (sem_t * semaphore), (semaphore))
+KYMO_SEMAPHORE_HOOK(sem_timedwait, (sem_t * semaphore, const timespec* until),
+                    (semaphore, until))
+KYMO_SEMAPHORE_HOOK(sem_clockwait,
+                    (sem_t * semaphore, clockid_t clock, const timespec* until),
+                    (semaphore, clock, until))
+
+KYMO_WAIT_HOOK(int, pthread_cond_wait,
+               (pthread_cond_t * condition, pthread_mutex_t* mutex),
+               (condition, mutex), kCondition, Object(condition))
+KYMO_WAIT_HOOK(int, pthread_cond_timedwait,
+               (pthread_cond_t * condition, pthread_mutex_t* mutex,
+                const timespec* until),
+               (condition, mutex, until), kCondition, Object(condition))
+KYMO_WAIT_HOOK(int, pthread_cond_clockwait,
+               (pthread_cond_t * condition, pthread_mutex_t* mutex,
+                clockid_t clock, const timespec* until),
+               (condition, mutex, clock, until), kCondition, Object(condition))
+KYMO_WAIT_HOOK(int, pthread_barrier_wait, (pthread_barrier_t * barrier),
+               (barrier), kCondition, Object(barrier), noexcept)
+KYMO_WAIT_HOOK(int, pthread_join, (pthread_t thread, void** result_of),
+               (thread, result_of), kCondition, kNoObject)
+KYMO_WAIT_HOOK(int, pthread_timedjoin_np,
+               (pthread_t thread, void** result_of, const timespec* until),
+               (thread, result_of, until), kCondition, kNoObject)
+KYMO_WAIT_HOOK(int, pthread_clockjoin_np,
+               (pthread_t thread, void** result_of, clockid_t clock,
+                const timespec* until),
+               (thread, result_of, clock, until), kCondition, kNoObject)
+
+KYMO_WAIT_HOOK(int, semop, (int id, sembuf* operations, size_t count),
+               (id, operations, count), kLock, kNoObject, noexcept)
+KYMO_WAIT_HOOK(int, semtimedop,
+               (int id, sembuf* operations, size_t count,
+                const timespec* until),
+               (id, operations, count, until), kLock, kNoObject, noexcept)
+KYMO_WAIT_HOOK(int, flock, (int fd, int operation), (fd, operation), kLock,
+               Descriptor(fd), noexcept)

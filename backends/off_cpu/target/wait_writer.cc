@@ -1,0 +1,136 @@
+#include "backends/off_cpu/target/wait_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "profiler/base/descriptor.h"
+#include "profiler/unwind/capture_stack.h"
+#include "profiler/unwind/loaded_code.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+constexpr uint32_t kProbes = 16;
+
+// The ring, or null if the file cannot be read or is not what we expect. The
+// system calls are not libc's functions, since programs replace these.
+WaitRingHeader* MapRing(const char* path) noexcept {
+  const int fd = AboveStandardStreams(static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC)));
+  if (fd < 0) return nullptr;
+  struct stat status;
+  size_t size = 0;
+  void* memory = MAP_FAILED;
+  if (fstat(fd, &status) == 0 &&
+      status.st_size >= static_cast<off_t>(sizeof(WaitRingHeader))) {
+    size = static_cast<size_t>(status.st_size);
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  syscall(SYS_close, fd);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const ring = static_cast<WaitRingHeader*>(memory);
+  if (ring->magic == kWaitRingMagic && ring->version == kWaitRingVersion &&
+      ring->cell_count > 0 && WaitRingBytes(ring->cell_count) <= size) {
+    return ring;
+  }
+  munmap(memory, size);
+  return nullptr;
+}
+
+// A free cell; null if there is none among a few.
+WaitCell* Take(WaitCellStates** state) noexcept {
+  WaitCellStates* const states = WaitStatesOf(watch.ring);
+  const uint32_t first =
+      watch.ring->next_cell.fetch_add(1, std::memory_order_relaxed);
+  for (uint32_t probe = 0; probe < kProbes; ++probe) {
+    const uint32_t index = (first + probe) % watch.cell_count;
+    uint32_t expected = kWaitFree;
+    // Acquire: the collector read the cell before it freed it.
+    if (states[index].compare_exchange_strong(expected, kWaitWriting,
+                                              std::memory_order_acquire,
+                                              std::memory_order_relaxed)) {
+      *state = &states[index];
+      return WaitCellsOf(watch.ring, watch.cell_count) + index;
+    }
+  }
+  watch.ring->dropped.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+// Asked once: a system call takes longer than all else here. initial-exec,
+// because the first access must not allocate.
+constinit thread_local int32_t known_tid
+    __attribute__((tls_model("initial-exec"))) = 0;
+
+int32_t ThisThread() noexcept {
+  if (known_tid == 0) [[unlikely]] {
+    known_tid = static_cast<int32_t>(syscall(SYS_gettid));
+  }
+  return known_tid;
+}
+
+// In a forked child, whose thread has another number.
+void ForgetThread() noexcept { known_tid = 0; }
+
+}  // namespace
+
+constinit Watch watch;
+
+void JoinWaitRing() noexcept {
+  const int saved_errno = errno;
+  const char* const path = getenv(kWaitRingVariable);
+  // With a lock in the loader, a hook inside of it might wait for itself.
+  if (path != nullptr && watch.ring == nullptr &&
+      unwind::FindsLoadedCodeWithoutLock()) {
+    watch.ring = MapRing(path);
+    if (watch.ring != nullptr) {
+      pthread_atfork(nullptr, nullptr, ForgetThread);
+      watch.clock = static_cast<ClockSource>(watch.ring->clock);
+      watch.cell_count = watch.ring->cell_count;
+      watch.least_ticks = watch.ring->least_ticks;
+      watch.least_busy_ticks = watch.ring->least_busy_ticks;
+      watch.is_on.store(true, std::memory_order_release);
+    }
+  }
+  errno = saved_errno;
+}
+
+void StopWatching() noexcept {
+  watch.is_on.store(false, std::memory_order_relaxed);
+}
+
+void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
+              const WaitedFor& what) noexcept {
+  constexpr size_t kNoteAndHook = 2;
+  if (watch.ring->is_enabled.load(std::memory_order_relaxed) == 0) {
+    return StopWatching();
+  }
+  const int saved_errno = errno;
+  WaitCellStates* state = nullptr;
+  if (WaitCell* const cell = Take(&state)) {
+    cell->begin_ticks = begin_ticks;
+    cell->end_ticks = end_ticks;
+    cell->object = what.object;
+    cell->tid = ThisThread();
+    cell->holder_tid = what.holder_tid;
+    cell->kind = what.kind;
+    cell->is_descriptor = what.is_descriptor;
+    cell->addresses[0] = reinterpret_cast<uint64_t>(what.function);
+    unwind::StackEnd end;
+    const size_t callers = unwind::CaptureStack(
+        cell->addresses + 1, kMostCallAddresses - 1, kNoteAndHook, &end);
+    cell->address_count = static_cast<uint8_t>(callers + 1);
+    cell->is_cut = end == unwind::StackEnd::kLimit;
+    // Release: publishes the cell (I1).
+    state->store(kWaitReady, std::memory_order_release);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace kymo::off_cpu
