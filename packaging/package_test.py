@@ -196,7 +196,7 @@ class TarTest(PackageTest):
         # (Debian's libiberty-dev, "Files: libiberty/*"), of which its copyright
         # file has no text.
         self.assertEqual([row[1] for row in rows if row[0] == "linked"],
-                         ["libabsl-dev", "libiberty-dev"])
+                         ["libabsl-dev", "libiberty-dev", "libzstd-dev"])
         for name in ("LGPL-2.1", "GPL-3"):
             self.assertIn(b"GENERAL PUBLIC LICENSE",
                           (folder / "common" / name).read_bytes())
