@@ -4,6 +4,7 @@
 #include "exporters/chrome/chrome_exporter.h"
 #include "exporters/html/html_exporter.h"
 #include "exporters/memory_timeline/memory_timeline.h"
+#include "exporters/parquet/parquet_exporter.h"
 #include "exporters/perfetto/perfetto_exporter.h"
 #include "exporters/stacks/stacks_exporter.h"
 #include "exporters/summary/summary_exporter.h"
@@ -17,6 +18,7 @@ absl::Status RegisterBuiltinExporters(ExporterRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewChromeExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewHtmlExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewMemoryTimelineExporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewParquetExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewPerfettoExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewStacksExporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewSummaryExporter()));

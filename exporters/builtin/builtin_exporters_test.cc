@@ -21,9 +21,10 @@ namespace {
 TEST(BuiltinExportersTest, ListsThemByName) {
   ExporterRegistry registry;
   ASSERT_TRUE(RegisterBuiltinExporters(registry).ok());
-  EXPECT_EQ(registry.Names(),
-            "chrome, html, memory_timeline, perfetto, stacks, summary, "
-            "tensorboard");
+  EXPECT_EQ(
+      registry.Names(),
+      "chrome, html, memory_timeline, parquet, perfetto, stacks, summary, "
+      "tensorboard");
   EXPECT_EQ(RegisterBuiltinExporters(registry).code(),
             absl::StatusCode::kAlreadyExists);
 }

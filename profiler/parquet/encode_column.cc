@@ -42,14 +42,17 @@ std::span<const T> Present(std::span<const T> values,
 }
 
 // Which rows have a value: runs of bits, with their size before them.
-void AppendLevels(const Values& values, size_t rows, std::string& page) {
-  std::vector<uint32_t> levels(rows, 1);
-  for (size_t i = 0; i < values.is_present.size(); ++i) {
-    levels[i] = values.is_present[i] != 0 ? 1 : 0;
-  }
+void AppendLevels(std::span<const uint8_t> is_present, size_t rows,
+                  size_t present, std::string& page) {
   const size_t at = page.size();
   page.append(sizeof(uint32_t), '\0');
-  AppendRuns(levels, 1, page);
+  if (present == rows || present == 0) {
+    AppendRun(present == rows ? 1 : 0, rows, 1, page);
+  } else {
+    std::vector<uint32_t> levels(rows);
+    for (size_t i = 0; i < rows; ++i) levels[i] = is_present[i] != 0 ? 1 : 0;
+    AppendRuns(levels, 1, page);
+  }
   const auto size = static_cast<uint32_t>(page.size() - at - sizeof(uint32_t));
   std::memcpy(&page[at], &size, sizeof(size));
 }
@@ -156,9 +159,31 @@ void AppendPage(const Page& page, Codec codec, EncodedColumn& out) {
 
 }  // namespace
 
+// How many are 0. Most columns have none, or nothing else.
+size_t CountNulls(std::span<const uint8_t> is_present) {
+  const auto has = [&](uint8_t value) {
+    return !is_present.empty() &&
+           std::memchr(is_present.data(), value, is_present.size()) != nullptr;
+  };
+  if (!has(0)) return 0;
+  if (!has(1)) return is_present.size();
+  size_t nulls = 0;
+  for (const uint8_t present : is_present) nulls += 1u - present;
+  return nulls;
+}
+
+// Columns are often all there, or all null: that is cheap to say.
 EncodedColumn EncodeColumn(const Column& column, size_t rows,
-                           const Values& values) {
+                           const Values& given) {
   EncodedColumn out;
+  Values values = given;
+  const size_t nulls = CountNulls(values.is_present);
+  out.statistics.null_count = static_cast<int64_t>(nulls);
+  if (nulls == rows) {
+    values = {};
+  } else if (nulls == 0) {
+    values.is_present = {};
+  }
   std::vector<Page> pages;
   if (column.type == Type::kText) {
     pages.push_back({PageType::kDictionary,
@@ -168,7 +193,9 @@ EncodedColumn EncodeColumn(const Column& column, size_t rows,
                      {}});
   }
   std::string page;
-  if (column.is_nullable) AppendLevels(values, rows, page);
+  if (column.is_nullable) {
+    AppendLevels(values.is_present, rows, rows - nulls, page);
+  }
   switch (column.type) {
     case Type::kBool:
       AppendBools(values, page, out.statistics);

@@ -52,7 +52,7 @@ struct FileSchema {
 // The values of one column of a row group. The member of the column's type has
 // an entry for each row; that of a row without a value does not matter.
 struct Values {
-  std::span<const uint8_t> is_present;  // empty: each row has a value
+  std::span<const uint8_t> is_present;  // 1 or 0; empty: all have a value
   std::span<const uint8_t> bools;
   std::span<const int64_t> ints;
   std::span<const double> doubles;

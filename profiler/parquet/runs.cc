@@ -20,12 +20,6 @@ size_t RunLength(std::span<const uint32_t> values, size_t at) {
   return end - at;
 }
 
-void AppendRun(uint32_t value, size_t length, int width, std::string& out) {
-  AppendVarint(length << 1, out);
-  out.append(reinterpret_cast<const char*>(&value),
-             (static_cast<size_t>(width) + 7) / 8);
-}
-
 // The last group is filled up with zeros.
 void AppendPacked(std::span<const uint32_t> values, int width,
                   std::string& out) {
@@ -66,6 +60,12 @@ void Unpack(std::string_view bytes, int width, std::span<uint32_t> values) {
 }
 
 }  // namespace
+
+void AppendRun(uint32_t value, size_t length, int width, std::string& out) {
+  AppendVarint(length << 1, out);
+  out.append(reinterpret_cast<const char*>(&value),
+             (static_cast<size_t>(width) + 7) / 8);
+}
 
 void AppendRuns(std::span<const uint32_t> values, int width, std::string& out) {
   size_t packed = 0;  // where the values begin that are not written yet

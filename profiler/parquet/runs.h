@@ -12,6 +12,7 @@
 #ifndef KYMO_PROFILER_PARQUET_RUNS_H_
 #define KYMO_PROFILER_PARQUET_RUNS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ namespace kymo::parquet {
 
 // REQUIRES: 0 <= width <= 32, and each value has at most so many bits.
 void AppendRuns(std::span<const uint32_t> values, int width, std::string& out);
+
+// The same for `length` > 0 equal values.
+void AppendRun(uint32_t value, size_t length, int width, std::string& out);
 
 // Fills `values`. False unless the bytes hold as many of at most `width` bits.
 // REQUIRES: 0 <= width <= 32.
