@@ -116,6 +116,7 @@ absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
                                                          ? settings.stack_bytes
                                                          : kMaxStackBytes),
                          static_cast<uint64_t>(settings.period_ns), kernel);
+    if (settings.reads_python) WakeAtEachSample(attr);
     error = Try(attr);
     if (error == 0) return attr;
     if (error != EACCES && error != EPERM) break;

@@ -8,7 +8,8 @@
 //
 // The clock is the task's own CPU time: a tick is due each time that a thread
 // has run for one period, on whatever CPUs. Sampling begins at the target's
-// exec, and follows its threads and children. Nothing ever wakes up the reader.
+// exec, and follows its threads and children. Each sample wakes up who waits for
+// the descriptors, unless Python is left alone (Settings); nothing else does.
 //
 // Instead of one process, all that runs on the machine can be sampled, if that
 // is permitted (CAP_PERFMON, or perf_event_paranoid below 1). Then the reader
@@ -110,6 +111,8 @@ class PerfEvents {
 
   std::span<PerfRing> rings() noexcept { return rings_; }
   RecordLayout layout() const noexcept { return layout_; }
+  // One for each ring.
+  const std::vector<int>& descriptors() const noexcept { return fds_; }
 
   // The records of a ring's CPU stop, and go on.
   void Pause(size_t ring) noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf_events.h"
+#include "backends/sampling/ring_watch.h"
 #include "backends/sampling/sample_bias.h"
 #include "backends/sampling/sample_store.h"
 #include "backends/sampling/target_pids.h"
@@ -33,7 +35,9 @@ class PerfSession final : public ActivitySession {
               std::shared_ptr<SampledProcesses> sampled)
       : settings_(settings),
         sampled_(std::move(sampled)),
-        store_(settings.period_ns, {.most_samples = settings.max_samples}) {}
+        store_(settings.period_ns, {.most_samples = settings.max_samples}) {
+    if (!settings.reads_python) store_.LeavePythonAlone();
+  }
 
   absl::Status Prepare(TargetSetup*) override {
     return ProbePerf(settings_).status();
@@ -46,6 +50,8 @@ class PerfSession final : public ActivitySession {
   std::vector<std::string> Remarks() const override;
 
  private:
+  void PollLocked();
+  void WatchRings();
   void Drain(uint64_t until_ns);
   bool GoOnWithAllProcesses();
   void WatchCpus();
@@ -90,6 +96,9 @@ class PerfSession final : public ActivitySession {
   // By process, the thread that ended last.
   std::unordered_map<uint32_t, uint32_t> last_ended_;
   std::vector<uint64_t> callchain_;
+  // Held by whoever reads the rings while watch_for_samples_ runs.
+  std::mutex mutex_;
+  RingWatch watch_for_samples_;
 };
 
 absl::Status PerfSession::Start(pid_t pid) {
@@ -106,6 +115,26 @@ absl::Status PerfSession::Start(pid_t pid) {
 
 void PerfSession::Poll() {
   if (events_ == nullptr) return;
+  const std::scoped_lock lock(mutex_);
+  PollLocked();
+  // What Python functions a sample was in is read from the program. It must be
+  // read before these have returned.
+  if (store_.has_python() && !watch_for_samples_.is_running()) WatchRings();
+}
+
+void PerfSession::WatchRings() {
+  watch_for_samples_.Start(
+      [this] {
+        const std::scoped_lock lock(mutex_);
+        return events_->descriptors();
+      },
+      [this] {
+        const std::scoped_lock lock(mutex_);
+        Drain(static_cast<uint64_t>(MonotonicNs()));
+      });
+}
+
+void PerfSession::PollLocked() {
   const auto now_ns = static_cast<uint64_t>(MonotonicNs());
   // A ring that fills up matters more than perfect order.
   const bool is_urgent = std::any_of(
@@ -295,6 +324,7 @@ void PerfSession::HandleSample(const SampleRecord& record) {
 
 absl::Status PerfSession::Stop() {
   if (events_ == nullptr) return absl::OkStatus();
+  watch_for_samples_.Stop();
   EndEvents();
   // The perf clock is exact, except that it includes time that a hypervisor
   // took away. The CPU time of children leaves such time out, but misses

@@ -69,6 +69,7 @@ bool ProcessTable::OnExit(int64_t pid, int64_t tid, TimeNs time_ns) {
   if (!process.live_threads.empty()) return false;
   process.end_ns = time_ns;
   process.space = symbolize::AddressSpace();
+  process.python = nullptr;
   return true;
 }
 
@@ -79,6 +80,7 @@ void ProcessTable::OnName(int64_t pid, int64_t tid, std::string_view name,
   if (is_exec) {
     process.space.Clear();
     process.jit_program = process.jit_parent = 0;
+    process.python = nullptr;
     process.maps_read_ns = 0;
     process.live_threads = {tid};  // exec ends all others
     process.command_line = ReadCommandLine(pid);
@@ -104,6 +106,7 @@ void ProcessTable::OnTimerSample(int64_t pid, int64_t tid, int64_t parent_pid,
   process.image_ns = image_ns;
   process.space.Clear();
   process.jit_program = process.jit_parent = 0;
+  process.python = nullptr;
   process.files.clear();
   process.maps_read_ns = 0;
   process.command_line = ReadCommandLine(pid);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@
 #include "profiler/symbolize/address_space.h"
 
 namespace kymo::sampling {
+
+struct PythonState;
 
 struct SampledProcess {
   int64_t parent_pid = 0;
@@ -39,6 +42,8 @@ struct SampledProcess {
   std::vector<bool> files;
   // When /proc/<pid>/maps was last read, CLOCK_MONOTONIC; 0 = never.
   int64_t maps_read_ns = 0;
+  // Of the interpreter that it runs, if it does (python/python_stacks.h).
+  std::shared_ptr<PythonState> python;
   // Tells programs apart where no record tells of an exec (timers).
   int64_t image_ns = 0;
 };

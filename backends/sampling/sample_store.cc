@@ -67,7 +67,7 @@ void SampleStore::Collect(model::TraceShard& shard) {
 }
 
 std::vector<std::string> RemarksOf(const SampleStore& store) {
-  std::vector<std::string> remarks = store.stacks().JitRemarks();
+  std::vector<std::string> remarks = store.stacks().Remarks();
   if (store.summed_count() > 0) {
     remarks.push_back(absl::StrCat(
         "sampling: a long recording: tables and stacks have all samples; "

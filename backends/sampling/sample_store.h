@@ -72,6 +72,9 @@ class SampleStore {
     stacks_.AddLoss(loss, count);
   }
 
+  void LeavePythonAlone() noexcept { stacks_.LeavePythonAlone(); }
+  bool has_python() const noexcept { return stacks_.has_python(); }
+
   // Samples that are only added up.
   uint64_t summed_count() const noexcept { return summed_count_; }
   // The CPU time that all samples stand for.
@@ -98,8 +101,9 @@ class SampleStore {
   DurationNs total_weight_ns_ = 0;
 };
 
-// Says which samples timelines lack, if any. After Collect it also says which
-// code has no names though its program could give them.
+// Says which samples timelines lack, and which stacks are not as they should be,
+// if any. After Collect it also says which code has no names though its program
+// could give them.
 std::vector<std::string> RemarksOf(const SampleStore& store);
 
 }  // namespace kymo::sampling

@@ -84,7 +84,14 @@ const SettingTable<Settings>& SamplingTable() {
             {{"auto", AllProcesses::kAuto}, {"never", AllProcesses::kNever}}),
         .purpose = "auto goes on with perf events of all that the machine "
                    "runs if events of the program alone mislead, where that "
-                   "is permitted. Samples of other programs are dropped."}});
+                   "is permitted. Samples of other programs are dropped."},
+       {.name = "python",
+        .value = setting::Word(&S::reads_python,
+                               {{"auto", true}, {"off", false}}),
+        .purpose = "auto shows the functions of Python programs (3.11 to "
+                   "3.14), between those of C. They are read from the "
+                   "program's memory, with perf events only. off shows the "
+                   "interpreter's functions."}});
   return table;
 }
 

@@ -28,6 +28,8 @@ struct Settings {
   Sampler sampler = Sampler::kAuto;
   UnwindMode unwind = UnwindMode::kDwarf;
   AllProcesses all_processes = AllProcesses::kAuto;
+  // Whether stacks of Python programs show Python's functions.
+  bool reads_python = true;
   // 0: as many as the rings have room for (perf_events.h).
   uint32_t stack_bytes = 0;
   // Kept one by one; older ones are added up (sample_store.h). 0: all.

@@ -104,6 +104,24 @@ void StackStore::UnwindInto(const CapturedStack& captured,
                    captured.stack_was_cut, &unwound_);
 }
 
+void StackStore::AddPython(const CapturedStack& captured,
+                           SampledProcess& process) {
+  if (python_.LookAtModules(unwound_)) UnwindInto(captured, process);
+  const StackCopy copy{captured.registers[kRsp], captured.stack};
+  switch (python_.Expand(captured.pid, process.space, copy, process.python,
+                         &unwound_)) {
+    case PythonStacks::Result::kNone:
+    case PythonStacks::Result::kWhole:
+      break;
+    case PythonStacks::Result::kTorn:
+      ++torn_python_count_;
+      break;
+    case PythonStacks::Result::kUnread:
+      ++unread_python_count_;
+      break;
+  }
+}
+
 void StackStore::PlaceCallchain(const CapturedStack& captured,
                                 SampledProcess& process) {
   unwound_.frames.clear();
@@ -139,6 +157,7 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
     unwound_.frames.clear();
     unwound_.end = StackEnd::kComplete;
   }
+  if (captured.has_registers && reads_python_) AddPython(captured, process);
   if (unwound_.end == StackEnd::kTruncated) {
     ledger_.Add(model::Loss::kStacksTruncated, 1);
     unwound_.frames.push_back({symbolize::ModuleTable::kTruncated, 0});
@@ -176,8 +195,16 @@ void StackStore::ReadJitNames() {
   jit_.ReadAll(MonotonicNs() + EpochOffsetNs());
 }
 
-std::vector<std::string> StackStore::JitRemarks() const {
-  std::vector<std::string> remarks;
+std::vector<std::string> StackStore::Remarks() const {
+  std::vector<std::string> remarks = python_.Remarks();
+  if (torn_python_count_ + unread_python_count_ > 0) {
+    remarks.push_back(absl::StrCat(
+        "sampling: of the stacks of Python, ", unread_python_count_,
+        " show the interpreter instead of functions, which could not be read, "
+        "and in ", torn_python_count_,
+        " some function had returned before it was read, so that its callers "
+        "may be those of the next one"));
+  }
   for (const auto& [pid, count] : jit_.unnamed()) {
     if (count < kManyUnnamed) continue;
     const std::string name = processes_.NameOf(pid);

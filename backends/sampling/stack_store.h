@@ -5,6 +5,9 @@
 //   const std::vector<model::StackId> ids = store.Collect(shard);   // names
 //   ids[stack]
 //
+// Stacks of Python programs have Python's functions (python/python_stacks.h).
+// These are read from the program, so its samples should come soon.
+//
 // A stack costs only the frames that no earlier stack had: 150 bytes each. If
 // there are too many, a new stack is the part of it that is known. Stacks that
 // are not whole are counted.
@@ -20,6 +23,7 @@
 
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/process_table.h"
+#include "backends/sampling/python/python_stacks.h"
 #include "backends/sampling/unwind/registers.h"
 #include "backends/sampling/unwind/unwinder.h"
 #include "profiler/base/time.h"
@@ -74,9 +78,15 @@ class StackStore {
                                bool only_known = false) {
     return jit_.Settle(stack, time_ns, only_known);
   }
-  // After Collect: which programs left a hundred stacks or more without the
-  // name of their innermost function, and what to do.
-  std::vector<std::string> JitRemarks() const;
+  // After Collect: why functions of Python programs are missing, and which
+  // programs left a hundred stacks or more without the name of their innermost
+  // function, and what to do.
+  std::vector<std::string> Remarks() const;
+
+  // Leaves the stacks of Python programs as C has them.
+  void LeavePythonAlone() noexcept { reads_python_ = false; }
+  // Whether there are stacks whose functions are read from a program.
+  bool has_python() const noexcept { return python_.has_python(); }
 
   // Describes the processes, and adds stacks and losses. The result maps raw
   // ids to the shard's. A stack that is not settled has the names of when it
@@ -84,6 +94,7 @@ class StackStore {
   std::vector<model::StackId> Collect(model::TraceShard& shard);
 
  private:
+  void AddPython(const CapturedStack& captured, SampledProcess& process);
   void UnwindInto(const CapturedStack& captured, SampledProcess& process);
   void PlaceCallchain(const CapturedStack& captured, SampledProcess& process);
   bool AllModulesKnown() const;
@@ -94,6 +105,10 @@ class StackStore {
   uint64_t mappings_version_ = 0;
   ProcessTable processes_;
   Unwinder unwinder_;
+  PythonStacks python_{&modules_, &unwinder_};
+  bool reads_python_ = true;
+  uint64_t torn_python_count_ = 0;
+  uint64_t unread_python_count_ = 0;
   symbolize::RawStacks stacks_;
   symbolize::JitNames jit_;
   std::vector<TimeNs> first_seen_ns_;  // of claimed stacks, by raw id; 0: never

@@ -151,6 +151,7 @@ ModuleTable::ModuleTable() {
   modules_.push_back(ElfModule::Memory("[unknown]"));
   modules_.push_back(std::make_unique<ElfModule>("[truncated]"));
   modules_.push_back(std::make_unique<ElfModule>("[jit]"));
+  modules_.push_back(std::make_unique<ElfModule>("[named]"));
 }
 
 ModuleId ModuleTable::File(int64_t pid, const FileIdentity& identity) {

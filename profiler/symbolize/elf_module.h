@@ -25,6 +25,7 @@
 
 #include "profiler/base/time.h"
 #include "profiler/symbolize/address_space.h"
+#include "profiler/symbolize/named_places.h"
 
 namespace kymo::symbolize {
 
@@ -105,10 +106,11 @@ class ModuleTable {
   // No code: the callers that a stack lacks. The outermost place of a stack
   // that is cut, at address 0.
   static constexpr ModuleId kTruncated = 2;
-
   // Code that was made at run time and has a name: an address counts the
   // frames of JitNames.
   static constexpr ModuleId kJit = 3;
+  // An interpreter's code. Its addresses are numbers of named_places().
+  static constexpr ModuleId kNamed = 4;
 
   ModuleTable();
 
@@ -121,6 +123,8 @@ class ModuleTable {
   ModuleId AddMemory(const std::string& name);
 
   ElfModule& module(ModuleId id) const { return *modules_[id]; }
+  NamedPlaces& named_places() noexcept { return named_places_; }
+  const NamedPlaces& named_places() const noexcept { return named_places_; }
   size_t size() const noexcept { return modules_.size(); }
 
  private:
@@ -129,6 +133,7 @@ class ModuleTable {
   std::vector<std::unique_ptr<ElfModule>> modules_;
   std::map<FileKey, ModuleId> files_;
   std::map<std::string, ModuleId> named_;
+  NamedPlaces named_places_;
 };
 
 }  // namespace kymo::symbolize

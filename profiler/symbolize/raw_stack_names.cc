@@ -30,6 +30,16 @@ FramesByAddress MakeFrames(ModuleId module,
     frames[addresses.front()] = maker.MakeTruncated();
     return frames;
   }
+  if (module == ModuleTable::kNamed) {
+    for (const uint64_t address : addresses) {
+      const NamedPlace place = modules.named_places().place(address);
+      frames[address] = maker.MakeNamed({.function = std::string(place.function),
+                                         .file = std::string(place.file),
+                                         .line = place.line},
+                                        place.file);
+    }
+    return frames;
+  }
   ModuleSymbolizer symbolizer(modules.module(module));
   for (const uint64_t address : addresses) {
     frames[address] = maker.Make(symbolizer, address);

@@ -50,6 +50,11 @@ perf_event_attr SampleAttributes(const SampleParts& parts, uint64_t period_ns,
   return attr;
 }
 
+void WakeAtEachSample(perf_event_attr& attr) {
+  attr.watermark = 0;
+  attr.wakeup_events = 1;
+}
+
 perf_event_attr SwitchAttributes(uint64_t sample_type) {
   // Switches are recorded although they happen in the kernel.
   perf_event_attr attr =

@@ -33,6 +33,9 @@ void WatchOwnThreads(perf_event_attr& attr);
 // Makes of the event of a process one of all that a CPU runs.
 void WatchAllProcesses(perf_event_attr& attr);
 
+// Makes each sample wake up who waits for the event.
+void WakeAtEachSample(perf_event_attr& attr);
+
 // No samples, but a record of each switch.
 perf_event_attr SwitchAttributes(uint64_t sample_type);
 

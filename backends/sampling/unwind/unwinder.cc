@@ -1,5 +1,7 @@
 #include "backends/sampling/unwind/unwinder.h"
 
+#include <algorithm>
+
 namespace kymo::sampling {
 
 std::optional<uint64_t> Unwinder::Read(const StackCopy& copy,
@@ -88,15 +90,32 @@ StackEnd Unwinder::EndAfterMiss(const StackCopy& copy,
                                                         : StackEnd::kIncomplete;
 }
 
+void Unwinder::Watch(symbolize::ModuleId module, uint64_t begin,
+                     uint64_t end) {
+  watched_.push_back({module, begin, end});
+}
+
+bool Unwinder::IsWatched(const symbolize::CodePlace& place) const {
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [&](const WatchedCode& code) {
+                       return place.module == code.module &&
+                              place.address >= code.begin &&
+                              place.address < code.end;
+                     });
+}
+
 void Unwinder::Unwind(const symbolize::AddressSpace& space,
                       const Registers& registers, const StackCopy& copy,
                       bool copy_was_cut, UnwoundStack* stack) {
   stack->frames.clear();
+  stack->watched.clear();
   registers_ = registers;
   bool is_exact = true;  // rip is where the thread was, not a return address
   while (stack->frames.size() < kMaxFrames) {
     const uint64_t address = registers_[kRip] - (is_exact ? 0 : 1);
     const symbolize::CodePlace place = symbolize::PlaceOf(space, address);
+    const bool is_watched = IsWatched(place);
+    if (is_watched) stack->watched.push_back({stack->frames.size(), registers_});
     stack->frames.push_back(place);
     Step step = Step::kNoRule;
     is_exact = false;
@@ -110,7 +129,10 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
       }
     }
     if (step == Step::kNoRule) step = FollowFramePointer(space, copy);
-    if (step == Step::kCaller) continue;
+    if (step == Step::kCaller) {
+      if (is_watched) stack->watched.back().end = registers_[kRsp];
+      continue;
+    }
     stack->end = step == Step::kEnd ? StackEnd::kComplete
                                     : EndAfterMiss(copy, copy_was_cut);
     return;

@@ -34,9 +34,18 @@ enum class StackEnd {
   kIncomplete,  // no rule and no plausible frame pointer
 };
 
+// A frame of code that is watched, with the registers that its function had
+// there: of a caller, those that calls keep.
+struct WatchedFrame {
+  size_t index = 0;  // in UnwoundStack::frames
+  Registers registers{};
+  uint64_t end = 0;  // its part of the stack ends here; 0 = not known
+};
+
 struct UnwoundStack {
   std::vector<symbolize::CodePlace> frames;  // leaf first
   StackEnd end = StackEnd::kComplete;
+  std::vector<WatchedFrame> watched;  // innermost first
 };
 
 class Unwinder {
@@ -46,6 +55,9 @@ class Unwinder {
   explicit Unwinder(const symbolize::ModuleTable* modules)
       : modules_(modules), rules_(modules) {}
 
+  // From now on, UnwoundStack tells of the frames in this part of a module.
+  void Watch(symbolize::ModuleId module, uint64_t begin, uint64_t end);
+
   // `copy_was_cut`: the stack goes on above the copy.
   void Unwind(const symbolize::AddressSpace& space, const Registers& registers,
               const StackCopy& copy, bool copy_was_cut, UnwoundStack* stack);
@@ -53,6 +65,12 @@ class Unwinder {
   const RuleTable& rules() const noexcept { return rules_; }
 
  private:
+  struct WatchedCode {
+    symbolize::ModuleId module;
+    uint64_t begin;
+    uint64_t end;
+  };
+
   enum class Step { kCaller, kEnd, kMissedMemory, kNoRule };
 
   Step ApplyRule(const UnwindRule& rule, const StackCopy& copy);
@@ -62,9 +80,11 @@ class Unwinder {
   Step FollowFramePointer(const symbolize::AddressSpace& space,
                           const StackCopy& copy);
   StackEnd EndAfterMiss(const StackCopy& copy, bool copy_was_cut) const;
+  bool IsWatched(const symbolize::CodePlace& place) const;
 
   const symbolize::ModuleTable* modules_;
   RuleTable rules_;
+  std::vector<WatchedCode> watched_;
   Registers registers_{};
   uint64_t missed_address_ = 0;
 };

@@ -1,0 +1,71 @@
+// python_layout.h - where CPython keeps what a stack is made of.
+//
+//   KYMO_ASSIGN_OR_RETURN(const PythonLayout layout,
+//                         FindLayout(version, runtime_address, memory));
+//
+// From 3.13 on, the interpreter tells it at the beginning of its _PyRuntime
+// (_Py_DebugOffsets). For 3.11 and 3.12 there is a table. Nothing is guessed: a
+// version that is not known, or offsets that make no sense, are an error.
+#ifndef KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_LAYOUT_H_
+#define KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_LAYOUT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "backends/sampling/python/target_memory.h"
+
+namespace kymo::sampling {
+
+// Offsets in bytes.
+struct PythonLayout {
+  int minor_version = 0;  // 11 = Python 3.11
+
+  struct {
+    uint64_t size;
+    uint64_t previous;
+    uint64_t code;         // the code object, from 3.14 on with tag bits
+    uint64_t instruction;  // where it is, or was last
+    uint64_t owner;        // a byte
+    // A byte that says that the interpreter's loop began with this frame.
+    // 0: from 3.12 on, a frame on the C stack says that.
+    uint64_t is_entry;
+  } frame{};
+  struct {
+    uint64_t filename;
+    uint64_t qualified_name;
+    uint64_t line_table;
+    uint64_t first_line;  // 4 bytes
+    uint64_t instructions;
+  } code{};
+  struct {
+    uint64_t type;
+    uint64_t size;  // of objects of variable size
+  } object{};
+  struct {
+    uint64_t size;
+    uint64_t data;
+  } bytes{};
+  struct {
+    uint64_t state;   // 4 bytes
+    uint64_t length;  // in characters
+    uint64_t ascii_data;
+    uint64_t other_data;
+    int kind_shift;  // in the state: 3 bits of kind, one each compact and ASCII
+  } text{};
+};
+
+// The largest offset that a layout may have.
+inline constexpr uint64_t kMostPythonOffset = 1024;
+
+// The minor version in Py_Version (0x030b02f0 is 3.11.2); 0 if that is not
+// Python 3.
+int MinorVersion(uint64_t version) noexcept;
+
+// `version` is the value of Py_Version, and `runtime` the address of
+// _PyRuntime.
+absl::StatusOr<PythonLayout> FindLayout(uint64_t version, uint64_t runtime,
+                                        TargetMemory& memory);
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_LAYOUT_H_

@@ -1,0 +1,142 @@
+#include "backends/sampling/python/python_process.h"
+
+#include <algorithm>
+
+#include "profiler/symbolize/elf_module.h"
+
+namespace kymo::sampling {
+namespace {
+
+// Where a program may have memory of its own.
+constexpr uint64_t kLowest = 0x10000;
+constexpr uint64_t kHighest = uint64_t{1} << 47;
+
+// More than a chain has frames.
+constexpr size_t kSure = size_t{1} << 20;
+
+}  // namespace
+
+PythonProcess::PythonProcess(std::unique_ptr<TargetMemory> memory,
+                             const PythonLayout& layout, uint64_t type,
+                             symbolize::NamedPlaces* places)
+    : memory_(std::move(memory)),
+      layout_(layout),
+      codes_(layout, type, places),
+      chain_(&layout_, &codes_, memory_.get()) {}
+
+std::optional<FrameChain::Exact> PythonProcess::FindExact(
+    PythonCode& code, const WatchedFrame& watched, const StackCopy& copy,
+    LearnedLoop& learned, bool* was_replaced) {
+  // The variable is the *next* instruction.
+  const auto next =
+      learned.instruction.Find(watched, copy, 1, [&](uint64_t value) {
+        return value > code.begin && value <= code.end && value % 2 == 0 ? 1u
+                                                                         : 0u;
+      });
+  if (next) return FrameChain::Exact{&code, *next - 2};
+  const auto usual = learned.instruction.Usual(watched, copy);
+  if (!usual) return std::nullopt;
+  PythonCode* const other = codes_.FindByInstruction(*usual - 2);
+  if (other == nullptr || other == &code) return std::nullopt;
+  *was_replaced = true;
+  return FrameChain::Exact{other, *usual - 2};
+}
+
+bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
+                         const StackCopy& copy, int64_t now_ns,
+                         const FrameChain::FindExact& exact, Loop& loop) {
+  if (frame < kLowest || frame >= kHighest || frame % 8 != 0) return false;
+  // Functions' frames are not on the C stack.
+  if (frame - copy.base < copy.bytes.size()) return false;
+  loop.was_replaced = false;
+  loop.end = chain_.Walk(frame, watched, copy, now_ns, exact);
+  if (chain_.frame_count() == 0) return false;
+  loop.frame = frame;
+  loop.places = chain_.places();
+  loop.outer_frame = chain_.outer_frame();
+  return true;
+}
+
+PythonProcess::Loop PythonProcess::ReadLoop(const WatchedFrame& watched,
+                                            const StackCopy& copy,
+                                            bool is_innermost,
+                                            uint64_t expected,
+                                            LearnedLoop& learned,
+                                            int64_t now_ns) {
+  Loop loop;
+  FrameChain::FindExact exact;
+  if (is_innermost) {
+    exact = [&](PythonCode& code) {
+      return FindExact(code, watched, copy, learned, &loop.was_replaced);
+    };
+  }
+  // Frames of callers, and of functions that returned, stand in other places.
+  // But only one has the function to which the next instruction belongs.
+  const auto score = [&](uint64_t frame) -> size_t {
+    if (!Walk(frame, watched, copy, now_ns, nullptr, loop) ||
+        loop.end == FrameChain::End::kBroken) {
+      return 0;
+    }
+    return learned.instruction.Has(watched, copy,
+                                   [&](uint64_t value) {
+                                     return chain_.MayGoOnAt(value);
+                                   })
+               ? kSure + chain_.frame_count()
+               : chain_.frame_count();
+  };
+  const size_t enough = learned.frame.is_learning() ? ~size_t{0} : kSure;
+  const auto found = learned.frame.Find(watched, copy, enough, score);
+  if (found && Walk(*found, watched, copy, now_ns, exact, loop)) return loop;
+  // The inner loop says where it was called; or else a part is better than
+  // nothing.
+  for (const auto& frame :
+       {expected != 0 ? std::optional(expected) : std::nullopt,
+        learned.frame.Usual(watched, copy)}) {
+    if (frame && Walk(*frame, watched, copy, now_ns, exact, loop)) return loop;
+  }
+  return Loop{};
+}
+
+PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
+                                            LearnedLoop& learned,
+                                            int64_t now_ns,
+                                            UnwoundStack* stack) {
+  chain_.Forget();
+  Result result = Result::kWhole;
+  std::vector<Loop> loops;
+  uint64_t expected = 0;
+  for (const WatchedFrame& watched : stack->watched) {
+    Loop loop =
+        ReadLoop(watched, copy, loops.empty(), expected, learned, now_ns);
+    // A loop that has just been entered has no frame yet: its registers are
+    // still its caller's.
+    if (!loops.empty() && loops.back().frame != 0 &&
+        loops.back().frame == loop.frame) {
+      loops.back() = Loop{.end = FrameChain::End::kWhole};
+    } else if (loop.frame == 0) {
+      result = Result::kUnread;
+    } else if (loop.end == FrameChain::End::kBroken || loop.was_replaced ||
+               (expected != 0 && expected != loop.frame)) {
+      if (result == Result::kWhole) result = Result::kTorn;
+    }
+    expected = loop.outer_frame;
+    loops.push_back(std::move(loop));
+  }
+  // From the outside in, so that the numbers of the other frames stay.
+  for (size_t i = loops.size(); i-- > 0;) {
+    const Loop& loop = loops[i];
+    if (loop.places.empty()) continue;
+    const auto at =
+        stack->frames.begin() + static_cast<ptrdiff_t>(stack->watched[i].index);
+    std::vector<symbolize::CodePlace> functions;
+    for (const uint64_t place : loop.places) {
+      functions.push_back({symbolize::ModuleTable::kNamed, place});
+    }
+    *at = functions.back();
+    stack->frames.insert(at, functions.begin(), functions.end() - 1);
+    if (loop.end == FrameChain::End::kTooDeep) stack->end = StackEnd::kTruncated;
+  }
+  return result;
+}
+
+}  // namespace kymo::sampling

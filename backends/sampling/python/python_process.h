@@ -1,0 +1,84 @@
+// python_process.h - the Python functions on the stacks of one process.
+//
+//   PythonProcess python(pid, layout, type_address, &places);
+//   const PythonProcess::Result result =
+//       python.Expand(copy, learned, now_ns, &stack);
+//
+// Each C frame of the interpreter's loop is replaced by the Python functions
+// that it ran. The loop's variable `frame` tells the innermost one. Its value
+// at the time of the sample stands in a register or in the copied stack
+// (value_homes.h). So does the next instruction, which tells the function even
+// if its frame has gone since, and the line. The callers' frames are read from
+// the program (frame_chain.h).
+// Threads: none.
+#ifndef KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_PROCESS_H_
+#define KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_PROCESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backends/sampling/python/code_cache.h"
+#include "backends/sampling/python/frame_chain.h"
+#include "backends/sampling/python/python_layout.h"
+#include "backends/sampling/python/target_memory.h"
+#include "backends/sampling/python/value_homes.h"
+#include "backends/sampling/unwind/stack_copy.h"
+#include "backends/sampling/unwind/unwinder.h"
+#include "profiler/symbolize/named_places.h"
+
+namespace kymo::sampling {
+
+// What is learned of one build of the interpreter.
+struct LearnedLoop {
+  ValueHomes frame;
+  ValueHomes instruction;
+};
+
+class PythonProcess {
+ public:
+  enum class Result {
+    kWhole,
+    kTorn,    // some functions had returned before they were read
+    kUnread,  // a loop stays as it is
+  };
+
+  // `type` is the address of PyCode_Type in the process.
+  PythonProcess(std::unique_ptr<TargetMemory> memory, const PythonLayout& layout,
+                uint64_t type, symbolize::NamedPlaces* places);
+
+  // `stack->watched` has the loops.
+  Result Expand(const StackCopy& copy, LearnedLoop& learned, int64_t now_ns,
+                UnwoundStack* stack);
+
+ private:
+  struct Loop {
+    uint64_t frame = 0;
+    std::vector<uint64_t> places;
+    FrameChain::End end = FrameChain::End::kBroken;
+    uint64_t outer_frame = 0;
+    bool was_replaced = false;  // its first function had returned
+  };
+
+  Loop ReadLoop(const WatchedFrame& watched, const StackCopy& copy,
+                bool is_innermost, uint64_t expected, LearnedLoop& learned,
+                int64_t now_ns);
+  bool Walk(uint64_t frame, const WatchedFrame& watched, const StackCopy& copy,
+            int64_t now_ns, const FrameChain::FindExact& exact, Loop& loop);
+  std::optional<FrameChain::Exact> FindExact(PythonCode& code,
+                                             const WatchedFrame& watched,
+                                             const StackCopy& copy,
+                                             LearnedLoop& learned,
+                                             bool* was_replaced);
+
+  const std::unique_ptr<TargetMemory> memory_;
+  const PythonLayout layout_;
+  CodeCache codes_;
+  FrameChain chain_;
+};
+
+}  // namespace kymo::sampling
+
+#endif  // KYMO_BACKENDS_SAMPLING_PYTHON_PYTHON_PROCESS_H_
