@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -238,6 +239,48 @@ absl::Status CheckThreadStates(const TraceData& data) {
 }
 
 }  // namespace
+
+Trace::Trace(TraceData data) : data_(std::move(data)) {}
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+TraceData Trace::Release() && { return std::move(data_); }
+
+std::span<const Process> Trace::processes() const noexcept {
+  return data_.processes;
+}
+
+std::span<const Arg> Trace::args(EventIndex event) const {
+  const Detail* const d = detail(event);
+  if (d == nullptr) return {};
+  return std::span(data_.args)
+      .subspan(d->args_begin, d->args_end - d->args_begin);
+}
+
+std::span<const CounterSample> Trace::counters() const noexcept {
+  return data_.counters;
+}
+
+std::span<const MemoryRecord> Trace::memory() const noexcept {
+  return data_.memory;
+}
+
+std::span<const AllocationCounts> Trace::allocation_counts() const noexcept {
+  return data_.allocation_counts;
+}
+
+std::span<const StackSample> Trace::samples() const noexcept {
+  return data_.samples;
+}
+
+std::span<const SampleSum> Trace::sample_sums() const noexcept {
+  return data_.sample_sums;
+}
+
+std::span<const Metadata> Trace::metadata() const noexcept {
+  return data_.metadata;
+}
 
 absl::Status ValidateTrace(const Trace& trace) {
   const TraceData& data = trace.data();
