@@ -30,7 +30,7 @@
 #include "importers/chrome/events/parsed_events.h"
 #include "importers/chrome/json/text_source.h"
 #include "importers/chrome/json/text_window.h"
-#include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 
 namespace kymo::chrome_import {
 

@@ -1,4 +1,6 @@
 #include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
+#include "profiler/base/per_worker.h"
 
 #include <atomic>
 #include <numeric>

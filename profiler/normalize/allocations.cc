@@ -15,6 +15,7 @@
 
 #include "profiler/base/column.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
 #include "profiler/base/time.h"
 
 namespace kymo {

@@ -5,6 +5,7 @@
 #include "exporters/proto/proto_writer.h"
 #include "exporters/tensorboard/xplane.pb.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/text/utf8.h"
 

@@ -10,6 +10,7 @@
 #include "profiler/analysis/averages/key_averages_keys.h"
 #include "profiler/analysis/averages/key_averages_worker.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 #include "profiler/model/activity_type.h"
 
 namespace kymo::analysis {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "profiler/analysis/memory/memory_blocks.h"
-#include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
 
 namespace kymo::analysis {
 namespace {

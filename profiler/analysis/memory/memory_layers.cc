@@ -10,7 +10,7 @@
 #include "profiler/analysis/memory/allocation_frames.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/open_events.h"
-#include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
 #include "profiler/model/folded_memory.h"
 
 namespace kymo::analysis {

@@ -6,6 +6,7 @@
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/open_events.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 
 namespace kymo::analysis {
 namespace {

@@ -10,6 +10,7 @@
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 #include "profiler/model/folded_memory.h"
 
 namespace kymo::analysis {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "profiler/base/parallel.h"
+#include "profiler/base/per_worker.h"
 
 namespace kymo::analysis {
 namespace {

@@ -11,6 +11,7 @@
 #include "profiler/analysis/memory/memory_usage.h"
 #include "profiler/analysis/open_events.h"
 #include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
 
 namespace kymo::analysis {
 namespace {

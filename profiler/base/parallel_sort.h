@@ -1,0 +1,28 @@
+// parallel_sort.h - sorting on several threads, on oneTBB; see parallel.h.
+#ifndef KYMO_PROFILER_BASE_PARALLEL_SORT_H_
+#define KYMO_PROFILER_BASE_PARALLEL_SORT_H_
+
+#include "profiler/base/parallel_serial.h"
+
+#ifndef KYMO_PARALLEL_SERIAL_
+#include <tbb/parallel_sort.h>
+#else
+#include <algorithm>
+#endif
+
+namespace kymo {
+
+// Sorts with a strict weak order that has no ties (or whose ties are equal),
+// so that the result is unique.
+template <typename Iterator, typename Less>
+void ParallelSort(Iterator begin, Iterator end, Less less) {
+#ifndef KYMO_PARALLEL_SERIAL_
+  tbb::parallel_sort(begin, end, less);
+#else
+  std::sort(begin, end, less);
+#endif
+}
+
+}  // namespace kymo
+
+#endif  // KYMO_PROFILER_BASE_PARALLEL_SORT_H_
