@@ -27,8 +27,8 @@ constexpr FunctionInfo kFunctions[] = {
     {"overlap(a_start, a_dur, b_start, b_dur)",
      "For how many ns two stretches of time overlap"},
     {"percentile(x, p)",
-     "An aggregate: the p-th percentile (0 to 100) of the x that are not NULL, "
-     "interpolated between neighbours"},
+     "An aggregate: the p-th percentile (0 to 100) of x without NULLs, "
+     "interpolated"},
 };
 
 const tables::TraceTables& TablesOf(sqlite3_context* context) {

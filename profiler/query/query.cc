@@ -274,6 +274,9 @@ absl::Status TraceQueries::Engine::Run(std::string_view sql,
   over_limit_ = absl::OkStatus();
   read_only_.TakeDenied();
   memory_at_start_ = sqlite3_memory_used();
+  if (limits_.is_alone && limits_.max_memory_bytes > 0) {
+    sqlite3_hard_heap_limit64(memory_at_start_ + limits_.max_memory_bytes);
+  }
   deadline_ = Clock::now() + std::chrono::nanoseconds(limits_.max_time_ns);
   KYMO_ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
   std::vector<std::string> columns;

@@ -59,6 +59,9 @@ struct QueryLimits {
   // limit is checked now and then, so a query may exceed it for a moment. 0:
   // none.
   int64_t max_memory_bytes = int64_t{1} << 30;
+  // The process uses SQLite for these queries alone. Then no query exceeds the
+  // limit, not even for a moment: SQLite's limit for the process is set.
+  bool is_alone = false;
 };
 
 class TraceQueries {

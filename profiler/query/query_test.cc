@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <chrono>
@@ -179,6 +180,14 @@ TEST_F(QueryTest, AGreedyQueryMeetsItsMemory) {
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted)
         << rest << ": " << status;
   }
+}
+
+TEST_F(QueryTest, AloneItsMemoryIsALimitOfTheProcess) {
+  const absl::Status status =
+      StatusOf(std::string(kEndless) + "select count(distinct x) from n",
+               {.max_memory_bytes = 1 << 20, .is_alone = true});
+  sqlite3_hard_heap_limit64(0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
 TEST_F(QueryTest, AfterALimitTheNextQueryRuns) {

@@ -20,6 +20,8 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "profiler/plugin/trace_windows.h"
+#include "profiler/query/query.h"
+#include "profiler/query/result_writer.h"
 #include "profiler/report/ledger_text.h"
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
@@ -29,10 +31,13 @@
 #include "tools/deliver/view_page.h"
 #include "tools/report_command/check_report.h"
 #include "tools/report_command/deliver.h"
+#include "tools/report_command/event_filter.h"
 #include "tools/report_command/input_files.h"
 #include "tools/report_command/large_recording.h"
 #include "tools/report_command/options.h"
 #include "tools/report_command/report_manual.h"
+#include "tools/sql_shell/run_sql.h"
+#include "tools/sql_shell/shell.h"
 
 namespace kymo::tools {
 namespace {
@@ -49,6 +54,20 @@ absl::Status Print(const std::string& output, TextFormat format) {
     return absl::OkStatus();
   }
   return absl::ErrnoToStatus(errno, "could not write to standard output");
+}
+
+query::ResultFormat ResultFormatOf(TextFormat format) {
+  switch (format) {
+    case TextFormat::kText:
+      return query::ResultFormat::kText;
+    case TextFormat::kCsv:
+      return query::ResultFormat::kCsv;
+    case TextFormat::kJson:
+      return query::ResultFormat::kJson;
+    case TextFormat::kMarkdown:
+      return query::ResultFormat::kMarkdown;
+  }
+  return query::ResultFormat::kText;
 }
 
 class ReportRun {
@@ -106,9 +125,30 @@ class ReportRun {
   absl::StatusOr<int> Report() {
     KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
     SayFindings(loaded);
+    if (!command_.sql.empty()) return Query(loaded.trace);
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     return Export(loaded.trace, nullptr);
+  }
+
+  // Answers with SQL, of the events that the filter chooses.
+  absl::StatusOr<int> Query(const model::Trace& trace) {
+    std::optional<model::Trace> chosen;
+    if (!command_.filter.empty()) {
+      KYMO_ASSIGN_OR_RETURN(chosen, ChosenTrace(trace, command_.filter));
+    }
+    const model::Trace& asked = chosen ? *chosen : trace;
+    KYMO_ASSIGN_OR_RETURN(TraceQueries queries,
+                          TraceQueries::Open(asked, command_.sql_limits));
+    const query::ResultFormat format = ResultFormatOf(command_.format);
+    if (command_.sql == "-") {
+      const int status = SqlShell(queries, format).Run();
+      if (status != kExitDone) return status;
+    } else {
+      KYMO_RETURN_IF_ERROR(
+          SqlRun(queries, format, PrintToStandardOutput).Run(command_.sql));
+    }
+    return Export(trace, nullptr);
   }
 
   absl::StatusOr<int> Export(const model::Trace& trace,
@@ -210,6 +250,10 @@ int RunReport(const std::vector<std::string>& arguments,
   }
   if (command->version) {
     fputs(kVersionLine, stdout);
+    return kExitDone;
+  }
+  if (command->lists_queries) {
+    fputs(ReadyQueryList().c_str(), stdout);
     return kExitDone;
   }
   if (command->help || command->list) {

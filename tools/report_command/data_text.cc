@@ -1,9 +1,9 @@
 #include "tools/report_command/data_text.h"
 
 #include <cstddef>
-#include <string_view>
 
 #include "absl/strings/str_join.h"
+#include "profiler/text/csv_field.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/visible_text.h"
 
@@ -30,19 +30,6 @@ struct PlainText {
                          });
   }
 };
-
-void AppendCsvField(std::string_view text, std::string& out) {
-  if (text.find_first_of(",\"\r\n") == text.npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
 
 struct JsonValue {
   json::JsonWriter& json;

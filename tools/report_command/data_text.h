@@ -20,8 +20,8 @@
 
 namespace kymo::tools {
 
-// How a report is written.
-enum class TextFormat { kText, kCsv, kJson };
+// How a report is written. Markdown is for rows of SQL alone.
+enum class TextFormat { kText, kCsv, kJson, kMarkdown };
 
 // monostate: null in JSON, nothing in CSV.
 using DataValue = std::variant<std::monostate, std::string, int64_t, double,

@@ -23,6 +23,7 @@ std::string NeedsAll(const ReportCommand& command,
                      const ExporterRegistry& exporters) {
   if (command.check) return "--check";
   if (!command.analyses.empty()) return "--analysis";
+  if (!command.sql.empty()) return "--sql";
   if (!command.filter.empty()) return "choosing events";
   const KeyAveragesOptions& grouping = command.rows.grouping;
   if (command.rows.single_events || grouping.group_by_overload_name ||

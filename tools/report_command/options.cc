@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/query/ready_queries.h"
 #include "profiler/report/analyses.h"
 #include "tools/command_line/exporter_words.h"
 #include "tools/command_line/flag_words.h"
@@ -35,6 +36,39 @@ absl::Status SetAnalyses(const ReportFlags& flags, ReportCommand& command) {
   }
   if (command.analyses.size() > 1 && command.format == TextFormat::kCsv) {
     return Invalid("--format=csv takes one --analysis at a time");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetSql(const ReportFlags& flags, ReportCommand& command) {
+  command.sql = flags.sql;
+  command.sql_limits = {
+      .max_time_ns = int64_t{flags.sql_max_seconds} * 1'000'000'000,
+      .max_memory_bytes = flags.sql_max_mib << 20,
+      .is_alone = true};
+  command.lists_queries = flags.query == "list";
+  if (flags.query.empty() || command.lists_queries) return absl::OkStatus();
+  if (!flags.sql.empty()) {
+    return Invalid("--sql and --query exclude each other");
+  }
+  const query::ReadyQuery* const ready = query::FindReadyQuery(flags.query);
+  if (ready == nullptr) {
+    return Invalid(absl::StrCat("there is no query '", flags.query,
+                                "'; --query=list lists them"));
+  }
+  command.sql = ready->sql;
+  return absl::OkStatus();
+}
+
+// What is there instead of the table, and goes with nothing else of its kind.
+absl::Status CheckSql(const ReportCommand& command) {
+  if (command.sql.empty()) {
+    if (command.format != TextFormat::kMarkdown) return absl::OkStatus();
+    return Invalid("--format=markdown is for --sql and --query");
+  }
+  if (command.check || command.diff || !command.analyses.empty()) {
+    return Invalid(
+        "--sql and --query do not go with --check, --diff or --analysis");
   }
   return absl::OkStatus();
 }
@@ -114,7 +148,10 @@ absl::Status SetFiles(const ReportFlags& flags,
 
 absl::Status CheckModes(const ReportCommand& command,
                         const ExporterRegistry& exporters) {
-  if (command.list || command.version) return absl::OkStatus();
+  if (command.list || command.version || command.lists_queries) {
+    return absl::OkStatus();
+  }
+  KYMO_RETURN_IF_ERROR(CheckSql(command));
   if (command.files.empty()) {
     return Invalid("no file; usage: kymo report [flags] FILE ... (see --help)");
   }
@@ -186,6 +223,7 @@ absl::StatusOr<ReportCommand> ParseReport(
   command.quiet = flags.quiet;
   command.format = flags.format;
   KYMO_RETURN_IF_ERROR(SetAnalyses(flags, command));
+  KYMO_RETURN_IF_ERROR(SetSql(flags, command));
   KYMO_RETURN_IF_ERROR(SetRows(flags, command.rows));
   SetTable(flags, command.table);
   SetFilter(flags, command.filter);

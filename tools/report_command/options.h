@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/settings.h"
+#include "profiler/query/query.h"
 #include "profiler/report/table.h"
 #include "tools/report_command/data_text.h"
 #include "tools/report_command/event_filter.h"
@@ -31,6 +32,9 @@ struct ReportCommand {
   bool quiet = false;
   TextFormat format = TextFormat::kText;
   std::vector<std::string> analyses;  // instead of the table; names
+  std::string sql;                    // instead of the table; "-": a shell
+  bool lists_queries = false;
+  QueryLimits sql_limits;
 
   RowOptions rows;
   EventFilter filter;

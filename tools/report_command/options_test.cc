@@ -137,6 +137,32 @@ TEST_F(OptionsTest, FlagsWithValuesHaveDefaultsAndBounds) {
   Parse({"a", "--stack_depth=64", "--max_unpacked_mib=1048576"});
 }
 
+TEST_F(OptionsTest, SqlIsAQueryOrTheNameOfOne) {
+  EXPECT_EQ(Parse({"a"}).sql, "");
+  EXPECT_EQ(Parse({"a", "--sql", "select 1"}).sql, "select 1");
+  EXPECT_EQ(Parse({"a", "--sql", "-"}).sql, "-");
+  EXPECT_TRUE(Parse({"a", "--query=slowest_steps"}).sql.starts_with("SELECT"));
+  EXPECT_TRUE(Parse({"--query=list"}).lists_queries);
+  const QueryLimits limits =
+      Parse({"a", "--sql_max_seconds=2", "--sql_max_mib=3"}).sql_limits;
+  EXPECT_EQ(limits.max_time_ns, 2'000'000'000);
+  EXPECT_EQ(limits.max_memory_bytes, 3 << 20);
+  EXPECT_EQ(Parse({"a"}).sql_limits.max_time_ns, 300'000'000'000);
+  EXPECT_EQ(Parse({"a", "--sql=x", "--format=markdown"}).format,
+            TextFormat::kMarkdown);
+}
+
+TEST_F(OptionsTest, SqlIsInsteadOfTables) {
+  EXPECT_EQ(Error({"a", "--query=slow"}),
+            "there is no query 'slow'; --query=list lists them");
+  EXPECT_EQ(Error({"a", "--sql=x", "--query=losses"}),
+            "--sql and --query exclude each other");
+  EXPECT_EQ(Error({"a", "--sql=x", "--check"}),
+            "--sql and --query do not go with --check, --diff or --analysis");
+  EXPECT_EQ(Error({"a", "--format=markdown"}),
+            "--format=markdown is for --sql and --query");
+}
+
 TEST_F(OptionsTest, FiltersKeepAllTheirParts) {
   using Names = std::vector<std::string>;
   const EventFilter filter =
@@ -310,7 +336,7 @@ TEST_F(OptionsTest, TheManualHasEveryFlag) {
        at = page.find("\n    --", at + 1)) {
     ++flags;
   }
-  EXPECT_EQ(flags, 16 + 1) << "16 flags and --help=all";
+  EXPECT_EQ(flags, 18 + 1) << "18 flags and --help=all";
   for (const std::string& text : {manual, page}) {
     for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
       end = text.find('\n', begin);

@@ -37,6 +37,10 @@ struct ReportFlags : SharedFlags {
   bool check = false;
   bool diff = false;
   std::optional<std::vector<std::string>> analysis;
+  std::string sql;
+  std::string query;
+  int sql_max_seconds = 300;
+  int64_t sql_max_mib = 1024;
   TextFormat format = TextFormat::kText;
   std::optional<std::vector<GroupKey>> group_by = {{GroupKey::kName}};
   int stack_depth = 5;

@@ -59,7 +59,9 @@ Manual MakeReportManual(const ImporterRegistry& importers,
   manual.examples =
       "kymo report trace.json.gz\n"
       "kymo report --analysis=device_idle --step=10-20 trace.json\n"
-      "kymo report --diff before.json after.json";
+      "kymo report --diff before.json after.json\n"
+      "kymo report trace.json --query=slowest_steps\n"
+      "kymo report trace.json --sql 'select count(*) from events'";
   manual.own = ReportFlagTable().infos();
   manual.analyses = '\n' + AnalysisList();
   manual.groups = Groups(importers, exporters);

@@ -1,0 +1,148 @@
+#include "profiler/query/ready_queries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "profiler/analysis/averages/key_averages.h"
+#include "profiler/analysis/averages/sampled_functions.h"
+#include "profiler/analysis/device/device_times.h"
+#include "profiler/analysis/waits.h"
+#include "profiler/query/test_query.h"
+#include "profiler/tables/test_tables.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::query {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+class ReadyQueriesTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> Rows(const std::string& name) const {
+    return RowsOf(trace_, FindReadyQuery(name)->sql);
+  }
+  const model::Trace trace_ = tables::SmallTrace();
+};
+
+TEST_F(ReadyQueriesTest, AreSortedAndAllGiveRows) {
+  std::string_view last;
+  for (const ReadyQuery& query : ReadyQueries()) {
+    EXPECT_LT(last, query.name);
+    last = query.name;
+    EXPECT_EQ(FindReadyQuery(query.name), &query);
+    EXPECT_FALSE(query.purpose.ends_with(".")) << query.name;
+    const auto rows = RowsOf(trace_, query.sql);
+    // The trace has too few events for outliers; see below.
+    if (query.name != "outliers") {
+      ASSERT_FALSE(rows.empty()) << query.name;
+      EXPECT_FALSE(rows[0].starts_with("error")) << query.name << rows[0];
+    }
+  }
+  EXPECT_EQ(FindReadyQuery("nobody"), nullptr);
+}
+
+TEST_F(ReadyQueriesTest, Answers) {
+  EXPECT_THAT(Rows("allocations_by_stack"),
+              ElementsAre("7|164|2|100|main;make"));
+  EXPECT_THAT(Rows("busiest_threads"), ElementsAre("7|7|main|1500|100|350|75",
+                                                   "7|8|worker|10|0|1990|0.5"));
+  EXPECT_THAT(Rows("counter_ranges"), ElementsAre("loss|2|0.125|0.1875|0.25"));
+  EXPECT_THAT(Rows("device_busy"),
+              ElementsAre("7|0|13|compute|1|500|50", "7|0|13|memory|1|100|-"));
+  EXPECT_THAT(Rows("launch_delays"), ElementsAre("gemm|1|50|50|50"));
+  EXPECT_EQ(Rows("longest_events")[2], "6|gemm|500|500|3|-");
+  EXPECT_EQ(Rows("longest_events")[3], "1|aten::mm|400|350|3|ProfilerStep#3");
+  EXPECT_EQ(Rows("losses").size(), 2);
+  EXPECT_EQ(Rows("percentiles")[3], "aten::mm|2|250|370|397|400");
+  EXPECT_THAT(Rows("slowest_steps"), ElementsAre("7|3|2000|1"));
+  EXPECT_EQ(Rows("step_operations")[0], "Memcpy HtoD|100|100");
+  EXPECT_THAT(Rows("top_kernels"),
+              ElementsAre("gemm|compute|1|500|500|-",
+                          "Memcpy HtoD|memory|1|100|100|64"));
+  EXPECT_THAT(Rows("waits_by_kind"),
+              ElementsAre("lock|1|60|60", "sleep|3|30|20"));
+  EXPECT_THAT(Rows("waits_in_ranges"), ElementsAre("aten::mm|lock|1|60"));
+}
+
+TEST(OutliersTest, AreFarFromTheMedian) {
+  TestTrace t;
+  const auto thread = t.AddThread(1, 1, "main");
+  for (int i = 0; i < 12; ++i) {
+    t.AddRange(thread, "op", 1'000'000 * i,
+               1'000'000 * i + (i == 7 ? 900'000 : 1'000));
+  }
+  EXPECT_THAT(RowsOf(std::move(t).Build(), FindReadyQuery("outliers")->sql),
+              ElementsAre("7|op|-|900000|1000"));
+}
+
+// The query and the analysis agree, row by row.
+TEST_F(ReadyQueriesTest, KeyAveragesAreThoseOfTheAnalysis) {
+  std::vector<std::string> expected;
+  for (const analysis::KeyAverage& row : analysis::KeyAverages(trace_)) {
+    const auto total =
+        row.is_device ? row.device_time_total_ns : row.cpu_time_total_ns;
+    const auto self = row.is_device ? row.self_device_time_total_ns
+                                    : row.self_cpu_time_total_ns;
+    expected.push_back(absl::StrCat(row.name, "|", row.count, "|", total, "|",
+                                    self, "|", row.min_ns, "|", row.max_ns, "|",
+                                    row.is_device ? 1 : 0));
+  }
+  EXPECT_GE(expected.size(), 5);
+  EXPECT_THAT(Rows("key_averages"), UnorderedElementsAreArray(expected));
+}
+
+TEST_F(ReadyQueriesTest, HotFunctionsAreThoseOfTheAnalysis) {
+  std::vector<std::string> expected;
+  for (const auto& function : analysis::SampledFunctions(trace_)) {
+    if (function.self_sample_count == 0) continue;
+    expected.push_back(absl::StrCat(std::string(trace_.Name(function.name)),
+                                    "|", function.self_sample_count, "|",
+                                    function.self_cpu_time_ns));
+  }
+  std::vector<std::string> found;
+  for (const std::string& row : Rows("hot_functions")) {
+    found.push_back(row.substr(0, row.rfind('|')));
+  }
+  EXPECT_EQ(expected.size(), 2);
+  EXPECT_THAT(found, UnorderedElementsAreArray(expected));
+}
+
+TEST_F(ReadyQueriesTest, DeviceTimesAreThoseOfTheAnalysis) {
+  const auto devices = analysis::ComputeDeviceTimes(trace_);
+  ASSERT_EQ(devices.size(), 1);
+  EXPECT_THAT(RowsOf(trace_,
+                     "select sum(dur_ns), count(*) filter (where kind "
+                     "!= 'memory') from device_work"),
+              ElementsAre(absl::StrCat(devices[0].summed_ns, "|",
+                                       devices[0].kernel_count)));
+}
+
+TEST_F(ReadyQueriesTest, WaitsAreThoseOfTheAnalysis) {
+  std::map<std::string, uint64_t> expected;
+  for (const auto& group : analysis::WaitsByPlace(trace_)) {
+    if (!group.is_idle) {
+      expected[std::string(model::NameOf(group.kind))] +=
+          static_cast<uint64_t>(group.duration_ns);
+    }
+  }
+  for (const std::string& row :
+       RowsOf(trace_,
+              "select kind, sum(dur_ns) from waits where not "
+              "coalesce(is_idle, 0) group by kind")) {
+    const size_t bar = row.find('|');
+    EXPECT_EQ(std::stoull(row.substr(bar + 1)), expected[row.substr(0, bar)])
+        << row;
+  }
+  EXPECT_FALSE(expected.empty());
+}
+
+}  // namespace
+}  // namespace kymo::query
