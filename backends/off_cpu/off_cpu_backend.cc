@@ -1,5 +1,7 @@
 #include "backends/off_cpu/off_cpu_backend.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <set>
@@ -9,13 +11,42 @@
 #include "absl/strings/str_cat.h"
 #include "backends/off_cpu/off_cpu_session.h"
 #include "backends/off_cpu/own/own_session.h"
+#include "backends/off_cpu/running/running_processes.h"
 #include "backends/off_cpu/totals_session.h"
 #include "backends/sampling/elf_program.h"
 #include "backends/sampling/perf_events.h"
+#include "profiler/base/descriptor.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo {
 namespace {
+
+// What Yama (kernel.yama.ptrace_scope) or another rule keeps from this user.
+std::string LookLimitation(const RunningTarget& running) {
+  for (const pid_t pid : running.pids) {
+    const std::string file = absl::StrCat("/proc/", pid, "/syscall");
+    const int fd =
+        AboveStandardStreams(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    char text[16];
+    const bool is_refused = (fd < 0 || read(fd, text, sizeof(text)) < 0) &&
+                            (errno == EACCES || errno == EPERM);
+    if (fd >= 0) close(fd);
+    if (!is_refused) continue;
+    return absl::StrCat(
+        "where threads wait is not recorded, only for how long: process ", pid,
+        " may not be looked into; run the command as root, or set `sysctl "
+        "kernel.yama.ptrace_scope=0`");
+  }
+  return {};
+}
+
+// Whether the kernel records the target's switches for this user.
+absl::Status CheckSwitches(const SessionOptions& options) {
+  KYMO_RETURN_IF_ERROR(sampling::PerfEvents::ProbeSwitches());
+  return options.target == TargetKind::kRunningProcesses
+             ? off_cpu::CheckProcesses(options.running)
+             : absl::OkStatus();
+}
 
 class OffCpuBackend final : public ActivityBackend {
  public:
@@ -30,8 +61,10 @@ class OffCpuBackend final : public ActivityBackend {
   bool IsWanted(const std::set<std::string>& named,
                 const SessionOptions& options) const override {
     return named.contains(info_.name) ||
-           (named.empty() && options.target == TargetKind::kChildProcess);
+           (named.empty() && options.target != TargetKind::kThisProcess);
   }
+
+  bool CanAttach() const override { return true; }
 
   absl::Status Availability(const SessionOptions& options) const override {
     if (options.target == TargetKind::kThisProcess) return absl::OkStatus();
@@ -46,9 +79,9 @@ class OffCpuBackend final : public ActivityBackend {
     return absl::OkStatus();
   }
 
-  std::string Limitation(const SessionOptions& /*options*/) const override {
-    const absl::Status status = sampling::PerfEvents::ProbeSwitches();
-    if (status.ok()) return {};
+  std::string Limitation(const SessionOptions& options) const override {
+    const absl::Status status = CheckSwitches(options);
+    if (status.ok()) return LookLimitation(options.running);
     return absl::StrCat(
         "only the total times of threads are recorded, not their waits: ",
         status.message());
@@ -60,7 +93,12 @@ class OffCpuBackend final : public ActivityBackend {
     if (options.target == TargetKind::kThisProcess) {
       return off_cpu::NewOwnSession();
     }
-    if (!sampling::PerfEvents::ProbeSwitches().ok()) {
+    const bool has_switches = CheckSwitches(options).ok();
+    if (options.target == TargetKind::kRunningProcesses) {
+      return has_switches ? off_cpu::NewOffCpuSession(options.running)
+                          : off_cpu::NewTotalsSession(options.running);
+    }
+    if (!has_switches) {
       return off_cpu::NewTotalsSession();
     }
     return off_cpu::NewOffCpuSession(

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "backends/off_cpu/lock_names.h"
 #include "backends/off_cpu/own/own_threads.h"
 #include "backends/off_cpu/own/repeated_records.h"
+#include "backends/off_cpu/running/running_processes.h"
 #include "backends/off_cpu/schedstat.h"
 #include "backends/off_cpu/stack_samples.h"
 #include "backends/off_cpu/thread_clock.h"
@@ -24,6 +27,8 @@
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/perf_ring.h"
 #include "backends/sampling/process_table.h"
+#include "backends/sampling/running/running_threads.h"
+#include "backends/sampling/running/target_pids.h"
 #include "backends/sampling/stack_store.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
@@ -50,8 +55,9 @@ TimeNs ToEpoch(uint64_t monotonic_ns) {
 
 class OffCpuSession final : public ActivitySession {
  public:
-  OffCpuSession(StackSource source, const OwnProcess* own)
-      : source_(source), own_(own) {}
+  OffCpuSession(StackSource source, const OwnProcess* own,
+                std::optional<RunningTarget> running)
+      : source_(source), own_(own), running_(std::move(running)) {}
 
   absl::Status Prepare(TargetSetup*) override;
   absl::Status Start(pid_t pid) override;
@@ -63,25 +69,33 @@ class OffCpuSession final : public ActivitySession {
   void Drain(uint64_t until_ns);
   absl::Status OpenEvents(pid_t pid);
   absl::Status StartOwn();
-  void BeginOwnThreads(const WatchedThreads& watched);
+  absl::Status StartRunning();
+  void BeginThread(int64_t pid, int64_t tid, uint64_t time_ns);
   void Handle(RecordBytes bytes, size_t ring);
   bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
   bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
-  // Of the target, and not there twice.
-  bool IsNew(uint32_t pid, uint32_t tid, size_t ring,
-             RepeatedRecords::Kind kind) {
-    return IsOfTarget(pid) &&
-           !(may_repeat_ && repeated_.IsRepeated(tid, ring, kind));
+  // Not there twice.
+  bool IsNew(uint32_t tid, size_t ring, RepeatedRecords::Kind kind) {
+    return !may_repeat_ || !repeated_.IsRepeated(tid, ring, kind);
   }
   // Kernels before 5.13 record the children of this process, too.
-  bool IsOfTarget(uint32_t pid) const {
+  bool IsOfTarget(uint32_t pid) {
+    if (of_all_processes_) return pids_.Has(pid);
     return own_ == nullptr || pid == static_cast<uint32_t>(pid_);
   }
   void OnExec(const sampling::CommRecord& comm);
   void ReadRunQueue(const ThreadKey& thread, uint64_t now_ns);
 
   const StackSource source_;
-  const OwnProcess* const own_;  // null: the target is a child
+  const OwnProcess* const own_;  // null: the target is not this process
+  const std::optional<RunningTarget> running_;
+  // The events are of all that the machine runs, and these are the target's.
+  bool of_all_processes_ = false;
+  sampling::TargetPids pids_{[this](uint32_t pid, uint32_t parent) {
+    processes_.OnFork(pid, pid, parent, parent, ToEpoch(NowNs()));
+  }};
+  // Of events of all: threads that have ended, but still leave their CPU.
+  std::unordered_set<uint32_t> ended_;
   pid_t pid_ = 0;
   bool may_repeat_ = false;
   RepeatedRecords repeated_;
@@ -119,8 +133,9 @@ absl::Status OffCpuSession::Prepare(TargetSetup* setup) {
 
 absl::Status OffCpuSession::Start(pid_t pid) {
   pid_ = pid;
-  cpu_count_ = CpuCount(pid);
+  cpu_count_ = CpuCount(running_ && running_->all ? 0 : pid);
   if (own_ != nullptr) return StartOwn();
+  if (running_) return StartRunning();
   KYMO_RETURN_IF_ERROR(OpenEvents(pid));
   processes_.Process(pid).start_ns = ToEpoch(NowNs());
   return absl::OkStatus();
@@ -151,24 +166,42 @@ absl::Status OffCpuSession::StartOwn() {
   KYMO_ASSIGN_OR_RETURN(const WatchedThreads watched,
                         WatchOwnThreads(all, own_->collector_tid));
   may_repeat_ = watched.may_repeat;
-  BeginOwnThreads(watched);
-  return absl::OkStatus();
-}
-
-void OffCpuSession::BeginOwnThreads(const WatchedThreads& watched) {
   // What threads did before is not of this recording.
   for (PerfRing* const ring : rings_) ring->Refresh();
   sampling::MergeByTime(rings_, watched.time_ns, [](RecordBytes, size_t) {});
   for (const int64_t tid : watched.tids) {
-    const auto status = ReadThreadStatus(pid_, tid);
-    if (!status || status->has_ended) continue;
-    processes_.OnExisting(pid_, tid, status->name);
-    const auto thread = static_cast<uint32_t>(tid);
-    clock_.OnExisting(static_cast<uint32_t>(pid_), thread, watched.time_ns,
-                      status->is_running);
-    const auto stat = ReadSchedStat(pid_, tid);
-    if (stat) clock_.OnRunQueueBefore(thread, stat->waited_ns);
+    BeginThread(pid_, tid, watched.time_ns);
   }
+  return absl::OkStatus();
+}
+
+absl::Status OffCpuSession::StartRunning() {
+  KYMO_ASSIGN_OR_RETURN(WatchedProcesses watched, WatchProcesses(*running_));
+  events_ = std::move(watched.events);
+  of_all_processes_ = watched.of_all_processes;
+  may_repeat_ = watched.may_repeat;
+  for (PerfRing& ring : events_->rings()) rings_.push_back(&ring);
+  if (running_->all) pids_.AddAll();
+  for (const auto& [pid, parent] : watched.parents) {
+    pids_.Add(static_cast<uint32_t>(pid));
+    processes_.Process(pid).parent_pid = parent;
+  }
+  for (const auto& [tid, pid] : watched.threads) {
+    if (!IsOfTarget(static_cast<uint32_t>(pid))) continue;
+    BeginThread(pid, tid, watched.time_ns);
+  }
+  return absl::OkStatus();
+}
+
+void OffCpuSession::BeginThread(int64_t pid, int64_t tid, uint64_t time_ns) {
+  const auto status = ReadThreadStatus(pid, tid);
+  if (!status || status->has_ended) return;
+  processes_.OnExisting(pid, tid, status->name);
+  const auto thread = static_cast<uint32_t>(tid);
+  clock_.OnExisting(static_cast<uint32_t>(pid), thread, time_ns,
+                    status->is_running);
+  const auto stat = ReadSchedStat(pid, tid);
+  if (stat) clock_.OnRunQueueBefore(thread, stat->waited_ns);
 }
 
 void OffCpuSession::Poll() {
@@ -184,6 +217,7 @@ void OffCpuSession::Poll() {
   Drain(until_ns);
   calls_.Deliver(settled_ns_);
   settled_ns_ = now_ns;
+  pids_.ForgetEnded();
   samples_.Bound(now_ns);
   for (int i = 0; i < kMostReadsPerPoll; ++i) {
     const auto thread = clock_.NextToRead(now_ns);
@@ -232,11 +266,13 @@ void OffCpuSession::Handle(RecordBytes bytes, size_t ring) {
 // False if the record is damaged.
 bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type, size_t ring) {
   switch (type) {
-    case PERF_RECORD_SWITCH: {
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE: {
       const auto record = sampling::DecodeSwitch(bytes);
-      if (record && IsNew(record->pid, record->tid, ring,
-                          record->is_out ? RepeatedRecords::kOut
-                                         : RepeatedRecords::kIn)) {
+      if (record && IsOfTarget(record->pid) && !ended_.contains(record->tid) &&
+          IsNew(
+              record->tid, ring,
+              record->is_out ? RepeatedRecords::kOut : RepeatedRecords::kIn)) {
         causes_.OnSwitch(*record);
         clock_.OnSwitch(*record);
       }
@@ -264,6 +300,7 @@ bool OffCpuSession::HandleKnown(RecordBytes bytes, uint32_t type, size_t ring) {
       if (!lost || !time_ns) return false;
       told_lost_records_ += *lost;
       clock_.OnLost(*time_ns);
+      pids_.OnLost();
       return true;
     }
     default:
@@ -276,11 +313,19 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
   if (!task) return false;
   if (type == PERF_RECORD_EXIT) {
     if (!IsOfTarget(task->pid)) return true;
-    processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns));
+    if (processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns))) {
+      pids_.OnExit(task->pid);
+    }
     clock_.OnExit(task->tid, task->time_ns);
     repeated_.Forget(task->tid);
-  } else if (IsNew(task->pid, task->tid, ring, RepeatedRecords::kBegin) &&
-             clock_.OnFork(task->pid, task->tid, task->time_ns)) {
+    if (of_all_processes_) ended_.insert(task->tid);
+    return true;
+  }
+  ended_.erase(task->tid);
+  if (of_all_processes_) pids_.OnFork(task->pid, task->parent_pid);
+  if (IsOfTarget(task->pid) &&
+      IsNew(task->tid, ring, RepeatedRecords::kBegin) &&
+      clock_.OnFork(task->pid, task->tid, task->time_ns)) {
     processes_.OnFork(task->pid, task->tid, task->parent_pid, task->parent_tid,
                       ToEpoch(task->time_ns));
     // Of two threads with one number, the first: as their begin.
@@ -350,7 +395,12 @@ absl::StatusOr<Collected> OffCpuSession::Collect(model::TraceShard& shard) {
 
 std::unique_ptr<ActivitySession> NewOffCpuSession(StackSource source,
                                                   const OwnProcess* own) {
-  return std::make_unique<OffCpuSession>(source, own);
+  return std::make_unique<OffCpuSession>(source, own, std::nullopt);
+}
+
+std::unique_ptr<ActivitySession> NewOffCpuSession(RunningTarget running) {
+  return std::make_unique<OffCpuSession>(StackSource::kLooks, nullptr,
+                                         std::move(running));
 }
 
 }  // namespace kymo::off_cpu

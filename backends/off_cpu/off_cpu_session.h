@@ -27,6 +27,9 @@ struct OwnProcess {
 std::unique_ptr<ActivitySession> NewOffCpuSession(
     StackSource source, const OwnProcess* own = nullptr);
 
+// The same of processes that run already. Looks find the stacks of their waits.
+std::unique_ptr<ActivitySession> NewOffCpuSession(RunningTarget running);
+
 }  // namespace kymo::off_cpu
 
 #endif  // KYMO_BACKENDS_OFF_CPU_OFF_CPU_SESSION_H_

@@ -1,8 +1,11 @@
 #include "backends/off_cpu/totals_session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "profiler/base/clock.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/thread_states.h"
+#include "profiler/processes/process_list.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -24,7 +28,9 @@ constexpr DurationNs kPauseForEachNs = 50;
 
 class TotalsSession final : public ActivitySession {
  public:
-  explicit TotalsSession(const OwnProcess* own) : own_(own) {}
+  explicit TotalsSession(const OwnProcess* own,
+                         std::optional<RunningTarget> running = std::nullopt)
+      : own_(own), running_(std::move(running)) {}
 
   absl::Status Prepare(TargetSetup*) override { return absl::OkStatus(); }
   absl::Status Start(pid_t pid) override;
@@ -42,11 +48,13 @@ class TotalsSession final : public ActivitySession {
     ThreadStatus status;
   };
 
+  void LookAtRunning();
   void LookAtProcess(int64_t pid, TimeNs now_ns);
   void LookAtThread(const ThreadKey& key, TimeNs now_ns);
   void AddChildren(const ThreadKey& parent, TimeNs now_ns);
 
-  const OwnProcess* const own_;  // null: the target is a child
+  const OwnProcess* const own_;  // null: the target is not this process
+  const std::optional<RunningTarget> running_;
   sampling::ProcessTable processes_;
   std::set<int64_t> live_;  // processes
   std::map<ThreadKey, Thread> threads_;
@@ -71,9 +79,17 @@ ThreadKey KeyOf(int64_t pid, int64_t tid) {
 absl::Status TotalsSession::Start(pid_t pid) {
   last_look_ns_ = MonotonicNs() + EpochOffsetNs();
   cpu_count_ = CpuCount(pid);
-  processes_.Process(pid).start_ns = own_ == nullptr ? last_look_ns_ : 0;
-  live_.insert(pid);
-  if (own_ == nullptr) {
+  if (running_) {
+    LookAtRunning();
+  } else {
+    processes_.Process(pid).start_ns = own_ == nullptr ? last_look_ns_ : 0;
+    live_.insert(pid);
+  }
+  if (running_) {
+    for (const int64_t process : std::set(live_)) {
+      LookAtProcess(process, last_look_ns_);
+    }
+  } else if (own_ == nullptr) {
     LookAtThread(KeyOf(pid, pid), last_look_ns_);
   } else {
     LookAtProcess(pid, last_look_ns_);
@@ -85,6 +101,16 @@ absl::Status TotalsSession::Start(pid_t pid) {
   }
   is_live_ = true;
   return absl::OkStatus();
+}
+
+void TotalsSession::LookAtRunning() {
+  std::vector<processes::ProcessInfo> all = processes::ListProcesses();
+  if (!running_->all) all = processes::TreeOf(all, running_->pids, getpid());
+  for (const processes::ProcessInfo& process : all) {
+    live_.insert(process.pid);
+    processes_.Process(process.pid).parent_pid = process.parent;
+    processes_.OnExisting(process.pid, process.pid, process.name);
+  }
 }
 
 void TotalsSession::Poll() {
@@ -191,6 +217,10 @@ absl::StatusOr<Collected> TotalsSession::Collect(model::TraceShard& shard) {
 
 std::unique_ptr<ActivitySession> NewTotalsSession(const OwnProcess* own) {
   return std::make_unique<TotalsSession>(own);
+}
+
+std::unique_ptr<ActivitySession> NewTotalsSession(RunningTarget running) {
+  return std::make_unique<TotalsSession>(nullptr, std::move(running));
 }
 
 }  // namespace kymo::off_cpu

@@ -21,6 +21,9 @@ namespace kymo::off_cpu {
 std::unique_ptr<ActivitySession> NewTotalsSession(
     const OwnProcess* own = nullptr);
 
+// The same of processes that run already.
+std::unique_ptr<ActivitySession> NewTotalsSession(RunningTarget running);
+
 }  // namespace kymo::off_cpu
 
 #endif  // KYMO_BACKENDS_OFF_CPU_TOTALS_SESSION_H_

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,9 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/perf/perf_attributes.h"
-#include "backends/sampling/perf/perf_rules.h"
 #include "backends/sampling/perf/tracepoint.h"
-#include "profiler/base/descriptor.h"
 
 namespace kymo::sampling {
 namespace {
@@ -33,124 +30,6 @@ constexpr size_t kSmallestSwitchRingBytes = size_t{64} << 10;
 constexpr size_t kUserSwitchRingBytes = size_t{128} << 10;
 constexpr size_t kRootSwitchRingBytes = size_t{1} << 20;
 constexpr size_t kAllSwitchRingsBytes = size_t{128} << 20;
-
-// More than most stacks need. A user's rings hold few copies of that size.
-constexpr uint32_t kRootSwitchStackBytes = 8192;
-constexpr uint32_t kUserSwitchStackBytes = 4096;
-
-RecordLayout LayoutOf(const Settings& settings) {
-  return settings.unwind == UnwindMode::kDwarf
-             ? RecordLayout::RegistersAndStack()
-             : RecordLayout::Callchain();
-}
-
-SampleParts PartsOf(RecordLayout layout, uint32_t stack_bytes) {
-  SampleParts parts = {.sample_type = layout.sample_type()};
-  if (layout.has_registers_and_stack) {
-    parts.sample_regs_user = kSampledRegisterMask;
-    parts.sample_stack_user = stack_bytes;
-  }
-  return parts;
-}
-
-int OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu) noexcept {
-  return AboveStandardStreams(static_cast<int>(
-      syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-}
-
-// Removes one feature that older kernels do not know (lost counts: 6.0, events
-// for threads alone: 5.13, build ids: 5.12). False if there is nothing left to
-// remove.
-bool Simplify(perf_event_attr& attr) {
-  if (attr.read_format != 0) {
-    attr.read_format = 0;
-  } else if (attr.inherit_thread) {
-    attr.inherit_thread = 0;
-  } else if (attr.build_id) {
-    attr.build_id = 0;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-absl::Status OpenError(int error, const Settings& settings) {
-  const bool is_missing =
-      error == ENOSYS || error == ENOENT || error == EOPNOTSUPP;
-  if (error == EACCES || error == EPERM || is_missing) {
-    const std::string text = absl::StrCat("perf_event_open is not permitted: ",
-                                          PerfRefusal(error, ReadPerfRules()));
-    return is_missing ? absl::UnavailableError(text)
-                      : absl::PermissionDeniedError(text);
-  }
-  if (error == EMFILE) {
-    return absl::ResourceExhaustedError(
-        "perf_event_open: too many open files, one is needed per CPU: raise "
-        "`ulimit -n`");
-  }
-  return absl::UnavailableError(absl::StrCat(
-      "perf_event_open: ", strerror(error), " (period ", settings.period_ns,
-      " ns, stack_bytes ", settings.stack_bytes, ")"));
-}
-
-// Opens the event on the calling process, and closes it again. Leaves out of it
-// what this kernel does not know. 0, or the error.
-int Try(perf_event_attr& attr) {
-  for (;;) {
-    const int fd = OpenEvent(attr, /*pid=*/0, /*cpu=*/-1);
-    if (fd >= 0) {
-      close(fd);
-      return 0;
-    }
-    const int error = errno;
-    if ((error != EINVAL && error != E2BIG) || !Simplify(attr)) return error;
-  }
-}
-
-// The attributes with which this process can open the event on itself.
-absl::StatusOr<perf_event_attr> UsableAttributes(const Settings& settings) {
-  int error = 0;
-  for (const bool kernel : {true, false}) {
-    perf_event_attr attr =
-        SampleAttributes(PartsOf(LayoutOf(settings), settings.stack_bytes != 0
-                                                         ? settings.stack_bytes
-                                                         : kMaxStackBytes),
-                         static_cast<uint64_t>(settings.period_ns), kernel);
-    if (settings.reads_python) WakeAtEachSample(attr);
-    error = Try(attr);
-    if (error == 0) return attr;
-    if (error != EACCES && error != EPERM) break;
-  }
-  return OpenError(error, settings);
-}
-
-// The same of switches.
-absl::StatusOr<perf_event_attr> UsableSwitchAttributes(PerfTarget target) {
-  perf_event_attr attr = SwitchAttributes(RecordLayout().sample_type());
-  if (target == PerfTarget::kThreadOfThisProcess) WatchOwnThreads(attr);
-  const int error = Try(attr);
-  if (error == 0) return attr;
-  if (error == EINVAL || error == E2BIG) {
-    return absl::UnavailableError(
-        "this kernel does not record switches of threads; Linux does since "
-        "4.3");
-  }
-  return OpenError(error, {});
-}
-
-constexpr RecordLayout kSwitchStackLayout =
-    RecordLayout::KernelCallchainRegistersAndStack();
-
-// The same of samples at switches.
-absl::StatusOr<perf_event_attr> UsableSwitchStackAttributes(PerfTarget target) {
-  perf_event_attr attr = SwitchStackAttributes(
-      PartsOf(kSwitchStackLayout,
-              geteuid() == 0 ? kRootSwitchStackBytes : kUserSwitchStackBytes));
-  if (target == PerfTarget::kThreadOfThisProcess) WatchOwnThreads(attr);
-  const int error = Try(attr);
-  if (error != 0) return OpenError(error, {});
-  return attr;
-}
 
 // Reads lists such as "0-3,8".
 std::vector<int> OnlineCpus() {
@@ -203,10 +82,16 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
     const Settings& settings, pid_t pid) {
   auto attr = UsableAttributes(settings);
   if (!attr.ok()) return attr.status();
-  if (pid == kAllProcesses) WatchAllProcesses(*attr);
   std::unique_ptr<PerfEvents> events(new PerfEvents);
   events->layout_ = LayoutOf(settings);
   events->knows_lost_ = attr->read_format != 0;
+  if (pid == kAllProcesses) {
+    WatchAllProcesses(*attr);
+  } else if (pid == kRunningThreads) {
+    WatchRunningThread(*attr);
+    events->attr_ = *attr;
+    WatchNothing(*attr);
+  }
   const std::vector<int> cpus = OnlineCpus();
   const size_t largest_bytes =
       std::clamp(std::bit_floor(kAllRingsBytes / cpus.size()),
@@ -238,10 +123,20 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSmall(
 
 absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenSwitches(
     pid_t pid, PerfTarget target) {
-  const auto attr = UsableSwitchAttributes(target);
+  auto attr = UsableSwitchAttributes(target);
   if (!attr.ok()) return attr.status();
-  return OpenSmall(
+  const perf_event_attr of_threads = *attr;
+  if (target == PerfTarget::kAllProcesses) {
+    WatchAllProcesses(*attr);
+    pid = kAllProcesses;
+  } else if (target == PerfTarget::kRunningThreads) {
+    WatchNothing(*attr);
+    pid = 0;
+  }
+  auto events = OpenSmall(
       *attr, pid, geteuid() == 0 ? kRootSwitchRingBytes : kUserSwitchRingBytes);
+  if (events.ok()) (*events)->attr_ = of_threads;
+  return events;
 }
 
 absl::Status PerfEvents::ProbeSwitchStacks() {
@@ -261,7 +156,7 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWakes(pid_t pid) {
   constexpr RecordLayout kLayout = RecordLayout::RawRegistersAndStack();
   perf_event_attr attr =
       WakeAttributes(PartsOf(kLayout, kRootSwitchStackBytes), *tracepoint);
-  const int error = Try(attr);
+  const int error = TryEvent(attr);
   if (error != 0) return OpenError(error, {});
   return OpenStacks(attr, kLayout, pid);
 }
@@ -284,13 +179,20 @@ absl::Status PerfEvents::AlsoWatch(pid_t tid) {
       return absl::NotFoundError(
           absl::StrCat("perf events: thread ", tid, " is gone"));
     }
-    more_fds_.emplace_back(fd, ring);
+    more_fds_.push_back({fd, ring, tid});
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fds_[ring]) != 0) {
       return absl::UnavailableError(absl::StrCat(
           "perf events: threads cannot share a ring: ", strerror(errno)));
     }
   }
   return absl::OkStatus();
+}
+
+void PerfEvents::Unwatch(pid_t tid) {
+  std::erase_if(more_fds_, [tid](const ThreadEvent& event) {
+    if (event.tid == tid) close(event.fd);
+    return event.tid == tid;
+  });
 }
 
 // All rings have one size, because a user may lock only so much memory: what a
@@ -351,7 +253,7 @@ void PerfEvents::Close() noexcept {
     munmap(mapping.address, mapping.size_bytes);
   }
   for (const int fd : fds_) close(fd);
-  for (const auto& [fd, ring] : more_fds_) close(fd);
+  for (const ThreadEvent& event : more_fds_) close(event.fd);
   mappings_.clear();
   rings_.clear();
   fds_.clear();
@@ -361,8 +263,8 @@ void PerfEvents::Close() noexcept {
 
 void PerfEvents::Disable() noexcept {
   for (const int fd : fds_) ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-  for (const auto& [fd, ring] : more_fds_) {
-    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  for (const ThreadEvent& event : more_fds_) {
+    ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
   }
 }
 
@@ -376,8 +278,8 @@ void PerfEvents::Resume(size_t ring) noexcept {
 
 void PerfEvents::ForRing(size_t ring, unsigned long request) noexcept {
   ioctl(fds_[ring], request, 0);
-  for (const auto& [fd, of_ring] : more_fds_) {
-    if (of_ring == ring) ioctl(fd, request, 0);
+  for (const ThreadEvent& event : more_fds_) {
+    if (event.ring == ring) ioctl(event.fd, request, 0);
   }
 }
 
@@ -390,7 +292,7 @@ PerfTotals PerfEvents::ReadTotals() const noexcept {
     totals.lost_records += values[1];
   };
   for (const int fd : fds_) add(fd);
-  for (const auto& [fd, ring] : more_fds_) add(fd);
+  for (const ThreadEvent& event : more_fds_) add(event.fd);
   return totals;
 }
 

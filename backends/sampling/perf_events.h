@@ -37,6 +37,7 @@
 #include "absl/status/statusor.h"
 #include "backends/sampling/perf_ring.h"
 #include "backends/sampling/sampling_settings.h"
+#include "backends/sampling/usable_attributes.h"
 
 namespace kymo::sampling {
 
@@ -62,19 +63,12 @@ struct PerfTotals {
 // rings every 5 ms. Else what the ring has room for, but at least 16 KiB.
 uint32_t AutoStackBytes(size_t ring_bytes);
 
-// Whom an event of switches watches.
-enum class PerfTarget {
-  // `pid` waits before its exec. Its threads and children are watched, too.
-  kProgram,
-  // `pid` is a thread of this process, which is watched at once, with threads
-  // that it makes from now on. AlsoWatch adds others.
-  kThreadOfThisProcess,
-};
-
 class PerfEvents {
  public:
   // Instead of a pid: all processes. Sampling begins at once.
   static constexpr pid_t kAllProcesses = -1;
+  // Instead of a pid: nothing yet, as of PerfTarget::kRunningThreads.
+  static constexpr pid_t kRunningThreads = 0;
 
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
       const Settings& settings, pid_t pid);
@@ -99,11 +93,15 @@ class PerfEvents {
   // target's threads. A wake that is both comes twice. For root only.
   static absl::StatusOr<std::unique_ptr<PerfEvents>> OpenWakes(pid_t pid);
 
-  // Another thread of this process gets the same events, with the same rings,
-  // and so do the threads that it makes from now on. Takes a descriptor for
-  // each CPU. kNotFound if the thread has ended.
-  // REQUIRES: opened with PerfTarget::kThreadOfThisProcess.
+  // Another thread gets the same events, with the same rings, and so do the
+  // threads that it makes from now on. Takes a descriptor for each CPU.
+  // kNotFound if the thread has ended, kPermissionDenied if it is somebody
+  // else's.
+  // REQUIRES: opened with kThreadOfThisProcess, for threads of this process, or
+  // with kRunningThreads.
   absl::Status AlsoWatch(pid_t tid);
+  // Takes back what AlsoWatch gave the thread.
+  void Unwatch(pid_t tid);
 
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
@@ -155,7 +153,12 @@ class PerfEvents {
   std::vector<int> fds_;   // one for each ring
   std::vector<int> cpus_;  // of each
   perf_event_attr attr_ = {};
-  std::vector<std::pair<int, size_t>> more_fds_;  // of AlsoWatch, with the ring
+  struct ThreadEvent {
+    int fd;
+    size_t ring;
+    pid_t tid;
+  };
+  std::vector<ThreadEvent> more_fds_;  // of AlsoWatch
   std::vector<Mapping> mappings_;
   std::vector<PerfRing> rings_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,12 +13,15 @@
 #include "backends/sampling/bias_watch.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/ring_watch.h"
+#include "backends/sampling/running/perf_running.h"
+#include "backends/sampling/running/running_threads.h"
+#include "backends/sampling/running/target_pids.h"
 #include "backends/sampling/sample_bias.h"
 #include "backends/sampling/sample_store.h"
-#include "backends/sampling/target_pids.h"
 #include "backends/sampling/undelivered.h"
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
 
 namespace kymo::sampling {
 namespace {
@@ -32,11 +36,13 @@ TimeNs ToEpoch(uint64_t monotonic_ns) {
 class PerfSession final : public ActivitySession {
  public:
   PerfSession(const Settings& settings,
-              std::shared_ptr<SampledProcesses> sampled)
+              std::shared_ptr<SampledProcesses> sampled,
+              std::optional<RunningTarget> running)
       : settings_(settings),
         sampled_(std::move(sampled)),
         store_(settings.period_ns, {.most_samples = settings.max_samples}) {
     if (!settings.reads_python) store_.LeavePythonAlone();
+    if (running) running_.emplace(*std::move(running));
   }
 
   absl::Status Prepare(TargetSetup*) override {
@@ -52,6 +58,8 @@ class PerfSession final : public ActivitySession {
  private:
   void PollLocked();
   void WatchRings();
+  absl::Status StartRunning();
+  DurationNs CpuNs() const;
   void Drain(uint64_t until_ns);
   bool GoOnWithAllProcesses();
   void WatchCpus();
@@ -68,6 +76,8 @@ class PerfSession final : public ActivitySession {
 
   const Settings settings_;
   const std::shared_ptr<SampledProcesses> sampled_;
+  // Nothing: the target is a child that waits before its exec.
+  std::optional<RunningProcesses> running_;
   SampleStore store_;
   std::unique_ptr<PerfEvents> events_;
   bool of_all_processes_ = false;  // what events_ records
@@ -102,6 +112,7 @@ class PerfSession final : public ActivitySession {
 };
 
 absl::Status PerfSession::Start(pid_t pid) {
+  if (running_) return StartRunning();
   auto events = PerfEvents::Open(settings_, pid);
   if (!events.ok()) return events.status();
   events_ = *std::move(events);
@@ -111,6 +122,21 @@ absl::Status PerfSession::Start(pid_t pid) {
   start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
   store_.processes().Process(pid).start_ns = start_ns_;
   return absl::OkStatus();
+}
+
+absl::Status PerfSession::StartRunning() {
+  KYMO_ASSIGN_OR_RETURN(RunningEvents opened,
+                        OpenRunning(settings_, running_->target()));
+  events_ = std::move(opened.events);
+  of_all_processes_ = opened.of_all_processes;
+  start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
+  if (of_all_processes_) all_processes_ns_ = start_ns_;
+  absl::Status status = running_->Begin(
+      of_all_processes_ ? nullptr : events_.get(), [this] { Drain(kNever); },
+      pids_, store_);
+  if (!status.ok()) events_ = nullptr;
+  sampled_->all = status.ok();
+  return status;
 }
 
 void PerfSession::Poll() {
@@ -145,6 +171,7 @@ void PerfSession::PollLocked() {
   Drain(is_urgent ? now_ns : settled_ns_);
   settled_ns_ = now_ns;
   pids_.ForgetEnded();
+  if (running_) running_->ReadClocks(now_ns);
   if (!of_all_processes_ && watch_.IsDue()) WatchCpus();
 }
 
@@ -260,6 +287,7 @@ void PerfSession::HandleMap(const MapRecord& record) {
 void PerfSession::HandleFork(const TaskRecord& record) {
   if (!of_all_processes_) pids_.Add(record.parent_pid);
   if (!pids_.OnFork(record.pid, record.parent_pid)) return;
+  if (running_) running_->OnFork(record, *events_);
   store_.processes().OnFork(record.pid, record.tid, record.parent_pid,
                             record.parent_tid, ToEpoch(record.time_ns));
 }
@@ -272,6 +300,7 @@ void PerfSession::HandleExit(const TaskRecord& record) {
                                 ToEpoch(record.time_ns))) {
     pids_.OnExit(record.pid);
     store_.OnEnd(record.pid);
+    if (running_) running_->OnExit(record.pid);
   }
 }
 
@@ -322,19 +351,26 @@ void PerfSession::HandleSample(const SampleRecord& record) {
   store_.OnSample(event);
 }
 
+// The perf clock is exact, except that it includes time that a hypervisor took
+// away. The CPU time of children leaves such time out, but misses processes
+// that nobody waited for. So take the smaller one. Events of all processes do
+// not know the target's time.
+DurationNs PerfSession::CpuNs() const {
+  if (running_) {
+    // Events do not know of a thread that has none.
+    return std::max(target_cpu_ns_, running_->cpu_ns());
+  }
+  const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
+  if (waited_ns <= 0) return target_cpu_ns_;
+  return of_all_processes_ ? waited_ns : std::min(target_cpu_ns_, waited_ns);
+}
+
 absl::Status PerfSession::Stop() {
   if (events_ == nullptr) return absl::OkStatus();
   watch_for_samples_.Stop();
+  if (running_) running_->ReadClocks(kNever);
   EndEvents();
-  // The perf clock is exact, except that it includes time that a hypervisor
-  // took away. The CPU time of children leaves such time out, but misses
-  // processes that nobody waited for. So take the smaller one. Events of all
-  // processes do not know the target's time.
-  DurationNs cpu_ns = target_cpu_ns_;
-  const DurationNs waited_ns = ChildrenCpuNs() - children_cpu_before_ns_;
-  if (waited_ns > 0) {
-    cpu_ns = of_all_processes_ ? waited_ns : std::min(cpu_ns, waited_ns);
-  }
+  const DurationNs cpu_ns = CpuNs();
   store_.AddLoss(model::Loss::kSamplesLost, lost_records_);
   store_.AddLoss(model::Loss::kRecordsCorrupt, corrupt_records_);
   const auto lost_ns =
@@ -354,7 +390,10 @@ absl::StatusOr<Collected> PerfSession::Collect(model::TraceShard& shard) {
 
 std::vector<std::string> PerfSession::Remarks() const {
   std::vector<std::string> remarks = RemarksOf(store_);
-  if (of_all_processes_) {
+  if (running_ && running_->refused() != 0) {
+    remarks.push_back("sampling: " + MissingText(running_->refused()));
+  }
+  if (of_all_processes_ && all_processes_ns_ > start_ns_) {
     remarks.push_back(absl::StrCat(
         "sampling: from ", (all_processes_ns_ - start_ns_) / kNsPerMs,
         " ms on, took samples of all that the machine runs, and dropped those "
@@ -366,8 +405,10 @@ std::vector<std::string> PerfSession::Remarks() const {
 }  // namespace
 
 std::unique_ptr<ActivitySession> NewPerfSession(
-    const Settings& settings, std::shared_ptr<SampledProcesses> sampled) {
-  return std::make_unique<PerfSession>(settings, std::move(sampled));
+    const Settings& settings, std::shared_ptr<SampledProcesses> sampled,
+    std::optional<RunningTarget> running) {
+  return std::make_unique<PerfSession>(settings, std::move(sampled),
+                                       std::move(running));
 }
 
 }  // namespace kymo::sampling

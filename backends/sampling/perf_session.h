@@ -3,6 +3,7 @@
 #define KYMO_BACKENDS_SAMPLING_PERF_SESSION_H_
 
 #include <memory>
+#include <optional>
 
 #include "backends/sampling/sampling_settings.h"
 #include "profiler/plugin/activity_backend.h"
@@ -16,8 +17,11 @@ namespace kymo::sampling {
 // of all processes, and says so in a remark. From then on, lost records may be
 // anybody's: kSamplesLost has the target's share of them, rounded up, by the
 // samples since.
+//
+// With `running`, it samples processes that run already.
 std::unique_ptr<ActivitySession> NewPerfSession(
-    const Settings& settings, std::shared_ptr<SampledProcesses> sampled);
+    const Settings& settings, std::shared_ptr<SampledProcesses> sampled,
+    std::optional<RunningTarget> running = std::nullopt);
 
 }  // namespace kymo::sampling
 

@@ -66,6 +66,7 @@ class SampleStore {
     stacks_.OnMap(mapping);
   }
   void OnMap(const MapRecord& record) { stacks_.OnMap(record); }
+  void ReadMapsOf(int64_t pid) { stacks_.ReadMapsOf(pid); }
   void OnSample(const SampleEvent& event);
   void OnEnd(int64_t pid) { stacks_.OnEnd(pid); }
   void AddLoss(model::Loss loss, uint64_t count) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "backends/sampling/perf/perf_rules.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/perf_session.h"
+#include "backends/sampling/running/perf_running.h"
 #include "backends/sampling/sampling_settings.h"
 #include "backends/sampling/timer_session.h"
 #include "profiler/base/status_macros.h"
@@ -27,7 +29,7 @@ absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
   return absl::UnimplementedError(
       "sampling works on x86-64 only; annotate the program instead");
 #endif
-  if (options.target != TargetKind::kChildProcess) {
+  if (options.target == TargetKind::kThisProcess) {
     return absl::FailedPreconditionError(
         "sampling watches a program from outside: start it with "
         "`bazel run //tools:profile -- --activities=sampling PROGRAM`");
@@ -56,6 +58,16 @@ absl::Status Also(const absl::Status& status, absl::string_view text) {
 // Decides what `auto` means: perf if permitted, else timers if they can work.
 absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
   KYMO_ASSIGN_OR_RETURN(Settings settings, CheckedSettings(options));
+  if (options.target == TargetKind::kRunningProcesses) {
+    if (settings.sampler == Sampler::kTimer) {
+      return absl::FailedPreconditionError(
+          "timers need code in the program, which a process that runs already "
+          "does not have: leave out --sampling_sampler=timer");
+    }
+    settings.sampler = Sampler::kPerf;
+    KYMO_RETURN_IF_ERROR(sampling::CheckRunning(settings, options.running));
+    return settings;
+  }
   if (settings.sampler != Sampler::kTimer) {
     absl::Status perf = CheckPerfTarget(options);
     if (perf.ok()) perf = sampling::ProbePerf(settings).status();
@@ -117,6 +129,7 @@ class SamplingBackend final : public ActivityBackend {
   std::vector<model::ActivityType> activity_types() const override {
     return {model::ActivityType::kCpuSample};
   }
+  bool CanAttach() const override { return true; }
   absl::Status Availability(const SessionOptions& options) const override {
     return UsableSettings(options).status();
   }
@@ -132,8 +145,11 @@ class SamplingBackend final : public ActivityBackend {
       const SessionOptions& options) override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings, UsableSettings(options));
     return settings.sampler == Sampler::kPerf
-               ? sampling::NewPerfSession(settings,
-                                          SampledProcesses::Of(options.shared))
+               ? sampling::NewPerfSession(
+                     settings, SampledProcesses::Of(options.shared),
+                     options.target == TargetKind::kRunningProcesses
+                         ? std::optional(options.running)
+                         : std::nullopt)
                : sampling::NewTimerSession(settings);
   }
 

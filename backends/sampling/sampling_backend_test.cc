@@ -16,7 +16,7 @@
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/sampling_settings.h"
-#include "backends/sampling/target_pids.h"
+#include "backends/sampling/running/target_pids.h"
 #include "backends/sampling/timer_session.h"
 #include "backends/sampling/undelivered.h"
 

@@ -65,6 +65,8 @@ class StackStore {
   void OnMap(const MapRecord& record);
   // Counts mappings: if it is the same, so is the stack of a call chain.
   uint64_t mappings_version() const noexcept { return mappings_version_; }
+  // Reads what a process that runs already has mapped.
+  void ReadMapsOf(int64_t pid) { ReadMaps(pid, processes_.Process(pid)); }
   symbolize::RawStackId Intern(const CapturedStack& captured);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 

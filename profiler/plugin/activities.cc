@@ -42,9 +42,18 @@ absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     return absl::InvalidArgumentError(absl::StrCat(
         "there is no activity '", name, "'; it is one of: ", registry.Names()));
   }
+  const bool runs_already = options.target == TargetKind::kRunningProcesses;
   std::vector<ActivityBackend*> wanted;
   for (ActivityBackend* const backend : registry.List()) {
-    if (IsWantedIn(*backend, named, options)) wanted.push_back(backend);
+    if (!IsWantedIn(*backend, named, options)) continue;
+    if (!runs_already || backend->CanAttach()) {
+      wanted.push_back(backend);
+    } else if (named.contains(backend->info().name)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "activity ", backend->info().name,
+          ": it needs code in the program, so a process that runs already is "
+          "recorded without it; start the program with `kymo profile`"));
+    }
   }
   return wanted;
 }

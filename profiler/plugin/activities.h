@@ -29,7 +29,8 @@ bool IsWantedIn(const ActivityBackend& backend,
                 const SessionOptions& options);
 
 // By name. Without any activity: those that record by default. For an unknown
-// name, kInvalidArgument lists the valid ones.
+// name, kInvalidArgument lists the valid ones. For processes that run already,
+// kFailedPrecondition if a backend is named that cannot record these.
 absl::StatusOr<std::vector<ActivityBackend*>> FindBackends(
     const BackendRegistry& registry, const std::vector<std::string>& activities,
     const SessionOptions& options);

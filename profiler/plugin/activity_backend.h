@@ -34,7 +34,9 @@
 // The target is this process (the library), or a child that the command is
 // about to start. For a child, Prepare may ask for environment variables and
 // libraries (target_setup.h), and Start is called when the child exists: its
-// pid is known, and it waits before its exec.
+// pid is known, and it waits before its exec. Some backends can also record
+// processes that run already (CanAttach). Nothing of these may be changed, and
+// they must not notice it; Start gets the number of the first.
 //
 // Threads:   calls on one session do not overlap, but they may come from
 //   different threads.
@@ -67,13 +69,21 @@
 
 namespace kymo {
 
-enum class TargetKind { kThisProcess, kChildProcess };
+enum class TargetKind { kThisProcess, kChildProcess, kRunningProcesses };
+
+// Processes that run already, with all that they have started and will start.
+struct RunningTarget {
+  // The whole machine; then `pids` is empty.
+  bool all = false;
+  std::vector<pid_t> pids;
+};
 
 // The user's options, the same for every backend of a recording.
 struct SessionOptions {
   TargetKind target = TargetKind::kThisProcess;
   // Path of the child's program, for messages and for checks of its kind.
   std::string target_path;
+  RunningTarget running;  // with kRunningProcesses
 
   // Nobody named any activity. A backend that can record at several prices then
   // takes the one that is worth it in any program.
@@ -173,6 +183,10 @@ class ActivityBackend {
                         const SessionOptions& /*options*/) const {
     return named.contains(info().name) || (named.empty() && !info().on_request);
   }
+
+  // Whether it can record TargetKind::kRunningProcesses. Recordings of these do
+  // without the others.
+  virtual bool CanAttach() const { return false; }
 
   // OK if the backend can record here. Otherwise the reason, and what would
   // help. It may make a cheap probe.

@@ -14,6 +14,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/user_folder.h"
+#include "tools/profile_command/attach/attach_run.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/options.h"
 #include "tools/profile_command/profile_manual.h"
@@ -58,6 +59,9 @@ int RunCommand(const std::vector<std::string>& arguments) {
     if (!path.ok()) return Fail(path.status(), kExitFailed);
     Say(absl::StrCat("wrote ", *path, "; `kymo report` reads it"));
     return 0;
+  }
+  if (command->attach.is_wanted()) {
+    return ProfileRunning(*std::move(command), backends, exporters);
   }
   return ProfileTarget(*std::move(command), backends, exporters);
 }

@@ -17,6 +17,7 @@
 #include "profiler/model/lanes.h"
 #include "profiler/model/loss_ledger.h"
 #include "profiler/model/sample_weights.h"
+#include "profiler/model/thread_states.h"
 #include "profiler/report/fitted_table.h"
 #include "profiler/text/text_cells.h"
 #include "profiler/text/visible_text.h"
@@ -89,12 +90,28 @@ std::string EndOf(int wait_status) {
   return absl::StrCat("exit status ", WEXITSTATUS(wait_status));
 }
 
+// By the kernel's records of switches, or else by the samples.
+DurationNs RecordedCpuNs(const model::Trace& trace) {
+  DurationNs cpu_ns = 0;
+  if (const model::ThreadStates* const states = trace.thread_states()) {
+    for (const model::ThreadTimes& times : states->threads) {
+      cpu_ns += times.on_cpu_ns;
+    }
+    return cpu_ns;
+  }
+  model::ForEachSampleWeight(
+      trace, [&](const model::SampleSum& sum) { cpu_ns += sum.weight_ns; });
+  return cpu_ns;
+}
+
 std::string Headline(const model::Trace& trace, const ScreenTables& tables,
                      const RunFacts& facts) {
   const Counts counts = CountEvents(trace);
-  std::string line =
-      absl::StrCat(VisibleText(facts.target), ": ", Seconds(facts.wall_ns),
-                   ", ", Seconds(facts.cpu_ns), " of CPU");
+  const bool is_attached = facts.attach_end.has_value();
+  std::string line = absl::StrCat(
+      is_attached ? "attached to " : "", VisibleText(facts.target), ": ",
+      Seconds(facts.wall_ns), ", ",
+      Seconds(is_attached ? RecordedCpuNs(trace) : facts.cpu_ns), " of CPU");
   if (!trace.processes().empty()) {
     absl::StrAppend(&line, ", ",
                     Count(trace.processes().size(), "process", "processes"));
@@ -116,7 +133,8 @@ std::string Headline(const model::Trace& trace, const ScreenTables& tables,
   add(tables.older_events, "older event", "older events");
   add(counts.device_events, "device event", "device events");
   add(static_cast<uint64_t>(tables.allocations), "allocation", "allocations");
-  const std::string end = EndOf(facts.wait_status);
+  const std::string end =
+      is_attached ? *facts.attach_end : EndOf(facts.wait_status);
   if (!end.empty()) absl::StrAppend(&line, "; ", end);
   return line;
 }

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct RunFacts {
   DurationNs wall_ns = 0;
   DurationNs cpu_ns = 0;  // of the target and all that it waited for
   int wait_status = 0;    // as of wait()
+  // The target ran already: what ended the recording; empty: its time was over.
+  // Then the trace says how much CPU time was used.
+  std::optional<std::string> attach_end = std::nullopt;
 };
 
 struct ScreenTables {

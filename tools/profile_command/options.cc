@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -37,7 +38,54 @@ struct Flags : SharedFlags {
   std::string flight_recorder;
   DumpSignal dump_signal = DumpSignal::kNone;
   std::optional<int> dump;  // a process
+  std::vector<std::string> pid;
+  std::string name;
+  bool all = false;
+  std::optional<DurationNs> duration_ns;
 };
+
+// "1500ms", or a number of seconds.
+std::optional<DurationNs> ParseSeconds(std::string_view text) {
+  constexpr int64_t kMostSeconds = 1'000'000;
+  if (const auto seconds = setting::ParseInteger(text, 1, kMostSeconds)) {
+    return *seconds * kNsPerSecond;
+  }
+  return ParseDurationNs(text);
+}
+
+// Those of processes that run already.
+std::vector<Setting<Flags>> AttachSettings() {
+  using F = Flags;
+  return {
+      {.name = "pid",
+       .value = setting::Texts(&F::pid),
+       .purpose = "Record these processes, which run already, and what they "
+                  "have started and will start, instead of starting a target. "
+                  "They are not stopped and not changed.",
+       .hint = "PID,...",
+       .topic = "attach",
+       .is_common = true},
+      {.name = "name",
+       .value = setting::Text(&F::name),
+       .purpose = "The same of all processes whose name, or first word of the "
+                  "command line, matches this regular expression.",
+       .hint = "REGEX",
+       .topic = "attach"},
+      {.name = "all",
+       .value = setting::Switch(&F::all),
+       .purpose = "The same of all that the machine runs, where that is "
+                  "permitted.",
+       .topic = "attach"},
+      {.name = "duration",
+       .value = setting::Custom<F, std::optional<DurationNs>>(
+           &F::duration_ns, ParseSeconds, setting::FormatDuration,
+           "a number of seconds, or a whole number with ns, us, ms or s",
+           "TIME"),
+       .purpose = "How long to record these. Default: until Ctrl-C, or until "
+                  "they have ended.",
+       .topic = "attach"},
+  };
+}
 
 std::vector<Setting<Flags>> OwnSettings() {
   using F = Flags;
@@ -129,7 +177,7 @@ const SettingTable<Flags>& FlagTable() {
   static const auto& table = *new SettingTable<Flags>(
       "",
       Joined(
-          OwnSettings(),
+          Joined(OwnSettings(), AttachSettings()),
           SharedSettings<Flags>(
               {.exporters = "Files to write. With --profile_memory the "
                             "default has memory_timeline, too.",
@@ -205,14 +253,47 @@ void NoticeUnused(const BackendRegistry& backends, std::string_view activity,
   }
 }
 
+absl::Status ReadAttach(const Flags& flags, ProfileCommand& command) {
+  AttachRequest& attach = command.attach;
+  for (const std::string& word : flags.pid) {
+    const auto pid =
+        setting::ParseInteger(word, 1, std::numeric_limits<pid_t>::max());
+    if (!pid) return WrongValue("--pid", word, "numbers of processes");
+    attach.pids.push_back(static_cast<pid_t>(*pid));
+  }
+  attach.name = flags.name;
+  attach.all = flags.all;
+  command.duration_ns = flags.duration_ns;
+  if (!attach.is_wanted()) {
+    return flags.duration_ns ? absl::InvalidArgumentError(
+                                   "--duration needs --pid, --name or --all")
+                             : absl::OkStatus();
+  }
+  const std::string what = "--pid, --name and --all record what runs already";
+  if (!command.target.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ", so leave out the target `", command.target[0], "`"));
+  }
+  if (attach.all && (!attach.pids.empty() || !attach.name.empty())) {
+    return absl::InvalidArgumentError(
+        "--all records every process: leave out --pid and --name");
+  }
+  if (command.profile_memory || command.flight_recorder) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ", without code in it: leave out ",
+        command.flight_recorder ? "--flight_recorder" : "--profile_memory"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckValues(const ProfileCommand& command,
                          const BackendRegistry& backends) {
   KYMO_RETURN_IF_ERROR(FindBackends(backends, command.activities, {}).status());
-  if (command.target.empty() && !command.list && !command.version &&
-      command.dump_pid == 0) {
+  if (command.target.empty() && !command.attach.is_wanted() && !command.list &&
+      !command.version && command.dump_pid == 0) {
     return absl::InvalidArgumentError(
-        "no target; usage: kymo profile [flags] target [argument ...] (see "
-        "--help)");
+        "no target; usage: kymo profile [flags] target [argument ...], or "
+        "--pid=PID for a process that runs already (see --help)");
   }
   return absl::OkStatus();
 }
@@ -291,6 +372,7 @@ absl::StatusOr<ProfileCommand> ParseCommand(
     NoticeUnused(backends, "memory", "--profile_memory", command);
   }
   KYMO_RETURN_IF_ERROR(ReadFlightRecorder(flags, backends, command));
+  KYMO_RETURN_IF_ERROR(ReadAttach(flags, command));
   KYMO_RETURN_IF_ERROR(CheckValues(command, backends));
   return command;
 }

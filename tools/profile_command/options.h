@@ -1,12 +1,15 @@
 // options.h - the command line of //tools:profile.
 //
 //   profile [flags] target [argument ...]
+//   profile [flags] --pid=PID          # or --name, --all: what runs already
 //
 // Flags stand before the target. All words from the target on are its own.
 // Besides the command's own flags, which --help=all lists, every setting that a
 // backend or exporter declares is a flag of its name.
 #ifndef KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_PROFILE_COMMAND_OPTIONS_H_
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -15,12 +18,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "profiler/base/time.h"
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/report/table.h"
 #include "tools/profile_command/screen.h"
 
 namespace kymo::tools {
+
+// Processes that run already.
+struct AttachRequest {
+  std::vector<pid_t> pids;
+  std::string name;  // a regular expression that their names match; empty: none
+  bool all = false;  // the whole machine
+
+  bool is_wanted() const { return all || !pids.empty() || !name.empty(); }
+};
 
 struct ProfileCommand {
   std::optional<std::string> help;  // the topic; empty: the short page
@@ -50,9 +63,11 @@ struct ProfileCommand {
   bool strict = false;
   bool quiet = false;
   bool flight_recorder = false;
-  int dump_signal = 0;  // that means a dump instead of going to the target
-  SettingMap settings;  // of plugins
-  std::vector<std::string> notices;  // what to say about the flags
+  int dump_signal = 0;   // that means a dump instead of going to the target
+  AttachRequest attach;  // instead of a target
+  std::optional<DurationNs> duration_ns;  // of attach; nothing: until Ctrl-C
+  SettingMap settings;                    // of plugins
+  std::vector<std::string> notices;       // what to say about the flags
 
   std::vector<std::string> target;  // its words, the program first
 };
@@ -60,7 +75,7 @@ struct ProfileCommand {
 // Loads the libraries that --activities and --export name into `backends` and
 // `exporters`. kInvalidArgument for unknown flags (with the nearest one),
 // activities, exporters and sort keys, for values out of range, and without a
-// target. It also returns the errors of backend_library.h and
+// target or with two. It also returns the errors of backend_library.h and
 // exporter_library.h.
 absl::StatusOr<ProfileCommand> ParseCommand(
     const std::vector<std::string>& arguments, BackendRegistry& backends,

@@ -44,6 +44,33 @@ TEST_F(OptionsTest, WhatFollowsTheTargetIsItsOwn) {
                                  "program", "--row_limit=7", "--nonsense"}));
 }
 
+TEST_F(OptionsTest, ReadsWhichRunningProcessesToRecord) {
+  const auto command = Parse({"--pid=12,34", "--duration=1500ms"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_TRUE(command->attach.is_wanted());
+  EXPECT_EQ(command->attach.pids, (std::vector<pid_t>{12, 34}));
+  EXPECT_EQ(command->duration_ns, 1'500'000'000);
+  EXPECT_EQ(Parse({"--name=^redis", "--duration", "10"})->duration_ns,
+            10'000'000'000);
+  EXPECT_EQ(Parse({"--all"})->duration_ns, std::nullopt);
+  EXPECT_FALSE(Parse({"program"})->attach.is_wanted());
+
+  EXPECT_EQ(ErrorOf({"--pid=12,x"}),
+            "--pid is 'x'; it takes numbers of processes");
+  EXPECT_NE(ErrorOf({"--pid=0"}), "");
+  EXPECT_NE(ErrorOf({"--pid=1", "--duration=0"}), "");
+  EXPECT_EQ(ErrorOf({"--duration=3", "program"}),
+            "--duration needs --pid, --name or --all");
+  EXPECT_NE(ErrorOf({"--pid=12", "program"}).find("leave out the target"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--all", "--pid=12"}).find("leave out --pid"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--all", "--profile_memory"}).find("--profile_memory"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--pid=1", "--flight_recorder=30s"}).find("--flight"),
+            std::string::npos);
+}
+
 // The switches of a command that are on.
 std::vector<std::string> SwitchesOf(const ProfileCommand& command) {
   std::vector<std::string> on;
@@ -147,8 +174,8 @@ TEST_F(OptionsTest, ATimelineOfMemoryIsWrittenUnlessFilesAreNamed) {
 
 TEST_F(OptionsTest, OnlyWhatRunsNothingNeedsNoTarget) {
   EXPECT_EQ(ErrorOf({"--quiet"}),
-            "no target; usage: kymo profile [flags] target [argument ...] (see "
-            "--help)");
+            "no target; usage: kymo profile [flags] target [argument ...], or "
+            "--pid=PID for a process that runs already (see --help)");
   EXPECT_TRUE(Parse({"--list"}).ok());
   EXPECT_TRUE(Parse({"--help"}).ok());
   EXPECT_FALSE(Parse({"--activities=weather", "a"}).ok());
@@ -295,7 +322,7 @@ TEST_F(OptionsTest, HelpIsShortUnlessAllIsAskedFor) {
     return count;
   };
   const std::string page = *ProfileManual("", backends_, exporters_);
-  EXPECT_EQ(lines_with(page, "\n    --"), 16 + 1) << "16 flags and --help=all";
+  EXPECT_EQ(lines_with(page, "\n    --"), 17 + 1) << "17 flags and --help=all";
   EXPECT_EQ(lines_with(page, "\n    kymo "), 1 + 2 + 3);
   const std::string all = *ProfileManual("all", backends_, exporters_);
   for (const SettingInfo& flag : ProfileFlags()) {
@@ -327,7 +354,8 @@ TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
       words, [&](const auto& line) { return Parse(line); },
       [](const ProfileCommand& command) {
         return command.help || command.list || command.version ||
-               command.dump_pid != 0 || !command.target.empty();
+               command.dump_pid != 0 || command.attach.is_wanted() ||
+               !command.target.empty();
       });
 }
 

@@ -1,13 +1,10 @@
 #include "tools/profile_command/profile_run.h"
 
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -16,31 +13,24 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "profiler/base/children_cpu.h"
 #include "profiler/base/clock.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/plugin/activities.h"
-#include "profiler/plugin/kept_recording.h"
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/plugin/window_reducer.h"
-#include "profiler/report/ledger_text.h"
 #include "profiler/session/recording.h"
-#include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
 #include "tools/command_line/user_folder.h"
 #include "tools/deliver/sum_windows.h"
-#include "tools/deliver/view_page.h"
 #include "tools/profile_command/control_socket.h"
 #include "tools/profile_command/deliver.h"
-#include "tools/profile_command/deliver_large.h"
+#include "tools/profile_command/delivery/run_delivery.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
 #include "tools/profile_command/pre_flight.h"
-#include "tools/profile_command/progress_line.h"
-#include "tools/profile_command/screen.h"
 #include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
 #include "tools/profile_command/start/launch.h"
@@ -48,18 +38,13 @@
 #include "tools/profile_command/start/own_allocator.h"
 #include "tools/profile_command/start/runtime_files.h"
 #include "tools/profile_command/start/target.h"
-#include "tools/profile_command/what_to_open.h"
 
 namespace kymo::tools {
 namespace {
 
-constexpr int kExitLost = 3;
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int kPollMs = 5;
-// What --strict does not accept.
-constexpr char kNotWhole[] = "the trace is not whole";
-constexpr char kNotWritten[] = "a file could not be written";
 // Backends make it in the output folder.
 constexpr char kRawFile[] = "kymo.raw";
 
@@ -114,22 +99,18 @@ class ProfileRun {
                                                    status.message())),
           ExitStatusOf(status));
     }
-    std::vector<std::string> lacks = {"the recording could not be analysed"};
-    try {
-      lacks = Deliver();
-    } catch (const std::bad_alloc&) {
-      Say("could not analyse the recording: not enough memory; try recording "
-          "for a shorter time");
-    }
-    out_->Finish();
     const bool target_succeeded =
         WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
-    if (target_succeeded && !out_->HasFiles()) return kExitFailed;
-    if (target_succeeded && !lacks.empty() && command_.strict) {
-      fputs(ledger_.c_str(), stderr);
-      Say("--strict: status 3, because " + absl::StrJoin(lacks, ", and "));
-      return kExitLost;
-    }
+    const int status = DeliverRun(
+        {.recording = *recording_,
+         .stopped = stopped_,
+         .facts = facts_,
+         .metadata = RunMetadata(
+             command_, ShownDevice(backends_, recording_->backends())),
+         .summer = *summer_,
+         .may_be_strict = target_succeeded},
+        command_, exporters_, *out_);
+    if (target_succeeded && status != 0) return status;
     EndLike(wait_status);
   }
 
@@ -260,121 +241,6 @@ class ProfileRun {
     if (const auto request = control_->Accept()) request->Answer(Dump());
   }
 
-  // Analyses and writes. Returns what --strict does not accept.
-  std::vector<std::string> Deliver() {
-    std::vector<std::string> lacks;
-    if (!stopped_.ok()) Say(std::string(stopped_.message()));
-    ProgressLine progress(!command_.quiet);
-    progress.Show("reading what was recorded");
-    const FinishedRecording finished = recording_->Finish(
-        RunMetadata(command_, ShownDevice(backends_, recording_->backends())));
-    progress.Clear();
-    const absl::StatusOr<model::Trace>& trace = finished.trace;
-    for (const absl::Status& problem : recording_->problems()) {
-      Say(std::string(problem.message()));
-    }
-    for (const KeptRecording& kept : finished.kept) Say(kept.why);
-    if (!command_.quiet) {
-      for (const std::string& remark : recording_->Remarks()) Say(remark);
-    }
-    if (!trace.ok()) Say(std::string(trace.status().message()));
-    if (!recording_->problems().empty()) {
-      lacks.emplace_back("an activity had a problem");
-    }
-    if (!finished.kept.empty()) {
-      const LargeDelivery delivery =
-          DeliverLarge(finished.kept, trace.ok() ? &*trace : nullptr, command_,
-                       exporters_, *out_);
-      ShowLarge(delivery);
-      ledger_ = report::LedgerText(delivery.ledger);
-      if (delivery.ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
-      if (!delivery.is_read) {
-        lacks.emplace_back("the recording could not be read");
-      } else if (!delivery.status.ok()) {
-        lacks.emplace_back(kNotWritten);
-      }
-      lacks.emplace_back("the recording is larger than memory");
-      return lacks;
-    }
-    if (!trace.ok()) {
-      lacks.emplace_back("there is no trace");
-      return lacks;
-    }
-    ledger_ = report::LedgerText(trace->ledger());
-    progress.Show("summing up");
-    const analysis::WindowSums* const sums = SumsBeyond(*trace, lacks);
-    if (sums != nullptr) ledger_ = report::LedgerText(sums->ledger());
-    const absl::StatusOr<RunTables> tables = MakeTables(*trace, command_, sums);
-    const std::string text =
-        tables.ok() ? tables->text : std::string(tables.status().message());
-    ExportNotes notes;
-    const absl::Status written = WriteFiles(*trace, text, command_, exporters_,
-                                            *out_, progress, notes, sums);
-    progress.Clear();
-    if (sums != nullptr) Say(AboutNewest(*trace, *sums, command_));
-    for (const std::string& notice : notes.notices) Say(notice);
-    if (!written.ok()) Say(std::string(written.message()));
-    if (tables.ok()) {
-      ShowScreen(*trace, tables->screen);
-    } else {
-      Say(text);
-    }
-    ShowFiles();
-    const model::LossLedger& ledger =
-        sums != nullptr ? sums->ledger() : trace->ledger();
-    if (ledger.AnythingLost()) lacks.emplace_back(kNotWhole);
-    if (!written.ok()) lacks.emplace_back(kNotWritten);
-    return lacks;
-  }
-
-  // Null if the trace has all of the recording.
-  const analysis::WindowSums* SumsBeyond(
-      const model::Trace& trace, std::vector<std::string>& lacks) const {
-    if (!summer_->has_windows()) return nullptr;
-    const absl::Status added = summer_->Finish(trace);
-    if (!added.ok()) {
-      Say(absl::StrCat("the table and the stacks lack the newest ranges: ",
-                       added.message()));
-      lacks.emplace_back(kNotWhole);
-    }
-    return &summer_->sums();
-  }
-
-  void ShowLarge(const LargeDelivery& delivery) const {
-    for (const std::string& notice : delivery.notices) Say(notice);
-    if (!delivery.status.ok()) Say(std::string(delivery.status.message()));
-    if (!command_.quiet) fputs(VisibleLines(delivery.table).c_str(), stderr);
-    ShowFiles();
-  }
-
-  void ShowScreen(const model::Trace& trace, const ScreenTables& tables) const {
-    if (command_.quiet) return;
-    ScreenOptions options =
-        ScreenOf(STDERR_FILENO, command_.color, TableCount(tables),
-                 tables.findings.size());
-    if (command_.row_limit_given) options.rows = command_.row_limit;
-    const absl::StatusOr<std::string> screen =
-        FirstScreen(trace, tables, facts_, options);
-    if (screen.ok()) {
-      fputs(screen->c_str(), stderr);
-    } else {
-      Say(std::string(screen.status().message()));
-    }
-  }
-
-  void ShowFiles() const {
-    if (!out_->HasFiles()) return;
-    const std::vector<std::string> names = out_->Names();
-    if (!command_.quiet) {
-      const std::string folder = ShownPath(out_->path());
-      Say("wrote " + folder);
-      for (const std::string& line : WhatToOpen(names, folder)) Say(line);
-    }
-    if (!command_.view || std::ranges::count(names, kPageFile) == 0) return;
-    const std::string viewed = ViewPage(out_->path() + "/" + kPageFile);
-    if (!command_.quiet) Say(viewed);
-  }
-
   const ProfileCommand command_;
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;
@@ -387,7 +253,6 @@ class ProfileRun {
   int dumps_ = 0;
   absl::Status stopped_;
   RunFacts facts_;
-  std::string ledger_;
 };
 
 }  // namespace

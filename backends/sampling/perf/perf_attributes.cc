@@ -90,11 +90,24 @@ void WatchOwnThreads(perf_event_attr& attr) {
   attr.inherit_thread = 1;
 }
 
+void WatchRunningThread(perf_event_attr& attr) {
+  attr.disabled = 0;
+  attr.enable_on_exec = 0;
+}
+
+void WatchNothing(perf_event_attr& attr) {
+  attr.disabled = 1;
+  attr.enable_on_exec = 0;
+  attr.inherit = 0;
+}
+
 void WatchAllProcesses(perf_event_attr& attr) {
-  attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  // Not a divisor of the kernel's tick. What begins at ticks, as a slice of
-  // time on a busy machine does, would else be seen always or never.
-  attr.sample_period -= attr.sample_period / 128;
+  if (attr.config == PERF_COUNT_SW_TASK_CLOCK) {
+    attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    // Not a divisor of the kernel's tick. What begins at ticks, as a slice of
+    // time on a busy machine does, would else be seen always or never.
+    attr.sample_period -= attr.sample_period / 128;
+  }
   attr.disabled = 0;
   attr.enable_on_exec = 0;
   attr.inherit = 0;

@@ -30,6 +30,11 @@ perf_event_attr SampleAttributes(const SampleParts& parts, uint64_t period_ns,
 // Makes of it an event of this process: it begins when it is opened, and
 // threads inherit it, but no processes.
 void WatchOwnThreads(perf_event_attr& attr);
+// Makes of it an event of a thread that runs already: it begins when it is
+// opened, and threads and processes inherit it.
+void WatchRunningThread(perf_event_attr& attr);
+// Makes of it an event that never records: its ring is for events of others.
+void WatchNothing(perf_event_attr& attr);
 // Makes of the event of a process one of all that a CPU runs.
 void WatchAllProcesses(perf_event_attr& attr);
 

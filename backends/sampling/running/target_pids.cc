@@ -1,4 +1,4 @@
-#include "backends/sampling/target_pids.h"
+#include "backends/sampling/running/target_pids.h"
 
 #include <fstream>
 #include <string>
@@ -23,6 +23,8 @@ TargetPids::TargetPids(OnFound on_found,
     : on_found_(std::move(on_found)), parent_of_(std::move(parent_of)) {}
 
 bool TargetPids::Has(uint32_t pid) {
+  // 0 is a CPU that is idle, and the other a thread that is no more.
+  if (has_all_) return pid != 0 && pid != ~uint32_t{0};
   if (ours_.contains(pid)) return true;
   // Process 1 has no parent, and 0 is none.
   if (!lacks_records_ || pid <= 1 || !looked_up_.insert(pid).second) {

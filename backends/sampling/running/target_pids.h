@@ -12,8 +12,8 @@
 // each process that it does not know, once.
 //
 // Threads: one.
-#ifndef KYMO_BACKENDS_SAMPLING_TARGET_PIDS_H_
-#define KYMO_BACKENDS_SAMPLING_TARGET_PIDS_H_
+#ifndef KYMO_BACKENDS_SAMPLING_RUNNING_TARGET_PIDS_H_
+#define KYMO_BACKENDS_SAMPLING_RUNNING_TARGET_PIDS_H_
 
 #include <cstdint>
 #include <functional>
@@ -33,6 +33,8 @@ class TargetPids {
                       std::function<uint32_t(uint32_t)> parent_of = ParentOf);
 
   void Add(uint32_t pid) { ours_.insert(pid); }
+  // From now on, every process is the target's.
+  void AddAll() { has_all_ = true; }
   bool Has(uint32_t pid);
   // Returns whether the process belongs to the target.
   bool OnFork(uint32_t pid, uint32_t parent);
@@ -49,10 +51,11 @@ class TargetPids {
   std::unordered_set<uint32_t> ours_;
   std::unordered_set<uint32_t> ended_;
   std::unordered_set<uint32_t> ended_before_;  // the previous ForgetEnded
+  bool has_all_ = false;
   bool lacks_records_ = false;
   std::unordered_set<uint32_t> looked_up_;
 };
 
 }  // namespace kymo::sampling
 
-#endif  // KYMO_BACKENDS_SAMPLING_TARGET_PIDS_H_
+#endif  // KYMO_BACKENDS_SAMPLING_RUNNING_TARGET_PIDS_H_

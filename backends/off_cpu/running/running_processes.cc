@@ -1,0 +1,91 @@
+#include "backends/off_cpu/running/running_processes.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "backends/sampling/perf_records.h"
+#include "backends/sampling/perf_ring.h"
+#include "backends/sampling/running/running_threads.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+using sampling::PerfEvents;
+using sampling::PerfTarget;
+
+// Drops the records up to a time, but for the threads that began.
+void DropRecords(PerfEvents& events, uint64_t until_ns,
+                 std::map<pid_t, pid_t>& begun) {
+  for (sampling::PerfRing& ring : events.rings()) ring.Refresh();
+  sampling::MergeByTime(
+      events.rings(), until_ns, [&](sampling::RecordBytes bytes) {
+        const auto header = sampling::DecodeHeader(bytes);
+        if (!header || header->type != PERF_RECORD_FORK) return;
+        if (const auto task = sampling::DecodeTask(bytes)) {
+          begun[static_cast<pid_t>(task->tid)] = static_cast<pid_t>(task->pid);
+        }
+      });
+}
+
+absl::Status Open(const RunningTarget& target, WatchedProcesses& watched) {
+  if (target.all || sampling::HasManyThreads(target)) {
+    auto events = PerfEvents::OpenSwitches(0, PerfTarget::kAllProcesses);
+    watched.of_all_processes = events.ok();
+    if (!events.ok() && target.all) return events.status();
+    if (events.ok()) watched.events = *std::move(events);
+  }
+  if (watched.of_all_processes) return absl::OkStatus();
+  KYMO_ASSIGN_OR_RETURN(
+      watched.events, PerfEvents::OpenSwitches(0, PerfTarget::kRunningThreads));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckProcesses(const RunningTarget& target) {
+  WatchedProcesses watched;
+  KYMO_RETURN_IF_ERROR(Open(target, watched));
+  if (watched.of_all_processes) return absl::OkStatus();
+  for (const pid_t pid : target.pids) {
+    const absl::Status status = watched.events->AlsoWatch(pid);
+    if (absl::IsPermissionDenied(status)) return sampling::WatchRefusal(pid);
+    KYMO_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target) {
+  WatchedProcesses watched;
+  KYMO_RETURN_IF_ERROR(Open(target, watched));
+  PerfEvents& events = *watched.events;
+  sampling::ThreadWatcher watcher;
+  if (!watched.of_all_processes) {
+    watcher.watch = [&](pid_t tid) { return events.AlsoWatch(tid); };
+    watcher.begun = [&] {
+      watched.time_ns = static_cast<uint64_t>(MonotonicNs());
+      DropRecords(events, watched.time_ns, watched.threads);
+      std::set<pid_t> tids;
+      for (const auto& [tid, pid] : watched.threads) tids.insert(tid);
+      return tids;
+    };
+  }
+  KYMO_ASSIGN_OR_RETURN(const sampling::RunningThreads found,
+                        sampling::WatchRunningThreads(target, watcher));
+  watched.time_ns = std::max(watched.time_ns, found.time_ns);
+  DropRecords(events, watched.time_ns, watched.threads);
+  for (const sampling::RunningProcess& process : found.processes) {
+    watched.parents[process.info.pid] = process.info.parent;
+    for (const pid_t tid : process.tids) {
+      watched.threads[tid] = process.info.pid;
+    }
+  }
+  watched.may_repeat = !found.late.empty();
+  return watched;
+}
+
+}  // namespace kymo::off_cpu

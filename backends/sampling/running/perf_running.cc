@@ -1,0 +1,115 @@
+#include "backends/sampling/running/perf_running.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "backends/sampling/process_table.h"
+#include "backends/sampling/running/running_threads.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/processes/process_list.h"
+
+namespace kymo::sampling {
+namespace {
+
+// A process that ends unseen has the time of the last reading.
+constexpr uint64_t kClockPeriodNs = 100 * kNsPerMs;
+
+absl::Status NotTheWholeMachine(const absl::Status& refusal) {
+  return absl::Status(
+      refusal.code(),
+      absl::StrCat("the whole machine may be recorded by root, with "
+                   "CAP_PERFMON, or where perf_event_paranoid is below 1: "
+                   "become one of these, or name processes with --pid (",
+                   refusal.message(), ")"));
+}
+
+// Whether threads of the process may have events.
+absl::Status CheckProcess(PerfEvents& events, pid_t pid) {
+  const absl::Status status = events.AlsoWatch(pid);
+  events.Unwatch(pid);
+  if (absl::IsPermissionDenied(status)) return WatchRefusal(pid);
+  return status;
+}
+
+void AddProcess(const RunningProcess& process, SampleStore& store) {
+  const pid_t pid = process.info.pid;
+  ProcessTable& table = store.processes();
+  table.Process(pid).parent_pid = process.info.parent;
+  for (const pid_t tid : process.tids) {
+    const std::string name = processes::NameOf(pid, tid);
+    if (!name.empty()) table.OnExisting(pid, tid, name);
+  }
+  store.ReadMapsOf(pid);
+}
+
+}  // namespace
+
+absl::Status CheckRunning(const Settings& settings,
+                          const RunningTarget& target) {
+  KYMO_RETURN_IF_ERROR(ProbePerf(settings).status());
+  KYMO_ASSIGN_OR_RETURN(const RunningEvents opened,
+                        OpenRunning(settings, target));
+  if (opened.of_all_processes) return absl::OkStatus();
+  for (const pid_t pid : target.pids) {
+    KYMO_RETURN_IF_ERROR(CheckProcess(*opened.events, pid));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunningEvents> OpenRunning(const Settings& settings,
+                                          const RunningTarget& target) {
+  if (target.all || (settings.all_processes != AllProcesses::kNever &&
+                     HasManyThreads(target))) {
+    auto events = PerfEvents::Open(settings, PerfEvents::kAllProcesses);
+    if (events.ok()) {
+      return RunningEvents{*std::move(events), /*of_all_processes=*/true};
+    }
+    if (target.all) return NotTheWholeMachine(events.status());
+  }
+  KYMO_ASSIGN_OR_RETURN(
+      auto events, PerfEvents::Open(settings, PerfEvents::kRunningThreads));
+  return RunningEvents{std::move(events)};
+}
+
+absl::Status RunningProcesses::Begin(PerfEvents* events,
+                                     const std::function<void()>& drain,
+                                     TargetPids& pids, SampleStore& store) {
+  ThreadWatcher watcher;
+  if (events != nullptr) {
+    watcher.watch = [events](pid_t tid) { return events->AlsoWatch(tid); };
+    watcher.begun = [&] {
+      drain();
+      return begun_;
+    };
+  }
+  KYMO_ASSIGN_OR_RETURN(RunningThreads found,
+                        WatchRunningThreads(target_, watcher));
+  if (target_.all) pids.AddAll();
+  for (const RunningProcess& process : found.processes) {
+    pids.Add(static_cast<uint32_t>(process.info.pid));
+    clocks_.AddRunning(process.info.pid);
+    AddProcess(process, store);
+  }
+  late_ = std::move(found.late);
+  refused_ = found.refused;
+  begun_.clear();
+  is_beginning_ = false;
+  return absl::OkStatus();
+}
+
+void RunningProcesses::OnFork(const TaskRecord& record, PerfEvents& events) {
+  const auto tid = static_cast<pid_t>(record.tid);
+  if (is_beginning_) begun_.insert(tid);
+  if (late_.erase(tid) != 0) events.Unwatch(tid);
+  if (record.pid != record.parent_pid) {
+    clocks_.AddNew(static_cast<pid_t>(record.pid));
+  }
+}
+
+void RunningProcesses::ReadClocks(uint64_t now_ns) {
+  if (now_ns - clocks_read_ns_ < kClockPeriodNs) return;
+  clocks_read_ns_ = now_ns;
+  clocks_.Read();
+}
+
+}  // namespace kymo::sampling

@@ -1,0 +1,133 @@
+#include "profiler/processes/process_list.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+namespace kymo::processes {
+namespace {
+
+constexpr uint64_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD
+
+std::string Folder(const std::string& proc, pid_t pid) {
+  return proc + "/" + std::to_string(pid);
+}
+
+// Empty if it cannot be read. A process may end in the middle of it.
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The entries of a folder that are numbers, sorted.
+std::vector<pid_t> Numbers(const std::string& folder) {
+  std::vector<pid_t> numbers;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    pid_t number = 0;
+    const auto read =
+        std::from_chars(name.data(), name.data() + name.size(), number);
+    if (read.ec == std::errc() && read.ptr == name.data() + name.size()) {
+      numbers.push_back(number);
+    }
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+}  // namespace
+
+std::optional<ProcessInfo> ParseProcess(std::string_view stat) {
+  // The name stands in brackets, and may have brackets and spaces itself.
+  const size_t open = stat.find('(');
+  const size_t close = stat.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos ||
+      close < open) {
+    return std::nullopt;
+  }
+  ProcessInfo process;
+  process.name = stat.substr(open + 1, close - open - 1);
+  const auto number =
+      std::from_chars(stat.data(), stat.data() + open, process.pid);
+  std::istringstream fields{std::string(stat.substr(close + 1))};
+  std::string ignored;
+  uint64_t flags = 0;
+  fields >> process.state >> process.parent;
+  for (int i = 0; i < 4; ++i) fields >> ignored;  // group ... tpgid
+  fields >> flags;
+  for (int i = 0; i < 12; ++i) fields >> ignored;  // minflt ... itrealvalue
+  fields >> process.start_ticks;
+  if (!fields || number.ec != std::errc()) return std::nullopt;
+  process.is_kernel_thread = (flags & kKernelThreadFlag) != 0;
+  return process;
+}
+
+std::optional<ProcessInfo> ReadProcess(pid_t pid, const std::string& proc) {
+  // A name may have line breaks, so this takes more than the first line.
+  std::ifstream file(Folder(proc, pid) + "/stat");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ParseProcess(text.str());
+}
+
+std::vector<ProcessInfo> ListProcesses(const std::string& proc) {
+  std::vector<ProcessInfo> processes;
+  for (const pid_t pid : Numbers(proc)) {
+    if (auto process = ReadProcess(pid, proc)) {
+      processes.push_back(*std::move(process));
+    }
+  }
+  return processes;
+}
+
+std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc) {
+  return Numbers(Folder(proc, pid) + "/task");
+}
+
+std::string NameOf(pid_t pid, pid_t tid, const std::string& proc) {
+  return FirstLine(Folder(proc, pid) + "/task/" + std::to_string(tid) +
+                   "/comm");
+}
+
+std::optional<uid_t> UserOf(pid_t pid, const std::string& proc) {
+  std::ifstream status(Folder(proc, pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("Uid:")) continue;
+    std::istringstream numbers(line.substr(4));
+    uid_t user = 0;
+    if (numbers >> user) return user;
+  }
+  return std::nullopt;
+}
+
+std::vector<ProcessInfo> TreeOf(std::span<const ProcessInfo> all,
+                                std::span<const pid_t> roots, pid_t left_out) {
+  std::set<pid_t> ours(roots.begin(), roots.end());
+  ours.erase(left_out);
+  // A number may be smaller than its parent's, so one pass is not enough.
+  for (bool found_more = true; found_more;) {
+    found_more = false;
+    for (const ProcessInfo& process : all) {
+      if (process.pid != left_out && ours.contains(process.parent)) {
+        found_more = ours.insert(process.pid).second || found_more;
+      }
+    }
+  }
+  std::vector<ProcessInfo> tree;
+  std::ranges::copy_if(
+      all, std::back_inserter(tree),
+      [&](const ProcessInfo& process) { return ours.contains(process.pid); });
+  return tree;
+}
+
+}  // namespace kymo::processes

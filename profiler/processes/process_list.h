@@ -1,0 +1,65 @@
+// process_list.h - the processes and threads that run, as /proc tells.
+//
+//   const std::vector<ProcessInfo> all = ListProcesses();
+//   for (const ProcessInfo& process : TreeOf(all, {1234}, getpid())) {
+//     for (const pid_t tid : ThreadsOf(process.pid)) Use(tid);
+//   }
+//
+// Numbers are those of the caller's namespace of process ids. `proc` is another
+// folder in tests.
+//
+// Threads: any.
+#ifndef KYMO_PROFILER_PROCESSES_PROCESS_LIST_H_
+#define KYMO_PROFILER_PROCESSES_PROCESS_LIST_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kymo::processes {
+
+struct ProcessInfo {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::string name;  // of the main thread: at most 15 bytes
+  char state = ' ';  // as in proc(5)
+  bool is_kernel_thread = false;
+  // Tells two processes apart that had the same number one after the other.
+  uint64_t start_ticks = 0;
+
+  // Its parent has not waited for it yet.
+  bool has_ended() const { return state == 'Z' || state == 'X'; }
+};
+
+// Of /proc/PID/stat. Nothing if a field is missing.
+std::optional<ProcessInfo> ParseProcess(std::string_view stat);
+
+// Nothing if there is no such process.
+std::optional<ProcessInfo> ReadProcess(pid_t pid,
+                                       const std::string& proc = "/proc");
+
+// By number.
+std::vector<ProcessInfo> ListProcesses(const std::string& proc = "/proc");
+
+// By number; empty if the process is gone.
+std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc = "/proc");
+
+// The name of a thread; empty if it is gone.
+std::string NameOf(pid_t pid, pid_t tid, const std::string& proc = "/proc");
+
+// The real user of a process.
+std::optional<uid_t> UserOf(pid_t pid, const std::string& proc = "/proc");
+
+// The processes of `all` that are `roots` or that these started, without
+// `left_out` and what that started. In the order of `all`.
+std::vector<ProcessInfo> TreeOf(std::span<const ProcessInfo> all,
+                                std::span<const pid_t> roots, pid_t left_out);
+
+}  // namespace kymo::processes
+
+#endif  // KYMO_PROFILER_PROCESSES_PROCESS_LIST_H_

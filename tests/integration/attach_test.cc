@@ -1,0 +1,202 @@
+// Records processes that run already: as whoever runs this test, and as an
+// ordinary user, for whom each thread has events of its own.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "backends/builtin/builtin_backends.h"
+#include "profiler/base/time.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/thread_states.h"
+#include "profiler/model/trace.h"
+#include "profiler/plugin/registry.h"
+#include "profiler/session/recording.h"
+
+namespace kymo {
+namespace {
+
+constexpr int kBefore = 4;  // threads that run already
+constexpr int kParts = kBefore + 3;
+constexpr const char* kNames[kParts] = {
+    "before0", "before1", "before2", "before3", "born", "grandborn", "child"};
+
+// What the target and the test share.
+struct Shared {
+  std::atomic<int> running = 0;
+  std::atomic<bool> begin_more = false;
+  std::atomic<bool> is_recorded = false;
+  std::atomic<bool> is_over = false;
+  // The CPU time of each part while it was recorded.
+  std::atomic<int64_t> cpu_ns[kParts] = {};
+  std::atomic<int> done = 0;
+};
+
+int64_t ThreadCpuNs() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
+
+void Burn(Shared& shared, int part) {
+  prctl(PR_SET_NAME, kNames[part]);
+  ++shared.running;
+  while (!shared.is_recorded) usleep(100);
+  const int64_t begin_ns = ThreadCpuNs();
+  const pid_t parent = getppid();
+  while (!shared.is_over && getppid() == parent) {
+    for (volatile int i = 0; i < 10'000;) i = i + 1;
+  }
+  shared.cpu_ns[part] = ThreadCpuNs() - begin_ns;
+  ++shared.done;
+}
+
+[[noreturn]] void RunTarget(Shared& shared) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kBefore; ++i) {
+    threads.emplace_back([&, i] {
+      if (i == 0) {
+        // A thread that was there before begins one that begins another.
+        while (!shared.begin_more) usleep(100);
+        std::thread([&] {
+          std::thread([&] { Burn(shared, kBefore + 1); }).detach();
+          Burn(shared, kBefore);
+        }).detach();
+        if (fork() == 0) {
+          Burn(shared, kBefore + 2);
+          _exit(0);
+        }
+      }
+      Burn(shared, i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (shared.done != kParts) usleep(1000);
+  _exit(0);
+}
+
+struct Seen {
+  std::map<std::string, double> sampled_ns;
+  std::map<std::string, double> on_cpu_ns;
+};
+
+Seen Read(const model::Trace& trace) {
+  Seen seen;
+  const auto name = [&](model::TrackIndex track) {
+    return std::string(trace.Name(trace.tracks()[track].name));
+  };
+  for (const model::StackSample& sample : trace.samples()) {
+    seen.sampled_ns[name(sample.track)] +=
+        static_cast<double>(sample.weight_ns);
+  }
+  if (const model::ThreadStates* const states = trace.thread_states()) {
+    for (const model::ThreadTimes& times : states->threads) {
+      seen.on_cpu_ns[name(times.track)] += static_cast<double>(times.on_cpu_ns);
+    }
+  }
+  return seen;
+}
+
+void CheckParts(const Shared& shared, const Seen& seen) {
+  for (int part = 0; part < kParts; ++part) {
+    const std::string name = kNames[part];
+    const auto used_ns = static_cast<double>(shared.cpu_ns[part].load());
+    ASSERT_GT(used_ns, 20e6) << name;
+    // A busy host takes CPUs away, which clocks and records count differently.
+    const double allowed_ns = 0.15 * used_ns + 15e6;
+    ASSERT_TRUE(seen.sampled_ns.contains(name)) << name;
+    EXPECT_NEAR(seen.sampled_ns.at(name), used_ns, allowed_ns) << name;
+    ASSERT_TRUE(seen.on_cpu_ns.contains(name)) << name;
+    EXPECT_NEAR(seen.on_cpu_ns.at(name), used_ns, allowed_ns) << name;
+  }
+}
+
+void RecordRunningProcess() {
+  void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Shared& shared = *new (memory) Shared;
+  const pid_t target = fork();
+  if (target == 0) RunTarget(shared);
+  while (shared.running < kBefore - 1) usleep(1000);
+
+  BackendRegistry registry;
+  ASSERT_TRUE(RegisterBuiltinBackends(registry).ok());
+  SessionOptions options;
+  options.target = TargetKind::kRunningProcesses;
+  options.running.pids = {target};
+  // Rings hold many samples while this test waits for a CPU.
+  options.settings["sampling_stack_bytes"] = "4096";
+  auto recording = Recording::Create(registry, {}, options);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  for (const Recording::Skipped& skipped : (*recording)->skipped()) {
+    ADD_FAILURE() << skipped.backend << ": " << skipped.why;
+  }
+  ASSERT_TRUE((*recording)->Prepare(nullptr).ok());
+  const absl::Status started = (*recording)->Start(target);
+  ASSERT_TRUE(started.ok()) << started;
+  shared.begin_more = true;
+  while (shared.running < kParts) usleep(100);
+  shared.is_recorded = true;
+  for (int i = 0; i < 300; ++i) {
+    usleep(5000);
+    (*recording)->Poll();
+  }
+  shared.is_over = true;
+  while (shared.done < kParts) {
+    usleep(1000);
+    (*recording)->Poll();
+  }
+  EXPECT_TRUE((*recording)->Stop().ok());
+  EXPECT_EQ(waitpid(target, nullptr, 0), target);
+  const FinishedRecording finished = (*recording)->Finish({});
+  ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
+  CheckParts(shared, Read(*finished.trace));
+  for (const model::Loss loss :
+       {model::Loss::kSamplesNotDelivered, model::Loss::kSamplesLost,
+        model::Loss::kSwitchesLost}) {
+    EXPECT_EQ(finished.trace->ledger().Get(loss), 0U) << model::LossName(loss);
+  }
+  munmap(memory, sizeof(Shared));
+}
+
+// In a process of its own, which may become another user.
+void RunAs(uid_t user) {
+  fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (user != geteuid() &&
+        (setresuid(user, user, user) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)) {
+      _exit(2);
+    }
+    RecordRunningProcess();
+    fflush(nullptr);
+    _exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(AttachTest, RecordsOldAndNewThreadsAndChildren) { RunAs(geteuid()); }
+
+TEST(AttachTest, DoesSoForAnOrdinaryUser) {
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  RunAs(kNobody);
+}
+
+}  // namespace
+}  // namespace kymo

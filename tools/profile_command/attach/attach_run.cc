@@ -1,0 +1,213 @@
+#include "tools/profile_command/attach/attach_run.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "profiler/base/clock.h"
+#include "profiler/base/status_macros.h"
+#include "profiler/plugin/activities.h"
+#include "profiler/plugin/shared_parts.h"
+#include "profiler/plugin/window_reducer.h"
+#include "profiler/session/recording.h"
+#include "profiler/text/json_text.h"
+#include "tools/command_line/run_folder.h"
+#include "tools/command_line/say.h"
+#include "tools/command_line/user_folder.h"
+#include "tools/deliver/sum_windows.h"
+#include "tools/profile_command/attach/attach_target.h"
+#include "tools/profile_command/deliver.h"
+#include "tools/profile_command/delivery/run_delivery.h"
+#include "tools/profile_command/first_screen.h"
+#include "tools/profile_command/pre_flight.h"
+#include "tools/profile_command/start/launch.h"
+
+namespace kymo::tools {
+namespace {
+
+constexpr int64_t kPollNs = 5 * kNsPerMs;
+constexpr int64_t kLookNs = 50 * kNsPerMs;  // whether the processes have ended
+constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// Each thread of the target may take a descriptor for each CPU.
+void AllowMostDescriptors() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The signals that end a recording. They are blocked while this lives, so that
+// none is missed.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&signals_);
+    for (const int signal : kEndSignals) sigaddset(&signals_, signal);
+    sigprocmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~EndSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  // True if one has come.
+  bool WaitFor(int64_t ns) const {
+    const timespec time = {.tv_sec = 0, .tv_nsec = ns};
+    return sigtimedwait(&signals_, nullptr, &time) > 0;
+  }
+
+ private:
+  sigset_t signals_;
+  sigset_t before_;
+};
+
+// What the command was asked for, as JSON, for the trace.
+std::string AttachJson(const AttachTarget& target, DurationNs wall_ns) {
+  const auto number = [](const processes::ProcessInfo& process) {
+    return std::to_string(process.pid);
+  };
+  std::vector<std::string> pids;
+  std::vector<std::string> names;
+  for (const processes::ProcessInfo& process : target.named) {
+    pids.push_back(number(process));
+    json::AppendJsonString(names.emplace_back(), process.name);
+  }
+  return absl::StrCat("{\"all\": ", target.running.all ? "true" : "false",
+                      ", \"pids\": [", absl::StrJoin(pids, ", "),
+                      "], \"names\": [", absl::StrJoin(names, ", "),
+                      "], \"wall_ns\": ", wall_ns, "}");
+}
+
+class AttachRun {
+ public:
+  AttachRun(ProfileCommand command, const BackendRegistry& backends,
+            const ExporterRegistry& exporters)
+      : command_(std::move(command)),
+        backends_(backends),
+        exporters_(exporters) {}
+
+  int Run() {
+    SurviveFileSizeLimit();
+    AllowMostDescriptors();
+    absl::Status status = Prepare();
+    if (status.ok()) status = Record();
+    if (!status.ok()) {
+      return Fail(status,
+                  absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed);
+    }
+    command_.target = {target_.text};  // the name in tables and titles
+    auto metadata =
+        RunMetadata(command_, ShownDevice(backends_, recording_->backends()));
+    metadata.emplace_back("kymo_attach", AttachJson(target_, facts_.wall_ns));
+    return DeliverRun({.recording = *recording_,
+                       .stopped = stopped_,
+                       .facts = facts_,
+                       .metadata = std::move(metadata),
+                       .summer = *summer_},
+                      command_, exporters_, *out_);
+  }
+
+ private:
+  absl::Status Prepare() {
+    KYMO_ASSIGN_OR_RETURN(target_, FindAttachTarget(command_.attach));
+    SessionOptions options;
+    options.target = TargetKind::kRunningProcesses;
+    options.running = target_.running;
+    options.settings = command_.settings;
+    options.shared = std::make_shared<SharedParts>();
+    // Before anything is written: whether it is permitted.
+    KYMO_ASSIGN_OR_RETURN(
+        recording_, Recording::Create(backends_, command_.activities, options));
+    for (const Recording::Skipped& skipped : recording_->skipped()) {
+      // It is what this is for, so the rest is not made of it in silence.
+      if (skipped.backend != "sampling") continue;
+      return absl::Status(
+          skipped.why.code(),
+          absl::StrCat(skipped.why.message(),
+                       "; --activities=off_cpu alone records how long threads "
+                       "waited, as far as it is permitted"));
+    }
+    RecordingFacts::Of(options.shared)->reducer = summer_;
+    std::string path = UserPath(command_.output_dir);
+    if (command_.output_dir.empty()) {
+      KYMO_ASSIGN_OR_RETURN(
+          path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
+    }
+    KYMO_ASSIGN_OR_RETURN(out_, RunFolder::Take(path));
+    return recording_->Prepare(nullptr);
+  }
+
+  absl::Status Record() {
+    const EndSignals signals;
+    const pid_t first = target_.running.all ? 1 : target_.running.pids.front();
+    KYMO_RETURN_IF_ERROR(recording_->Start(first));
+    const int64_t begin_ns = MonotonicNs();
+    // From now on it is the same process, or its end was recorded.
+    KYMO_RETURN_IF_ERROR(CheckIdentity(target_));
+    if (const absl::Status removed = out_->RemoveOld(); !removed.ok()) {
+      Say(std::string(removed.message()));
+    }
+    if (!command_.quiet) SayWhatIsRecorded();
+    const char* const end = PollToTheEnd(signals, begin_ns);
+    facts_ = {.target = target_.text,
+              .wall_ns = MonotonicNs() - begin_ns,
+              .attach_end = end};
+    stopped_ = recording_->Stop();
+    return absl::OkStatus();
+  }
+
+  void SayWhatIsRecorded() const {
+    Say(absl::StrCat(
+        PreFlightLine({.recorded = recording_->backends(),
+                       .skipped = recording_->skipped(),
+                       .limitations = recording_->limitations(),
+                       .target_name = target_.name}),
+        "; attached to ", target_.text,
+        command_.duration_ns ? "" : "; Ctrl-C ends the recording"));
+  }
+
+  // Returns what ended it.
+  const char* PollToTheEnd(const EndSignals& signals, int64_t begin_ns) {
+    int64_t next_look_ns = begin_ns + kLookNs;
+    for (;;) {
+      if (signals.WaitFor(kPollNs)) return "ended by a signal";
+      recording_->Poll();
+      const int64_t now_ns = MonotonicNs();
+      if (command_.duration_ns && now_ns - begin_ns >= *command_.duration_ns) {
+        return "";
+      }
+      if (now_ns < next_look_ns) continue;
+      next_look_ns = now_ns + kLookNs;
+      if (HasEnded(target_)) {
+        return target_.named.size() == 1 ? "it ended" : "all of them ended";
+      }
+    }
+  }
+
+  ProfileCommand command_;
+  const BackendRegistry& backends_;
+  const ExporterRegistry& exporters_;
+  AttachTarget target_;
+  std::unique_ptr<RunFolder> out_;
+  const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();
+  std::unique_ptr<Recording> recording_;
+  absl::Status stopped_;
+  RunFacts facts_;
+};
+
+}  // namespace
+
+int ProfileRunning(ProfileCommand command, const BackendRegistry& backends,
+                   const ExporterRegistry& exporters) {
+  return AttachRun(std::move(command), backends, exporters).Run();
+}
+
+}  // namespace kymo::tools

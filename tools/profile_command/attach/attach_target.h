@@ -1,0 +1,43 @@
+// attach_target.h - the processes that --pid, --name and --all mean.
+//
+//   KYMO_ASSIGN_OR_RETURN(AttachTarget target, FindAttachTarget(request));
+//   ... Start(target.running) ...
+//   KYMO_RETURN_IF_ERROR(CheckIdentity(target));
+//   while (!HasEnded(target)) Poll();
+//
+// Threads: any.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_ATTACH_ATTACH_TARGET_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_ATTACH_ATTACH_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiler/plugin/activity_backend.h"
+#include "profiler/processes/process_list.h"
+#include "tools/profile_command/options.h"
+
+namespace kymo::tools {
+
+struct AttachTarget {
+  RunningTarget running;
+  std::vector<processes::ProcessInfo> named;  // empty: the whole machine
+  std::string name;  // of the first, for the output folder
+  std::string text;  // "redis-server (1234) and 2 others", for messages
+};
+
+// kNotFound, kInvalidArgument or kFailedPrecondition, with what to do, for a
+// number that is no process, a thread, one of the kernel's, this process, or a
+// process that has ended.
+absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request);
+
+// kNotFound if another process has got the number of one of them since.
+absl::Status CheckIdentity(const AttachTarget& target);
+
+// Whether all of them have ended.
+bool HasEnded(const AttachTarget& target);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_ATTACH_ATTACH_TARGET_H_
