@@ -5,6 +5,7 @@
 #include "backends/host/host_backend.h"
 #include "backends/itt/itt_backend.h"
 #include "backends/memory/memory_backend.h"
+#include "backends/mpi/mpi_backend.h"
 #include "backends/nvtx/nvtx_backend.h"
 #include "backends/off_cpu/off_cpu_backend.h"
 #include "backends/sampling/sampling_backend.h"
@@ -18,6 +19,7 @@ absl::Status RegisterBuiltinBackends(BackendRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewHostBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewIttBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewMemoryBackend()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewMpiBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewNvtxBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewOffCpuBackend()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewSamplingBackend()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "importers/load/find_importer.h"
 #include "importers/load/id_space.h"
+#include "importers/load/rank_clocks.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/base/strings.h"
 #include "profiler/model/recorded_by.h"
@@ -73,20 +75,22 @@ class Loader {
         std::any_of(
             imported->shards.begin(), imported->shards.end(),
             [](const auto& shard) { return model::IsOfPyTorch(shard); });
-    AddWindow(*imported);
+    windows_.push_back({.start_ns = imported->start_ns,
+                        .end_ns = imported->end_ns,
+                        .shards_begin = shards_.size(),
+                        .shards_count = imported->shards.size()});
     std::move(imported->shards.begin(), imported->shards.end(),
               std::back_inserter(shards_));
     return absl::OkStatus();
   }
 
   absl::StatusOr<LoadedTrace> Finish() {
+    if (file_count_ > 1) Align();
     if (!all_of_pytorch_) {
       for (model::TraceShard& shard : shards_) model::UnmarkAsPyTorchs(shard);
     }
-    NormalizeOptions window;
-    if (all_have_windows_) window = {.start_ns = start_ns_, .end_ns = end_ns_};
     KYMO_ASSIGN_OR_RETURN(model::Trace trace,
-                          Normalize(std::move(shards_), window));
+                          Normalize(std::move(shards_), WholeWindow()));
     return LoadedTrace{std::move(trace), std::move(files_)};
   }
 
@@ -99,14 +103,38 @@ class Loader {
                         absl::StrCat(path, ": ", status.message()));
   }
 
-  void AddWindow(const ImportedTrace& imported) {
-    if (imported.start_ns == 0 && imported.end_ns == 0) {
-      all_have_windows_ = false;
+  // The window and the shards of one file.
+  struct FileWindow {
+    TimeNs start_ns = 0;  // both 0: the file does not say
+    TimeNs end_ns = 0;
+    size_t shards_begin = 0;  // into shards_
+    size_t shards_count = 0;
+  };
+
+  void Align() {
+    std::vector<RankFile> files;
+    for (size_t i = 0; i < windows_.size(); ++i) {
+      FileWindow& window = windows_[i];
+      files.push_back({.shards = std::span(shards_).subspan(
+                           window.shards_begin, window.shards_count),
+                       .findings = &files_[i].findings,
+                       .start_ns = &window.start_ns,
+                       .end_ns = &window.end_ns});
     }
-    const bool is_first = files_.size() == 1;
-    start_ns_ =
-        is_first ? imported.start_ns : std::min(start_ns_, imported.start_ns);
-    end_ns_ = is_first ? imported.end_ns : std::max(end_ns_, imported.end_ns);
+    AlignRanks(files);
+  }
+
+  // That of the first event to that of the last, if a file does not say its
+  // own.
+  NormalizeOptions WholeWindow() const {
+    NormalizeOptions whole = {.start_ns = windows_.front().start_ns,
+                              .end_ns = windows_.front().end_ns};
+    for (const FileWindow& window : windows_) {
+      if (window.start_ns == 0 && window.end_ns == 0) return {};
+      whole.start_ns = std::min(whole.start_ns, window.start_ns);
+      whole.end_ns = std::max(whole.end_ns, window.end_ns);
+    }
+    return whole;
   }
 
   const LoadOptions& options_;
@@ -114,9 +142,7 @@ class Loader {
   const size_t file_count_;
   IdSpace ids_;
   bool all_of_pytorch_ = true;
-  bool all_have_windows_ = true;
-  TimeNs start_ns_ = 0;
-  TimeNs end_ns_ = 0;
+  std::vector<FileWindow> windows_;  // by file, as files_
   std::vector<model::TraceShard> shards_;
   std::vector<LoadedFile> files_;
 };

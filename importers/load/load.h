@@ -9,9 +9,9 @@
 // Processes of different files are different processes. A pid that an earlier
 // file has becomes a free one, and logical thread ids are counted on. Each
 // process carries the name of its file. Devices keep their numbers. Correlation
-// ids stay, because they belong to a process. Times are as the files say;
-// clocks of several machines are not aligned. The trace is PyTorch's
-// (profiler/model/recorded_by.h) if all of its files are.
+// ids stay, because they belong to a process. Times are as the files say, but
+// ranks of a job that measured their clocks are put on one (rank_clocks.h). The
+// trace is PyTorch's (profiler/model/recorded_by.h) if all of its files are.
 //
 // Threads: any, concurrently. Errors: those of the importers, with the path.
 #ifndef KYMO_IMPORTERS_LOAD_LOAD_H_

@@ -20,8 +20,11 @@ namespace kymo {
 // Environment variables by name.
 using Environment = std::map<std::string, std::string>;
 
+// The variable by which the loader loads libraries at a program's start.
+inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
+
 // A library of Kymo's that some code in the child loads, because a variable
-// names its path.
+// names its path. With kPreloadVariable the loader does, behind the runtime.
 struct InjectedLibrary {
   std::string variable;
   std::string file;  // its name, without a folder; empty: the runtime

@@ -13,6 +13,7 @@
 #include "profiler/analysis/wake_path.h"
 #include "profiler/report/device_tables.h"
 #include "profiler/report/finding_table.h"
+#include "profiler/report/rank_tables.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/report/wait_tables.h"
 #include "profiler/report/wake_path_tables.h"
@@ -25,6 +26,9 @@ using model::Trace;
 
 // Sorted by name; docs/add-an-analysis.md says what else a new row needs.
 constexpr Analysis kAnalyses[] = {
+    {"collectives",
+     "collective calls of MPI: waiting for the last rank, and transfer",
+     CollectiveTable},
     {"critical_path", "what the run waited for in the end, by cause and name",
      [](const Trace& trace) {
        if (analysis::HasWakePath(trace)) return WakePathTable(trace);
@@ -76,13 +80,20 @@ constexpr Analysis kAnalyses[] = {
      [](const Trace& trace, int row_limit) {
        return FindingsText(trace, {.row_limit = row_limit});
      }},
+    {"imbalance", "how unevenly ranks of MPI spend their time, by range",
+     ImbalanceTable},
     {"locks",
      "which locks threads waited for, how long and where, and who "
      "held them",
      LockTable},
+    {"messages",
+     "messages between ranks of MPI: late senders and late receivers",
+     MessageTable},
     {"range_waits",
      "time of ranges on a CPU, runnable, and blocked by what they waited for",
      RangeWaitTable},
+    {"ranks", "ranks of MPI: computing and communicating, and their clocks",
+     RankTable},
     {"threads", "how long threads ran, waited for a CPU and were blocked",
      ThreadTable},
     {"waits", "where threads waited, and what for", WaitTable},

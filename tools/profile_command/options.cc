@@ -22,6 +22,8 @@ namespace {
 
 enum class DumpSignal { kNone = 0, kUser1 = SIGUSR1, kUser2 = SIGUSR2 };
 
+constexpr char kTimelineExporter[] = "chrome";
+
 struct Flags : SharedFlags {
   Flags() { exporters = {"chrome", "html", "stacks"}; }
 
@@ -33,6 +35,7 @@ struct Flags : SharedFlags {
   bool profile_memory = false;
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
+  bool ranks = false;
   bool strict = false;
   ColorUse color = ColorUse::kAuto;
   std::string flight_recorder;
@@ -141,6 +144,14 @@ std::vector<Setting<Flags>> OwnSettings() {
        .purpose = "Colour in what is printed; auto: on a terminal, unless "
                   "NO_COLOR is set.",
        .topic = "table"},
+      {.name = "ranks",
+       .value = setting::Switch(&F::ranks),
+       .purpose = "This process is one rank of a job, which mpirun, srun or "
+                  "torchrun started: all ranks write into one folder, on one "
+                  "clock, and rank 0 writes the answer of the whole job "
+                  "(docs/ranks.md). All ranks must have the flag.",
+       .topic = "run",
+       .is_common = true},
       {.name = "strict",
        .value = setting::Switch(&F::strict),
        .purpose = "Exit with status 3 if the target succeeded but anything was "
@@ -319,6 +330,7 @@ void SetCommand(const Flags& flags, ProfileCommand& command) {
   command.view = flags.view;
   command.max_size = flags.max_size;
   command.max_file_bytes = flags.max_file_mib << 20;
+  command.ranks = flags.ranks;
   command.strict = flags.strict;
   command.quiet = flags.quiet;
   command.list = flags.list;
@@ -367,6 +379,11 @@ absl::StatusOr<ProfileCommand> ParseCommand(
   if (command.view &&
       std::ranges::count(command.exporters, kPageExporter) == 0) {
     command.exporters.emplace_back(kPageExporter);
+  }
+  // The whole job's answer is made of the ranks' timelines.
+  if (command.ranks &&
+      std::ranges::count(command.exporters, kTimelineExporter) == 0) {
+    command.exporters.emplace_back(kTimelineExporter);
   }
   if (!command.profile_memory) {
     NoticeUnused(backends, "memory", "--profile_memory", command);

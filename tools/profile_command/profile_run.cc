@@ -20,6 +20,7 @@
 #include "profiler/plugin/shared_parts.h"
 #include "profiler/plugin/target_setup.h"
 #include "profiler/plugin/window_reducer.h"
+#include "profiler/record/tool_variables.h"
 #include "profiler/session/recording.h"
 #include "tools/command_line/run_folder.h"
 #include "tools/command_line/say.h"
@@ -30,6 +31,8 @@
 #include "tools/profile_command/delivery/run_delivery.h"
 #include "tools/profile_command/first_screen.h"
 #include "tools/profile_command/heap_folding.h"
+#include "tools/profile_command/job_answer.h"
+#include "tools/profile_command/job_folder.h"
 #include "tools/profile_command/pre_flight.h"
 #include "tools/profile_command/start/elf_file.h"
 #include "tools/profile_command/start/injection.h"
@@ -71,11 +74,17 @@ absl::StatusOr<std::string> OwnPath() {
                    error.message(), "; mount /proc"));
 }
 
+ProfileCommand QuietIfRank(ProfileCommand command) {
+  command.quiet |= command.ranks;
+  return command;
+}
+
 class ProfileRun {
  public:
   ProfileRun(ProfileCommand command, const BackendRegistry& backends,
              const ExporterRegistry& exporters)
-      : command_(std::move(command)),
+      : job_is_quiet_(command.quiet),
+        command_(QuietIfRank(std::move(command))),
         backends_(backends),
         exporters_(exporters) {}
 
@@ -110,6 +119,7 @@ class ProfileRun {
          .summer = *summer_,
          .may_be_strict = target_succeeded},
         command_, exporters_, *out_);
+    if (job_) FinishJob();
     if (target_succeeded && status != 0) return status;
     EndLike(wait_status);
   }
@@ -117,7 +127,11 @@ class ProfileRun {
  private:
   absl::Status TakeFolder() {
     std::string path = UserPath(command_.output_dir);
-    if (command_.output_dir.empty()) {
+    if (command_.ranks) {
+      KYMO_ASSIGN_OR_RETURN(job_,
+                            JobFolder::Join(command_.output_dir, target_.name));
+      path = job_->RankPath();
+    } else if (command_.output_dir.empty()) {
       KYMO_ASSIGN_OR_RETURN(
           path, MakeDatedFolder(UserPath(kDefaultFolder), target_.name));
     }
@@ -127,6 +141,7 @@ class ProfileRun {
 
   absl::Status Prepare() {
     if (absl::Status status = TakeFolder(); !status.ok()) {
+      if (status.code() == absl::StatusCode::kInvalidArgument) return status;
       return absl::Status(status.code(),
                           absl::StrCat(status.message(),
                                        "; try another folder (--output_dir)"));
@@ -159,6 +174,7 @@ class ProfileRun {
                           EnvironmentFor(setup, [&](const std::string& file) {
                             return FindRuntimeFile(self, file);
                           }));
+    if (job_) environment_[record::kMpiMeetingVariable] = job_->MeetingPath();
     if (UsesMusl(target_.path)) environment_.erase("LD_PRELOAD");
     if (command_.flight_recorder) {
       absl::StatusOr<ControlSocket> control = ControlSocket::Listen();
@@ -221,6 +237,16 @@ class ProfileRun {
     return absl::OkStatus();
   }
 
+  // Rank 0 has the answer of the whole job to write.
+  void FinishJob() {
+    job_->SayDone();
+    if (job_->rank().rank != 0) return;
+    ProfileCommand whole = command_;
+    whole.quiet = job_is_quiet_;
+    const absl::Status status = DeliverJob(*job_, whole, exporters_);
+    if (!status.ok()) Say(std::string(status.message()));
+  }
+
   // Writes the next dump, and returns its path.
   absl::StatusOr<std::string> Dump() {
     const std::string name = absl::StrCat("dump-", ++dumps_, ".raw");
@@ -241,10 +267,13 @@ class ProfileRun {
     if (const auto request = control_->Accept()) request->Answer(Dump());
   }
 
+  // Of a job, only the whole has a screen.
+  const bool job_is_quiet_;
   const ProfileCommand command_;
   const BackendRegistry& backends_;
   const ExporterRegistry& exporters_;
   Target target_;
+  std::optional<JobFolder> job_;  // with --ranks
   std::unique_ptr<RunFolder> out_;
   Environment environment_;
   const std::shared_ptr<LiveSummer> summer_ = std::make_shared<LiveSummer>();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -66,16 +67,23 @@ absl::StatusOr<Environment> EnvironmentFor(
   Environment environment = setup.environment;
   KYMO_ASSIGN_OR_RETURN(const std::string runtime,
                         RuntimeOf(setup, find, places));
-  std::string& preloads = environment["LD_PRELOAD"];
+  std::string& preloads = environment[kPreloadVariable];
   preloads = runtime;
-  for (const std::string& library : setup.preloads) {
+  std::vector<std::string> libraries = setup.preloads;
+  for (const InjectedLibrary& library : setup.libraries) {
+    if (library.variable != kPreloadVariable) continue;
+    KYMO_ASSIGN_OR_RETURN(const std::string path, PathOf(library.file, find));
+    libraries.push_back(path);
+  }
+  for (const std::string& library : libraries) {
     KYMO_ASSIGN_OR_RETURN(const std::string path, PreloadPath(library, places));
     absl::StrAppend(&preloads, ":", path);
   }
-  const std::string others(Given("LD_PRELOAD"));
+  const std::string others(Given(kPreloadVariable));
   if (!others.empty()) absl::StrAppend(&preloads, ":", others);
   MakeRoomForSanitizers(find, environment);
   for (const InjectedLibrary& library : setup.libraries) {
+    if (library.variable == kPreloadVariable) continue;
     std::string path = runtime;
     if (!library.file.empty()) {
       KYMO_ASSIGN_OR_RETURN(path, PathOf(library.file, find));

@@ -1,0 +1,82 @@
+// call.h - the range of one call, from its arguments.
+//
+//   constexpr CallInfo kSend = {.name = "MPI_Send", .roles = ".ntdgc"};
+//   const Word args[] = {buffer, count, type, dest, tag, comm};
+//   Call call(kSend, args);           // begins the range, if somebody records
+//   result = send(...);
+//   call.End(result);                 // adds what was received
+//
+// The calls that a library makes inside a call (of a Fortran function to the C
+// one, of a collective to messages) are part of it and not recorded.
+#ifndef KYMO_BACKENDS_MPI_TARGET_CALL_H_
+#define KYMO_BACKENDS_MPI_TARGET_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/mpi/target/message.h"
+#include "backends/mpi/target/mpi_library.h"
+#include "backends/mpi/target/requests.h"
+#include "profiler/record/range.h"
+
+namespace kymo::mpi {
+
+struct CallInfo {
+  record::Literal name;
+  const char* roles;  // see calls.h
+  bool is_persistent = false;
+
+  // The place of a role among the arguments; -1: there is none.
+  constexpr int Place(char role) const noexcept {
+    for (int i = 0; roles[i] != '\0'; ++i) {
+      if (roles[i] == role) return i;
+    }
+    return -1;
+  }
+};
+
+// Whether the thread is inside a call that is recorded.
+extern constinit thread_local bool is_in_call;
+
+// Whether a call that begins now is to be recorded.
+inline bool IsRecording() noexcept { return record::IsOn() && !is_in_call; }
+
+class Call {
+ public:
+  // `args` has one Word for each role, and outlives the call. The address of
+  // a status that the program does not want is replaced by one of ours.
+  // REQUIRES: IsRecording().
+  Call(const CallInfo& info, Word* args) noexcept;
+  void End(Word result) noexcept;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  Word Arg(int place) const noexcept { return args_[place]; }
+  int Int(int place) const noexcept { return static_cast<int>(args_[place]); }
+  int64_t Bytes(int type_size, int comm_size) const noexcept;
+  void AddReceived() noexcept;
+
+  const CallInfo& info_;
+  Word* const args_;
+  record::OpenRange range_;
+  Request request_;
+  StatusRoom status_;
+};
+
+// The range of a call without arguments that matter.
+class PlainCall {
+ public:
+  explicit PlainCall(record::Literal name) noexcept;
+  ~PlainCall();
+  PlainCall(const PlainCall&) = delete;
+  PlainCall& operator=(const PlainCall&) = delete;
+
+ private:
+  record::OpenRange range_;
+  bool is_outer_;
+};
+
+}  // namespace kymo::mpi
+
+#endif  // KYMO_BACKENDS_MPI_TARGET_CALL_H_

@@ -1,0 +1,156 @@
+// calls.h - the functions of MPI that are recorded, and what their arguments
+// mean.
+//
+//   KYMO_MPI_CALLS(X) calls X(NAME, ARITY, ROLES) for each function.
+//
+// ROLES has a letter for each argument:
+//
+//   n count     t datatype     of what is sent (of a receive: received)
+//   d rank that gets it        s rank that it comes from
+//   g tag       c communicator
+//   R root      V counts of each rank, whose sum is sent
+//   r address of a request that the call makes
+//   S address of a status that the call fills
+//   e G         source and tag of the receiving half of a sendrecv
+//   f file      w window       . anything else
+#ifndef KYMO_BACKENDS_MPI_TARGET_CALLS_H_
+#define KYMO_BACKENDS_MPI_TARGET_CALLS_H_
+
+// Blocking point to point, and what begins a request.
+#define KYMO_MPI_MESSAGES(X)          \
+  X(Send, 6, ".ntdgc")                \
+  X(Bsend, 6, ".ntdgc")               \
+  X(Ssend, 6, ".ntdgc")               \
+  X(Rsend, 6, ".ntdgc")               \
+  X(Recv, 7, ".ntsgcS")               \
+  X(Mrecv, 5, ".nt.S")                \
+  X(Probe, 4, "sgcS")                 \
+  X(Mprobe, 5, "sgc.S")               \
+  X(Sendrecv, 12, ".ntdg...eGcS")     \
+  X(Sendrecv_replace, 9, ".ntdgeGcS") \
+  X(Isend, 7, ".ntdgcr")              \
+  X(Ibsend, 7, ".ntdgcr")             \
+  X(Issend, 7, ".ntdgcr")             \
+  X(Irsend, 7, ".ntdgcr")             \
+  X(Irecv, 7, ".ntsgcr")
+
+// Persistent requests: the call makes one, MPI_Start begins it.
+#define KYMO_MPI_PERSISTENT(X) \
+  X(Send_init, 7, ".ntdgcr")   \
+  X(Bsend_init, 7, ".ntdgcr")  \
+  X(Ssend_init, 7, ".ntdgcr")  \
+  X(Rsend_init, 7, ".ntdgcr")  \
+  X(Recv_init, 7, ".ntsgcr")
+
+#define KYMO_MPI_COLLECTIVES(X)         \
+  X(Barrier, 1, "c")                    \
+  X(Bcast, 5, ".ntRc")                  \
+  X(Gather, 8, ".nt...Rc")              \
+  X(Gatherv, 9, ".nt....Rc")            \
+  X(Scatter, 8, "....ntRc")             \
+  X(Scatterv, 9, ".....ntRc")           \
+  X(Allgather, 7, ".nt...c")            \
+  X(Allgatherv, 8, ".nt....c")          \
+  X(Alltoall, 7, ".nt...c")             \
+  X(Alltoallv, 9, ".V.t....c")          \
+  X(Alltoallw, 9, "........c")          \
+  X(Allreduce, 6, "..nt.c")             \
+  X(Reduce, 7, "..nt.Rc")               \
+  X(Reduce_scatter, 6, "..Vt.c")        \
+  X(Reduce_scatter_block, 6, "..nt.c")  \
+  X(Scan, 6, "..nt.c")                  \
+  X(Exscan, 6, "..nt.c")                \
+  X(Neighbor_allgather, 7, ".nt...c")   \
+  X(Neighbor_alltoall, 7, ".nt...c")    \
+  X(Neighbor_alltoallv, 9, "...t....c") \
+  X(Ibarrier, 2, "cr")                  \
+  X(Ibcast, 6, ".ntRcr")                \
+  X(Igather, 9, ".nt...Rcr")            \
+  X(Iscatter, 9, "....ntRcr")           \
+  X(Iallgather, 8, ".nt...cr")          \
+  X(Iallgatherv, 9, ".nt....cr")        \
+  X(Ialltoall, 8, ".nt...cr")           \
+  X(Ialltoallv, 10, ".V.t....cr")       \
+  X(Iallreduce, 7, "..nt.cr")           \
+  X(Ireduce, 8, "..nt.Rcr")             \
+  X(Ireduce_scatter, 7, "..Vt.cr")
+
+// One-sided, and files. Their targets are ranks of the window's group, which
+// Kymo does not translate, so they are not recorded as peers.
+#define KYMO_MPI_OTHERS(X)          \
+  X(Put, 8, ".nt....w")             \
+  X(Get, 8, ".nt....w")             \
+  X(Accumulate, 9, ".nt.....w")     \
+  X(Win_fence, 2, ".w")             \
+  X(Win_lock, 4, "...w")            \
+  X(Win_unlock, 2, ".w")            \
+  X(Win_lock_all, 2, ".w")          \
+  X(Win_unlock_all, 1, "w")         \
+  X(Win_flush, 2, ".w")             \
+  X(Win_flush_all, 1, "w")          \
+  X(Win_post, 3, "..w")             \
+  X(Win_start, 3, "..w")            \
+  X(Win_complete, 1, "w")           \
+  X(Win_wait, 1, "w")               \
+  X(File_open, 5, "c....")          \
+  X(File_close, 1, ".")             \
+  X(File_read, 5, "f.ntS")          \
+  X(File_read_all, 5, "f.ntS")      \
+  X(File_read_at, 6, "f..ntS")      \
+  X(File_read_at_all, 6, "f..ntS")  \
+  X(File_write, 5, "f.ntS")         \
+  X(File_write_all, 5, "f.ntS")     \
+  X(File_write_at, 6, "f..ntS")     \
+  X(File_write_at_all, 6, "f..ntS") \
+  X(File_sync, 1, "f")
+
+// Collective calls that make a communicator; the last argument is its address.
+#define KYMO_MPI_MAKES_COMMUNICATOR(X)            \
+  X(Comm_dup, 2, "c.")                            \
+  X(Comm_dup_with_info, 3, "c..")                 \
+  X(Comm_create, 3, "c..")                        \
+  X(Comm_create_group, 4, "c...")                 \
+  X(Comm_split, 4, "c...")                        \
+  X(Comm_split_type, 5, "c....")                  \
+  X(Cart_create, 6, "c.....")                     \
+  X(Cart_sub, 3, "c..")                           \
+  X(Graph_create, 6, "c.....")                    \
+  X(Dist_graph_create_adjacent, 10, "c.........") \
+  X(Dist_graph_create, 9, "c........")            \
+  X(Intercomm_create, 6, "c.....")                \
+  X(Intercomm_merge, 3, "c..")
+
+#define KYMO_MPI_CALLS(X) \
+  KYMO_MPI_MESSAGES(X)    \
+  KYMO_MPI_PERSISTENT(X)  \
+  KYMO_MPI_COLLECTIVES(X) \
+  KYMO_MPI_OTHERS(X)      \
+  KYMO_MPI_MAKES_COMMUNICATOR(X)
+
+// `Word a0, Word a1` and `a0, a1`.
+#define KYMO_PARAMS_1 Word a0
+#define KYMO_PARAMS_2 KYMO_PARAMS_1, Word a1
+#define KYMO_PARAMS_3 KYMO_PARAMS_2, Word a2
+#define KYMO_PARAMS_4 KYMO_PARAMS_3, Word a3
+#define KYMO_PARAMS_5 KYMO_PARAMS_4, Word a4
+#define KYMO_PARAMS_6 KYMO_PARAMS_5, Word a5
+#define KYMO_PARAMS_7 KYMO_PARAMS_6, Word a6
+#define KYMO_PARAMS_8 KYMO_PARAMS_7, Word a7
+#define KYMO_PARAMS_9 KYMO_PARAMS_8, Word a8
+#define KYMO_PARAMS_10 KYMO_PARAMS_9, Word a9
+#define KYMO_PARAMS_11 KYMO_PARAMS_10, Word a10
+#define KYMO_PARAMS_12 KYMO_PARAMS_11, Word a11
+#define KYMO_ARGS_1 a0
+#define KYMO_ARGS_2 KYMO_ARGS_1, a1
+#define KYMO_ARGS_3 KYMO_ARGS_2, a2
+#define KYMO_ARGS_4 KYMO_ARGS_3, a3
+#define KYMO_ARGS_5 KYMO_ARGS_4, a4
+#define KYMO_ARGS_6 KYMO_ARGS_5, a5
+#define KYMO_ARGS_7 KYMO_ARGS_6, a6
+#define KYMO_ARGS_8 KYMO_ARGS_7, a7
+#define KYMO_ARGS_9 KYMO_ARGS_8, a8
+#define KYMO_ARGS_10 KYMO_ARGS_9, a9
+#define KYMO_ARGS_11 KYMO_ARGS_10, a10
+#define KYMO_ARGS_12 KYMO_ARGS_11, a11
+
+#endif  // KYMO_BACKENDS_MPI_TARGET_CALLS_H_

@@ -1,0 +1,52 @@
+#include "backends/mpi/target/datatypes.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+namespace kymo::mpi {
+namespace {
+
+constexpr size_t kKept = 32;
+constinit thread_local Datatype kept[kKept];
+constinit std::atomic<uint32_t> generation{1};
+
+constinit OwnFunction<2> type_size("PMPI_Type_size");
+constinit OwnFunction<3> type_get_name("PMPI_Type_get_name");
+
+void Read(Word handle, Datatype& type) noexcept {
+  type.handle = handle;
+  type.size = 0;
+  if (type_size(handle, &type.size) != kSuccess || type.size < 0) {
+    type.size = 0;
+  }
+  char name[512] = "";
+  int size = 0;
+  if (type_get_name(handle, name, &size) != kSuccess) size = 0;
+  std::string_view text(name, std::clamp(size, 0, int{sizeof(name)} - 1));
+  if (text.starts_with("MPI_")) text.remove_prefix(4);
+  text = text.substr(0, sizeof(type.name));
+  memcpy(type.name, text.data(), text.size());
+  type.name_size = static_cast<uint8_t>(text.size());
+}
+
+}  // namespace
+
+const Datatype& DatatypeOf(Word handle) noexcept {
+  handle = Handle(handle);
+  Datatype& type = kept[handle * 0x9e3779b97f4a7c15u >> (64 - 5)];
+  const uint32_t now = generation.load(std::memory_order_acquire);
+  if (type.handle != handle || type.generation != now) [[unlikely]] {
+    Read(handle, type);
+    type.generation = now;
+  }
+  return type;
+}
+
+void ForgetDatatypes() noexcept {
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace kymo::mpi

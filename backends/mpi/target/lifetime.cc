@@ -1,0 +1,135 @@
+// lifetime.cc - where MPI begins and ends, and what else changes what handles
+// mean.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "backends/mpi/target/call.h"
+#include "backends/mpi/target/clock_sync.h"
+#include "backends/mpi/target/communicators.h"
+#include "backends/mpi/target/datatypes.h"
+#include "backends/mpi/target/mpi_library.h"
+#include "backends/mpi/target/requests.h"
+#include "profiler/record/captured.h"
+
+namespace kymo::mpi {
+namespace {
+
+constinit OwnFunction<2> comm_rank("PMPI_Comm_rank");
+constinit OwnFunction<2> comm_size("PMPI_Comm_size");
+
+// Says who this process is among the ranks.
+void RecordRank() noexcept {
+  if (!record::IsOn()) return;
+  int rank = 0;
+  int size = 0;
+  comm_rank(Abi().comm_world, &rank);
+  comm_size(Abi().comm_world, &size);
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  const record::Arg args[] = {{"rank", rank},
+                              {"size", size},
+                              {"host", std::string_view(host)},
+                              {"requests_lost", RequestsLost()}};
+  record::RecordInstant("MPI ranks", {}, args, std::size(args));
+}
+
+void AfterInit(Word result) noexcept {
+  if (static_cast<int>(result) != kSuccess) return;
+  AddCommunicator(Abi().comm_world);
+  RecordRank();
+  StartClocks();
+}
+
+void BeforeFinalize() noexcept {
+  EndClocks();
+  RecordRank();
+}
+
+// A phase is a range of no thread, from one MPI_Pcontrol to the next.
+constinit uint64_t open_phase = 0;
+
+void ChangePhase(int level) noexcept {
+  if (open_phase != 0) record::EndCapturedAsync(open_phase);
+  open_phase = 0;
+  if (level <= 0 || !record::IsOn()) return;
+  char name[32];
+  snprintf(name, sizeof(name), "phase %d", level);
+  open_phase = record::BeginCapturedAsync({.name = record::NameOf(name)});
+}
+
+}  // namespace
+
+#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
+#define KYMO_REAL(NAME, ARITY)                                            \
+  static constinit MpiFunction<ARITY> real = nullptr;                     \
+  if (real == nullptr) [[unlikely]] {                                     \
+    real = FindFunction<ARITY>("MPI_" NAME, __builtin_return_address(0)); \
+  }
+
+KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
+  KYMO_REAL("Init", 2)
+  const bool is_outer = !is_in_call;
+  const Word result = [&] {
+    const PlainCall call("MPI_Init");
+    return real(argc, argv);
+  }();
+  if (is_outer) AfterInit(result);
+  return result;
+}
+
+KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
+                                 Word provided) {
+  KYMO_REAL("Init_thread", 4)
+  const bool is_outer = !is_in_call;
+  const Word result = [&] {
+    const PlainCall call("MPI_Init_thread");
+    return real(argc, argv, required, provided);
+  }();
+  if (is_outer) AfterInit(result);
+  return result;
+}
+
+KYMO_EXPORT int MPI_Finalize() {
+  KYMO_REAL("Finalize", 0)
+  if (!is_in_call) BeforeFinalize();
+  const PlainCall call("MPI_Finalize");
+  return static_cast<int>(real());
+}
+
+KYMO_EXPORT Word MPI_Abort(Word comm, Word code) {
+  KYMO_REAL("Abort", 2)
+  if (IsRecording()) {
+    const record::Arg args[] = {{"code", static_cast<int>(code)}};
+    record::RecordInstant("MPI_Abort", {}, args, 1);
+  }
+  return real(comm, code);
+}
+
+KYMO_EXPORT Word MPI_Comm_free(Word comm) {
+  KYMO_REAL("Comm_free", 1)
+  RemoveCommunicator(HandleAt(comm, 0));
+  const PlainCall call("MPI_Comm_free");
+  return real(comm);
+}
+
+KYMO_EXPORT Word MPI_Comm_disconnect(Word comm) {
+  KYMO_REAL("Comm_disconnect", 1)
+  RemoveCommunicator(HandleAt(comm, 0));
+  const PlainCall call("MPI_Comm_disconnect");
+  return real(comm);
+}
+
+KYMO_EXPORT Word MPI_Type_free(Word type) {
+  KYMO_REAL("Type_free", 1)
+  const Word result = real(type);
+  ForgetDatatypes();
+  return result;
+}
+
+// Its further arguments are the tool's. Ours takes none.
+KYMO_EXPORT int MPI_Pcontrol(const int level, ...) {
+  ChangePhase(level);
+  return kSuccess;
+}
+
+}  // namespace kymo::mpi

@@ -1,0 +1,80 @@
+// wrappers.cc - the functions of MPI that stand before the library's.
+//
+// The library that the program loads defines the same names. Ours come first,
+// because the loader preloads this library, and call the next ones: another
+// tool's, if there is one, else the library's.
+#include "backends/mpi/target/call.h"
+#include "backends/mpi/target/calls.h"
+#include "backends/mpi/target/communicators.h"
+#include "backends/mpi/target/mpi_library.h"
+
+namespace kymo::mpi {
+namespace {
+
+// Calls `real(args...)`, in a range if somebody records.
+template <typename Real, typename... Words>
+inline Word Recorded(const CallInfo& info, Real real, Words... words) noexcept {
+  if (!IsRecording()) [[likely]]
+    return real(words...);
+  Word args[] = {words...};
+  Call call(info, args);
+  const Word result = [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return real(args[kIndex]...);
+  }
+  (std::make_index_sequence<sizeof...(Words)>());
+  call.End(result);
+  return result;
+}
+
+Word Last(Word last) noexcept { return last; }
+template <typename... Words>
+Word Last(Word, Words... words) noexcept {
+  return Last(words...);
+}
+
+}  // namespace
+
+#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
+
+// The real function is looked up once. Threads that do so together write the
+// same.
+#define KYMO_REAL(NAME, ARITY)                                             \
+  static constinit MpiFunction<ARITY> real = nullptr;                      \
+  if (real == nullptr) [[unlikely]] {                                      \
+    real = FindFunction<ARITY>("MPI_" #NAME, __builtin_return_address(0)); \
+  }
+
+#define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT)                           \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                        \
+    static constexpr CallInfo kInfo = {                                     \
+        .name = "MPI_" #NAME, .roles = ROLES, .is_persistent = PERSISTENT}; \
+    static_assert(sizeof(ROLES) == ARITY + 1);                              \
+    KYMO_REAL(NAME, ARITY)                                                  \
+    return Recorded(kInfo, real, KYMO_ARGS_##ARITY);                        \
+  }
+
+#define KYMO_WRAP_ONCE(NAME, ARITY, ROLES) KYMO_WRAP(NAME, ARITY, ROLES, false)
+#define KYMO_WRAP_KEPT(NAME, ARITY, ROLES) KYMO_WRAP(NAME, ARITY, ROLES, true)
+
+KYMO_MPI_MESSAGES(KYMO_WRAP_ONCE)
+KYMO_MPI_PERSISTENT(KYMO_WRAP_KEPT)
+KYMO_MPI_COLLECTIVES(KYMO_WRAP_ONCE)
+KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
+
+// These are noticed also while nobody records: ids of communicators count them.
+#define KYMO_WRAP_MAKER(NAME, ARITY, ROLES)                                   \
+  KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                          \
+    static constexpr CallInfo kInfo = {.name = "MPI_" #NAME, .roles = ROLES}; \
+    static_assert(sizeof(ROLES) == ARITY + 1);                                \
+    KYMO_REAL(NAME, ARITY)                                                    \
+    const bool is_outer = !is_in_call;                                        \
+    const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY);             \
+    if (is_outer && static_cast<int>(result) == kSuccess) {                   \
+      AddCommunicator(HandleAt(Last(KYMO_ARGS_##ARITY), 0));                  \
+    }                                                                         \
+    return result;                                                            \
+  }
+
+KYMO_MPI_MAKES_COMMUNICATOR(KYMO_WRAP_MAKER)
+
+}  // namespace kymo::mpi

@@ -1,0 +1,64 @@
+// rank_clocks.h - puts the files of a job's ranks on one clock.
+//
+//   AlignRanks(files);   // a RankFile for each file
+//
+// Each rank has recorded how far its clock is from rank 0's, at the start and
+// at the end (backends/mpi). Between the two, a clock drifts along a line. The
+// times of each file become those of the lowest rank among the files.
+//
+// A file without such a measurement stays as it is, and gets a finding: the
+// clocks of machines differ by milliseconds or more.
+#ifndef KYMO_IMPORTERS_LOAD_RANK_CLOCKS_H_
+#define KYMO_IMPORTERS_LOAD_RANK_CLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/move_times.h"
+#include "profiler/model/trace_shard.h"
+#include "profiler/plugin/trace_importer.h"
+
+namespace kymo {
+
+// One measurement, as the instant `MPI clock` has it.
+struct ClockPoint {
+  TimeNs time_ns = 0;  // of the file, when it was recorded
+  int64_t mono_ns = 0;
+  int64_t offset_ns = 0;
+  int64_t bound_ns = 0;
+};
+
+// What a file says of its rank.
+struct RankClock {
+  int64_t rank = 0;
+  std::vector<ClockPoint> points;  // by time
+};
+
+// Nothing: the shards are of no rank, or of several.
+std::optional<RankClock> FindRankClock(
+    std::span<const model::TraceShard> shards);
+
+// The map from the times of `clock` to those of `reference`.
+// REQUIRES: both have points.
+model::TimeMap MapToReference(const RankClock& clock,
+                              const RankClock& reference);
+
+// A file's parts that alignment changes.
+struct RankFile {
+  std::span<model::TraceShard> shards;
+  std::vector<ImportFinding>* findings = nullptr;
+  // Of the recording, 0: not known.
+  TimeNs* start_ns = nullptr;
+  TimeNs* end_ns = nullptr;
+};
+
+// Files that are of no rank stay as they are.
+void AlignRanks(std::span<const RankFile> files);
+
+}  // namespace kymo
+
+#endif  // KYMO_IMPORTERS_LOAD_RANK_CLOCKS_H_

@@ -1,0 +1,90 @@
+#include "profiler/analysis/ranks/messages.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace kymo::analysis {
+namespace {
+
+// Sender, receiver, communicator, tag: what does not overtake itself.
+using Lane = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+
+struct Ends {
+  std::vector<const MpiCall*> sends;
+  std::vector<const MpiCall*> receives;
+};
+
+// The events that messages begin and end with. Of a non-blocking operation that
+// is its request, which lasts until it is complete, and not the call.
+std::map<Lane, Ends> LanesOf(const model::Trace& trace,
+                             const RankCalls& calls) {
+  std::map<Lane, Ends> lanes;
+  for (const MpiCall& call : calls.calls) {
+    if (call.comm < 0) continue;
+    const int64_t self = calls.ranks[call.rank].rank;
+    const std::string_view name = trace.Name(trace.name()[call.event]);
+    const bool is_blocking_call =
+        !call.is_request && !name.starts_with("MPI_I");
+    if (!is_blocking_call && !call.is_request) continue;
+    if (name.find("robe") != name.npos || name.ends_with("_init")) {
+      if (!call.is_request) continue;
+    }
+    if (call.to >= 0) {
+      lanes[{self, call.to, call.comm, call.send_tag}].sends.push_back(&call);
+    }
+    if (call.from >= 0) {
+      lanes[{call.from, self, call.comm, call.receive_tag}].receives.push_back(
+          &call);
+    }
+  }
+  const auto by_begin = [&](const MpiCall* a, const MpiCall* b) {
+    return trace.start()[a->event] < trace.start()[b->event];
+  };
+  for (auto& [lane, ends] : lanes) {
+    std::stable_sort(ends.sends.begin(), ends.sends.end(), by_begin);
+    std::stable_sort(ends.receives.begin(), ends.receives.end(), by_begin);
+  }
+  return lanes;
+}
+
+// For how long `waiting` had been going on when `other` began.
+DurationNs WaitedFor(const model::Trace& trace, const MpiCall& waiting,
+                     const MpiCall& other) {
+  if (waiting.is_request) return 0;
+  const TimeNs begin = trace.start()[waiting.event];
+  const TimeNs until =
+      std::min(trace.start()[other.event], trace.end()[waiting.event]);
+  return std::max<DurationNs>(0, until - begin);
+}
+
+}  // namespace
+
+MatchedMessages MatchMessages(const model::Trace& trace,
+                              const RankCalls& calls) {
+  MatchedMessages matched;
+  for (const auto& [lane, ends] : LanesOf(trace, calls)) {
+    const size_t count = std::min(ends.sends.size(), ends.receives.size());
+    for (size_t i = 0; i < count; ++i) {
+      const MpiCall& send = *ends.sends[i];
+      const MpiCall& receive = *ends.receives[i];
+      matched.messages.push_back(
+          {.send = send.event,
+           .receive = receive.event,
+           .from = send.rank,
+           .to = receive.rank,
+           .bytes = send.bytes,
+           .late_sender_ns = WaitedFor(trace, receive, send),
+           .late_receiver_ns = WaitedFor(trace, send, receive)});
+    }
+    matched.sends_alone += ends.sends.size() - count;
+    matched.receives_alone += ends.receives.size() - count;
+  }
+  std::stable_sort(matched.messages.begin(), matched.messages.end(),
+                   [](const Message& a, const Message& b) {
+                     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+                   });
+  return matched;
+}
+
+}  // namespace kymo::analysis

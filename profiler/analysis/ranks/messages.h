@@ -1,0 +1,48 @@
+// messages.h - which message went from where to where, and who was late.
+//
+//   const MatchedMessages matched = MatchMessages(trace, calls);
+//   for (const Message& m : matched.messages) Print(m.late_sender_ns);
+//
+// Messages of one sender to one receiver with one tag on one communicator do
+// not overtake each other (MPI 4.0, 3.5). So the nth send belongs to the nth
+// receive, where receives count in the order in which they were begun.
+//
+// A late sender is one that began to send when the receiver already waited in
+// MPI_Recv; a late receiver is one that had not begun to receive when the
+// sender already was in a blocking send. Requests (MPI_Irecv) wait in MPI_Wait,
+// where the two are not told apart: they have neither.
+//
+// Units: nanoseconds and bytes. Threads: values.
+#ifndef KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
+#define KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/ranks/mpi_calls.h"
+
+namespace kymo::analysis {
+
+struct Message {
+  model::EventIndex send = 0;
+  model::EventIndex receive = 0;
+  size_t from = 0;  // into RankCalls::ranks
+  size_t to = 0;
+  int64_t bytes = 0;
+  DurationNs late_sender_ns = 0;    // the receiver waited
+  DurationNs late_receiver_ns = 0;  // the sender waited
+};
+
+struct MatchedMessages {
+  std::vector<Message> messages;  // by sender, receiver, and order
+  // Without a partner: it is not in the trace.
+  int64_t sends_alone = 0;
+  int64_t receives_alone = 0;
+};
+
+MatchedMessages MatchMessages(const model::Trace& trace,
+                              const RankCalls& calls);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_RANKS_MESSAGES_H_

@@ -1,0 +1,161 @@
+#include "profiler/analysis/ranks/mpi_calls.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace kymo::analysis {
+namespace {
+
+using model::EventIndex;
+using model::Trace;
+
+constexpr std::string_view kPrefix = "MPI_";
+
+// Numbers of an event's arguments.
+class Numbers {
+ public:
+  Numbers(const Trace& trace, EventIndex event)
+      : trace_(trace), args_(trace.args(event)) {}
+
+  std::optional<int64_t> Find(std::string_view key) const {
+    for (const model::Arg& arg : args_) {
+      if (trace_.Name(arg.key) != key) continue;
+      if (arg.type == model::ArgType::kInt) return arg.int_value();
+      if (arg.type == model::ArgType::kDouble) {
+        return static_cast<int64_t>(arg.double_value());
+      }
+    }
+    return std::nullopt;
+  }
+  int64_t Get(std::string_view key, int64_t otherwise) const {
+    return Find(key).value_or(otherwise);
+  }
+  std::string Text(std::string_view key) const {
+    for (const model::Arg& arg : args_) {
+      if (trace_.Name(arg.key) == key && arg.has_text()) {
+        return std::string(trace_.Name(arg.string_value()));
+      }
+    }
+    return "";
+  }
+
+ private:
+  const Trace& trace_;
+  const std::span<const model::Arg> args_;
+};
+
+MpiKind KindOf(std::string_view name, const MpiCall& call) {
+  if (name.starts_with("MPI_Wait")) return MpiKind::kWait;
+  const bool sends = call.to >= 0;
+  const bool receives = call.from >= 0;
+  if (sends && receives) return MpiKind::kExchange;
+  if (sends) return MpiKind::kSend;
+  if (receives) return MpiKind::kReceive;
+  // Probes and receives from nobody say a communicator, too.
+  const bool is_point_to_point = name.find("ecv") != name.npos ||
+                                 name.find("end") != name.npos ||
+                                 name.find("robe") != name.npos;
+  return call.comm >= 0 && !is_point_to_point ? MpiKind::kCollective
+                                              : MpiKind::kOther;
+}
+
+MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
+  const Numbers numbers(trace, event);
+  const int64_t tag = numbers.Get("tag", -1);
+  MpiCall call = {
+      .event = event,
+      .is_request = (trace.flags()[event] & model::kEventAsync) != 0,
+      .comm = numbers.Get("comm", -1),
+      .to = numbers.Get("to", -1),
+      .from = numbers.Get("from", -1),
+      .send_tag = tag,
+      .receive_tag = numbers.Get("from_tag", tag),
+      .bytes = numbers.Get("bytes", 0)};
+  call.kind = KindOf(name, call);
+  return call;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Trace& trace) : trace_(trace) {}
+
+  RankCalls Find() {
+    // Most traces have no ranks: then no event is looked at.
+    if (!trace_.strings().Find("MPI ranks")) return {};
+    FindRanks();
+    FindCalls();
+    return std::move(found_);
+  }
+
+ private:
+  // The pid of each event's track, with its events.
+  template <typename Use>
+  void ForEachEvent(Use use) const {
+    for (model::TrackIndex t = 0; t < trace_.tracks().size(); ++t) {
+      const model::Track& track = trace_.tracks()[t];
+      for (EventIndex e = trace_.track_begin(t); e < trace_.track_end(t); ++e) {
+        use(track.pid, e, trace_.Name(trace_.name()[e]));
+      }
+    }
+  }
+
+  void FindRanks() {
+    std::map<int64_t, Rank> by_pid;
+    ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
+      const Numbers numbers(trace_, event);
+      if (name == "MPI ranks") {
+        Rank& rank = by_pid[pid];
+        rank.pid = pid;
+        rank.rank = numbers.Get("rank", 0);
+        rank.size = numbers.Get("size", 0);
+        rank.host = numbers.Text("host");
+        rank.requests_lost = numbers.Get("requests_lost", 0);
+        if (rank.begin_ns == 0) rank.begin_ns = trace_.start()[event];
+      } else if (name == "MPI clock") {
+        Rank& rank = by_pid[pid];
+        rank.clock_bound_ns = std::max(rank.clock_bound_ns.value_or(0),
+                                       numbers.Get("bound_ns", 0));
+      } else if (name == "MPI_Finalize") {
+        by_pid[pid].end_ns = trace_.start()[event];
+        by_pid[pid].is_finalized = true;
+      }
+    });
+    for (auto& [pid, rank] : by_pid) {
+      if (rank.size == 0) continue;
+      if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
+      found_.ranks.push_back(rank);
+    }
+    std::stable_sort(
+        found_.ranks.begin(), found_.ranks.end(),
+        [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+  }
+
+  void FindCalls() {
+    std::map<int64_t, size_t> index;
+    for (size_t i = 0; i < found_.ranks.size(); ++i) {
+      index[found_.ranks[i].pid] = i;
+    }
+    ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
+      if (!name.starts_with(kPrefix)) return;
+      if (trace_.flags()[event] & model::kEventInstant) return;
+      const auto at = index.find(pid);
+      if (at == index.end()) return;
+      MpiCall call = ReadCall(trace_, event, name);
+      call.rank = at->second;
+      found_.calls.push_back(call);
+    });
+    std::stable_sort(
+        found_.calls.begin(), found_.calls.end(),
+        [](const MpiCall& a, const MpiCall& b) { return a.rank < b.rank; });
+  }
+
+  const Trace& trace_;
+  RankCalls found_;
+};
+
+}  // namespace
+
+RankCalls FindRankCalls(const Trace& trace) { return Finder(trace).Find(); }
+
+}  // namespace kymo::analysis

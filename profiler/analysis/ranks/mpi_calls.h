@@ -1,0 +1,75 @@
+// mpi_calls.h - the ranks of a trace, and their calls of MPI.
+//
+//   const RankCalls calls = FindRankCalls(trace);
+//   for (const MpiCall& call : calls.calls) Print(calls.ranks[call.rank].host);
+//
+// A rank is a process that said so (backends/mpi): its instants `MPI ranks`,
+// `MPI Comm` and `MPI clock` are read here and nowhere else.
+//
+// Units: nanoseconds and bytes. Threads: values.
+#ifndef KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
+#define KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/base/time.h"
+#include "profiler/model/trace.h"
+
+namespace kymo::analysis {
+
+struct Rank {
+  int64_t rank = 0;
+  int64_t size = 0;  // of the job
+  int64_t pid = 0;
+  std::string host;
+  // From the end of MPI_Init to the begin of MPI_Finalize, or to the end of the
+  // recording if the rank never called that.
+  TimeNs begin_ns = 0;
+  TimeNs end_ns = 0;
+  bool is_finalized = false;
+  // By how much the rank's clock may be wrong against rank 0's. Nothing: it
+  // was not measured.
+  std::optional<DurationNs> clock_bound_ns;
+  int64_t requests_lost = 0;
+};
+
+// What a call is for waiting.
+enum class MpiKind : uint8_t {
+  kSend,        // to one rank
+  kReceive,     // from one rank
+  kExchange,    // both: MPI_Sendrecv
+  kCollective,  // with all ranks of a communicator
+  kWait,        // for requests: MPI_Wait and its like
+  kOther,
+};
+
+struct MpiCall {
+  size_t rank = 0;  // into RankCalls::ranks
+  model::EventIndex event = 0;
+  MpiKind kind = MpiKind::kOther;
+  // From the call that began an operation to the one that completed it: no
+  // range of a thread, and nobody waited for all of it.
+  bool is_request = false;
+  int64_t comm = -1;  // the same number in each rank; -1: not known
+  // Ranks in MPI_COMM_WORLD, -1: none.
+  int64_t to = -1;
+  int64_t from = -1;
+  int64_t send_tag = -1;
+  int64_t receive_tag = -1;
+  int64_t bytes = 0;  // sent; of a kReceive: received
+};
+
+struct RankCalls {
+  std::vector<Rank> ranks;     // by rank
+  std::vector<MpiCall> calls;  // by rank, then by the trace's order
+};
+
+RankCalls FindRankCalls(const model::Trace& trace);
+
+}  // namespace kymo::analysis
+
+#endif  // KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_

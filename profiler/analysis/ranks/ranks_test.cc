@@ -1,0 +1,244 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "profiler/analysis/ranks/collectives.h"
+#include "profiler/analysis/ranks/imbalance.h"
+#include "profiler/analysis/ranks/messages.h"
+#include "profiler/analysis/ranks/mpi_calls.h"
+#include "tests/support/test_trace.h"
+
+namespace kymo::analysis {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// A job of ranks, each a process with one thread.
+class Job {
+ public:
+  model::TrackIndex AddRank(int64_t rank, int64_t size) {
+    track_ = t_.AddThread(100 + rank, 100 + rank, "main");
+    t_.AddInstant(track_, "MPI ranks", 10);
+    Describe({{"rank", rank}, {"size", size}});
+    return track_;
+  }
+  void Call(const std::string& name, TimeNs begin, TimeNs end,
+            std::initializer_list<std::pair<const char*, int64_t>> args = {},
+            uint8_t flags = 0) {
+    t_.AddRange(track_, name, begin, end, model::ActivityType::kCpuOp, flags);
+    Describe(args);
+  }
+  void Clock(int64_t bound_ns) {
+    t_.AddInstant(track_, "MPI clock", 20);
+    Describe({{"bound_ns", bound_ns}});
+  }
+  model::Trace Build() {
+    t_.SetWindow(0, 1'000);
+    return std::move(t_).Build();
+  }
+
+ private:
+  void Describe(std::initializer_list<std::pair<const char*, int64_t>> args) {
+    auto& data = t_.data();
+    const auto begin = static_cast<uint32_t>(data.args.size());
+    for (const auto& [key, value] : args) {
+      data.args.push_back(model::Arg::Int(t_.Intern(key), value));
+    }
+    data.detail.back() = static_cast<uint32_t>(data.details.size());
+    data.details.push_back(
+        {.args_begin = begin,
+         .args_end = static_cast<uint32_t>(data.args.size())});
+  }
+
+  TestTrace t_;
+  model::TrackIndex track_ = 0;
+};
+
+TEST(RanksTest, ATraceWithoutRanksHasNoCalls) {
+  TestTrace t;
+  const auto main = t.AddThread(1, 1, "main");
+  t.AddRange(main, "MPI_Barrier", 100, 200);
+  const model::Trace trace = std::move(t).Build();
+  const RankCalls calls = FindRankCalls(trace);
+  EXPECT_THAT(calls.ranks, IsEmpty());
+  EXPECT_THAT(calls.calls, IsEmpty());
+  EXPECT_THAT(CollectiveSums(trace, calls), IsEmpty());
+}
+
+TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Clock(5);
+  job.Clock(7);
+  job.Call("MPI_Barrier", 100, 300, {{"comm", 0}});
+  job.Call("MPI_Send", 300, 350,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 64}});
+  job.Call("MPI_Win_fence", 350, 360);
+  job.Call("MPI_Finalize", 510, 900);
+  job.AddRank(1, 2);
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  ASSERT_THAT(calls.ranks, SizeIs(2));
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 7);
+  EXPECT_TRUE(calls.ranks[0].is_finalized);
+  EXPECT_FALSE(calls.ranks[1].clock_bound_ns.has_value());
+  EXPECT_FALSE(calls.ranks[1].is_finalized);
+  const auto times = TimesOfRanks(trace, calls);
+  ASSERT_THAT(times, SizeIs(2));
+  EXPECT_EQ(times[0].wall_ns, 500);
+  EXPECT_EQ(times[0].collective_ns, 200);
+  EXPECT_EQ(times[0].point_to_point_ns, 50);
+  EXPECT_EQ(times[0].other_mpi_ns, 10);
+  EXPECT_EQ(times[0].calls, 3);
+  EXPECT_EQ(times[0].sent_bytes, 64);
+  // It never called MPI_Finalize: its time goes on to the recording's end.
+  EXPECT_EQ(times[1].wall_ns, 990);
+}
+
+TEST(RanksTest, ACollectiveWaitsForTheLastRankThatEnters) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("MPI_Allreduce", rank == 2 ? 180 : 100, 200, {{"comm", 0}});
+    job.Call("MPI_Allreduce", 300, 310, {{"comm", 0}});
+  }
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].operations, 2);
+  EXPECT_EQ(sums[0].incomplete, 0);
+  EXPECT_EQ(sums[0].ranks, 3);
+  EXPECT_EQ(sums[0].total_ns, 100 + 100 + 20 + 30);
+  EXPECT_EQ(sums[0].waiting_ns, 160);
+  EXPECT_EQ(sums[0].transfer_ns(), 90);
+  EXPECT_EQ(sums[0].late_rank, 2);
+  EXPECT_EQ(sums[0].late_ns, 160);
+  EXPECT_EQ(sums[0].late_operations, 1);
+}
+
+TEST(RanksTest, ACollectiveThatARankNeverCalledIsIncomplete) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Barrier", 100, 110, {{"comm", 5}});
+  job.Call("MPI_Barrier", 200, 210, {{"comm", 5}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Barrier", 100, 110, {{"comm", 5}});
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].operations, 2);
+  EXPECT_EQ(sums[0].incomplete, 1);
+}
+
+// A call that ends before the last rank enters did not wait longer than itself.
+TEST(RanksTest, ARootThatGoesOnDoesNotWait) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Bcast", 100, 110, {{"comm", 0}, {"root", 0}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Bcast", 500, 510, {{"comm", 0}, {"root", 0}});
+  const model::Trace trace = job.Build();
+  const auto sums = CollectiveSums(trace, FindRankCalls(trace));
+  ASSERT_THAT(sums, SizeIs(1));
+  EXPECT_EQ(sums[0].waiting_ns, 10);
+}
+
+TEST(RanksTest, MessagesMatchInTheirOrder) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Send", 300, 350,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 10}});
+  job.Call("MPI_Send", 400, 450,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 20}});
+  job.Call("MPI_Send", 500, 550,
+           {{"comm", 0}, {"to", 1}, {"tag", 4}, {"bytes", 30}});
+  job.AddRank(1, 2);
+  job.Call("MPI_Recv", 100, 350,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 10}});
+  job.Call("MPI_Recv", 430, 450,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 20}});
+  job.Call("MPI_Recv", 460, 550,
+           {{"comm", 9}, {"from", 0}, {"tag", 4}, {"bytes", 30}});
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  ASSERT_THAT(matched.messages, SizeIs(2));
+  EXPECT_EQ(matched.messages[0].bytes, 10);
+  EXPECT_EQ(matched.messages[0].late_sender_ns, 200);
+  EXPECT_EQ(matched.messages[0].late_receiver_ns, 0);
+  EXPECT_EQ(matched.messages[1].bytes, 20);
+  EXPECT_EQ(matched.messages[1].late_sender_ns, 0);
+  EXPECT_EQ(matched.messages[1].late_receiver_ns, 30);
+  // Another communicator is another message.
+  EXPECT_EQ(matched.sends_alone, 1);
+  EXPECT_EQ(matched.receives_alone, 1);
+}
+
+// The call that only begins a message is not the message: its request is.
+TEST(RanksTest, RequestsAreMessages) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Call("MPI_Isend", 100, 101,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 10}});
+  job.Call("MPI_Isend", 100, 300,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 10}},
+           model::kEventAsync);
+  job.AddRank(1, 2);
+  job.Call("MPI_Irecv", 50, 51, {{"comm", 0}});
+  job.Call("MPI_Irecv", 50, 300,
+           {{"comm", 0}, {"from", 0}, {"tag", 3}, {"bytes", 10}},
+           model::kEventAsync);
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  ASSERT_THAT(matched.messages, SizeIs(1));
+  EXPECT_EQ(matched.messages[0].late_sender_ns, 0);
+  EXPECT_EQ(matched.sends_alone, 0);
+  EXPECT_EQ(matched.receives_alone, 0);
+}
+
+TEST(RanksTest, ASendrecvIsBothEnds) {
+  Job job;
+  for (const int64_t rank : {0, 1}) {
+    job.AddRank(rank, 2);
+    job.Call("MPI_Sendrecv", 100 + 50 * rank, 200,
+             {{"comm", 0},
+              {"to", 1 - rank},
+              {"tag", rank},
+              {"bytes", 8},
+              {"from", 1 - rank},
+              {"from_tag", 1 - rank},
+              {"from_bytes", 8}});
+  }
+  const model::Trace trace = job.Build();
+  const auto matched = MatchMessages(trace, FindRankCalls(trace));
+  ASSERT_THAT(matched.messages, SizeIs(2));
+  EXPECT_EQ(matched.messages[0].late_receiver_ns, 50);
+  EXPECT_EQ(matched.messages[1].late_sender_ns, 50);
+}
+
+TEST(RanksTest, ImbalanceNamesTheSlowestRank) {
+  Job job;
+  for (const int64_t rank : {0, 1, 2}) {
+    job.AddRank(rank, 3);
+    job.Call("solve", 100, rank == 1 ? 400 : 200);
+    if (rank == 1) job.Call("solve", 150, 160);  // a recursion counts once
+    if (rank == 2) job.Call("only here", 300, 330);
+  }
+  const model::Trace trace = job.Build();
+  const auto rows = ImbalanceByName(trace, FindRankCalls(trace));
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].name, "solve");
+  EXPECT_EQ(rows[0].most_rank, 1);
+  EXPECT_EQ(rows[0].most_ns, 300);
+  EXPECT_EQ(rows[0].mean_ns, 166);
+  EXPECT_EQ(rows[0].least_ns, 100);
+  EXPECT_EQ(rows[1].name, "only here");
+  EXPECT_EQ(rows[1].ranks, 1);
+  EXPECT_EQ(rows[1].mean_ns, 10);
+  EXPECT_EQ(rows[1].least_ns, 0);
+}
+
+}  // namespace
+}  // namespace kymo::analysis

@@ -1,0 +1,62 @@
+#include "profiler/base/job_rank.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace kymo {
+namespace {
+
+std::optional<JobRank> Find(const std::map<std::string, std::string>& set) {
+  return FindJobRank([&set](const char* name) -> const char* {
+    const auto at = set.find(name);
+    return at == set.end() ? nullptr : at->second.c_str();
+  });
+}
+
+TEST(JobRankTest, KnowsTheVariablesOfEachLauncher) {
+  const auto open = Find({{"OMPI_COMM_WORLD_RANK", "3"},
+                          {"OMPI_COMM_WORLD_SIZE", "8"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                          {"PMIX_NAMESPACE", "77"}});
+  ASSERT_TRUE(open.has_value());
+  EXPECT_EQ(open->rank, 3);
+  EXPECT_EQ(open->size, 8);
+  EXPECT_EQ(open->local_size, 4);
+  EXPECT_TRUE(open->is_mpi);
+  EXPECT_EQ(open->job, "77");
+
+  const auto mpich =
+      Find({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"SLURM_JOB_ID", "12"}});
+  ASSERT_TRUE(mpich.has_value());
+  EXPECT_TRUE(mpich->is_mpi);
+  EXPECT_EQ(mpich->local_size, 0);
+  EXPECT_EQ(mpich->job, "12");
+
+  const auto torch = Find({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
+  ASSERT_TRUE(torch.has_value());
+  EXPECT_FALSE(torch->is_mpi);
+  EXPECT_EQ(torch->rank, 1);
+
+  EXPECT_EQ(Find({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "6"}})->rank, 5);
+}
+
+TEST(JobRankTest, AnMpirunInsideOfSlurmCounts) {
+  const auto rank = Find({{"SLURM_PROCID", "0"},
+                          {"SLURM_NTASKS", "1"},
+                          {"PMI_RANK", "7"},
+                          {"PMI_SIZE", "8"}});
+  EXPECT_EQ(rank->rank, 7);
+}
+
+TEST(JobRankTest, WhatIsNoRankIsNone) {
+  EXPECT_FALSE(Find({}).has_value());
+  EXPECT_FALSE(Find({{"RANK", "1"}}).has_value());
+  EXPECT_FALSE(Find({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).has_value());
+  EXPECT_FALSE(Find({{"RANK", "1x"}, {"WORLD_SIZE", "2"}}).has_value());
+  EXPECT_FALSE(Find({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}).has_value());
+  EXPECT_FALSE(Find({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).has_value());
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,145 @@
+#include "profiler/report/rank_tables.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "profiler/analysis/ranks/collectives.h"
+#include "profiler/analysis/ranks/imbalance.h"
+#include "profiler/analysis/ranks/messages.h"
+#include "profiler/analysis/ranks/mpi_calls.h"
+
+namespace kymo::report {
+namespace {
+
+Value ShareOf(DurationNs part, DurationNs whole) {
+  if (whole <= 0) return {};
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+ValueTable RankTable(const model::Trace& trace) {
+  ValueTable table{
+      .columns = {{"rank", "Rank", Unit::kCount},
+                  {"host", "Host", Unit::kText},
+                  {"process", "Process", Unit::kCount},
+                  {"wall_ns", "Wall", Unit::kNs},
+                  {"mpi_share", "MPI %", Unit::kShare},
+                  {"collective_ns", "Collective", Unit::kNs},
+                  {"point_to_point_ns", "Point to point", Unit::kNs},
+                  {"other_mpi_ns", "Other MPI", Unit::kNs},
+                  {"calls", "# of Calls", Unit::kCount},
+                  {"sent_bytes", "Sent", Unit::kBytes},
+                  {"clock_bound_ns", "Clock +-", Unit::kNs},
+                  {"finalized", "Finalized", Unit::kText}},
+      .rows = {}};
+  const analysis::RankCalls calls = analysis::FindRankCalls(trace);
+  for (const analysis::RankTimes& times :
+       analysis::TimesOfRanks(trace, calls)) {
+    const analysis::Rank& rank = calls.ranks[times.rank];
+    Value bound;
+    if (rank.clock_bound_ns) bound = *rank.clock_bound_ns;
+    table.rows.push_back({rank.rank, rank.host, rank.pid, times.wall_ns,
+                          ShareOf(times.mpi_ns(), times.wall_ns),
+                          times.collective_ns, times.point_to_point_ns,
+                          times.other_mpi_ns, times.calls, times.sent_bytes,
+                          bound,
+                          std::string(rank.is_finalized ? "yes" : "no")});
+  }
+  return table;
+}
+
+ValueTable ImbalanceTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"name", "Name", Unit::kText},
+                               {"ranks", "Ranks", Unit::kCount},
+                               {"mean_ns", "Mean", Unit::kNs},
+                               {"most_ns", "Most", Unit::kNs},
+                               {"most_rank", "In rank", Unit::kCount},
+                               {"least_ns", "Least", Unit::kNs},
+                               {"least_rank", "In rank", Unit::kCount},
+                               {"excess_ns", "Most - mean", Unit::kNs},
+                               {"excess_share", "Of most", Unit::kShare}},
+                   .rows = {}};
+  for (const analysis::Imbalance& row :
+       analysis::ImbalanceByName(trace, analysis::FindRankCalls(trace))) {
+    table.rows.push_back({row.name, row.ranks, row.mean_ns, row.most_ns,
+                          row.most_rank, row.least_ns, row.least_rank,
+                          row.excess_ns(),
+                          ShareOf(row.excess_ns(), row.most_ns)});
+  }
+  return table;
+}
+
+ValueTable CollectiveTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"name", "Name", Unit::kText},
+                               {"comm", "Communicator", Unit::kCount},
+                               {"ranks", "Ranks", Unit::kCount},
+                               {"operations", "Operations", Unit::kCount},
+                               {"incomplete", "Incomplete", Unit::kCount},
+                               {"total_ns", "Total", Unit::kNs},
+                               {"waiting_ns", "Waiting", Unit::kNs},
+                               {"waiting_share", "Waiting %", Unit::kShare},
+                               {"transfer_ns", "Transfer", Unit::kNs},
+                               {"late_rank", "Late rank", Unit::kCount},
+                               {"late_ns", "Waited for it", Unit::kNs},
+                               {"late_operations", "Last in", Unit::kCount}},
+                   .rows = {}};
+  for (const analysis::CollectiveSum& sum :
+       analysis::CollectiveSums(trace, analysis::FindRankCalls(trace))) {
+    Value late_rank;
+    if (sum.late_rank >= 0) late_rank = sum.late_rank;
+    table.rows.push_back(
+        {sum.name, sum.comm, sum.ranks, sum.operations, sum.incomplete,
+         sum.total_ns, sum.waiting_ns, ShareOf(sum.waiting_ns, sum.total_ns),
+         sum.transfer_ns(), late_rank, sum.late_ns, sum.late_operations});
+  }
+  return table;
+}
+
+ValueTable MessageTable(const model::Trace& trace) {
+  ValueTable table{.columns = {{"from", "From rank", Unit::kCount},
+                               {"to", "To rank", Unit::kCount},
+                               {"messages", "Messages", Unit::kCount},
+                               {"bytes", "Bytes", Unit::kBytes},
+                               {"late_sender_ns", "Late sender", Unit::kNs},
+                               {"late_receiver_ns", "Late receiver", Unit::kNs},
+                               {"partner", "Partner", Unit::kText}},
+                   .rows = {}};
+  const analysis::RankCalls calls = analysis::FindRankCalls(trace);
+  struct Sum {
+    int64_t messages = 0;
+    int64_t bytes = 0;
+    DurationNs late_sender_ns = 0;
+    DurationNs late_receiver_ns = 0;
+  };
+  std::map<std::pair<size_t, size_t>, Sum> pairs;
+  const analysis::MatchedMessages matched =
+      analysis::MatchMessages(trace, calls);
+  for (const analysis::Message& message : matched.messages) {
+    Sum& sum = pairs[{message.from, message.to}];
+    ++sum.messages;
+    sum.bytes += message.bytes;
+    sum.late_sender_ns += message.late_sender_ns;
+    sum.late_receiver_ns += message.late_receiver_ns;
+  }
+  for (const auto& [pair, sum] : pairs) {
+    table.rows.push_back({calls.ranks[pair.first].rank,
+                          calls.ranks[pair.second].rank, sum.messages,
+                          sum.bytes, sum.late_sender_ns, sum.late_receiver_ns,
+                          std::string("found")});
+  }
+  // Messages whose other end is in no file of the trace.
+  if (matched.sends_alone > 0) {
+    table.rows.push_back(
+        {{}, {}, matched.sends_alone, {}, {}, {}, std::string("no receive")});
+  }
+  if (matched.receives_alone > 0) {
+    table.rows.push_back(
+        {{}, {}, matched.receives_alone, {}, {}, {}, std::string("no send")});
+  }
+  return table;
+}
+
+}  // namespace kymo::report

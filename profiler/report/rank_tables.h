@@ -1,0 +1,29 @@
+// rank_tables.h - what the ranks of a job did, and which of them was late.
+//
+//   const ValueTable table = RankTable(trace);
+//
+// All are empty if the trace has no ranks (profiler/analysis/ranks).
+#ifndef KYMO_PROFILER_REPORT_RANK_TABLES_H_
+#define KYMO_PROFILER_REPORT_RANK_TABLES_H_
+
+#include "profiler/model/trace.h"
+#include "profiler/report/value_table.h"
+
+namespace kymo::report {
+
+// A row for each rank: its wall time, what of it was in MPI, its clock.
+ValueTable RankTable(const model::Trace& trace);
+
+// A row for each name of ranges: the slowest rank and the mean.
+ValueTable ImbalanceTable(const model::Trace& trace);
+
+// A row for each function and communicator: waiting for the last rank to enter,
+// and transfer.
+ValueTable CollectiveTable(const model::Trace& trace);
+
+// A row for each pair of ranks: messages, bytes, and who waited for whom.
+ValueTable MessageTable(const model::Trace& trace);
+
+}  // namespace kymo::report
+
+#endif  // KYMO_PROFILER_REPORT_RANK_TABLES_H_

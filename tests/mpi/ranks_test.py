@@ -1,0 +1,155 @@
+"""Jobs of Open MPI and of MPICH: what `kymo profile --ranks` says of them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+PROFILE = pathlib.Path("tools/profile").resolve()
+REPORT = pathlib.Path("tools/report").resolve()
+PROGRAM = pathlib.Path("tests/mpi/rank_program.c").resolve()
+ENVIRONMENT = dict(
+    os.environ,
+    PATH="/usr/bin:/bin:/usr/sbin:/sbin",
+    # Ranks that wait give the CPU to those that work: there are more of them
+    # than cores.
+    OMPI_MCA_mpi_yield_when_idle="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+RANKS = 3
+STEPS = 4
+LATE_NS = 30_000_000
+
+
+def run(*command, status=0):
+    done = subprocess.run([str(word) for word in command], timeout=200,
+                          env=ENVIRONMENT, encoding="utf-8",
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != status:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n"
+                             f"{done.stdout}\n{done.stderr}")
+    return done
+
+
+class RanksTest:
+    """One job, and what its files say; for each implementation of MPI."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.program = cls.folder / "program"
+        run(f"mpicc.{cls.mpi}", "-O1", PROGRAM, "-o", cls.program)
+        cls.job = cls.folder / "job"
+        cls.screen = cls.record(cls.job, STEPS, 1).stderr
+
+    @classmethod
+    def record(cls, out, *arguments, before=(), status=0):
+        return run(f"mpirun.{cls.mpi}", "-n", RANKS, *before, PROFILE,
+                   "--ranks", "--activities=cpu,mpi",
+                   f"--output_dir={out}", cls.program, *arguments,
+                   status=status)
+
+    def rows(self, analysis, *files):
+        files = files or [self.job / "trace.json"]
+        text = run(REPORT, f"--analysis={analysis}", "--format=json",
+                   "--row_limit=-1", *files).stdout
+        return json.loads(text)[analysis]
+
+    def test_the_folder_has_the_job_and_each_rank(self):
+        for name in ["trace.json", "summary.json", "ranks.txt", "report.html",
+                     "rank-0/trace.json", "rank-2/trace.json"]:
+            self.assertTrue((self.job / name).exists(), name)
+        self.assertIn("Collective calls", self.screen)
+        self.assertNotIn("no trace of rank", self.screen)
+        self.assertNotIn("was not measured", self.screen)
+
+    def test_ranks_have_clocks(self):
+        rows = self.rows("ranks")
+        self.assertEqual([row["rank"] for row in rows], [0, 1, 2])
+        for row in rows:
+            self.assertEqual(row["finalized"], "yes")
+            self.assertGreater(row["wall_ns"], STEPS * LATE_NS)
+            # Half of a round trip on a machine that others use, too.
+            self.assertLess(row["clock_bound_ns"], 50_000_000)
+        self.assertEqual(rows[0]["clock_bound_ns"], 0)
+        self.assertGreater(rows[1]["clock_bound_ns"], 0)
+
+    def test_the_late_rank_is_named(self):
+        row, = [row for row in self.rows("collectives")
+                if row["name"] == "MPI_Allreduce"]
+        self.assertEqual(row["comm"], 0)
+        self.assertEqual(row["ranks"], RANKS)
+        self.assertEqual(row["operations"], STEPS)
+        self.assertEqual(row["incomplete"], 0)
+        self.assertEqual(row["late_rank"], 1)
+        # Two ranks wait in each step, nearly all of the time that it sleeps.
+        self.assertGreater(row["waiting_ns"], STEPS * 2 * LATE_NS * 0.7)
+
+    def test_every_message_is_matched(self):
+        rows = self.rows("messages")
+        self.assertEqual({row["partner"] for row in rows}, {"found"})
+        messages = {(row["from"], row["to"]): row for row in rows}
+        # In each step a ring of blocking messages, one of requests (in the
+        # other direction, on the communicator in reverse), and one of
+        # persistent requests; and one message from the first to the last.
+        for rank in range(RANKS):
+            up = (rank + 1) % RANKS
+            down = (rank + RANKS - 1) % RANKS
+            extra = STEPS if (rank, down) == (0, RANKS - 1) else 0
+            self.assertEqual(messages[rank, up]["messages"], 2 * STEPS)
+            self.assertEqual(messages[rank, up]["bytes"], STEPS * (800 + 4))
+            self.assertEqual(messages[rank, down]["messages"], STEPS + extra)
+            self.assertEqual(messages[rank, down]["bytes"],
+                             STEPS * 400 + extra * 12)
+
+    def test_phases_are_ranges(self):
+        events = json.loads((self.job / "trace.json").read_text())
+        names = [event.get("name") for event in events["traceEvents"]
+                 if event.get("ph") == "b"]
+        self.assertEqual(names.count("phase 1"), RANKS)
+        self.assertEqual(names.count(f"phase {STEPS}"), RANKS)
+
+    def test_a_rank_that_never_finalizes_is_there(self):
+        out = self.folder / "exits"
+        # What a launcher makes of such a rank differs.
+        try:
+            self.record(out, 1, 0, "exit")
+        except AssertionError:
+            pass
+        rows = self.rows("ranks", *sorted(out.glob("rank-*/trace.json")))
+        self.assertEqual(rows[-1]["finalized"], "no")
+
+
+class OpenMpiTest(RanksTest, unittest.TestCase):
+    mpi = "openmpi"
+
+    def test_an_offset_of_a_clock_is_found(self):
+        """Each rank has a clock of its own, 100 s from the next one."""
+        if os.geteuid() != 0:
+            self.skipTest("time name spaces take root")
+        out = self.folder / "clocks"
+        self.record(out, 1, 0, before=[
+            "sh", "-c", "exec unshare -T --monotonic="
+            "$((100 * OMPI_COMM_WORLD_RANK)) \"$@\"", "sh"])
+        for rank in range(RANKS):
+            trace = json.loads((out / f"rank-{rank}/trace.json").read_text())
+            clocks = [event["args"] for event in trace["traceEvents"]
+                      if event.get("name") == "MPI clock"]
+            self.assertEqual(len(clocks), 2)
+            for clock in clocks:
+                self.assertLessEqual(
+                    abs(clock["offset_ns"] + rank * 100 * 10**9),
+                    clock["bound_ns"])
+
+
+class MpichTest(RanksTest, unittest.TestCase):
+    mpi = "mpich"
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+// job_answer.h - the answer of a whole job, from the traces of its ranks.
+//
+//   const absl::Status status = DeliverJob(job, command, exporters);
+//
+// Rank 0 calls it when its own files are written. It waits for the others,
+// reads their traces as one (importers/load), on one clock where that was
+// measured, and writes into the job's folder what a run writes, and ranks.txt:
+// the tables of ranks, imbalance, collectives and messages. It says which ranks
+// are missing.
+//
+// Errors: those of reading and writing. kNotFound if no rank has a trace.
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_
+
+#include "absl/status/status.h"
+#include "profiler/plugin/registry.h"
+#include "tools/profile_command/job_folder.h"
+#include "tools/profile_command/options.h"
+
+namespace kymo::tools {
+
+absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
+                        const ExporterRegistry& exporters);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_

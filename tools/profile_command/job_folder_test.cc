@@ -1,0 +1,99 @@
+#include "tools/profile_command/job_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+constexpr auto kAMoment = std::chrono::milliseconds(50);
+
+class JobFolderTest : public ::testing::Test {
+ protected:
+  JobFolderTest() { fs::remove_all(path_); }
+
+  JobFolder Join(int64_t rank, const std::string& job = "7.1") {
+    auto joined =
+        JobFolder::Join(path_, "solver", {.rank = rank, .size = 3, .job = job});
+    EXPECT_TRUE(joined.ok()) << joined.status();
+    return *std::move(joined);
+  }
+  static void WriteTrace(const JobFolder& job, const char* name) {
+    std::ofstream(job.RankPath() + "/" + name) << "{}";
+  }
+
+  const std::string path_ = ::testing::TempDir() + "/job";
+};
+
+TEST_F(JobFolderTest, EachRankHasAFolderAndIsAtTheMeeting) {
+  const JobFolder job = Join(2);
+  EXPECT_TRUE(fs::is_directory(path_ + "/rank-2"));
+  EXPECT_EQ(job.RankPath(), path_ + "/rank-2");
+  EXPECT_TRUE(fs::exists(job.MeetingPath() + "/rank-2"));
+  EXPECT_FALSE(fs::exists(job.MeetingPath() + "/rank-0"));
+}
+
+TEST_F(JobFolderTest, AnotherJobMeetsElsewhere) {
+  const JobFolder first = Join(0, "7");
+  const JobFolder second = Join(0, "8/../x");
+  EXPECT_NE(first.MeetingPath(), second.MeetingPath());
+  EXPECT_EQ(fs::path(second.MeetingPath()).parent_path(), path_);
+}
+
+TEST_F(JobFolderTest, RanksThatAreDoneAreInTheAnswer) {
+  const JobFolder zero = Join(0);
+  const JobFolder one = Join(1);
+  const JobFolder two = Join(2);
+  WriteTrace(zero, "trace.json");
+  WriteTrace(one, "trace.json.gz");
+  zero.SayDone();
+  one.SayDone();
+  two.SayDone();  // but it has no trace
+  const JobFiles files = zero.WaitForRanks(kAMoment);
+  EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json",
+                                        path_ + "/rank-1/trace.json.gz"));
+  EXPECT_THAT(files.missing, ElementsAre(2));
+}
+
+TEST_F(JobFolderTest, ARankThatNeverEndsIsMissing) {
+  const JobFolder zero = Join(0);
+  const JobFolder one = Join(1);
+  WriteTrace(zero, "trace.json");
+  WriteTrace(one, "trace.json");  // of an earlier run, or half of one
+  zero.SayDone();
+  const JobFiles files = zero.WaitForRanks(kAMoment);
+  EXPECT_THAT(files.traces, ElementsAre(path_ + "/rank-0/trace.json"));
+  EXPECT_THAT(files.missing, ElementsAre(1, 2));
+}
+
+TEST_F(JobFolderTest, AJobWithoutANameNeedsAFolder) {
+  const JobRank rank = {.rank = 0, .size = 4, .local_size = 2};
+  const auto none = JobFolder::Join("", "solver", rank);
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("--output_dir"));
+  const auto named = JobFolder::Join(path_, "solver", rank);
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_THAT(named->MeetingPath(), IsEmpty());
+}
+
+TEST_F(JobFolderTest, AFolderThatCannotBeMadeIsNamed) {
+  fs::create_directories(path_);
+  std::ofstream(path_ + "/file") << "x";
+  const auto joined = JobFolder::Join(path_ + "/file", "solver",
+                                      {.rank = 0, .size = 1, .job = "7"});
+  EXPECT_THAT(std::string(joined.status().message()),
+              HasSubstr(path_ + "/file"));
+}
+
+}  // namespace
+}  // namespace kymo::tools
