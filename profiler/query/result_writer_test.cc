@@ -35,11 +35,11 @@ const std::vector<std::string> kColumns = {"name", "n", "x"};
 
 TEST(ResultWriterTest, Text) {
   EXPECT_EQ(Written(ResultFormat::kText, kColumns, SomeRows()),
-            "name              n      x\n"
-            "-------------  ----  -----\n"
-            "aten::mm         12    0.5\n"
-            "NULL             -3   NULL\n"
-            "a|\"b\"\\n\\x1b     4  1e+30\n");
+            "name           n      x\n"
+            "-----------  ---  -----\n"
+            "aten::mm      12    0.5\n"
+            "NULL          -3   NULL\n"
+            "a|\"b\"\\n\\x1b    4  1e+30\n");
 }
 
 TEST(ResultWriterTest, Csv) {
@@ -64,10 +64,10 @@ TEST(ResultWriterTest, JsonNumbersNamesThatComeAgain) {
 
 TEST(ResultWriterTest, Markdown) {
   EXPECT_EQ(Written(ResultFormat::kMarkdown, kColumns, SomeRows()),
-            "| name           |   n |     x |\n"
-            "| -------------- | --: | ----: |\n"
-            "| aten::mm       |  12 |   0.5 |\n"
-            "| NULL           |  -3 |  NULL |\n"
+            "| name         |   n |     x |\n"
+            "| ------------ | --: | ----: |\n"
+            "| aten::mm     |  12 |   0.5 |\n"
+            "| NULL         |  -3 |  NULL |\n"
             "| a\\|\"b\"\\n\\x1b |   4 | 1e+30 |\n");
 }
 
