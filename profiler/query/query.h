@@ -24,8 +24,8 @@
 // Threads: one at a time, but Cancel() from any thread and signal handler. A
 //   trace may be asked by several TraceQueries at once.
 // Ownership: the trace must outlive its TraceQueries.
-// Cost: a full scan takes some 50 ns a row and column. Indexes are made when a
-//   query first needs them: 4 bytes a row and column.
+// Cost: docs/query.md has measurements. Indexes are made when a query first
+//   needs them: 4 bytes a row and column.
 #ifndef KYMO_PROFILER_QUERY_QUERY_H_
 #define KYMO_PROFILER_QUERY_QUERY_H_
 

@@ -22,8 +22,8 @@
 //
 // Threads: any number may read.
 // Ownership: the trace must outlive this; texts live as long as this.
-// Cost: a call for 1,000 rows takes about 1 ns a value; a call for a single
-//   row, a few ns.
+// Cost: an indirect call, and for each row what its value takes. Read many rows
+//   with one call.
 #ifndef KYMO_PROFILER_TABLES_TRACE_TABLES_H_
 #define KYMO_PROFILER_TABLES_TRACE_TABLES_H_
 

@@ -104,6 +104,7 @@ class FormatTest(ReportTestCase):
         path = self.write("odd.json", {"traceEvents": [op(odd, 1000, 8)]})
         shown = "clear\\x1b[2J bell\\x07 two\\nlines \\u009b1m"
         for words in ((), ("--format=csv",), ("--diff", path),
+                      ("--sql", "select name from events"),
                       ("--analysis=all",), ("--check",)):
             with self.subTest(words):
                 completed = self.report("--max_name_column_width=-1", *words,
@@ -141,6 +142,57 @@ class FormatTest(ReportTestCase):
                 "--format=json", self.write("f.json", trace)).stdout)["rows"]
             self.assertEqual(row["count"], count)
             self.assertEqual(row["self_cpu_time_total_us"], 100)
+
+
+class SqlTest(ReportTestCase):
+
+    def trace(self):
+        return self.write("trace.json", {"traceEvents": [
+            op("outer", 1000, 8), op("inner", 1002, 3), op("inner", 1006, 1)]})
+
+    def test_queries_agree_with_the_table(self):
+        path = str(TESTDATA / "mlp_train.trace.json.gz")
+        table = json.loads(self.report("--format=json", path).stdout)["rows"]
+        rows = json.loads(self.report("--query=key_averages", "--format=json",
+                                      path).stdout)
+        self.assertEqual(len(rows), len(table))
+        self.assertEqual(
+            sorted((row["name"], row["count"], row["total_ns"] / 1000,
+                    row["self_ns"] / 1000) for row in rows),
+            # PyTorch adds rounded microseconds.
+            sorted((row["name"], row["count"],
+                    round(row["cpu_time_total_us"], 3),
+                    round(row["self_cpu_time_total_us"], 3))
+                   for row in table))
+
+    def test_formats_filters_and_errors(self):
+        query = "select name, count(*) as n from events group by name"
+        self.assertEqual(
+            self.report(self.trace(), "--sql", query,
+                        "--format=markdown").stdout,
+            "| name  |   n |\n| ----- | --: |\n"
+            "| inner |   2 |\n| outer |   1 |\n")
+        self.assertEqual(
+            self.report(self.trace(), "--name=inner", "--sql", query,
+                        "--format=csv").stdout, "name,n\ninner,2\n")
+        self.assertIn("slowest_steps", self.report("--query=list").stdout)
+        wrong = self.report(self.trace(), "--sql", "select nam from events",
+                            status=1)
+        self.assertIn("no such column: nam\n  select nam from events\n"
+                      "         ^", wrong.stderr)
+        endless = ("with recursive n(x) as (select 1 union all select x + 1 "
+                   "from n) select count(*) from n")
+        self.assertIn("longer than 1 s", self.report(
+            self.trace(), "--sql_max_seconds=1", "--sql", endless,
+            status=1).stderr)
+
+    def test_statements_come_from_a_pipe(self):
+        completed = subprocess.run(
+            [REPORT, self.trace(), "--sql", "-", "--format=csv"],
+            input="select 1\n as a; select ';' as b;\n.tables\nselect 3 as c",
+            capture_output=True, timeout=120, check=True, encoding="utf-8")
+        self.assertRegex(completed.stdout,
+                         r"^a\n1\nb\n;\n(?s:.*) events +A range(?s:.*)c\n3\n$")
 
 
 class FilterTest(ReportTestCase):
