@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/symbolize/stripped/debuginfod.h"
+
 namespace kymo::symbolize {
 namespace {
 
@@ -53,8 +55,10 @@ DebugFile::DebugFile(DebugFile&& other) noexcept
     : file_(std::move(other.file_)), elf_(std::exchange(other.elf_, nullptr)) {}
 
 DebugFile::DebugFile(const std::string& path)
-    : file_(OwnedDescriptor(
-          open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {
+    : DebugFile(OwnedDescriptor(
+          open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
+
+DebugFile::DebugFile(OwnedDescriptor file) : file_(std::move(file)) {
   if (file_.is_open()) elf_ = elf_begin(file_.get(), ELF_C_READ, nullptr);
 }
 
@@ -68,6 +72,17 @@ DebugFile DebugFile::For(const ElfModule& module) {
     DebugFile file(path);
     if (file.elf_ != nullptr && HasBuildId(file.elf_, build_id)) return file;
   }
+  DebugFile linked = ByLink(module);
+  if (linked.elf_ != nullptr) return linked;
+  DebugFile fetched(FindByDebuginfod(build_id));
+  if (fetched.elf_ != nullptr && HasBuildId(fetched.elf_, build_id)) {
+    return fetched;
+  }
+  return {};
+}
+
+DebugFile DebugFile::ByLink(const ElfModule& module) {
+  const std::string& build_id = module.build_id();
   GElf_Word crc = 0;
   const char* const link = dwelf_elf_gnu_debuglink(module.elf(), &crc);
   if (link == nullptr) return {};

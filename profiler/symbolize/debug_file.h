@@ -1,8 +1,8 @@
 // debug_file.h - finds the installed debug information of a stripped module.
 //
 // Looks where debuggers look: by build id and by debug link, below
-// /usr/lib/debug and beside the module. Never uses the network: it ignores
-// debuginfod, whatever DEBUGINFOD_URLS says.
+// /usr/lib/debug and beside the module. Then it asks the user's debuginfod
+// servers, if DEBUGINFOD_URLS names some (debuginfod.h).
 #ifndef KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
 #define KYMO_PROFILER_SYMBOLIZE_DEBUG_FILE_H_
 
@@ -30,6 +30,8 @@ class DebugFile {
 
  private:
   explicit DebugFile(const std::string& path);
+  explicit DebugFile(OwnedDescriptor file);
+  static DebugFile ByLink(const ElfModule& module);
 
   OwnedDescriptor file_;
   Elf* elf_ = nullptr;

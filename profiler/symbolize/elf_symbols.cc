@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -32,20 +35,16 @@ uint64_t SectionEnd(Elf* elf, size_t index) {
   return header.sh_addr + header.sh_size;
 }
 
-struct Section {
-  Elf_Scn* section;
-  GElf_Shdr header;
-};
-
-std::optional<Section> FindSection(Elf* elf, const char* wanted) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
-  for (Section at{}; (at.section = elf_nextscn(elf, at.section)) != nullptr;) {
-    if (gelf_getshdr(at.section, &at.header) == nullptr) continue;
-    const char* const name = elf_strptr(elf, names, at.header.sh_name);
-    if (name != nullptr && std::strcmp(name, wanted) == 0) return at;
-  }
-  return std::nullopt;
+// The address that a stub jumps to is in this place: `jmp *place(%rip)`, with
+// prefixes of its own. 0 if the bytes are something else.
+uint64_t SlotOfStub(std::string_view bytes, uint64_t address) {
+  constexpr std::string_view kJump = "\xff\x25";
+  const size_t jump = bytes.find(kJump);
+  uint32_t distance = 0;
+  if (jump > 5 || bytes.size() < jump + 6) return 0;
+  std::memcpy(&distance, bytes.data() + jump + 2, sizeof(distance));
+  return address + jump + 6 +
+         static_cast<uint64_t>(int64_t{static_cast<int32_t>(distance)});
 }
 
 }  // namespace
@@ -56,6 +55,7 @@ void ElfSymbols::Add(Elf* elf) {
     AddTable(elf, section);
   }
   AddStubs(elf);
+  AddDirectStubs(elf);
 }
 
 void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
@@ -90,39 +90,71 @@ void ElfSymbols::AddTable(Elf* elf, Elf_Scn* section) {
 // their order. The stubs are in .plt.sec, or else in .plt, behind the
 // resolver's own.
 void ElfSymbols::AddStubs(Elf* elf) {
-  const auto relocations = FindSection(elf, ".rela.plt");
-  auto stubs = FindSection(elf, ".plt.sec");
+  const auto relocations = FindElfSection(elf, ".rela.plt");
+  auto stubs = FindElfSection(elf, ".plt.sec");
   uint64_t next = stubs ? stubs->header.sh_addr : 0;
   if (!stubs) {
-    stubs = FindSection(elf, ".plt");
+    stubs = FindElfSection(elf, ".plt");
     next = stubs ? stubs->header.sh_addr + kStubBytes : 0;
   }
   if (!relocations || !stubs || relocations->header.sh_entsize == 0) return;
-  Elf_Scn* const names = elf_getscn(elf, relocations->header.sh_link);
-  GElf_Shdr names_header;
   Elf_Data* const data = elf_getdata(relocations->section, nullptr);
-  Elf_Data* const symbols = elf_getdata(names, nullptr);
-  if (data == nullptr || symbols == nullptr ||
-      gelf_getshdr(names, &names_header) == nullptr) {
-    return;
-  }
+  if (data == nullptr) return;
   const uint64_t end = stubs->header.sh_addr + stubs->header.sh_size;
   GElf_Rela relocation;
   for (int i = 0; next + kStubBytes <= end &&
                   gelf_getrela(data, i, &relocation) != nullptr;
        ++i, next += kStubBytes) {
-    GElf_Sym symbol;
-    if (gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)),
-                    &symbol) == nullptr) {
-      continue;
-    }
-    const char* const name =
-        elf_strptr(elf, names_header.sh_link, symbol.st_name);
-    if (name == nullptr || *name == '\0') continue;
-    stub_names_.push_back(std::string(name) + "@plt");
-    symbols_.push_back(
-        {next, next + kStubBytes, kStubRank, stub_names_.back().c_str()});
+    AddStub(elf, relocations->header.sh_link, relocation, next, kStubBytes);
   }
+}
+
+// Stubs of functions whose address is also used otherwise are in .plt.got. The
+// relocation of the place that a stub jumps through has the name.
+void ElfSymbols::AddDirectStubs(Elf* elf) {
+  const auto stubs = FindElfSection(elf, ".plt.got");
+  const auto relocations = FindElfSection(elf, ".rela.dyn");
+  if (!stubs || !relocations || relocations->header.sh_entsize == 0) return;
+  const Elf_Data* const code = elf_rawdata(stubs->section, nullptr);
+  Elf_Data* const data = elf_getdata(relocations->section, nullptr);
+  if (code == nullptr || code->d_buf == nullptr || data == nullptr) return;
+  // 8 bytes a stub; with marks of targets of jumps, 16.
+  const uint64_t stub_bytes =
+      stubs->header.sh_entsize == kStubBytes ? kStubBytes : kStubBytes / 2;
+  const std::string_view bytes(static_cast<const char*>(code->d_buf),
+                               code->d_size);
+  std::unordered_map<uint64_t, uint64_t> stub_of_slot;
+  for (uint64_t at = 0; at + stub_bytes <= bytes.size(); at += stub_bytes) {
+    const uint64_t address = stubs->header.sh_addr + at;
+    const uint64_t slot = SlotOfStub(bytes.substr(at, stub_bytes), address);
+    if (slot != 0) stub_of_slot[slot] = address;
+  }
+  GElf_Rela relocation;
+  for (int i = 0; gelf_getrela(data, i, &relocation) != nullptr; ++i) {
+    const auto stub = stub_of_slot.find(relocation.r_offset);
+    if (stub == stub_of_slot.end()) continue;
+    AddStub(elf, relocations->header.sh_link, relocation, stub->second,
+            stub_bytes);
+  }
+}
+
+void ElfSymbols::AddStub(Elf* elf, size_t symbol_table,
+                         const GElf_Rela& relocation, uint64_t address,
+                         uint64_t size_bytes) {
+  Elf_Scn* const names = elf_getscn(elf, symbol_table);
+  GElf_Shdr header;
+  Elf_Data* const symbols = elf_getdata(names, nullptr);
+  GElf_Sym symbol;
+  if (symbols == nullptr || gelf_getshdr(names, &header) == nullptr ||
+      gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)),
+                  &symbol) == nullptr) {
+    return;
+  }
+  const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
+  if (name == nullptr || *name == '\0') return;
+  stub_names_.push_back(std::string(name) + "@plt");
+  symbols_.push_back(
+      {address, address + size_bytes, kStubRank, stub_names_.back().c_str()});
 }
 
 void ElfSymbols::Seal() {

@@ -2,8 +2,10 @@
 #ifndef KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
 #define KYMO_PROFILER_SYMBOLIZE_ELF_SYMBOLS_H_
 
+#include <gelf.h>
 #include <libelf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -33,6 +35,9 @@ class ElfSymbols {
 
   void AddTable(Elf* elf, Elf_Scn* section);
   void AddStubs(Elf* elf);
+  void AddDirectStubs(Elf* elf);
+  void AddStub(Elf* elf, size_t symbol_table, const GElf_Rela& relocation,
+               uint64_t address, uint64_t size_bytes);
 
   std::vector<Symbol> symbols_;
   std::deque<std::string> stub_names_;

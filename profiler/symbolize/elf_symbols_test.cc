@@ -160,6 +160,46 @@ TEST(ElfSymbolsTest, LinkageStubsHaveTheNamesOfTheirFunctions) {
   EXPECT_EQ(NamesAt(WithStubs(".other", 48, {"puts"}), {0x2000}), Names{"-"});
 }
 
+TEST(ElfSymbolsTest, StubsWithoutRelocationsOfTheirOwnAreNamedByTheirPlace) {
+  // jmp *place(%rip); nop: through 0x3000 and 0x3008.
+  const auto stub = [](int32_t distance, const std::string& prefix) {
+    return prefix + "\xff\x25" + BytesOf(distance);
+  };
+  const auto names = [](const std::string& code, uint64_t entry_bytes,
+                        const std::vector<uint64_t>& addresses) {
+    TestElf elf;
+    elf.Add({.name = ".plt.got",
+             .address = 0x2000,
+             .bytes = code,
+             .entry_bytes = entry_bytes});
+    const uint32_t table =
+        elf.AddSymbols(SHT_DYNSYM, {{.name = "free", .section = SHN_UNDEF},
+                                    {.name = "exit", .section = SHN_UNDEF}});
+    std::string relocations;
+    for (const uint64_t i : {2, 1}) {
+      relocations +=
+          BytesOf(Elf64_Rela{.r_offset = 0x3000 + 8 * (i - 1),
+                             .r_info = ELF64_R_INFO(i, R_X86_64_GLOB_DAT),
+                             .r_addend = 0});
+    }
+    elf.Add({.name = ".rela.dyn",
+             .type = SHT_RELA,
+             .bytes = relocations,
+             .link = table,
+             .entry_bytes = sizeof(Elf64_Rela)});
+    return NamesAt(elf, addresses);
+  };
+  const std::string nop = "\x66\x90";
+  EXPECT_EQ(names(stub(0x1002, "") + nop + stub(0xff2, "") + nop +
+                      stub(0x5000, "") + nop + "end",
+                  8, {0x2000, 0x2007, 0x2008, 0x2010, 0x2018}),
+            (Names{"exit@plt", "exit@plt", "free@plt", "-", "-"}));
+  const std::string mark = "\xf3\x0f\x1e\xfa\xf2";
+  EXPECT_EQ(names(stub(0xff5, mark) + std::string(5, '\x90'), 16,
+                  {0x2000, 0x200f, 0x2010}),
+            (Names{"free@plt", "free@plt", "-"}));
+}
+
 // --- unwind_functions.h ---
 
 TEST(UnwindFunctionsOfFilesTest,

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +17,8 @@
 #include "profiler/symbolize/debug_file.h"
 #include "profiler/symbolize/dwarf_functions.h"
 #include "profiler/symbolize/elf_symbols.h"
+#include "profiler/symbolize/stripped/go_functions.h"
+#include "profiler/symbolize/stripped/mini_debug_info.h"
 #include "profiler/symbolize/unwind_functions.h"
 
 namespace kymo::symbolize {
@@ -72,10 +75,22 @@ struct ModuleSymbolizer::Tables {
         debug_file(module_functions.empty() ? DebugFile::For(module)
                                             : DebugFile()),
         debug_functions(debug_file.elf()),
+        mini_debug_info(module.elf()),
+        go_functions(module.elf()),
         unwind_functions(module.elf()) {
     symbols.Add(module.elf());
     if (debug_file.elf() != nullptr) symbols.Add(debug_file.elf());
+    if (mini_debug_info.elf() != nullptr) symbols.Add(mini_debug_info.elf());
     symbols.Seal();
+  }
+
+  // The name of a symbol, or one that is known without symbols; null if there
+  // is none.
+  const char* NameAt(const ElfModule& module, uint64_t address) const {
+    if (const char* const symbol = symbols.Find(address)) return symbol;
+    const std::string_view go = go_functions.Find(address);
+    if (!go.empty()) return go.data();
+    return module.IsEntryCode(address) ? "_start" : nullptr;
   }
 
   // A cache by address: names repeat, and each has one place in the string
@@ -89,6 +104,8 @@ struct ModuleSymbolizer::Tables {
   DwarfFunctions module_functions;
   DebugFile debug_file;
   DwarfFunctions debug_functions;
+  MiniDebugInfo mini_debug_info;
+  GoFunctions go_functions;
   ElfSymbols symbols;
   UnwindFunctions unwind_functions;
   std::unordered_map<const char*, std::string> demangled;
@@ -120,7 +137,7 @@ std::vector<NamedFrame> ModuleSymbolizer::Name(uint64_t address) {
   if (tables_ != nullptr) {
     frames = tables_->module_functions.Find(address);
     if (frames.empty()) frames = tables_->debug_functions.Find(address);
-    symbol = tables_->symbols.Find(address);
+    symbol = tables_->NameAt(module_, address);
   }
   // Without a name, all places of one function still become one place.
   if (frames.empty() && symbol == nullptr && tables_ != nullptr) {
