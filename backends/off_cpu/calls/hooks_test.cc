@@ -346,6 +346,26 @@ TEST_F(HooksTest, AForkedChildHasItsOwnNumber) {
   EXPECT_TRUE(has_wait);
 }
 
+// Until its exec, the child runs in this process's memory.
+TEST_F(HooksTest, AChildOfVforkLeavesItsParentsNumber) {
+  Other other([] {
+    const pid_t child = vfork();
+    if (child == 0) {
+      usleep(1'000);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    usleep(1'000);
+  });
+  other.Join();
+  std::vector<uint32_t> sleepers;
+  Reader().Read([&](NotedCall&& call) {
+    if (call.kind == WaitKind::kSleep) sleepers.push_back(call.tid);
+  });
+  ASSERT_EQ(sleepers.size(), 2u);
+  EXPECT_NE(sleepers[0], sleepers[1]);
+}
+
 TEST_F(HooksTest, FunctionsWithMoreArgumentsGetThem) {
   char name[] = "/tmp/kymo-hooks-XXXXXX";
   const int made = mkstemp(name);

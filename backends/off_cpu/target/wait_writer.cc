@@ -68,15 +68,22 @@ WaitCell* Take(WaitCellStates** state) noexcept {
 constinit thread_local int32_t known_tid
     __attribute__((tls_model("initial-exec"))) = 0;
 
+constinit long known_pid = 0;
+
 int32_t ThisThread() noexcept {
-  if (known_tid == 0) [[unlikely]] {
-    known_tid = static_cast<int32_t>(syscall(SYS_gettid));
-  }
-  return known_tid;
+  if (known_tid != 0) [[likely]]
+    return known_tid;
+  const auto tid = static_cast<int32_t>(syscall(SYS_gettid));
+  // A child of vfork runs in its parent's memory until its exec.
+  if (syscall(SYS_getpid) == known_pid) known_tid = tid;
+  return tid;
 }
 
 // In a forked child, whose thread has another number.
-void ForgetThread() noexcept { known_tid = 0; }
+void EnterProcess() noexcept {
+  known_tid = 0;
+  known_pid = syscall(SYS_getpid);
+}
 
 }  // namespace
 
@@ -90,7 +97,8 @@ void JoinWaitRing() noexcept {
       unwind::FindsLoadedCodeWithoutLock()) {
     watch.ring = MapRing(path);
     if (watch.ring != nullptr) {
-      pthread_atfork(nullptr, nullptr, ForgetThread);
+      EnterProcess();
+      pthread_atfork(nullptr, nullptr, EnterProcess);
       watch.clock = static_cast<ClockSource>(watch.ring->clock);
       watch.cell_count = watch.ring->cell_count;
       watch.least_ticks = watch.ring->least_ticks;
