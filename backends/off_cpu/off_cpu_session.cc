@@ -46,7 +46,6 @@ using sampling::RecordBytes;
 constexpr uint64_t kForever = ~uint64_t{0};
 // Each Poll, which comes every 5 ms: 30 us at most.
 constexpr int kMostReadsPerPoll = 8;
-
 uint64_t NowNs() { return static_cast<uint64_t>(MonotonicNs()); }
 
 TimeNs ToEpoch(uint64_t monotonic_ns) {
@@ -70,11 +69,10 @@ class OffCpuSession final : public ActivitySession {
   absl::Status OpenEvents(pid_t pid);
   absl::Status StartOwn();
   absl::Status StartRunning();
-  void BeginThread(int64_t pid, int64_t tid, uint64_t time_ns);
+  void BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns);
   void Handle(RecordBytes bytes, size_t ring);
   bool HandleKnown(RecordBytes bytes, uint32_t type, size_t ring);
   bool HandleTask(RecordBytes bytes, uint32_t type, size_t ring);
-  // Not there twice.
   bool IsNew(uint32_t tid, size_t ring, RepeatedRecords::Kind kind) {
     return !may_repeat_ || !repeated_.IsRepeated(tid, ring, kind);
   }
@@ -144,9 +142,7 @@ absl::Status OffCpuSession::Start(pid_t pid) {
 absl::Status OffCpuSession::OpenEvents(pid_t pid) {
   const PerfTarget target =
       own_ == nullptr ? PerfTarget::kProgram : PerfTarget::kThreadOfThisProcess;
-  auto events = PerfEvents::OpenSwitches(pid, target);
-  if (!events.ok()) return events.status();
-  events_ = *std::move(events);
+  KYMO_ASSIGN_OR_RETURN(events_, PerfEvents::OpenSwitches(pid, target));
   for (PerfRing& ring : events_->rings()) rings_.push_back(&ring);
   // Without samples, looks find the stacks of long waits.
   if (source_ == StackSource::kLooks) return absl::OkStatus();
@@ -170,7 +166,8 @@ absl::Status OffCpuSession::StartOwn() {
   for (PerfRing* const ring : rings_) ring->Refresh();
   sampling::MergeByTime(rings_, watched.time_ns, [](RecordBytes, size_t) {});
   for (const int64_t tid : watched.tids) {
-    BeginThread(pid_, tid, watched.time_ns);
+    BeginThread(static_cast<uint32_t>(pid_), static_cast<uint32_t>(tid),
+                watched.time_ns);
   }
   return absl::OkStatus();
 }
@@ -187,21 +184,18 @@ absl::Status OffCpuSession::StartRunning() {
     processes_.Process(pid).parent_pid = parent;
   }
   for (const auto& [tid, pid] : watched.threads) {
-    if (!IsOfTarget(static_cast<uint32_t>(pid))) continue;
     BeginThread(pid, tid, watched.time_ns);
   }
   return absl::OkStatus();
 }
 
-void OffCpuSession::BeginThread(int64_t pid, int64_t tid, uint64_t time_ns) {
+void OffCpuSession::BeginThread(uint32_t pid, uint32_t tid, uint64_t time_ns) {
   const auto status = ReadThreadStatus(pid, tid);
-  if (!status || status->has_ended) return;
+  if (!status || status->has_ended || !IsOfTarget(pid)) return;
   processes_.OnExisting(pid, tid, status->name);
-  const auto thread = static_cast<uint32_t>(tid);
-  clock_.OnExisting(static_cast<uint32_t>(pid), thread, time_ns,
-                    status->is_running);
+  clock_.OnExisting(pid, tid, time_ns, status->is_running);
   const auto stat = ReadSchedStat(pid, tid);
-  if (stat) clock_.OnRunQueueBefore(thread, stat->waited_ns);
+  if (stat) clock_.OnRunQueueBefore(tid, stat->waited_ns);
 }
 
 void OffCpuSession::Poll() {

@@ -20,16 +20,17 @@ using sampling::PerfTarget;
 
 // Drops the records up to a time, but for the threads that began.
 void DropRecords(PerfEvents& events, uint64_t until_ns,
-                 std::map<pid_t, pid_t>& begun) {
+                 std::map<uint32_t, uint32_t>& begun) {
   for (sampling::PerfRing& ring : events.rings()) ring.Refresh();
-  sampling::MergeByTime(
-      events.rings(), until_ns, [&](sampling::RecordBytes bytes) {
-        const auto header = sampling::DecodeHeader(bytes);
-        if (!header || header->type != PERF_RECORD_FORK) return;
-        if (const auto task = sampling::DecodeTask(bytes)) {
-          begun[static_cast<pid_t>(task->tid)] = static_cast<pid_t>(task->pid);
-        }
-      });
+  sampling::MergeByTime(events.rings(), until_ns,
+                        [&](sampling::RecordBytes bytes) {
+                          const auto header = sampling::DecodeHeader(bytes);
+                          if (!header || header->type != PERF_RECORD_FORK)
+                            return;
+                          if (const auto task = sampling::DecodeTask(bytes)) {
+                            begun[task->tid] = task->pid;
+                          }
+                        });
 }
 
 absl::Status Open(const RunningTarget& target, WatchedProcesses& watched) {
@@ -70,7 +71,9 @@ absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target) {
       watched.time_ns = static_cast<uint64_t>(MonotonicNs());
       DropRecords(events, watched.time_ns, watched.threads);
       std::set<pid_t> tids;
-      for (const auto& [tid, pid] : watched.threads) tids.insert(tid);
+      for (const auto& [tid, pid] : watched.threads) {
+        tids.insert(static_cast<pid_t>(tid));
+      }
       return tids;
     };
   }
@@ -81,7 +84,8 @@ absl::StatusOr<WatchedProcesses> WatchProcesses(const RunningTarget& target) {
   for (const sampling::RunningProcess& process : found.processes) {
     watched.parents[process.info.pid] = process.info.parent;
     for (const pid_t tid : process.tids) {
-      watched.threads[tid] = process.info.pid;
+      watched.threads[static_cast<uint32_t>(tid)] =
+          static_cast<uint32_t>(process.info.pid);
     }
   }
   watched.may_repeat = !found.late.empty();

@@ -26,9 +26,9 @@ struct WatchedProcesses {
   std::unique_ptr<sampling::PerfEvents> events;
   // They record all that the machine runs.
   bool of_all_processes = false;
-  uint64_t time_ns = 0;            // older records were dropped
-  std::map<pid_t, pid_t> threads;  // and their processes, at that time
-  std::map<pid_t, pid_t> parents;  // of the processes
+  uint64_t time_ns = 0;                  // older records were dropped
+  std::map<uint32_t, uint32_t> threads;  // and their processes, at that time
+  std::map<pid_t, pid_t> parents;        // of the processes
   // Some threads may have two events (own/repeated_records.h).
   bool may_repeat = false;
 };
