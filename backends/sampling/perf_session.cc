@@ -1,3 +1,4 @@
+// Long, because one session handles every kind of record.
 #include "backends/sampling/perf_session.h"
 
 #include <algorithm>
