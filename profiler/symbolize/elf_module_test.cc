@@ -166,25 +166,26 @@ TEST_F(ElfModuleTest, AFileThatWasOverwrittenHasChanged) {
 
 TEST_F(ElfModuleTest, TheTableHasEachModuleOnce) {
   ModuleTable modules;
-  ASSERT_EQ(modules.size(), 4u);
+  ASSERT_EQ(modules.size(), 5u);
   EXPECT_EQ(modules.module(ModuleTable::kKernel).path(), "[kernel]");
   EXPECT_EQ(modules.module(ModuleTable::kUnknown).path(), "[unknown]");
   EXPECT_EQ(modules.module(ModuleTable::kTruncated).path(), "[truncated]");
   EXPECT_EQ(modules.module(ModuleTable::kJit).path(), "[jit]");
+  EXPECT_EQ(modules.module(ModuleTable::kNamed).path(), "[named]");
   const FileIdentity file = {.path = "/x", .build_id = "b", .inode = 7};
-  EXPECT_EQ(modules.File(1, file), 4u);
-  EXPECT_EQ(modules.File(2, file), 4u);
-  EXPECT_EQ(modules.File(1, {.path = "/y", .build_id = "b", .inode = 7}), 5u);
-  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "c", .inode = 7}), 6u);
-  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "b", .inode = 8}), 7u);
-  EXPECT_EQ(modules.Named("[anon]"), 8u);
-  EXPECT_EQ(modules.Named("[vdso]"), 9u);
-  EXPECT_EQ(modules.Named("[anon]"), 8u);
-  EXPECT_EQ(modules.Named("[vdso]"), 9u);
-  EXPECT_EQ(modules.size(), 10u);
-  EXPECT_EQ(modules.module(6).path(), "/x");
-  EXPECT_EQ(modules.module(8).elf(), nullptr);
-  EXPECT_NE(modules.module(9).elf(), nullptr);
+  EXPECT_EQ(modules.File(1, file), 5u);
+  EXPECT_EQ(modules.File(2, file), 5u);
+  EXPECT_EQ(modules.File(1, {.path = "/y", .build_id = "b", .inode = 7}), 6u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "c", .inode = 7}), 7u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "b", .inode = 8}), 8u);
+  EXPECT_EQ(modules.Named("[anon]"), 9u);
+  EXPECT_EQ(modules.Named("[vdso]"), 10u);
+  EXPECT_EQ(modules.Named("[anon]"), 9u);
+  EXPECT_EQ(modules.Named("[vdso]"), 10u);
+  EXPECT_EQ(modules.size(), 11u);
+  EXPECT_EQ(modules.module(7).path(), "/x");
+  EXPECT_EQ(modules.module(9).elf(), nullptr);
+  EXPECT_NE(modules.module(10).elf(), nullptr);
 }
 
 // --- process_mappings.h ---
