@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -114,6 +115,29 @@ class SampledProgramTest(ProfileTestCase):
                 if result.status == 0:
                     break
             self.assertEqual(result.status, 0, result.losses)
+
+    def test_node_names_its_functions(self):
+        if not shutil.which("node"):
+            self.skipTest("NOT TESTED HERE: node is not installed")
+        script = pathlib.Path(self.folder.name, "app.js")
+        script.write_text(
+            "function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
+            "for (let i = 0; i < 40; ++i) fib(27);\n")
+        for flag in ("--perf-basic-prof", "--perf-prof"):
+            # The second one writes where it stands.
+            result = self.profile(
+                "sh", "-c",
+                f"cd '{self.folder.name}' && exec node {flag} app.js",
+                flags=self.SAMPLING)
+            self.assertEqual(result.status, 0, result.stderr)
+            for process in result.summary["processes"]:
+                pathlib.Path(f"/tmp/perf-{process['pid']}.map").unlink(
+                    missing_ok=True)
+            fib = self.functions(result)["fib"]
+            totals = result.summary["totals"]
+            self.assertGreater(fib["cpu_time_ns"], totals["sampled_ns"] / 4)
+            self.assertRegex((result.out / "stacks.folded").read_text(),
+                             r"_start;.*;fib;fib;fib")
 
     def test_python(self):
         result = self.profile(
