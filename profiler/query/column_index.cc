@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "profiler/base/parallel.h"
+#include "profiler/base/parallel_sort.h"
 
 namespace kymo::query {
 namespace {
