@@ -8,8 +8,9 @@
 //
 // The clock is the task's own CPU time: a tick is due each time that a thread
 // has run for one period, on whatever CPUs. Sampling begins at the target's
-// exec, and follows its threads and children. Each sample wakes up who waits for
-// the descriptors, unless Python is left alone (Settings); nothing else does.
+// exec, and follows its threads and children. Each sample wakes up who waits
+// for the descriptors, unless Python is left alone (Settings). Nothing else
+// does.
 //
 // Instead of one process, all that runs on the machine can be sampled, if that
 // is permitted (CAP_PERFMON, or perf_event_paranoid below 1). Then the reader

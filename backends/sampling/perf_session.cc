@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/bias_watch.h"
+#include "backends/sampling/perf/ring_watch.h"
 #include "backends/sampling/perf_events.h"
-#include "backends/sampling/ring_watch.h"
 #include "backends/sampling/running/perf_running.h"
 #include "backends/sampling/running/running_threads.h"
 #include "backends/sampling/running/target_pids.h"

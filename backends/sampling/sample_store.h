@@ -102,9 +102,9 @@ class SampleStore {
   DurationNs total_weight_ns_ = 0;
 };
 
-// Says which samples timelines lack, and which stacks are not as they should be,
-// if any. After Collect it also says which code has no names though its program
-// could give them.
+// Says which samples timelines lack, and which stacks are not as they should
+// be, if any. After Collect it also says which code has no names though its
+// program could give them.
 std::vector<std::string> RemarksOf(const SampleStore& store);
 
 }  // namespace kymo::sampling

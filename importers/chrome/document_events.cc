@@ -4,6 +4,7 @@
 
 #include "importers/chrome/document_reader.h"
 #include "importers/chrome/json/value_scanner.h"
+#include "profiler/base/parallel.h"
 #include "profiler/base/status_macros.h"
 
 namespace kymo::chrome_import {

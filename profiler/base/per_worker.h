@@ -1,4 +1,4 @@
-// per_worker.h - one value for each thread of a loop, on oneTBB; see parallel.h.
+// per_worker.h - one value for each thread of a loop; see parallel.h.
 #ifndef KYMO_PROFILER_BASE_PER_WORKER_H_
 #define KYMO_PROFILER_BASE_PER_WORKER_H_
 

@@ -1,9 +1,9 @@
 // tool_variables.h - environment variables by which a program's libraries find
 // what the command has made for them.
 //
-// A program finds the tool that hears what it says through NVTX or ITT. The command makes the runtime that tool. A tool that the user had named
-// before moves to the "next" variable; the runtime loads it and passes every
-// call on.
+// A program finds the tool that hears what it says through NVTX or ITT. The
+// command makes the runtime that tool. A tool that the user had named before
+// moves to the "next" variable; the runtime loads it and passes every call on.
 #ifndef KYMO_PROFILER_RECORD_TOOL_VARIABLES_H_
 #define KYMO_PROFILER_RECORD_TOOL_VARIABLES_H_
 

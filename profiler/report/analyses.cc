@@ -13,7 +13,7 @@
 #include "profiler/analysis/wake_path.h"
 #include "profiler/report/device_tables.h"
 #include "profiler/report/finding_table.h"
-#include "profiler/report/rank_tables.h"
+#include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/thread_tables.h"
 #include "profiler/report/wait_tables.h"
 #include "profiler/report/wake_path_tables.h"

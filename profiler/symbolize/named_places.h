@@ -1,8 +1,9 @@
 // named_places.h - places in code that have their names already.
 //
 //   NamedPlaces& places = modules.named_places();
-//   const uint64_t place = places.Intern(
-//       {.function = "train (loop.py:12)", .file = "/src/loop.py", .line = 14});
+//   const uint64_t place = places.Intern({.function = "train (loop.py:12)",
+//                                         .file = "/src/loop.py",
+//                                         .line = 14});
 //   frames.push_back({ModuleTable::kNamed, place});
 //
 // An interpreter's functions have no addresses that a symbol table knows. Who

@@ -33,10 +33,11 @@ FramesByAddress MakeFrames(ModuleId module,
   if (module == ModuleTable::kNamed) {
     for (const uint64_t address : addresses) {
       const NamedPlace place = modules.named_places().place(address);
-      frames[address] = maker.MakeNamed({.function = std::string(place.function),
-                                         .file = std::string(place.file),
-                                         .line = place.line},
-                                        place.file);
+      frames[address] =
+          maker.MakeNamed({.function = std::string(place.function),
+                           .file = std::string(place.file),
+                           .line = place.line},
+                          place.file);
     }
     return frames;
   }

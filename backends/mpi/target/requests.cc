@@ -128,7 +128,8 @@ void CompleteRequest(Word handle, const void* status) noexcept {
     if (entry == nullptr) return;
     ended = *entry;
     entry->range = 0;
-    if (!ended.request.is_persistent || status == nullptr) entry->handle = kFree;
+    if (!ended.request.is_persistent || status == nullptr)
+      entry->handle = kFree;
   }
   EndRange(ended.range, ended.request, status);
 }

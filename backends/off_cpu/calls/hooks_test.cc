@@ -1,5 +1,7 @@
 // The hooks of target/ in this program: they note what blocks, and change
 // nothing of what the functions do.
+//
+// Long, because each kind of function has its own way to wait.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

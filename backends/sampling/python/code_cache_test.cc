@@ -95,7 +95,8 @@ TEST_F(CodeCacheTest, AnyMemoryDoes) {
   for (int round = 0; round < 3000; ++round) {
     // Anywhere in the function, its texts and its table.
     const uint64_t offset = random() % 640;
-    image_.memory().Put<uint64_t>(at + offset / 8 * 8, random() >> random() % 64);
+    image_.memory().Put<uint64_t>(at + offset / 8 * 8,
+                                  random() >> random() % 64);
     image_.memory().Put(at + layout_.object.type, PythonImage::kCodeType);
     PythonCode* const code =
         codes_.Find(at, image_.memory(), round * 20 * kNsPerMs);

@@ -24,7 +24,8 @@ T Field(std::span<const std::byte> bytes, uint64_t offset) {
 std::span<const std::byte> FrameChain::ReadBytes(uint64_t address,
                                                  size_t size) {
   const auto is_inside = [&] {
-    return address >= window_begin_ && address - window_begin_ <= window_size_ &&
+    return address >= window_begin_ &&
+           address - window_begin_ <= window_size_ &&
            window_size_ - (address - window_begin_) >= size;
   };
   if (!is_inside()) {
@@ -44,12 +45,12 @@ std::optional<FrameChain::Fields> FrameChain::ReadFrame(uint64_t frame) {
   if (bytes.empty()) return std::nullopt;
   const auto& at = layout_.frame;
   const uint64_t tags = layout_.minor_version >= 14 ? kTagBits : 0;
-  return Fields{.code = Field<uint64_t>(bytes, at.code) & ~tags,
-                .previous = Field<uint64_t>(bytes, at.previous),
-                .instruction = Field<uint64_t>(bytes, at.instruction),
-                .owner = Field<uint8_t>(bytes, at.owner),
-                .is_entry = at.is_entry != 0 &&
-                            Field<uint8_t>(bytes, at.is_entry) != 0};
+  return Fields{
+      .code = Field<uint64_t>(bytes, at.code) & ~tags,
+      .previous = Field<uint64_t>(bytes, at.previous),
+      .instruction = Field<uint64_t>(bytes, at.instruction),
+      .owner = Field<uint8_t>(bytes, at.owner),
+      .is_entry = at.is_entry != 0 && Field<uint8_t>(bytes, at.is_entry) != 0};
 }
 
 bool FrameChain::AddFrame(const Fields& fields, int64_t now_ns,

@@ -8,7 +8,8 @@ namespace kymo::sampling {
 namespace {
 
 // The kinds of entries. Those below kOneLine have one more byte.
-constexpr unsigned kOneLine = 10;  // and the two after it: the line grows by 0-2
+constexpr unsigned kOneLine =
+    10;  // and the two after it: the line grows by 0-2
 constexpr unsigned kNoColumns = 13;
 constexpr unsigned kLong = 14;
 constexpr unsigned kNone = 15;
@@ -96,9 +97,10 @@ void LineTable::Add(uint64_t end_unit, uint32_t line) {
 }
 
 uint32_t LineTable::LineAt(uint64_t unit) const noexcept {
-  const auto at = std::upper_bound(
-      ranges_.begin(), ranges_.end(), unit,
-      [](uint64_t wanted, const Range& range) { return wanted < range.end_unit; });
+  const auto at = std::upper_bound(ranges_.begin(), ranges_.end(), unit,
+                                   [](uint64_t wanted, const Range& range) {
+                                     return wanted < range.end_unit;
+                                   });
   return at == ranges_.end() ? 0 : at->line;
 }
 

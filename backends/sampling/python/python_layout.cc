@@ -15,26 +15,25 @@ namespace {
 // sizeof(PyCompactUnicodeObject) - sizeof(PyASCIIObject), from 3.12 on.
 constexpr uint64_t kUtf8FieldsBytes = 16;
 
-constexpr PythonLayout kPython311 = {
-    .minor_version = 11,
-    .frame = {.size = 80,
-              .previous = 48,
-              .code = 32,
-              .instruction = 56,
-              .owner = 69,
-              .is_entry = 68},
-    .code = {.filename = 112,
-             .qualified_name = 128,
-             .line_table = 136,
-             .first_line = 72,
-             .instructions = 184},
-    .object = {.type = 8, .size = 16},
-    .bytes = {.size = 16, .data = 32},
-    .text = {.state = 32,
-             .length = 16,
-             .ascii_data = 48,
-             .other_data = 72,
-             .kind_shift = 2}};
+constexpr PythonLayout kPython311 = {.minor_version = 11,
+                                     .frame = {.size = 80,
+                                               .previous = 48,
+                                               .code = 32,
+                                               .instruction = 56,
+                                               .owner = 69,
+                                               .is_entry = 68},
+                                     .code = {.filename = 112,
+                                              .qualified_name = 128,
+                                              .line_table = 136,
+                                              .first_line = 72,
+                                              .instructions = 184},
+                                     .object = {.type = 8, .size = 16},
+                                     .bytes = {.size = 16, .data = 32},
+                                     .text = {.state = 32,
+                                              .length = 16,
+                                              .ascii_data = 48,
+                                              .other_data = 72,
+                                              .kind_shift = 2}};
 
 constexpr PythonLayout kPython312 = {
     .minor_version = 12,
@@ -141,7 +140,8 @@ bool MakesSense(const PythonLayout& layout) {
          Fits(code.first_line, 4, code.instructions) &&
          AreFields({layout.object.type, layout.object.size},
                    code.instructions) &&
-         AreFields({layout.object.type, layout.bytes.size}, layout.bytes.data) &&
+         AreFields({layout.object.type, layout.bytes.size},
+                   layout.bytes.data) &&
          layout.bytes.data <= kMostPythonOffset &&
          layout.text.ascii_data <= kMostPythonOffset &&
          Fits(layout.text.state, 4, layout.text.ascii_data) &&

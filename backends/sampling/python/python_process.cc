@@ -57,12 +57,9 @@ bool PythonProcess::Walk(uint64_t frame, const WatchedFrame& watched,
   return true;
 }
 
-PythonProcess::Loop PythonProcess::ReadLoop(const WatchedFrame& watched,
-                                            const StackCopy& copy,
-                                            bool is_innermost,
-                                            uint64_t expected,
-                                            LearnedLoop& learned,
-                                            int64_t now_ns) {
+PythonProcess::Loop PythonProcess::ReadLoop(
+    const WatchedFrame& watched, const StackCopy& copy, bool is_innermost,
+    uint64_t expected, LearnedLoop& learned, int64_t now_ns) {
   Loop loop;
   FrameChain::FindExact exact;
   if (is_innermost) {
@@ -77,10 +74,9 @@ PythonProcess::Loop PythonProcess::ReadLoop(const WatchedFrame& watched,
         loop.end == FrameChain::End::kBroken) {
       return 0;
     }
-    return learned.instruction.Has(watched, copy,
-                                   [&](uint64_t value) {
-                                     return chain_.MayGoOnAt(value);
-                                   })
+    return learned.instruction.Has(
+               watched, copy,
+               [&](uint64_t value) { return chain_.MayGoOnAt(value); })
                ? kSure + chain_.frame_count()
                : chain_.frame_count();
   };
@@ -134,7 +130,8 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
     }
     *at = functions.back();
     stack->frames.insert(at, functions.begin(), functions.end() - 1);
-    if (loop.end == FrameChain::End::kTooDeep) stack->end = StackEnd::kTruncated;
+    if (loop.end == FrameChain::End::kTooDeep)
+      stack->end = StackEnd::kTruncated;
   }
   return result;
 }

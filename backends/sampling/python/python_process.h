@@ -46,8 +46,9 @@ class PythonProcess {
   };
 
   // `type` is the address of PyCode_Type in the process.
-  PythonProcess(std::unique_ptr<TargetMemory> memory, const PythonLayout& layout,
-                uint64_t type, symbolize::NamedPlaces* places);
+  PythonProcess(std::unique_ptr<TargetMemory> memory,
+                const PythonLayout& layout, uint64_t type,
+                symbolize::NamedPlaces* places);
 
   // `stack->watched` has the loops.
   Result Expand(const StackCopy& copy, LearnedLoop& learned, int64_t now_ns,

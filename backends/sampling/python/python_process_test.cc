@@ -67,8 +67,7 @@ class PythonProcessTest : public ::testing::TestWithParam<uint64_t> {
                          .end = LoopBegin(loop) + 512};
     watched.registers[kRsp] = LoopBegin(loop);
     watched.registers[kRbx] = frame;
-    watched.registers[kR15] =
-        image_.Instruction(codes_[functions.back()], 5);
+    watched.registers[kR15] = image_.Instruction(codes_[functions.back()], 5);
     stack_.watched.push_back(watched);
     stack_.frames.push_back({100, 1});
     stack_.frames.push_back({100, 2});  // some C function
@@ -108,8 +107,9 @@ class PythonProcessTest : public ::testing::TestWithParam<uint64_t> {
       if (!text.empty()) text += " ";
       if (place.module == symbolize::ModuleTable::kNamed) {
         const auto named = places_.place(place.address);
-        text += std::string(named.function.substr(0, named.function.find(' '))) +
-                ":" + std::to_string(named.line);
+        text +=
+            std::string(named.function.substr(0, named.function.find(' '))) +
+            ":" + std::to_string(named.line);
       } else {
         text += place.address == 1 ? "loop" : "C";
       }
@@ -251,8 +251,8 @@ TEST_P(PythonProcessTest, AnyMemoryDoes) {
   const UnwoundStack good = stack_;
   for (int round = 0; round < 3000; ++round) {
     stack_ = good;
-    image_.memory().Put(
-        PythonImage::kFirstFrame + random() % 1024 / 8 * 8, any(first));
+    image_.memory().Put(PythonImage::kFirstFrame + random() % 1024 / 8 * 8,
+                        any(first));
     for (WatchedFrame& watched : stack_.watched) {
       for (uint64_t& value : watched.registers) value = any(value);
       watched.end = any(watched.end);

@@ -11,7 +11,9 @@ namespace {
 constexpr uint64_t kMostLength = uint64_t{1} << 32;
 
 void AppendUtf8(uint32_t character, std::string& text) {
-  const auto add = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  const auto add = [&](uint32_t byte) {
+    text.push_back(static_cast<char>(byte));
+  };
   if (character < 0x80) return add(character);
   // Half of a pair, and what is no character.
   if ((character >= 0xd800 && character < 0xe000) || character > 0x10ffff) {
@@ -44,8 +46,8 @@ std::optional<TextForm> FormOf(uint32_t state, const PythonLayout& layout) {
   const bool is_ascii = (bits & 16) != 0;
   if (!is_compact || (kind != 1 && kind != 2 && kind != 4)) return std::nullopt;
   if (is_ascii && kind != 1) return std::nullopt;
-  return TextForm{kind, is_ascii ? layout.text.ascii_data
-                                 : layout.text.other_data};
+  return TextForm{kind,
+                  is_ascii ? layout.text.ascii_data : layout.text.other_data};
 }
 
 }  // namespace
@@ -54,10 +56,8 @@ std::optional<std::string> ReadPythonText(uint64_t address,
                                           const PythonLayout& layout,
                                           size_t most_characters, bool keep_end,
                                           TargetMemory& memory) {
-  const auto state =
-      memory.ReadValue<uint32_t>(address + layout.text.state);
-  const auto length =
-      memory.ReadValue<uint64_t>(address + layout.text.length);
+  const auto state = memory.ReadValue<uint32_t>(address + layout.text.state);
+  const auto length = memory.ReadValue<uint64_t>(address + layout.text.length);
   if (!state || !length || *length > kMostLength) return std::nullopt;
   const auto form = FormOf(*state, layout);
   if (!form) return std::nullopt;

@@ -1,7 +1,8 @@
 // value_homes.h - learns where a function keeps one of its variables.
 //
 //   ValueHomes homes;
-//   homes.Find(frame, copy, kSure, [&](uint64_t value) { return Score(value); });
+//   homes.Find(frame, copy, kSure,
+//              [&](uint64_t value) { return Score(value); });
 //
 // A compiler gives a variable of a long function a register, or a place in the
 // function's part of the stack, and mostly leaves it there. Which one differs

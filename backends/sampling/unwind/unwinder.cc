@@ -90,18 +90,16 @@ StackEnd Unwinder::EndAfterMiss(const StackCopy& copy,
                                                         : StackEnd::kIncomplete;
 }
 
-void Unwinder::Watch(symbolize::ModuleId module, uint64_t begin,
-                     uint64_t end) {
+void Unwinder::Watch(symbolize::ModuleId module, uint64_t begin, uint64_t end) {
   watched_.push_back({module, begin, end});
 }
 
 bool Unwinder::IsWatched(const symbolize::CodePlace& place) const {
-  return std::any_of(watched_.begin(), watched_.end(),
-                     [&](const WatchedCode& code) {
-                       return place.module == code.module &&
-                              place.address >= code.begin &&
-                              place.address < code.end;
-                     });
+  return std::any_of(
+      watched_.begin(), watched_.end(), [&](const WatchedCode& code) {
+        return place.module == code.module && place.address >= code.begin &&
+               place.address < code.end;
+      });
 }
 
 void Unwinder::Unwind(const symbolize::AddressSpace& space,
@@ -115,7 +113,8 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     const uint64_t address = registers_[kRip] - (is_exact ? 0 : 1);
     const symbolize::CodePlace place = symbolize::PlaceOf(space, address);
     const bool is_watched = IsWatched(place);
-    if (is_watched) stack->watched.push_back({stack->frames.size(), registers_});
+    if (is_watched)
+      stack->watched.push_back({stack->frames.size(), registers_});
     stack->frames.push_back(place);
     Step step = Step::kNoRule;
     is_exact = false;

@@ -9,12 +9,12 @@
 // are missing.
 //
 // Errors: those of reading and writing. kNotFound if no rank has a trace.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_ANSWER_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_ANSWER_H_
 
 #include "absl/status/status.h"
 #include "profiler/plugin/registry.h"
-#include "tools/profile_command/job_folder.h"
+#include "tools/profile_command/job/job_folder.h"
 #include "tools/profile_command/options.h"
 
 namespace kymo::tools {
@@ -24,4 +24,4 @@ absl::Status DeliverJob(const JobFolder& job, const ProfileCommand& command,
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_ANSWER_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_ANSWER_H_

@@ -1,4 +1,4 @@
-#include "tools/profile_command/job_folder.h"
+#include "tools/profile_command/job/job_folder.h"
 
 #include <stdlib.h>
 #include <unistd.h>

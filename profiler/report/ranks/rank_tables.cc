@@ -1,4 +1,4 @@
-#include "profiler/report/rank_tables.h"
+#include "profiler/report/ranks/rank_tables.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "backends/sampling/ring_watch.h"
+#include "backends/sampling/perf/ring_watch.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -3,8 +3,8 @@
 //   const ValueTable table = RankTable(trace);
 //
 // All are empty if the trace has no ranks (profiler/analysis/ranks).
-#ifndef KYMO_PROFILER_REPORT_RANK_TABLES_H_
-#define KYMO_PROFILER_REPORT_RANK_TABLES_H_
+#ifndef KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
+#define KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_
 
 #include "profiler/model/trace.h"
 #include "profiler/report/value_table.h"
@@ -26,4 +26,4 @@ ValueTable MessageTable(const model::Trace& trace);
 
 }  // namespace kymo::report
 
-#endif  // KYMO_PROFILER_REPORT_RANK_TABLES_H_
+#endif  // KYMO_PROFILER_REPORT_RANKS_RANK_TABLES_H_

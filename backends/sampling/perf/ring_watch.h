@@ -11,8 +11,8 @@
 //
 // Threads: both functions run on a thread of the watch's own. Start and Stop
 //   from one thread.
-#ifndef KYMO_BACKENDS_SAMPLING_RING_WATCH_H_
-#define KYMO_BACKENDS_SAMPLING_RING_WATCH_H_
+#ifndef KYMO_BACKENDS_SAMPLING_PERF_RING_WATCH_H_
+#define KYMO_BACKENDS_SAMPLING_PERF_RING_WATCH_H_
 
 #include <functional>
 #include <set>
@@ -52,4 +52,4 @@ class RingWatch {
 
 }  // namespace kymo::sampling
 
-#endif  // KYMO_BACKENDS_SAMPLING_RING_WATCH_H_
+#endif  // KYMO_BACKENDS_SAMPLING_PERF_RING_WATCH_H_

@@ -1,4 +1,4 @@
-#include "tools/profile_command/job_answer.h"
+#include "tools/profile_command/job/job_answer.h"
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "importers/builtin/builtin_importers.h"
 #include "importers/load/load.h"
 #include "profiler/base/status_macros.h"
-#include "profiler/report/rank_tables.h"
+#include "profiler/report/ranks/rank_tables.h"
 #include "profiler/report/value_table.h"
 #include "profiler/text/visible_text.h"
 #include "tools/command_line/run_folder.h"

@@ -7,7 +7,7 @@
 //
 //   FOLDER/                  rank 0 writes the answer of the whole job here
 //   FOLDER/rank-3/           what rank 3 recorded
-//   FOLDER/.kymo-job-ID/     rank-3 (its program begins), done-3 (it is through)
+//   FOLDER/.kymo-job-ID/     rank-3: its program begins; done-3: it has ended
 //
 // ID is the job's, so a folder that is used again does not mislead the next
 // job. All ranks have to see the folder; those that do not are missing in the
@@ -16,8 +16,8 @@
 // Threads: one call at a time. Errors: kInvalidArgument if no launcher started
 //   this process as a rank, or the job has no name and no folder was given;
 //   those of the file system, with the path.
-#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_FOLDER_H_
-#define KYMO_TOOLS_PROFILE_COMMAND_JOB_FOLDER_H_
+#ifndef KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_FOLDER_H_
+#define KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_FOLDER_H_
 
 #include <chrono>
 #include <cstdint>
@@ -70,4 +70,4 @@ class JobFolder {
 
 }  // namespace kymo::tools
 
-#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_FOLDER_H_
+#endif  // KYMO_TOOLS_PROFILE_COMMAND_JOB_JOB_FOLDER_H_
