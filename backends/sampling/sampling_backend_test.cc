@@ -40,7 +40,7 @@ std::string ErrorOf(const SessionOptions& options) {
 TEST(SamplingBackendTest, SaysWhatItIs) {
   const auto backend = NewSamplingBackend();
   EXPECT_EQ(backend->info().name, "sampling");
-  EXPECT_EQ(backend->info().settings.size(), 6u);
+  EXPECT_EQ(backend->info().settings.size(), 7u);
   EXPECT_EQ(backend->activity_types(),
             std::vector{model::ActivityType::kCpuSample});
 }

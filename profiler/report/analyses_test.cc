@@ -41,7 +41,27 @@ TEST(AnalysesTest, PurposesAreOneLineWithoutAFullStop) {
   }
 }
 
-// A trace that has something for each analysis. A finding is about a
+// Two ranks of MPI, each a process: a range, a reduction, a message.
+model::Trace TraceOfRanks() {
+  TestTrace t;
+  const auto arg = [&](const char* key, int64_t value) {
+    return model::Arg::Int(t.Intern(key), value);
+  };
+  for (const int64_t rank : {0, 1}) {
+    const auto track = t.AddThread(100 + rank, 100 + rank, "rank");
+    t.AddInstant(track, "MPI ranks", 1000);
+    t.Describe(0, {arg("rank", rank), arg("size", 2)});
+    t.AddRange(track, "solve", 2000, 3000 + 1000 * rank);
+    t.AddRange(track, "MPI_Allreduce", 5000, 6000);
+    t.Describe(0, {arg("comm", 0)});
+    t.AddRange(track, rank == 0 ? "MPI_Send" : "MPI_Recv", 6000, 7000);
+    t.Describe(0, {arg("comm", 0), arg(rank == 0 ? "to" : "from", 1 - rank),
+                   arg("tag", 1)});
+  }
+  return std::move(t).Build();
+}
+
+// A trace that has something for each other analysis. A finding is about a
 // millisecond at least, or about what was lost.
 model::Trace TraceForAll() {
   model::TraceData data = DeviceTrace().Release();
@@ -51,9 +71,14 @@ model::Trace TraceForAll() {
 
 // Every table has a value per column, of its column's kind, and a text.
 TEST(AnalysesTest, EveryOneHasRowsOfATraceWithAKernelAndACopy) {
-  const model::Trace trace = TraceForAll();
+  const model::Trace of_devices = TraceForAll();
+  const model::Trace of_ranks = TraceOfRanks();
+  const std::set<std::string_view> about_ranks = {"collectives", "imbalance",
+                                                  "messages", "ranks"};
   for (const Analysis& analysis : Analyses()) {
     SCOPED_TRACE(analysis.name);
+    const model::Trace& trace =
+        about_ranks.contains(analysis.name) ? of_ranks : of_devices;
     const ValueTable table = analysis.table(trace);
     ASSERT_FALSE(table.rows.empty());
     for (const std::vector<Value>& row : table.rows) {

@@ -49,7 +49,7 @@ class TroubleTest(ProfileTestCase):
             (["--nonsense"], "--help=all"),
             (["--activites=cpu"], "the nearest is --activities"),
             (["--activities=cpu,gpu"],
-             "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, "
+             "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, mpi, nvtx, "
              "off_cpu, sampling"),
             (["--export=pdf"], "chrome"),
             (["--sort_by=beauty"], "self_cpu_time_total"),

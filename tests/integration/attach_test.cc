@@ -164,10 +164,17 @@ void RecordRunningProcess() {
   const FinishedRecording finished = (*recording)->Finish({});
   ASSERT_TRUE(finished.trace.ok()) << finished.trace.status();
   CheckParts(shared, Read(*finished.trace));
-  // An ordinary user's samples leave out time in the kernel.
+  // An ordinary user's samples leave out time in the kernel. Of root's, what a
+  // busy host takes from the CPUs is counted, within the same bound as above.
   if (geteuid() == 0) {
-    EXPECT_EQ(finished.trace->ledger().Get(model::Loss::kSamplesNotDelivered),
-              0U);
+    double used_ns = 0;
+    for (const auto& part_ns : shared.cpu_ns) {
+      used_ns += static_cast<double>(part_ns.load());
+    }
+    EXPECT_LE(static_cast<double>(finished.trace->ledger().Get(
+                  model::Loss::kSamplesNotDelivered)) *
+                  1e6,  // 1000 Hz
+              0.15 * used_ns + kParts * 15e6);
   }
   munmap(memory, sizeof(Shared));
 }

@@ -142,11 +142,10 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   Profile unknown({.activities = {"cpu", "gpu"}});
   const absl::Status status = unknown.Start();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(
-      status.message().find(
-          "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, nvtx, off_cpu, "
-          "sampling"),
-      std::string::npos);
+  EXPECT_NE(status.message().find(
+                "cpu, cuda, emit_itt, emit_nvtx, host, itt, memory, mpi, nvtx, "
+                "off_cpu, sampling"),
+            std::string::npos);
   Profile full({.settings = {{"cpu_when_full", "panic"}}});
   EXPECT_EQ(
       full.Start().message(),
@@ -157,7 +156,7 @@ TEST(ProfileTest, UnknownActivityAndSettingsAreErrorsThatListTheValid) {
   EXPECT_NE(spelling.message().find("the nearest is 'cpu_when_full'"),
             std::string::npos)
       << spelling;
-  EXPECT_NE(spelling.message().find("memory_stacks, nvtx_capture, "
+  EXPECT_NE(spelling.message().find("memory_stacks, mpi_capture, nvtx_capture, "
                                     "sampling_all_processes"),
             std::string::npos)
       << spelling;

@@ -155,8 +155,8 @@ TEST_F(CommandTest, WrongWordsAreUsageErrors) {
   EXPECT_EQ(nothing.status(), 2);
   EXPECT_EQ(
       nothing.err,
-      "kymo: no target; usage: kymo profile [flags] target [argument ...] "
-      "(see --help)\n");
+      "kymo: no target; usage: kymo profile [flags] target [argument ...], or "
+      "--pid=PID for a process that runs already (see --help)\n");
   const Ended topic = Run({"--help=weather"});
   EXPECT_EQ(topic.status(), 2);
   EXPECT_EQ(topic.out, "");
