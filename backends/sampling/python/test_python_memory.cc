@@ -15,6 +15,7 @@ bool ImageMemory::Read(uint64_t address, std::span<std::byte> into) {
 }
 
 void ImageMemory::Write(uint64_t address, std::span<const std::byte> from) {
+  if (from.empty()) return;
   std::memcpy(bytes_.data() + (address - kBegin), from.data(), from.size());
 }
 
