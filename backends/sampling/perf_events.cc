@@ -87,10 +87,11 @@ absl::StatusOr<std::unique_ptr<PerfEvents>> PerfEvents::OpenWith(
   events->knows_lost_ = attr->read_format != 0;
   if (pid == kAllProcesses) {
     WatchAllProcesses(*attr);
-  } else if (pid == kRunningThreads) {
-    WatchRunningThread(*attr);
+  } else if (pid == kRunningThreads || pid == kOwnThreads) {
+    pid == kOwnThreads ? WatchOwnThreads(*attr) : WatchRunningThread(*attr);
     events->attr_ = *attr;
     WatchNothing(*attr);
+    pid = 0;
   }
   const std::vector<int> cpus = OnlineCpus();
   const size_t largest_bytes =

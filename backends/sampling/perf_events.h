@@ -70,6 +70,8 @@ class PerfEvents {
   static constexpr pid_t kAllProcesses = -1;
   // Instead of a pid: nothing yet, as of PerfTarget::kRunningThreads.
   static constexpr pid_t kRunningThreads = 0;
+  // The same, but threads do not give their events to processes that they make.
+  static constexpr pid_t kOwnThreads = -2;
 
   static absl::StatusOr<std::unique_ptr<PerfEvents>> Open(
       const Settings& settings, pid_t pid);

@@ -37,13 +37,16 @@ TimeNs ToEpoch(uint64_t monotonic_ns) {
 class PerfSession final : public ActivitySession {
  public:
   PerfSession(const Settings& settings,
-              std::shared_ptr<SampledProcesses> sampled,
-              std::optional<RunningTarget> running)
+              std::shared_ptr<SampledProcesses> sampled)
       : settings_(settings),
         sampled_(std::move(sampled)),
         store_(settings.period_ns, {.most_samples = settings.max_samples}) {
     if (!settings.reads_python) store_.LeavePythonAlone();
-    if (running) running_.emplace(*std::move(running));
+  }
+
+  // What runs already, before Prepare; as of RunningProcesses.
+  void SetRunning(RunningTarget running, const OwnProcess* own = nullptr) {
+    running_.emplace(std::move(running), own);
   }
 
   absl::Status Prepare(TargetSetup*) override {
@@ -126,8 +129,7 @@ absl::Status PerfSession::Start(pid_t pid) {
 }
 
 absl::Status PerfSession::StartRunning() {
-  KYMO_ASSIGN_OR_RETURN(RunningEvents opened,
-                        OpenRunning(settings_, running_->target()));
+  KYMO_ASSIGN_OR_RETURN(RunningEvents opened, running_->Open(settings_));
   events_ = std::move(opened.events);
   of_all_processes_ = opened.of_all_processes;
   start_ns_ = ToEpoch(static_cast<uint64_t>(MonotonicNs()));
@@ -408,8 +410,19 @@ std::vector<std::string> PerfSession::Remarks() const {
 std::unique_ptr<ActivitySession> NewPerfSession(
     const Settings& settings, std::shared_ptr<SampledProcesses> sampled,
     std::optional<RunningTarget> running) {
-  return std::make_unique<PerfSession>(settings, std::move(sampled),
-                                       std::move(running));
+  auto session = std::make_unique<PerfSession>(settings, std::move(sampled));
+  if (running) session->SetRunning(*std::move(running));
+  return session;
+}
+
+std::unique_ptr<ActivitySession> NewOwnPerfSession(const Settings& settings,
+                                                   const OwnProcess& own) {
+  Settings of_threads = settings;
+  of_threads.all_processes = AllProcesses::kNever;
+  auto session = std::make_unique<PerfSession>(
+      of_threads, std::make_shared<SampledProcesses>());
+  session->SetRunning({}, &own);
+  return session;
 }
 
 }  // namespace kymo::sampling

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "backends/sampling/running/perf_running.h"
 #include "backends/sampling/sampling_settings.h"
 #include "profiler/plugin/activity_backend.h"
 #include "profiler/plugin/sampled_processes.h"
@@ -22,6 +23,11 @@ namespace kymo::sampling {
 std::unique_ptr<ActivitySession> NewPerfSession(
     const Settings& settings, std::shared_ptr<SampledProcesses> sampled,
     std::optional<RunningTarget> running = std::nullopt);
+
+// It samples this process, without processes that this one starts. `own` must
+// outlive the session, and is read at its start.
+std::unique_ptr<ActivitySession> NewOwnPerfSession(const Settings& settings,
+                                                   const OwnProcess& own);
 
 }  // namespace kymo::sampling
 

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/elf_program.h"
+#include "backends/sampling/own/own_session.h"
 #include "backends/sampling/perf/perf_rules.h"
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/perf_session.h"
@@ -29,11 +31,6 @@ absl::StatusOr<Settings> CheckedSettings(const SessionOptions& options) {
   return absl::UnimplementedError(
       "sampling works on x86-64 only; annotate the program instead");
 #endif
-  if (options.target == TargetKind::kThisProcess) {
-    return absl::FailedPreconditionError(
-        "sampling watches a program from outside: start it with "
-        "`bazel run //tools:profile -- --activities=sampling PROGRAM`");
-  }
   return sampling::ParseSettings(options);
 }
 
@@ -58,14 +55,17 @@ absl::Status Also(const absl::Status& status, absl::string_view text) {
 // Decides what `auto` means: perf if permitted, else timers if they can work.
 absl::StatusOr<Settings> UsableSettings(const SessionOptions& options) {
   KYMO_ASSIGN_OR_RETURN(Settings settings, CheckedSettings(options));
-  if (options.target == TargetKind::kRunningProcesses) {
+  if (options.target != TargetKind::kChildProcess) {
     if (settings.sampler == Sampler::kTimer) {
       return absl::FailedPreconditionError(
-          "timers need code in the program, which a process that runs already "
-          "does not have: leave out --sampling_sampler=timer");
+          "timers are for programs that the command starts: leave out "
+          "sampling_sampler=timer");
     }
     settings.sampler = Sampler::kPerf;
-    KYMO_RETURN_IF_ERROR(sampling::CheckRunning(settings, options.running));
+    KYMO_RETURN_IF_ERROR(
+        options.target == TargetKind::kThisProcess
+            ? sampling::ProbePerf(settings).status()
+            : sampling::CheckRunning(settings, options.running));
     return settings;
   }
   if (settings.sampler != Sampler::kTimer) {
@@ -129,6 +129,13 @@ class SamplingBackend final : public ActivityBackend {
   std::vector<model::ActivityType> activity_types() const override {
     return {model::ActivityType::kCpuSample};
   }
+  // A program is sampled by default, but not the process of a session.
+  bool IsWanted(const std::set<std::string>& named,
+                const SessionOptions& options) const override {
+    return named.contains(info_.name) ||
+           (named.empty() && options.target != TargetKind::kThisProcess);
+  }
+
   bool CanAttach() const override { return true; }
   absl::Status Availability(const SessionOptions& options) const override {
     return UsableSettings(options).status();
@@ -144,6 +151,9 @@ class SamplingBackend final : public ActivityBackend {
   absl::StatusOr<std::unique_ptr<ActivitySession>> NewSession(
       const SessionOptions& options) override {
     KYMO_ASSIGN_OR_RETURN(const Settings settings, UsableSettings(options));
+    if (options.target == TargetKind::kThisProcess) {
+      return sampling::NewOwnSession(settings);
+    }
     return settings.sampler == Sampler::kPerf
                ? sampling::NewPerfSession(
                      settings, SampledProcesses::Of(options.shared),

@@ -11,7 +11,7 @@
 //
 // Its settings are declared in sampling_settings.cc.
 //
-// Only for TargetKind::kChildProcess, on Linux x86-64.
+// On Linux x86-64. The process of a session is sampled by perf events only.
 #ifndef KYMO_BACKENDS_SAMPLING_SAMPLING_BACKEND_H_
 #define KYMO_BACKENDS_SAMPLING_SAMPLING_BACKEND_H_
 

@@ -15,8 +15,8 @@
 
 #include "backends/sampling/perf_events.h"
 #include "backends/sampling/process_table.h"
-#include "backends/sampling/sampling_settings.h"
 #include "backends/sampling/running/target_pids.h"
+#include "backends/sampling/sampling_settings.h"
 #include "backends/sampling/timer_session.h"
 #include "backends/sampling/undelivered.h"
 
@@ -45,10 +45,16 @@ TEST(SamplingBackendTest, SaysWhatItIs) {
             std::vector{model::ActivityType::kCpuSample});
 }
 
-TEST(SamplingBackendTest, SendsTheLibrarysUserToTheCommand) {
+TEST(SamplingBackendTest, OfThisProcessItIsOnRequestAndWithoutTimers) {
   SessionOptions options;
+  ASSERT_EQ(options.target, TargetKind::kThisProcess);
   const auto backend = NewSamplingBackend();
-  EXPECT_NE(backend->Availability(options).message().find("//tools:profile"),
+  EXPECT_FALSE(backend->IsWanted({}, options));
+  EXPECT_TRUE(backend->IsWanted({"sampling"}, options));
+  EXPECT_TRUE(backend->IsWanted({}, Options()));
+  options.settings["sampling_sampler"] = "timer";
+  EXPECT_NE(backend->Availability(options).message().find(
+                "leave out sampling_sampler=timer"),
             absl::string_view::npos);
   EXPECT_FALSE(backend->NewSession(options).ok());
 }

@@ -99,6 +99,7 @@ void WatchNothing(perf_event_attr& attr) {
   attr.disabled = 1;
   attr.enable_on_exec = 0;
   attr.inherit = 0;
+  attr.inherit_thread = 0;
 }
 
 void WatchAllProcesses(perf_event_attr& attr) {

@@ -71,10 +71,17 @@ absl::StatusOr<RunningEvents> OpenRunning(const Settings& settings,
   return RunningEvents{std::move(events)};
 }
 
+absl::StatusOr<RunningEvents> OpenOwn(const Settings& settings) {
+  KYMO_ASSIGN_OR_RETURN(auto events,
+                        PerfEvents::Open(settings, PerfEvents::kOwnThreads));
+  return RunningEvents{std::move(events)};
+}
+
 absl::Status RunningProcesses::Begin(PerfEvents* events,
                                      const std::function<void()>& drain,
                                      TargetPids& pids, SampleStore& store) {
   ThreadWatcher watcher;
+  if (own_ != nullptr) watcher.left_out_tid = own_->left_out_tid;
   if (events != nullptr) {
     watcher.watch = [events](pid_t tid) { return events->AlsoWatch(tid); };
     watcher.begun = [&] {

@@ -41,6 +41,12 @@ namespace kymo::sampling {
 absl::Status CheckRunning(const Settings& settings,
                           const RunningTarget& target);
 
+// What a session of this process has to know before its start.
+struct OwnProcess {
+  // The thread that polls the session. It is none of the program's.
+  pid_t left_out_tid = 0;
+};
+
 struct RunningEvents {
   std::unique_ptr<PerfEvents> events;
   // They sample all that the machine runs, because that was wanted, or because
@@ -49,13 +55,19 @@ struct RunningEvents {
 };
 absl::StatusOr<RunningEvents> OpenRunning(const Settings& settings,
                                           const RunningTarget& target);
+// The same of this process.
+absl::StatusOr<RunningEvents> OpenOwn(const Settings& settings);
 
 class RunningProcesses {
  public:
-  explicit RunningProcesses(RunningTarget target)
-      : target_(std::move(target)) {}
+  // With `own`, which must outlive this, it is this process alone.
+  explicit RunningProcesses(RunningTarget target,
+                            const OwnProcess* own = nullptr)
+      : target_(std::move(target)), own_(own) {}
 
-  const RunningTarget& target() const noexcept { return target_; }
+  absl::StatusOr<RunningEvents> Open(const Settings& settings) const {
+    return own_ == nullptr ? OpenRunning(settings, target_) : OpenOwn(settings);
+  }
 
   // Gives all threads `events`, unless these are null because others watch the
   // whole machine. Tells `pids` and `store` what runs, and what is mapped.
@@ -70,12 +82,16 @@ class RunningProcesses {
 
   // Reads how much CPU time the processes have used, if that was long ago.
   void ReadClocks(uint64_t now_ns);
-  DurationNs cpu_ns() const noexcept { return clocks_.total_ns(); }
+  // Without this process, whose clock has the left-out thread, too.
+  DurationNs cpu_ns() const noexcept {
+    return own_ == nullptr ? clocks_.total_ns() : 0;
+  }
   // RunningThreads::refused.
   size_t refused() const noexcept { return refused_; }
 
  private:
   const RunningTarget target_;
+  const OwnProcess* const own_;
   std::set<pid_t> begun_;  // until Begin has returned
   bool is_beginning_ = true;
   std::set<pid_t> late_;  // RunningThreads::late

@@ -73,17 +73,26 @@ class Looks {
     return gave_any;
   }
 
+  std::vector<ProcessInfo> ListTarget() const {
+    if (watcher_.left_out_tid != 0) {
+      const auto own = processes::ReadProcess(getpid(), watcher_.proc);
+      return own ? std::vector{*own} : std::vector<ProcessInfo>();
+    }
+    std::vector<ProcessInfo> all = processes::ListProcesses(watcher_.proc);
+    if (target_.all) return all;
+    return processes::TreeOf(all, target_.pids, getpid());
+  }
+
   // The threads that no earlier look found.
   std::vector<std::pair<pid_t, pid_t>> FindNew() {
-    std::vector<ProcessInfo> all = processes::ListProcesses(watcher_.proc);
-    if (!target_.all) all = processes::TreeOf(all, target_.pids, getpid());
     std::vector<std::pair<pid_t, pid_t>> fresh;
-    for (ProcessInfo& info : all) {
+    for (ProcessInfo& info : ListTarget()) {
       if (info.has_ended() || refused_.contains(info.pid)) continue;
       RunningProcess& process = found_[info.pid];
       process.info = std::move(info);
       const pid_t pid = process.info.pid;
       for (const pid_t tid : processes::ThreadsOf(pid, watcher_.proc)) {
+        if (tid == watcher_.left_out_tid) continue;
         if (process.tids.insert(tid).second) fresh.emplace_back(pid, tid);
       }
     }

@@ -55,11 +55,13 @@ struct ThreadWatcher {
   // All threads of which FORK records have told by now.
   std::function<std::set<pid_t>()> begun;
   std::string proc = "/proc";
+  // Not 0: the target is this process alone, without this thread.
+  pid_t left_out_tid = 0;
 };
 
-// This process is left out. kNotFound if none of the target's processes is
-// there any more, kPermissionDenied if this user may not watch one that was
-// named.
+// This process is left out, unless left_out_tid is set. kNotFound if none of
+// the target's processes is there any more, kPermissionDenied if this user may
+// not watch one that was named.
 absl::StatusOr<RunningThreads> WatchRunningThreads(
     const RunningTarget& target, const ThreadWatcher& watcher);
 

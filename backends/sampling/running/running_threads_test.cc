@@ -134,6 +134,25 @@ TEST_F(RunningThreadsTest, LeavesOutThisProcessAndWhatItStarted) {
   EXPECT_THAT(watched_, ElementsAre(10));
 }
 
+TEST_F(RunningThreadsTest, OfThisProcessTakesAllThreadsButOne) {
+  AddProcess(getpid(), 1);
+  AddThread(getpid(), getpid() + 1);
+  AddThread(getpid(), getpid() + 2);
+  AddProcess(getpid() + 3, getpid());
+  std::vector<pid_t> watched;
+  const auto found =
+      WatchRunningThreads({}, {.watch =
+                                   [&](pid_t tid) {
+                                     watched.push_back(tid);
+                                     return absl::OkStatus();
+                                   },
+                               .begun = [] { return std::set<pid_t>(); },
+                               .proc = proc_,
+                               .left_out_tid = getpid() + 1});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_THAT(watched, ElementsAre(getpid(), getpid() + 2));
+}
+
 TEST_F(RunningThreadsTest, ChildrenOfOtherUsersAreCounted) {
   AddProcess(10, 1);
   AddProcess(20, 10);
