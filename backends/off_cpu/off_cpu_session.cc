@@ -40,7 +40,6 @@ namespace {
 
 using sampling::PerfEvents;
 using sampling::PerfRing;
-using sampling::PerfTarget;
 using sampling::RecordBytes;
 
 constexpr uint64_t kForever = ~uint64_t{0};
@@ -140,8 +139,8 @@ absl::Status OffCpuSession::Start(pid_t pid) {
 }
 
 absl::Status OffCpuSession::OpenEvents(pid_t pid) {
-  const PerfTarget target =
-      own_ == nullptr ? PerfTarget::kProgram : PerfTarget::kThreadOfThisProcess;
+  using enum sampling::PerfTarget;
+  const auto target = own_ == nullptr ? kProgram : kThreadOfThisProcess;
   KYMO_ASSIGN_OR_RETURN(events_, PerfEvents::OpenSwitches(pid, target));
   for (PerfRing& ring : events_->rings()) rings_.push_back(&ring);
   // Without samples, looks find the stacks of long waits.
@@ -207,7 +206,6 @@ void OffCpuSession::Poll() {
     return ring->pending_bytes() > ring->size_bytes() / 2;
   });
   const uint64_t until_ns = is_urgent ? now_ns : settled_ns_;
-  calls_.Read();
   Drain(until_ns);
   calls_.Deliver(settled_ns_);
   settled_ns_ = now_ns;
@@ -228,6 +226,7 @@ void OffCpuSession::ReadRunQueue(const ThreadKey& thread, uint64_t now_ns) {
 }
 
 void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
+  calls_.Deliver(comm.time_ns);  // while the old program's code is known
   if (!clock_.OnExec(comm.pid, comm.tid, comm.time_ns)) return;
   // The thread has waited for CPUs before its exec, too, even after its
   // release. What it has waited since its exec, some milliseconds, is little.
@@ -236,6 +235,7 @@ void OffCpuSession::OnExec(const sampling::CommRecord& comm) {
 }
 
 void OffCpuSession::Drain(uint64_t until_ns) {
+  calls_.Read();
   for (PerfRing* const ring : rings_) ring->Refresh();
   sampling::MergeByTime(
       rings_, until_ns,
@@ -307,6 +307,7 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
   if (!task) return false;
   if (type == PERF_RECORD_EXIT) {
     if (!IsOfTarget(task->pid)) return true;
+    calls_.Deliver(task->time_ns);  // while the process's code is known
     if (processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns))) {
       pids_.OnExit(task->pid);
     }
@@ -349,11 +350,10 @@ absl::Status OffCpuSession::Stop() {
   ledger_.Add(model::Loss::kSwitchesLost,
               totals.knows_lost ? totals.lost_records : told_lost_records_);
   ledger_.Add(model::Loss::kThreadsNotTimed, clock_.threads_not_timed());
-  for (const PerfRing* const ring : rings_) {
+  for (const PerfRing* const ring : std::exchange(rings_, {})) {
     ledger_.Add(model::Loss::kRecordsCorrupt, ring->corrupt_count());
   }
   ledger_.Add(model::Loss::kSamplesLost, samples_.End());
-  rings_.clear();
   events_ = nullptr;
   return absl::OkStatus();
 }

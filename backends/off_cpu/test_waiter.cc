@@ -10,6 +10,8 @@
 //   test_waiter FILE kill MS      "spinner" uses MS; then the program kills
 //                                 itself while "sleeper" is blocked
 //   test_waiter FILE leave MS     a child sleeps for MS; the program ends first
+//   test_waiter FILE last MS      the program sleeps for MS, becomes another,
+//                                 sleeps for 20 ms, and ends at once
 //   test_waiter FILE waits N      "waiter" waits N times for a lock, a pipe and
 //                                 a time, and tells in FILE.waits how long:
 //                                 "LOCK_NS PIPE_NS TIME_NS", and how often it
@@ -333,6 +335,14 @@ int Run(const std::string& mode, int64_t count) {
       abort();
     }).detach();
     for (;;) pause();
+  }
+  if (mode == "last") {
+    SleepNs(count * kNsPerMs);
+    execl(g_program, g_program, g_file, "end", "20", nullptr);
+  }
+  if (mode == "end") {
+    SleepNs(count * kNsPerMs);
+    _exit(0);
   }
   if (mode == "leave") {
     if (fork() == 0) {

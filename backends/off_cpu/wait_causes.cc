@@ -276,7 +276,10 @@ const DescriptorInfo& WaitCauses::DescriptorOf(const ThreadKey& thread,
   if (links_.size() >= kMostLinks) links_.clear();
   Link& link = links_[{thread.pid, descriptor}];
   if (link.read_ns == 0 || now_ns - link.read_ns >= max_age_ns) {
-    link = {now_ns, LookAtDescriptor(thread.pid, thread.tid, descriptor)};
+    DescriptorInfo seen = LookAtDescriptor(thread.pid, thread.tid, descriptor);
+    // Closed since the call, or the process has ended: what it was is better.
+    if (seen.link.empty()) seen = std::move(link.descriptor);
+    link = {now_ns, std::move(seen)};
   }
   return link.descriptor;
 }

@@ -130,6 +130,22 @@ TEST_P(WaitsChildTest, SamplesAndHooksSeeShortWaits) {
   }
 }
 
+// The code of a process is known until its exec or its end, and the collector
+// reads what hooks noted later.
+TEST_P(WaitsChildTest, LastWaitsBeforeAnExecAndAnEndHaveTheirStacks) {
+  ASSERT_NO_FATAL_FAILURE(Run("last", 30));
+  int sleeps = 0;
+  for (const Wait& wait : shard_.thread_states->waits) {
+    if (wait.kind != WaitKind::kSleep) continue;
+    ++sleeps;
+    EXPECT_TRUE(IsIn(wait.stack, "(anonymous namespace)::SleepNs"));
+    if (HasHooks()) {
+      EXPECT_TRUE(IsIn(wait.stack, "main"));
+    }
+  }
+  EXPECT_EQ(sleeps, 2);
+}
+
 // Each time off a CPU is a wait, or in a sum.
 TEST_P(WaitsChildTest, WaitsAddUpToTheTimeOffCpus) {
   ASSERT_NO_FATAL_FAILURE(Run("mix", 200));
