@@ -39,6 +39,19 @@ std::vector<std::string> BuiltinNames() {
   return names;
 }
 
+// Says which files differ, and where.
+void ExpectSame(const Exported& got, const Exported& expected) {
+  EXPECT_EQ(got.size(), expected.size());
+  for (const auto& [name, bytes] : expected) {
+    const auto it = got.find(name);
+    ASSERT_TRUE(it != got.end()) << name << " is missing";
+    const auto a = std::ranges::mismatch(it->second, bytes).in1;
+    EXPECT_TRUE(it->second == bytes)
+        << name << " has " << it->second.size() << " bytes, not "
+        << bytes.size() << "; they differ from byte " << a - it->second.begin();
+  }
+}
+
 // Every exporter passes these tests, whatever its format.
 class ExporterConformanceTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -81,7 +94,7 @@ TEST_P(ExporterConformanceTest, OddTraceGivesTheSameBytesTwice) {
   }
   const model::Trace trace = std::move(t).Build();
   const Exported files = Export(exporter(), trace);
-  EXPECT_TRUE(Export(exporter(), trace) == files);
+  ExpectSame(Export(exporter(), trace), files);
   for (const auto& [name, text] : files) {
     if (name.ends_with(".json")) ParseJson(text);
   }
@@ -192,8 +205,8 @@ TEST_P(ExporterConformanceTest, ThreadsDoNotChangeTheBytes) {
     return Export(exporter(), trace);
   };
   const Exported one = export_with(1);
-  EXPECT_TRUE(export_with(2) == one);
-  EXPECT_TRUE(export_with(5) == one);
+  ExpectSame(export_with(2), one);
+  ExpectSame(export_with(5), one);
 }
 
 TEST_P(ExporterConformanceTest, UnwritableFolderIsAnError) {

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "profiler/tables/isolated.h"
+
 namespace kymo::tables {
 
 template <typename T>
@@ -28,7 +30,8 @@ class Lazy {
   [[gnu::noinline]] void MakeOnce(const Make& make) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (is_made_.load(std::memory_order_relaxed)) return;
-    value_ = make();
+    // Loops of `make` must not take tasks that wait for this lock.
+    Isolated([&] { value_ = make(); });
     is_made_.store(true, std::memory_order_release);
   }
 
