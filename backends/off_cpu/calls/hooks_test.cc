@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -242,6 +244,47 @@ TEST_F(HooksTest, LocksKeepTheirErrors) {
   EXPECT_EQ(pthread_rwlock_timedwrlock(&lock, &past), EDEADLK);
 }
 
+// The C library refuses a wrong time or clock even if the lock is free.
+TEST_F(HooksTest, WrongTimesAreRefusedAsEver) {
+  constexpr timespec kWrong = {.tv_sec = 1, .tv_nsec = 2 * kNsPerSecond};
+  constexpr timespec kPast = {.tv_sec = 1};
+  constexpr clockid_t kWrongClock = CLOCK_PROCESS_CPUTIME_ID;
+  FindRealCalls();
+  const auto expect_same = [](auto real_call, auto hook, auto init,
+                              auto... arguments) {
+    decltype(init()) first = init(), second = init();
+    errno = 0;
+    const int expected = real_call(&first, arguments...);
+    const int expected_errno = errno;
+    errno = 0;
+    EXPECT_EQ(hook(&second, arguments...), expected);
+    EXPECT_EQ(errno, expected_errno);
+  };
+  const auto mutex = [] { return pthread_mutex_t PTHREAD_MUTEX_INITIALIZER; };
+  const auto lock = [] { return pthread_rwlock_t PTHREAD_RWLOCK_INITIALIZER; };
+  const auto semaphore = [] {
+    sem_t made;
+    sem_init(&made, 0, 1);
+    return made;
+  };
+#define EXPECT_SAME(name, ...) \
+  expect_same(                 \
+      real.name, [](auto... all) { return name(all...); }, __VA_ARGS__)
+  for (const timespec& until : {kWrong, kPast}) {
+    EXPECT_SAME(pthread_mutex_timedlock, mutex, &until);
+    EXPECT_SAME(pthread_rwlock_timedrdlock, lock, &until);
+    EXPECT_SAME(pthread_rwlock_timedwrlock, lock, &until);
+    EXPECT_SAME(sem_timedwait, semaphore, &until);
+    for (const clockid_t clock : {CLOCK_MONOTONIC, kWrongClock}) {
+      EXPECT_SAME(pthread_mutex_clocklock, mutex, clock, &until);
+      EXPECT_SAME(pthread_rwlock_clockrdlock, lock, clock, &until);
+      EXPECT_SAME(pthread_rwlock_clockwrlock, lock, clock, &until);
+      EXPECT_SAME(sem_clockwait, semaphore, clock, &until);
+    }
+  }
+#undef EXPECT_SAME
+}
+
 TEST_F(HooksTest, SemaphoresKeepErrno) {
   sem_t semaphore;
   sem_init(&semaphore, 0, 1);
@@ -329,23 +372,28 @@ TEST_F(HooksTest, SignalsEndWaitsAsEver) {
   EXPECT_GE(Calls().size(), 2u);
 }
 
+// However it is forked.
 TEST_F(HooksTest, AForkedChildHasItsOwnNumber) {
-  nanosleep(&kMs, nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
+  for (pid_t (*const fork_it)() :
+       {+[] { return fork(); }, +[] { return _Fork(); },
+        +[] { return static_cast<pid_t>(syscall(SYS_fork)); }}) {
     nanosleep(&kMs, nullptr);
-    _exit(0);
+    const pid_t child = fork_it();
+    if (child == 0) {
+      nanosleep(&kMs, nullptr);
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    bool has_child = false, has_wait = false;
+    Reader().Read([&](NotedCall&& call) {
+      has_child |= call.tid == static_cast<uint32_t>(child);
+      has_wait |= call.kind == WaitKind::kChild &&
+                  call.object == static_cast<uint64_t>(child);
+    });
+    EXPECT_TRUE(has_child);
+    EXPECT_TRUE(has_wait);
   }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  bool has_child = false, has_wait = false;
-  Reader().Read([&](NotedCall&& call) {
-    has_child |= call.tid == static_cast<uint32_t>(child);
-    has_wait |= call.kind == WaitKind::kChild &&
-                call.object == static_cast<uint64_t>(child);
-  });
-  EXPECT_TRUE(has_child);
-  EXPECT_TRUE(has_wait);
 }
 
 // Until its exec, the child runs in this process's memory.
@@ -390,14 +438,21 @@ TEST_F(HooksTest, FunctionsWithMoreArgumentsGetThem) {
 
 // The last test: it ends the watching.
 TEST_F(HooksTest, AProgramThatRestrictsItselfIsNotWatched) {
-  const pid_t child = fork();
-  if (child == 0) {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(2);
-    _exit(IsWatching() ? 1 : 0);
+  for (long (*const restrict)() :
+       {+[] { return long{prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}; },
+        +[] { return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); },
+        +[] { return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, 0); }}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      (void)restrict();
+      _exit(IsWatching() ? 1 : 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
   }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  // Numbers that restrict nothing.
+  EXPECT_EQ(syscall(SYS_getpid), getpid());
   EXPECT_TRUE(IsWatching());
   Calls();
   Reader().Disable();

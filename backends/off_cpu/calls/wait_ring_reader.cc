@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/off_cpu/target/seccomp_filters.h"
 
 namespace kymo::off_cpu {
 namespace {
@@ -64,6 +65,7 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
   ring->clock = static_cast<uint32_t>(reader->source_);
   ring->least_ticks = static_cast<uint64_t>(kLeastNs * ticks_per_ns);
   ring->least_busy_ticks = static_cast<uint64_t>(kLeastBusyNs * ticks_per_ns);
+  ring->seccomp_filters = CountSeccompFilters();
   ring->is_enabled.store(1, std::memory_order_release);
   return reader;
 }

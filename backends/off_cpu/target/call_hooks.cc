@@ -1,5 +1,6 @@
 // call_hooks.cc - the functions that wait for times, files, peers and children.
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 #include "backends/off_cpu/target/hook.h"
 
@@ -18,6 +19,10 @@ using kymo::off_cpu::WaitObject;
 
 KYMO_INLINE WaitObject Child(int64_t pid) {
   return {pid > 0 ? static_cast<uint64_t>(pid) : 0};
+}
+
+KYMO_INLINE bool RestrictsCalls(long option) {
+  return option == kSetSeccomp || option == kSetNoNewPrivileges;
 }
 
 // A mode, if the function has that argument. Without it, the real function does
@@ -232,11 +237,23 @@ KYMO_OPENAT_HOOK(openat64)
 KYMO_FCNTL_HOOK(fcntl)
 KYMO_FCNTL_HOOK(fcntl64)
 
-// The library that most programs take for seccomp sets the filter by a number,
-// but before that it gives up new privileges.
+// A program may set the filter of its system calls by each of these.
 KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
                       unsigned long c, unsigned long d) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
-  if (option == kSetSeccomp || option == kSetNoNewPrivileges) StopWatching();
+  if (RestrictsCalls(option)) StopWatching();
   return REAL(prctl)(option, a, b, c, d);
+}
+
+// `syscall`, whose declaration has `...`. This ends with a jump to the real
+// one, so a call that returns twice finds its caller's stack as it was.
+KYMO_EXPORT long Syscall(long number, long a, long b, long c, long d, long e,
+                         long f) noexcept __asm__("syscall");
+long Syscall(long number, long a, long b, long c, long d, long e,
+             long f) noexcept {
+  using namespace kymo::off_cpu;  // NOLINT
+  if (number == SYS_seccomp || (number == SYS_prctl && RestrictsCalls(a))) {
+    StopWatching();
+  }
+  return REAL(syscall)(number, a, b, c, d, e, f);
 }

@@ -2,7 +2,8 @@
 //
 // A lock that is free takes no clock and no stack: the hook tries it first. If
 // another thread has it, the lock tells who (glibc's mutexes and the writers of
-// its read-write locks).
+// its read-write locks). A call with a time limit is not tried: glibc refuses a
+// wrong time or clock even if the lock is free.
 #include <errno.h>
 
 #include "backends/off_cpu/target/hook.h"
@@ -41,49 +42,59 @@ KYMO_INLINE uint32_t HolderOf(const pthread_rwlock_t* lock) {
     return Held_##name arguments;                                              \
   }
 
-KYMO_LOCK_HOOK(pthread_mutex_lock, pthread_mutex_trylock, mutex,
-               (pthread_mutex_t * mutex), (mutex))
-KYMO_LOCK_HOOK(pthread_mutex_timedlock, pthread_mutex_trylock, mutex,
-               (pthread_mutex_t * mutex, const timespec* until), (mutex, until))
-KYMO_LOCK_HOOK(pthread_mutex_clocklock, pthread_mutex_trylock, mutex,
-               (pthread_mutex_t * mutex, clockid_t clock,
-                const timespec* until),
-               (mutex, clock, until))
-KYMO_LOCK_HOOK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, lock,
-               (pthread_rwlock_t * lock), (lock))
-KYMO_LOCK_HOOK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, lock,
-               (pthread_rwlock_t * lock, const timespec* until), (lock, until))
-KYMO_LOCK_HOOK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, lock,
-               (pthread_rwlock_t * lock, clockid_t clock,
-                const timespec* until),
-               (lock, clock, until))
-KYMO_LOCK_HOOK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, lock,
-               (pthread_rwlock_t * lock), (lock))
-KYMO_LOCK_HOOK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, lock,
-               (pthread_rwlock_t * lock, const timespec* until), (lock, until))
-KYMO_LOCK_HOOK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, lock,
-               (pthread_rwlock_t * lock, clockid_t clock,
-                const timespec* until),
-               (lock, clock, until))
-
-// Semaphores are cancellation points, even if they need not wait.
-#define KYMO_SEMAPHORE_HOOK(name, parameters, arguments)                       \
-  KYMO_EXPORT int name parameters {                                            \
+#define KYMO_TIMED_LOCK_HOOK(name, lock, parameters, arguments)                \
+  KYMO_EXPORT int name parameters noexcept {                                   \
     using namespace ::kymo::off_cpu; /* NOLINT */                              \
     if (!IsWatching()) return REAL(name) arguments;                            \
-    pthread_testcancel();                                                      \
-    const int saved_errno = errno;                                             \
-    if (REAL(sem_trywait)(semaphore) == 0) return 0;                           \
-    errno = saved_errno;                                                       \
-    KYMO_TIMED_CALL(name, arguments, kLock, Object(semaphore), least_ticks, 0) \
+    const uint32_t holder = HolderOf(lock);                                    \
+    KYMO_TIMED_CALL(name, arguments, kLock, Object(lock), least_ticks, holder) \
   }
 
-KYMO_SEMAPHORE_HOOK(sem_wait, (sem_t * semaphore), (semaphore))
-KYMO_SEMAPHORE_HOOK(sem_timedwait, (sem_t * semaphore, const timespec* until),
-                    (semaphore, until))
-KYMO_SEMAPHORE_HOOK(sem_clockwait,
-                    (sem_t * semaphore, clockid_t clock, const timespec* until),
-                    (semaphore, clock, until))
+KYMO_LOCK_HOOK(pthread_mutex_lock, pthread_mutex_trylock, mutex,
+               (pthread_mutex_t * mutex), (mutex))
+KYMO_TIMED_LOCK_HOOK(pthread_mutex_timedlock, mutex,
+                     (pthread_mutex_t * mutex, const timespec* until),
+                     (mutex, until))
+KYMO_TIMED_LOCK_HOOK(pthread_mutex_clocklock, mutex,
+                     (pthread_mutex_t * mutex, clockid_t clock,
+                      const timespec* until),
+                     (mutex, clock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, lock,
+               (pthread_rwlock_t * lock), (lock))
+KYMO_TIMED_LOCK_HOOK(pthread_rwlock_timedrdlock, lock,
+                     (pthread_rwlock_t * lock, const timespec* until),
+                     (lock, until))
+KYMO_TIMED_LOCK_HOOK(pthread_rwlock_clockrdlock, lock,
+                     (pthread_rwlock_t * lock, clockid_t clock,
+                      const timespec* until),
+                     (lock, clock, until))
+KYMO_LOCK_HOOK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, lock,
+               (pthread_rwlock_t * lock), (lock))
+KYMO_TIMED_LOCK_HOOK(pthread_rwlock_timedwrlock, lock,
+                     (pthread_rwlock_t * lock, const timespec* until),
+                     (lock, until))
+KYMO_TIMED_LOCK_HOOK(pthread_rwlock_clockwrlock, lock,
+                     (pthread_rwlock_t * lock, clockid_t clock,
+                      const timespec* until),
+                     (lock, clock, until))
+
+// Semaphores are cancellation points, even if they need not wait.
+KYMO_EXPORT int sem_wait(sem_t* semaphore) {
+  using namespace ::kymo::off_cpu; /* NOLINT */
+  if (!IsWatching()) return REAL(sem_wait)(semaphore);
+  pthread_testcancel();
+  const int saved_errno = errno;
+  if (REAL(sem_trywait)(semaphore) == 0) return 0;
+  errno = saved_errno;
+  KYMO_TIMED_CALL(sem_wait, (semaphore), kLock, Object(semaphore), least_ticks,
+                  0)
+}
+
+KYMO_WAIT_HOOK(int, sem_timedwait, (sem_t * semaphore, const timespec* until),
+               (semaphore, until), kLock, Object(semaphore))
+KYMO_WAIT_HOOK(int, sem_clockwait,
+               (sem_t * semaphore, clockid_t clock, const timespec* until),
+               (semaphore, clock, until), kLock, Object(semaphore))
 
 KYMO_WAIT_HOOK(int, pthread_cond_wait,
                (pthread_cond_t * condition, pthread_mutex_t* mutex),

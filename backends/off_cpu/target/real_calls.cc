@@ -26,7 +26,8 @@ void FindRealCalls() noexcept {
   KYMO_REAL_CALLS(X)
   X(open)
   X(open64)
-  X(openat) X(openat64) X(fcntl) X(fcntl64) X(prctl)
+  X(openat)
+  X(openat64) X(fcntl) X(fcntl64) X(prctl) X(syscall)
 #undef X
       errno = saved_errno;
 }

@@ -67,6 +67,7 @@ namespace kymo::off_cpu {
 using OpenCall = int(const char*, int, mode_t);
 using OpenAtCall = int(int, const char*, int, mode_t);
 using FcntlCall = int(int, int, void*);
+using SyscallCall = long(long, long, long, long, long, long, long);
 using PrctlCall = int(int, unsigned long, unsigned long, unsigned long,
                       unsigned long);
 
@@ -82,6 +83,7 @@ struct RealCalls {
   FcntlCall* fcntl;
   FcntlCall* fcntl64;
   PrctlCall* prctl;
+  SyscallCall* syscall;
 };
 extern constinit RealCalls real __attribute__((visibility("hidden")));
 

@@ -29,7 +29,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 1;
+inline constexpr uint32_t kWaitRingVersion = 2;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -59,7 +59,8 @@ struct WaitRingHeader {
   std::atomic<uint32_t> is_enabled;  // 0: the collector reads no more
   std::atomic<uint32_t> next_cell;   // where to look for a free cell
   std::atomic<uint64_t> dropped;     // calls without a free cell
-  char padding[16];
+  int32_t seccomp_filters;           // of the collector
+  char padding[12];
 };
 static_assert(sizeof(WaitRingHeader) == 64);
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backends/off_cpu/target/seccomp_filters.h"
 #include "profiler/base/descriptor.h"
 #include "profiler/unwind/capture_stack.h"
 #include "profiler/unwind/loaded_code.h"
@@ -65,24 +66,45 @@ WaitCell* Take(WaitCellStates** state) noexcept {
 
 // Asked once: a system call takes longer than all else here. initial-exec,
 // because the first access must not allocate.
-constinit thread_local int32_t known_tid
-    __attribute__((tls_model("initial-exec"))) = 0;
+struct KnownThread {
+  int32_t pid = 0;
+  int32_t tid = 0;
+};
+constinit thread_local KnownThread known
+    __attribute__((tls_model("initial-exec")));
 
-constinit long known_pid = 0;
+// The number of this process, in memory that the kernel clears in a child,
+// however that is forked.
+constinit int32_t* known_pid = nullptr;
 
 int32_t ThisThread() noexcept {
-  if (known_tid != 0) [[likely]]
-    return known_tid;
+  if (known.tid != 0 && known.pid == *known_pid) [[likely]]
+    return known.tid;
   const auto tid = static_cast<int32_t>(syscall(SYS_gettid));
+  const auto pid = static_cast<int32_t>(syscall(SYS_getpid));
+  if (*known_pid == 0) *known_pid = pid;
   // A child of vfork runs in its parent's memory until its exec.
-  if (syscall(SYS_getpid) == known_pid) known_tid = tid;
+  if (pid == *known_pid) known = {pid, tid};
   return tid;
 }
 
-// In a forked child, whose thread has another number.
-void EnterProcess() noexcept {
-  known_tid = 0;
-  known_pid = syscall(SYS_getpid);
+// False if there is no memory.
+bool EnterProcess() noexcept {
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  known_pid = static_cast<int32_t*>(page);
+  *known_pid = static_cast<int32_t>(syscall(SYS_getpid));
+  if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {  // before Linux 4.14
+    pthread_atfork(nullptr, nullptr, [] { *known_pid = 0; });
+  }
+  return true;
+}
+
+// A filter that the collector has, too, permits what the runtime needs: its
+// container has it. Of any other, nobody knows.
+bool HasFilterOfItsOwn(const WaitRingHeader& ring) noexcept {
+  return CountSeccompFilters() > ring.seccomp_filters;
 }
 
 }  // namespace
@@ -96,9 +118,8 @@ void JoinWaitRing() noexcept {
   if (path != nullptr && watch.ring == nullptr &&
       unwind::FindsLoadedCodeWithoutLock()) {
     watch.ring = MapRing(path);
-    if (watch.ring != nullptr) {
-      EnterProcess();
-      pthread_atfork(nullptr, nullptr, EnterProcess);
+    if (watch.ring != nullptr && !HasFilterOfItsOwn(*watch.ring) &&
+        EnterProcess()) {
       watch.clock = static_cast<ClockSource>(watch.ring->clock);
       watch.cell_count = watch.ring->cell_count;
       watch.least_ticks = watch.ring->least_ticks;
@@ -116,6 +137,7 @@ void StopWatching() noexcept {
 void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
               const WaitedFor& what) noexcept {
   constexpr size_t kNoteAndHook = 2;
+  if (!IsWatching()) return;  // it was restricted meanwhile
   if (watch.ring->is_enabled.load(std::memory_order_relaxed) == 0) {
     return StopWatching();
   }
