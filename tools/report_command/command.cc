@@ -6,8 +6,10 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,6 +38,8 @@
 #include "tools/report_command/large_recording.h"
 #include "tools/report_command/options.h"
 #include "tools/report_command/report_manual.h"
+#include "tools/run_diff/fail_if.h"
+#include "tools/run_diff/run_diff.h"
 #include "tools/sql_shell/run_sql.h"
 #include "tools/sql_shell/shell.h"
 
@@ -44,6 +48,7 @@ namespace {
 
 constexpr int kExitDone = 0;
 constexpr int kExitFound = 3;
+constexpr int kExitOver = 4;
 
 // CSV and JSON escape what their format needs escaped.
 absl::Status Print(const std::string& output, TextFormat format) {
@@ -90,6 +95,7 @@ class ReportRun {
                           OpenInWindows(command_, load_, importers_));
     if (large) return ReportLarge(*large);
     if (command_.check) return Check();
+    if (command_.compares_runs()) return DiffOfRuns();
     if (command_.diff) return Diff();
     return Report();
   }
@@ -120,6 +126,29 @@ class ReportRun {
                           DiffText(before.trace, after.trace, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     return Export(after.trace, &before.trace);
+  }
+
+  absl::StatusOr<int> DiffOfRuns() {
+    std::vector<RunAmounts> runs;
+    // One at a time: a trace may be large, and its sums are not.
+    for (const std::string& file : command_.files) {
+      KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll({file}));
+      KYMO_ASSIGN_OR_RETURN(RunAmounts amounts,
+                            AmountsOfRun(loaded.trace, command_));
+      runs.push_back(std::move(amounts));
+    }
+    const std::span<const RunAmounts> all(runs);
+    const RunDiff diff = DiffRuns(all.first(command_.base_files),
+                                  all.subspan(command_.base_files));
+    const RunFormat format = command_.markdown ? RunFormat::kMarkdown
+                             : command_.format == TextFormat::kJson
+                                 ? RunFormat::kJson
+                                 : RunFormat::kText;
+    KYMO_RETURN_IF_ERROR(Print(
+        RunDiffText(diff, format, command_.table.row_limit), command_.format));
+    const std::vector<std::string> over = Exceeded(command_.limits, diff);
+    for (const std::string& line : over) Say(line);
+    return over.empty() ? kExitDone : kExitOver;
   }
 
   absl::StatusOr<int> Report() {
@@ -266,9 +295,10 @@ int RunReport(const std::vector<std::string>& arguments,
   }
   const absl::StatusOr<InputFiles> inputs = InputFiles::Open(command->files);
   if (!inputs.ok()) return Fail(inputs.status(), kExitFailed);
+  const size_t named = command->files.size();
   command->files = inputs->paths();
-  if (command->diff && command->files.size() != 2) {
-    Say("--diff compares two files; a folder that it is given must have one "
+  if (command->diff && command->files.size() != named) {
+    Say("--diff compares files; a folder that it is given must have one "
         "trace");
     return kExitUsage;
   }

@@ -201,11 +201,29 @@ TEST_F(CommandTest, ComparesTwoFiles) {
   const Ended three = Run({"--diff", file, folder_ + "/two"});
   EXPECT_EQ(three.status, 2);
   EXPECT_EQ(three.err,
-            "kymo: --diff compares two files; a folder that it is given must "
-            "have one trace\n");
+            "kymo: --diff compares files; a folder that it is given must have "
+            "one trace\n");
   const Ended missing = Run({"--diff", file, "/none"});
   EXPECT_EQ(missing.status, 1);
   EXPECT_THAT(missing.err, HasSubstr("/none"));
+}
+
+TEST_F(CommandTest, ComparesSeveralRuns) {
+  const std::string base = File("base/1.json", kTrace);
+  const std::string head = File("head/1.json", kTrace);
+  const Ended same =
+      Run({"--diff", base, base, head, "--fail_if=calls>0,self_cpu>0"});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("2 runs of base, 1 of head\n"));
+  File("head/2.json", kTrace);
+  std::string more = kTrace;
+  more.insert(more.find("{\"ph\""),
+              R"({"ph": "X", "cat": "cpu_op", "name": "extra", "pid": 1,
+                  "tid": 1, "ts": 1, "dur": 1},)");
+  const Ended over =
+      Run({"--diff", base, "--fail_if=calls>0", File("head/3.json", more)});
+  EXPECT_EQ(over.status, 4) << over.err;
+  EXPECT_THAT(over.err, HasSubstr("calls>0: calls of extra went from 0 to 1"));
 }
 
 TEST_F(CommandTest, WritesWhatItIsAskedToExport) {

@@ -272,6 +272,19 @@ absl::StatusOr<std::string> DiffText(const model::Trace& before,
   return DiffsText(diff, sections, command);
 }
 
+absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
+                                        const ReportCommand& command) {
+  RunAmounts amounts;
+  KYMO_ASSIGN_OR_RETURN(const TraceRows rows,
+                        RowsOf(trace, command.rows, command.filter));
+  AddRanges(rows.rows, TableFor(rows, command).sort_by, amounts);
+  KYMO_ASSIGN_OR_RETURN(const report::SampleTable samples,
+                        ChosenSamples(trace, command.filter));
+  AddFunctions(DiffRowsOf(samples), amounts);
+  if (command.filter.empty()) AddHeap(trace, amounts);
+  return amounts;
+}
+
 namespace {
 
 ExportRequest RequestOf(const ReportCommand& command) {

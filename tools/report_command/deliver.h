@@ -13,6 +13,7 @@
 #include "profiler/plugin/registry.h"
 #include "profiler/plugin/sink.h"
 #include "tools/report_command/options.h"
+#include "tools/run_diff/run_diff.h"
 
 namespace kymo::tools {
 
@@ -20,6 +21,11 @@ namespace kymo::tools {
 // text, the table of sampled functions follows it.
 absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
                                        const ReportCommand& command);
+
+// The amounts by which several runs are compared. Those of the heap only if no
+// filter chooses events.
+absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
+                                        const ReportCommand& command);
 
 // Shows the differences between two traces.
 absl::StatusOr<std::string> DiffText(const model::Trace& before,

@@ -146,6 +146,49 @@ absl::Status SetFiles(const ReportFlags& flags,
   return absl::OkStatus();
 }
 
+// How many of the files of --diff are of base: those before "--", else those in
+// the folder of the first one, which must be one of two.
+absl::StatusOr<size_t> BaseFiles(const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& files) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  const auto behind = static_cast<size_t>(arguments.end() - dashes);
+  if (behind > 1 && behind - 1 < files.size()) {
+    return files.size() - (behind - 1);
+  }
+  if (files.size() == 2) return 1;
+  const auto folder = [&](const std::string& file) {
+    return file.substr(0, std::min(file.rfind('/'), file.size()));
+  };
+  const std::string first = folder(files.empty() ? "" : files[0]);
+  const auto other = std::ranges::find_if(
+      files, [&](const std::string& file) { return folder(file) != first; });
+  const bool are_two = std::all_of(other, files.end(), [&](const auto& file) {
+    return folder(file) == folder(*other);
+  });
+  if (other == files.end() || !are_two) {
+    return Invalid(absl::StrCat(
+        "--diff compares two files, not ", files.size(),
+        "; for several runs of two programs: --diff base/* head/*, or --diff "
+        "BASE ... -- HEAD ..."));
+  }
+  return static_cast<size_t>(other - files.begin());
+}
+
+absl::Status SetDiff(const ReportFlags& flags,
+                     const std::vector<std::string>& arguments,
+                     ReportCommand& command) {
+  command.markdown = flags.markdown;
+  if (!flags.fail_if.empty()) {
+    KYMO_ASSIGN_OR_RETURN(command.limits, ParseLimits(flags.fail_if));
+  }
+  if (!command.diff || command.list || command.version) return absl::OkStatus();
+  if (command.check) return Invalid("--check and --diff exclude each other");
+  if (command.files.empty()) return absl::OkStatus();
+  KYMO_ASSIGN_OR_RETURN(command.base_files,
+                        BaseFiles(arguments, command.files));
+  return absl::OkStatus();
+}
+
 absl::Status CheckModes(const ReportCommand& command,
                         const ExporterRegistry& exporters) {
   if (command.list || command.version || command.lists_queries) {
@@ -155,12 +198,14 @@ absl::Status CheckModes(const ReportCommand& command,
   if (command.files.empty()) {
     return Invalid("no file; usage: kymo report [flags] FILE ... (see --help)");
   }
-  if (command.check && command.diff) {
-    return Invalid("--check and --diff exclude each other");
+  if (!command.diff && (command.markdown || !command.limits.empty())) {
+    return Invalid("--fail_if and --markdown go with --diff");
   }
-  if (command.diff && command.files.size() != 2) {
-    return Invalid(
-        absl::StrCat("--diff compares two files, not ", command.files.size()));
+  if (command.compares_runs() && command.format == TextFormat::kCsv) {
+    return Invalid("--format=csv does not go with a --diff of several runs");
+  }
+  if (command.compares_runs() && !command.exporters.empty()) {
+    return Invalid("--export and --view compare one run with one");
   }
   if ((command.diff || command.check) && !command.analyses.empty()) {
     return Invalid("--analysis does not go with --check or --diff");
@@ -222,6 +267,7 @@ absl::StatusOr<ReportCommand> ParseReport(
   command.diff = flags.diff;
   command.quiet = flags.quiet;
   command.format = flags.format;
+  KYMO_RETURN_IF_ERROR(SetDiff(flags, arguments, command));
   KYMO_RETURN_IF_ERROR(SetAnalyses(flags, command));
   KYMO_RETURN_IF_ERROR(SetSql(flags, command));
   KYMO_RETURN_IF_ERROR(SetRows(flags, command.rows));

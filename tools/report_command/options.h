@@ -7,6 +7,7 @@
 #ifndef KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
 #define KYMO_TOOLS_REPORT_COMMAND_OPTIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "tools/report_command/data_text.h"
 #include "tools/report_command/event_filter.h"
 #include "tools/report_command/row_source.h"
+#include "tools/run_diff/fail_if.h"
 
 namespace kymo::tools {
 
@@ -29,6 +31,9 @@ struct ReportCommand {
   bool version = false;
   bool check = false;
   bool diff = false;
+  size_t base_files = 1;      // with `diff`: how many of `files` are of base
+  std::vector<Limit> limits;  // with `diff`
+  bool markdown = false;
   bool quiet = false;
   TextFormat format = TextFormat::kText;
   std::vector<std::string> analyses;  // instead of the table; names
@@ -53,6 +58,11 @@ struct ReportCommand {
   std::vector<std::string> notices;  // what to say about the flags
 
   std::vector<std::string> files;
+
+  // Of several runs on a side, or with limits: what surely changed.
+  bool compares_runs() const {
+    return diff && (files.size() != 2 || markdown || !limits.empty());
+  }
 };
 
 // Loads exporter libraries that --export names into `exporters`.

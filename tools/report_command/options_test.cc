@@ -179,13 +179,34 @@ TEST_F(OptionsTest, FiltersKeepAllTheirParts) {
   EXPECT_EQ(Parse({"a", "--step=0-0"}).filter.steps, (StepRange{0, 0}));
 }
 
+TEST_F(OptionsTest, SidesOfADiff) {
+  const auto base = [&](const std::vector<std::string>& words) {
+    const ReportCommand command = Parse(words);
+    EXPECT_TRUE(command.compares_runs());
+    return command.base_files;
+  };
+  EXPECT_EQ(base({"--diff", "b/1", "b/2", "h/1", "h/2", "h/3"}), 2u);
+  EXPECT_EQ(base({"--diff", "1", "2", "3", "--", "4"}), 3u);
+  EXPECT_EQ(base({"--diff", "a", "b", "--fail_if=calls>0"}), 1u);
+  EXPECT_FALSE(Parse({"--diff", "a", "b"}).compares_runs());
+  EXPECT_THAT(Error({"--diff", "a/1", "b/1", "c/1"}),
+              testing::HasSubstr("two files"));
+  EXPECT_THAT(Error({"--diff", "a", "b", "--fail_if=x>1"}),
+              testing::HasSubstr("it takes a list"));
+  EXPECT_EQ(Error({"a", "--markdown"}),
+            "--fail_if and --markdown go with --diff");
+  EXPECT_THAT(Error({"--diff", "a", "b", "--markdown", "--format=csv"}),
+              testing::HasSubstr("several runs"));
+}
+
 TEST_F(OptionsTest, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_EQ(Error({"--quiet"}),
             "no file; usage: kymo report [flags] FILE ... (see --help)");
   EXPECT_EQ(Error({"a", "b", "--diff", "--check"}),
             "--check and --diff exclude each other");
   EXPECT_EQ(Error({"a", "b", "c", "--diff"}),
-            "--diff compares two files, not 3");
+            "--diff compares two files, not 3; for several runs of two "
+            "programs: --diff base/* head/*, or --diff BASE ... -- HEAD ...");
   EXPECT_EQ(Error({"a", "b", "--diff", "--group_by=event"}),
             "--diff compares groups, not --group_by=event");
   ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
@@ -346,6 +367,8 @@ TEST_F(OptionsTest, TheManualHasEveryFlag) {
 }
 
 TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
+  // --view takes the exporter of pages to be there.
+  ASSERT_TRUE(RegisterBuiltinExporters(exporters_).ok());
   FuzzWords words = {.names = {"fake_option"},
                      .values = {"name", "name,", "event", "3-5", "1s..2s", "..",
                                 "(a|b)*", "[", "json", "512MiB", "always"}};

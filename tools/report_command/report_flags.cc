@@ -117,9 +117,24 @@ std::vector<Setting<ReportFlags>> EventSettings() {
       {.name = "diff",
        .value = setting::Switch(&F::diff),
        .purpose = "Compare two files: what got slower, faster, new, gone. "
-                  "--export=html makes a page of it, too.",
+                  "--export=html makes a page of it, too. More files are "
+                  "several runs of two programs, base/* head/* or BASE ... -- "
+                  "HEAD ...: what surely changed.",
        .topic = "run",
        .is_common = true},
+      {.name = "fail_if",
+       .value = SomeText(&F::fail_if, "a list such as self_cpu>5%"),
+       .purpose = "With --diff: end with status 4 if something surely changed "
+                  "by more, such as self_cpu>5%,allocations>0. It takes "
+                  "self_cpu, function_cpu, calls, allocations, "
+                  "allocated_bytes, peak_bytes.",
+       .hint = "LIMITS",
+       .topic = "run"},
+      {.name = "markdown",
+       .value = setting::Switch(&F::markdown),
+       .purpose = "With --diff of several runs: print Markdown, for a merge "
+                  "request.",
+       .topic = "run"},
       {.name = "analysis",
        .value =
            NotEmpty(setting::Words(&F::analysis, setting::SameWords(analyses))),

@@ -36,6 +36,8 @@ struct ReportFlags : SharedFlags {
 
   bool check = false;
   bool diff = false;
+  std::string fail_if;
+  bool markdown = false;
   std::optional<std::vector<std::string>> analysis;
   std::string sql;
   std::string query;

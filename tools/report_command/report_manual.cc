@@ -13,7 +13,8 @@ constexpr char kEnd[] =
     "    0    done; with --check: nothing but notes was found\n"
     "    1    a file cannot be read, or not be written\n"
     "    2    the command line is wrong\n"
-    "    3    --check found warnings or errors\n";
+    "    3    --check found warnings or errors\n"
+    "    4    something changed by more than --fail_if says\n";
 
 std::vector<PluginGroup> Groups(const ImporterRegistry& importers,
                                 const ExporterRegistry& exporters) {
@@ -47,7 +48,8 @@ Manual MakeReportManual(const ImporterRegistry& importers,
   manual.synopsis =
       "kymo report [flags] FILE ...\n"
       "kymo report --check [flags] FILE ...\n"
-      "kymo report --diff [flags] BEFORE AFTER";
+      "kymo report --diff [flags] BEFORE AFTER\n"
+      "kymo report --diff [flags] BASE ... -- HEAD ...";
   manual.description = {
       "Reads traces and prints PyTorch's table of them. The format of a file "
       "is known by its content. Several files are one trace: their processes "

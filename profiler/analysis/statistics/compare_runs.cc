@@ -99,10 +99,6 @@ double SmallestSeen(const RunRow& row, double alpha) {
   return deviations * RobustDeviation(off) * std::sqrt(runs / kRankEfficiency);
 }
 
-bool IsExact(const RunRow& row) {
-  return row.is_count && AllEqual(row.base) && AllEqual(row.head);
-}
-
 ComparedRow Measured(const RunRow& row, bool with_interval) {
   ComparedRow compared;
   const double base = Median(row.base);
@@ -146,6 +142,10 @@ RunRow Sum(std::span<const RunRow> rows) {
 }
 
 }  // namespace
+
+bool IsExact(const RunRow& row) {
+  return row.is_count && AllEqual(row.base) && AllEqual(row.head);
+}
 
 RunComparison CompareRuns(std::span<const RunRow> rows,
                           const CompareOptions& options) {

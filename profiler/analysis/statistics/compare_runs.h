@@ -34,6 +34,9 @@ struct RunRow {
   bool is_count = false;  // not a time: the run's speed says nothing of it
 };
 
+// Whether it is a count whose runs agree on each side: it needs no test.
+bool IsExact(const RunRow& row);
+
 enum class RunVerdict : uint8_t {
   kSlower,    // or more
   kFaster,    // or less

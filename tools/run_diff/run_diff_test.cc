@@ -1,0 +1,119 @@
+#include "tools/run_diff/run_diff.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/run_diff/fail_if.h"
+
+namespace kymo::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Ten runs of two ranges. `slower` is how much longer `mm` takes.
+std::vector<RunAmounts> Runs(double slower, double allocations) {
+  std::vector<RunAmounts> runs;
+  for (int i = 0; i < 10; ++i) {
+    const double noise = 1 + 0.001 * (i * 7 % 10);
+    runs.push_back({{{RunTable::kRanges, "mm"}, 1000 * slower * noise},
+                    {{RunTable::kRanges, "add|x"}, 500 * noise},
+                    {{RunTable::kRanges, "tiny"}, 0.1},
+                    {{RunTable::kCalls, "mm"}, 3},
+                    {{RunTable::kHeap, "allocations"}, allocations}});
+  }
+  return runs;
+}
+
+const RunDiffRow& RowOf(const RunDiff& diff, RunTable table,
+                        const std::string& name) {
+  for (const RunDiffRow& row : diff.rows) {
+    if (row.key.table == table && row.key.name == name) return row;
+  }
+  ADD_FAILURE() << name;
+  return diff.rows[0];
+}
+
+TEST(RunDiffTest, FindsWhatChanged) {
+  const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.1, 101));
+  EXPECT_EQ(RowOf(diff, RunTable::kRanges, "mm").compared.verdict,
+            analysis::RunVerdict::kSlower);
+  EXPECT_EQ(RowOf(diff, RunTable::kRanges, "add|x").compared.verdict,
+            analysis::RunVerdict::kNoChange);
+  EXPECT_EQ(RowOf(diff, RunTable::kHeap, "allocations").compared.verdict,
+            analysis::RunVerdict::kSlower);
+  EXPECT_EQ(RowOf(diff, RunTable::kCalls, "mm").compared.verdict,
+            analysis::RunVerdict::kNoChange);
+  EXPECT_EQ(diff.rows[0].key.name, "mm");
+  EXPECT_EQ(diff.left_out.at(RunTable::kRanges), 1u);
+  EXPECT_EQ(diff.wholes.at(RunTable::kRanges).compared.verdict,
+            analysis::RunVerdict::kSlower);
+}
+
+TEST(RunDiffTest, TextSaysHowSureItIs) {
+  const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.1, 101));
+  const std::string text = RunDiffText(diff, RunFormat::kText, -1);
+  EXPECT_THAT(text, HasSubstr("10 runs of base, 10 of head\n\nRanges\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("mm +slower .*\\+10\\.0 %"));
+  EXPECT_THAT(text, HasSubstr("1 with less than 0.1 %"));
+  EXPECT_THAT(text, testing::ContainsRegex("allocations +more +100 +101"));
+  const std::string markdown = RunDiffText(diff, RunFormat::kMarkdown, -1);
+  EXPECT_THAT(markdown, HasSubstr("| add\\|x | no change seen |"));
+  EXPECT_THAT(RunDiffText(diff, RunFormat::kJson, -1),
+              HasSubstr("\"verdict\": \"slower\""));
+}
+
+TEST(RunDiffTest, TooFewRunsSayHowManyItTakes) {
+  const std::vector<RunAmounts> base = Runs(1, 100);
+  const RunDiff diff = DiffRuns(std::span(base).first(2), Runs(1.1, 101));
+  EXPECT_EQ(RowOf(diff, RunTable::kRanges, "mm").compared.verdict,
+            analysis::RunVerdict::kTooNoisy);
+  EXPECT_THAT(RunDiffText(diff, RunFormat::kText, -1),
+              HasSubstr("found only with 5 runs on each side"));
+}
+
+TEST(RunDiffTest, NewAndGoneRows) {
+  std::vector<RunAmounts> base = Runs(1, 100);
+  std::vector<RunAmounts> head = Runs(1, 100);
+  for (RunAmounts& run : base) run[{RunTable::kCalls, "old"}] = 1;
+  for (RunAmounts& run : head) run[{RunTable::kCalls, "young"}] = 1;
+  const std::string text =
+      RunDiffText(DiffRuns(base, head), RunFormat::kText, -1);
+  EXPECT_THAT(text, testing::ContainsRegex("young +new +0 +1 +--"));
+  EXPECT_THAT(text, testing::ContainsRegex("old +gone +1 +0 +-100.0 %"));
+}
+
+TEST(FailIfTest, FailsOnWhatSurelyChanged) {
+  const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.1, 101));
+  const auto exceeded = [&](const char* text) {
+    return Exceeded(ParseLimits(text).value(), diff);
+  };
+  EXPECT_THAT(exceeded("allocations>0"),
+              ElementsAre("allocations>0: allocations went from 100 to 101 "
+                          "(+1.00 %)"));
+  EXPECT_THAT(exceeded("allocations>1,allocations>1%"), IsEmpty());
+  EXPECT_THAT(exceeded("self_cpu>8%"),
+              ElementsAre(HasSubstr("self_cpu of mm went from ")));
+  EXPECT_THAT(exceeded("self_cpu>11%,function_cpu>0,calls>0"), IsEmpty());
+}
+
+TEST(FailIfTest, NoiseExceedsNothing) {
+  const RunDiff diff = DiffRuns(Runs(1, 100), Runs(1.0001, 100));
+  EXPECT_THAT(Exceeded(*ParseLimits("self_cpu>0,allocations>0"), diff),
+              IsEmpty());
+}
+
+TEST(FailIfTest, ErrorsSayWhatItTakes) {
+  for (const char* const wrong : {"", "self_cpu", "self_cpu>", "self_cpu>x",
+                                  "cpu>5%", "calls>-1", "calls>1,,calls>2"}) {
+    EXPECT_THAT(ParseLimits(wrong).status().message(),
+                HasSubstr("it takes a list such as self_cpu>5%"))
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace kymo::tools

@@ -1,0 +1,204 @@
+// How RunDiff looks: as text, for a merge request, and for other programs.
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "profiler/text/json_writer.h"
+#include "profiler/text/text_cells.h"
+#include "profiler/text/visible_text.h"
+#include "tools/run_diff/run_diff.h"
+
+namespace kymo::tools {
+namespace {
+
+using analysis::RunVerdict;
+
+constexpr const char* kTitles[] = {"Ranges", "Sampled functions", "Calls",
+                                   "Heap"};
+constexpr const char* kNames[] = {"ranges", "functions", "calls", "heap"};
+
+bool IsTime(RunTable table) {
+  return table == RunTable::kRanges || table == RunTable::kFunctions;
+}
+
+std::string Percent(double share) {
+  if (std::isinf(share)) return "--";
+  return absl::StrFormat("%+.1f %%", 100 * share);
+}
+
+// Of counts, more and fewer are neither slower nor faster.
+std::string VerdictText(const RunDiffRow& row) {
+  if (row.is_new) return "new";
+  if (row.is_gone) return "gone";
+  const RunVerdict verdict = row.compared.verdict;
+  if (!IsTime(row.key.table)) {
+    if (verdict == RunVerdict::kSlower) return "more";
+    if (verdict == RunVerdict::kFaster) return "less";
+  }
+  return analysis::VerdictName(verdict);
+}
+
+bool IsChange(const RunDiffRow& row) {
+  return row.is_new || row.is_gone ||
+         row.compared.verdict == RunVerdict::kSlower ||
+         row.compared.verdict == RunVerdict::kFaster;
+}
+
+std::string Amount(const RunDiffRow& row, double amount) {
+  if (IsTime(row.key.table)) return report::FormatTime(amount, "");
+  return absl::StrFormat("%.10g", amount);
+}
+
+std::string Name(const RunDiffRow& row) {
+  std::string name = VisibleText(row.key.name);
+  if (!row.key.detail.empty()) {
+    absl::StrAppend(&name, " (", VisibleText(row.key.detail), ")");
+  }
+  return name;
+}
+
+std::vector<std::string> Cells(const RunDiffRow& row) {
+  const analysis::ComparedRow& compared = row.compared;
+  const std::string seen =
+      std::isinf(compared.smallest_seen)
+          ? "too few runs"
+          : absl::StrFormat("%.1f %%", 100 * compared.smallest_seen);
+  return {Name(row),
+          VerdictText(row),
+          Amount(row, row.base),
+          Amount(row, row.head),
+          Percent(compared.change),
+          absl::StrCat(Percent(compared.interval.low), " .. ",
+                       Percent(compared.interval.high)),
+          IsTime(row.key.table) ? seen : ""};
+}
+
+std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
+  if (!is_markdown) {
+    return absl::StrFormat("%-44s  %-14s  %12s  %12s  %9s  %-20s  %s\n",
+                           cells[0], cells[1], cells[2], cells[3], cells[4],
+                           cells[5], cells[6]);
+  }
+  std::string text = "|";
+  for (const std::string& cell : cells) {
+    text += " ";
+    for (const char c : cell) {
+      if (c == '|' || c == '`' || c == '*' || c == '_' || c == '<')
+        text += '\\';
+      text += c;
+    }
+    text += " |";
+  }
+  return text + "\n";
+}
+
+std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
+                      int row_limit) {
+  std::string rows;
+  int shown = 0;
+  size_t same = 0;    // counts that did not change
+  size_t hidden = 0;  // beyond the limit
+  const auto whole = diff.wholes.find(table);
+  if (whole != diff.wholes.end())
+    rows += Row(Cells(whole->second), is_markdown);
+  for (const RunDiffRow& row : diff.rows) {
+    if (row.key.table != table) continue;
+    if (!IsTime(table) && !IsChange(row)) {
+      ++same;
+      continue;
+    }
+    if (row_limit >= 0 && shown >= row_limit) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
+    rows += Row(Cells(row), is_markdown);
+  }
+  if (rows.empty() && same == 0) return "";
+  const auto index = static_cast<size_t>(table);
+  std::string text = is_markdown
+                         ? absl::StrCat("\n### ", kTitles[index], "\n\n")
+                         : absl::StrCat("\n", kTitles[index], "\n");
+  const auto relative = diff.is_relative.find(table);
+  if (IsTime(table) && relative != diff.is_relative.end() && relative->second) {
+    text += "Rows are compared with the rest of their run.\n";
+    if (is_markdown) text += "\n";
+  }
+  if (!rows.empty()) {
+    text += Row({"Name", "Verdict", "Base", "Head", "Change", "95 % interval",
+                 IsTime(table) ? "Would have seen" : ""},
+                is_markdown);
+    if (is_markdown) text += "|---|---|--:|--:|--:|---|--:|\n";
+    text += rows;
+  }
+  const auto note = [&](size_t count, const char* what) {
+    if (count == 0) return;
+    absl::StrAppend(&text, is_markdown ? "\n" : "", count, what, "\n");
+  };
+  note(same, " did not change");
+  note(hidden, " more; --row_limit=-1 shows all");
+  const auto left_out = diff.left_out.find(table);
+  if (left_out != diff.left_out.end()) {
+    note(left_out->second,
+         " with less than 0.1 % of the time are not compared");
+  }
+  return text;
+}
+
+std::string Tables(const RunDiff& diff, bool is_markdown, int row_limit) {
+  std::string text = absl::StrCat(diff.base_runs, " runs of base, ",
+                                  diff.head_runs, " of head\n");
+  if (std::min(diff.base_runs, diff.head_runs) <
+      static_cast<size_t>(diff.fewest_runs)) {
+    absl::StrAppend(&text, "A change of a time is found only with ",
+                    diff.fewest_runs, " runs on each side, or more.\n");
+  }
+  for (size_t t = 0; t < static_cast<size_t>(RunTable::kCount); ++t) {
+    text += TableText(diff, static_cast<RunTable>(t), is_markdown, row_limit);
+  }
+  return text;
+}
+
+std::string Json(const RunDiff& diff) {
+  std::string text;
+  json::JsonWriter json(text);
+  json.BeginObject();
+  json.Member("base_runs", static_cast<int64_t>(diff.base_runs));
+  json.Member("head_runs", static_cast<int64_t>(diff.head_runs));
+  json.Key("rows");
+  json.BeginArray();
+  const auto number = [&](const char* name, double value) {
+    json.Key(name);
+    json.Double(value);
+  };
+  const auto write = [&](const RunDiffRow& row) {
+    json.BeginObject();
+    json.Member("table", kNames[static_cast<size_t>(row.key.table)]);
+    json.Member("name", row.key.name);
+    json.Member("detail", row.key.detail);
+    json.Member("verdict", VerdictText(row));
+    number("base", row.base);
+    number("head", row.head);
+    number("change", row.compared.change);
+    number("change_low", row.compared.interval.low);
+    number("change_high", row.compared.interval.high);
+    number("p", row.compared.p);
+    number("smallest_seen", row.compared.smallest_seen);
+    json.EndObject();
+  };
+  for (const auto& [table, row] : diff.wholes) write(row);
+  for (const RunDiffRow& row : diff.rows) write(row);
+  json.EndArray();
+  json.EndObject();
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string RunDiffText(const RunDiff& diff, RunFormat format, int row_limit) {
+  if (format == RunFormat::kJson) return Json(diff);
+  return Tables(diff, format == RunFormat::kMarkdown, row_limit);
+}
+
+}  // namespace kymo::tools
