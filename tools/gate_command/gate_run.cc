@@ -1,13 +1,8 @@
 #include "tools/gate_command/gate_run.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/status/status.h"
@@ -16,32 +11,13 @@
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
 #include "profiler/report/ledger_text.h"
+#include "tools/gate_command/self_run.h"
 #include "tools/gate_command/syscall_trace.h"
 #include "tools/profile_command/start/runtime_files.h"
 #include "tools/runtime/blocking_calls.h"
 
-extern char** environ;
-
 namespace kymo::tools {
 namespace {
-
-absl::StatusOr<std::string> SelfPath() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  if (length <= 0 || length == sizeof(path)) {
-    return absl::ErrnoToStatus(errno, "could not find this program's file");
-  }
-  return std::string(path, static_cast<size_t>(length));
-}
-
-absl::Status CheckEnd(int status, const std::string& program) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return absl::AbortedError(
-      WIFSIGNALED(status)
-          ? absl::StrCat(program, " was ended by signal ", WTERMSIG(status),
-                         " (", strsignal(WTERMSIG(status)), ")")
-          : absl::StrCat(program, " ended with status ", WEXITSTATUS(status)));
-}
 
 // The file in which libkymo_calls.so counts; other processes open it by path.
 class CallFile {
@@ -126,9 +102,7 @@ absl::Status AddCounts(const std::vector<std::string>& command,
 absl::Status Record(const std::vector<std::string>& flags,
                     const std::string& out,
                     const std::vector<std::string>& command) {
-  KYMO_ASSIGN_OR_RETURN(const std::string self, SelfPath());
-  std::vector<std::string> words = {self,
-                                    "profile",
+  std::vector<std::string> words = {"profile",
                                     "--quiet",
                                     "--activities=cpu",
                                     "--profile_memory",
@@ -140,18 +114,7 @@ absl::Status Record(const std::vector<std::string>& flags,
   words.insert(words.end(), flags.begin(), flags.end());
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, self.c_str(), nullptr, nullptr, argv.data(), environ);
-  if (error != 0) {
-    return absl::ErrnoToStatus(error, absl::StrCat("could not start ", self));
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  KYMO_ASSIGN_OR_RETURN(const int status, RunSelf(words));
   return CheckEnd(status, command[0]);
 }
 

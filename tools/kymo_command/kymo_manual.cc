@@ -11,7 +11,8 @@ constexpr char kEnd[] =
     "\nCOMMANDS\n"
     "    profile    records a program; kymo profile --help\n"
     "    report     reads traces; kymo report --help\n"
-    "    gate       holds a program against a budget; kymo gate --help\n\n"
+    "    gate       holds a program against a budget; kymo gate --help\n"
+    "    compare    runs two programs in turns; kymo compare --help\n\n"
     "EXIT STATUS\n"
     "    That of the command; 2 if there is no such command.\n";
 

@@ -8,6 +8,7 @@
 #include "tools/command_line/say.h"
 #include "tools/command_line/shared_flags.h"
 #include "tools/command_line/standard_streams.h"
+#include "tools/gate_command/compare.h"
 #include "tools/gate_command/main.h"
 #include "tools/kymo_command/kymo_manual.h"
 #include "tools/profile_command/main.h"
@@ -32,6 +33,7 @@ int Main(const std::vector<std::string>& words) {
   if (first == "profile") return ProfileMain(others);
   if (first == "report") return ReportMain(others);
   if (first == "gate") return GateMain(others);
+  if (first == "compare") return CompareMain(others);
   OccupyStandardStreams();
   if (first == "--version") {
     fputs(kVersionLine, stdout);
