@@ -253,6 +253,7 @@ void PerfSession::Handle(RecordBytes bytes) {
     case PERF_RECORD_COMM:
       if (const auto comm = DecodeComm(bytes)) {
         if (!IsOurs(comm->pid)) return;
+        if (comm->is_exec) store_.OnThreadEnd(comm->tid);
         store_.processes().OnName(comm->pid, comm->tid, comm->name,
                                   comm->is_exec);
         return;
@@ -299,6 +300,7 @@ void PerfSession::HandleExit(const TaskRecord& record) {
   if (!IsOurs(record.pid)) return;
   last_ended_[record.pid] = record.tid;
   watch_.OnThreadEnd(record.tid);
+  store_.OnThreadEnd(record.tid);
   if (store_.processes().OnExit(record.pid, record.tid,
                                 ToEpoch(record.time_ns))) {
     pids_.OnExit(record.pid);

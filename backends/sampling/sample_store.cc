@@ -10,6 +10,7 @@ namespace kymo::sampling {
 
 void SampleStore::OnSample(const SampleEvent& event) {
   CapturedStack captured{.pid = event.pid,
+                         .tid = event.tid,
                          .has_registers = event.has_registers,
                          .registers = event.registers,
                          .stack = event.stack,

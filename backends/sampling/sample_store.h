@@ -68,6 +68,7 @@ class SampleStore {
   void OnMap(const MapRecord& record) { stacks_.OnMap(record); }
   void ReadMapsOf(int64_t pid) { stacks_.ReadMapsOf(pid); }
   void OnSample(const SampleEvent& event);
+  void OnThreadEnd(int64_t tid) { stacks_.OnThreadEnd(tid); }
   void OnEnd(int64_t pid) { stacks_.OnEnd(pid); }
   void AddLoss(model::Loss loss, uint64_t count) {
     stacks_.AddLoss(loss, count);

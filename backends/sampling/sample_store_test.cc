@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -31,6 +32,49 @@ TEST(SampleStoreTest, StackThatEndsNowhereIsCountedAsIncomplete) {
   ASSERT_EQ(shard.samples.size(), 1);
   EXPECT_EQ(shard.samples[0].weight_ns, 7);
   EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksIncomplete), 1);
+}
+
+// Code without tables, and a chain of two frame pointers. The stack is memory
+// of this process, since it is read again.
+TEST(SampleStoreTest, AStackThatIsCutHasTheOutermostCallersOfTheLastWholeOne) {
+  SampleStore store(/*period_ns=*/1'000'000);
+  const int64_t pid = getpid();
+  store.OnMap({.pid = pid,
+               .address = 0x10000,
+               .size_bytes = 0x1000,
+               .file_offset = 0,
+               .file = {.path = "//anon", .build_id = {}}});
+  uint64_t words[] = {0, 0, 0, 0x10100, 0, 0, 0, 0x10200};
+  const auto base = reinterpret_cast<uint64_t>(words);
+  words[2] = base + 0x30;
+  SampleEvent event{.pid = pid, .tid = pid, .time_ns = 5, .weight_ns = 7};
+  event.has_registers = true;
+  event.registers[kRip] = 0x10010;
+  event.registers[kRsp] = base;
+  event.registers[kRbp] = base + 0x10;
+  event.stack = std::as_bytes(std::span(words));
+  store.OnSample(event);
+  event.stack = event.stack.first(24);  // up to the first return address
+  event.stack_was_cut = true;
+  store.OnSample(event);
+  words[7] = 0x10300;  // called from elsewhere by now
+  store.OnSample(event);
+  model::TraceShard shard;
+  store.Collect(shard);
+  ASSERT_EQ(shard.samples.size(), 3u);
+  EXPECT_EQ(shard.stacks.depth(shard.samples[0].stack), 3u);
+  EXPECT_EQ(shard.stacks.depth(shard.samples[2].stack), 2u);  // [truncated]
+  const model::StackId joined = shard.samples[1].stack;
+  EXPECT_EQ(shard.stacks.depth(joined), 4u);
+  EXPECT_EQ(
+      shard.strings.Get(
+          shard.stacks.frame(shard.stacks.leaf(shard.stacks.parent(joined)))
+              .function),
+      "[cut]");
+  // What was between is lost.
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksTruncated), 2u);
+  EXPECT_EQ(shard.ledger.Get(model::Loss::kStacksIncomplete), 0u);
+  EXPECT_EQ(RemarksOf(store).size(), 1u);
 }
 
 // Two files lie at one place, one after the other; the addresses say which.

@@ -1,8 +1,13 @@
 #include "backends/sampling/stack_store.h"
 
+#include <limits.h>
+#include <sys/uio.h>
+
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/sampling/target/sample_ring.h"
@@ -30,6 +35,20 @@ size_t FileNumberOf(uint64_t address) {
 }
 
 constexpr uint64_t kManyUnnamed = 100;
+
+// Words of a process's memory. Returns how many could be read.
+size_t ReadWords(int64_t pid, std::span<const uint64_t> addresses,
+                 std::span<uint64_t> values) {
+  static_assert(Unwinder::kMaxFrames <= IOV_MAX);
+  std::vector<iovec> words;
+  for (const uint64_t address : addresses) {
+    words.push_back({reinterpret_cast<void*>(address), sizeof(uint64_t)});
+  }
+  const iovec to = {values.data(), values.size_bytes()};
+  const ssize_t bytes = process_vm_readv(
+      static_cast<pid_t>(pid), &to, 1, words.data(), words.size(), /*flags=*/0);
+  return bytes < 0 ? 0 : static_cast<size_t>(bytes) / sizeof(uint64_t);
+}
 
 // How to make a program name the code that it makes.
 std::string_view HowToName(std::string_view program) {
@@ -104,6 +123,19 @@ void StackStore::UnwindInto(const CapturedStack& captured,
                    captured.stack_was_cut, &unwound_);
 }
 
+// In the last whole stack of the thread.
+void StackStore::FindOuterFrames(const CapturedStack& captured,
+                                 const SampledProcess& process) {
+  if (captured.tid == 0) return;
+  const StackCopy copy{captured.registers[kRsp], captured.stack};
+  const auto read = [&](std::span<const uint64_t> addresses,
+                        std::span<uint64_t> values) {
+    return ReadWords(captured.pid, addresses, values);
+  };
+  outer_frames_.Complete(captured.tid, process.image_ns, copy, read, &unwound_);
+  if (unwound_.is_joined) ++joined_count_;
+}
+
 void StackStore::AddPython(const CapturedStack& captured,
                            SampledProcess& process) {
   if (python_.LookAtModules(unwound_)) UnwindInto(captured, process);
@@ -126,6 +158,7 @@ void StackStore::PlaceCallchain(const CapturedStack& captured,
                                 SampledProcess& process) {
   unwound_.frames.clear();
   unwound_.end = StackEnd::kComplete;
+  unwound_.is_joined = false;
   for (const uint64_t instruction : captured.callchain) {
     uint64_t address = instruction - (unwound_.frames.empty() ? 0 : 1);
     // A file whose mapping is not known is where the maps say.
@@ -141,6 +174,7 @@ void StackStore::PlaceCallchain(const CapturedStack& captured,
 
 symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
   SampledProcess& process = processes_.Process(captured.pid);
+  ++stack_count_;
   const auto find_frames = [&] {
     if (captured.has_registers) {
       UnwindInto(captured, process);
@@ -154,13 +188,20 @@ symbolize::RawStackId StackStore::Intern(const CapturedStack& captured) {
       unwound_.frames.front().module == symbolize::ModuleTable::kUnknown) {
     // The process is in the middle of an exec: the registers are the old
     // program's.
-    unwound_.frames.clear();
-    unwound_.end = StackEnd::kComplete;
+    unwound_ = {};
   }
-  if (captured.has_registers && reads_python_) AddPython(captured, process);
+  if (captured.has_registers) {
+    if (reads_python_ && python_.LookAtModules(unwound_)) {
+      UnwindInto(captured, process);
+    }
+    FindOuterFrames(captured, process);
+    if (reads_python_) AddPython(captured, process);
+  }
   if (unwound_.end == StackEnd::kTruncated) {
     ledger_.Add(model::Loss::kStacksTruncated, 1);
-    unwound_.frames.push_back({symbolize::ModuleTable::kTruncated, 0});
+    if (!unwound_.is_joined) {
+      unwound_.frames.push_back({symbolize::ModuleTable::kTruncated, 0});
+    }
   } else if (unwound_.end == StackEnd::kIncomplete) {
     ledger_.Add(model::Loss::kStacksIncomplete, 1);
   }
@@ -201,9 +242,17 @@ std::vector<std::string> StackStore::Remarks() const {
     remarks.push_back(absl::StrCat(
         "sampling: of the stacks of Python, ", unread_python_count_,
         " show the interpreter instead of functions, which could not be read, "
-        "and in ", torn_python_count_,
+        "and in ",
+        torn_python_count_,
         " some function had returned before it was read, so that its callers "
         "may be those of the next one"));
+  }
+  // Fewer than one of a hundred change no share that anybody looks at.
+  if (joined_count_ > stack_count_ / 100) {
+    remarks.push_back(absl::StrCat(
+        "sampling: of ", joined_count_,
+        " stacks that are not whole, the outermost callers are known from "
+        "their threads' last whole stacks; [cut] stands for what is missing"));
   }
   for (const auto& [pid, count] : jit_.unnamed()) {
     if (count < kManyUnnamed) continue;

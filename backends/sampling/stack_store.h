@@ -24,6 +24,7 @@
 #include "backends/sampling/perf_records.h"
 #include "backends/sampling/process_table.h"
 #include "backends/sampling/python/python_stacks.h"
+#include "backends/sampling/unwind/outer_frames.h"
 #include "backends/sampling/unwind/registers.h"
 #include "backends/sampling/unwind/unwinder.h"
 #include "profiler/base/time.h"
@@ -39,6 +40,7 @@ namespace kymo::sampling {
 // Where a thread of a process was.
 struct CapturedStack {
   int64_t pid = 0;
+  int64_t tid = 0;  // 0: not known
   // Where in the kernel, leaf first; return addresses but for the first.
   std::span<const uint64_t> kernel_frames;
   // One of these: registers with a stack, or a call chain (leaf first,
@@ -70,6 +72,8 @@ class StackStore {
   symbolize::RawStackId Intern(const CapturedStack& captured);
   void AddLoss(model::Loss loss, uint64_t count) { ledger_.Add(loss, count); }
 
+  // The thread ended, or runs another program.
+  void OnThreadEnd(int64_t tid) { outer_frames_.Forget(tid); }
   // The process ended: what it wrote last about its code is there now.
   void OnEnd(int64_t pid);
 
@@ -80,9 +84,10 @@ class StackStore {
                                bool only_known = false) {
     return jit_.Settle(stack, time_ns, only_known);
   }
-  // After Collect: why functions of Python programs are missing, and which
-  // programs left a hundred stacks or more without the name of their innermost
-  // function, and what to do.
+  // After Collect: why functions of Python programs are missing, whether many
+  // stacks have callers of other stacks (outer_frames.h), and which programs
+  // left a hundred stacks or more without the name of their innermost function,
+  // and what to do.
   std::vector<std::string> Remarks() const;
 
   // Leaves the stacks of Python programs as C has them.
@@ -98,6 +103,8 @@ class StackStore {
  private:
   void AddPython(const CapturedStack& captured, SampledProcess& process);
   void UnwindInto(const CapturedStack& captured, SampledProcess& process);
+  void FindOuterFrames(const CapturedStack& captured,
+                       const SampledProcess& process);
   void PlaceCallchain(const CapturedStack& captured, SampledProcess& process);
   bool AllModulesKnown() const;
   uint32_t JitProgram(int64_t pid, SampledProcess& process);
@@ -107,6 +114,9 @@ class StackStore {
   uint64_t mappings_version_ = 0;
   ProcessTable processes_;
   Unwinder unwinder_;
+  OuterFrames outer_frames_;
+  uint64_t stack_count_ = 0;
+  uint64_t joined_count_ = 0;
   PythonStacks python_{&modules_, &unwinder_};
   bool reads_python_ = true;
   uint64_t torn_python_count_ = 0;

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "profiler/base/descriptor.h"
+#include "profiler/symbolize/stripped/elf_section.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -100,6 +101,7 @@ void ElfModule::CloseImage() noexcept {
   fd_ = -1;
   entry_ = 0;
   segments_.clear();
+  init_code_.clear();
   build_id_.clear();
 }
 
@@ -113,6 +115,12 @@ void ElfModule::ReadImage() {
   }
   build_id_ = ReadBuildId(elf_);
   entry_ = header.e_entry;
+  for (const char* const name : {".init", ".fini"}) {
+    if (const auto code = FindElfSection(elf_, name)) {
+      init_code_.push_back(
+          {code->header.sh_offset, code->header.sh_size, code->header.sh_addr});
+    }
+  }
   size_t count = 0;
   elf_getphdrnum(elf_, &count);
   for (size_t i = 0; i < count; ++i) {
@@ -121,6 +129,38 @@ void ElfModule::ReadImage() {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     segments_.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
   }
+}
+
+// The compiler's beginning and end of the section are `sub $8, %rsp` and
+// `add $8, %rsp; ret`.
+uint64_t ElfModule::InitCodeStackBytes(uint64_t address) const noexcept {
+  for (const Segment& code : init_code_) {
+    const uint64_t offset = address - code.address;
+    if (offset >= code.size_bytes) continue;
+    return offset == 0 || offset + 1 == code.size_bytes ? 8 : 16;
+  }
+  return 0;
+}
+
+bool ElfModule::ReadCode(uint64_t address,
+                         std::span<std::byte> bytes) const noexcept {
+  const auto segment = std::find_if(
+      segments_.begin(), segments_.end(), [&](const Segment& part) {
+        const uint64_t offset = address - part.address;
+        return offset < part.size_bytes &&
+               bytes.size() <= part.size_bytes - offset;
+      });
+  if (segment == segments_.end()) return false;
+  const uint64_t offset = segment->file_offset + (address - segment->address);
+  if (fd_ >= 0) {
+    return pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset)) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  if (offset > image_.size() || bytes.size() > image_.size() - offset) {
+    return false;
+  }
+  std::memcpy(bytes.data(), image_.data() + offset, bytes.size());
+  return true;
 }
 
 std::string_view ElfModule::short_name() const noexcept {
@@ -152,6 +192,7 @@ ModuleTable::ModuleTable() {
   modules_.push_back(std::make_unique<ElfModule>("[truncated]"));
   modules_.push_back(std::make_unique<ElfModule>("[jit]"));
   modules_.push_back(std::make_unique<ElfModule>("[named]"));
+  modules_.push_back(std::make_unique<ElfModule>("[cut]"));
 }
 
 ModuleId ModuleTable::File(int64_t pid, const FileIdentity& identity) {

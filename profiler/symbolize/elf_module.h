@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -67,6 +68,11 @@ class ElfModule {
   bool IsEntryCode(uint64_t address) const noexcept {
     return entry_ != 0 && address - entry_ < kEntryBytes;
   }
+  // If `address` is in the code of .init or .fini, which has no unwind table:
+  // how many bytes of the stack it has taken, with its return address. Else 0.
+  uint64_t InitCodeStackBytes(uint64_t address) const noexcept;
+  // Bytes of its code. False without an image, or outside of its segments.
+  bool ReadCode(uint64_t address, std::span<std::byte> bytes) const noexcept;
   // False if the file was overwritten after it was opened.
   bool IsUnchanged() const noexcept;
 
@@ -94,6 +100,7 @@ class ElfModule {
   struct stat opened_ {};
   Elf* elf_ = nullptr;
   uint64_t entry_ = 0;
+  std::vector<Segment> init_code_;
   std::vector<Segment> segments_;
 };
 
@@ -111,6 +118,8 @@ class ModuleTable {
   static constexpr ModuleId kJit = 3;
   // An interpreter's code. Its addresses are numbers of named_places().
   static constexpr ModuleId kNamed = 4;
+  // No code: what is missing in the middle of a stack. At address 0.
+  static constexpr ModuleId kCut = 5;
 
   ModuleTable();
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "profiler/symbolize/module_symbolizer.h"
@@ -166,26 +167,57 @@ TEST_F(ElfModuleTest, AFileThatWasOverwrittenHasChanged) {
 
 TEST_F(ElfModuleTest, TheTableHasEachModuleOnce) {
   ModuleTable modules;
-  ASSERT_EQ(modules.size(), 5u);
+  ASSERT_EQ(modules.size(), 6u);
   EXPECT_EQ(modules.module(ModuleTable::kKernel).path(), "[kernel]");
   EXPECT_EQ(modules.module(ModuleTable::kUnknown).path(), "[unknown]");
   EXPECT_EQ(modules.module(ModuleTable::kTruncated).path(), "[truncated]");
   EXPECT_EQ(modules.module(ModuleTable::kJit).path(), "[jit]");
   EXPECT_EQ(modules.module(ModuleTable::kNamed).path(), "[named]");
+  EXPECT_EQ(modules.module(ModuleTable::kCut).path(), "[cut]");
   const FileIdentity file = {.path = "/x", .build_id = "b", .inode = 7};
-  EXPECT_EQ(modules.File(1, file), 5u);
-  EXPECT_EQ(modules.File(2, file), 5u);
-  EXPECT_EQ(modules.File(1, {.path = "/y", .build_id = "b", .inode = 7}), 6u);
-  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "c", .inode = 7}), 7u);
-  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "b", .inode = 8}), 8u);
-  EXPECT_EQ(modules.Named("[anon]"), 9u);
-  EXPECT_EQ(modules.Named("[vdso]"), 10u);
-  EXPECT_EQ(modules.Named("[anon]"), 9u);
-  EXPECT_EQ(modules.Named("[vdso]"), 10u);
-  EXPECT_EQ(modules.size(), 11u);
-  EXPECT_EQ(modules.module(7).path(), "/x");
-  EXPECT_EQ(modules.module(9).elf(), nullptr);
-  EXPECT_NE(modules.module(10).elf(), nullptr);
+  EXPECT_EQ(modules.File(1, file), 6u);
+  EXPECT_EQ(modules.File(2, file), 6u);
+  EXPECT_EQ(modules.File(1, {.path = "/y", .build_id = "b", .inode = 7}), 7u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "c", .inode = 7}), 8u);
+  EXPECT_EQ(modules.File(1, {.path = "/x", .build_id = "b", .inode = 8}), 9u);
+  EXPECT_EQ(modules.Named("[anon]"), 10u);
+  EXPECT_EQ(modules.Named("[vdso]"), 11u);
+  EXPECT_EQ(modules.Named("[anon]"), 10u);
+  EXPECT_EQ(modules.Named("[vdso]"), 11u);
+  EXPECT_EQ(modules.size(), 12u);
+  EXPECT_EQ(modules.module(8).path(), "/x");
+  EXPECT_EQ(modules.module(10).elf(), nullptr);
+  EXPECT_NE(modules.module(11).elf(), nullptr);
+}
+
+TEST_F(ElfModuleTest, CodeOfInitHasTheReturnAddressAboveItsOwnBytes) {
+  TestElf elf;
+  elf.Add({.name = ".init", .address = 0x1000, .bytes = std::string(24, 'x')});
+  elf.Add({.name = ".text", .address = 0x2000, .bytes = std::string(24, 'x')});
+  elf.Add({.name = ".fini", .address = 0x3000, .bytes = std::string(8, 'x')});
+  const auto module = Module(elf);
+  EXPECT_EQ(module->InitCodeStackBytes(0xfff), 0u);
+  EXPECT_EQ(module->InitCodeStackBytes(0x1000), 8u);
+  EXPECT_EQ(module->InitCodeStackBytes(0x1004), 16u);
+  EXPECT_EQ(module->InitCodeStackBytes(0x1017), 8u);  // its return
+  EXPECT_EQ(module->InitCodeStackBytes(0x1018), 0u);
+  EXPECT_EQ(module->InitCodeStackBytes(0x2004), 0u);
+  EXPECT_EQ(module->InitCodeStackBytes(0x3004), 16u);
+}
+
+TEST_F(ElfModuleTest, CodeIsReadWithinTheSegments) {
+  TestElf elf;
+  elf.AddCode(0, 4, 0x400000);
+  const auto module = Module(elf);
+  char text[4] = {};
+  const auto bytes = std::as_writable_bytes(std::span(text, 3));
+  EXPECT_TRUE(module->ReadCode(0x400001, bytes));
+  EXPECT_STREQ(text, "ELF");
+  EXPECT_FALSE(module->ReadCode(0x400002, bytes));
+  EXPECT_FALSE(module->ReadCode(0x3fffff, bytes));
+  EXPECT_FALSE(ElfModule("gone").ReadCode(0x400000, bytes));
+  EXPECT_TRUE(ElfModule::Vdso()->ReadCode(1, bytes));
+  EXPECT_STREQ(text, "ELF");
 }
 
 // --- process_mappings.h ---

@@ -31,11 +31,6 @@ FrameMaker::Frames FrameMaker::MakeKernel(const KernelSymbols& symbols,
                .is_resolved = found})};
 }
 
-FrameMaker::Frames FrameMaker::MakeTruncated() {
-  const model::NameId name = shard_.strings.Intern("[truncated]");
-  return {Add({.function = name, .module = name, .is_resolved = true})};
-}
-
 model::FrameId FrameMaker::Add(const NamedFrame& frame, model::NameId module) {
   return Add({.function = shard_.strings.Intern(frame.function),
               .file = shard_.strings.Intern(frame.file),

@@ -33,10 +33,8 @@ class FrameMaker {
   // The frame of the kernel function around `address`. Its address is the
   // function's beginning, so each function has one frame.
   Frames MakeKernel(const KernelSymbols& symbols, uint64_t address);
-  // A frame whose name is known already.
+  // A frame whose name is known already, or one that says what is missing.
   Frames MakeNamed(const NamedFrame& frame, std::string_view module);
-  // The frame "[truncated]", in place of the callers that a stack lacks.
-  Frames MakeTruncated();
 
  private:
   model::FrameId Add(const NamedFrame& frame, model::NameId module);

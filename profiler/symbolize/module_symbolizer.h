@@ -4,10 +4,10 @@
 //   for (const NamedFrame& frame : symbolizer.Name(address)) ...
 //
 // Names come from the debug information (functions, inlined calls, lines), else
-// from the symbol tables, else they are "module+0x1f3a". Memory that no file
-// backs is one place, "[anon]". Making a symbolizer
-// reads the tables, which stay in memory as long as it lives. A look-up then
-// takes microseconds.
+// from the symbol tables (of stripped files and of Go, too), else they are
+// "module+0x1f3a". Memory that no file backs is one place, "[anon]". Making a
+// symbolizer reads the tables, which stay in memory as long as it lives. A
+// look-up then takes microseconds.
 // Threads: none.
 #ifndef KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_
 #define KYMO_PROFILER_SYMBOLIZE_MODULE_SYMBOLIZER_H_

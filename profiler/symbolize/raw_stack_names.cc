@@ -26,8 +26,10 @@ FramesByAddress MakeFrames(ModuleId module,
     }
     return frames;
   }
-  if (module == ModuleTable::kTruncated) {
-    frames[addresses.front()] = maker.MakeTruncated();
+  if (module == ModuleTable::kTruncated || module == ModuleTable::kCut) {
+    const std::string& mark = modules.module(module).path();
+    frames[addresses.front()] =
+        maker.MakeNamed({.function = mark}, /*module=*/mark);
     return frames;
   }
   if (module == ModuleTable::kNamed) {

@@ -84,9 +84,14 @@ bool FrameChain::IsEndOfLoop(uint64_t address, const WatchedFrame& loop,
       (loop.end != 0 && (loop.end < size || address > loop.end - size))) {
     return false;
   }
-  const auto previous = copy.Read(address + layout_.frame.previous);
+  // The copy does not reach frames of the part that is remembered.
+  const auto read = [&](uint64_t at) {
+    const auto word = copy.Read(at);
+    return word || !loop.is_remembered ? word : memory_.ReadValue<uint64_t>(at);
+  };
+  const auto previous = read(address + layout_.frame.previous);
   const uint64_t owner_at = address + layout_.frame.owner;
-  const auto owner = copy.Read(owner_at / 8 * 8);
+  const auto owner = read(owner_at / 8 * 8);
   if (!previous || !owner) return false;
   if ((*owner >> owner_at % 8 * 8 & 0xff) <= kLastOwnerOfFunctions) {
     return false;

@@ -80,9 +80,11 @@ PythonProcess::Loop PythonProcess::ReadLoop(
                ? kSure + chain_.frame_count()
                : chain_.frame_count();
   };
-  const size_t enough = learned.frame.is_learning() ? ~size_t{0} : kSure;
-  const auto found = learned.frame.Find(watched, copy, enough, score);
-  if (found && Walk(*found, watched, copy, now_ns, exact, loop)) return loop;
+  if (!watched.is_remembered) {
+    const size_t enough = learned.frame.is_learning() ? ~size_t{0} : kSure;
+    const auto found = learned.frame.Find(watched, copy, enough, score);
+    if (found && Walk(*found, watched, copy, now_ns, exact, loop)) return loop;
+  }
   // The inner loop says where it was called; or else a part is better than
   // nothing.
   for (const auto& frame :
@@ -102,8 +104,9 @@ PythonProcess::Result PythonProcess::Expand(const StackCopy& copy,
   std::vector<Loop> loops;
   uint64_t expected = 0;
   for (const WatchedFrame& watched : stack->watched) {
+    const bool is_innermost = loops.empty() && !watched.is_remembered;
     Loop loop =
-        ReadLoop(watched, copy, loops.empty(), expected, learned, now_ns);
+        ReadLoop(watched, copy, is_innermost, expected, learned, now_ns);
     // A loop that has just been entered has no frame yet: its registers are
     // still its caller's.
     if (!loops.empty() && loops.back().frame != 0 &&

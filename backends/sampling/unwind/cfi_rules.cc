@@ -3,8 +3,12 @@
 #include <dwarf.h>
 #include <gelf.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
+
+#include "backends/sampling/unwind/prologue.h"
 
 namespace kymo::sampling {
 namespace {
@@ -85,7 +89,55 @@ uint32_t RuleTable::FindUncached(symbolize::ModuleId module, uint64_t address) {
     rules.ranges[start] = {end, rule};
     return rule;
   }
-  return 0;
+  return GuessRule(module, address);
+}
+
+std::optional<symbolize::FunctionExtent> RuleTable::FunctionAround(
+    symbolize::ModuleId module, uint64_t address) {
+  if (module >= by_module_.size()) by_module_.resize(module + 1);
+  auto& functions = by_module_[module].functions;
+  if (functions == nullptr) {
+    functions = std::make_unique<symbolize::FunctionExtents>(
+        modules_->module(module).elf());
+  }
+  return functions->Around(address);
+}
+
+uint32_t RuleTable::GuessRule(symbolize::ModuleId module, uint64_t address) {
+  const auto function = FunctionAround(module, address);
+  if (!function) return 0;
+  std::array<std::byte, kMostPrologueBytes> code;
+  const size_t size =
+      std::min<uint64_t>(code.size(), function->end - function->begin);
+  const std::span<std::byte> bytes(code.data(), size);
+  if (!modules_->module(module).ReadCode(function->begin, bytes)) return 0;
+  const Prologue prologue = ReadPrologue(bytes, address - function->begin);
+  if (!prologue.is_usable) return 0;
+
+  UnwindRule rule;
+  rule.is_guess = true;
+  rule.cfa_kind = CfaKind::kRegisterOffset;
+  const bool by_frame_pointer = prologue.taken_at_frame_pointer != 0;
+  rule.cfa_register = by_frame_pointer ? kRbp : kRsp;
+  rule.cfa_offset =
+      static_cast<int32_t>(by_frame_pointer ? prologue.taken_at_frame_pointer
+                                            : prologue.taken_bytes) +
+      8;
+  rule.saved_begin = static_cast<uint32_t>(saved_.size());
+  for (const Prologue::Saved& saved : prologue.saved) {
+    saved_.push_back({.number = saved.number, .value = saved.cfa_offset});
+  }
+  saved_.push_back({.number = kRip, .value = -8});
+  rule.saved_count = static_cast<uint8_t>(saved_.size() - rule.saved_begin);
+  rules_.push_back(rule);
+  const auto number = static_cast<uint32_t>(rules_.size() - 1);
+  auto& ranges = by_module_[module].ranges;
+  if (prologue.is_over) {
+    ranges[function->begin + prologue.size_bytes] = {function->end, number};
+  } else {
+    ranges[address] = {address + 1, number};
+  }
+  return number;
 }
 
 uint32_t RuleTable::AddRule(Dwarf_Frame* frame, int return_register,

@@ -8,6 +8,9 @@
 // then serves its whole range of addresses, and a direct-mapped cache answers
 // repeated addresses without a search.
 //
+// Where a module says nothing, the beginning of the function may tell how much
+// of the stack it took. Such a rule is a guess, and needs a check.
+//
 // Threads: none. References are valid until the next Find.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_CFI_RULES_H_
 #define KYMO_BACKENDS_SAMPLING_UNWIND_CFI_RULES_H_
@@ -18,12 +21,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "backends/sampling/unwind/dwarf_expression.h"
 #include "profiler/symbolize/address_space.h"
 #include "profiler/symbolize/elf_module.h"
+#include "profiler/symbolize/function_extents.h"
 
 namespace kymo::sampling {
 
@@ -39,6 +44,7 @@ struct UnwindRule {
   uint8_t saved_count = 0;
   bool is_outermost = false;     // the return address is undefined: no caller
   bool is_signal_frame = false;  // its "caller" was interrupted, not calling
+  bool is_guess = false;         // from the function's code (prologue.h)
   int32_t cfa_offset = 0;        // or the index of the expression
   uint32_t saved_begin = 0;
 };
@@ -63,6 +69,10 @@ class RuleTable {
   // `modules` is borrowed and may grow.
   explicit RuleTable(const symbolize::ModuleTable* modules);
   ~RuleTable();
+
+  // The function at `address`, which is relative to the module.
+  std::optional<symbolize::FunctionExtent> FunctionAround(
+      symbolize::ModuleId module, uint64_t address);
 
   // `address` is relative to the module.
   const UnwindRule& Find(symbolize::ModuleId module, uint64_t address) {
@@ -98,7 +108,8 @@ class RuleTable {
     Dwarf_CFI* eh_frame = nullptr;
     Dwarf* dwarf = nullptr;  // owner of debug_frame
     Dwarf_CFI* debug_frame = nullptr;
-    std::map<uint64_t, Range> ranges;  // by first address
+    std::unique_ptr<symbolize::FunctionExtents> functions;  // null: not asked
+    std::map<uint64_t, Range> ranges;                       // by first address
   };
 
   static size_t Hash(uint64_t key) noexcept {
@@ -106,6 +117,7 @@ class RuleTable {
   }
   uint32_t FindUncached(symbolize::ModuleId module, uint64_t address);
   void OpenModule(symbolize::ModuleId module, ModuleRules& rules);
+  uint32_t GuessRule(symbolize::ModuleId module, uint64_t address);
   uint32_t AddRule(Dwarf_Frame* frame, int return_register, bool is_signal);
   bool ReadCfa(Dwarf_Frame* frame, UnwindRule& rule);
   bool ReadRegister(Dwarf_Frame* frame, int number, bool is_return,

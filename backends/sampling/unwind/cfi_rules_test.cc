@@ -81,11 +81,22 @@ test_other_column:
   nop
   .cfi_endproc
 .size test_other_column, . - test_other_column
+
+.globl test_guessed, test_no_function
+.type test_guessed, @function
+test_guessed:
+  push %rbx
+  sub $0x20, %rsp
+  ud2
+  nop
+.size test_guessed, . - test_guessed
+test_no_function:
+  nop
 .popsection
 )");
 extern "C" const char test_rows, test_row_pushed, test_row_framed, test_row_far,
     test_row_expressions, test_row_branches, test_row_last, test_rows_end,
-    test_signal_rows, test_other_column;
+    test_signal_rows, test_other_column, test_guessed, test_no_function;
 
 namespace kymo::sampling {
 namespace {
@@ -172,6 +183,7 @@ class CfiRulesTest : public testing::Test {
     }
     if (rule.is_outermost) text += ", outermost";
     if (rule.is_signal_frame) text += ", signal";
+    if (rule.is_guess) text += ", guess";
     return text;
   }
 
@@ -203,8 +215,18 @@ TEST_F(CfiRulesTest, TheOutermostFrameAndSignalFramesAreMarked) {
   EXPECT_EQ(Text(test_signal_rows), "r7+8, r16@-8, signal");
 }
 
-TEST_F(CfiRulesTest, WhatTheTablesDoNotSayHasNoRule) {
-  EXPECT_EQ(Text(test_rows_end), "no rule");
+TEST_F(CfiRulesTest, WhatTheTablesDoNotSayIsGuessed) {
+  EXPECT_EQ(Text(test_rows_end), "r7+8, r16@-8, guess");
+  EXPECT_EQ(Text(test_guessed), "r7+8, r16@-8, guess");
+  EXPECT_EQ(Text(test_guessed, 1), "r7+16, r3@-16, r16@-8, guess");
+  EXPECT_EQ(Text(test_guessed, 5), "r7+48, r3@-16, r16@-8, guess");
+  // One rule serves the rest of the function.
+  const UnwindRule* const rest = &Find(test_guessed, 5);
+  EXPECT_EQ(&Find(test_guessed, 7), rest);
+}
+
+TEST_F(CfiRulesTest, WhatHasNoFunctionHasNoRule) {
+  EXPECT_EQ(Text(test_no_function), "no rule");
   EXPECT_EQ(Text(test_other_column), "no rule");
 }
 

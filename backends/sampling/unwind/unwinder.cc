@@ -1,6 +1,10 @@
 #include "backends/sampling/unwind/unwinder.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backends/sampling/unwind/prologue.h"
 
 namespace kymo::sampling {
 
@@ -68,12 +72,22 @@ Unwinder::Step Unwinder::ApplyRule(const UnwindRule& rule,
   return registers_[kRip] == 0 ? Step::kEnd : Step::kCaller;
 }
 
+Unwinder::Step Unwinder::PopReturnAddress(uint64_t bytes,
+                                          const StackCopy& copy) {
+  const uint64_t end = registers_[kRsp] + bytes;
+  const auto return_address = Read(copy, end - 8);
+  if (!return_address) return Step::kMissedMemory;
+  registers_[kRsp] = end;
+  registers_[kRip] = *return_address;
+  return Step::kCaller;
+}
+
 Unwinder::Step Unwinder::FollowFramePointer(
     const symbolize::AddressSpace& space, const StackCopy& copy) {
   missed_address_ = 0;
   const uint64_t frame = registers_[kRbp];
   if (frame % 8 != 0 || frame < registers_[kRsp]) return Step::kNoRule;
-  missed_address_ = frame;
+  missed_address_ = frame + 8;  // both words are needed
   const auto link = copy.Read(frame);
   const auto return_address = copy.Read(frame + 8);
   if (!link || !return_address) return Step::kNoRule;
@@ -102,12 +116,79 @@ bool Unwinder::IsWatched(const symbolize::CodePlace& place) const {
       });
 }
 
+// Whether the instruction before the return address in registers_ may have
+// called the function at `place`.
+bool Unwinder::HasCalled(const symbolize::CodePlace& place,
+                         const symbolize::AddressSpace& space,
+                         bool took_nothing) {
+  const symbolize::CodePlace caller =
+      symbolize::PlaceOf(space, registers_[kRip]);
+  std::array<std::byte, kMostCallBytes> code;
+  if (caller.module == symbolize::ModuleTable::kUnknown ||
+      !modules_->module(caller.module)
+           .ReadCode(caller.address - code.size(), code)) {
+    return false;
+  }
+  const auto call = FindCallBefore(code);
+  if (!call) return false;
+  // Any old return address may lie where the stack pointer points. So it must
+  // not be of a call of another function.
+  if (!took_nothing || !call->distance) return true;
+  const uint64_t target =
+      caller.address + static_cast<uint64_t>(int64_t{*call->distance});
+  const auto called = rules_.FunctionAround(caller.module, target);
+  return !called || called->begin != target ||
+         (caller.module == place.module && place.address >= called->begin &&
+          place.address < called->end);
+}
+
+Unwinder::Step Unwinder::ApplyGuess(const UnwindRule& rule,
+                                    const symbolize::CodePlace& place,
+                                    const symbolize::AddressSpace& space,
+                                    const StackCopy& copy, bool is_innermost) {
+  const bool took_nothing = rule.cfa_register == kRsp && rule.cfa_offset == 8;
+  // Whoever calls takes something, or its beginning was not understood.
+  if (took_nothing && !is_innermost) return Step::kNoRule;
+  const Registers before = registers_;
+  if (ApplyRule(rule, copy) == Step::kCaller &&
+      HasCalled(place, space, took_nothing)) {
+    return Step::kCaller;
+  }
+  registers_ = before;
+  return Step::kNoRule;
+}
+
+Unwinder::Step Unwinder::ApplyTable(const symbolize::CodePlace& place,
+                                    const symbolize::AddressSpace& space,
+                                    const StackCopy& copy, bool* is_exact,
+                                    bool* has_table) {
+  const bool is_innermost = std::exchange(*is_exact, false);
+  if (place.module == symbolize::ModuleTable::kUnknown) return Step::kNoRule;
+  const symbolize::ElfModule& module = modules_->module(place.module);
+  const UnwindRule rule = rules_.Find(place.module, place.address);
+  *has_table = true;
+  if (rule.cfa_kind != CfaKind::kNoRule && !rule.is_guess) {
+    *is_exact = rule.is_signal_frame;
+    return ApplyRule(rule, copy);
+  }
+  if (module.IsEntryCode(place.address)) return Step::kEnd;
+  if (const uint64_t bytes = module.InitCodeStackBytes(place.address)) {
+    return PopReturnAddress(bytes, copy);
+  }
+  *has_table = false;
+  if (!rule.is_guess) return Step::kNoRule;
+  return ApplyGuess(rule, place, space, copy, is_innermost);
+}
+
 void Unwinder::Unwind(const symbolize::AddressSpace& space,
                       const Registers& registers, const StackCopy& copy,
                       bool copy_was_cut, UnwoundStack* stack) {
   stack->frames.clear();
   stack->watched.clear();
+  stack->at.clear();
+  stack->is_joined = false;
   registers_ = registers;
+  bool is_in_chain = false;  // the frame before was left by its frame pointer
   bool is_exact = true;  // rip is where the thread was, not a return address
   while (stack->frames.size() < kMaxFrames) {
     const uint64_t address = registers_[kRip] - (is_exact ? 0 : 1);
@@ -116,18 +197,15 @@ void Unwinder::Unwind(const symbolize::AddressSpace& space,
     if (is_watched)
       stack->watched.push_back({stack->frames.size(), registers_});
     stack->frames.push_back(place);
-    Step step = Step::kNoRule;
-    is_exact = false;
-    if (place.module != symbolize::ModuleTable::kUnknown) {
-      const UnwindRule& rule = rules_.Find(place.module, place.address);
-      if (rule.cfa_kind != CfaKind::kNoRule) {
-        is_exact = rule.is_signal_frame;
-        step = ApplyRule(rule, copy);
-      } else if (modules_->module(place.module).IsEntryCode(place.address)) {
-        step = Step::kEnd;
-      }
+    stack->at.push_back({registers_[kRsp], registers_[kRip]});
+    bool has_table = false;
+    Step step = ApplyTable(place, space, copy, &is_exact, &has_table);
+    has_table = has_table && step != Step::kNoRule;
+    if (step == Step::kNoRule && is_in_chain && registers_[kRbp] == 0) {
+      step = Step::kEnd;
     }
     if (step == Step::kNoRule) step = FollowFramePointer(space, copy);
+    is_in_chain = !has_table;
     if (step == Step::kCaller) {
       if (is_watched) stack->watched.back().end = registers_[kRsp];
       continue;

@@ -6,9 +6,11 @@
 //   stack.frames            // leaf first
 //
 // Each step applies the rule of the frame's address (cfi_rules.h). Where there
-// is no rule (JIT, hand-written assembly), it follows the frame pointer, if
-// that leads up the stack to executable memory. The stack is complete if the
-// tables say that its last frame has no caller.
+// is no table (hand-written assembly), a guess serves, if it finds an address
+// behind a call. Else (JIT) it follows the frame pointer, if that leads up the
+// stack to executable memory. The stack is complete if the
+// tables say that its last frame has no caller, or if a chain of frame pointers
+// ends with 0.
 //
 // Threads: none.
 #ifndef KYMO_BACKENDS_SAMPLING_UNWIND_UNWINDER_H_
@@ -34,18 +36,31 @@ enum class StackEnd {
   kIncomplete,  // no rule and no plausible frame pointer
 };
 
+// Where a thread was in a frame, and where that frame begins on its stack.
+struct UnwoundFrame {
+  uint64_t stack_pointer = 0;
+  uint64_t instruction = 0;
+
+  friend bool operator==(const UnwoundFrame&, const UnwoundFrame&) = default;
+};
+
 // A frame of code that is watched, with the registers that its function had
 // there: of a caller, those that calls keep.
 struct WatchedFrame {
   size_t index = 0;  // in UnwoundStack::frames
   Registers registers{};
   uint64_t end = 0;  // its part of the stack ends here; 0 = not known
+  // From a stack before: the registers may be different by now.
+  bool is_remembered = false;
 };
 
 struct UnwoundStack {
   std::vector<symbolize::CodePlace> frames;  // leaf first
+  std::vector<UnwoundFrame> at;              // of each frame
   StackEnd end = StackEnd::kComplete;
   std::vector<WatchedFrame> watched;  // innermost first
+  // Its outermost frames are those of another stack (outer_frames.h).
+  bool is_joined = false;
 };
 
 class Unwinder {
@@ -73,10 +88,19 @@ class Unwinder {
 
   enum class Step { kCaller, kEnd, kMissedMemory, kNoRule };
 
+  Step ApplyTable(const symbolize::CodePlace& place,
+                  const symbolize::AddressSpace& space, const StackCopy& copy,
+                  bool* is_exact, bool* has_table);
   Step ApplyRule(const UnwindRule& rule, const StackCopy& copy);
+  Step ApplyGuess(const UnwindRule& rule, const symbolize::CodePlace& place,
+                  const symbolize::AddressSpace& space, const StackCopy& copy,
+                  bool is_innermost);
+  bool HasCalled(const symbolize::CodePlace& place,
+                 const symbolize::AddressSpace& space, bool took_nothing);
   std::optional<uint64_t> Restore(const SavedRegister& saved, uint64_t cfa,
                                   const StackCopy& copy);
   std::optional<uint64_t> Read(const StackCopy& copy, uint64_t address);
+  Step PopReturnAddress(uint64_t bytes, const StackCopy& copy);
   Step FollowFramePointer(const symbolize::AddressSpace& space,
                           const StackCopy& copy);
   StackEnd EndAfterMiss(const StackCopy& copy, bool copy_was_cut) const;

@@ -61,6 +61,34 @@ test_illegal:
 )");
 extern "C" void test_illegal();
 
+// Two functions without unwind tables, as in MKL. The frame pointer is no frame
+// pointer there.
+asm(R"(
+.pushsection .text
+.type test_bare_leaf, @function
+test_bare_leaf:
+  ud2
+  ret
+.size test_bare_leaf, . - test_bare_leaf
+.globl test_bare
+.type test_bare, @function
+test_bare:
+  endbr64
+  push %rbp
+  sub $0x20, %rsp
+  mov %rbx, 8(%rsp)
+  mov $1, %ebp
+  mov $2, %ebx
+  call test_bare_leaf
+  mov 8(%rsp), %rbx
+  add $0x20, %rsp
+  pop %rbp
+  ret
+.size test_bare, . - test_bare
+.popsection
+)");
+extern "C" void test_bare();
+
 namespace kymo::sampling {
 namespace {
 
@@ -151,8 +179,8 @@ TEST_F(UnwinderTest, GoesThroughASignalHandler) {
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
 }
 
-// Its address is no return address: one byte before it is another function.
-TEST_F(UnwinderTest, ASignalOnAFunctionsFirstInstructionKeepsTheFunction) {
+// Of a thread that calls the function, with the stack of when it came to ud2.
+OwnStack CaptureAtIllegal(void (*function)()) {
   static OwnStack own;
   struct sigaction action = {};
   struct sigaction old = {};
@@ -164,11 +192,27 @@ TEST_F(UnwinderTest, ASignalOnAFunctionsFirstInstructionKeepsTheFunction) {
   };
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGILL, &action, &old);
-  with_pointer_outer([](void*) { test_illegal(); }, nullptr);
+  with_pointer_outer(
+      [](void* called) { reinterpret_cast<void (*)()>(called)(); },
+      reinterpret_cast<void*>(function));
   sigaction(SIGILL, &old, nullptr);
-  const auto names = Unwind(own);
+  return own;
+}
+
+// Its address is no return address: one byte before it is another function.
+TEST_F(UnwinderTest, ASignalOnAFunctionsFirstInstructionKeepsTheFunction) {
+  const auto names = Unwind(CaptureAtIllegal(test_illegal));
   EXPECT_TRUE(HasRun(names, {"test_illegal"}));
   EXPECT_FALSE(HasRun(names, {"test_before_illegal"}));
+  EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
+                             "with_pointer_outer"}));
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+}
+
+TEST_F(UnwinderTest, GoesThroughFunctionsWithoutTables) {
+  const auto names = Unwind(CaptureAtIllegal(test_bare));
+  EXPECT_TRUE(HasRun(names, {"test_bare_leaf", "test_bare"}));
+  // test_bare has saved the frame pointer of its caller.
   EXPECT_TRUE(HasRun(names, {"with_pointer_inner", "with_pointer_middle",
                              "with_pointer_outer"}));
   EXPECT_EQ(stack_.end, StackEnd::kComplete);
@@ -263,7 +307,7 @@ class JitFramesTest : public UnwinderTest {
 };
 
 TEST_F(JitFramesTest, AreFollowedUpTheStack) {
-  Chain(3, 0);
+  Chain(3, kBase - 8);  // nowhere
   EXPECT_EQ(Frames(), 4u);
   EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
   // The leaf is where it was, callers are where the call is.
@@ -271,6 +315,16 @@ TEST_F(JitFramesTest, AreFollowedUpTheStack) {
   EXPECT_EQ(stack_.frames[1].address, kJit);
   EXPECT_EQ(stack_.frames[2].address, kJit + 1);
   EXPECT_EQ(stack_.frames[3].address, kJit + 2);
+}
+
+TEST_F(JitFramesTest, AreCompleteIfTheChainEndsWithZero) {
+  Chain(3, 0);
+  EXPECT_EQ(Frames(), 4u);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
+  // A frame pointer that is 0 at once is no chain.
+  own_.registers[kRbp] = 0;
+  EXPECT_EQ(Frames(), 1u);
+  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
 }
 
 TEST_F(JitFramesTest, EndWhereTheCopyEnds) {
@@ -308,7 +362,7 @@ TEST_F(JitFramesTest, AStackHasAThousandFramesAtMost) {
   EXPECT_EQ(stack_.end, StackEnd::kTruncated);
   Chain(1'023, 0);
   EXPECT_EQ(Frames(), 1'024u);
-  EXPECT_EQ(stack_.end, StackEnd::kIncomplete);
+  EXPECT_EQ(stack_.end, StackEnd::kComplete);
 }
 
 TEST_F(UnwinderTest, StopsOnNonsense) {
