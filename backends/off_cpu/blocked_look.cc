@@ -95,9 +95,10 @@ DescriptorInfo LookAtDescriptor(int64_t pid, int64_t tid, uint64_t number) {
   info.link.assign(text.data(), static_cast<size_t>(size));
   struct statx file;
   // Does not ask the server of a network's file, which may not answer.
-  if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_TYPE, &file) ==
-      0) {
+  if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
+            &file) == 0) {
     info.mode = file.stx_mode & S_IFMT;
+    info.inode = file.stx_ino;
   }
   return info;
 }

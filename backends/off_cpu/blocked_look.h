@@ -67,6 +67,7 @@ class BlockedLook {
 struct DescriptorInfo {
   std::string link;   // a path, or "socket:[4711]"; empty: it cannot be read
   uint32_t mode = 0;  // S_IFREG, S_IFIFO, ... (inode(7)); 0: not known
+  uint64_t inode = 0;
 };
 
 // Of descriptor `number` of a thread. The main thread of a process may have

@@ -307,7 +307,7 @@ bool OffCpuSession::HandleTask(RecordBytes bytes, uint32_t type, size_t ring) {
   if (!task) return false;
   if (type == PERF_RECORD_EXIT) {
     if (!IsOfTarget(task->pid)) return true;
-    calls_.Deliver(task->time_ns);  // while the process's code is known
+    calls_.OnThreadEnd(task->tid, task->time_ns);
     if (processes_.OnExit(task->pid, task->tid, ToEpoch(task->time_ns))) {
       pids_.OnExit(task->pid);
     }

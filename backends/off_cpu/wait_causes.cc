@@ -1,5 +1,6 @@
 #include "backends/off_cpu/wait_causes.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 #include "backends/off_cpu/lock_owner.h"
 #include "backends/off_cpu/schedstat.h"
 #include "profiler/base/clock.h"
@@ -234,54 +236,82 @@ void WaitCauses::SetCall(const ThreadKey& thread, const BlockedCall& call,
   cause.kind = wait.kind;
   cause.object = wait.object;
   if (wait.object_is != ObjectIs::kDescriptor) return;
-  SetDescriptor(thread, max_age_ns, cause);
+  SetDescriptor(thread, max_age_ns, {}, cause);
 }
 
 void WaitCauses::SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns,
-                               WaitCause& cause) {
-  const DescriptorInfo& descriptor =
-      DescriptorOf(thread, cause.object, max_age_ns);
+                               FileId file, WaitCause& cause) {
+  const DescriptorInfo descriptor =
+      DescriptorOf(thread, cause.object, max_age_ns, file);
   cause.kind = KindOfDescriptor(cause.kind, descriptor.link, descriptor.mode);
   cause.object_name = log_->Name(descriptor.link);
 }
 
 WaitCause WaitCauses::CauseOf(const ThreadKey& thread, const NotedCall& call) {
-  WaitCause cause = {
-      .kind = call.kind, .stack = StackOf(thread, call), .object = call.object};
-  if (call.is_descriptor) SetDescriptor(thread, kManyLinksAgeNs, cause);
+  WaitCause cause = {.kind = call.kind,
+                     .stack = StackOf(thread.pid, call),
+                     .object = call.object};
+  if (call.is_descriptor) {
+    SetDescriptor(thread, kManyLinksAgeNs, {call.inode, call.mode}, cause);
+  }
   return cause;
 }
 
-symbolize::RawStackId WaitCauses::StackOf(const ThreadKey& thread,
-                                          const NotedCall& call) {
+WaitCause WaitCauses::MutexCauseOf(const ThreadKey& thread,
+                                   const NotedCall& call) {
+  NotedCall lock = call;
+  lock.addresses.insert(lock.addresses.begin(), call.mutex_function);
+  // That of pthread_cond_wait begins it; all but the first are taken for
+  // addresses that calls return to.
+  ++lock.addresses[1];
+  return {.kind = WaitKind::kLock,
+          .stack = StackOf(thread.pid, lock),
+          .object = call.mutex};
+}
+
+OtherThread WaitCauses::WakerOf(const NotedCall& call) {
+  return {.thread = {call.pid, call.tid}, .stack = StackOf(call.pid, call)};
+}
+
+symbolize::RawStackId WaitCauses::StackOf(uint32_t pid, const NotedCall& call) {
   if (call_stacks_version_ != stacks_->mappings_version() ||
       call_stacks_.size() >= kMostCallStacks) {
     call_stacks_.clear();
     call_stacks_version_ = stacks_->mappings_version();
   }
   const auto [known, is_new] = call_stacks_.try_emplace(
-      {thread.pid, absl::HashOf(call.addresses, call.is_cut)});
+      {pid, absl::HashOf(call.addresses, call.is_cut)});
   if (is_new) {
-    known->second = stacks_->Intern({.pid = thread.pid,
+    known->second = stacks_->Intern({.pid = pid,
                                      .stack_was_cut = call.is_cut,
                                      .callchain = call.addresses});
   }
   return known->second;
 }
 
-const DescriptorInfo& WaitCauses::DescriptorOf(const ThreadKey& thread,
-                                               uint64_t descriptor,
-                                               uint64_t max_age_ns) {
+DescriptorInfo WaitCauses::DescriptorOf(const ThreadKey& thread,
+                                        uint64_t descriptor,
+                                        uint64_t max_age_ns, FileId file) {
   const uint64_t now_ns = NowNs();
   if (links_.size() >= kMostLinks) links_.clear();
   Link& link = links_[{thread.pid, descriptor}];
-  if (link.read_ns == 0 || now_ns - link.read_ns >= max_age_ns) {
+  const auto is_other = [&] {
+    return file.inode != 0 && file.inode != link.descriptor.inode;
+  };
+  if (link.read_ns == 0 || now_ns - link.read_ns >= max_age_ns || is_other()) {
     DescriptorInfo seen = LookAtDescriptor(thread.pid, thread.tid, descriptor);
     // Closed since the call, or the process has ended: what it was is better.
     if (seen.link.empty()) seen = std::move(link.descriptor);
     link = {now_ns, std::move(seen)};
   }
-  return link.descriptor;
+  if (!is_other()) return link.descriptor;
+  // The number is another file's by now. The names of these say no more.
+  DescriptorInfo info = {.mode = file.mode & S_IFMT, .inode = file.inode};
+  if (S_ISSOCK(file.mode))
+    info.link = absl::StrCat("socket:[", file.inode, "]");
+  if (S_ISFIFO(file.mode)) info.link = absl::StrCat("pipe:[", file.inode, "]");
+  if ((file.mode & S_IFMT) == 0) info.link = "anon_inode:";
+  return info;
 }
 
 }  // namespace kymo::off_cpu

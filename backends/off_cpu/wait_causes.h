@@ -49,6 +49,10 @@ class WaitCauses {
               const sampling::WakeRecord& wake, bool is_known);
   // What a call of the thread waited for, as the hooks in the target tell.
   WaitCause CauseOf(const ThreadKey& thread, const NotedCall& call);
+  // The same of a call for a condition that waited for the mutex.
+  WaitCause MutexCauseOf(const ThreadKey& thread, const NotedCall& call);
+  // Who made a call that ended a wait, and where.
+  OtherThread WakerOf(const NotedCall& call);
   // Gives the wait that begins here the cause of the sample before.
   void OnSwitch(const sampling::SwitchRecord& record);
 
@@ -69,12 +73,17 @@ class WaitCauses {
   void SetStopped(WaitCause& cause);
   void SetCall(const ThreadKey& thread, const BlockedCall& call,
                uint64_t max_age_ns, WaitCause& cause);
-  // Sets kind and name of a cause whose object is a descriptor.
-  void SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns,
+  // Sets kind and name of a cause whose object is a descriptor. `file`: what
+  // the descriptor was then; zeros: not known.
+  struct FileId {
+    uint64_t inode = 0;
+    uint32_t mode = 0;
+  };
+  void SetDescriptor(const ThreadKey& thread, uint64_t max_age_ns, FileId file,
                      WaitCause& cause);
-  symbolize::RawStackId StackOf(const ThreadKey& thread, const NotedCall& call);
-  const DescriptorInfo& DescriptorOf(const ThreadKey& thread,
-                                     uint64_t descriptor, uint64_t max_age_ns);
+  symbolize::RawStackId StackOf(uint32_t pid, const NotedCall& call);
+  DescriptorInfo DescriptorOf(const ThreadKey& thread, uint64_t descriptor,
+                              uint64_t max_age_ns, FileId file);
 
   // A thread at a lock, to be looked at again: nobody had the lock, or somebody
   // else may have it later in the wait.

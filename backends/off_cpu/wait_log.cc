@@ -110,49 +110,86 @@ void WaitLog::OnWait(const OffCpuTime& wait) {
 }
 
 void WaitLog::Hold(const KeptWait& wait) {
-  HeldWaits& held = held_[wait.thread.tid];
+  if (held_count_ >= limits_.most_held) ReleaseOld(wait.begin_ns);
   const auto held_ns = static_cast<uint64_t>(limits_.held_ns);
+  HeldWaits& held = held_[wait.thread.tid];
   while (!held.empty() && (held.front().end_ns + held_ns < wait.begin_ns ||
                            held_count_ >= limits_.most_held)) {
-    Release(held, 1);
+    not_held_ += held_count_ >= limits_.most_held;
+    Release(held, held.begin(), held.begin() + 1);
   }
-  if (held_count_ >= limits_.most_held) return Keep(wait);
-  held.push_back(wait);
-  ++held_count_;
+  if (held_count_ < limits_.most_held) {
+    held.push_back(wait);
+    ++held_count_;
+    return;
+  }
+  held_.erase(wait.thread.tid);
+  ++not_held_;
+  Keep(wait);
 }
 
-void WaitLog::Release(HeldWaits& held, size_t count) {
-  const auto end = held.begin() + static_cast<ptrdiff_t>(count);
-  for (auto wait = held.begin(); wait != end; ++wait) Keep(*wait);
-  held.erase(held.begin(), end);
-  held_count_ -= count;
+void WaitLog::ReleaseOld(uint64_t time_ns) {
+  if (time_ns < next_release_ns_) return;
+  const auto held_ns = static_cast<uint64_t>(limits_.held_ns);
+  next_release_ns_ = time_ns + held_ns;
+  for (auto& [tid, held] : held_) {
+    const auto end = std::ranges::partition_point(
+        held, [&](const KeptWait& w) { return w.end_ns + held_ns < time_ns; });
+    Release(held, held.begin(), end);
+  }
+  absl::erase_if(held_, [](const auto& held) { return held.second.empty(); });
+}
+
+void WaitLog::Release(HeldWaits& held, HeldWaits::iterator begin,
+                      HeldWaits::iterator end) {
+  for (auto wait = begin; wait != end; ++wait) Keep(*wait);
+  held_count_ -= static_cast<size_t>(end - begin);
+  held.erase(begin, end);
+}
+
+void WaitLog::OnThreadEnd(uint32_t tid) {
+  const auto found = held_.find(tid);
+  if (found == held_.end()) return;
+  Release(found->second, found->second.begin(), found->second.end());
+  held_.erase(found);
 }
 
 void WaitLog::OnCall(const CallTime& call,
-                     const std::function<WaitCause(const ThreadKey&)>& cause) {
+                     const std::function<WaitCause(const ThreadKey&)>& cause,
+                     const OnWaitOfCall& wake) {
   const auto found = held_.find(call.tid);
   if (found == held_.end()) return;
   HeldWaits& held = found->second;
   const uint64_t slack_ns = CallSlackNs(call);
-  const auto is_before = [&](const KeptWait& wait) {
-    return wait.begin_ns + slack_ns < call.begin_ns;
-  };
-  const auto is_ended = [&](const KeptWait& wait) {
-    return wait.end_ns <= call.end_ns + slack_ns;
-  };
-  const auto begin = std::ranges::find_if_not(held, is_before);
-  const auto end = std::find_if_not(begin, held.end(), is_ended);
-  if (begin != end) {
-    const WaitCause told = cause(begin->thread);
-    for (auto wait = begin; wait != end; ++wait) {
-      if (!KnowsBetter(wait->cause.kind, told.kind)) wait->cause = told;
-    }
-    // In the next waits for it, somebody else may have the lock.
-    if (begin->holder.thread == ThreadKey() && call.holder_tid != 0) {
-      begin->holder.thread = {begin->thread.pid, call.holder_tid};
-    }
+  // Older waits may lie in a call around this one, such as the call that a
+  // signal's handler interrupted.
+  const auto begin =
+      std::ranges::partition_point(held, [&](const KeptWait& wait) {
+        return wait.begin_ns + slack_ns < call.begin_ns;
+      });
+  const auto end =
+      std::partition_point(begin, held.end(), [&](const KeptWait& wait) {
+        return wait.end_ns <= call.end_ns + slack_ns;
+      });
+  if (begin == end) return;
+  const WaitCause told = cause(begin->thread);
+  for (auto wait = begin; wait != end; ++wait) {
+    if (!KnowsBetter(wait->cause.kind, told.kind)) wait->cause = told;
+    if (wake == nullptr || wait->woken_ns != 0) continue;
+    const auto ended = wake({.thread = wait->thread,
+                             .begin_ns = wait->begin_ns,
+                             .end_ns = wait->end_ns},
+                            wait == begin);
+    if (!ended) continue;
+    wait->waker = ended->waker;
+    wait->woken_ns = std::clamp(ended->time_ns, wait->begin_ns, wait->end_ns);
+    if (ended->cause) wait->cause = *ended->cause;
   }
-  Release(held, static_cast<size_t>(end - held.begin()));
+  // In the next waits for it, somebody else may have the lock.
+  if (begin->holder.thread == ThreadKey() && call.holder_tid != 0) {
+    begin->holder.thread = {begin->thread.pid, call.holder_tid};
+  }
+  Release(held, begin, end);
   if (held.empty()) held_.erase(found);
 }
 
@@ -184,7 +221,7 @@ void WaitLog::Collect(
     const std::function<model::TrackIndex(const ThreadKey&)>& track,
     std::span<const model::StackId> stacks, model::TraceShard& shard,
     model::ThreadStates& states) {
-  for (auto& [tid, held] : held_) Release(held, held.size());
+  for (auto& [tid, held] : held_) Release(held, held.begin(), held.end());
   held_.clear();
   states.min_wait_ns = limits_.min_wait_ns;
   uint64_t without_stack = 0;
@@ -238,6 +275,10 @@ void WaitLog::Collect(
   if (names_forgotten_ > 0) {
     shard.ledger.AddOfBackend("names of waits' objects, off_cpu",
                               names_forgotten_);
+  }
+  if (not_held_ > 0) {
+    shard.ledger.AddOfBackend("waits held until their calls ended, off_cpu",
+                              not_held_);
   }
   if (sums_forgotten_ > 0) {
     shard.ledger.AddOfBackend("stacks of short waits, off_cpu",

@@ -68,6 +68,13 @@ struct CallTime {
   uint32_t holder_tid = 0;  // who had the lock when the call began; 0: unknown
 };
 
+// How a wait of a call ended.
+struct WakeOfWait {
+  uint64_t time_ns = 0;
+  OtherThread waker;
+  std::optional<WaitCause> cause;  // if it is not the call's
+};
+
 struct WaitLimits {
   DurationNs min_wait_ns = kNsPerMs;
   size_t most_waits = 1'000'000;
@@ -89,10 +96,16 @@ class WaitLog {
   // From now on, waits without a sample are held for OnCall.
   void ExpectCalls() { expects_calls_ = true; }
   // The waits that are held and lie in the call have its cause, but for those
-  // of which a look knows better. Older waits were in no call. `cause` is asked
-  // once, and not if there are no waits.
+  // of which a look knows better. `cause` is asked once, and not if there are
+  // no waits. `wake` is asked for each of which no sample told who ended it,
+  // and is told whether it is the first of the call.
+  using OnWaitOfCall =
+      std::function<std::optional<WakeOfWait>(const OffCpuTime&, bool)>;
   void OnCall(const CallTime& call,
-              const std::function<WaitCause(const ThreadKey&)>& cause);
+              const std::function<WaitCause(const ThreadKey&)>& cause,
+              const OnWaitOfCall& wake = nullptr);
+  // The thread has ended, and no more calls of it will come.
+  void OnThreadEnd(uint32_t tid);
 
   // Why the thread waited at that time. A later call replaces it.
   void OnCause(uint32_t tid, uint64_t time_ns, const WaitCause& cause,
@@ -153,8 +166,11 @@ class WaitLog {
   static Seen<What> Take(SeenByTid<What>& seen, const OffCpuTime& wait);
   using HeldWaits = std::deque<KeptWait>;
   void Hold(const KeptWait& wait);
-  // The first waits of a thread are known as far as they will be.
-  void Release(HeldWaits& held, size_t count);
+  // These waits of a thread are known as far as they will be.
+  void Release(HeldWaits& held, HeldWaits::iterator begin,
+               HeldWaits::iterator end);
+  // Releases waits of all threads that were held long enough, now and then.
+  void ReleaseOld(uint64_t time_ns);
   void Keep(const KeptWait& wait);
   // Sockets and pipes have a number each: without it.
   model::NameId NameInSums(model::NameId name);
@@ -177,6 +193,8 @@ class WaitLog {
   // By tid, in the order of time.
   absl::flat_hash_map<uint32_t, HeldWaits> held_;
   size_t held_count_ = 0;
+  uint64_t next_release_ns_ = 0;
+  uint64_t not_held_ = 0;  // there were too many
   std::vector<KeptWait> waits_;
   std::map<SumKey, Sum> sums_;
 };

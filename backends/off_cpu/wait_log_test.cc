@@ -266,6 +266,46 @@ TEST_F(CallsTest, TheFirstWaitOfACallHasTheHolder) {
   EXPECT_EQ(states.waits[1].holder, model::kNoTrack);
 }
 
+TEST_F(CallsTest, ACallOfASignalsHandlerLeavesTheWaitsAroundIt) {
+  Wait(10 * kUs, 20 * kUs);
+  Wait(30 * kUs, 40 * kUs);  // of the handler
+  Wait(50 * kUs, 60 * kUs);
+  Call(28 * kUs, 42 * kUs, WaitKind::kSleep);
+  Call(5 * kUs, 65 * kUs, WaitKind::kLock);
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kLock);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kSleep);
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kLock);
+}
+
+TEST_F(CallsTest, CallsTellWhoEndedTheirWaits) {
+  const OtherThread waker = {.thread = {7, 9}, .stack = 2};
+  Wait(10 * kUs, 20 * kUs);
+  Wait(30 * kUs, 40 * kUs);
+  Wait(50 * kUs, 60 * kUs);
+  log_.OnCall(
+      {.tid = 8, .begin_ns = 5 * kUs, .end_ns = 65 * kUs},
+      [](const ThreadKey&) {
+        return WaitCause{.kind = WaitKind::kCondition, .stack = 1};
+      },
+      [&](const OffCpuTime& wait, bool is_first) -> std::optional<WakeOfWait> {
+        EXPECT_EQ(is_first, wait.begin_ns == 10 * kUs);
+        if (is_first) return WakeOfWait{17 * kUs, waker, std::nullopt};
+        if (wait.begin_ns == 50 * kUs) return std::nullopt;
+        return WakeOfWait{39 * kUs, waker, WaitCause{.kind = WaitKind::kLock}};
+      });
+  const model::ThreadStates states = Collect();
+  ASSERT_EQ(states.waits.size(), 3u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kCondition);
+  EXPECT_EQ(states.waits[0].waker, 9u);
+  EXPECT_EQ(states.waits[0].runnable_ns, 3 * kNsPerUs);
+  EXPECT_EQ(states.waits[1].kind, WaitKind::kLock);
+  EXPECT_EQ(states.waits[1].waker, 9u);
+  EXPECT_EQ(states.waits[2].kind, WaitKind::kCondition);
+  EXPECT_EQ(states.waits[2].waker, model::kNoTrack);
+}
+
 // It has all registers, and what the thread waited for at that moment.
 TEST_F(CallsTest, SamplesNeedNoCall) {
   log_.OnCause(8, 15 * kUs, {.kind = WaitKind::kRead}, CauseFrom::kSample);
@@ -321,6 +361,34 @@ TEST(HeldWaitsTest, OldOnesAndTooManyAreNotHeld) {
   constexpr WaitKind kNone = WaitKind::kUnknown, kRead = WaitKind::kRead;
   EXPECT_EQ(kinds, (std::vector<WaitKind>{kNone, kNone, kRead, kRead, kRead,
                                           kNone, kRead, kRead, kNone}));
+}
+
+// Threads that wait outside of all calls and end, for ever.
+TEST(HeldWaitsTest, ThreadsThatEndedTakeNoRoom) {
+  WaitLog log({.min_wait_ns = 0, .most_held = 5});
+  log.ExpectCalls();
+  for (uint32_t tid = 100; tid < 200; ++tid) {
+    log.OnWait({.thread = {7, tid}, .begin_ns = 0, .end_ns = kUs});
+    if (tid % 2 == 0) log.OnThreadEnd(tid);
+    // Of the others, all are old by now.
+    if (tid == 199) {
+      log.OnWait({.thread = {7, 8},
+                  .begin_ns = 5 * kNsPerSecond,
+                  .end_ns = 5 * kNsPerSecond + kUs});
+    }
+  }
+  log.OnCall(
+      {.tid = 8,
+       .begin_ns = 5 * kNsPerSecond,
+       .end_ns = 5 * kNsPerSecond + 2 * kUs},
+      [](const ThreadKey&) { return WaitCause{.kind = WaitKind::kRead}; });
+  model::TraceShard shard;
+  model::ThreadStates states;
+  const std::vector<model::StackId> stacks = {model::kEmptyStack};
+  log.Collect([](const ThreadKey& thread) { return thread.tid; }, stacks, shard,
+              states);
+  ASSERT_EQ(states.waits.size(), 101u);
+  EXPECT_EQ(states.waits[0].kind, WaitKind::kRead);
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ class WaitsChildTest : public TestWaiterRun,
     }
     return holds;
   }
+  // Whether the waker's time with the lock ended in the wait.
+  bool GaveItBack(const std::vector<Hold>& holds, const Wait& wait) const {
+    return std::ranges::any_of(holds, [&](const Hold& hold) {
+      return hold.tid == shard_.tracks[wait.waker].id &&
+             hold.end_ns >= wait.begin_ns - EpochOffsetNs() - kNsPerMs &&
+             hold.end_ns <= wait.end_ns() - EpochOffsetNs() + kNsPerMs;
+    });
+  }
   static bool HasSamples() { return GetParam() == Source::kSamples; }
   static bool HasHooks() { return GetParam() == Source::kHooks; }
 };
@@ -188,11 +196,15 @@ TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
   const auto holds = ReadHolds();
   ASSERT_GT(holds.size(), 80u);
   int waits = 0, long_waits = 0, named = 0, long_named = 0, right = 0;
-  int stacks = 0, right_stacks = 0;
+  int stacks = 0, right_stacks = 0, woken = 0, woken_rightly = 0;
   for (const Wait& wait : shard_.thread_states->waits) {
     if (wait.kind != WaitKind::kLock || wait.is_open) continue;
     const bool is_long = wait.duration_ns >= 15 * kNsPerMs;
     ++waits;
+    if (wait.waker != model::kNoTrack) {
+      ++woken;
+      woken_rightly += GaveItBack(holds, wait);
+    }
     long_waits += is_long;
     const bool was_seen = wait.holder != model::kNoTrack;
     const auto holder = was_seen ? wait.holder : wait.waker;
@@ -221,14 +233,16 @@ TEST_P(WaitsChildTest, HoldersOfLocksAreNamedRightly) {
   }
   std::cerr << waits << " waits, " << named << " named, " << right
             << " rightly; " << long_waits << " long, " << long_named
-            << " named; " << stacks << " stacks, " << right_stacks
-            << " right\n";
+            << " named; " << stacks << " stacks, " << right_stacks << " right; "
+            << woken << " woken, " << woken_rightly << " rightly\n";
   EXPECT_GT(long_waits, 10);
   EXPECT_GE(right, 0.99 * named);
   EXPECT_GT(stacks, long_waits / 5);
   EXPECT_GE(right_stacks, 0.99 * stacks);
   if (HasSamples() || HasHooks()) {
     EXPECT_GE(right, 0.99 * waits);
+    EXPECT_GE(woken, 0.95 * waits);
+    EXPECT_GE(woken_rightly, 0.99 * woken);
   } else {
     // On a busy machine, a lock may have no holder at any look, because the
     // next one has no CPU yet.
@@ -244,9 +258,10 @@ TEST_P(WaitsChildTest, StoppedProgramsAndWaitsForThemAreNamed) {
   for (const Wait& wait : shard_.thread_states->waits) {
     const model::Track& track = shard_.tracks[wait.track];
     if (wait.kind == WaitKind::kChild) {
-      has_child = true;
+      // The kernel wakes who waits when the child goes on, too, which may be
+      // late on a busy machine.
+      has_child |= wait.duration_ns >= 50 * kNsPerMs;
       EXPECT_EQ(track.pid, pid_);
-      EXPECT_GE(wait.duration_ns, 50 * kNsPerMs);
       for (const Wait& other : shard_.thread_states->waits) {
         if (other.track != wait.track) {
           EXPECT_EQ(shard_.tracks[other.track].pid,

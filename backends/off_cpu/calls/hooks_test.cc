@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -204,6 +205,84 @@ TEST_F(HooksTest, ALockIsNotedWithItsHolder) {
     }
   }
   ADD_FAILURE() << "not noted";
+}
+
+// Whoever ends a wait notes it with what the thread waited for; nobody does if
+// nobody waits.
+TEST_F(HooksTest, WakesAreNotedWithTheirObject) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  static sem_t semaphore;
+  static std::atomic<int> word;
+  sem_init(&semaphore, 0, 0);
+  struct Way {
+    void* object;
+    void (*block)();
+    void (*wait)();
+    void (*wake)();
+  };
+  const Way ways[] = {
+      {&mutex, [] { pthread_mutex_lock(&mutex); },
+       [] {
+         pthread_mutex_lock(&mutex);
+         pthread_mutex_unlock(&mutex);
+       },
+       [] { pthread_mutex_unlock(&mutex); }},
+      {&lock, [] { pthread_rwlock_wrlock(&lock); },
+       [] {
+         pthread_rwlock_rdlock(&lock);
+         pthread_rwlock_unlock(&lock);
+       },
+       [] { pthread_rwlock_unlock(&lock); }},
+      {&condition, [] {},
+       [] {
+         pthread_mutex_lock(&mutex);
+         pthread_cond_wait(&condition, &mutex);
+         pthread_mutex_unlock(&mutex);
+       },
+       [] { pthread_cond_broadcast(&condition); }},
+      {&semaphore, [] {}, [] { sem_wait(&semaphore); },
+       [] { sem_post(&semaphore); }},
+      {&word, [] {}, [] { syscall(SYS_futex, &word, FUTEX_WAIT, 0, nullptr); },
+       [] { syscall(SYS_futex, &word, FUTEX_WAKE, 1); }},
+  };
+  const auto wakes_of = [&](const Way& way) {
+    int count = 0;
+    for (const NotedCall& call : Calls()) {
+      if (!call.is_wake ||
+          call.object != reinterpret_cast<uint64_t>(way.object)) {
+        continue;
+      }
+      EXPECT_EQ(call.pid, static_cast<uint32_t>(getpid()));
+      EXPECT_GT(call.addresses.size(), 2u);
+      ++count;
+    }
+    return count;
+  };
+  for (const Way& way : ways) {
+    SCOPED_TRACE(&way - ways);
+    way.block();
+    way.wake();
+    EXPECT_EQ(wakes_of(way), 0);
+    sem_init(&semaphore, 0, 0);
+    way.block();
+    static std::atomic<bool> has_waited;
+    has_waited = false;
+    static void (*wait)();
+    wait = way.wait;
+    Other other([] {
+      wait();
+      has_waited = true;
+    });
+    usleep(5'000);
+    way.wake();
+    // On a busy machine, it may come before the wait.
+    for (; !has_waited && way.object == &condition; usleep(1'000)) way.wake();
+    for (; !has_waited && way.object == &word; usleep(1'000)) way.wake();
+    other.Join();
+    EXPECT_GE(wakes_of(way), way.object == &semaphore ? 0 : 1);
+  }
 }
 
 // A lock that is tried first says what it would have said.

@@ -29,15 +29,50 @@ void NotedCalls::Deliver(uint64_t until_ns) {
   const auto end =
       std::ranges::upper_bound(calls_, until_ns, {}, &NotedCall::end_ns);
   for (auto call = calls_.begin(); call != end; ++call) {
-    log_->OnCall({.tid = call->tid,
-                  .begin_ns = call->begin_ns,
-                  .end_ns = call->end_ns,
-                  .holder_tid = call->holder_tid},
-                 [&](const ThreadKey& thread) {
-                   return causes_->CauseOf(thread, *call);
-                 });
+    if (call->is_wake) {
+      wakes_.Add(std::move(*call));
+      continue;
+    }
+    log_->OnCall(
+        {.tid = call->tid,
+         .begin_ns = call->begin_ns,
+         .end_ns = call->end_ns,
+         .holder_tid = call->holder_tid},
+        [&](const ThreadKey& thread) {
+          return causes_->CauseOf(thread, *call);
+        },
+        [&](const OffCpuTime& wait, bool is_first) {
+          return WakeOf(*call, wait, is_first);
+        });
   }
   calls_.erase(calls_.begin(), end);
+}
+
+// A thread waits for a condition first, and then perhaps for its mutex.
+std::optional<WakeOfWait> NotedCalls::WakeOf(const NotedCall& call,
+                                             const OffCpuTime& wait,
+                                             bool is_first) const {
+  if (call.object == 0 || call.is_descriptor) return std::nullopt;
+  const auto find = [&](uint64_t object) {
+    return wakes_.Find({wait.thread.pid, object}, call.tid, wait.begin_ns,
+                       wait.end_ns);
+  };
+  const NotedCall* wake = nullptr;
+  WakeOfWait told;
+  if (!is_first && call.mutex != 0) {
+    wake = find(call.mutex);
+    if (wake != nullptr) told.cause = causes_->MutexCauseOf(wait.thread, call);
+  }
+  if (wake == nullptr && !call.has_timed_out) wake = find(call.object);
+  if (wake == nullptr) return std::nullopt;
+  told.time_ns = wake->end_ns;
+  told.waker = causes_->WakerOf(*wake);
+  return told;
+}
+
+void NotedCalls::OnThreadEnd(uint32_t tid, uint64_t time_ns) {
+  Deliver(time_ns);
+  log_->OnThreadEnd(tid);
 }
 
 void NotedCalls::End(model::LossLedger& ledger) {

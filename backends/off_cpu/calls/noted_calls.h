@@ -15,9 +15,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "backends/off_cpu/calls/noted_wakes.h"
 #include "backends/off_cpu/calls/wait_ring_reader.h"
 #include "backends/off_cpu/wait_causes.h"
 #include "backends/off_cpu/wait_log.h"
@@ -35,6 +37,8 @@ class NotedCalls {
   void Read();
   // Gives the log all calls that have ended by then.
   void Deliver(uint64_t until_ns);
+  // The thread has ended. Call it while the code of its process is known.
+  void OnThreadEnd(uint32_t tid, uint64_t time_ns);
   // Delivers what is left, and adds what was lost to the ledger.
   void End(model::LossLedger& ledger);
 
@@ -42,7 +46,11 @@ class NotedCalls {
   WaitCauses* const causes_;
   WaitLog* const log_;
   std::unique_ptr<WaitRingReader> reader_;
+  std::optional<WakeOfWait> WakeOf(const NotedCall& call,
+                                   const OffCpuTime& wait, bool is_first) const;
+
   std::vector<NotedCall> calls_;
+  NotedWakes wakes_;
 };
 
 }  // namespace kymo::off_cpu

@@ -26,10 +26,10 @@ constexpr int64_t kLeastBusyNs = 20 * kNsPerUs;
 constexpr int64_t kAnchorNs = kNsPerSecond;
 constexpr int64_t kFirstAnchorNs = 2 * kNsPerMs;
 
-constexpr std::array kKinds = {WaitKind::kLock,    WaitKind::kCondition,
-                               WaitKind::kSleep,   WaitKind::kRead,
-                               WaitKind::kWrite,   WaitKind::kPoll,
-                               WaitKind::kNetwork, WaitKind::kChild};
+constexpr std::array kKinds = {
+    WaitKind::kLock,    WaitKind::kCondition, WaitKind::kSleep,
+    WaitKind::kRead,    WaitKind::kWrite,     WaitKind::kPoll,
+    WaitKind::kNetwork, WaitKind::kChild,     WaitKind::kUnknown};
 static_assert(kKinds.size() == static_cast<size_t>(kLastCallKind) + 1);
 
 }  // namespace
@@ -92,7 +92,9 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
     return std::nullopt;
   }
   return NotedCall{
+      .pid = static_cast<uint32_t>(cell.pid),
       .tid = static_cast<uint32_t>(cell.tid),
+      .is_wake = cell.kind == CallKind::kWake,
       .begin_ns = static_cast<uint64_t>(begin_ns),
       .end_ns = static_cast<uint64_t>(end_ns),
       .kind = kKinds[static_cast<size_t>(cell.kind)],
@@ -100,7 +102,12 @@ std::optional<NotedCall> WaitRingReader::ReadCell(
       .is_descriptor = cell.is_descriptor != 0,
       .holder_tid = cell.holder_tid,
       .addresses = {cell.addresses, cell.addresses + cell.address_count},
-      .is_cut = cell.is_cut != 0};
+      .is_cut = cell.is_cut != 0,
+      .mutex = cell.mutex,
+      .mutex_function = cell.mutex_function,
+      .inode = cell.inode,
+      .mode = cell.mode,
+      .has_timed_out = cell.has_timed_out != 0};
 }
 
 void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {

@@ -27,9 +27,12 @@
 
 namespace kymo::off_cpu {
 
-// A call of the target that took long enough to have blocked.
+// A call of the target that took long enough to have blocked, or that ended
+// the wait of another thread.
 struct NotedCall {
+  uint32_t pid = 0;
   uint32_t tid = 0;
+  bool is_wake = false;   // it waited for nothing, and has no kind
   uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
   uint64_t end_ns = 0;
   model::WaitKind kind = model::WaitKind::kOther;
@@ -40,6 +43,14 @@ struct NotedCall {
   // its callers, innermost first.
   std::vector<uint64_t> addresses;
   bool is_cut = false;
+  // Of a wait for a condition: the mutex, for which it may have waited after
+  // that, and the beginning of pthread_mutex_lock.
+  uint64_t mutex = 0;
+  uint64_t mutex_function = 0;
+  // Of a descriptor, as stat(2) has them; 0: not known.
+  uint64_t inode = 0;
+  uint32_t mode = 0;
+  bool has_timed_out = false;  // it ended because of its time limit
 };
 
 class WaitRingReader {

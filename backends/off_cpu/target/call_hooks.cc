@@ -1,4 +1,5 @@
 // call_hooks.cc - the functions that wait for times, files, peers and children.
+#include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
@@ -134,7 +135,7 @@ KYMO_BUSY_HOOK(int, connect, (int fd, const sockaddr* to, socklen_t to_size),
     const int result = REAL(name) arguments;                           \
     NoteIfLong(begin, count == 0 ? CallKind::kSleep : CallKind::kPoll, \
                kNoObject, reinterpret_cast<const void*>(real.name),    \
-               watch.least_ticks, 0);                                  \
+               watch.least_ticks, 0, result);                          \
     return result;                                                     \
   }
 
@@ -249,11 +250,53 @@ KYMO_EXPORT int prctl(int option, unsigned long a, unsigned long b,
 // one, so a call that returns twice finds its caller's stack as it was.
 KYMO_EXPORT long Syscall(long number, long a, long b, long c, long d, long e,
                          long f) noexcept __asm__("syscall");
+
+namespace {
+
+constexpr long kFutexCommand = FUTEX_CMD_MASK;
+
+KYMO_INLINE bool WaitsOrWakes(long operation) {
+  const long command = operation & kFutexCommand;
+  return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
+         command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+}
+
+// Of a program that makes its own locks.
+__attribute__((noinline)) long Futex(long word, long operation, long value,
+                                     long time, long other,
+                                     long bits) noexcept {
+  using namespace kymo::off_cpu;  // NOLINT
+  const long command = operation & kFutexCommand;
+  const bool is_wait = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+  const auto function = reinterpret_cast<const void*>(REAL(syscall));
+  const uint64_t begin = CallTicks();
+  const long result =
+      real.syscall(SYS_futex, word, operation, value, time, other, bits);
+  const uint64_t end = CallTicks();
+  const bool matters = is_wait ? end - begin >= watch.least_ticks : result > 0;
+  if (!matters) return result;
+  // A wait for bits is one for a condition, as the C library has them.
+  const CallKind kind = !is_wait                ? CallKind::kWake
+                        : command == FUTEX_WAIT ? CallKind::kLock
+                                                : CallKind::kCondition;
+  NoteCall(begin, is_wait ? end : begin,
+           {.kind = kind,
+            .object = static_cast<uint64_t>(word),
+            .function = function,
+            .has_timed_out = IsTimeout(result)});
+  return result;
+}
+
+}  // namespace
+
 long Syscall(long number, long a, long b, long c, long d, long e,
              long f) noexcept {
   using namespace kymo::off_cpu;  // NOLINT
   if (number == SYS_seccomp || (number == SYS_prctl && RestrictsCalls(a))) {
     StopWatching();
+  }
+  if (number == SYS_futex && IsWatching() && WaitsOrWakes(b)) {
+    return Futex(a, b, c, d, e, f);
   }
   return REAL(syscall)(number, a, b, c, d, e, f);
 }

@@ -11,6 +11,7 @@
 #ifndef KYMO_BACKENDS_OFF_CPU_TARGET_HOOK_H_
 #define KYMO_BACKENDS_OFF_CPU_TARGET_HOOK_H_
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "backends/off_cpu/target/real_calls.h"
@@ -36,9 +37,15 @@ KYMO_INLINE WaitObject Object(const volatile void* object) noexcept {
   return {reinterpret_cast<uint64_t>(object)};
 }
 
+// Of a function that returns an error, or -1 and sets errno. Others have no
+// wakers, for which this matters.
+KYMO_INLINE bool IsTimeout(int64_t result) noexcept {
+  return result == ETIMEDOUT || (result == -1 && errno == ETIMEDOUT);
+}
+
 KYMO_INLINE void NoteIfLong(uint64_t begin, CallKind kind, WaitObject object,
                             const void* function, uint64_t least_ticks,
-                            uint32_t holder_tid) noexcept {
+                            uint32_t holder_tid, int64_t result) noexcept {
   const uint64_t end = CallTicks();
   if (end - begin < least_ticks) [[likely]]
     return;
@@ -47,20 +54,22 @@ KYMO_INLINE void NoteIfLong(uint64_t begin, CallKind kind, WaitObject object,
             .object = object.value,
             .is_descriptor = object.is_descriptor,
             .holder_tid = holder_tid,
-            .function = function});
+            .function = function,
+            .has_timed_out = IsTimeout(result)});
 }
 
 }  // namespace kymo::off_cpu
 
 // A statement for the body of a hook.
-#define KYMO_TIMED_CALL(name, arguments, kind, object, least, holder)          \
-  {                                                                            \
-    using namespace ::kymo::off_cpu; /* NOLINT */                              \
-    const uint64_t begin = CallTicks();                                        \
-    const auto result = REAL(name) arguments;                                  \
-    NoteIfLong(begin, CallKind::kind, object,                                  \
-               reinterpret_cast<const void*>(real.name), watch.least, holder); \
-    return result;                                                             \
+#define KYMO_TIMED_CALL(name, arguments, kind, object, least, holder)         \
+  {                                                                           \
+    using namespace ::kymo::off_cpu; /* NOLINT */                             \
+    const uint64_t begin = CallTicks();                                       \
+    const auto result = REAL(name) arguments;                                 \
+    NoteIfLong(begin, CallKind::kind, object,                                 \
+               reinterpret_cast<const void*>(real.name), watch.least, holder, \
+               static_cast<int64_t>(result));                                 \
+    return result;                                                            \
   }
 
 #define KYMO_HOOK_WITH(result_type, name, parameters, arguments, kind, object, \

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "backends/off_cpu/target/hook.h"
+#include "backends/off_cpu/target/wakes.h"
 
 namespace {
 
@@ -96,17 +97,39 @@ KYMO_WAIT_HOOK(int, sem_clockwait,
                (sem_t * semaphore, clockid_t clock, const timespec* until),
                (semaphore, clock, until), kLock, Object(semaphore))
 
-KYMO_WAIT_HOOK(int, pthread_cond_wait,
-               (pthread_cond_t * condition, pthread_mutex_t* mutex),
-               (condition, mutex), kCondition, Object(condition))
-KYMO_WAIT_HOOK(int, pthread_cond_timedwait,
-               (pthread_cond_t * condition, pthread_mutex_t* mutex,
-                const timespec* until),
-               (condition, mutex, until), kCondition, Object(condition))
-KYMO_WAIT_HOOK(int, pthread_cond_clockwait,
-               (pthread_cond_t * condition, pthread_mutex_t* mutex,
-                clockid_t clock, const timespec* until),
-               (condition, mutex, clock, until), kCondition, Object(condition))
+// Gives back the mutex, for which others may wait, and later waits for it.
+#define KYMO_CONDITION_HOOK(name, parameters, arguments)                  \
+  KYMO_EXPORT int name parameters {                                       \
+    using namespace ::kymo::off_cpu; /* NOLINT */                         \
+    if (!IsWatching()) return REAL(name) arguments;                       \
+    const auto function = reinterpret_cast<const void*>(real.name);       \
+    if (HasWaiters(mutex)) NoteWake(mutex, function);                     \
+    const uint64_t begin = CallTicks();                                   \
+    const int result = real.name arguments;                               \
+    const uint64_t end = CallTicks();                                     \
+    if (end - begin < watch.least_ticks) return result;                   \
+    NoteCall(begin, end,                                                  \
+             {.kind = CallKind::kCondition,                               \
+              .object = reinterpret_cast<uint64_t>(condition),            \
+              .function = function,                                       \
+              .mutex = mutex,                                             \
+              .mutex_function =                                           \
+                  reinterpret_cast<const void*>(real.pthread_mutex_lock), \
+              .has_timed_out = result == ETIMEDOUT});                     \
+    return result;                                                        \
+  }
+
+KYMO_CONDITION_HOOK(pthread_cond_wait,
+                    (pthread_cond_t * condition, pthread_mutex_t* mutex),
+                    (condition, mutex))
+KYMO_CONDITION_HOOK(pthread_cond_timedwait,
+                    (pthread_cond_t * condition, pthread_mutex_t* mutex,
+                     const timespec* until),
+                    (condition, mutex, until))
+KYMO_CONDITION_HOOK(pthread_cond_clockwait,
+                    (pthread_cond_t * condition, pthread_mutex_t* mutex,
+                     clockid_t clock, const timespec* until),
+                    (condition, mutex, clock, until))
 KYMO_WAIT_HOOK(int, pthread_barrier_wait, (pthread_barrier_t * barrier),
                (barrier), kCondition, Object(barrier), noexcept)
 KYMO_WAIT_HOOK(int, pthread_join, (pthread_t thread, void** result_of),

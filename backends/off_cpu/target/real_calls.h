@@ -48,6 +48,8 @@ namespace kymo::off_cpu {
   X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock)                         \
   X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock)                  \
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait)                 \
+  X(pthread_mutex_unlock) X(pthread_rwlock_unlock) X(sem_post)                 \
+  X(pthread_cond_signal) X(pthread_cond_broadcast)                             \
   X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)     \
   X(pthread_join) X(pthread_timedjoin_np) X(pthread_clockjoin_np)              \
   X(pthread_barrier_wait) X(semop) X(semtimedop) X(flock)                      \

@@ -5,7 +5,8 @@
 //
 //   WaitRingHeader | state of each cell (uint32) | cells
 //
-// A cell is one call that took long enough to have blocked. Its state goes
+// A cell is one call that took long enough to have blocked, or that ended the
+// wait of another thread. Its state goes
 // free -> writing -> ready -> free. A thread takes a free cell (compare and
 // exchange), fills it and publishes it. Only the collector frees cells. Nobody
 // waits: a thread that finds no free cell among a few counts a drop.
@@ -29,7 +30,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 2;
+inline constexpr uint32_t kWaitRingVersion = 3;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -44,8 +45,9 @@ enum class CallKind : uint8_t {
   kPoll,
   kNetwork,
   kChild,
+  kWake,  // no wait: the call ended one, of another thread
 };
-inline constexpr CallKind kLastCallKind = CallKind::kChild;
+inline constexpr CallKind kLastCallKind = CallKind::kWake;
 
 struct WaitRingHeader {
   uint32_t magic;
@@ -64,7 +66,7 @@ struct WaitRingHeader {
 };
 static_assert(sizeof(WaitRingHeader) == 64);
 
-inline constexpr uint32_t kMostCallAddresses = 120;
+inline constexpr uint32_t kMostCallAddresses = 119;
 
 struct WaitCell {
   uint64_t begin_ticks;  // of the call
@@ -76,7 +78,15 @@ struct WaitCell {
   uint8_t is_descriptor;  // the object is one
   uint8_t is_cut;         // the stack goes on
   uint8_t address_count;
-  uint32_t padding[7];
+  int32_t pid;
+  // Of a wait for a condition: the mutex, for which it may have waited then,
+  // and the beginning of pthread_mutex_lock. Else 0.
+  uint64_t mutex;
+  uint64_t mutex_function;
+  // Of a descriptor, after the call, as stat(2) has them; 0: not known.
+  uint64_t inode;
+  uint32_t mode;
+  uint32_t has_timed_out;  // the call ended because of its time limit
   // The beginning of the function that was called, and the return addresses of
   // its callers, innermost first.
   uint64_t addresses[kMostCallAddresses];

@@ -107,6 +107,21 @@ bool HasFilterOfItsOwn(const WaitRingHeader& ring) noexcept {
   return CountSeccompFilters() > ring.seccomp_filters;
 }
 
+// What the descriptor is, before it may be closed or the process ends.
+void NoteDescriptor(const WaitedFor& what, WaitCell& cell) noexcept {
+  cell.inode = cell.mode = 0;
+  const bool matters = what.kind == CallKind::kRead ||
+                       what.kind == CallKind::kWrite ||
+                       what.kind == CallKind::kNetwork;
+  struct stat status;
+  if (!what.is_descriptor || !matters ||
+      fstat(static_cast<int>(what.object), &status) != 0) {
+    return;
+  }
+  cell.inode = status.st_ino;
+  cell.mode = status.st_mode;
+}
+
 }  // namespace
 
 constinit Watch watch;
@@ -148,6 +163,11 @@ void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
     cell->end_ticks = end_ticks;
     cell->object = what.object;
     cell->tid = ThisThread();
+    cell->pid = *known_pid;
+    cell->mutex = reinterpret_cast<uint64_t>(what.mutex);
+    cell->mutex_function = reinterpret_cast<uint64_t>(what.mutex_function);
+    cell->has_timed_out = what.has_timed_out;
+    NoteDescriptor(what, *cell);
     cell->holder_tid = what.holder_tid;
     cell->kind = what.kind;
     cell->is_descriptor = what.is_descriptor;

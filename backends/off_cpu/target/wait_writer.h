@@ -45,6 +45,10 @@ struct WaitedFor {
   bool is_descriptor = false;
   uint32_t holder_tid = 0;
   const void* function = nullptr;  // the real one
+  // Of a condition.
+  const void* mutex = nullptr;
+  const void* mutex_function = nullptr;
+  bool has_timed_out = false;  // it ended because of its time limit
 };
 
 // Begins to watch if the environment names a ring.

@@ -1,0 +1,43 @@
+#include "backends/off_cpu/calls/noted_wakes.h"
+
+#include "profiler/base/time.h"
+
+namespace kymo::off_cpu {
+namespace {
+
+// Waits are told of soon after their end. A condition may have woken many
+// threads, which get CPUs one after the other.
+constexpr size_t kMostOfAnObject = 256;
+constexpr size_t kMost = 50'000;
+// A hook reads the clock before the call that wakes.
+constexpr uint64_t kSlackNs = 20 * kNsPerUs;
+
+}  // namespace
+
+void NotedWakes::Add(NotedCall&& wake) {
+  if (count_ >= kMost) {
+    wakes_.clear();
+    count_ = 0;
+  }
+  std::deque<NotedCall>& wakes = wakes_[{wake.pid, wake.object}];
+  wakes.push_back(std::move(wake));
+  ++count_;
+  if (wakes.size() <= kMostOfAnObject) return;
+  wakes.pop_front();
+  --count_;
+}
+
+const NotedCall* NotedWakes::Find(const Object& object, uint32_t waiter_tid,
+                                  uint64_t begin_ns, uint64_t end_ns) const {
+  const auto found = wakes_.find(object);
+  if (found == wakes_.end()) return nullptr;
+  const std::deque<NotedCall>& wakes = found->second;
+  for (auto wake = wakes.rbegin(); wake != wakes.rend(); ++wake) {
+    if (wake->end_ns > end_ns) continue;
+    if (wake->end_ns + kSlackNs < begin_ns) return nullptr;
+    if (wake->tid != waiter_tid) return &*wake;
+  }
+  return nullptr;
+}
+
+}  // namespace kymo::off_cpu

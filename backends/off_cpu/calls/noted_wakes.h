@@ -1,0 +1,41 @@
+// noted_wakes.h - keeps for a while who ended waits of other threads, as the
+// hooks in the target tell.
+//
+//   wakes.Add(std::move(call));                    // in the order of time
+//   const NotedCall* wake = wakes.Find({pid, lock}, tid, begin_ns, end_ns);
+//
+// A note says only that somebody waited for the object then. So the last one
+// before a wait ended counts.
+//
+// Threads: none. Memory: at most 50,000 notes; older ones are dropped.
+#ifndef KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_WAKES_H_
+#define KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_WAKES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/off_cpu/calls/wait_ring_reader.h"
+
+namespace kymo::off_cpu {
+
+class NotedWakes {
+ public:
+  using Object = std::pair<uint32_t, uint64_t>;  // of a process: its address
+
+  void Add(NotedCall&& wake);
+  // Who ended the wait of a thread for the object. Null: nobody is known.
+  // Valid until the next Add.
+  const NotedCall* Find(const Object& object, uint32_t waiter_tid,
+                        uint64_t begin_ns, uint64_t end_ns) const;
+
+ private:
+  absl::flat_hash_map<Object, std::deque<NotedCall>> wakes_;
+  size_t count_ = 0;
+};
+
+}  // namespace kymo::off_cpu
+
+#endif  // KYMO_BACKENDS_OFF_CPU_CALLS_NOTED_WAKES_H_
