@@ -1,15 +1,10 @@
 #include "backends/mpi/target/call.h"
 
 #include "backends/mpi/target/communicators.h"
-#include "backends/mpi/target/datatypes.h"
 
 namespace kymo::mpi {
 
 constinit thread_local bool is_in_call = false;
-
-namespace {
-
-constexpr size_t kMostArgs = 8;
 
 // The arguments of a range, as they are gathered.
 class Args {
@@ -26,6 +21,9 @@ class Args {
   size_t size() const noexcept { return count_; }
 
  private:
+  // A call adds at most who (4), what (2), and what came (3).
+  static constexpr size_t kMostArgs = 10;
+
   struct alignas(record::Arg) Room {
     char bytes[sizeof(record::Arg)];
   };
@@ -33,23 +31,63 @@ class Args {
   size_t count_ = 0;
 };
 
-int64_t PeerOf(const Communicator* comm, int rank) noexcept {
-  if (rank == Abi().proc_null) return -1;
-  return comm == nullptr ? rank : comm->WorldRank(rank);
+bool Call::IsInPlace(int buffer) const noexcept {
+  return buffer >= 0 && Arg(buffer) == Abi().in_place;
 }
 
-}  // namespace
+bool Call::Receives() const noexcept {
+  return request_.direction == Direction::kReceive;
+}
 
-int64_t Call::Bytes(int type_size, int comm_size) const noexcept {
-  const int count = info_.Place('n');
-  if (count >= 0) return int64_t{Int(count)} * type_size;
-  const int counts = info_.Place('V');
-  if (counts < 0 || Arg(counts) == 0) return -1;
+// With MPI_IN_PLACE the call does not read the count and the type beside it;
+// some calls read those of the other buffer instead. On an intercommunicator,
+// a rank that names no root (MPI_ROOT, MPI_PROC_NULL) may pass anything.
+void Call::FindContent() noexcept {
+  if (const int root = info_.Place('R'); root >= 0 && Int(root) < 0) return;
+  const bool is_other = IsInPlace(info_.Place('b'));
+  content_ = {.count = info_.Place(is_other ? 'N' : 'n'),
+              .counts = info_.Place(is_other ? 'W' : 'V'),
+              .type = info_.Place(is_other ? 'T' : 't'),
+              .count_of = request_.peers.size};
+  if (const int own = info_.Place('v'); own >= 0) {
+    content_.counts = own;
+    content_.count_of = request_.peers.own_size;
+  }
+  if (content_.type >= 0 && Handle(Arg(content_.type)) == Abi().type_null) {
+    content_ = {};
+  }
+}
+
+int64_t Call::Bytes(int type_size) const noexcept {
+  if (content_.count >= 0) return int64_t{Int(content_.count)} * type_size;
+  if (content_.counts < 0 || Arg(content_.counts) == 0) return -1;
   int64_t sum = 0;
-  for (int i = 0; i < comm_size; ++i) {
-    sum += reinterpret_cast<const int*>(Arg(counts))[i];
+  for (int i = 0; i < content_.count_of; ++i) {
+    sum += reinterpret_cast<const int*>(Arg(content_.counts))[i];
   }
   return sum * type_size;
+}
+
+void Call::AddPeers(Args& all) noexcept {
+  has_peers_ = true;
+  all.Add("comm", request_.comm_id);
+  if (const int place = info_.Place('d'); place >= 0) {
+    request_.peer = request_.peers.WorldRank(Int(place));
+    request_.tag = Int(info_.Place('g'));
+    all.Add("to", request_.peer);
+    all.Add("tag", request_.tag);
+  }
+  if (const int place = info_.Place('R'); place >= 0) {
+    all.Add("root", request_.peers.WorldRank(Int(place)));
+  }
+}
+
+void Call::AddType(const Datatype& type, Args& all) noexcept {
+  has_type_ = true;
+  request_.bytes = Bytes(type.size);
+  // A receive says afterwards how much came.
+  if (!Receives() && request_.bytes >= 0) all.Add("bytes", request_.bytes);
+  all.Add("dtype", type.Name());
 }
 
 Call::Call(const CallInfo& info, Word* args) noexcept
@@ -58,33 +96,23 @@ Call::Call(const CallInfo& info, Word* args) noexcept
   request_.name = info.name;
   request_.is_persistent = info.is_persistent;
   Args all;
-  const Communicator* comm = nullptr;
-  if (const int place = info.Place('c'); place >= 0) {
-    request_.comm = Arg(place);
-    comm = FindCommunicator(request_.comm);
-    if (comm != nullptr) request_.comm_id = comm->id;
-    all.Add("comm", request_.comm_id);
-  }
-  if (const int place = info.Place('d'); place >= 0) {
+  if (info.Place('d') >= 0) {
     request_.direction = Direction::kSend;
-    request_.peer = PeerOf(comm, Int(place));
-    request_.tag = Int(info.Place('g'));
-    all.Add("to", request_.peer);
-    all.Add("tag", request_.tag);
-  } else if (info.Place('s') >= 0) {
+  } else if (info.Place('s') >= 0 || info.Place('m') >= 0) {
     request_.direction = Direction::kReceive;
   }
-  if (const int place = info.Place('R'); place >= 0) {
-    all.Add("root", PeerOf(comm, Int(place)));
+  if (const int place = info.Place('c'); place >= 0) {
+    if (FindPeers(Arg(place), request_)) AddPeers(all);
+  } else if (const int message = info.Place('m'); message >= 0) {
+    // The call overwrites the handle.
+    if (TakeMessage(HandleAt(Arg(message), 0), request_)) AddPeers(all);
+  } else {
+    has_peers_ = true;
   }
-  if (const int place = info.Place('t'); place >= 0) {
-    const Datatype& type = DatatypeOf(Arg(place));
-    request_.bytes = Bytes(type.size, comm == nullptr ? 0 : comm->size);
-    // A receive says afterwards how much came.
-    if (request_.direction != Direction::kReceive && request_.bytes >= 0) {
-      all.Add("bytes", request_.bytes);
-    }
-    all.Add("dtype", type.Name());
+  FindContent();
+  if (content_.type >= 0 && has_peers_) {
+    const Datatype* const type = KnownDatatype(Arg(content_.type));
+    if (type != nullptr) AddType(*type, all);
   }
   if (const int place = info.Place('S'); place >= 0) {
     if (Arg(place) == Abi().status_ignore) {
@@ -95,29 +123,48 @@ Call::Call(const CallInfo& info, Word* args) noexcept
                                 all.data(), all.size());
 }
 
-void Call::AddReceived() noexcept {
+void Call::AddReceived(Args& all) noexcept {
   const auto* const status =
       reinterpret_cast<const void*>(Arg(info_.Place('S')));
-  const Received received = ReadStatus(status, request_.comm);
+  const Received received = ReadStatus(status, request_.peers);
   if (!received.is_message) return;
   const bool is_half = info_.Place('e') >= 0;  // of a sendrecv
-  Args all;
   all.Add("from", received.from);
   is_half ? all.Add("from_tag", received.tag) : all.Add("tag", received.tag);
   is_half ? all.Add("from_bytes", received.bytes)
           : all.Add("bytes", received.bytes);
-  record::AddArgs(range_, all.data(), all.size());
+}
+
+// What could not be asked before the call.
+void Call::AddAfterwards(Args& all) noexcept {
+  if (const int place = info_.Place('c'); !has_peers_ && place >= 0) {
+    AddCommunicator(Arg(place));
+    if (FindPeers(Arg(place), request_)) AddPeers(all);
+    FindContent();
+  }
+  if (content_.type >= 0 && !has_type_) {
+    AddType(ReadDatatype(Arg(content_.type)), all);
+  }
+  if (info_.Place('S') >= 0 && (Receives() || info_.Place('e') >= 0)) {
+    AddReceived(all);
+  }
 }
 
 void Call::End(Word result) noexcept {
   const bool is_done = static_cast<int>(result) == kSuccess;
-  if (is_done && range_.slot != nullptr && info_.Place('S') >= 0 &&
-      (info_.Place('s') >= 0 || info_.Place('e') >= 0)) {
-    AddReceived();
+  Args all;
+  if (is_done) {
+    AddAfterwards(all);
+  } else {
+    all.Add("failed", static_cast<int>(result));
   }
+  if (all.size() > 0) record::AddArgs(range_, all.data(), all.size());
   record::EndRange(range_);
   if (is_done && info_.Place('r') >= 0) {
     BeginRequest(HandleAt(Arg(info_.Place('r')), 0), request_);
+  }
+  if (is_done && info_.Place('M') >= 0) {
+    AddMessage(HandleAt(Arg(info_.Place('M')), 0), request_);
   }
   is_in_call = false;
 }

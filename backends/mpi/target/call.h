@@ -6,6 +6,10 @@
 //   result = send(...);
 //   call.End(result);                 // adds what was received
 //
+// The library is asked about a datatype or a communicator for the first time
+// only after the call has succeeded with it: a handle that the call does not
+// read may be anything, and to ask about it would end the program.
+//
 // The calls that a library makes inside a call (of a Fortran function to the C
 // one, of a collective to messages) are part of it and not recorded.
 #ifndef KYMO_BACKENDS_MPI_TARGET_CALL_H_
@@ -14,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/mpi/target/datatypes.h"
 #include "backends/mpi/target/message.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/requests.h"
@@ -41,6 +46,8 @@ extern constinit thread_local bool is_in_call;
 // Whether a call that begins now is to be recorded.
 inline bool IsRecording() noexcept { return record::IsOn() && !is_in_call; }
 
+class Args;
+
 class Call {
  public:
   // `args` has one Word for each role, and outlives the call. The address of
@@ -52,15 +59,32 @@ class Call {
   Call& operator=(const Call&) = delete;
 
  private:
+  // Which arguments say how much is sent; -1: none.
+  struct Content {
+    int count = -1;
+    int counts = -1;  // of each rank
+    int type = -1;
+    int count_of = 0;  // how many counts
+  };
+
   Word Arg(int place) const noexcept { return args_[place]; }
   int Int(int place) const noexcept { return static_cast<int>(args_[place]); }
-  int64_t Bytes(int type_size, int comm_size) const noexcept;
-  void AddReceived() noexcept;
+  bool IsInPlace(int buffer) const noexcept;
+  bool Receives() const noexcept;
+  void FindContent() noexcept;
+  int64_t Bytes(int type_size) const noexcept;
+  void AddPeers(Args& all) noexcept;
+  void AddType(const Datatype& type, Args& all) noexcept;
+  void AddReceived(Args& all) noexcept;
+  void AddAfterwards(Args& all) noexcept;
 
   const CallInfo& info_;
   Word* const args_;
   record::OpenRange range_;
   Request request_;
+  Content content_;
+  bool has_peers_ = false;
+  bool has_type_ = false;
   StatusRoom status_;
 };
 

@@ -9,6 +9,11 @@
 //   d rank that gets it        s rank that it comes from
 //   g tag       c communicator
 //   R root      V counts of each rank, whose sum is sent
+//   v           counts of each rank of our group, whose sum is sent
+//   b buffer    that may be MPI_IN_PLACE: then n, V and t say nothing, and
+//   N W T       count, counts and datatype are those of the other buffer
+//   m M         address of a message that the call takes, or finds
+//   k           address of a communicator that the call makes
 //   r address of a request that the call makes
 //   S address of a status that the call fills
 //   e G         source and tag of the receiving half of a sendrecv
@@ -23,16 +28,17 @@
   X(Ssend, 6, ".ntdgc")               \
   X(Rsend, 6, ".ntdgc")               \
   X(Recv, 7, ".ntsgcS")               \
-  X(Mrecv, 5, ".nt.S")                \
+  X(Mrecv, 5, ".ntmS")                \
   X(Probe, 4, "sgcS")                 \
-  X(Mprobe, 5, "sgc.S")               \
+  X(Mprobe, 5, "sgcMS")               \
   X(Sendrecv, 12, ".ntdg...eGcS")     \
   X(Sendrecv_replace, 9, ".ntdgeGcS") \
   X(Isend, 7, ".ntdgcr")              \
   X(Ibsend, 7, ".ntdgcr")             \
   X(Issend, 7, ".ntdgcr")             \
   X(Irsend, 7, ".ntdgcr")             \
-  X(Irecv, 7, ".ntsgcr")
+  X(Irecv, 7, ".ntsgcr")              \
+  X(Imrecv, 5, ".ntmr")
 
 // Persistent requests: the call makes one, MPI_Start begins it.
 #define KYMO_MPI_PERSISTENT(X) \
@@ -45,18 +51,18 @@
 #define KYMO_MPI_COLLECTIVES(X)         \
   X(Barrier, 1, "c")                    \
   X(Bcast, 5, ".ntRc")                  \
-  X(Gather, 8, ".nt...Rc")              \
-  X(Gatherv, 9, ".nt....Rc")            \
-  X(Scatter, 8, "....ntRc")             \
-  X(Scatterv, 9, ".....ntRc")           \
-  X(Allgather, 7, ".nt...c")            \
-  X(Allgatherv, 8, ".nt....c")          \
-  X(Alltoall, 7, ".nt...c")             \
-  X(Alltoallv, 9, ".V.t....c")          \
+  X(Gather, 8, "bnt...Rc")              \
+  X(Gatherv, 9, "bnt....Rc")            \
+  X(Scatter, 8, "...bntRc")             \
+  X(Scatterv, 9, "....bntRc")           \
+  X(Allgather, 7, "bnt.NTc")            \
+  X(Allgatherv, 8, "bnt....c")          \
+  X(Alltoall, 7, "bnt.NTc")             \
+  X(Alltoallv, 9, "bV.t.W.Tc")          \
   X(Alltoallw, 9, "........c")          \
   X(Allreduce, 6, "..nt.c")             \
   X(Reduce, 7, "..nt.Rc")               \
-  X(Reduce_scatter, 6, "..Vt.c")        \
+  X(Reduce_scatter, 6, "..vt.c")        \
   X(Reduce_scatter_block, 6, "..nt.c")  \
   X(Scan, 6, "..nt.c")                  \
   X(Exscan, 6, "..nt.c")                \
@@ -65,15 +71,15 @@
   X(Neighbor_alltoallv, 9, "...t....c") \
   X(Ibarrier, 2, "cr")                  \
   X(Ibcast, 6, ".ntRcr")                \
-  X(Igather, 9, ".nt...Rcr")            \
-  X(Iscatter, 9, "....ntRcr")           \
-  X(Iallgather, 8, ".nt...cr")          \
-  X(Iallgatherv, 9, ".nt....cr")        \
-  X(Ialltoall, 8, ".nt...cr")           \
-  X(Ialltoallv, 10, ".V.t....cr")       \
+  X(Igather, 9, "bnt...Rcr")            \
+  X(Iscatter, 9, "...bntRcr")           \
+  X(Iallgather, 8, "bnt.NTcr")          \
+  X(Iallgatherv, 9, "bnt....cr")        \
+  X(Ialltoall, 8, "bnt.NTcr")           \
+  X(Ialltoallv, 10, "bV.t.W.Tcr")       \
   X(Iallreduce, 7, "..nt.cr")           \
   X(Ireduce, 8, "..nt.Rcr")             \
-  X(Ireduce_scatter, 7, "..Vt.cr")
+  X(Ireduce_scatter, 7, "..vt.cr")
 
 // One-sided, and files. Their targets are ranks of the window's group, which
 // Kymo does not translate, so they are not recorded as peers.
@@ -104,21 +110,28 @@
   X(File_write_at_all, 6, "f..ntS") \
   X(File_sync, 1, "f")
 
-// Collective calls that make a communicator; the last argument is its address.
+// Collective calls that make a communicator.
 #define KYMO_MPI_MAKES_COMMUNICATOR(X)            \
-  X(Comm_dup, 2, "c.")                            \
-  X(Comm_dup_with_info, 3, "c..")                 \
-  X(Comm_create, 3, "c..")                        \
-  X(Comm_create_group, 4, "c...")                 \
-  X(Comm_split, 4, "c...")                        \
-  X(Comm_split_type, 5, "c....")                  \
-  X(Cart_create, 6, "c.....")                     \
-  X(Cart_sub, 3, "c..")                           \
-  X(Graph_create, 6, "c.....")                    \
-  X(Dist_graph_create_adjacent, 10, "c.........") \
-  X(Dist_graph_create, 9, "c........")            \
-  X(Intercomm_create, 6, "c.....")                \
-  X(Intercomm_merge, 3, "c..")
+  X(Comm_dup, 2, "ck")                            \
+  X(Comm_dup_with_info, 3, "c.k")                 \
+  X(Comm_create, 3, "c.k")                        \
+  X(Comm_create_group, 4, "c..k")                 \
+  X(Comm_split, 4, "c..k")                        \
+  X(Comm_split_type, 5, "c...k")                  \
+  X(Cart_create, 6, "c....k")                     \
+  X(Cart_sub, 3, "c.k")                           \
+  X(Graph_create, 6, "c....k")                    \
+  X(Dist_graph_create_adjacent, 10, "c........k") \
+  X(Dist_graph_create, 9, "c.......k")            \
+  X(Intercomm_create, 6, "c....k")                \
+  X(Intercomm_merge, 3, "c.k")                    \
+  X(Comm_create_from_group, 5, "....k")           \
+  X(Intercomm_create_from_groups, 7, "......k")   \
+  X(Comm_spawn, 8, "....Rck.")                    \
+  X(Comm_spawn_multiple, 9, ".....Rck.")          \
+  X(Comm_accept, 5, "..Rck")                      \
+  X(Comm_connect, 5, "..Rck")                     \
+  X(Comm_join, 2, ".k")
 
 #define KYMO_MPI_CALLS(X) \
   KYMO_MPI_MESSAGES(X)    \

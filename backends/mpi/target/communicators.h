@@ -1,51 +1,43 @@
 // communicators.h - what messages need to know of a communicator.
 //
-//   const Communicator* comm = FindCommunicator(handle);   // 3 ns
-//   int64_t peer = comm->WorldRank(dest);
+//   if (FindPeers(handle, request)) {                      // 3 ns
+//     int64_t peer = request.peers.WorldRank(dest);
+//   }
 //
 // An id means the same communicator in every rank: it follows from the ranks
 // of the group, in their order, and from how many communicators of that very
 // group were made before. All members make them in the same order, since
-// making one is a collective call.
+// making one is a collective call. For an intercommunicator both groups count.
 //
-// Threads: any. Entries are never freed; one whose communicator was freed is
-//   used again for its next handle.
+// A communicator that was made by a call that Kymo does not see is added when
+// it is used first. Ranks that use several such ones in different orders give
+// them different ids.
+//
+// Threads: any. There is room for 4,096 communicators at a time and for 4,096
+//   groups; communicators beyond have no id.
 #ifndef KYMO_BACKENDS_MPI_TARGET_COMMUNICATORS_H_
 #define KYMO_BACKENDS_MPI_TARGET_COMMUNICATORS_H_
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "backends/mpi/target/mpi_library.h"
+#include "backends/mpi/target/requests.h"
 
 namespace kymo::mpi {
 
-inline constexpr int64_t kUnknownCommunicator = -1;
+// Sets comm_id and peers. False: the communicator is not known.
+bool FindPeers(Word handle, Request& request) noexcept;
 
-struct Communicator {
-  std::atomic<Word> handle{0};
-  int64_t id = kUnknownCommunicator;
-  int size = 0;                      // of the group that peers are named in
-  int rank = 0;                      // ours
-  const int* world_ranks = nullptr;  // null: the same numbers
-  // Where world_ranks stand: `capacity` of them, and as many for a call.
-  int* storage = nullptr;
-  size_t capacity = 0;
-
-  // The rank in MPI_COMM_WORLD of `rank`, or itself where that is none.
-  int64_t WorldRank(int peer) const noexcept {
-    if (world_ranks == nullptr || peer < 0 || peer >= size) return peer;
-    return world_ranks[peer];
-  }
-};
-
-// Null: a communicator that is not known, because there are too many.
-const Communicator* FindCommunicator(Word handle) noexcept;
-
-// A communicator that was made just now. Collective calls are not made for it.
-// Records it as an instant `MPI_Comm`.
+// A communicator that a call has made or has used. Nothing happens if it is
+// known. Collective calls are not made for it. Records it as an instant
+// `MPI_Comm`.
 void AddCommunicator(Word handle) noexcept;
+
+// MPI_Comm_idup: the communicator gets its place in the order now, and is added
+// when its request is complete.
+uint32_t ReservePlace(Word parent) noexcept;
+void AddCommunicatorAt(Word handle, uint32_t place) noexcept;
+
 void RemoveCommunicator(Word handle) noexcept;
 
 }  // namespace kymo::mpi

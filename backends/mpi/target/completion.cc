@@ -1,64 +1,60 @@
-// completion.cc - the functions that begin, complete and free requests.
+// completion.cc - the functions that begin, complete and free requests, and
+// those whose result comes later.
 //
 // MPI_Test and its like are no ranges of their own: programs poll with them.
 // What they complete ends as in MPI_Wait.
-#include <algorithm>
-
 #include "backends/mpi/target/call.h"
+#include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/requests.h"
+#include "backends/mpi/target/room.h"
+#include "backends/mpi/target/wrap.h"
 
 namespace kymo::mpi {
 namespace {
 
 constexpr int kUndefined = -32766;  // MPI_UNDEFINED of every implementation
-// A longer array of requests is handled in the program's own memory.
-constexpr int kMostOnStack = 256;
 
-// The handles of an array before a call, which overwrites them, and statuses
-// where the program wants none.
+// The requests of an array before a call, which overwrites their handles, and
+// statuses where the program wants none.
 class Batch {
  public:
   Batch(int count, Word requests, Word* statuses) noexcept
-      : count_(count), is_kept_(record::IsOn() && count > 0) {
-    if (!is_kept_) return;
-    // The first ones of a longer array; the others end at the next use of
-    // their handle.
-    const int kept = std::min(count, kMostOnStack);
-    for (int i = 0; i < kept; ++i) handles_[i] = HandleAt(requests, i);
-    if (*statuses == Abi().status_ignore && count <= kMostOnStack) {
-      *statuses = reinterpret_cast<Word>(room_);
+      : count_(record::IsOn() && count > 0 ? count : 0),
+        room_(size_t(count_) * (sizeof(OpenRequest) + kStatusBytes)) {
+    if (count_ == 0 || room_.data() == nullptr) {
+      count_ = 0;
+      return;
+    }
+    open_ = reinterpret_cast<OpenRequest*>(room_.data());
+    for (int i = 0; i < count_; ++i) {
+      new (&open_[i]) OpenRequest(FindRequest(HandleAt(requests, i)));
+    }
+    if (*statuses == Abi().status_ignore) {
+      *statuses = reinterpret_cast<Word>(open_ + count_);
     }
     statuses_ = *statuses;
   }
 
   // The request at `index` is complete; its status is the one at `status`.
   void Complete(int index, int status) noexcept {
-    if (!is_kept_ || index < 0 || index >= std::min(count_, kMostOnStack)) {
-      return;
-    }
-    CompleteRequest(handles_[index], StatusAt(status));
+    if (index < 0 || index >= count_) return;
+    CompleteRequest(open_[index], reinterpret_cast<const char*>(statuses_) +
+                                      size_t{Abi().status_bytes} * status);
   }
 
   void CompleteAll() noexcept {
-    for (int i = 0; is_kept_ && i < std::min(count_, kMostOnStack); ++i) {
-      Complete(i, i);
-    }
+    for (int i = 0; i < count_; ++i) Complete(i, i);
   }
 
  private:
-  const void* StatusAt(int index) const noexcept {
-    if (statuses_ == Abi().status_ignore) return nullptr;
-    return reinterpret_cast<const char*>(statuses_) +
-           size_t{Abi().status_bytes} * index;
-  }
+  // A status of any implementation.
+  static constexpr size_t kStatusBytes = 24;
 
-  const int count_;
-  const bool is_kept_;
+  int count_;
+  Room room_;
+  OpenRequest* open_ = nullptr;
   Word statuses_ = 0;
-  Word handles_[kMostOnStack];
-  // Room for as many statuses of any implementation.
-  alignas(8) char room_[kMostOnStack * 24];
 };
 
 int IntAt(Word address, int index = 0) noexcept {
@@ -71,15 +67,8 @@ bool IsDone(Word result) noexcept {
 
 }  // namespace
 
-#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
-#define KYMO_REAL(NAME, ARITY)                                            \
-  static constinit MpiFunction<ARITY> real = nullptr;                     \
-  if (real == nullptr) [[unlikely]] {                                     \
-    real = FindFunction<ARITY>("MPI_" NAME, __builtin_return_address(0)); \
-  }
-
 KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
-  KYMO_REAL("Wait", 2)
+  KYMO_REAL(Wait, 2)
   if (!IsRecording()) return real(request, status);
   Batch batch(1, request, &status);
   const Word result = [&] {
@@ -91,7 +80,7 @@ KYMO_EXPORT Word MPI_Wait(Word request, Word status) {
 }
 
 KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
-  KYMO_REAL("Waitall", 3)
+  KYMO_REAL(Waitall, 3)
   if (!IsRecording()) return real(count, requests, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = [&] {
@@ -104,7 +93,7 @@ KYMO_EXPORT Word MPI_Waitall(Word count, Word requests, Word statuses) {
 
 KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
                              Word status) {
-  KYMO_REAL("Waitany", 4)
+  KYMO_REAL(Waitany, 4)
   if (!IsRecording()) return real(count, requests, index, status);
   Batch batch(static_cast<int>(count), requests, &status);
   const Word result = [&] {
@@ -117,7 +106,7 @@ KYMO_EXPORT Word MPI_Waitany(Word count, Word requests, Word index,
 
 KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
                               Word indices, Word statuses) {
-  KYMO_REAL("Waitsome", 5)
+  KYMO_REAL(Waitsome, 5)
   if (!IsRecording()) {
     return real(count, requests, out_count, indices, statuses);
   }
@@ -133,7 +122,7 @@ KYMO_EXPORT Word MPI_Waitsome(Word count, Word requests, Word out_count,
 }
 
 KYMO_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
-  KYMO_REAL("Test", 3)
+  KYMO_REAL(Test, 3)
   if (!IsRecording()) return real(request, flag, status);
   Batch batch(1, request, &status);
   const Word result = real(request, flag, status);
@@ -143,7 +132,7 @@ KYMO_EXPORT Word MPI_Test(Word request, Word flag, Word status) {
 
 KYMO_EXPORT Word MPI_Testall(Word count, Word requests, Word flag,
                              Word statuses) {
-  KYMO_REAL("Testall", 4)
+  KYMO_REAL(Testall, 4)
   if (!IsRecording()) return real(count, requests, flag, statuses);
   Batch batch(static_cast<int>(count), requests, &statuses);
   const Word result = real(count, requests, flag, statuses);
@@ -153,7 +142,7 @@ KYMO_EXPORT Word MPI_Testall(Word count, Word requests, Word flag,
 
 KYMO_EXPORT Word MPI_Testany(Word count, Word requests, Word index, Word flag,
                              Word status) {
-  KYMO_REAL("Testany", 5)
+  KYMO_REAL(Testany, 5)
   if (!IsRecording()) return real(count, requests, index, flag, status);
   Batch batch(static_cast<int>(count), requests, &status);
   const Word result = real(count, requests, index, flag, status);
@@ -165,7 +154,7 @@ KYMO_EXPORT Word MPI_Testany(Word count, Word requests, Word index, Word flag,
 
 KYMO_EXPORT Word MPI_Testsome(Word count, Word requests, Word out_count,
                               Word indices, Word statuses) {
-  KYMO_REAL("Testsome", 5)
+  KYMO_REAL(Testsome, 5)
   if (!IsRecording()) {
     return real(count, requests, out_count, indices, statuses);
   }
@@ -178,13 +167,13 @@ KYMO_EXPORT Word MPI_Testsome(Word count, Word requests, Word out_count,
 }
 
 KYMO_EXPORT Word MPI_Start(Word request) {
-  KYMO_REAL("Start", 1)
+  KYMO_REAL(Start, 1)
   if (IsRecording()) StartRequest(HandleAt(request, 0));
   return real(request);
 }
 
 KYMO_EXPORT Word MPI_Startall(Word count, Word requests) {
-  KYMO_REAL("Startall", 2)
+  KYMO_REAL(Startall, 2)
   for (int i = 0; IsRecording() && i < static_cast<int>(count); ++i) {
     StartRequest(HandleAt(requests, i));
   }
@@ -192,9 +181,44 @@ KYMO_EXPORT Word MPI_Startall(Word count, Word requests) {
 }
 
 KYMO_EXPORT Word MPI_Request_free(Word request) {
-  KYMO_REAL("Request_free", 1)
-  CompleteRequest(HandleAt(request, 0), nullptr);
+  KYMO_REAL(Request_free, 1)
+  FreeRequest(HandleAt(request, 0));
   return real(request);
+}
+
+// Programs poll with it, as with MPI_Test.
+KYMO_EXPORT Word MPI_Improbe(Word source, Word tag, Word comm, Word flag,
+                             Word message, Word status) {
+  KYMO_REAL(Improbe, 6)
+  const Word result = real(source, tag, comm, flag, message, status);
+  if (!IsRecording() || !IsDone(result) || IntAt(flag) == 0) return result;
+  Request probe;
+  AddCommunicator(comm);
+  if (FindPeers(comm, probe)) AddMessage(HandleAt(message, 0), probe);
+  return result;
+}
+
+// The new communicator can be used when the request is complete.
+static Word DupLater(record::Literal name, Word comm, Word new_comm,
+                     Word request, Word result) noexcept {
+  if (!IsDone(result)) return result;
+  Request begun = {.name = name, .new_comm = new_comm};
+  begun.place = ReservePlace(comm);
+  if (FindPeers(comm, begun)) BeginRequest(HandleAt(request, 0), begun);
+  return result;
+}
+
+KYMO_EXPORT Word MPI_Comm_idup(Word comm, Word new_comm, Word request) {
+  KYMO_REAL(Comm_idup, 3)
+  const Word result = real(comm, new_comm, request);
+  return DupLater("MPI_Comm_idup", comm, new_comm, request, result);
+}
+
+KYMO_EXPORT Word MPI_Comm_idup_with_info(Word comm, Word info, Word new_comm,
+                                         Word request) {
+  KYMO_REAL(Comm_idup_with_info, 4)
+  const Word result = real(comm, info, new_comm, request);
+  return DupLater("MPI_Comm_idup_with_info", comm, new_comm, request, result);
 }
 
 }  // namespace kymo::mpi

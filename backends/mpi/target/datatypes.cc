@@ -16,6 +16,10 @@ constinit std::atomic<uint32_t> generation{1};
 constinit OwnFunction<2> type_size("PMPI_Type_size");
 constinit OwnFunction<3> type_get_name("PMPI_Type_get_name");
 
+Datatype& Place(Word handle) noexcept {
+  return kept[handle * 0x9e3779b97f4a7c15u >> (64 - 5)];
+}
+
 void Read(Word handle, Datatype& type) noexcept {
   type.handle = handle;
   type.size = 0;
@@ -34,14 +38,20 @@ void Read(Word handle, Datatype& type) noexcept {
 
 }  // namespace
 
-const Datatype& DatatypeOf(Word handle) noexcept {
+const Datatype* KnownDatatype(Word handle) noexcept {
   handle = Handle(handle);
-  Datatype& type = kept[handle * 0x9e3779b97f4a7c15u >> (64 - 5)];
-  const uint32_t now = generation.load(std::memory_order_acquire);
-  if (type.handle != handle || type.generation != now) [[unlikely]] {
-    Read(handle, type);
-    type.generation = now;
-  }
+  const Datatype& type = Place(handle);
+  const bool is_known =
+      type.handle == handle &&
+      type.generation == generation.load(std::memory_order_acquire);
+  return is_known ? &type : nullptr;
+}
+
+const Datatype& ReadDatatype(Word handle) noexcept {
+  handle = Handle(handle);
+  Datatype& type = Place(handle);
+  type.generation = generation.load(std::memory_order_acquire);
+  Read(handle, type);
   return type;
 }
 

@@ -1,9 +1,12 @@
 // datatypes.h - size and name of a datatype, as messages need them.
 //
-//   const Datatype& type = DatatypeOf(handle);       // 2 ns if seen lately
-//   int64_t bytes = count * type.size;
+//   const Datatype* type = KnownDatatype(handle);    // 2 ns
+//   result = send(...);
+//   if (type == nullptr && result == kSuccess) type = &ReadDatatype(handle);
 //
-// Each thread keeps the types that it used last.
+// Each thread keeps the types that it used last. The library ends the program
+// if it is asked about a handle that is no type. So it is asked only about
+// types with which a call has succeeded.
 #ifndef KYMO_BACKENDS_MPI_TARGET_DATATYPES_H_
 #define KYMO_BACKENDS_MPI_TARGET_DATATYPES_H_
 
@@ -24,8 +27,9 @@ struct Datatype {
   std::string_view Name() const noexcept { return {name, name_size}; }
 };
 
-// The reference holds until the thread asks for another type.
-const Datatype& DatatypeOf(Word handle) noexcept;
+// Both hold until the thread asks for another type. Null: not seen lately.
+const Datatype* KnownDatatype(Word handle) noexcept;
+const Datatype& ReadDatatype(Word handle) noexcept;
 
 // A handle was freed, so it may come to mean another type.
 void ForgetDatatypes() noexcept;

@@ -9,6 +9,7 @@
 #include "backends/mpi/target/datatypes.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "backends/mpi/target/requests.h"
+#include "backends/mpi/target/wrap.h"
 #include "profiler/record/captured.h"
 
 namespace kymo::mpi {
@@ -36,6 +37,7 @@ void RecordRank() noexcept {
 void AfterInit(Word result) noexcept {
   if (static_cast<int>(result) != kSuccess) return;
   AddCommunicator(Abi().comm_world);
+  AddCommunicator(Abi().comm_self);
   RecordRank();
   StartClocks();
 }
@@ -59,15 +61,8 @@ void ChangePhase(int level) noexcept {
 
 }  // namespace
 
-#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
-#define KYMO_REAL(NAME, ARITY)                                            \
-  static constinit MpiFunction<ARITY> real = nullptr;                     \
-  if (real == nullptr) [[unlikely]] {                                     \
-    real = FindFunction<ARITY>("MPI_" NAME, __builtin_return_address(0)); \
-  }
-
 KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
-  KYMO_REAL("Init", 2)
+  KYMO_REAL(Init, 2)
   const bool is_outer = !is_in_call;
   const Word result = [&] {
     const PlainCall call("MPI_Init");
@@ -79,7 +74,7 @@ KYMO_EXPORT Word MPI_Init(Word argc, Word argv) {
 
 KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
                                  Word provided) {
-  KYMO_REAL("Init_thread", 4)
+  KYMO_REAL(Init_thread, 4)
   const bool is_outer = !is_in_call;
   const Word result = [&] {
     const PlainCall call("MPI_Init_thread");
@@ -90,14 +85,14 @@ KYMO_EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required,
 }
 
 KYMO_EXPORT int MPI_Finalize() {
-  KYMO_REAL("Finalize", 0)
+  KYMO_REAL(Finalize, 0)
   if (!is_in_call) BeforeFinalize();
   const PlainCall call("MPI_Finalize");
   return static_cast<int>(real());
 }
 
 KYMO_EXPORT Word MPI_Abort(Word comm, Word code) {
-  KYMO_REAL("Abort", 2)
+  KYMO_REAL(Abort, 2)
   if (IsRecording()) {
     const record::Arg args[] = {{"code", static_cast<int>(code)}};
     record::RecordInstant("MPI_Abort", {}, args, 1);
@@ -106,23 +101,33 @@ KYMO_EXPORT Word MPI_Abort(Word comm, Word code) {
 }
 
 KYMO_EXPORT Word MPI_Comm_free(Word comm) {
-  KYMO_REAL("Comm_free", 1)
+  KYMO_REAL(Comm_free, 1)
   RemoveCommunicator(HandleAt(comm, 0));
   const PlainCall call("MPI_Comm_free");
   return real(comm);
 }
 
 KYMO_EXPORT Word MPI_Comm_disconnect(Word comm) {
-  KYMO_REAL("Comm_disconnect", 1)
+  KYMO_REAL(Comm_disconnect, 1)
   RemoveCommunicator(HandleAt(comm, 0));
   const PlainCall call("MPI_Comm_disconnect");
   return real(comm);
 }
 
 KYMO_EXPORT Word MPI_Type_free(Word type) {
-  KYMO_REAL("Type_free", 1)
+  KYMO_REAL(Type_free, 1)
   const Word result = real(type);
   ForgetDatatypes();
+  return result;
+}
+
+// A spawned program's way to those who spawned it.
+KYMO_EXPORT Word MPI_Comm_get_parent(Word parent) {
+  KYMO_REAL(Comm_get_parent, 1)
+  const Word result = real(parent);
+  if (!is_in_call && static_cast<int>(result) == kSuccess) {
+    AddCommunicator(HandleAt(parent, 0));
+  }
   return result;
 }
 

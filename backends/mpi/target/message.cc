@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-#include "backends/mpi/target/communicators.h"
-
 namespace kymo::mpi {
 namespace {
 
 constinit OwnFunction<3> get_count("PMPI_Get_count");
+constinit OwnFunction<2> test_cancelled("PMPI_Test_cancelled");
 
 int IntAt(const void* status, size_t offset) noexcept {
   int value;
@@ -17,15 +16,17 @@ int IntAt(const void* status, size_t offset) noexcept {
 
 }  // namespace
 
-Received ReadStatus(const void* status, Word comm) noexcept {
+Received ReadStatus(const void* status, const Peers& peers) noexcept {
   Received received;
   const int source = IntAt(status, Abi().source_offset);
   if (source < 0) return received;  // MPI_PROC_NULL, or an empty status
+  int is_cancelled = 0;
+  test_cancelled(status, &is_cancelled);
+  if (is_cancelled != 0) return received;
   int bytes = 0;
   if (get_count(status, Abi().type_byte, &bytes) != kSuccess) bytes = -1;
-  const Communicator* const known = FindCommunicator(comm);
   received.is_message = true;
-  received.from = known == nullptr ? source : known->WorldRank(source);
+  received.from = peers.WorldRank(source);
   received.tag = IntAt(status, Abi().tag_offset);
   received.bytes = bytes < 0 ? -1 : bytes;
   return received;

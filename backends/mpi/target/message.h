@@ -13,6 +13,21 @@ struct StatusRoom {
   alignas(8) unsigned char bytes[64] = {};
 };
 
+// The ranks that a communicator's calls name. A copy stays right when the
+// communicator is freed: the numbers are shared and never change.
+struct Peers {
+  const int* world_ranks = nullptr;  // null: they are those of MPI_COMM_WORLD
+  int size = 0;                      // 0: not known
+  int own_size = 0;  // of our group; of an intercommunicator not the same
+
+  // The rank in MPI_COMM_WORLD; -1: it has none, or it is MPI_PROC_NULL.
+  int64_t WorldRank(int peer) const noexcept {
+    if (peer < 0 || peer >= size) return -1;
+    if (world_ranks == nullptr) return peer;
+    return world_ranks[peer] < 0 ? -1 : world_ranks[peer];
+  }
+};
+
 struct Received {
   bool is_message = false;  // false: nothing came, as from MPI_PROC_NULL
   int64_t from = -1;        // rank in MPI_COMM_WORLD
@@ -21,7 +36,7 @@ struct Received {
 };
 
 // Reads a status that the library has written.
-Received ReadStatus(const void* status, Word comm) noexcept;
+Received ReadStatus(const void* status, const Peers& peers) noexcept;
 
 }  // namespace kymo::mpi
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <atomic>
 
@@ -22,10 +21,13 @@ void ReadAbi(void* handle) noexcept {
   if (object("ompi_mpi_comm_world") != 0) {
     abi = {.handle_bytes = sizeof(void*),
            .comm_world = object("ompi_mpi_comm_world"),
+           .comm_self = object("ompi_mpi_comm_self"),
            .comm_null = object("ompi_mpi_comm_null"),
            .request_null = object("ompi_request_null"),
            .request_complete = object("ompi_request_empty"),
            .type_byte = object("ompi_mpi_byte"),
+           .type_null = object("ompi_mpi_datatype_null"),
+           .in_place = 1,
            .status_ignore = 0,
            .any_source = -1,
            .proc_null = -2,
@@ -36,9 +38,12 @@ void ReadAbi(void* handle) noexcept {
   }
   abi = {.handle_bytes = 4,
          .comm_world = 0x44000000,
+         .comm_self = 0x44000001,
          .comm_null = 0x04000000,
          .request_null = 0x2c000000,
          .type_byte = 0x4c00010d,
+         .type_null = 0x0c000000,
+         .in_place = ~Word{0},
          .status_ignore = 1,
          .any_source = -2,
          .proc_null = -1,
@@ -91,12 +96,16 @@ void* FindAddress(const char* name, const void* caller) noexcept {
       address = dlsym(handle, pmpi);
     }
   }
-  if (address != nullptr) return address;
+  return address;
+}
+
+void SayNoLibrary(const char* name) noexcept {
+  static constinit std::atomic<bool> is_said{false};
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;
   fprintf(stderr,
-          "kymo: the program calls %s, which no MPI library of it has; record "
-          "it without the activity mpi\n",
+          "kymo: the program calls %s and has no MPI library with it, so the "
+          "call fails; record the program with --mpi_capture=0\n",
           name);
-  abort();
 }
 
 void* FindOwnAddress(const char* name) noexcept {

@@ -10,8 +10,9 @@
 // knows (System V of x86-64, AAPCS64) pass every integer and pointer in eight
 // bytes, so a call is forwarded without its C types.
 //
-// Threads: any. Errors: a function that no library of the program has ends the
-//   process with a message, since the program called it.
+// Threads: any. Errors: a program may look for MPI by its symbols and find
+//   ours, though it has no MPI library. Such a call returns an error, and a
+//   message says so once.
 #ifndef KYMO_BACKENDS_MPI_TARGET_MPI_LIBRARY_H_
 #define KYMO_BACKENDS_MPI_TARGET_MPI_LIBRARY_H_
 
@@ -27,10 +28,13 @@ using Word = uintptr_t;
 struct AbiValues {
   uint8_t handle_bytes = 8;  // in arrays of handles
   Word comm_world = 0;
+  Word comm_self = 0;
   Word comm_null = 0;
   Word request_null = 0;
   Word request_complete = 0;  // of sends that need no wait; 0: no such object
   Word type_byte = 0;
+  Word type_null = 0;
+  Word in_place = 0;       // MPI_IN_PLACE
   Word status_ignore = 0;  // MPI_STATUSES_IGNORE, too
   int any_source = 0;
   int proc_null = 0;
@@ -70,12 +74,27 @@ using MpiFunction =
     typename internal::FunctionOf<std::make_index_sequence<kArity>>::Type;
 
 // The function of that name that the code at `caller` would call without us.
+// Null: no library of the program has it.
 void* FindAddress(const char* name, const void* caller) noexcept;
 
+// Says once that the program calls `name` and has no MPI library.
+void SayNoLibrary(const char* name) noexcept;
+
+inline constexpr Word kNoLibrary = 16;  // MPI_ERR_OTHER of Open MPI
+
+// Keeps the function in `found`. If there is none, it returns one that fails
+// and keeps nothing: the program may load a library later.
 template <size_t kArity>
-MpiFunction<kArity> FindFunction(const char* name,
-                                 const void* caller) noexcept {
-  return reinterpret_cast<MpiFunction<kArity>>(FindAddress(name, caller));
+MpiFunction<kArity> FindFunction(const char* name, const void* caller,
+                                 MpiFunction<kArity>& found) noexcept {
+  found = reinterpret_cast<MpiFunction<kArity>>(FindAddress(name, caller));
+  if (found != nullptr) return found;
+  SayNoLibrary(name);
+  return []<size_t... kIndex>(std::index_sequence<kIndex...>)
+      ->MpiFunction<kArity> {
+    return [](internal::AWord<kIndex>...) -> Word { return kNoLibrary; };
+  }
+  (std::make_index_sequence<kArity>());
 }
 
 // A function of the library for our own use, such as PMPI_Comm_rank: no tool

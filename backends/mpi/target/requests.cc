@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "backends/mpi/target/message.h"
+#include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/spin_lock.h"
 #include "profiler/record/captured.h"
 
@@ -11,16 +11,17 @@ namespace kymo::mpi {
 namespace {
 
 constexpr int kTableBits = 16;
+constexpr size_t kTableSize = size_t{1} << kTableBits;
 constexpr size_t kMostProbed = 256;
-constexpr Word kFree = 1;  // no handle of any implementation
 
 struct Entry {
-  Word handle = 0;  // 0: never used, kFree: free again
+  Word handle = 0;  // 0: free
   uint64_t range = 0;
+  bool is_waited_for = false;  // a call will end the range
   Request request;
 };
 
-constinit Entry table[size_t{1} << kTableBits];
+constinit Entry table[kTableSize];
 constinit SpinLock lock;
 constinit std::atomic<uint64_t> lost{0};
 
@@ -28,26 +29,34 @@ size_t PlaceOf(Word handle) noexcept {
   return handle * 0x9e3779b97f4a7c15u >> (64 - kTableBits);
 }
 
-Entry& At(Word handle, size_t probe) noexcept {
-  return table[(PlaceOf(handle) + probe) % (size_t{1} << kTableBits)];
+// The entry of the handle, or the free one where it belongs. Null: the table is
+// too full. REQUIRES: the lock is held, here and below.
+Entry* EntryFor(Word handle) noexcept {
+  for (size_t probe = 0; probe < kMostProbed; ++probe) {
+    Entry& entry = table[(PlaceOf(handle) + probe) % kTableSize];
+    if (entry.handle == handle || entry.handle == 0) return &entry;
+  }
+  return nullptr;
 }
 
-// REQUIRES: the lock is held, here and below.
 Entry* Find(Word handle) noexcept {
-  for (size_t probe = 0; probe < kMostProbed; ++probe) {
-    Entry& entry = At(handle, probe);
-    if (entry.handle == handle) return &entry;
-    if (entry.handle == 0) return nullptr;
-  }
-  return nullptr;
+  Entry* const entry = EntryFor(handle);
+  return entry == nullptr || entry->handle == 0 ? nullptr : entry;
 }
 
-Entry* FreeEntry(Word handle) noexcept {
-  for (size_t probe = 0; probe < kMostProbed; ++probe) {
-    Entry& entry = At(handle, probe);
-    if (entry.handle == 0 || entry.handle == kFree) return &entry;
+// Moves the entries behind it forward, so that a search may end at a free one.
+void Erase(Entry* entry) noexcept {
+  const size_t begin = entry - table;
+  size_t hole = begin;
+  for (size_t step = 1; step < kTableSize; ++step) {
+    const size_t at = (begin + step) % kTableSize;
+    if (table[at].handle == 0) break;
+    const size_t home = PlaceOf(table[at].handle);
+    if ((at - home) % kTableSize < (at - hole) % kTableSize) continue;
+    table[hole] = table[at];
+    hole = at;
   }
-  return nullptr;
+  table[hole] = {};
 }
 
 record::CapturedArg IntArg(const char* key, int64_t value) noexcept {
@@ -73,11 +82,11 @@ uint64_t BeginRange(const Request& request) noexcept {
                                      .arg_count = is_send ? 4u : 1u});
 }
 
-void EndRange(uint64_t range, const Request& request,
+void EndRange(uint64_t range, Direction direction, const Peers& peers,
               const void* status) noexcept {
   if (range == 0) return;
-  if (request.direction == Direction::kReceive && status != nullptr) {
-    const Received received = ReadStatus(status, request.comm);
+  if (direction == Direction::kReceive && status != nullptr) {
+    const Received received = ReadStatus(status, peers);
     if (received.is_message) {
       const record::CapturedArg args[] = {IntArg("from", received.from),
                                           IntArg("tag", received.tag),
@@ -88,50 +97,105 @@ void EndRange(uint64_t range, const Request& request,
   record::EndCapturedAsync(range);
 }
 
+// Of MPI_Comm_idup.
+void AddNewCommunicator(Word address, uint32_t place) noexcept {
+  if (address != 0) AddCommunicatorAt(HandleAt(address, 0), place);
+}
+
+void Remember(Word handle, const Entry& fresh) noexcept {
+  uint64_t earlier = 0;
+  {
+    const SpinLock::Held held(lock);
+    Entry* const entry = EntryFor(handle);
+    if (entry == nullptr) {
+      lost.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    // The library uses the handle again, so its earlier request has ended.
+    if (!entry->is_waited_for) earlier = entry->range;
+    *entry = fresh;
+  }
+  if (earlier != 0) record::EndCapturedAsync(earlier);
+}
+
 }  // namespace
 
 void BeginRequest(Word handle, const Request& request) noexcept {
   handle = Handle(handle);
-  if (handle == Abi().request_null) return;
+  if (handle == Abi().request_null || handle == 0) return;
   const uint64_t range = request.is_persistent ? 0 : BeginRange(request);
-  if (IsComplete(handle)) return EndRange(range, request, nullptr);
-  uint64_t earlier = 0;
-  {
-    const SpinLock::Held held(lock);
-    Entry* entry = Find(handle);
-    // The library uses the handle again, so its earlier request has ended.
-    if (entry != nullptr) earlier = entry->range;
-    if (entry == nullptr) entry = FreeEntry(handle);
-    if (entry == nullptr) {
-      lost.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      *entry = {.handle = handle, .range = range, .request = request};
-    }
+  if (IsComplete(handle)) {
+    EndRange(range, Direction::kSend, {}, nullptr);
+    AddNewCommunicator(request.new_comm, request.place);
+    return;
   }
-  if (earlier != 0) record::EndCapturedAsync(earlier);
+  Remember(handle, {.handle = handle, .range = range, .request = request});
 }
 
 void StartRequest(Word handle) noexcept {
   handle = Handle(handle);
   const SpinLock::Held held(lock);
   Entry* const entry = Find(handle);
-  if (entry != nullptr) entry->range = BeginRange(entry->request);
+  if (entry == nullptr) return;
+  entry->range = BeginRange(entry->request);
+  entry->is_waited_for = false;
 }
 
-void CompleteRequest(Word handle, const void* status) noexcept {
+OpenRequest FindRequest(Word handle) noexcept {
   handle = Handle(handle);
-  if (handle == Abi().request_null) return;
-  Entry ended;
+  if (handle == Abi().request_null || handle == 0) return {};
+  const SpinLock::Held held(lock);
+  Entry* const entry = Find(handle);
+  if (entry == nullptr || entry->range == 0) return {};
+  entry->is_waited_for = true;
+  return {.handle = handle,
+          .range = entry->range,
+          .direction = entry->request.direction,
+          .peers = entry->request.peers,
+          .new_comm = entry->request.new_comm,
+          .place = entry->request.place};
+}
+
+void CompleteRequest(const OpenRequest& open, const void* status) noexcept {
+  if (open.range == 0) return;
   {
     const SpinLock::Held held(lock);
-    Entry* const entry = Find(handle);
-    if (entry == nullptr) return;
-    ended = *entry;
-    entry->range = 0;
-    if (!ended.request.is_persistent || status == nullptr)
-      entry->handle = kFree;
+    Entry* const entry = Find(open.handle);
+    // Otherwise another thread has the handle for its next request.
+    if (entry != nullptr && entry->range == open.range) {
+      entry->range = 0;
+      if (!entry->request.is_persistent) Erase(entry);
+    }
   }
-  EndRange(ended.range, ended.request, status);
+  EndRange(open.range, open.direction, open.peers, status);
+  AddNewCommunicator(open.new_comm, open.place);
+}
+
+void FreeRequest(Word handle) noexcept {
+  const OpenRequest open = FindRequest(handle);
+  {
+    const SpinLock::Held held(lock);
+    Entry* const entry = Find(Handle(handle));
+    if (entry != nullptr) Erase(entry);
+  }
+  EndRange(open.range, open.direction, open.peers, nullptr);
+}
+
+void AddMessage(Word handle, const Request& probe) noexcept {
+  handle = Handle(handle);
+  if (handle != 0) Remember(handle, {.handle = handle, .request = probe});
+}
+
+bool TakeMessage(Word handle, Request& receive) noexcept {
+  handle = Handle(handle);
+  if (handle == 0) return false;
+  const SpinLock::Held held(lock);
+  Entry* const entry = Find(handle);
+  if (entry == nullptr) return false;
+  receive.comm_id = entry->request.comm_id;
+  receive.peers = entry->request.peers;
+  Erase(entry);
+  return true;
 }
 
 uint64_t RequestsLost() noexcept {

@@ -1,11 +1,16 @@
 // requests.h - operations that go on after the call that began them.
 //
-//   BeginRequest(handle, {...});     // after MPI_Irecv
-//   CompleteRequest(handle, status); // in MPI_Wait and its like
+//   BeginRequest(handle, {...});          // after MPI_Irecv
+//   OpenRequest open = FindRequest(handle);   // before MPI_Wait
+//   CompleteRequest(open, status);        // after it
 //
 // A request is an asynchronous range, from the call that began it to the call
 // that found it complete. A receive gets what it received: the sender, the tag,
 // the bytes. A persistent request is a range at each start.
+//
+// The library frees a request inside of MPI_Wait, and another thread may get
+// the same handle for its next one at once. So what a call waits for is looked
+// up before the library is called, and ended after it.
 //
 // Threads: any. There is room for 65,536 requests at a time; those beyond are
 //   not recorded, and their number is said at MPI_Finalize
@@ -15,6 +20,7 @@
 
 #include <cstdint>
 
+#include "backends/mpi/target/message.h"
 #include "backends/mpi/target/mpi_library.h"
 #include "profiler/record/range.h"
 
@@ -22,15 +28,20 @@ namespace kymo::mpi {
 
 enum class Direction : uint8_t { kNone, kSend, kReceive };
 
+inline constexpr int64_t kUnknownCommunicator = -1;
+
 struct Request {
   record::Literal name;  // of the function that made it
   Direction direction = Direction::kNone;
   bool is_persistent = false;
-  Word comm = 0;
-  int64_t comm_id = -1;
+  int64_t comm_id = kUnknownCommunicator;
+  Peers peers;
   int64_t peer = -1;  // of a send: its rank in MPI_COMM_WORLD
   int64_t tag = -1;
   int64_t bytes = -1;
+  // MPI_Comm_idup: where the new communicator's handle will be, and its place.
+  Word new_comm = 0;
+  uint32_t place = 0;
 };
 
 // Remembers the request, and begins its range unless it is persistent.
@@ -39,9 +50,28 @@ void BeginRequest(Word handle, const Request& request) noexcept;
 // A persistent request was started.
 void StartRequest(Word handle) noexcept;
 
-// `status` is what the library wrote, or null if there is none (a send, or a
-// request that was freed or cancelled).
-void CompleteRequest(Word handle, const void* status) noexcept;
+struct OpenRequest {
+  Word handle = 0;
+  uint64_t range = 0;  // 0: none is open
+  Direction direction = Direction::kNone;
+  Peers peers;
+  Word new_comm = 0;
+  uint32_t place = 0;
+};
+
+// From here on the caller ends the range, if the request completes.
+OpenRequest FindRequest(Word handle) noexcept;
+
+// `status` is what the library wrote, or null if there is none.
+void CompleteRequest(const OpenRequest& open, const void* status) noexcept;
+
+// The program frees the request, complete or not.
+void FreeRequest(Word handle) noexcept;
+
+// A message that MPI_Mprobe has found: MPI_Mrecv names it and no communicator.
+void AddMessage(Word handle, const Request& probe) noexcept;
+// Sets comm_id and peers. False: the message is not known.
+bool TakeMessage(Word handle, Request& receive) noexcept;
 
 uint64_t RequestsLost() noexcept;
 

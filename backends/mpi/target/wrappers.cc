@@ -7,6 +7,7 @@
 #include "backends/mpi/target/calls.h"
 #include "backends/mpi/target/communicators.h"
 #include "backends/mpi/target/mpi_library.h"
+#include "backends/mpi/target/wrap.h"
 
 namespace kymo::mpi {
 namespace {
@@ -26,23 +27,7 @@ inline Word Recorded(const CallInfo& info, Real real, Words... words) noexcept {
   return result;
 }
 
-Word Last(Word last) noexcept { return last; }
-template <typename... Words>
-Word Last(Word, Words... words) noexcept {
-  return Last(words...);
-}
-
 }  // namespace
-
-#define KYMO_EXPORT extern "C" __attribute__((visibility("default")))
-
-// The real function is looked up once. Threads that do so together write the
-// same.
-#define KYMO_REAL(NAME, ARITY)                                             \
-  static constinit MpiFunction<ARITY> real = nullptr;                      \
-  if (real == nullptr) [[unlikely]] {                                      \
-    real = FindFunction<ARITY>("MPI_" #NAME, __builtin_return_address(0)); \
-  }
 
 #define KYMO_WRAP(NAME, ARITY, ROLES, PERSISTENT)                           \
   KYMO_EXPORT Word MPI_##NAME(KYMO_PARAMS_##ARITY) {                        \
@@ -70,7 +55,8 @@ KYMO_MPI_OTHERS(KYMO_WRAP_ONCE)
     const bool is_outer = !is_in_call;                                        \
     const Word result = Recorded(kInfo, real, KYMO_ARGS_##ARITY);             \
     if (is_outer && static_cast<int>(result) == kSuccess) {                   \
-      AddCommunicator(HandleAt(Last(KYMO_ARGS_##ARITY), 0));                  \
+      const Word args[] = {KYMO_ARGS_##ARITY};                                \
+      AddCommunicator(HandleAt(args[kInfo.Place('k')], 0));                   \
     }                                                                         \
     return result;                                                            \
   }

@@ -32,10 +32,10 @@ std::vector<RankTimes> TimesOfRanks(const model::Trace& trace,
     const Rank& rank = calls.ranks[call.rank];
     const TimeNs begin = trace.start()[call.event];
     // MPI_Init and MPI_Finalize are outside.
-    if (call.is_request || begin < rank.begin_ns || begin >= rank.end_ns) {
-      continue;
-    }
+    if (begin < rank.begin_ns || begin >= rank.end_ns) continue;
     RankTimes& sum = times[call.rank];
+    if (call.is_message && call.to >= 0) sum.sent_bytes += call.bytes;
+    if (call.is_request) continue;
     ++sum.calls;
     const DurationNs duration = trace.end()[call.event] - begin;
     switch (call.kind) {
@@ -47,7 +47,6 @@ std::vector<RankTimes> TimesOfRanks(const model::Trace& trace,
         break;
       default:
         sum.point_to_point_ns += duration;
-        if (call.to >= 0) sum.sent_bytes += call.bytes;
         break;
     }
   }

@@ -15,21 +15,12 @@ struct Ends {
   std::vector<const MpiCall*> receives;
 };
 
-// The events that messages begin and end with. Of a non-blocking operation that
-// is its request, which lasts until it is complete, and not the call.
 std::map<Lane, Ends> LanesOf(const model::Trace& trace,
                              const RankCalls& calls) {
   std::map<Lane, Ends> lanes;
   for (const MpiCall& call : calls.calls) {
-    if (call.comm < 0) continue;
+    if (call.comm < 0 || !call.is_message) continue;
     const int64_t self = calls.ranks[call.rank].rank;
-    const std::string_view name = trace.Name(trace.name()[call.event]);
-    const bool is_blocking_call =
-        !call.is_request && !name.starts_with("MPI_I");
-    if (!is_blocking_call && !call.is_request) continue;
-    if (name.find("robe") != name.npos || name.ends_with("_init")) {
-      if (!call.is_request) continue;
-    }
     if (call.to >= 0) {
       lanes[{self, call.to, call.comm, call.send_tag}].sends.push_back(&call);
     }

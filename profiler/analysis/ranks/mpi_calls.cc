@@ -11,6 +11,8 @@ using model::EventIndex;
 using model::Trace;
 
 constexpr std::string_view kPrefix = "MPI_";
+// The part of a time by which two clocks are taken to drift apart: 100 ppm.
+constexpr int64_t kDriftPart = 10'000;
 
 // Numbers of an event's arguments.
 class Numbers {
@@ -73,6 +75,11 @@ MpiCall ReadCall(const Trace& trace, EventIndex event, std::string_view name) {
       .receive_tag = numbers.Get("from_tag", tag),
       .bytes = numbers.Get("bytes", 0)};
   call.kind = KindOf(name, call);
+  const bool only_begins = name.starts_with("MPI_I") ||
+                           name.ends_with("_init") ||
+                           name.find("robe") != name.npos;
+  const bool is_done = !numbers.Find("failed");
+  call.is_message = call.is_request || (!only_begins && is_done);
   return call;
 }
 
@@ -102,6 +109,7 @@ class Finder {
 
   void FindRanks() {
     std::map<int64_t, Rank> by_pid;
+    std::map<int64_t, int> clocks;  // how often each was measured
     ForEachEvent([&](int64_t pid, EventIndex event, std::string_view name) {
       const Numbers numbers(trace_, event);
       if (name == "MPI ranks") {
@@ -114,6 +122,7 @@ class Finder {
         if (rank.begin_ns == 0) rank.begin_ns = trace_.start()[event];
       } else if (name == "MPI clock") {
         Rank& rank = by_pid[pid];
+        ++clocks[pid];
         rank.clock_bound_ns = std::max(rank.clock_bound_ns.value_or(0),
                                        numbers.Get("bound_ns", 0));
       } else if (name == "MPI_Finalize") {
@@ -124,6 +133,10 @@ class Finder {
     for (auto& [pid, rank] : by_pid) {
       if (rank.size == 0) continue;
       if (rank.end_ns == 0) rank.end_ns = trace_.end_ns();
+      // Rank 0's own clock does not drift from itself.
+      if (clocks[pid] == 1 && rank.rank != 0) {
+        *rank.clock_bound_ns += (rank.end_ns - rank.begin_ns) / kDriftPart;
+      }
       found_.ranks.push_back(rank);
     }
     std::stable_sort(

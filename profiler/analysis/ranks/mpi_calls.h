@@ -3,8 +3,8 @@
 //   const RankCalls calls = FindRankCalls(trace);
 //   for (const MpiCall& call : calls.calls) Print(calls.ranks[call.rank].host);
 //
-// A rank is a process that said so (backends/mpi): its instants `MPI ranks`,
-// `MPI Comm` and `MPI clock` are read here and nowhere else.
+// A rank is a process that said so (backends/mpi): its instants `MPI ranks`
+// and `MPI clock` are read here and nowhere else.
 //
 // Units: nanoseconds and bytes. Threads: values.
 #ifndef KYMO_PROFILER_ANALYSIS_RANKS_MPI_CALLS_H_
@@ -32,7 +32,8 @@ struct Rank {
   TimeNs end_ns = 0;
   bool is_finalized = false;
   // By how much the rank's clock may be wrong against rank 0's. Nothing: it
-  // was not measured.
+  // was not measured. If it was measured at the start only, 100 ppm of the time
+  // since then are added: nobody saw how the clocks drifted.
   std::optional<DurationNs> clock_bound_ns;
   int64_t requests_lost = 0;
 };
@@ -54,6 +55,9 @@ struct MpiCall {
   // From the call that began an operation to the one that completed it: no
   // range of a thread, and nobody waited for all of it.
   bool is_request = false;
+  // Whether `to` and `from` stand for messages. Of a non-blocking operation the
+  // request does, and not the call that began it; a failed call has none.
+  bool is_message = false;
   int64_t comm = -1;  // the same number in each rank; -1: not known
   // Ranks in MPI_COMM_WORLD, -1: none.
   int64_t to = -1;

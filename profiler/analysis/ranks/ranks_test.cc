@@ -35,8 +35,8 @@ class Job {
     t_.AddInstant(track_, "MPI clock", 20);
     Describe({{"bound_ns", bound_ns}});
   }
-  model::Trace Build() {
-    t_.SetWindow(0, 1'000);
+  model::Trace Build(TimeNs end = 1'000) {
+    t_.SetWindow(0, end);
     return std::move(t_).Build();
   }
 
@@ -96,6 +96,39 @@ TEST(RanksTest, RanksHaveTheirTimesAndClocks) {
   EXPECT_EQ(times[0].sent_bytes, 64);
   // It never called MPI_Finalize: its time goes on to the recording's end.
   EXPECT_EQ(times[1].wall_ns, 990);
+}
+
+TEST(RanksTest, AClockThatWasMeasuredOnceMayHaveDrifted) {
+  Job job;
+  job.AddRank(0, 2);
+  job.Clock(0);
+  job.AddRank(1, 2);
+  job.Clock(7);
+  job.Call("MPI_Barrier", 100, 100'010, {{"comm", 0}});
+  const model::Trace trace = job.Build(100'010);
+  const RankCalls calls = FindRankCalls(trace);
+  EXPECT_EQ(calls.ranks[0].clock_bound_ns, 0);
+  EXPECT_EQ(calls.ranks[1].clock_bound_ns, 7 + 10);
+}
+
+TEST(RanksTest, BytesAreSentOncePerMessage) {
+  Job job;
+  const std::initializer_list<std::pair<const char*, int64_t>> message = {
+      {"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 64}};
+  job.AddRank(0, 2);
+  // A persistent request that is started twice, one that is not, and a failed
+  // send.
+  job.Call("MPI_Send_init", 100, 101, message);
+  job.Call("MPI_Send_init", 110, 150, message, model::kEventAsync);
+  job.Call("MPI_Send_init", 160, 180, message, model::kEventAsync);
+  job.Call("MPI_Isend", 200, 201, message);
+  job.Call("MPI_Isend", 201, 300, message, model::kEventAsync);
+  job.Call("MPI_Send", 310, 320,
+           {{"comm", 0}, {"to", 1}, {"tag", 3}, {"bytes", 64}, {"failed", 5}});
+  const model::Trace trace = job.Build();
+  const RankCalls calls = FindRankCalls(trace);
+  EXPECT_EQ(TimesOfRanks(trace, calls)[0].sent_bytes, 3 * 64);
+  EXPECT_EQ(MatchMessages(trace, calls).sends_alone, 3);
 }
 
 TEST(RanksTest, ACollectiveWaitsForTheLastRankThatEnters) {
