@@ -83,6 +83,9 @@ void NotedCalls::End(model::LossLedger& ledger) {
   if (const uint64_t lost = reader_->LostCalls(); lost > 0) {
     ledger.AddOfBackend("stacks of blocking calls, off_cpu", lost);
   }
+  if (const uint64_t skipped = reader_->SkippedWakes(); skipped > 0) {
+    ledger.AddOfBackend("wakers of waits, off_cpu", skipped);
+  }
   ledger.Add(model::Loss::kRecordsCorrupt, reader_->unsound_cells());
   reader_ = nullptr;
 }

@@ -26,6 +26,9 @@ constexpr int64_t kLeastBusyNs = 20 * kNsPerUs;
 constexpr int64_t kAnchorNs = kNsPerSecond;
 constexpr int64_t kFirstAnchorNs = 2 * kNsPerMs;
 
+// Between two reads, which come every 5 ms: 25,600 a second.
+constexpr int32_t kMostWakes = 128;
+
 constexpr std::array kKinds = {
     WaitKind::kLock,    WaitKind::kCondition, WaitKind::kSleep,
     WaitKind::kRead,    WaitKind::kWrite,     WaitKind::kPoll,
@@ -65,6 +68,7 @@ absl::StatusOr<std::unique_ptr<WaitRingReader>> WaitRingReader::Create(
   ring->clock = static_cast<uint32_t>(reader->source_);
   ring->least_ticks = static_cast<uint64_t>(kLeastNs * ticks_per_ns);
   ring->least_busy_ticks = static_cast<uint64_t>(kLeastBusyNs * ticks_per_ns);
+  ring->wakes_left.store(kMostWakes, std::memory_order_relaxed);
   ring->seccomp_filters = CountSeccompFilters();
   ring->is_enabled.store(1, std::memory_order_release);
   return reader;
@@ -117,6 +121,7 @@ void WaitRingReader::Read(const std::function<void(NotedCall&&)>& visit) {
   if (now.monotonic_ns - newer_.monotonic_ns >= kAnchorNs) {
     older_ = std::exchange(newer_, now);
   }
+  ring_->wakes_left.store(kMostWakes, std::memory_order_relaxed);
   // So the target takes the same cells again, which caches know.
   ring_->next_cell.store(0, std::memory_order_relaxed);
   WaitCellStates* const states = WaitStatesOf(ring_);

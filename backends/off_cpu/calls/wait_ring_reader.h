@@ -74,6 +74,10 @@ class WaitRingReader {
 
   // Calls that found no free cell, and cells that were never finished.
   uint64_t LostCalls() const noexcept;
+  // Calls that ended waits and were not noted, because there were too many.
+  uint64_t SkippedWakes() const noexcept {
+    return ring_->wakes_skipped.load(std::memory_order_relaxed);
+  }
   // Cells that held nonsense.
   uint64_t unsound_cells() const noexcept { return unsound_cells_; }
 

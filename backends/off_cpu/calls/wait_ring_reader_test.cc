@@ -81,6 +81,11 @@ TEST_F(WaitRingReaderTest, CountsWhatIsLost) {
   reader_->ring()->dropped = 3;
   Fill(2, kWaitWriting);
   EXPECT_EQ(reader_->LostCalls(), 4u);
+  reader_->ring()->wakes_left = 0;
+  reader_->ring()->wakes_skipped = 5;
+  EXPECT_EQ(reader_->SkippedWakes(), 5u);
+  Read();
+  EXPECT_GT(reader_->ring()->wakes_left, 0);
 }
 
 TEST_F(WaitRingReaderTest, NonsenseIsCountedAndFreed) {

@@ -88,6 +88,9 @@ KYMO_BUSY_HOOK(ssize_t, pwritev64,
                (fd, parts, count, at), kWrite, Descriptor(fd))
 KYMO_BUSY_HOOK(ssize_t, sendfile, (int to, int from, off_t* at, size_t size),
                (to, from, at, size), kWrite, Descriptor(to), noexcept)
+KYMO_BUSY_HOOK(ssize_t, sendfile64,
+               (int to, int from, off64_t* at, size_t size),
+               (to, from, at, size), kWrite, Descriptor(to), noexcept)
 KYMO_BUSY_HOOK(int, fsync, (int fd), (fd), kWrite, Descriptor(fd))
 KYMO_BUSY_HOOK(int, fdatasync, (int fd), (fd), kWrite, Descriptor(fd))
 KYMO_BUSY_HOOK(int, syncfs, (int fd), (fd), kWrite, Descriptor(fd), noexcept)
@@ -118,6 +121,19 @@ KYMO_BUSY_HOOK(ssize_t, sendto,
                (fd, bytes, size, flags, to, to_size), kNetwork, Descriptor(fd))
 KYMO_BUSY_HOOK(ssize_t, sendmsg, (int fd, const msghdr* message, int flags),
                (fd, message, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(int, recvmmsg,
+               (int fd, mmsghdr* messages, unsigned count, int flags,
+                timespec* time),
+               (fd, messages, count, flags, time), kNetwork, Descriptor(fd))
+KYMO_BUSY_HOOK(int, sendmmsg,
+               (int fd, mmsghdr* messages, unsigned count, int flags),
+               (fd, messages, count, flags), kNetwork, Descriptor(fd))
+KYMO_WAIT_HOOK(ssize_t, msgrcv,
+               (int queue, void* message, size_t size, long type, int flags),
+               (queue, message, size, type, flags), kNetwork, kNoObject)
+KYMO_WAIT_HOOK(int, msgsnd,
+               (int queue, const void* message, size_t size, int flags),
+               (queue, message, size, flags), kNetwork, kNoObject)
 KYMO_WAIT_HOOK(int, accept, (int fd, sockaddr* from, socklen_t* from_size),
                (fd, from, from_size), kNetwork, Descriptor(fd))
 KYMO_WAIT_HOOK(int, accept4,
@@ -190,6 +206,16 @@ KYMO_WAIT_HOOK(int, waitid,
                (idtype_t type, id_t id, siginfo_t* info, int options),
                (type, id, info, options), kChild,
                Child(type == P_PID ? static_cast<int64_t>(id) : 0))
+
+// What compilers call instead of `open` if _FORTIFY_SOURCE is set.
+KYMO_BUSY_HOOK(int, __open_2, (const char* path, int flags), (path, flags),
+               kRead, kNoObject)
+KYMO_BUSY_HOOK(int, __open64_2, (const char* path, int flags), (path, flags),
+               kRead, kNoObject)
+KYMO_BUSY_HOOK(int, __openat_2, (int folder, const char* path, int flags),
+               (folder, path, flags), kRead, kNoObject)
+KYMO_BUSY_HOOK(int, __openat64_2, (int folder, const char* path, int flags),
+               (folder, path, flags), kRead, kNoObject)
 
 // --- functions whose declarations have `...` ---
 
@@ -273,7 +299,8 @@ __attribute__((noinline)) long Futex(long word, long operation, long value,
   const long result =
       real.syscall(SYS_futex, word, operation, value, time, other, bits);
   const uint64_t end = CallTicks();
-  const bool matters = is_wait ? end - begin >= watch.least_ticks : result > 0;
+  const bool matters =
+      is_wait ? end - begin >= watch.least_ticks : result > 0 && MayNoteWake();
   if (!matters) return result;
   // A wait for bits is one for a condition, as the C library has them.
   const CallKind kind = !is_wait                ? CallKind::kWake

@@ -35,6 +35,15 @@ int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 int flock(int, int) noexcept;
 ssize_t sendfile(int, int, off_t*, size_t) noexcept;
+ssize_t sendfile64(int, int, off64_t*, size_t) noexcept;
+int recvmmsg(int, mmsghdr*, unsigned, int, timespec*);
+int sendmmsg(int, mmsghdr*, unsigned, int);
+int __open_2(const char*, int);
+int __open64_2(const char*, int);
+int __openat_2(int, const char*, int);
+int __openat64_2(int, const char*, int);
+ssize_t msgrcv(int, void*, size_t, long, int);
+int msgsnd(int, const void*, size_t, int);
 }
 
 namespace kymo::off_cpu {
@@ -57,7 +66,9 @@ namespace kymo::off_cpu {
   X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv64)                   \
   X(__read_chk) X(__pread_chk) X(__pread64_chk)                                \
   X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64)             \
-  X(fsync) X(fdatasync) X(syncfs) X(sendfile)                                  \
+  X(fsync) X(fdatasync) X(syncfs) X(sendfile) X(sendfile64)                    \
+  X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2)                      \
+  X(recvmmsg) X(sendmmsg) X(msgrcv) X(msgsnd)                                  \
   X(recv) X(recvfrom) X(recvmsg) X(__recv_chk) X(__recvfrom_chk)               \
   X(send) X(sendto) X(sendmsg) X(accept) X(accept4) X(connect)                 \
   X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)           \

@@ -30,7 +30,7 @@
 namespace kymo::off_cpu {
 
 inline constexpr uint32_t kWaitRingMagic = 0x4b594d57;  // "KYMW"
-inline constexpr uint32_t kWaitRingVersion = 3;
+inline constexpr uint32_t kWaitRingVersion = 4;
 
 // Set for the target by the backend's Prepare: the path of the ring.
 inline constexpr char kWaitRingVariable[] = "KYMO_WAIT_RING";
@@ -62,7 +62,10 @@ struct WaitRingHeader {
   std::atomic<uint32_t> next_cell;   // where to look for a free cell
   std::atomic<uint64_t> dropped;     // calls without a free cell
   int32_t seccomp_filters;           // of the collector
-  char padding[12];
+  // How many wakes may be noted until the collector reads again, and how many
+  // were not.
+  std::atomic<int32_t> wakes_left;
+  std::atomic<uint64_t> wakes_skipped;
 };
 static_assert(sizeof(WaitRingHeader) == 64);
 

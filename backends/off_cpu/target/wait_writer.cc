@@ -149,6 +149,16 @@ void StopWatching() noexcept {
   watch.is_on.store(false, std::memory_order_relaxed);
 }
 
+bool MayNoteWake() noexcept {
+  WaitRingHeader& ring = *watch.ring;
+  if (ring.wakes_left.load(std::memory_order_relaxed) > 0) {
+    ring.wakes_left.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+  ring.wakes_skipped.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
 void NoteCall(uint64_t begin_ticks, uint64_t end_ticks,
               const WaitedFor& what) noexcept {
   constexpr size_t kNoteAndHook = 2;

@@ -59,9 +59,13 @@ void JoinWaitRing() noexcept;
 void StopWatching() noexcept;
 
 inline bool IsWatching() noexcept {
-  return watch.is_on.load(std::memory_order_relaxed);
+  return watch.is_on.load(std::memory_order_acquire);  // then so is the ring
 }
 inline uint64_t CallTicks() noexcept { return ReadTicks(watch.clock); }
+
+// Whether another call that ends a wait may be noted: there are too many in a
+// program that hands over all the time. If not, that is counted.
+bool MayNoteWake() noexcept;
 
 // Notes a call of the program that has just ended, from its hook: the hook's
 // caller is where the program waited.

@@ -53,6 +53,7 @@ KYMO_INLINE bool HasWaiters(const sem_t* semaphore) noexcept {
 
 KYMO_INLINE void NoteWake(const volatile void* object,
                           const void* function) noexcept {
+  if (!MayNoteWake()) return;
   const uint64_t now = CallTicks();
   NoteCall(now, now,
            {.kind = CallKind::kWake,
