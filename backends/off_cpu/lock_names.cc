@@ -30,6 +30,10 @@ constexpr Word kWords[] = {
     {"pthread_join", WaitKind::kCondition},
     {"pthread_timedjoin", WaitKind::kCondition},
     {"pthread_clockjoin", WaitKind::kCondition},
+    {"std::latch::", WaitKind::kCondition},
+    {"std::barrier<", WaitKind::kCondition},
+    {"std::__atomic_wait", WaitKind::kCondition},
+    {"std::__atomic_base<", WaitKind::kCondition},
     {"sem_wait", WaitKind::kLock},
     {"sem_timedwait", WaitKind::kLock},
     {"sem_clockwait", WaitKind::kLock},
@@ -41,13 +45,18 @@ constexpr Word kWords[] = {
     {"Mutex::lock", WaitKind::kLock},
     {"RwLock::", WaitKind::kLock},
     {"r1::wait_on_address", WaitKind::kLock},  // oneTBB's mutexes
+    {"GOMP_critical", WaitKind::kLock},
+    {"omp_set_lock", WaitKind::kLock},
+    {"omp_set_nest_lock", WaitKind::kLock},
     // Go's threads that have nothing to run.
     {"runtime.notesleep", WaitKind::kCondition},
     {"runtime.notetsleep", WaitKind::kCondition},
 };
 
-// Its threads wait for tasks, and for the end of tasks, without the C library.
-constexpr std::string_view kTbb = "libtbb.so";
+// Their threads wait for tasks, and for the end of tasks, without the C
+// library's conditions: oneTBB's, and those of OpenMP.
+constexpr std::string_view kTaskLibraries[] = {"libtbb.so", "libgomp.so",
+                                               "libomp.so", "libiomp5.so"};
 
 // CPython's global interpreter lock is made of a mutex and conditions, which
 // these functions take and give back. Nothing else of them waits.
@@ -96,18 +105,31 @@ bool IsGil(const model::TraceShard& shard, model::StackId stack) {
 std::optional<WaitKind> KindOfStack(const model::TraceShard& shard,
                                     model::StackId stack) {
   int frames = 0;
-  bool is_tbb = false;
+  bool is_of_tasks = false;
   for (; stack != model::kEmptyStack && frames < kMostFrames;
        stack = shard.stacks.parent(stack)) {
     const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
     if (frame.is_kernel) continue;
     const auto kind = KindOfFunction(shard.strings.Get(frame.function));
     if (kind) return kind;
-    is_tbb |=
-        shard.strings.Get(frame.module).find(kTbb) != std::string_view::npos;
+    const std::string_view module = shard.strings.Get(frame.module);
+    is_of_tasks |= std::ranges::any_of(kTaskLibraries, [&](auto library) {
+      return module.find(library) != std::string_view::npos;
+    });
     ++frames;
   }
-  return is_tbb ? std::optional(WaitKind::kCondition) : std::nullopt;
+  return is_of_tasks ? std::optional(WaitKind::kCondition) : std::nullopt;
+}
+
+// Whether the stack ends in a system call that the program made itself. Then
+// the words behind its futex are not those of the C library's locks.
+bool MadeItsOwnCall(const model::TraceShard& shard, model::StackId stack) {
+  for (; stack != model::kEmptyStack; stack = shard.stacks.parent(stack)) {
+    const model::Frame& frame = shard.stacks.frame(shard.stacks.leaf(stack));
+    if (frame.is_kernel) continue;
+    return shard.strings.Get(frame.function) == "syscall";
+  }
+  return false;
 }
 
 // Whoever ends the program or sends a signal ends waits for locks that it never
@@ -138,6 +160,7 @@ void TellLocksFromConditions(model::TraceShard& shard,
   struct Told {
     std::optional<WaitKind> kind;
     bool is_gil = false;
+    bool has_holder = true;
   };
   absl::flat_hash_map<uint32_t, Told> known;  // by stack
   const auto tell = [&](auto& wait) {
@@ -146,9 +169,16 @@ void TellLocksFromConditions(model::TraceShard& shard,
     }
     const auto [at, is_new] = known.try_emplace(model::Index(wait.stack));
     if (is_new) {
-      at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack)};
+      at->second = {KindOfStack(shard, wait.stack), IsGil(shard, wait.stack),
+                    !MadeItsOwnCall(shard, wait.stack)};
     }
     wait.kind = at->second.kind.value_or(wait.kind);
+    if constexpr (requires { wait.holder; }) {
+      if (!at->second.has_holder) {
+        wait.holder = model::kNoTrack;
+        wait.holder_stack = model::kEmptyStack;
+      }
+    }
     if (!at->second.is_gil) return;
     wait.kind = WaitKind::kLock;
     wait.object = 0;  // it has several futexes

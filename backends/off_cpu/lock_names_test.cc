@@ -89,12 +89,44 @@ TEST_F(LockNamesTest, OneTbbsThreadsWaitForTasks) {
           model::kEmptyStack,
           frame("tbb::detail::r1::wait_on_address", "/lib/libtbb.so.12")),
       frame("syscall", "libc.so.6"));
+  const auto openmp = shard_.stacks.Push(
+      model::kEmptyStack, frame("libgomp.so.1+0x1f5e0", "/lib/libgomp.so.1"));
+  const auto critical = shard_.stacks.Push(
+      shard_.stacks.Push(model::kEmptyStack,
+                         frame("GOMP_critical_start", "/lib/libgomp.so.1")),
+      frame("libgomp.so.1+0x1f000", "/lib/libgomp.so.1"));
+  const auto latch = shard_.stacks.Push(
+      shard_.stacks.Push(model::kEmptyStack,
+                         frame("std::latch::wait() const", "program")),
+      frame("syscall", "libc.so.6"));
   model::ThreadStates states;
-  states.waits.push_back({.kind = WaitKind::kLock, .stack = worker});
-  states.waits.push_back({.kind = WaitKind::kLock, .stack = mutex});
+  for (const auto stack : {worker, mutex, openmp, critical, latch}) {
+    states.waits.push_back({.kind = WaitKind::kLock, .stack = stack});
+  }
   TellLocksFromConditions(shard_, states);
-  EXPECT_EQ(states.waits[0].kind, WaitKind::kCondition);
-  EXPECT_EQ(states.waits[1].kind, WaitKind::kLock);
+  std::vector<WaitKind> kinds;
+  for (const model::Wait& wait : states.waits) kinds.push_back(wait.kind);
+  constexpr WaitKind kCondition = WaitKind::kCondition;
+  constexpr WaitKind kLock = WaitKind::kLock;
+  EXPECT_EQ(kinds, (std::vector<WaitKind>{kCondition, kLock, kCondition, kLock,
+                                          kCondition}));
+}
+
+// Behind a futex of the program's own may be any number.
+TEST_F(LockNamesTest, OwnFutexesHaveNoHolder) {
+  const auto stack_in = [&](const char* function) {
+    return shard_.stacks.Push(
+        model::kEmptyStack,
+        shard_.stacks.AddFrame({.function = shard_.strings.Intern(function)}));
+  };
+  model::ThreadStates states;
+  for (const char* const function : {"syscall", "__lll_lock_wait"}) {
+    states.waits.push_back(
+        {.kind = WaitKind::kLock, .stack = stack_in(function), .holder = 3});
+  }
+  TellLocksFromConditions(shard_, states);
+  EXPECT_EQ(states.waits[0].holder, model::kNoTrack);
+  EXPECT_EQ(states.waits[1].holder, 3u);
 }
 
 // With symbols, and stripped as Debian's.
