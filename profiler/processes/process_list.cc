@@ -65,8 +65,8 @@ std::optional<ProcessInfo> ParseProcess(std::string_view stat) {
   fields >> process.state >> process.parent;
   for (int i = 0; i < 4; ++i) fields >> ignored;  // group ... tpgid
   fields >> flags;
-  for (int i = 0; i < 12; ++i) fields >> ignored;  // minflt ... itrealvalue
-  fields >> process.start_ticks;
+  for (int i = 0; i < 10; ++i) fields >> ignored;  // minflt ... nice
+  fields >> process.thread_count >> ignored >> process.start_ticks;
   if (!fields || number.ec != std::errc()) return std::nullopt;
   process.is_kernel_thread = (flags & kKernelThreadFlag) != 0;
   return process;

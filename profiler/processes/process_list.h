@@ -29,11 +29,15 @@ struct ProcessInfo {
   std::string name;  // of the main thread: at most 15 bytes
   char state = ' ';  // as in proc(5)
   bool is_kernel_thread = false;
+  int64_t thread_count = 0;
   // Tells two processes apart that had the same number one after the other.
   uint64_t start_ticks = 0;
 
-  // Its parent has not waited for it yet.
-  bool has_ended() const { return state == 'Z' || state == 'X'; }
+  // Its parent has not waited for it yet. If only the main thread has ended,
+  // the state says so, too, but there are other threads.
+  bool has_ended() const {
+    return (state == 'Z' || state == 'X') && thread_count <= 1;
+  }
 };
 
 // Of /proc/PID/stat. Nothing if a field is missing.

@@ -40,6 +40,14 @@ TEST(ParseProcessTest, ANameMayLookLikeFields) {
   EXPECT_EQ(process->start_ticks, 99U);
 }
 
+TEST(ParseProcessTest, AProcessRunsOnWithoutItsMainThread) {
+  const auto process = ParseProcess(
+      "12 (a) Z 1 12 12 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 2 0 99 0 0");
+  ASSERT_TRUE(process);
+  EXPECT_EQ(process->state, 'Z');
+  EXPECT_FALSE(process->has_ended());
+}
+
 TEST(ParseProcessTest, KnowsThreadsOfTheKernel) {
   const auto process = ParseProcess(
       "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0");

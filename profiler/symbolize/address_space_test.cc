@@ -1,6 +1,14 @@
 #include "profiler/symbolize/address_space.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "profiler/symbolize/proc_maps.h"
 
@@ -89,6 +97,27 @@ TEST(ProcMapsTest, AFileThatCannotBeReadIsEmpty) {
   EXPECT_EQ(ReadProcText("/proc/self"), "");  // opens, but read() is an error
   EXPECT_EQ(ReadProcText("/nowhere"), "");
   EXPECT_EQ(ReadProcText("/proc/self/comm").back(), '\n');
+}
+
+TEST(ProcMapsTest, AProcessWithoutItsMainThreadHasMappings) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pthread_t other;
+    pthread_create(
+        &other, nullptr,
+        [](void*) -> void* {
+          for (;;) pause();
+        },
+        nullptr);
+    syscall(SYS_exit, 0);  // of this thread alone
+  }
+  const std::string stat = "/proc/" + std::to_string(pid) + "/stat";
+  while (ReadProcText(stat).find(") Z ") == std::string::npos) usleep(1000);
+  EXPECT_FALSE(ReadProcMaps(pid).empty());
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(ReadProcMaps(pid).empty());
 }
 
 TEST(ProcMapsTest, KeepsExecutableMappings) {

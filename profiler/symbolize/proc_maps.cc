@@ -2,9 +2,11 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace kymo::symbolize {
@@ -53,7 +55,16 @@ std::string ReadProcText(const std::string& path) {
 }
 
 std::vector<ProcMapping> ReadProcMaps(int64_t pid) {
-  return ParseProcMaps(ReadProcText("/proc/" + std::to_string(pid) + "/maps"));
+  namespace fs = std::filesystem;
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::string text = ReadProcText(folder + "/maps");
+  // A main thread that has ended has no memory any more. Others may have.
+  std::error_code error;
+  for (fs::directory_iterator thread(folder + "/task", error), end;
+       !error && text.empty() && thread != end; thread.increment(error)) {
+    text = ReadProcText(thread->path().string() + "/maps");
+  }
+  return ParseProcMaps(text);
 }
 
 }  // namespace kymo::symbolize

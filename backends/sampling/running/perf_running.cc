@@ -25,8 +25,14 @@ absl::Status NotTheWholeMachine(const absl::Status& refusal) {
 
 // Whether threads of the process may have events.
 absl::Status CheckProcess(PerfEvents& events, pid_t pid) {
-  const absl::Status status = events.AlsoWatch(pid);
-  events.Unwatch(pid);
+  absl::Status status =
+      absl::NotFoundError(absl::StrCat("process ", pid, " has ended"));
+  // The main thread may have ended before the others.
+  for (const pid_t tid : processes::ThreadsOf(pid)) {
+    status = events.AlsoWatch(tid);
+    events.Unwatch(tid);
+    if (!absl::IsNotFound(status)) break;
+  }
   if (absl::IsPermissionDenied(status)) return WatchRefusal(pid);
   return status;
 }

@@ -1,6 +1,7 @@
 #include "backends/sampling/running/running_threads.h"
 
 #include <pwd.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,11 +20,24 @@ using processes::ProcessInfo;
 // A program may make threads faster than they get events. Those that a watched
 // thread makes need none, so that a few looks are enough.
 constexpr int kMostLooks = 20;
+// On a machine that is full a look may take seconds. What is not found then is
+// counted as not sampled.
+constexpr int64_t kMostLookingNs = 2 * kNsPerSecond;
 
 // A thread is in /proc some microseconds before its FORK record is in the ring,
 // unless its maker loses its CPU between. What a thread that has no event uses
 // meanwhile is counted as not sampled.
 constexpr timespec kRecordDelay = {.tv_sec = 0, .tv_nsec = 5'000'000};
+
+// Whether the user wants the end already: the command keeps these signals
+// blocked until the recording has begun.
+bool IsInterrupted() {
+  sigset_t waiting;
+  if (sigpending(&waiting) != 0) return false;
+  return sigismember(&waiting, SIGINT) == 1 ||
+         sigismember(&waiting, SIGTERM) == 1 ||
+         sigismember(&waiting, SIGHUP) == 1;
+}
 
 std::string NameOfUser(uid_t user) {
   const passwd* const entry = getpwuid(user);
@@ -38,7 +52,9 @@ class Looks {
         watcher_(watcher) {}
 
   absl::StatusOr<RunningThreads> Take() {
+    const int64_t begin_ns = MonotonicNs();
     for (int look = 0; look < kMostLooks; ++look) {
+      if (look > 0 && MonotonicNs() - begin_ns > kMostLookingNs) break;
       KYMO_ASSIGN_OR_RETURN(const bool gave_any, TakeOne(look == 0));
       if (!gave_any || watcher_.watch == nullptr) break;
     }
@@ -67,6 +83,11 @@ class Looks {
     for (const auto& [pid, tid] : fresh) {
       // Its process may have been refused for an earlier thread.
       if (begun.contains(tid) || refused_.contains(pid)) continue;
+      // In a program of its own, signals are the program's.
+      if (watcher_.left_out_tid == 0 && IsInterrupted()) {
+        return absl::CancelledError(
+            "ended by a signal before the recording began");
+      }
       KYMO_RETURN_IF_ERROR(Watch(pid, tid, is_first));
       gave_any = true;
     }

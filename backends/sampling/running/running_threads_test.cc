@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -123,6 +125,31 @@ TEST_F(RunningThreadsTest, ThreadsThatEndMeanwhileDoNotMatter) {
   AddThread(10, 11);
   When(10, [] { return absl::NotFoundError("gone"); });
   EXPECT_TRUE(Watch({.pids = {10}}).ok());
+  EXPECT_THAT(watched_, ElementsAre(10, 11));
+}
+
+TEST_F(RunningThreadsTest, ASignalThatWaitsEndsTheSearch) {
+  AddProcess(10, 1);
+  sigset_t signals;
+  sigset_t before;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  pthread_kill(pthread_self(), SIGTERM);
+  const absl::Status status = Watch({.pids = {10}}).status();
+  const timespec at_once = {};
+  EXPECT_EQ(sigtimedwait(&signals, nullptr, &at_once), SIGTERM);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_TRUE(Watch({.pids = {10}}).ok());
+}
+
+TEST_F(RunningThreadsTest, ThreadsOfAProcessWithoutItsMainThreadAreFound) {
+  AddProcess(10, 1);
+  AddThread(10, 11);
+  std::ofstream(proc_ + "/10/stat")
+      << "10 (p) Z 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2 0 7 0 0";
+  ASSERT_TRUE(Watch({.pids = {10}}).ok());
   EXPECT_THAT(watched_, ElementsAre(10, 11));
 }
 

@@ -103,6 +103,11 @@ void JitNames::OnEnd(uint32_t program, TimeNs now_ns) {
   Program& ended = *programs_[program];
   if (ended.is_wanted && !ended.has_ended) Read(ended, now_ns);
   ended.has_ended = true;
+  // A program of many short processes would take all descriptors that there
+  // are.
+  ended.files.reset();
+  ended.map_file = {};
+  ended.dump_file = {};
 }
 
 void JitNames::ReadAll(TimeNs now_ns) {

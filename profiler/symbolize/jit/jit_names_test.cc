@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@
 
 namespace kymo::symbolize {
 namespace {
+
+size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
 
 // This process is the program: its files are of the right user.
 class JitNamesTest : public testing::Test {
@@ -96,7 +102,10 @@ TEST_F(JitNamesTest, AMapMayBeDeletedAtTheEnd) {
   const RawStackId late = Stack(program, 0x8008);
   std::ofstream(map_path_, std::ios::app) << "8000 40 late\n";
   unlink(map_path_.c_str());
+  const size_t open_before = OpenDescriptors();
   jit_.OnEnd(program, now_ns_);
+  // The map and the folder of the process: many processes end in one recording.
+  EXPECT_LT(OpenDescriptors(), open_before);
   jit_.ReadAll(now_ns_);
   EXPECT_EQ(NameAt(stack, now_ns_), "early");
   EXPECT_EQ(NameAt(late, now_ns_), "late");

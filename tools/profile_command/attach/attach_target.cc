@@ -16,6 +16,8 @@ namespace {
 
 using processes::ProcessInfo;
 
+constexpr int kMostWordBytes = 256;
+
 // 0 if there is no such thread.
 pid_t ProcessOfThread(pid_t tid) {
   std::ifstream status("/proc/" + std::to_string(tid) + "/status");
@@ -57,12 +59,13 @@ absl::StatusOr<ProcessInfo> FindProcess(pid_t pid) {
   return *std::move(process);
 }
 
-// The first word of the command line, which programs such as PostgreSQL use to
-// tell what they do.
+// The beginning of the first word of the command line, which programs such as
+// PostgreSQL use to tell what they do. No more than that: it may be 128 KiB of
+// another user's, and std::regex takes stack for each character.
 std::string FirstWord(pid_t pid) {
+  char word[kMostWordBytes + 1] = {};
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string word;
-  std::getline(file, word, '\0');
+  file.read(word, kMostWordBytes);
   return word;
 }
 
@@ -130,8 +133,11 @@ absl::StatusOr<AttachTarget> FindAttachTarget(const AttachRequest& request) {
     target.running.pids.push_back(process.pid);
   }
   target.name = target.named.front().name;
-  // It becomes a part of a path.
-  std::ranges::replace(target.name, '/', '_');
+  // It becomes a part of a path, which the screen shows.
+  std::ranges::replace_if(
+      target.name,
+      [](unsigned char c) { return c == '/' || c < ' ' || c == 0x7f; }, '_');
+  if (target.name.starts_with('-')) target.name[0] = '_';
   target.text = TextOf(target.named);
   return target;
 }

@@ -69,6 +69,31 @@ TEST(AttachTargetTest, FindsProcessesByNumberAndByName) {
   EXPECT_TRUE(HasEnded(*target));
 }
 
+// Its name becomes that of a folder, and is shown.
+TEST(AttachTargetTest, AStrangeNameIsNoStrangePath) {
+  const Sleeper sleeper("-a\n\x1b[31m/b");
+  const auto target = FindAttachTarget({.pids = {sleeper.pid()}});
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_EQ(target->name, "_a__[31m_b");
+}
+
+// The first word of a command line may have 128 KiB, and be anybody's.
+TEST(AttachTargetTest, ALongCommandLineDoesNoHarm) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const std::string word(120'000, 'A');
+    execl("/bin/sleep", word.c_str(), "60", nullptr);
+    _exit(1);
+  }
+  while (processes::ReadProcess(pid)->name != "sleep") usleep(1000);
+  EXPECT_THAT(ErrorOf({.name = "^(A|B)*C"}),
+              HasSubstr("no process has a name that matches"));
+  EXPECT_TRUE(FindAttachTarget({.name = "^A{200}"}).ok());
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
+
 TEST(AttachTargetTest, NoticesThatANumberWasTakenByAnotherProcess) {
   const Sleeper sleeper("kymo_sleeper_3");
   auto target = FindAttachTarget({.pids = {sleeper.pid()}});
