@@ -238,14 +238,18 @@ void StackStore::ReadJitNames() {
 
 std::vector<std::string> StackStore::Remarks() const {
   std::vector<std::string> remarks = python_.Remarks();
-  if (torn_python_count_ + unread_python_count_ > 0) {
+  // Where no function could be read, python_ has said why.
+  if (unread_python_count_ > 0 && remarks.empty()) {
     remarks.push_back(absl::StrCat(
-        "sampling: of the stacks of Python, ", unread_python_count_,
-        " show the interpreter instead of functions, which could not be read, "
-        "and in ",
-        torn_python_count_,
-        " some function had returned before it was read, so that its callers "
-        "may be those of the next one"));
+        "sampling: ", unread_python_count_,
+        " stacks show Python's interpreter instead of functions, which could "
+        "not be read"));
+  }
+  if (torn_python_count_ > 0) {
+    remarks.push_back(absl::StrCat(
+        "sampling: in ", torn_python_count_,
+        " stacks of Python some function had returned before it was read, so "
+        "that its callers may be those of the next one"));
   }
   // Fewer than one of a hundred change no share that anybody looks at.
   if (joined_count_ > stack_count_ / 100) {

@@ -30,6 +30,10 @@ bool IsMangled(const char* name) {
   return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
+// A file may have names as long as itself. A longer one is cut, and stays
+// mangled.
+constexpr size_t kMostNameBytes = size_t{64} << 10;
+
 // Names of Rust may refer back to parts of themselves, so that each of thirty
 // letters doubles the text.
 constexpr size_t kMostRustBytes = size_t{64} << 10;
@@ -97,7 +101,10 @@ struct ModuleSymbolizer::Tables {
   // section.
   const std::string& Demangled(const char* name) {
     const auto [at, is_new] = demangled.try_emplace(name);
-    if (is_new) at->second = Demangle(name);
+    if (!is_new) return at->second;
+    const size_t bytes = strnlen(name, kMostNameBytes);
+    at->second =
+        bytes < kMostNameBytes ? Demangle(name) : std::string(name, bytes);
     return at->second;
   }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
+
+#include "profiler/symbolize/named_places.h"
 
 namespace kymo::symbolize {
 namespace {
@@ -67,6 +70,45 @@ TEST(RawStackNamesTest, FramesOfHooksAreLeftOut) {
   EXPECT_EQ(ids[first], ids[second]);
   EXPECT_EQ(shard.stacks.depth(ids[first]), 2u);
   EXPECT_EQ(shard.stacks.depth(ids[third]), 2u);
+}
+
+// --- named_places.h ---
+
+TEST(NamedPlacesTest, EachPlaceHasOneNumber) {
+  NamedPlaces places;
+  const uint64_t first =
+      places.Intern({.function = "f", .file = "a.py", .line = 3});
+  const uint64_t line =
+      places.Intern({.function = "f", .file = "a.py", .line = 4});
+  const uint64_t file =
+      places.Intern({.function = "f", .file = "b.py", .line = 3});
+  const uint64_t none = places.Intern({.function = "f", .file = "a.py"});
+  EXPECT_EQ(places.size(), 4u);
+  EXPECT_EQ(places.Intern({.function = "f", .file = "a.py", .line = 3}), first);
+  EXPECT_EQ(places.size(), 4u);
+  EXPECT_EQ(places.place(line).function, "f");
+  EXPECT_EQ(places.place(line).file, "a.py");
+  EXPECT_EQ(places.place(line).line, 4u);
+  EXPECT_EQ(places.place(file).file, "b.py");
+  EXPECT_EQ(places.place(none).line, 0u);
+}
+
+// Both texts together are not what tells places apart.
+TEST(NamedPlacesTest, WhereTheFunctionEndsAndTheFileBeginsMatters) {
+  NamedPlaces places;
+  EXPECT_NE(places.Intern({.function = "ab", .file = "c"}),
+            places.Intern({.function = "a", .file = "bc"}));
+}
+
+TEST(NamedPlacesTest, TextsMayGoAway) {
+  NamedPlaces places;
+  std::string function = "short-lived";
+  const uint64_t number = places.Intern({.function = function});
+  function.assign("overwritten");
+  for (int i = 0; i < 1'000; ++i) {
+    places.Intern({.function = std::to_string(i)});
+  }
+  EXPECT_EQ(places.place(number).function, "short-lived");
 }
 
 }  // namespace

@@ -16,7 +16,11 @@ constexpr int64_t kCheckEveryNs = 10 * kNsPerMs;
 constexpr uint64_t kMostUnits = 10'000'000;
 constexpr size_t kMostNameCharacters = 512;
 constexpr size_t kMostPathCharacters = 4096;
-constexpr size_t kMostLineBytes = size_t{1} << 20;
+// Of one function: some 20,000 instructions with their columns. A larger one
+// has no lines.
+constexpr size_t kMostLineBytes = size_t{1} << 16;
+// Of all. What is kept takes several times as much.
+constexpr size_t kMostLineBytesInAll = size_t{16} << 20;
 
 template <typename T>
 T Field(std::span<const std::byte> bytes, uint64_t offset) {
@@ -61,13 +65,13 @@ PythonCode CodeCache::ReadCode(uint64_t address, const CodeFields& fields,
                              true, memory)
                   .value_or("");
   const std::string_view path = code.file;
-  code.function = absl::StrCat(
-      name.value_or("[unknown]"), " (",
-      ToAbsl(path.substr(path.find_last_of('/') + 1)), ":", fields.first_line,
-      ")");
+  code.function = absl::StrCat(name.value_or("[unknown]"), " (",
+                               ToAbsl(path.substr(path.find_last_of('/') + 1)),
+                               ":", fields.first_line, ")");
   const auto lines =
       ReadPythonBytes(fields.line_table, layout_, kMostLineBytes, memory);
   if (lines) code.lines = LineTable(*lines, fields.first_line);
+  line_bytes_ += lines ? lines->size() : 0;
   return code;
 }
 
@@ -92,12 +96,12 @@ PythonCode* CodeCache::Find(uint64_t address, TargetMemory& memory,
   }
   Forget(address);
   if (!fields) return nullptr;
-  if (codes_.size() >= kMostCodes) {
+  if (codes_.size() >= kMostCodes || line_bytes_ >= kMostLineBytesInAll) {
     codes_.clear();
     by_begin_.clear();
+    line_bytes_ = 0;
   }
-  auto code =
-      std::make_unique<PythonCode>(ReadCode(address, *fields, memory));
+  auto code = std::make_unique<PythonCode>(ReadCode(address, *fields, memory));
   code->checked_ns = now_ns;
   PythonCode* const added = code.get();
   by_begin_[added->begin] = added;

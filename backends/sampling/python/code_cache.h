@@ -90,6 +90,7 @@ class CodeCache {
   symbolize::NamedPlaces& places_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<PythonCode>> codes_;
   std::map<uint64_t, PythonCode*> by_begin_;
+  size_t line_bytes_ = 0;  // that were read since codes_ was empty
   std::vector<std::byte> header_;
 };
 

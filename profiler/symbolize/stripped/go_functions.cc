@@ -1,5 +1,6 @@
 #include "profiler/symbolize/stripped/go_functions.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "profiler/symbolize/stripped/elf_section.h"
@@ -14,6 +15,9 @@ constexpr uint32_t kGo120 = 0xfffffff1;
 // The table begins with the format, the machine's sizes, and then words.
 constexpr uint64_t kWordsAt = 8;
 constexpr uint64_t kWordBytes = 8;
+
+// A name that is longer is none.
+constexpr size_t kMostNameBytes = size_t{64} << 10;
 
 std::span<const char> FindTable(Elf* elf) {
   // The second one is that of position-independent programs.
@@ -104,7 +108,9 @@ std::string_view GoFunctions::Find(uint64_t address) const {
   if (!Read(DescriptionOf(first) + (has_offsets_ ? 4 : 8), &name)) return {};
   const uint64_t begin = names_ + name;
   if (names_ >= table_.size() || begin >= table_.size()) return {};
-  const std::string_view rest(table_.data() + begin, table_.size() - begin);
+  const std::string_view rest(
+      table_.data() + begin,
+      std::min<size_t>(table_.size() - begin, kMostNameBytes));
   const size_t end = rest.find('\0');
   return end == std::string_view::npos ? std::string_view()
                                        : rest.substr(0, end);
