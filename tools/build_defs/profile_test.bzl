@@ -48,7 +48,7 @@ def kymo_profile_test(
     words = [
         "$(rootpath %s)" % _KYMO,
         "$(rootpath %s)" % binary,
-        native.package_name() + "/" + budget,
+        "/".join([part for part in [native.package_name(), budget] if part]),
     ]
     native.sh_test(
         name = name,

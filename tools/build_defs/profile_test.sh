@@ -3,7 +3,15 @@
 #
 #   profile_test.sh test|update KYMO BINARY BUDGET SHARDS [ARGUMENT...]
 set -euo pipefail
-mode=$1 kymo=$PWD/$2 binary=$PWD/$3 budget=$4 shards=$5
+# Newer Bazels put files of other workspaces beside this one's only.
+place() {
+  if [[ ! -e $1 && $1 == external/* ]]; then
+    echo "$(dirname "$PWD")/${1#external/}"
+  else
+    echo "$PWD/$1"
+  fi
+}
+mode=$1 kymo=$(place "$2") binary=$(place "$3") budget=$4 shards=$5
 shift 5
 expand() {  # the arguments, with the folder that only a run knows
   arguments=()
@@ -53,5 +61,5 @@ status=0
 "$kymo" gate --budget="$budget" "${words[@]}" -- "$binary" "${arguments[@]}" || status=$?
 # Its holes would fill the archive of the outputs.
 raw=${words[0]#--output_dir=}/kymo.raw
-[[ ! -f $raw ]] || gzip -1 "$raw"
+[[ ! -f $raw ]] || gzip -1 -f "$raw"
 exit $status

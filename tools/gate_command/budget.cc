@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -35,8 +36,9 @@ class Reader {
         KYMO_ASSIGN_OR_RETURN(BudgetLine line, ReadLine(name));
         budget.lines.push_back(std::move(line));
       } else if (name.text == "runs") {
-        KYMO_ASSIGN_OR_RETURN(const double runs, Number(name, 1, kMostRuns));
-        budget.runs = static_cast<int>(runs);
+        if (has_runs_) return Twice(name);
+        has_runs_ = true;
+        KYMO_ASSIGN_OR_RETURN(budget.runs, Whole(name, 1, kMostRuns));
       } else {
         return Wrong(name,
                      absl::StrCat("there is no field '", ToAbsl(name.text),
@@ -118,6 +120,12 @@ class Reader {
     return value;
   }
 
+  // A merge of two branches may leave two.
+  absl::Status Twice(const Token& field) const {
+    return Wrong(field, absl::StrCat("'", ToAbsl(field.text),
+                                     "' is there twice: remove one"));
+  }
+
   absl::StatusOr<double> Number(const Token& name, double least, double most) {
     KYMO_ASSIGN_OR_RETURN(const Token value, Value(name));
     last_ = value;
@@ -130,6 +138,13 @@ class Reader {
                        "'; it takes a number from ", least, " to ", most));
     }
     return number;
+  }
+
+  absl::StatusOr<int> Whole(const Token& name, double least, double most) {
+    KYMO_ASSIGN_OR_RETURN(const double number, Number(name, least, most));
+    if (number == std::floor(number)) return static_cast<int>(number);
+    return Wrong(
+        last_, absl::StrCat("'", ToAbsl(name.text), "' takes a whole number"));
   }
 
   absl::StatusOr<bool> Bool(const Token& name) {
@@ -163,16 +178,19 @@ class Reader {
     if (Peek().text == ":") Next();
     const Token open = Next();
     if (open.text != "{") return Wrong(open, "expected '{' after 'line'");
-    has_what_ = has_expect_ = false;
+    fields_.clear();
     for (;;) {
       const Token field = Next();
       if (field.text == "}") break;
       if (field.text.empty()) return Wrong(name, "this line has no '}'");
+      if (!fields_.insert(field.text).second) return Twice(field);
       KYMO_RETURN_IF_ERROR(ReadField(field, line));
       SkipSeparator();
     }
-    if (!has_what_) return Wrong(name, "this line has no 'what'");
-    if (!has_expect_) return Wrong(name, "this line has no 'expect'");
+    if (!fields_.contains("what"))
+      return Wrong(name, "this line has no 'what'");
+    if (!fields_.contains("expect"))
+      return Wrong(name, "this line has no 'expect'");
     return Checked(name, std::move(line));
   }
 
@@ -190,13 +208,11 @@ class Reader {
                                          "'; it is one of ", AllWhatNames()));
       }
       line.measure.what = *what;
-      has_what_ = true;
     } else if (name == "of") {
       KYMO_ASSIGN_OR_RETURN(line.measure.of, Text(field));
     } else if (name == "expect") {
       KYMO_ASSIGN_OR_RETURN(line.expect, Number(field, 0, kMost));
       line.expect_text = last_.span;
-      has_expect_ = true;
     } else if (name == "tolerance") {
       KYMO_ASSIGN_OR_RETURN(line.tolerance, Number(field, 0, 1000));
     } else if (name == "min_effect") {
@@ -210,8 +226,7 @@ class Reader {
       KYMO_ASSIGN_OR_RETURN(line.repeats, Bool(field));
       line.repeats_text = whole_field();
     } else if (name == "shard") {
-      KYMO_ASSIGN_OR_RETURN(const double shard, Number(field, 0, 10000));
-      line.shard = static_cast<int>(shard);
+      KYMO_ASSIGN_OR_RETURN(line.shard, Whole(field, 0, 10000));
     } else {
       return Wrong(field,
                    absl::StrCat("there is no field '", ToAbsl(name),
@@ -248,8 +263,8 @@ class Reader {
   const std::string& path_;
   size_t at_ = 0;
   Token last_;  // the last value
-  bool has_what_ = false;
-  bool has_expect_ = false;
+  bool has_runs_ = false;
+  std::set<std::string_view> fields_;  // those of the line so far
 };
 
 struct Edit {
@@ -268,16 +283,26 @@ void EditFlag(const std::optional<TextSpan>& there, bool value,
   }
 }
 
+int FewestRunsFor(double confidence) {
+  int runs = 1;
+  while (std::ldexp(1.0, -runs) > 1 - confidence) ++runs;
+  return runs;
+}
+
 }  // namespace
 
 absl::StatusOr<Budget> ReadBudget(std::string_view text,
                                   const std::string& path) {
   KYMO_ASSIGN_OR_RETURN(Budget budget, Reader(text, path).Read());
   for (const BudgetLine& line : budget.lines) {
-    if (line.min_effect && budget.runs < 3) {
+    // If the program takes what it may, all runs are above by chance once in
+    // 2^runs times. More often than `confidence` permits, that would fail.
+    const int fewest = line.confidence ? FewestRunsFor(*line.confidence) : 1;
+    if (budget.runs < fewest) {
       return absl::InvalidArgumentError(absl::StrCat(
-          path, ":", line.row,
-          ":1: a line with min_effect needs several runs; add `runs: 10`"));
+          path, ":", line.row, ":1: with confidence ", *line.confidence,
+          ", a line needs ", fewest,
+          " runs or more; add `runs: ", std::max(10, fewest), "`"));
     }
   }
   return budget;
@@ -321,7 +346,7 @@ std::string LineText(const Measure& measure, const LineUpdate& values,
   std::string text =
       absl::StrCat("line { what: ", ToAbsl(WhatName(measure.what)));
   if (!measure.of.empty()) {
-    absl::StrAppend(&text, " of: \"", absl::CEscape(measure.of), "\"");
+    absl::StrAppend(&text, " of: \"", absl::Utf8SafeCEscape(measure.of), "\"");
   }
   absl::StrAppend(&text, " expect: ", NumberText(values.expect));
   if (shard) absl::StrAppend(&text, " shard: ", *shard);

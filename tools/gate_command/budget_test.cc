@@ -65,6 +65,13 @@ TEST(BudgetTest, ErrorsSayWhere) {
   EXPECT_THAT(ErrorOf("line { what: CPU_TIME_US expect: 1 min_effect: 1 "
                       "confidence: 0.9 }"),
               HasSubstr("add `runs: 10`"));
+  EXPECT_THAT(ErrorOf("runs: 4 line { what: CPU_TIME_US expect: 1 min_effect: "
+                      "1 confidence: 0.95 }"),
+              HasSubstr("needs 5 runs or more"));
+  EXPECT_THAT(ErrorOf("line { what: LEAKS expect: 1 expect: 9 }"),
+              HasSubstr("1:30: 'expect' is there twice"));
+  EXPECT_THAT(ErrorOf("runs: 3 runs: 4"), HasSubstr("twice"));
+  EXPECT_THAT(ErrorOf("runs: 2.9"), HasSubstr("takes a whole number"));
   EXPECT_THAT(ErrorOf("line { what: LEAKS expect: 1 colour: 1 }"),
               HasSubstr("there is no field 'colour'"));
 }

@@ -182,7 +182,7 @@ class Comparison {
   absl::StatusOr<int> Report(const std::vector<std::string>& base,
                              const std::vector<std::string>& head) const {
     std::vector<std::string> words = {"report", "--diff", "--quiet"};
-    if (flags_.markdown) words.emplace_back("--markdown");
+    if (flags_.markdown) words.emplace_back("--format=markdown");
     if (!flags_.fail_if.empty()) {
       words.push_back("--fail_if=" + flags_.fail_if);
     }

@@ -5,12 +5,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "importers/load/load.h"
 #include "profiler/base/owned_descriptor.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/loss_ledger.h"
+#include "profiler/model/trace.h"
 #include "profiler/report/ledger_text.h"
+#include "tools/command_line/say.h"
 #include "tools/gate_command/self_run.h"
 #include "tools/gate_command/syscall_trace.h"
 #include "tools/profile_command/start/runtime_files.h"
@@ -18,6 +24,8 @@
 
 namespace kymo::tools {
 namespace {
+
+using model::Loss;
 
 // The file in which libkymo_calls.so counts; other processes open it by path.
 class CallFile {
@@ -76,6 +84,11 @@ absl::Status AddCounts(const std::vector<std::string>& command,
         theirs == nullptr ? preloaded : absl::StrCat(preloaded, ":", theirs)}},
       run));
   KYMO_RETURN_IF_ERROR(CheckEnd(run.wait_status, command[0]));
+  if (run.left_behind > 0) {
+    Say(absl::StrCat(command[0], " left ", run.left_behind,
+                     run.left_behind == 1 ? " process" : " processes",
+                     " behind; ended after ", kPatienceMs / 1000, " s"));
+  }
   const auto set = [&](What what, uint64_t amount) {
     amounts.Set({what}, static_cast<double>(amount));
   };
@@ -118,17 +131,68 @@ absl::Status Record(const std::vector<std::string>& flags,
   return CheckEnd(status, command[0]);
 }
 
+// Losses that take nothing from a count, or the same in each run: a program
+// that starts a static child always lacks that child's allocations.
+constexpr Loss kHarmless[] = {
+    Loss::kArgumentsTruncated,   Loss::kImpossibleTimestamps,
+    Loss::kSamplesLost,          Loss::kSamplesNotDelivered,
+    Loss::kSwitchesLost,         Loss::kThreadsNotTimed,
+    Loss::kWaitsNotRecorded,     Loss::kStacksTruncated,
+    Loss::kStacksIncomplete,     Loss::kStacksBeyondLimit,
+    Loss::kProcessesNotRecorded, Loss::kHeapsNotWatched,
+    Loss::kCounterValuesDropped,
+};
+
+absl::Status CheckLosses(const model::LossLedger& ledger) {
+  model::LossLedger lost;
+  for (size_t i = 0; i < static_cast<size_t>(Loss::kCount); ++i) {
+    const auto loss = static_cast<Loss>(i);
+    if (std::ranges::count(kHarmless, loss) == 0) {
+      lost.Add(loss, ledger.Get(loss));
+    }
+  }
+  if (lost.AnythingLost()) {
+    return absl::DataLossError(
+        absl::StrCat("the recording is not complete, so its counts are not: ",
+                     report::LedgerText(lost)));
+  }
+  for (const Loss loss :
+       {Loss::kProcessesNotRecorded, Loss::kHeapsNotWatched}) {
+    if (ledger.Get(loss) == 0) continue;
+    Say(absl::StrCat("counts are without ", ledger.Get(loss), " ",
+                     model::LossText(ledger, loss)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadedTrace> LoadWhole(const std::vector<std::string>& files,
+                                      const ImporterRegistry& importers) {
+  KYMO_ASSIGN_OR_RETURN(LoadedTrace loaded,
+                        Load(files, LoadOptions(), importers));
+  KYMO_RETURN_IF_ERROR(CheckLosses(loaded.trace.ledger()));
+  return loaded;
+}
+
+// A program whose heap was watched, and that allocated nothing.
+void SetHeapToNothing(const model::Trace& trace, Amounts& amounts) {
+  const model::LossLedger& ledger = trace.ledger();
+  if (trace.processes().empty() ||
+      ledger.Get(Loss::kProcessesNotRecorded) > 0 ||
+      ledger.Get(Loss::kHeapsNotWatched) > 0) {
+    return;
+  }
+  for (const What what :
+       {What::kAllocations, What::kAllocatedBytes, What::kPeakBytes,
+        What::kTemporaryAllocations, What::kLeaks, What::kLeakedBytes}) {
+    amounts.Add({what}, 0);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Amounts> MeasureFiles(const std::vector<std::string>& files,
                                      const ImporterRegistry& importers) {
-  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
-                        Load(files, LoadOptions(), importers));
-  if (loaded.trace.ledger().AnythingLost()) {
-    return absl::DataLossError(
-        absl::StrCat("the recording is not complete, so its counts are not: ",
-                     report::LedgerText(loaded.trace.ledger())));
-  }
+  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadWhole(files, importers));
   Amounts amounts;
   AddAmountsOf(loaded.trace, amounts);
   return amounts;
@@ -141,8 +205,11 @@ absl::StatusOr<Amounts> MeasureProgram(const std::vector<std::string>& command,
   std::vector<std::string> flags = {"--export=summary"};
   if (!measuring.has_leaks) flags.emplace_back("--nomemory_stacks");
   KYMO_RETURN_IF_ERROR(Record(flags, out, command));
-  KYMO_ASSIGN_OR_RETURN(Amounts amounts,
-                        MeasureFiles({out + "/kymo.raw"}, importers));
+  KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded,
+                        LoadWhole({out + "/kymo.raw"}, importers));
+  Amounts amounts;
+  AddAmountsOf(loaded.trace, amounts);
+  SetHeapToNothing(loaded.trace, amounts);
   if (measuring.counts_calls) {
     KYMO_RETURN_IF_ERROR(AddCounts(command, amounts));
   }

@@ -18,6 +18,9 @@ namespace kymo::tools {
 namespace {
 
 constexpr size_t kMostListed = 30;
+constexpr std::string_view kUse =
+    "name the program instead of the recording: kymo gate --budget=FILE -- "
+    "PROGRAM";
 
 bool IsBlockingCall(const std::string& name) {
   return std::ranges::count(kBlockingCallNames, name) > 0;
@@ -70,18 +73,13 @@ absl::Status NoSuch(const Budget& budget, const BudgetLine& line,
         absl::StrCat(where, "the program has no ", MeasureText(measure), "; ",
                      Listed(std::move(names), measure.of)));
   }
-  if (IsCounted(measure.what)) {
-    return absl::NotFoundError(absl::StrCat(
-        where, ToAbsl(WhatName(measure.what)),
-        " is counted while the program runs, and a recording does not have "
-        "it; name the program instead of the recording: kymo gate "
-        "--budget=FILE -- PROGRAM"));
-  }
   return absl::NotFoundError(absl::StrCat(
       where, "the recording has no ", ToAbsl(WhatName(measure.what)),
       measure.what == What::kFlops
           ? "; no operation with a known formula recorded its inputs"
-          : "; record the heap with --profile_memory"));
+          : "; the heap was not watched: record it with --profile_memory; a "
+            "program that is linked statically, or brings a malloc of its own, "
+            "cannot be watched"));
 }
 
 absl::StatusOr<std::vector<double>> AmountsOf(const Budget& budget,
@@ -201,9 +199,11 @@ LineUpdate UpdateFor(const Measure& measure, double tolerance,
     return update;
   }
   update.expect = *std::ranges::max_element(amounts);
-  update.repeats = Repeats(amounts) && DependsOnMachine(measure.what);
   const double least = *std::ranges::min_element(amounts);
-  if (!Repeats(amounts) && least * (1 + tolerance) < update.expect) {
+  const bool repeats =
+      Repeats(amounts) || least * (1 + tolerance) >= update.expect;
+  update.repeats = repeats && DependsOnMachine(measure.what);
+  if (!repeats) {
     update.advisory = !DependsOnMachine(measure.what);
     notes.push_back(absl::StrCat(MeasureText(measure),
                                  " does not repeat here (", AllNumbers(amounts),
@@ -229,6 +229,11 @@ absl::StatusOr<std::vector<HeldLine>> HoldBudget(const Budget& budget,
                               : "it is of the program in one shard";
       continue;
     }
+    if (options.is_recording && IsCounted(line.measure.what)) {
+      held.held = Held::kNotHeld;
+      held.why = "it is counted while the program runs; " + std::string(kUse);
+      continue;
+    }
     KYMO_ASSIGN_OR_RETURN(const std::vector<double> amounts,
                           AmountsOf(budget, line, runs));
     if (IsTime(line.measure.what)) {
@@ -243,6 +248,10 @@ absl::StatusOr<std::vector<HeldLine>> HoldBudget(const Budget& budget,
   const auto is_held = [](const HeldLine& held) {
     return held.held != Held::kNotHeld;
   };
+  if (options.is_recording && std::ranges::none_of(lines, is_held)) {
+    return absl::NotFoundError(absl::StrCat(
+        budget.path, " has no line that a recording can tell; ", ToAbsl(kUse)));
+  }
   if (!options.is_filtered && std::ranges::none_of(lines, is_held)) {
     return absl::NotFoundError(absl::StrCat(
         budget.path, " has no line",
@@ -324,6 +333,7 @@ absl::StatusOr<std::vector<LineUpdate>> UpdatesFor(
   for (size_t i = 0; i < budget.lines.size(); ++i) {
     const BudgetLine& line = budget.lines[i];
     if (!IsOfShard(line, options)) continue;
+    if (options.is_recording && IsCounted(line.measure.what)) continue;
     KYMO_ASSIGN_OR_RETURN(const std::vector<double> amounts,
                           AmountsOf(budget, line, runs));
     LineUpdate update = UpdateFor(line.measure, line.tolerance, amounts, notes);

@@ -3,7 +3,7 @@
 //   KYMO_ASSIGN_OR_RETURN(const std::vector<HeldLine> lines,
 //                         HoldBudget(budget, {amounts}, {}));
 //   Print(HeldText(lines, budget));
-//   return IsOverBudget(lines) ? 3 : 0;
+//   return IsOverBudget(lines) ? kExitOver : 0;
 //
 // Errors: kNotFound for a line about something that the program does not have;
 //         it lists what there is.
@@ -38,8 +38,9 @@ struct HeldLine {
 };
 
 struct HoldOptions {
-  std::optional<int> shard;  // of a test in several shards
-  bool is_filtered = false;  // only a part of the program ran
+  std::optional<int> shard;   // of a test in several shards
+  bool is_filtered = false;   // only a part of the program ran
+  bool is_recording = false;  // nobody counted calls
 };
 
 // `runs` has the amounts of each run. Counts are held by the largest one, times

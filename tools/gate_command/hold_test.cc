@@ -96,6 +96,36 @@ TEST(HoldTest, ToleranceAndLess) {
   EXPECT_THAT(HeldOf(Read(line + "0 }"), amounts), ElementsAre(Held::kBetter));
 }
 
+TEST(HoldTest, ARecordingIsHeldToWhatItCanTell) {
+  const HoldOptions options = {.is_recording = true};
+  EXPECT_THAT(HeldOf(Read("line { what: ALLOCATIONS expect: 1000 }"
+                          "line { what: SYSTEM_CALLS expect: 1 }"),
+                     Program(), options),
+              ElementsAre(Held::kWithin, Held::kNotHeld));
+  EXPECT_THAT(HoldBudget(Read("line { what: SYSTEM_CALLS expect: 1 }"),
+                         std::vector{Program()}, options)
+                  .status()
+                  .message(),
+              HasSubstr("name the program instead of the recording"));
+}
+
+TEST(HoldTest, AnUpdateKeepsLinesThatRepeatWithinTheirTolerance) {
+  std::vector<Amounts> runs(3);
+  for (int i = 0; i < 3; ++i) runs[i].Set({What::kSystemCalls}, 101 + i);
+  std::vector<std::string> notes;
+  const auto update = [&](const std::string& text) {
+    notes.clear();
+    return UpdatesFor(Read(text), runs, HoldOptions(), notes).value()[0];
+  };
+  EXPECT_TRUE(update("line { what: SYSTEM_CALLS expect: 90 repeats: true "
+                     "tolerance: 0.2 }")
+                  .repeats);
+  EXPECT_THAT(notes, testing::IsEmpty());
+  EXPECT_FALSE(
+      update("line { what: SYSTEM_CALLS expect: 90 repeats: true }").repeats);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("it is advisory")));
+}
+
 TEST(HoldTest, TimesNeedToBeSure) {
   const Budget budget = Read(
       "runs: 5 line { what: CPU_TIME_US expect: 900 min_effect: 0.1 "
@@ -125,9 +155,7 @@ TEST(HoldTest, WhatIsNotThereIsAnErrorThatListsWhatIs) {
   EXPECT_THAT(error("line { what: BLOCKING_CALLS of: \"reed\" expect: 1 }"),
               HasSubstr("did you mean read?"));
   EXPECT_THAT(error("line { what: LEAKS expect: 1 }"),
-              HasSubstr("record the heap with --profile_memory"));
-  EXPECT_THAT(error("line { what: FILES_OPENED expect: 1 }"),
-              HasSubstr("name the program instead"));
+              HasSubstr("record it with --profile_memory"));
   EXPECT_THAT(error(""), HasSubstr("m.textproto has no line; to write it"));
 }
 

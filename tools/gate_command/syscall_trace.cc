@@ -82,15 +82,21 @@ class Tracer {
     for (;;) {
       int status = 0;
       rusage usage = {};
-      const pid_t thread = wait4(-1, &status, __WALL, &usage);
+      const pid_t thread =
+          wait4(-1, &status, __WALL | (has_ended_ ? WNOHANG : 0), &usage);
       if (thread < 0 && errno == EINTR) continue;
       if (thread < 0) break;
+      if (thread == 0) {
+        BePatient();
+        continue;
+      }
       if (WIFSTOPPED(status)) {
         Handle(thread, status);
         continue;
       }
       End(thread);
       if (thread == program_) {
+        has_ended_ = true;
         run_.wait_status = status;
         // It includes those of children that the program waited for.
         page_faults_ = static_cast<uint64_t>(usage.ru_minflt) +
@@ -103,6 +109,16 @@ class Tracer {
   }
 
  private:
+  // What the program left behind, such as a daemon, may stay for ever.
+  void BePatient() {
+    if (waited_ms_ == kPatienceMs) {
+      run_.left_behind = threads_.size();
+      for (const auto& [id, thread] : threads_) kill(id, SIGKILL);
+    }
+    ++waited_ms_;
+    usleep(1000);
+  }
+
   void Handle(pid_t thread, int status) {
     const int signal = WSTOPSIG(status);
     if (signal == kSyscallStop) {
@@ -112,6 +128,7 @@ class Tracer {
     }
     const int event = EventOf(status);
     if (event == PTRACE_EVENT_STOP) {
+      threads_.try_emplace(thread);  // each thread's first stop
       const bool is_group_stop = signal == SIGSTOP || signal == SIGTSTP ||
                                  signal == SIGTTIN || signal == SIGTTOU;
       ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_SYSCALL, thread, nullptr,
@@ -187,6 +204,8 @@ class Tracer {
   Counts sum_;
   uint64_t page_faults_ = 0;
   uint64_t loading_faults_ = 0;
+  bool has_ended_ = false;  // the program
+  int waited_ms_ = 0;       // since then
 };
 
 // In the child. `go` ends when the tracer is there; `failed` gets errno.

@@ -15,6 +15,7 @@
 #ifndef KYMO_TOOLS_GATE_COMMAND_SYSCALL_TRACE_H_
 #define KYMO_TOOLS_GATE_COMMAND_SYSCALL_TRACE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,7 +32,12 @@ struct TracedRun {
   uint64_t bytes_written = 0;
   uint64_t page_faults = 0;
   int wait_status = 0;  // of the program, as waitpid gives it
+  // Threads of processes that were still there kPatienceMs after its end. They
+  // were killed.
+  size_t left_behind = 0;
 };
+
+inline constexpr int kPatienceMs = 2000;
 
 // `environment` is added to this process's.
 absl::Status TraceSystemCalls(

@@ -86,5 +86,11 @@ TEST(SyscallTraceTest, ProgramThatIsNotThere) {
   EXPECT_EQ(status.message(), "cannot run /no/such: No such file or directory");
 }
 
+TEST(SyscallTraceTest, EndsWhatAProgramLeavesBehind) {
+  const TracedRun run = Trace({"/bin/sh", "-c", "sleep 1000 & exit 3"});
+  EXPECT_EQ(WEXITSTATUS(run.wait_status), 3);
+  EXPECT_EQ(run.left_behind, 1u);
+}
+
 }  // namespace
 }  // namespace kymo::tools
