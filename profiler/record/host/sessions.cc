@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "profiler/record/host/live_sessions.h"
+#include "profiler/record/host/thread_names.h"
 #include "profiler/record/host/thread_streams.h"
 #include "profiler/record/host/threads_outside.h"
 
@@ -49,7 +50,7 @@ void PrepareLocalArena(Wiped* wiped, const SessionRequest& request) noexcept {
   own.arena.DiscardSealed();
   own.arena.SetLimits(request.chunk_bytes_total, request.policy);
   // The first chunks' pages, so that the first records do not pay for them.
-  for (uint32_t chunk = 0; chunk < 64; ++chunk) PopulateOnce(wiped, chunk);
+  PopulateFirst(wiped);
 }
 
 SessionId NextId() noexcept {
@@ -138,15 +139,18 @@ int OwnStartSession(const SessionRequest* request, SessionId* id) noexcept {
 int OwnStopSession(SessionId id) noexcept {
   Wiped* const wiped = GetWiped();
   if (wiped == nullptr) return EINVAL;
-  Lock lock(wiped);
-  OwnSession* const session = FindSession(id);
-  if (session == nullptr) return EINVAL;
-  session->id.store(kNoSession, std::memory_order_relaxed);
-  SessionId process_session = id;
-  own.process_session.compare_exchange_strong(process_session, kNoSession,
-                                              std::memory_order_seq_cst);
-  if (own_thread.session == id) OwnExchangeThreadSession(kNoSession);
-  UpdateGates();
+  {
+    Lock lock(wiped);
+    OwnSession* const session = FindSession(id);
+    if (session == nullptr) return EINVAL;
+    session->id.store(kNoSession, std::memory_order_relaxed);
+    SessionId process_session = id;
+    own.process_session.compare_exchange_strong(process_session, kNoSession,
+                                                std::memory_order_seq_cst);
+    if (own_thread.session == id) OwnExchangeThreadSession(kNoSession);
+    UpdateGates();
+  }
+  StoreNamesOfThreads();
   return 0;
 }
 

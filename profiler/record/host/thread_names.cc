@@ -1,17 +1,54 @@
 #include "profiler/record/host/thread_names.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
+
+#include "profiler/base/descriptor.h"
 
 namespace kymo::record {
 
-void StoreThreadName(StreamEntry& entry) noexcept {
-  char name[16] = {};
-  if (prctl(PR_GET_NAME, name) != 0) return;
+namespace {
+
+constexpr size_t kNameBytes = 16;  // the system's, with their final 0
+
+void Store(const char (&name)[kNameBytes], StreamEntry& entry) noexcept {
   uint64_t words[2];
   memcpy(words, name, sizeof(words));
   entry.name[0].store(words[0], std::memory_order_relaxed);
   entry.name[1].store(words[1], std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void StoreThreadName(StreamEntry& entry) noexcept {
+  char name[kNameBytes] = {};
+  if (prctl(PR_GET_NAME, name) == 0) Store(name, entry);
+}
+
+bool HasThreadName(const StreamEntry& entry) noexcept {
+  return entry.name[0].load(std::memory_order_relaxed) != 0;
+}
+
+void StoreNamesOfThreads() noexcept {
+  const int32_t pid = getpid();
+  for (uint32_t id = 0; id < own.arena.stream_count(); ++id) {
+    StreamEntry& entry = own.arena.stream(id);
+    if (entry.pid.load(std::memory_order_relaxed) != pid) continue;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/comm",
+             static_cast<int>(entry.tid.load(std::memory_order_relaxed)));
+    const int file = AboveStandardStreams(open(path, O_RDONLY | O_CLOEXEC));
+    if (file < 0) continue;  // the thread has ended, and left its name
+    char name[kNameBytes] = {};
+    const ssize_t size = read(file, name, sizeof(name));
+    close(file);
+    if (size <= 0) continue;
+    name[size - 1] = 0;  // the line's end
+    Store(name, entry);
+  }
 }
 
 void StoreExplicitName(StreamEntry& entry) noexcept {

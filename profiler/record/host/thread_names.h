@@ -1,6 +1,9 @@
 // thread_names.h - the names of this process's threads.
 //
-// A thread has the system's name (prctl), which is stored with each new chunk.
+// A thread has the system's name (prctl). For a collector it is stored with
+// each new chunk, since the program may be killed. A session of the process
+// stores it with the thread's first chunk and when the session stops: so
+// recording makes no system call.
 // The program may set another one (kymo::SetThreadName, NVTX, ITT), for the
 // calling thread or for any other, before or after that thread's first record.
 //
@@ -11,6 +14,10 @@
 #include "profiler/record/host/own_host.h"
 
 namespace kymo::record {
+
+// The system's names of all threads of this process that live.
+void StoreNamesOfThreads() noexcept;
+bool HasThreadName(const StreamEntry& entry) noexcept;
 
 // Stores the calling thread's name: the system's,
 void StoreThreadName(StreamEntry& entry) noexcept;

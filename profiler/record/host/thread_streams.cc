@@ -192,6 +192,15 @@ void CountWithoutStream() noexcept {
 
 // --- the slow path of taking slots ---
 
+// Makes the chunk's pages present, unless this process has done so before.
+void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
+  if (chunk >= kMaxTrackedChunks) return;
+  uint64_t& word = wiped->populated[chunk / 64];
+  const uint64_t bit = uint64_t{1} << (chunk % 64);
+  if (__atomic_fetch_or(&word, bit, __ATOMIC_RELAXED) & bit) return;
+  own.arena.Populate(chunk, 1);
+}
+
 // Takes a new chunk for the stream; null if there is none, which is counted.
 Slot* NewChunk(Wiped* wiped, ThreadStream* stream, SessionId session,
                uint32_t count) noexcept {
@@ -216,7 +225,10 @@ Slot* NewChunk(Wiped* wiped, ThreadStream* stream, SessionId session,
     own.arena.word(chunk).session.store(session, std::memory_order_relaxed);
   }
   PopulateOnce(wiped, chunk);
-  StoreThreadName(entry);
+  if (own.has_collector.load(std::memory_order_relaxed) ||
+      !HasThreadName(entry)) {
+    StoreThreadName(entry);
+  }
   Slot* const first = own.arena.slots(chunk);
   stream->chunk = chunk;
   stream->ticket = ticket;
@@ -282,12 +294,13 @@ void CountOutside() noexcept {
 
 }  // namespace
 
-void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept {
-  if (chunk >= kMaxTrackedChunks) return;
-  uint64_t& word = wiped->populated[chunk / 64];
-  const uint64_t bit = uint64_t{1} << (chunk % 64);
-  if (__atomic_fetch_or(&word, bit, __ATOMIC_RELAXED) & bit) return;
-  own.arena.Populate(chunk, 1);
+void PopulateFirst(Wiped* wiped) noexcept {
+  constexpr uint32_t kFirst = 64;
+  const uint64_t before =
+      __atomic_fetch_or(&wiped->populated[0], ~uint64_t{0}, __ATOMIC_RELAXED);
+  if (before == ~uint64_t{0}) return;
+  const uint32_t chunks = own.arena.chunk_count();
+  own.arena.Populate(0, chunks < kFirst ? chunks : kFirst);
 }
 
 Slot* OwnTakeSlots(ThreadStream** cache, uint32_t count) noexcept {

@@ -25,8 +25,9 @@ namespace kymo::record {
 // Makes the key whose destructor gives back the stream of a thread that ends.
 void MakeExitKey() noexcept;
 
-// Makes the chunk's pages present, unless this process has done so before.
-void PopulateOnce(Wiped* wiped, uint32_t chunk) noexcept;
+// Makes the pages of the first 64 chunks present, with one system call. Those
+// of a further chunk cost one when it is taken first.
+void PopulateFirst(Wiped* wiped) noexcept;
 
 // Slots for a record that the host itself makes.
 Slot* OwnTake(uint32_t count) noexcept;
