@@ -94,6 +94,7 @@ class ReportRun {
     KYMO_ASSIGN_OR_RETURN(std::optional<LargeTrace> large,
                           OpenInWindows(command_, load_, importers_));
     if (large) return ReportLarge(*large);
+    if (!command_.append.empty()) return Append();
     if (command_.check) return Check();
     if (command_.compares_runs()) return DiffOfRuns();
     if (command_.diff) return Diff();
@@ -108,6 +109,12 @@ class ReportRun {
       file.path = inputs_.WithNames(file.path);
     }
     return loaded;
+  }
+
+  absl::StatusOr<int> Append() {
+    KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
+    KYMO_RETURN_IF_ERROR(AppendTrace(loaded.trace, command_));
+    return kExitDone;
   }
 
   absl::StatusOr<int> Check() {
@@ -140,10 +147,10 @@ class ReportRun {
     const std::span<const RunAmounts> all(runs);
     const RunDiff diff = DiffRuns(all.first(command_.base_files),
                                   all.subspan(command_.base_files));
-    const RunFormat format = command_.markdown ? RunFormat::kMarkdown
-                             : command_.format == TextFormat::kJson
-                                 ? RunFormat::kJson
-                                 : RunFormat::kText;
+    const RunFormat format =
+        command_.format == TextFormat::kMarkdown ? RunFormat::kMarkdown
+        : command_.format == TextFormat::kJson   ? RunFormat::kJson
+                                                 : RunFormat::kText;
     KYMO_RETURN_IF_ERROR(Print(
         RunDiffText(diff, format, command_.table.row_limit), command_.format));
     const std::vector<std::string> over = Exceeded(command_.limits, diff);
@@ -292,6 +299,12 @@ int RunReport(const std::vector<std::string>& arguments,
     if (!page.ok()) return Fail(page.status(), kExitUsage);
     fputs(page->c_str(), stdout);
     return kExitDone;
+  }
+  if (!command->history.empty()) {
+    const absl::StatusOr<std::string> text = HistoryReport(*command);
+    absl::Status status = text.status();
+    if (status.ok()) status = Print(*text, command->format);
+    return status.ok() ? kExitDone : Fail(status, kExitFailed);
   }
   const absl::StatusOr<InputFiles> inputs = InputFiles::Open(command->files);
   if (!inputs.ok()) return Fail(inputs.status(), kExitFailed);

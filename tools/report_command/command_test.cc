@@ -226,6 +226,29 @@ TEST_F(CommandTest, ComparesSeveralRuns) {
   EXPECT_THAT(over.err, HasSubstr("calls>0: calls of extra went from 0 to 1"));
 }
 
+TEST_F(CommandTest, KeepsAHistory) {
+  const std::string db = "--append=" + folder_ + "/h.db";
+  std::string trace = kTrace;
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) {
+      trace.insert(trace.find("{\"ph\""),
+                   R"({"ph": "X", "cat": "cpu_op", "name": "extra", "pid": 1,
+                       "tid": 1, "ts": 1, "dur": 1},)");
+    }
+    const Ended added =
+        Run({File("t.json", trace), db, "--run_name=r" + std::to_string(i)});
+    EXPECT_EQ(added.status, 0) << added.err;
+    EXPECT_THAT(added.err, HasSubstr("appended run r" + std::to_string(i)));
+  }
+  const std::string page = folder_ + "/h.html";
+  const Ended shown =
+      Run({"--history=" + folder_ + "/h.db", "--history_page=" + page});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, testing::ContainsRegex("r2 +calls +extra +0 +1 +new"));
+  EXPECT_TRUE(std::filesystem::exists(page));
+  EXPECT_EQ(Run({"--history=" + folder_ + "/none.db"}).status, 1);
+}
+
 TEST_F(CommandTest, WritesWhatItIsAskedToExport) {
   const std::string file = File("t.json", kTrace);
   const Ended ended = Run({file, "--export=stacks", "--output_dir=out"});

@@ -27,6 +27,13 @@ absl::StatusOr<std::string> TablesText(const LoadedTrace& loaded,
 absl::StatusOr<RunAmounts> AmountsOfRun(const model::Trace& trace,
                                         const ReportCommand& command);
 
+// Adds the trace to the history --append.
+absl::Status AppendTrace(const model::Trace& trace,
+                         const ReportCommand& command);
+
+// The changes in the history --history; writes --history_page, if there is one.
+absl::StatusOr<std::string> HistoryReport(const ReportCommand& command);
+
 // Shows the differences between two traces.
 absl::StatusOr<std::string> DiffText(const model::Trace& before,
                                      const model::Trace& after,

@@ -85,7 +85,9 @@ absl::StatusOr<std::string> TableOf(const WindowSums& sums,
 absl::StatusOr<std::optional<LargeTrace>> OpenInWindows(
     const ReportCommand& command, const LoadOptions& load,
     const ImporterRegistry& importers) {
-  if (command.diff || command.files.size() != 1) return std::nullopt;
+  if (command.diff || !command.append.empty() || command.files.size() != 1) {
+    return std::nullopt;
+  }
   return OpenLarge(command.files[0], load, importers);
 }
 

@@ -63,8 +63,12 @@ absl::Status SetSql(const ReportFlags& flags, ReportCommand& command) {
 // What is there instead of the table, and goes with nothing else of its kind.
 absl::Status CheckSql(const ReportCommand& command) {
   if (command.sql.empty()) {
-    if (command.format != TextFormat::kMarkdown) return absl::OkStatus();
-    return Invalid("--format=markdown is for --sql and --query");
+    if (command.format != TextFormat::kMarkdown || command.compares_runs() ||
+        !command.history.empty()) {
+      return absl::OkStatus();
+    }
+    return Invalid(
+        "--format=markdown is for --sql, --query, --history and --diff");
   }
   if (command.check || command.diff || !command.analyses.empty()) {
     return Invalid(
@@ -177,7 +181,6 @@ absl::StatusOr<size_t> BaseFiles(const std::vector<std::string>& arguments,
 absl::Status SetDiff(const ReportFlags& flags,
                      const std::vector<std::string>& arguments,
                      ReportCommand& command) {
-  command.markdown = flags.markdown;
   if (!flags.fail_if.empty()) {
     KYMO_ASSIGN_OR_RETURN(command.limits, ParseLimits(flags.fail_if));
   }
@@ -189,17 +192,44 @@ absl::Status SetDiff(const ReportFlags& flags,
   return absl::OkStatus();
 }
 
+absl::Status CheckHistory(const ReportCommand& command) {
+  const bool is_other = command.check || command.diff ||
+                        !command.analyses.empty() || !command.sql.empty() ||
+                        !command.exporters.empty();
+  if (is_other && !(command.append.empty() && command.history.empty())) {
+    return Invalid(
+        "--append and --history go without --check, --diff, --analysis, --sql, "
+        "--query, --export and --view");
+  }
+  if (!command.history.empty() && !command.files.empty()) {
+    return Invalid(
+        "--history takes no trace; to add one to it: --append=FILE TRACE");
+  }
+  if (!command.history.empty() && command.format == TextFormat::kCsv) {
+    return Invalid("--history takes --format=text, markdown or json");
+  }
+  if (!command.run_name.empty() && command.append.empty()) {
+    return Invalid("--run_name goes with --append");
+  }
+  if (!command.history_page.empty() && command.history.empty()) {
+    return Invalid("--history_page goes with --history");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckModes(const ReportCommand& command,
                         const ExporterRegistry& exporters) {
   if (command.list || command.version || command.lists_queries) {
     return absl::OkStatus();
   }
   KYMO_RETURN_IF_ERROR(CheckSql(command));
+  KYMO_RETURN_IF_ERROR(CheckHistory(command));
+  if (!command.history.empty()) return absl::OkStatus();
   if (command.files.empty()) {
     return Invalid("no file; usage: kymo report [flags] FILE ... (see --help)");
   }
-  if (!command.diff && (command.markdown || !command.limits.empty())) {
-    return Invalid("--fail_if and --markdown go with --diff");
+  if (!command.diff && !command.limits.empty()) {
+    return Invalid("--fail_if goes with --diff");
   }
   if (command.compares_runs() && command.format == TextFormat::kCsv) {
     return Invalid("--format=csv does not go with a --diff of several runs");
@@ -267,6 +297,10 @@ absl::StatusOr<ReportCommand> ParseReport(
   command.diff = flags.diff;
   command.quiet = flags.quiet;
   command.format = flags.format;
+  command.append = flags.append;
+  command.run_name = flags.run_name;
+  command.history = flags.history;
+  command.history_page = flags.history_page;
   KYMO_RETURN_IF_ERROR(SetDiff(flags, arguments, command));
   KYMO_RETURN_IF_ERROR(SetAnalyses(flags, command));
   KYMO_RETURN_IF_ERROR(SetSql(flags, command));

@@ -33,7 +33,10 @@ struct ReportCommand {
   bool diff = false;
   size_t base_files = 1;      // with `diff`: how many of `files` are of base
   std::vector<Limit> limits;  // with `diff`
-  bool markdown = false;
+  std::string append;         // add the trace to this history
+  std::string run_name;
+  std::string history;  // instead of files
+  std::string history_page;
   bool quiet = false;
   TextFormat format = TextFormat::kText;
   std::vector<std::string> analyses;  // instead of the table; names
@@ -59,9 +62,11 @@ struct ReportCommand {
 
   std::vector<std::string> files;
 
-  // Of several runs on a side, or with limits: what surely changed.
+  // Of several runs on a side, with limits, or in Markdown: what surely
+  // changed.
   bool compares_runs() const {
-    return diff && (files.size() != 2 || markdown || !limits.empty());
+    return diff && (files.size() != 2 || !limits.empty() ||
+                    format == TextFormat::kMarkdown);
   }
 };
 

@@ -160,7 +160,7 @@ TEST_F(OptionsTest, SqlIsInsteadOfTables) {
   EXPECT_EQ(Error({"a", "--sql=x", "--check"}),
             "--sql and --query do not go with --check, --diff or --analysis");
   EXPECT_EQ(Error({"a", "--format=markdown"}),
-            "--format=markdown is for --sql and --query");
+            "--format=markdown is for --sql, --query, --history and --diff");
 }
 
 TEST_F(OptionsTest, FiltersKeepAllTheirParts) {
@@ -193,10 +193,20 @@ TEST_F(OptionsTest, SidesOfADiff) {
               testing::HasSubstr("two files"));
   EXPECT_THAT(Error({"--diff", "a", "b", "--fail_if=x>1"}),
               testing::HasSubstr("it takes a list"));
-  EXPECT_EQ(Error({"a", "--markdown"}),
-            "--fail_if and --markdown go with --diff");
-  EXPECT_THAT(Error({"--diff", "a", "b", "--markdown", "--format=csv"}),
+  EXPECT_EQ(Error({"a", "--fail_if=calls>0"}), "--fail_if goes with --diff");
+  EXPECT_TRUE(Parse({"--diff", "a", "b", "--format=markdown"}).compares_runs());
+  EXPECT_THAT(Error({"--diff", "a", "b", "--fail_if=calls>0", "--format=csv"}),
               testing::HasSubstr("several runs"));
+}
+
+TEST_F(OptionsTest, Histories) {
+  EXPECT_EQ(Parse({"--history=h.db"}).history, "h.db");
+  EXPECT_EQ(Parse({"--append=h.db", "--run_name=8f3", "a"}).run_name, "8f3");
+  EXPECT_THAT(Error({"--history=h.db", "a"}),
+              testing::HasSubstr("to add one to it: --append"));
+  EXPECT_THAT(Error({"--append=h.db", "--check", "a"}),
+              testing::HasSubstr("go without --check"));
+  EXPECT_EQ(Error({"a", "--run_name=x"}), "--run_name goes with --append");
 }
 
 TEST_F(OptionsTest, WhatDoesNotGoTogetherIsSaid) {
@@ -382,7 +392,7 @@ TEST_F(OptionsTest, AnyWordsAreACommandOrAnErrorInALine) {
       },
       [](const ReportCommand& command) {
         return command.help || command.list || command.version ||
-               !command.files.empty();
+               !command.files.empty() || !command.history.empty();
       });
 }
 

@@ -130,10 +130,29 @@ std::vector<Setting<ReportFlags>> EventSettings() {
                   "allocated_bytes, peak_bytes.",
        .hint = "LIMITS",
        .topic = "run"},
-      {.name = "markdown",
-       .value = setting::Switch(&F::markdown),
-       .purpose = "With --diff of several runs: print Markdown, for a merge "
-                  "request.",
+      {.name = "append",
+       .value = SomeText(&F::append, "a file"),
+       .purpose = "Add the trace to this history of runs (SQLite), instead of "
+                  "printing tables; if there is none, make it.",
+       .hint = "FILE",
+       .topic = "run"},
+      {.name = "run_name",
+       .value = SomeText(&F::run_name, "a name, such as a commit's"),
+       .purpose = "With --append: the run's name, such as the commit. Default: "
+                  "when the recording began.",
+       .hint = "NAME",
+       .topic = "run"},
+      {.name = "history",
+       .value = SomeText(&F::history, "a file"),
+       .purpose = "Print the runs of this history since which a row is "
+                  "different, and how sure that is. It takes no trace.",
+       .hint = "FILE",
+       .topic = "run"},
+      {.name = "history_page",
+       .value = SomeText(&F::history_page, "a file"),
+       .purpose = "With --history: draw the rows that changed on this HTML "
+                  "page, too.",
+       .hint = "FILE",
        .topic = "run"},
       {.name = "analysis",
        .value =
@@ -149,7 +168,8 @@ std::vector<Setting<ReportFlags>> EventSettings() {
                                       {"csv", TextFormat::kCsv},
                                       {"json", TextFormat::kJson},
                                       {"markdown", TextFormat::kMarkdown}}),
-       .purpose = "How tables are printed; markdown is for --sql and --query.",
+       .purpose = "How tables are printed; markdown is for --sql, --query, "
+                  "--history and a --diff of several runs.",
        .hint = "FORMAT",
        .topic = "run",
        .is_common = true},

@@ -37,7 +37,10 @@ struct ReportFlags : SharedFlags {
   bool check = false;
   bool diff = false;
   std::string fail_if;
-  bool markdown = false;
+  std::string append;
+  std::string run_name;
+  std::string history;
+  std::string history_page;
   std::optional<std::vector<std::string>> analysis;
   std::string sql;
   std::string query;

@@ -49,7 +49,9 @@ Manual MakeReportManual(const ImporterRegistry& importers,
       "kymo report [flags] FILE ...\n"
       "kymo report --check [flags] FILE ...\n"
       "kymo report --diff [flags] BEFORE AFTER\n"
-      "kymo report --diff [flags] BASE ... -- HEAD ...";
+      "kymo report --diff [flags] BASE ... -- HEAD ...\n"
+      "kymo report --append=FILE [flags] TRACE\n"
+      "kymo report --history=FILE [flags]";
   manual.description = {
       "Reads traces and prints PyTorch's table of them. The format of a file "
       "is known by its content. Several files are one trace: their processes "

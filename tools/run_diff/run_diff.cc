@@ -18,10 +18,6 @@ using analysis::RunVerdict;
 constexpr double kLeastShare = 0.001;
 constexpr double kAlpha = 0.05;
 
-bool IsTime(RunTable table) {
-  return table == RunTable::kRanges || table == RunTable::kFunctions;
-}
-
 double MetricOf(const report::TableRow& row, std::string_view metric) {
   if (metric == "cpu_time_total") return row.cpu_time_total_us;
   if (metric == "device_time_total") return row.device_time_total_us;
@@ -82,9 +78,8 @@ class TableDiff {
     for (size_t i = 0; i < rows_.size(); ++i) {
       diff.rows.push_back(Row(keys_[i], rows_[i], compared.rows[i]));
     }
-    if (!IsTime(table_)) return;
-    diff.wholes[table_] =
-        Row({table_, "(all together)"}, Sum(), compared.whole);
+    if (!IsTimeTable(table_)) return;
+    diff.wholes[table_] = Row({table_, kWholeName}, Sum(), compared.whole);
     diff.fewest_runs =
         std::max(diff.fewest_runs, analysis::FewestRuns(rows_.size(), alpha));
   }
@@ -108,8 +103,8 @@ class TableDiff {
     for (const RunKey& key : keys) {
       RunRow row = {.base = Side(base_, key),
                     .head = Side(head_, key),
-                    .is_count = !IsTime(table_)};
-      if (IsTime(table_) &&
+                    .is_count = !IsTimeTable(table_)};
+      if (IsTimeTable(table_) &&
           analysis::Median(row.base) < kLeastShare * base_sum &&
           analysis::Median(row.head) < kLeastShare * head_sum) {
         ++left_out_;

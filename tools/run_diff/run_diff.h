@@ -14,33 +14,21 @@
 #ifndef KYMO_TOOLS_RUN_DIFF_RUN_DIFF_H_
 #define KYMO_TOOLS_RUN_DIFF_RUN_DIFF_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/analysis/statistics/compare_runs.h"
 #include "profiler/model/trace.h"
 #include "profiler/report/table.h"
+#include "tools/run_diff/run_key.h"
 
 namespace kymo::tools {
-
-enum class RunTable : uint8_t { kRanges, kFunctions, kCalls, kHeap, kCount };
-
-struct RunKey {
-  RunTable table = RunTable::kRanges;
-  std::string name;
-  std::string detail = {};  // what tells rows of one name apart
-
-  friend auto operator<=>(const RunKey&, const RunKey&) = default;
-};
-
-// The amounts of one run; times in microseconds.
-using RunAmounts = std::map<RunKey, double>;
 
 // `metric` is one of the times by which diff.h compares.
 void AddRanges(std::span<const report::TableRow> rows, std::string_view metric,

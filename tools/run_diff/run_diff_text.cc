@@ -5,8 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "profiler/text/json_writer.h"
-#include "profiler/text/text_cells.h"
-#include "profiler/text/visible_text.h"
 #include "tools/run_diff/run_diff.h"
 
 namespace kymo::tools {
@@ -16,12 +14,6 @@ using analysis::RunVerdict;
 
 constexpr const char* kTitles[] = {"Ranges", "Sampled functions", "Calls",
                                    "Heap"};
-constexpr const char* kNames[] = {"ranges", "functions", "calls", "heap"};
-
-bool IsTime(RunTable table) {
-  return table == RunTable::kRanges || table == RunTable::kFunctions;
-}
-
 std::string Percent(double share) {
   if (std::isinf(share)) return "--";
   return absl::StrFormat("%+.1f %%", 100 * share);
@@ -32,7 +24,7 @@ std::string VerdictText(const RunDiffRow& row) {
   if (row.is_new) return "new";
   if (row.is_gone) return "gone";
   const RunVerdict verdict = row.compared.verdict;
-  if (!IsTime(row.key.table)) {
+  if (!IsTimeTable(row.key.table)) {
     if (verdict == RunVerdict::kSlower) return "more";
     if (verdict == RunVerdict::kFaster) return "less";
   }
@@ -45,33 +37,20 @@ bool IsChange(const RunDiffRow& row) {
          row.compared.verdict == RunVerdict::kFaster;
 }
 
-std::string Amount(const RunDiffRow& row, double amount) {
-  if (IsTime(row.key.table)) return report::FormatTime(amount, "");
-  return absl::StrFormat("%.10g", amount);
-}
-
-std::string Name(const RunDiffRow& row) {
-  std::string name = VisibleText(row.key.name);
-  if (!row.key.detail.empty()) {
-    absl::StrAppend(&name, " (", VisibleText(row.key.detail), ")");
-  }
-  return name;
-}
-
 std::vector<std::string> Cells(const RunDiffRow& row) {
   const analysis::ComparedRow& compared = row.compared;
   const std::string seen =
       std::isinf(compared.smallest_seen)
           ? "too few runs"
           : absl::StrFormat("%.1f %%", 100 * compared.smallest_seen);
-  return {Name(row),
+  return {RunKeyText(row.key),
           VerdictText(row),
-          Amount(row, row.base),
-          Amount(row, row.head),
+          RunAmountText(row.key.table, row.base),
+          RunAmountText(row.key.table, row.head),
           Percent(compared.change),
           absl::StrCat(Percent(compared.interval.low), " .. ",
                        Percent(compared.interval.high)),
-          IsTime(row.key.table) ? seen : ""};
+          IsTimeTable(row.key.table) ? seen : ""};
 }
 
 std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
@@ -82,13 +61,7 @@ std::string Row(const std::vector<std::string>& cells, bool is_markdown) {
   }
   std::string text = "|";
   for (const std::string& cell : cells) {
-    text += " ";
-    for (const char c : cell) {
-      if (c == '|' || c == '`' || c == '*' || c == '_' || c == '<')
-        text += '\\';
-      text += c;
-    }
-    text += " |";
+    absl::StrAppend(&text, " ", MarkdownCell(cell), " |");
   }
   return text + "\n";
 }
@@ -104,7 +77,7 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
     rows += Row(Cells(whole->second), is_markdown);
   for (const RunDiffRow& row : diff.rows) {
     if (row.key.table != table) continue;
-    if (!IsTime(table) && !IsChange(row)) {
+    if (!IsTimeTable(table) && !IsChange(row)) {
       ++same;
       continue;
     }
@@ -121,13 +94,14 @@ std::string TableText(const RunDiff& diff, RunTable table, bool is_markdown,
                          ? absl::StrCat("\n### ", kTitles[index], "\n\n")
                          : absl::StrCat("\n", kTitles[index], "\n");
   const auto relative = diff.is_relative.find(table);
-  if (IsTime(table) && relative != diff.is_relative.end() && relative->second) {
+  if (IsTimeTable(table) && relative != diff.is_relative.end() &&
+      relative->second) {
     text += "Rows are compared with the rest of their run.\n";
     if (is_markdown) text += "\n";
   }
   if (!rows.empty()) {
     text += Row({"Name", "Verdict", "Base", "Head", "Change", "95 % interval",
-                 IsTime(table) ? "Would have seen" : ""},
+                 IsTimeTable(table) ? "Would have seen" : ""},
                 is_markdown);
     if (is_markdown) text += "|---|---|--:|--:|--:|---|--:|\n";
     text += rows;
@@ -174,7 +148,7 @@ std::string Json(const RunDiff& diff) {
   };
   const auto write = [&](const RunDiffRow& row) {
     json.BeginObject();
-    json.Member("table", kNames[static_cast<size_t>(row.key.table)]);
+    json.Member("table", RunTableName(row.key.table));
     json.Member("name", row.key.name);
     json.Member("detail", row.key.detail);
     json.Member("verdict", VerdictText(row));

@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <limits>
 
+#include "profiler/analysis/statistics/run_speeds.h"
+
 namespace kymo::analysis {
 namespace {
 
-constexpr size_t kFewestRelative = 8;
 constexpr double kConfidence = 0.95;
 
 bool AllEqual(std::span<const double> values) {
@@ -36,32 +37,21 @@ double NormalQuantile(double share) {
   return low;
 }
 
-// How much slower each run is than is typical: one factor for each run of one
-// side, the median of its rows' ratios to their medians.
+// The runs of both sides, and how much slower each is than is typical.
 class CommonSpeed {
  public:
   explicit CommonSpeed(std::span<const RunRow> rows) {
-    std::vector<double> typical;
+    std::vector<std::vector<double>> times;
     for (const RunRow& row : rows) {
-      std::vector<double> all = row.base;
-      all.insert(all.end(), row.head.begin(), row.head.end());
-      typical.push_back(Median(all));
+      if (row.is_count) continue;
+      times.push_back(row.base);
+      times.back().insert(times.back().end(), row.head.begin(), row.head.end());
     }
-    const auto factors = [&](auto side) {
-      std::vector<double> of_runs;
-      for (size_t run = 0; run < (rows[0].*side).size(); ++run) {
-        std::vector<double> ratios;
-        for (size_t i = 0; i < rows.size(); ++i) {
-          if (rows[i].is_count || typical[i] <= 0) continue;
-          ratios.push_back((rows[i].*side)[run] / typical[i]);
-        }
-        const double factor = Median(ratios);
-        of_runs.push_back(factor > 0 ? factor : 1);
-      }
-      return of_runs;
-    };
-    base_ = factors(&RunRow::base);
-    head_ = factors(&RunRow::head);
+    const std::vector<double> all = RunSpeeds(times);
+    const auto middle =
+        all.begin() + static_cast<ptrdiff_t>(rows[0].base.size());
+    base_.assign(all.begin(), middle);
+    head_.assign(middle, all.end());
   }
 
   RunRow Without(const RunRow& row) const {
@@ -167,15 +157,18 @@ RunComparison CompareRuns(std::span<const RunRow> rows,
   const RunRow whole = Sum(rows);
   result.whole = Measured(whole, intervals);
   // Exact rows need no test, so they cost the others nothing.
-  std::vector<double> tested = {result.whole.p};
+  std::vector<double> tested;
+  if (times > 0) tested.push_back(result.whole.p);
   for (size_t i = 0; i < p.size(); ++i) {
     if (!IsExact(even[i])) tested.push_back(p[i]);
   }
   const std::vector<double> adjusted = HolmAdjusted(tested);
   const auto tests = static_cast<double>(tested.size());
   size_t next = 0;
-  result.whole.p = adjusted[next++];
-  Decide(whole, tests, options, result.whole);
+  if (times > 0) {
+    result.whole.p = adjusted[next++];
+    Decide(whole, tests, options, result.whole);
+  }
   for (size_t i = 0; i < p.size(); ++i) {
     if (!IsExact(even[i])) result.rows[i].p = adjusted[next++];
     Decide(even[i], tests, options, result.rows[i]);
@@ -184,6 +177,7 @@ RunComparison CompareRuns(std::span<const RunRow> rows,
 }
 
 int FewestRuns(size_t rows, double alpha) {
+  alpha = std::max(alpha, 1e-12);
   for (int runs = 1;; ++runs) {
     const auto n = static_cast<size_t>(runs);
     if (LeastP(n, n) * static_cast<double>(rows + 1) < alpha) return runs;

@@ -57,7 +57,7 @@ struct ComparedRow {
 
 struct RunComparison {
   std::vector<ComparedRow> rows;  // those of the input
-  ComparedRow whole;              // the sum of all times
+  ComparedRow whole;              // the sum of all times, if there are any
   bool is_relative = false;       // rows are compared with the rest of the run
 };
 

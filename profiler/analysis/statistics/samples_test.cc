@@ -70,7 +70,7 @@ TEST(SamplesTest, RankSumOfEqualValues) {
       RankSumP(std::vector<double>{1, 1}, std::vector<double>{2, 2}), 2.0 / 6);
 }
 
-// Beyond 100 values it is an approximation: dealing by chance tells the truth.
+// Of many values it is an approximation: dealing by chance tells the truth.
 TEST(SamplesTest, RankSumOfManyIsNearlyTheExactOne) {
   std::vector<double> all;
   for (int i = 0; i < 60; ++i) all.push_back(i * 7 % 60);

@@ -1,0 +1,43 @@
+// run_key.h - what can be compared between runs, and how it is shown.
+//
+//   RunAmounts amounts = {{{RunTable::kRanges, "matmul"}, 1250.5}};
+//   RunKeyText({RunTable::kRanges, "matmul"})         // "matmul"
+//   RunAmountText(RunTable::kRanges, 1250.5)          // "1.251ms"
+#ifndef KYMO_TOOLS_RUN_DIFF_RUN_KEY_H_
+#define KYMO_TOOLS_RUN_DIFF_RUN_KEY_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace kymo::tools {
+
+enum class RunTable : uint8_t { kRanges, kFunctions, kCalls, kHeap, kCount };
+
+const char* RunTableName(RunTable table);  // "ranges"; it never changes
+bool IsTimeTable(RunTable table);          // else of counts
+
+struct RunKey {
+  RunTable table = RunTable::kRanges;
+  std::string name;
+  std::string detail = {};  // what tells rows of one name apart
+
+  friend auto operator<=>(const RunKey&, const RunKey&) = default;
+};
+
+// The amounts of one run; times in microseconds.
+using RunAmounts = std::map<RunKey, double>;
+
+// The row of all times of a table.
+inline constexpr const char kWholeName[] = "(all together)";
+
+// For people: nothing in it moves the cursor.
+std::string RunKeyText(const RunKey& key);
+std::string RunAmountText(RunTable table, double amount);
+// With its characters that mean something in Markdown escaped.
+std::string MarkdownCell(const std::string& text);
+
+}  // namespace kymo::tools
+
+#endif  // KYMO_TOOLS_RUN_DIFF_RUN_KEY_H_
