@@ -32,6 +32,8 @@ _kymo() {
     local -a commands=(
       'profile:record a program'
       'report:show what was recorded'
+      'gate:hold a program to a budget'
+      'compare:run two programs in turns'
     )
     _describe command commands
     return
@@ -112,6 +114,8 @@ set -g __kymo_flags_with_values @VALUES@
 complete -c kymo -n '__kymo_is start none' -f
 complete -c kymo -n '__kymo_is start' -a profile -d 'record a program'
 complete -c kymo -n '__kymo_is start' -a report -d 'show what was recorded'
+complete -c kymo -n '__kymo_is start' -a gate -d 'hold a program to a budget'
+complete -c kymo -n '__kymo_is start' -a compare -d 'run two programs in turns'
 complete -c kymo -n '__kymo_is start profile report' -l help -d 'Show the manual'
 complete -c kymo -n '__kymo_in_target; or __kymo_is profile' -f -a '(__kymo_target)'
 @FLAGS@)";

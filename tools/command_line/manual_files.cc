@@ -104,7 +104,7 @@ _kymo() {
   local words= first=2 target=0
   COMPREPLY=()
   if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then
-    COMPREPLY=($(compgen -W 'profile report' -- "$current"))
+    COMPREPLY=($(compgen -W 'profile report gate compare' -- "$current"))
     return
   fi
   if ((COMP_CWORD == 1)); then

@@ -35,7 +35,7 @@ class ProgramTest(unittest.TestCase):
         for part in ("\nSYNOPSIS\n", "    --version\n", "\nCOMMANDS\n"):
             self.assertIn(part, page)
         self.assertEqual(kymo("-h"), (0, page, ""))
-        for command in ("profile", "report"):
+        for command in ("profile", "report", "gate", "compare"):
             status, page, _ = kymo(command, "--help")
             self.assertEqual(status, 0)
             self.assertTrue(
@@ -68,10 +68,12 @@ class ManualsTest(unittest.TestCase):
             self.assertEqual(run("KYMO_WRITE_MANUALS", folder), (0, "", ""))
             texts = {path.name: path.read_text(encoding="utf-8")
                      for path in pathlib.Path(folder).iterdir()}
-        self.assertEqual(sorted(texts), ["_kymo", "kymo-profile.1",
+        self.assertEqual(sorted(texts), ["_kymo", "kymo-compare.1",
+                                         "kymo-gate.1", "kymo-profile.1",
                                          "kymo-report.1", "kymo.1",
                                          "kymo.bash", "kymo.fish"])
-        for name in ("kymo", "kymo-profile", "kymo-report"):
+        for name in ("kymo", "kymo-profile", "kymo-report", "kymo-gate",
+                     "kymo-compare"):
             title = name.upper().replace("-", "\\-")
             self.assertIn(f'.TH {title} 1 "" "kymo ', texts[name + ".1"])
         # Flags of plugins are those of the command that takes them.

@@ -16,6 +16,8 @@
 #include "profiler/plugin/registry.h"
 #include "tools/command_line/completions.h"
 #include "tools/command_line/manual_files.h"
+#include "tools/gate_command/compare.h"
+#include "tools/gate_command/gate_flags.h"
 #include "tools/kymo_command/kymo_manual.h"
 #include "tools/profile_command/profile_manual.h"
 #include "tools/report_command/report_manual.h"
@@ -53,6 +55,10 @@ int Main(const std::filesystem::path& folder) {
             ManPage(profile, "kymo-profile", KYMO_VERSION)) &&
       Write(folder / "kymo-report.1",
             ManPage(report, "kymo-report", KYMO_VERSION)) &&
+      Write(folder / "kymo-gate.1",
+            ManPage(MakeGateManual(), "kymo-gate", KYMO_VERSION)) &&
+      Write(folder / "kymo-compare.1",
+            ManPage(MakeCompareManual(), "kymo-compare", KYMO_VERSION)) &&
       Write(folder / "kymo.bash",
             BashCompletion(FlagWordsOf(profile), FlagWordsOf(report))) &&
       Write(folder / "kymo.fish", FishCompletion(profile, report)) &&
