@@ -1,5 +1,6 @@
 #include "exporters/parquet/parquet_exporter.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "exporters/parquet/partition_name.h"
 #include "exporters/parquet/table_file.h"
 #include "profiler/base/status_macros.h"
+#include "profiler/model/recorded_by.h"
 #include "profiler/plugin/settings.h"
 #include "profiler/tables/table.h"
 #include "profiler/tables/trace_tables.h"
@@ -40,6 +42,22 @@ int64_t RankOf(const tables::TraceTables& tables) {
   return is_known != 0 && rank >= 0 ? rank : 0;
 }
 
+// The name of the program that was started: of the first process that none of
+// the others started. In a trace of PyTorch a process is named after its rank,
+// so that each rank would be a job of its own.
+std::string DefaultJob(const model::Trace& trace) {
+  if (model::IsOfPyTorch(trace)) return "";
+  const model::Process* root = nullptr;
+  for (const model::Process& process : trace.processes()) {
+    const bool has_parent = std::ranges::any_of(
+        trace.processes(),
+        [&](const auto& other) { return other.pid == process.parent_pid; });
+    if (has_parent) continue;
+    if (root == nullptr || process.start_ns < root->start_ns) root = &process;
+  }
+  return root == nullptr ? "" : std::string(trace.Name(root->name));
+}
+
 class ParquetExporter final : public TraceExporter {
  public:
   const PluginInfo& info() const noexcept override { return info_; }
@@ -50,9 +68,7 @@ class ParquetExporter final : public TraceExporter {
     KYMO_ASSIGN_OR_RETURN(const ParquetSettings settings,
                           ParquetTable().Read(options.settings));
     std::string job = settings.job;
-    if (job.empty() && !trace.processes().empty()) {
-      job = trace.Name(trace.processes().front().name);
-    }
+    if (job.empty()) job = DefaultJob(trace);
     std::string scratch;
     job = std::string(json::ToUtf8(job, scratch));
     const int64_t rank = RankOf(tables::TraceTables(trace));

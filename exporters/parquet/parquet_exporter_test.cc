@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,9 +116,40 @@ TEST(ParquetExporterTest, JobAndRankAreInTheFolders) {
   EXPECT_EQ(file.FindColumn("rank"), std::nullopt);
   EXPECT_EQ(ValuesIn(file, "world_size"), std::vector<std::string>{"16"});
 
+  // A cut name has whole characters, and is not another long name's.
+  const std::string long_name = std::string(62, 'x') + "\xC3\xA9";
+  std::set<std::string> cut;
+  for (const char* const end : {"1", "2"}) {
+    options.settings["parquet_job"] = long_name + std::string(80, 'y') + end;
+    const Exported of_long = Export(*NewParquetExporter(), trace, options);
+    EXPECT_TRUE(of_long.begin()->first.find("/job=" + std::string(62, 'x') +
+                                            "-") != std::string::npos)
+        << of_long.begin()->first;
+    cut.insert(of_long.begin()->first);
+  }
+  EXPECT_EQ(cut.size(), 2u);
+  options.settings["parquet_job"] = "__HIVE_DEFAULT_PARTITION__";
+  EXPECT_TRUE(
+      Export(*NewParquetExporter(), trace, options)
+          .contains(FileOf("ranks", "%5F_HIVE_DEFAULT_PARTITION__", 12)));
+
   options.settings["parquet_job"] = std::string(1000, '/');
   EXPECT_LT(Export(*NewParquetExporter(), trace, options).begin()->first.size(),
             300u);
+}
+
+TEST(ParquetExporterTest, TheJobIsTheProgramThatWasStarted) {
+  for (const bool is_of_pytorch : {false, true}) {
+    TestTrace t;
+    t.AddProcess(5, "child");
+    t.AddProcess(9, "app");
+    t.data().processes[0].parent_pid = 9;
+    // PyTorch names processes after ranks.
+    if (is_of_pytorch) t.AddMetadata("kymo_recorded_by", R"("PyTorch")");
+    EXPECT_TRUE(
+        Export(*NewParquetExporter(), std::move(t).Build())
+            .contains(FileOf("ranks", is_of_pytorch ? "unknown" : "app")));
+  }
 }
 
 TEST(ParquetExporterTest, NamesThatAreNoUtf8AreReplaced) {

@@ -21,7 +21,8 @@ namespace kymo::parquet {
 // File systems allow 255 bytes for a name, and an escaped byte takes three.
 inline constexpr size_t kMostJobBytes = 80;
 
-// An empty job is "unknown"; of a longer one the first kMostJobBytes count.
+// An empty job is "unknown". A name over kMostJobBytes is cut and gets a number
+// that is made of all of it. The job must be UTF-8.
 std::string PartFile(std::string_view table, std::string_view job,
                      int64_t rank);
 

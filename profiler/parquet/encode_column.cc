@@ -210,8 +210,6 @@ EncodedColumn EncodeColumn(const Column& column, size_t rows,
       AppendText(values, page, out.statistics);
       break;
   }
-  out.statistics.null_count =
-      static_cast<int64_t>(std::ranges::count(values.is_present, uint8_t{0}));
   pages.push_back(
       {PageType::kData, rows, EncodingOf(column.type), std::move(page), {}});
 

@@ -134,6 +134,13 @@ TEST(FileTest, StatisticsAreOfTheValuesThatAreThere) {
                                           {.is_present = present, .ints = ints})
                                  .statistics;
   EXPECT_EQ(of_ints.null_count, 1);
+  for (const Type type :
+       {Type::kInt64, Type::kDouble, Type::kBool, Type::kText}) {
+    const std::vector<uint8_t> none = {0, 0, 0};
+    EXPECT_EQ(EncodeColumn({"x", type, true}, 3, {.is_present = none})
+                  .statistics.null_count,
+              3);
+  }
   EXPECT_EQ(IntOf(of_ints.least), -5);
   EXPECT_EQ(IntOf(of_ints.most), 9);
 
