@@ -3,6 +3,7 @@
 #include "importers/chrome/chrome_importer.h"
 #include "importers/nsys/nsys_importer.h"
 #include "importers/nvprof/nvprof_importer.h"
+#include "importers/parquet/parquet_importer.h"
 #include "importers/raw/raw_importer.h"
 #include "profiler/base/status_macros.h"
 
@@ -12,6 +13,7 @@ absl::Status RegisterBuiltinImporters(ImporterRegistry& registry) {
   KYMO_RETURN_IF_ERROR(registry.Register(NewChromeImporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewNsysImporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewNvprofImporter()));
+  KYMO_RETURN_IF_ERROR(registry.Register(NewParquetImporter()));
   KYMO_RETURN_IF_ERROR(registry.Register(NewRawImporter()));
   return absl::OkStatus();
 }

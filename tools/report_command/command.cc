@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <optional>
@@ -161,10 +162,21 @@ class ReportRun {
   absl::StatusOr<int> Report() {
     KYMO_ASSIGN_OR_RETURN(const LoadedTrace loaded, LoadAll(command_.files));
     SayFindings(loaded);
+    KYMO_RETURN_IF_ERROR(CheckIsOneRecording());
     if (!command_.sql.empty()) return Query(loaded.trace);
     KYMO_ASSIGN_OR_RETURN(const std::string text, TablesText(loaded, command_));
     KYMO_RETURN_IF_ERROR(Print(text, command_.format));
     return Export(loaded.trace, nullptr);
+  }
+
+  // Files that were read as one trace have one row in the table `ranks`.
+  absl::Status CheckIsOneRecording() const {
+    const bool has_parquet =
+        std::ranges::count(command_.exporters, "parquet") != 0;
+    if (!has_parquet || command_.files.size() == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--export=parquet writes one recording, so that each keeps its rank; "
+        "export the files one after the other, into one --output_dir");
   }
 
   // Answers with SQL, of the events that the filter chooses.

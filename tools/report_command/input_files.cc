@@ -38,9 +38,24 @@ bool IsTensorboardTrace(std::string_view name) {
          name.ends_with(".pt.trace.json.gz");
 }
 
+// Adds the files of the events of all jobs and ranks, which stand for all
+// tables (importers/parquet).
+void FindParquet(const fs::path& tables, std::vector<std::string>& found) {
+  std::error_code error;
+  // Its folders are two deep, job=J/rank=R; links are not followed.
+  fs::recursive_directory_iterator entry(tables / "events", error);
+  for (; !error && entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (entry.depth() == 2) entry.disable_recursion_pending();
+    if (entry->path().extension() == ".parquet") {
+      found.push_back(entry->path().string());
+    }
+  }
+}
+
 // The traces that a run left in the folder.
 absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
-  std::vector<std::string> whole, raw, tensorboard, parts;
+  std::vector<std::string> whole, raw, tensorboard, parquet, parts;
   std::error_code error;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(folder, error)) {
@@ -54,10 +69,14 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
     return absl::ErrnoToStatus(error.value(),
                                absl::StrCat("could not read '", folder, "'"));
   }
-  for (std::vector<std::string>* const found : {&whole, &raw, &tensorboard}) {
+  // The folder of a run, or the folder `parquet` in it.
+  FindParquet(fs::path(folder) / "parquet", parquet);
+  if (parquet.empty()) FindParquet(folder, parquet);
+  for (std::vector<std::string>* const found :
+       {&whole, &raw, &tensorboard, &parquet}) {
     if (found->empty()) continue;
     std::sort(found->begin(), found->end());
-    if (found != &tensorboard) found->resize(1);
+    if (found == &whole || found == &raw) found->resize(1);
     return *found;
   }
   if (parts.size() == 1) return parts;
@@ -67,10 +86,10 @@ absl::StatusOr<std::vector<std::string>> TracesIn(const std::string& folder) {
         " parts: name one, such as ", *std::ranges::min_element(parts),
         "; for all of it, record without --max_file_mib"));
   }
-  return absl::NotFoundError(
-      absl::StrCat("'", folder,
-                   "' has no trace.json, kymo.raw or *.pt.trace.json; name a "
-                   "file"));
+  return absl::NotFoundError(absl::StrCat(
+      "'", folder,
+      "' has no trace.json, kymo.raw, *.pt.trace.json or parquet/; "
+      "name a file"));
 }
 
 std::string TemporaryFolder() {

@@ -8,7 +8,8 @@
 // once, but importers look at a file's beginning first. So its bytes go into a
 // file without a name in the folder for temporary files (TMPDIR). A folder
 // stands for the trace that a run left there: trace.json, else kymo.raw, else
-// TensorBoard's *.pt.trace.json, each also with .gz.
+// TensorBoard's *.pt.trace.json, each also with .gz, else the tables of
+// --export=parquet, of all jobs and ranks.
 //
 // Errors: those of reading and writing. kNotFound for a folder without a trace.
 // Ownership: the files without names last as long as this object.

@@ -79,6 +79,15 @@ TEST_F(InputFilesTest, AFolderStandsForTheTraceInIt) {
   ASSERT_FALSE(parts.ok());
   EXPECT_THAT(std::string(parts.status().message()),
               HasSubstr("in 2 parts: name one, such as " + first));
+  for (const char* const rank : {"0", "1"}) {
+    std::filesystem::create_directories(folder_ +
+                                        "/parquet/events/job=a/rank=" + rank);
+  }
+  const std::string part0 = File("parquet/events/job=a/rank=0/part-0.parquet");
+  const std::string part1 = File("parquet/events/job=a/rank=1/part-0.parquet");
+  EXPECT_THAT(found(), ElementsAre(part0, part1));
+  EXPECT_THAT(InputFiles::Open({folder_ + "/parquet"})->paths(),
+              ElementsAre(part0, part1));
   const std::string rank1 = File("rank1.pt.trace.json.gz");
   const std::string rank0 = File("rank0.pt.trace.json");
   EXPECT_THAT(found(), ElementsAre(rank0, rank1));
