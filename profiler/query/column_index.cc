@@ -180,7 +180,7 @@ void ColumnIndex::SortInts() {
       number[row] = static_cast<uint32_t>(static_cast<uint64_t>(value) -
                                           static_cast<uint64_t>(least));
     }
-    pairs = {};
+    pairs = decltype(pairs)();
     CountingSort(number, width + 1);
     return;
   }

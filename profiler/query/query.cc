@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 // How many of SQLite's instructions pass between two checks of the limits: some
 // 20 us.
 constexpr int kInstructionsPerCheck = 1000;
-// The longest text or blob. With it, no single instruction can take much memory
-// or time.
+// The longest text or blob. With it, no single instruction can take much
+// memory. Time it can: instr and replace compare everywhere (see query.h).
 constexpr int kMaxValueBytes = 64 << 20;
 constexpr int kMaxPatternBytes = 1000;
 
@@ -63,6 +63,16 @@ QueryValue ValueOf(sqlite3_stmt* statement, int column) {
   }
 }
 
+// What a QueryResult needs for the row.
+int64_t BytesOf(std::span<const QueryValue> row) {
+  size_t bytes = sizeof(std::vector<QueryValue>) + row.size_bytes();
+  for (const QueryValue& value : row) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (text != nullptr) bytes += text->capacity();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 // Whether there is anything but spaces, comments and semicolons.
 bool IsBlank(sqlite3* database, std::string_view sql) {
   while (!sql.empty()) {
@@ -92,6 +102,7 @@ class TraceQueries::Engine {
   absl::Status Run(std::string_view sql, const OnColumns& on_columns,
                    const OnRow& on_row);
   void Cancel() noexcept { is_cancelled_.store(true); }
+  const QueryLimits& limits() const { return limits_; }
 
  private:
   absl::Status ConnectTables();
@@ -309,6 +320,8 @@ absl::Status TraceQueries::Run(std::string_view sql,
 
 absl::StatusOr<QueryResult> TraceQueries::Run(std::string_view sql) {
   QueryResult result;
+  const int64_t limit = limits().max_memory_bytes;
+  int64_t bytes = 0;
   KYMO_RETURN_IF_ERROR(engine_->Run(
       sql,
       [&](std::vector<std::string> columns) {
@@ -317,10 +330,16 @@ absl::StatusOr<QueryResult> TraceQueries::Run(std::string_view sql) {
       },
       [&](std::span<const QueryValue> row) {
         result.rows.emplace_back(row.begin(), row.end());
-        return absl::OkStatus();
+        bytes += BytesOf(row);
+        if (limit == 0 || bytes <= limit) return absl::OkStatus();
+        return absl::ResourceExhaustedError(
+            absl::StrCat("the result takes more than ", limit >> 20,
+                         " MiB; take it row by row, or with LIMIT"));
       }));
   return result;
 }
+
+const QueryLimits& TraceQueries::limits() const { return engine_->limits(); }
 
 void TraceQueries::Cancel() noexcept { engine_->Cancel(); }
 

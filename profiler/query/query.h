@@ -54,8 +54,11 @@ struct QueryResult {
 };
 
 struct QueryLimits {
-  DurationNs max_time_ns = 0;  // of one query; 0: none
-  // Of what SQLite keeps for a query: sorting, groups, WITH RECURSIVE. The
+  // Of one query; 0: none. Looked at between SQLite's instructions: one call of
+  // instr, replace or trim with texts of megabytes may exceed it by far.
+  DurationNs max_time_ns = 0;
+  // Of what SQLite keeps for a query: sorting, groups, WITH RECURSIVE; and, by
+  // itself, of a QueryResult. The
   // limit is checked now and then, so a query may exceed it for a moment. 0:
   // none.
   int64_t max_memory_bytes = int64_t{1} << 30;
@@ -72,7 +75,9 @@ class TraceQueries {
   TraceQueries& operator=(TraceQueries&&) noexcept;
   ~TraceQueries();
 
-  // `sql` is one statement.
+  const QueryLimits& limits() const;
+
+  // `sql` is one statement. The result, too, is within the limit of memory.
   absl::StatusOr<QueryResult> Run(std::string_view sql);
 
   // The same row by row: first the names of the columns, then each row. Ends

@@ -39,8 +39,11 @@ LIMIT 20)"},
     {"key_averages", "PyTorch's key_averages(): events by name",
      R"(SELECT CASE WHEN name GLOB 'ProfilerStep#[0-9]*' THEN 'ProfilerStep*'
             ELSE name END AS name,
-       sum(calls) AS count, sum(dur_ns) AS total_ns,
-       sum(self_ns) AS self_ns, min(dur_ns) AS min_ns, max(dur_ns) AS max_ns,
+       sum(calls) FILTER (WHERE NOT is_duplicate) AS count,
+       sum(dur_ns) FILTER (WHERE NOT is_duplicate) AS total_ns,
+       sum(self_ns) AS self_ns,
+       min(dur_ns) FILTER (WHERE NOT is_duplicate) AS min_ns,
+       max(dur_ns) FILTER (WHERE NOT is_duplicate) AS max_ns,
        device IS NOT NULL AS is_device
 FROM events
 WHERE NOT is_instant AND NOT is_repeated AND category != 'python_function'

@@ -84,9 +84,10 @@ TEST(OutliersTest, AreFarFromTheMedian) {
 }
 
 // The query and the analysis agree, row by row.
-TEST_F(ReadyQueriesTest, KeyAveragesAreThoseOfTheAnalysis) {
+std::vector<std::string> AveragesOf(const model::Trace& trace) {
   std::vector<std::string> expected;
-  for (const analysis::KeyAverage& row : analysis::KeyAverages(trace_)) {
+  for (const analysis::KeyAverage& row : analysis::KeyAverages(
+           trace, {.duplicates = analysis::DuplicatesOf(trace)})) {
     const auto total =
         row.is_device ? row.device_time_total_ns : row.cpu_time_total_ns;
     const auto self = row.is_device ? row.self_device_time_total_ns
@@ -95,8 +96,33 @@ TEST_F(ReadyQueriesTest, KeyAveragesAreThoseOfTheAnalysis) {
                                     self, "|", row.min_ns, "|", row.max_ns, "|",
                                     row.is_device ? 1 : 0));
   }
+  return expected;
+}
+
+TEST_F(ReadyQueriesTest, KeyAveragesAreThoseOfTheAnalysis) {
+  const std::vector<std::string> expected = AveragesOf(trace_);
   EXPECT_GE(expected.size(), 5);
   EXPECT_THAT(Rows("key_averages"), UnorderedElementsAreArray(expected));
+}
+
+// PyTorch counts a range and its only child of the same name once.
+TEST_F(ReadyQueriesTest, KeyAveragesOfPyTorchLeaveOutDuplicates) {
+  for (const bool is_of_pytorch : {true, false}) {
+    TestTrace t;
+    t.AddProcess(1, "python");
+    const auto main = t.AddThread(1, 1, "main");
+    t.AddRange(main, "mul", 0, 100);
+    t.AddRange(main, "mul", 10, 90);
+    t.AddRange(main, "add", 20, 50);
+    t.AddRange(main, "mul", 200, 300);
+    if (is_of_pytorch) t.AddMetadata("kymo_recorded_by", R"("PyTorch")");
+    const model::Trace trace = std::move(t).Build();
+    const std::vector<std::string> expected = AveragesOf(trace);
+    EXPECT_THAT(expected, testing::Contains(testing::StartsWith(
+                              is_of_pytorch ? "mul|2|" : "mul|3|")));
+    EXPECT_THAT(RowsOf(trace, FindReadyQuery("key_averages")->sql),
+                UnorderedElementsAreArray(expected));
+  }
 }
 
 TEST_F(ReadyQueriesTest, HotFunctionsAreThoseOfTheAnalysis) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "profiler/base/status_macros.h"
 #include "profiler/text/csv_field.h"
 #include "profiler/text/json_text.h"
 #include "profiler/text/text_cells.h"
@@ -70,6 +71,7 @@ std::string EscapedBars(const std::string& text) {
 absl::Status ResultWriter::Begin(std::vector<std::string> columns) {
   columns_ = std::move(columns);
   kept_.clear();
+  kept_bytes_ = 0;
   rows_ = 0;
   if (format_ == ResultFormat::kJson) {
     MakeUnique(columns_);
@@ -86,7 +88,7 @@ absl::Status ResultWriter::Add(std::span<const QueryValue> row) {
   } else if (format_ == ResultFormat::kJson) {
     AppendJson(row);
   } else {
-    Keep(row);
+    KYMO_RETURN_IF_ERROR(Keep(row));
   }
   ++rows_;
   return Flush(false);
@@ -129,8 +131,9 @@ void ResultWriter::AppendJson(std::span<const QueryValue> row) {
   pending_ += '}';
 }
 
-void ResultWriter::Keep(std::span<const QueryValue> row) {
+absl::Status ResultWriter::Keep(std::span<const QueryValue> row) {
   std::vector<Cell>& cells = kept_.emplace_back();
+  cells.reserve(row.size());
   for (const QueryValue& value : row) {
     cells.push_back({std::visit(PlainText(), value),
                      std::holds_alternative<int64_t>(value) ||
@@ -138,7 +141,17 @@ void ResultWriter::Keep(std::span<const QueryValue> row) {
     if (format_ == ResultFormat::kMarkdown) {
       cells.back().text = EscapedBars(cells.back().text);
     }
+    kept_bytes_ +=
+        static_cast<int64_t>(sizeof(Cell) + cells.back().text.capacity());
   }
+  kept_bytes_ += static_cast<int64_t>(sizeof(cells));
+  if (max_kept_bytes_ == 0 || kept_bytes_ <= max_kept_bytes_) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the result takes more than ", max_kept_bytes_ >> 20,
+      " MiB as a table; use --format=csv or json, which are written row by "
+      "row, or LIMIT"));
 }
 
 void ResultWriter::AppendKeptRow(const std::vector<Cell>& cells,

@@ -13,10 +13,11 @@
 // Texts of the target stay on their line and command no terminal: control
 // characters are escaped.
 //
-// Errors: those of the output.
+// Errors: those of the output. kResourceExhausted: too many rows to keep.
 #ifndef KYMO_PROFILER_QUERY_RESULT_WRITER_H_
 #define KYMO_PROFILER_QUERY_RESULT_WRITER_H_
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -34,8 +35,11 @@ enum class ResultFormat { kText, kCsv, kJson, kMarkdown };
 class ResultWriter {
  public:
   using Output = std::function<absl::Status(std::string_view text)>;
-  ResultWriter(ResultFormat format, Output output)
-      : format_(format), output_(std::move(output)) {}
+  // `max_kept_bytes`: of the rows of a text or of Markdown; 0: any.
+  ResultWriter(ResultFormat format, Output output, int64_t max_kept_bytes = 0)
+      : format_(format),
+        output_(std::move(output)),
+        max_kept_bytes_(max_kept_bytes) {}
 
   // A result without columns of the same name twice: JSON numbers them.
   absl::Status Begin(std::vector<std::string> columns);
@@ -52,13 +56,15 @@ class ResultWriter {
   absl::Status Flush(bool all);
   void AppendCsv(std::span<const QueryValue> row);
   void AppendJson(std::span<const QueryValue> row);
-  void Keep(std::span<const QueryValue> row);
+  absl::Status Keep(std::span<const QueryValue> row);
   void AppendKept();
   void AppendKeptRow(const std::vector<Cell>& cells,
                      const std::vector<size_t>& widths);
 
   const ResultFormat format_;
   const Output output_;
+  const int64_t max_kept_bytes_;
+  int64_t kept_bytes_ = 0;
   std::vector<std::string> columns_;
   std::vector<std::vector<Cell>> kept_;
   size_t rows_ = 0;

@@ -12,6 +12,7 @@
 #define KYMO_PROFILER_QUERY_ROW_SET_H_
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,12 @@ class RowSet {
   void Begin(bool backwards);
   bool AtEnd() const { return left_ == 0; }
   Row row() const { return row_; }
+  // The row that comes after `steps` calls of Next, if rows come in an order of
+  // their own.
+  std::optional<Row> Ahead(size_t steps) const {
+    if (!is_list_ || steps >= left_) return std::nullopt;
+    return list_[backwards_ ? place_ - steps : place_ + steps];
+  }
   void Next() {
     if (--left_ != 0) Step();
   }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ struct Cursor : sqlite3_vtab_cursor {
   const tables::TraceTables* tables = nullptr;
   const Column* columns = nullptr;
   TableIndexes* indexes = nullptr;
+  // Of the table `events`, whose columns are larger than caches of processors.
+  const model::Trace* events = nullptr;
   RowSet rows;
 };
 
@@ -162,6 +165,9 @@ int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
     cursor->tables = of.tables;
     cursor->columns = of.indexes.table().columns.data();
     cursor->indexes = &of.indexes;
+    if (of.indexes.table().name == "events") {
+      cursor->events = &of.tables->trace();
+    }
     *made = cursor;
     return SQLITE_OK;
   });
@@ -204,8 +210,22 @@ int Filter(sqlite3_vtab_cursor* at, int, const char* steps, int count,
   });
 }
 
-int Next(sqlite3_vtab_cursor* cursor) {
-  static_cast<Cursor*>(cursor)->rows.Next();
+// Rows in the order of an index lie anywhere in memory: waiting for three cache
+// lines of each took a quarter of such a query's time.
+void Prefetch(const model::Trace& trace, std::optional<Row> row) {
+  if (!row) return;
+  __builtin_prefetch(&trace.name()[*row]);
+  __builtin_prefetch(&trace.start()[*row]);
+  __builtin_prefetch(&trace.end()[*row]);
+}
+
+int Next(sqlite3_vtab_cursor* at) {
+  Cursor& cursor = *static_cast<Cursor*>(at);
+  cursor.rows.Next();
+  if (cursor.events != nullptr) {
+    constexpr size_t kRowsAhead = 8;  // some microseconds
+    Prefetch(*cursor.events, cursor.rows.Ahead(kRowsAhead));
+  }
   return SQLITE_OK;
 }
 

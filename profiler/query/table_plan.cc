@@ -127,6 +127,18 @@ bool HasRanges(TableIndexes& indexes, int column) {
          (c.type == ColumnType::kInt64 && indexes.Of(column).has_runs());
 }
 
+// Whether rows come out in order faster than SQLite sorts them. For some rows,
+// RowSet::Order makes a pass over all rows. In the inner table of a join, that
+// would be a pass for each row of the outer one.
+bool SavesSorting(TableIndexes& indexes, const PlanChoice& choice,
+                  const Order& order) {
+  const Column& column =
+      indexes.table().columns[static_cast<size_t>(order.column)];
+  if (column.type == ColumnType::kDouble) return false;
+  return choice.steps.empty() || choice.is_one_row ||
+         Ascends(indexes, order.column);
+}
+
 }  // namespace
 
 ColumnIndex& TableIndexes::Of(int column) {
@@ -174,10 +186,9 @@ PlanChoice ChoosePlan(TableIndexes& indexes, const std::vector<Wish>& wishes,
     choice.steps += static_cast<char>(wishes[i].comparison);
     choice.steps += static_cast<char>(kFirstColumn + wishes[i].column);
   }
-  if (order &&
-      indexes.table().columns[static_cast<size_t>(order->column)].type !=
-          ColumnType::kDouble) {
+  if (order && SavesSorting(indexes, choice, *order)) {
     choice.is_ordered = true;
+    if (choice.is_one_row) return choice;
     choice.cost += choice.rows / 8;
     choice.steps += '|';
     choice.steps += order->descending ? 'd' : 'o';

@@ -120,6 +120,12 @@ constexpr Column kColumns[] = {
            [](const Source& s, size_t row) {
              return Has(s, row, model::kEventRepeated);
            }),
+    Define("is_duplicate",
+           "In traces of PyTorch: the only child of a range of its name, which "
+           "key_averages() counts as one with it",
+           [](const Source& s, size_t row) {
+             return !s.is_duplicate().empty() && s.is_duplicate()[row] != 0;
+           }),
     Define("calls",
            "For how many ranges it stands; more than 1 only in files that were "
            "folded",

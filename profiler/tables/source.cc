@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "profiler/analysis/averages/duplicates.h"
 #include "profiler/analysis/flops.h"
 #include "profiler/analysis/memory/memory_blocks.h"
 #include "profiler/analysis/open_events.h"
@@ -60,6 +61,15 @@ const analysis::MemoryUsage& Source::memory_usage() const {
 const std::vector<int64_t>& Source::flops() const {
   return flops_.Get([this] {
     return EstimateFlops(trace_, FlopsRegistry::WithPyTorchFormulas()).flops;
+  });
+}
+
+const std::vector<uint8_t>& Source::is_duplicate() const {
+  return is_duplicate_.Get([this]() -> std::vector<uint8_t> {
+    if (analysis::DuplicatesOf(trace_) == analysis::Duplicates::kKeep) {
+      return {};
+    }
+    return analysis::DuplicateRanges(trace_);
   });
 }
 

@@ -70,6 +70,7 @@ class Source {
   const std::vector<DurationNs>& wait_ns() const;  // empty: nobody recorded it
   const analysis::MemoryUsage& memory_usage() const;
   const std::vector<int64_t>& flops() const;
+  const std::vector<uint8_t>& is_duplicate() const;  // empty: there are none
 
   const ThreadRows& threads() const;
   const std::vector<ArgRow>& args() const;            // by event, then as added
@@ -94,6 +95,7 @@ class Source {
   Lazy<std::vector<DurationNs>> wait_ns_;
   Lazy<analysis::MemoryUsage> memory_usage_;
   Lazy<std::vector<int64_t>> flops_;
+  Lazy<std::vector<uint8_t>> is_duplicate_;
   Lazy<ThreadRows> threads_;
   Lazy<std::vector<ArgRow>> args_;
   Lazy<std::vector<uint32_t>> event_counts_;

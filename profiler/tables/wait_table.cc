@@ -148,7 +148,7 @@ Table WaitsTable() {
           .order = "waits by track and time, then sums by track",
           .example =
               "select kind, sum(count), sum(dur_ns) from waits "
-              "where not is_idle group by kind order by 3 desc",
+              "where is_idle is not true group by kind order by 3 desc",
           .columns = kColumns,
           .row_count = [](const Source& s) {
             const model::ThreadStates* const states = s.trace().thread_states();

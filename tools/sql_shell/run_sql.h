@@ -5,6 +5,10 @@
 //
 // Several results follow each other. As text and Markdown, an empty line stands
 // between them.
+//
+// SQLite looks at the limit of time between its instructions, and some of its
+// functions take hours for long texts. So where the queries are alone in the
+// process (QueryLimits), the process ends two seconds after the limit.
 #ifndef KYMO_TOOLS_SQL_SHELL_RUN_SQL_H_
 #define KYMO_TOOLS_SQL_SHELL_RUN_SQL_H_
 
@@ -20,6 +24,7 @@ namespace kymo::tools {
 class SqlRun {
  public:
   // `queries` must outlive this.
+  // A table as text or Markdown takes at most the queries' limit of memory.
   SqlRun(TraceQueries& queries, query::ResultFormat format,
          query::ResultWriter::Output output)
       : queries_(queries), format_(format), output_(std::move(output)) {}
@@ -38,6 +43,9 @@ class SqlRun {
   const query::ResultWriter::Output output_;
   bool is_first_ = true;
 };
+
+// For signal handlers: says it on standard error and ends the process.
+[[noreturn]] void EndAtOnce(std::string_view message, int status) noexcept;
 
 // Writes the text and flushes.
 absl::Status PrintToStandardOutput(std::string_view text);

@@ -48,6 +48,40 @@ TEST_F(RunSqlTest, TheFirstErrorEndsIt) {
               HasSubstr("the query is empty"));
 }
 
+// One instruction of SQLite that would take days.
+TEST_F(RunSqlTest, AFunctionThatDoesNotEndEndsTheProcess) {
+  absl::StatusOr<TraceQueries> queries =
+      TraceQueries::Open(trace_, {.max_time_ns = 1'000'000, .is_alone = true});
+  ASSERT_TRUE(queries.ok()) << queries.status();
+  SqlRun run(*queries, query::ResultFormat::kCsv,
+             [](std::string_view) { return absl::OkStatus(); });
+  EXPECT_EXIT(
+      run.RunOne("select instr(zeroblob(60000000), zeroblob(30000000)||x'01')")
+          .IgnoreError(),
+      ::testing::ExitedWithCode(1), "one of its functions did not end");
+}
+
+TEST_F(RunSqlTest, ATableThatIsTooLargeIsAnError) {
+  absl::StatusOr<TraceQueries> queries =
+      TraceQueries::Open(trace_, {.max_memory_bytes = 1 << 20});
+  ASSERT_TRUE(queries.ok()) << queries.status();
+  const char* const sql =
+      "with recursive c(x) as (values(1) union all select x + 1 from c "
+      "where x < 100000) select x, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' from c";
+  for (const query::ResultFormat format :
+       {query::ResultFormat::kText, query::ResultFormat::kMarkdown}) {
+    SqlRun run(*queries, format,
+               [](std::string_view) { return absl::OkStatus(); });
+    EXPECT_THAT(std::string(run.RunOne(sql).message()),
+                HasSubstr("more than 1 MiB as a table"));
+  }
+  EXPECT_THAT(std::string(queries->Run(sql).status().message()),
+              HasSubstr("more than 1 MiB"));
+  SqlRun run(*queries, query::ResultFormat::kCsv,
+             [](std::string_view) { return absl::OkStatus(); });
+  EXPECT_TRUE(run.RunOne(sql).ok());
+}
+
 TEST(CompletionsTest, CaseDoesNotMatter) {
   EXPECT_THAT(Completions({"events", "ever", "frames"}, "EV"),
               ElementsAre("events", "ever"));

@@ -44,7 +44,8 @@ std::atomic<TraceQueries*> g_running{nullptr};
 std::atomic<bool> g_interrupted{false};
 
 void OnInterrupt(int) {
-  g_interrupted.store(true);
+  // The query did not end at the first Ctrl-C: it is in one long function.
+  if (g_interrupted.exchange(true)) EndAtOnce("interrupted again\n", 130);
   TraceQueries* const running = g_running.load();
   if (running != nullptr) running->Cancel();
 }
@@ -220,8 +221,11 @@ absl::Status SqlShell::Loop(LineReader& reader, bool is_terminal) {
       status = Command(*line);
       reader.Remember(*line);
     } else {
+      // Only a semicolon ends a statement. Looking at all of a long one at each
+      // line would take time that grows with the square of its lines.
+      const bool may_end = pending_.empty() || line->find(';') != line->npos;
       absl::StrAppend(&pending_, *line, "\n");
-      status = RunPending(reader, is_terminal);
+      if (may_end) status = RunPending(reader, is_terminal);
     }
     if (status.ok()) continue;
     if (!is_terminal) return status;
@@ -250,7 +254,7 @@ absl::Status SqlShell::Command(std::string_view line) {
   const std::string_view word = line.substr(0, space);
   std::string_view rest = line.substr(space);
   while (rest.starts_with(' ')) rest.remove_prefix(1);
-  while (rest.ends_with(' ')) rest.remove_suffix(1);
+  while (rest.ends_with(' ') || rest.ends_with('\r')) rest.remove_suffix(1);
   if (word == ".help") return PrintToStandardOutput(kHelp);
   if (word == ".tables") return PrintToStandardOutput(TablesText());
   if (word == ".functions") return PrintToStandardOutput(FunctionsText());

@@ -6,7 +6,8 @@
 // On a terminal, statements end with a semicolon and may have several lines;
 // commands of the shell begin with a dot (.help). An error is said, and the
 // next statement is read. Ctrl-C ends the query that runs, and Ctrl-D the
-// shell. Without a terminal, the first error ends it.
+// shell. A second Ctrl-C ends the process if the query does not end. Without a
+// terminal, the first error ends it.
 //
 // Ctrl-C is caught while Run() runs, and only then.
 #ifndef KYMO_TOOLS_SQL_SHELL_SHELL_H_
