@@ -11,7 +11,8 @@
 //   torchrun             RANK, WORLD_SIZE, LOCAL_WORLD_SIZE
 //   srun of Slurm        SLURM_PROCID, SLURM_NTASKS
 //
-// Threads: any. Errors: none; what is no number counts as unset.
+// Threads: any. Errors: none; what is no number counts as unset, and so does a
+//   size above 2^20.
 #ifndef KYMO_PROFILER_BASE_JOB_RANK_H_
 #define KYMO_PROFILER_BASE_JOB_RANK_H_
 
@@ -28,8 +29,9 @@ struct JobRank {
   // How many ranks are on this machine; 0: not known.
   int64_t local_size = 0;
   bool is_mpi = false;  // started by an mpirun
-  // The same text for all ranks of a job, and another one for another job.
-  // Empty: the launcher gives none.
+  // The same text for all ranks of a job. Most launchers give another one to
+  // another job; those that do not make it from a port of the machine. Empty:
+  // the launcher gives none.
   std::string job;
 };
 

@@ -38,7 +38,25 @@ TEST(JobRankTest, KnowsTheVariablesOfEachLauncher) {
   EXPECT_FALSE(torch->is_mpi);
   EXPECT_EQ(torch->rank, 1);
 
-  EXPECT_EQ(Find({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "6"}})->rank, 5);
+  const auto slurm = Find({{"SLURM_PROCID", "5"},
+                           {"SLURM_NTASKS", "6"},
+                           {"SLURM_JOB_ID", "77"},
+                           {"SLURM_STEP_ID", "2"}});
+  ASSERT_TRUE(slurm.has_value());
+  EXPECT_EQ(slurm->rank, 5);
+  EXPECT_EQ(slurm->job, "77-2");
+}
+
+TEST(JobRankTest, ATorchrunWithoutANameIsNamedByItsAddress) {
+  std::map<std::string, std::string> set = {{"RANK", "0"},
+                                            {"WORLD_SIZE", "2"},
+                                            {"TORCHELASTIC_RUN_ID", "none"},
+                                            {"MASTER_ADDR", "10.0.0.1"},
+                                            {"MASTER_PORT", "29500"},
+                                            {"SLURM_JOB_ID", "7"}};
+  EXPECT_EQ(Find(set)->job, "10.0.0.1-29500");
+  set["TORCHELASTIC_RUN_ID"] = "mine";
+  EXPECT_EQ(Find(set)->job, "mine-10.0.0.1-29500");
 }
 
 TEST(JobRankTest, AnMpirunInsideOfSlurmCounts) {
@@ -56,6 +74,8 @@ TEST(JobRankTest, WhatIsNoRankIsNone) {
   EXPECT_FALSE(Find({{"RANK", "1x"}, {"WORLD_SIZE", "2"}}).has_value());
   EXPECT_FALSE(Find({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}).has_value());
   EXPECT_FALSE(Find({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).has_value());
+  EXPECT_FALSE(
+      Find({{"RANK", "0"}, {"WORLD_SIZE", "9000000000000000000"}}).has_value());
 }
 
 }  // namespace
